@@ -1,0 +1,37 @@
+//! Dense algebra, vector mathematics and optimisation beneath Mercer.
+//!
+//! The only crate of the workspace that names a linear-algebra crate and the only one with `unsafe`: everything above
+//! is `#![forbid(unsafe_code)]`. It knows no points, kernels or labels.
+
+pub mod dispatch;
+mod real;
+
+pub use real::Real;
+
+/// A computation that has no answer.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Fault {
+    /// A NaN or an infinity in the input.
+    #[error("{what} holds a value that is not finite")]
+    NotFinite {
+        /// What was looked at.
+        what: &'static str,
+    },
+    /// A matrix that should be positive definite is not.
+    #[error("matrix of order {n} is not positive definite")]
+    NotPositiveDefinite {
+        /// Its order.
+        n: usize,
+    },
+    /// An iteration that did not reach its tolerance.
+    #[error("{what}: no convergence after {steps} steps, residual {residual:e}")]
+    NoConvergence {
+        /// What was computed.
+        what: &'static str,
+        /// Steps taken.
+        steps: usize,
+        /// Residual reached.
+        residual: f64,
+    },
+}

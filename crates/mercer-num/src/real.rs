@@ -1,0 +1,69 @@
+//! The two float types, behind one sealed trait.
+
+use std::fmt::{Debug, Display};
+use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for f32 {}
+    impl Sealed for f64 {}
+}
+
+/// `f32` or `f64`.
+pub trait Real:
+    sealed::Sealed
+    + Copy
+    + Send
+    + Sync
+    + Default
+    + Debug
+    + Display
+    + PartialOrd
+    + 'static
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + Neg<Output = Self>
+    + AddAssign
+    + SubAssign
+    + MulAssign
+{
+    /// 0.
+    const ZERO: Self;
+    /// 1.
+    const ONE: Self;
+    /// The distance from 1 to the next number.
+    const EPSILON: Self;
+    /// The nearest value of this type.
+    fn of(value: f64) -> Self;
+    /// The same value as f64.
+    fn f64(self) -> f64;
+    /// The larger of the two.
+    #[must_use]
+    fn max(self, other: Self) -> Self;
+}
+
+macro_rules! real {
+    ($t:ty) => {
+        impl Real for $t {
+            const ZERO: Self = 0.0;
+            const ONE: Self = 1.0;
+            const EPSILON: Self = <$t>::EPSILON;
+            #[inline(always)]
+            fn of(value: f64) -> Self {
+                value as $t
+            }
+            #[inline(always)]
+            fn f64(self) -> f64 {
+                self as f64
+            }
+            #[inline(always)]
+            fn max(self, other: Self) -> Self {
+                if self > other { self } else { other }
+            }
+        }
+    };
+}
+real!(f32);
+real!(f64);

@@ -1,0 +1,149 @@
+//! One error type for the whole library.
+//!
+//! Every message names what was wrong, the value that was got, and what would have been right. Hitting an iteration
+//! limit is not an error: see [`crate::watch::Stop`].
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// What every fallible function of this library returns.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Everything that can go wrong.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A parameter is outside its range.
+    #[error("{name} = {got}: must be {allowed}")]
+    Param {
+        /// The parameter's name, as the user writes it.
+        name: String,
+        /// The value that was got.
+        got: String,
+        /// The values that are allowed, in words.
+        allowed: String,
+    },
+    /// Data that cannot be used: a bad line, a ragged row, a NaN.
+    #[error("{0}")]
+    Data(Box<Fault>),
+    /// Two things that must fit together do not: numbers of rows, columns, outputs.
+    #[error("{what}: got {got}, expected {expected}")]
+    Shape {
+        /// What was compared.
+        what: String,
+        /// What was got.
+        got: String,
+        /// What was expected.
+        expected: String,
+    },
+    /// A line that does not describe a kernel.
+    #[error("kernel `{line}`: {why}")]
+    Kernel {
+        /// The line as given.
+        line: String,
+        /// What is wrong with it, and what would be right.
+        why: String,
+    },
+    /// The operation does not exist for this kernel, these points or this model.
+    #[error("{0}")]
+    Unsupported(String),
+    /// A model file that cannot be read or must not be trusted.
+    #[error("model file {}: {why}", path.display())]
+    ModelFile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The operating system refused.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The system's word.
+        source: std::io::Error,
+    },
+    /// A computation that has no answer: a singular system, a problem that is not separable.
+    #[error(transparent)]
+    Numeric(#[from] mercer_num::Fault),
+    /// The watcher asked to stop before there was anything to return.
+    #[error("cancelled")]
+    Cancelled,
+}
+
+/// Where in some data something is wrong, what was found there and what was expected.
+///
+/// Prints as `train.csv, line 12, column 3: got `abc`, expected a number`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Fault {
+    /// The file or the name of the source, if it has one.
+    pub source: Option<String>,
+    /// The line in a text file, from 1.
+    pub line: Option<u64>,
+    /// The row of the table, from 1.
+    pub row: Option<u64>,
+    /// The column, by name or number.
+    pub column: Option<String>,
+    /// What was found.
+    pub got: Option<String>,
+    /// What was expected, in words.
+    pub expected: String,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut place: Vec<String> = Vec::new();
+        place.extend(self.source.clone());
+        place.extend(self.line.map(|l| format!("line {l}")));
+        place.extend(self.row.map(|r| format!("row {r}")));
+        place.extend(self.column.as_ref().map(|c| format!("column {c}")));
+        if !place.is_empty() {
+            write!(f, "{}: ", place.join(", "))?;
+        }
+        match &self.got {
+            Some(got) => write!(f, "got {got}, expected {}", self.expected),
+            None => write!(f, "expected {}", self.expected),
+        }
+    }
+}
+
+impl From<Fault> for Error {
+    fn from(fault: Fault) -> Self {
+        Error::Data(Box::new(fault))
+    }
+}
+
+impl Error {
+    /// A parameter outside its range.
+    pub fn param(name: impl Into<String>, got: impl fmt::Display, allowed: impl Into<String>) -> Self {
+        Error::Param { name: name.into(), got: got.to_string(), allowed: allowed.into() }
+    }
+
+    /// Two things that do not fit together.
+    pub fn shape(what: impl Into<String>, got: impl fmt::Display, expected: impl fmt::Display) -> Self {
+        Error::Shape { what: what.into(), got: got.to_string(), expected: expected.to_string() }
+    }
+
+    /// The operating system's refusal, with the file it is about.
+    pub fn io(path: impl Into<PathBuf>, source: std::io::Error) -> Self {
+        Error::Io { path: path.into(), source }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_names_place_value_and_wish() {
+        let fault = Fault {
+            source: Some("train.csv".into()),
+            line: Some(12),
+            column: Some("3".into()),
+            got: Some("`abc`".into()),
+            expected: "a number".into(),
+            ..Fault::default()
+        };
+        assert_eq!(fault.to_string(), "train.csv, line 12, column 3: got `abc`, expected a number");
+    }
+}

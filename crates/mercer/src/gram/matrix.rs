@@ -1,0 +1,123 @@
+//! A whole kernel matrix in memory: given, or computed once and shared.
+
+use crate::error::{Error, Fault, Result};
+use crate::gram::Rows;
+use crate::par::Par;
+
+/// A symmetric matrix in memory, f32 for the solvers with, where it was given in f64, the exact values beside.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Matrix {
+    n: usize,
+    values: Vec<f32>,
+    exact: Option<Vec<f64>>,
+}
+
+impl Matrix {
+    /// A precomputed matrix, row by row. Must be square, finite and symmetric to a relative 1e-6.
+    pub fn new(values: Vec<f64>, n: usize) -> Result<Self> {
+        if values.len() != n * n {
+            return Err(Error::shape("values of a precomputed matrix", values.len(), format!("{n} x {n}")));
+        }
+        let fault = |i: usize, j: usize, expected: String| Fault {
+            row: Some(i as u64 + 1),
+            column: Some((j + 1).to_string()),
+            got: Some(values[i * n + j].to_string()),
+            expected,
+            ..Fault::default()
+        };
+        for i in 0..n {
+            for j in 0..n {
+                let (v, w) = (values[i * n + j], values[j * n + i]);
+                if !v.is_finite() {
+                    return Err(fault(i, j, "a finite kernel value".into()).into());
+                }
+                if (v - w).abs() > 1e-6 * v.abs().max(w.abs()).max(1e-300) {
+                    return Err(fault(
+                        i,
+                        j,
+                        format!("{w}, the value across the diagonal: the matrix must be symmetric"),
+                    )
+                    .into());
+                }
+            }
+        }
+        Ok(Matrix { n, values: values.iter().map(|&v| v as f32).collect(), exact: Some(values) })
+    }
+
+    /// A matrix of computed f32 values.
+    pub(crate) fn from_f32(values: Vec<f32>, n: usize) -> Self {
+        debug_assert_eq!(values.len(), n * n);
+        Matrix { n, values, exact: None }
+    }
+
+    fn exact(&self, i: usize, j: usize) -> f64 {
+        let at = i * self.n + j;
+        self.exact.as_ref().map_or_else(|| f64::from(self.values[at]), |e| e[at])
+    }
+}
+
+impl Rows for Matrix {
+    fn len(&self) -> usize {
+        self.n
+    }
+
+    fn diag(&self) -> Vec<f64> {
+        (0..self.n).map(|i| self.exact(i, i)).collect()
+    }
+
+    fn block(&self, rows: &[u32], out: &mut [f32], _par: Par) {
+        for (&r, out) in rows.iter().zip(out.chunks_mut(self.n)) {
+            out.copy_from_slice(&self.values[r as usize * self.n..(r as usize + 1) * self.n]);
+        }
+    }
+
+    fn apply(&self, rows: &[u32], coef: &[f64], out: &mut [f64], _par: Par) {
+        for (&r, &c) in rows.iter().zip(coef) {
+            for (j, out) in out.iter_mut().enumerate() {
+                *out += c * self.exact(r as usize, j);
+            }
+        }
+    }
+
+    fn subset(&self, keep: &[u32]) -> Box<dyn Rows + '_> {
+        let m = keep.len();
+        let pick =
+            |n: usize| keep.iter().flat_map(move |&i| keep.iter().map(move |&j| i as usize * n + j as usize));
+        let values = pick(self.n).map(|at| self.values[at]).collect();
+        let exact = self.exact.as_ref().map(|e| pick(self.n).map(|at| e[at]).collect());
+        Box::new(Matrix { n: m, values, exact })
+    }
+
+    fn whole(&self) -> Option<&[f32]> {
+        Some(&self.values)
+    }
+
+    fn cost(&self) -> f64 {
+        0.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_subset_is_the_matrix_on_its_rows() {
+        let m = Matrix::new(vec![1.0, 2.0, 3.0, 2.0, 4.0, 5.0, 3.0, 5.0, 6.0], 3).expect("symmetric");
+        let s = m.subset(&[2, 0]);
+        assert_eq!(s.whole(), Some(&[6.0, 3.0, 3.0, 1.0][..]));
+        let mut out = [0.0; 2];
+        s.apply(&[0], &[2.0], &mut out, Par::one());
+        assert_eq!(out, [12.0, 6.0]);
+    }
+
+    #[test]
+    fn what_is_no_kernel_matrix_is_refused_with_its_place() {
+        let e = Matrix::new(vec![1.0, 2.0, 3.0, 1.0], 2).expect_err("not symmetric");
+        assert_eq!(
+            e.to_string(),
+            "row 1, column 2: got 2, expected 3, the value across the diagonal: the matrix must be symmetric"
+        );
+        assert!(Matrix::new(vec![f64::NAN], 1).is_err());
+    }
+}

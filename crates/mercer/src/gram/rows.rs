@@ -1,0 +1,51 @@
+//! The one thing a solver sees of kernels and points.
+
+use crate::par::Par;
+
+/// Rows of a symmetric n x n matrix of kernel values.
+///
+/// Values come in f32: that is enough to choose directions and steps. [`Rows::apply`] is exact (f64), so that a solver
+/// can correct what f32 rounding has piled up and finish at any tolerance.
+pub trait Rows: Sync {
+    /// n.
+    fn len(&self) -> usize;
+
+    /// Whether there are no rows.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The diagonal, in f64.
+    fn diag(&self) -> Vec<f64>;
+
+    /// Some rows against all columns: `out[p * n + j] = K(rows[p], j)`. The more rows at once, the cheaper each.
+    fn block(&self, rows: &[u32], out: &mut [f32], par: Par);
+
+    /// `out[i] += sum_p coef[p] K(i, rows[p])` for all i, with values and sums in f64.
+    fn apply(&self, rows: &[u32], coef: &[f64], out: &mut [f64], par: Par);
+
+    /// The same matrix on some of its rows and columns: row p of the view is row `keep[p]` here. Made ready for many
+    /// calls (points are gathered), so making one costs a copy of those points.
+    fn subset(&self, keep: &[u32]) -> Box<dyn Rows + '_>;
+
+    /// The whole matrix, if it lies in memory: n * n values row by row.
+    fn whole(&self) -> Option<&[f32]> {
+        None
+    }
+
+    /// Writes the whole matrix to `out` (n * n values). Implementations that can compute half and mirror it do so.
+    fn fill(&self, out: &mut [f32], par: Par) {
+        let n = self.len();
+        if let Some(whole) = self.whole() {
+            out.copy_from_slice(whole);
+            return;
+        }
+        let rows: Vec<u32> = (0..n as u32).collect();
+        for (rows, out) in rows.chunks(256).zip(out.chunks_mut(256 * n.max(1))) {
+            self.block(rows, out, par);
+        }
+    }
+
+    /// Multiply-adds that one value costs, for deciding what is worth computing.
+    fn cost(&self) -> f64;
+}

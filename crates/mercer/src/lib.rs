@@ -1,0 +1,21 @@
+//! Learning with Mercer kernels.
+//!
+//! One way for data to flow: [`data`] becomes kernel values ([`kernel`], [`gram`]), a solver ([`solve`]) turns
+//! those into coefficients, and every learner ends in the same object, an [`expansion`]
+//! `f(x) = sum_i c_i k(x_i, x) + b`. What makes expansions small ([`reduce`]), what learns them ([`model`]), what
+//! judges them ([`assess`]) and what shows them ([`report`]) all stand on that one type.
+//!
+//! A module names only the modules before it in this list:
+//! `error`, `par`, `watch`, `num` (floor 0), `data` (1), `kernel` (2), `gram` (3), `solve` (4), `expansion` (5),
+//! `reduce` (6), `model` (7), `assess` (8), `report` (9).
+#![forbid(unsafe_code)]
+
+pub mod data;
+pub mod error;
+pub mod gram;
+pub mod par;
+pub mod watch;
+
+pub use error::{Error, Result};
+pub use mercer_num as num;
+pub use par::Par;

@@ -1,0 +1,87 @@
+//! Progress and cancelling: a closure that gets each step and says whether to go on.
+//!
+//! The command's bar, Python's callback and Ctrl-C, the web page's stream and its cancel button are four such
+//! closures. The library itself prints nothing.
+
+use std::ops::ControlFlow;
+
+use serde::{Deserialize, Serialize};
+
+/// One step of long work.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Step {
+    /// What is being done, in a word or two: `solve`, `machine 3 of 45`.
+    pub phase: String,
+    /// How much of it is done.
+    pub done: u64,
+    /// Out of how much, where that is known.
+    pub total: Option<u64>,
+    /// How far from the optimum, where the solver knows.
+    pub gap: Option<f64>,
+    /// Support vectors so far.
+    pub centres: Option<usize>,
+}
+
+impl Step {
+    /// A step of a phase.
+    pub fn new(phase: impl Into<String>, done: u64, total: Option<u64>) -> Self {
+        Step { phase: phase.into(), done, total, ..Step::default() }
+    }
+
+    /// The same with the gap to the optimum.
+    #[must_use]
+    pub fn gap(mut self, gap: f64) -> Self {
+        self.gap = Some(gap);
+        self
+    }
+
+    /// The same with the number of support vectors.
+    #[must_use]
+    pub fn centres(mut self, centres: usize) -> Self {
+        self.centres = Some(centres);
+        self
+    }
+}
+
+/// What watches long work. Break to cancel.
+pub type Watch<'a> = dyn FnMut(&Step) -> ControlFlow<()> + Send + 'a;
+
+/// A watcher that lets everything go on.
+pub fn silent() -> impl FnMut(&Step) -> ControlFlow<()> + Send {
+    |_| ControlFlow::Continue(())
+}
+
+/// How an iteration ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "snake_case")]
+pub enum Stop {
+    /// The tolerance was reached.
+    #[default]
+    Converged,
+    /// The limit of iterations was reached first: the answer is what there was.
+    Limit,
+    /// The watcher broke off: the answer is what there was.
+    Cancelled,
+}
+
+/// How a fit went: kept in the model, shown by every surface.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct Info {
+    /// How it ended.
+    pub stop: Stop,
+    /// Steps of the solver, over all machines.
+    pub iterations: u64,
+    /// Largest violation of the optimality conditions left.
+    pub gap: f64,
+    /// Objective reached, where there is one (the sum over machines).
+    pub objective: Option<f64>,
+    /// Kernel values computed.
+    pub kernel_values: u64,
+    /// Wall-clock seconds.
+    pub seconds: f64,
+    /// Decisions taken on the way, in words: which path was chosen and why.
+    pub notes: Vec<String>,
+}

@@ -1,0 +1,2 @@
+//! House rules, tests and benches of the Mercer workspace.
+fn main() {}
