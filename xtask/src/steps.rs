@@ -1,0 +1,66 @@
+//! The driver behind `./test`: the checks in order of what they cost, each timed, stopping at the first that fails.
+
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+
+use crate::{cargo_in, licences, spawn, tidy};
+
+type Step = (&'static str, &'static str, fn(&Path) -> Result<()>);
+
+const STEPS: [Step; 6] = [
+    ("fmt", "if this failed: cargo fmt --all", |root| {
+        spawn(cargo_in(root).args(["fmt", "--all", "--check"]))
+    }),
+    ("tidy", "the rules are explained in ARCHITECTURE.md", tidy::run),
+    ("licences", "the accepted licences are in xtask/src/licences.rs", licences::run),
+    ("clippy", "every exception needs #[expect(lint, reason = \"...\")]", |root| {
+        let lint = ["clippy", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings"];
+        spawn(cargo_in(root).args(lint))
+    }),
+    ("tests", "run one alone: cargo test -p mercer NAME", |root| {
+        spawn(cargo_in(root).args(["test", "--locked", "--workspace"]))
+    }),
+    ("docs", "a broken link or an undocumented item", docs),
+];
+
+/// Runs all steps, or those named.
+pub(crate) fn run(root: &Path, wanted: &[String]) -> Result<()> {
+    if let Some(unknown) = wanted.iter().find(|w| !STEPS.iter().any(|(name, ..)| name == w)) {
+        bail!("there is no step `{unknown}`; steps: {}", STEPS.map(|(name, ..)| name).join(", "));
+    }
+    let mut report = Vec::new();
+    let all = Instant::now();
+    for (name, hint, step) in STEPS {
+        if !wanted.is_empty() && !wanted.iter().any(|w| w == name) {
+            continue;
+        }
+        eprintln!("== {name}");
+        let start = Instant::now();
+        let outcome = step(root);
+        let seconds = start.elapsed().as_secs_f64();
+        if let Err(error) = outcome {
+            print_summary(&report);
+            println!("{name:<10} FAILED after {seconds:.1} s");
+            return Err(error).with_context(|| format!("step `{name}` failed ({hint})"));
+        }
+        report.push((name, seconds));
+    }
+    print_summary(&report);
+    println!("{:<10} all passed, {:.1} s", "", all.elapsed().as_secs_f64());
+    Ok(())
+}
+
+/// The documentation of all our crates, warnings denied.
+pub(crate) fn docs(root: &Path) -> Result<()> {
+    let doc = ["doc", "--locked", "--no-deps", "--workspace"];
+    spawn(cargo_in(root).args(doc).env("RUSTDOCFLAGS", "-D warnings"))
+}
+
+fn print_summary(report: &[(&str, f64)]) {
+    println!();
+    for (name, seconds) in report {
+        println!("{name:<10} ok {seconds:>8.1} s");
+    }
+}
