@@ -3,9 +3,15 @@
 //! The only crate of the workspace that names a linear-algebra crate and the only one with `unsafe`: everything above
 //! is `#![forbid(unsafe_code)]`. It knows no points, kernels or labels.
 
+mod buffer;
 pub mod dispatch;
+pub mod factor;
+pub mod product;
 mod real;
+pub mod tiles;
 
+pub use buffer::Buffer;
+pub use product::Mat;
 pub use real::Real;
 
 /// A computation that has no answer.

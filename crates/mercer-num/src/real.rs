@@ -12,6 +12,8 @@ mod sealed {
 /// `f32` or `f64`.
 pub trait Real:
     sealed::Sealed
+    + crate::product::Algebra
+    + crate::tiles::Transpose
     + Copy
     + Send
     + Sync

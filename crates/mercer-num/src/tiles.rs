@@ -1,0 +1,226 @@
+//! Large matrices filled tile by tile: a tile stays in cache while it is computed and mapped, then it is written once.
+//!
+//! The tile function does the mathematics; this file cuts, spreads over threads, and writes. A symmetric matrix is
+//! computed on and below the diagonal only and mirrored from the tile in cache.
+
+use rayon::prelude::*;
+
+use crate::Real;
+use crate::dispatch::dispatch;
+
+/// Rows and columns of a tile: 256 KiB of f32, a quarter of a usual second-level cache, so that the tile and the
+/// packed operands of its product fit together. 192 to 384 measure alike.
+pub const TILE: usize = 256;
+
+/// Where a tile lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tile {
+    /// First row.
+    pub row: usize,
+    /// Number of rows.
+    pub rows: usize,
+    /// First column.
+    pub col: usize,
+    /// Number of columns.
+    pub cols: usize,
+}
+
+/// A place to write that several threads share, each its own part.
+#[derive(Clone, Copy)]
+struct Shared<T>(*mut T, usize);
+
+// SAFETY: the functions below hand each tile's part of the memory to one thread only.
+unsafe impl<T: Send> Send for Shared<T> {}
+// SAFETY: as above.
+unsafe impl<T: Send> Sync for Shared<T> {}
+
+impl<T> Shared<T> {
+    /// The run of `len` values from `at`.
+    ///
+    /// # Safety
+    /// No other thread may hold an overlapping run.
+    #[expect(clippy::mut_from_ref, reason = "the caller promises that runs do not overlap")]
+    unsafe fn run(&self, at: usize, len: usize) -> &mut [T] {
+        assert!(at + len <= self.1);
+        // SAFETY: in bounds by the assert, exclusive by the caller's promise.
+        unsafe { std::slice::from_raw_parts_mut(self.0.add(at), len) }
+    }
+}
+
+/// Fills the m x n matrix `out` (row-major) from tiles. `fill` writes a tile's rows * cols values.
+pub fn rectangular<T: Real>(
+    out: &mut [T],
+    m: usize,
+    n: usize,
+    threads: usize,
+    fill: impl Fn(Tile, &mut [T]) + Sync,
+) {
+    assert_eq!(out.len(), m * n);
+    // Few rows: wide tiles, so that each product still has enough to do.
+    let high = TILE.min(m.max(1));
+    let wide = (TILE * TILE / high).clamp(TILE, 4096);
+    let tiles: Vec<Tile> = (0..n)
+        .step_by(wide)
+        .flat_map(|col| (0..m).step_by(high).map(move |row| (row, col)))
+        .map(|(row, col)| Tile { row, rows: high.min(m - row), col, cols: wide.min(n - col) })
+        .collect();
+    let shared = Shared(out.as_mut_ptr(), out.len());
+    each(&tiles, high * wide, threads, |t, values| {
+        fill(t, values);
+        for (r, line) in values.chunks(t.cols).enumerate() {
+            // SAFETY: tiles do not overlap, and each is written by the one thread that has it.
+            unsafe { shared.run((t.row + r) * n + t.col, t.cols) }.copy_from_slice(line);
+        }
+    });
+}
+
+/// Fills the symmetric n x n matrix `out` from the tiles on and below its diagonal.
+pub fn symmetric<T: Real>(out: &mut [T], n: usize, threads: usize, fill: impl Fn(Tile, &mut [T]) + Sync) {
+    assert_eq!(out.len(), n * n);
+    let tiles: Vec<Tile> = (0..n)
+        .step_by(TILE)
+        .flat_map(|col| (col..n).step_by(TILE).map(move |row| (row, col)))
+        .map(|(row, col)| Tile { row, rows: TILE.min(n - row), col, cols: TILE.min(n - col) })
+        .collect();
+    let shared = Shared(out.as_mut_ptr(), out.len());
+    each(&tiles, TILE * TILE, threads, |t, values| {
+        fill(t, values);
+        if t.row == t.col {
+            // Products need not be symmetric to the last bit: the lower half decides.
+            for r in 0..t.rows {
+                for c in r + 1..t.cols {
+                    values[r * t.cols + c] = values[c * t.cols + r];
+                }
+            }
+        }
+        for (r, line) in values.chunks(t.cols).enumerate() {
+            // SAFETY: tiles below the diagonal do not overlap; each is written by the one thread that has it.
+            unsafe { shared.run((t.row + r) * n + t.col, t.cols) }.copy_from_slice(line);
+        }
+        if t.row != t.col {
+            let mut band = [T::ZERO; 8 * TILE];
+            for first in (0..t.cols).step_by(8) {
+                let wide = 8.min(t.cols - first);
+                transpose_band(values, t.rows, t.cols, first, &mut band);
+                for c in 0..wide {
+                    // SAFETY: the mirror images of those tiles overlap neither each other nor the tiles.
+                    let line = unsafe { shared.run((t.col + first + c) * n + t.row, t.rows) };
+                    line.copy_from_slice(&band[c * TILE..c * TILE + t.rows]);
+                }
+            }
+        }
+    });
+}
+
+/// Runs every tile with a scratch tile, on so many threads.
+fn each<T: Real>(tiles: &[Tile], size: usize, threads: usize, work: impl Fn(Tile, &mut [T]) + Sync) {
+    let run = |tiles: &[Tile], scratch: &mut Vec<T>| {
+        for &t in tiles {
+            work(t, &mut scratch[..t.rows * t.cols]);
+        }
+    };
+    if threads <= 1 || tiles.len() <= 1 {
+        run(tiles, &mut vec![T::ZERO; size]);
+        return;
+    }
+    // Pieces small enough to even out a thread that is held up, large enough to keep its operand in cache.
+    let piece = tiles.len().div_ceil(threads * 16);
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    let pieces: Vec<&[Tile]> = tiles.chunks(piece).collect();
+    (0..threads.min(pieces.len())).into_par_iter().for_each(|_| {
+        let mut scratch = vec![T::ZERO; size];
+        while let Some(piece) = pieces.get(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed)) {
+            run(piece, &mut scratch);
+        }
+    });
+}
+
+fn transpose_band<T: Real>(values: &[T], rows: usize, cols: usize, first: usize, band: &mut [T; 8 * TILE]) {
+    if cols - first < 8 {
+        for c in first..cols {
+            for r in 0..rows {
+                band[(c - first) * TILE + r] = values[r * cols + c];
+            }
+        }
+        return;
+    }
+    T::band8(values, rows, cols, first, band);
+}
+
+/// Transposing eight columns at a time, compiled for each instruction set.
+pub trait Transpose: Sized {
+    /// `band[c * TILE + r] = values[r * cols + first + c]` for c below 8.
+    fn band8(values: &[Self], rows: usize, cols: usize, first: usize, band: &mut [Self; 8 * TILE]);
+}
+
+macro_rules! transpose {
+    ($t:ty, $name:ident) => {
+        dispatch! {
+            fn $name(values: &[$t], rows: usize, cols: usize, first: usize, band: &mut [$t; 8 * TILE]) {
+                let whole = rows / 8 * 8;
+                for r in (0..whole).step_by(8) {
+                    let mut block = [[0.0; 8]; 8];
+                    for (k, line) in block.iter_mut().enumerate() {
+                        line.copy_from_slice(&values[(r + k) * cols + first..(r + k) * cols + first + 8]);
+                    }
+                    for c in 0..8 {
+                        let mut line = [0.0; 8];
+                        for k in 0..8 {
+                            line[k] = block[k][c];
+                        }
+                        band[c * TILE + r..c * TILE + r + 8].copy_from_slice(&line);
+                    }
+                }
+                for r in whole..rows {
+                    for c in 0..8 {
+                        band[c * TILE + r] = values[r * cols + first + c];
+                    }
+                }
+            }
+        }
+        impl Transpose for $t {
+            fn band8(values: &[$t], rows: usize, cols: usize, first: usize, band: &mut [$t; 8 * TILE]) {
+                $name(values, rows, cols, first, band);
+            }
+        }
+    };
+}
+transpose!(f32, band8_f32);
+transpose!(f64, band8_f64);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(i: usize, j: usize) -> f64 {
+        (i.max(j) * 1000 + i.min(j)) as f64
+    }
+
+    #[test]
+    fn every_entry_is_written_once_with_its_value() {
+        for n in [1, 7, 255, 256, 257, 530] {
+            for threads in [1, 2, 5] {
+                let mut out = vec![f64::NAN; n * n];
+                symmetric(&mut out, n, threads, |t, v| {
+                    for r in 0..t.rows {
+                        for c in 0..t.cols {
+                            v[r * t.cols + c] = value(t.row + r, t.col + c);
+                        }
+                    }
+                });
+                assert!((0..n * n).all(|p| out[p] == value(p / n, p % n)), "n {n}, {threads} threads");
+            }
+        }
+        for (m, n) in [(1, 1), (3, 9000), (300, 10), (600, 700), (2, 0), (0, 3)] {
+            let mut out = vec![f32::NAN; m * n];
+            rectangular(&mut out, m, n, 2, |t, v| {
+                for r in 0..t.rows {
+                    for c in 0..t.cols {
+                        v[r * t.cols + c] = ((t.row + r) * n + t.col + c) as f32;
+                    }
+                }
+            });
+            assert!(out.iter().enumerate().all(|(p, &v)| v == p as f32), "{m} x {n}");
+        }
+    }
+}
