@@ -19,3 +19,8 @@ pub mod watch;
 pub use error::{Error, Result};
 pub use mercer_num as num;
 pub use par::Par;
+
+/// The README's example runs too.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+mod readme {}
