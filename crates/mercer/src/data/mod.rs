@@ -1,7 +1,15 @@
 //! Points, targets, and everything that happens to them before a kernel sees them. Floor 1.
 
+mod call;
+pub mod image;
+mod map;
 mod points;
+pub mod split;
+pub mod stage;
 mod targets;
+pub mod toy;
 
+pub use call::Arg;
 pub use points::{Csr, Data, ImageShape, Points, Row, Sequences, View};
+pub use stage::{Recipe, Stage, Stages};
 pub use targets::{Labels, Targets};

@@ -1,0 +1,195 @@
+//! One line of text for one thing: `name`, `name(1, 2)` or `name(key=value, ...)`, read against a table of arguments.
+//!
+//! The tables of stages and of image transformations are such tables: the command's help shows them and the parser
+//! obeys them, so the two cannot disagree.
+
+use crate::error::{Error, Result};
+
+/// One argument of a stage or a transformation, as help shows it and the parser reads it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Arg {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is when not given; empty where it must be given.
+    pub default: &'static str,
+    /// The values allowed, in words.
+    pub allowed: &'static str,
+    /// What it does, in a line.
+    pub doc: &'static str,
+}
+
+/// A line taken apart: the name, and the arguments in the order of a table.
+#[derive(Debug)]
+pub(super) struct Call<'a> {
+    name: &'a str,
+    args: Vec<(Option<&'a str>, &'a str)>,
+}
+
+impl<'a> Call<'a> {
+    /// Takes `name(a, key=b)` apart. `what` is what the line describes, for the message.
+    pub(super) fn parse(what: &str, line: &'a str) -> Result<Self> {
+        let text = line.trim();
+        let wrong =
+            || Error::param(what, format!("`{line}`"), "written as name or name(argument, key=value)");
+        let (name, inside) = match text.split_once('(') {
+            None => (text, ""),
+            Some((name, rest)) => (name, rest.strip_suffix(')').ok_or_else(wrong)?),
+        };
+        let name = name.trim();
+        if name.is_empty() || !name.chars().all(|c| c.is_alphanumeric() || c == '-' || c == '_') {
+            return Err(wrong());
+        }
+        let mut args = Vec::new();
+        for part in inside.split(',').map(str::trim) {
+            if part.is_empty() {
+                if inside.trim().is_empty() {
+                    continue;
+                }
+                return Err(wrong());
+            }
+            args.push(match part.split_once('=') {
+                None => (None, part),
+                Some((key, value)) => (Some(key.trim()), value.trim()),
+            });
+        }
+        Ok(Call { name, args })
+    }
+
+    /// The name before the bracket.
+    pub(super) fn name(&self) -> &'a str {
+        self.name
+    }
+
+    /// The arguments in the table's order: given by place first, then by name, else the default.
+    pub(super) fn bind(&self, table: &'static [Arg]) -> Result<Args<'a>> {
+        let mut values: Vec<Option<&'a str>> = vec![None; table.len()];
+        let names = || table.iter().map(|a| a.name).collect::<Vec<_>>().join(", ");
+        for (place, &(key, value)) in self.args.iter().enumerate() {
+            let slot = match key {
+                None if self.args[..place].iter().any(|a| a.0.is_some()) => {
+                    return Err(Error::param(
+                        self.name,
+                        format!("`{value}` after a named argument"),
+                        "given with unnamed arguments first",
+                    ));
+                }
+                None => place,
+                Some(key) => table.iter().position(|a| a.name == key).unwrap_or(usize::MAX),
+            };
+            if slot >= table.len() {
+                let allowed = if table.is_empty() { "without arguments".into() } else { names() };
+                return Err(Error::param(format!("{} argument", self.name), key.unwrap_or(value), allowed));
+            }
+            if values[slot].replace(value).is_some() {
+                return Err(Error::param(format!("{} {}", self.name, table[slot].name), value, "given once"));
+            }
+        }
+        Ok(Args { name: self.name, table, values })
+    }
+}
+
+/// Arguments bound to a table.
+#[derive(Debug)]
+pub(super) struct Args<'a> {
+    name: &'a str,
+    table: &'static [Arg],
+    values: Vec<Option<&'a str>>,
+}
+
+impl Args<'_> {
+    /// The text of an argument, as given or by default.
+    pub(super) fn text(&self, key: &str) -> Result<&str> {
+        let slot =
+            self.table.iter().position(|a| a.name == key).expect("the table names every argument asked for");
+        let arg = &self.table[slot];
+        match self.values[slot] {
+            Some(value) => Ok(value),
+            None if arg.default.is_empty() => Err(self.wrong(key, "nothing")),
+            None => Ok(arg.default),
+        }
+    }
+
+    /// A number: `0.5`, `-1`, `1/255`.
+    pub(super) fn real(&self, key: &str) -> Result<f64> {
+        let text = self.text(key)?;
+        real(text).ok_or_else(|| self.wrong(key, text))
+    }
+
+    /// A number, or the word that stands for none.
+    pub(super) fn real_or(&self, key: &str, none: &str) -> Result<Option<f64>> {
+        if self.text(key)? == none { Ok(None) } else { self.real(key).map(Some) }
+    }
+
+    /// A whole number from 0.
+    pub(super) fn count(&self, key: &str) -> Result<usize> {
+        let text = self.text(key)?;
+        text.parse().map_err(|_| self.wrong(key, text))
+    }
+
+    /// `true` or `false`.
+    pub(super) fn flag(&self, key: &str) -> Result<bool> {
+        let text = self.text(key)?;
+        text.parse().map_err(|_| self.wrong(key, text))
+    }
+
+    /// The message for a value the table does not allow.
+    pub(super) fn wrong(&self, key: &str, got: &str) -> Error {
+        let allowed = self.table.iter().find(|a| a.name == key).map_or("", |a| a.allowed);
+        Error::param(format!("{} {key}", self.name), got, allowed)
+    }
+}
+
+/// A finite number, also as a fraction.
+pub(super) fn real(text: &str) -> Option<f64> {
+    let value = match text.split_once('/') {
+        None => text.trim().parse::<f64>().ok()?,
+        Some((a, b)) => a.trim().parse::<f64>().ok()? / b.trim().parse::<f64>().ok()?,
+    };
+    value.is_finite().then_some(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TABLE: &[Arg] = &[
+        Arg { name: "lo", default: "0", allowed: "a number", doc: "" },
+        Arg { name: "hi", default: "", allowed: "a number", doc: "" },
+    ];
+
+    fn pair(line: &str) -> Result<(f64, f64)> {
+        let args = Call::parse("thing", line)?.bind(TABLE)?;
+        Ok((args.real("lo")?, args.real("hi")?))
+    }
+
+    #[test]
+    fn places_names_defaults_and_fractions() {
+        for (line, want) in [
+            ("t(1,2)", (1.0, 2.0)),
+            (" t ( hi = 1/4 ) ", (0.0, 0.25)),
+            ("t(-1, hi=3e2)", (-1.0, 300.0)),
+            ("t(hi=1, lo=2)", (2.0, 1.0)),
+        ] {
+            assert_eq!(pair(line).expect(line), want);
+        }
+    }
+
+    #[test]
+    fn wrong_lines_are_refused_by_name() {
+        for (line, part) in [
+            ("t(1", "`t(1`"),
+            ("t(1,)", "`t(1,)`"),
+            ("", "``"),
+            ("t(1,2,3)", "t argument = 3: must be lo, hi"),
+            ("t(x=3)", "t argument = x"),
+            ("t(1,2,lo=2)", "t lo = 2: must be given once"),
+            ("t(1)", "t hi = nothing"),
+            ("t(1,nan)", "t hi = nan: must be a number"),
+            ("t(hi=1,2)", "after a named argument"),
+            ("t(1,1/0)", "t hi = 1/0"),
+        ] {
+            let message = pair(line).expect_err(line).to_string();
+            assert!(message.contains(part), "{line}: {message}");
+        }
+    }
+}

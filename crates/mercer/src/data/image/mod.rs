@@ -1,0 +1,25 @@
+//! Rows that are images: filters, and the transformations that make virtual examples.
+//!
+//! An image is a row with an [`ImageShape`](super::ImageShape): pixels row by row, channels last. Columns of pixels
+//! are x, to the right; rows of pixels are y, downwards; the centre is at `((width - 1) / 2, (height - 1) / 2)`. Mass
+//! is how far a pixel is from the background, so that dark ink on white and white ink on black weigh the same.
+
+mod centre;
+mod deskew;
+mod downsample;
+mod edges;
+mod moments;
+mod silhouette;
+mod smooth;
+mod thickness;
+mod transform;
+mod warp;
+
+pub(super) use centre::CentreMass;
+pub(super) use deskew::Deskew;
+pub(super) use downsample::Downsample;
+pub(super) use edges::Edges;
+pub(super) use moments::Mass;
+pub(super) use silhouette::Silhouette;
+pub(super) use smooth::Smooth;
+pub use transform::{Axis, Transform, TransformEntry, apply_all, background};

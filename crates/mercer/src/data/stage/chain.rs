@@ -1,0 +1,138 @@
+//! Stages in a row: fitted in order, each on what the ones before it make of the training points.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::Stage;
+use super::parts::{Parts, Tensor};
+use super::recipe::Recipe;
+use crate::data::points::{Points, View};
+use crate::error::{Error, Result};
+use crate::par::Par;
+
+/// Fitted stages, applied in order.
+///
+/// ```
+/// use mercer::Par;
+/// use mercer::data::stage::Stages;
+/// use mercer::data::{ImageShape, Points};
+///
+/// let train = Points::dense((0..32).map(f64::from).collect(), 16)?.with_image(ImageShape::grey(4, 4))?;
+/// let recipes = Stages::parse("smooth(0.75) | downsample(2, 2) | minmax(-1, 1)")?;
+/// let (stages, fitted) = Stages::fit(&recipes, train.view(), Par::one())?;
+/// assert_eq!(fitted.dim(), 4);
+/// assert_eq!(stages.apply(train.view(), Par::one())?, fitted);
+/// # Ok::<(), mercer::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Stages {
+    /// The stages, first to last.
+    pub list: Vec<Stage>,
+}
+
+impl Stages {
+    /// Recipes separated by `|`; an empty line is no stage.
+    pub fn parse(line: &str) -> Result<Vec<Recipe>> {
+        if line.trim().is_empty() {
+            return Ok(Vec::new());
+        }
+        line.split('|').map(Recipe::parse).collect()
+    }
+
+    /// The fitted stages, and what they make of the training points.
+    pub fn fit(recipes: &[Recipe], points: View<'_>, par: Par) -> Result<(Self, Points)> {
+        let mut list = Vec::with_capacity(recipes.len());
+        let mut now: Option<Points> = None;
+        for recipe in recipes {
+            let before = now.as_ref().map_or(points, Points::view);
+            let stage = recipe.fit(before)?;
+            now = Some(stage.apply(before, par)?);
+            list.push(stage);
+        }
+        Ok((Stages { list }, now.unwrap_or_else(|| copy(points))))
+    }
+
+    /// The points after the last stage.
+    pub fn apply(&self, points: View<'_>, par: Par) -> Result<Points> {
+        let mut now: Option<Points> = None;
+        for stage in &self.list {
+            now = Some(stage.apply(now.as_ref().map_or(points, Points::view), par)?);
+        }
+        Ok(now.unwrap_or_else(|| copy(points)))
+    }
+
+    /// Whether there is no stage.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// Number of stages.
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// The chain as a list of headers and the arrays of all stages, named `0.mean`, `0.std`, `1.min`, ...
+    pub fn to_parts(&self) -> Parts {
+        let mut headers = Vec::new();
+        let mut tensors = Vec::new();
+        for (i, stage) in self.list.iter().enumerate() {
+            let parts = stage.to_parts();
+            headers.push(parts.header);
+            tensors
+                .extend(parts.tensors.into_iter().map(|t| Tensor { name: format!("{i}.{}", t.name), ..t }));
+        }
+        Parts { header: Value::Array(headers), tensors }
+    }
+
+    /// A chain from its parts, which are not trusted: each stage is checked, and each must take what the one before
+    /// it gives.
+    pub fn from_parts(parts: Parts) -> Result<Self> {
+        let Value::Array(headers) = parts.header else {
+            return Err(Error::shape("header of saved stages", parts.header, "a list"));
+        };
+        let mut of_stage: Vec<Vec<Tensor>> = headers.iter().map(|_| Vec::new()).collect();
+        for tensor in parts.tensors {
+            let split =
+                tensor.name.split_once('.').and_then(|(i, name)| Some((i.parse::<usize>().ok()?, name)));
+            match split {
+                Some((i, name)) if i < of_stage.len() => {
+                    let name = name.to_owned();
+                    of_stage[i].push(Tensor { name, ..tensor });
+                }
+                _ => {
+                    return Err(Error::shape(
+                        "array of saved stages",
+                        tensor.name,
+                        "a stage's number and a name",
+                    ));
+                }
+            }
+        }
+        let mut list: Vec<Stage> = Vec::with_capacity(headers.len());
+        for (header, tensors) in headers.into_iter().zip(of_stage) {
+            let stage = Stage::from_parts(Parts { header, tensors })?;
+            if let Some(before) = list.last().filter(|before| before.output_dim() != stage.input_dim()) {
+                let what = format!("columns of saved stage {}", stage.name());
+                return Err(Error::shape(what, stage.input_dim(), before.output_dim()));
+            }
+            list.push(stage);
+        }
+        Ok(Stages { list })
+    }
+}
+
+impl fmt::Display for Stages {
+    /// One stage a line, in words.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lines: Vec<String> = self.list.iter().map(Stage::describe).collect();
+        f.write_str(&lines.join("\n"))
+    }
+}
+
+/// All rows of a view as points of their own.
+fn copy(points: View<'_>) -> Points {
+    points.gather(&(0..points.n).collect::<Vec<_>>())
+}

@@ -1,0 +1,271 @@
+//! Stages: fitted maps from points to points, kept in order inside a model.
+//!
+//! A [`Recipe`] is a stage yet to be fitted, written in a line such as `minmax(-1, 1)`; fitted on training points it
+//! becomes a [`Stage`], which holds all it needs and treats test points as it treated those. [`Stages`] is a chain.
+//! Stages that need kernels live further up and hold these inside.
+//!
+//! Points keep their kind: f32 stays f32 and sparse stays sparse, unless a stage turns zeros into other values, which
+//! makes sparse points dense ([`Stage::keeps_sparse`]). [`Stage::linear`] makes dense points of sparse ones always.
+
+mod chain;
+mod linear;
+mod parts;
+mod recipe;
+mod scale;
+mod table;
+
+pub use chain::Stages;
+pub use parts::{Parts, Tensor};
+pub use recipe::{Per, Recipe};
+use serde::{Deserialize, Serialize};
+pub use table::Entry;
+
+use self::linear::Linear;
+use self::scale::{Columns, Power, Unit};
+use super::image::{CentreMass, Deskew, Downsample, Edges, Mass, Silhouette, Smooth};
+use super::map::{OnSparse, RowMap, map_rows};
+use super::points::{Data, ImageShape, Points, View};
+use crate::error::{Error, Result};
+use crate::par::Par;
+
+/// A fitted map from points to points.
+///
+/// ```
+/// use mercer::Par;
+/// use mercer::data::Points;
+/// use mercer::data::stage::Recipe;
+///
+/// let train = Points::dense(vec![0.0, 10.0, 5.0, 30.0], 2)?;
+/// let stage = Recipe::parse("minmax(-1, 1)")?.fit(train.view())?;
+/// let test = Points::dense(vec![10.0, 20.0], 2)?;
+/// assert_eq!(stage.apply(test.view(), Par::one())?.view().to_f64()?, [3.0, 0.0]);
+/// # Ok::<(), mercer::Error>(())
+/// ```
+///
+/// It is saved as a small header and named arrays, see [`Stage::to_parts`]; with serde it travels as both together.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Parts", into = "Parts")]
+pub struct Stage {
+    d: usize,
+    image: Option<ImageShape>,
+    op: Op,
+}
+
+/// What a stage does. Arrays are left out of the header: see `parts`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "name", rename_all = "kebab-case")]
+enum Op {
+    Scale {
+        by: f64,
+        add: f64,
+    },
+    #[serde(rename = "minmax")]
+    MinMax {
+        lo: f64,
+        hi: f64,
+        #[serde(skip)]
+        min: Vec<f64>,
+        #[serde(skip)]
+        max: Vec<f64>,
+    },
+    Standard {
+        centred: bool,
+        #[serde(skip)]
+        mean: Vec<f64>,
+        #[serde(skip)]
+        std: Vec<f64>,
+    },
+    Unit,
+    Power {
+        p: f64,
+    },
+    Smooth {
+        sigma: f64,
+    },
+    CentreMass {
+        background: f64,
+        level: Option<f64>,
+    },
+    Downsample {
+        height: usize,
+        width: usize,
+    },
+    Edges {
+        keep: bool,
+    },
+    Silhouette {
+        background: f64,
+        level: f64,
+    },
+    Deskew {
+        background: f64,
+    },
+    Linear {
+        outputs: usize,
+        #[serde(skip)]
+        matrix: Vec<f64>,
+        #[serde(skip)]
+        offset: Vec<f64>,
+    },
+}
+
+impl Stage {
+    /// The linear map `x -> A x + b`: A row by row with `d` columns, b by default 0. Images stay images where A is
+    /// square.
+    pub fn linear(matrix: Vec<f64>, d: usize, offset: Option<Vec<f64>>) -> Result<Self> {
+        if d == 0 || matrix.is_empty() || !matrix.len().is_multiple_of(d) {
+            return Err(Error::shape("matrix of a linear map", matrix.len(), format!("rows of {d} values")));
+        }
+        let outputs = matrix.len() / d;
+        let offset = offset.unwrap_or_else(|| vec![0.0; outputs]);
+        Stage { d, image: None, op: Op::Linear { outputs, matrix, offset } }.checked()
+    }
+
+    /// The points under the map. They must have as many columns as the training points had; sparse points may have
+    /// fewer, whose missing columns are zeros. Image stages take the shape from the training points where these
+    /// points have none.
+    pub fn apply(&self, points: View<'_>, par: Par) -> Result<Points> {
+        let sparse = matches!(points.data, Data::Csr { .. });
+        if points.d != self.d && !(sparse && points.d < self.d) {
+            return Err(Error::shape(
+                format!("columns of the points for stage {}", self.name()),
+                points.d,
+                self.d,
+            ));
+        }
+        if let (Some(got), Some(want)) = (points.image, self.image)
+            && got != want
+        {
+            let text = |s: ImageShape| format!("{} x {} x {}", s.height, s.width, s.channels);
+            return Err(Error::shape(
+                format!("image shape for stage {}", self.name()),
+                text(got),
+                text(want),
+            ));
+        }
+        let out = match &self.op {
+            Op::Linear { matrix, offset, .. } => Linear { d: self.d, matrix, offset }.apply(points, par)?,
+            _ => map_rows(points, self.d, self.row_map().as_ref(), par)?,
+        };
+        match self.output_image().or(points.image) {
+            Some(shape) if shape.len() == out.dim() => out.with_image(shape),
+            _ => Ok(out),
+        }
+    }
+
+    /// The name in the table of stages.
+    pub fn name(&self) -> &'static str {
+        match self.op {
+            Op::Scale { .. } => "scale",
+            Op::MinMax { .. } => "minmax",
+            Op::Standard { .. } => "standard",
+            Op::Unit => "unit",
+            Op::Power { .. } => "power",
+            Op::Smooth { .. } => "smooth",
+            Op::CentreMass { .. } => "centre-mass",
+            Op::Downsample { .. } => "downsample",
+            Op::Edges { .. } => "edges",
+            Op::Silhouette { .. } => "silhouette",
+            Op::Deskew { .. } => "deskew",
+            Op::Linear { .. } => "linear",
+        }
+    }
+
+    /// Columns it takes.
+    pub fn input_dim(&self) -> usize {
+        self.d
+    }
+
+    /// Columns it gives.
+    pub fn output_dim(&self) -> usize {
+        match (&self.op, self.output_image()) {
+            (Op::Linear { outputs, .. }, _) => *outputs,
+            (_, Some(shape)) => shape.len(),
+            (_, None) => self.d,
+        }
+    }
+
+    /// The shape of the training points' images, where they were images.
+    pub fn input_image(&self) -> Option<ImageShape> {
+        self.image
+    }
+
+    /// The shape of its results, where they are images.
+    pub fn output_image(&self) -> Option<ImageShape> {
+        let shape = self.image?;
+        Some(match self.op {
+            Op::Downsample { height, width } => ImageShape { height, width, ..shape },
+            Op::Edges { keep } => ImageShape { channels: shape.channels * Edges::maps(keep), ..shape },
+            _ => shape,
+        })
+    }
+
+    /// Whether sparse points stay sparse.
+    pub fn keeps_sparse(&self) -> bool {
+        match self.op {
+            Op::Linear { .. } => false,
+            _ => self.row_map().on_sparse() != OnSparse::Dense,
+        }
+    }
+
+    /// What it does, in a line for people.
+    pub fn describe(&self) -> String {
+        let columns = |groups: usize| match groups {
+            1 => "all values together".to_owned(),
+            g if g == self.d => format!("each of {g} columns"),
+            g => format!("each of {g} channels"),
+        };
+        match &self.op {
+            Op::Scale { by, add } => format!("scale: every value times {by} plus {add}"),
+            Op::MinMax { lo, hi, min, max } => {
+                let constant = min.iter().zip(max).filter(|(a, b)| a == b).count();
+                format!("minmax: {} to [{lo}, {hi}]; {constant} constant", columns(min.len()))
+            }
+            Op::Standard { centred, std, .. } => {
+                let how = if *centred { "centred and divided" } else { "not centred, divided" };
+                format!("standard: {} {how} by the standard deviation", columns(std.len()))
+            }
+            Op::Unit => "unit: every row to length 1".to_owned(),
+            Op::Power { p } => format!("power: sign(x) |x|^{p}"),
+            Op::Smooth { sigma } => format!("smooth: Gaussian of {sigma} pixels, edge pixels repeated"),
+            Op::CentreMass { background, level: None } => {
+                format!("centre-mass: centre of mass to the frame's centre, background {background}")
+            }
+            Op::CentreMass { background, level: Some(level) } => {
+                format!(
+                    "centre-mass: figure further than {level} from background {background} to the frame's centre"
+                )
+            }
+            Op::Downsample { height, width } => format!("downsample: area means, {height} x {width} pixels"),
+            Op::Edges { keep } => {
+                format!("edges: four directions{}", if *keep { " beside the image" } else { "" })
+            }
+            Op::Silhouette { background, level } => {
+                format!("silhouette: 1 where further than {level} from background {background}, else 0")
+            }
+            Op::Deskew { background } => format!("deskew: slant taken out, background {background}"),
+            Op::Linear { outputs, .. } => format!("linear: {} columns to {outputs}", self.d),
+        }
+    }
+
+    /// The loop body of all stages but the linear one, which is a matrix product.
+    fn row_map(&self) -> Box<dyn RowMap + '_> {
+        let d = self.d;
+        let shape = self.image.unwrap_or(ImageShape::grey(1, d));
+        match &self.op {
+            Op::Scale { by, add } => Box::new(Columns::scale(d, *by, *add)),
+            Op::MinMax { lo, hi, min, max } => Box::new(Columns::minmax(d, *lo, *hi, min, max)),
+            Op::Standard { mean, std, .. } => Box::new(Columns::standard(d, mean, std)),
+            Op::Unit | Op::Linear { .. } => Box::new(Unit { d }),
+            Op::Power { p } => Box::new(Power { d, p: *p }),
+            Op::Smooth { sigma } => Box::new(Smooth::new(shape, *sigma)),
+            &Op::CentreMass { background, level } => {
+                Box::new(CentreMass::new(shape, Mass { background, level }))
+            }
+            Op::Downsample { height, width } => Box::new(Downsample::new(shape, *height, *width)),
+            Op::Edges { keep } => Box::new(Edges::new(shape, *keep)),
+            Op::Silhouette { background, level } => Box::new(Silhouette::new(shape, *background, *level)),
+            Op::Deskew { background } => Box::new(Deskew::new(shape, *background)),
+        }
+    }
+}

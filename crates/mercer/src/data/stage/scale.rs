@@ -1,0 +1,221 @@
+//! Scaling: one affine map a column, rows to unit length, signed powers; and the statistics they are fitted from.
+
+use crate::data::map::{OnSparse, RowMap, each_row};
+use crate::data::points::View;
+use crate::error::{Error, Fault, Result};
+
+/// `(x - shift) / width * gain + base`, each with one value a group; column j belongs to group `j mod groups`, so that
+/// d groups are the columns and c groups the channels of an image.
+///
+/// Divided rather than multiplied by a reciprocal: ranges down to the smallest numbers stay finite.
+#[derive(Debug)]
+pub(super) struct Columns {
+    d: usize,
+    group: Vec<Affine>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Affine {
+    shift: f64,
+    width: f64,
+    gain: f64,
+    base: f64,
+}
+
+impl Affine {
+    fn of(self, x: f64) -> f64 {
+        (x - self.shift) / self.width * self.gain + self.base
+    }
+}
+
+impl Columns {
+    pub(super) fn scale(d: usize, by: f64, add: f64) -> Self {
+        Columns { d, group: vec![Affine { shift: 0.0, width: 1.0, gain: by, base: add }] }
+    }
+
+    /// A column that was constant in training carries nothing: it becomes the value of [lo, hi] nearest 0, whatever
+    /// it holds later.
+    pub(super) fn minmax(d: usize, lo: f64, hi: f64, min: &[f64], max: &[f64]) -> Self {
+        let still = Affine { shift: 0.0, width: 1.0, gain: 0.0, base: 0.0f64.clamp(lo, hi) };
+        let moving = |min, max| Affine { shift: min, width: max - min, gain: hi - lo, base: lo };
+        let group = min.iter().zip(max).map(|(&a, &b)| if a == b { still } else { moving(a, b) }).collect();
+        Columns { d, group }
+    }
+
+    pub(super) fn standard(d: usize, mean: &[f64], std: &[f64]) -> Self {
+        let one = |(&shift, &width)| Affine { shift, width, gain: 1.0, base: 0.0 };
+        Columns { d, group: mean.iter().zip(std).map(one).collect() }
+    }
+}
+
+impl RowMap for Columns {
+    fn dim_out(&self) -> usize {
+        self.d
+    }
+
+    fn run(&self, x: &[f64], out: &mut [f64], _scratch: &mut Vec<f64>) {
+        let g = self.group.len();
+        for (x, out) in x.chunks_exact(g).zip(out.chunks_exact_mut(g)) {
+            for ((x, out), affine) in x.iter().zip(out).zip(&self.group) {
+                *out = affine.of(*x);
+            }
+        }
+    }
+
+    fn on_sparse(&self) -> OnSparse {
+        let kept = self.group.iter().all(|affine| affine.of(0.0) == 0.0);
+        if kept { OnSparse::Entries } else { OnSparse::Dense }
+    }
+
+    fn run_entries(&self, columns: &[u32], value: &[f64], out: &mut [f64]) {
+        for ((&c, &v), out) in columns.iter().zip(value).zip(out) {
+            *out = self.group[c as usize % self.group.len()].of(v);
+        }
+    }
+}
+
+/// Rows to unit length; rows of zeros stay.
+#[derive(Debug)]
+pub(super) struct Unit {
+    pub(super) d: usize,
+}
+
+impl RowMap for Unit {
+    fn dim_out(&self) -> usize {
+        self.d
+    }
+
+    fn run(&self, x: &[f64], out: &mut [f64], _scratch: &mut Vec<f64>) {
+        // Relative to the largest value, so that no square overflows or vanishes.
+        let largest = x.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+        if largest == 0.0 {
+            out.copy_from_slice(x);
+            return;
+        }
+        let norm = x.iter().map(|v| (v / largest).powi(2)).sum::<f64>().sqrt();
+        out.iter_mut().zip(x).for_each(|(to, v)| *to = v / largest / norm);
+    }
+
+    fn on_sparse(&self) -> OnSparse {
+        OnSparse::Entries
+    }
+
+    fn run_entries(&self, _columns: &[u32], value: &[f64], out: &mut [f64]) {
+        self.run(value, out, &mut Vec::new());
+    }
+}
+
+/// `sign(x) |x|^p`.
+#[derive(Debug)]
+pub(super) struct Power {
+    pub(super) d: usize,
+    pub(super) p: f64,
+}
+
+impl RowMap for Power {
+    fn dim_out(&self) -> usize {
+        self.d
+    }
+
+    fn run(&self, x: &[f64], out: &mut [f64], _scratch: &mut Vec<f64>) {
+        if self.p == 0.5 {
+            out.iter_mut().zip(x).for_each(|(to, v)| *to = v.abs().sqrt().copysign(*v));
+        } else {
+            out.iter_mut().zip(x).for_each(|(to, v)| *to = v.abs().powf(self.p).copysign(*v));
+        }
+    }
+
+    fn on_sparse(&self) -> OnSparse {
+        OnSparse::Entries
+    }
+
+    fn run_entries(&self, _columns: &[u32], value: &[f64], out: &mut [f64]) {
+        self.run(value, out, &mut Vec::new());
+    }
+}
+
+/// Range, mean and standard deviation (over n, not n - 1) of each group of columns.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Stats {
+    pub(super) min: Vec<f64>,
+    pub(super) max: Vec<f64>,
+    pub(super) mean: Vec<f64>,
+    pub(super) std: Vec<f64>,
+}
+
+impl Stats {
+    /// In two passes, so that a large mean does not drown the deviations. Refuses NaN, infinities and no rows.
+    pub(super) fn of(view: View<'_>, groups: usize) -> Result<Self> {
+        if view.n == 0 {
+            return Err(Error::shape("rows to fit a stage on", 0, "at least 1"));
+        }
+        check_finite(view)?;
+        let values = view.n * (view.d / groups);
+        let mut min = vec![f64::INFINITY; groups];
+        let mut max = vec![f64::NEG_INFINITY; groups];
+        let mut mean = vec![0.0; groups];
+        let mut stored = vec![0usize; groups];
+        each_value(view, groups, |g, v| {
+            min[g] = v.min(min[g]);
+            max[g] = v.max(max[g]);
+            mean[g] += v;
+            stored[g] += 1;
+        })?;
+        for g in 0..groups {
+            if stored[g] < values {
+                min[g] = min[g].min(0.0);
+                max[g] = max[g].max(0.0);
+            }
+            // The mean of equal values can be off by a rounding, and they would seem to vary.
+            mean[g] = if min[g] == max[g] { min[g] } else { mean[g] / values as f64 };
+        }
+        let mut std = vec![0.0; groups];
+        each_value(view, groups, |g, v| std[g] += (v - mean[g]).powi(2))?;
+        for g in 0..groups {
+            let zeros = (values - stored[g]) as f64;
+            std[g] = ((std[g] + zeros * mean[g].powi(2)) / values as f64).sqrt();
+            if !(max[g] - min[g]).is_finite() || !std[g].is_finite() {
+                return Err(Fault {
+                    column: Some((g + 1).to_string()),
+                    got: Some(format!("values from {:e} to {:e}", min[g], max[g])),
+                    expected: "values whose squares can be summed".into(),
+                    ..Fault::default()
+                }
+                .into());
+            }
+        }
+        Ok(Stats { min, max, mean, std })
+    }
+}
+
+/// Each stored value with the group of its column.
+fn each_value(view: View<'_>, groups: usize, mut f: impl FnMut(usize, f64)) -> Result<()> {
+    each_row(view, |columns, values| {
+        match columns {
+            None => {
+                for chunk in values.chunks_exact(groups) {
+                    chunk.iter().enumerate().for_each(|(g, &v)| f(g, v));
+                }
+            }
+            Some(columns) => columns.iter().zip(values).for_each(|(&c, &v)| f(c as usize % groups, v)),
+        }
+        Ok(())
+    })
+}
+
+fn check_finite(view: View<'_>) -> Result<()> {
+    let mut row = 0;
+    each_row(view, |columns, values| {
+        row += 1;
+        let Some(p) = values.iter().position(|v| !v.is_finite()) else { return Ok(()) };
+        let column = columns.map_or(p, |c| c[p] as usize) + 1;
+        Err(Fault {
+            row: Some(row),
+            column: Some(column.to_string()),
+            got: Some(values[p].to_string()),
+            expected: "a finite number".into(),
+            ..Fault::default()
+        }
+        .into())
+    })
+}
