@@ -1,7 +1,9 @@
 //! Points, targets, and everything that happens to them before a kernel sees them. Floor 1.
 
 mod call;
+mod dataset;
 pub mod image;
+pub mod io;
 mod map;
 mod points;
 pub mod split;
@@ -10,6 +12,7 @@ mod targets;
 pub mod toy;
 
 pub use call::Arg;
+pub use dataset::Dataset;
 pub use points::{Csr, Data, ImageShape, Points, Row, Sequences, View};
 pub use stage::{Recipe, Stage, Stages};
 pub use targets::{Labels, Targets};

@@ -1,0 +1,93 @@
+//! A data set: points, what is to be predicted for them, and the names that came with them.
+
+use super::{Points, Targets};
+use crate::error::{Error, Result};
+
+/// Points and their targets, as a file gives them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Dataset {
+    /// The points.
+    pub points: Points,
+    /// What is to be predicted, one a point; or nothing.
+    pub targets: Targets,
+    /// Names of the columns, where the source has them.
+    pub column_names: Option<Vec<String>>,
+    /// Name of the target's column, where the source has one.
+    pub target_name: Option<String>,
+    /// Names of the rows, where the source has them (FASTA).
+    pub row_names: Option<Vec<String>>,
+    /// What a reader decided or read over, in words: the format it recognised, the label column it took.
+    pub notes: Vec<String>,
+}
+
+impl Dataset {
+    /// Points with their targets; there must be one target a point, or none at all.
+    ///
+    /// ```
+    /// use mercer::data::{Dataset, Labels, Points, Targets};
+    /// let points = Points::dense(vec![0.0, 1.0, 2.0, 3.0], 2)?;
+    /// let data = Dataset::new(points, Targets::Classes(Labels::new(["a", "b"])))?;
+    /// assert_eq!((data.len(), data.dim()), (2, 2));
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn new(points: Points, targets: Targets) -> Result<Self> {
+        if let Some(n) = targets.len().filter(|&n| n != points.len()) {
+            return Err(Error::shape("targets", n, format!("one for each of {} points", points.len())));
+        }
+        Ok(Dataset {
+            points,
+            targets,
+            column_names: None,
+            target_name: None,
+            row_names: None,
+            notes: Vec::new(),
+        })
+    }
+
+    /// Number of points.
+    pub fn len(&self) -> usize {
+        self.points.len()
+    }
+
+    /// Whether there is no point.
+    pub fn is_empty(&self) -> bool {
+        self.points.is_empty()
+    }
+
+    /// Number of columns (for sequences, the longest length).
+    pub fn dim(&self) -> usize {
+        self.points.dim()
+    }
+
+    /// Copies of some rows with their targets, in the order asked.
+    #[must_use]
+    pub fn gather(&self, rows: &[usize]) -> Self {
+        Dataset {
+            points: self.points.gather(rows),
+            targets: self.targets.gather(rows),
+            column_names: self.column_names.clone(),
+            target_name: self.target_name.clone(),
+            row_names: self.row_names.as_ref().map(|names| rows.iter().map(|&i| names[i].clone()).collect()),
+            notes: self.notes.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Labels;
+
+    #[test]
+    fn gather_keeps_rows_together_and_lengths_must_agree() {
+        let points = Points::dense(vec![0.0, 1.0, 2.0], 1).expect("three rows");
+        let labels = Targets::Classes(Labels::new(["a", "b", "a"]));
+        let mut data = Dataset::new(points.clone(), labels).expect("three labels");
+        data.row_names = Some(vec!["p".into(), "q".into(), "r".into()]);
+        let part = data.gather(&[2, 1]);
+        assert_eq!(part.points.view().to_f64().expect("numbers"), [2.0, 1.0]);
+        assert_eq!(part.targets.classes().expect("labels").name_of(0), "a");
+        assert_eq!(part.row_names, Some(vec!["r".into(), "q".into()]));
+        assert!(Dataset::new(points, Targets::Reals(vec![1.0; 2])).is_err());
+    }
+}

@@ -1,0 +1,186 @@
+//! The one table of formats.
+
+use std::io::Write;
+use std::path::Path;
+use std::str::FromStr;
+
+use super::source::{Compression, Input};
+use super::{ReadOptions, idx, libsvm, npy, npz, sequences, table};
+use crate::data::Dataset;
+use crate::error::{Error, Result};
+
+/// A format of data files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// LIBSVM or svmlight text.
+    Libsvm,
+    /// Comma-separated values; read with any delimiter.
+    Csv,
+    /// Tab-separated values.
+    Tsv,
+    /// `class<TAB>sequence` lines.
+    Sequences,
+    /// FASTA.
+    Fasta,
+    /// A NumPy array.
+    Npy,
+    /// A NumPy archive of arrays.
+    Npz,
+    /// IDX arrays.
+    Idx,
+}
+
+/// A row of [`FORMATS`].
+#[derive(Debug)]
+pub struct FormatInfo {
+    /// The format.
+    pub format: Format,
+    /// Its name, as a user writes it.
+    pub name: &'static str,
+    /// File extensions that stand for it, the usual one first; `.gz`, `.xz` or `.zst` may follow.
+    pub extensions: &'static [&'static str],
+    /// One line about it.
+    pub doc: &'static str,
+    pub(super) reader: fn(&mut Input<'_>, &ReadOptions) -> Result<Dataset>,
+    pub(super) writer: Option<Writer>,
+}
+
+/// Writes a data set; the name is for messages.
+pub(super) type Writer = fn(&mut dyn Write, &Dataset, &str) -> Result<()>;
+
+/// Every format that can be read, and which of them can be written.
+pub const FORMATS: &[FormatInfo] = &[
+    FormatInfo {
+        format: Format::Libsvm,
+        name: "libsvm",
+        extensions: &["svm", "libsvm", "svmlight"],
+        doc: "LIBSVM/svmlight text: `label index:value ...`, indices from 1, zeros left out",
+        reader: libsvm::read,
+        writer: Some(libsvm::write),
+    },
+    FormatInfo {
+        format: Format::Csv,
+        name: "csv",
+        extensions: &["csv", "data"],
+        doc: "numbers between commas, tabs, semicolons or blanks, one label column, header or not",
+        reader: table::read,
+        writer: Some(table::write_csv),
+    },
+    FormatInfo {
+        format: Format::Tsv,
+        name: "tsv",
+        extensions: &["tsv"],
+        doc: "as csv, between tabs",
+        reader: table::read_tsv,
+        writer: Some(table::write_tsv),
+    },
+    FormatInfo {
+        format: Format::Sequences,
+        name: "sequences",
+        extensions: &["seq", "txt"],
+        doc: "`class<TAB>letters` lines: DNA, RNA, protein or any alphabet",
+        reader: sequences::read,
+        writer: Some(sequences::write),
+    },
+    FormatInfo {
+        format: Format::Fasta,
+        name: "fasta",
+        extensions: &["fasta", "fa", "fna", "faa"],
+        doc: "FASTA: `>id class` (or `class=...` in the header), then letters",
+        reader: sequences::read_fasta,
+        writer: None,
+    },
+    FormatInfo {
+        format: Format::Npy,
+        name: "npy",
+        extensions: &["npy"],
+        doc: "a NumPy array of numbers, rows first; labels in `x.labels.npy` beside `x.npy`",
+        reader: npy::read,
+        writer: Some(npy::write),
+    },
+    FormatInfo {
+        format: Format::Npz,
+        name: "npz",
+        extensions: &["npz"],
+        doc: "a NumPy archive: X and y, data and target, x_train and y_train, or the first that fit",
+        reader: npz::read,
+        writer: None,
+    },
+    FormatInfo {
+        format: Format::Idx,
+        name: "idx",
+        extensions: &["idx", "idx3-ubyte", "idx1-ubyte"],
+        doc: "IDX arrays such as MNIST's; the labels file beside an images file is found",
+        reader: idx::read,
+        writer: None,
+    },
+];
+
+impl Format {
+    /// The format's row in [`FORMATS`].
+    pub fn info(self) -> &'static FormatInfo {
+        // The table is in the order of the enum; a test holds them together.
+        &FORMATS[self as usize]
+    }
+
+    /// The format that a path's extension stands for, a compression's extension aside.
+    ///
+    /// ```
+    /// use mercer::data::io::Format;
+    /// assert_eq!(Format::of_path("a/train.svm.xz".as_ref()), Some(Format::Libsvm));
+    /// assert_eq!(Format::of_path("notes.txt".as_ref()), None);
+    /// ```
+    pub fn of_path(path: &Path) -> Option<Self> {
+        let name = path.file_name()?.to_str()?.to_ascii_lowercase();
+        let name = match Compression::of_path(path) {
+            Some(c) => name.strip_suffix(c.extension())?.strip_suffix('.')?,
+            None => name.as_str(),
+        };
+        let ends_with = |e: &str| name.strip_suffix(e).is_some_and(|rest| rest.ends_with(['.', '-']));
+        FORMATS.iter().find(|row| row.extensions.iter().any(|e| ends_with(e))).map(|row| row.format)
+    }
+}
+
+impl FormatInfo {
+    /// Whether files in this format can be written.
+    pub fn writable(&self) -> bool {
+        self.writer.is_some()
+    }
+}
+
+impl std::fmt::Display for Format {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.info().name)
+    }
+}
+
+impl FromStr for Format {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let named = |row: &&FormatInfo| row.name == text || row.extensions.contains(&text);
+        FORMATS.iter().find(named).map(|row| row.format).ok_or_else(|| {
+            let names: Vec<&str> = FORMATS.iter().map(|row| row.name).collect();
+            Error::param("format", text, format!("one of {}", names.join(", ")))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_in_the_order_of_the_enum_and_names_are_read_back() {
+        for (at, row) in FORMATS.iter().enumerate() {
+            assert_eq!(row.format as usize, at);
+            assert_eq!(row.format.info().name, row.name);
+            assert_eq!(row.name.parse::<Format>().expect("its own name"), row.format);
+            for extension in row.extensions {
+                assert_eq!(Format::of_path(format!("a.{extension}.gz").as_ref()), Some(row.format));
+            }
+        }
+        let wrong = "xls".parse::<Format>().expect_err("no such format").to_string();
+        assert!(wrong.starts_with("format = xls: must be one of libsvm, csv, tsv"), "{wrong}");
+    }
+}

@@ -1,0 +1,265 @@
+//! Readers and writers for the files people have.
+//!
+//! [`read`] tells format and compression by content, streams the file, and gives a [`Dataset`] or a message that names
+//! the file, the line or row, the value and what was expected. [`FORMATS`] is the one table of formats: help texts and
+//! the writers read it. [`write`] goes by the file's extension and never leaves half a file behind.
+//!
+//! No file gets more memory than its bytes justify: sizes that a header declares are checked against the bytes that are
+//! there, unpacked data are counted against [`ReadOptions::max_bytes`], and wide sparse rows stay sparse.
+//!
+//! ```
+//! use mercer::data::io::{ReadOptions, read_bytes};
+//! let data = read_bytes("two.svm", b"+1 1:0.5 3:2\n-1 2:1\n", &ReadOptions::default())?;
+//! assert_eq!((data.len(), data.dim()), (2, 3));
+//! assert_eq!(data.targets.classes()?.names, ["-1", "1"]);
+//!
+//! let wrong = read_bytes("two.svm", b"+1 0:0.5\n", &ReadOptions::default()).unwrap_err();
+//! assert_eq!(
+//!     wrong.to_string(),
+//!     "two.svm, line 1: got index 0 in `0:0.5`, expected an index from 1 to 2147483647"
+//! );
+//! # Ok::<(), mercer::Error>(())
+//! ```
+
+mod array;
+mod atomic;
+mod formats;
+mod idx;
+mod labels;
+mod libsvm;
+mod limits;
+mod npy;
+mod npz;
+mod options;
+mod sequences;
+mod sniff;
+mod source;
+mod table;
+mod text;
+
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+pub use atomic::write_atomic;
+pub use formats::{FORMATS, Format, FormatInfo};
+pub use labels::TargetKind;
+pub use options::{LabelColumn, ReadOptions, Storage};
+pub use source::Compression;
+
+use self::labels::Collector;
+use self::limits::Budget;
+use self::source::Input;
+use self::text::Lines;
+use super::{Csr, Data, Dataset, Points, Targets, View};
+use crate::error::{Error, Fault, Result};
+
+/// Reads a data file.
+///
+/// Labels in a file of their own are found beside it: see [`ReadOptions::labels`].
+pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Dataset> {
+    let path = path.as_ref();
+    let mut input = Input::open(path, Budget::new(options.max_bytes))?;
+    let mut data = read_input(&mut input, options)?;
+    let wanted = options.targets != TargetKind::None && options.label != LabelColumn::None;
+    if options.labels.is_none()
+        && wanted
+        && data.targets == Targets::None
+        && let Some(labels) = labels_beside(path)
+    {
+        attach_labels(&mut data, &input.name, &labels, options)?;
+        data.notes.push(format!("labels from {}", labels.display()));
+    }
+    Ok(data)
+}
+
+/// Reads data from memory; `name` stands for the file in messages.
+pub fn read_bytes(name: &str, bytes: &[u8], options: &ReadOptions) -> Result<Dataset> {
+    read_input(&mut Input::bytes(name, bytes, Budget::new(options.max_bytes))?, options)
+}
+
+/// Reads data from a stream; `name` stands for the file in messages.
+pub fn read_from(name: &str, stream: impl Read, options: &ReadOptions) -> Result<Dataset> {
+    read_input(&mut Input::stream(name, stream, Budget::new(options.max_bytes))?, options)
+}
+
+fn read_input(input: &mut Input<'_>, options: &ReadOptions) -> Result<Dataset> {
+    let format = match options.format {
+        Some(format) => format,
+        None => sniff::format_of(input)?,
+    };
+    let mut data = (format.info().reader)(input, options)?;
+    if let Some(d) = options.columns.filter(|&d| d != data.dim()) {
+        return Err(input.fault(Some(&format!("{} columns", data.dim())), format!("{d} columns")));
+    }
+    data.points = stored(data.points, options.storage, input)?;
+    let packed = input.compression.map(|c| format!(", {}", c.extension())).unwrap_or_default();
+    data.notes.insert(0, format!("read as {format}{packed}"));
+    if let Some(labels) = &options.labels {
+        attach_labels(&mut data, &input.name, labels, options)?;
+    }
+    Ok(data)
+}
+
+/// Reads a file of one label a row: a line each, or a 1-dimensional NPY or IDX array.
+pub fn read_labels(path: impl AsRef<Path>, kind: TargetKind) -> Result<Targets> {
+    let mut input = Input::open(path.as_ref(), Budget::new(None))?;
+    if idx::begins(&input.head) {
+        return idx::read_array(&mut input)?.into_targets(&input.name, kind);
+    }
+    if npy::begins(&input.head) {
+        return npy::read_array(&mut input)?.into_targets(&input.name, kind);
+    }
+    let mut collector = Collector::new(kind);
+    let mut lines = Lines::new(&mut input);
+    while lines.advance()? {
+        let line = lines.line().trim_ascii();
+        if !line.is_empty() {
+            collector.push(line).map_err(|(got, expected)| lines.fault(Some(got), expected))?;
+            lines.input.budget.check(&lines.input.name, Some(lines.number), collector.bytes(), 1)?;
+        }
+    }
+    Ok(collector.finish())
+}
+
+/// Writes a data file in the format of its extension, compressed where that is `.gz`, `.xz` or `.zst`.
+///
+/// The file is written whole or not at all. Numbers are written as short as they can be and still be read back the same
+/// to the last bit. An NPY file holds points only: targets go to `x.labels.npy` beside `x.npy`.
+pub fn write(path: impl AsRef<Path>, data: &Dataset) -> Result<()> {
+    let path = path.as_ref();
+    let format = Format::of_path(path).ok_or_else(|| {
+        let known: Vec<&str> =
+            FORMATS.iter().filter(|row| row.writable()).map(|row| row.extensions[0]).collect();
+        let allowed = format!("a name that ends in .{}", known.join(", ."));
+        Error::param("file to write", path.display(), allowed)
+    })?;
+    write_as(path, data, format)
+}
+
+/// Writes a data file in a given format, compressed where the extension is `.gz`, `.xz` or `.zst`.
+pub fn write_as(path: impl AsRef<Path>, data: &Dataset, format: Format) -> Result<()> {
+    let path = path.as_ref();
+    let name = path.display().to_string();
+    let packing = Compression::of_path(path);
+    if format == Format::Npy {
+        let labels = npy_labels(path);
+        if data.targets != Targets::None {
+            write_atomic(&labels, |out| {
+                atomic::compressed(out, packing, &labels, |out| npy::write_targets(out, &data.targets, &name))
+            })?;
+        } else if labels.exists() {
+            // It would be taken for the labels of the file about to be written.
+            let allowed = format!("another name: {} holds other points' labels", labels.display());
+            return Err(Error::param("file to write", name, allowed));
+        }
+    }
+    write_atomic(path, |out| atomic::compressed(out, packing, path, |out| write_to(out, &name, data, format)))
+}
+
+/// Where the labels of an NPY file are: `x.labels.npy` for `x.npy`, `x.labels.npy.gz` for `x.npy.gz`.
+fn npy_labels(path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let packing = Compression::of_path(path).map(|c| format!(".{}", c.extension())).unwrap_or_default();
+    let bare = name.strip_suffix(&packing).unwrap_or(&name);
+    let bare = bare.strip_suffix(".npy").unwrap_or(bare);
+    path.with_file_name(format!("{bare}.labels.npy{packing}"))
+}
+
+/// Writes data to a stream; `name` stands for the file in messages. As NPY, the points only.
+pub fn write_to(out: &mut dyn Write, name: &str, data: &Dataset, format: Format) -> Result<()> {
+    let Some(writer) = format.info().writer else {
+        let known: Vec<&str> = FORMATS.iter().filter(|row| row.writable()).map(|row| row.name).collect();
+        return Err(Error::param("format to write", format, format!("one of {}", known.join(", "))));
+    };
+    writer(out, data, name)
+}
+
+/// The place of a column given by number: from 1, or from -1 backwards.
+fn column_number(source: &str, number: i64, d: usize) -> Result<usize> {
+    let at = if number < 0 { number + d as i64 } else { number - 1 };
+    usize::try_from(at).ok().filter(|&at| at < d && number != 0).ok_or_else(|| {
+        let allowed = format!("1 to {d}, or -1 to -{d} from the end: {source} has {d} columns");
+        Error::param("label column", number, allowed)
+    })
+}
+
+/// The points in the storage asked for.
+fn stored(points: Points, storage: Storage, input: &Input<'_>) -> Result<Points> {
+    let view = points.view();
+    let kept = match (storage, view.data) {
+        (Storage::Auto, _)
+        | (Storage::F32, Data::F32(_))
+        | (Storage::F64, Data::F64(_))
+        | (Storage::Sparse, Data::Csr { .. }) => return Ok(points),
+        (_, Data::Sequences { .. } | Data::RowNumbers(_)) => {
+            return Err(Error::param("storage", format!("{storage:?}"), format!("auto for {}", view.kind())));
+        }
+        (Storage::Sparse, _) => Points::sparse(to_sparse(view), view.d)?,
+        (Storage::F64, _) => {
+            input.budget.check_table(&input.name, view.n, view.d, 8)?;
+            Points::dense(view.to_f64()?, view.d)?
+        }
+        (Storage::F32, _) => {
+            let narrow = |v: f64| v as f32;
+            let narrowed = Points::dense_f32(view.to_f64()?.into_iter().map(narrow).collect(), view.d)?;
+            if let Some((row, column)) = narrowed.first_not_finite() {
+                return Err(Fault {
+                    source: Some(input.name.clone()),
+                    row: Some(row as u64 + 1),
+                    column: Some((column + 1).to_string()),
+                    got: Some(format!("{:e}", view.row(row).to_f64()[column])),
+                    expected: "a number that f32 can hold (storage = f32)".into(),
+                    ..Fault::default()
+                }
+                .into());
+            }
+            narrowed
+        }
+    };
+    match points.image() {
+        Some(image) => kept.with_image(image),
+        None => Ok(kept),
+    }
+}
+
+fn to_sparse(view: View<'_>) -> Csr {
+    let mut csr = Csr { start: vec![0], ..Csr::default() };
+    for i in 0..view.n {
+        for (j, value) in view.row(i).to_f64().into_iter().enumerate().filter(|(_, v)| *v != 0.0) {
+            csr.column.push(j as u32);
+            csr.value.push(value);
+        }
+        csr.start.push(csr.column.len());
+    }
+    csr
+}
+
+fn attach_labels(data: &mut Dataset, source: &str, labels: &Path, options: &ReadOptions) -> Result<()> {
+    let targets = read_labels(labels, options.targets)?;
+    if let Some(n) = targets.len().filter(|&n| n != data.len()) {
+        return Err(source::fault(
+            &labels.display().to_string(),
+            Some(&format!("{n} labels")),
+            format!("{}, one for each row of {source}", data.len()),
+        ));
+    }
+    data.targets = targets;
+    Ok(())
+}
+
+/// The labels file that belongs to a file by its name: `train-labels-idx1-ubyte` for `train-images-idx3-ubyte`,
+/// `x.labels.npy` for `x.npy`.
+fn labels_beside(path: &Path) -> Option<PathBuf> {
+    let name = path.file_name()?.to_str()?;
+    if Format::of_path(path) == Some(Format::Npy) {
+        return Some(npy_labels(path)).filter(|p| p.is_file());
+    }
+    if !name.contains("images") {
+        return None;
+    }
+    let name = name.replace("images", "labels").replace("idx3", "idx1");
+    let bare = Compression::ALL.iter().find_map(|c| name.strip_suffix(&format!(".{}", c.extension())));
+    let mut names = vec![name.clone(), bare.unwrap_or(&name).to_owned()];
+    names.extend(Compression::ALL.map(|c| format!("{}.{}", bare.unwrap_or(&name), c.extension())));
+    names.into_iter().map(|n| path.with_file_name(n)).find(|p| p.is_file())
+}

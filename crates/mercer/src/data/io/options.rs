@@ -1,0 +1,112 @@
+//! What may be asked of the readers and writers; all of it has a default that goes by what the file holds.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use super::Format;
+use super::labels::TargetKind;
+use crate::error::Error;
+
+/// What may be asked of a reader.
+///
+/// ```
+/// use mercer::data::io::{LabelColumn, ReadOptions, Storage};
+/// let options = ReadOptions { label: LabelColumn::Number(1), storage: Storage::F32, ..ReadOptions::default() };
+/// let data = mercer::data::io::read_bytes("digits.csv", b"7,0.5,1\n1,0,0.25\n", &options)?;
+/// assert_eq!((data.dim(), data.points.kind()), (2, "dense f32"));
+/// # Ok::<(), mercer::Error>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct ReadOptions {
+    /// The format; else told by content.
+    pub format: Option<Format>,
+    /// What labels become. By itself: labels that are not all numbers are classes; numbers that are not all whole are
+    /// reals; whole numbers are classes if at most 20 different ones occur, or at most the square root of the number of
+    /// rows, else reals.
+    pub targets: TargetKind,
+    /// Which column of a table, or which array of an archive, is the label.
+    pub label: LabelColumn,
+    /// A file with one label a row: text, NPY or IDX. Without it, [`read`](super::read) finds
+    /// `train-labels-idx1-ubyte` beside `train-images-idx3-ubyte` and `x.labels.npy` beside `x.npy`.
+    pub labels: Option<PathBuf>,
+    /// Whether a table's first line is a header; else told by content.
+    pub header: Option<bool>,
+    /// What separates a table's fields (a blank stands for any run of blanks); else told by content.
+    pub delimiter: Option<char>,
+    /// Number of columns. LIBSVM text is as wide as its largest index, so that a test file may need its training file's
+    /// number here; all other formats must have exactly as many.
+    pub columns: Option<usize>,
+    /// How the points are kept in memory.
+    pub storage: Storage,
+    /// Which array of an NPZ archive holds the points.
+    pub array: Option<String>,
+    /// The letters of sequences, in order; else DNA, RNA, protein or whatever occurs.
+    pub alphabet: Option<String>,
+    /// Bytes that the data may take in memory; by itself three quarters of what is free.
+    pub max_bytes: Option<u64>,
+}
+
+/// How points are kept in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Storage {
+    /// By what they are: f32 where the file's own type is exact in it, sparse where less than a quarter of LIBSVM
+    /// text's values are there, else dense f64.
+    #[default]
+    Auto,
+    /// Dense f32.
+    F32,
+    /// Dense f64.
+    F64,
+    /// Compressed sparse rows.
+    Sparse,
+}
+
+impl FromStr for Storage {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        match text {
+            "auto" => Ok(Storage::Auto),
+            "f32" => Ok(Storage::F32),
+            "f64" => Ok(Storage::F64),
+            "sparse" => Ok(Storage::Sparse),
+            _ => Err(Error::param("storage", text, "auto, f32, f64 or sparse")),
+        }
+    }
+}
+
+/// Which column is the label.
+///
+/// ```
+/// use mercer::data::io::LabelColumn;
+/// assert_eq!("-1".parse(), Ok(LabelColumn::Number(-1)));
+/// assert_eq!("species".parse(), Ok(LabelColumn::Name("species".into())));
+/// assert_eq!("none".parse(), Ok(LabelColumn::None));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum LabelColumn {
+    /// The column whose name is label, class, target or y; else the first if it alone holds no numbers; else the last.
+    /// None in a table of one column, in one whose header is `x1, x2, ...`, and in NPY and IDX files.
+    #[default]
+    Auto,
+    /// None: all columns are features.
+    None,
+    /// The column of this name.
+    Name(String),
+    /// The column of this number: from 1, or from -1 backwards.
+    Number(i64),
+}
+
+impl FromStr for LabelColumn {
+    type Err = std::convert::Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(match text {
+            "auto" => LabelColumn::Auto,
+            "none" => LabelColumn::None,
+            "first" => LabelColumn::Number(1),
+            "last" => LabelColumn::Number(-1),
+            _ => text.parse().map_or_else(|_| LabelColumn::Name(text.to_owned()), LabelColumn::Number),
+        })
+    }
+}

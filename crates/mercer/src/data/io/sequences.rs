@@ -1,0 +1,259 @@
+//! Sequences of symbols: `class<TAB>sequence` lines, and FASTA.
+//!
+//! A FASTA header is `>id`, `>id class`, or has `class=...` (or `label=...`) among its words or between bars:
+//! `>sp|P1|class=kinase`. Sequence lines of one entry are joined. Either all entries have a class or none has.
+//!
+//! Letters are folded to upper case and the alphabet is told by which letters occur: DNA (`ACGT`), RNA (`ACGU`), protein
+//! (the 20 amino acids), each followed by its codes for uncertain letters if any occur; else the letters there are, in
+//! order. The plain letters have the same symbols with and without the codes, so that a test file agrees with its
+//! training file. [`ReadOptions::alphabet`] fixes the letters instead, and then their case counts.
+
+use std::io::Write;
+
+use super::ReadOptions;
+use super::labels::Collector;
+use super::source::Input;
+use super::text::{Lines, name_of, shown};
+use crate::data::{Data, Dataset, Points, Sequences, Targets};
+use crate::error::{Error, Fault, Result};
+
+/// A known alphabet: its letters, and the further codes that may occur among them.
+struct Known {
+    name: &'static str,
+    letters: &'static [u8],
+    codes: &'static [u8],
+    /// Share of plain letters that makes a text this kind; codes alone are no evidence.
+    plain_share: f64,
+}
+
+const KNOWN: [Known; 3] = [
+    Known { name: "DNA", letters: b"ACGT", codes: b"RYSWKMBDHVN-", plain_share: 0.9 },
+    Known { name: "RNA", letters: b"ACGU", codes: b"RYSWKMBDHVN-", plain_share: 0.9 },
+    Known { name: "protein", letters: b"ACDEFGHIKLMNPQRSTVWY", codes: b"BJOUXZ*-", plain_share: 0.5 },
+];
+
+/// Rows as they are collected, letters not yet replaced by symbols.
+struct Rows {
+    start: Vec<usize>,
+    letters: Vec<u8>,
+    fold: bool,
+}
+
+impl Rows {
+    fn new(options: &ReadOptions) -> Self {
+        Rows { start: vec![0], letters: Vec::new(), fold: options.alphabet.is_none() }
+    }
+
+    /// Adds letters to the row being read; the first that cannot be one is an error.
+    fn extend(&mut self, text: &[u8]) -> std::result::Result<(), u8> {
+        if let Some(&bad) = text.iter().find(|b| !b.is_ascii_graphic()) {
+            return Err(bad);
+        }
+        let fold = self.fold;
+        self.letters.extend(text.iter().map(|b| if fold { b.to_ascii_uppercase() } else { *b }));
+        Ok(())
+    }
+
+    /// Ends the row being read; false if it is empty.
+    fn end_row(&mut self) -> bool {
+        let some = self.start.last() != Some(&self.letters.len());
+        self.start.push(self.letters.len());
+        some
+    }
+
+    fn bytes(&self) -> usize {
+        self.letters.len() + self.start.len() * 8
+    }
+
+    fn finish(mut self, source: &str, options: &ReadOptions) -> Result<(Points, String)> {
+        let mut seen = [0usize; 256];
+        for &letter in &self.letters {
+            seen[usize::from(letter)] += 1;
+        }
+        let (alphabet, name) = match &options.alphabet {
+            Some(text) => (given_alphabet(text)?, "given"),
+            None => alphabet_of(&seen),
+        };
+        let mut symbol = [None; 256];
+        for (s, &letter) in alphabet.iter().enumerate() {
+            symbol[usize::from(letter)] = Some(s as u8);
+        }
+        for (at, letter) in self.letters.iter_mut().enumerate() {
+            let Some(s) = symbol[usize::from(*letter)] else {
+                let row = self.start.partition_point(|&s| s <= at);
+                return Err(Fault {
+                    source: Some(source.to_owned()),
+                    row: Some(row as u64),
+                    got: Some(format!("the letter {}", shown(&[*letter]))),
+                    expected: format!("a letter of the alphabet {}", shown(&alphabet)),
+                    ..Fault::default()
+                }
+                .into());
+            };
+            *letter = s;
+        }
+        self.letters.shrink_to_fit();
+        let note = format!("alphabet: {name}, {} letters", alphabet.len());
+        let points = Points::sequences(Sequences { alphabet, start: self.start, symbol: self.letters })?;
+        Ok((points, note))
+    }
+}
+
+fn given_alphabet(text: &str) -> Result<Vec<u8>> {
+    let letters = text.as_bytes();
+    let twice = (1..letters.len()).any(|i| letters[..i].contains(&letters[i]));
+    if letters.is_empty() || twice || !letters.iter().all(u8::is_ascii_graphic) {
+        return Err(Error::param("alphabet", format!("{text:?}"), "different printable ASCII letters"));
+    }
+    Ok(letters.to_vec())
+}
+
+fn alphabet_of(seen: &[usize; 256]) -> (Vec<u8>, &'static str) {
+    let occurring: Vec<u8> = (0..=255u8).filter(|&b| seen[usize::from(b)] > 0).collect();
+    let total: usize = seen.iter().sum();
+    for known in &KNOWN {
+        let plain: usize = known.letters.iter().map(|&b| seen[usize::from(b)]).sum();
+        let enough = plain as f64 >= known.plain_share * total as f64;
+        if enough && occurring.iter().all(|b| known.letters.contains(b) || known.codes.contains(b)) {
+            let mut alphabet = known.letters.to_vec();
+            if plain < total {
+                alphabet.extend_from_slice(known.codes);
+            }
+            return (alphabet, known.name);
+        }
+    }
+    (occurring, "the letters there are")
+}
+
+/// Reads `class<TAB>sequence` lines.
+pub(super) fn read(input: &mut Input<'_>, options: &ReadOptions) -> Result<Dataset> {
+    let mut rows = Rows::new(options);
+    let mut labels = Collector::new(options.targets);
+    let mut lines = Lines::new(input);
+    while lines.advance()? {
+        let line = lines.line().trim_ascii();
+        if line.is_empty() || line.starts_with(b"#") {
+            continue;
+        }
+        let Some(tab) = lines.line().iter().position(|&b| b == b'\t') else {
+            return Err(lines.fault(Some(shown(line)), "`class<TAB>sequence`"));
+        };
+        let (class, letters) = lines.line().split_at(tab);
+        labels.push(class.trim_ascii()).map_err(|(got, expected)| lines.fault(Some(got), expected))?;
+        rows.extend(letters.trim_ascii()).map_err(|bad| bad_letter(&lines, bad))?;
+        if !rows.end_row() {
+            return Err(lines.fault(Some("an empty sequence".into()), "at least one letter"));
+        }
+        lines.input.budget.check(&lines.input.name, Some(lines.number), rows.bytes() + labels.bytes(), 1)?;
+    }
+    if rows.start.len() == 1 {
+        return Err(input.fault(Some("no rows"), "at least one line `class<TAB>sequence`"));
+    }
+    let (points, note) = rows.finish(&input.name, options)?;
+    let mut data = Dataset::new(points, labels.finish())?;
+    data.notes.push(note);
+    Ok(data)
+}
+
+/// Reads FASTA.
+pub(super) fn read_fasta(input: &mut Input<'_>, options: &ReadOptions) -> Result<Dataset> {
+    let mut rows = Rows::new(options);
+    let mut labels = Collector::new(options.targets);
+    let mut labelled = None;
+    let mut names: Vec<String> = Vec::new();
+    let mut name_bytes = 0;
+    let mut lines = Lines::new(input);
+    while lines.advance()? {
+        let line = lines.line().trim_ascii();
+        if line.is_empty() || line.starts_with(b";") {
+            continue;
+        }
+        let bytes = rows.bytes() + labels.bytes() + name_bytes;
+        lines.input.budget.check(&lines.input.name, Some(lines.number), bytes, 1)?;
+        let Some(header) = line.strip_prefix(b">") else {
+            if names.is_empty() {
+                return Err(lines.fault(Some(shown(line)), "a header `>id class` first"));
+            }
+            rows.extend(line).map_err(|bad| bad_letter(&lines, bad))?;
+            continue;
+        };
+        if !names.is_empty() && !rows.end_row() {
+            return Err(
+                lines.fault(Some("a header after an empty sequence".into()), "a sequence for each header")
+            );
+        }
+        let Some(header) = name_of(header) else {
+            return Err(lines.fault(Some(shown(header)), "a header in UTF-8"));
+        };
+        let (id, class) = id_and_class(header);
+        if *labelled.get_or_insert(class.is_some()) != class.is_some() {
+            let expected =
+                if class.is_some() { "no class, as the entries before have none" } else { "`>id class`" };
+            return Err(lines.fault(Some(shown(line)), expected));
+        }
+        if let Some(class) = class {
+            labels.push(class.as_bytes()).map_err(|(got, expected)| lines.fault(Some(got), expected))?;
+        }
+        name_bytes += id.len() + size_of::<String>();
+        names.push(id.to_owned());
+    }
+    if names.is_empty() {
+        return Err(input.fault(Some("no entries"), "at least one `>id class` and its sequence"));
+    }
+    if !rows.end_row() {
+        return Err(input.fault(Some("a last header without a sequence"), "a sequence for each header"));
+    }
+    let (points, note) = rows.finish(&input.name, options)?;
+    let targets = if labelled == Some(true) { labels.finish() } else { Targets::None };
+    let mut data = Dataset::new(points, targets)?;
+    data.row_names = Some(names);
+    data.notes.push(note);
+    Ok(data)
+}
+
+fn bad_letter(lines: &Lines<'_, '_>, bad: u8) -> Error {
+    lines.fault(Some(shown(&[bad])), "printable ASCII letters without blanks in a sequence")
+}
+
+/// The name and the class in a FASTA header.
+fn id_and_class(header: &str) -> (&str, Option<&str>) {
+    let header = header.trim();
+    let id_end = header.find(char::is_whitespace).unwrap_or(header.len());
+    let (word, rest) = header.split_at(id_end);
+    for key in ["class=", "label="] {
+        let in_bars = word.split('|').find_map(|part| part.strip_prefix(key));
+        let in_words = rest.split_whitespace().find_map(|part| part.strip_prefix(key));
+        if let Some(class) = in_bars.or(in_words) {
+            let id = word.split('|').find(|part| !part.starts_with(key)).unwrap_or(word);
+            return (if in_bars.is_some() { id } else { word }, Some(class));
+        }
+    }
+    (word, rest.split_whitespace().next())
+}
+
+/// Writes `class<TAB>sequence` lines.
+pub(super) fn write(out: &mut dyn Write, data: &Dataset, source: &str) -> Result<()> {
+    let view = data.points.view();
+    let Data::Sequences { alphabet, start, symbol } = view.data else {
+        return Err(Error::shape("points to write as sequences", view.kind(), "sequences"));
+    };
+    let mut line = Vec::new();
+    for i in 0..view.n {
+        line.clear();
+        let class = match &data.targets {
+            Targets::Classes(labels) => labels.name_of(i).to_owned(),
+            Targets::Reals(y) => y[i].to_string(),
+            Targets::None => return Err(Error::shape("targets of sequences to write", "none", "one a row")),
+        };
+        if class.contains(['\t', '\n', '\r']) || class.trim() != class || class.starts_with('#') {
+            let allowed = "a name without tabs, line ends, blanks around it or a leading `#`";
+            return Err(Error::param("class name", format!("{class:?}"), allowed));
+        }
+        line.extend_from_slice(class.as_bytes());
+        line.push(b'\t');
+        line.extend(symbol[start[i]..start[i + 1]].iter().map(|&s| alphabet[usize::from(s)]));
+        line.push(b'\n');
+        out.write_all(&line).map_err(|e| Error::io(source, e))?;
+    }
+    Ok(())
+}

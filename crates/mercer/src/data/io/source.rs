@@ -1,0 +1,214 @@
+//! Where bytes come from: a file, memory or any stream, unpacked on the way, its beginning looked at before use.
+//!
+//! Nothing is held but a head of 64 KiB: whoever reads pulls the rest through in pieces. Decoders get memory limits, so
+//! that a small file cannot ask for a large dictionary.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::path::{Path, PathBuf};
+
+use super::limits::Budget;
+use crate::error::{Error, Fault, Result};
+
+/// How much of the beginning is looked at to tell what a file is.
+pub(super) const HEAD: u64 = 64 * 1024;
+
+/// No line, and no record of a table, may be longer than this: numbers beyond it are a damaged or a wrong file.
+pub(super) const LONGEST_LINE: u64 = 256 * 1024 * 1024;
+
+/// Memory an xz file's dictionary may ask for; `xz -9` asks for 65 MiB.
+const XZ_MEMORY: u64 = 256 * 1024 * 1024;
+
+/// A compression, told by the first bytes of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Compression {
+    /// gzip, one or several members.
+    Gz,
+    /// xz, one or several streams.
+    Xz,
+    /// Zstandard.
+    Zst,
+}
+
+impl Compression {
+    /// All of them.
+    pub const ALL: [Compression; 3] = [Compression::Gz, Compression::Xz, Compression::Zst];
+
+    /// The usual file extension, without a dot.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Compression::Gz => "gz",
+            Compression::Xz => "xz",
+            Compression::Zst => "zst",
+        }
+    }
+
+    /// The compression a path's extension asks for.
+    pub fn of_path(path: &Path) -> Option<Self> {
+        let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+        Compression::ALL.into_iter().find(|c| c.extension() == extension)
+    }
+
+    fn of_bytes(head: &[u8]) -> Option<Self> {
+        match head {
+            [0x1f, 0x8b, ..] => Some(Compression::Gz),
+            [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Some(Compression::Xz),
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Compression::Zst),
+            _ => None,
+        }
+    }
+}
+
+/// What can be read a second time, from any place: archives need it.
+pub(super) enum Origin<'a> {
+    File(PathBuf),
+    Bytes(&'a [u8]),
+    Stream,
+}
+
+/// Unpacked bytes with a name for messages.
+pub(super) struct Input<'a> {
+    /// The file's name, for messages.
+    pub(super) name: String,
+    /// How it was packed.
+    pub(super) compression: Option<Compression>,
+    /// The first bytes, unpacked; they are still to come in `reader`.
+    pub(super) head: Vec<u8>,
+    /// All bytes, unpacked.
+    pub(super) reader: Box<dyn BufRead + 'a>,
+    /// How many bytes there are, where that is known without reading them.
+    pub(super) len: Option<u64>,
+    /// Where the packed bytes are.
+    pub(super) origin: Origin<'a>,
+    /// The memory that may still be used.
+    pub(super) budget: Budget,
+}
+
+impl<'a> Input<'a> {
+    pub(super) fn open(path: &Path, budget: Budget) -> Result<Input<'static>> {
+        let file = File::open(path).map_err(|e| Error::io(path, e))?;
+        let about = file.metadata().map_err(|e| Error::io(path, e))?;
+        if about.is_dir() {
+            return Err(fault(&path.display().to_string(), Some("a folder"), "a file"));
+        }
+        // A pipe has no length worth trusting and cannot be opened twice.
+        let (len, origin) = if about.is_file() {
+            (Some(about.len()), Origin::File(path.to_owned()))
+        } else {
+            (None, Origin::Stream)
+        };
+        Input::new(path.display().to_string(), Box::new(file), len, origin, budget)
+    }
+
+    pub(super) fn bytes(name: &str, bytes: &'a [u8], budget: Budget) -> Result<Input<'a>> {
+        Input::new(name.to_owned(), Box::new(bytes), Some(bytes.len() as u64), Origin::Bytes(bytes), budget)
+    }
+
+    pub(super) fn stream(name: &str, stream: impl Read + 'a, budget: Budget) -> Result<Input<'a>> {
+        Input::new(name.to_owned(), Box::new(stream), None, Origin::Stream, budget)
+    }
+
+    fn new(
+        name: String,
+        mut raw: Box<dyn Read + 'a>,
+        len: Option<u64>,
+        origin: Origin<'a>,
+        budget: Budget,
+    ) -> Result<Input<'a>> {
+        let refused = |e: io::Error| Error::io(&name, e);
+        let mut head = first_bytes(&mut raw).map_err(refused)?;
+        let compression = Compression::of_bytes(&head);
+        let mut reader: Box<dyn BufRead + 'a> =
+            Box::new(BufReader::with_capacity(1 << 17, Cursor::new(head.clone()).chain(raw)));
+        if let Some(compression) = compression {
+            let mut unpacked = decoder(compression, reader).map_err(refused)?;
+            head = first_bytes(&mut unpacked).map_err(|e| damaged(&name, compression, &e))?;
+            reader = Box::new(BufReader::with_capacity(1 << 17, Cursor::new(head.clone()).chain(unpacked)));
+        }
+        let len = if compression.is_some() { None } else { len };
+        if Compression::of_bytes(&head).is_some() {
+            return Err(fault(&name, Some("a file compressed twice"), "one compression: gz, xz or zst"));
+        }
+        // A byte order mark is no part of a label or a column's name.
+        if head.starts_with(b"\xef\xbb\xbf") {
+            head.drain(..3);
+            reader.consume_exactly(3).map_err(|e| Error::io(&name, e))?;
+        }
+        Ok(Input { name, compression, head, reader, len, origin, budget })
+    }
+
+    /// What a failed read means: damaged data if they were packed, else the system's word.
+    pub(super) fn failed(&self, error: io::Error) -> Error {
+        read_failed(&self.name, self.compression, error)
+    }
+
+    /// An error about the whole source.
+    pub(super) fn fault(&self, got: Option<&str>, expected: impl Into<String>) -> Error {
+        fault(&self.name, got, expected)
+    }
+
+    /// Refuses bytes after the end of what was declared.
+    pub(super) fn expect_end(&mut self, after: &str) -> Result<()> {
+        match self.reader.fill_buf() {
+            Ok([]) => Ok(()),
+            Ok(_) => Err(self.fault(Some("more bytes"), format!("the end of the file after {after}"))),
+            Err(e) => Err(self.failed(e)),
+        }
+    }
+}
+
+trait ConsumeExactly {
+    fn consume_exactly(&mut self, count: u64) -> io::Result<()>;
+}
+
+impl<R: BufRead + ?Sized> ConsumeExactly for R {
+    fn consume_exactly(&mut self, count: u64) -> io::Result<()> {
+        io::copy(&mut self.take(count), &mut io::sink()).map(|_| ())
+    }
+}
+
+fn first_bytes(reader: &mut dyn Read) -> io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    reader.take(HEAD).read_to_end(&mut head)?;
+    Ok(head)
+}
+
+fn decoder<'a>(compression: Compression, packed: Box<dyn BufRead + 'a>) -> io::Result<Box<dyn Read + 'a>> {
+    Ok(match compression {
+        Compression::Gz => Box::new(flate2::bufread::MultiGzDecoder::new(packed)),
+        Compression::Xz => {
+            use liblzma::stream::{CONCATENATED, Stream};
+            let stream = Stream::new_stream_decoder(XZ_MEMORY, CONCATENATED)?;
+            Box::new(liblzma::bufread::XzDecoder::new_stream(packed, stream))
+        }
+        // Its own default refuses windows above 128 MiB.
+        Compression::Zst => Box::new(zstd::stream::read::Decoder::with_buffer(packed)?),
+    })
+}
+
+/// What a failed read means: damaged data if they were packed, else the system's word.
+pub(super) fn read_failed(name: &str, compression: Option<Compression>, error: io::Error) -> Error {
+    match compression {
+        Some(compression) => damaged(name, compression, &error),
+        None => Error::io(name, error),
+    }
+}
+
+fn damaged(name: &str, compression: Compression, error: &io::Error) -> Error {
+    fault(
+        name,
+        Some(&format!("damaged {} data ({error})", compression.extension())),
+        "a whole compressed file",
+    )
+}
+
+/// An error about a whole source.
+pub(super) fn fault(name: &str, got: Option<&str>, expected: impl Into<String>) -> Error {
+    Fault {
+        source: Some(name.to_owned()),
+        got: got.map(str::to_owned),
+        expected: expected.into(),
+        ..Fault::default()
+    }
+    .into()
+}

@@ -1,0 +1,430 @@
+//! CSV and TSV: a line a row, fields between commas, tabs, semicolons or blanks.
+//!
+//! The first line is a header if none of its fields is a number, or if one of its fields is text where the next line has
+//! a number. Fields may stand in double quotes (a doubled quote inside is one quote) and then hold delimiters and line
+//! ends. Lines that begin with `#` are skipped before the first record, blank lines everywhere. Every field but the
+//! label's must be a finite number; missing values, text and ragged rows are refused with line and column.
+
+use std::io::Write;
+
+use super::labels::Collector;
+use super::source::Input;
+use super::text::{Lines, first_lines, line_fault, name_of, number, shown};
+use super::{LabelColumn, ReadOptions};
+use crate::data::{Data, Dataset, Points, Targets};
+use crate::error::{Error, Fault, Result};
+
+/// Header names that mark the label column, best first.
+const LABEL_NAMES: [&str; 4] = ["label", "class", "target", "y"];
+
+/// How missing values are written.
+const MISSING: [&str; 8] = ["", "?", "na", "n/a", "nan", "null", "none", "-"];
+
+/// One record: its fields, and the line it begins in.
+#[derive(Debug, Default, Clone)]
+struct Record {
+    text: Vec<u8>,
+    ends: Vec<usize>,
+    line: u64,
+}
+
+impl Record {
+    fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    fn field(&self, at: usize) -> &[u8] {
+        let begin = if at == 0 { 0 } else { self.ends[at - 1] };
+        self.text[begin..self.ends[at]].trim_ascii()
+    }
+
+    fn fields(&self) -> impl Iterator<Item = &[u8]> {
+        (0..self.len()).map(|at| self.field(at))
+    }
+}
+
+pub(super) fn read(input: &mut Input<'_>, options: &ReadOptions) -> Result<Dataset> {
+    let delimiter = match options.delimiter {
+        Some(c) => u8::try_from(c)
+            .ok()
+            .filter(|b| b.is_ascii() && !matches!(b, b'"' | b'\n' | b'\r'))
+            .ok_or_else(|| Error::param("delimiter", format!("{c:?}"), "an ASCII character, not a quote"))?,
+        None => delimiter_of(&input.head),
+    };
+    let mut records = Records { lines: Lines::new(input), delimiter, begun: false };
+    let (mut first, mut second) = (Record::default(), Record::default());
+    if !records.next(&mut first)? {
+        return Err(records.lines.input.fault(Some("no rows"), "at least one line of fields"));
+    }
+    let has_second = records.next(&mut second)?;
+    let header = options.header.unwrap_or_else(|| is_header(&first, has_second.then_some(&second)));
+    let names = if header { Some(names_of(&records.lines.input.name, &first)?) } else { None };
+    let mut pending = if header || !has_second { None } else { Some(second.clone()) };
+    let mut record = if header { second } else { first.clone() };
+    if header && !has_second {
+        return Err(records.lines.input.fault(Some("a header and no rows"), "at least one row"));
+    }
+    let (label, note) = label_column(&records.lines.input.name, &record, names.as_deref(), &options.label)?;
+    let mut rows = Rows {
+        width: first.len(),
+        label,
+        names,
+        labels: Collector::new(options.targets),
+        values: Vec::new(),
+    };
+    loop {
+        rows.push(&record, &records.lines.input.name)?;
+        let bytes = rows.values.len() * 8 + rows.labels.bytes();
+        records.lines.input.budget.check(&records.lines.input.name, Some(record.line), bytes, 1)?;
+        if let Some(next) = pending.take() {
+            record = next;
+        } else if !records.next(&mut record)? {
+            break;
+        }
+    }
+    let mut data = rows.finish()?;
+    data.notes.extend(note);
+    Ok(data)
+}
+
+/// As [`read`], between tabs unless asked otherwise.
+pub(super) fn read_tsv(input: &mut Input<'_>, options: &ReadOptions) -> Result<Dataset> {
+    let delimiter = options.delimiter.or(Some('\t'));
+    read(input, &ReadOptions { delimiter, ..options.clone() })
+}
+
+struct Records<'i, 'a> {
+    lines: Lines<'i, 'a>,
+    delimiter: u8,
+    begun: bool,
+}
+
+impl Records<'_, '_> {
+    /// The next record; false at the end.
+    fn next(&mut self, record: &mut Record) -> Result<bool> {
+        record.text.clear();
+        record.ends.clear();
+        loop {
+            if !self.lines.advance()? {
+                return Ok(false);
+            }
+            let line = self.lines.line().trim_ascii_start();
+            let comment = !self.begun && line.starts_with(b"#");
+            if !line.is_empty() && !comment {
+                break;
+            }
+        }
+        self.begun = true;
+        record.line = self.lines.number;
+        if self.delimiter == b' ' {
+            for word in self.lines.line().split(u8::is_ascii_whitespace).filter(|w| !w.is_empty()) {
+                record.text.extend_from_slice(word);
+                record.ends.push(record.text.len());
+            }
+            return Ok(true);
+        }
+        let line = self.lines.line();
+        if !line.contains(&b'"') {
+            for field in line.split(|&b| b == self.delimiter) {
+                record.text.extend_from_slice(field);
+                record.ends.push(record.text.len());
+            }
+            return Ok(true);
+        }
+        self.quoted(record)
+    }
+
+    /// Fields of a record that has quotes somewhere; it may go on over several lines.
+    fn quoted(&mut self, record: &mut Record) -> Result<bool> {
+        let mut inside = false;
+        let mut begin = 0;
+        loop {
+            let line = self.lines.line();
+            let mut at = 0;
+            while at < line.len() {
+                let byte = line[at];
+                if inside && byte == b'"' && line.get(at + 1) == Some(&b'"') {
+                    record.text.push(b'"');
+                    at += 1;
+                } else if inside && byte == b'"' {
+                    inside = false;
+                } else if !inside && byte == b'"' && record.text[begin..].trim_ascii().is_empty() {
+                    record.text.truncate(begin);
+                    inside = true;
+                } else if !inside && byte == self.delimiter {
+                    record.ends.push(record.text.len());
+                    begin = record.text.len();
+                } else {
+                    record.text.push(byte);
+                }
+                at += 1;
+            }
+            if !inside {
+                record.ends.push(record.text.len());
+                return Ok(true);
+            }
+            record.text.push(b'\n');
+            let budget = self.lines.input.budget;
+            budget.check(&self.lines.input.name, Some(record.line), record.text.len(), 1)?;
+            if !self.lines.advance()? {
+                let name = &self.lines.input.name;
+                return Err(line_fault(name, record.line, Some("an open quote".into()), "a closing quote"));
+            }
+        }
+    }
+}
+
+struct Rows {
+    width: usize,
+    label: Option<usize>,
+    names: Option<Vec<String>>,
+    labels: Collector,
+    values: Vec<f64>,
+}
+
+impl Rows {
+    fn push(&mut self, record: &Record, source: &str) -> Result<()> {
+        if record.len() != self.width {
+            let got = format!("{} fields", record.len());
+            return Err(line_fault(
+                source,
+                record.line,
+                Some(got),
+                format!("{} as in the first line", self.width),
+            ));
+        }
+        for (at, field) in record.fields().enumerate() {
+            let wrong = if self.label == Some(at) {
+                self.labels.push(field).err()
+            } else if let Some(value) = number(field) {
+                self.values.push(value);
+                None
+            } else {
+                Some(not_a_number(field))
+            };
+            if let Some((got, expected)) = wrong {
+                return Err(Fault {
+                    source: Some(source.to_owned()),
+                    line: Some(record.line),
+                    column: Some(self.column(at)),
+                    got: Some(got),
+                    expected,
+                    ..Fault::default()
+                }
+                .into());
+            }
+        }
+        Ok(())
+    }
+
+    /// A column for a message: its number, and its name where it has one.
+    fn column(&self, at: usize) -> String {
+        match self.names.as_ref().map(|names| &names[at]) {
+            Some(name) => format!("{} ({})", at + 1, shown(name.as_bytes())),
+            None => (at + 1).to_string(),
+        }
+    }
+
+    fn finish(mut self) -> Result<Dataset> {
+        let d = self.width - usize::from(self.label.is_some());
+        let targets = if self.label.is_some() { self.labels.finish() } else { Targets::None };
+        self.values.shrink_to_fit();
+        let mut data = Dataset::new(Points::dense(self.values, d)?, targets)?;
+        if let Some(mut names) = self.names {
+            data.target_name = self.label.map(|at| names.remove(at));
+            data.column_names = Some(names);
+        }
+        Ok(data)
+    }
+}
+
+fn is_missing(field: &[u8]) -> bool {
+    MISSING.iter().any(|m| field.eq_ignore_ascii_case(m.as_bytes()))
+}
+
+fn not_a_number(field: &[u8]) -> (String, String) {
+    if is_missing(field) {
+        let got = if field.is_empty() { "an empty field".into() } else { shown(field) };
+        return (got, "a number: fill in or leave out rows with missing values first".into());
+    }
+    (shown(field), "a finite number: a column of text can only be the label".into())
+}
+
+/// The delimiter that cuts the first lines into the same number of fields, more than one; blanks if none does.
+pub(super) fn delimiter_of(head: &[u8]) -> u8 {
+    let lines = first_lines(head, 5);
+    let counts = |d: u8| lines.iter().map(move |line| count_outside_quotes(line, d));
+    let agree = |d: u8| {
+        let first = counts(d).next().unwrap_or(0);
+        first > 0 && counts(d).all(|c| c == first)
+    };
+    let candidates = *b"\t;,";
+    let first_line_has = |d: &u8| counts(*d).next().unwrap_or(0) > 0;
+    candidates
+        .into_iter()
+        .find(|&d| agree(d))
+        .or_else(|| candidates.into_iter().find(first_line_has))
+        .unwrap_or(b' ')
+}
+
+fn count_outside_quotes(line: &[u8], delimiter: u8) -> usize {
+    let mut inside = false;
+    let mut count = 0;
+    for &byte in line {
+        inside ^= byte == b'"';
+        count += usize::from(!inside && byte == delimiter);
+    }
+    count
+}
+
+fn is_header(first: &Record, second: Option<&Record>) -> bool {
+    let text = |field: &[u8]| number(field).is_none() && !is_missing(field);
+    if first.fields().all(text) {
+        // One row of one word is a row of text, not a header without rows.
+        return first.len() > 1 || second.is_some_and(|s| s.fields().any(|f| number(f).is_some()));
+    }
+    let Some(second) = second.filter(|s| s.len() == first.len()) else { return false };
+    first.fields().zip(second.fields()).any(|(a, b)| text(a) && number(b).is_some())
+}
+
+fn names_of(source: &str, header: &Record) -> Result<Vec<String>> {
+    header
+        .fields()
+        .map(|f| {
+            let wrong = || line_fault(source, header.line, Some(shown(f)), "column names in UTF-8");
+            name_of(f).map(str::to_owned).ok_or_else(wrong)
+        })
+        .collect()
+}
+
+/// Which column is the label, and a note where that was not asked for.
+fn label_column(
+    source: &str,
+    row: &Record,
+    names: Option<&[String]>,
+    wish: &LabelColumn,
+) -> Result<(Option<usize>, Option<String>)> {
+    let width = row.len();
+    match wish {
+        LabelColumn::None => Ok((None, None)),
+        LabelColumn::Number(number) => {
+            let at = super::column_number(source, *number, width)?;
+            if width == 1 {
+                return Err(Error::shape("columns beside the label", 0, "at least 1"));
+            }
+            Ok((Some(at), None))
+        }
+        LabelColumn::Name(name) => {
+            let Some(names) = names else {
+                let allowed = format!("a number from 1 to {width}: {source} has no header");
+                return Err(Error::param("label column", name, allowed));
+            };
+            let at = names.iter().position(|n| n == name);
+            let at = at.or_else(|| names.iter().position(|n| n.eq_ignore_ascii_case(name)));
+            match at {
+                Some(_) if width == 1 => Err(Error::shape("columns beside the label", 0, "at least 1")),
+                Some(at) => Ok((Some(at), None)),
+                None => {
+                    let allowed = format!("one of the columns of {source}: {}", listed(names));
+                    Err(Error::param("label column", name, allowed))
+                }
+            }
+        }
+        LabelColumn::Auto => Ok(guessed_label(row, names)),
+    }
+}
+
+fn guessed_label(row: &Record, names: Option<&[String]>) -> (Option<usize>, Option<String>) {
+    let width = row.len();
+    if width == 1 {
+        return (None, None);
+    }
+    if let Some(names) = names {
+        let by_name =
+            LABEL_NAMES.iter().find_map(|label| names.iter().position(|n| n.eq_ignore_ascii_case(label)));
+        if by_name.is_some() {
+            return (by_name, None);
+        }
+        // How this library writes a table without targets.
+        if names.iter().enumerate().all(|(j, n)| *n == format!("x{}", j + 1)) {
+            return (None, None);
+        }
+    }
+    let is_text = |at: usize| number(row.field(at)).is_none();
+    let first_only = is_text(0) && !(1..width).any(is_text);
+    if first_only {
+        return (Some(0), Some("the first column is the label: the only one that holds no numbers".into()));
+    }
+    (Some(width - 1), Some("the last column is the label".into()))
+}
+
+/// Names for a message, the first of them.
+fn listed(names: &[String]) -> String {
+    const MOST: usize = 20;
+    let mut list: Vec<String> = names.iter().take(MOST).map(|n| shown(n.as_bytes())).collect();
+    if names.len() > MOST {
+        list.push(format!("and {} more", names.len() - MOST));
+    }
+    list.join(", ")
+}
+
+pub(super) fn write_csv(out: &mut dyn Write, data: &Dataset, source: &str) -> Result<()> {
+    write(out, data, source, b',')
+}
+
+pub(super) fn write_tsv(out: &mut dyn Write, data: &Dataset, source: &str) -> Result<()> {
+    write(out, data, source, b'\t')
+}
+
+/// Writes a header and rows, the target last; numbers as short as they can be and still be read back the same.
+fn write(out: &mut dyn Write, data: &Dataset, source: &str, delimiter: u8) -> Result<()> {
+    let view = data.points.view();
+    if matches!(view.data, Data::Sequences { .. } | Data::RowNumbers(_)) {
+        return Err(Error::shape("points to write as a table", view.kind(), "rows of numbers"));
+    }
+    let refused = |e| Error::io(source, e);
+    let mut line = Vec::new();
+    for j in 0..view.d {
+        let given = data.column_names.as_ref().and_then(|names| names.get(j)).cloned();
+        push_field(&mut line, &given.unwrap_or_else(|| format!("x{}", j + 1)), delimiter);
+    }
+    if data.targets != Targets::None {
+        push_field(&mut line, data.target_name.as_deref().unwrap_or("label"), delimiter);
+    }
+    end_line(&mut line);
+    out.write_all(&line).map_err(refused)?;
+    for i in 0..view.n {
+        line.clear();
+        for value in view.row(i).to_f64() {
+            push_field(&mut line, &value.to_string(), delimiter);
+        }
+        match &data.targets {
+            Targets::None => {}
+            Targets::Classes(labels) => push_field(&mut line, labels.name_of(i), delimiter),
+            Targets::Reals(y) => push_field(&mut line, &y[i].to_string(), delimiter),
+        }
+        end_line(&mut line);
+        out.write_all(&line).map_err(refused)?;
+    }
+    Ok(())
+}
+
+/// Adds a field and a delimiter, with quotes where it needs them.
+fn push_field(line: &mut Vec<u8>, field: &str, delimiter: u8) {
+    let special = |b: u8| b == delimiter || matches!(b, b'"' | b'\n' | b'\r' | b'#');
+    let blank_ends = field.trim() != field || field.is_empty();
+    if field.bytes().any(special) || blank_ends {
+        line.push(b'"');
+        line.extend(field.replace('"', "\"\"").bytes());
+        line.push(b'"');
+    } else {
+        line.extend(field.bytes());
+    }
+    line.push(delimiter);
+}
+
+/// Replaces the last delimiter by the line's end.
+fn end_line(line: &mut Vec<u8>) {
+    line.pop();
+    line.push(b'\n');
+}

@@ -1,0 +1,131 @@
+//! What was written is read back, to the last bit.
+
+use mercer::data::io::{
+    FORMATS, Format, LabelColumn, ReadOptions, Storage, read, read_bytes, write, write_to,
+};
+use mercer::data::{Csr, Dataset, ImageShape, Labels, Points, Targets};
+
+/// Numbers that are hard to print.
+const HARD: [f64; 12] = [
+    0.1,
+    -0.0,
+    1.0 / 3.0,
+    5e-324,
+    f64::MAX,
+    f64::MIN_POSITIVE,
+    123_456_789.123_456_79,
+    -1e-7,
+    9_007_199_254_740_993.0,
+    0.0,
+    1e22,
+    -2.5,
+];
+
+fn dense() -> Points {
+    Points::dense(HARD.to_vec(), 3).expect("four rows")
+}
+
+fn sparse() -> Points {
+    let csr = Csr { start: vec![0, 1, 1, 3, 3], column: vec![2, 0, 9], value: vec![0.1, -3.0, 1e300] };
+    Points::sparse(csr, 20).expect("four rows")
+}
+
+fn targets() -> [Targets; 4] {
+    [
+        Targets::Classes(Labels::new(["-1", "1", "1", "-1"])),
+        Targets::Classes(Labels::new(["spam", "ham", "007", "spam"])),
+        Targets::Reals(vec![0.1, -7.0, 1e-9, 3.5]),
+        Targets::None,
+    ]
+}
+
+fn same(a: &Dataset, b: &Dataset) {
+    let bits = |d: &Dataset| -> Vec<u64> {
+        // Sparse storage does not keep the sign of zero.
+        d.points.view().to_f64().expect("numbers").iter().map(|v| (v + 0.0).to_bits()).collect()
+    };
+    assert_eq!((a.dim(), bits(a)), (b.dim(), bits(b)));
+    assert_eq!(a.targets, b.targets);
+}
+
+#[test]
+fn text_formats_through_memory() {
+    for format in [Format::Libsvm, Format::Csv, Format::Tsv] {
+        for points in [dense(), sparse()] {
+            for targets in targets() {
+                let data = Dataset::new(points.clone(), targets).expect("four of each");
+                let mut bytes = Vec::new();
+                write_to(&mut bytes, "memory", &data, format).expect("written");
+                let options = ReadOptions { format: Some(format), ..ReadOptions::default() };
+                same(&read_bytes("memory", &bytes, &options).expect("read"), &data);
+                same(&read_bytes("memory", &bytes, &ReadOptions::default()).expect("told by content"), &data);
+            }
+        }
+    }
+}
+
+#[test]
+fn files_of_every_format_and_compression() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for format in FORMATS.iter().filter(|f| f.writable() && f.format != Format::Sequences) {
+        for packing in ["", ".gz", ".xz", ".zst"] {
+            for (k, targets) in targets().into_iter().enumerate() {
+                let path = folder.path().join(format!("data{k}.{}{packing}", format.extensions[0]));
+                let data = Dataset::new(dense(), targets).expect("four of each");
+                write(&path, &data).expect("written");
+                let back = read(&path, &ReadOptions::default()).expect("read");
+                same(&back, &data);
+                let word = if packing.is_empty() { format.name } else { &packing[1..] };
+                assert!(back.notes[0].contains(word), "{:?}", back.notes);
+            }
+        }
+    }
+    let names = std::fs::read_dir(folder.path()).expect("a folder");
+    assert!(
+        names.flatten().all(|e| !e.file_name().to_string_lossy().starts_with('.')),
+        "temporary files are left"
+    );
+}
+
+#[test]
+fn npy_keeps_f32_and_images_and_refuses_foreign_labels() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("x.npy");
+    let points = Points::dense_f32((0..24u8).map(f32::from).collect(), 12)
+        .and_then(|p| p.with_image(ImageShape { height: 2, width: 3, channels: 2 }))
+        .expect("two images");
+    let data = Dataset::new(points.clone(), Targets::Reals(vec![0.5, 1.5])).expect("two targets");
+    write(&path, &data).expect("written");
+    let back = read(&path, &ReadOptions::default()).expect("read");
+    assert_eq!((back.points, back.targets), (points.clone(), data.targets));
+    let bare = ReadOptions { label: LabelColumn::None, storage: Storage::F64, ..ReadOptions::default() };
+    let back = read(&path, &bare).expect("read");
+    assert_eq!(
+        (back.points.kind(), back.points.image(), back.targets),
+        ("dense f64", points.image(), Targets::None)
+    );
+    let unlabelled = Dataset::new(points, Targets::None).expect("no targets");
+    let refused = write(&path, &unlabelled).expect_err("stale labels").to_string();
+    assert!(refused.contains("x.labels.npy"), "{refused}");
+}
+
+#[test]
+fn sequences_come_back() {
+    let text = b"+\tACGT\n-\tTTTTT\n+\tA\n";
+    let data = read_bytes("s", text, &ReadOptions::default()).expect("sequences");
+    let mut bytes = Vec::new();
+    write_to(&mut bytes, "s", &data, Format::Sequences).expect("written");
+    assert_eq!(bytes, text);
+}
+
+#[test]
+fn what_cannot_be_written_is_refused() {
+    let blank =
+        Dataset::new(dense(), Targets::Classes(Labels::new(["a b", "c", "c", "c"]))).expect("four labels");
+    let refused = write_to(&mut Vec::new(), "m", &blank, Format::Libsvm).expect_err("a blank").to_string();
+    assert!(refused.starts_with("class name = \"a b\": must be a word"), "{refused}");
+    let refused = write("data.xyz", &blank).expect_err("no format").to_string();
+    assert!(refused.starts_with("file to write = data.xyz: must be a name that ends in .svm"), "{refused}");
+    let refused = write_to(&mut Vec::new(), "m", &blank, Format::Idx).expect_err("no writer").to_string();
+    assert!(refused.contains("libsvm, csv, tsv, sequences, npy"), "{refused}");
+}
