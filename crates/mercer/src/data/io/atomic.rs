@@ -15,16 +15,13 @@ use crate::error::{Error, Result};
 /// ```
 /// let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("a.txt");
-/// mercer::data::io::write_atomic(&path, |out| Ok(out.write_all(b"whole")?))?;
+/// mercer::data::io::write_atomic(&path, |out| out.write_all(b"whole").map_err(|e| mercer::Error::io(&path, e)))?;
 /// assert_eq!(std::fs::read(&path)?, b"whole");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn write_atomic<E: From<Error>>(
-    path: impl AsRef<Path>,
-    write: impl FnOnce(&mut dyn Write) -> std::result::Result<(), E>,
-) -> std::result::Result<(), E> {
+pub fn write_atomic(path: impl AsRef<Path>, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
     let path = path.as_ref();
-    let refused = |e: std::io::Error| E::from(Error::io(path, e));
+    let refused = |e: std::io::Error| Error::io(path, e);
     let existing = std::fs::metadata(path).ok();
     if existing.as_ref().is_some_and(|m| !m.is_file()) {
         let mut out = BufWriter::new(File::options().write(true).open(path).map_err(refused)?);
@@ -117,7 +114,7 @@ mod tests {
         std::fs::write(&file, "old").expect("written");
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o640)).expect("own file");
         std::os::unix::fs::symlink(&file, &link).expect("linked");
-        write_atomic::<Error>(&link, |out| {
+        write_atomic(&link, |out| {
             out.write_all(b"new").expect("room");
             Ok(())
         })

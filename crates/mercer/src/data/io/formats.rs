@@ -77,7 +77,7 @@ pub const FORMATS: &[FormatInfo] = &[
     FormatInfo {
         format: Format::Sequences,
         name: "sequences",
-        extensions: &["seq", "txt"],
+        extensions: &["seq"],
         doc: "`class<TAB>letters` lines: DNA, RNA, protein or any alphabet",
         reader: sequences::read,
         writer: Some(sequences::write),

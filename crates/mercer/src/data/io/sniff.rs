@@ -50,7 +50,7 @@ fn text_format(head: &[u8]) -> Format {
     let lines = first_lines(head, SAMPLE);
     if lines.first().is_some_and(|l| l.starts_with(b">")) {
         Format::Fasta
-    } else if lines.iter().any(|l| has_pairs(l)) && lines.iter().all(|l| has_pairs(l) || is_word(l)) {
+    } else if lines.iter().find(|l| !is_word(l) || has_pairs(l)).is_some_and(|l| has_pairs(l)) {
         Format::Libsvm
     } else if !lines.is_empty() && lines.iter().all(|l| is_sequence(l)) {
         Format::Sequences
@@ -80,6 +80,7 @@ fn has_pairs(line: &[u8]) -> bool {
 
 /// One word: a row of zeros in LIBSVM text.
 fn is_word(line: &[u8]) -> bool {
+    let line = line.split(|&b| b == b'#').next().unwrap_or(line);
     !line.trim_ascii().iter().any(|b| b.is_ascii_whitespace() || matches!(b, b',' | b';'))
 }
 
