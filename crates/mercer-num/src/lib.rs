@@ -6,6 +6,7 @@
 mod buffer;
 pub mod dispatch;
 pub mod factor;
+pub mod pass;
 pub mod product;
 mod real;
 pub mod tiles;

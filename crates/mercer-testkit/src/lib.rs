@@ -4,5 +4,6 @@
 //! slices of `f64`.
 
 pub mod assert;
+pub mod qp;
 pub mod reference;
 pub mod toy;

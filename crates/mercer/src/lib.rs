@@ -14,6 +14,7 @@ pub mod data;
 pub mod error;
 pub mod gram;
 pub mod par;
+pub mod solve;
 pub mod watch;
 
 pub use error::{Error, Result};

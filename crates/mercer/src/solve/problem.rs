@@ -1,0 +1,236 @@
+//! The one quadratic problem behind every machine.
+//!
+//! ```text
+//! minimise    1/2 beta' (K + diag(shift)) beta + linear' beta
+//! subject to  lower <= beta <= upper,   sum of beta over each group = what it is at the start
+//! ```
+//!
+//! Signs are folded away: a classifier's variable is `beta_i = y_i alpha_i` in the box `[0, C]` or `[-C, 0]`, and its
+//! linear term `-y_i`. Regression has two variables a row, one for each side of the tube: variable `side * n + row`
+//! belongs to row `row` of K, so both share a row and K is never doubled.
+
+use crate::error::{Error, Result};
+use crate::gram::Rows;
+
+/// Which variables share an equality constraint. A step moves two variables of one group.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Groups {
+    /// One constraint over all variables.
+    #[default]
+    One,
+    /// One for each side (nu-regression).
+    BySide,
+    /// One for each value, at most four: the group of every row, on every side (nu-classification: by class).
+    ByRow(Vec<u8>),
+}
+
+/// What is added to the diagonal of K: squared slack, Huber's loss, or a kernel that is not quite positive.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum Shift {
+    /// Nothing.
+    #[default]
+    None,
+    /// The same for every variable.
+    Same(f64),
+    /// One for each variable.
+    Each(Vec<f64>),
+}
+
+/// A quadratic problem. See the module's text for the symbols.
+#[derive(Clone)]
+pub struct Problem<'a> {
+    /// K, n x n.
+    pub rows: &'a dyn Rows,
+    /// The linear term; its length over n says how many sides there are.
+    pub linear: Vec<f64>,
+    /// Lower bounds; may be minus infinity.
+    pub lower: Vec<f64>,
+    /// Upper bounds; may be infinity.
+    pub upper: Vec<f64>,
+    /// The equality constraints.
+    pub groups: Groups,
+    /// Added to the diagonal.
+    pub shift: Shift,
+    /// A feasible point to start at, and the value of the sums; without it 0, clipped to the box.
+    pub start: Option<Vec<f64>>,
+}
+
+/// Most groups a problem may have.
+pub(super) const MAX_GROUPS: usize = 4;
+
+impl std::fmt::Debug for Problem<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Problem")
+            .field("n", &self.rows.len())
+            .field("sides", &self.sides())
+            .field("groups", &self.groups)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a> Problem<'a> {
+    /// The problem of a two-class machine with labels of +1 and -1: box `[0, c_i]` on its own side, sum 0.
+    ///
+    /// With `y_i beta_i = alpha_i` this is C-classification (Cortes and Vapnik 1995); `c` may be infinite.
+    pub fn classify(rows: &'a dyn Rows, labels: &[f64], c: &[f64]) -> Self {
+        let side = |positive: bool| -> Vec<f64> {
+            labels
+                .iter()
+                .zip(c)
+                .map(|(&y, &c)| match (y > 0.0) == positive {
+                    true if positive => c,
+                    true => -c,
+                    false => 0.0,
+                })
+                .collect()
+        };
+        Problem {
+            rows,
+            linear: labels.iter().map(|y| -y).collect(),
+            lower: side(false),
+            upper: side(true),
+            groups: Groups::One,
+            shift: Shift::None,
+            start: None,
+        }
+    }
+
+    /// The problem of regression with a tube of half-width `epsilon` (Vapnik 1995): two sides, sum 0. Row r's
+    /// coefficient is the sum of its two variables.
+    pub fn regress(rows: &'a dyn Rows, targets: &[f64], epsilon: f64, c: &[f64]) -> Self {
+        let both = |up: fn(f64) -> f64, down: fn(f64) -> f64| -> Vec<f64> {
+            c.iter().map(|&c| up(c)).chain(c.iter().map(|&c| down(c))).collect()
+        };
+        Problem {
+            rows,
+            linear: targets.iter().map(|y| epsilon - y).chain(targets.iter().map(|y| -epsilon - y)).collect(),
+            lower: both(|_| 0.0, |c| -c),
+            upper: both(|c| c, |_| 0.0),
+            groups: Groups::One,
+            shift: Shift::None,
+            start: None,
+        }
+    }
+
+    /// Number of variables a row.
+    pub fn sides(&self) -> usize {
+        self.linear.len().checked_div(self.rows.len()).unwrap_or(1).max(1)
+    }
+
+    /// Number of groups.
+    pub(super) fn group_count(&self) -> usize {
+        match &self.groups {
+            Groups::One => 1,
+            Groups::BySide => self.sides(),
+            Groups::ByRow(of) => of.iter().map(|&g| usize::from(g) + 1).max().unwrap_or(1),
+        }
+    }
+
+    /// The group of a variable.
+    pub(super) fn group(&self, variable: usize) -> usize {
+        match &self.groups {
+            Groups::One => 0,
+            Groups::BySide => variable / self.rows.len(),
+            Groups::ByRow(of) => usize::from(of[variable % self.rows.len()]),
+        }
+    }
+
+    /// What a variable adds to the diagonal.
+    pub(super) fn shift(&self, variable: usize) -> f64 {
+        match &self.shift {
+            Shift::None => 0.0,
+            Shift::Same(s) => *s,
+            Shift::Each(s) => s[variable],
+        }
+    }
+
+    /// Sets [`Problem::start`] to a point in the box whose groups have these sums: variables are moved from the point
+    /// of the box nearest 0 towards their other bound, first come first served, as LIBSVM does.
+    ///
+    /// Fails if a sum lies outside what the box allows.
+    pub fn start_at_sums(&mut self, sums: &[f64]) -> Result<()> {
+        self.check()?;
+        if sums.len() != self.group_count() {
+            return Err(Error::shape(
+                "sums to start at",
+                sums.len(),
+                format!("{} groups", self.group_count()),
+            ));
+        }
+        let mut beta: Vec<f64> =
+            self.lower.iter().zip(&self.upper).map(|(&lo, &up)| 0.0_f64.clamp(lo, up)).collect();
+        for (g, &want) in sums.iter().enumerate() {
+            let members: Vec<usize> = (0..beta.len()).filter(|&v| self.group(v) == g).collect();
+            let mut missing = want - members.iter().map(|&v| beta[v]).sum::<f64>();
+            for &v in &members {
+                let moved = (beta[v] + missing).clamp(self.lower[v], self.upper[v]);
+                missing -= moved - beta[v];
+                beta[v] = moved;
+            }
+            // What rounding leaves is spread no further; more than that is a sum the box does not hold.
+            if missing.abs() > 1e-9 * want.abs().max(1.0) {
+                return Err(Error::param(
+                    format!("sum of group {g}"),
+                    want,
+                    format!("within what the bounds allow (missed by {missing})"),
+                ));
+            }
+        }
+        self.start = Some(beta);
+        Ok(())
+    }
+
+    /// Lengths, order of bounds, finiteness, feasibility of the start.
+    pub(super) fn check(&self) -> Result<()> {
+        let n = self.rows.len();
+        let total = self.linear.len();
+        if n == 0 || total == 0 || !total.is_multiple_of(n) {
+            return Err(Error::shape("variables", total, format!("a multiple of {n} rows, at least one")));
+        }
+        if total > u32::MAX as usize / 2 {
+            return Err(Error::shape("variables", total, format!("at most {}", u32::MAX / 2)));
+        }
+        let same = |what: &str, got: usize| {
+            if got == total {
+                Ok(())
+            } else {
+                Err(Error::shape(what, got, format!("{total}, one a variable")))
+            }
+        };
+        same("lower bounds", self.lower.len())?;
+        same("upper bounds", self.upper.len())?;
+        if let Shift::Each(s) = &self.shift {
+            same("shifts", s.len())?;
+        }
+        if let Some(start) = &self.start {
+            same("start", start.len())?;
+        }
+        if let Groups::ByRow(of) = &self.groups
+            && of.len() != n
+        {
+            return Err(Error::shape("groups", of.len(), format!("{n}, one a row")));
+        }
+        if self.group_count() > MAX_GROUPS {
+            return Err(Error::param("groups", self.group_count(), format!("at most {MAX_GROUPS}")));
+        }
+        for v in 0..total {
+            let (lo, up, q) = (self.lower[v], self.upper[v], self.linear[v]);
+            if !q.is_finite() {
+                return Err(Error::param(format!("linear[{v}]"), q, "finite"));
+            }
+            if lo.is_nan() || up.is_nan() || lo > up || lo == f64::INFINITY || up == f64::NEG_INFINITY {
+                return Err(Error::param(format!("bounds[{v}]"), format!("[{lo}, {up}]"), "lower <= upper"));
+            }
+            let s = self.shift(v);
+            if !s.is_finite() || s < 0.0 {
+                return Err(Error::param(format!("shift[{v}]"), s, "finite and not negative"));
+            }
+            if let Some(start) = &self.start
+                && !(start[v] >= lo && start[v] <= up && start[v].is_finite())
+            {
+                return Err(Error::param(format!("start[{v}]"), start[v], format!("within [{lo}, {up}]")));
+            }
+        }
+        Ok(())
+    }
+}

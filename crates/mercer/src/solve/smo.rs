@@ -1,0 +1,110 @@
+//! The whole matrix in memory: pairs over all variables, then over those that may still move.
+//!
+//! Shrinking here is a choice of variables, never a loss of information: a round solves on the variables that can
+//! still violate, then `f` is brought up to date on *all* rows from the rows whose coefficients changed, and only what
+//! holds on all variables ends the solve. A round costs two passes over its m variables an iteration; the update
+//! between rounds costs (changed rows) x n.
+
+use std::ops::ControlFlow;
+
+use mercer_num::pass::Element;
+
+use super::pair::{self, Direct, End, Look, Rule, low_bit, up_bit};
+use super::state::{Bracket, State};
+use super::store::{Gathered, Whole};
+use super::{Job, Outcome};
+
+/// A round is broken off for a smaller one when it would be at most this share.
+const WORTH_SHRINKING: f64 = 0.75;
+
+/// Rounds that shrink before all variables stay in for good.
+const MOST_ROUNDS: usize = 40;
+
+/// Whether a variable on a bound cannot violate with any other: its gradient lies outside the bracket on its own side.
+fn settled(flags: u8, group: usize, gradient: f64, bracket: &Bracket) -> bool {
+    match (flags & up_bit(group) != 0, flags & low_bit(group) != 0) {
+        (true, true) => false,
+        (true, false) => gradient > bracket.highest,
+        (false, true) => gradient < bracket.lowest,
+        (false, false) => true,
+    }
+}
+
+/// Solves on the whole matrix.
+pub(super) fn solve<T: Element>(state: &mut State<'_>, whole: &[T], job: &mut Job<'_, '_>) -> Outcome {
+    let n = state.n;
+    let store = Whole { values: whole, n };
+    let mut active: Option<Vec<u32>> = None;
+    let mut rounds = 0;
+    loop {
+        rounds += 1;
+        let mut local = state.local(active.as_deref());
+        let m = local.beta.len();
+        let may_shrink = job.params.shrinking && rounds < MOST_ROUNDS;
+        let rule = Rule { tol: job.params.tol, limit: job.left(), every: (m as u64).clamp(256, 1024) };
+        let (params, before, mut shrunk) = (job.params, job.iterations, false);
+        let mut check = |look: Look<'_>| {
+            job.report(before + look.iterations, look.gap)?;
+            if may_shrink && worth_shrinking(&look) {
+                shrunk = true;
+                return ControlFlow::Break(());
+            }
+            ControlFlow::Continue(())
+        };
+        let run = match (&active, n == state.total) {
+            (None, true) => pair::run(&mut local, &mut Direct { values: whole, n }, &rule, &mut check),
+            (active, _) => {
+                let columns = match active {
+                    Some(of) => of.iter().map(|&v| v % n as u32).collect(),
+                    None => (0..state.total).map(|v| (v % n) as u32).collect(),
+                };
+                let mut rows = Gathered::new(&store, columns, params.memory / 4);
+                pair::run(&mut local, &mut rows, &rule, &mut check)
+            }
+        };
+        job.iterations += run.iterations;
+        let (rows, change) = state.take(&local, active.as_deref());
+        state.update(&store, &rows, &change, job.params.par);
+
+        if let End::Unbounded(i, j) = run.end {
+            let pick = |k: usize| active.as_ref().map_or(k, |of| of[k] as usize);
+            return Outcome::Unbounded(pick(i), pick(j));
+        }
+        if job.cancelled {
+            return Outcome::Cancelled;
+        }
+        let brackets = state.brackets();
+        let gap = brackets.iter().map(Bracket::gap).fold(0.0, f64::max);
+        job.gap = gap;
+        match run.end {
+            _ if gap <= job.params.tol => return Outcome::Converged,
+            End::Limit => return Outcome::Limit,
+            // Nothing moves any more on all variables: this is as far as f64 goes.
+            End::Stalled if active.is_none() => return Outcome::Stalled,
+            End::Converged if active.is_none() && run.iterations == 0 => return Outcome::Stalled,
+            _ => {}
+        }
+        let all_in = !shrunk && run.end == End::Stalled || rounds >= MOST_ROUNDS || !job.params.shrinking;
+        active = (!all_in).then(|| {
+            (0..state.total)
+                .filter(|&v| {
+                    let group = state.problem.group(v);
+                    !settled(state.flags(v), group, state.gradient(v), &brackets[group])
+                })
+                .map(|v| v as u32)
+                .collect()
+        });
+    }
+}
+
+fn worth_shrinking(look: &Look<'_>) -> bool {
+    let p = look.local;
+    let keep = (0..p.beta.len())
+        .filter(|&k| {
+            let g = usize::from(p.group[k]);
+            let bracket = Bracket { lowest: look.lowest[g].value, highest: look.highest[g] };
+            !settled(p.flags[k], g, p.gradient[k], &bracket)
+        })
+        .count();
+    (keep as f64) < WORTH_SHRINKING * p.beta.len() as f64
+}
