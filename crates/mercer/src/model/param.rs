@@ -1,0 +1,125 @@
+//! Tables of parameters: what a learner's parameters are called, what they may be, what they are if nobody says.
+//!
+//! Each `Params` struct has one such table. Its `check()`, the command's help, Python's errors and the lab's sliders
+//! all read it, so a range is written down once. Names are those of the struct's fields, as serde writes them.
+
+use std::fmt;
+
+use crate::error::{Error, Result};
+
+/// One parameter of a learner.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ParamSpec {
+    /// Its name, as the field is called.
+    pub name: &'static str,
+    /// What it may be.
+    pub allowed: Allowed,
+    /// What it is if nobody says, in words.
+    pub default: &'static str,
+    /// One line about it.
+    pub doc: &'static str,
+}
+
+/// What a parameter may be.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum Allowed {
+    /// A finite number above this one.
+    Above(f64),
+    /// A finite number of at least this one.
+    AtLeast(f64),
+    /// A number above the first and at most the second.
+    UpTo(f64, f64),
+    /// A number between two, both excluded.
+    Between(f64, f64),
+    /// A whole number of at least this one.
+    Whole(u64),
+    /// A whole number of at least this one, or nothing.
+    WholeOrNone(u64),
+    /// One of these words.
+    OneOf(&'static [&'static str]),
+    /// Yes or no.
+    Flag,
+    /// A kernel's line, or nothing.
+    Kernel,
+    /// A positive weight for each class that is named.
+    ClassWeights,
+}
+
+impl Allowed {
+    /// Whether a number is allowed. Words and kernels are told by their types: for them this is always so.
+    pub fn holds(&self, value: f64) -> bool {
+        match *self {
+            Allowed::Above(low) => value > low && value.is_finite(),
+            Allowed::AtLeast(low) => value >= low && value.is_finite(),
+            Allowed::UpTo(low, high) => value > low && value <= high,
+            Allowed::Between(low, high) => value > low && value < high,
+            Allowed::Whole(low) | Allowed::WholeOrNone(low) => value >= low as f64 && value.fract() == 0.0,
+            Allowed::OneOf(_) | Allowed::Flag | Allowed::Kernel | Allowed::ClassWeights => true,
+        }
+    }
+}
+
+impl fmt::Display for Allowed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Allowed::Above(low) => write!(f, "a number above {low}"),
+            Allowed::AtLeast(low) => write!(f, "a number of at least {low}"),
+            Allowed::UpTo(low, high) => write!(f, "a number above {low} and at most {high}"),
+            Allowed::Between(low, high) => write!(f, "a number above {low} and below {high}"),
+            Allowed::Whole(low) => write!(f, "a whole number of at least {low}"),
+            Allowed::WholeOrNone(low) => write!(f, "a whole number of at least {low}, or nothing"),
+            Allowed::OneOf(words) => write!(f, "one of {}", words.join(", ")),
+            Allowed::Flag => f.write_str("true or false"),
+            Allowed::Kernel => f.write_str("a kernel, or nothing"),
+            Allowed::ClassWeights => f.write_str("positive weights by class name"),
+        }
+    }
+}
+
+impl ParamSpec {
+    /// The row of this name.
+    pub fn find(table: &'static [ParamSpec], name: &str) -> Option<&'static ParamSpec> {
+        table.iter().find(|spec| spec.name == name)
+    }
+}
+
+/// Checks numbers against a table: the first one outside its range is named with its value and the range.
+///
+/// ```
+/// use mercer::model::param::{Allowed, ParamSpec, check};
+/// const TABLE: &[ParamSpec] = &[ParamSpec { name: "c", allowed: Allowed::Above(0.0), default: "1", doc: "cost" }];
+/// assert!(check(TABLE, &[("c", 2.0)]).is_ok());
+/// assert_eq!(check(TABLE, &[("c", -1.0)]).unwrap_err().to_string(), "c = -1: must be a number above 0");
+/// ```
+pub fn check(table: &'static [ParamSpec], values: &[(&str, f64)]) -> Result<()> {
+    for &(name, value) in values {
+        let spec = ParamSpec::find(table, name).expect("a learner checks the parameters of its own table");
+        if !spec.allowed.holds(value) {
+            return Err(Error::param(name, value, spec.allowed.to_string()));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_hold_what_their_words_say() {
+        for (allowed, inside, outside, words) in [
+            (Allowed::Above(0.0), 1e-300, 0.0, "a number above 0"),
+            (Allowed::AtLeast(0.0), 0.0, f64::INFINITY, "a number of at least 0"),
+            (Allowed::UpTo(0.0, 1.0), 1.0, 0.0, "a number above 0 and at most 1"),
+            (Allowed::Between(0.0, 1.0), 0.5, 1.0, "a number above 0 and below 1"),
+            (Allowed::Whole(2), 2.0, 2.5, "a whole number of at least 2"),
+            (Allowed::WholeOrNone(1), 1.0, 0.0, "a whole number of at least 1, or nothing"),
+        ] {
+            assert!(allowed.holds(inside), "{allowed}");
+            assert!(!allowed.holds(outside), "{allowed}");
+            assert!(!allowed.holds(f64::NAN), "{allowed}");
+            assert_eq!(allowed.to_string(), words);
+        }
+    }
+}

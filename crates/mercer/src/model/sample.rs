@@ -1,0 +1,111 @@
+//! What a learner is fitted on: points, targets, weights and, where someone has it already, their Gram matrix.
+
+use crate::data::{Points, Targets};
+use crate::error::{Error, Fault, Result};
+use crate::gram::Rows;
+
+/// The rows a learner is fitted on. Cheap to copy.
+#[derive(Clone, Copy)]
+pub struct Sample<'a> {
+    /// The points, after all stages.
+    pub points: &'a Points,
+    /// What is to be predicted.
+    pub targets: &'a Targets,
+    /// A factor of each row's cost; none: 1. A row of weight 0 is left out.
+    pub weights: Option<&'a [f64]>,
+    /// The points' kernel matrix, where it is at hand: shared by folds, grids and machines, or precomputed (then the
+    /// points are row numbers). Its rows are the points' rows, its values must be those of the learner's kernel.
+    pub gram: Option<&'a dyn Rows>,
+}
+
+impl std::fmt::Debug for Sample<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Sample")
+            .field("n", &self.points.len())
+            .field("kind", &self.points.kind())
+            .field("weights", &self.weights.is_some())
+            .field("gram", &self.gram.is_some())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a> Sample<'a> {
+    /// Points and targets, nothing else.
+    pub fn new(points: &'a Points, targets: &'a Targets) -> Self {
+        Sample { points, targets, weights: None, gram: None }
+    }
+
+    /// The same with a factor of each row's cost.
+    #[must_use]
+    pub fn weighted(self, weights: &'a [f64]) -> Self {
+        Sample { weights: Some(weights), ..self }
+    }
+
+    /// The same with the points' kernel matrix.
+    #[must_use]
+    pub fn with_gram(self, gram: &'a dyn Rows) -> Self {
+        Sample { gram: Some(gram), ..self }
+    }
+
+    /// Fails unless there are rows, all values are finite, and everything has as many rows as the points.
+    pub fn check(&self) -> Result<()> {
+        let n = self.points.len();
+        if n == 0 {
+            return Err(Error::shape("training rows", 0, "at least 1"));
+        }
+        if let Some((i, j)) = self.points.first_not_finite() {
+            let fault = Fault {
+                row: Some(i as u64 + 1),
+                column: Some((j + 1).to_string()),
+                got: Some("a value that is not finite".into()),
+                expected: "finite numbers".into(),
+                ..Fault::default()
+            };
+            return Err(fault.into());
+        }
+        let rows = |what: &str, got: usize| {
+            if got == n { Ok(()) } else { Err(Error::shape(what, got, format!("{n}, one a training row"))) }
+        };
+        if let Some(got) = self.targets.len() {
+            rows("targets", got)?;
+        }
+        if let Some(gram) = self.gram {
+            rows("rows of the kernel matrix", gram.len())?;
+        }
+        if let Some(weights) = self.weights {
+            rows("row weights", weights.len())?;
+            if let Some(i) = weights.iter().position(|w| !(*w >= 0.0 && w.is_finite())) {
+                let name = format!("weight of row {}", i + 1);
+                return Err(Error::param(name, weights[i], "finite and not negative"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The weight of a row.
+    pub fn weight(&self, row: usize) -> f64 {
+        self.weights.map_or(1.0, |w| w[row])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Labels;
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        let points = Points::dense(vec![1.0, 2.0, 3.0], 1).expect("whole rows");
+        let targets = Targets::Classes(Labels::new(["a", "b", "a"]));
+        let sample = Sample::new(&points, &targets);
+        assert!(sample.check().is_ok());
+        assert!(sample.weighted(&[1.0, 0.0, 2.0]).check().is_ok());
+        assert!(sample.weighted(&[1.0, 0.0]).check().is_err());
+        let e = sample.weighted(&[1.0, -1.0, 1.0]).check().expect_err("negative");
+        assert_eq!(e.to_string(), "weight of row 2 = -1: must be finite and not negative");
+        let short = Targets::Reals(vec![0.0; 2]);
+        assert!(Sample::new(&points, &short).check().is_err());
+        let bad = Points::dense(vec![1.0, f64::NAN, 3.0], 1).expect("whole rows");
+        assert!(Sample::new(&bad, &targets).check().is_err());
+    }
+}
