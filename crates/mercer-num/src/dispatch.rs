@@ -35,8 +35,31 @@ pub fn level() -> Level {
     Level::Plain
 }
 
-/// See the module's text.
+/// See the module's text. With `<const FMA>` after the name, the body may ask `FMA`: whether a fused multiply-add is one
+/// instruction here (where it is not, `mul_add` is a slow call to the C library).
 macro_rules! dispatch {
+    ($(#[$meta:meta])* $vis:vis fn $name:ident <const FMA> ( $($arg:ident : $ty:ty),* $(,)? ) $(-> $ret:ty)? $body:block) => {
+        $(#[$meta])*
+        $vis fn $name ($($arg: $ty),*) $(-> $ret)? {
+            #[inline(always)]
+            fn plain<const FMA: bool> ($($arg: $ty),*) $(-> $ret)? $body
+            #[cfg(target_arch = "x86_64")]
+            {
+                #[target_feature(enable = "avx2,fma")]
+                fn avx2 ($($arg: $ty),*) $(-> $ret)? { plain::<true>($($arg),*) }
+                #[target_feature(enable = "avx2,fma,avx512f,avx512vl,avx512dq,avx512bw")]
+                fn avx512 ($($arg: $ty),*) $(-> $ret)? { plain::<true>($($arg),*) }
+                match $crate::dispatch::level() {
+                    // SAFETY: `level` has just seen that this machine has these instructions.
+                    $crate::dispatch::Level::Avx512 => return unsafe { avx512($($arg),*) },
+                    // SAFETY: as above.
+                    $crate::dispatch::Level::Avx2 => return unsafe { avx2($($arg),*) },
+                    $crate::dispatch::Level::Plain => {}
+                }
+            }
+            plain::<{ cfg!(any(target_arch = "aarch64", target_feature = "fma")) }>($($arg),*)
+        }
+    };
     ($(#[$meta:meta])* $vis:vis fn $name:ident $(<$t:ident : $bound:path>)? ( $($arg:ident : $ty:ty),* $(,)? ) $(-> $ret:ty)? $body:block) => {
         $(#[$meta])*
         $vis fn $name $(<$t: $bound>)? ($($arg: $ty),*) $(-> $ret)? {

@@ -10,6 +10,7 @@ pub mod pass;
 pub mod product;
 mod real;
 pub mod tiles;
+pub mod vector;
 
 pub use buffer::Buffer;
 pub use product::Mat;

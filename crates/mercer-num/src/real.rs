@@ -14,6 +14,7 @@ pub trait Real:
     sealed::Sealed
     + crate::product::Algebra
     + crate::tiles::Transpose
+    + crate::vector::Vector
     + Copy
     + Send
     + Sync
@@ -44,10 +45,14 @@ pub trait Real:
     /// The larger of the two.
     #[must_use]
     fn max(self, other: Self) -> Self;
+    /// The same slice, if this type is f32.
+    fn same_f32(x: &[f32]) -> Option<&[Self]>;
+    /// The same slice, if this type is f64.
+    fn same_f64(x: &[f64]) -> Option<&[Self]>;
 }
 
 macro_rules! real {
-    ($t:ty) => {
+    ($t:ty, $same32:expr, $same64:expr) => {
         impl Real for $t {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
@@ -64,8 +69,14 @@ macro_rules! real {
             fn max(self, other: Self) -> Self {
                 if self > other { self } else { other }
             }
+            fn same_f32(x: &[f32]) -> Option<&[Self]> {
+                $same32(x)
+            }
+            fn same_f64(x: &[f64]) -> Option<&[Self]> {
+                $same64(x)
+            }
         }
     };
 }
-real!(f32);
-real!(f64);
+real!(f32, Some, |_| None);
+real!(f64, |_| None, Some);
