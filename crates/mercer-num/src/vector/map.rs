@@ -9,35 +9,34 @@ macro_rules! maps {
             use super::dispatch;
             use super::scalar::$t as one;
 
+            #[inline(always)]
+            fn each(x: &mut [$t], f: impl Fn($t) -> $t) {
+                for v in x {
+                    *v = f(*v);
+                }
+            }
+
             dispatch! {
                 pub(crate) fn exp<const FMA>(x: &mut [$t]) {
-                    for v in x {
-                        *v = one::exp::<FMA>(*v);
-                    }
+                    each(x, one::exp::<FMA>);
                 }
             }
 
             dispatch! {
                 pub(crate) fn ln<const FMA>(x: &mut [$t]) {
-                    for v in x {
-                        *v = one::ln::<FMA>(*v);
-                    }
+                    each(x, one::ln::<FMA>);
                 }
             }
 
             dispatch! {
                 pub(crate) fn tanh<const FMA>(x: &mut [$t]) {
-                    for v in x {
-                        *v = one::tanh::<FMA>(*v);
-                    }
+                    each(x, one::tanh::<FMA>);
                 }
             }
 
             dispatch! {
                 fn exp_of_ln<const FMA>(x: &mut [$t], e: $t) {
-                    for v in x {
-                        *v = one::exp::<FMA>(e * one::ln::<FMA>(*v));
-                    }
+                    each(x, |v| one::exp::<FMA>(e * one::ln::<FMA>(v)));
                 }
             }
 
@@ -47,10 +46,10 @@ macro_rules! maps {
                     match n {
                         0 => x.fill(1.0),
                         1 => {}
-                        2 => x.iter_mut().for_each(|v| *v *= *v),
-                        3 => x.iter_mut().for_each(|v| *v *= *v * *v),
-                        4 => x.iter_mut().for_each(|v| { let s = *v * *v; *v = s * s; }),
-                        5 => x.iter_mut().for_each(|v| { let s = *v * *v; *v *= s * s; }),
+                        2 => each(x, |v| v * v),
+                        3 => each(x, |v| v * v * v),
+                        4 => each(x, |v| (v * v) * (v * v)),
+                        5 => each(x, |v| (v * v) * (v * v) * v),
                         _ => {
                             // Squarings outside, elements inside, a chunk that stays in registers and first-level cache.
                             for chunk in x.chunks_mut(64) {
@@ -62,7 +61,7 @@ macro_rules! maps {
                                 }
                                 let mut rest = n >> 1;
                                 while rest > 0 {
-                                    square.iter_mut().for_each(|s| *s *= *s);
+                                    each(square, |s| s * s);
                                     if rest & 1 == 1 {
                                         chunk.iter_mut().zip(square.iter()).for_each(|(v, s)| *v *= s);
                                     }
@@ -76,25 +75,19 @@ macro_rules! maps {
 
             dispatch! {
                 pub(crate) fn sqrt<const FMA>(x: &mut [$t]) {
-                    for v in x {
-                        *v = v.sqrt();
-                    }
+                    each(x, $t::sqrt);
                 }
             }
 
             dispatch! {
                 pub(crate) fn rsqrt<const FMA>(x: &mut [$t]) {
-                    for v in x {
-                        *v = 1.0 / v.sqrt();
-                    }
+                    each(x, |v| 1.0 / v.sqrt());
                 }
             }
 
             dispatch! {
                 fn recip<const FMA>(x: &mut [$t]) {
-                    for v in x {
-                        *v = 1.0 / *v;
-                    }
+                    each(x, |v| 1.0 / v);
                 }
             }
 
@@ -116,9 +109,7 @@ macro_rules! maps {
 
             dispatch! {
                 pub(crate) fn affine<const FMA>(x: &mut [$t], s: $t, c: $t) {
-                    for v in x {
-                        *v = one::fma::<FMA>(*v, s, c);
-                    }
+                    each(x, |v| one::fma::<FMA>(v, s, c));
                 }
             }
 
