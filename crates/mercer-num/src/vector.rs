@@ -50,6 +50,8 @@ pub trait Vector: sealed::Sealed + Sized {
     fn manhattan(x: &[Self], y: &[Self], out: &mut [Self]);
     /// `out[j] = sum_i (x_i - y_ji)^2 / (x_i + y_ji)`, terms whose divisor is not positive left out.
     fn chi_squares(x: &[Self], y: &[Self], out: &mut [Self]);
+    /// `out[j] = sum_i 2 x_i y_ji / (x_i + y_ji)`, terms whose divisor is not positive left out.
+    fn harmonic_means(x: &[Self], y: &[Self], out: &mut [Self]);
 }
 
 macro_rules! vector {
@@ -102,6 +104,9 @@ macro_rules! vector {
             }
             fn chi_squares(x: &[Self], y: &[Self], out: &mut [Self]) {
                 pair::$t::chi_squares(x, y, out);
+            }
+            fn harmonic_means(x: &[Self], y: &[Self], out: &mut [Self]) {
+                pair::$t::harmonic_means(x, y, out);
             }
         }
     };

@@ -13,6 +13,7 @@
 pub mod data;
 pub mod error;
 pub mod gram;
+pub mod kernel;
 pub mod model;
 pub mod par;
 pub mod solve;

@@ -63,6 +63,16 @@ macro_rules! sums {
                     });
                 }
             }
+
+            dispatch! {
+                pub(crate) fn harmonic_means<const FMA>(x: &[$t], y: &[$t], out: &mut [$t]) {
+                    sums(x, y, out, |s, x, y| {
+                        let (sum, p) = (x + y, x * y);
+                        let (sum, p) = if sum > 0.0 { (sum, p) } else { (1.0, 0.0) };
+                        s + 2.0 * p / sum
+                    });
+                }
+            }
         }
     };
 }

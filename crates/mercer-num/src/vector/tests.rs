@@ -136,6 +136,7 @@ fn sums_over_coordinates() {
         check(f64::dots, f32::dots, |x, y| x * y);
         check(f64::squares, f32::squares, |x, y| (x - y).powi(2));
         check(f64::manhattan, f32::manhattan, |x, y| (x - y).abs());
+        check(f64::harmonic_means, f32::harmonic_means, |x, y| 2.0 * x * y / (x + y));
         check(f64::chi_squares, f32::chi_squares, |x, y| (x - y).powi(2) / (x + y));
     }
     let mut out = [0.0; 1];

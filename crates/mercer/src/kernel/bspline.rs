@@ -1,0 +1,92 @@
+//! The B-spline kernel `prod_i B((x_i - y_i) / width) / B(0)`, B the centred spline of odd degree `2 order + 1`
+//! (Vapnik, Golowich and Smola 1997).
+//!
+//! B is the box of width 1 convolved with itself `2 order + 1` times, so its Fourier transform is an even power of sin(w)/w
+//! and never negative: the kernel is positive definite. With `n = 2 order + 1` and `v = order + 1 - |u|`,
+//! `B(u) = sum_{r < v} (-1)^r C(n + 1, r) (v - r)^n / n!`. Dividing by `B(0)` makes `k(x, x) = 1` in any dimension.
+
+use crate::kernel::Kernel;
+use crate::kernel::coordinates::{Coordinates, Term};
+use crate::kernel::table::{Entry, Param, Range};
+
+/// Beyond this the truncated powers cancel, and the spline is a Gaussian to all purposes.
+const MAX_ORDER: usize = 5;
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "bspline",
+    aliases: &["spline"],
+    formula: "prod_i B((x_i - y_i) / width) / B(0), B the spline of degree 2 order + 1",
+    doc: "Smooth bumps of bounded support: points further apart than (order + 1) width in any column count nothing.",
+    params: &[
+        Param::new(
+            "order",
+            Range::Whole(0, MAX_ORDER as u32),
+            Some("1"),
+            "the splines are of degree 2 order + 1",
+        ),
+        Param::new("width", Range::Positive, Some("1"), "distance of the knots"),
+    ],
+    definiteness: "positive",
+    translation_invariant: true,
+    examples: &["bspline(order=0, width=3)", "bspline(width=2)", "bspline(order=3, width=1.5)"],
+    build: |v| Kernel::BSpline { order: v[0].whole(), width: v[1].real() },
+    ..Entry::EMPTY
+};
+
+pub(super) struct Spline {
+    degree: i32,
+    reach: f64,
+    per_width: f64,
+    coef: [f64; MAX_ORDER + 1],
+}
+
+impl Spline {
+    pub(super) fn new(order: u32, width: f64) -> Self {
+        let order = (order as usize).min(MAX_ORDER);
+        let degree = 2 * order as i32 + 1;
+        let mut coef = [0.0; MAX_ORDER + 1];
+        let mut binomial = 1.0;
+        for r in 0..=order {
+            coef[r] = binomial;
+            binomial *= -(f64::from(degree) + 1.0 - r as f64) / (r as f64 + 1.0);
+        }
+        let mut spline = Spline { degree, reach: order as f64 + 1.0, per_width: 1.0 / width, coef };
+        // 1 / n! drops out in the division by B(0).
+        let peak = spline.powers(0.0, degree);
+        spline.coef.iter_mut().for_each(|c| *c /= peak);
+        spline
+    }
+
+    /// `sum_r coef_r max(0, reach - |u| - r)^n`
+    fn powers(&self, u: f64, n: i32) -> f64 {
+        let v = self.reach - u.abs();
+        (0..self.reach as usize).map(|r| self.coef[r] * step_power(v - r as f64, n)).sum()
+    }
+}
+
+/// `v^n` where v is positive, else 0.
+fn step_power(v: f64, n: i32) -> f64 {
+    if v > 0.0 { v.powi(n) } else { 0.0 }
+}
+
+impl Coordinates for Spline {
+    const PRODUCT: bool = true;
+
+    fn part(&self, _: usize, x: f64, y: f64) -> f64 {
+        self.powers((x - y) * self.per_width, self.degree)
+    }
+
+    fn term(&self, _: usize, x: f64, y: f64) -> Term {
+        let u = (x - y) * self.per_width;
+        let n = f64::from(self.degree);
+        let side = if u == 0.0 { 0.0 } else { -u.signum() };
+        let slope = side * n * self.powers(u, self.degree - 1);
+        let curve = if self.degree > 1 { n * (n - 1.0) * self.powers(u, self.degree - 2) } else { 0.0 };
+        let w = self.per_width;
+        Term::of_difference([self.powers(u, self.degree), slope * w, curve * w * w])
+    }
+
+    fn smooth(&self) -> u8 {
+        if self.degree > 1 { 2 } else { 1 }
+    }
+}

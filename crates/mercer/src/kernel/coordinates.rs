@@ -1,0 +1,125 @@
+//! Kernels that are built coordinate by coordinate: `f(sum_i u(x_i, y_i))` or `prod_i u(x_i, y_i)`.
+
+use mercer_num::Real;
+
+use crate::kernel::block::{Dense, panels};
+use crate::kernel::rows::{self, Span};
+use crate::kernel::{Kernel, ard, bspline, chi_squared, laplacian, periodic};
+
+/// One coordinate's part, with its derivatives by x and y.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Term {
+    pub(super) value: f64,
+    pub(super) x: f64,
+    pub(super) y: f64,
+    pub(super) xx: f64,
+    pub(super) xy: f64,
+}
+
+impl Term {
+    /// The part of a translation-invariant kernel: value, slope and curvature of a function of `x - y`.
+    pub(super) fn of_difference([value, slope, curve]: [f64; 3]) -> Self {
+        Term { value, x: slope, y: -slope, xx: curve, xy: -curve }
+    }
+}
+
+/// A kernel of this kind. Two zeros must give the neutral element, so that sparse rows may skip them.
+pub(super) trait Coordinates {
+    /// Whether the parts are multiplied; else they are added.
+    const PRODUCT: bool;
+
+    /// The part of coordinate i.
+    fn part(&self, i: usize, x: f64, y: f64) -> f64 {
+        self.term(i, x, y).value
+    }
+
+    /// The part of coordinate i, with its derivatives.
+    fn term(&self, i: usize, x: f64, y: f64) -> Term;
+
+    /// What is taken of the sum: f, f', f''.
+    fn outer(&self, s: f64) -> [f64; 3] {
+        [s, 1.0, 0.0]
+    }
+
+    /// How often it can be derived: 2, or 1 (almost everywhere).
+    fn smooth(&self) -> u8 {
+        2
+    }
+
+    /// `out[i * m + j] = k(a_i, b_j)`. This one is slow and works for all.
+    fn block<T: Real>(&self, a: &Dense<'_, T>, b: &Dense<'_, T>, out: &mut [T]) {
+        panels(a, b, out, |x, y, out| {
+            for (y, out) in y.chunks(x.len()).zip(out) {
+                let parts = x.iter().zip(y).enumerate().map(|(i, (x, y))| self.part(i, x.f64(), y.f64()));
+                let all = if Self::PRODUCT { parts.product() } else { parts.sum() };
+                *out = T::of(self.outer(all)[0]);
+            }
+        });
+    }
+}
+
+/// Runs `$body` with `$c` bound to a leaf of this kind, or `$other`.
+macro_rules! with_coordinates {
+    ($kernel:expr, $c:ident => $body:expr, else $other:expr) => {
+        match $kernel {
+            Kernel::Laplacian { gamma } => {
+                let $c = laplacian::Laplacian { gamma: *gamma };
+                $body
+            }
+            Kernel::Ard { gammas } => {
+                let $c = ard::Ard { gammas };
+                $body
+            }
+            Kernel::BSpline { order, width } => {
+                let $c = bspline::Spline::new(*order, *width);
+                $body
+            }
+            Kernel::Fourier { q, freq } => {
+                let $c = periodic::Periodic { shape: periodic::Fourier { q: *q }, freq: *freq };
+                $body
+            }
+            Kernel::Dirichlet { order, freq } => {
+                let $c = periodic::Periodic { shape: periodic::Dirichlet { order: *order }, freq: *freq };
+                $body
+            }
+            Kernel::Spectrum { weights, freq } => {
+                let $c = periodic::Periodic { shape: periodic::Given::new(weights), freq: *freq };
+                $body
+            }
+            Kernel::ChiSquared { gamma } => {
+                let $c = chi_squared::Exponential { gamma: *gamma };
+                $body
+            }
+            Kernel::AdditiveChiSquared => {
+                let $c = chi_squared::Additive;
+                $body
+            }
+            _ => $other,
+        }
+    };
+}
+fn value_of<C: Coordinates>(c: &C, x: Span<'_>, y: Span<'_>) -> f64 {
+    let mut all = if C::PRODUCT { 1.0 } else { 0.0 };
+    rows::pairs(x, y, |i, x, y| {
+        let part = c.part(i, x, y);
+        if C::PRODUCT {
+            all *= part;
+        } else {
+            all += part;
+        }
+    });
+    c.outer(all)[0]
+}
+
+/// The value of a leaf by its definition; `None` for other kernels.
+pub(super) fn value(kernel: &Kernel, x: Span<'_>, y: Span<'_>) -> Option<f64> {
+    with_coordinates!(kernel, c => Some(value_of(&c, x, y)), else None)
+}
+
+/// A leaf's block; `false` for other kernels.
+pub(super) fn block<T: Real>(kernel: &Kernel, a: &Dense<'_, T>, b: &Dense<'_, T>, out: &mut [T]) -> bool {
+    with_coordinates!(kernel, c => {
+        c.block(a, b, out);
+        true
+    }, else false)
+}

@@ -1,0 +1,408 @@
+//! Kernels: what they compute, how they combine, how they are written down. Floor 2.
+//!
+//! A kernel `k(x, y) = Phi(x) . Phi(y)` is a dot product in a feature space. Here it is a value of [`Kernel`]: an enum
+//! with named fields that is cheap to clone, printed as one line and read back the same. Kernels hold no data, and a value
+//! of one costs no allocation and no `Result`: ranges are looked at once, by [`Kernel::check`].
+//!
+//! One file holds one family. [`Kernel::ALL`] is the table of all of them; help texts, bindings and the contract tests read
+//! it. There are three ways to a block of values, told by [`Kernel::form`]: a function of `(x.y, |x|^2, |y|^2)` is one
+//! elementwise [`Kernel::map`] over a tile of dot products; other kernels bring [`Kernel::own_block`]; algebra over those is
+//! taken apart by [`Kernel::parts`].
+//!
+//! ```
+//! use mercer::data::Row;
+//! use mercer::kernel::Kernel;
+//!
+//! let kernel: Kernel = "0.5*rbf(gamma=1/2) + linear".parse()?;
+//! assert_eq!(kernel.to_string(), "0.5*rbf(gamma=0.5) + linear");
+//! let (x, y) = ([1.0, 2.0], [1.0, 0.0]);
+//! let value = kernel.value(Row::F64(&x), Row::F64(&y));
+//! assert!((value - (0.5 * (-2.0_f64).exp() + 1.0)).abs() < 1e-15);
+//! # Ok::<(), mercer::Error>(())
+//! ```
+
+mod algebra;
+mod ard;
+mod block;
+mod bspline;
+mod chi_squared;
+mod columns;
+mod coordinates;
+mod custom;
+mod dot;
+mod laplacian;
+mod line;
+mod linear;
+mod multiquadric;
+mod periodic;
+mod poly;
+mod precomputed;
+mod rbf;
+mod rows;
+mod sigmoid;
+mod table;
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize, Serializer};
+
+use crate::data::{Data, Row, View};
+use crate::error::{Error, Result};
+use crate::kernel::rows::Span;
+
+pub use algebra::Combine;
+pub use custom::{Custom, KernelFn};
+pub use table::{Entry, Param, Range};
+
+/// Nesting beyond this is refused: nobody means it, and it keeps every recursion shallow.
+pub const MAX_DEPTH: usize = 24;
+
+/// A kernel. See [`Kernel::ALL`] for formulas and ranges.
+///
+/// Saved as its line: serde writes and reads what [`std::fmt::Display`] prints, so a file never holds a kernel that
+/// [`Kernel::check`] would refuse.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(try_from = "String")]
+#[non_exhaustive]
+pub enum Kernel {
+    /// `x.y`
+    Linear,
+    /// `(scale x.y + coef0)^degree`
+    Poly {
+        /// Degree, at least 1.
+        degree: u32,
+        /// Factor of the dot product, positive.
+        scale: f64,
+        /// What is added before the power. Negative values are allowed, but the kernel is then not positive definite.
+        coef0: f64,
+    },
+    /// `exp(-gamma |x - y|^2)`
+    Rbf {
+        /// Inverse width, `1 / (2 sigma^2)`.
+        gamma: f64,
+    },
+    /// `exp(-gamma sum_i |x_i - y_i|)`
+    Laplacian {
+        /// Inverse width.
+        gamma: f64,
+    },
+    /// `amplitude tanh(scale x.y + shift)`
+    Sigmoid {
+        /// Height.
+        amplitude: f64,
+        /// Factor of the dot product.
+        scale: f64,
+        /// What is added to it.
+        shift: f64,
+    },
+    /// `(|x - y|^2 + c^2)^(-1/2)`
+    InverseMultiquadric {
+        /// Width.
+        c: f64,
+    },
+    /// `(|x - y|^2 + c^2)^(1/2)`
+    Multiquadric {
+        /// Width.
+        c: f64,
+    },
+    /// `(|x - y|^2 + 1)^power`
+    RadialPower {
+        /// Exponent.
+        power: f64,
+    },
+    /// `exp(-sum_i gamma_i (x_i - y_i)^2)`, the Gaussian with one width a coordinate.
+    Ard {
+        /// One inverse width a coordinate; 0 leaves the coordinate out.
+        gammas: Arc<[f64]>,
+    },
+    /// `prod_i B((x_i - y_i) / width) / B(0)`, B the centred spline of degree `2 order + 1`.
+    BSpline {
+        /// Order; the splines are of odd degree `2 order + 1`.
+        order: u32,
+        /// Distance of the knots.
+        width: f64,
+    },
+    /// `prod_i (1 - q)^2 / (1 - 2 q cos(freq (x_i - y_i)) + q^2)`, the regularised Fourier expansion.
+    Fourier {
+        /// How slowly the coefficients `q^j` fall.
+        q: f64,
+        /// Lowest frequency.
+        freq: f64,
+    },
+    /// `prod_i sum_{j=-order}^{order} cos(j freq (x_i - y_i)) / (2 order + 1)`, the Fourier expansion cut at an order.
+    Dirichlet {
+        /// Highest harmonic.
+        order: u32,
+        /// Lowest frequency.
+        freq: f64,
+    },
+    /// `prod_i sum_j w_j cos(j freq (x_i - y_i)) / sum_j w_j`: the translation-invariant kernel of a given spectrum.
+    Spectrum {
+        /// Weight of each harmonic, from the constant (j = 0) on.
+        weights: Arc<[f64]>,
+        /// Lowest frequency.
+        freq: f64,
+    },
+    /// `exp(-gamma sum_i (x_i - y_i)^2 / (x_i + y_i))`, for histograms.
+    ChiSquared {
+        /// Inverse width.
+        gamma: f64,
+    },
+    /// `sum_i 2 x_i y_i / (x_i + y_i)`, for histograms.
+    AdditiveChiSquared,
+    /// A kernel on the columns `from .. to` alone.
+    Columns {
+        /// First column, from 0.
+        from: u32,
+        /// Behind the last column.
+        to: u32,
+        /// The kernel.
+        of: Box<Kernel>,
+    },
+    /// `sum_r k(x_r, y_r)^degree` over subvectors of neighbouring columns.
+    Subvector {
+        /// Columns a subvector; the last one may be shorter.
+        size: u32,
+        /// Columns from the start of one to the start of the next.
+        step: u32,
+        /// Power each term is raised to.
+        degree: u32,
+        /// The kernel on a subvector.
+        of: Box<Kernel>,
+    },
+    /// A given matrix of values; points are row numbers.
+    Precomputed,
+    /// `k_1 + k_2 + ...`
+    Sum(Vec<Kernel>),
+    /// `k_1 k_2 ...`
+    Product(Vec<Kernel>),
+    /// `factor k`
+    Scaled {
+        /// The factor, not 0. A negative one turns a conditionally negative kernel into a conditionally positive one.
+        factor: f64,
+        /// The kernel.
+        of: Box<Kernel>,
+    },
+    /// `k^degree`
+    Power {
+        /// The power, at least 1.
+        degree: u32,
+        /// The kernel.
+        of: Box<Kernel>,
+    },
+    /// `k(x, y) / sqrt(k(x, x) k(y, y))`; 0 where a self-value is not positive.
+    Normalised(Box<Kernel>),
+    /// A kernel from the program that uses this library. It cannot be saved.
+    Custom(Custom),
+}
+
+/// What is known about the sign of `sum_ij a_i a_j k(x_i, x_j)`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Definiteness {
+    /// Never negative: a Mercer kernel.
+    Positive,
+    /// Never negative where `sum_i a_i = 0`: enough for machines with an offset and for centred components.
+    Conditional,
+    /// Never positive where `sum_i a_i = 0`: the kernel's negative is conditionally positive definite.
+    ConditionalNegative,
+    /// Not known, or known to take both signs.
+    Unknown,
+}
+
+/// The way to a block of values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// A function of `(x.y, |x|^2, |y|^2)`: [`Kernel::map`] over a tile of dot products.
+    Dot,
+    /// Brings its own routine: [`Kernel::own_block`].
+    Own,
+    /// Algebra with a part that is not [`Form::Dot`]: [`Kernel::parts`].
+    Parts,
+    /// Values are looked up by row number in a given matrix.
+    Precomputed,
+}
+
+impl Kernel {
+    /// Every kernel and every operation on kernels, with names, formulas, parameters and examples.
+    pub const ALL: &'static [Entry] = table::ALL;
+
+    /// Reads a kernel from its line. The message of a failure says what would have been right.
+    pub fn parse(line: &str) -> Result<Self> {
+        line::parse(line)
+    }
+
+    /// This kernel's row of [`Kernel::ALL`]; a custom kernel has none.
+    pub fn entry(&self) -> Option<&'static Entry> {
+        table::describe(self).map(|(entry, _)| entry)
+    }
+
+    /// Fails if a parameter is out of its range or, d being the number of columns where it is known, does not fit the points.
+    pub fn check(&self, d: Option<usize>) -> Result<()> {
+        table::check(self, d, 0)
+    }
+
+    /// [`Kernel::check`] against the points themselves: their kind, their width and, for histogram kernels, their sign.
+    pub fn check_points(&self, points: View<'_>) -> Result<()> {
+        let numbers = matches!(points.data, Data::F32(_) | Data::F64(_) | Data::Csr { .. });
+        let wanted = match (self, points.data) {
+            (Kernel::Precomputed, Data::RowNumbers(_)) => return self.check(None),
+            (Kernel::Precomputed, _) => "row numbers of a precomputed matrix",
+            (Kernel::Custom(custom), _) => return custom.0.accepts(points),
+            _ if !numbers => "rows of numbers",
+            _ => {
+                self.check(Some(points.d))?;
+                return if self.histograms() { chi_squared::check_points(points) } else { Ok(()) };
+            }
+        };
+        Err(Error::shape(format!("points for the kernel `{self}`"), points.kind(), wanted))
+    }
+
+    /// Whether the points must be histograms: no negative values.
+    fn histograms(&self) -> bool {
+        matches!(self, Kernel::ChiSquared { .. } | Kernel::AdditiveChiSquared)
+            || self.children().iter().any(Kernel::histograms)
+    }
+
+    /// Whether this is or holds a custom kernel, which cannot be saved.
+    pub fn holds_custom(&self) -> bool {
+        matches!(self, Kernel::Custom(_)) || self.children().iter().any(Kernel::holds_custom)
+    }
+
+    /// The kernels inside, of algebra and of kernels on columns.
+    pub fn children(&self) -> &[Kernel] {
+        match self {
+            Kernel::Sum(kernels) | Kernel::Product(kernels) => kernels,
+            Kernel::Scaled { of, .. }
+            | Kernel::Power { of, .. }
+            | Kernel::Normalised(of)
+            | Kernel::Columns { of, .. }
+            | Kernel::Subvector { of, .. } => std::slice::from_ref(of),
+            _ => &[],
+        }
+    }
+
+    /// `k(x, y)` by the definition: the reference that every faster path is compared with. Rows may be dense and sparse, in
+    /// f32 and f64, mixed. NaN for rows that this kernel is not made for (see [`Kernel::check_points`]).
+    pub fn value(&self, x: Row<'_>, y: Row<'_>) -> f64 {
+        self.value_of(Span::of(x), Span::of(y))
+    }
+
+    fn value_of(&self, x: Span<'_>, y: Span<'_>) -> f64 {
+        if let Kernel::Custom(custom) = self {
+            return x.as_row(|x| y.as_row(|y| custom.0.value(x, y)));
+        }
+        dot::value(self, x, y)
+            .or_else(|| algebra::value(self, x, y))
+            .or_else(|| columns::value(self, x, y))
+            .or_else(|| coordinates::value(self, x, y).filter(|_| rows::numbers(x, y)))
+            .unwrap_or(f64::NAN)
+    }
+
+    /// A kernel from the program that uses this library.
+    pub fn custom(kernel: impl KernelFn + 'static) -> Self {
+        Kernel::Custom(Custom(Arc::new(kernel)))
+    }
+
+    /// `out[i] = k(x_i, x_i)`.
+    ///
+    /// # Panics
+    /// If `out` is not one value a row.
+    pub fn diag(&self, x: View<'_>, out: &mut [f64]) {
+        assert_eq!(out.len(), x.n, "one value a row");
+        for (i, out) in out.iter_mut().enumerate() {
+            *out = self.value(x.row(i), x.row(i));
+        }
+    }
+
+    /// What is known about definiteness, by the kernel's own parameters and by the rules of algebra: sums, products,
+    /// powers and positive multiples of Mercer kernels are Mercer kernels.
+    pub fn definiteness(&self) -> Definiteness {
+        use Definiteness::{Conditional, ConditionalNegative, Positive, Unknown};
+        match self {
+            Kernel::Poly { degree, coef0, .. } => match (degree, *coef0 >= 0.0) {
+                (_, true) => Positive,
+                (1, false) => Conditional,
+                _ => Unknown,
+            },
+            Kernel::Multiquadric { .. } => ConditionalNegative,
+            Kernel::RadialPower { power } if *power > 1.0 => Unknown,
+            Kernel::RadialPower { power } if *power > 0.0 => ConditionalNegative,
+            Kernel::Sigmoid { .. } | Kernel::Precomputed => Unknown,
+            Kernel::Linear
+            | Kernel::Rbf { .. }
+            | Kernel::Laplacian { .. }
+            | Kernel::InverseMultiquadric { .. }
+            | Kernel::RadialPower { .. }
+            | Kernel::Ard { .. }
+            | Kernel::BSpline { .. }
+            | Kernel::Fourier { .. }
+            | Kernel::Dirichlet { .. }
+            | Kernel::Spectrum { .. }
+            | Kernel::ChiSquared { .. }
+            | Kernel::AdditiveChiSquared => Positive,
+            Kernel::Custom(custom) => custom.0.definiteness(),
+            _ => algebra::definiteness(self),
+        }
+    }
+
+    /// Whether `k(x + z, y + z) = k(x, y)` for all z. The points may then be centred before products.
+    pub fn translation_invariant(&self) -> bool {
+        match self {
+            Kernel::Custom(custom) => custom.0.translation_invariant(),
+            Kernel::Sum(_)
+            | Kernel::Product(_)
+            | Kernel::Scaled { .. }
+            | Kernel::Power { .. }
+            | Kernel::Normalised(_)
+            | Kernel::Columns { .. }
+            | Kernel::Subvector { .. } => self.children().iter().all(Kernel::translation_invariant),
+            _ => self.entry().is_some_and(|entry| entry.translation_invariant),
+        }
+    }
+
+    /// The way to a block of values.
+    pub fn form(&self) -> Form {
+        match self {
+            Kernel::Linear
+            | Kernel::Poly { .. }
+            | Kernel::Rbf { .. }
+            | Kernel::Sigmoid { .. }
+            | Kernel::InverseMultiquadric { .. }
+            | Kernel::Multiquadric { .. }
+            | Kernel::RadialPower { .. } => Form::Dot,
+            Kernel::Sum(_)
+            | Kernel::Product(_)
+            | Kernel::Scaled { .. }
+            | Kernel::Power { .. }
+            | Kernel::Normalised(_) => {
+                if self.children().iter().all(|k| k.form() == Form::Dot) {
+                    Form::Dot
+                } else {
+                    Form::Parts
+                }
+            }
+            Kernel::Precomputed => Form::Precomputed,
+            _ => Form::Own,
+        }
+    }
+}
+
+impl Serialize for Kernel {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        if self.holds_custom() {
+            return Err(serde::ser::Error::custom(format!(
+                "kernel `{self}`: a custom kernel is code and cannot be saved"
+            )));
+        }
+        serializer.collect_str(self)
+    }
+}
+
+impl TryFrom<String> for Kernel {
+    type Error = Error;
+
+    fn try_from(line: String) -> Result<Self> {
+        Kernel::parse(&line)
+    }
+}

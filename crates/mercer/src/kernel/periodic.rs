@@ -1,0 +1,181 @@
+//! Periodic translation-invariant kernels, products over the coordinates of a series of cosines:
+//! `prod_i sum_j w_j cos(j freq (x_i - y_i)) / sum_j w_j` with no weight negative.
+//!
+//! By Bochner's theorem every such series is positive definite, and the weights say which frequencies a machine may use
+//! how much: this is the kernel that is built from a given spectrum (Mueller et al. 2001, section III). `spectrum` takes the
+//! weights themselves, `dirichlet` has them equal up to an order, `fourier` has them fall as `q^j`, which sums in closed form
+//! (Vapnik 1998). All are divided by their value at 0, so that `k(x, x) = 1` in any dimension.
+
+use mercer_num::Real;
+
+use crate::kernel::Kernel;
+use crate::kernel::block::Dense;
+use crate::kernel::coordinates::{Coordinates, Term};
+use crate::kernel::table::{Entry, Param, Range};
+
+const FREQ: Param =
+    Param::new("freq", Range::Positive, Some("1"), "lowest frequency: the period is 2 pi / freq");
+
+pub(super) const FOURIER: Entry = Entry {
+    name: "fourier",
+    formula: "prod_i (1 - q)^2 / (1 - 2 q cos(freq (x_i - y_i)) + q^2)",
+    doc: "The Fourier expansion with coefficients that fall as q^j.",
+    params: &[
+        Param::new("q", Range::Between(0.0, 1.0), Some("0.5"), "how slowly the coefficients fall"),
+        FREQ,
+    ],
+    definiteness: "positive",
+    translation_invariant: true,
+    examples: &["fourier(q=0.4)", "fourier(q=0.8, freq=0.5)"],
+    build: |v| Kernel::Fourier { q: v[0].real(), freq: v[1].real() },
+    ..Entry::EMPTY
+};
+
+pub(super) const DIRICHLET: Entry = Entry {
+    name: "dirichlet",
+    formula: "prod_i sum_{j=-order}^{order} cos(j freq (x_i - y_i)) / (2 order + 1)",
+    doc: "The Fourier expansion cut at an order.",
+    params: &[Param::new("order", Range::Whole(1, 1000), None, "highest harmonic"), FREQ],
+    definiteness: "positive",
+    translation_invariant: true,
+    examples: &["dirichlet(order=2)", "dirichlet(order=5, freq=0.5)"],
+    build: |v| Kernel::Dirichlet { order: v[0].whole(), freq: v[1].real() },
+    ..Entry::EMPTY
+};
+
+pub(super) const SPECTRUM: Entry = Entry {
+    name: "spectrum",
+    formula: "prod_i sum_j w_j cos(j freq (x_i - y_i)) / sum_j w_j",
+    doc: "The translation-invariant kernel of a given spectrum: one weight a harmonic, from the constant on.",
+    params: &[Param::new("weights", Range::Weights, None, "weight of each harmonic, j = 0, 1, 2, ..."), FREQ],
+    definiteness: "positive",
+    translation_invariant: true,
+    examples: &["spectrum(weights=[1, 0.5, 0, 0.25], freq=0.7)"],
+    build: |v| Kernel::Spectrum { weights: v[0].list(), freq: v[1].real() },
+    ..Entry::EMPTY
+};
+
+/// A function of an angle, given by its cosine and sine.
+pub(super) trait Shape {
+    /// The value.
+    fn at(&self, cos: f64) -> f64;
+    /// The value and its derivatives by the angle.
+    fn derivatives(&self, cos: f64, sin: f64) -> [f64; 3];
+}
+
+pub(super) struct Fourier {
+    pub(super) q: f64,
+}
+
+impl Shape for Fourier {
+    fn at(&self, cos: f64) -> f64 {
+        let q = self.q;
+        // 1 - 2 q cos + q^2, written so that nothing cancels for q near 1 and small angles.
+        (1.0 - q) * (1.0 - q) / ((1.0 - q) * (1.0 - q) + 2.0 * q * (1.0 - cos))
+    }
+
+    fn derivatives(&self, cos: f64, sin: f64) -> [f64; 3] {
+        let q = self.q;
+        let top = (1.0 - q) * (1.0 - q);
+        let d = top + 2.0 * q * (1.0 - cos);
+        [
+            top / d,
+            -2.0 * q * top * sin / (d * d),
+            -2.0 * q * top * (cos / (d * d) - 4.0 * q * sin * sin / (d * d * d)),
+        ]
+    }
+}
+
+pub(super) struct Dirichlet {
+    pub(super) order: u32,
+}
+
+impl Shape for Dirichlet {
+    fn at(&self, cos: f64) -> f64 {
+        let n = self.order as usize;
+        series(cos, n + 1, |j| if j == 0 { 1.0 } else { 2.0 }) / (2 * n + 1) as f64
+    }
+
+    fn derivatives(&self, cos: f64, sin: f64) -> [f64; 3] {
+        let n = self.order as usize;
+        harmonics(cos, sin, n + 1, |j| if j == 0 { 1.0 } else { 2.0 }).map(|v| v / (2 * n + 1) as f64)
+    }
+}
+
+pub(super) struct Given<'a> {
+    weights: &'a [f64],
+    per_total: f64,
+}
+
+impl<'a> Given<'a> {
+    pub(super) fn new(weights: &'a [f64]) -> Self {
+        Given { weights, per_total: 1.0 / weights.iter().sum::<f64>() }
+    }
+}
+
+impl Shape for Given<'_> {
+    fn at(&self, cos: f64) -> f64 {
+        series(cos, self.weights.len(), |j| self.weights[j]) * self.per_total
+    }
+
+    fn derivatives(&self, cos: f64, sin: f64) -> [f64; 3] {
+        harmonics(cos, sin, self.weights.len(), |j| self.weights[j]).map(|v| v * self.per_total)
+    }
+}
+
+/// `sum_{j < n} w_j cos(j angle)` by Clenshaw's recurrence.
+fn series(cos: f64, n: usize, weight: impl Fn(usize) -> f64) -> f64 {
+    let (mut b1, mut b2) = (0.0, 0.0);
+    for j in (1..n).rev() {
+        (b1, b2) = (weight(j) + 2.0 * cos * b1 - b2, b1);
+    }
+    weight(0) + cos * b1 - b2
+}
+
+/// The series and its first two derivatives by the angle.
+fn harmonics(cos: f64, sin: f64, n: usize, weight: impl Fn(usize) -> f64) -> [f64; 3] {
+    let mut all = [series(cos, n, &weight), 0.0, 0.0];
+    // cos and sin of j times the angle, turned on by the angle each time.
+    let (mut c, mut s) = (1.0, 0.0);
+    for j in 1..n {
+        (c, s) = (c * cos - s * sin, s * cos + c * sin);
+        let (w, j) = (weight(j), j as f64);
+        all[1] -= w * j * s;
+        all[2] -= w * j * j * c;
+    }
+    all
+}
+
+pub(super) struct Periodic<S> {
+    pub(super) shape: S,
+    pub(super) freq: f64,
+}
+
+impl<S: Shape> Coordinates for Periodic<S> {
+    const PRODUCT: bool = true;
+
+    fn part(&self, _: usize, x: f64, y: f64) -> f64 {
+        self.shape.at((self.freq * (x - y)).cos())
+    }
+
+    fn term(&self, _: usize, x: f64, y: f64) -> Term {
+        let (sin, cos) = (self.freq * (x - y)).sin_cos();
+        let [value, slope, curve] = self.shape.derivatives(cos, sin);
+        Term::of_difference([value, slope * self.freq, curve * self.freq * self.freq])
+    }
+
+    /// Cosines and sines are taken once a coordinate of a point, not once a pair: `cos(a - b) = cos a cos b + sin a sin b`.
+    fn block<T: Real>(&self, a: &Dense<'_, T>, b: &Dense<'_, T>, out: &mut [T]) {
+        let turn = |x: &Dense<'_, T>| -> Vec<[f64; 2]> {
+            let angle = |v: &T| (self.freq * v.f64()).sin_cos();
+            x.values.iter().map(angle).map(|(sin, cos)| [cos, sin]).collect()
+        };
+        let (a_turn, b_turn) = (turn(a), turn(b));
+        for (out, a) in out.chunks_mut(b.n).zip(a_turn.chunks(a.d)) {
+            for (out, b) in out.iter_mut().zip(b_turn.chunks(b.d)) {
+                let parts = a.iter().zip(b).map(|(a, b)| self.shape.at(a[0] * b[0] + a[1] * b[1]));
+                *out = T::of(parts.product());
+            }
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! The table of all kernels, and what is read from it: parameters, their ranges, and the check.
+
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+use crate::kernel::{
+    Kernel, MAX_DEPTH, algebra, ard, bspline, chi_squared, columns, laplacian, linear, multiquadric,
+    periodic, poly, precomputed, rbf, sigmoid,
+};
+
+/// One row of [`Kernel::ALL`]: a kernel, or an operation on kernels.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Entry {
+    /// The name a line starts with.
+    pub name: &'static str,
+    /// Other names that are understood.
+    pub aliases: &'static [&'static str],
+    /// The formula, in plain text.
+    pub formula: &'static str,
+    /// One sentence.
+    pub doc: &'static str,
+    /// Parameters, in the order they are printed.
+    pub params: &'static [Param],
+    /// What is known about definiteness, in words; [`Kernel::definiteness`] knows it for one kernel.
+    pub definiteness: &'static str,
+    /// Whether `k(x + z, y + z) = k(x, y)`; for operations on kernels, whether it is so if it is so for all of them.
+    pub translation_invariant: bool,
+    /// Whether this is an operation on kernels.
+    pub algebra: bool,
+    /// Whether points must be histograms: no negative values.
+    pub histograms: bool,
+    /// Lines that show it; the contract tests run over the kernels they name.
+    pub examples: &'static [&'static str],
+    pub(super) build: fn(&[Value]) -> Kernel,
+}
+
+impl Entry {
+    pub(super) const EMPTY: Entry = Entry {
+        name: "",
+        aliases: &[],
+        formula: "",
+        doc: "",
+        params: &[],
+        definiteness: "",
+        translation_invariant: false,
+        algebra: false,
+        histograms: false,
+        examples: &[],
+        build: |_| Kernel::Linear,
+    };
+
+    /// The row of this name or alias.
+    pub fn find(name: &str) -> Option<&'static Entry> {
+        ALL.iter().find(|e| e.name == name || e.aliases.contains(&name))
+    }
+}
+
+/// A parameter of a kernel.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Param {
+    /// Its name.
+    pub name: &'static str,
+    /// What it may be.
+    pub range: Range,
+    /// What it is if not given; without one it must be given.
+    pub default: Option<&'static str>,
+    /// One phrase.
+    pub doc: &'static str,
+}
+
+impl Param {
+    pub(super) const fn new(
+        name: &'static str,
+        range: Range,
+        default: Option<&'static str>,
+        doc: &'static str,
+    ) -> Self {
+        Param { name, range, default, doc }
+    }
+}
+
+/// What a parameter may be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Range {
+    /// A finite number.
+    Finite,
+    /// A finite number above 0.
+    Positive,
+    /// A finite number other than 0.
+    NotZero,
+    /// A number between two, both excluded.
+    Between(f64, f64),
+    /// A whole number between two, both included.
+    Whole(u32, u32),
+    /// A list of finite numbers, none negative, one at least positive.
+    Weights,
+    /// A kernel.
+    Kernel,
+    /// One or more kernels.
+    Kernels,
+}
+
+impl std::fmt::Display for Range {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Range::Finite => f.write_str("a finite number"),
+            Range::Positive => f.write_str("a number above 0"),
+            Range::NotZero => f.write_str("a number other than 0"),
+            Range::Between(low, high) => write!(f, "a number above {low} and below {high}"),
+            Range::Whole(low, u32::MAX) => write!(f, "a whole number of at least {low}"),
+            Range::Whole(low, high) => write!(f, "a whole number from {low} to {high}"),
+            Range::Weights => f.write_str("a list of numbers, none negative and one at least above 0"),
+            Range::Kernel => f.write_str("a kernel"),
+            Range::Kernels => f.write_str("one or more kernels"),
+        }
+    }
+}
+
+/// A parameter's value.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Value {
+    Real(f64),
+    Whole(u32),
+    List(Arc<[f64]>),
+    Kernel(Box<Kernel>),
+    Kernels(Vec<Kernel>),
+}
+
+// `build` is called only with values that `Range::admits` has seen, so each is of the kind that is asked for.
+impl Value {
+    pub(super) fn real(&self) -> f64 {
+        if let Value::Real(v) = self { *v } else { f64::NAN }
+    }
+
+    pub(super) fn whole(&self) -> u32 {
+        if let Value::Whole(v) = self { *v } else { 0 }
+    }
+
+    pub(super) fn list(&self) -> Arc<[f64]> {
+        if let Value::List(v) = self { Arc::clone(v) } else { Arc::default() }
+    }
+
+    pub(super) fn kernel(&self) -> Box<Kernel> {
+        if let Value::Kernel(k) = self { k.clone() } else { Box::new(Kernel::Linear) }
+    }
+
+    pub(super) fn kernels(&self) -> Vec<Kernel> {
+        if let Value::Kernels(k) = self { k.clone() } else { Vec::new() }
+    }
+}
+
+impl Range {
+    /// Whether the value is of this kind and in this range.
+    pub(super) fn admits(self, value: &Value) -> bool {
+        match (self, value) {
+            (Range::Finite, Value::Real(v)) => v.is_finite(),
+            (Range::Positive, Value::Real(v)) => v.is_finite() && *v > 0.0,
+            (Range::NotZero, Value::Real(v)) => v.is_finite() && *v != 0.0,
+            (Range::Between(low, high), Value::Real(v)) => *v > low && *v < high,
+            (Range::Whole(low, high), Value::Whole(v)) => (low..=high).contains(v),
+            (Range::Weights, Value::List(v)) => {
+                v.iter().all(|w| w.is_finite() && *w >= 0.0) && v.iter().any(|w| *w > 0.0)
+            }
+            (Range::Kernel, Value::Kernel(_)) => true,
+            (Range::Kernels, Value::Kernels(k)) => !k.is_empty(),
+            _ => false,
+        }
+    }
+}
+
+/// The table. A new kernel is a file, a variant, and a row here and in [`describe`].
+pub(super) const ALL: &[Entry] = &[
+    linear::ENTRY,
+    poly::ENTRY,
+    rbf::ENTRY,
+    laplacian::ENTRY,
+    sigmoid::ENTRY,
+    multiquadric::INVERSE,
+    multiquadric::MULTIQUADRIC,
+    multiquadric::FAMILY,
+    ard::ENTRY,
+    bspline::ENTRY,
+    periodic::FOURIER,
+    periodic::DIRICHLET,
+    periodic::SPECTRUM,
+    chi_squared::EXPONENTIAL,
+    chi_squared::ADDITIVE,
+    columns::COLUMNS,
+    columns::SUBVECTOR,
+    precomputed::ENTRY,
+    algebra::SUM,
+    algebra::PRODUCT,
+    algebra::SCALED,
+    algebra::POWER,
+    algebra::NORMALISED,
+];
+
+/// A kernel's name and its values in the order of its row's parameters: the inverse of `build`.
+pub(super) fn describe(kernel: &Kernel) -> Option<(&'static Entry, Vec<Value>)> {
+    use Value::{Real, Whole};
+    let (name, values) = match kernel {
+        Kernel::Linear => ("linear", vec![]),
+        Kernel::Poly { degree, scale, coef0 } => ("poly", vec![Whole(*degree), Real(*scale), Real(*coef0)]),
+        Kernel::Rbf { gamma } => ("rbf", vec![Real(*gamma)]),
+        Kernel::Laplacian { gamma } => ("laplacian", vec![Real(*gamma)]),
+        Kernel::Sigmoid { amplitude, scale, shift } => {
+            ("sigmoid", vec![Real(*amplitude), Real(*scale), Real(*shift)])
+        }
+        Kernel::InverseMultiquadric { c } => ("inverse_multiquadric", vec![Real(*c)]),
+        Kernel::Multiquadric { c } => ("multiquadric", vec![Real(*c)]),
+        Kernel::RadialPower { power } => ("radial_power", vec![Real(*power)]),
+        Kernel::Ard { gammas } => ("ard", vec![Value::List(Arc::clone(gammas))]),
+        Kernel::BSpline { order, width } => ("bspline", vec![Whole(*order), Real(*width)]),
+        Kernel::Fourier { q, freq } => ("fourier", vec![Real(*q), Real(*freq)]),
+        Kernel::Dirichlet { order, freq } => ("dirichlet", vec![Whole(*order), Real(*freq)]),
+        Kernel::Spectrum { weights, freq } => {
+            ("spectrum", vec![Value::List(Arc::clone(weights)), Real(*freq)])
+        }
+        Kernel::ChiSquared { gamma } => ("chi2", vec![Real(*gamma)]),
+        Kernel::AdditiveChiSquared => ("additive_chi2", vec![]),
+        Kernel::Columns { from, to, of } => {
+            ("columns", vec![Whole(*from), Whole(*to), Value::Kernel(of.clone())])
+        }
+        Kernel::Subvector { size, step, degree, of } => {
+            ("subvector", vec![Whole(*size), Whole(*step), Whole(*degree), Value::Kernel(of.clone())])
+        }
+        Kernel::Precomputed => ("precomputed", vec![]),
+        Kernel::Sum(kernels) => ("sum", vec![Value::Kernels(kernels.clone())]),
+        Kernel::Product(kernels) => ("product", vec![Value::Kernels(kernels.clone())]),
+        Kernel::Scaled { factor, of } => ("scaled", vec![Real(*factor), Value::Kernel(of.clone())]),
+        Kernel::Power { degree, of } => ("power", vec![Whole(*degree), Value::Kernel(of.clone())]),
+        Kernel::Normalised(of) => ("normalised", vec![Value::Kernel(of.clone())]),
+        Kernel::Custom(_) => return None,
+    };
+    Entry::find(name).map(|entry| (entry, values))
+}
+
+/// [`Kernel::check`], at a depth of nesting.
+pub(super) fn check(kernel: &Kernel, d: Option<usize>, depth: usize) -> Result<()> {
+    if depth >= MAX_DEPTH {
+        return Err(Error::param("kernel", "deeper nesting", format!("nested at most {MAX_DEPTH} deep")));
+    }
+    if let Some((entry, values)) = describe(kernel) {
+        for (param, value) in entry.params.iter().zip(&values) {
+            if !param.range.admits(value) {
+                let name = format!("{} {}", entry.name, param.name);
+                return Err(Error::param(name, super::line::show(value), param.range.to_string()));
+            }
+        }
+    }
+    let inner = columns::check(kernel, d)?;
+    ard::check(kernel, d)?;
+    kernel.children().iter().try_for_each(|child| check(child, inner, depth + 1))
+}
