@@ -10,6 +10,7 @@
 //! `reduce` (6), `model` (7), `assess` (8), `report` (9).
 #![forbid(unsafe_code)]
 
+pub mod assess;
 pub mod data;
 pub mod error;
 pub mod gram;

@@ -1,0 +1,3 @@
+//! How good a model is. Floor 8.
+
+pub mod metric;
