@@ -1,6 +1,7 @@
 //! What every stage of the table keeps to.
 
 use mercer::Par;
+use mercer::data::image::Transform;
 use mercer::data::stage::Entry;
 use mercer::data::{ImageShape, Points, Recipe, Stage, Stages};
 use mercer_testkit::assert::all_close;
@@ -144,6 +145,31 @@ fn image_stages_want_images_and_no_stage_wants_sequences() {
 }
 
 #[test]
+fn undoing_gives_back_what_there_was() {
+    each(|entry, test, stage| {
+        let out = stage.apply(test.view(), Par::one()).expect(entry.name);
+        let invertible = ["scale", "minmax", "standard", "power"].contains(&entry.name);
+        match stage.undo(out.view(), Par::new(2)) {
+            Ok(back) => {
+                all_close(&values(&back), &values(test), 1e-12);
+                assert_eq!(back.view().image, test.view().image);
+                assert!(invertible, "{}", entry.name);
+            }
+            Err(e) => assert!(!invertible && e.to_string().contains("cannot be undone"), "{e}"),
+        }
+    });
+    let train = Points::dense(vec![0.0, 7.5, 5.0, 7.5], 2).expect("two rows");
+    let (stages, out) = Stages::fit(
+        &Stages::parse("scale(2, 1) | power(3) | minmax(-1, 1) | standard").expect("four stages"),
+        train.view(),
+        Par::one(),
+    )
+    .expect("dense");
+    all_close(&values(&stages.undo(out.view(), Par::one()).expect("invertible")), &values(&train), 1e-13);
+    assert!(fit("scale(0, 1)", &train).undo(out.view(), Par::one()).is_err());
+}
+
+#[test]
 fn a_chain_is_its_stages_one_after_the_other() {
     let (train, test) = (images(20, SHAPES[0], 1), images(5, SHAPES[0], 2));
     let recipes = Stages::parse("smooth(0.75) | edges | downsample(4, 3) | standard(per=channel) | unit")
@@ -165,4 +191,51 @@ fn a_chain_is_its_stages_one_after_the_other() {
     assert!(none.is_empty());
     assert_eq!(same, test);
     assert!(Stages::parse("unit | ").is_err());
+}
+
+#[test]
+fn the_document_shows_the_tables() {
+    let text = include_str!("../../../../docs/stages.md");
+    for entry in Recipe::ALL {
+        let args: Vec<String> =
+            entry
+                .args
+                .iter()
+                .map(|a| {
+                    if a.default.is_empty() { a.name.to_owned() } else { format!("{}={}", a.name, a.default) }
+                })
+                .collect();
+        let call = if args.is_empty() {
+            entry.name.to_owned()
+        } else {
+            format!("{}({})", entry.name, args.join(", "))
+        };
+        let image = if entry.image { "yes " } else { "" };
+        let row = format!("| `{call}` | {image}| {} |", entry.doc.replace('|', "\\|"));
+        assert!(text.contains(&row), "docs/stages.md lacks: {row}");
+    }
+    for entry in Transform::ALL {
+        let row = format!("| `{}` | {} |", entry.set, entry.doc);
+        assert!(text.contains(&row), "docs/stages.md lacks: {row}");
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn any_line_gives_stages_or_a_message(line in "[a-z|(),=0-9./ é-]{0,40}", at in 0usize..11, cut in 0usize..30) {
+        let example = Recipe::ALL[at].example;
+        let near: String = example.chars().take(cut).chain(line.chars()).collect();
+        for line in [&line, &near] {
+            if let Ok(recipes) = Stages::parse(line) {
+                for recipe in recipes {
+                    assert_eq!(Recipe::parse(&recipe.to_string()).expect("its own print"), recipe);
+                }
+            }
+            if let Ok(set) = Transform::parse_set(line) {
+                for transform in set {
+                    assert_eq!(transform.to_string().parse::<Transform>().expect("its own print"), transform);
+                }
+            }
+        }
+    }
 }

@@ -222,7 +222,7 @@ fn sets_are_read() {
         ("shift=1,", "must be one of"),
         ("jitter=1.5", "jitter = 1.5: must be a whole number from 1 to 10"),
         ("jitter(1)", "written as a set, jitter=1"),
-        ("scale=0", "scale factor = 0: must be a number above 0"),
+        ("scale=0", "scale factor = 0: must be a number from 0.01 to 100"),
         ("thickness=99", "thickness pixels = 99"),
         ("mirror=up", "mirror = up"),
         ("deskew=1", "deskew = 1"),

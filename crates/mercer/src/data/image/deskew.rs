@@ -3,14 +3,14 @@
 //! With the covariances of the mass, `s = cov(x, y) / var(y)` is the slope of the line x(y) along which the figure
 //! leans. The result takes `v(x + s (y - y_0), y)`, linearly between pixels: the centre of mass (x_0, y_0) stays. As
 //! is usual for MNIST (DeCoste and Schoelkopf 2002). A flat figure has next to no extent in y and a slope that means
-//! nothing, so slopes stop at 1 (45 degrees).
+//! nothing, so slopes stop at two pixels a row; MNIST's steepest digit leans by 1.9, one in 600 by more than 1.
 
 use super::moments::Mass;
 use crate::data::map::RowMap;
 use crate::data::points::ImageShape;
 
 /// The largest slope that is taken out.
-const STEEPEST: f64 = 1.0;
+const STEEPEST: f64 = 2.0;
 
 /// Deskewing of images of one shape.
 #[derive(Debug)]

@@ -64,6 +64,15 @@ impl Stages {
         Ok(now.unwrap_or_else(|| copy(points)))
     }
 
+    /// The points before the first stage, for points after the last one; fails where a stage cannot be undone.
+    pub fn undo(&self, points: View<'_>, par: Par) -> Result<Points> {
+        let mut now: Option<Points> = None;
+        for stage in self.list.iter().rev() {
+            now = Some(stage.undo(now.as_ref().map_or(points, Points::view), par)?);
+        }
+        Ok(now.unwrap_or_else(|| copy(points)))
+    }
+
     /// Whether there is no stage.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()

@@ -153,6 +153,48 @@ impl Stage {
         }
     }
 
+    /// The map backwards, for points this stage made, such as pre-images: scaling and powers have one, and what
+    /// minmax parked as constant returns to its training value. The others fail, saying so.
+    ///
+    /// ```
+    /// use mercer::Par;
+    /// use mercer::data::Points;
+    /// use mercer::data::stage::Recipe;
+    ///
+    /// let train = Points::dense(vec![0.0, 10.0, 5.0, 30.0], 2)?;
+    /// let stage = Recipe::parse("minmax(-1, 1)")?.fit(train.view())?;
+    /// let scaled = stage.apply(train.view(), Par::one())?;
+    /// assert_eq!(stage.undo(scaled.view(), Par::one())?, train);
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn undo(&self, points: View<'_>, par: Par) -> Result<Points> {
+        let d = self.d;
+        let map: Option<Box<dyn RowMap>> = match &self.op {
+            Op::Scale { by, add } => Columns::scale(d, *by, *add).undo(&[]).map(|c| Box::new(c) as _),
+            Op::MinMax { lo, hi, min, max } => {
+                Columns::minmax(d, *lo, *hi, min, max).undo(min).map(|c| Box::new(c) as _)
+            }
+            Op::Standard { mean, std, .. } => {
+                Columns::standard(d, mean, std).undo(&[]).map(|c| Box::new(c) as _)
+            }
+            Op::Power { p } => Some(Box::new(Power { d, p: 1.0 / p })),
+            _ => None,
+        };
+        let map = map.ok_or_else(|| Error::Unsupported(format!("stage {} cannot be undone", self.name())))?;
+        if points.d != d {
+            return Err(Error::shape(
+                format!("columns of the points to undo {} on", self.name()),
+                points.d,
+                d,
+            ));
+        }
+        let out = map_rows(points, d, map.as_ref(), par)?;
+        match self.image.or(points.image) {
+            Some(shape) => out.with_image(shape),
+            None => Ok(out),
+        }
+    }
+
     /// The name in the table of stages.
     pub fn name(&self) -> &'static str {
         match self.op {
@@ -204,7 +246,10 @@ impl Stage {
     pub fn keeps_sparse(&self) -> bool {
         match self.op {
             Op::Linear { .. } => false,
-            _ => self.row_map().on_sparse() != OnSparse::Dense,
+            Op::Scale { .. } | Op::MinMax { .. } | Op::Standard { .. } => {
+                self.row_map().on_sparse() != OnSparse::Dense
+            }
+            _ => true,
         }
     }
 
@@ -269,3 +314,8 @@ impl Stage {
         }
     }
 }
+
+/// Runs the examples of the document for users.
+#[cfg(doctest)]
+#[doc = include_str!("../../../../../docs/stages.md")]
+struct Document;

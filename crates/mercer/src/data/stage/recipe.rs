@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::scale::Stats;
+use super::scale::{self, Stats};
 use super::table::Entry;
 use super::{Op, Stage};
 use crate::data::call::Call;
@@ -223,16 +223,16 @@ impl Recipe {
             Recipe::Edges { keep } => shape().map(|_| Op::Edges { keep })?,
             Recipe::Downsample { height, width } => shape().map(|_| Op::Downsample { height, width })?,
             Recipe::CentreMass { threshold, background } => {
-                let (least, range) = shape().and_then(|_| range(points))?;
+                let (least, range) = shape().and_then(|_| scale::range(points))?;
                 let level = threshold.map(|share| share * range);
                 Op::CentreMass { background: background.unwrap_or(least), level }
             }
             Recipe::Silhouette { threshold, background } => {
-                let (least, range) = shape().and_then(|_| range(points))?;
+                let (least, range) = shape().and_then(|_| scale::range(points))?;
                 Op::Silhouette { background: background.unwrap_or(least), level: threshold * range }
             }
             Recipe::Deskew { background } => {
-                let (least, _) = shape().and_then(|_| range(points))?;
+                let (least, _) = shape().and_then(|_| scale::range(points))?;
                 Op::Deskew { background: background.unwrap_or(least) }
             }
         };
@@ -248,12 +248,6 @@ impl Per {
             Per::Channel => image.map_or(1, |shape| shape.channels),
         }
     }
-}
-
-/// The smallest value of all, and how far the largest is from it.
-fn range(points: View<'_>) -> Result<(f64, f64)> {
-    let stats = Stats::of(points, 1)?;
-    Ok((stats.min[0], stats.max[0] - stats.min[0]))
 }
 
 impl fmt::Display for Recipe {

@@ -48,6 +48,18 @@ impl Columns {
     }
 }
 
+impl Columns {
+    /// The map back; what was parked as constant returns to `still`. None where values cannot be told apart again.
+    pub(super) fn undo(self, still: &[f64]) -> Option<Self> {
+        let back = |(g, a): (usize, &Affine)| match a.gain {
+            0.0 => still.get(g).map(|&base| Affine { shift: 0.0, width: 1.0, gain: 0.0, base }),
+            gain => Some(Affine { shift: a.base, width: gain, gain: a.width, base: a.shift }),
+        };
+        let group = self.group.iter().enumerate().map(back).collect::<Option<_>>()?;
+        Some(Columns { group, ..self })
+    }
+}
+
 impl RowMap for Columns {
     fn dim_out(&self) -> usize {
         self.d
@@ -186,6 +198,25 @@ impl Stats {
         }
         Ok(Stats { min, max, mean, std })
     }
+}
+
+/// The smallest value of all, and how far the largest is from it.
+pub(super) fn range(view: View<'_>) -> Result<(f64, f64)> {
+    check_finite(view)?;
+    let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
+    each_row(view, |columns, values| {
+        least = values.iter().fold(least, |m, &v| if v < m { v } else { m });
+        most = values.iter().fold(most, |m, &v| if v > m { v } else { m });
+        if columns.is_some_and(|c| c.len() < view.d) {
+            (least, most) = (least.min(0.0), most.max(0.0));
+        }
+        Ok(())
+    })?;
+    if !(most - least).is_finite() {
+        let got = format!("{least:e} to {most:e} over {} rows", view.n);
+        return Err(Error::shape("values to fit a stage on", got, "a finite range and at least one row"));
+    }
+    Ok((least, most - least))
 }
 
 /// Each stored value with the group of its column.

@@ -146,7 +146,7 @@ impl Recipe {
             name: "deskew",
             args: &[BACKGROUND],
             image: true,
-            doc: "slant taken out by the shear that the moments show, at most 45 degrees",
+            doc: "slant taken out by the shear that the moments show, at most two pixels a row",
             example: "deskew",
         },
     ];
