@@ -47,15 +47,19 @@ impl<T> Shared<T> {
     }
 }
 
-/// Fills the m x n matrix `out` (row-major) from tiles. `fill` writes a tile's rows * cols values.
+/// Fills the m x n matrix `out` (row-major, rows `stride` apart) from tiles. `fill` writes a tile's rows * cols values.
 pub fn rectangular<T: Real>(
     out: &mut [T],
+    stride: usize,
     m: usize,
     n: usize,
     threads: usize,
     fill: impl Fn(Tile, &mut [T]) + Sync,
 ) {
-    assert_eq!(out.len(), m * n);
+    if m == 0 || n == 0 {
+        return;
+    }
+    assert!(n <= stride && out.len() >= (m - 1) * stride + n);
     // Few rows: wide tiles, so that each product still has enough to do.
     let high = TILE.min(m.max(1));
     let wide = (TILE * TILE / high).clamp(TILE, 4096);
@@ -69,7 +73,7 @@ pub fn rectangular<T: Real>(
         fill(t, values);
         for (r, line) in values.chunks(t.cols).enumerate() {
             // SAFETY: tiles do not overlap, and each is written by the one thread that has it.
-            unsafe { shared.run((t.row + r) * n + t.col, t.cols) }.copy_from_slice(line);
+            unsafe { shared.run((t.row + r) * stride + t.col, t.cols) }.copy_from_slice(line);
         }
     });
 }
@@ -110,6 +114,27 @@ pub fn symmetric<T: Real>(out: &mut [T], n: usize, threads: usize, fill: impl Fn
             }
         }
     });
+}
+
+/// Copies the m x n part at (row, col) of a matrix with rows `stride` apart to its mirror image at (col, row).
+pub fn mirror<T: Real>(out: &mut [T], stride: usize, row: usize, m: usize, col: usize, n: usize) {
+    let mut band = [T::ZERO; 8 * TILE];
+    for r in (row..row + m).step_by(TILE) {
+        let rows = TILE.min(row + m - r);
+        for c in (col..col + n).step_by(8) {
+            let wide = 8.min(col + n - c);
+            if wide == 8 {
+                T::band8(&out[r * stride..], rows, stride, c, &mut band);
+            } else {
+                for k in 0..wide * rows {
+                    band[k / rows * TILE + k % rows] = out[(r + k % rows) * stride + c + k / rows];
+                }
+            }
+            for k in 0..wide {
+                out[(c + k) * stride + r..][..rows].copy_from_slice(&band[k * TILE..k * TILE + rows]);
+            }
+        }
+    }
 }
 
 /// Runs every tile with a scratch tile, on so many threads.
@@ -211,9 +236,13 @@ mod tests {
                 assert!((0..n * n).all(|p| out[p] == value(p / n, p % n)), "n {n}, {threads} threads");
             }
         }
+        let n = 700;
+        let mut out: Vec<f64> = (0..n * n).map(|p| if p % n > p / n { p as f64 } else { 0.0 }).collect();
+        mirror(&mut out, n, 0, 301, 301, 399);
+        assert!((0..301).all(|i| (301..700).all(|j| out[j * n + i] == (i * n + j) as f64)));
         for (m, n) in [(1, 1), (3, 9000), (300, 10), (600, 700), (2, 0), (0, 3)] {
             let mut out = vec![f32::NAN; m * n];
-            rectangular(&mut out, m, n, 2, |t, v| {
+            rectangular(&mut out, n, m, n, 2, |t, v| {
                 for r in 0..t.rows {
                     for c in 0..t.cols {
                         v[r * t.cols + c] = ((t.row + r) * n + t.col + c) as f32;

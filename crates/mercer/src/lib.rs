@@ -13,6 +13,7 @@
 pub mod assess;
 pub mod data;
 pub mod error;
+pub mod expansion;
 pub mod gram;
 pub mod kernel;
 pub mod model;

@@ -1,5 +1,6 @@
 //! Points, targets, and everything that happens to them before a kernel sees them. Floor 1.
 
+mod bundle;
 mod call;
 mod dataset;
 pub mod image;
@@ -11,6 +12,7 @@ pub mod stage;
 mod targets;
 pub mod toy;
 
+pub use bundle::{Bundle, Tensor, Values};
 pub use call::Arg;
 pub use dataset::Dataset;
 pub use points::{Csr, Data, ImageShape, Points, Row, Sequences, View};

@@ -2,13 +2,14 @@
 
 use crate::error::{Error, Fault, Result};
 use crate::gram::Rows;
+use crate::num::Buffer;
 use crate::par::Par;
 
 /// A symmetric matrix in memory, f32 for the solvers with, where it was given in f64, the exact values beside.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Matrix {
     n: usize,
-    values: Vec<f32>,
+    values: Buffer<f32>,
     exact: Option<Vec<f64>>,
 }
 
@@ -41,11 +42,11 @@ impl Matrix {
                 }
             }
         }
-        Ok(Matrix { n, values: values.iter().map(|&v| v as f32).collect(), exact: Some(values) })
+        Ok(Matrix { n, values: values.iter().map(|&v| v as f32).collect::<Vec<_>>().into(), exact: Some(values) })
     }
 
     /// A matrix of computed f32 values.
-    pub(crate) fn from_f32(values: Vec<f32>, n: usize) -> Self {
+    pub(crate) fn from_f32(values: Buffer<f32>, n: usize) -> Self {
         debug_assert_eq!(values.len(), n * n);
         Matrix { n, values, exact: None }
     }
@@ -83,7 +84,7 @@ impl Rows for Matrix {
         let m = keep.len();
         let pick =
             |n: usize| keep.iter().flat_map(move |&i| keep.iter().map(move |&j| i as usize * n + j as usize));
-        let values = pick(self.n).map(|at| self.values[at]).collect();
+        let values = pick(self.n).map(|at| self.values[at]).collect::<Vec<_>>().into();
         let exact = self.exact.as_ref().map(|e| pick(self.n).map(|at| e[at]).collect());
         Box::new(Matrix { n: m, values, exact })
     }

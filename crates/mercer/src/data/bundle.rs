@@ -1,0 +1,192 @@
+//! The file all models are kept in: named tensors and JSON metadata in one safetensors file.
+//!
+//! Written atomically (temporary file beside it, fsync, rename). Reading trusts nothing: the magic, the version, the
+//! shapes, the sizes and every float are checked before anything is built from them, and nothing is allocated that the
+//! file does not hold.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io::Write;
+use std::path::Path;
+
+use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+use serde_json::Value;
+
+use crate::error::{Error, Result};
+
+/// What the metadata's `format` says.
+const MAGIC: &str = "mercer";
+/// What this build writes, and the newest it reads.
+const VERSION: u64 = 1;
+/// The metadata entry that holds everything that is not a tensor.
+const META: &str = "mercer";
+
+/// A tensor: its shape and its values.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tensor {
+    /// Lengths along each axis.
+    pub shape: Vec<usize>,
+    /// The values, last axis fastest.
+    pub values: Values,
+}
+
+/// A tensor's values.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Values {
+    /// Single precision.
+    F32(Vec<f32>),
+    /// Double precision.
+    F64(Vec<f64>),
+    /// Whole numbers: columns, row numbers.
+    U32(Vec<u32>),
+    /// Whole numbers: row starts.
+    U64(Vec<u64>),
+    /// Bytes: symbols, letters.
+    U8(Vec<u8>),
+}
+
+/// Named tensors and metadata.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Bundle {
+    /// What kind of thing this is, and everything about it that is not a tensor.
+    pub meta: Value,
+    /// The tensors by name.
+    pub tensors: BTreeMap<String, Tensor>,
+}
+
+impl Bundle {
+    /// Adds a tensor of doubles.
+    pub fn put_f64(&mut self, name: impl Into<String>, shape: &[usize], values: Vec<f64>) {
+        self.put(name, shape, Values::F64(values));
+    }
+
+    /// Adds a tensor.
+    pub fn put(&mut self, name: impl Into<String>, shape: &[usize], values: Values) {
+        self.tensors.insert(name.into(), Tensor { shape: shape.to_vec(), values });
+    }
+
+    /// A tensor by name, or what is missing.
+    pub fn get(&self, name: &str) -> std::result::Result<&Tensor, String> {
+        self.tensors.get(name).ok_or_else(|| format!("tensor `{name}` is missing"))
+    }
+
+    /// A tensor of doubles of a shape, or what is wrong with it.
+    pub fn f64(&self, name: &str, shape: &[usize]) -> std::result::Result<&[f64], String> {
+        let tensor = self.get(name)?;
+        if tensor.shape != shape {
+            return Err(format!("tensor `{name}` has shape {:?}, expected {shape:?}", tensor.shape));
+        }
+        match &tensor.values {
+            Values::F64(values) => Ok(values),
+            other => Err(format!("tensor `{name}` holds {}, expected f64", other.kind())),
+        }
+    }
+
+    /// The file's bytes.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let bytes: Vec<(&String, Dtype, &Vec<usize>, Vec<u8>)> =
+            self.tensors.iter().map(|(name, t)| (name, t.values.dtype(), &t.shape, t.values.bytes())).collect();
+        let views = bytes
+            .iter()
+            .map(|(name, dtype, shape, bytes)| {
+                TensorView::new(*dtype, (*shape).clone(), bytes).map(|view| ((*name).clone(), view))
+            })
+            .collect::<std::result::Result<Vec<_>, _>>()
+            .map_err(|e| Error::shape("tensor", e, "a shape that fits its values"))?;
+        let head = serde_json::json!({ "format": MAGIC, "version": VERSION, "body": self.meta });
+        let meta = HashMap::from([(META.to_owned(), head.to_string())]);
+        safetensors::serialize(views, Some(meta)).map_err(|e| Error::shape("model", e, "tensors that can be written"))
+    }
+
+    /// Writes the file so that a reader sees the old one or the new one, never half of one.
+    pub fn save(&self, path: &Path) -> Result<()> {
+        let bytes = self.to_bytes()?;
+        let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let io = |e| Error::io(path, e);
+        let mut file = tempfile::NamedTempFile::new_in(folder).map_err(io)?;
+        file.write_all(&bytes).map_err(io)?;
+        file.as_file().sync_all().map_err(io)?;
+        file.persist(path).map_err(|e| io(e.error))?;
+        Ok(())
+    }
+
+    /// Reads a file.
+    pub fn load(path: &Path) -> Result<Self> {
+        let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+        Self::from_bytes(&bytes).map_err(|why| Error::ModelFile { path: path.to_path_buf(), why })
+    }
+
+    /// Reads a file's bytes; says what is wrong with them.
+    pub fn from_bytes(bytes: &[u8]) -> std::result::Result<Self, String> {
+        if bytes.len() < 8 {
+            return Err(format!("{} bytes: too short to be a model", bytes.len()));
+        }
+        let (_, head) = SafeTensors::read_metadata(bytes).map_err(|e| format!("not a model file, or cut short: {e}"))?;
+        let text = head.metadata().as_ref().and_then(|m| m.get(META)).ok_or("a safetensors file, but not one of Mercer's")?;
+        let head: Value = serde_json::from_str(text).map_err(|e| format!("metadata is not JSON: {e}"))?;
+        if head["format"] != MAGIC {
+            return Err(format!("format is {}, expected \"{MAGIC}\"", head["format"]));
+        }
+        match head["version"].as_u64() {
+            Some(1..=VERSION) => {}
+            Some(newer) => return Err(format!("version {newer} is newer than this program reads ({VERSION})")),
+            None => return Err(format!("version is {}, expected a whole number", head["version"])),
+        }
+        let file = SafeTensors::deserialize(bytes).map_err(|e| format!("not a model file, or cut short: {e}"))?;
+        let mut tensors = BTreeMap::new();
+        for (name, view) in file.tensors() {
+            let values = Values::read(&view).map_err(|why| format!("tensor `{name}` {why}"))?;
+            tensors.insert(name, Tensor { shape: view.shape().to_vec(), values });
+        }
+        Ok(Bundle { meta: head["body"].clone(), tensors })
+    }
+}
+
+impl Values {
+    fn dtype(&self) -> Dtype {
+        match self {
+            Values::F32(_) => Dtype::F32,
+            Values::F64(_) => Dtype::F64,
+            Values::U32(_) => Dtype::U32,
+            Values::U64(_) => Dtype::U64,
+            Values::U8(_) => Dtype::U8,
+        }
+    }
+
+    fn kind(&self) -> &'static str {
+        match self {
+            Values::F32(_) => "f32",
+            Values::F64(_) => "f64",
+            Values::U32(_) => "u32",
+            Values::U64(_) => "u64",
+            Values::U8(_) => "u8",
+        }
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        match self {
+            Values::F32(v) => v.iter().flat_map(|v| v.to_le_bytes()).collect(),
+            Values::F64(v) => v.iter().flat_map(|v| v.to_le_bytes()).collect(),
+            Values::U32(v) => v.iter().flat_map(|v| v.to_le_bytes()).collect(),
+            Values::U64(v) => v.iter().flat_map(|v| v.to_le_bytes()).collect(),
+            Values::U8(v) => v.clone(),
+        }
+    }
+
+    fn read(view: &TensorView<'_>) -> std::result::Result<Self, String> {
+        let bytes = view.data();
+        let values = match view.dtype() {
+            Dtype::F32 => Values::F32(bytes.as_chunks().0.iter().map(|b| f32::from_le_bytes(*b)).collect()),
+            Dtype::F64 => Values::F64(bytes.as_chunks().0.iter().map(|b| f64::from_le_bytes(*b)).collect()),
+            Dtype::U32 => Values::U32(bytes.as_chunks().0.iter().map(|b| u32::from_le_bytes(*b)).collect()),
+            Dtype::U64 => Values::U64(bytes.as_chunks().0.iter().map(|b| u64::from_le_bytes(*b)).collect()),
+            Dtype::U8 => Values::U8(bytes.to_vec()),
+            other => return Err(format!("is of type {other:?}, expected f32, f64, u32, u64 or u8")),
+        };
+        let finite = match &values {
+            Values::F32(v) => v.iter().all(|v| v.is_finite()),
+            Values::F64(v) => v.iter().all(|v| v.is_finite()),
+            _ => true,
+        };
+        if finite { Ok(values) } else { Err("holds a NaN or an infinity".into()) }
+    }
+}

@@ -1,0 +1,185 @@
+//! The one object everything ends in: a vector in feature space written as a sum of images of points. Floor 5.
+//!
+//! ```text
+//! Psi_o = sum_j coef_jo Phi(x_j),      f_o(x) = Psi_o . Phi(x) + offset_o = sum_j coef_jo k(x_j, x) + offset_o
+//! ```
+//!
+//! An SVM's normal, a kernel PCA axis, a Fisher direction, a cluster's mean, a sphere's centre: all are this. Centres
+//! are kept once and shared by all outputs; one sign convention; a centre whose coefficients are all zero is dropped
+//! at birth.
+
+mod algebra;
+mod project;
+mod store;
+
+use crate::data::{Points, Row, View};
+use crate::error::{Error, Fault, Result};
+use crate::gram::{self, Centres};
+use crate::kernel::Kernel;
+use crate::num::{Mat, product};
+use crate::par::Par;
+
+/// `f_o(x) = sum_j coef_jo k(x_j, x) + offset_o` for outputs o.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Expansion {
+    kernel: Kernel,
+    centres: Points,
+    coef: Vec<f64>,
+    offset: Vec<f64>,
+}
+
+/// The float type kernel values are computed in. Sums are in f64 either way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Precision {
+    /// Twice as fast; relative error about 1e-6 of the sum of |coef|.
+    F32,
+    /// Exact to rounding.
+    #[default]
+    F64,
+}
+
+impl Expansion {
+    /// An expansion from its parts: `coef` is m x k row by row, `offset` has k numbers.
+    ///
+    /// ```
+    /// use mercer::{data::Points, expansion::Expansion, kernel::Kernel, Par};
+    /// let centres = Points::dense(vec![1.0, 2.0, 5.0], 1)?;
+    /// let f = Expansion::new(Kernel::Linear, centres, vec![1.0, -1.0, 0.0], vec![0.5])?;
+    /// assert_eq!(f.len(), 2); // the third coefficient is zero
+    /// let x = Points::dense(vec![3.0], 1)?;
+    /// assert_eq!(f.evaluate(x.view(), Par::one())?, [3.0 - 6.0 + 0.5]);
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn new(kernel: Kernel, centres: Points, coef: Vec<f64>, offset: Vec<f64>) -> Result<Self> {
+        let (m, k) = (centres.len(), offset.len());
+        if k == 0 {
+            return Err(Error::shape("outputs of an expansion", 0, "at least 1"));
+        }
+        if coef.len() != m * k {
+            return Err(Error::shape("coefficients", coef.len(), format!("{m} centres x {k} outputs")));
+        }
+        if let Some(p) = coef.iter().chain(&offset).position(|v| !v.is_finite()) {
+            let got = coef.get(p).or(offset.get(p.wrapping_sub(coef.len()))).map(f64::to_string);
+            let fault = Fault { row: Some((p / k) as u64 + 1), got, expected: "finite coefficients".into(), ..Fault::default() };
+            return Err(fault.into());
+        }
+        if let Some((i, j)) = centres.first_not_finite() {
+            let fault = Fault {
+                row: Some(i as u64 + 1),
+                column: Some((j + 1).to_string()),
+                expected: "finite centres".into(),
+                ..Fault::default()
+            };
+            return Err(fault.into());
+        }
+        gram::check(&kernel, centres.view(), centres.view())?;
+        Ok(Self::trimmed(kernel, centres, coef, offset))
+    }
+
+    /// Drops centres whose coefficients are all zero. All parts are known to fit.
+    fn trimmed(kernel: Kernel, centres: Points, coef: Vec<f64>, offset: Vec<f64>) -> Self {
+        let k = offset.len();
+        let keep: Vec<usize> = (0..centres.len()).filter(|&j| coef[j * k..(j + 1) * k].iter().any(|&c| c != 0.0)).collect();
+        if keep.len() == centres.len() {
+            return Expansion { kernel, centres, coef, offset };
+        }
+        let coef = keep.iter().flat_map(|&j| &coef[j * k..(j + 1) * k]).copied().collect();
+        Expansion { kernel, centres: centres.gather(&keep), coef, offset }
+    }
+
+    /// The kernel.
+    pub fn kernel(&self) -> &Kernel {
+        &self.kernel
+    }
+
+    /// The centres, m of them.
+    pub fn centres(&self) -> &Points {
+        &self.centres
+    }
+
+    /// The coefficients, m x k row by row.
+    pub fn coef(&self) -> &[f64] {
+        &self.coef
+    }
+
+    /// The offset of each output.
+    pub fn offset(&self) -> &[f64] {
+        &self.offset
+    }
+
+    /// m, the number of centres.
+    pub fn len(&self) -> usize {
+        self.centres.len()
+    }
+
+    /// Whether no centre is left: every output is constant.
+    pub fn is_empty(&self) -> bool {
+        self.centres.is_empty()
+    }
+
+    /// k, the number of outputs.
+    pub fn outputs(&self) -> usize {
+        self.offset.len()
+    }
+
+    /// All outputs at all points, n x k row by row.
+    pub fn evaluate(&self, points: View<'_>, par: Par) -> Result<Vec<f64>> {
+        self.evaluate_in(points, Precision::F64, par)
+    }
+
+    /// [`Expansion::evaluate`] with kernel values in a float type of choice.
+    pub fn evaluate_in(&self, points: View<'_>, precision: Precision, par: Par) -> Result<Vec<f64>> {
+        let mut out: Vec<f64> = self.offset.iter().copied().cycle().take(points.n * self.outputs()).collect();
+        if self.is_empty() {
+            return Ok(out);
+        }
+        let centres = self.centres.view();
+        match precision {
+            Precision::F32 => Centres::<f32>::new(&self.kernel, centres, &self.coef, points)?.apply(points, &mut out, par)?,
+            Precision::F64 => Centres::<f64>::new(&self.kernel, centres, &self.coef, points)?.apply(points, &mut out, par)?,
+        }
+        Ok(out)
+    }
+
+    /// All outputs from kernel values against the centres (n x m): for precomputed kernels and shared Grams.
+    pub fn evaluate_values(&self, values: &[f64], par: Par) -> Result<Vec<f64>> {
+        let (m, k) = (self.len(), self.outputs());
+        let n = values.len().checked_div(m).unwrap_or(0);
+        if n * m != values.len() {
+            return Err(Error::shape("kernel values", values.len(), format!("a multiple of {m} centres")));
+        }
+        let mut out = vec![0.0; n * k];
+        product::nn(&mut out, Mat::new(values, n, m), Mat::new(&self.coef, m, k), par.threads());
+        out.iter_mut().zip(self.offset.iter().cycle()).for_each(|(o, b)| *o += b);
+        Ok(out)
+    }
+
+    /// The gradient of every output at one point, k x d row by row.
+    pub fn gradient(&self, x: Row<'_>) -> Result<Vec<f64>> {
+        let (k, d) = (self.outputs(), self.centres.dim());
+        let mut out = vec![0.0; k * d];
+        let mut g = vec![0.0; d];
+        for j in 0..self.len() {
+            self.kernel.gradient(x, self.centres.row(j), &mut g)?;
+            for (line, &c) in out.chunks_mut(d).zip(&self.coef[j * k..(j + 1) * k]) {
+                line.iter_mut().zip(&g).for_each(|(o, g)| *o += c * g);
+            }
+        }
+        Ok(out)
+    }
+
+    /// `|Phi(x) - Psi_o|^2` for each point and output (n x k); the offset plays no part. Clamped at 0.
+    pub fn distance2(&self, points: View<'_>, par: Par) -> Result<Vec<f64>> {
+        let k = self.outputs();
+        let mut out = self.evaluate(points, par)?;
+        let mut own = vec![0.0; points.n];
+        self.kernel.diag(points, &mut own);
+        let norm2 = self.norm2(par)?;
+        for (line, own) in out.chunks_mut(k).zip(&own) {
+            for (o, v) in line.iter_mut().enumerate() {
+                *v = (own - 2.0 * (*v - self.offset[o]) + norm2[o]).max(0.0);
+            }
+        }
+        Ok(out)
+    }
+}

@@ -1,0 +1,70 @@
+//! Sums of kernel values against many centres without holding the values: `out_i += sum_j k(x_i, c_j) coef_j`, all
+//! outputs at once. This is what evaluating an expansion and correcting a solver's gradient both are.
+//!
+//! Cost: n m d multiply-adds for the kernel values and n m k for the outputs; memory: one tile a thread.
+
+use rayon::prelude::*;
+
+use crate::data::View;
+use crate::error::Result;
+use crate::gram::block::block;
+use crate::gram::side::{Layout, Side};
+use crate::kernel::Kernel;
+use crate::num::{Mat, Real, product};
+use crate::par::Par;
+
+/// Centres made ready, with their coefficients (m x k, row by row).
+#[derive(Debug, Clone)]
+pub struct Centres<T> {
+    kernel: Kernel,
+    layout: Layout,
+    side: Vec<Side<T>>,
+    coef: Vec<Vec<T>>,
+    k: usize,
+}
+
+/// Points a tile has: kernel values of 256 points against 512 centres stay in the second-level cache.
+const POINTS: usize = 256;
+const CENTRES: usize = 512;
+
+impl<T: Real> Centres<T> {
+    /// Centres ready for many calls. `sparse` says whether the points to come are sparse, too.
+    pub fn new(kernel: &Kernel, centres: View<'_>, coef: &[f64], points: View<'_>) -> Result<Self> {
+        super::block::check(kernel, points, centres)?;
+        let k = coef.len().checked_div(centres.n).unwrap_or(0);
+        let layout = Layout::of(kernel, centres).with(points);
+        let cut = |i: usize| i..(i + CENTRES).min(centres.n);
+        let side = (0..centres.n).step_by(CENTRES).map(|i| Side::new(kernel, centres.slice(cut(i)), &layout));
+        let coef = (0..centres.n).step_by(CENTRES).map(|i| {
+            let r = cut(i);
+            coef[r.start * k..r.end * k].iter().map(|&c| T::of(c)).collect()
+        });
+        Ok(Centres { kernel: kernel.clone(), layout, side: side.collect::<Result<_>>()?, coef: coef.collect(), k })
+    }
+
+    /// `out[i * k + o] += sum_j k(x_i, c_j) coef[j * k + o]` for all points, sums over tiles in f64.
+    pub fn apply(&self, points: View<'_>, out: &mut [f64], par: Par) -> Result<()> {
+        let k = self.k;
+        assert_eq!(out.len(), points.n * k);
+        if k == 0 || points.n == 0 {
+            return Ok(());
+        }
+        let work = |first: usize, out: &mut [f64]| -> Result<()> {
+            let rows = out.len() / k;
+            let x = Side::<T>::new(&self.kernel, points.slice(first..first + rows), &self.layout)?;
+            let mut values = vec![T::ZERO; rows * CENTRES];
+            let mut sums = vec![T::ZERO; rows * k];
+            for (side, coef) in self.side.iter().zip(&self.coef) {
+                let values = &mut values[..rows * side.len()];
+                block(&self.kernel, &x, side, values, Par::one());
+                product::nn(&mut sums, Mat::new(values, rows, side.len()), Mat::new(coef, side.len(), k), 1);
+                out.iter_mut().zip(&sums).for_each(|(o, s)| *o += s.f64());
+            }
+            Ok(())
+        };
+        if par.threads() == 1 {
+            return out.chunks_mut(POINTS * k).enumerate().try_for_each(|(p, out)| work(p * POINTS, out));
+        }
+        out.par_chunks_mut(POINTS * k).enumerate().try_for_each(|(p, out)| work(p * POINTS, out))
+    }
+}

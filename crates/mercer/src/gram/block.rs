@@ -1,0 +1,175 @@
+//! Blocks of kernel values: a matrix product into a tile that stays in cache, one map over the tile, one write.
+//!
+//! Cost of an m x n block of d columns: m n d multiply-adds and m n maps; the symmetric n x n one half of that.
+
+use crate::data::View;
+use crate::error::{Error, Result};
+use crate::gram::side::{Layout, Ready, Side, SparseRows};
+use crate::kernel::Kernel;
+use crate::num::{Buffer, Mat, Real, product, tiles};
+use crate::par::Par;
+
+/// `out[i * n + j] = k(a_i, b_j)`, n the number of points in `b`.
+pub fn block<T: Real>(kernel: &Kernel, a: &Side<T>, b: &Side<T>, out: &mut [T], par: Par) {
+    assert_eq!(out.len(), a.n * b.n);
+    block_strided(kernel, a, b, out, b.n, par);
+}
+
+/// [`block`] into a part of a larger matrix whose rows are `stride` apart.
+pub(super) fn block_strided<T: Real>(kernel: &Kernel, a: &Side<T>, b: &Side<T>, out: &mut [T], stride: usize, par: Par) {
+    if a.n == 0 || b.n == 0 {
+        return;
+    }
+    match (&a.ready, &b.ready) {
+        (Ready::Dense { .. }, Ready::Dense { .. }) | (Ready::Own(_), Ready::Own(_)) => {
+            tiles::rectangular(out, stride, a.n, b.n, par.threads(), |t, values| tile(kernel, a, b, t, values));
+        }
+        (Ready::Sparse { rows, sq: a_sq }, Ready::Sparse { rows: other, sq: b_sq }) => {
+            sparse_rows(kernel, (rows, a_sq), (other, b_sq), out, stride, par);
+        }
+        (Ready::Parts { parts, own }, Ready::Parts { parts: others, own: other_own }) if stride == b.n => {
+            combine(kernel, own, other_own, out, |k, p, out| block(k, &parts[p], &others[p], out, par));
+        }
+        (Ready::Parts { .. }, Ready::Parts { .. }) => {
+            let mut whole = Buffer::zeroed(a.n * b.n);
+            block(kernel, a, b, &mut whole, par);
+            whole.chunks(b.n).zip(out.chunks_mut(stride)).for_each(|(from, to)| to[..b.n].copy_from_slice(from));
+        }
+        _ => unreachable!("both sides of a block are made under one layout"),
+    }
+}
+
+/// The whole symmetric matrix of `a` with itself: half the values are computed, the rest mirrored.
+pub fn symmetric<T: Real>(kernel: &Kernel, a: &Side<T>, out: &mut [T], par: Par) {
+    assert_eq!(out.len(), a.n * a.n);
+    match &a.ready {
+        Ready::Dense { .. } | Ready::Own(_) => {
+            tiles::symmetric(out, a.n, par.threads(), |t, values| tile(kernel, a, a, t, values));
+        }
+        Ready::Sparse { .. } => block(kernel, a, a, out, par),
+        Ready::Parts { parts, own } => {
+            combine(kernel, own, own, out, |k, p, out| symmetric(k, &parts[p], out, par));
+        }
+    }
+}
+
+/// The matrix of `x` against `y`, row by row, under the layout that is best for them.
+///
+/// ```
+/// use mercer::{data::Points, gram, kernel::Kernel, Par};
+/// let x = Points::dense(vec![0.0, 1.0, 3.0], 1)?;
+/// let k = gram::cross::<f64>(&Kernel::Linear, x.view(), x.view(), Par::one())?;
+/// assert_eq!(k[5], 3.0);
+/// # Ok::<(), mercer::Error>(())
+/// ```
+pub fn cross<T: Real>(kernel: &Kernel, x: View<'_>, y: View<'_>, par: Par) -> Result<Buffer<T>> {
+    check(kernel, x, y)?;
+    let layout = Layout::of(kernel, y).with(x);
+    let (a, b) = (Side::new(kernel, x, &layout)?, Side::new(kernel, y, &layout)?);
+    let mut out = Buffer::zeroed(x.n * y.n);
+    block(kernel, &a, &b, &mut out, par);
+    Ok(out)
+}
+
+/// The symmetric matrix of `x` with itself.
+pub fn square<T: Real>(kernel: &Kernel, x: View<'_>, par: Par) -> Result<Buffer<T>> {
+    check(kernel, x, x)?;
+    let a = Side::new(kernel, x, &Layout::of(kernel, x))?;
+    let mut out = Buffer::zeroed(x.n * x.n);
+    symmetric(kernel, &a, &mut out, par);
+    Ok(out)
+}
+
+/// That a kernel can be computed between these points.
+pub(crate) fn check(kernel: &Kernel, x: View<'_>, y: View<'_>) -> Result<()> {
+    if x.d != y.d && !matches!(x.data, crate::data::Data::Sequences { .. }) {
+        return Err(Error::shape("columns of the points", x.d, y.d));
+    }
+    kernel.check_points(x)?;
+    kernel.check_points(y)
+}
+
+/// One tile, where both sides hold rows that a tile can be cut from.
+fn tile<T: Real>(kernel: &Kernel, a: &Side<T>, b: &Side<T>, t: tiles::Tile, values: &mut [T]) {
+    let (rows, cols) = (t.row..t.row + t.rows, t.col..t.col + t.cols);
+    match (&a.ready, &b.ready) {
+        (Ready::Dense { x, d, sq }, Ready::Dense { x: y, sq: y_sq, .. }) => {
+            let left = Mat::new(&x[rows.start * d..rows.end * d], t.rows, *d);
+            let right = Mat::new(&y[cols.start * d..cols.end * d], t.cols, *d);
+            product::nt(values, left, right, 1);
+            kernel.map(values, &sq[rows], &y_sq[cols]);
+        }
+        (Ready::Own(x), Ready::Own(y)) => kernel.own_block(x.view().slice(rows), y.view().slice(cols), values),
+        _ => unreachable!("only these two are cut into tiles"),
+    }
+}
+
+/// Sparse rows against sparse columns: each entry of a row meets only the entries of its column.
+fn sparse_rows<T: Real>(
+    kernel: &Kernel,
+    (a, a_sq): (&SparseRows<T>, &[T]),
+    (b, b_sq): (&SparseRows<T>, &[T]),
+    out: &mut [T],
+    stride: usize,
+    par: Par,
+) {
+    use rayon::prelude::*;
+    let n = b_sq.len();
+    let columns = transposed(b, n);
+    let high = a_sq.len().div_ceil(par.threads() * 4).max(1);
+    let work = |first: usize, out: &mut [T]| {
+        for (r, line) in out.chunks_mut(stride).enumerate().take(a_sq.len() - first) {
+            let (i, line) = (first + r, &mut line[..n]);
+            line.fill(T::ZERO);
+            for p in a.start[i]..a.start[i + 1] {
+                let c = a.column[p] as usize;
+                for q in columns.start[c]..columns.start[c + 1] {
+                    line[columns.column[q] as usize] += a.value[p] * columns.value[q];
+                }
+            }
+            kernel.map(line, &a_sq[i..=i], b_sq);
+        }
+    };
+    if par.threads() == 1 {
+        work(0, out);
+    } else {
+        out.par_chunks_mut(high * stride).enumerate().for_each(|(piece, out)| work(piece * high, out));
+    }
+}
+
+fn transposed<T: Real>(rows: &SparseRows<T>, n: usize) -> SparseRows<T> {
+    let mut start = vec![0; rows.d + 1];
+    rows.column.iter().for_each(|&c| start[c as usize + 1] += 1);
+    (0..rows.d).for_each(|c| start[c + 1] += start[c]);
+    let mut next = start.clone();
+    let (mut column, mut value) = (vec![0; rows.column.len()], vec![T::ZERO; rows.value.len()]);
+    for i in 0..n {
+        for p in rows.start[i]..rows.start[i + 1] {
+            let at = &mut next[rows.column[p] as usize];
+            (column[*at], value[*at]) = (i as u32, rows.value[p]);
+            *at += 1;
+        }
+    }
+    SparseRows { d: n, start, column, value }
+}
+
+/// Algebra over parts: each part's block, combined into `out`.
+fn combine<T: Real>(
+    kernel: &Kernel,
+    row_self: &[f64],
+    col_self: &[f64],
+    out: &mut [T],
+    fill: impl Fn(&Kernel, usize, &mut [T]),
+) {
+    let Some((combine, kernels)) = kernel.parts() else { return };
+    let mut scratch = Buffer::zeroed(if kernels.len() > 1 { out.len() } else { 0 });
+    for (p, k) in kernels.iter().enumerate() {
+        if p == 0 {
+            fill(k, p, out);
+        } else {
+            fill(k, p, &mut scratch);
+            combine.join(out, &scratch);
+        }
+    }
+    combine.finish(out, row_self, col_self);
+}

@@ -1,0 +1,187 @@
+//! Rows of the sub-matrices that pairs of classes have, with what pairs share computed once.
+//!
+//! One-against-one training of c classes solves c (c - 1) / 2 problems, each on two classes a and b. The values
+//! between a and b belong to one pair alone, the values inside a are needed by c - 1 pairs. So the square of each
+//! class is computed once, when its first pair asks, and kept; the values between are computed where they are asked
+//! for. Together that is half of the whole matrix, and no value twice.
+
+use std::borrow::Cow;
+use std::sync::OnceLock;
+
+use crate::data::Points;
+use crate::error::Result;
+use crate::gram::block::{self, block_strided};
+use crate::gram::side::{Layout, Side};
+use crate::gram::{Centres, KernelRows, Rows};
+use crate::kernel::Kernel;
+use crate::num::{Buffer, tiles};
+use crate::par::Par;
+
+/// Points by class, ready for one kernel.
+#[derive(Debug)]
+pub struct Classes<'a> {
+    kernel: &'a Kernel,
+    points: &'a Points,
+    layout: Layout,
+    class: Vec<Class>,
+    /// Whether squares are kept at all: they may not fit.
+    keep: bool,
+}
+
+#[derive(Debug)]
+struct Class {
+    rows: Vec<usize>,
+    side: Side<f32>,
+    diag: Vec<f64>,
+    square: OnceLock<Buffer<f32>>,
+}
+
+impl<'a> Classes<'a> {
+    /// The points' rows by class; squares are kept if all of them fit into `memory` bytes.
+    pub fn new(kernel: &'a Kernel, points: &'a Points, of_row: &[u32], classes: usize, memory: usize) -> Result<Self> {
+        let view = points.view();
+        block::check(kernel, view, view)?;
+        let layout = Layout::of(kernel, view);
+        let mut rows = vec![Vec::new(); classes];
+        of_row.iter().enumerate().for_each(|(i, &k)| rows[k as usize].push(i));
+        let bytes: usize = rows.iter().map(|r| r.len() * r.len() * 4).sum();
+        let class = rows
+            .into_iter()
+            .map(|rows| {
+                let own = points.gather(&rows);
+                let mut diag = vec![0.0; rows.len()];
+                kernel.diag(own.view(), &mut diag);
+                let side = Side::new(kernel, own.view(), &layout)?;
+                Ok(Class { rows, side, diag, square: OnceLock::new() })
+            })
+            .collect::<Result<_>>()?;
+        Ok(Classes { kernel, points, layout, class, keep: bytes <= memory })
+    }
+
+    /// The rows of a class, as numbers of the whole set's rows.
+    pub fn rows(&self, class: usize) -> &[usize] {
+        &self.class[class].rows
+    }
+
+    /// The matrix of two classes: first the rows of `a`, then those of `b`.
+    pub fn pair(&self, a: usize, b: usize) -> PairRows<'_> {
+        PairRows { all: self, a: &self.class[a], b: &self.class[b] }
+    }
+
+    fn square<'c>(&self, class: &'c Class, par: Par) -> Option<&'c [f32]> {
+        if !self.keep {
+            return None;
+        }
+        let square = class.square.get_or_init(|| {
+            let n = class.rows.len();
+            let mut out = Buffer::zeroed(n * n);
+            block::symmetric(self.kernel, &class.side, &mut out, par);
+            out
+        });
+        Some(square)
+    }
+}
+
+/// The matrix of two classes.
+#[derive(Debug, Clone, Copy)]
+pub struct PairRows<'a> {
+    all: &'a Classes<'a>,
+    a: &'a Class,
+    b: &'a Class,
+}
+
+impl PairRows<'_> {
+    /// The points of both classes, as they are.
+    fn points(&self) -> Points {
+        let rows: Vec<usize> = self.a.rows.iter().chain(&self.b.rows).copied().collect();
+        self.all.points.gather(&rows)
+    }
+
+    /// Rows of one class (numbers within it) written at `out`, which is where that class's own columns begin:
+    /// inside the class they are copied from its square, against the other class computed.
+    fn inside(&self, class: &Class, rows: &[u32], out: &mut [f32], stride: usize, par: Par) {
+        let n = class.rows.len();
+        if rows.is_empty() || n == 0 {
+            return;
+        }
+        if let Some(square) = self.all.square(class, par) {
+            for (&r, out) in rows.iter().zip(out.chunks_mut(stride)) {
+                out[..n].copy_from_slice(&square[r as usize * n..(r as usize + 1) * n]);
+            }
+        } else {
+            block_strided(self.all.kernel, &class.side.gather(rows), &class.side, out, stride, par);
+        }
+    }
+}
+
+impl Rows for PairRows<'_> {
+    fn len(&self) -> usize {
+        self.a.rows.len() + self.b.rows.len()
+    }
+
+    fn diag(&self) -> Vec<f64> {
+        [self.a.diag.as_slice(), &self.b.diag].concat()
+    }
+
+    fn block(&self, rows: &[u32], out: &mut [f32], par: Par) {
+        let (na, n) = (self.a.rows.len(), self.len());
+        // The rows of each class as one product, then to the places they were asked for.
+        let (mut place, mut numbers) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
+        for (p, &r) in rows.iter().enumerate() {
+            let second = usize::from(r as usize >= na);
+            place[second].push(p);
+            numbers[second].push(if second == 1 { r - na as u32 } else { r });
+        }
+        let mut lines = vec![0.0; rows.len() * n];
+        let (first, second) = lines.split_at_mut(place[0].len() * n);
+        if !first.is_empty() {
+            self.inside(self.a, &numbers[0], first, n, par);
+            let some = self.a.side.gather(&numbers[0]);
+            block_strided(self.all.kernel, &some, &self.b.side, &mut first[na..], n, par);
+        }
+        if !second.is_empty() {
+            let some = self.b.side.gather(&numbers[1]);
+            block_strided(self.all.kernel, &some, &self.a.side, second, n, par);
+            self.inside(self.b, &numbers[1], &mut second[na..], n, par);
+        }
+        for (line, &p) in lines.chunks(n).zip(place[0].iter().chain(&place[1])) {
+            out[p * n..(p + 1) * n].copy_from_slice(line);
+        }
+    }
+
+    fn apply(&self, rows: &[u32], coef: &[f64], out: &mut [f64], par: Par) {
+        let points = self.points();
+        let centres = points.gather(&rows.iter().map(|&i| i as usize).collect::<Vec<_>>());
+        Centres::<f64>::new(self.all.kernel, centres.view(), coef, points.view())
+            .and_then(|centres| centres.apply(points.view(), out, par))
+            .expect("kernel and points were checked when the classes were made");
+    }
+
+    fn subset(&self, keep: &[u32]) -> Box<dyn Rows + '_> {
+        let na = self.a.rows.len();
+        let row = |&i: &u32| if (i as usize) < na { self.a.rows[i as usize] } else { self.b.rows[i as usize - na] };
+        let points = self.all.points.gather(&keep.iter().map(row).collect::<Vec<_>>());
+        let rows = KernelRows::under(self.all.kernel, Cow::Owned(points), &self.all.layout)
+            .expect("kernel and points were checked when the classes were made");
+        Box::new(rows)
+    }
+
+    fn fill(&self, out: &mut [f32], par: Par) {
+        let (na, nb) = (self.a.rows.len(), self.b.rows.len());
+        let n = na + nb;
+        assert_eq!(out.len(), n * n);
+        let all = |n: usize| (0..n as u32).collect::<Vec<_>>();
+        self.inside(self.a, &all(na), out, n, par);
+        if nb > 0 {
+            self.inside(self.b, &all(nb), &mut out[na * n + na..], n, par);
+        }
+        if na > 0 && nb > 0 {
+            block_strided(self.all.kernel, &self.a.side, &self.b.side, &mut out[na..], n, par);
+            tiles::mirror(out, n, 0, na, na, nb);
+        }
+    }
+
+    fn cost(&self) -> f64 {
+        self.a.side.cost()
+    }
+}

@@ -1,0 +1,98 @@
+//! Kernel matrices of low rank: `K ~ F F'` with F n x r, and how far off that is.
+//!
+//! Nystroem from given landmarks (n m d + n m^2) and pivoted incomplete Cholesky, which picks its own pivots by the
+//! largest rest on the diagonal and stops at a wanted error (n r d + n r^2). For a positive semidefinite K the rest
+//! `K - F F'` is positive semidefinite, so its trace, which both return, bounds its spectral and Frobenius norms.
+
+use crate::data::View;
+use crate::error::{Error, Result};
+use crate::gram::block::{block, check, cross};
+use crate::gram::side::{Layout, Side};
+use crate::kernel::Kernel;
+use crate::num::{Mat, factor, product};
+use crate::par::Par;
+
+/// A factor F of a kernel matrix, `K ~ F F'`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LowRank {
+    /// F, n x rank, row by row.
+    pub factor: Vec<f64>,
+    /// Number of columns of F.
+    pub rank: usize,
+    /// The rows of K the factor is made from.
+    pub pivots: Vec<usize>,
+    /// trace(K - F F'): bounds every entry, the spectral and the Frobenius norm of the rest if K is positive
+    /// semidefinite.
+    pub error: f64,
+    /// trace(K), to compare the error with.
+    pub trace: f64,
+}
+
+/// Nystroem's approximation from the columns of K at `landmarks`. Directions of the landmarks' own matrix below
+/// 1e-12 of its largest eigenvalue are dropped.
+pub fn nystroem(kernel: &Kernel, points: View<'_>, landmarks: &[usize], par: Par) -> Result<LowRank> {
+    check(kernel, points, points)?;
+    let (n, m) = (points.n, landmarks.len());
+    if m == 0 || landmarks.iter().any(|&i| i >= n) {
+        let allowed = format!("at least one, each a row below {n}");
+        return Err(Error::param("landmarks", format!("{landmarks:?}"), allowed));
+    }
+    let chosen = points.gather(landmarks);
+    let columns = cross::<f64>(kernel, points, chosen.view(), par)?;
+    let own = cross::<f64>(kernel, chosen.view(), chosen.view(), par)?;
+    let (values, vectors) = factor::eigen(&own, m)?;
+    let rank = values.iter().take_while(|&&v| v > 1e-12 * values[0].max(0.0)).count();
+    // W^(-1/2) on the directions kept: U_r S_r^(-1/2).
+    let half: Vec<f64> = (0..m * rank).map(|p| vectors[p / rank * m + p % rank] / values[p % rank].sqrt()).collect();
+    let mut f = vec![0.0; n * rank];
+    product::nn(&mut f, Mat::new(&columns, n, m), Mat::new(&half, m, rank), par.threads());
+    let mut diag = vec![0.0; n];
+    kernel.diag(points, &mut diag);
+    let trace: f64 = diag.iter().sum();
+    let error = (trace - f.iter().map(|v| v * v).sum::<f64>()).max(0.0);
+    Ok(LowRank { factor: f, rank, pivots: landmarks.to_vec(), error, trace })
+}
+
+/// Incomplete Cholesky with pivots, until the trace of the rest is at most `tol` of K's or `max_rank` is reached.
+pub fn pivoted_cholesky(
+    kernel: &Kernel,
+    points: View<'_>,
+    max_rank: usize,
+    tol: f64,
+    par: Par,
+) -> Result<LowRank> {
+    check(kernel, points, points)?;
+    if !(0.0..1.0).contains(&tol) {
+        return Err(Error::param("tol", tol, "at least 0 and below 1"));
+    }
+    let n = points.n;
+    let max_rank = max_rank.min(n);
+    let side = Side::<f64>::new(kernel, points, &Layout::of(kernel, points))?;
+    let mut rest = vec![0.0; n];
+    kernel.diag(points, &mut rest);
+    let trace: f64 = rest.iter().sum();
+    // Column by column while it grows, row by row when it is done.
+    let mut columns: Vec<Vec<f64>> = Vec::new();
+    let mut pivots = Vec::new();
+    let mut error = trace;
+    while columns.len() < max_rank && error > tol * trace {
+        let best = (0..n).max_by(|&i, &j| rest[i].total_cmp(&rest[j]));
+        let Some(p) = best.filter(|&p| rest[p] > 1e-14 * trace.abs() / n as f64) else { break };
+        let mut column = vec![0.0; n];
+        block(kernel, &side.gather(&[p as u32]), &side, &mut column, par);
+        for other in &columns {
+            let c = other[p];
+            column.iter_mut().zip(other).for_each(|(v, o)| *v -= c * o);
+        }
+        let root = rest[p].sqrt();
+        column.iter_mut().for_each(|v| *v /= root);
+        rest.iter_mut().zip(&column).for_each(|(r, v)| *r -= v * v);
+        rest[p] = 0.0;
+        error = rest.iter().map(|r| r.max(0.0)).sum();
+        pivots.push(p);
+        columns.push(column);
+    }
+    let rank = columns.len();
+    let factor = (0..n).flat_map(|i| columns.iter().map(move |c| c[i])).collect();
+    Ok(LowRank { factor, rank, pivots, error, trace })
+}

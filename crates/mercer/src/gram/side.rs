@@ -1,0 +1,216 @@
+//! Points made ready for one kernel: in one float type, shifted, with squared norms, so that blocks of kernel values
+//! are matrix products and a map.
+
+use crate::data::{Data, Points, View};
+use crate::error::{Error, Result};
+use crate::kernel::{Combine, Form, Kernel};
+use crate::num::Real;
+
+/// Points on one side of a block of kernel values, ready for one kernel.
+#[derive(Debug, Clone)]
+pub struct Side<T> {
+    pub(super) n: usize,
+    pub(super) ready: Ready<T>,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum Ready<T> {
+    /// Rows and their squared norms, for functions of dot products.
+    Dense { x: Vec<T>, d: usize, sq: Vec<T> },
+    /// The same, sparse.
+    Sparse { rows: SparseRows<T>, sq: Vec<T> },
+    /// The points as they are, for kernels that bring their own block routine.
+    Own(Points),
+    /// One side a part, for algebra over kernels that need different preparations.
+    Parts {
+        parts: Vec<Side<T>>,
+        /// The part's self-values, where the whole is normalised by them.
+        own: Vec<f64>,
+    },
+}
+
+/// Sparse rows in the block's float type.
+#[derive(Debug, Clone)]
+pub(super) struct SparseRows<T> {
+    pub(super) d: usize,
+    pub(super) start: Vec<usize>,
+    pub(super) column: Vec<u32>,
+    pub(super) value: Vec<T>,
+}
+
+/// How two sides of a block agree on what is done to their points.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Layout {
+    /// Subtracted from every dense row: kernels of differences do not see it, f32 products do.
+    pub shift: Option<Vec<f64>>,
+    /// Sparse rows stay sparse.
+    pub sparse: bool,
+}
+
+impl Layout {
+    /// What is best for these points.
+    ///
+    /// A dense product does a multiply-add in some fortieth of the time a sparse one takes, so sparse rows are
+    /// multiplied as dense ones when more than one entry in forty is there.
+    pub fn of(kernel: &Kernel, points: View<'_>) -> Self {
+        match points.data {
+            Data::Csr { start, .. } => {
+                let entries = start[points.n] - start[0];
+                Layout { shift: None, sparse: entries.saturating_mul(40) < points.n.saturating_mul(points.d) }
+            }
+            Data::F32(_) | Data::F64(_) if kernel.translation_invariant() => {
+                Layout { shift: Some(mean(points)), sparse: false }
+            }
+            _ => Layout::default(),
+        }
+    }
+
+    /// What serves both: dense wins, and the first one's shift.
+    #[must_use]
+    pub fn with(mut self, other: View<'_>) -> Self {
+        self.sparse &= matches!(other.data, Data::Csr { .. });
+        self
+    }
+}
+
+fn mean(points: View<'_>) -> Vec<f64> {
+    let mut sum = vec![0.0; points.d];
+    let mut add = |row: &mut dyn Iterator<Item = f64>| sum.iter_mut().zip(row).for_each(|(s, v)| *s += v);
+    match points.data {
+        Data::F32(x) => x.chunks(points.d).for_each(|r| add(&mut r.iter().map(|&v| f64::from(v)))),
+        Data::F64(x) => x.chunks(points.d).for_each(|r| add(&mut r.iter().copied())),
+        _ => {}
+    }
+    sum.iter_mut().for_each(|s| *s /= points.n.max(1) as f64);
+    sum
+}
+
+impl<T: Real> Side<T> {
+    /// Points ready for a kernel under a layout.
+    pub fn new(kernel: &Kernel, points: View<'_>, layout: &Layout) -> Result<Self> {
+        let ready = match kernel.form() {
+            Form::Dot => dot_ready(points, layout)?,
+            Form::Own => Ready::Own(points.slice(0..points.n).gather(&(0..points.n).collect::<Vec<_>>())),
+            Form::Parts => {
+                let (combine, kernels) =
+                    kernel.parts().ok_or_else(|| Error::Unsupported(format!("{kernel} has no parts")))?;
+                let mut own = vec![0.0; if combine == Combine::Normalise { points.n } else { 0 }];
+                if let (Combine::Normalise, [part]) = (combine, kernels) {
+                    part.diag(points, &mut own);
+                }
+                Ready::Parts { parts: kernels.iter().map(|k| Side::new(k, points, layout)).collect::<Result<_>>()?, own }
+            }
+            Form::Precomputed => {
+                let why = "values of a precomputed kernel come from the matrix, not from points";
+                return Err(Error::Unsupported(why.into()));
+            }
+        };
+        Ok(Side { n: points.n, ready })
+    }
+
+    /// Number of points.
+    pub fn len(&self) -> usize {
+        self.n
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.n == 0
+    }
+
+    /// Some of the points, in the order asked.
+    #[must_use]
+    pub fn gather(&self, keep: &[u32]) -> Self {
+        let ready = match &self.ready {
+            Ready::Dense { x, d, sq } => Ready::Dense {
+                x: pick(keep, |i| &x[i * d..(i + 1) * d]),
+                d: *d,
+                sq: keep.iter().map(|&i| sq[i as usize]).collect(),
+            },
+            Ready::Sparse { rows, sq } => {
+                let run = |i: usize| rows.start[i]..rows.start[i + 1];
+                let mut start = vec![0];
+                start.extend(keep.iter().scan(0, |at, &i| {
+                    *at += run(i as usize).len();
+                    Some(*at)
+                }));
+                let rows = SparseRows {
+                    d: rows.d,
+                    start,
+                    column: pick(keep, |i| &rows.column[run(i)]),
+                    value: pick(keep, |i| &rows.value[run(i)]),
+                };
+                Ready::Sparse { rows, sq: keep.iter().map(|&i| sq[i as usize]).collect() }
+            }
+            Ready::Own(points) => Ready::Own(points.gather(&keep.iter().map(|&i| i as usize).collect::<Vec<_>>())),
+            Ready::Parts { parts, own } => Ready::Parts {
+                parts: parts.iter().map(|p| p.gather(keep)).collect(),
+                own: if own.is_empty() { Vec::new() } else { keep.iter().map(|&i| own[i as usize]).collect() },
+            },
+        };
+        Side { n: keep.len(), ready }
+    }
+
+    /// Multiply-adds one kernel value costs.
+    pub fn cost(&self) -> f64 {
+        match &self.ready {
+            Ready::Dense { d, .. } => *d as f64,
+            Ready::Sparse { rows, .. } => 40.0 * rows.value.len() as f64 / self.n.max(1) as f64,
+            Ready::Own(points) => 40.0 * points.dim() as f64,
+            Ready::Parts { parts, .. } => parts.iter().map(Side::cost).sum(),
+        }
+    }
+}
+
+fn pick<'a, T: Copy + 'a>(keep: &[u32], row: impl Fn(usize) -> &'a [T]) -> Vec<T> {
+    let mut out = Vec::with_capacity(keep.iter().map(|&i| row(i as usize).len()).sum());
+    keep.iter().for_each(|&i| out.extend_from_slice(row(i as usize)));
+    out
+}
+
+fn dot_ready<T: Real>(points: View<'_>, layout: &Layout) -> Result<Ready<T>> {
+    let d = points.d;
+    if let (Data::Csr { start, column, value }, true) = (points.data, layout.sparse) {
+        let run = start[0]..start[points.n];
+        let values = &value[run.clone()];
+        let begin: Vec<usize> = start.iter().map(|s| s - start[0]).collect();
+        let sq = begin.windows(2).map(|w| square(values[w[0]..w[1]].iter().copied())).collect();
+        let value = values.iter().map(|&v| T::of(v)).collect();
+        let rows = SparseRows { d, start: begin, column: column[run].to_vec(), value };
+        return Ok(Ready::Sparse { rows, sq });
+    }
+    let zero = vec![0.0; d];
+    let shift = layout.shift.as_deref().unwrap_or(&zero);
+    if shift.len() != d {
+        return Err(Error::shape("columns", d, shift.len()));
+    }
+    let mut x = vec![T::ZERO; points.n * d];
+    let mut sq = vec![T::ZERO; points.n];
+    // Subtracting in f64 before rounding is the point of the shift: the products are of small numbers.
+    let mut put = |i: usize, row: &mut dyn Iterator<Item = f64>| {
+        let out = &mut x[i * d..(i + 1) * d];
+        out.iter_mut().zip(row).zip(shift).for_each(|((o, v), s)| *o = T::of(v - s));
+        // From the rounded values, so that |x - x|^2 comes out as zero to rounding.
+        sq[i] = T::of(square(out.iter().map(|v| v.f64())));
+    };
+    match points.data {
+        Data::F32(v) => v.chunks(d).enumerate().for_each(|(i, r)| put(i, &mut r.iter().map(|&v| f64::from(v)))),
+        Data::F64(v) => v.chunks(d).enumerate().for_each(|(i, r)| put(i, &mut r.iter().copied())),
+        Data::Csr { start, column, value } => {
+            let mut row = vec![0.0; d];
+            for i in 0..points.n {
+                row.fill(0.0);
+                (start[i]..start[i + 1]).for_each(|p| row[column[p] as usize] = value[p]);
+                put(i, &mut row.iter().copied());
+            }
+        }
+        Data::Sequences { .. } | Data::RowNumbers(_) => {
+            return Err(Error::shape("points of a kernel on vectors", points.kind(), "rows of numbers"));
+        }
+    }
+    Ok(Ready::Dense { x, d, sq })
+}
+
+fn square(row: impl Iterator<Item = f64>) -> f64 {
+    row.map(|v| v * v).sum()
+}
