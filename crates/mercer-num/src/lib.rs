@@ -9,6 +9,7 @@ pub mod factor;
 pub mod pass;
 pub mod product;
 mod real;
+pub mod stream;
 pub mod tiles;
 pub mod vector;
 

@@ -7,10 +7,14 @@ use rayon::prelude::*;
 
 use crate::Real;
 use crate::dispatch::dispatch;
+use crate::stream;
 
 /// Rows and columns of a tile: 256 KiB of f32, a quarter of a usual second-level cache, so that the tile and the
 /// packed operands of its product fit together. 192 to 384 measure alike.
 pub const TILE: usize = 256;
+
+/// Results beyond this are written past the caches: no third-level cache of today keeps them.
+const LARGE: usize = 64 << 20;
 
 /// Where a tile lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,6 +91,7 @@ pub fn symmetric<T: Real>(out: &mut [T], n: usize, threads: usize, fill: impl Fn
         .map(|(row, col)| Tile { row, rows: TILE.min(n - row), col, cols: TILE.min(n - col) })
         .collect();
     let shared = Shared(out.as_mut_ptr(), out.len());
+    let put = writer::<T>(size_of_val(out));
     each(&tiles, TILE * TILE, threads, |t, values| {
         fill(t, values);
         if t.row == t.col {
@@ -99,7 +104,7 @@ pub fn symmetric<T: Real>(out: &mut [T], n: usize, threads: usize, fill: impl Fn
         }
         for (r, line) in values.chunks(t.cols).enumerate() {
             // SAFETY: tiles below the diagonal do not overlap; each is written by the one thread that has it.
-            unsafe { shared.run((t.row + r) * n + t.col, t.cols) }.copy_from_slice(line);
+            put(unsafe { shared.run((t.row + r) * n + t.col, t.cols) }, line);
         }
         if t.row != t.col {
             let mut band = [T::ZERO; 8 * TILE];
@@ -109,10 +114,11 @@ pub fn symmetric<T: Real>(out: &mut [T], n: usize, threads: usize, fill: impl Fn
                 for c in 0..wide {
                     // SAFETY: the mirror images of those tiles overlap neither each other nor the tiles.
                     let line = unsafe { shared.run((t.col + first + c) * n + t.row, t.rows) };
-                    line.copy_from_slice(&band[c * TILE..c * TILE + t.rows]);
+                    put(line, &band[c * TILE..c * TILE + t.rows]);
                 }
             }
         }
+        stream::fence();
     });
 }
 
@@ -135,6 +141,11 @@ pub fn mirror<T: Real>(out: &mut [T], stride: usize, row: usize, m: usize, col: 
             }
         }
     }
+}
+
+/// How lines of a result of so many bytes are best written: past the caches if it would not stay in them.
+fn writer<T: Real>(bytes: usize) -> fn(&mut [T], &[T]) {
+    if bytes > LARGE { stream::copy } else { <[T]>::copy_from_slice }
 }
 
 /// Runs every tile with a scratch tile, on so many threads.
