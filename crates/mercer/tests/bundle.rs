@@ -19,7 +19,10 @@ fn all_kinds() -> Vec<(Expansion, Bundle)> {
     let image = mercer::data::ImageShape::grey(1, 2);
     let csr = Csr { start: vec![0, 1, 3], column: vec![1, 0, 2], value: vec![0.5, 1.0, 2.0] };
     vec![
-        bundle(Points::dense(vec![1.0, 2.0, 3.0, 4.0], 2).expect("2 x 2").with_image(image).expect("2 pixels"), "rbf(gamma=0.5)"),
+        bundle(
+            Points::dense(vec![1.0, 2.0, 3.0, 4.0], 2).expect("2 x 2").with_image(image).expect("2 pixels"),
+            "rbf(gamma=0.5)",
+        ),
         bundle(Points::dense_f32(vec![1.0, 2.0, 3.0, 4.0], 2).expect("2 x 2"), "linear"),
         bundle(Points::sparse(csr, 3).expect("rows in order"), "linear + rbf(gamma=1)"),
         bundle(Points::row_numbers(vec![4, 7]), "precomputed"),
@@ -51,7 +54,9 @@ fn sequences_keep_their_letters() {
 fn broken_files_are_refused_with_the_reason() {
     let (_, b) = all_kinds().remove(0);
     let bytes = b.to_bytes().expect("fits");
-    let why = |bytes: &[u8]| match Bundle::from_bytes(bytes).and_then(|b| Expansion::restore("f", &b.meta["f"], &b)) {
+    let why = |bytes: &[u8]| match Bundle::from_bytes(bytes)
+        .and_then(|b| Expansion::restore("f", &b.meta["f"], &b))
+    {
         Ok(_) => panic!("accepted"),
         Err(why) => why,
     };
@@ -64,8 +69,13 @@ fn broken_files_are_refused_with_the_reason() {
         changed[at..at + from.len()].copy_from_slice(to.as_bytes());
         changed
     };
-    assert!(why(&replaced("\\\"version\\\":1", "\\\"version\\\":9")).contains("newer than this program reads"));
-    assert!(why(&replaced("\\\"format\\\":\\\"mercer\\\"", "\\\"format\\\":\\\"nercer\\\"")).contains("expected \"mercer\""));
+    assert!(
+        why(&replaced("\\\"version\\\":1", "\\\"version\\\":9")).contains("newer than this program reads")
+    );
+    assert!(
+        why(&replaced("\\\"format\\\":\\\"mercer\\\"", "\\\"format\\\":\\\"nercer\\\""))
+            .contains("expected \"mercer\"")
+    );
     let mut nan = b.clone();
     nan.put_f64("f.coef", &[2, 2], vec![1.0, f64::NAN, 0.0, 0.0]);
     assert!(why(&nan.to_bytes().expect("fits")).contains("`f.coef` holds a NaN"));

@@ -83,8 +83,11 @@ impl Bundle {
 
     /// The file's bytes.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        let bytes: Vec<(&String, Dtype, &Vec<usize>, Vec<u8>)> =
-            self.tensors.iter().map(|(name, t)| (name, t.values.dtype(), &t.shape, t.values.bytes())).collect();
+        let bytes: Vec<(&String, Dtype, &Vec<usize>, Vec<u8>)> = self
+            .tensors
+            .iter()
+            .map(|(name, t)| (name, t.values.dtype(), &t.shape, t.values.bytes()))
+            .collect();
         let views = bytes
             .iter()
             .map(|(name, dtype, shape, bytes)| {
@@ -94,7 +97,8 @@ impl Bundle {
             .map_err(|e| Error::shape("tensor", e, "a shape that fits its values"))?;
         let head = serde_json::json!({ "format": MAGIC, "version": VERSION, "body": self.meta });
         let meta = HashMap::from([(META.to_owned(), head.to_string())]);
-        safetensors::serialize(views, Some(meta)).map_err(|e| Error::shape("model", e, "tensors that can be written"))
+        safetensors::serialize(views, Some(meta))
+            .map_err(|e| Error::shape("model", e, "tensors that can be written"))
     }
 
     /// Writes the file so that a reader sees the old one or the new one, never half of one.
@@ -120,18 +124,26 @@ impl Bundle {
         if bytes.len() < 8 {
             return Err(format!("{} bytes: too short to be a model", bytes.len()));
         }
-        let (_, head) = SafeTensors::read_metadata(bytes).map_err(|e| format!("not a model file, or cut short: {e}"))?;
-        let text = head.metadata().as_ref().and_then(|m| m.get(META)).ok_or("a safetensors file, but not one of Mercer's")?;
+        let (_, head) =
+            SafeTensors::read_metadata(bytes).map_err(|e| format!("not a model file, or cut short: {e}"))?;
+        let text = head
+            .metadata()
+            .as_ref()
+            .and_then(|m| m.get(META))
+            .ok_or("a safetensors file, but not one of Mercer's")?;
         let head: Value = serde_json::from_str(text).map_err(|e| format!("metadata is not JSON: {e}"))?;
         if head["format"] != MAGIC {
             return Err(format!("format is {}, expected \"{MAGIC}\"", head["format"]));
         }
         match head["version"].as_u64() {
             Some(1..=VERSION) => {}
-            Some(newer) => return Err(format!("version {newer} is newer than this program reads ({VERSION})")),
+            Some(newer) => {
+                return Err(format!("version {newer} is newer than this program reads ({VERSION})"));
+            }
             None => return Err(format!("version is {}, expected a whole number", head["version"])),
         }
-        let file = SafeTensors::deserialize(bytes).map_err(|e| format!("not a model file, or cut short: {e}"))?;
+        let file =
+            SafeTensors::deserialize(bytes).map_err(|e| format!("not a model file, or cut short: {e}"))?;
         let mut tensors = BTreeMap::new();
         for (name, view) in file.tensors() {
             let values = Values::read(&view).map_err(|why| format!("tensor `{name}` {why}"))?;

@@ -12,7 +12,7 @@ mod algebra;
 mod project;
 mod store;
 
-use crate::data::{Points, Row, View};
+use crate::data::{Points, View};
 use crate::error::{Error, Fault, Result};
 use crate::gram::{self, Centres};
 use crate::kernel::Kernel;
@@ -60,7 +60,12 @@ impl Expansion {
         }
         if let Some(p) = coef.iter().chain(&offset).position(|v| !v.is_finite()) {
             let got = coef.get(p).or(offset.get(p.wrapping_sub(coef.len()))).map(f64::to_string);
-            let fault = Fault { row: Some((p / k) as u64 + 1), got, expected: "finite coefficients".into(), ..Fault::default() };
+            let fault = Fault {
+                row: Some((p / k) as u64 + 1),
+                got,
+                expected: "finite coefficients".into(),
+                ..Fault::default()
+            };
             return Err(fault.into());
         }
         if let Some((i, j)) = centres.first_not_finite() {
@@ -79,7 +84,8 @@ impl Expansion {
     /// Drops centres whose coefficients are all zero. All parts are known to fit.
     fn trimmed(kernel: Kernel, centres: Points, coef: Vec<f64>, offset: Vec<f64>) -> Self {
         let k = offset.len();
-        let keep: Vec<usize> = (0..centres.len()).filter(|&j| coef[j * k..(j + 1) * k].iter().any(|&c| c != 0.0)).collect();
+        let keep: Vec<usize> =
+            (0..centres.len()).filter(|&j| coef[j * k..(j + 1) * k].iter().any(|&c| c != 0.0)).collect();
         if keep.len() == centres.len() {
             return Expansion { kernel, centres, coef, offset };
         }
@@ -135,8 +141,10 @@ impl Expansion {
         }
         let centres = self.centres.view();
         match precision {
-            Precision::F32 => Centres::<f32>::new(&self.kernel, centres, &self.coef, points)?.apply(points, &mut out, par)?,
-            Precision::F64 => Centres::<f64>::new(&self.kernel, centres, &self.coef, points)?.apply(points, &mut out, par)?,
+            Precision::F32 => Centres::<f32>::new(&self.kernel, centres, &self.coef, points)?
+                .apply(points, &mut out, par)?,
+            Precision::F64 => Centres::<f64>::new(&self.kernel, centres, &self.coef, points)?
+                .apply(points, &mut out, par)?,
         }
         Ok(out)
     }
@@ -151,20 +159,6 @@ impl Expansion {
         let mut out = vec![0.0; n * k];
         product::nn(&mut out, Mat::new(values, n, m), Mat::new(&self.coef, m, k), par.threads());
         out.iter_mut().zip(self.offset.iter().cycle()).for_each(|(o, b)| *o += b);
-        Ok(out)
-    }
-
-    /// The gradient of every output at one point, k x d row by row.
-    pub fn gradient(&self, x: Row<'_>) -> Result<Vec<f64>> {
-        let (k, d) = (self.outputs(), self.centres.dim());
-        let mut out = vec![0.0; k * d];
-        let mut g = vec![0.0; d];
-        for j in 0..self.len() {
-            self.kernel.gradient(x, self.centres.row(j), &mut g)?;
-            for (line, &c) in out.chunks_mut(d).zip(&self.coef[j * k..(j + 1) * k]) {
-                line.iter_mut().zip(&g).for_each(|(o, g)| *o += c * g);
-            }
-        }
         Ok(out)
     }
 

@@ -11,7 +11,8 @@ type Read<T> = std::result::Result<T, String>;
 impl Expansion {
     /// Adds this expansion to a bundle under a name; what it returns belongs into the metadata.
     pub fn store(&self, name: &str, bundle: &mut Bundle) -> crate::Result<serde_json::Value> {
-        let kernel = serde_json::to_value(&self.kernel).map_err(|e| crate::Error::Unsupported(e.to_string()))?;
+        let kernel =
+            serde_json::to_value(&self.kernel).map_err(|e| crate::Error::Unsupported(e.to_string()))?;
         let points = store_points(&self.centres, &format!("{name}.centres"), bundle);
         bundle.put_f64(format!("{name}.coef"), &[self.len(), self.outputs()], self.coef.clone());
         bundle.put_f64(format!("{name}.offset"), &[self.outputs()], self.offset.clone());
@@ -67,7 +68,8 @@ pub(crate) fn store_points(points: &Points, name: &str, bundle: &mut Bundle) -> 
 
 /// Points from a bundle; says what is wrong with them.
 pub(crate) fn restore_points(meta: &serde_json::Value, name: &str, bundle: &Bundle) -> Read<Points> {
-    let number = |key: &str| meta[key].as_u64().map(|v| v as usize).ok_or(format!("`{name}` lacks its {key}"));
+    let number =
+        |key: &str| meta[key].as_u64().map(|v| v as usize).ok_or(format!("`{name}` lacks its {key}"));
     let (n, d) = (number("rows")?, number("columns")?);
     let part = |p: &str| format!("{name}.{p}");
     let tensor = |name: &str, shape: &[usize]| -> Read<Values> {
@@ -79,7 +81,9 @@ pub(crate) fn restore_points(meta: &serde_json::Value, name: &str, bundle: &Bund
     };
     let flat = |p: &str| -> Read<Values> {
         let t = bundle.get(&part(p))?;
-        let [_] = t.shape[..] else { return Err(format!("tensor `{}` has {} axes, expected 1", part(p), t.shape.len())) };
+        let [_] = t.shape[..] else {
+            return Err(format!("tensor `{}` has {} axes, expected 1", part(p), t.shape.len()));
+        };
         Ok(t.values.clone())
     };
     let wrong = || format!("`{name}` holds other types than its kind {} has", meta["kind"]);
@@ -96,7 +100,9 @@ pub(crate) fn restore_points(meta: &serde_json::Value, name: &str, bundle: &Bund
         },
         Some("f64") => Points::dense(bundle.f64(name, &[n, d])?.to_vec(), d),
         Some("sparse") => match (flat("column")?, flat("value")?) {
-            (Values::U32(column), Values::F64(value)) => Points::sparse(Csr { start: starts()?, column, value }, d),
+            (Values::U32(column), Values::F64(value)) => {
+                Points::sparse(Csr { start: starts()?, column, value }, d)
+            }
             _ => return Err(wrong()),
         },
         Some("sequences") => match (flat("alphabet")?, flat("symbol")?) {
@@ -114,7 +120,13 @@ pub(crate) fn restore_points(meta: &serde_json::Value, name: &str, bundle: &Bund
     let points = built.map_err(|e| e.to_string())?;
     match serde_json::from_value::<Option<ImageShape>>(meta["image"].clone()) {
         Ok(None) => Ok(points),
-        Ok(Some(shape)) if shape.height.checked_mul(shape.width).and_then(|a| a.checked_mul(shape.channels)).is_some() => {
+        Ok(Some(shape))
+            if shape
+                .height
+                .checked_mul(shape.width)
+                .and_then(|a| a.checked_mul(shape.channels))
+                .is_some() =>
+        {
             points.with_image(shape).map_err(|e| e.to_string())
         }
         _ => Err(format!("`{name}` has an image shape that is none")),

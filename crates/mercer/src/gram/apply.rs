@@ -34,12 +34,15 @@ impl<T: Real> Centres<T> {
         let k = coef.len().checked_div(centres.n).unwrap_or(0);
         let layout = Layout::of(kernel, centres).with(points);
         let cut = |i: usize| i..(i + CENTRES).min(centres.n);
-        let side = (0..centres.n).step_by(CENTRES).map(|i| Side::new(kernel, centres.slice(cut(i)), &layout));
+        let side = (0..centres.n)
+            .step_by(CENTRES)
+            .map(|i| Side::new(kernel, centres.slice(cut(i)), &layout))
+            .collect::<Result<_>>()?;
         let coef = (0..centres.n).step_by(CENTRES).map(|i| {
             let r = cut(i);
             coef[r.start * k..r.end * k].iter().map(|&c| T::of(c)).collect()
         });
-        Ok(Centres { kernel: kernel.clone(), layout, side: side.collect::<Result<_>>()?, coef: coef.collect(), k })
+        Ok(Centres { kernel: kernel.clone(), layout, side, coef: coef.collect(), k })
     }
 
     /// `out[i * k + o] += sum_j k(x_i, c_j) coef[j * k + o]` for all points, sums over tiles in f64.

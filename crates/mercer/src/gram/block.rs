@@ -16,13 +16,22 @@ pub fn block<T: Real>(kernel: &Kernel, a: &Side<T>, b: &Side<T>, out: &mut [T], 
 }
 
 /// [`block`] into a part of a larger matrix whose rows are `stride` apart.
-pub(super) fn block_strided<T: Real>(kernel: &Kernel, a: &Side<T>, b: &Side<T>, out: &mut [T], stride: usize, par: Par) {
+pub(super) fn block_strided<T: Real>(
+    kernel: &Kernel,
+    a: &Side<T>,
+    b: &Side<T>,
+    out: &mut [T],
+    stride: usize,
+    par: Par,
+) {
     if a.n == 0 || b.n == 0 {
         return;
     }
     match (&a.ready, &b.ready) {
         (Ready::Dense { .. }, Ready::Dense { .. }) | (Ready::Own(_), Ready::Own(_)) => {
-            tiles::rectangular(out, stride, a.n, b.n, par.threads(), |t, values| tile(kernel, a, b, t, values));
+            tiles::rectangular(out, stride, a.n, b.n, par.threads(), |t, values| {
+                tile(kernel, a, b, t, values)
+            });
         }
         (Ready::Sparse { rows, sq: a_sq }, Ready::Sparse { rows: other, sq: b_sq }) => {
             sparse_rows(kernel, (rows, a_sq), (other, b_sq), out, stride, par);
@@ -33,7 +42,10 @@ pub(super) fn block_strided<T: Real>(kernel: &Kernel, a: &Side<T>, b: &Side<T>, 
         (Ready::Parts { .. }, Ready::Parts { .. }) => {
             let mut whole = Buffer::zeroed(a.n * b.n);
             block(kernel, a, b, &mut whole, par);
-            whole.chunks(b.n).zip(out.chunks_mut(stride)).for_each(|(from, to)| to[..b.n].copy_from_slice(from));
+            whole
+                .chunks(b.n)
+                .zip(out.chunks_mut(stride))
+                .for_each(|(from, to)| to[..b.n].copy_from_slice(from));
         }
         _ => unreachable!("both sides of a block are made under one layout"),
     }
@@ -99,7 +111,9 @@ fn tile<T: Real>(kernel: &Kernel, a: &Side<T>, b: &Side<T>, t: tiles::Tile, valu
             product::nt(values, left, right, 1);
             kernel.map(values, &sq[rows], &y_sq[cols]);
         }
-        (Ready::Own(x), Ready::Own(y)) => kernel.own_block(x.view().slice(rows), y.view().slice(cols), values),
+        (Ready::Own(x), Ready::Own(y)) => {
+            kernel.own_block(x.view().slice(rows), y.view().slice(cols), values)
+        }
         _ => unreachable!("only these two are cut into tiles"),
     }
 }

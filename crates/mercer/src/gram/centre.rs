@@ -52,7 +52,8 @@ mod tests {
         let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(p, q)| p * q).sum::<f64>();
         let (x, t) = (toy::normals(n, d, 1), toy::normals(m, d, 2));
         let mean: Vec<f64> = (0..d).map(|j| x.iter().skip(j).step_by(d).sum::<f64>() / n as f64).collect();
-        let shifted = |v: &[f64]| -> Vec<f64> { v.iter().enumerate().map(|(p, v)| v - mean[p % d]).collect() };
+        let shifted =
+            |v: &[f64]| -> Vec<f64> { v.iter().enumerate().map(|(p, v)| v - mean[p % d]).collect() };
         let mut square = reference::gram(&x, &x, d, dot);
         let mut cross = reference::gram(&t, &x, d, dot);
         let means = Means::of(&square, n);

@@ -38,7 +38,13 @@ struct Class {
 
 impl<'a> Classes<'a> {
     /// The points' rows by class; squares are kept if all of them fit into `memory` bytes.
-    pub fn new(kernel: &'a Kernel, points: &'a Points, of_row: &[u32], classes: usize, memory: usize) -> Result<Self> {
+    pub fn new(
+        kernel: &'a Kernel,
+        points: &'a Points,
+        of_row: &[u32],
+        classes: usize,
+        memory: usize,
+    ) -> Result<Self> {
         let view = points.view();
         block::check(kernel, view, view)?;
         let layout = Layout::of(kernel, view);
@@ -159,7 +165,8 @@ impl Rows for PairRows<'_> {
 
     fn subset(&self, keep: &[u32]) -> Box<dyn Rows + '_> {
         let na = self.a.rows.len();
-        let row = |&i: &u32| if (i as usize) < na { self.a.rows[i as usize] } else { self.b.rows[i as usize - na] };
+        let row =
+            |&i: &u32| if (i as usize) < na { self.a.rows[i as usize] } else { self.b.rows[i as usize - na] };
         let points = self.all.points.gather(&keep.iter().map(row).collect::<Vec<_>>());
         let rows = KernelRows::under(self.all.kernel, Cow::Owned(points), &self.all.layout)
             .expect("kernel and points were checked when the classes were made");

@@ -43,7 +43,8 @@ pub fn nystroem(kernel: &Kernel, points: View<'_>, landmarks: &[usize], par: Par
     let (values, vectors) = factor::eigen(&own, m)?;
     let rank = values.iter().take_while(|&&v| v > 1e-12 * values[0].max(0.0)).count();
     // W^(-1/2) on the directions kept: U_r S_r^(-1/2).
-    let half: Vec<f64> = (0..m * rank).map(|p| vectors[p / rank * m + p % rank] / values[p % rank].sqrt()).collect();
+    let half: Vec<f64> =
+        (0..m * rank).map(|p| vectors[p / rank * m + p % rank] / values[p % rank].sqrt()).collect();
     let mut f = vec![0.0; n * rank];
     product::nn(&mut f, Mat::new(&columns, n, m), Mat::new(&half, m, rank), par.threads());
     let mut diag = vec![0.0; n];

@@ -42,7 +42,11 @@ impl Matrix {
                 }
             }
         }
-        Ok(Matrix { n, values: values.iter().map(|&v| v as f32).collect::<Vec<_>>().into(), exact: Some(values) })
+        Ok(Matrix {
+            n,
+            values: values.iter().map(|&v| v as f32).collect::<Vec<_>>().into(),
+            exact: Some(values),
+        })
     }
 
     /// A matrix of computed f32 values.

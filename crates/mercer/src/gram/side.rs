@@ -98,7 +98,10 @@ impl<T: Real> Side<T> {
                 if let (Combine::Normalise, [part]) = (combine, kernels) {
                     part.diag(points, &mut own);
                 }
-                Ready::Parts { parts: kernels.iter().map(|k| Side::new(k, points, layout)).collect::<Result<_>>()?, own }
+                Ready::Parts {
+                    parts: kernels.iter().map(|k| Side::new(k, points, layout)).collect::<Result<_>>()?,
+                    own,
+                }
             }
             Form::Precomputed => {
                 let why = "values of a precomputed kernel come from the matrix, not from points";
@@ -142,10 +145,16 @@ impl<T: Real> Side<T> {
                 };
                 Ready::Sparse { rows, sq: keep.iter().map(|&i| sq[i as usize]).collect() }
             }
-            Ready::Own(points) => Ready::Own(points.gather(&keep.iter().map(|&i| i as usize).collect::<Vec<_>>())),
+            Ready::Own(points) => {
+                Ready::Own(points.gather(&keep.iter().map(|&i| i as usize).collect::<Vec<_>>()))
+            }
             Ready::Parts { parts, own } => Ready::Parts {
                 parts: parts.iter().map(|p| p.gather(keep)).collect(),
-                own: if own.is_empty() { Vec::new() } else { keep.iter().map(|&i| own[i as usize]).collect() },
+                own: if own.is_empty() {
+                    Vec::new()
+                } else {
+                    keep.iter().map(|&i| own[i as usize]).collect()
+                },
             },
         };
         Side { n: keep.len(), ready }
@@ -174,7 +183,7 @@ fn dot_ready<T: Real>(points: View<'_>, layout: &Layout) -> Result<Ready<T>> {
         let run = start[0]..start[points.n];
         let values = &value[run.clone()];
         let begin: Vec<usize> = start.iter().map(|s| s - start[0]).collect();
-        let sq = begin.windows(2).map(|w| square(values[w[0]..w[1]].iter().copied())).collect();
+        let sq = begin.windows(2).map(|w| T::of(square(values[w[0]..w[1]].iter().copied()))).collect();
         let value = values.iter().map(|&v| T::of(v)).collect();
         let rows = SparseRows { d, start: begin, column: column[run].to_vec(), value };
         return Ok(Ready::Sparse { rows, sq });
@@ -194,7 +203,9 @@ fn dot_ready<T: Real>(points: View<'_>, layout: &Layout) -> Result<Ready<T>> {
         sq[i] = T::of(square(out.iter().map(|v| v.f64())));
     };
     match points.data {
-        Data::F32(v) => v.chunks(d).enumerate().for_each(|(i, r)| put(i, &mut r.iter().map(|&v| f64::from(v)))),
+        Data::F32(v) => {
+            v.chunks(d).enumerate().for_each(|(i, r)| put(i, &mut r.iter().map(|&v| f64::from(v))))
+        }
         Data::F64(v) => v.chunks(d).enumerate().for_each(|(i, r)| put(i, &mut r.iter().copied())),
         Data::Csr { start, column, value } => {
             let mut row = vec![0.0; d];
