@@ -15,7 +15,7 @@ use anyhow::{Context, Result, bail};
 const HELP: &str = "\
 cargo xtask <command>
 
-  tidy                     the house rules: who may name whom, where unsafe may be, what must not be committed
+  tidy [FOLDER]            the house rules: who may name whom, where unsafe may be, what must not be committed
   licences                 every dependency's licence against the list of those we accept
   test [STEP ...]          everything `./test` runs, or only the named steps
   bench NAME [ARG ...]     Mercer beside its peers in one run (`cargo xtask bench list` names them)
@@ -37,7 +37,7 @@ fn run(args: &[String]) -> Result<()> {
     let root = root();
     let (command, rest) = args.split_first().map_or(("help", args), |(c, rest)| (c.as_str(), rest));
     match command {
-        "tidy" => tidy::run(&root),
+        "tidy" => tidy::run(rest.first().map_or(root.as_path(), Path::new)),
         "licences" => licences::run(&root),
         "test" => steps::run(&root, rest),
         "docs" => {
