@@ -1,0 +1,118 @@
+//! Mercer beside its peers, each comparison in one run: `cargo xtask bench NAME`.
+//!
+//! Every side is a process of its own that answers one request at a time, so that runs alternate on the same machine
+//! in the same minute and peak memory is each side's own. What is printed is the best of several runs and the ratio
+//! `peer_s / mercer_s`: above 1, Mercer is faster.
+#![forbid(unsafe_code)]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command's output is its purpose")]
+
+mod gram;
+mod memory;
+mod python;
+mod report;
+mod rounds;
+mod serve;
+mod sets;
+mod side;
+mod svm;
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use clap::{Parser, ValueEnum};
+
+use report::Report;
+
+/// Mercer beside its peers, in one run on this machine.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask bench", version)]
+struct Args {
+    /// Which comparison; `list` names them.
+    name: String,
+    /// A table for people, or one JSON object.
+    #[arg(long, default_value = "text")]
+    format: Format,
+    /// Only these cases, by a part of their name.
+    #[arg(long)]
+    set: Vec<String>,
+    /// Only these peers, by a part of their name.
+    #[arg(long)]
+    peer: Vec<String>,
+    /// Best of how many runs.
+    #[arg(long, default_value_t = 5)]
+    repeats: usize,
+    /// A side that has used this many seconds on a case is not asked again.
+    #[arg(long, default_value_t = 30.0)]
+    budget: f64,
+    /// Threads each side may use; 0 means as many as the machine has.
+    #[arg(long, default_value_t = 0)]
+    threads: usize,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Format {
+    Text,
+    Json,
+}
+
+type Bench = (&'static str, &'static str, fn(&Args) -> Result<Report>);
+
+/// Every comparison there is.
+const ALL: [Bench; 2] = [
+    ("gram", "the whole Gaussian matrix of 7291 rows: numpy, scikit-learn, the product rate", gram::run),
+    ("svm", "support vector classifiers on real sets: scikit-learn, oneDAL, LIBSVM", svm::run),
+];
+
+impl Args {
+    fn threads(&self) -> usize {
+        mercer::Par::new(self.threads).threads()
+    }
+
+    fn wants(&self, case: &str) -> bool {
+        self.set.is_empty() || self.set.iter().any(|s| case.contains(s.as_str()))
+    }
+
+    fn wants_peer(&self, label: &str) -> bool {
+        self.peer.is_empty() || self.peer.iter().any(|p| label.contains(p.as_str()))
+    }
+}
+
+fn main() -> ExitCode {
+    // The driver starts this program again as Mercer's side.
+    let outcome = if std::env::args().nth(1).as_deref() == Some("--serve") { serve::run() } else { run() };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("bench: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<()> {
+    let args = Args::parse();
+    if args.name == "list" {
+        for (name, what, _) in ALL {
+            println!("{name:<8} {what}");
+        }
+        return Ok(());
+    }
+    let Some((_, _, bench)) = ALL.iter().find(|(name, ..)| *name == args.name) else {
+        bail!("there is no comparison `{}`; `cargo xtask bench list` names them", args.name);
+    };
+    let load = memory::load_average();
+    let mut report = bench(&args)?;
+    if let Some(load) = load {
+        report.note(
+            "machine",
+            "load of other processes at the start; figures are good only near 0",
+            load,
+            "cores",
+        );
+    }
+    match args.format {
+        Format::Text => print!("{}", report.text()),
+        Format::Json => println!("{}", serde_json::to_string_pretty(&report)?),
+    }
+    Ok(())
+}

@@ -1,0 +1,75 @@
+//! The peers' home: a Python virtual environment of our own under `bench/.venv`, with pinned packages.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+/// Packages that every comparison needs, and those only some peers are in.
+const PINS: [(&str, &str); 5] = [
+    ("numpy", "2.4.6"),
+    ("scipy", "1.17.1"),
+    ("scikit-learn", "1.9.1"),
+    ("scikit-learn-intelex", "2026.2.0"),
+    ("libsvm-official", "3.37.0"),
+];
+
+/// An environment that is there and has what was asked for.
+#[derive(Debug)]
+pub(crate) struct Python {
+    folder: PathBuf,
+}
+
+impl Python {
+    /// Makes the environment if it is not there.
+    pub(crate) fn ready() -> Result<Self> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(".venv");
+        let python = Python { folder };
+        if !python.answers() {
+            eprintln!("bench: making {}", python.folder.display());
+            let venv = Command::new("python3").args(["-m", "venv", "--clear"]).arg(&python.folder).status();
+            let made = venv.context("python3 cannot be started: peers need Python 3.11 or newer")?;
+            if !made.success() {
+                bail!("python3 -m venv failed; on Debian: apt-get install python3-venv");
+            }
+        }
+        Ok(python)
+    }
+
+    /// Installs those of the packages that are missing. The error says which could not be had.
+    pub(crate) fn need(&self, packages: &[&str]) -> Result<()> {
+        let pins = PINS.iter().filter(|(name, _)| packages.contains(name));
+        let missing: Vec<String> = pins
+            .filter(|(name, version)| self.version(name).as_deref() != Some(version))
+            .map(|(name, version)| format!("{name}=={version}"))
+            .collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        eprintln!("bench: installing {}", missing.join(", "));
+        let mut pip = self.command();
+        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(&missing);
+        // Answers go to standard output; what pip says must not.
+        let status = pip.stdout(Stdio::null()).status().context("cannot start pip")?;
+        if !status.success() {
+            bail!("pip could not install {}", missing.join(", "));
+        }
+        Ok(())
+    }
+
+    /// The interpreter, ready to be given a script.
+    pub(crate) fn command(&self) -> Command {
+        Command::new(self.folder.join("bin/python"))
+    }
+
+    fn answers(&self) -> bool {
+        let quiet = |c: &mut Command| c.stdout(Stdio::null()).stderr(Stdio::null()).status();
+        quiet(self.command().args(["-m", "pip", "--version"])).is_ok_and(|s| s.success())
+    }
+
+    fn version(&self, package: &str) -> Option<String> {
+        let ask = format!("from importlib.metadata import version; print(version('{package}'))");
+        let output = self.command().args(["-c", &ask]).output().ok()?;
+        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    }
+}
