@@ -3,8 +3,10 @@
 
 #![expect(clippy::print_stderr, reason = "a test that finds no real data says so")]
 
+mod arrays;
 mod formats;
 mod messages;
+mod property;
 mod real;
 mod round_trip;
 

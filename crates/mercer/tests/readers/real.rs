@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use mercer::data::io::{ReadOptions, Storage, TargetKind, read};
+use mercer::data::io::{ReadOptions, Storage, TargetKind, read, read_splits};
 use mercer::data::{Dataset, Targets};
 
-fn data(file: &str, options: &ReadOptions) -> Option<Dataset> {
+fn path(file: &str) -> Option<PathBuf> {
     let local = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/local");
     let folder = std::env::var_os("MERCER_DATA").map_or_else(|| PathBuf::from(local), PathBuf::from);
     let path = folder.join(file);
@@ -13,7 +13,11 @@ fn data(file: &str, options: &ReadOptions) -> Option<Dataset> {
         eprintln!("skipped: {} is not there (set MERCER_DATA)", path.display());
         return None;
     }
-    Some(read(&path, options).expect("a good file"))
+    Some(path)
+}
+
+fn data(file: &str, options: &ReadOptions) -> Option<Dataset> {
+    Some(read(path(file)?, options).expect("a good file"))
 }
 
 fn counts(data: &Dataset) -> Vec<usize> {
@@ -61,4 +65,13 @@ fn regression_and_sequences() {
     let Some(promoters) = data("dna/promoters.txt.xz", &ReadOptions::default()) else { return };
     assert_eq!((promoters.len(), promoters.dim()), (106, 57));
     assert_eq!(promoters.targets.classes().expect("classes").names, ["+", "-"]);
+}
+
+#[test]
+fn splits_that_come_with_a_data_set() {
+    let Some(heart) = data("ida/heart.svm.xz", &ReadOptions::default()) else { return };
+    let Some(splits) = path("ida/heart.splits.txt.xz") else { return };
+    let folds = read_splits(splits, heart.len()).expect("good splits");
+    assert_eq!(folds.len(), 10);
+    assert!(folds.iter().all(|f| f.train.len() == 170 && f.test.len() == 100));
 }

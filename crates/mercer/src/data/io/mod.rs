@@ -34,6 +34,7 @@ mod options;
 mod sequences;
 mod sniff;
 mod source;
+mod splits;
 mod table;
 mod text;
 
@@ -45,6 +46,7 @@ pub use formats::{FORMATS, Format, FormatInfo};
 pub use labels::TargetKind;
 pub use options::{LabelColumn, ReadOptions, Storage};
 pub use source::Compression;
+pub use splits::{read_splits, read_splits_bytes};
 
 use self::labels::Collector;
 use self::limits::Budget;
