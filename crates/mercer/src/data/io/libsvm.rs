@@ -12,7 +12,7 @@ use std::io::Write;
 
 use super::labels::Collector;
 use super::source::Input;
-use super::text::{Lines, number, shown};
+use super::text::{Lines, leading_number, shown};
 use super::{ReadOptions, Storage, TargetKind};
 use crate::data::{Csr, Data, Dataset, Points, Row, Targets};
 use crate::error::{Error, Result};
@@ -95,32 +95,38 @@ impl Rows {
     fn push(&mut self, line: &[u8], largest: u64) -> std::result::Result<(), Wrong> {
         let comment = if line.contains(&b'#') { line.iter().position(|&b| b == b'#') } else { None };
         let line = &line[..comment.unwrap_or(line.len())];
-        let mut words = Words { rest: line };
-        let Some(first) = words.next() else { return Ok(()) };
+        let line = line.trim_ascii();
+        let first = &line[..word_end(line)];
+        if first.is_empty() {
+            return Ok(());
+        }
         let has_label = !first.contains(&b':');
         if *self.labelled.get_or_insert(has_label) != has_label {
             let expected =
                 if has_label { "`index:value`, as the rows before have no label" } else { "a label first" };
             return Err(Wrong::new(shown(first), expected));
         }
+        let mut rest = line;
         if has_label {
             self.labels.push(first).map_err(|(got, expected)| Wrong::new(got, expected))?;
-        } else {
-            words.rest = line;
+            rest = line[first.len()..].trim_ascii_start();
         }
         let mut last = 0;
-        for word in words {
-            let (index, value) = match pair(word) {
-                Some(pair) => pair,
-                None if word.starts_with(b"qid:") => {
-                    self.skipped_qid = true;
-                    continue;
+        while !rest.is_empty() {
+            let Some((index, value, len)) = pair(rest) else {
+                let word = &rest[..word_end(rest)];
+                if !word.starts_with(b"qid:") {
+                    return Err(bad_pair(word));
                 }
-                None => return Err(bad_pair(word)),
+                self.skipped_qid = true;
+                rest = rest[word.len()..].trim_ascii_start();
+                continue;
             };
-            if index == 0 || index > largest {
-                let expected = format!("an index from 1 to {largest}");
+            // One comparison for both ends: nothing is below 0.
+            if index.wrapping_sub(1) >= largest {
+                let word = &rest[..len];
                 let got = if index == 0 { format!("index 0 in {}", shown(word)) } else { shown(word) };
+                let expected = format!("an index from 1 to {largest}");
                 return Err(Wrong { got, expected, too_large: index > largest });
             }
             if index <= last {
@@ -132,6 +138,7 @@ impl Rows {
                 self.column.push((index - 1) as u32);
                 self.value.push(value);
             }
+            rest = rest[len..].trim_ascii_start();
         }
         self.d = self.d.max(last);
         self.start.push(self.column.len());
@@ -169,31 +176,23 @@ impl Rows {
     }
 }
 
-/// Words between blanks.
-struct Words<'a> {
-    rest: &'a [u8],
+/// Where the first word ends.
+fn word_end(text: &[u8]) -> usize {
+    text.iter().position(u8::is_ascii_whitespace).unwrap_or(text.len())
 }
 
-impl<'a> Iterator for Words<'a> {
-    type Item = &'a [u8];
-
-    fn next(&mut self) -> Option<&'a [u8]> {
-        let begin = self.rest.iter().position(|b| !b.is_ascii_whitespace())?;
-        let rest = &self.rest[begin..];
-        let end = rest.iter().position(u8::is_ascii_whitespace).unwrap_or(rest.len());
-        self.rest = &rest[end..];
-        Some(&rest[..end])
-    }
-}
-
-/// The index and value of `index:value`.
-fn pair(word: &[u8]) -> Option<(u64, f64)> {
+/// The `index:value` at the beginning of a text, and how many bytes it takes.
+fn pair(text: &[u8]) -> Option<(u64, f64, usize)> {
     let mut index = 0u64;
-    for (at, &byte) in word.iter().enumerate() {
-        match byte {
-            b'0'..=b'9' => index = index.saturating_mul(10).saturating_add(u64::from(byte - b'0')),
-            b':' if at > 0 => return Some((index, number(&word[at + 1..])?)),
-            _ => return None,
+    for (at, &byte) in text.iter().enumerate() {
+        let digit = byte.wrapping_sub(b'0');
+        if digit < 10 {
+            index = index.saturating_mul(10).saturating_add(u64::from(digit));
+        } else if byte == b':' && at > 0 {
+            let (value, len) = leading_number(&text[at + 1..])?;
+            return Some((index, value, at + 1 + len));
+        } else {
+            return None;
         }
     }
     None

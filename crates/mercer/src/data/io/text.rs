@@ -100,33 +100,43 @@ const POWERS: [f64; 23] = [
 
 /// The finite number that a piece of text is, correctly rounded; `None` for anything else, NaN and infinity included.
 pub(super) fn number(text: &[u8]) -> Option<f64> {
-    let (negative, digits) = match text {
-        [b'-', rest @ ..] => (true, rest),
-        [b'+', rest @ ..] => (false, rest),
-        _ => (false, text),
-    };
+    leading_number(text).filter(|&(_, len)| len == text.len()).map(|(value, _)| value)
+}
+
+/// The finite number at the beginning of a text, up to a blank or its end, and how many bytes it takes.
+pub(super) fn leading_number(text: &[u8]) -> Option<(f64, usize)> {
+    let negative = text.first() == Some(&b'-');
+    let begin = usize::from(negative || text.first() == Some(&b'+'));
+    let (mut mantissa, mut point, mut at) = (0u64, None, begin);
     // Most numbers in files are short decimals: both the digits and the power of ten are exact, so one division rounds
     // correctly. Everything else goes the standard library's way.
-    let mut mantissa = 0u64;
-    let mut point = None;
-    for (at, &byte) in digits.iter().enumerate() {
-        match byte {
-            b'0'..=b'9' => mantissa = mantissa.wrapping_mul(10).wrapping_add(u64::from(byte - b'0')),
-            b'.' if point.is_none() => point = Some(at),
-            _ => return general(text),
+    while let Some(&byte) = text.get(at) {
+        let digit = byte.wrapping_sub(b'0');
+        if digit < 10 {
+            mantissa = mantissa.wrapping_mul(10).wrapping_add(u64::from(digit));
+        } else if byte == b'.' && point.is_none() {
+            point = Some(at);
+        } else if byte.is_ascii_whitespace() {
+            break;
+        } else {
+            return general(text);
         }
+        at += 1;
     }
-    let decimals = point.map_or(0, |at| digits.len() - at - 1);
-    let count = digits.len() - usize::from(point.is_some());
-    if count == 0 || count > 19 || mantissa > 1 << 53 {
+    let decimals = point.map_or(0, |point| at - point - 1);
+    let digits = at - begin - usize::from(point.is_some());
+    if digits == 0 || digits > 19 || mantissa > 1 << 53 {
         return general(text);
     }
     let value = mantissa as f64 / POWERS[decimals];
-    Some(if negative { -value } else { value })
+    Some((if negative { -value } else { value }, at))
 }
 
-fn general(text: &[u8]) -> Option<f64> {
-    std::str::from_utf8(text).ok()?.parse().ok().filter(|v: &f64| v.is_finite())
+#[cold]
+fn general(text: &[u8]) -> Option<(f64, usize)> {
+    let len = text.iter().position(u8::is_ascii_whitespace).unwrap_or(text.len());
+    let value: f64 = std::str::from_utf8(&text[..len]).ok()?.parse().ok()?;
+    value.is_finite().then_some((value, len))
 }
 
 #[cfg(test)]
@@ -180,6 +190,14 @@ mod tests {
         ] {
             assert_eq!(number(text.as_bytes()), None, "{text}");
         }
+    }
+
+    #[test]
+    fn a_leading_number_ends_at_a_blank() {
+        assert_eq!(leading_number(b"1.5 2"), Some((1.5, 3)));
+        assert_eq!(leading_number(b"-1e3\t2"), Some((-1000.0, 4)));
+        assert_eq!(leading_number(b"1.5x 2"), None);
+        assert_eq!(leading_number(b" 1"), None);
     }
 
     #[test]

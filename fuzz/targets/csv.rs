@@ -1,0 +1,6 @@
+//! Tables.
+#![no_main]
+
+use mercer::data::io::Format;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| mercer_fuzz::read(&[Some(Format::Csv), Some(Format::Tsv)], bytes));

@@ -1,0 +1,6 @@
+//! LIBSVM text.
+#![no_main]
+
+use mercer::data::io::Format;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| mercer_fuzz::read(&[Some(Format::Libsvm)], bytes));
