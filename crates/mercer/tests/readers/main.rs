@@ -8,6 +8,7 @@ mod formats;
 mod messages;
 mod property;
 mod real;
+mod regress;
 mod round_trip;
 
 use mercer::data::Dataset;

@@ -66,7 +66,7 @@ fn check(data: &Dataset) {
 }
 
 /// Reads the bytes in every way that may be asked for.
-fn read_every_way(bytes: &[u8], options: &ReadOptions) {
+pub(crate) fn read_every_way(bytes: &[u8], options: &ReadOptions) {
     let formats = FORMATS.iter().map(|row| Some(row.format)).chain([None]);
     for format in formats {
         let options = ReadOptions { format, max_bytes: Some(MAX_BYTES), ..options.clone() };
