@@ -30,7 +30,7 @@ pub(super) fn block_strided<T: Real>(
     match (&a.ready, &b.ready) {
         (Ready::Dense { .. }, Ready::Dense { .. }) | (Ready::Own(_), Ready::Own(_)) => {
             tiles::rectangular(out, stride, a.n, b.n, par.threads(), |t, values| {
-                tile(kernel, a, b, t, values)
+                tile(kernel, a, b, t, values);
             });
         }
         (Ready::Sparse { rows, sq: a_sq }, Ready::Sparse { rows: other, sq: b_sq }) => {
@@ -118,7 +118,7 @@ fn tile<T: Real>(kernel: &Kernel, a: &Side<T>, b: &Side<T>, t: tiles::Tile, valu
             kernel.map(values, &sq[rows], &y_sq[cols]);
         }
         (Ready::Own(x), Ready::Own(y)) => {
-            kernel.own_block(x.view().slice(rows), y.view().slice(cols), values)
+            kernel.own_block(x.view().slice(rows), y.view().slice(cols), values);
         }
         _ => unreachable!("only these two are cut into tiles"),
     }

@@ -204,7 +204,7 @@ fn dot_ready<T: Real>(points: View<'_>, layout: &Layout) -> Result<Ready<T>> {
     };
     match points.data {
         Data::F32(v) => {
-            v.chunks(d).enumerate().for_each(|(i, r)| put(i, &mut r.iter().map(|&v| f64::from(v))))
+            v.chunks(d).enumerate().for_each(|(i, r)| put(i, &mut r.iter().map(|&v| f64::from(v))));
         }
         Data::F64(v) => v.chunks(d).enumerate().for_each(|(i, r)| put(i, &mut r.iter().copied())),
         Data::Csr { start, column, value } => {
