@@ -3,7 +3,7 @@
 //! A new kernel is tested by its row in the table: nothing needs to be written here.
 
 use mercer::data::{Csr, Points, Row};
-use mercer::kernel::{Definiteness, Form, Kernel};
+use mercer::kernel::{Definiteness, Form, Kernel, KernelFn};
 use mercer::num::Real;
 use mercer_testkit::{assert, reference, toy};
 
@@ -202,5 +202,209 @@ fn lines_and_files_give_the_same_kernel_back() {
         assert_eq!(Kernel::parse(&line).map(|k| k.to_string()).ok(), Some(line.clone()));
         let json = serde_json::to_string(&kernel).expect("a kernel that can be saved");
         assert_eq!(serde_json::from_str::<Kernel>(&json).expect("what was saved"), kernel, "{json}");
+    }
+}
+
+/// `df/dx_i` by central differences of fourth order.
+fn slope(x: &[f64], i: usize, f: impl Fn(&[f64]) -> f64) -> f64 {
+    let h = 1e-3;
+    let at = |steps: f64| {
+        let mut x = x.to_vec();
+        x[i] += steps * h;
+        f(&x)
+    };
+    (8.0 * (at(1.0) - at(-1.0)) - (at(2.0) - at(-2.0))) / (12.0 * h)
+}
+
+#[test]
+fn gradients_are_finite_differences() {
+    for kernel in examples() {
+        assert!(kernel.has_gradient(), "{kernel}: every kernel of the table has one");
+        let points = points(&kernel, 6, 9);
+        for i in 0..5 {
+            let (x, y) = (points.row(i).to_f64(), points.row(i + 1).to_f64());
+            let mut got = vec![f64::NAN; D];
+            let value = kernel.gradient(Row::F64(&x), Row::F64(&y), &mut got).expect("a gradient");
+            assert::close(value, kernel.value(Row::F64(&x), Row::F64(&y)), 1e-15);
+            for c in 0..D {
+                let want = slope(&x, c, |x| kernel.value(Row::F64(x), Row::F64(&y)));
+                let scale = 1e-7 * (1.0 + value.abs() + want.abs());
+                assert!((got[c] - want).abs() < scale, "{kernel}, column {c}: got {}, wanted {want}", got[c]);
+            }
+            // The same on sparse rows, and added up.
+            let (thin, dense) = sparse(&[x, y].concat());
+            kernel.gradient(dense.row(0), dense.row(1), &mut got).expect("a gradient");
+            let mut sum = got.clone();
+            kernel.add_gradient(-2.0, thin.row(0), thin.row(1), &mut sum);
+            assert::all_close(&sum, &got.iter().map(|g| -g).collect::<Vec<_>>(), 1e-12);
+        }
+    }
+}
+
+#[test]
+fn second_derivatives_are_finite_differences() {
+    let mut without = Vec::new();
+    for kernel in examples() {
+        let points = points(&kernel, 4, 10);
+        if kernel.smoothness() < 2 {
+            assert!(kernel.second_derivatives(points.row(0), points.row(1)).is_err(), "{kernel}");
+            without.push(kernel.to_string());
+            continue;
+        }
+        for i in 0..3 {
+            let (x, y) = (points.row(i).to_f64(), points.row(i + 1).to_f64());
+            let got = kernel.second_derivatives(Row::F64(&x), Row::F64(&y)).expect("smooth");
+            let gradient = |x: &[f64], y: &[f64]| {
+                let mut out = vec![0.0; D];
+                let value = kernel.gradient(Row::F64(x), Row::F64(y), &mut out).expect("a gradient");
+                (value, out)
+            };
+            let (value, first) = gradient(&x, &y);
+            assert::close(got.value, value, 1e-12);
+            assert::all_close(&got.x, &first, 1e-11);
+            assert::all_close(&got.y, &gradient(&y, &x).1, 1e-11);
+            let scale = 1e-6 * (1.0 + first.iter().fold(value.abs(), |m, v| m.max(v.abs())));
+            for at in 0..D * D {
+                let (r, c) = (at / D, at % D);
+                let xx = slope(&x, c, |x| gradient(x, &y).1[r]);
+                let xy = slope(&y, c, |y| gradient(&x, y).1[r]);
+                assert!((got.xx[at] - xx).abs() < scale, "{kernel} xx {r}, {c}: {} for {xx}", got.xx[at]);
+                assert!((got.xy[at] - xy).abs() < scale, "{kernel} xy {r}, {c}: {} for {xy}", got.xy[at]);
+            }
+        }
+    }
+    // Kinks only.
+    assert!(without.iter().all(|k| k.contains("laplacian") || k.contains("order=0")), "{without:?}");
+}
+
+#[test]
+fn derivative_maps_make_gradients() {
+    let mut seen = 0;
+    for kernel in examples().into_iter().filter(|k| k.form() == Form::Dot) {
+        seen += 1;
+        // More columns than the map takes at once.
+        let (n, m) = (3, 150);
+        let (a, b) = (values(&kernel, n, 11), values(&kernel, m, 12));
+        let dot = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
+        let dots = reference::gram(&a, &b, D, dot);
+        let squares = |x: &[f64]| x.chunks(D).map(|r| dot(r, r)).collect::<Vec<_>>();
+        let (a_sq, b_sq) = (squares(&a), squares(&b));
+        let (mut d_dot, mut d_row) = (vec![0.0; n * m], vec![0.0; n * m]);
+        kernel.map_derivative(&dots, &a_sq, &b_sq, &mut d_dot, &mut d_row);
+        let narrow = |x: &[f64]| x.iter().map(|&v| v as f32).collect::<Vec<_>>();
+        let (mut f_dot, mut f_row) = (vec![0.0; n * m], vec![0.0; n * m]);
+        kernel.map_derivative(&narrow(&dots), &narrow(&a_sq), &narrow(&b_sq), &mut f_dot, &mut f_row);
+        for (i, x) in a.chunks(D).enumerate() {
+            for (j, y) in b.chunks(D).enumerate() {
+                let at = i * m + j;
+                let mut want = vec![0.0; D];
+                kernel.gradient(Row::F64(x), Row::F64(y), &mut want).expect("a gradient");
+                let scale = want.iter().fold(1e-3_f64, |s, v| s.max(v.abs()));
+                for c in 0..D {
+                    let wide = d_dot[at] * y[c] + 2.0 * d_row[at] * x[c];
+                    assert!((wide - want[c]).abs() <= 1e-11 * scale, "{kernel}: {wide} for {}", want[c]);
+                    let single = f64::from(f_dot[at]) * y[c] + 2.0 * f64::from(f_row[at]) * x[c];
+                    assert!((single - want[c]).abs() <= 1e-4 * scale, "{kernel}: {single} for {}", want[c]);
+                }
+            }
+        }
+    }
+    assert!(seen >= 10);
+}
+
+#[test]
+fn points_of_another_kind_are_refused() {
+    let numbers = Points::dense(vec![1.0, -2.0, 3.0, 4.0, 5.0], D).expect("rows");
+    let rows = Points::row_numbers(vec![0, 1]);
+    assert!(Kernel::Linear.check_points(numbers.view()).is_ok());
+    assert!(Kernel::Precomputed.check_points(rows.view()).is_ok());
+    let message = |k: &Kernel, p: &Points| k.check_points(p.view()).expect_err("refused").to_string();
+    assert_eq!(
+        message(&Kernel::Linear, &rows),
+        "points for the kernel `linear`: got row numbers of a precomputed matrix, expected rows of numbers"
+    );
+    assert!(message(&Kernel::Precomputed, &numbers).contains("expected row numbers"));
+    let chi2 = Kernel::parse("2*chi2 + linear").expect("a kernel");
+    assert_eq!(
+        message(&chi2, &numbers),
+        "row 1, column 2: got -2, expected no negative value: this kernel is for histograms"
+    );
+    assert!(Kernel::Linear.value(rows.row(0), rows.row(1)).is_nan());
+}
+
+#[test]
+fn a_custom_kernel_works_everywhere_but_cannot_be_saved() {
+    struct Mine;
+    impl KernelFn for Mine {
+        fn name(&self) -> &'static str {
+            "mine"
+        }
+        fn value(&self, x: Row<'_>, y: Row<'_>) -> f64 {
+            Kernel::Rbf { gamma: 0.3 }.value(x, y)
+        }
+        fn definiteness(&self) -> Definiteness {
+            Definiteness::Positive
+        }
+        fn has_gradient(&self) -> bool {
+            true
+        }
+        fn gradient(&self, x: Row<'_>, y: Row<'_>, out: &mut [f64]) {
+            Kernel::Rbf { gamma: 0.3 }.gradient(x, y, out).expect("a gradient");
+        }
+    }
+    let around = |k: Kernel| {
+        let part = Kernel::Columns { from: 1, to: 4, of: Box::new(k.clone()) };
+        Kernel::Product(vec![Kernel::Sum(vec![k, Kernel::Linear]), part])
+    };
+    let (custom, known) = (around(Kernel::custom(Mine)), around(Kernel::Rbf { gamma: 0.3 }));
+    let (a, a_dense) = sparse(&toy::normals(5, D, 13));
+    let want = gram(&known, &a_dense, &a_dense);
+    for points in [&a, &a_dense] {
+        let mut got = vec![0.0_f64; 25];
+        custom.own_block(points.view(), points.view(), &mut got);
+        assert::all_close(&got, &want, 1e-13);
+        let (mut g, mut w) = (vec![0.0; D], vec![0.0; D]);
+        custom.gradient(points.row(0), points.row(1), &mut g).expect("a gradient");
+        known.gradient(points.row(0), points.row(1), &mut w).expect("a gradient");
+        assert::all_close(&g, &w, 1e-13);
+    }
+    assert_eq!(custom.form(), Form::Parts);
+    assert_eq!(custom.definiteness(), Definiteness::Positive);
+    assert_eq!(custom.clone(), custom);
+    assert!(serde_json::to_string(&custom).expect_err("code").to_string().contains("cannot be saved"));
+    assert!(custom.second_derivatives(a.row(0), a.row(1)).is_err());
+}
+
+#[test]
+fn a_zero_vector_stays_zero_when_normalised() {
+    let kernel = Kernel::parse("normalised(linear)").expect("a kernel");
+    let (zero, one) = ([0.0; 2], [3.0, 4.0]);
+    assert_eq!(kernel.value(Row::F64(&zero), Row::F64(&one)), 0.0);
+    assert_eq!(kernel.value(Row::F64(&one), Row::F64(&one)), 1.0);
+    let mut tile = [0.0_f32, 25.0];
+    kernel.map(&mut tile, &[25.0], &[0.0, 25.0]);
+    assert_eq!(tile[0], 0.0);
+    assert::close(f64::from(tile[1]), 1.0, 1e-6);
+}
+
+#[test]
+fn the_table_is_complete_and_its_names_are_unique() {
+    let mut names: Vec<&str> =
+        Kernel::ALL.iter().flat_map(|e| std::iter::once(e.name).chain(e.aliases.iter().copied())).collect();
+    let all = names.len();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), all);
+    for entry in Kernel::ALL {
+        assert!(
+            !entry.formula.is_empty() && entry.doc.ends_with('.') && !entry.definiteness.is_empty(),
+            "{}",
+            entry.name
+        );
+        // Each example is of its own row.
+        for line in entry.examples {
+            let kernel = Kernel::parse(line).expect("an example");
+            assert_eq!(kernel.entry().map(|e| e.name), Some(entry.name), "{line}");
+        }
     }
 }

@@ -54,7 +54,7 @@ pub(super) const SCALED: Entry = Entry {
     translation_invariant: true,
     algebra: true,
     examples: &["0.5*rbf(gamma=1)", "-1*multiquadric", "2.5*laplacian(gamma=1)", "2*(rbf(gamma=1) + linear)"],
-    build: |v| Kernel::Scaled { factor: v[0].real(), of: v[1].kernel() },
+    build: |v| Kernel::Scaled { factor: v[0].real(), of: Box::new(v[1].kernel()) },
     ..Entry::EMPTY
 };
 
@@ -67,7 +67,7 @@ pub(super) const POWER: Entry = Entry {
     translation_invariant: true,
     algebra: true,
     examples: &["(linear + rbf(gamma=0.5))^3", "inverse_multiquadric^2", "laplacian(gamma=0.2)^2"],
-    build: |v| Kernel::Power { degree: v[0].whole(), of: v[1].kernel() },
+    build: |v| Kernel::Power { degree: v[0].whole(), of: Box::new(v[1].kernel()) },
     ..Entry::EMPTY
 };
 
@@ -85,7 +85,7 @@ pub(super) const NORMALISED: Entry = Entry {
         "normalised(additive_chi2 + linear)",
         "normalised(linear)",
     ],
-    build: |v| Kernel::Normalised(v[0].kernel()),
+    build: |v| Kernel::Normalised(Box::new(v[0].kernel())),
     ..Entry::EMPTY
 };
 
@@ -173,10 +173,9 @@ pub(super) fn definiteness(kernel: &Kernel) -> Definiteness {
     let [first, ..] = parts[..] else { return Unknown };
     let all = |known: &[Definiteness]| parts.iter().all(|p| known.contains(p));
     match kernel {
-        Kernel::Sum(_) if all(&[Positive]) => Positive,
+        Kernel::Sum(_) | Kernel::Product(_) if all(&[Positive]) => Positive,
         Kernel::Sum(_) if all(&[Positive, Conditional]) => Conditional,
         Kernel::Sum(_) if all(&[ConditionalNegative]) => ConditionalNegative,
-        Kernel::Product(_) if all(&[Positive]) => Positive,
         Kernel::Scaled { factor, .. } => match first {
             known if *factor > 0.0 => known,
             Positive | Conditional => ConditionalNegative,

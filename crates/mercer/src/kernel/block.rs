@@ -161,11 +161,10 @@ impl Kernel {
             out.iter_mut().zip(values).for_each(|(out, v)| *out = T::of(v));
             return;
         }
-        if a.d == b.d && !self.holds_custom() && worth_dense(a) && worth_dense(b) {
-            if let (Some(a), Some(b)) = (Dense::of(a), Dense::of(b)) {
-                dense(self, &a, &b, out);
-                return;
-            }
+        let merge = a.d != b.d || self.holds_custom() || !worth_dense(a) || !worth_dense(b);
+        if !merge && let (Some(a), Some(b)) = (Dense::of(a), Dense::of(b)) {
+            dense(self, &a, &b, out);
+            return;
         }
         for i in 0..a.n {
             for j in 0..b.n {

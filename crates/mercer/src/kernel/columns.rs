@@ -23,7 +23,7 @@ pub(super) const COLUMNS: Entry = Entry {
     translation_invariant: true,
     algebra: true,
     examples: &["columns(from=1, to=4, rbf(gamma=0.5))", "columns(from=0, to=2, laplacian(gamma=1))"],
-    build: |v| Kernel::Columns { from: v[0].whole(), to: v[1].whole(), of: v[2].kernel() },
+    build: |v| Kernel::Columns { from: v[0].whole(), to: v[1].whole(), of: Box::new(v[2].kernel()) },
     ..Entry::EMPTY
 };
 
@@ -54,7 +54,7 @@ pub(super) const SUBVECTOR: Entry = Entry {
         size: v[0].whole(),
         step: v[1].whole(),
         degree: v[2].whole(),
-        of: v[3].kernel(),
+        of: Box::new(v[3].kernel()),
     },
     ..Entry::EMPTY
 };

@@ -2,9 +2,9 @@
 
 use mercer_num::Real;
 
+use crate::kernel::Kernel;
 use crate::kernel::block::{Dense, panels};
 use crate::kernel::rows::{self, Span};
-use crate::kernel::{Kernel, ard, bspline, chi_squared, laplacian, periodic};
 
 /// One coordinate's part, with its derivatives by x and y.
 #[derive(Clone, Copy, Debug, Default)]
@@ -63,41 +63,51 @@ macro_rules! with_coordinates {
     ($kernel:expr, $c:ident => $body:expr, else $other:expr) => {
         match $kernel {
             Kernel::Laplacian { gamma } => {
-                let $c = laplacian::Laplacian { gamma: *gamma };
+                let $c = $crate::kernel::laplacian::Laplacian { gamma: *gamma };
                 $body
             }
             Kernel::Ard { gammas } => {
-                let $c = ard::Ard { gammas };
+                let $c = $crate::kernel::ard::Ard { gammas };
                 $body
             }
             Kernel::BSpline { order, width } => {
-                let $c = bspline::Spline::new(*order, *width);
+                let $c = $crate::kernel::bspline::Spline::new(*order, *width);
                 $body
             }
             Kernel::Fourier { q, freq } => {
-                let $c = periodic::Periodic { shape: periodic::Fourier { q: *q }, freq: *freq };
+                let $c = $crate::kernel::periodic::Periodic {
+                    shape: $crate::kernel::periodic::Fourier { q: *q },
+                    freq: *freq,
+                };
                 $body
             }
             Kernel::Dirichlet { order, freq } => {
-                let $c = periodic::Periodic { shape: periodic::Dirichlet { order: *order }, freq: *freq };
+                let $c = $crate::kernel::periodic::Periodic {
+                    shape: $crate::kernel::periodic::Dirichlet { order: *order },
+                    freq: *freq,
+                };
                 $body
             }
             Kernel::Spectrum { weights, freq } => {
-                let $c = periodic::Periodic { shape: periodic::Given::new(weights), freq: *freq };
+                let $c = $crate::kernel::periodic::Periodic {
+                    shape: $crate::kernel::periodic::Given::new(weights),
+                    freq: *freq,
+                };
                 $body
             }
             Kernel::ChiSquared { gamma } => {
-                let $c = chi_squared::Exponential { gamma: *gamma };
+                let $c = $crate::kernel::chi_squared::Exponential { gamma: *gamma };
                 $body
             }
             Kernel::AdditiveChiSquared => {
-                let $c = chi_squared::Additive;
+                let $c = $crate::kernel::chi_squared::Additive;
                 $body
             }
             _ => $other,
         }
     };
 }
+pub(super) use with_coordinates;
 fn value_of<C: Coordinates>(c: &C, x: Span<'_>, y: Span<'_>) -> f64 {
     let mut all = if C::PRODUCT { 1.0 } else { 0.0 };
     rows::pairs(x, y, |i, x, y| {

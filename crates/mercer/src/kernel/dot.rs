@@ -6,7 +6,7 @@
 use mercer_num::Real;
 
 use crate::kernel::rows::{self, Span};
-use crate::kernel::{Form, Kernel, linear, multiquadric, poly, rbf, sigmoid};
+use crate::kernel::{Form, Kernel};
 
 /// A function of one number, with what block routines and derivatives need.
 pub(super) trait Profile: Copy {
@@ -36,37 +36,38 @@ macro_rules! with_profile {
     ($kernel:expr, $p:ident => $body:expr, else $other:expr) => {
         match *$kernel {
             Kernel::Linear => {
-                let $p = linear::Linear;
+                let $p = $crate::kernel::linear::Linear;
                 $body
             }
             Kernel::Poly { degree, scale, coef0 } => {
-                let $p = poly::Poly { degree, scale, coef0 };
+                let $p = $crate::kernel::poly::Poly { degree, scale, coef0 };
                 $body
             }
             Kernel::Rbf { gamma } => {
-                let $p = rbf::Rbf { gamma };
+                let $p = $crate::kernel::rbf::Rbf { gamma };
                 $body
             }
             Kernel::Sigmoid { amplitude, scale, shift } => {
-                let $p = sigmoid::Sigmoid { amplitude, scale, shift };
+                let $p = $crate::kernel::sigmoid::Sigmoid { amplitude, scale, shift };
                 $body
             }
             Kernel::InverseMultiquadric { c } => {
-                let $p = multiquadric::PowerLaw { add: c * c, power: -0.5 };
+                let $p = $crate::kernel::multiquadric::PowerLaw { add: c * c, power: -0.5 };
                 $body
             }
             Kernel::Multiquadric { c } => {
-                let $p = multiquadric::PowerLaw { add: c * c, power: 0.5 };
+                let $p = $crate::kernel::multiquadric::PowerLaw { add: c * c, power: 0.5 };
                 $body
             }
             Kernel::RadialPower { power } => {
-                let $p = multiquadric::PowerLaw { add: 1.0, power };
+                let $p = $crate::kernel::multiquadric::PowerLaw { add: 1.0, power };
                 $body
             }
             _ => $other,
         }
     };
 }
+pub(super) use with_profile;
 
 fn profile_value<P: Profile>(p: P, x: Span<'_>, y: Span<'_>) -> f64 {
     let s = if P::RADIAL { rows::distance2(x, y) } else { rows::dot(x, y) };
@@ -311,7 +312,7 @@ impl Kernel {
             leaf => {
                 jet.value.copy_from_slice(t);
                 jet.d_dot.copy_from_slice(t);
-                with_profile!(leaf, f => leaf_jet(f, p, q, jet), else ());
+                with_profile!(leaf, f => leaf_jet(f, p, q, &mut jet), else ());
             }
         }
     }
@@ -327,7 +328,7 @@ fn self_values<T: Real, P: Profile>(f: P, q: &[T], out: &mut [T]) {
 }
 
 /// Value and slope of a leaf, where `jet.value` and `jet.d_dot` hold the dot products.
-fn leaf_jet<T: Real, P: Profile>(f: P, p: T, q: &[T], jet: Jet<'_, T>) {
+fn leaf_jet<T: Real, P: Profile>(f: P, p: T, q: &[T], jet: &mut Jet<'_, T>) {
     f.map_dots(jet.value, p, q);
     if P::RADIAL {
         T::distance_all(jet.d_dot, p, q);

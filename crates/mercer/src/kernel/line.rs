@@ -12,12 +12,15 @@
 //!
 //! Printing gives the shortest decimals that read back the same, and leaves out what is at its default.
 
-use std::fmt;
+mod print;
+
 use std::str::FromStr;
 
 use crate::error::{Error, Result};
-use crate::kernel::table::{self, Entry, Param, Range, Value};
+use crate::kernel::table::{Entry, Param, Range, Value};
 use crate::kernel::{Kernel, MAX_DEPTH};
+
+pub(super) use print::show;
 
 impl FromStr for Kernel {
     type Err = Error;
@@ -119,7 +122,7 @@ impl<'a> Reader<'a> {
             if powers > MAX_DEPTH {
                 return Err(format!("more than {MAX_DEPTH} powers"));
             }
-            let Value::Whole(degree) = whole(self.number()?) else {
+            let Value::Whole(degree) = whole(self.decimal()?) else {
                 return Err("a power must be a whole number of at least 1".into());
             };
             kernel = Kernel::Power { degree, of: Box::new(kernel) };
@@ -162,10 +165,11 @@ impl<'a> Reader<'a> {
         if name.is_empty() || !self.eat('=') {
             self.rest = start;
             let place = entry.params.iter().position(|p| matches!(p.range, Range::Kernel | Range::Kernels));
-            let Some(place) = place.filter(|_| !self.at_number() && !self.rest.starts_with('[')) else {
-                return Err(format!("`{}` needs a name; {}", head(start), parameters(entry)));
-            };
-            let kernel = self.kernel()?;
+            let unnamed = || format!("`{}` needs a name; {}", head(start), parameters(entry));
+            let place = place.filter(|_| !start.starts_with('[')).ok_or_else(unnamed)?;
+            let number = self.at_number();
+            // A number may start a kernel, as in `0.5*linear`; if it does not, it lacks its name.
+            let kernel = self.kernel().map_err(|why| if number { unnamed() } else { why })?;
             return match (&mut given[place], entry.params[place].range) {
                 (Some(Value::Kernels(kernels)), _) => {
                     kernels.push(kernel);
@@ -354,99 +358,5 @@ fn parameters(entry: &Entry) -> String {
     format!("parameters of {} are {}", entry.name, list.join(", "))
 }
 
-/// The shortest decimal that reads back the same.
-struct Decimal(f64);
-
-impl fmt::Display for Decimal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // `{:?}` is short for tiny and huge numbers, `{}` drops the `.0` of whole ones.
-        if self.0 == self.0.trunc() && self.0.abs() < 1e15 {
-            write!(f, "{}", self.0)
-        } else {
-            write!(f, "{:?}", self.0)
-        }
-    }
-}
-
-pub(super) fn show(value: &Value) -> String {
-    match value {
-        Value::Real(v) => Decimal(*v).to_string(),
-        Value::Whole(v) => v.to_string(),
-        Value::List(list) => {
-            let list: Vec<String> = list.iter().map(|&v| Decimal(v).to_string()).collect();
-            format!("[{}]", list.join(", "))
-        }
-        Value::Kernel(kernel) => kernel.to_string(),
-        Value::Kernels(kernels) => kernels.iter().map(Kernel::to_string).collect::<Vec<_>>().join(", "),
-    }
-}
-
-/// A kernel in brackets unless it is an atom.
-struct Atom<'a>(&'a Kernel);
-
-impl fmt::Display for Atom<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let operator = match self.0 {
-            Kernel::Sum(k) | Kernel::Product(k) => k.len() > 1,
-            Kernel::Scaled { .. } | Kernel::Power { .. } => true,
-            _ => false,
-        };
-        if operator { write!(f, "({})", self.0) } else { write!(f, "{}", self.0) }
-    }
-}
-
-impl fmt::Display for Kernel {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Kernel::Sum(kernels) if kernels.len() > 1 => {
-                for (i, kernel) in kernels.iter().enumerate() {
-                    f.write_str(if i == 0 { "" } else { " + " })?;
-                    // A sum in a sum keeps its brackets, so that it reads back nested.
-                    if matches!(kernel, Kernel::Sum(_)) {
-                        write!(f, "{}", Atom(kernel))?;
-                    } else {
-                        write!(f, "{kernel}")?;
-                    }
-                }
-                Ok(())
-            }
-            Kernel::Product(kernels) if kernels.len() > 1 => {
-                for (i, kernel) in kernels.iter().enumerate() {
-                    f.write_str(if i == 0 { "" } else { " * " })?;
-                    if matches!(kernel, Kernel::Power { .. }) {
-                        write!(f, "{kernel}")?;
-                    } else {
-                        write!(f, "{}", Atom(kernel))?;
-                    }
-                }
-                Ok(())
-            }
-            Kernel::Scaled { factor, of } => match &**of {
-                inner @ Kernel::Sum(_) => write!(f, "{}*{}", Decimal(*factor), Atom(inner)),
-                inner => write!(f, "{}*{inner}", Decimal(*factor)),
-            },
-            Kernel::Power { degree, of } => match &**of {
-                inner @ Kernel::Power { .. } => write!(f, "{inner}^{degree}"),
-                inner => write!(f, "{}^{degree}", Atom(inner)),
-            },
-            Kernel::Custom(custom) => write!(f, "custom({})", custom.0.name()),
-            _ => call(self, f),
-        }
-    }
-}
-
-/// `name(parameter=value, ...)`, without what is at its default.
-fn call(kernel: &Kernel, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let Some((entry, values)) = table::describe(kernel) else { return Ok(()) };
-    let shown: Vec<String> = entry
-        .params
-        .iter()
-        .zip(&values)
-        .filter(|(param, value)| param.default.is_none_or(|text| default_value(param.range, text) != **value))
-        .map(|(param, value)| match param.range {
-            Range::Kernel | Range::Kernels => show(value),
-            _ => format!("{}={}", param.name, show(value)),
-        })
-        .collect();
-    if shown.is_empty() { f.write_str(entry.name) } else { write!(f, "{}({})", entry.name, shown.join(", ")) }
-}
+#[cfg(test)]
+mod tests;

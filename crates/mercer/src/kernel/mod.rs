@@ -29,7 +29,9 @@ mod chi_squared;
 mod columns;
 mod coordinates;
 mod custom;
+mod derivative;
 mod dot;
+mod geometry;
 mod laplacian;
 mod line;
 mod linear;
@@ -52,6 +54,7 @@ use crate::kernel::rows::Span;
 
 pub use algebra::Combine;
 pub use custom::{Custom, KernelFn};
+pub use derivative::Second;
 pub use table::{Entry, Param, Range};
 
 /// Nesting beyond this is refused: nobody means it, and it keeps every recursion shallow.

@@ -143,8 +143,8 @@ impl Value {
         if let Value::List(v) = self { Arc::clone(v) } else { Arc::default() }
     }
 
-    pub(super) fn kernel(&self) -> Box<Kernel> {
-        if let Value::Kernel(k) = self { k.clone() } else { Box::new(Kernel::Linear) }
+    pub(super) fn kernel(&self) -> Kernel {
+        if let Value::Kernel(k) = self { (**k).clone() } else { Kernel::Linear }
     }
 
     pub(super) fn kernels(&self) -> Vec<Kernel> {
