@@ -171,7 +171,7 @@ fn gram_matrices_are_as_definite_as_claimed() {
             }
         }
         if definiteness == Definiteness::ConditionalNegative {
-            k.iter_mut().for_each(|v| *v = -*v);
+            k = k.iter().map(|v| -v).collect();
         }
         let (eigenvalues, _) = reference::eigen(&k, n);
         let (largest, smallest) = (eigenvalues[0], eigenvalues[n - 1]);
