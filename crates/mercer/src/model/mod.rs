@@ -4,7 +4,22 @@
 //! that learner knows, and an [`Info`](crate::watch::Info) that says how the fit went. Optimisation happens in
 //! `solve`, kernel values come from [`gram`](crate::gram).
 
+mod common;
+mod memory;
+#[expect(clippy::module_inception, reason = "the whole saved thing has no better name")]
+mod model;
+mod one_class;
 pub mod param;
+mod persist;
+mod ridge;
 mod sample;
+mod sphere;
+mod svr;
 
+pub use memory::half_of_ram;
+pub use model::{Body, Description, Model, Task};
+pub use one_class::{OneClassModel, OneClassParams};
+pub use ridge::{RidgeMethod, RidgeModel, RidgeParams};
 pub use sample::Sample;
+pub use sphere::{SphereModel, SphereParams, enclosing_radius2};
+pub use svr::{Loss, SvrModel, SvrParams};

@@ -30,6 +30,8 @@ pub enum Allowed {
     AtLeast(f64),
     /// A number above the first and at most the second.
     UpTo(f64, f64),
+    /// A number between two, both included.
+    Within(f64, f64),
     /// A number between two, both excluded.
     Between(f64, f64),
     /// A whole number of at least this one.
@@ -53,6 +55,7 @@ impl Allowed {
             Allowed::Above(low) => value > low && value.is_finite(),
             Allowed::AtLeast(low) => value >= low && value.is_finite(),
             Allowed::UpTo(low, high) => value > low && value <= high,
+            Allowed::Within(low, high) => value >= low && value <= high,
             Allowed::Between(low, high) => value > low && value < high,
             Allowed::Whole(low) | Allowed::WholeOrNone(low) => value >= low as f64 && value.fract() == 0.0,
             Allowed::OneOf(_) | Allowed::Flag | Allowed::Kernel | Allowed::ClassWeights => true,
@@ -66,6 +69,7 @@ impl fmt::Display for Allowed {
             Allowed::Above(low) => write!(f, "a number above {low}"),
             Allowed::AtLeast(low) => write!(f, "a number of at least {low}"),
             Allowed::UpTo(low, high) => write!(f, "a number above {low} and at most {high}"),
+            Allowed::Within(low, high) => write!(f, "a number from {low} to {high}"),
             Allowed::Between(low, high) => write!(f, "a number above {low} and below {high}"),
             Allowed::Whole(low) => write!(f, "a whole number of at least {low}"),
             Allowed::WholeOrNone(low) => write!(f, "a whole number of at least {low}, or nothing"),
@@ -75,6 +79,16 @@ impl fmt::Display for Allowed {
             Allowed::ClassWeights => f.write_str("positive weights by class name"),
         }
     }
+}
+
+/// A row of a table.
+pub(super) const fn spec(
+    name: &'static str,
+    allowed: Allowed,
+    default: &'static str,
+    doc: &'static str,
+) -> ParamSpec {
+    ParamSpec { name, allowed, default, doc }
 }
 
 impl ParamSpec {
@@ -106,12 +120,52 @@ pub fn check(table: &'static [ParamSpec], values: &[(&str, f64)]) -> Result<()> 
 mod tests {
     use super::*;
 
+    /// A table has a row for each field, its words are read by serde, and its defaults are the struct's.
+    fn table_is_the_struct<T>(table: &'static [ParamSpec])
+    where
+        T: Default + PartialEq + fmt::Debug + serde::Serialize + serde::de::DeserializeOwned,
+    {
+        let value = serde_json::to_value(T::default()).expect("plain data");
+        let mut fields: Vec<&String> = value.as_object().expect("a struct").keys().collect();
+        let mut names: Vec<&str> = table.iter().map(|s| s.name).collect();
+        fields.sort();
+        names.sort_unstable();
+        assert_eq!(fields, names);
+        for spec in table {
+            let at = &value[spec.name];
+            match spec.allowed {
+                Allowed::OneOf(words) => {
+                    assert_eq!(at, spec.default, "{}", spec.name);
+                    for word in words {
+                        let text = format!("{{\"{}\": \"{word}\"}}", spec.name);
+                        assert!(serde_json::from_str::<T>(&text).is_ok(), "{text}");
+                    }
+                }
+                Allowed::WholeOrNone(_) | Allowed::Kernel => assert!(at.is_null(), "{}", spec.name),
+                Allowed::Flag => assert_eq!(at.to_string(), spec.default, "{}", spec.name),
+                _ => assert_eq!(at.as_f64(), spec.default.parse().ok(), "{}", spec.name),
+            }
+        }
+        let line = serde_json::to_string(&T::default()).expect("plain data");
+        assert_eq!(serde_json::from_str::<T>(&line).expect("as written"), T::default());
+    }
+
+    #[test]
+    fn tables_are_their_structs() {
+        use crate::model::{OneClassParams, RidgeParams, SphereParams, SvrParams};
+        table_is_the_struct::<SvrParams>(SvrParams::TABLE);
+        table_is_the_struct::<RidgeParams>(RidgeParams::TABLE);
+        table_is_the_struct::<OneClassParams>(OneClassParams::TABLE);
+        table_is_the_struct::<SphereParams>(SphereParams::TABLE);
+    }
+
     #[test]
     fn ranges_hold_what_their_words_say() {
         for (allowed, inside, outside, words) in [
             (Allowed::Above(0.0), 1e-300, 0.0, "a number above 0"),
             (Allowed::AtLeast(0.0), 0.0, f64::INFINITY, "a number of at least 0"),
             (Allowed::UpTo(0.0, 1.0), 1.0, 0.0, "a number above 0 and at most 1"),
+            (Allowed::Within(0.0, 1.0), 0.0, -1e-300, "a number from 0 to 1"),
             (Allowed::Between(0.0, 1.0), 0.5, 1.0, "a number above 0 and below 1"),
             (Allowed::Whole(2), 2.0, 2.5, "a whole number of at least 2"),
             (Allowed::WholeOrNone(1), 1.0, 0.0, "a whole number of at least 1, or nothing"),

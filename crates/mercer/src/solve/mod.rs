@@ -4,6 +4,7 @@
 //! knows no kernel, no points and no labels. Rows of K are f32; the gradient is f64, and before a solution is handed
 //! out its optimality is checked against f64 kernel values wherever f32 rounding could matter at the tolerance asked.
 
+mod linear;
 mod pair;
 mod problem;
 mod smo;
@@ -20,6 +21,7 @@ use crate::error::{Error, Result};
 use crate::par::Par;
 use crate::watch::{Info, Step, Stop, Watch};
 
+pub use linear::{LinearParams, solve_linear};
 pub use problem::{Groups, Problem, Shift};
 use state::State;
 

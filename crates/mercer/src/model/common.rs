@@ -1,0 +1,115 @@
+//! What several learners do alike: the rows they solve on, what a solve obeys, and outputs at new points.
+
+use crate::data::{Csr, Data, Points, View};
+use crate::error::{Error, Result};
+use crate::expansion::Expansion;
+use crate::gram::{KernelRows, Rows, is_precomputed};
+use crate::kernel::Kernel;
+use crate::model::{Sample, half_of_ram};
+use crate::par::Par;
+
+/// Calls with the rows of the kernel matrix: the sample's own, or computed from its points.
+pub(super) fn on_rows<T>(
+    kernel: &Kernel,
+    sample: &Sample<'_>,
+    call: impl FnOnce(&dyn Rows) -> Result<T>,
+) -> Result<T> {
+    match sample.gram {
+        Some(rows) => call(rows),
+        None if is_precomputed(kernel) => {
+            Err(Error::Unsupported("a precomputed kernel needs its matrix: give it with the sample".into()))
+        }
+        None => call(&KernelRows::new(kernel, sample.points)?),
+    }
+}
+
+/// Bytes for kernel values: what is asked, or half of the machine's memory.
+pub(super) fn budget(memory: Option<u64>) -> usize {
+    memory.map_or_else(half_of_ram, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX))
+}
+
+/// All outputs at new points, n x k row by row.
+///
+/// Under a precomputed kernel a point is the row of its kernel values against *all* training points, as LIBSVM has it,
+/// and the columns of the centres are picked out here.
+pub(super) fn outputs(expansion: &Expansion, points: View<'_>, par: Par) -> Result<Vec<f64>> {
+    let Data::RowNumbers(centres) = expansion.centres().view().data else {
+        return expansion.evaluate(points, par);
+    };
+    let values = picked(points, centres)?;
+    if centres.is_empty() {
+        return Ok(expansion.offset().iter().copied().cycle().take(points.n * expansion.outputs()).collect());
+    }
+    expansion.evaluate_values(&values, par)
+}
+
+/// The values in some columns, n x m row by row.
+fn picked(points: View<'_>, columns: &[u32]) -> Result<Vec<f64>> {
+    if let Some(&last) = columns.iter().max()
+        && last as usize >= points.d
+    {
+        let expected =
+            format!("at least {}: a kernel value against every training point", u64::from(last) + 1);
+        return Err(Error::shape("columns under a precomputed kernel", points.d, expected));
+    }
+    let dense = |at: &dyn Fn(usize, usize) -> f64| -> Vec<f64> {
+        (0..points.n).flat_map(|i| columns.iter().map(move |&c| at(i, c as usize))).collect()
+    };
+    match points.data {
+        Data::F32(x) => Ok(dense(&|i, c| f64::from(x[i * points.d + c]))),
+        Data::F64(x) => Ok(dense(&|i, c| x[i * points.d + c])),
+        Data::Csr { start, column, value } => Ok(dense(&|i, c| {
+            let row = start[i]..start[i + 1];
+            column[row.clone()].binary_search(&(c as u32)).map_or(0.0, |p| value[row.start + p])
+        })),
+        Data::Sequences { .. } | Data::RowNumbers(_) => {
+            Err(Error::shape("points under a precomputed kernel", points.kind(), "rows of kernel values"))
+        }
+    }
+}
+
+/// The same rows with more columns, which hold zeros.
+pub(super) fn widened(points: View<'_>, d: usize) -> Result<Points> {
+    if let Data::Csr { start, column, value } = points.data {
+        let run = start[0]..start[points.n];
+        let start = start.iter().map(|s| s - run.start).collect();
+        let csr = Csr { start, column: column[run.clone()].to_vec(), value: value[run].to_vec() };
+        return Points::sparse(csr, d);
+    }
+    let old = points.d;
+    let values = points.to_f64()?;
+    let mut wide = vec![0.0; points.n * d];
+    wide.chunks_mut(d).zip(values.chunks(old)).for_each(|(w, v)| w[..old].copy_from_slice(v));
+    Points::dense(wide, d)
+}
+
+/// The rows whose coefficient is not zero.
+pub(super) fn support(coef: &[f64]) -> Vec<u32> {
+    (0u32..).zip(coef).filter(|(_, c)| **c != 0.0).map(|(i, _)| i).collect()
+}
+
+/// The kernel asked for; if none is, a Gaussian as wide as the data's spread: `gamma = 1 / (d var)`, the variance over
+/// all values, which is what scikit-learn calls `scale`.
+pub(super) fn kernel_or_default(kernel: Option<&Kernel>, sample: &Sample<'_>) -> Result<Kernel> {
+    if let Some(kernel) = kernel {
+        return Ok(kernel.clone());
+    }
+    let view = sample.points.view();
+    let spread = |sum: f64, squares: f64| {
+        let all = view.n as f64 * view.d as f64;
+        squares / all - (sum / all).powi(2)
+    };
+    let moments =
+        |values: &mut dyn Iterator<Item = f64>| values.fold((0.0, 0.0), |(s, q), v| (s + v, q + v * v));
+    let (sum, squares) = match view.data {
+        Data::F32(x) => moments(&mut x.iter().map(|&v| f64::from(v))),
+        Data::F64(x) => moments(&mut x.iter().copied()),
+        Data::Csr { start, value, .. } => moments(&mut value[start[0]..start[view.n]].iter().copied()),
+        Data::RowNumbers(_) => return Ok(Kernel::Precomputed),
+        Data::Sequences { .. } => return Err(Error::param("kernel", "none", "a kernel for sequences")),
+    };
+    let variance = spread(sum, squares);
+    // Constant data: any width will do.
+    let variance = if variance > 1e-12 * squares / (view.n as f64 * view.d as f64) { variance } else { 1.0 };
+    Ok(Kernel::Rbf { gamma: 1.0 / (view.d as f64 * variance) })
+}

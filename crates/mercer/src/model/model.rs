@@ -1,0 +1,268 @@
+//! A whole model: what happens to points first, and the machine that then sees them.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::data::{Data, Labels, Points, Stages, Targets, View};
+use crate::error::{Error, Result};
+use crate::expansion::Expansion;
+use crate::model::common::widened;
+use crate::model::persist::saved_params;
+use crate::model::{OneClassModel, RidgeModel, SphereModel, SvrModel};
+use crate::par::Par;
+use crate::watch::Info;
+
+/// A fitted model with everything that predicting needs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Model {
+    /// What happens to points before the machine sees them.
+    pub stages: Stages,
+    /// The machine.
+    pub body: Body,
+    /// Whether points may have more or fewer columns than the centres, which are then zeros: LIBSVM's files do not say
+    /// how many columns there were.
+    pub any_columns: bool,
+}
+
+/// The machine inside a model.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Body {
+    /// Support vector regression.
+    Svr(SvrModel),
+    /// Kernel ridge regression, or a least-squares machine.
+    Ridge(RidgeModel),
+    /// A one-class hyperplane.
+    OneClass(OneClassModel),
+    /// A sphere in feature space.
+    Sphere(SphereModel),
+}
+
+/// What a model is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Task {
+    /// Predicts a class.
+    Classification,
+    /// Predicts a number.
+    Regression,
+    /// Tells points like the data from others.
+    Novelty,
+}
+
+/// A model in plain words and numbers, for reports.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Description {
+    /// The learner: see [`Model::kind`].
+    pub kind: &'static str,
+    /// What it is for.
+    pub task: Task,
+    /// The kernel's line.
+    pub kernel: String,
+    /// Points the machine is written with.
+    pub centres: usize,
+    /// Columns of the centres.
+    pub columns: usize,
+    /// Outputs a point.
+    pub outputs: usize,
+    /// The classes' names, where there are classes.
+    pub classes: Vec<String>,
+    /// The stages, a line each.
+    pub stages: Vec<String>,
+    /// What only this learner knows, by name.
+    pub facts: Vec<(&'static str, Value)>,
+    /// The parameters it was fitted with; null where a custom kernel cannot be written.
+    pub params: Value,
+    /// How the fit went.
+    pub info: Info,
+}
+
+impl From<Body> for Model {
+    fn from(body: Body) -> Self {
+        Model { stages: Stages::default(), body, any_columns: false }
+    }
+}
+
+impl Body {
+    /// The expansion all outputs come from: a machine's f, a sphere's centre.
+    pub fn expansion(&self) -> &Expansion {
+        match self {
+            Body::Svr(m) => &m.expansion,
+            Body::Ridge(m) => &m.expansion,
+            Body::OneClass(m) => &m.expansion,
+            Body::Sphere(m) => &m.centre,
+        }
+    }
+
+    fn expansion_mut(&mut self) -> &mut Expansion {
+        match self {
+            Body::Svr(m) => &mut m.expansion,
+            Body::Ridge(m) => &mut m.expansion,
+            Body::OneClass(m) => &mut m.expansion,
+            Body::Sphere(m) => &mut m.centre,
+        }
+    }
+
+    fn decision(&self, points: View<'_>, par: Par) -> Result<Vec<f64>> {
+        match self {
+            Body::Svr(m) => m.predict(points, par),
+            Body::Ridge(m) => m.decision(points, par),
+            Body::OneClass(m) => m.decision(points, par),
+            Body::Sphere(m) => m.decision(points, par),
+        }
+    }
+
+    fn predict(&self, points: View<'_>, par: Par) -> Result<Targets> {
+        match self {
+            Body::Svr(m) => m.predict(points, par).map(Targets::Reals),
+            Body::Ridge(m) => m.predict(points, par),
+            Body::OneClass(_) | Body::Sphere(_) => {
+                let inside = self.decision(points, par)?.into_iter().map(|v| u32::from(v > 0.0)).collect();
+                Ok(Targets::Classes(Labels { names: novelty_names(), of_row: inside }))
+            }
+        }
+    }
+}
+
+/// LIBSVM's and scikit-learn's names for a point unlike the data, and for one like it.
+fn novelty_names() -> Vec<String> {
+    vec!["-1".into(), "1".into()]
+}
+
+impl Model {
+    /// The learner's name: `svr`, `ridge`, `one-class`, `sphere`.
+    pub fn kind(&self) -> &'static str {
+        match &self.body {
+            Body::Svr(_) => "svr",
+            Body::Ridge(_) => "ridge",
+            Body::OneClass(_) => "one-class",
+            Body::Sphere(_) => "sphere",
+        }
+    }
+
+    /// What it is for.
+    pub fn task(&self) -> Task {
+        match &self.body {
+            Body::Ridge(m) if m.names.is_some() => Task::Classification,
+            Body::Svr(_) | Body::Ridge(_) => Task::Regression,
+            Body::OneClass(_) | Body::Sphere(_) => Task::Novelty,
+        }
+    }
+
+    /// The classes' names in order; those of novelty are `-1` (unlike the data) and `1`. Empty for regression.
+    pub fn classes(&self) -> Vec<String> {
+        match &self.body {
+            Body::Ridge(m) => m.names.clone().unwrap_or_default(),
+            Body::Svr(_) => Vec::new(),
+            Body::OneClass(_) | Body::Sphere(_) => novelty_names(),
+        }
+    }
+
+    /// k, the number of decision values a point.
+    pub fn outputs(&self) -> usize {
+        self.body.expansion().outputs()
+    }
+
+    /// How the fit went.
+    pub fn info(&self) -> &Info {
+        match &self.body {
+            Body::Svr(m) => &m.info,
+            Body::Ridge(m) => &m.info,
+            Body::OneClass(m) => &m.info,
+            Body::Sphere(m) => &m.info,
+        }
+    }
+
+    /// Class names or numbers for new points, as they come from a file: stages are applied here.
+    ///
+    /// Under a precomputed kernel a point is the row of its kernel values against all training points.
+    pub fn predict(&self, points: View<'_>, par: Par) -> Result<Targets> {
+        let (body, points) = self.fitting(points, par)?;
+        body.predict(points.view(), par)
+    }
+
+    /// The outputs behind [`Model::predict`], n x k row by row.
+    pub fn decision(&self, points: View<'_>, par: Par) -> Result<Vec<f64>> {
+        let (body, points) = self.fitting(points, par)?;
+        body.decision(points.view(), par)
+    }
+
+    /// Points after the stages and a machine whose centres have as many columns.
+    fn fitting<'a>(&'a self, points: View<'a>, par: Par) -> Result<(Cow<'a, Body>, Ready<'a>)> {
+        let points = if self.stages.is_empty() {
+            Ready::As(points)
+        } else {
+            Ready::New(self.stages.apply(points, par)?)
+        };
+        let centres = self.body.expansion().centres().view();
+        let view = points.view();
+        let numbers = !matches!(view.data, Data::Sequences { .. } | Data::RowNumbers(_));
+        let precomputed = matches!(centres.data, Data::RowNumbers(_));
+        if view.d == centres.d || !numbers || precomputed {
+            return Ok((Cow::Borrowed(&self.body), points));
+        }
+        let sparse = matches!(view.data, Data::Csr { .. });
+        if view.d < centres.d && (sparse || self.any_columns) {
+            let wide = widened(view, centres.d)?;
+            return Ok((Cow::Borrowed(&self.body), Ready::New(wide)));
+        }
+        if view.d > centres.d && self.any_columns {
+            let mut body = self.body.clone();
+            let f = body.expansion_mut();
+            let wide = widened(f.centres().view(), view.d)?;
+            *f = Expansion::new(f.kernel().clone(), wide, f.coef().to_vec(), f.offset().to_vec())?;
+            return Ok((Cow::Owned(body), points));
+        }
+        Err(Error::shape("columns of the points", view.d, centres.d))
+    }
+
+    /// The model in plain words and numbers.
+    pub fn describe(&self) -> Description {
+        let f = self.body.expansion();
+        let (facts, params) = match &self.body {
+            Body::Svr(m) => {
+                let mut facts = vec![("loss", json!(m.params.loss.name())), ("bounded", json!(m.bounded))];
+                facts.extend(m.epsilon.map(|e| ("epsilon", json!(e))));
+                facts.extend(m.noise.map(|s| ("noise", json!(s))));
+                (facts, saved_params(&m.params))
+            }
+            Body::Ridge(m) => (Vec::new(), saved_params(&m.params)),
+            Body::OneClass(m) => {
+                (vec![("rho", json!(m.rho())), ("bounded", json!(m.bounded))], saved_params(&m.params))
+            }
+            Body::Sphere(m) => {
+                (vec![("radius2", json!(m.radius2)), ("bounded", json!(m.bounded))], saved_params(&m.params))
+            }
+        };
+        Description {
+            kind: self.kind(),
+            task: self.task(),
+            kernel: f.kernel().to_string(),
+            centres: f.len(),
+            columns: f.centres().dim(),
+            outputs: f.outputs(),
+            classes: self.classes(),
+            stages: self.stages.list.iter().map(crate::data::Stage::describe).collect(),
+            facts,
+            params: params.unwrap_or(Value::Null),
+            info: self.info().clone(),
+        }
+    }
+}
+
+/// Points as they came, or made anew.
+enum Ready<'a> {
+    As(View<'a>),
+    New(Points),
+}
+
+impl Ready<'_> {
+    fn view(&self) -> View<'_> {
+        match self {
+            Ready::As(view) => *view,
+            Ready::New(points) => points.view(),
+        }
+    }
+}

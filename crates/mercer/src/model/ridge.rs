@@ -1,0 +1,315 @@
+//! Kernel ridge regression; with an offset, the least-squares support vector machine.
+//!
+//! ```text
+//! minimise over f   lambda |w|^2 + sum_i w_i (y_i - f(x_i))^2,      f(x) = w . Phi(x) + b
+//!
+//! (K + lambda W^-1) c + b 1 = y,   sum c = 0        (Saunders et al. 1998; with b: Suykens and Vandewalle 1999)
+//! ```
+//!
+//! With `A = K + lambda W^-1`, `A u = y` and `A v = 1` give `b = sum u / sum v` and `c = u - b v`. Classes are
+//! regressed on codes of +1 and -1: one output for two classes (positive: the second), else one a class, largest wins.
+//! Cost: n^2 values and n^3 / 3 for a Cholesky factor while that fits into memory, beyond that conjugate gradients of
+//! n^2 a step. Every row has a coefficient: nothing is sparse here.
+
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::data::{Bundle, Labels, Targets, View};
+use crate::error::{Error, Result};
+use crate::expansion::Expansion;
+use crate::gram::{self, Rows};
+use crate::kernel::Kernel;
+use crate::model::Sample;
+use crate::model::common::{budget, kernel_or_default, on_rows, outputs};
+use crate::model::param::{self, Allowed, ParamSpec, spec};
+use crate::model::persist::{
+    Persist, Read, names, params, restored_info, restored_rows, saved_info, saved_params, store_rows,
+};
+use crate::num::{Mat, factor, product};
+use crate::par::Par;
+use crate::solve::{LinearParams, solve_linear};
+use crate::watch::{Info, Step, Watch};
+
+/// How the linear system is solved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RidgeMethod {
+    /// A factor while it fits into the memory given, else gradients.
+    #[default]
+    Auto,
+    /// A Cholesky factor of the whole matrix.
+    Cholesky,
+    /// Conjugate gradients.
+    Gradients,
+}
+
+/// Parameters of a ridge regression. See [`RidgeParams::TABLE`] for ranges.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RidgeParams {
+    /// The kernel; none: a Gaussian whose width follows from the data's spread.
+    pub kernel: Option<Kernel>,
+    /// Weight of |w|^2.
+    pub lambda: f64,
+    /// Whether f has an offset that costs nothing.
+    pub offset: bool,
+    /// How the system is solved.
+    pub method: RidgeMethod,
+    /// Relative residual left by conjugate gradients.
+    pub tol: f64,
+    /// Bytes for kernel values; none: half of the machine's memory.
+    pub memory: Option<u64>,
+}
+
+impl Default for RidgeParams {
+    fn default() -> Self {
+        RidgeParams {
+            kernel: None,
+            lambda: 1.0,
+            offset: true,
+            method: RidgeMethod::Auto,
+            tol: 1e-8,
+            memory: None,
+        }
+    }
+}
+
+/// A fitted ridge regression or least-squares machine.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RidgeModel {
+    /// f: one output for numbers and for two classes, else one a class.
+    pub expansion: Expansion,
+    /// What it was fitted with.
+    pub params: RidgeParams,
+    /// The classes' names, where it was fitted on classes.
+    pub names: Option<Vec<String>>,
+    /// The training rows with a coefficient: all that have a weight.
+    pub support: Vec<u32>,
+    /// How the fit went.
+    pub info: Info,
+}
+
+impl RidgeParams {
+    /// Names, ranges, defaults.
+    pub const TABLE: &'static [ParamSpec] = &[
+        spec("kernel", Allowed::Kernel, "rbf, width by the data", "the kernel"),
+        spec("lambda", Allowed::Above(0.0), "1", "weight of smoothness"),
+        spec("offset", Allowed::Flag, "true", "an offset that costs nothing"),
+        spec(
+            "method",
+            Allowed::OneOf(&["auto", "cholesky", "gradients"]),
+            "auto",
+            "how the linear system is solved",
+        ),
+        spec("tol", Allowed::Above(0.0), "1e-8", "relative residual left by conjugate gradients"),
+        spec("memory", Allowed::WholeOrNone(1), "half of RAM", "bytes for kernel values"),
+    ];
+
+    /// Fails if a parameter is outside its range.
+    pub fn check(&self) -> Result<()> {
+        let numbers =
+            [("lambda", self.lambda), ("tol", self.tol), ("memory", self.memory.unwrap_or(1) as f64)];
+        param::check(Self::TABLE, &numbers)?;
+        self.kernel.as_ref().map_or(Ok(()), |kernel| kernel.check(None))
+    }
+
+    /// Fits on the sample's points, targets (numbers or classes) and weights.
+    pub fn fit(&self, sample: Sample<'_>, par: Par, watch: &mut Watch<'_>) -> Result<RidgeModel> {
+        let clock = Instant::now();
+        self.check()?;
+        sample.check()?;
+        let kernel = kernel_or_default(self.kernel.as_ref(), &sample)?;
+        let (right, names) = right_sides(sample.targets)?;
+        let keep: Vec<u32> =
+            (0..sample.points.len() as u32).filter(|&i| sample.weight(i as usize) > 0.0).collect();
+        if keep.is_empty() {
+            return Err(Error::param("row weights", 0, "above 0 for at least one row"));
+        }
+        let shift: Vec<f64> = keep.iter().map(|&i| self.lambda / sample.weight(i as usize)).collect();
+        let mut right: Vec<Vec<f64>> =
+            right.iter().map(|y| keep.iter().map(|&i| y[i as usize]).collect()).collect();
+        let k = right.len();
+        if self.offset {
+            right.push(vec![1.0; keep.len()]);
+        }
+        let all = keep.len() == sample.points.len();
+        let (mut solved, info) = on_rows(&kernel, &sample, |rows| {
+            if all {
+                return self.solve(&kernel, &sample, rows, &shift, &right, par, watch);
+            }
+            let points = sample.points.gather(&keep.iter().map(|&i| i as usize).collect::<Vec<_>>());
+            let part = rows.subset(&keep);
+            let some = Sample { points: &points, gram: sample.gram.map(|_| part.as_ref()), ..sample };
+            self.solve(&kernel, &some, part.as_ref(), &shift, &right, par, watch)
+        })?;
+        let mut offset = vec![0.0; k];
+        if self.offset {
+            let v = solved.pop().expect("the last right side is the offset's");
+            let below: f64 = v.iter().sum();
+            for (u, b) in solved.iter_mut().zip(&mut offset) {
+                *b = u.iter().sum::<f64>() / below;
+                u.iter_mut().zip(&v).for_each(|(u, v)| *u -= *b * v);
+            }
+        }
+        let coef = (0..keep.len()).flat_map(|i| solved.iter().map(move |u| u[i])).collect();
+        let centres = sample.points.gather(&keep.iter().map(|&i| i as usize).collect::<Vec<_>>());
+        let info = Info { seconds: clock.elapsed().as_secs_f64(), ..info };
+        Ok(RidgeModel {
+            expansion: Expansion::new(kernel, centres, coef, offset)?,
+            params: self.clone(),
+            names,
+            support: keep,
+            info,
+        })
+    }
+
+    /// `(K + diag(shift)) x = right` for each right side.
+    #[expect(clippy::too_many_arguments, reason = "the system and what solving it obeys")]
+    fn solve(
+        &self,
+        kernel: &Kernel,
+        sample: &Sample<'_>,
+        rows: &dyn Rows,
+        shift: &[f64],
+        right: &[Vec<f64>],
+        par: Par,
+        watch: &mut Watch<'_>,
+    ) -> Result<(Vec<Vec<f64>>, Info)> {
+        let n = rows.len();
+        // The matrix, its copy with the shift, and the factor.
+        let fits = n.saturating_mul(n).saturating_mul(3 * 8) <= budget(self.memory);
+        if self.method == RidgeMethod::Gradients || (self.method == RidgeMethod::Auto && !fits) {
+            let params =
+                LinearParams { tol: self.tol, memory: budget(self.memory), par, ..LinearParams::default() };
+            return solve_linear(rows, shift, right, &params, watch);
+        }
+        if watch(&Step::new("kernel values", 0, Some(2))).is_break() {
+            return Err(Error::Cancelled);
+        }
+        let mut a = match sample.gram {
+            Some(rows) => exact(rows, par),
+            None => gram::square::<f64>(kernel, sample.points.view(), par)?.to_vec(),
+        };
+        if watch(&Step::new("factor", 1, Some(2))).is_break() {
+            return Err(Error::Cancelled);
+        }
+        (0..n).for_each(|i| a[i * n + i] += shift[i]);
+        let k = right.len();
+        let b: Vec<f64> = (0..n).flat_map(|i| right.iter().map(move |y| y[i])).collect();
+        let (x, ridge) = factor::solve_spd(&a, n, &b, k)?;
+        let mut back = vec![0.0; n * k];
+        product::nn(&mut back, Mat::new(&a, n, n), Mat::new(&x, n, k), par.threads());
+        let column = |v: &[f64], o: usize| v.iter().skip(o).step_by(k).copied().collect::<Vec<f64>>();
+        let length = |v: &mut dyn Iterator<Item = f64>| v.map(|v| v * v).sum::<f64>().sqrt();
+        let gap = right
+            .iter()
+            .enumerate()
+            .map(|(o, y)| {
+                let off = length(&mut column(&back, o).iter().zip(y).map(|(g, y)| g - y));
+                off / length(&mut y.iter().copied()).max(f64::MIN_POSITIVE)
+            })
+            .fold(0.0, f64::max);
+        let mut info = Info { iterations: 1, gap, kernel_values: (n as u64).pow(2) / 2, ..Info::default() };
+        info.notes.push("Cholesky factor of the whole matrix".into());
+        if ridge > 0.0 {
+            info.notes
+                .push(format!("the matrix is singular to rounding: {ridge:e} was added to its diagonal"));
+        }
+        Ok(((0..k).map(|o| column(&x, o)).collect(), info))
+    }
+}
+
+/// The whole matrix in f64.
+fn exact(rows: &dyn Rows, par: Par) -> Vec<f64> {
+    let n = rows.len();
+    let mut out = vec![0.0; n * n];
+    for (i, line) in out.chunks_mut(n.max(1)).enumerate() {
+        rows.apply(&[i as u32], &[1.0], line, par);
+    }
+    out
+}
+
+/// Columns of numbers to regress on.
+type RightSides = Vec<Vec<f64>>;
+
+/// The numbers to regress on, and the classes' names.
+fn right_sides(targets: &Targets) -> Result<(RightSides, Option<Vec<String>>)> {
+    match targets {
+        Targets::Reals(y) => match y.iter().position(|y| !y.is_finite()) {
+            Some(i) => Err(Error::param(format!("target of row {}", i + 1), y[i], "a finite number")),
+            None => Ok((vec![y.clone()], None)),
+        },
+        Targets::Classes(labels) => {
+            let code = |class: u32| -> Vec<f64> {
+                labels.of_row.iter().map(|&k| if k == class { 1.0 } else { -1.0 }).collect()
+            };
+            let right = match labels.names.len() {
+                0 | 1 => return Err(Error::shape("classes", labels.names.len(), "at least 2")),
+                2 => vec![code(1)],
+                more => (0..more as u32).map(code).collect(),
+            };
+            Ok((right, Some(labels.names.clone())))
+        }
+        Targets::None => Err(Error::shape("targets", "none", "real numbers or class labels")),
+    }
+}
+
+impl RidgeModel {
+    /// All outputs at new points, n x k row by row.
+    pub fn decision(&self, points: View<'_>, par: Par) -> Result<Vec<f64>> {
+        outputs(&self.expansion, points, par)
+    }
+
+    /// Numbers, or the classes of the largest output.
+    pub fn predict(&self, points: View<'_>, par: Par) -> Result<Targets> {
+        let values = self.decision(points, par)?;
+        let Some(names) = &self.names else { return Ok(Targets::Reals(values)) };
+        let k = self.expansion.outputs();
+        let of_row = values
+            .chunks(k)
+            .map(|line| match line {
+                [one] => u32::from(*one > 0.0),
+                more => {
+                    (0..)
+                        .zip(more)
+                        .fold((0, f64::NEG_INFINITY), |b, (o, &v)| if v > b.1 { (o, v) } else { b })
+                        .0
+                }
+            })
+            .collect();
+        Ok(Targets::Classes(Labels { names: names.clone(), of_row }))
+    }
+}
+
+impl Persist for RidgeModel {
+    const TAG: &'static str = "ridge";
+
+    fn store(&self, bundle: &mut Bundle) -> Result<Value> {
+        let expansion = self.expansion.store("f", bundle)?;
+        store_rows("support", &self.support, bundle);
+        Ok(json!({
+            "expansion": expansion,
+            "params": saved_params(&self.params)?,
+            "names": self.names,
+            "info": saved_info(&self.info),
+        }))
+    }
+
+    fn restore(meta: &Value, bundle: &Bundle) -> Read<Self> {
+        let expansion = Expansion::restore("f", &meta["expansion"], bundle)?;
+        let params: RidgeParams = params(meta)?;
+        params.check().map_err(|e| e.to_string())?;
+        let names = if meta["names"].is_null() { None } else { Some(names(meta)?) };
+        let want = match names.as_ref().map(Vec::len) {
+            None | Some(2) => 1,
+            Some(more) => more,
+        };
+        if expansion.outputs() != want {
+            return Err(format!("{} outputs, expected {want}", expansion.outputs()));
+        }
+        let support = restored_rows("support", bundle)?;
+        Ok(RidgeModel { expansion, params, names, support, info: restored_info(meta)? })
+    }
+}

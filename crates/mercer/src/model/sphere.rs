@@ -1,0 +1,273 @@
+//! Spheres around the data in feature space: the smallest that holds all of it, and a soft one that holds most.
+//!
+//! ```text
+//! minimise over centre c and R    R^2 + 1 / (nu sum w) sum_i w_i max(0, |Phi(x_i) - c|^2 - R^2)
+//! dual        b' K b - sum_i b_i K_ii,    0 <= b_i <= w_i / (nu sum w),    sum b = 1,    c = sum_i b_i Phi(x_i)
+//! decision    R^2 - |Phi(x) - c|^2: positive inside
+//! ```
+//!
+//! With nu = 0 nothing may lie outside (Schoelkopf 1997, section 2.6.1): that radius is what bounds of the form
+//! `R^2 |w|^2` ask for. With nu above 0 at most a share nu of the rows lies outside (Tax and Duin 1999). Where k(x, x)
+//! is the same for all x, the soft sphere and the one-class hyperplane of the same nu are one machine: decision values
+//! differ by the factor `2 / (nu n)`. Cost: the solver's.
+
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::data::{Bundle, View};
+use crate::error::{Error, Result};
+use crate::expansion::Expansion;
+use crate::gram::{Rows, is_precomputed};
+use crate::kernel::Kernel;
+use crate::model::Sample;
+use crate::model::common::{budget, kernel_or_default, on_rows, outputs, support};
+use crate::model::param::{self, Allowed, ParamSpec, spec};
+use crate::model::persist::{
+    Persist, Read, number, params, restored_info, restored_rows, saved_info, saved_params, store_rows,
+};
+use crate::par::Par;
+use crate::solve::{self, Groups, Problem, Shift};
+use crate::watch::{Info, Watch};
+
+/// Parameters of a sphere. See [`SphereParams::TABLE`] for ranges.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SphereParams {
+    /// The kernel; none: a Gaussian whose width follows from the data's spread.
+    pub kernel: Option<Kernel>,
+    /// Bound on the share of training rows outside; 0: none.
+    pub nu: f64,
+    /// Largest violation of the optimality conditions left, relative to the data's squared diameter.
+    pub tol: f64,
+    /// Most steps of the solver.
+    pub max_iter: Option<u64>,
+    /// Whether rows that cannot move are left out for a while.
+    pub shrinking: bool,
+    /// Bytes for kernel values; none: half of the machine's memory.
+    pub memory: Option<u64>,
+}
+
+impl Default for SphereParams {
+    fn default() -> Self {
+        SphereParams { kernel: None, nu: 0.0, tol: 1e-4, max_iter: None, shrinking: true, memory: None }
+    }
+}
+
+/// A fitted sphere.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SphereModel {
+    /// The centre, one output without an offset.
+    pub centre: Expansion,
+    /// R^2.
+    pub radius2: f64,
+    /// |c|^2.
+    pub norm2: f64,
+    /// What it was fitted with.
+    pub params: SphereParams,
+    /// The training rows with a coefficient.
+    pub support: Vec<u32>,
+    /// How many of them are on their bound, outside the sphere.
+    pub bounded: usize,
+    /// How the fit went.
+    pub info: Info,
+}
+
+/// A sphere in numbers.
+struct Found {
+    beta: Vec<f64>,
+    radius2: f64,
+    norm2: f64,
+    info: Info,
+}
+
+/// R^2 of the smallest sphere around all rows of a kernel matrix, and the convex weights of its centre.
+///
+/// R^2 is the largest squared distance of a row from that centre, so the sphere holds all rows whatever the tolerance;
+/// it exceeds the smallest possible by at most about `tol` times the squared diameter.
+pub fn enclosing_radius2(rows: &dyn Rows, par: Par, watch: &mut Watch<'_>) -> Result<(f64, Vec<f64>)> {
+    let n = rows.len();
+    if n == 0 {
+        return Err(Error::shape("rows to enclose", 0, "at least 1"));
+    }
+    let found = SphereParams::default().solve(rows, &vec![1.0; n], par, watch)?;
+    Ok((found.radius2, found.beta))
+}
+
+impl SphereParams {
+    /// Names, ranges, defaults.
+    pub const TABLE: &'static [ParamSpec] = &[
+        spec("kernel", Allowed::Kernel, "rbf, width by the data", "the kernel"),
+        spec(
+            "nu",
+            Allowed::Within(0.0, 1.0),
+            "0",
+            "bounds the share of rows outside from above; 0 encloses all",
+        ),
+        spec(
+            "tol",
+            Allowed::Above(0.0),
+            "0.0001",
+            "optimality violation left, relative to the squared diameter",
+        ),
+        spec("max_iter", Allowed::WholeOrNone(1), "none", "most solver steps"),
+        spec("shrinking", Allowed::Flag, "true", "leave out rows that cannot move"),
+        spec("memory", Allowed::WholeOrNone(1), "half of RAM", "bytes for kernel values"),
+    ];
+
+    /// Fails if a parameter is outside its range.
+    pub fn check(&self) -> Result<()> {
+        param::check(
+            Self::TABLE,
+            &[("nu", self.nu), ("tol", self.tol), ("memory", self.memory.unwrap_or(1) as f64)],
+        )?;
+        param::check(Self::TABLE, &[("max_iter", self.max_iter.unwrap_or(1) as f64)])?;
+        self.kernel.as_ref().map_or(Ok(()), |kernel| kernel.check(None))
+    }
+
+    /// Fits on the sample's points and weights; targets are not looked at.
+    pub fn fit(&self, sample: Sample<'_>, par: Par, watch: &mut Watch<'_>) -> Result<SphereModel> {
+        let clock = Instant::now();
+        self.check()?;
+        sample.check()?;
+        let kernel = kernel_or_default(self.kernel.as_ref(), &sample)?;
+        let weights: Vec<f64> = (0..sample.points.len()).map(|i| sample.weight(i)).collect();
+        if weights.iter().all(|&w| w == 0.0) {
+            return Err(Error::param("row weights", 0, "above 0 for at least one row"));
+        }
+        let found = on_rows(&kernel, &sample, |rows| self.solve(rows, &weights, par, watch))?;
+        let upper = self.boxes(&weights);
+        Ok(SphereModel {
+            support: support(&found.beta),
+            bounded: match self.nu {
+                0.0 => 0,
+                _ => found.beta.iter().zip(&upper).filter(|(b, u)| **b > 0.0 && b >= u).count(),
+            },
+            centre: Expansion::new(kernel, sample.points.clone(), found.beta, vec![0.0])?,
+            radius2: found.radius2,
+            norm2: found.norm2,
+            params: self.clone(),
+            info: Info { seconds: clock.elapsed().as_secs_f64(), ..found.info },
+        })
+    }
+
+    /// Upper bounds of the weights: all of the sphere may hang on one row where none may lie outside.
+    fn boxes(&self, weights: &[f64]) -> Vec<f64> {
+        let sum: f64 = weights.iter().sum();
+        let bound = |w: f64| if self.nu > 0.0 { w / (self.nu * sum) } else { f64::from(u8::from(w > 0.0)) };
+        weights.iter().map(|&w| bound(w)).collect()
+    }
+
+    fn solve(&self, rows: &dyn Rows, weights: &[f64], par: Par, watch: &mut Watch<'_>) -> Result<Found> {
+        let n = rows.len();
+        let diag = rows.diag();
+        let upper = self.boxes(weights);
+        // The largest squared distance from one row: between a quarter of the squared diameter and all of it.
+        let first = weights.iter().position(|&w| w > 0.0).unwrap_or(0);
+        let mut across = vec![0.0; n];
+        rows.apply(&[first as u32], &[1.0], &mut across, par);
+        let far = (0..n).filter(|&i| weights[i] > 0.0).map(|i| diag[i] + diag[first] - 2.0 * across[i]);
+        let scale = far.fold(0.0, f64::max);
+        if !scale.is_finite() {
+            return Err(crate::num::Fault::NotFinite { what: "kernel matrix" }.into());
+        }
+        let mut problem = Problem {
+            rows,
+            linear: diag.iter().map(|k| -k / 2.0).collect(),
+            lower: vec![0.0; n],
+            upper,
+            groups: Groups::One,
+            shift: Shift::None,
+            start: None,
+        };
+        problem.start_at_sums(&[1.0])?;
+        let params = solve::Params {
+            tol: (self.tol * scale).max(f64::MIN_POSITIVE),
+            max_iter: self.max_iter,
+            shrinking: self.shrinking,
+            memory: budget(self.memory),
+            par,
+            ..solve::Params::default()
+        };
+        let found = solve::solve(&problem, &params, watch)?;
+        // The solver's own outputs may rest on f32 values; what the sphere promises is computed from exact ones.
+        let held = support(&found.beta);
+        let coef: Vec<f64> = held.iter().map(|&i| found.beta[i as usize]).collect();
+        let mut output = vec![0.0; n];
+        rows.apply(&held, &coef, &mut output, par);
+        let norm2: f64 = found.beta.iter().zip(&output).map(|(b, f)| b * f).sum();
+        let distance2 = |i: usize| diag[i] - 2.0 * output[i] + norm2;
+        // On the sphere the gradient f_i - K_ii / 2 is at its threshold. Where all must be inside, the farthest is on it.
+        let radius2 = if self.nu == 0.0 {
+            (0..n).filter(|&i| weights[i] > 0.0).map(distance2).fold(0.0, f64::max)
+        } else {
+            (norm2 - 2.0 * found.thresholds[0].value()).max(0.0)
+        };
+        Ok(Found { beta: found.beta, radius2, norm2, info: found.info })
+    }
+}
+
+impl SphereModel {
+    /// `R^2 - |Phi(x) - c|^2` at new points: positive inside.
+    ///
+    /// Not for precomputed kernels, whose values say nothing about k(x, x): see [`SphereModel::decision_values`].
+    pub fn decision(&self, points: View<'_>, par: Par) -> Result<Vec<f64>> {
+        let kernel = self.centre.kernel();
+        if is_precomputed(kernel) {
+            let why = "a sphere under a precomputed kernel needs k(x, x) beside the kernel values: use decision_values";
+            return Err(Error::Unsupported(why.into()));
+        }
+        let values = self.centre.evaluate(points, par)?;
+        let mut own = vec![0.0; points.n];
+        kernel.diag(points, &mut own);
+        Ok(self.from(&values, &own))
+    }
+
+    /// The same from kernel values: `rows` holds those against all training points, `own` k(x, x).
+    pub fn decision_values(&self, rows: View<'_>, own: &[f64], par: Par) -> Result<Vec<f64>> {
+        if own.len() != rows.n {
+            return Err(Error::shape("values of k(x, x)", own.len(), rows.n));
+        }
+        Ok(self.from(&outputs(&self.centre, rows, par)?, own))
+    }
+
+    fn from(&self, values: &[f64], own: &[f64]) -> Vec<f64> {
+        values.iter().zip(own).map(|(f, k)| self.radius2 - (k - 2.0 * f + self.norm2).max(0.0)).collect()
+    }
+}
+
+impl Persist for SphereModel {
+    const TAG: &'static str = "sphere";
+
+    fn store(&self, bundle: &mut Bundle) -> Result<Value> {
+        let centre = self.centre.store("centre", bundle)?;
+        store_rows("support", &self.support, bundle);
+        Ok(json!({
+            "centre": centre,
+            "radius2": self.radius2,
+            "norm2": self.norm2,
+            "params": saved_params(&self.params)?,
+            "bounded": self.bounded,
+            "info": saved_info(&self.info),
+        }))
+    }
+
+    fn restore(meta: &Value, bundle: &Bundle) -> Read<Self> {
+        let centre = Expansion::restore("centre", &meta["centre"], bundle)?;
+        if centre.outputs() != 1 {
+            return Err(format!("a sphere with {} centres, expected 1", centre.outputs()));
+        }
+        let params: SphereParams = params(meta)?;
+        params.check().map_err(|e| e.to_string())?;
+        Ok(SphereModel {
+            centre,
+            radius2: number(meta, "radius2")?.ok_or("`radius2` is missing")?,
+            norm2: number(meta, "norm2")?.ok_or("`norm2` is missing")?,
+            params,
+            support: restored_rows("support", bundle)?,
+            bounded: meta["bounded"].as_u64().ok_or("`bounded` is missing")? as usize,
+            info: restored_info(meta)?,
+        })
+    }
+}

@@ -1,0 +1,201 @@
+//! Support vector regression with five losses.
+//!
+//! ```text
+//! minimise over f   1/2 |w|^2 + C sum_i w_i loss(y_i - f(x_i)),      f(x) = w . Phi(x) + b
+//!
+//! epsilon   max(0, |r| - epsilon)                          a tube nobody pays for (Vapnik 1995)
+//! nu        the same, with epsilon found such that at most a share nu of the rows lies outside the tube and at
+//!           least a share nu are support vectors (Schoelkopf, Smola, Williamson and Bartlett 2000)
+//! laplace   |r|
+//! huber     r^2 / (2 delta) while |r| <= delta, then |r| - delta / 2        (Huber 1964)
+//! squared   r^2 / 2: kernel ridge regression with an offset, lambda = 1 / C
+//! ```
+//!
+//! The duals are one quadratic problem in `beta_i = alpha_i - alpha_i*` (Mueller et al. 2001, section IV): two variables
+//! a row where there is a tube, one where there is none; Huber's loss adds `delta / C` to the diagonal. The solver's
+//! tolerance and the scale of C are LIBSVM's (its nu-SVR, too: the boxes are C, and the sum of all |beta| is nu C n).
+//! Cost: that of the solver, or n^3 / 3 for the squared loss.
+
+mod params;
+mod predict;
+
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::expansion::Expansion;
+use crate::gram::Rows;
+use crate::kernel::Kernel;
+use crate::model::Sample;
+use crate::model::common::{kernel_or_default, on_rows, support};
+use crate::model::ridge::RidgeParams;
+use crate::par::Par;
+use crate::solve::{self, Groups, Problem, Shift, Solution};
+use crate::watch::{Info, Watch};
+
+pub use params::SvrParams;
+
+/// What an error costs. See the module's text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Loss {
+    /// A tube of half-width `epsilon` that costs nothing.
+    #[default]
+    Epsilon,
+    /// A tube whose width follows from `nu`.
+    Nu,
+    /// The absolute error.
+    Laplace,
+    /// Quadratic near 0, then linear.
+    Huber,
+    /// The squared error.
+    Squared,
+}
+
+impl Loss {
+    /// All losses by name.
+    pub const NAMES: &'static [&'static str] = &["epsilon", "nu", "laplace", "huber", "squared"];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        Self::NAMES[self as usize]
+    }
+}
+
+/// A fitted regression.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SvrModel {
+    /// f, one output.
+    pub expansion: Expansion,
+    /// What it was fitted with.
+    pub params: SvrParams,
+    /// Half-width of the tube: given, or found by the nu loss; none for losses without a tube.
+    pub epsilon: Option<f64>,
+    /// Scale of Laplace-distributed noise about f, where someone estimated it: LIBSVM's `probA`.
+    pub noise: Option<f64>,
+    /// The training rows with a coefficient.
+    pub support: Vec<u32>,
+    /// How many of them are on their bound.
+    pub bounded: usize,
+    /// How the fit went.
+    pub info: Info,
+}
+
+impl SvrParams {
+    /// Fits on the sample's points, real targets and weights.
+    ///
+    /// ```
+    /// use mercer::data::{Points, Targets};
+    /// use mercer::model::{Sample, SvrParams};
+    /// use mercer::{Par, watch};
+    ///
+    /// let points = Points::dense(vec![0.0, 1.0, 2.0, 3.0], 1)?;
+    /// let targets = Targets::Reals(vec![1.0, 3.0, 5.0, 7.0]);
+    /// let params = SvrParams { kernel: Some("linear".parse()?), c: 100.0, epsilon: 0.01, ..SvrParams::default() };
+    /// let model = params.fit(Sample::new(&points, &targets), Par::one(), &mut watch::silent())?;
+    /// let at = Points::dense(vec![10.0], 1)?;
+    /// assert!((model.predict(at.view(), Par::one())?[0] - 21.0).abs() < 0.1);
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn fit(&self, sample: Sample<'_>, par: Par, watch: &mut Watch<'_>) -> Result<SvrModel> {
+        let clock = Instant::now();
+        self.check()?;
+        sample.check()?;
+        let targets = sample.targets.reals()?;
+        if let Some(i) = targets.iter().position(|y| !y.is_finite()) {
+            return Err(Error::param(format!("target of row {}", i + 1), targets[i], "a finite number"));
+        }
+        let kernel = kernel_or_default(self.kernel.as_ref(), &sample)?;
+        let mut model = if self.loss == Loss::Squared {
+            self.fit_squared(&kernel, sample, par, watch)?
+        } else {
+            let params = self.solver(par);
+            let c: Vec<f64> = (0..targets.len()).map(|i| self.c * sample.weight(i)).collect();
+            let found = on_rows(&kernel, &sample, |rows| {
+                let problem = self.problem(rows, targets, &c)?;
+                solve::solve(&problem, &params, watch)
+            })?;
+            self.model(kernel, sample, &c, found)?
+        };
+        model.info.seconds = clock.elapsed().as_secs_f64();
+        Ok(model)
+    }
+
+    /// The dual problem.
+    fn problem<'r>(&self, rows: &'r dyn Rows, targets: &[f64], c: &[f64]) -> Result<Problem<'r>> {
+        let one_side = |shift: Shift| Problem {
+            rows,
+            linear: targets.iter().map(|y| -y).collect(),
+            lower: c.iter().map(|c| -c).collect(),
+            upper: c.to_vec(),
+            groups: Groups::One,
+            shift,
+            start: None,
+        };
+        match self.loss {
+            Loss::Epsilon if self.epsilon > 0.0 => Ok(Problem::regress(rows, targets, self.epsilon, c)),
+            // Without a tube both sides of a row meet in one variable.
+            Loss::Epsilon | Loss::Laplace | Loss::Squared => Ok(one_side(Shift::None)),
+            Loss::Huber => {
+                // A row of weight 0 stays at 0, whatever its diagonal.
+                let shift = c.iter().map(|&c| if c > 0.0 { self.delta / c } else { 0.0 }).collect();
+                Ok(one_side(Shift::Each(shift)))
+            }
+            Loss::Nu => {
+                let mut problem = Problem::regress(rows, targets, 0.0, c);
+                problem.groups = Groups::BySide;
+                let half = self.nu * c.iter().sum::<f64>() / 2.0;
+                problem.start_at_sums(&[half, -half])?;
+                Ok(problem)
+            }
+        }
+    }
+
+    fn model(&self, kernel: Kernel, sample: Sample<'_>, c: &[f64], found: Solution) -> Result<SvrModel> {
+        let n = c.len();
+        let coef: Vec<f64> = (0..n).map(|i| found.beta.iter().skip(i).step_by(n).sum()).collect();
+        let levels: Vec<f64> = found.thresholds.iter().map(solve::Threshold::value).collect();
+        // The two sides' levels lie epsilon above and below -b.
+        let (offset, epsilon) = match self.loss {
+            Loss::Nu => (-f64::midpoint(levels[0], levels[1]), Some((levels[1] - levels[0]) / 2.0)),
+            Loss::Epsilon => (-levels[0], Some(self.epsilon)),
+            _ => (-levels[0], None),
+        };
+        let bounded = coef.iter().zip(c).filter(|(b, c)| **c > 0.0 && b.abs() >= **c).count();
+        Ok(SvrModel {
+            support: support(&coef),
+            expansion: Expansion::new(kernel, sample.points.clone(), coef, vec![offset])?,
+            params: self.clone(),
+            epsilon,
+            noise: None,
+            bounded,
+            info: found.info,
+        })
+    }
+
+    fn fit_squared(
+        &self,
+        kernel: &Kernel,
+        sample: Sample<'_>,
+        par: Par,
+        watch: &mut Watch<'_>,
+    ) -> Result<SvrModel> {
+        let ridge = RidgeParams {
+            kernel: Some(kernel.clone()),
+            lambda: 1.0 / self.c,
+            memory: self.memory,
+            ..RidgeParams::default()
+        };
+        let fitted = ridge.fit(sample, par, watch)?;
+        Ok(SvrModel {
+            expansion: fitted.expansion,
+            params: self.clone(),
+            epsilon: None,
+            noise: None,
+            support: fitted.support,
+            bounded: 0,
+            info: fitted.info,
+        })
+    }
+}

@@ -1,0 +1,55 @@
+//! What a fitted regression says about new points, and how it is kept in a file.
+
+use serde_json::{Value, json};
+
+use super::{SvrModel, SvrParams};
+use crate::data::{Bundle, View};
+use crate::error::Result;
+use crate::expansion::Expansion;
+use crate::model::common::outputs;
+use crate::model::persist::{
+    Persist, Read, number, params, restored_info, restored_rows, saved_info, saved_params, store_rows,
+};
+use crate::par::Par;
+
+impl SvrModel {
+    /// f at new points.
+    pub fn predict(&self, points: View<'_>, par: Par) -> Result<Vec<f64>> {
+        outputs(&self.expansion, points, par)
+    }
+}
+
+impl Persist for SvrModel {
+    const TAG: &'static str = "svr";
+
+    fn store(&self, bundle: &mut Bundle) -> Result<Value> {
+        let expansion = self.expansion.store("f", bundle)?;
+        store_rows("support", &self.support, bundle);
+        Ok(json!({
+            "expansion": expansion,
+            "params": saved_params(&self.params)?,
+            "epsilon": self.epsilon,
+            "noise": self.noise,
+            "bounded": self.bounded,
+            "info": saved_info(&self.info),
+        }))
+    }
+
+    fn restore(meta: &Value, bundle: &Bundle) -> Read<Self> {
+        let expansion = Expansion::restore("f", &meta["expansion"], bundle)?;
+        if expansion.outputs() != 1 {
+            return Err(format!("a regression with {} outputs, expected 1", expansion.outputs()));
+        }
+        let params: SvrParams = params(meta)?;
+        params.check().map_err(|e| e.to_string())?;
+        Ok(SvrModel {
+            expansion,
+            params,
+            epsilon: number(meta, "epsilon")?,
+            noise: number(meta, "noise")?,
+            support: restored_rows("support", bundle)?,
+            bounded: meta["bounded"].as_u64().ok_or("`bounded` is missing")? as usize,
+            info: restored_info(meta)?,
+        })
+    }
+}

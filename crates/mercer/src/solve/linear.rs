@@ -1,0 +1,421 @@
+//! Linear systems in a kernel matrix too large to factorise: conjugate gradients.
+//!
+//! ```text
+//! (K + diag(shift)) x = b
+//! ```
+//!
+//! Each step multiplies by K once: n^2 multiply-adds where K is in memory, n^2 kernel values where it is not. The
+//! number of steps grows with the square root of the condition number, so K is first approximated by a partial Cholesky
+//! factor with the largest pivots, `K ~ L L'` of rank r, and the iteration runs in the metric of `L L' + diag(shift)`,
+//! whose inverse costs 4 n r by Woodbury's identity: the directions K is large in are then solved at once. K's values
+//! in the inner iteration are f32; what that leaves is measured in f64 ([`Rows::apply`]) and solved for again, until
+//! the exact residual is as small as asked.
+
+use std::time::Instant;
+
+use mercer_num::{Buffer, Fault, factor, pass};
+
+use crate::error::{Error, Result};
+use crate::gram::Rows;
+use crate::par::Par;
+use crate::watch::{Info, Step, Stop, Watch};
+
+/// What solving a linear system obeys.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LinearParams {
+    /// Length of the residual that is left, relative to the right side's.
+    pub tol: f64,
+    /// Most products with K, over all right sides.
+    pub max_iter: u64,
+    /// Rank of the approximation the iteration is preconditioned with.
+    pub rank: usize,
+    /// Bytes for values of K.
+    pub memory: usize,
+    /// Threads.
+    pub par: Par,
+}
+
+impl Default for LinearParams {
+    fn default() -> Self {
+        LinearParams { tol: 1e-8, max_iter: 10_000, rank: 200, memory: 1 << 30, par: Par::default() }
+    }
+}
+
+/// Rounds of correction in f64 before it is given up that f32 values help.
+const ROUNDS: usize = 30;
+
+/// Solves for each of the right sides, n numbers each. [`Info::gap`] is the largest relative residual left.
+///
+/// Fails where the matrix turns out not to be positive definite. Reaching the limit or being cancelled is told in the
+/// info, and what there was is returned.
+pub fn solve_linear(
+    rows: &dyn Rows,
+    shift: &[f64],
+    right: &[Vec<f64>],
+    params: &LinearParams,
+    watch: &mut Watch<'_>,
+) -> Result<(Vec<Vec<f64>>, Info)> {
+    let clock = Instant::now();
+    let n = rows.len();
+    if shift.len() != n || right.iter().any(|b| b.len() != n) {
+        return Err(Error::shape("numbers of a linear system", shift.len(), format!("{n}, one a row")));
+    }
+    if shift.iter().chain(right.iter().flatten()).any(|v| !v.is_finite()) {
+        return Err(Fault::NotFinite { what: "linear system" }.into());
+    }
+    let matrix = Product::new(rows, params);
+    let near = Near::new(rows, shift, params);
+    let mut job = Job { left: params.max_iter, done: 0, cancelled: false, watch };
+    let mut gap = 0.0_f64;
+    let mut out = Vec::with_capacity(right.len());
+    let all: Vec<u32> = (0..n as u32).collect();
+    for b in right {
+        let scale = length(b);
+        let (mut x, mut rest) = (vec![0.0; n], b.clone());
+        let mut now = if scale == 0.0 { 0.0 } else { 1.0 };
+        for _ in 0..ROUNDS {
+            if now <= params.tol || job.over() {
+                break;
+            }
+            // A little below what is asked, so that the exact residual meets it; never below what f32 can tell.
+            let wanted = (0.3 * params.tol / now).max(1e-4);
+            let change = gradients(&matrix, shift, &near, &rest, wanted, &mut job)?;
+            let better: Vec<f64> = x.iter().zip(&change).map(|(a, b)| a + b).collect();
+            let mut exact = vec![0.0; n];
+            rows.apply(&all, &better, &mut exact, params.par);
+            let residual: Vec<f64> = (0..n).map(|i| b[i] - exact[i] - shift[i] * better[i]).collect();
+            let after = length(&residual) / scale;
+            if !after.is_finite() {
+                return Err(Fault::NotFinite { what: "linear system" }.into());
+            }
+            let stalled = after > 0.7 * now;
+            if after < now {
+                (x, rest, now) = (better, residual, after);
+            }
+            if stalled {
+                break;
+            }
+        }
+        gap = gap.max(now);
+        out.push(x);
+    }
+    let stop = match (job.cancelled, gap <= params.tol) {
+        (true, _) => Stop::Cancelled,
+        (false, true) => Stop::Converged,
+        (false, false) => Stop::Limit,
+    };
+    let notes = vec![format!(
+        "conjugate gradients, rank {} beside the diagonal, {}",
+        near.factor.len(),
+        if matrix.whole.is_some() { "matrix in memory" } else { "values computed again in every step" }
+    )];
+    let products = if matrix.whole.is_some() { 1 } else { job.done };
+    let kernel_values = products * (n as u64).pow(2);
+    let seconds = clock.elapsed().as_secs_f64();
+    let info = Info { stop, iterations: job.done, gap, objective: None, kernel_values, seconds, notes };
+    Ok((out, info))
+}
+
+struct Job<'a, 'w> {
+    left: u64,
+    done: u64,
+    cancelled: bool,
+    watch: &'a mut Watch<'w>,
+}
+
+impl Job<'_, '_> {
+    fn over(&self) -> bool {
+        self.cancelled || self.left == 0
+    }
+
+    fn step(&mut self, gap: f64) {
+        (self.done, self.left) = (self.done + 1, self.left - 1);
+        self.cancelled = (self.watch)(&Step::new("solve", self.done, None).gap(gap)).is_break();
+    }
+}
+
+/// Conjugate gradients until the residual has shrunk to a share of what it was.
+fn gradients(
+    matrix: &Product<'_>,
+    shift: &[f64],
+    near: &Near,
+    b: &[f64],
+    share: f64,
+    job: &mut Job<'_, '_>,
+) -> Result<Vec<f64>> {
+    let n = b.len();
+    let (mut x, mut r) = (vec![0.0; n], b.to_vec());
+    let goal = share * length(b);
+    let mut z = near.solve(&r);
+    let mut p = z.clone();
+    let mut rz = dot(&r, &z);
+    let mut q = vec![0.0; n];
+    while length(&r) > goal && !job.over() {
+        matrix.times(&p, &mut q);
+        q.iter_mut().zip(shift).zip(&p).for_each(|((q, s), p)| *q += s * p);
+        let bend = dot(&p, &q);
+        if bend <= 0.0 {
+            // Where nothing has been gained yet, this direction shows that the matrix is not positive definite;
+            // later it may as well be rounding, and the exact residual will tell.
+            if x.iter().all(|&v| v == 0.0) {
+                return Err(Fault::NotPositiveDefinite { n }.into());
+            }
+            break;
+        }
+        let t = rz / bend;
+        x.iter_mut().zip(&p).for_each(|(x, p)| *x += t * p);
+        r.iter_mut().zip(&q).for_each(|(r, q)| *r -= t * q);
+        z = near.solve(&r);
+        let next = dot(&r, &z);
+        let turn = next / rz;
+        p.iter_mut().zip(&z).for_each(|(p, z)| *p = z + turn * *p);
+        rz = next;
+        job.step(length(&r) * share / goal);
+    }
+    Ok(x)
+}
+
+/// K as something to multiply by, in f32 values and f64 sums.
+struct Product<'a> {
+    rows: &'a dyn Rows,
+    whole: Option<Whole<'a>>,
+    /// Rows computed at once where the matrix is not in memory.
+    high: usize,
+    par: Par,
+}
+
+enum Whole<'a> {
+    Given(&'a [f32]),
+    Own(Buffer<f32>),
+}
+
+impl<'a> Product<'a> {
+    fn new(rows: &'a dyn Rows, params: &LinearParams) -> Self {
+        let n = rows.len();
+        let fits = n.saturating_mul(n).saturating_mul(4) <= params.memory;
+        let whole = match rows.whole() {
+            Some(values) => Some(Whole::Given(values)),
+            None if fits => {
+                let mut own = Buffer::zeroed(n * n);
+                rows.fill(&mut own, params.par);
+                Some(Whole::Own(own))
+            }
+            None => None,
+        };
+        let high = (params.memory / (4 * n.max(1))).clamp(16, 1024).min(n.max(1));
+        Product { rows, whole, high, par: params.par }
+    }
+
+    /// `out = K x`.
+    fn times(&self, x: &[f64], out: &mut [f64]) {
+        let n = x.len();
+        out.fill(0.0);
+        let whole: Option<&[f32]> = self.whole.as_ref().map(|w| match w {
+            Whole::Given(values) => *values,
+            Whole::Own(values) => values,
+        });
+        if let Some(values) = whole {
+            self.add(values, x, out);
+            return;
+        }
+        let mut block = Buffer::<f32>::zeroed(self.high * n);
+        let numbers: Vec<u32> = (0..n as u32).collect();
+        for (rows, x) in numbers.chunks(self.high).zip(x.chunks(self.high)) {
+            let block = &mut block[..rows.len() * n];
+            self.rows.block(rows, block, self.par);
+            self.add(block, x, out);
+        }
+    }
+
+    /// `out += values' x`, columns cut among threads, so that the sums do not depend on how many there are.
+    fn add(&self, values: &[f32], x: &[f64], out: &mut [f64]) {
+        let n = out.len();
+        let pieces = if values.len() < 1 << 18 { 1 } else { self.par.threads() };
+        let piece = n.div_ceil(pieces).next_multiple_of(16);
+        let work = |p: usize, out: &mut [f64]| {
+            let part: Vec<&[f32]> =
+                values.chunks(n).map(|row| &row[p * piece..p * piece + out.len()]).collect();
+            pass::accumulate(out, &part, x);
+        };
+        if pieces == 1 {
+            return work(0, out);
+        }
+        rayon::scope(|scope| {
+            for (p, out) in out.chunks_mut(piece).enumerate() {
+                scope.spawn(move |_| work(p, out));
+            }
+        });
+    }
+}
+
+/// `L L' + diag(shift)`, a matrix near to the system's whose inverse is cheap.
+struct Near {
+    /// The columns of L.
+    factor: Vec<Vec<f64>>,
+    /// One over the diagonal.
+    inverse: Vec<f64>,
+    /// `(I + L' D^-1 L)^-1`.
+    inner: Vec<f64>,
+}
+
+impl Near {
+    fn new(rows: &dyn Rows, shift: &[f64], params: &LinearParams) -> Self {
+        let n = rows.len();
+        let mut rest = rows.diag();
+        let mean = rest.iter().sum::<f64>() / n.max(1) as f64;
+        let inverse: Vec<f64> =
+            shift.iter().map(|s| 1.0 / s.max(1e-10 * mean.abs()).max(f64::MIN_POSITIVE)).collect();
+        let least = inverse.iter().fold(0.0, |a: f64, b| a.max(*b)).recip();
+        let mut factor: Vec<Vec<f64>> = Vec::new();
+        let mut row = vec![0.0_f32; n];
+        while factor.len() < params.rank.min(n) {
+            let (at, &pivot) =
+                rest.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1)).expect("n is above rank");
+            // Beneath f32's digits the values say nothing; far beneath the shift they do not matter.
+            if !(pivot > 1e-6 * mean && pivot > 1e-2 * least) {
+                break;
+            }
+            rows.block(&[at as u32], &mut row, params.par);
+            let mut column: Vec<f64> = row.iter().map(|&v| f64::from(v)).collect();
+            for l in &factor {
+                let c = l[at];
+                column.iter_mut().zip(l).for_each(|(v, l)| *v -= c * l);
+            }
+            let root = pivot.sqrt();
+            for v in &mut column {
+                *v /= root;
+            }
+            rest.iter_mut().zip(&column).for_each(|(r, v)| *r -= v * v);
+            rest[at] = 0.0;
+            factor.push(column);
+        }
+        let r = factor.len();
+        let mut inner = vec![0.0; r * r];
+        for a in 0..r {
+            for b in 0..=a {
+                let sum: f64 =
+                    factor[a].iter().zip(&factor[b]).zip(&inverse).map(|((p, q), d)| p * q * d).sum();
+                inner[a * r + b] = sum + f64::from(u8::from(a == b));
+                inner[b * r + a] = inner[a * r + b];
+            }
+        }
+        let mut unit = vec![0.0; r * r];
+        (0..r).for_each(|a| unit[a * r + a] = 1.0);
+        match factor::solve_spd(&inner, r, &unit, r) {
+            Ok((inner, _)) => Near { factor, inverse, inner },
+            // Values so bad that not even this has an inverse: the diagonal alone will do.
+            Err(_) => Near { factor: Vec::new(), inverse, inner: Vec::new() },
+        }
+    }
+
+    /// Woodbury: `D^-1 v - D^-1 L (I + L' D^-1 L)^-1 L' D^-1 v`.
+    fn solve(&self, v: &[f64]) -> Vec<f64> {
+        let r = self.factor.len();
+        let scaled: Vec<f64> = v.iter().zip(&self.inverse).map(|(v, d)| v * d).collect();
+        let inside: Vec<f64> = self.factor.iter().map(|l| dot(l, &scaled)).collect();
+        let mut rest = v.to_vec();
+        for (a, l) in self.factor.iter().enumerate() {
+            let c = dot(&self.inner[a * r..(a + 1) * r], &inside);
+            rest.iter_mut().zip(l).for_each(|(v, l)| *v -= c * l);
+        }
+        rest.iter().zip(&self.inverse).map(|(v, d)| v * d).collect()
+    }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(p, q)| p * q).sum()
+}
+
+fn length(v: &[f64]) -> f64 {
+    dot(v, v).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gram::Matrix;
+    use crate::watch::silent;
+    use mercer_testkit::{reference, toy};
+    use std::ops::ControlFlow;
+
+    fn gaussian(n: usize, gamma: f64) -> Vec<f64> {
+        let x = toy::normals(n, 3, 5);
+        let k = |a: &[f64], b: &[f64]| {
+            (-gamma * a.iter().zip(b).map(|(p, q)| (p - q).powi(2)).sum::<f64>()).exp()
+        };
+        reference::gram(&x, &x, 3, k)
+    }
+
+    /// A matrix that hides that it is in memory.
+    struct Hidden(Matrix);
+
+    impl Rows for Hidden {
+        fn len(&self) -> usize {
+            self.0.len()
+        }
+        fn diag(&self) -> Vec<f64> {
+            self.0.diag()
+        }
+        fn block(&self, rows: &[u32], out: &mut [f32], par: Par) {
+            self.0.block(rows, out, par);
+        }
+        fn apply(&self, rows: &[u32], coef: &[f64], out: &mut [f64], par: Par) {
+            self.0.apply(rows, coef, out, par);
+        }
+        fn subset(&self, keep: &[u32]) -> Box<dyn Rows + '_> {
+            self.0.subset(keep)
+        }
+        fn cost(&self) -> f64 {
+            1.0
+        }
+    }
+
+    #[test]
+    fn residuals_are_as_small_as_asked_wherever_the_values_come_from() {
+        let n = 90;
+        for (gamma, shift) in [(0.3, 1e-1), (0.1, 1e-4), (3.0, 1e-6)] {
+            let k = gaussian(n, gamma);
+            let shift: Vec<f64> = (0..n).map(|i| shift * (1.0 + (i % 3) as f64)).collect();
+            let right = vec![toy::normals(n, 1, 8), vec![1.0; n], vec![0.0; n]];
+            let given = Matrix::new(k.clone(), n).expect("symmetric");
+            let hidden = Hidden(given.clone());
+            for (rows, memory, rank) in
+                [(&given as &dyn Rows, 1 << 20, 30), (&hidden, 1 << 20, 200), (&hidden, 100, 10)]
+            {
+                let params = LinearParams { tol: 1e-9, memory, rank, ..LinearParams::default() };
+                let (x, info) = solve_linear(rows, &shift, &right, &params, &mut silent()).expect("definite");
+                assert_eq!(info.stop, Stop::Converged, "{gamma} {info:?}");
+                for (x, b) in x.iter().zip(&right) {
+                    let mut got = reference::product(&k, x, n, n, 1);
+                    got.iter_mut().zip(&shift).zip(x).for_each(|((g, s), x)| *g += s * x);
+                    let off: Vec<f64> = got.iter().zip(b).map(|(g, b)| g - b).collect();
+                    assert!(length(&off) <= 2e-9 * length(b), "{} of {}", length(&off), length(b));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_matrix_that_is_not_positive_definite_is_told() {
+        let k = Matrix::new(vec![1.0, 0.0, 0.0, -5.0], 2).expect("symmetric");
+        let right = [vec![0.0, 1.0]];
+        let e = solve_linear(&k, &[0.1; 2], &right, &LinearParams::default(), &mut silent());
+        assert!(e.is_err());
+        assert!(solve_linear(&k, &[0.1], &right, &LinearParams::default(), &mut silent()).is_err());
+        assert!(solve_linear(&k, &[f64::NAN; 2], &right, &LinearParams::default(), &mut silent()).is_err());
+    }
+
+    #[test]
+    fn stopping_is_told() {
+        let n = 60;
+        let k = Matrix::new(gaussian(n, 1.0), n).expect("symmetric");
+        let right = [toy::normals(n, 1, 1)];
+        let params = LinearParams { rank: 0, max_iter: 2, ..LinearParams::default() };
+        let (_, info) = solve_linear(&k, &vec![1e-3; n], &right, &params, &mut silent()).expect("definite");
+        assert_eq!((info.stop, info.iterations), (Stop::Limit, 2));
+        let params = LinearParams { rank: 0, ..LinearParams::default() };
+        let mut stop = |_: &Step| ControlFlow::Break(());
+        let (_, info) = solve_linear(&k, &vec![1e-3; n], &right, &params, &mut stop).expect("definite");
+        assert_eq!(info.stop, Stop::Cancelled);
+    }
+}
