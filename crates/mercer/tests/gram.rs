@@ -207,6 +207,23 @@ fn expansions_are_vectors_with_lengths_and_distances() {
 }
 
 #[test]
+fn gradients_are_finite_differences() {
+    for kernel in kernels().iter().filter(|k| k.has_gradient()) {
+        let f = expansion(kernel, 10, 2, 61);
+        let x = points(1, 62).view().to_f64().expect("dense");
+        let at = |j: usize, h: f64| {
+            let mut moved = x.clone();
+            moved[j] += h;
+            f.evaluate(Points::dense(moved, D).expect("one row").view(), Par::one()).expect("fits")
+        };
+        let got = f.gradient(mercer::data::Row::F64(&x)).expect("has one");
+        let want: Vec<f64> =
+            (0..2 * D).map(|p| (at(p % D, 1e-6)[p / D] - at(p % D, -1e-6)[p / D]) / 2e-6).collect();
+        assert::close_to_scale(&got, &want, 1e-5);
+    }
+}
+
+#[test]
 fn the_best_coefficients_cannot_be_bettered() {
     let kernel = Kernel::Rbf { gamma: 0.6 };
     let f = expansion(&kernel, 40, 2, 71);

@@ -12,7 +12,7 @@ mod algebra;
 mod project;
 mod store;
 
-use crate::data::{Points, View};
+use crate::data::{Points, Row, View};
 use crate::error::{Error, Fault, Result};
 use crate::gram::{self, Centres};
 use crate::kernel::Kernel;
@@ -159,6 +159,20 @@ impl Expansion {
         let mut out = vec![0.0; n * k];
         product::nn(&mut out, Mat::new(values, n, m), Mat::new(&self.coef, m, k), par.threads());
         out.iter_mut().zip(self.offset.iter().cycle()).for_each(|(o, b)| *o += b);
+        Ok(out)
+    }
+
+    /// The gradient of every output at one point, k x d row by row.
+    pub fn gradient(&self, x: Row<'_>) -> Result<Vec<f64>> {
+        let (k, d) = (self.outputs(), self.centres.dim());
+        let mut out = vec![0.0; k * d];
+        let mut g = vec![0.0; d];
+        for j in 0..self.len() {
+            self.kernel.gradient(x, self.centres.row(j), &mut g)?;
+            for (line, &c) in out.chunks_mut(d).zip(&self.coef[j * k..(j + 1) * k]) {
+                line.iter_mut().zip(&g).for_each(|(o, g)| *o += c * g);
+            }
+        }
         Ok(out)
     }
 
