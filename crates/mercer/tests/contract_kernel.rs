@@ -103,7 +103,8 @@ fn values_are_symmetric_and_finite() {
 #[test]
 fn blocks_are_the_definition() {
     for kernel in examples() {
-        let (a, b) = (points(&kernel, 9, 2), points(&kernel, 13, 3));
+        // More columns than algebra takes at once.
+        let (a, b) = (points(&kernel, 9, 2), points(&kernel, 150, 3));
         let want = gram(&kernel, &a, &b);
         same(&kernel, &block::<f64>(&kernel, &a, &b), &want, &a, &b, 1e-12);
         same(&kernel, &block::<f32>(&kernel, &a, &b), &want, &a, &b, 1e-5);
@@ -118,6 +119,43 @@ fn blocks_are_the_definition() {
         let (a, b) = (narrow(&a), narrow(&b));
         let want = gram(&kernel, &a, &b);
         same(&kernel, &block::<f64>(&kernel, &a, &b), &want, &a, &b, 1e-12);
+    }
+}
+
+#[test]
+fn blocks_of_wide_points_are_the_definition() {
+    let d = 70;
+    let near: Vec<f64> = toy::normals(12, d, 14).iter().map(|v| 0.2 * v.abs()).collect();
+    let x = Points::dense(near, d).expect("rows");
+    for kernel in examples().into_iter().filter(|k| k.check(Some(d)).is_ok()) {
+        let want = gram(&kernel, &x, &x);
+        let mut own = vec![0.0_f64; want.len()];
+        kernel.own_block(x.view(), x.view(), &mut own);
+        same(&kernel, &own, &want, &x, &x, 1e-12);
+        let mut own = vec![0.0_f32; want.len()];
+        kernel.own_block(x.view(), x.view(), &mut own);
+        let own: Vec<f64> = own.into_iter().map(f64::from).collect();
+        same(&kernel, &own, &want, &x, &x, 1e-5);
+    }
+}
+
+/// Rows so thin and long that they are merged, not made dense.
+#[test]
+fn blocks_of_thin_rows_are_the_definition() {
+    let (n, d) = (6, 5000);
+    let mut csr = Csr { start: vec![0], column: vec![], value: vec![] };
+    for (i, row) in toy::uniforms(n, 4, 0.0, 1.0, 15).chunks(4).enumerate() {
+        csr.column.extend((0..4).map(|c| c * 1000 + (i % 3) as u32));
+        csr.value.extend(row);
+        csr.start.push(csr.column.len());
+    }
+    let x = Points::sparse(csr, d).expect("rows");
+    let dense = x.to_dense().expect("numbers");
+    for kernel in examples().into_iter().filter(|k| k.check(Some(d)).is_ok()) {
+        let want = gram(&kernel, &dense, &dense);
+        let mut own = vec![0.0_f64; n * n];
+        kernel.own_block(x.view(), x.view(), &mut own);
+        same(&kernel, &own, &want, &dense, &dense, 1e-12);
     }
 }
 
@@ -324,6 +362,9 @@ fn points_of_another_kind_are_refused() {
         "points for the kernel `linear`: got row numbers of a precomputed matrix, expected rows of numbers"
     );
     assert!(message(&Kernel::Precomputed, &numbers).contains("expected row numbers"));
+    let half = Kernel::parse("0.5*precomputed").expect("a kernel");
+    assert!(half.check_points(rows.view()).is_ok() && half.form() == Form::Parts);
+    assert!(message(&Kernel::parse("precomputed + linear").expect("a kernel"), &rows).contains("`linear`"));
     let chi2 = Kernel::parse("2*chi2 + linear").expect("a kernel");
     assert_eq!(
         message(&chi2, &numbers),
@@ -385,6 +426,12 @@ fn a_zero_vector_stays_zero_when_normalised() {
     kernel.map(&mut tile, &[25.0], &[0.0, 25.0]);
     assert_eq!(tile[0], 0.0);
     assert::close(f64::from(tile[1]), 1.0, 1e-6);
+}
+
+#[test]
+fn kernels_cross_threads() {
+    fn crosses<T: Send + Sync + Clone>() {}
+    crosses::<Kernel>();
 }
 
 #[test]

@@ -58,7 +58,7 @@ macro_rules! sums {
                 pub(crate) fn chi_squares<const FMA>(x: &[$t], y: &[$t], out: &mut [$t]) {
                     sums(x, y, out, |s, x, y| {
                         let (sum, d) = (x + y, x - y);
-                        let (sum, d) = if sum > 0.0 { (sum, d) } else { (1.0, 0.0) };
+                        let (sum, d) = if sum <= 0.0 { (1.0, 0.0) } else { (sum, d) };
                         s + d * d / sum
                     });
                 }
@@ -68,7 +68,7 @@ macro_rules! sums {
                 pub(crate) fn harmonic_means<const FMA>(x: &[$t], y: &[$t], out: &mut [$t]) {
                     sums(x, y, out, |s, x, y| {
                         let (sum, p) = (x + y, x * y);
-                        let (sum, p) = if sum > 0.0 { (sum, p) } else { (1.0, 0.0) };
+                        let (sum, p) = if sum <= 0.0 { (1.0, 0.0) } else { (sum, p) };
                         s + 2.0 * p / sum
                     });
                 }

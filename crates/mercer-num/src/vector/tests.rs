@@ -54,6 +54,28 @@ fn ln_and_tanh_are_good_to_three_units() {
     }
 }
 
+/// The code for machines without a fused multiply-add, which no test machine runs by itself.
+#[test]
+fn without_fused_multiply_add_it_is_nearly_as_good() {
+    use crate::vector::scalar::{f32 as single, f64 as double};
+    fn over<T: Copy>(f: impl Fn(T) -> T) -> impl Fn(&mut [T]) {
+        move |x| {
+            for v in x {
+                *v = f(*v);
+            }
+        }
+    }
+    let x = toy::uniforms(20_001, 1, -86.0, 88.0, 10);
+    assert!(worst32(&x, over(single::exp::<false>), f64::exp) <= 2.0);
+    assert!(worst64(&x, over(double::exp::<false>), f64::exp) <= 2.0);
+    let x = toy::normals(20_001, 1, 11);
+    assert!(worst32(&x, over(single::tanh::<false>), f64::tanh) <= 4.0);
+    assert!(worst64(&x, over(double::tanh::<false>), f64::tanh) <= 4.0);
+    let x: Vec<f64> = x.iter().map(|v| (10.0 * v).exp()).collect();
+    assert!(worst32(&x, over(single::ln::<false>), f64::ln) <= 4.0);
+    assert!(worst64(&x, over(double::ln::<false>), f64::ln) <= 4.0);
+}
+
 #[test]
 fn powers_and_roots() {
     let x = toy::uniforms(1003, 1, 0.1, 20.0, 7);

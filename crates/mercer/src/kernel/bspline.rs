@@ -38,6 +38,8 @@ pub(super) struct Spline {
     reach: f64,
     per_width: f64,
     coef: [f64; MAX_ORDER + 1],
+    /// The sum at 0. Dividing by it, rather than the coefficients by it, makes the value there exactly 1.
+    peak: f64,
 }
 
 impl Spline {
@@ -50,30 +52,51 @@ impl Spline {
             coef[r] = binomial;
             binomial *= -(f64::from(degree) + 1.0 - r as f64) / (r as f64 + 1.0);
         }
-        let mut spline = Spline { degree, reach: order as f64 + 1.0, per_width: 1.0 / width, coef };
+        let mut spline =
+            Spline { degree, reach: order as f64 + 1.0, per_width: 1.0 / width, coef, peak: 1.0 };
         // 1 / n! drops out in the division by B(0).
-        let peak = spline.powers(0.0, degree);
-        spline.coef.iter_mut().for_each(|c| *c /= peak);
+        spline.peak = spline.at(0.0);
         spline
     }
 
-    /// `sum_r coef_r max(0, reach - |u| - r)^n`
+    /// `B(u) / B(0)`
+    fn at(&self, u: f64) -> f64 {
+        let v = self.reach - u.abs();
+        let mut sum = 0.0;
+        for r in 0..self.reach as usize {
+            let base = positive(v - r as f64);
+            // base^(2 order + 1) without a call.
+            let power = (1..self.reach as usize).fold(base, |power, _| power * base * base);
+            sum += self.coef[r] * power;
+        }
+        sum / self.peak
+    }
+
+    /// `sum_r coef_r max(0, reach - |u| - r)^n / peak`
     fn powers(&self, u: f64, n: i32) -> f64 {
         let v = self.reach - u.abs();
-        (0..self.reach as usize).map(|r| self.coef[r] * step_power(v - r as f64, n)).sum()
+        (0..self.reach as usize)
+            .map(|r| self.coef[r] * if n == 0 { step(v - r as f64) } else { positive(v - r as f64).powi(n) })
+            .sum::<f64>()
+            / self.peak
     }
 }
 
-/// `v^n` where v is positive, else 0.
-fn step_power(v: f64, n: i32) -> f64 {
-    if v > 0.0 { v.powi(n) } else { 0.0 }
+/// v, but not below 0; a comparison that is false for NaN keeps it.
+fn positive(v: f64) -> f64 {
+    if v < 0.0 { 0.0 } else { v }
+}
+
+/// 1 where v is positive, else 0.
+fn step(v: f64) -> f64 {
+    if v > 0.0 { 1.0 } else { 0.0 }
 }
 
 impl Coordinates for Spline {
     const PRODUCT: bool = true;
 
     fn part(&self, _: usize, x: f64, y: f64) -> f64 {
-        self.powers((x - y) * self.per_width, self.degree)
+        self.at((x - y) * self.per_width)
     }
 
     fn term(&self, _: usize, x: f64, y: f64) -> Term {
@@ -83,7 +106,7 @@ impl Coordinates for Spline {
         let slope = side * n * self.powers(u, self.degree - 1);
         let curve = if self.degree > 1 { n * (n - 1.0) * self.powers(u, self.degree - 2) } else { 0.0 };
         let w = self.per_width;
-        Term::of_difference([self.powers(u, self.degree), slope * w, curve * w * w])
+        Term::of_difference([self.at(u), slope * w, curve * w * w])
     }
 
     fn smooth(&self) -> u8 {

@@ -75,7 +75,9 @@ impl Coordinates for Exponential {
 
     fn term(&self, _: usize, x: f64, y: f64) -> Term {
         let sum = x + y;
-        if sum > 0.0 {
+        if sum <= 0.0 {
+            Term::default()
+        } else {
             let (p, q) = (x / sum, y / sum);
             Term {
                 value: (x - y) * (p - q),
@@ -84,8 +86,6 @@ impl Coordinates for Exponential {
                 xx: 8.0 * q * q / sum,
                 xy: -8.0 * p * q / sum,
             }
-        } else {
-            Term::default()
         }
     }
 
@@ -110,7 +110,9 @@ impl Coordinates for Additive {
 
     fn term(&self, _: usize, x: f64, y: f64) -> Term {
         let sum = x + y;
-        if sum > 0.0 {
+        if sum <= 0.0 {
+            Term::default()
+        } else {
             let (p, q) = (x / sum, y / sum);
             Term {
                 value: 2.0 * x * q,
@@ -119,8 +121,6 @@ impl Coordinates for Additive {
                 xx: -4.0 * q * q / sum,
                 xy: 4.0 * p * q / sum,
             }
-        } else {
-            Term::default()
         }
     }
 

@@ -19,6 +19,7 @@
 use crate::data::Row;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
+use crate::kernel::algebra::unit;
 use crate::kernel::dot::{Profile, with_profile};
 
 /// Beyond so many columns a tensor of fourth order does not fit in memory.
@@ -27,6 +28,15 @@ const MAX_COLUMNS: usize = 40;
 impl Kernel {
     /// For functions of the dot product alone: f and its first three derivatives at `t = x.y`. `None` for other kernels.
     pub fn dot_derivatives(&self, t: f64) -> Option<[f64; 4]> {
+        self.derivatives(t, false)
+    }
+
+    /// For functions of the distance alone: f and its first three derivatives at `s = |x - y|^2`. `None` for other kernels.
+    pub fn radial_derivatives(&self, s: f64) -> Option<[f64; 4]> {
+        self.derivatives(s, true)
+    }
+
+    fn derivatives(&self, s: f64, radial: bool) -> Option<[f64; 4]> {
         let product = |a: [f64; 4], b: [f64; 4]| {
             [
                 a[0] * b[0],
@@ -37,18 +47,23 @@ impl Kernel {
         };
         match self {
             Kernel::Sum(kernels) => kernels.iter().try_fold([0.0; 4], |sum, kernel| {
-                let f = kernel.dot_derivatives(t)?;
+                let f = kernel.derivatives(s, radial)?;
                 Some(std::array::from_fn(|i| sum[i] + f[i]))
             }),
-            Kernel::Product(kernels) => kernels
-                .iter()
-                .try_fold([1.0, 0.0, 0.0, 0.0], |all, kernel| Some(product(all, kernel.dot_derivatives(t)?))),
-            Kernel::Scaled { factor, of } => Some(of.dot_derivatives(t)?.map(|v| factor * v)),
+            Kernel::Product(kernels) => kernels.iter().try_fold([1.0, 0.0, 0.0, 0.0], |all, kernel| {
+                Some(product(all, kernel.derivatives(s, radial)?))
+            }),
+            Kernel::Scaled { factor, of } => Some(of.derivatives(s, radial)?.map(|v| factor * v)),
             Kernel::Power { degree, of } => {
-                let f = of.dot_derivatives(t)?;
+                let f = of.derivatives(s, radial)?;
                 Some((1..*degree).fold(f, |all, _| product(all, f)))
             }
-            leaf => with_profile!(leaf, f => of_dot(f, t), else None),
+            // The self-value of a function of the distance is the same everywhere.
+            Kernel::Normalised(of) if radial => {
+                let own = unit(of.derivatives(0.0, true)?[0]);
+                Some(of.derivatives(s, true)?.map(|v| v * own * own))
+            }
+            leaf => with_profile!(leaf, f => of_kind(f, s, radial), else None),
         }
     }
 
@@ -180,8 +195,8 @@ struct Shape {
     bend: f64,
 }
 
-fn of_dot<P: Profile>(f: P, t: f64) -> Option<[f64; 4]> {
-    (!P::RADIAL).then(|| f.derivatives(t))
+fn of_kind<P: Profile>(f: P, s: f64, radial: bool) -> Option<[f64; 4]> {
+    (P::RADIAL == radial).then(|| f.derivatives(s))
 }
 
 fn few_columns(d: usize) -> Result<()> {

@@ -248,15 +248,22 @@ impl Kernel {
     /// [`Kernel::check`] against the points themselves: their kind, their width and, for histogram kernels, their sign.
     pub fn check_points(&self, points: View<'_>) -> Result<()> {
         let numbers = matches!(points.data, Data::F32(_) | Data::F64(_) | Data::Csr { .. });
-        let wanted = match (self, points.data) {
-            (Kernel::Precomputed, Data::RowNumbers(_)) => return self.check(None),
-            (Kernel::Precomputed, _) => "row numbers of a precomputed matrix",
-            (Kernel::Custom(custom), _) => return custom.0.accepts(points),
-            _ if !numbers => "rows of numbers",
-            _ => {
-                self.check(Some(points.d))?;
-                return if self.histograms() { chi_squared::check_points(points) } else { Ok(()) };
+        self.check(numbers.then_some(points.d))?;
+        self.check_kind(points, numbers)?;
+        if self.histograms() { chi_squared::check_points(points) } else { Ok(()) }
+    }
+
+    /// That every kernel inside is made for points of this kind.
+    fn check_kind(&self, points: View<'_>, numbers: bool) -> Result<()> {
+        let wanted = match self {
+            Kernel::Custom(custom) => return custom.0.accepts(points),
+            Kernel::Precomputed if matches!(points.data, Data::RowNumbers(_)) => return Ok(()),
+            Kernel::Precomputed => "row numbers of a precomputed matrix",
+            _ if !self.children().is_empty() => {
+                return self.children().iter().try_for_each(|child| child.check_kind(points, numbers));
             }
+            _ if numbers => return Ok(()),
+            _ => "rows of numbers",
         };
         Err(Error::shape(format!("points for the kernel `{self}`"), points.kind(), wanted))
     }
@@ -409,3 +416,6 @@ impl TryFrom<String> for Kernel {
         Kernel::parse(&line)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -104,22 +104,23 @@ impl Shape for Dirichlet {
 
 pub(super) struct Given<'a> {
     weights: &'a [f64],
-    per_total: f64,
+    total: f64,
 }
 
 impl<'a> Given<'a> {
     pub(super) fn new(weights: &'a [f64]) -> Self {
-        Given { weights, per_total: 1.0 / weights.iter().sum::<f64>() }
+        // By the recurrence itself, so that the value at 0 is exactly 1.
+        Given { weights, total: series(1.0, weights.len(), |j| weights[j]) }
     }
 }
 
 impl Shape for Given<'_> {
     fn at(&self, cos: f64) -> f64 {
-        series(cos, self.weights.len(), |j| self.weights[j]) * self.per_total
+        series(cos, self.weights.len(), |j| self.weights[j]) / self.total
     }
 
     fn derivatives(&self, cos: f64, sin: f64) -> [f64; 3] {
-        harmonics(cos, sin, self.weights.len(), |j| self.weights[j]).map(|v| v * self.per_total)
+        harmonics(cos, sin, self.weights.len(), |j| self.weights[j]).map(|v| v / self.total)
     }
 }
 

@@ -45,6 +45,18 @@ fn derivatives_of_dot_product_functions() {
             assert::close(exact[0], k.value(Row::F64(&[t]), Row::F64(&[1.0])), 1e-13);
         }
     }
+    let radial = ["rbf(gamma=0.7)", "radial_power(power=-0.3)", "2*multiquadric + rbf(gamma=0.2)^3"];
+    for line in radial.into_iter().chain(["normalised(3*rbf(gamma=0.7) * inverse_multiquadric(c=2))"]) {
+        let k = kernel(line);
+        let (s, h) = (1.3, 1e-5);
+        let at = |s| k.radial_derivatives(s).expect("a function of the distance");
+        for order in 0..3 {
+            let slope = (at(s + h)[order] - at(s - h)[order]) / (2.0 * h);
+            assert::close(slope, at(s)[order + 1], 1e-7);
+        }
+        assert::close(at(s)[0], k.value(Row::F64(&[s.sqrt()]), Row::F64(&[0.0])), 1e-13);
+    }
+    assert!(kernel("linear").radial_derivatives(0.5).is_none());
     assert!(kernel("rbf(gamma=1)").dot_derivatives(0.5).is_none());
     assert!(kernel("normalised(linear)").dot_derivatives(0.5).is_none());
     assert!(kernel("linear + rbf(gamma=1)").dot_derivatives(0.5).is_none());
