@@ -14,6 +14,7 @@ mod persist;
 mod ridge;
 mod sample;
 mod sphere;
+pub mod svc;
 mod svr;
 
 pub use memory::half_of_ram;
@@ -22,4 +23,5 @@ pub use one_class::{OneClassModel, OneClassParams};
 pub use ridge::{RidgeMethod, RidgeModel, RidgeParams};
 pub use sample::Sample;
 pub use sphere::{SphereModel, SphereParams, enclosing_radius2};
+pub use svc::{SvcModel, SvcParams};
 pub use svr::{Loss, SvrModel, SvrParams};

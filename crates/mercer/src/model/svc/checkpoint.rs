@@ -1,0 +1,95 @@
+//! What is kept of each machine: enough to go on from where a fit was broken off, and to end where it would have ended.
+
+use serde::{Deserialize, Serialize};
+
+use super::machine::{Margin, Solved, Task};
+use super::multiclass::Sides;
+use super::params::SvcParams;
+use super::platt::Sigmoid;
+use crate::error::{Error, Result};
+use crate::watch::{Info, Stop};
+
+/// The state of a fit that was broken off. [`SvcParams::resume`] goes on from it.
+///
+/// Machines that were done stay as they are, bit for bit; the others go on from their coefficients.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Checkpoint {
+    pub(super) rows: usize,
+    pub(super) sides: Vec<Sides>,
+    pub(super) machines: Vec<Fitted>,
+}
+
+/// A machine that was trained, or as far as it was.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Fitted {
+    /// The sample's rows with a coefficient, in the order of the machine's own rows.
+    pub(super) support: Vec<u32>,
+    /// Their variables, as the solver left them.
+    pub(super) beta: Vec<f64>,
+    /// Which of them are on their bound.
+    pub(super) bounded: Vec<bool>,
+    pub(super) scale: f64,
+    pub(super) offset: f64,
+    pub(super) margin: Option<Margin>,
+    pub(super) sigmoid: Option<Sigmoid>,
+    pub(super) rows: usize,
+    pub(super) info: Info,
+}
+
+impl Fitted {
+    pub(super) fn new(params: &SvcParams, task: &Task<'_>, index: &[usize], solved: &Solved) -> Self {
+        let support: Vec<usize> = (0..index.len()).filter(|&i| solved.beta[i] != 0.0).collect();
+        Fitted {
+            support: support.iter().map(|&i| index[i] as u32).collect(),
+            beta: support.iter().map(|&i| solved.beta[i]).collect(),
+            bounded: support.iter().map(|&i| solved.beta[i].abs() >= task.bound(params, i)).collect(),
+            scale: solved.scale,
+            offset: solved.offset,
+            margin: solved.margin,
+            sigmoid: None,
+            rows: index.len(),
+            info: solved.info.clone(),
+        }
+    }
+
+    /// A machine the fit never came to.
+    pub(super) fn not_begun() -> Self {
+        let info = Info { stop: Stop::Cancelled, ..Info::default() };
+        Fitted {
+            support: Vec::new(),
+            beta: Vec::new(),
+            bounded: Vec::new(),
+            scale: 1.0,
+            offset: 0.0,
+            margin: None,
+            sigmoid: None,
+            rows: 0,
+            info,
+        }
+    }
+
+    /// The variables on a machine's rows, to start from; none if it never began.
+    pub(super) fn start(&self, index: &[usize]) -> Option<Vec<f64>> {
+        if self.rows == 0 {
+            return None;
+        }
+        let mut at = self.support.iter().zip(&self.beta).peekable();
+        let start =
+            index.iter().map(|&i| at.next_if(|(row, _)| **row as usize == i).map_or(0.0, |(_, b)| *b));
+        Some(start.collect())
+    }
+}
+
+impl Checkpoint {
+    /// Fails unless this is of a fit on so many rows with these machines.
+    pub(super) fn check(&self, rows: usize, sides: &[Sides]) -> Result<()> {
+        let fits = self.sides == sides && self.machines.len() == sides.len();
+        let sound = |f: &Fitted| f.beta.len() == f.support.len() && f.bounded.len() == f.support.len();
+        let inside = |f: &Fitted| f.support.iter().all(|&r| (r as usize) < rows);
+        if self.rows != rows || !fits || !self.machines.iter().all(|f| sound(f) && inside(f)) {
+            let got = format!("{} machines on {} rows", self.machines.len(), self.rows);
+            return Err(Error::shape("checkpoint", got, format!("{} machines on {rows} rows", sides.len())));
+        }
+        Ok(())
+    }
+}

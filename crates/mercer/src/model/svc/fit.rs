@@ -1,0 +1,363 @@
+//! Fitting: which machines there are, where their rows come from, and who trains them.
+//!
+//! Machines share kernel values. One against one: the square of each class is computed once, what lies between two
+//! classes by their machine alone, so that no value is computed twice. One against the rest: the whole matrix, where it
+//! fits. Machines run side by side, the largest first, each on one thread; a single machine gets all threads. Which
+//! thread trains a machine has no influence on what comes out.
+
+use std::ops::ControlFlow;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Instant;
+
+use super::calibrate;
+use super::checkpoint::{Checkpoint, Fitted};
+use super::filled::Filled;
+use super::machine::{self, Task};
+use super::multiclass::{self, Sides};
+use super::params::SvcParams;
+use crate::data::Labels;
+use crate::error::{Error, Result};
+use crate::gram::{Classes, KernelRows, Rows, is_precomputed};
+use crate::kernel::Kernel;
+use crate::model::Sample;
+use crate::model::common::kernel_or_default;
+use crate::num::Buffer;
+use crate::par::Par;
+use crate::watch::{Info, Step, Stop, Watch};
+
+/// Pairs up to so many rows are trained on their whole matrix: computing it costs less than finding out which rows of it
+/// are needed.
+const DENSE: usize = 6000;
+
+/// Everything all machines of a fit have in common.
+pub(super) struct Plan<'a> {
+    pub(super) params: &'a SvcParams,
+    pub(super) kernel: Kernel,
+    pub(super) sample: Sample<'a>,
+    /// Classes that occur, and each row's.
+    pub(super) labels: Labels,
+    /// Row weight times class weight.
+    pub(super) weight: Vec<f64>,
+    pub(super) machines: Vec<Sides>,
+    pub(super) par: Par,
+    start: Option<&'a Checkpoint>,
+}
+
+impl<'a> Plan<'a> {
+    /// Checks everything that can be checked before a kernel value is computed.
+    pub(super) fn new(
+        params: &'a SvcParams,
+        sample: Sample<'a>,
+        start: Option<&'a Checkpoint>,
+        par: Par,
+    ) -> Result<Self> {
+        params.check()?;
+        sample.check()?;
+        let labels = occurring(sample.targets.classes()?);
+        if labels.names.len() < 2 {
+            let got = format!("one ({})", labels.names.join(""));
+            return Err(Error::shape("classes among the training rows", got, "at least 2"));
+        }
+        let kernel = kernel_or_default(params.kernel.as_ref(), &sample)?;
+        kernel.check_points(sample.points.view())?;
+        if is_precomputed(&kernel) && sample.gram.is_none() {
+            let why = "a precomputed kernel needs its matrix: give it with the sample";
+            return Err(Error::Unsupported(why.into()));
+        }
+        let by_class = params.weights_of(&labels)?;
+        let weight =
+            labels.of_row.iter().enumerate().map(|(i, &c)| sample.weight(i) * by_class[c as usize]).collect();
+        let machines = multiclass::machines(labels.names.len(), params.multi);
+        if let Some(start) = start {
+            start.check(labels.len(), &machines)?;
+        }
+        Ok(Plan { params, kernel, sample, labels, weight, machines, par, start })
+    }
+
+    /// Trains all machines, in the order of [`Plan::machines`], and says what was done.
+    pub(super) fn train(&self, watch: &mut Watch<'_>) -> Result<(Vec<Fitted>, Vec<String>)> {
+        let crowd = Crowd::new(watch, self.machines.len());
+        let (fitted, note) = match self.sample.gram {
+            Some(gram) => self.on_gram(gram, &crowd)?,
+            None if self.machines.len() == 1 => {
+                let rows = KernelRows::new(&self.kernel, self.sample.points)?;
+                let all = self.all_rows();
+                let one = self.machine(0, &rows, &all, self.params.budget(), self.par, &crowd)?;
+                (vec![one], "rows computed from the points".to_owned())
+            }
+            None if self.machines[0].negative.is_some() => self.on_pairs(&crowd)?,
+            None => self.on_rest(&crowd)?,
+        };
+        Ok((fitted, vec![note]))
+    }
+
+    fn all_rows(&self) -> Vec<usize> {
+        (0..self.labels.len()).collect()
+    }
+
+    /// Machines on a matrix that is at hand.
+    fn on_gram(&self, gram: &dyn Rows, crowd: &Crowd<'_, '_>) -> Result<(Vec<Fitted>, String)> {
+        let all = self.all_rows();
+        let members = self.members();
+        let single = self.machines.len() == 1;
+        let (workers, par) = if single { (1, self.par) } else { (self.par.threads(), Par::one()) };
+        let memory = self.params.budget() / workers;
+        let order = self.order();
+        let fitted = side_by_side(
+            workers,
+            &order,
+            || (),
+            |(), m| match self.machines[m] {
+                Sides { positive, negative: Some(negative) } if !single => {
+                    let index = [members[negative as usize].as_slice(), &members[positive as usize]].concat();
+                    let keep: Vec<u32> = index.iter().map(|&i| i as u32).collect();
+                    self.machine(m, gram.subset(&keep).as_ref(), &index, memory, par, crowd)
+                }
+                _ => self.machine(m, gram, &all, memory, par, crowd),
+            },
+        )?;
+        Ok((fitted, "kernel matrix as given".into()))
+    }
+
+    /// Pairs of classes, with the squares of classes shared.
+    fn on_pairs(&self, crowd: &Crowd<'_, '_>) -> Result<(Vec<Fitted>, String)> {
+        let budget = self.params.budget();
+        let workers = self.par.threads().min(self.machines.len());
+        let k = self.labels.names.len();
+        let classes = Classes::new(&self.kernel, self.sample.points, &self.labels.of_row, k, budget / 2)?;
+        let room = budget / 4 / workers / size_of::<f32>();
+        let dense = |n: usize| n <= DENSE && n * n <= room;
+        let fitted = side_by_side(
+            workers,
+            &self.order(),
+            || Buffer::<f32>::zeroed(0),
+            |buffer, m| {
+                let Sides { positive, negative } = self.machines[m];
+                let (a, b) = (negative.unwrap_or(0) as usize, positive as usize);
+                let index = [classes.rows(a), classes.rows(b)].concat();
+                let pair = classes.pair(a, b);
+                let n = index.len();
+                if !dense(n) {
+                    return self.machine(m, &pair, &index, budget / 4 / workers, Par::one(), crowd);
+                }
+                // The largest pair came first: one buffer a thread, made once.
+                if buffer.len() < n * n {
+                    *buffer = Buffer::zeroed(n * n);
+                }
+                pair.fill(&mut buffer[..n * n], Par::one());
+                let rows = Filled { values: &buffer[..n * n], exact: &pair };
+                let mut fitted = self.machine(m, &rows, &index, budget / 4 / workers, Par::one(), crowd)?;
+                fitted.info.kernel_values += (n as u64 * (n as u64 + 1)) / 2;
+                Ok(fitted)
+            },
+        )?;
+        let large = (0..self.machines.len()).filter(|&m| !dense(self.size(m))).count();
+        let note = match large {
+            0 => "pairs of classes, each on its whole matrix".into(),
+            _ => format!("pairs of classes, {large} of {} with rows on demand", self.machines.len()),
+        };
+        Ok((fitted, note))
+    }
+
+    /// Each class against all others, on one matrix.
+    fn on_rest(&self, crowd: &Crowd<'_, '_>) -> Result<(Vec<Fitted>, String)> {
+        let budget = self.params.budget();
+        let (n, all) = (self.labels.len(), self.all_rows());
+        let rows = KernelRows::new(&self.kernel, self.sample.points)?;
+        if n.saturating_mul(n).saturating_mul(size_of::<f32>()) > budget / 4 * 3 {
+            let order = self.order();
+            let fitted = side_by_side(
+                1,
+                &order,
+                || (),
+                |(), m| self.machine(m, &rows, &all, budget, self.par, crowd),
+            )?;
+            return Ok((fitted, "one matrix for all machines does not fit: rows on demand".into()));
+        }
+        let mut whole = Buffer::<f32>::zeroed(n * n);
+        rows.fill(&mut whole, self.par);
+        let rows = Filled { values: &whole, exact: &rows };
+        let workers = self.par.threads().min(self.machines.len());
+        let memory = budget / 4 / workers;
+        let mut fitted = side_by_side(
+            workers,
+            &self.order(),
+            || (),
+            |(), m| self.machine(m, &rows, &all, memory, Par::one(), crowd),
+        )?;
+        fitted[0].info.kernel_values += (n as u64 * (n as u64 + 1)) / 2;
+        Ok((fitted, "one whole matrix for all machines".into()))
+    }
+
+    /// Trains one machine on rows that are the sample's rows `index`.
+    fn machine(
+        &self,
+        m: usize,
+        rows: &dyn Rows,
+        index: &[usize],
+        memory: usize,
+        par: Par,
+        crowd: &Crowd<'_, '_>,
+    ) -> Result<Fitted> {
+        if crowd.stopped() {
+            return Ok(self.start.map_or_else(Fitted::not_begun, |s| s.machines[m].clone()));
+        }
+        let kept = self.start.map(|s| &s.machines[m]);
+        if let Some(done) = kept.filter(|f| f.info.stop == Stop::Converged) {
+            crowd.finished();
+            return Ok(done.clone());
+        }
+        let Sides { positive, negative } = self.machines[m];
+        let names = &self.labels.names;
+        let is_positive: Vec<bool> = index.iter().map(|&i| self.labels.of_row[i] == positive).collect();
+        let weight: Vec<f64> = index.iter().map(|&i| self.weight[i]).collect();
+        let task = Task {
+            rows,
+            positive: &is_positive,
+            weight: &weight,
+            names: [negative.map_or("the rest", |c| &names[c as usize]), &names[positive as usize]],
+        };
+        let start = kept.and_then(|f| f.start(index));
+        let solver = self.params.solver(memory, par);
+        let mut watch = crowd.watcher(m);
+        let solved = machine::train(self.params, &task, start, &solver, &mut watch)?;
+        let mut fitted = Fitted::new(self.params, &task, index, &solved);
+        if self.params.probability && fitted.info.stop != Stop::Cancelled {
+            fitted.sigmoid = calibrate::sigmoid(self.params, &task, &solver, m, &mut watch)?;
+            if fitted.sigmoid.is_none() {
+                fitted.info.stop = Stop::Cancelled;
+            }
+        }
+        crowd.finished();
+        Ok(fitted)
+    }
+
+    /// Rows of each class.
+    fn members(&self) -> Vec<Vec<usize>> {
+        let mut members = vec![Vec::new(); self.labels.names.len()];
+        self.labels.of_row.iter().enumerate().for_each(|(i, &c)| members[c as usize].push(i));
+        members
+    }
+
+    /// Rows of a machine.
+    fn size(&self, m: usize) -> usize {
+        let counts = self.labels.counts();
+        let Sides { positive, negative } = self.machines[m];
+        negative.map_or(self.labels.len(), |a| counts[a as usize] + counts[positive as usize])
+    }
+
+    /// Machines, the largest first.
+    fn order(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.machines.len()).collect();
+        order.sort_by_key(|&m| (std::cmp::Reverse(self.size(m)), m));
+        order
+    }
+}
+
+/// The same labels without names that no row has.
+fn occurring(labels: &Labels) -> Labels {
+    let counts = labels.counts();
+    let mut place = vec![0; counts.len()];
+    let mut names = Vec::new();
+    for (c, name) in labels.names.iter().enumerate().filter(|(c, _)| counts[*c] > 0) {
+        place[c] = names.len() as u32;
+        names.push(name.clone());
+    }
+    Labels { names, of_row: labels.of_row.iter().map(|&c| place[c as usize]).collect() }
+}
+
+/// One watcher for machines that run side by side.
+struct Crowd<'a, 'w> {
+    watch: Mutex<&'a mut Watch<'w>>,
+    stop: AtomicBool,
+    done: AtomicUsize,
+    total: usize,
+}
+
+impl<'a, 'w> Crowd<'a, 'w> {
+    fn new(watch: &'a mut Watch<'w>, total: usize) -> Self {
+        Crowd { watch: Mutex::new(watch), stop: AtomicBool::new(false), done: AtomicUsize::new(0), total }
+    }
+
+    fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    fn finished(&self) {
+        self.done.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// What machine m reports to. One that breaks breaks all.
+    fn watcher(&self, m: usize) -> impl FnMut(&Step) -> ControlFlow<()> + Send {
+        move |step| {
+            if self.stopped() {
+                return ControlFlow::Break(());
+            }
+            let mut step = step.clone();
+            if self.total > 1 {
+                step.phase = format!("machine {} of {}", m + 1, self.total);
+                (step.done, step.total) = (self.done.load(Ordering::Relaxed) as u64, Some(self.total as u64));
+            }
+            let Ok(mut watch) = self.watch.lock() else { return ControlFlow::Break(()) };
+            let flow = watch(&step);
+            if flow.is_break() {
+                self.stop.store(true, Ordering::Relaxed);
+            }
+            flow
+        }
+    }
+}
+
+/// Does jobs on so many threads, in the order given, each thread with a state of its own. Results come in the order of
+/// the jobs' numbers; of several errors the first by number.
+fn side_by_side<S, T: Send>(
+    workers: usize,
+    order: &[usize],
+    state: impl Fn() -> S + Sync,
+    job: impl Fn(&mut S, usize) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    let next = AtomicUsize::new(0);
+    let results: Mutex<Vec<Option<Result<T>>>> = Mutex::new(order.iter().map(|_| None).collect());
+    let work = || {
+        let mut state = state();
+        while let Some(&m) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let result = job(&mut state, m);
+            if let Ok(mut results) = results.lock() {
+                results[m] = Some(result);
+            }
+        }
+    };
+    if workers <= 1 {
+        work();
+    } else {
+        rayon::scope(|scope| (0..workers).for_each(|_| scope.spawn(|_| work())));
+    }
+    let results = results.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    results.into_iter().map(|r| r.expect("every job was done")).collect()
+}
+
+/// What a fit's machines did, together.
+pub(super) fn total(fitted: &[Fitted], notes: Vec<String>, clock: Instant) -> Info {
+    let mut info = Info { notes, ..Info::default() };
+    let mut objective = 0.0;
+    for f in fitted {
+        info.iterations += f.info.iterations;
+        info.kernel_values += f.info.kernel_values;
+        info.gap = info.gap.max(f.info.gap);
+        objective += f.info.objective.unwrap_or(0.0);
+        info.stop = match (info.stop, f.info.stop) {
+            (Stop::Cancelled, _) | (_, Stop::Cancelled) => Stop::Cancelled,
+            (Stop::Limit, _) | (_, Stop::Limit) => Stop::Limit,
+            _ => Stop::Converged,
+        };
+        for note in &f.info.notes {
+            if !info.notes.contains(note) {
+                info.notes.push(note.clone());
+            }
+        }
+    }
+    info.objective = Some(objective);
+    info.seconds = clock.elapsed().as_secs_f64();
+    info
+}

@@ -1,0 +1,152 @@
+//! The widest margin without errors, or a proof that there is none.
+//!
+//! The margin is half the distance between the convex hulls of the two classes in feature space (Bennett and
+//! Bredensteiner 2000; Keerthi et al. 2000). So this solves, over convex weights on each class,
+//!
+//! ```text
+//! minimise  1/2 |sum_+ a_i Phi(x_i) - sum_- a_i Phi(x_i)|^2     a >= 0,  sum_+ a = sum_- a = 1
+//! ```
+//!
+//! which has an answer whether the classes can be separated or not: no cost C that would have to be "large". With
+//! `w = sum y_i a_i Phi(x_i)` and `s = min_+ w.x - max_- w.x`, the hulls' distance lies between `s / |w|` and `|w|`.
+//! Either s > 0, and w with the middle threshold separates with a margin of at least `s / (2 |w|)`; or |w| falls to 0,
+//! and the weights are a point that both hulls share, so that no hyperplane separates. Both are checked on kernel
+//! values in f64, whatever the solver worked with.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::machine::{Margin, Task};
+use super::params::SvcParams;
+use crate::error::Result;
+use crate::gram::Rows;
+use crate::model::enclosing_radius2;
+use crate::solve::{self, Solution, solve};
+use crate::watch::{Stop, Watch};
+
+/// Hulls whose squared distance is below this share of the largest squared norm are taken to meet: that is where
+/// rounding of f64 sums begins.
+const MEET: f64 = 1e-12;
+
+/// Rounds of solving ever more exactly before giving up.
+const ROUNDS: usize = 24;
+
+/// Whether two classes can be told apart without error.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Separation {
+    /// They can.
+    Separable {
+        /// How far apart they are.
+        margin: Margin,
+        /// Coefficients are the convex weights, with the class's sign, times this.
+        scale: f64,
+        /// The offset that goes with them.
+        offset: f64,
+    },
+    /// They cannot, or not by more than `distance`.
+    Overlap(Overlap),
+}
+
+/// Convex weights under which the hulls of two classes meet.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Overlap {
+    /// Rows of the first-named class and their weights, which sum to 1.
+    pub negative: Vec<(u32, f64)>,
+    /// Rows of the other class and their weights, which sum to 1.
+    pub positive: Vec<(u32, f64)>,
+    /// Distance in feature space between the two points so described.
+    pub distance: f64,
+    /// Norm of the largest row in feature space, to compare the distance with.
+    pub scale: f64,
+}
+
+impl fmt::Display for Overlap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "the classes overlap: convex weights on {} and {} of their rows meet to {:.1e} of the largest norm",
+            self.negative.len(),
+            self.positive.len(),
+            self.distance / self.scale.max(f64::MIN_POSITIVE)
+        )
+    }
+}
+
+/// Separates the two classes, or shows where they meet. Row numbers are those of the task.
+pub(super) fn separate(
+    params: &SvcParams,
+    task: &Task<'_>,
+    start: Option<Vec<f64>>,
+    solver: &solve::Params,
+    watch: &mut Watch<'_>,
+) -> Result<(Separation, Solution)> {
+    let mut problem = task.problem(params);
+    match start {
+        Some(start) => problem.start = Some(start),
+        None => problem.start_at_sums(&[-1.0, 1.0])?,
+    }
+    let n = task.positive.len();
+    let largest = task.rows.diag().iter().fold(f64::MIN_POSITIVE, |m, v| m.max(v.abs())) + params.shift;
+    let mut rule = solve::Params { tol: 1e-3 * largest, ..solver.clone() };
+    let mut spent = (0, 0);
+    for round in 1.. {
+        let mut found = solve(&problem, &rule, watch)?;
+        spent = (spent.0 + found.info.iterations, spent.1 + found.info.kernel_values);
+        (found.info.iterations, found.info.kernel_values) = spent;
+        found.output = exact_output(task.rows, &found.beta, solver);
+        let gradient = |i: usize| found.output[i] + params.shift * found.beta[i];
+        let w2: f64 = (0..n).map(|i| found.beta[i] * gradient(i)).sum();
+        let side =
+            |positive: bool| (0..n).filter(move |&i| task.positive[i] == positive && task.weight[i] > 0.0);
+        let lowest = side(true).map(gradient).fold(f64::INFINITY, f64::min);
+        let highest = side(false).map(gradient).fold(f64::NEG_INFINITY, f64::max);
+        let slab = lowest - highest;
+
+        let meet = w2 <= MEET * largest;
+        let stuck = found.info.stop != Stop::Converged || round == ROUNDS;
+        if !meet && slab > 0.0 && (slab >= (1.0 - params.tol) * w2 || stuck) {
+            let cancelled = found.info.stop == Stop::Cancelled;
+            let radius = if cancelled { f64::NAN } else { radius(task, solver, watch)? };
+            let margin = Margin { width: slab / (2.0 * w2.sqrt()), at_most: w2.sqrt() / 2.0, radius };
+            let (scale, offset) = (2.0 / slab, -(lowest + highest) / slab);
+            return Ok((Separation::Separable { margin, scale, offset }, found));
+        }
+        if meet || stuck {
+            let weights = |positive: bool| {
+                side(positive).map(|i| (i as u32, found.beta[i].abs())).filter(|(_, b)| *b > 0.0).collect()
+            };
+            let overlap = Overlap {
+                negative: weights(false),
+                positive: weights(true),
+                distance: w2.max(0.0).sqrt(),
+                scale: largest.sqrt(),
+            };
+            return Ok((Separation::Overlap(overlap), found));
+        }
+        // On from here, so exactly that the next slab would be good enough if |w| stayed as it is.
+        rule.tol = (0.25 * params.tol * w2).min(rule.tol / 4.0);
+        problem.start = Some(found.beta);
+    }
+    unreachable!("the last round returns")
+}
+
+/// `K beta` with kernel values in f64.
+fn exact_output(rows: &dyn Rows, beta: &[f64], solver: &solve::Params) -> Vec<f64> {
+    let (support, coef): (Vec<u32>, Vec<f64>) =
+        (0u32..).zip(beta).filter(|(_, b)| **b != 0.0).map(|(i, b)| (i, *b)).unzip();
+    let mut output = vec![0.0; beta.len()];
+    rows.apply(&support, &coef, &mut output, solver.par);
+    output
+}
+
+/// The radius of a sphere that holds all rows with a weight (Schoelkopf 1997, section 2.6.1).
+fn radius(task: &Task<'_>, solver: &solve::Params, watch: &mut Watch<'_>) -> Result<f64> {
+    let keep: Vec<u32> = (0u32..).zip(task.weight).filter(|(_, w)| **w > 0.0).map(|(i, _)| i).collect();
+    let (radius2, _) = if keep.len() == task.weight.len() {
+        enclosing_radius2(task.rows, solver.par, watch)?
+    } else {
+        enclosing_radius2(task.rows.subset(&keep).as_ref(), solver.par, watch)?
+    };
+    Ok(radius2.sqrt())
+}

@@ -1,0 +1,184 @@
+//! One two-class machine: from labels and weights to the quadratic problem, and from its solution to `f(x)`.
+//!
+//! With y = +1 and -1, coefficients `beta_i = y_i alpha_i` and weights v_i (row weight times class weight), it is to
+//! minimise `1/2 beta' (K + S) beta + q' beta` where
+//!
+//! ```text
+//! C, linear slack     q = -y,  0 <= y_i beta_i <= C v_i,  sum beta = 0,  S = shift      (Cortes and Vapnik 1995)
+//! C, squared slack    q = -y,  0 <= y_i beta_i,           sum beta = 0,  S = shift + 1 / (C v_i)
+//! nu                  q = 0,   0 <= y_i beta_i <= v_i,    sum of each class = y nu sum(v) / 2
+//!                                                         (Schoelkopf, Smola, Williamson and Bartlett 2000)
+//! ```
+//!
+//! and `f(x) = sum_i beta_i k(x_i, x) + b`. The nu-machine's f is divided by its margin rho, so that in all three cases
+//! f = +1 and f = -1 are the margins. The hard margin has a file of its own.
+
+use serde::{Deserialize, Serialize};
+
+use super::hard_margin::{self, Separation};
+use super::params::{Kind, Slack, SvcParams};
+use crate::error::{Error, Result};
+use crate::gram::Rows;
+use crate::solve::{self, Groups, Problem, Shift, Solution, solve};
+use crate::watch::{Info, Stop, Watch};
+
+/// Two classes and the matrix of their rows.
+#[derive(Clone, Copy)]
+pub(super) struct Task<'a> {
+    pub(super) rows: &'a dyn Rows,
+    /// Whether a row is of the class that f > 0 means.
+    pub(super) positive: &'a [bool],
+    /// v: a row of weight 0 stays out, but f is computed for it.
+    pub(super) weight: &'a [f64],
+    /// The classes' names, for messages: negative, positive.
+    pub(super) names: [&'a str; 2],
+}
+
+/// What a machine's solve found.
+#[derive(Debug, Clone)]
+pub(super) struct Solved {
+    /// The solver's variables, to go on from.
+    pub(super) beta: Vec<f64>,
+    /// Coefficients are beta times this.
+    pub(super) scale: f64,
+    /// b.
+    pub(super) offset: f64,
+    /// f on the machine's own rows, b included.
+    pub(super) output: Vec<f64>,
+    /// How wide the margin is, where none may err.
+    pub(super) margin: Option<Margin>,
+    pub(super) info: Info,
+}
+
+/// The certificate of a hard margin: the widest slab between two classes.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Margin {
+    /// Distance of the nearest training row to the hyperplane, in feature space: what is certain.
+    pub width: f64,
+    /// Half the distance of the two classes' convex hulls is at most this: no hyperplane does better.
+    pub at_most: f64,
+    /// Radius of a sphere in feature space that holds all rows of the machine.
+    pub radius: f64,
+}
+
+impl Task<'_> {
+    fn sign(&self, row: usize) -> f64 {
+        if self.positive[row] { 1.0 } else { -1.0 }
+    }
+
+    /// The largest `|beta|` of a row.
+    pub(super) fn bound(&self, params: &SvcParams, row: usize) -> f64 {
+        let v = self.weight[row];
+        match (params.kind, params.slack) {
+            _ if v == 0.0 => 0.0,
+            (Kind::C, Slack::Linear) => params.c * v,
+            (Kind::Nu, _) => v,
+            (Kind::C, Slack::Squared) | (Kind::Hard, _) => f64::INFINITY,
+        }
+    }
+
+    /// The sum of weights of each class: negative, positive. Fails if a class has none.
+    pub(super) fn class_weight(&self) -> Result<[f64; 2]> {
+        let mut sum = [0.0; 2];
+        for (&positive, &v) in self.positive.iter().zip(self.weight) {
+            sum[usize::from(positive)] += v;
+        }
+        match sum.iter().position(|&s| s <= 0.0) {
+            Some(side) => {
+                Err(Error::param(format!("weight of class {}", self.names[side]), 0, "above 0 for a row"))
+            }
+            None => Ok(sum),
+        }
+    }
+
+    /// The quadratic problem, before its start.
+    pub(super) fn problem(&self, params: &SvcParams) -> Problem<'_> {
+        let n = self.positive.len();
+        let bound: Vec<f64> = (0..n).map(|i| self.bound(params, i)).collect();
+        let labels: Vec<f64> = (0..n).map(|i| self.sign(i)).collect();
+        let mut problem = Problem::classify(self.rows, &labels, &bound);
+        // 0 times infinity has no place in a box.
+        problem.lower.iter_mut().for_each(|v| *v = if *v == 0.0 { 0.0 } else { *v });
+        problem.shift = match (params.kind, params.slack) {
+            (Kind::C, Slack::Squared) => {
+                let own = |v: f64| if v > 0.0 { 1.0 / (params.c * v) } else { 0.0 };
+                Shift::Each(self.weight.iter().map(|&v| params.shift + own(v)).collect())
+            }
+            _ if params.shift > 0.0 => Shift::Same(params.shift),
+            _ => Shift::None,
+        };
+        if params.kind != Kind::C {
+            problem.linear.fill(0.0);
+            problem.groups = Groups::ByRow(self.positive.iter().map(|&p| u8::from(p)).collect());
+        }
+        problem
+    }
+}
+
+/// Solves a machine, from a start of the same problem where there is one.
+pub(super) fn train(
+    params: &SvcParams,
+    task: &Task<'_>,
+    start: Option<Vec<f64>>,
+    solver: &solve::Params,
+    watch: &mut Watch<'_>,
+) -> Result<Solved> {
+    let [negative, positive] = task.class_weight()?;
+    match params.kind {
+        Kind::C => {
+            let mut problem = task.problem(params);
+            problem.start = start;
+            let found = solve(&problem, solver, watch)?;
+            let offset = -found.thresholds[0].value();
+            Ok(scaled(found, 1.0, offset))
+        }
+        Kind::Nu => {
+            let all = negative + positive;
+            let most = 2.0 * negative.min(positive) / all;
+            if params.nu > most * (1.0 + 1e-12) {
+                let allowed = format!("at most {most} to tell {} from {}", task.names[0], task.names[1]);
+                return Err(Error::param("nu", params.nu, allowed));
+            }
+            let mut problem = task.problem(params);
+            // Rounding must not ask a class for more than its rows have.
+            let half = (params.nu * all / 2.0).min(negative).min(positive);
+            match start {
+                Some(start) => problem.start = Some(start),
+                None => problem.start_at_sums(&[-half, half])?,
+            }
+            let mut found = solve(&problem, solver, watch)?;
+            let (low, high) = (found.thresholds[0].value(), found.thresholds[1].value());
+            let (rho, offset) = ((high - low) / 2.0, -f64::midpoint(low, high));
+            let scale = if rho > 0.0 {
+                1.0 / rho
+            } else {
+                found.info.notes.push("nu: the margin is 0, so outputs are not scaled to it".into());
+                1.0
+            };
+            Ok(scaled(found, scale, offset * scale))
+        }
+        Kind::Hard => match hard_margin::separate(params, task, start, solver, watch)? {
+            (Separation::Separable { margin, scale, offset }, found) => {
+                let whole = found.info.stop != Stop::Cancelled;
+                Ok(Solved { margin: whole.then_some(margin), ..scaled(found, scale, offset) })
+            }
+            (_, found) if found.info.stop == Stop::Cancelled => Ok(scaled(found, 1.0, 0.0)),
+            (Separation::Overlap(overlap), _) => {
+                let why = format!("{} ({} and {})", overlap, task.names[0], task.names[1]);
+                Err(Error::param("kind", "hard", format!("c or nu: {why}")))
+            }
+        },
+    }
+}
+
+fn scaled(found: Solution, scale: f64, offset: f64) -> Solved {
+    let objective = found.objective * scale * scale;
+    Solved {
+        output: found.output.iter().map(|f| f * scale + offset).collect(),
+        beta: found.beta,
+        scale,
+        offset,
+        margin: None,
+        info: Info { objective: Some(objective), ..found.info },
+    }
+}

@@ -1,0 +1,156 @@
+//! Support vector classification.
+//!
+//! A machine for two classes is `f(x) = sum_i c_i k(x_i, x) + b`, the hyperplane in feature space with the widest margin
+//! against what errors cost; [`Kind`] says how errors are counted, or that there are none. For several classes there are
+//! several machines ([`Multi`]), all in one expansion with shared centres. f > 0 means the class whose name comes second,
+//! or, against the rest, the class itself.
+//!
+//! Cost of a machine on n rows with s support vectors: at least n s kernel values, at most n^2 / 2. The quadratic problems
+//! and their papers are written down beside the code that poses them (`machine.rs`, `hard_margin.rs`).
+//!
+//! ```
+//! use mercer::data::{Labels, Points, Targets};
+//! use mercer::model::{Sample, svc::SvcParams};
+//! use mercer::{Par, kernel::Kernel};
+//!
+//! let points = Points::dense(vec![0.0, 0.1, 1.0, 1.1, 2.0, 2.1], 1)?;
+//! let targets = Targets::Classes(Labels::new(["low", "low", "mid", "mid", "top", "top"]));
+//! let params = SvcParams { kernel: Some(Kernel::Rbf { gamma: 2.0 }), c: 10.0, ..SvcParams::default() };
+//! let model = params.fit(Sample::new(&points, &targets), Par::one(), &mut mercer::watch::silent())?;
+//! let probe = Points::dense(vec![-0.2, 1.05, 2.4], 1)?;
+//! let labels = model.predict_labels(probe.view(), Par::one())?;
+//! assert_eq!(labels.name_of(1), "mid");
+//! # Ok::<(), mercer::Error>(())
+//! ```
+
+mod calibrate;
+mod checkpoint;
+mod filled;
+mod fit;
+mod hard_margin;
+mod linear;
+mod machine;
+mod model;
+mod multiclass;
+mod params;
+mod platt;
+mod reject;
+
+use std::time::Instant;
+
+use crate::error::Result;
+use crate::expansion::Expansion;
+use crate::kernel::Definiteness;
+use crate::model::Sample;
+use crate::par::Par;
+use crate::watch::{Stop, Watch};
+
+pub use checkpoint::Checkpoint;
+use checkpoint::Fitted;
+use fit::Plan;
+pub use hard_margin::{Overlap, Separation};
+pub use machine::Margin;
+pub use model::{Machine, Probabilities, SvcModel};
+pub use multiclass::Sides;
+pub use params::{ClassWeights, Kind, Multi, Slack, SvcParams, Ties};
+pub use platt::Sigmoid;
+pub use reject::{Reject, Wanted};
+
+impl SvcParams {
+    /// Fits on the sample's points, class labels and weights.
+    ///
+    /// If the watcher breaks off, the model is what there was, and [`SvcModel::checkpoint`] holds from where to go on.
+    pub fn fit(&self, sample: Sample<'_>, par: Par, watch: &mut Watch<'_>) -> Result<SvcModel> {
+        self.fit_from(sample, None, par, watch)
+    }
+
+    /// Goes on with a fit of the same parameters on the same sample that was broken off.
+    pub fn resume(
+        &self,
+        sample: Sample<'_>,
+        from: &Checkpoint,
+        par: Par,
+        watch: &mut Watch<'_>,
+    ) -> Result<SvcModel> {
+        self.fit_from(sample, Some(from), par, watch)
+    }
+
+    fn fit_from(
+        &self,
+        sample: Sample<'_>,
+        from: Option<&Checkpoint>,
+        par: Par,
+        watch: &mut Watch<'_>,
+    ) -> Result<SvcModel> {
+        let clock = Instant::now();
+        let plan = Plan::new(self, sample, from, par)?;
+        let (fitted, mut notes) = plan.train(watch)?;
+        if plan.kernel.definiteness() == Definiteness::Unknown && self.shift == 0.0 {
+            notes.push(
+                "the kernel may not be positive definite, and no shift was asked for: a local optimum".into(),
+            );
+        }
+        let (expansion, support) = assembled(&plan, &fitted)?;
+        let full = expansion.len();
+        let expansion = linear::collapsed(expansion, par)?;
+        if expansion.len() < full {
+            notes.push(format!(
+                "linear kernel: {full} support vectors collapsed to one weight vector a machine"
+            ));
+        }
+        for (f, s) in fitted.iter().zip(&plan.machines) {
+            if let Some(middle) = f.sigmoid.and_then(|s| s.middle().filter(|_| s.a >= 0.0 || s.b != 0.0)) {
+                let name = &plan.labels.names[s.positive as usize];
+                notes
+                    .push(format!("calibration: {name} has probability 1/2 at output {middle:.3}, not at 0"));
+            }
+        }
+        let info = fit::total(&fitted, notes, clock);
+        let machines = fitted.iter().zip(&plan.machines).map(|(f, &sides)| {
+            let pick = |bounded: bool| {
+                f.support.iter().zip(&f.bounded).filter(|(_, b)| **b == bounded).map(|(&r, _)| r).collect()
+            };
+            Machine {
+                sides,
+                rows: f.rows,
+                free: pick(false),
+                bounded: pick(true),
+                objective: f.info.objective.unwrap_or(0.0),
+                margin: f.margin,
+                sigmoid: f.sigmoid,
+            }
+        });
+        Ok(SvcModel {
+            machines: machines.collect(),
+            expansion,
+            support,
+            params: self.clone(),
+            reject: None,
+            checkpoint: (info.stop != Stop::Converged).then(|| Checkpoint {
+                rows: plan.labels.len(),
+                sides: plan.machines.clone(),
+                machines: fitted.clone(),
+            }),
+            info,
+            classes: plan.labels.names,
+        })
+    }
+}
+
+/// All machines in one expansion, and the sample's rows its centres are.
+fn assembled(plan: &Plan<'_>, fitted: &[Fitted]) -> Result<(Expansion, Vec<u32>)> {
+    let k = fitted.len();
+    let mut place = vec![u32::MAX; plan.labels.len()];
+    fitted.iter().flat_map(|f| &f.support).for_each(|&r| place[r as usize] = 0);
+    let support: Vec<u32> = (0..place.len() as u32).filter(|&r| place[r as usize] == 0).collect();
+    (0u32..).zip(&support).for_each(|(j, &r)| place[r as usize] = j);
+    let mut coef = vec![0.0; support.len() * k];
+    for (o, f) in fitted.iter().enumerate() {
+        for (&r, &b) in f.support.iter().zip(&f.beta) {
+            coef[place[r as usize] as usize * k + o] = b * f.scale;
+        }
+    }
+    let centres = plan.sample.points.gather(&support.iter().map(|&r| r as usize).collect::<Vec<_>>());
+    let offset = fitted.iter().map(|f| f.offset).collect();
+    Ok((Expansion::new(plan.kernel.clone(), centres, coef, offset)?, support))
+}
