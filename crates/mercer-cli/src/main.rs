@@ -1,2 +1,37 @@
-//! The command `mercer`.
-fn main() {}
+//! The command `mercer`: parses, calls the library, prints what `mercer::report` made, and ends with 0 (done),
+//! 1 (wrong data or model) or 2 (wrong usage).
+
+mod args;
+mod commands;
+mod context;
+mod failure;
+mod memory;
+mod source;
+
+use std::process::ExitCode;
+
+use crate::context::Context;
+use crate::failure::{Done, Failure};
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}
+
+fn run() -> Done {
+    let matches = args::command().try_get_matches().map_err(Failure::Clap)?;
+    let mut words = Vec::new();
+    let mut at = &matches;
+    while let Some((word, below)) = at.subcommand() {
+        words.push(word);
+        at = below;
+    }
+    let Some(entry) = commands::ALL.iter().find(|entry| entry.path == words) else {
+        // No word at all: whoever types `mercer` wants to know what it can do.
+        return context::print(&args::command().render_help().ansi().to_string(), context::stdout_colour());
+    };
+    let context = Context::new(&args::Global::of(at)?);
+    (entry.run)(at, &context)
+}

@@ -18,6 +18,7 @@ pub mod gram;
 pub mod kernel;
 pub mod model;
 pub mod par;
+pub mod report;
 pub mod solve;
 pub mod watch;
 

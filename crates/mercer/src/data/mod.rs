@@ -9,6 +9,7 @@ mod map;
 mod points;
 pub mod split;
 pub mod stage;
+mod summary;
 mod targets;
 pub mod toy;
 
@@ -17,4 +18,7 @@ pub use call::Arg;
 pub use dataset::Dataset;
 pub use points::{Csr, Data, ImageShape, Points, Row, Sequences, View};
 pub use stage::{Recipe, Stage, Stages};
+pub use summary::{
+    ClassCount, Column, Finding, SequenceFacts, Spread, Summary, TargetFacts, median_distance2,
+};
 pub use targets::{Labels, Targets};

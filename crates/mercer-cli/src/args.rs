@@ -1,0 +1,114 @@
+//! The command line: options that every command has, and the tree of commands built from `commands::ALL`.
+
+use clap::builder::Styles;
+use clap::builder::styling::{AnsiColor, Style};
+use clap::{ArgMatches, Args, FromArgMatches as _, ValueEnum};
+
+use crate::commands::{ALL, Entry, GROUPS};
+use crate::failure::Failure;
+use crate::memory;
+
+const STRONG: Style = Style::new().bold();
+const COMMAND: Style = AnsiColor::Cyan.on_default();
+const STYLES: Styles =
+    Styles::styled().header(STRONG).usage(STRONG).literal(COMMAND).placeholder(Style::new());
+
+/// Options of every command.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Everywhere")]
+pub(crate) struct Global {
+    /// How results are printed
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        default_value_t,
+        value_name = "text|json",
+        hide_possible_values = true
+    )]
+    pub(crate) format: Format,
+
+    /// Print results and errors only: no bar, no remarks
+    #[arg(long, short, global = true)]
+    pub(crate) quiet: bool,
+
+    /// Threads to use [default: all]
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) threads: Option<u16>,
+
+    /// Memory for kernel values, for example 64M or 2G [default: half of the machine's]
+    #[arg(long, global = true, value_name = "SIZE", value_parser = memory::parse)]
+    pub(crate) memory: Option<u64>,
+
+    /// Start of all random numbers: the same seed gives the same result
+    #[arg(long, global = true, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u64,
+}
+
+/// How results are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum Format {
+    /// For people.
+    #[default]
+    Text,
+    /// For programs.
+    Json,
+}
+
+impl Global {
+    /// The options among a command's matches.
+    pub(crate) fn of(matches: &ArgMatches) -> Result<Self, Failure> {
+        Global::from_arg_matches(matches).map_err(Failure::Clap)
+    }
+}
+
+/// The whole tree of commands.
+pub(crate) fn command() -> clap::Command {
+    let mut root = clap::Command::new("mercer")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about("Mercer: learning with kernels")
+        .styles(STYLES)
+        .max_term_width(100)
+        .disable_help_subcommand(true)
+        .help_template(format!("{{before-help}}{STRONG}Everywhere{STRONG:#}\n{{options}}{{after-help}}"))
+        .before_help(overview())
+        .after_help(format!(
+            "{COMMAND}mercer COMMAND --help{COMMAND:#} explains a command and shows examples."
+        ));
+    root = Global::augment_args(root).mut_args(|arg| arg.help_heading("Everywhere"));
+    for (name, about) in GROUPS {
+        let below = ALL.iter().filter(|entry| entry.path[0] == *name && entry.path.len() == 2);
+        let group = clap::Command::new(*name)
+            .about(*about)
+            .subcommand_required(true)
+            .arg_required_else_help(true)
+            .disable_help_subcommand(true)
+            .subcommands(below.map(leaf));
+        root = root.subcommand(group);
+    }
+    root.subcommands(ALL.iter().filter(|entry| entry.path.len() == 1).map(leaf))
+}
+
+fn leaf(entry: &Entry) -> clap::Command {
+    let name = entry.path[entry.path.len() - 1];
+    (entry.augment)(clap::Command::new(name))
+}
+
+/// The first screen: every command with its line, by group.
+fn overview() -> String {
+    let line = |entry: &Entry| {
+        let words = entry.path.join(" ");
+        let about = leaf(entry).get_about().map(ToString::to_string).unwrap_or_default();
+        format!("  {COMMAND}mercer {words:18}{COMMAND:#} {about}\n")
+    };
+    let alone: String = ALL.iter().filter(|entry| entry.path.len() == 1).map(line).collect();
+    let groups = GROUPS.iter().map(|(name, about)| {
+        let lines: String =
+            ALL.iter().filter(|e| e.path[0] == *name && e.path.len() == 2).map(line).collect();
+        format!("{STRONG}{about}{STRONG:#}\n{lines}\n")
+    });
+    format!(
+        "{STRONG}Mercer{STRONG:#}: learning with kernels\n\n{STRONG}Start here{STRONG:#}\n{alone}\n{}",
+        groups.collect::<String>()
+    )
+}

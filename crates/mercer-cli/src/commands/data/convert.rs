@@ -1,0 +1,50 @@
+//! `mercer data convert`: the same data in another format.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use mercer::data::io::{Format, write, write_as};
+use mercer::report::Written;
+
+use crate::commands::Command;
+use crate::context::Context;
+use crate::failure::Done;
+use crate::source::Reading;
+
+/// Write data in another format
+///
+/// The extension of OUT says which: .svm, .csv, .tsv, .npy, .seq, each also with .gz, .xz or .zst. The file is written
+/// whole or not at all, and numbers read back the same to the last bit.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  mercer data convert train.csv train.svm.xz --label species
+  mercer data convert train-images-idx3-ubyte.gz train.npy")]
+pub(crate) struct Convert {
+    /// The file to read; `-` is standard input
+    #[arg(value_name = "IN")]
+    input: PathBuf,
+
+    /// The file to write
+    #[arg(value_name = "OUT")]
+    output: PathBuf,
+
+    /// Format of OUT, if its extension should not decide: libsvm, csv, tsv, sequences, npy
+    #[arg(long, value_name = "FORMAT")]
+    to: Option<Format>,
+
+    #[command(flatten)]
+    reading: Reading,
+}
+
+impl Command for Convert {
+    const PATH: &'static [&'static str] = &["data", "convert"];
+
+    fn run(self, context: &Context) -> Done {
+        let data = self.reading.read(&self.input)?;
+        match self.to {
+            Some(format) => write_as(&self.output, &data, format)?,
+            None => write(&self.output, &data)?,
+        }
+        context.tell(&Written::new(self.output, &data))
+    }
+}

@@ -1,0 +1,44 @@
+//! `mercer data info`: what a file holds and what about it looks wrong.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use mercer::report::DataInfo;
+
+use crate::commands::Command;
+use crate::context::Context;
+use crate::failure::Done;
+use crate::source::{self, Reading};
+
+/// What a file holds, and what about it looks wrong
+///
+/// Rows, columns, classes, ranges, a look at the data itself where it can be drawn, and what is suspicious: constant
+/// columns, repeated rows, equal rows with different labels, columns on very different scales, unbalanced classes, row
+/// numbers among the columns, a column that gives the answer away.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  mercer data info iris.csv
+  mercer data info train.csv --label species
+  mercer data info train-images-idx3-ubyte.gz
+  mercer data info usps.svm.xz --image 16x16
+  cat train.svm | mercer data info - --format json    (JSON counts rows and columns from 0)")]
+pub(crate) struct Info {
+    /// The file: LIBSVM, CSV, NPY, NPZ, IDX, sequences, FASTA; plain, gz, xz or zst; `-` is standard input
+    file: PathBuf,
+
+    /// Show every column, however many there are
+    #[arg(long)]
+    each: bool,
+
+    #[command(flatten)]
+    reading: Reading,
+}
+
+impl Command for Info {
+    const PATH: &'static [&'static str] = &["data", "info"];
+
+    fn run(self, context: &Context) -> Done {
+        let data = self.reading.read(&self.file)?;
+        context.show(&DataInfo::new(source::name(&self.file), &data, self.each))
+    }
+}

@@ -1,0 +1,53 @@
+//! `mercer data split`: one file into a part to learn from and a part to test on.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use mercer::data::io::write;
+use mercer::data::split::holdout_of;
+use mercer::report::Written;
+
+use crate::commands::Command;
+use crate::context::Context;
+use crate::failure::Done;
+use crate::source::Reading;
+
+/// Divide data into a part to learn from and a part to test on
+///
+/// Rows are drawn at random, each class by its share; the same --seed draws the same rows.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:
+  mercer data split iris.csv train.csv test.csv --test 0.3")]
+pub(crate) struct Split {
+    /// The file to read; `-` is standard input
+    #[arg(value_name = "IN")]
+    input: PathBuf,
+
+    /// File for the rows to learn from
+    #[arg(value_name = "TRAIN")]
+    train: PathBuf,
+
+    /// File for the rows to test on
+    #[arg(value_name = "TEST")]
+    test: PathBuf,
+
+    /// Share of the rows to test on
+    #[arg(long = "test", id = "share", value_name = "SHARE", default_value_t = 0.25)]
+    share: f64,
+
+    #[command(flatten)]
+    reading: Reading,
+}
+
+impl Command for Split {
+    const PATH: &'static [&'static str] = &["data", "split"];
+
+    fn run(self, context: &Context) -> Done {
+        let data = self.reading.read(&self.input)?;
+        let fold = holdout_of(data.len(), &data.targets, self.share, context.seed)?;
+        let (train, test) = (data.gather(&fold.train), data.gather(&fold.test));
+        write(&self.train, &train)?;
+        write(&self.test, &test)?;
+        context.tell(&vec![Written::new(self.train, &train), Written::new(self.test, &test)])
+    }
+}

@@ -1,0 +1,45 @@
+//! `mercer kernel check`: what a line means, and how the kernel sees some data.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use mercer::kernel::Kernel;
+use mercer::report::KernelCheck;
+
+use crate::commands::Command;
+use crate::commands::kernel::line;
+use crate::context::Context;
+use crate::failure::Done;
+use crate::source::{self, Reading};
+
+/// What a kernel's line means, and how the kernel sees data
+///
+/// With data: the values between rows, the eigenvalues of the Gram matrix on a sample of at most 500 rows, whether any
+/// is negative, whether the kernel is too narrow or too wide, and the Gaussian that the median distance suggests.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  mercer kernel check 'poly(degree=3, scale=1/256)'
+  mercer kernel check 'rbf(gamma=0.5)' iris.csv")]
+pub(crate) struct Check {
+    /// The kernel, for example 'rbf(gamma=0.5)'
+    #[arg(value_name = "LINE", value_parser = line)]
+    kernel: Kernel,
+
+    /// Data to look at; `-` is standard input
+    #[arg(value_name = "DATA")]
+    file: Option<PathBuf>,
+
+    #[command(flatten)]
+    reading: Reading,
+}
+
+impl Command for Check {
+    const PATH: &'static [&'static str] = &["kernel", "check"];
+
+    fn run(self, context: &Context) -> Done {
+        let Some(file) = self.file else { return context.show(&KernelCheck::new(&self.kernel)) };
+        let data = self.reading.read(&file)?;
+        let name = source::name(&file);
+        context.show(&KernelCheck::on(&self.kernel, name, &data, context.seed, context.par)?)
+    }
+}

@@ -1,0 +1,54 @@
+//! One file a command. A command is a struct of arguments that can run; [`ALL`] is the one list of them, from which
+//! the parser, the help and the first screen are made.
+
+mod data;
+mod kernel;
+mod tour;
+
+use clap::{ArgMatches, Args};
+
+use crate::context::Context;
+use crate::failure::{Done, Failure};
+
+/// Every command, in the order they are shown.
+pub(crate) static ALL: &[Entry] = &[
+    entry::<tour::Tour>(),
+    entry::<data::info::Info>(),
+    entry::<data::convert::Convert>(),
+    entry::<data::split::Split>(),
+    entry::<data::toy::Toy>(),
+    entry::<kernel::list::List>(),
+    entry::<kernel::check::Check>(),
+    entry::<kernel::gram::Gram>(),
+    entry::<kernel::geometry::ShapeAt>(),
+];
+
+/// First words that stand before several commands, with what those have in common.
+pub(crate) static GROUPS: &[(&str, &str)] = &[("data", "Look at data"), ("kernel", "Look at kernels")];
+
+/// A command: its arguments, and what it does with them.
+pub(crate) trait Command: Args {
+    /// The words that call it.
+    const PATH: &'static [&'static str];
+
+    /// Does it.
+    fn run(self, context: &Context) -> Done;
+}
+
+/// A command's row in [`ALL`].
+pub(crate) struct Entry {
+    /// The words that call it.
+    pub(crate) path: &'static [&'static str],
+    /// Adds its arguments and its help to a parser.
+    pub(crate) augment: fn(clap::Command) -> clap::Command,
+    /// Runs it on what was parsed.
+    pub(crate) run: fn(&ArgMatches, &Context) -> Done,
+}
+
+const fn entry<C: Command>() -> Entry {
+    Entry { path: C::PATH, augment: C::augment_args, run: run::<C> }
+}
+
+fn run<C: Command>(matches: &ArgMatches, context: &Context) -> Done {
+    C::from_arg_matches(matches).map_err(Failure::Clap)?.run(context)
+}

@@ -1,0 +1,89 @@
+//! What a command gets besides its own arguments: where and how to print, threads, memory, seed.
+
+use std::io::{self, IsTerminal as _, Write as _};
+
+use mercer::Par;
+use mercer::report::{self, Report};
+
+use crate::args::{Format, Global};
+use crate::failure::Done;
+use crate::memory;
+
+/// The settings of one run.
+#[derive(Debug, Clone)]
+pub(crate) struct Context {
+    /// How results are printed.
+    pub(crate) format: Format,
+    /// Results and errors only.
+    pub(crate) quiet: bool,
+    /// Threads.
+    pub(crate) par: Par,
+    /// Bytes for kernel values.
+    pub(crate) memory: u64,
+    /// Start of all random numbers.
+    pub(crate) seed: u64,
+}
+
+impl Context {
+    /// The settings the options ask for.
+    pub(crate) fn new(global: &Global) -> Self {
+        Context {
+            format: global.format,
+            quiet: global.quiet,
+            par: Par::new(global.threads.map_or(0, usize::from)),
+            memory: global.memory.unwrap_or_else(memory::half),
+            seed: global.seed,
+        }
+    }
+
+    /// Prints a result.
+    pub(crate) fn show(&self, report: &impl Report) -> Done {
+        match self.format {
+            Format::Text => {
+                let colour = stdout_colour();
+                print(&report::text(report, colour), colour)
+            }
+            Format::Json => print(&report::json(report), false),
+        }
+    }
+
+    /// Prints what was done, unless the run is to be quiet.
+    pub(crate) fn tell(&self, report: &impl Report) -> Done {
+        if self.quiet { Ok(()) } else { self.show(report) }
+    }
+}
+
+/// Prints text, without its colours where they are not wanted.
+pub(crate) fn print(text: &str, colour: bool) -> Done {
+    let mut out = io::stdout().lock();
+    if colour {
+        out.write_all(text.as_bytes())?;
+    } else {
+        out.write_all(plain(text).as_bytes())?;
+    }
+    out.flush()?;
+    Ok(())
+}
+
+/// Whether standard output shows colours: a terminal, and nobody has asked for none.
+pub(crate) fn stdout_colour() -> bool {
+    io::stdout().is_terminal() && colours_wanted()
+}
+
+/// Whether the environment lets colours be (<https://no-color.org>).
+pub(crate) fn colours_wanted() -> bool {
+    let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    !set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
+/// Text without its terminal colours.
+fn plain(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("\u{1b}[") {
+        out.push_str(&rest[..at]);
+        rest = rest[at..].find('m').map_or("", |end| &rest[at + end + 1..]);
+    }
+    out.push_str(rest);
+    out
+}

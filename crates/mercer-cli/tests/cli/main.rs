@@ -1,0 +1,9 @@
+//! The built command, run as people run it: what it prints, what it refuses and how it ends.
+
+mod data;
+mod help;
+mod kernel;
+mod manners;
+mod refusals;
+mod run;
+mod tour;

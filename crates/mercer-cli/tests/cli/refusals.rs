@@ -1,0 +1,151 @@
+//! Wrong data ends with 1, wrong usage with 2, each with the message it should have.
+
+use crate::run::Folder;
+
+/// A file with this content is refused by `data info` with this message.
+#[track_caller]
+fn refused(name: &str, content: impl AsRef<[u8]>, message: &str) {
+    Folder::new().with(name, content).mercer(&format!("data info {name}")).fails(1, message);
+}
+
+#[test]
+fn ragged_rows() {
+    refused(
+        "ragged.csv",
+        "a,b,c\n1,2,x\n1,x\n",
+        "error: ragged.csv, line 3: got 2 fields, expected 3 as in the first line\n",
+    );
+}
+
+#[test]
+fn values_that_are_not_finite() {
+    refused(
+        "nan.csv",
+        "a,b,c\n1,NaN,x\n",
+        "error: nan.csv, line 2, column 2 (`b`): got `NaN`, expected a number: fill in or leave out rows with missing \
+         values first\n",
+    );
+    refused(
+        "inf.svm",
+        "1 1:0.5\n-1 2:inf\n",
+        "error: inf.svm, line 2: got `inf` in `2:inf`, expected a finite number after the colon\n",
+    );
+}
+
+#[test]
+fn index_zero() {
+    refused(
+        "zero.svm",
+        "1 0:3\n",
+        "error: zero.svm, line 1: got index 0 in `0:3`, expected an index from 1 to 2147483647\n",
+    );
+}
+
+#[test]
+fn unordered_indices() {
+    refused(
+        "order.svm",
+        "1 3:1 2:1\n",
+        "error: order.svm, line 1: got index 2 after 3, expected indices that rise within a line\n",
+    );
+}
+
+#[test]
+fn text_where_a_number_should_be() {
+    let folder = Folder::new().with("a.csv", "height,species,salary\n1.5,ewok,200\n");
+    folder.mercer("data info a.csv --label salary").fails(
+        1,
+        "error: a.csv, line 2, column 2 (`species`): got `ewok`, expected a finite number: a column of text can only \
+         be the label\n",
+    );
+}
+
+#[test]
+fn nothing_in_the_file() {
+    refused("empty.csv", "", "error: empty.csv: got an empty file, expected at least one row\n");
+}
+
+#[test]
+fn a_million_million_columns() {
+    refused(
+        "huge.svm",
+        "1 1000000000000:1\n",
+        "error: huge.svm, line 1: got `1000000000000:1`, expected an index from 1 to 2147483647\n",
+    );
+    let header =
+        b"\x93NUMPY\x01\x00\x76\x00{'descr': '<f8', 'fortran_order': False, 'shape': (1, 1000000000000), }";
+    let mut npy = header.to_vec();
+    npy.resize(127, b' ');
+    npy.push(b'\n');
+    refused(
+        "huge.npy",
+        npy,
+        "error: huge.npy: got 0 bytes, expected 8000000000000 bytes of values for an array of shape \
+         [1, 1000000000000] and 8 bytes a value\n",
+    );
+}
+
+#[test]
+fn a_label_column_that_is_not_there() {
+    let folder = Folder::new().with("ok.csv", "a,b,c\n1,2,x\n3,4,y\n");
+    folder
+        .mercer("data info ok.csv --label species")
+        .fails(2, "error: label column = species: must be one of the columns of ok.csv: `a`, `b`, `c`\n");
+    folder.mercer("data info ok.csv --label 4").fails(
+        2,
+        "error: label column = 4: must be 1 to 3, or -1 to -3 from the end: ok.csv has 3 columns\n",
+    );
+}
+
+#[test]
+fn a_file_that_is_not_there() {
+    let folder = Folder::new().with("iris.csv", "1,a\n");
+    folder.mercer("data info iris").fails(
+        1,
+        "error: iris: No such file or directory (os error 2)\nhint: there is `iris.csv` beside it\n",
+    );
+    folder.mercer("data info mars.csv").fails(1, "error: mars.csv: No such file or directory (os error 2)\n");
+}
+
+#[test]
+fn a_format_that_nobody_writes() {
+    let folder = Folder::new().with("ok.csv", "a,b,c\n1,2,x\n3,4,y\n");
+    folder.mercer("data convert ok.csv ok.xyz").fails(
+        2,
+        "error: file to write = ok.xyz: must be a name that ends in .svm, .csv, .tsv, .seq, .npy\n",
+    );
+    assert!(!folder.path("ok.xyz").exists());
+}
+
+#[test]
+fn options_that_make_no_sense() {
+    let folder = Folder::new().with("ok.csv", "a,b,c\n1,2,x\n3,4,y\n");
+    let starts = |line: &str, message: &str| {
+        let run = folder.mercer(line);
+        assert_eq!((run.code, run.out.as_str()), (2, ""), "{run:?}");
+        assert!(run.err.starts_with(message), "{}", run.err);
+    };
+    starts(
+        "data info ok.csv --memory 5X",
+        "error: invalid value '5X' for '--memory <SIZE>': expected a size such as",
+    );
+    starts(
+        "data info ok.csv --threads 0",
+        "error: invalid value '0' for '--threads <N>': 0 is not in 1..=65535",
+    );
+    starts("data info ok.csv --format yaml", "error: invalid value 'yaml' for '--format <text|json>'");
+    starts(
+        "data info ok.csv --storag f32",
+        "error: unexpected argument '--storag' found\n\n  tip: a similar argument",
+    );
+    starts("data info", "error: the following required arguments were not provided:\n  <FILE>");
+    starts(
+        "data inf ok.csv",
+        "error: unrecognized subcommand 'inf'\n\n  tip: a similar subcommand exists: 'info'",
+    );
+    starts(
+        "data info ok.csv --image 3by3",
+        "error: invalid value '3by3' for '--image <HxW>': expected height and width",
+    );
+    starts("data toy bananas x.csv", "error: toy set = `bananas`: must be one of banana, ");
+}

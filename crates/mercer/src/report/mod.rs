@@ -1,0 +1,68 @@
+//! What people and programs read: plain structs of facts, shown as text or as JSON. Floor 9.
+//!
+//! A report computes nothing that another floor could; it chooses words, rounds numbers and lines things up. Surfaces
+//! print what comes out of here and add nothing.
+
+mod data_info;
+mod geometry;
+mod gram;
+mod json;
+mod kernel_check;
+mod kernel_list;
+mod number;
+mod picture;
+mod scatter;
+mod text;
+mod tour;
+mod written;
+
+use serde::Serialize;
+
+pub use data_info::DataInfo;
+pub use geometry::Geometry;
+pub use gram::GramInfo;
+pub use json::json;
+pub use kernel_check::{KernelCheck, Sight};
+pub use kernel_list::{KernelFacts, KernelList, ParameterFacts};
+pub use number::{bytes, count, number, percent, seconds};
+pub use picture::picture;
+pub use scatter::scatter;
+pub use text::{Align, Page, Table, Tone, clean};
+pub use tour::Tour;
+pub use written::Written;
+
+/// Something that can be shown.
+///
+/// ```
+/// use mercer::report::{Page, Report, json, text};
+/// #[derive(serde::Serialize)]
+/// struct Greeting { name: String }
+/// impl Report for Greeting {
+///     fn write(&self, page: &mut Page) {
+///         page.line(&format!("Hello, {}.", self.name));
+///     }
+/// }
+/// let greeting = Greeting { name: "reader".into() };
+/// assert_eq!(text(&greeting, false), "Hello, reader.\n");
+/// assert_eq!(json(&greeting), "{\n  \"name\": \"reader\"\n}\n");
+/// ```
+pub trait Report: Serialize {
+    /// Writes it for people.
+    fn write(&self, page: &mut Page);
+}
+
+/// Several reports of one kind: one below the other.
+impl<R: Report> Report for Vec<R> {
+    fn write(&self, page: &mut Page) {
+        for report in self {
+            report.write(page);
+        }
+    }
+}
+
+/// A report for people, with colours or without.
+pub fn text(report: &impl Report, colour: bool) -> String {
+    let mut page = Page::new(colour);
+    report.write(&mut page);
+    page.finish()
+}

@@ -1,0 +1,36 @@
+//! What is said after data went to a file.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use crate::data::Dataset;
+use crate::report::{Page, Report, Tone, bytes, count};
+
+/// A file that was written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Written {
+    /// The file.
+    pub file: PathBuf,
+    /// Rows in it.
+    pub rows: usize,
+    /// Columns in it.
+    pub columns: usize,
+    /// Bytes it takes on disk.
+    pub bytes: u64,
+}
+
+impl Written {
+    /// A file that now holds some data.
+    pub fn new(file: PathBuf, data: &Dataset) -> Self {
+        let bytes = std::fs::metadata(&file).map_or(0, |about| about.len());
+        Written { file, rows: data.len(), columns: data.dim(), bytes }
+    }
+}
+
+impl Report for Written {
+    fn write(&self, page: &mut Page) {
+        let size = format!("{} x {}, {}", count(self.rows), count(self.columns), bytes(self.bytes as usize));
+        page.remark(Tone::Good, '✓', &format!("{}: {size}", self.file.display()));
+    }
+}
