@@ -109,6 +109,8 @@ fn quotes_hold_delimiters_quotes_and_line_ends() {
     assert_eq!(data.target_name.as_deref(), Some("la\"bel"));
     assert_eq!(classes(&data), ["x\ny", "z"]);
     assert_eq!(values(&data), [1.0, 2.0]);
+    let data = read_text("1,\" kept \" \n2, left \"out\" \n");
+    assert_eq!(classes(&data), [" kept ", "left \"out\""]);
 }
 
 #[test]

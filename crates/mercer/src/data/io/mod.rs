@@ -2,7 +2,7 @@
 //!
 //! [`read`] tells format and compression by content, streams the file, and gives a [`Dataset`] or a message that names
 //! the file, the line or row, the value and what was expected. [`FORMATS`] is the one table of formats: help texts and
-//! the writers read it. [`write`] goes by the file's extension and never leaves half a file behind.
+//! the writers read it. [`write()`] goes by the file's extension and never leaves half a file behind.
 //!
 //! No file gets more memory than its bytes justify: sizes that a header declares are checked against the bytes that are
 //! there, unpacked data are counted against [`ReadOptions::max_bytes`], and wide sparse rows stay sparse.
@@ -31,6 +31,7 @@ mod limits;
 mod npy;
 mod npz;
 mod options;
+mod records;
 mod sequences;
 mod sniff;
 mod source;
@@ -63,8 +64,10 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Dataset> {
     let mut input = Input::open(path, Budget::new(options.max_bytes))?;
     let mut data = read_input(&mut input, options)?;
     let wanted = options.targets != TargetKind::None && options.label != LabelColumn::None;
+    let is_array = idx::begins(&input.head) || npy::begins(&input.head);
     if options.labels.is_none()
         && wanted
+        && is_array
         && data.targets == Targets::None
         && let Some(labels) = labels_beside(path)
     {
@@ -202,8 +205,11 @@ fn stored(points: Points, storage: Storage, input: &Input<'_>) -> Result<Points>
             Points::dense(view.to_f64()?, view.d)?
         }
         (Storage::F32, _) => {
-            let narrow = |v: f64| v as f32;
-            let narrowed = Points::dense_f32(view.to_f64()?.into_iter().map(narrow).collect(), view.d)?;
+            let values = match view.data {
+                Data::F64(x) => x.iter().map(|&v| v as f32).collect(),
+                _ => view.to_f64()?.into_iter().map(|v| v as f32).collect(),
+            };
+            let narrowed = Points::dense_f32(values, view.d)?;
             if let Some((row, column)) = narrowed.first_not_finite() {
                 return Err(Fault {
                     source: Some(input.name.clone()),

@@ -85,8 +85,9 @@ impl FromStr for Storage {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum LabelColumn {
-    /// The column whose name is label, class, target or y; else the first if it alone holds no numbers; else the last.
-    /// None in a table of one column, in one whose header is `x1, x2, ...`, and in NPY and IDX files.
+    /// The column whose name is label, class, target or y; else, without a header, the first if it alone holds no
+    /// numbers; else the last. None in a table of one column, in one whose header is `x1, x2, ...`, and in NPY and IDX
+    /// files.
     #[default]
     Auto,
     /// None: all columns are features.

@@ -2,7 +2,7 @@
 
 use super::source::Input;
 use super::text::first_lines;
-use super::{Format, idx, npy, table};
+use super::{Format, idx, npy, records};
 use crate::error::Result;
 
 /// Beginnings of files that people have and this library does not read, with a word about each.
@@ -54,7 +54,7 @@ fn text_format(head: &[u8]) -> Format {
         Format::Libsvm
     } else if !lines.is_empty() && lines.iter().all(|l| is_sequence(l)) {
         Format::Sequences
-    } else if table::delimiter_of(head) == b'\t' {
+    } else if records::delimiter_of(head) == b'\t' {
         Format::Tsv
     } else {
         Format::Csv

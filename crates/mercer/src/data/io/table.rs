@@ -8,8 +8,9 @@
 use std::io::Write;
 
 use super::labels::Collector;
+use super::records::{Record, Records, delimiter_of};
 use super::source::Input;
-use super::text::{Lines, first_lines, line_fault, name_of, number, shown};
+use super::text::{line_fault, name_of, number, shown};
 use super::{LabelColumn, ReadOptions};
 use crate::data::{Data, Dataset, Points, Targets};
 use crate::error::{Error, Fault, Result};
@@ -20,29 +21,6 @@ const LABEL_NAMES: [&str; 4] = ["label", "class", "target", "y"];
 /// How missing values are written.
 const MISSING: [&str; 8] = ["", "?", "na", "n/a", "nan", "null", "none", "-"];
 
-/// One record: its fields, and the line it begins in.
-#[derive(Debug, Default, Clone)]
-struct Record {
-    text: Vec<u8>,
-    ends: Vec<usize>,
-    line: u64,
-}
-
-impl Record {
-    fn len(&self) -> usize {
-        self.ends.len()
-    }
-
-    fn field(&self, at: usize) -> &[u8] {
-        let begin = if at == 0 { 0 } else { self.ends[at - 1] };
-        self.text[begin..self.ends[at]].trim_ascii()
-    }
-
-    fn fields(&self) -> impl Iterator<Item = &[u8]> {
-        (0..self.len()).map(|at| self.field(at))
-    }
-}
-
 pub(super) fn read(input: &mut Input<'_>, options: &ReadOptions) -> Result<Dataset> {
     let delimiter = match options.delimiter {
         Some(c) => u8::try_from(c)
@@ -51,7 +29,7 @@ pub(super) fn read(input: &mut Input<'_>, options: &ReadOptions) -> Result<Datas
             .ok_or_else(|| Error::param("delimiter", format!("{c:?}"), "an ASCII character, not a quote"))?,
         None => delimiter_of(&input.head),
     };
-    let mut records = Records { lines: Lines::new(input), delimiter, begun: false };
+    let mut records = Records::new(input, delimiter);
     let (mut first, mut second) = (Record::default(), Record::default());
     if !records.next(&mut first)? {
         return Err(records.lines.input.fault(Some("no rows"), "at least one line of fields"));
@@ -91,87 +69,6 @@ pub(super) fn read(input: &mut Input<'_>, options: &ReadOptions) -> Result<Datas
 pub(super) fn read_tsv(input: &mut Input<'_>, options: &ReadOptions) -> Result<Dataset> {
     let delimiter = options.delimiter.or(Some('\t'));
     read(input, &ReadOptions { delimiter, ..options.clone() })
-}
-
-struct Records<'i, 'a> {
-    lines: Lines<'i, 'a>,
-    delimiter: u8,
-    begun: bool,
-}
-
-impl Records<'_, '_> {
-    /// The next record; false at the end.
-    fn next(&mut self, record: &mut Record) -> Result<bool> {
-        record.text.clear();
-        record.ends.clear();
-        loop {
-            if !self.lines.advance()? {
-                return Ok(false);
-            }
-            let line = self.lines.line().trim_ascii_start();
-            let comment = !self.begun && line.starts_with(b"#");
-            if !line.is_empty() && !comment {
-                break;
-            }
-        }
-        self.begun = true;
-        record.line = self.lines.number;
-        if self.delimiter == b' ' {
-            for word in self.lines.line().split(u8::is_ascii_whitespace).filter(|w| !w.is_empty()) {
-                record.text.extend_from_slice(word);
-                record.ends.push(record.text.len());
-            }
-            return Ok(true);
-        }
-        let line = self.lines.line();
-        if !line.contains(&b'"') {
-            for field in line.split(|&b| b == self.delimiter) {
-                record.text.extend_from_slice(field);
-                record.ends.push(record.text.len());
-            }
-            return Ok(true);
-        }
-        self.quoted(record)
-    }
-
-    /// Fields of a record that has quotes somewhere; it may go on over several lines.
-    fn quoted(&mut self, record: &mut Record) -> Result<bool> {
-        let mut inside = false;
-        let mut begin = 0;
-        loop {
-            let line = self.lines.line();
-            let mut at = 0;
-            while at < line.len() {
-                let byte = line[at];
-                if inside && byte == b'"' && line.get(at + 1) == Some(&b'"') {
-                    record.text.push(b'"');
-                    at += 1;
-                } else if inside && byte == b'"' {
-                    inside = false;
-                } else if !inside && byte == b'"' && record.text[begin..].trim_ascii().is_empty() {
-                    record.text.truncate(begin);
-                    inside = true;
-                } else if !inside && byte == self.delimiter {
-                    record.ends.push(record.text.len());
-                    begin = record.text.len();
-                } else {
-                    record.text.push(byte);
-                }
-                at += 1;
-            }
-            if !inside {
-                record.ends.push(record.text.len());
-                return Ok(true);
-            }
-            record.text.push(b'\n');
-            let budget = self.lines.input.budget;
-            budget.check(&self.lines.input.name, Some(record.line), record.text.len(), 1)?;
-            if !self.lines.advance()? {
-                let name = &self.lines.input.name;
-                return Err(line_fault(name, record.line, Some("an open quote".into()), "a closing quote"));
-            }
-        }
-    }
 }
 
 struct Rows {
@@ -250,33 +147,6 @@ fn not_a_number(field: &[u8]) -> (String, String) {
     (shown(field), "a finite number: a column of text can only be the label".into())
 }
 
-/// The delimiter that cuts the first lines into the same number of fields, more than one; blanks if none does.
-pub(super) fn delimiter_of(head: &[u8]) -> u8 {
-    let lines = first_lines(head, 5);
-    let counts = |d: u8| lines.iter().map(move |line| count_outside_quotes(line, d));
-    let agree = |d: u8| {
-        let first = counts(d).next().unwrap_or(0);
-        first > 0 && counts(d).all(|c| c == first)
-    };
-    let candidates = *b"\t;,";
-    let first_line_has = |d: &u8| counts(*d).next().unwrap_or(0) > 0;
-    candidates
-        .into_iter()
-        .find(|&d| agree(d))
-        .or_else(|| candidates.into_iter().find(first_line_has))
-        .unwrap_or(b' ')
-}
-
-fn count_outside_quotes(line: &[u8], delimiter: u8) -> usize {
-    let mut inside = false;
-    let mut count = 0;
-    for &byte in line {
-        inside ^= byte == b'"';
-        count += usize::from(!inside && byte == delimiter);
-    }
-    count
-}
-
 fn is_header(first: &Record, second: Option<&Record>) -> bool {
     let text = |field: &[u8]| number(field).is_none() && !is_missing(field);
     if first.fields().all(text) {
@@ -350,9 +220,9 @@ fn guessed_label(row: &Record, names: Option<&[String]>) -> (Option<usize>, Opti
             return (None, None);
         }
     }
+    // With a header, a first column of text may well be a row's name.
     let is_text = |at: usize| number(row.field(at)).is_none();
-    let first_only = is_text(0) && !(1..width).any(is_text);
-    if first_only {
+    if names.is_none() && is_text(0) && !(1..width).any(is_text) {
         return (Some(0), Some("the first column is the label: the only one that holds no numbers".into()));
     }
     (Some(width - 1), Some("the last column is the label".into()))

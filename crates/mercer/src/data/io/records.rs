@@ -1,0 +1,164 @@
+//! Lines of a table cut into fields: quotes, delimiters, comments before the first record, blank lines.
+//!
+//! A record knows the line it begins in, whatever line ends, blank lines and quoted line ends came before it.
+
+use super::source::Input;
+use super::text::{Lines, first_lines, line_fault};
+use crate::error::Result;
+
+/// One record: its fields, and the line it begins in.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Record {
+    text: Vec<u8>,
+    ends: Vec<usize>,
+    /// The line it begins in.
+    pub(super) line: u64,
+}
+
+impl Record {
+    /// Number of fields.
+    pub(super) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// A field; blanks around it were left out, unless they stood in quotes.
+    pub(super) fn field(&self, at: usize) -> &[u8] {
+        let begin = if at == 0 { 0 } else { self.ends[at - 1] };
+        &self.text[begin..self.ends[at]]
+    }
+
+    /// Ends the field that began at `begin`, whose quotes closed at `closed`; gives where the next begins.
+    fn end_field(&mut self, begin: usize, closed: Option<usize>) -> usize {
+        // What stood in quotes stays as it is; only blanks after them are left out.
+        let keep = closed.unwrap_or(begin);
+        let blanks = self.text[keep..].len() - self.text[keep..].trim_ascii_end().len();
+        self.text.truncate(self.text.len() - blanks);
+        if closed.is_none() {
+            let blanks = self.text[begin..].len() - self.text[begin..].trim_ascii_start().len();
+            self.text.drain(begin..begin + blanks);
+        }
+        self.ends.push(self.text.len());
+        self.text.len()
+    }
+
+    /// All fields.
+    pub(super) fn fields(&self) -> impl Iterator<Item = &[u8]> {
+        (0..self.len()).map(|at| self.field(at))
+    }
+}
+
+/// The records of a source.
+pub(super) struct Records<'i, 'a> {
+    pub(super) lines: Lines<'i, 'a>,
+    delimiter: u8,
+    /// Whether a record was given: comments are skipped only before.
+    begun: bool,
+}
+
+impl<'i, 'a> Records<'i, 'a> {
+    pub(super) fn new(input: &'i mut Input<'a>, delimiter: u8) -> Self {
+        Records { lines: Lines::new(input), delimiter, begun: false }
+    }
+
+    /// The next record; false at the end.
+    pub(super) fn next(&mut self, record: &mut Record) -> Result<bool> {
+        record.text.clear();
+        record.ends.clear();
+        loop {
+            if !self.lines.advance()? {
+                return Ok(false);
+            }
+            let line = self.lines.line().trim_ascii_start();
+            let comment = !self.begun && line.starts_with(b"#");
+            if !line.is_empty() && !comment {
+                break;
+            }
+        }
+        self.begun = true;
+        record.line = self.lines.number;
+        if self.delimiter == b' ' {
+            for word in self.lines.line().split(u8::is_ascii_whitespace).filter(|w| !w.is_empty()) {
+                record.text.extend_from_slice(word);
+                record.ends.push(record.text.len());
+            }
+            return Ok(true);
+        }
+        let line = self.lines.line();
+        if !line.contains(&b'"') {
+            for field in line.split(|&b| b == self.delimiter) {
+                record.text.extend_from_slice(field.trim_ascii());
+                record.ends.push(record.text.len());
+            }
+            return Ok(true);
+        }
+        self.quoted(record)
+    }
+
+    /// Fields of a record that has quotes somewhere; it may go on over several lines.
+    fn quoted(&mut self, record: &mut Record) -> Result<bool> {
+        let mut inside = false;
+        let mut begin = 0;
+        // Where the quotes of the field being read closed.
+        let mut closed = None;
+        loop {
+            let line = self.lines.line();
+            let mut at = 0;
+            while at < line.len() {
+                let byte = line[at];
+                if inside && byte == b'"' && line.get(at + 1) == Some(&b'"') {
+                    record.text.push(b'"');
+                    at += 1;
+                } else if inside && byte == b'"' {
+                    inside = false;
+                    closed = Some(record.text.len());
+                } else if !inside && byte == b'"' && record.text[begin..].trim_ascii().is_empty() {
+                    record.text.truncate(begin);
+                    inside = true;
+                } else if !inside && byte == self.delimiter {
+                    begin = record.end_field(begin, closed.take());
+                } else {
+                    record.text.push(byte);
+                }
+                at += 1;
+            }
+            if !inside {
+                record.end_field(begin, closed);
+                return Ok(true);
+            }
+            record.text.push(b'\n');
+            let budget = self.lines.input.budget;
+            budget.check(&self.lines.input.name, Some(record.line), record.text.len(), 1)?;
+            if !self.lines.advance()? {
+                let name = &self.lines.input.name;
+                return Err(line_fault(name, record.line, Some("an open quote".into()), "a closing quote"));
+            }
+        }
+    }
+}
+
+/// The delimiter that cuts the first lines into the same number of fields, more than one; blanks if none does.
+pub(super) fn delimiter_of(head: &[u8]) -> u8 {
+    let lines = first_lines(head, 5);
+    let counts = |d: u8| lines.iter().map(move |line| count_outside_quotes(line, d));
+    let agree = |d: u8| {
+        let first = counts(d).next().unwrap_or(0);
+        first > 0 && counts(d).all(|c| c == first)
+    };
+    let candidates = *b"\t;,";
+    let first_line_has = |d: &u8| counts(*d).next().unwrap_or(0) > 0;
+    candidates
+        .into_iter()
+        .find(|&d| agree(d))
+        .or_else(|| candidates.into_iter().find(first_line_has))
+        .unwrap_or(b' ')
+}
+
+fn count_outside_quotes(line: &[u8], delimiter: u8) -> usize {
+    let mut inside = false;
+    let mut count = 0;
+    for &byte in line {
+        inside ^= byte == b'"';
+        count += usize::from(!inside && byte == delimiter);
+    }
+    count
+}
