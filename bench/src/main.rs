@@ -7,6 +7,8 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command's output is its purpose")]
 
 mod gram;
+mod growth;
+mod machine;
 mod memory;
 mod python;
 mod report;
@@ -44,6 +46,9 @@ struct Args {
     /// A side that has used this many seconds on a case is not asked again.
     #[arg(long, default_value_t = 30.0)]
     budget: f64,
+    /// Also compares objectives with LIBSVM's at a hundredth of the tolerance (svm).
+    #[arg(long)]
+    exact: bool,
     /// Threads each side may use; 0 means as many as the machine has.
     #[arg(long, default_value_t = 0)]
     threads: usize,
@@ -58,9 +63,10 @@ enum Format {
 type Bench = (&'static str, &'static str, fn(&Args) -> Result<Report>);
 
 /// Every comparison there is.
-const ALL: [Bench; 2] = [
+const ALL: [Bench; 3] = [
     ("gram", "the whole Gaussian matrix of 7291 rows: numpy, scikit-learn, the product rate", gram::run),
     ("svm", "support vector classifiers on real sets: scikit-learn, oneDAL, LIBSVM", svm::run),
+    ("growth", "how the time of a fit grows with rows and with support vectors", growth::run),
 ];
 
 impl Args {

@@ -68,6 +68,9 @@ impl Report {
 
 /// Three or more digits that mean something.
 fn number(value: f64) -> String {
+    if value != 0.0 && value.abs() < 1e-3 {
+        return format!("{value:.1e}");
+    }
     let before_point = value.abs().clamp(0.1, 100.0).log10().ceil() as i32;
     let digits = if value.abs() >= 100.0 { 0 } else { (3 - before_point) as usize };
     format!("{value:.digits$}")

@@ -13,6 +13,7 @@ use mercer::num::{Buffer, Real};
 use mercer::{Par, gram, kernel::Kernel};
 use serde_json::{Value, json};
 
+use crate::machine::Machine;
 use crate::memory;
 
 /// What this side holds between requests: the same rows in both types.
@@ -20,6 +21,7 @@ use crate::memory;
 struct Held {
     f32: Option<Points>,
     f64: Option<Points>,
+    machine: Machine,
 }
 
 /// Answers requests until the input ends.
@@ -37,6 +39,10 @@ impl Held {
     fn answer(&mut self, request: &Value) -> Result<Value> {
         let single = request["dtype"] == "float32";
         match request["do"].as_str().context("a request without `do`")? {
+            "load" if request.get("test_x").is_some() => self.machine.load(request),
+            "fit" => self.machine.fit(request),
+            "predict" => self.machine.predict(request),
+            "objective" => self.machine.objective(),
             "load" => self.load(Path::new(text(request, "x")?)),
             "gram" if single => gram::<f32>(held(self.f32.as_ref())?, number(request, "gamma")?),
             "gram" => gram::<f64>(held(self.f64.as_ref())?, number(request, "gamma")?),
@@ -73,7 +79,7 @@ fn product<T: Real>(points: &Points) -> Result<Value> {
     Ok(answer)
 }
 
-fn timed<R>(work: impl FnOnce() -> R) -> (R, Value) {
+pub(crate) fn timed<R>(work: impl FnOnce() -> R) -> (R, Value) {
     memory::reset_peak();
     let start = Instant::now();
     let result = black_box(work());
@@ -90,10 +96,10 @@ fn held(points: Option<&Points>) -> Result<&Points> {
     points.context("nothing was loaded")
 }
 
-fn text<'a>(request: &'a Value, name: &str) -> Result<&'a str> {
+pub(crate) fn text<'a>(request: &'a Value, name: &str) -> Result<&'a str> {
     request[name].as_str().with_context(|| format!("a request without `{name}`"))
 }
 
-fn number(request: &Value, name: &str) -> Result<f64> {
+pub(crate) fn number(request: &Value, name: &str) -> Result<f64> {
     request[name].as_f64().with_context(|| format!("a request without `{name}`"))
 }

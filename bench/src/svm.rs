@@ -1,9 +1,10 @@
 //! Training and predicting with Gaussian support vector classifiers, one against one, on real sets.
 //!
-//! Peers are at their best: cache 4000 MB, probabilities off, in each type they have. Figures of peers are context;
-//! rows come with the learners that Mercer has.
+//! Peers are at their best: cache 4000 MB, probabilities off, in each type they have. A row is a fit or a prediction
+//! against one peer; support vectors, errors, peak memory, and how far labels and dual objectives are from LIBSVM's are
+//! context.
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
 use crate::python::Python;
@@ -11,9 +12,12 @@ use crate::report::Report;
 use crate::rounds::{self, Outcome, Task};
 use crate::sets::{self, Set, Split};
 use crate::side::Side;
-use crate::{Args, rounds::of};
+use crate::{Args, machine, rounds::of};
 
 const TOL: f64 = 1e-3;
+const MERCER: &str = "mercer";
+/// The peer whose optimum is the measure: LIBSVM's solver, in f64.
+const LIBSVM: &str = "scikit-learn";
 
 /// A peer in one of its types.
 struct Peer {
@@ -88,29 +92,63 @@ fn one(set: &Set, split: &Split, python: &Python, args: &Args, report: &mut Repo
     let test_x = sets::hand_out(&split.test, &format!("{}-test", set.name))?;
     let labels = |path: &std::path::Path| path.with_extension("labels.npy");
 
-    let mut sides = Vec::new();
-    let mut fits = Vec::new();
-    let mut predictions = Vec::new();
+    let load = |dtype: &str, sparse: bool| {
+        json!({
+            "do": "load", "x": x, "y": labels(&x), "test_x": test_x, "test_y": labels(&test_x),
+            "dtype": dtype, "sparse": sparse,
+        })
+    };
+    let out = |label: &str| -> Result<std::path::PathBuf> {
+        Ok(sets::scratch()?.join(format!("{}-{}.npy", set.name, label.replace(' ', "-"))))
+    };
+    let mut sides = vec![Side::mercer(args.threads())?];
+    sides[0].ask(&load("float32", false))?;
+    let mut names = vec![MERCER];
     for peer in PEERS.iter().filter(|p| split.train.len() <= p.most && args.wants_peer(p.label)) {
         if let Err(error) = python.need(&[peer.package]) {
             eprintln!("bench: without {}: {error:#}", peer.label);
             continue;
         }
         let mut side = Side::peer(peer.label, python, "svm.py", &[peer.arg], args.threads())?;
-        side.ask(&json!({
-            "do": "load", "x": x, "y": labels(&x), "test_x": test_x, "test_y": labels(&test_x),
-            "dtype": peer.dtype, "sparse": set.sparse && peer.sparse,
-        }))?;
-        let task = |request: Value| Task { label: peer.label.to_owned(), side: sides.len(), request };
-        fits.push(task(json!({"do": "fit", "c": set.c, "gamma": set.gamma, "tol": TOL})));
-        let out = sets::scratch()?.join(format!("{}-{}.npy", set.name, peer.label.replace(' ', "-")));
-        predictions.push(task(json!({"do": "predict", "out": out})));
+        side.ask(&load(peer.dtype, set.sparse && peer.sparse))?;
         sides.push(side);
+        names.push(peer.label);
     }
-    let fitted = rounds::run(&mut sides, &fits, args)?;
-    let predicted = rounds::run(&mut sides, &predictions, args)?;
+    let tasks = |request: &dyn Fn(&str) -> Result<Value>| -> Result<Vec<Task>> {
+        let one = |(side, label): (usize, &&str)| {
+            Ok(Task { label: (*label).to_owned(), side, request: request(label)? })
+        };
+        names.iter().enumerate().map(one).collect()
+    };
+    let fit = |tol: f64| json!({"do": "fit", "c": set.c, "gamma": set.gamma, "tol": tol});
+    let fitted = rounds::run(&mut sides, &tasks(&|_| Ok(fit(TOL)))?, args)?;
+    let predicted =
+        rounds::run(&mut sides, &tasks(&|label| Ok(json!({"do": "predict", "out": out(label)?})))?, args)?;
+    for (phase, outcomes) in [("fit", &fitted), ("predict", &predicted)] {
+        for peer in &outcomes[1..] {
+            report.row(&format!("{} {phase}", set.name), &peer.label, peer.seconds, outcomes[0].seconds);
+        }
+    }
     for fit in &fitted {
         tell(report, set.name, fit, of(&predicted, &fit.label)?);
+    }
+    if let Some(libsvm) = names.iter().position(|name| *name == LIBSVM) {
+        let (ours, theirs) = (machine::labels(&out(MERCER)?)?, machine::labels(&out(LIBSVM)?)?);
+        let same = ours.iter().zip(&theirs).filter(|(a, b)| a == b).count();
+        report.note(set.name, "labels as LIBSVM's", 100.0 * same as f64 / ours.len() as f64, "%");
+        for tol in [TOL, TOL / 100.0].into_iter().take(if args.exact { 2 } else { 1 }) {
+            let mut objective = |side: usize| -> Result<f64> {
+                if tol < TOL {
+                    sides[side].ask(&fit(tol))?;
+                }
+                let answer = sides[side].ask(&json!({"do": "objective", "gamma": set.gamma}))?;
+                let pairs = answer["objective"].as_object().context("an answer without objectives")?;
+                Ok(pairs.values().filter_map(Value::as_f64).sum())
+            };
+            let (ours, theirs) = (objective(0)?, objective(libsvm)?);
+            let off = (ours - theirs) / theirs.abs();
+            report.note(set.name, format!("dual objective above LIBSVM's at tol {tol:e}"), off, "of it");
+        }
     }
     Ok(())
 }

@@ -1,0 +1,106 @@
+//! Mercer's side of the comparison of classifiers: the requests `peers/svm.py` answers for the others.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use mercer::data::io::{self, ReadOptions, Storage, TargetKind};
+use mercer::data::{Data, Dataset, Labels};
+use mercer::expansion::Precision;
+use mercer::model::{Sample, SvcModel, SvcParams};
+use mercer::{Par, kernel::Kernel, watch};
+use serde_json::{Value, json};
+
+use crate::serve::{number, text, timed};
+
+/// What is held between requests.
+#[derive(Debug, Default)]
+pub(crate) struct Machine {
+    sets: Option<(Dataset, Dataset)>,
+    model: Option<SvcModel>,
+}
+
+impl Machine {
+    /// Rows and labels from the files all sides read.
+    pub(crate) fn load(&mut self, request: &Value) -> Result<Value> {
+        let read = |x: &str, y: &str| -> Result<Dataset> {
+            let options = ReadOptions {
+                storage: Storage::F32,
+                targets: TargetKind::Classes,
+                labels: Some(Path::new(text(request, y)?).to_path_buf()),
+                ..ReadOptions::default()
+            };
+            Ok(io::read(Path::new(text(request, x)?), &options)?)
+        };
+        self.sets = Some((read("x", "y")?, read("test_x", "test_y")?));
+        Ok(json!({}))
+    }
+
+    /// A Gaussian machine, one against one; `rows` takes the first so many.
+    pub(crate) fn fit(&mut self, request: &Value) -> Result<Value> {
+        let (train, _) = self.sets.as_ref().context("nothing was loaded")?;
+        let few = request["rows"].as_u64().map(|n| train.gather(&(0..n as usize).collect::<Vec<_>>()));
+        let train = few.as_ref().unwrap_or(train);
+        let params = SvcParams {
+            kernel: Some(Kernel::Rbf { gamma: number(request, "gamma")? }),
+            c: number(request, "c")?,
+            tol: number(request, "tol")?,
+            ..SvcParams::default()
+        };
+        let sample = Sample::new(&train.points, &train.targets);
+        let (model, mut answer) = timed(|| params.fit(sample, Par::default(), &mut watch::silent()));
+        let model = model?;
+        answer["sv"] = json!(model.support.len());
+        answer["kernel_values"] = json!(model.info.kernel_values);
+        answer["iterations"] = json!(model.info.iterations);
+        self.model = Some(model);
+        Ok(answer)
+    }
+
+    /// Labels of the test rows, written for the driver to compare.
+    pub(crate) fn predict(&self, request: &Value) -> Result<Value> {
+        let (_, test) = self.sets.as_ref().context("nothing was loaded")?;
+        let model = self.model.as_ref().context("nothing was fitted")?;
+        let (classes, mut answer) = timed(|| {
+            model
+                .decision_in(test.points.view(), Precision::F32, Par::default())
+                .map(|outputs| model.classes_of(&outputs))
+        });
+        let labels = Labels { names: model.classes.clone(), of_row: classes? };
+        let truth = test.targets.classes()?;
+        let wrong = (0..labels.len()).filter(|&i| labels.name_of(i) != truth.name_of(i)).count();
+        answer["error_percent"] = json!(100.0 * wrong as f64 / labels.len() as f64);
+        let numbers: Vec<f64> =
+            (0..labels.len()).map(|i| labels.name_of(i).parse()).collect::<Result<_, _>>()?;
+        let points = mercer::data::Points::dense(numbers, 1)?;
+        io::write(Path::new(text(request, "out")?), &Dataset::new(points, mercer::data::Targets::None)?)?;
+        Ok(answer)
+    }
+
+    /// Each pair's dual objective, as the machine has it.
+    pub(crate) fn objective(&self) -> Result<Value> {
+        let model = self.model.as_ref().context("nothing was fitted")?;
+        let number = |class: u32| -> Result<i64> { Ok(model.classes[class as usize].parse::<f64>()? as i64) };
+        let mut pairs = BTreeMap::new();
+        for machine in &model.machines {
+            let (a, b) = (
+                number(machine.sides.negative.context("one against one")?)?,
+                number(machine.sides.positive)?,
+            );
+            pairs.insert(format!("{},{}", a.min(b), a.max(b)), machine.objective);
+        }
+        Ok(json!({ "objective": pairs }))
+    }
+}
+
+/// Labels that a side has written.
+pub(crate) fn labels(path: &Path) -> Result<Vec<f64>> {
+    let data = io::read(
+        path,
+        &ReadOptions { storage: Storage::F64, targets: TargetKind::None, ..ReadOptions::default() },
+    )?;
+    match data.points.view().data {
+        Data::F64(values) => Ok(values.to_vec()),
+        _ => anyhow::bail!("{} holds no numbers", path.display()),
+    }
+}
