@@ -109,7 +109,8 @@ mod tests {
 
     #[test]
     fn a_square_law_has_slope_two() {
-        let line: Vec<Point> = [1.0, 3.0, 10.0, 50.0].iter().map(|&n| (n, n.sqrt(), 0.1 * n * n)).collect();
+        let line: Vec<Point> =
+            [1.0_f64, 3.0, 10.0, 50.0].iter().map(|&n| (n, n.sqrt(), 0.1 * n * n)).collect();
         assert!((slope(&line, |p| p.0) - 2.0).abs() < 1e-12);
         assert!((slope(&line, |p| p.1) - 4.0).abs() < 1e-12);
         assert_eq!(picture(&line).matches("<circle").count(), 8);

@@ -8,10 +8,10 @@ use mercer::data::io::{self, ReadOptions, Storage, TargetKind};
 use mercer::data::{Data, Dataset, Labels};
 use mercer::expansion::Precision;
 use mercer::model::{Sample, SvcModel, SvcParams};
-use mercer::{Par, kernel::Kernel, watch};
+use mercer::{kernel::Kernel, watch};
 use serde_json::{Value, json};
 
-use crate::serve::{number, text, timed};
+use crate::serve::{number, par, text, timed};
 
 /// What is held between requests.
 #[derive(Debug, Default)]
@@ -48,7 +48,7 @@ impl Machine {
             ..SvcParams::default()
         };
         let sample = Sample::new(&train.points, &train.targets);
-        let (model, mut answer) = timed(|| params.fit(sample, Par::default(), &mut watch::silent()));
+        let (model, mut answer) = timed(|| params.fit(sample, par(), &mut watch::silent()));
         let model = model?;
         answer["sv"] = json!(model.support.len());
         answer["kernel_values"] = json!(model.info.kernel_values);
@@ -61,10 +61,9 @@ impl Machine {
     pub(crate) fn predict(&self, request: &Value) -> Result<Value> {
         let (_, test) = self.sets.as_ref().context("nothing was loaded")?;
         let model = self.model.as_ref().context("nothing was fitted")?;
+        let precision = if request["dtype"] == "float64" { Precision::F64 } else { Precision::F32 };
         let (classes, mut answer) = timed(|| {
-            model
-                .decision_in(test.points.view(), Precision::F32, Par::default())
-                .map(|outputs| model.classes_of(&outputs))
+            model.decision_in(test.points.view(), precision, par()).map(|outputs| model.classes_of(&outputs))
         });
         let labels = Labels { names: model.classes.clone(), of_row: classes? };
         let truth = test.targets.classes()?;

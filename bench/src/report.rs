@@ -57,8 +57,10 @@ impl Report {
                 format!("{:.2}", r.ratio),
             ]
         });
-        out += &table(["case", "peer", "peer s", "mercer s", "ratio"], rows, 2);
-        out.push('\n');
+        if !self.rows.is_empty() {
+            out += &table(["case", "peer", "peer s", "mercer s", "ratio"], rows, 2);
+            out.push('\n');
+        }
         let context =
             self.context.iter().map(|c| [c.case.clone(), c.what.clone(), number(c.value), c.unit.clone()]);
         out += &table(["case", "context", "", ""], context, 2);

@@ -63,7 +63,7 @@ impl Held {
 /// The whole symmetric Gaussian matrix, its memory included.
 fn gram<T: Real>(points: &Points, gamma: f64) -> Result<Value> {
     let kernel: Kernel = format!("rbf(gamma={gamma})").parse()?;
-    let (k, answer) = timed(|| gram::square::<T>(&kernel, points.view(), Par::default()));
+    let (k, answer) = timed(|| gram::square::<T>(&kernel, points.view(), par()));
     Ok(with_check(answer, k?.get(1).map_or(f64::NAN, |&v| v.f64())))
 }
 
@@ -74,9 +74,15 @@ fn product<T: Real>(points: &Points) -> Result<Value> {
     let (b, mut out) = (a.clone(), Buffer::<T>::zeroed(n * n));
     out.fill(T::ONE);
     let ((), answer) =
-        timed(|| product::nt(&mut out, Mat::new(&a, n, d), Mat::new(&b, n, d), Par::default().threads()));
+        timed(|| product::nt(&mut out, Mat::new(&a, n, d), Mat::new(&b, n, d), par().threads()));
     black_box(&out);
     Ok(answer)
+}
+
+/// The threads this side was started with, the same as every peer's.
+pub(crate) fn par() -> Par {
+    let threads = std::env::var("RAYON_NUM_THREADS").ok().and_then(|t| t.parse().ok());
+    Par::new(threads.unwrap_or(0))
 }
 
 pub(crate) fn timed<R>(work: impl FnOnce() -> R) -> (R, Value) {
