@@ -74,7 +74,8 @@ pub struct Info {
     pub stop: Stop,
     /// Steps of the solver, over all machines.
     pub iterations: u64,
-    /// Largest violation of the optimality conditions left.
+    /// Largest violation of the optimality conditions left; infinite if it was never measured.
+    #[serde(deserialize_with = "null_is_infinite")]
     pub gap: f64,
     /// Objective reached, where there is one (the sum over machines).
     pub objective: Option<f64>,
@@ -84,4 +85,9 @@ pub struct Info {
     pub seconds: f64,
     /// Decisions taken on the way, in words: which path was chosen and why.
     pub notes: Vec<String>,
+}
+
+/// JSON has no infinity and writes null for it.
+fn null_is_infinite<'de, D: serde::Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+    Option::<f64>::deserialize(from).map(|gap| gap.unwrap_or(f64::INFINITY))
 }

@@ -13,8 +13,8 @@ fn dense(x: &[f64], d: usize) -> Points {
     Points::dense(x.to_vec(), d).expect("whole rows")
 }
 
-fn rbf(gamma: f64) -> Option<Kernel> {
-    Some(Kernel::Rbf { gamma })
+fn rbf(gamma: f64) -> Kernel {
+    Kernel::Rbf { gamma }
 }
 
 fn sphere(params: &SphereParams, points: &Points) -> SphereModel {
@@ -27,7 +27,7 @@ fn nu_bounds_outliers_from_above_and_support_vectors_from_below() {
     let points = dense(&toy::normals(n, 3, 4), 3);
     for gamma in [0.05, 0.5, 5.0] {
         for nu in [0.02, 0.1, 0.5, 0.9, 1.0] {
-            let params = OneClassParams { kernel: rbf(gamma), nu, tol: 1e-6, ..OneClassParams::default() };
+            let params = OneClassParams { kernel: Some(rbf(gamma)), nu, tol: 1e-6, ..OneClassParams::default() };
             let model =
                 params.fit(Sample::new(&points, &Targets::None), Par::one(), &mut silent()).expect("points");
             let f = model.decision(points.view(), Par::one()).expect("rows");
@@ -57,11 +57,11 @@ fn under_a_radial_kernel_sphere_and_hyperplane_are_one_machine() {
     let n = 80;
     let (train, test) = (dense(&toy::normals(n, 2, 6), 2), dense(&toy::normals(40, 2, 7), 2));
     for nu in [0.05, 0.3, 0.7] {
-        let plane = OneClassParams { kernel: rbf(0.7), nu, tol: 1e-7, ..OneClassParams::default() };
+        let plane = OneClassParams { kernel: Some(rbf(0.7)), nu, tol: 1e-7, ..OneClassParams::default() };
         let plane =
             plane.fit(Sample::new(&train, &Targets::None), Par::one(), &mut silent()).expect("points");
         let ball =
-            sphere(&SphereParams { kernel: rbf(0.7), nu, tol: 1e-8, ..SphereParams::default() }, &train);
+            sphere(&SphereParams { kernel: Some(rbf(0.7)), nu, tol: 1e-8, ..SphereParams::default() }, &train);
         let scale = 2.0 / (nu * n as f64);
         let want: Vec<f64> =
             plane.decision(test.view(), Par::one()).expect("rows").iter().map(|f| scale * f).collect();
@@ -163,7 +163,7 @@ fn dense_sparse_and_precomputed_points_give_one_machine() {
     let gram = Matrix::new(k.clone(), n).expect("symmetric");
     let (numbers, values) = (Points::row_numbers((0..n as u32).collect()), dense(&k, n));
 
-    let plane = OneClassParams { kernel: rbf(0.5), nu: 0.2, tol: 1e-7, ..OneClassParams::default() };
+    let plane = OneClassParams { kernel: Some(rbf(0.5)), nu: 0.2, tol: 1e-7, ..OneClassParams::default() };
     let fit = |params: &OneClassParams, sample: Sample<'_>| {
         params.fit(sample, Par::one(), &mut silent()).expect("rows")
     };
@@ -176,7 +176,7 @@ fn dense_sparse_and_precomputed_points_give_one_machine() {
     let given = fit(&given, Sample::new(&numbers, &Targets::None).with_gram(&gram));
     assert::all_close(&given.decision(values.view(), Par::one()).expect("rows"), &want, 1e-5);
 
-    let ball = SphereParams { kernel: rbf(0.5), nu: 0.2, tol: 1e-8, ..SphereParams::default() };
+    let ball = SphereParams { kernel: Some(rbf(0.5)), nu: 0.2, tol: 1e-8, ..SphereParams::default() };
     let want = sphere(&ball, &points).decision(points.view(), Par::one()).expect("rows");
     let got = sphere(&ball, &sparse).decision(sparse.view(), Par::one()).expect("rows");
     assert::all_close(&got, &want, 1e-5);
@@ -197,7 +197,7 @@ fn a_weight_is_a_number_of_copies() {
     let weights: Vec<f64> = (0..40).map(|i| [1.0, 0.0, 2.0, 1.0][i % 4]).collect();
     let many = points.gather(&(0..40).flat_map(|i| vec![i; weights[i] as usize]).collect::<Vec<_>>());
     let sample = Sample::new(&points, &Targets::None);
-    let plane = OneClassParams { kernel: rbf(0.5), nu: 0.3, tol: 1e-7, ..OneClassParams::default() };
+    let plane = OneClassParams { kernel: Some(rbf(0.5)), nu: 0.3, tol: 1e-7, ..OneClassParams::default() };
     let a = plane.fit(sample.weighted(&weights), Par::one(), &mut silent()).expect("weights");
     let b = plane.fit(Sample::new(&many, &Targets::None), Par::one(), &mut silent()).expect("copies");
     let at = |values: mercer::Result<Vec<f64>>| values.expect("rows");
@@ -207,7 +207,7 @@ fn a_weight_is_a_number_of_copies() {
         1e-5,
     );
     for nu in [0.0, 0.3] {
-        let ball = SphereParams { kernel: rbf(0.5), nu, tol: 1e-8, ..SphereParams::default() };
+        let ball = SphereParams { kernel: Some(rbf(0.5)), nu, tol: 1e-8, ..SphereParams::default() };
         let a = ball.fit(sample.weighted(&weights), Par::one(), &mut silent()).expect("weights");
         let b = sphere(&ball, &many);
         assert::all_close(

@@ -135,14 +135,19 @@ fn sparse_rows<T: Real>(
 ) {
     use rayon::prelude::*;
     let n = b_sq.len();
-    let columns = transposed(b, n);
+    let used = used_columns(b);
+    let place = |c: u32| match &used {
+        None => Some(c as usize),
+        Some(used) => used.binary_search(&c).ok(),
+    };
+    let columns = transposed(b, n, used.as_ref().map_or(b.d, Vec::len), place);
     let high = a_sq.len().div_ceil(par.threads() * 4).max(1);
     let work = |first: usize, out: &mut [T]| {
         for (r, line) in out.chunks_mut(stride).enumerate().take(a_sq.len() - first) {
             let (i, line) = (first + r, &mut line[..n]);
             line.fill(T::ZERO);
             for p in a.start[i]..a.start[i + 1] {
-                let c = a.column[p] as usize;
+                let Some(c) = place(a.column[p]) else { continue };
                 for q in columns.start[c]..columns.start[c + 1] {
                     line[columns.column[q] as usize] += a.value[p] * columns.value[q];
                 }
@@ -157,15 +162,33 @@ fn sparse_rows<T: Real>(
     }
 }
 
-fn transposed<T: Real>(rows: &SparseRows<T>, n: usize) -> SparseRows<T> {
-    let mut start = vec![0; rows.d + 1];
-    rows.column.iter().for_each(|&c| start[c as usize + 1] += 1);
-    (0..rows.d).for_each(|c| start[c + 1] += start[c]);
+/// The columns that hold anything, where they are far fewer than all: no table may be as long as the largest index,
+/// which is any number a file says.
+fn used_columns<T: Real>(rows: &SparseRows<T>) -> Option<Vec<u32>> {
+    if rows.d <= 4 * rows.column.len() + 1024 {
+        return None;
+    }
+    let mut used = rows.column.clone();
+    used.sort_unstable();
+    used.dedup();
+    Some(used)
+}
+
+fn transposed<T: Real>(
+    rows: &SparseRows<T>,
+    n: usize,
+    width: usize,
+    place: impl Fn(u32) -> Option<usize>,
+) -> SparseRows<T> {
+    let place = |c: u32| place(c).expect("a column of these rows");
+    let mut start = vec![0; width + 1];
+    rows.column.iter().for_each(|&c| start[place(c) + 1] += 1);
+    (0..width).for_each(|c| start[c + 1] += start[c]);
     let mut next = start.clone();
     let (mut column, mut value) = (vec![0; rows.column.len()], vec![T::ZERO; rows.value.len()]);
     for i in 0..n {
         for p in rows.start[i]..rows.start[i + 1] {
-            let at = &mut next[rows.column[p] as usize];
+            let at = &mut next[place(rows.column[p])];
             (column[*at], value[*at]) = (i as u32, rows.value[p]);
             *at += 1;
         }

@@ -68,7 +68,7 @@ fn picked(points: View<'_>, columns: &[u32]) -> Result<Vec<f64>> {
     }
 }
 
-/// The same rows with more columns, which hold zeros.
+/// The same rows, sparse, with more columns, which hold zeros. Sparse, because how many more is what a file says.
 pub(super) fn widened(points: View<'_>, d: usize) -> Result<Points> {
     if let Data::Csr { start, column, value } = points.data {
         let run = start[0]..start[points.n];
@@ -76,11 +76,15 @@ pub(super) fn widened(points: View<'_>, d: usize) -> Result<Points> {
         let csr = Csr { start, column: column[run.clone()].to_vec(), value: value[run].to_vec() };
         return Points::sparse(csr, d);
     }
-    let old = points.d;
-    let values = points.to_f64()?;
-    let mut wide = vec![0.0; points.n * d];
-    wide.chunks_mut(d).zip(values.chunks(old)).for_each(|(w, v)| w[..old].copy_from_slice(v));
-    Points::dense(wide, d)
+    let mut csr = Csr { start: vec![0], ..Csr::default() };
+    for row in points.to_f64()?.chunks(points.d) {
+        for (j, &v) in row.iter().enumerate().filter(|(_, v)| **v != 0.0) {
+            csr.column.push(j as u32);
+            csr.value.push(v);
+        }
+        csr.start.push(csr.column.len());
+    }
+    Points::sparse(csr, d)
 }
 
 /// The rows whose coefficient is not zero.

@@ -5,6 +5,7 @@
 //! `solve`, kernel values come from [`gram`](crate::gram).
 
 mod common;
+mod libsvm;
 mod memory;
 #[expect(clippy::module_inception, reason = "the whole saved thing has no better name")]
 mod model;

@@ -10,7 +10,8 @@ use crate::error::{Error, Result};
 use crate::expansion::Expansion;
 use crate::model::common::widened;
 use crate::model::persist::saved_params;
-use crate::model::{OneClassModel, RidgeModel, SphereModel, SvrModel};
+use crate::model::svc::{self, Probabilities};
+use crate::model::{OneClassModel, RidgeModel, SphereModel, SvcModel, SvrModel};
 use crate::par::Par;
 use crate::watch::Info;
 
@@ -30,6 +31,8 @@ pub struct Model {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Body {
+    /// Support vector classification.
+    Svc(SvcModel),
     /// Support vector regression.
     Svr(SvrModel),
     /// Kernel ridge regression, or a least-squares machine.
@@ -89,6 +92,7 @@ impl Body {
     /// The expansion all outputs come from: a machine's f, a sphere's centre.
     pub fn expansion(&self) -> &Expansion {
         match self {
+            Body::Svc(m) => &m.expansion,
             Body::Svr(m) => &m.expansion,
             Body::Ridge(m) => &m.expansion,
             Body::OneClass(m) => &m.expansion,
@@ -98,6 +102,7 @@ impl Body {
 
     fn expansion_mut(&mut self) -> &mut Expansion {
         match self {
+            Body::Svc(m) => &mut m.expansion,
             Body::Svr(m) => &mut m.expansion,
             Body::Ridge(m) => &mut m.expansion,
             Body::OneClass(m) => &mut m.expansion,
@@ -107,6 +112,7 @@ impl Body {
 
     fn decision(&self, points: View<'_>, par: Par) -> Result<Vec<f64>> {
         match self {
+            Body::Svc(m) => m.decision(points, par),
             Body::Svr(m) => m.predict(points, par),
             Body::Ridge(m) => m.decision(points, par),
             Body::OneClass(m) => m.decision(points, par),
@@ -116,6 +122,7 @@ impl Body {
 
     fn predict(&self, points: View<'_>, par: Par) -> Result<Targets> {
         match self {
+            Body::Svc(m) => m.predict_labels(points, par).map(Targets::Classes),
             Body::Svr(m) => m.predict(points, par).map(Targets::Reals),
             Body::Ridge(m) => m.predict(points, par),
             Body::OneClass(_) | Body::Sphere(_) => {
@@ -132,9 +139,10 @@ fn novelty_names() -> Vec<String> {
 }
 
 impl Model {
-    /// The learner's name: `svr`, `ridge`, `one-class`, `sphere`.
+    /// The learner's name: `svc`, `svr`, `ridge`, `one-class`, `sphere`.
     pub fn kind(&self) -> &'static str {
         match &self.body {
+            Body::Svc(_) => "svc",
             Body::Svr(_) => "svr",
             Body::Ridge(_) => "ridge",
             Body::OneClass(_) => "one-class",
@@ -145,6 +153,7 @@ impl Model {
     /// What it is for.
     pub fn task(&self) -> Task {
         match &self.body {
+            Body::Svc(_) => Task::Classification,
             Body::Ridge(m) if m.names.is_some() => Task::Classification,
             Body::Svr(_) | Body::Ridge(_) => Task::Regression,
             Body::OneClass(_) | Body::Sphere(_) => Task::Novelty,
@@ -154,6 +163,7 @@ impl Model {
     /// The classes' names in order; those of novelty are `-1` (unlike the data) and `1`. Empty for regression.
     pub fn classes(&self) -> Vec<String> {
         match &self.body {
+            Body::Svc(m) => m.classes.clone(),
             Body::Ridge(m) => m.names.clone().unwrap_or_default(),
             Body::Svr(_) => Vec::new(),
             Body::OneClass(_) | Body::Sphere(_) => novelty_names(),
@@ -168,6 +178,7 @@ impl Model {
     /// How the fit went.
     pub fn info(&self) -> &Info {
         match &self.body {
+            Body::Svc(m) => &m.info,
             Body::Svr(m) => &m.info,
             Body::Ridge(m) => &m.info,
             Body::OneClass(m) => &m.info,
@@ -187,6 +198,15 @@ impl Model {
     pub fn decision(&self, points: View<'_>, par: Par) -> Result<Vec<f64>> {
         let (body, points) = self.fitting(points, par)?;
         body.decision(points.view(), par)
+    }
+
+    /// Probabilities of all classes. Fails unless this is a classifier fitted with `probability`.
+    pub fn probabilities(&self, points: View<'_>, par: Par) -> Result<Probabilities> {
+        let (body, points) = self.fitting(points, par)?;
+        match body.as_ref() {
+            Body::Svc(m) => m.probabilities(points.view(), par),
+            _ => Err(Error::Unsupported(format!("a model of kind {} has no probabilities", self.kind()))),
+        }
     }
 
     /// Points after the stages and a machine whose centres have as many columns.
@@ -222,6 +242,19 @@ impl Model {
     pub fn describe(&self) -> Description {
         let f = self.body.expansion();
         let (facts, params) = match &self.body {
+            Body::Svc(m) => {
+                let support =
+                    |rows: fn(&svc::Machine) -> usize| m.machines.iter().map(rows).collect::<Vec<_>>();
+                let mut facts = vec![
+                    ("machines", json!(m.machines.len())),
+                    ("support_vectors", json!(m.support.len())),
+                    ("free_per_machine", json!(support(|m| m.free.len()))),
+                    ("bounded_per_machine", json!(support(|m| m.bounded.len()))),
+                    ("probabilities", json!(m.machines.iter().all(|m| m.sigmoid.is_some()))),
+                ];
+                facts.extend(m.reject.map(|r| ("reject", json!(r))));
+                (facts, saved_params(&m.params))
+            }
             Body::Svr(m) => {
                 let mut facts = vec![("loss", json!(m.params.loss.name())), ("bounded", json!(m.bounded))];
                 facts.extend(m.epsilon.map(|e| ("epsilon", json!(e))));

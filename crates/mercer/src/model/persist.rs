@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::data::stage::{Parts, Tensor as StageTensor};
 use crate::data::{Bundle, Stages, Values};
 use crate::error::{Error, Result};
-use crate::model::{Body, Model, OneClassModel, RidgeModel, SphereModel, SvrModel};
+use crate::model::{Body, Model, OneClassModel, RidgeModel, SphereModel, SvcModel, SvrModel};
 use crate::watch::Info;
 
 /// A value, or what is wrong with the file.
@@ -61,6 +61,7 @@ impl Model {
     fn bundle(&self) -> Result<Bundle> {
         let mut bundle = Bundle::default();
         let (tag, body) = match &self.body {
+            Body::Svc(m) => (SvcModel::TAG, m.store(&mut bundle)?),
             Body::Svr(m) => (SvrModel::TAG, m.store(&mut bundle)?),
             Body::Ridge(m) => (RidgeModel::TAG, m.store(&mut bundle)?),
             Body::OneClass(m) => (OneClassModel::TAG, m.store(&mut bundle)?),
@@ -83,6 +84,7 @@ impl Model {
         let meta = &bundle.meta;
         let body = &meta["body"];
         let body = match meta["learner"].as_str() {
+            Some(SvcModel::TAG) => Body::Svc(SvcModel::restore(body, bundle)?),
             Some(SvrModel::TAG) => Body::Svr(SvrModel::restore(body, bundle)?),
             Some(RidgeModel::TAG) => Body::Ridge(RidgeModel::restore(body, bundle)?),
             Some(OneClassModel::TAG) => Body::OneClass(OneClassModel::restore(body, bundle)?),
@@ -128,7 +130,7 @@ fn stages(bundle: &Bundle) -> Read<Stages> {
 }
 
 /// A finite number of the metadata, or nothing.
-pub(super) fn number(meta: &Value, key: &str) -> Read<Option<f64>> {
+pub(super) fn finite(meta: &Value, key: &str) -> Read<Option<f64>> {
     match &meta[key] {
         Value::Null => Ok(None),
         value => value
@@ -150,7 +152,7 @@ pub(super) fn params<T: DeserializeOwned>(meta: &Value) -> Read<T> {
 }
 
 /// At least two class names, all different.
-pub(super) fn names(meta: &Value) -> Read<Vec<String>> {
+pub(super) fn restored_names(meta: &Value) -> Read<Vec<String>> {
     let names: Vec<String> =
         serde_json::from_value(meta["names"].clone()).map_err(|e| format!("the classes' names: {e}"))?;
     let mut sorted: Vec<&String> = names.iter().collect();
@@ -162,11 +164,8 @@ pub(super) fn names(meta: &Value) -> Read<Vec<String>> {
     Ok(names)
 }
 
-/// How the fit went. JSON has no infinity: a gap that was never measured becomes the largest number.
+/// How the fit went.
 pub(super) fn saved_info(info: &Info) -> Value {
-    let finite = |v: f64| if v.is_finite() { v } else { f64::MAX };
-    let info =
-        Info { gap: finite(info.gap), objective: info.objective.filter(|v| v.is_finite()), ..info.clone() };
     json!(info)
 }
 

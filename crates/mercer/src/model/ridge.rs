@@ -25,7 +25,7 @@ use crate::model::Sample;
 use crate::model::common::{budget, kernel_or_default, on_rows, outputs};
 use crate::model::param::{self, Allowed, ParamSpec, spec};
 use crate::model::persist::{
-    Persist, Read, names, params, restored_info, restored_rows, saved_info, saved_params, store_rows,
+    Persist, Read, params, restored_info, restored_names, restored_rows, saved_info, saved_params, store_rows,
 };
 use crate::num::{Mat, factor, product};
 use crate::par::Par;
@@ -301,7 +301,7 @@ impl Persist for RidgeModel {
         let expansion = Expansion::restore("f", &meta["expansion"], bundle)?;
         let params: RidgeParams = params(meta)?;
         params.check().map_err(|e| e.to_string())?;
-        let names = if meta["names"].is_null() { None } else { Some(names(meta)?) };
+        let names = if meta["names"].is_null() { None } else { Some(restored_names(meta)?) };
         let want = match names.as_ref().map(Vec::len) {
             None | Some(2) => 1,
             Some(more) => more,

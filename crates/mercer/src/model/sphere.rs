@@ -25,7 +25,7 @@ use crate::model::Sample;
 use crate::model::common::{budget, kernel_or_default, on_rows, outputs, support};
 use crate::model::param::{self, Allowed, ParamSpec, spec};
 use crate::model::persist::{
-    Persist, Read, number, params, restored_info, restored_rows, saved_info, saved_params, store_rows,
+    Persist, Read, finite, params, restored_info, restored_rows, saved_info, saved_params, store_rows,
 };
 use crate::par::Par;
 use crate::solve::{self, Groups, Problem, Shift};
@@ -262,8 +262,8 @@ impl Persist for SphereModel {
         params.check().map_err(|e| e.to_string())?;
         Ok(SphereModel {
             centre,
-            radius2: number(meta, "radius2")?.ok_or("`radius2` is missing")?,
-            norm2: number(meta, "norm2")?.ok_or("`norm2` is missing")?,
+            radius2: finite(meta, "radius2")?.ok_or("`radius2` is missing")?,
+            norm2: finite(meta, "norm2")?.ok_or("`norm2` is missing")?,
             params,
             support: restored_rows("support", bundle)?,
             bounded: meta["bounded"].as_u64().ok_or("`bounded` is missing")? as usize,

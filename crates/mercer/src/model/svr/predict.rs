@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::expansion::Expansion;
 use crate::model::common::outputs;
 use crate::model::persist::{
-    Persist, Read, number, params, restored_info, restored_rows, saved_info, saved_params, store_rows,
+    Persist, Read, finite, params, restored_info, restored_rows, saved_info, saved_params, store_rows,
 };
 use crate::par::Par;
 
@@ -45,8 +45,8 @@ impl Persist for SvrModel {
         Ok(SvrModel {
             expansion,
             params,
-            epsilon: number(meta, "epsilon")?,
-            noise: number(meta, "noise")?,
+            epsilon: finite(meta, "epsilon")?,
+            noise: finite(meta, "noise")?,
             support: restored_rows("support", bundle)?,
             bounded: meta["bounded"].as_u64().ok_or("`bounded` is missing")? as usize,
             info: restored_info(meta)?,

@@ -1,0 +1,188 @@
+//! Classifiers of pairs, whose coefficients LIBSVM lays out by class.
+//!
+//! A support vector of class c has one coefficient for every other class o, in the order of classes: the one that it
+//! has in the machine of c and o. Centres are grouped by class.
+
+use super::exchangeable;
+use super::text::{Machine as Kind, Text};
+use crate::error::{Error, Fault, Result};
+use crate::expansion::Expansion;
+use crate::model::svc::{self, Machine, Sides, Sigmoid, SvcModel, SvcParams};
+use crate::watch::Info;
+
+/// Most coefficients a classifier may unfold to: machines times centres, 2 GiB.
+const MOST: usize = 1 << 28;
+
+/// The machines of pairs of k classes as LIBSVM and we order them: (0, 1), (0, 2), ..., (1, 2), ...
+fn pairs(k: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..k).flat_map(move |i| (i + 1..k).map(move |j| (i, j)))
+}
+
+/// The place of a pair i < j among [`pairs`].
+fn place(i: usize, j: usize, k: usize) -> usize {
+    i * (2 * k - i - 1) / 2 + j - i - 1
+}
+
+/// Which of a centre's coefficients belongs to another class.
+fn column(own: usize, other: usize) -> usize {
+    if other < own { other } else { other - 1 }
+}
+
+pub(super) fn read(source: &str, text: Text, info: Info) -> Result<SvcModel> {
+    let (k, m) = (text.classes, text.centres.len());
+    let machines = text.rho.len();
+    let fault = |got: String, expected: String| {
+        let source = Some(source.to_owned());
+        Error::from(Fault { source, got: Some(got), expected, ..Fault::default() })
+    };
+    if k < 2 {
+        return Err(fault(format!("`nr_class` {k}"), "at least 2 classes".into()));
+    }
+    if m.saturating_mul(machines) > MOST {
+        return Err(fault(
+            format!("{m} support vectors in {machines} machines"),
+            format!("at most {MOST} coefficients"),
+        ));
+    }
+    // Two classes come in order, so that a positive output means the later one as everywhere. Of more, LIBSVM's own order
+    // is kept: it decides which class wins when votes tie.
+    let mut order: Vec<usize> = (0..k).collect();
+    if k == 2 {
+        order.sort_by_key(|&i| text.label[i]);
+    }
+    let mut rank = vec![0; k];
+    order.iter().enumerate().for_each(|(r, &i)| rank[i] = r);
+
+    let mut coef = vec![0.0; m * machines];
+    let mut offset = vec![0.0; machines];
+    let mut sigmoid = vec![None; machines];
+    let starts: Vec<usize> = std::iter::once(0)
+        .chain(text.counts.iter().scan(0, |at, c| {
+            *at += c;
+            Some(*at)
+        }))
+        .collect();
+    for (p, (i, j)) in pairs(k).enumerate() {
+        let (first, second) = (rank[i].min(rank[j]), rank[i].max(rank[j]));
+        let q = place(first, second, k);
+        // LIBSVM's positive class is i, ours the second.
+        let sign = if rank[i] == second { 1.0 } else { -1.0 };
+        offset[q] = -sign * text.rho[p];
+        if let (Some(&a), Some(&b)) = (text.prob_a.get(p), text.prob_b.get(p)) {
+            sigmoid[q] = Some(Sigmoid { a, b: sign * b });
+        }
+        for (own, other) in [(i, j), (j, i)] {
+            for r in starts[own]..starts[own + 1] {
+                coef[r * machines + q] = sign * text.coef[r * (k - 1) + column(own, other)];
+            }
+        }
+    }
+    let params = SvcParams {
+        kernel: Some(text.kernel.clone()),
+        kind: if text.machine == Kind::NuSvc { svc::Kind::Nu } else { svc::Kind::C },
+        probability: !text.prob_a.is_empty(),
+        ..SvcParams::default()
+    };
+    let machines = pairs(k).zip(sigmoid).map(|((a, b), sigmoid)| Machine {
+        sides: Sides { positive: b as u32, negative: Some(a as u32) },
+        rows: 0,
+        free: Vec::new(),
+        bounded: Vec::new(),
+        objective: 0.0,
+        margin: None,
+        sigmoid,
+    });
+    Ok(SvcModel {
+        classes: order.iter().map(|&i| text.label[i].to_string()).collect(),
+        machines: machines.collect(),
+        expansion: Expansion::new(text.kernel, text.centres, coef, offset)?,
+        support: Vec::new(),
+        params,
+        reject: None,
+        checkpoint: None,
+        info,
+    })
+}
+
+pub(super) fn write_svc(model: &SvcModel) -> Result<Text> {
+    let k = model.classes.len();
+    let sides: Vec<Sides> = model.machines.iter().map(|m| m.sides).collect();
+    let pairwise = |(a, b): (usize, usize)| Sides { positive: b as u32, negative: Some(a as u32) };
+    if !pairs(k).map(pairwise).eq(sides) {
+        let why =
+            "LIBSVM tells several classes apart by pairs: fit with multi = one_vs_one to exchange the model";
+        return Err(Error::Unsupported(why.into()));
+    }
+    let machine = if model.params.kind == svc::Kind::Nu { Kind::NuSvc } else { Kind::CSvc };
+    let mut text = written(machine, &model.classes, &model.expansion)?;
+    if let Some(sigmoids) = model.machines.iter().map(|m| m.sigmoid).collect::<Option<Vec<Sigmoid>>>() {
+        text.prob_a = sigmoids.iter().map(|s| s.a).collect();
+        text.prob_b = sigmoids.iter().map(|s| -s.b).collect();
+    }
+    Ok(text)
+}
+
+pub(super) fn write_ridge(names: &[String], f: &Expansion) -> Result<Text> {
+    if names.len() > 2 {
+        let why = "LIBSVM tells several classes apart by pairs; this model has an output a class";
+        return Err(Error::Unsupported(why.into()));
+    }
+    written(Kind::CSvc, names, f)
+}
+
+/// Machines of pairs as text, labels in the order of names: outputs there have the opposite sign.
+fn written(machine: Kind, names: &[String], f: &Expansion) -> Result<Text> {
+    let (kernel, factor) = exchangeable(f.kernel())?;
+    let (k, machines) = (names.len(), f.outputs());
+    let label = names.iter().map(|name| label(name)).collect::<Result<Vec<i32>>>()?;
+    let mut sorted = label.clone();
+    sorted.sort_unstable();
+    if let Some([twice, ..]) = sorted.windows(2).find(|w| w[0] == w[1]) {
+        return Err(Error::param(
+            "class name",
+            twice,
+            "different numbers for different classes in LIBSVM's files",
+        ));
+    }
+    // A row of each class that a centre has coefficients for. A training row has them in the machines of its own class
+    // only; other centres (a collapsed linear machine's, a reduced set's) may stand for several classes.
+    let mut lines: Vec<Vec<(usize, Vec<f64>)>> = vec![Vec::new(); k];
+    for (j, own) in f.coef().chunks(machines).enumerate() {
+        let mut left = own.to_vec();
+        while left.iter().any(|c| *c != 0.0) {
+            let in_use =
+                |c: usize| (0..k).filter(|&o| o != c && left[place(c.min(o), c.max(o), k)] != 0.0).count();
+            // In a machine of two, a row's sign tells its class.
+            let positive = |c: usize| (0..c).filter(|&o| left[place(o, c, k)] > 0.0).count();
+            let class = (0..k).max_by_key(|&c| (in_use(c), positive(c), k - c)).unwrap_or(0);
+            let mut line = vec![0.0; k - 1];
+            for other in (0..k).filter(|&o| o != class) {
+                let at = &mut left[place(class.min(other), class.max(other), k)];
+                line[column(class, other)] = -factor * *at;
+                *at = 0.0;
+            }
+            lines[class].push((j, line));
+        }
+    }
+    let rows: Vec<usize> = lines.iter().flatten().map(|(j, _)| *j).collect();
+    Ok(Text {
+        machine,
+        kernel,
+        classes: k,
+        rho: f.offset().to_vec(),
+        label,
+        prob_a: Vec::new(),
+        prob_b: Vec::new(),
+        density: Vec::new(),
+        counts: lines.iter().map(Vec::len).collect(),
+        coef: lines.iter().flatten().flat_map(|(_, line)| line).copied().collect(),
+        centres: f.centres().gather(&rows),
+    })
+}
+
+fn label(name: &str) -> Result<i32> {
+    let number =
+        name.trim().parse::<f64>().ok().filter(|v| v.fract() == 0.0 && v.abs() <= f64::from(i32::MAX));
+    let allowed = "a whole number: LIBSVM's files have no other names";
+    number.map(|v| v as i32).ok_or_else(|| Error::param("class name", name, allowed))
+}

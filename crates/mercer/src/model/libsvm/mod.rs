@@ -1,0 +1,159 @@
+//! Models in LIBSVM's text format, both ways.
+//!
+//! All five of its machines and all its kernels are read. Everything whose prediction LIBSVM's `svm-predict` could make
+//! is written: regression and ridge as `epsilon_svr` or `nu_svr`, classifiers of pairs as `c_svc` or `nu_svc`, one-class
+//! planes, and spheres under a Gaussian, which are planes there. LIBSVM has no stages and no machines against the rest:
+//! models with those are refused with words.
+//!
+//! Signs: in LIBSVM a pair of classes has a positive output for the one that comes first in *its* order of labels, which
+//! is that of the training rows; here a positive output means the class whose name comes second, and of two classes the
+//! names are in order. Outputs of pairs change sign on the way where that differs, with their coefficients, offset and
+//! sigmoid. Three and more classes keep LIBSVM's order, so that votes tie as they do there.
+
+mod classes;
+mod text;
+
+use std::path::Path;
+
+use crate::data::Stages;
+use crate::data::io::write_atomic;
+use crate::error::{Error, Result};
+use crate::expansion::Expansion;
+use crate::kernel::Kernel;
+use crate::model::{Body, Loss, Model, OneClassModel, OneClassParams, SphereModel, SvrModel, SvrParams};
+use crate::watch::Info;
+use text::{Machine, Text};
+
+impl Model {
+    /// Reads a LIBSVM model file.
+    pub fn load_libsvm(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+        Self::from_libsvm(&path.display().to_string(), &bytes)
+    }
+
+    /// A model from LIBSVM's text; `name` stands for the file in messages.
+    ///
+    /// The file does not say how many columns there were, so points of any width are taken by the model
+    /// ([`Model::any_columns`]).
+    ///
+    /// ```
+    /// use mercer::{Par, data::Points, model::Model};
+    /// let text = "svm_type epsilon_svr\nkernel_type linear\nnr_class 2\ntotal_sv 2\nrho -0.5\nSV\n2 1:1 3:1\n-1 2:4\n";
+    /// let model = Model::from_libsvm("m", text.as_bytes())?;
+    /// let x = Points::dense(vec![1.0, 1.0, 1.0, 9.0], 4)?;
+    /// assert_eq!(model.decision(x.view(), Par::one())?, [2.0 * 2.0 - 4.0 + 0.5]);
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn from_libsvm(name: &str, bytes: &[u8]) -> Result<Self> {
+        let text = text::read(name, bytes)?;
+        let info = Info {
+            notes: vec![format!("read from a LIBSVM {} model", text.machine.name())],
+            ..Info::default()
+        };
+        let body = match text.machine {
+            Machine::CSvc | Machine::NuSvc => Body::Svc(classes::read(name, text, info)?),
+            Machine::OneClass => Body::OneClass(OneClassModel {
+                params: OneClassParams { kernel: Some(text.kernel.clone()), ..OneClassParams::default() },
+                expansion: single(text)?,
+                support: Vec::new(),
+                bounded: 0,
+                info,
+            }),
+            Machine::EpsilonSvr | Machine::NuSvr => {
+                let loss = if text.machine == Machine::NuSvr { Loss::Nu } else { Loss::Epsilon };
+                Body::Svr(SvrModel {
+                    params: SvrParams { kernel: Some(text.kernel.clone()), loss, ..SvrParams::default() },
+                    epsilon: None,
+                    noise: text.prob_a.first().copied(),
+                    expansion: single(text)?,
+                    support: Vec::new(),
+                    bounded: 0,
+                    info,
+                })
+            }
+        };
+        Ok(Model { stages: Stages::default(), body, any_columns: true })
+    }
+
+    /// Writes a LIBSVM model file. Fails for models LIBSVM cannot predict with.
+    pub fn save_libsvm(&self, path: impl AsRef<Path>) -> Result<()> {
+        let (path, text) = (path.as_ref(), self.to_libsvm()?);
+        write_atomic(path, |out| out.write_all(text.as_bytes()).map_err(|e| Error::io(path, e)))
+    }
+
+    /// The model as LIBSVM's text. Fails for models LIBSVM cannot predict with.
+    pub fn to_libsvm(&self) -> Result<String> {
+        if let Some(stage) = self.stages.list.first() {
+            let why =
+                format!("LIBSVM's files hold no stages, and this model has one first: {}", stage.describe());
+            return Err(Error::Unsupported(why));
+        }
+        let text = match &self.body {
+            Body::Svc(m) => classes::write_svc(m)?,
+            Body::Svr(m) => {
+                let machine = if m.params.loss == Loss::Nu { Machine::NuSvr } else { Machine::EpsilonSvr };
+                Text { prob_a: m.noise.into_iter().collect(), ..written(machine, &m.expansion)? }
+            }
+            Body::Ridge(m) => match &m.names {
+                None => written(Machine::EpsilonSvr, &m.expansion)?,
+                Some(names) => classes::write_ridge(names, &m.expansion)?,
+            },
+            Body::OneClass(m) => written(Machine::OneClass, &m.expansion)?,
+            Body::Sphere(m) => written(Machine::OneClass, &plane(m)?)?,
+        };
+        let mut out = Vec::new();
+        text.write(&mut out).map_err(|e| Error::io("LIBSVM text", e))?;
+        Ok(String::from_utf8(out).expect("numbers and names of kernels are text"))
+    }
+}
+
+/// The expansion of a machine with one output: LIBSVM's is `sum coef k - rho`.
+fn single(text: Text) -> Result<Expansion> {
+    Expansion::new(text.kernel, text.centres, text.coef, vec![-text.rho[0]])
+}
+
+/// A machine with one output as text.
+fn written(machine: Machine, f: &Expansion) -> Result<Text> {
+    let (kernel, factor) = exchangeable(f.kernel())?;
+    Ok(Text {
+        machine,
+        kernel,
+        classes: 2,
+        rho: vec![-f.offset()[0]],
+        label: Vec::new(),
+        prob_a: Vec::new(),
+        prob_b: Vec::new(),
+        density: Vec::new(),
+        counts: Vec::new(),
+        coef: f.coef().iter().map(|c| factor * c).collect(),
+        centres: f.centres().clone(),
+    })
+}
+
+/// The plane that a sphere is where k(x, x) is the same everywhere: `R^2 - |Phi(x) - c|^2 = 2 c . Phi(x) + const`.
+fn plane(sphere: &SphereModel) -> Result<Expansion> {
+    let f = &sphere.centre;
+    let (Kernel::Rbf { .. }, own) = exchangeable(f.kernel())? else {
+        let why = format!("under {} a sphere is no plane, and LIBSVM has no spheres", f.kernel());
+        return Err(Error::Unsupported(why));
+    };
+    f.scaled(2.0).with_offset(vec![sphere.radius2 - own - sphere.norm2])
+}
+
+/// The LIBSVM kernel that a kernel is a multiple of, and the factor, which coefficients can carry.
+fn exchangeable(kernel: &Kernel) -> Result<(Kernel, f64)> {
+    match kernel {
+        Kernel::Linear | Kernel::Poly { .. } | Kernel::Rbf { .. } | Kernel::Precomputed => {
+            Ok((kernel.clone(), 1.0))
+        }
+        &Kernel::Sigmoid { amplitude, scale, shift } => {
+            Ok((Kernel::Sigmoid { amplitude: 1.0, scale, shift }, amplitude))
+        }
+        Kernel::Scaled { factor, of } => exchangeable(of).map(|(kernel, inner)| (kernel, factor * inner)),
+        other => {
+            let have = "linear, polynomial, rbf, sigmoid, precomputed and multiples of them";
+            Err(Error::Unsupported(format!("LIBSVM has no kernel {other}; it has {have}")))
+        }
+    }
+}

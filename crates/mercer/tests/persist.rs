@@ -1,0 +1,346 @@
+//! Model files: what is read back predicts bit for bit the same, and no bytes make reading or predicting panic.
+
+use mercer::Par;
+use mercer::data::{Bundle, Csr, ImageShape, Labels, Points, Stages, Targets, Values};
+use mercer::gram::Matrix;
+use mercer::kernel::Kernel;
+use mercer::model::svc::{Multi, Wanted};
+use mercer::model::{
+    Body, Loss, Model, OneClassParams, RidgeParams, Sample, SphereParams, SvcParams, SvrParams, Task,
+};
+use mercer::watch::silent;
+use mercer_testkit::{assert, toy};
+use proptest::prelude::*;
+use serde_json::Value;
+
+const N: usize = 30;
+
+fn values() -> Vec<f64> {
+    toy::normals(N, 4, 3).iter().map(|v| if v.abs() < 0.3 { 0.0 } else { *v }).collect()
+}
+
+fn dense() -> Points {
+    Points::dense(values(), 4).expect("whole rows")
+}
+
+fn sparse() -> Points {
+    let (mut start, mut column, mut value) = (vec![0], Vec::new(), Vec::new());
+    for row in values().chunks(4) {
+        for (j, v) in row.iter().enumerate().filter(|(_, v)| **v != 0.0) {
+            column.push(j as u32 * 30);
+            value.push(*v);
+        }
+        start.push(column.len());
+    }
+    Points::sparse(Csr { start, column, value }, 200).expect("rising columns")
+}
+
+fn single() -> Points {
+    let values = values().iter().map(|&v| v as f32).collect();
+    Points::dense_f32(values, 4).expect("whole rows").with_image(ImageShape::grey(2, 2)).expect("four values")
+}
+
+fn labels(k: usize) -> Targets {
+    let x = values();
+    Targets::Classes(Labels::new((0..N).map(|i| ["a", "b b", "ç"][(x[4 * i].abs() * 2.0) as usize % k])))
+}
+
+fn reals() -> Targets {
+    Targets::Reals(values().chunks(4).map(|x| x[0] - 2.0 * x[1] * x[2]).collect())
+}
+
+/// Every learner on every kind of points, with stages before some of them.
+fn all() -> Vec<(String, Model, Points)> {
+    let kernel = Some(Kernel::Rbf { gamma: 0.3 });
+    let mut out = Vec::new();
+    let kinds = [
+        ("f64", dense(), "minmax(-1, 1) | standard"),
+        ("sparse", sparse(), ""),
+        ("f32", single(), "smooth(0.5)"),
+    ];
+    for (kind, raw, line) in kinds {
+        let recipes = Stages::parse(line).expect("a line of stages");
+        let (stages, points) = Stages::fit(&recipes, raw.view(), Par::one()).expect("points");
+        let mut add = |name: &str, body: Body| {
+            out.push((
+                format!("{name} on {kind}"),
+                Model { stages: stages.clone(), body, any_columns: false },
+                raw.clone(),
+            ));
+        };
+        for loss in [Loss::Epsilon, Loss::Nu, Loss::Huber, Loss::Squared] {
+            let params = SvrParams { kernel: kernel.clone(), loss, ..SvrParams::default() };
+            let model =
+                params.fit(Sample::new(&points, &reals()), Par::one(), &mut silent()).expect("numbers");
+            add(loss.name(), Body::Svr(model));
+        }
+        for (name, targets) in [("ridge", reals()), ("ridge 2", labels(2)), ("ridge 3", labels(3))] {
+            let params = RidgeParams { kernel: kernel.clone(), lambda: 0.1, ..RidgeParams::default() };
+            let model =
+                params.fit(Sample::new(&points, &targets), Par::one(), &mut silent()).expect("targets");
+            add(name, Body::Ridge(model));
+        }
+        let params = OneClassParams { kernel: kernel.clone(), nu: 0.3, ..OneClassParams::default() };
+        let model =
+            params.fit(Sample::new(&points, &Targets::None), Par::one(), &mut silent()).expect("points");
+        add("one-class", Body::OneClass(model));
+        for nu in [0.0, 0.3] {
+            let params = SphereParams { kernel: kernel.clone(), nu, ..SphereParams::default() };
+            let model =
+                params.fit(Sample::new(&points, &Targets::None), Par::one(), &mut silent()).expect("points");
+            add("sphere", Body::Sphere(model));
+        }
+        for (multi, k) in [(Multi::OneVsOne, 2), (Multi::OneVsOne, 3), (Multi::OneVsRest, 3)] {
+            let params = SvcParams {
+                kernel: kernel.clone(),
+                multi,
+                probability: true,
+                folds: 2,
+                ..SvcParams::default()
+            };
+            let targets = labels(k);
+            let mut model =
+                params.fit(Sample::new(&points, &targets), Par::one(), &mut silent()).expect("classes");
+            let known = targets.classes().expect("classes");
+            model.set_reject(points.view(), known, Wanted::Rejected(0.2), Par::one()).expect("labels");
+            add("svc", Body::Svc(model));
+        }
+    }
+    let k: Vec<f64> =
+        mercer::gram::square::<f64>(&Kernel::Linear, dense().view(), Par::one()).expect("numbers").to_vec();
+    let (gram, numbers) =
+        (Matrix::new(k.clone(), N).expect("symmetric"), Points::row_numbers((0..N as u32).collect()));
+    let params = SvrParams { kernel: Some(Kernel::Precomputed), ..SvrParams::default() };
+    let targets = reals();
+    let sample = Sample::new(&numbers, &targets).with_gram(&gram);
+    let model = params.fit(sample, Par::one(), &mut silent()).expect("a matrix");
+    out.push(("svr on a matrix".into(), Body::Svr(model).into(), Points::dense(k, N).expect("whole rows")));
+    out
+}
+
+fn bits(values: &[f64]) -> Vec<u64> {
+    values.iter().map(|v| v.to_bits()).collect()
+}
+
+#[test]
+fn what_is_read_back_is_what_was_written() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, model, points) in all() {
+        let path = folder.path().join("model");
+        model.save(&path).expect(&name);
+        let back = Model::load(&path).expect(&name);
+        assert_eq!(back, model, "{name}");
+        let decide =
+            |m: &Model| m.decision(points.view(), Par::one()).expect("points like the training ones");
+        assert_eq!(bits(&decide(&back)), bits(&decide(&model)), "{name}");
+        assert_eq!(
+            back.predict(points.view(), Par::one()).ok(),
+            model.predict(points.view(), Par::one()).ok()
+        );
+        assert_eq!(back.describe(), model.describe());
+        if let Ok(p) = model.probabilities(points.view(), Par::one()) {
+            assert_eq!(back.probabilities(points.view(), Par::one()).expect("kept"), p);
+        }
+        // Writing again gives the same bytes.
+        assert_eq!(back.to_bytes().expect(&name), std::fs::read(&path).expect("there"), "{name}");
+    }
+}
+
+#[test]
+fn a_model_predicts_what_its_machine_does_behind_its_stages() {
+    for (name, model, points) in all() {
+        let ready = model.stages.apply(points.view(), Par::one()).expect("stages");
+        let f = model.decision(points.view(), Par::one()).expect("points");
+        assert_eq!(f.len(), N * model.outputs(), "{name}");
+        let direct = match &model.body {
+            Body::Svc(m) => m.decision(ready.view(), Par::one()),
+            Body::Svr(m) => m.predict(ready.view(), Par::one()),
+            Body::Ridge(m) => m.decision(ready.view(), Par::one()),
+            Body::OneClass(m) => m.decision(ready.view(), Par::one()),
+            Body::Sphere(m) => m.decision(ready.view(), Par::one()),
+            _ => unreachable!("all learners are named"),
+        };
+        assert_eq!(bits(&f), bits(&direct.expect("points")), "{name}");
+        match (model.task(), model.predict(points.view(), Par::one()).expect("points")) {
+            (Task::Regression, Targets::Reals(y)) => assert_eq!(bits(&y), bits(&f)),
+            (_, Targets::Classes(labels)) => {
+                assert_eq!(labels.names, model.classes());
+                assert_eq!(labels.len(), N);
+                if model.outputs() == 1 {
+                    assert!(labels.of_row.iter().zip(&f).all(|(k, f)| (*k == 1) == (*f > 0.0)), "{name}");
+                }
+            }
+            (task, other) => panic!("{name}: {task:?} predicts {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn columns_that_do_not_fit_are_refused_unless_they_are_zeros() {
+    let fitted = all();
+    let (_, model, points) = fitted.iter().find(|(name, ..)| name == "epsilon on sparse").expect("named so");
+    // Sparse rows may be narrower: what is missing is zeros.
+    let view = points.view();
+    let mercer::data::Data::Csr { start, column, value } = view.data else { panic!("sparse") };
+    let csr = Csr { start: start.to_vec(), column: column.to_vec(), value: value.to_vec() };
+    let narrow = Points::sparse(csr.clone(), 91).expect("columns below 91");
+    let want = model.decision(view, Par::one()).expect("points");
+    assert_eq!(model.decision(narrow.view(), Par::one()).expect("narrow points"), want);
+    let wide = Points::sparse(csr, 201).expect("columns below 201");
+    let message = model.decision(wide.view(), Par::one()).expect_err("too wide").to_string();
+    assert_eq!(message, "columns of the points: got 201, expected 200");
+    let any = Model { any_columns: true, ..model.clone() };
+    assert::all_close(&any.decision(wide.view(), Par::one()).expect("any width"), &want, 1e-14);
+    let few = Points::dense(vec![1.0; 3], 3).expect("one row");
+    assert!(model.decision(few.view(), Par::one()).is_err());
+    assert!(any.decision(few.view(), Par::one()).is_ok());
+}
+
+#[test]
+fn custom_kernels_are_refused_with_words() {
+    struct Mine;
+    impl mercer::kernel::KernelFn for Mine {
+        fn name(&self) -> &str {
+            "mine"
+        }
+        fn value(&self, _x: mercer::data::Row<'_>, _y: mercer::data::Row<'_>) -> f64 {
+            1.0
+        }
+    }
+    let kernel = Kernel::Custom(mercer::kernel::Custom(std::sync::Arc::new(Mine)));
+    let params = SvrParams { kernel: Some(kernel), ..SvrParams::default() };
+    let model = params.fit(Sample::new(&dense(), &reals()), Par::one(), &mut silent()).expect("numbers");
+    let model: Model = Body::Svr(model).into();
+    let message = model.to_bytes().expect_err("code").to_string();
+    assert!(message.contains("custom kernel"), "{message}");
+    assert!(model.describe().params.is_null());
+}
+
+#[test]
+fn what_is_wrong_with_a_file_is_said() {
+    let (_, model, _) = all().swap_remove(0);
+    let good = Bundle::from_bytes(&model.to_bytes().expect("plain")).expect("just written");
+    let message = |change: &dyn Fn(&mut Bundle)| {
+        let mut bundle = good.clone();
+        change(&mut bundle);
+        let bytes = bundle.to_bytes().expect("tensors that fit");
+        Model::from_bytes("file", &bytes).expect_err("broken").to_string()
+    };
+    let checks: [(&dyn Fn(&mut Bundle), &str); 7] = [
+        (&|b| b.meta["learner"] = "magic".into(), "learner `magic` is not one this program knows"),
+        (&|b| b.meta["learner"] = Value::Null, "the learner's tag is missing"),
+        (&|b| b.meta["body"]["params"]["c"] = (-1.0).into(), "c = -1: must be a number above 0"),
+        (&|b| b.meta["body"]["params"]["d"] = 1.into(), "unknown field `d`"),
+        (&|b| b.meta["stages"] = Value::Array(Vec::new()), "array of saved stages"),
+        (&|b| drop(b.tensors.remove("f.coef")), "tensor `f.coef` is missing"),
+        (&|b| b.put("support", &[1], Values::U8(vec![0])), "tensor `support` is not of u32"),
+    ];
+    for (change, want) in checks {
+        let got = message(change);
+        assert!(got.starts_with("model file file: ") && got.contains(want), "{got}");
+    }
+    assert!(Model::from_bytes("file", b"").is_err());
+    assert!(Model::load("/nonexistent/model").is_err());
+}
+
+/// Reads bytes; whatever they are, there is a model that predicts or refuses, or an error.
+fn survive(bytes: &[u8]) {
+    let Ok(model) = Model::from_bytes("bytes", bytes) else { return };
+    for points in [dense(), sparse(), single(), Points::dense(vec![0.5; N], N).expect("one row")] {
+        if let Ok(f) = model.decision(points.view(), Par::one()) {
+            assert_eq!(f.len(), points.len() * model.outputs());
+        }
+        let _ = model.predict(points.view(), Par::one());
+        let _ = model.probabilities(points.view(), Par::one());
+    }
+    let _ = model.describe();
+    let _ = model.to_libsvm();
+}
+
+fn files() -> &'static [Vec<u8>] {
+    static FILES: std::sync::OnceLock<Vec<Vec<u8>>> = std::sync::OnceLock::new();
+    FILES.get_or_init(|| all().iter().map(|(_, model, _)| model.to_bytes().expect("plain")).collect())
+}
+
+/// A place in the metadata, counted over all values in it.
+fn nth<'v>(value: &'v mut Value, at: &mut usize) -> Option<&'v mut Value> {
+    if *at == 0 {
+        return Some(value);
+    }
+    *at -= 1;
+    match value {
+        Value::Array(list) => list.iter_mut().find_map(|v| nth(v, at)),
+        Value::Object(map) => map.values_mut().find_map(|v| nth(v, at)),
+        _ => None,
+    }
+}
+
+fn strange() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        Just(Value::Null),
+        Just(Value::Bool(true)),
+        Just(Value::from("rbf(gamma=1)")),
+        Just(Value::from("precomputed")),
+        Just(Value::from("")),
+        Just(Value::Array(Vec::new())),
+        Just(Value::Object(serde_json::Map::new())),
+        any::<i32>().prop_map(Value::from),
+        any::<u64>().prop_map(Value::from),
+        (0u64..8).prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn bytes_changed_anywhere(file in 0usize..1000, changes in prop::collection::vec((any::<u64>(), any::<u8>()), 1..6), keep in 0.0..2.0f64) {
+        let files = files();
+        let mut bytes = files[file % files.len()].clone();
+        // Half of the changes go where the metadata are.
+        for (at, byte) in changes {
+            let len = if at % 2 == 0 { bytes.len() } else { bytes.len().min(2500) };
+            bytes[at as usize / 2 % len] = byte;
+        }
+        if keep < 1.0 {
+            bytes.truncate((bytes.len() as f64 * keep) as usize);
+        }
+        survive(&bytes);
+    }
+
+    #[test]
+    fn metadata_changed_anywhere(file in 0usize..1000, changes in prop::collection::vec((0usize..120, strange()), 1..4)) {
+        let files = files();
+        let mut bundle = Bundle::from_bytes(&files[file % files.len()]).expect("as written");
+        for (at, new) in changes {
+            if let Some(value) = nth(&mut bundle.meta, &mut at.clone()) {
+                *value = new;
+            }
+        }
+        if let Ok(bytes) = bundle.to_bytes() {
+            survive(&bytes);
+        }
+    }
+
+    #[test]
+    fn tensors_changed_anywhere(file in 0usize..1000, at in 0usize..100, change in 0usize..5, number in any::<u32>(), real in any::<f64>()) {
+        let files = files();
+        let mut bundle = Bundle::from_bytes(&files[file % files.len()]).expect("as written");
+        let names: Vec<String> = bundle.tensors.keys().cloned().collect();
+        let name = &names[at % names.len()];
+        let tensor = bundle.tensors.get_mut(name).expect("named");
+        match (change, &mut tensor.values) {
+            (0, _) => drop(bundle.tensors.remove(name)),
+            (1, Values::U32(v)) if !v.is_empty() => { let n = v.len(); v[number as usize % n] = number; }
+            (1, Values::U64(v)) if !v.is_empty() => { let n = v.len(); v[number as usize % n] = u64::from(number); }
+            (1, Values::F64(v)) if !v.is_empty() => { let n = v.len(); v[number as usize % n] = real; }
+            (2, _) => { tensor.shape = vec![0]; tensor.values = Values::F64(Vec::new()); }
+            (3, _) => { tensor.shape = vec![3]; tensor.values = Values::U32(vec![number; 3]); }
+            (_, _) => tensor.shape.push(1),
+        }
+        if let Ok(bytes) = bundle.to_bytes() {
+            survive(&bytes);
+        }
+    }
+}
