@@ -27,7 +27,8 @@ fn nu_bounds_outliers_from_above_and_support_vectors_from_below() {
     let points = dense(&toy::normals(n, 3, 4), 3);
     for gamma in [0.05, 0.5, 5.0] {
         for nu in [0.02, 0.1, 0.5, 0.9, 1.0] {
-            let params = OneClassParams { kernel: Some(rbf(gamma)), nu, tol: 1e-6, ..OneClassParams::default() };
+            let params =
+                OneClassParams { kernel: Some(rbf(gamma)), nu, tol: 1e-6, ..OneClassParams::default() };
             let model =
                 params.fit(Sample::new(&points, &Targets::None), Par::one(), &mut silent()).expect("points");
             let f = model.decision(points.view(), Par::one()).expect("rows");
@@ -60,8 +61,10 @@ fn under_a_radial_kernel_sphere_and_hyperplane_are_one_machine() {
         let plane = OneClassParams { kernel: Some(rbf(0.7)), nu, tol: 1e-7, ..OneClassParams::default() };
         let plane =
             plane.fit(Sample::new(&train, &Targets::None), Par::one(), &mut silent()).expect("points");
-        let ball =
-            sphere(&SphereParams { kernel: Some(rbf(0.7)), nu, tol: 1e-8, ..SphereParams::default() }, &train);
+        let ball = sphere(
+            &SphereParams { kernel: Some(rbf(0.7)), nu, tol: 1e-8, ..SphereParams::default() },
+            &train,
+        );
         let scale = 2.0 / (nu * n as f64);
         let want: Vec<f64> =
             plane.decision(test.view(), Par::one()).expect("rows").iter().map(|f| scale * f).collect();

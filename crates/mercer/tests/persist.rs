@@ -200,7 +200,7 @@ fn columns_that_do_not_fit_are_refused_unless_they_are_zeros() {
 fn custom_kernels_are_refused_with_words() {
     struct Mine;
     impl mercer::kernel::KernelFn for Mine {
-        fn name(&self) -> &str {
+        fn name(&self) -> &'static str {
             "mine"
         }
         fn value(&self, _x: mercer::data::Row<'_>, _y: mercer::data::Row<'_>) -> f64 {
@@ -218,6 +218,7 @@ fn custom_kernels_are_refused_with_words() {
 
 #[test]
 fn what_is_wrong_with_a_file_is_said() {
+    type Change<'a> = &'a dyn Fn(&mut Bundle);
     let (_, model, _) = all().swap_remove(0);
     let good = Bundle::from_bytes(&model.to_bytes().expect("plain")).expect("just written");
     let message = |change: &dyn Fn(&mut Bundle)| {
@@ -226,7 +227,7 @@ fn what_is_wrong_with_a_file_is_said() {
         let bytes = bundle.to_bytes().expect("tensors that fit");
         Model::from_bytes("file", &bytes).expect_err("broken").to_string()
     };
-    let checks: [(&dyn Fn(&mut Bundle), &str); 7] = [
+    let checks: [(Change<'_>, &str); 7] = [
         (&|b| b.meta["learner"] = "magic".into(), "learner `magic` is not one this program knows"),
         (&|b| b.meta["learner"] = Value::Null, "the learner's tag is missing"),
         (&|b| b.meta["body"]["params"]["c"] = (-1.0).into(), "c = -1: must be a number above 0"),
@@ -241,6 +242,25 @@ fn what_is_wrong_with_a_file_is_said() {
     }
     assert!(Model::from_bytes("file", b"").is_err());
     assert!(Model::load("/nonexistent/model").is_err());
+}
+
+/// Files as the first version wrote them, with what they predicted then.
+#[test]
+fn files_of_the_first_version_are_read_for_ever() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds/model");
+    for (name, d, want) in [
+        ("one_class", 2, vec![-0.087_122_507_678_304_87]),
+        ("ridge", 2, vec![0.258_651_602_042_104_24, -0.465_620_383_393_596_85, -0.793_031_218_648_507_5]),
+        ("sphere", 2, vec![-0.087_122_507_678_304_87]),
+        ("svc", 2, vec![-0.683_733_455_777_803_3, -1.174_397_742_548_612_3, -0.127_740_792_154_155_68]),
+        ("svr", 2, vec![1.271_309_192_022_662_5]),
+        ("svr_sparse", 3, vec![0.684_971_870_494_448_7]),
+    ] {
+        let model = Model::load(folder.join(name)).expect(name);
+        let at = Points::dense(vec![0.5; d], d).expect("one row");
+        let got = model.decision(at.view(), Par::one()).expect(name);
+        assert::all_close(&got, &want, 1e-12);
+    }
 }
 
 /// Reads bytes; whatever they are, there is a model that predicts or refuses, or an error.

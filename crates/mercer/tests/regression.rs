@@ -14,7 +14,7 @@ const GAMMA: f64 = 0.4;
 fn wave(n: usize, seed: u64) -> (Vec<f64>, Vec<f64>) {
     let x = toy::uniforms(n, 2, -2.0, 2.0, seed);
     let noise = toy::normals(n, 1, seed + 1);
-    let far = |i: usize| if i % 11 == 0 { 3.0 } else { 0.0 };
+    let far = |i: usize| if i.is_multiple_of(11) { 3.0 } else { 0.0 };
     let y = (0..n).map(|i| (2.0 * x[2 * i]).sin() + 0.5 * x[2 * i + 1] + 0.1 * noise[i] + far(i)).collect();
     (x, y)
 }
@@ -201,6 +201,26 @@ fn huber_lies_between_laplace_and_squared() {
 }
 
 #[test]
+fn a_linear_machine_is_one_weight_vector() {
+    let (x, y) = wave(50, 43);
+    let points = dense(&x, 2);
+    let k = reference::gram(&x, &x, 2, |a, b| a[0] * b[0] + a[1] * b[1]);
+    let (gram, rows) = (Matrix::new(k.clone(), 50).expect("symmetric"), dense(&k, 50));
+    let numbers = Points::row_numbers((0..50).collect());
+    let targets = Targets::Reals(y.clone());
+    for loss in [Loss::Epsilon, Loss::Nu, Loss::Huber, Loss::Squared] {
+        let linear = SvrParams { kernel: Some(Kernel::Linear), ..params(loss, 1.0, 1e-7) };
+        let model = fit(&linear, &points, &y);
+        assert_eq!(model.expansion.len(), 1);
+        assert!(model.support.len() > 5);
+        let given = SvrParams { kernel: Some(Kernel::Precomputed), ..linear };
+        let given = given.fit(Sample::new(&numbers, &targets).with_gram(&gram), Par::one(), &mut silent());
+        let want = given.expect("a matrix").predict(rows.view(), Par::one()).expect("rows");
+        assert::all_close(&model.predict(points.view(), Par::one()).expect("rows"), &want, 1e-5);
+    }
+}
+
+#[test]
 fn order_of_rows_threads_and_shrinking_do_not_matter() {
     let (x, y) = wave(80, 31);
     let points = dense(&x, 2);
@@ -256,7 +276,9 @@ fn odd_data_give_an_answer_or_a_clear_error() {
         let points = dense(&x, 2);
         match indefinite.fit(Sample::new(&points, &targets), Par::one(), &mut silent()) {
             Ok(model) => {
-                assert!(model.predict(points.view(), Par::one()).expect("rows").iter().all(|v| v.is_finite()))
+                assert!(
+                    model.predict(points.view(), Par::one()).expect("rows").iter().all(|v| v.is_finite())
+                );
             }
             Err(e) => assert!(loss == Loss::Squared && matches!(e, Error::Numeric(_)), "{loss:?}: {e}"),
         }

@@ -25,6 +25,7 @@ use crate::model::param::{self, Allowed, ParamSpec, spec};
 use crate::model::persist::{
     Persist, Read, params, restored_info, restored_rows, saved_info, saved_params, store_rows,
 };
+use crate::model::svc::collapsed;
 use crate::par::Par;
 use crate::solve::{self, Groups, Problem, Shift};
 use crate::watch::{Info, Watch};
@@ -60,7 +61,7 @@ pub struct OneClassModel {
     pub expansion: Expansion,
     /// What it was fitted with.
     pub params: OneClassParams,
-    /// The training rows with a coefficient.
+    /// The training rows with a coefficient: the centres, unless the kernel is linear and they were collapsed to one.
     pub support: Vec<u32>,
     /// How many of them are on their bound.
     pub bounded: usize,
@@ -131,7 +132,10 @@ impl OneClassParams {
         Ok(OneClassModel {
             support: support(&found.beta),
             bounded: found.beta.iter().zip(&upper).filter(|(b, u)| **b > 0.0 && b >= u).count(),
-            expansion: Expansion::new(kernel, sample.points.clone(), found.beta, vec![-rho])?,
+            expansion: collapsed(
+                Expansion::new(kernel, sample.points.clone(), found.beta, vec![-rho])?,
+                par,
+            )?,
             params: self.clone(),
             info: Info { seconds: clock.elapsed().as_secs_f64(), ..found.info },
         })

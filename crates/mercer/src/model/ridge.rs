@@ -27,6 +27,7 @@ use crate::model::param::{self, Allowed, ParamSpec, spec};
 use crate::model::persist::{
     Persist, Read, params, restored_info, restored_names, restored_rows, saved_info, saved_params, store_rows,
 };
+use crate::model::svc::collapsed;
 use crate::num::{Mat, factor, product};
 use crate::par::Par;
 use crate::solve::{LinearParams, solve_linear};
@@ -85,7 +86,8 @@ pub struct RidgeModel {
     pub params: RidgeParams,
     /// The classes' names, where it was fitted on classes.
     pub names: Option<Vec<String>>,
-    /// The training rows with a coefficient: all that have a weight.
+    /// The training rows with a coefficient: all that have a weight. The centres, unless the kernel is linear and they
+    /// were collapsed to one an output.
     pub support: Vec<u32>,
     /// How the fit went.
     pub info: Info,
@@ -157,7 +159,7 @@ impl RidgeParams {
         let centres = sample.points.gather(&keep.iter().map(|&i| i as usize).collect::<Vec<_>>());
         let info = Info { seconds: clock.elapsed().as_secs_f64(), ..info };
         Ok(RidgeModel {
-            expansion: Expansion::new(kernel, centres, coef, offset)?,
+            expansion: collapsed(Expansion::new(kernel, centres, coef, offset)?, par)?,
             params: self.clone(),
             names,
             support: keep,

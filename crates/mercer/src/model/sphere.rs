@@ -66,7 +66,7 @@ pub struct SphereModel {
     pub norm2: f64,
     /// What it was fitted with.
     pub params: SphereParams,
-    /// The training rows with a coefficient.
+    /// The training rows with a coefficient: the centres.
     pub support: Vec<u32>,
     /// How many of them are on their bound, outside the sphere.
     pub bounded: usize,

@@ -12,6 +12,7 @@
 
 mod classes;
 mod text;
+mod write;
 
 use std::path::Path;
 

@@ -8,7 +8,7 @@ use crate::num::{Mat, product};
 use crate::par::Par;
 
 /// The same outputs with one centre each, where the kernel is linear and that is fewer.
-pub(super) fn collapsed(expansion: Expansion, par: Par) -> Result<Expansion> {
+pub(in crate::model) fn collapsed(expansion: Expansion, par: Par) -> Result<Expansion> {
     let (m, k, d) = (expansion.len(), expansion.outputs(), expansion.centres().dim());
     if *expansion.kernel() != Kernel::Linear || m <= k {
         return Ok(expansion);

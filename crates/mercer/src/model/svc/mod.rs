@@ -33,6 +33,7 @@ mod machine;
 mod model;
 mod multiclass;
 mod params;
+mod persist;
 mod platt;
 mod reject;
 
@@ -49,6 +50,7 @@ pub use checkpoint::Checkpoint;
 use checkpoint::Fitted;
 use fit::Plan;
 pub use hard_margin::{Overlap, Separation};
+pub(super) use linear::collapsed;
 pub use machine::Margin;
 pub use model::{Machine, Probabilities, SvcModel};
 pub use multiclass::Sides;

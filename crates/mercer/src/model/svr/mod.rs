@@ -30,6 +30,7 @@ use crate::kernel::Kernel;
 use crate::model::Sample;
 use crate::model::common::{kernel_or_default, on_rows, support};
 use crate::model::ridge::RidgeParams;
+use crate::model::svc::collapsed;
 use crate::par::Par;
 use crate::solve::{self, Groups, Problem, Shift, Solution};
 use crate::watch::{Info, Watch};
@@ -74,7 +75,7 @@ pub struct SvrModel {
     pub epsilon: Option<f64>,
     /// Scale of Laplace-distributed noise about f, where someone estimated it: LIBSVM's `probA`.
     pub noise: Option<f64>,
-    /// The training rows with a coefficient.
+    /// The training rows with a coefficient: the centres, unless the kernel is linear and they were collapsed to one.
     pub support: Vec<u32>,
     /// How many of them are on their bound.
     pub bounded: usize,
@@ -116,7 +117,7 @@ impl SvrParams {
                 let problem = self.problem(rows, targets, &c)?;
                 solve::solve(&problem, &params, watch)
             })?;
-            self.model(kernel, sample, &c, found)?
+            self.model(kernel, sample, &c, found, par)?
         };
         model.info.seconds = clock.elapsed().as_secs_f64();
         Ok(model)
@@ -152,7 +153,14 @@ impl SvrParams {
         }
     }
 
-    fn model(&self, kernel: Kernel, sample: Sample<'_>, c: &[f64], found: Solution) -> Result<SvrModel> {
+    fn model(
+        &self,
+        kernel: Kernel,
+        sample: Sample<'_>,
+        c: &[f64],
+        found: Solution,
+        par: Par,
+    ) -> Result<SvrModel> {
         let n = c.len();
         let coef: Vec<f64> = (0..n).map(|i| found.beta.iter().skip(i).step_by(n).sum()).collect();
         let levels: Vec<f64> = found.thresholds.iter().map(solve::Threshold::value).collect();
@@ -165,7 +173,7 @@ impl SvrParams {
         let bounded = coef.iter().zip(c).filter(|(b, c)| **c > 0.0 && b.abs() >= **c).count();
         Ok(SvrModel {
             support: support(&coef),
-            expansion: Expansion::new(kernel, sample.points.clone(), coef, vec![offset])?,
+            expansion: collapsed(Expansion::new(kernel, sample.points.clone(), coef, vec![offset])?, par)?,
             params: self.clone(),
             epsilon,
             noise: None,
