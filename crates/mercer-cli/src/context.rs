@@ -7,7 +7,6 @@ use mercer::report::{self, Report};
 
 use crate::args::{Format, Global};
 use crate::failure::Done;
-use crate::memory;
 
 /// The settings of one run.
 #[derive(Debug, Clone)]
@@ -31,7 +30,7 @@ impl Context {
             format: global.format,
             quiet: global.quiet,
             par: Par::new(global.threads.map_or(0, usize::from)),
-            memory: global.memory.unwrap_or_else(memory::half),
+            memory: global.memory.unwrap_or_else(|| mercer::model::half_of_ram() as u64),
             seed: global.seed,
         }
     }

@@ -6,6 +6,7 @@ mod commands;
 mod context;
 mod failure;
 mod memory;
+mod progress;
 mod source;
 
 use std::process::ExitCode;

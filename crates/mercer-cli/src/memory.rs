@@ -1,7 +1,4 @@
-//! Sizes of memory as people write them, and how much the machine has.
-
-/// Used where the machine does not say how much it has.
-const FALLBACK: u64 = 2 << 30;
+//! Sizes of memory as people write them.
 
 /// Bytes from `64M`, `2G`, `1.5GiB` or a plain number of bytes; K, M, G, T are powers of 1024.
 pub(crate) fn parse(text: &str) -> Result<u64, String> {
@@ -24,17 +21,6 @@ pub(crate) fn parse(text: &str) -> Result<u64, String> {
     if (1_048_576.0..9e18).contains(&bytes) { Ok(bytes as u64) } else { Err("must be at least 1M".into()) }
 }
 
-/// Half of what the machine has, or of what a container may use.
-pub(crate) fn half() -> u64 {
-    let read = |path: &str| std::fs::read_to_string(path).ok();
-    let total = read("/proc/meminfo").and_then(|text| {
-        let line = text.lines().find(|line| line.starts_with("MemTotal:"))?;
-        line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
-    });
-    let limit = read("/sys/fs/cgroup/memory.max").and_then(|text| text.trim().parse::<u64>().ok());
-    total.into_iter().chain(limit).min().unwrap_or(FALLBACK) / 2
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -53,6 +39,5 @@ mod tests {
         for text in ["", "G", "5X", "-1G", "1..5G", "nan", "100", "1e9", "99999999999T"] {
             assert!(parse(text).is_err(), "{text}");
         }
-        assert!(half() >= 1 << 20);
     }
 }

@@ -11,9 +11,11 @@ mod kernel_check;
 mod kernel_list;
 mod number;
 mod picture;
+mod regions;
 mod scatter;
 mod text;
 mod tour;
+mod trial;
 mod written;
 
 use serde::Serialize;
@@ -26,9 +28,11 @@ pub use kernel_check::{KernelCheck, Sight};
 pub use kernel_list::{KernelFacts, KernelList, ParameterFacts};
 pub use number::{bytes, count, number, percent, seconds};
 pub use picture::picture;
+pub use regions::regions;
 pub use scatter::scatter;
 pub use text::{Align, Page, Table, Tone, clean};
 pub use tour::Tour;
+pub use trial::Trial;
 pub use written::Written;
 
 /// Something that can be shown.

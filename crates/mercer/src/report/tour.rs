@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::report::{DataInfo, KernelCheck, Page, Report, Tone, count, number, seconds};
+use crate::report::{DataInfo, KernelCheck, Page, Report, Tone, Trial, count, number, seconds};
 
 /// The tour, step by step.
 #[derive(Debug, Clone, Serialize)]
@@ -13,6 +13,11 @@ pub struct Tour {
     pub kernels: usize,
     /// The kernel that suits the points, and how it sees them.
     pub check: KernelCheck,
+    /// A support vector machine on three quarters of the points, tested on the others.
+    pub trial: Trial,
+    /// The regions into which that machine divides the plane, with the points it is made of.
+    #[serde(skip)]
+    pub regions: Vec<String>,
     /// Seconds all of it took.
     pub seconds: f64,
 }
@@ -60,6 +65,17 @@ impl Report for Tour {
         page.command("mercer kernel check LINE DATA", "how a kernel sees data");
         page.command("mercer kernel gram DATA -k LINE -o F", "the matrix itself");
         page.command("mercer kernel geometry LINE --at X", "how the map bends space");
+
+        page.step(4, "Learning");
+        page.paragraph(
+            "A support vector machine finds the hyperplane in feature space with the widest margin between the classes. \
+             Back in the plane it is a curve. Drawn are only the points that hold it in place: all others could be \
+             forgotten.",
+        );
+        page.blank();
+        page.drawing(&self.regions, true);
+        page.blank();
+        self.trial.write(page);
 
         page.blank();
         page.remark(Tone::Good, '✓', &format!("All of it took {}.", seconds(self.seconds)));
