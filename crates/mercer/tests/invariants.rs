@@ -3,8 +3,8 @@
 //! Everything is recomputed from scratch in f64 from the problem itself: nothing the solver says is believed.
 
 use mercer::Par;
-use mercer::gram::Matrix;
-use mercer::solve::{Groups, Params, Problem, Shift, Solution, solve};
+use mercer::gram::{Matrix, Rows};
+use mercer::solve::{Groups, Method, Params, Problem, Shift, Solution, solve};
 use mercer::watch::{Stop, silent};
 use mercer_testkit::assert::close;
 use mercer_testkit::qp::Qp;
@@ -124,4 +124,67 @@ fn two_groups_keep_their_sums() {
     let found = run(&problem, &one(1e-5));
     holds(&problem, &k, &found, 1e-5);
     assert_eq!(found.thresholds.len(), 2);
+}
+
+/// The same matrix, one row at a time: what a kernel looks like to a solver.
+struct OnDemand<'a>(&'a Matrix);
+
+impl Rows for OnDemand<'_> {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+    fn diag(&self) -> Vec<f64> {
+        self.0.diag()
+    }
+    fn block(&self, rows: &[u32], out: &mut [f32], par: Par) {
+        self.0.block(rows, out, par);
+    }
+    fn apply(&self, rows: &[u32], coef: &[f64], out: &mut [f64], par: Par) {
+        self.0.apply(rows, coef, out, par);
+    }
+    fn subset(&self, keep: &[u32]) -> Box<dyn Rows + '_> {
+        self.0.subset(keep)
+    }
+    fn cost(&self) -> f64 {
+        1e9
+    }
+}
+
+/// Every way to solve, by name.
+fn ways(n: usize, tol: f64) -> Vec<(&'static str, Params)> {
+    let base = one(tol);
+    vec![
+        ("pairs", Params { method: Method::Smo, ..base.clone() }),
+        ("pairs, no shrinking", Params { method: Method::Smo, shrinking: false, ..base.clone() }),
+        ("working sets", Params { method: Method::WorkingSet, ..base.clone() }),
+        (
+            "working sets, two threads",
+            Params { method: Method::WorkingSet, par: Par::new(2), ..base.clone() },
+        ),
+        (
+            "working sets, little memory",
+            Params { method: Method::WorkingSet, memory: 2 * 4 * n, ..base.clone() },
+        ),
+        ("auto", base),
+    ]
+}
+
+#[test]
+fn one_objective_by_every_way_at_every_c() {
+    let n = 300;
+    let (x, y) = noisy_disc(n, 7);
+    let k = rbf(&x, 2, 0.7);
+    let rows = Matrix::new(k.clone(), n).expect("a Gram");
+    let on_demand = OnDemand(&rows);
+    for c in [1e-3, 1.0, 1e3, 1e6] {
+        let mut want = None;
+        for (name, params) in ways(n, 1e-3) {
+            let source: &dyn Rows = if name == "auto" { &rows } else { &on_demand };
+            let problem = Problem::classify(source, &y, &vec![c; n]);
+            let found = run(&problem, &params);
+            holds(&problem, &k, &found, params.tol);
+            let want = *want.get_or_insert(found.objective);
+            close(found.objective / want, 1.0, 1e-4);
+        }
+    }
 }

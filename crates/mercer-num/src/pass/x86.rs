@@ -2,7 +2,10 @@
 //!
 //! Every body is intrinsics whose features the trait's caller vouches for; the references to arrays carry the bounds.
 
-#[expect(clippy::wildcard_imports, reason = "seventy intrinsics by name would say less")]
+#[cfg_attr(
+    not(test),
+    expect(clippy::wildcard_imports, reason = "seventy intrinsics by name would say less")
+)]
 use std::arch::x86_64::*;
 
 use super::isa::{Isa, LANES};

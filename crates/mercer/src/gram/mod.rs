@@ -5,6 +5,7 @@
 
 mod apply;
 mod block;
+mod cache;
 mod centre;
 mod classes;
 mod kernel_rows;
@@ -16,6 +17,7 @@ mod side;
 pub use apply::Centres;
 pub(crate) use block::check;
 pub use block::{block, cross, square, symmetric};
+pub use cache::{RowCache, default_memory};
 pub use centre::Means;
 pub use classes::{Classes, PairRows};
 pub use kernel_rows::{KernelRows, is_precomputed};

@@ -4,12 +4,16 @@
 //! knows no kernel, no points and no labels. Rows of K are f32; the gradient is f64, and before a solution is handed
 //! out its optimality is checked against f64 kernel values wherever f32 rounding could matter at the tolerance asked.
 
+mod choose;
+mod exact;
 mod linear;
+mod newton;
 mod pair;
 mod problem;
 mod smo;
 mod state;
 mod store;
+mod working;
 
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -18,6 +22,7 @@ use mercer_num::Buffer;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::gram::{RowCache, default_memory};
 use crate::par::Par;
 use crate::watch::{Info, Step, Stop, Watch};
 
@@ -34,6 +39,8 @@ pub enum Method {
     Auto,
     /// Pairs on the whole matrix in memory.
     Smo,
+    /// Working sets; rows are computed when they are needed and kept within the budget.
+    WorkingSet,
 }
 
 /// What a solve obeys.
@@ -45,7 +52,7 @@ pub struct Params {
     pub max_iter: Option<u64>,
     /// Whether variables that cannot move are left out for a while.
     pub shrinking: bool,
-    /// Bytes for rows of K.
+    /// Bytes for rows of K; half of the machine's by default.
     pub memory: usize,
     /// Threads.
     pub par: Par,
@@ -59,7 +66,7 @@ impl Default for Params {
             tol: 1e-3,
             max_iter: None,
             shrinking: true,
-            memory: 1 << 30,
+            memory: default_memory(),
             par: Par::default(),
             method: Method::Auto,
         }
@@ -126,7 +133,10 @@ enum Outcome {
     Cancelled,
     /// f64 has no more digits.
     Stalled,
-    Unbounded(usize, usize),
+    /// The variables seem to grow without end.
+    RunsAway,
+    /// They do, along this pair.
+    Unbounded(u32, u32),
 }
 
 /// What all methods share while they run.
@@ -138,20 +148,107 @@ struct Job<'a, 'w> {
     gap: f64,
     kernel_values: u64,
     cancelled: bool,
+    /// Whether rows are f64.
+    exact: bool,
     notes: Vec<String>,
 }
 
+/// The error that rows of f32 bring into an output, over the length of the coefficients: the usual rounding of a
+/// kernel value, as many standard deviations as the largest of many outputs has.
+const F32_NOISE: f64 = 8.0 * (f32::EPSILON / 2.0) as f64;
+
+/// A direction whose quadratic form is below this share of the diagonal's largest value counts as flat: the two hulls
+/// of a hard-margin machine meet to a hundred-thousandth of the data's radius.
+const FLAT: f64 = 1e-10;
+
 impl Job<'_, '_> {
+    /// The size of the error that f32 rows have brought into the gradient.
+    fn noise(&self, state: &State<'_>, local: Option<(&pair::Local, Option<&[u32]>)>) -> f64 {
+        if self.exact { 0.0 } else { F32_NOISE * state.scale * state.drift(local) }
+    }
+
+    /// The tolerance, with the last digits of the f32 scores that pairs are ranked by.
+    fn tol(&self) -> f64 {
+        self.params.tol * (1.0 + 1e-6)
+    }
+
+    /// The violation at which a method may stop: with room for its noise below the tolerance where there is room, and
+    /// not below the noise, which would be chasing rounding.
+    fn target(&self, state: &State<'_>) -> f64 {
+        let noise = self.noise(state, None);
+        if noise <= 0.6 * self.params.tol {
+            (self.tol() - 1.2 * noise).max(0.3 * self.params.tol)
+        } else {
+            self.tol().max(noise)
+        }
+    }
+
+    /// Whether the variables grow without end.
+    fn runs_away(&self, state: &State<'_>) -> Option<Outcome> {
+        let flat = if self.exact { FLAT } else { F32_NOISE };
+        state.runs_away(flat).then_some(Outcome::RunsAway)
+    }
+
     fn left(&self) -> u64 {
         self.max_iter.saturating_sub(self.iterations)
     }
 
     /// Tells the watcher; breaks if it does.
-    fn report(&mut self, iterations: u64, gap: f64) -> ControlFlow<()> {
-        let step = Step::new("solve", iterations, None).gap(gap);
+    fn report(&mut self, iterations: u64, gap: f64, support: usize) -> ControlFlow<()> {
+        let step = Step::new("solve", iterations, None).gap(gap).centres(support);
         let flow = (self.watch)(&step);
         self.cancelled |= flow.is_break();
         flow
+    }
+}
+
+/// Where rows come from.
+enum Engine<'a> {
+    /// The matrix as given.
+    Given(&'a [f32]),
+    /// The matrix, computed.
+    Filled(Buffer<f32>),
+    /// Rows as they are needed.
+    Cached(RowCache<f32>),
+}
+
+/// Kernel values that cost fewer multiply-adds than this together are all computed: choosing would cost more.
+const CHEAP: f64 = 3e7;
+
+impl<'a> Engine<'a> {
+    fn new(problem: &Problem<'a>, params: &Params, job: &mut Job<'_, '_>) -> Self {
+        let rows = problem.rows;
+        let n = rows.len();
+        let bytes = n.saturating_mul(n).saturating_mul(size_of::<f32>());
+        if let (Some(whole), true) = (rows.whole(), params.method != Method::WorkingSet) {
+            job.notes.push("pairs on the matrix in memory".into());
+            return Engine::Given(whole);
+        }
+        let (half, cost) = ((n * n) as f64 / 2.0, rows.cost());
+        let fill = match params.method {
+            Method::Smo => true,
+            Method::WorkingSet => false,
+            Method::Auto => bytes <= params.memory / 2 && half * cost.max(1.0) <= CHEAP,
+        };
+        if fill {
+            job.notes.push(format!("pairs on the whole matrix, {} MiB, computed first", bytes >> 20));
+            let mut whole = Buffer::zeroed(n * n);
+            rows.fill(&mut whole, params.par);
+            job.kernel_values += half as u64 + n as u64 / 2;
+            return Engine::Filled(whole);
+        }
+        let cache = RowCache::new(n, params.memory / 4 * 3, working::LEAST_ROOM);
+        job.notes.push(format!("working sets, room for {} of {n} rows", cache.capacity()));
+        Engine::Cached(cache)
+    }
+
+    fn solve(&mut self, state: &mut State<'_>, job: &mut Job<'_, '_>) -> Outcome {
+        let (rows, par) = (state.problem.rows, job.params.par);
+        match self {
+            Engine::Given(whole) => smo::solve(state, whole, job),
+            Engine::Filled(whole) => smo::solve(state, whole, job),
+            Engine::Cached(cache) => working::solve(state, cache, job, |r, out| rows.block(r, out, par)),
+        }
     }
 }
 
@@ -188,22 +285,16 @@ pub fn solve(problem: &Problem<'_>, params: &Params, watch: &mut Watch<'_>) -> R
         gap: f64::INFINITY,
         kernel_values: 0,
         cancelled: false,
+        exact: false,
         notes: Vec::new(),
     };
     if state.beta.iter().any(|&b| b != 0.0) {
         state.recompute(params.par);
+        job.kernel_values += (state.support_count() * state.n) as u64;
     }
-    let outcome = if let Some(whole) = problem.rows.whole() {
-        job.notes.push("pairs on the whole matrix, given".into());
-        smo::solve(&mut state, whole, &mut job)
-    } else {
-        let n = state.n;
-        let mut whole = Buffer::<f32>::zeroed(n * n);
-        problem.rows.fill(&mut whole, params.par);
-        job.kernel_values += (n as u64 * (n as u64 + 1)) / 2;
-        job.notes.push("pairs on the whole matrix, computed first".into());
-        smo::solve(&mut state, &whole, &mut job)
-    };
+    let mut engine = Engine::new(problem, params, &mut job);
+    let outcome = exact::run(&mut state, &mut engine, &mut job);
+    drop(engine);
     let objective = state.objective();
     if !objective.is_finite() {
         return Err(mercer_num::Fault::NotFinite { what: "the matrix of a quadratic problem" }.into());
@@ -211,16 +302,23 @@ pub fn solve(problem: &Problem<'_>, params: &Params, watch: &mut Watch<'_>) -> R
     let stop = match outcome {
         Outcome::Converged => Stop::Converged,
         Outcome::Cancelled => Stop::Cancelled,
-        Outcome::Limit | Outcome::Stalled | Outcome::Unbounded(..) => Stop::Limit,
+        _ => Stop::Limit,
     };
     let unbounded = match outcome {
         Outcome::Unbounded(i, j) => {
             let mut ray = vec![0.0; state.total];
-            (ray[i], ray[j]) = (1.0, -1.0);
+            (ray[i as usize], ray[j as usize]) = (1.0, -1.0);
             Some(ray)
+        }
+        Outcome::RunsAway => {
+            let mass: f64 = state.beta.iter().map(|b| b.abs()).sum();
+            Some(state.beta.iter().map(|b| 2.0 * b / mass).collect())
         }
         _ => None,
     };
+    if outcome == Outcome::Stalled {
+        job.notes.push("stopped where f64 has no more digits".into());
+    }
     Ok(Solution {
         objective,
         thresholds: state.thresholds(),

@@ -9,7 +9,8 @@ use std::ops::ControlFlow;
 
 use mercer_num::pass::Element;
 
-use super::pair::{self, Direct, End, Look, Rule, low_bit, up_bit};
+use super::newton;
+use super::pair::{Direct, End, Look, Rule, low_bit, up_bit};
 use super::state::{Bracket, State};
 use super::store::{Gathered, Whole};
 use super::{Job, Outcome};
@@ -43,8 +44,13 @@ pub(super) fn solve<T: Element>(state: &mut State<'_>, whole: &[T], job: &mut Jo
         let may_shrink = job.params.shrinking && rounds < MOST_ROUNDS;
         let rule = Rule { tol: job.params.tol, limit: job.left(), every: (m as u64).clamp(256, 1024) };
         let (params, before, mut shrunk) = (job.params, job.iterations, false);
+        let of = active.as_deref();
         let mut check = |look: Look<'_>| {
-            job.report(before + look.iterations, look.gap)?;
+            job.report(before + look.iterations, look.gap, state.support_count())?;
+            // Rows of f32 cannot say more: time for exact values.
+            if look.gap <= job.noise(state, Some((look.local, of))) {
+                return ControlFlow::Break(());
+            }
             if may_shrink && worth_shrinking(&look) {
                 shrunk = true;
                 return ControlFlow::Break(());
@@ -52,14 +58,14 @@ pub(super) fn solve<T: Element>(state: &mut State<'_>, whole: &[T], job: &mut Jo
             ControlFlow::Continue(())
         };
         let run = match (&active, n == state.total) {
-            (None, true) => pair::run(&mut local, &mut Direct { values: whole, n }, &rule, &mut check),
+            (None, true) => newton::run(&mut local, &mut Direct { values: whole, n }, &rule, &mut check),
             (active, _) => {
                 let columns = match active {
                     Some(of) => of.iter().map(|&v| v % n as u32).collect(),
                     None => (0..state.total).map(|v| (v % n) as u32).collect(),
                 };
                 let mut rows = Gathered::new(&store, columns, params.memory / 4);
-                pair::run(&mut local, &mut rows, &rule, &mut check)
+                newton::run(&mut local, &mut rows, &rule, &mut check)
             }
         };
         job.iterations += run.iterations;
@@ -68,16 +74,19 @@ pub(super) fn solve<T: Element>(state: &mut State<'_>, whole: &[T], job: &mut Jo
 
         if let End::Unbounded(i, j) = run.end {
             let pick = |k: usize| active.as_ref().map_or(k, |of| of[k] as usize);
-            return Outcome::Unbounded(pick(i), pick(j));
+            return Outcome::Unbounded(pick(i) as u32, pick(j) as u32);
         }
         if job.cancelled {
             return Outcome::Cancelled;
+        }
+        if let Some(outcome) = job.runs_away(state) {
+            return outcome;
         }
         let brackets = state.brackets();
         let gap = brackets.iter().map(Bracket::gap).fold(0.0, f64::max);
         job.gap = gap;
         match run.end {
-            _ if gap <= job.params.tol => return Outcome::Converged,
+            _ if gap <= job.tol().max(job.noise(state, None)) => return Outcome::Converged,
             End::Limit => return Outcome::Limit,
             // Nothing moves any more on all variables: this is as far as f64 goes.
             End::Stalled if active.is_none() => return Outcome::Stalled,

@@ -17,6 +17,12 @@ pub(super) struct State<'p> {
     pub(super) beta: Vec<f64>,
     pub(super) f: Vec<f64>,
     pub(super) diag: Vec<f64>,
+    /// The variables when `f` was last exact.
+    pub(super) anchor: Vec<f64>,
+    /// The largest value on the diagonal.
+    pub(super) scale: f64,
+    /// Whether all bounds are finite.
+    pub(super) bounded: bool,
 }
 
 /// The most violating values of a group.
@@ -29,6 +35,19 @@ pub(super) struct Bracket {
 }
 
 impl Bracket {
+    /// Nothing seen yet.
+    pub(super) const EMPTY: Bracket = Bracket { lowest: f64::INFINITY, highest: f64::NEG_INFINITY };
+
+    /// Takes in one more variable.
+    pub(super) fn widen(&mut self, flags: u8, group: usize, gradient: f64) {
+        if flags & up_bit(group) != 0 && gradient < self.lowest {
+            self.lowest = gradient;
+        }
+        if flags & low_bit(group) != 0 && gradient > self.highest {
+            self.highest = gradient;
+        }
+    }
+
     pub(super) fn gap(&self) -> f64 {
         // Infinite ends mean that nothing may rise or nothing may fall.
         if self.lowest.is_finite() && self.highest.is_finite() {
@@ -46,14 +65,18 @@ impl<'p> State<'p> {
         let beta = problem.start.clone().unwrap_or_else(|| {
             problem.lower.iter().zip(&problem.upper).map(|(&lo, &up)| 0.0_f64.clamp(lo, up)).collect()
         });
+        let diag = problem.rows.diag();
         State {
             problem,
             n,
             total,
             groups: problem.group_count(),
+            anchor: vec![0.0; total],
             beta,
             f: vec![0.0; n],
-            diag: problem.rows.diag(),
+            scale: diag.iter().fold(0.0, |a, &d| if d.abs() > a { d.abs() } else { a }),
+            diag,
+            bounded: problem.lower.iter().chain(&problem.upper).all(|b| b.is_finite()),
         }
     }
 
@@ -75,6 +98,7 @@ impl<'p> State<'p> {
     pub(super) fn recompute(&mut self, par: Par) {
         let (rows, coef) = self.support();
         self.f.fill(0.0);
+        self.anchor.copy_from_slice(&self.beta);
         if !rows.is_empty() {
             self.problem.rows.apply(&rows, &coef, &mut self.f, par);
         }
@@ -82,19 +106,56 @@ impl<'p> State<'p> {
 
     /// The most violating values of every group.
     pub(super) fn brackets(&self) -> Vec<Bracket> {
-        let mut out = vec![Bracket { lowest: f64::INFINITY, highest: f64::NEG_INFINITY }; self.groups];
+        let mut out = vec![Bracket::EMPTY; self.groups];
         for v in 0..self.total {
-            let (g, flags) = (self.gradient(v), self.flags(v));
             let group = self.problem.group(v);
-            let b = &mut out[group];
-            if flags & up_bit(group) != 0 && g < b.lowest {
-                b.lowest = g;
-            }
-            if flags & low_bit(group) != 0 && g > b.highest {
-                b.highest = g;
-            }
+            out[group].widen(self.flags(v), group, self.gradient(v));
         }
         out
+    }
+
+    /// The largest violation.
+    pub(super) fn gap(&self) -> f64 {
+        self.brackets().iter().map(Bracket::gap).fold(0.0, f64::max)
+    }
+
+    /// Variables that are not 0.
+    pub(super) fn support_count(&self) -> usize {
+        self.beta.iter().filter(|&&b| b != 0.0).count()
+    }
+
+    /// How far the coefficients have moved since `f` was last exact, as a length; `local` holds what is not taken back
+    /// yet.
+    pub(super) fn drift(&self, local: Option<(&Local, Option<&[u32]>)>) -> f64 {
+        let square = |b: f64, v: usize| (b - self.anchor[v]).powi(2);
+        let all: f64 = match local {
+            Some((local, None)) => local.beta.iter().enumerate().map(|(v, &b)| square(b, v)).sum(),
+            Some((local, Some(of))) => {
+                let outside: f64 = (0..self.total).map(|v| square(self.beta[v], v)).sum();
+                let moved = |(&v, &b): (&u32, &f64)| {
+                    square(b, v as usize) - square(self.beta[v as usize], v as usize)
+                };
+                outside + of.iter().zip(&local.beta).map(moved).sum::<f64>()
+            }
+            None => (0..self.total).map(|v| square(self.beta[v], v)).sum(),
+        };
+        all.max(0.0).sqrt()
+    }
+
+    /// Whether the variables run away: along their own direction the quadratic part is flat (to this share of the
+    /// diagonal) and the linear part falls.
+    pub(super) fn runs_away(&self, flat: f64) -> bool {
+        if self.bounded {
+            return false;
+        }
+        let mass: f64 = self.beta.iter().map(|b| b.abs()).sum();
+        let (mut bend, mut slope) = (0.0, 0.0);
+        for (v, &b) in self.beta.iter().enumerate() {
+            bend += b * (self.f[v % self.n] + self.problem.shift(v) * b);
+            slope += b * self.problem.linear[v];
+        }
+        // Not before the variables have left the scale at which a solution could lie.
+        slope < 0.0 && bend <= flat * self.scale * mass * mass && mass * self.scale > 1.0
     }
 
     /// The problem on some variables, or on all.

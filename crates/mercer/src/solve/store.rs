@@ -39,6 +39,9 @@ pub(super) struct Gathered<'a, S: Store> {
     values: Vec<S::T>,
     slots: usize,
     next: usize,
+    /// The variables of the last loads: their slots are not given away.
+    recent: [u32; 2 * MAX_GROUPS],
+    loads: usize,
 }
 
 impl<'a, S: Store> Gathered<'a, S> {
@@ -54,6 +57,8 @@ impl<'a, S: Store> Gathered<'a, S> {
             values: Vec::new(),
             slots,
             next: 0,
+            recent: [NONE; 2 * MAX_GROUPS],
+            loads: 0,
         }
     }
 }
@@ -62,11 +67,16 @@ impl<S: Store> LocalRows for Gathered<'_, S> {
     type T = S::T;
 
     fn load(&mut self, variable: usize) {
+        self.recent[self.loads % (2 * MAX_GROUPS)] = variable as u32;
+        self.loads += 1;
         if self.slot_of[variable] != NONE {
             return;
         }
         let m = self.columns.len();
         let row = self.store.row(self.columns[variable]);
+        while self.owner.get(self.next).is_some_and(|owner| self.recent.contains(owner)) {
+            self.next = (self.next + 1) % self.slots;
+        }
         let slot = self.next;
         self.next = (self.next + 1) % self.slots;
         if slot == self.owner.len() {

@@ -1,0 +1,177 @@
+//! Rows of a kernel matrix kept in memory, within a budget of bytes; the least recently used go first.
+//!
+//! Rows are computed in batches (one matrix product a batch), so they are asked for in batches. A batch that finds free
+//! room is computed straight into its place; only when rows must make way is it computed beside and copied.
+
+use mercer_num::{Buffer, Real};
+
+/// At most so many rows of n values.
+#[derive(Debug)]
+pub struct RowCache<T: Real> {
+    n: usize,
+    values: Buffer<T>,
+    slot_of: Vec<u32>,
+    row_of: Vec<u32>,
+    /// When each slot was last asked for.
+    used: Vec<u64>,
+    clock: u64,
+    capacity: usize,
+    scratch: Buffer<T>,
+}
+
+const NONE: u32 = u32::MAX;
+
+/// Half of this machine's memory in bytes, or 1 GiB where that cannot be learned.
+pub fn default_memory() -> usize {
+    let read = std::fs::read_to_string("/proc/meminfo").ok();
+    let total = read.as_deref().and_then(|text| {
+        let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+        line.trim().strip_suffix("kB")?.trim().parse::<usize>().ok()
+    });
+    total.map_or(1 << 30, |kib| kib * 512)
+}
+
+impl<T: Real> RowCache<T> {
+    /// Room for as many rows of an n x n matrix as fit into `bytes`, but for at least `least` rows and at most all.
+    /// Memory is taken as rows come.
+    pub fn new(n: usize, bytes: usize, least: usize) -> Self {
+        let capacity = (bytes / (n.max(1) * size_of::<T>())).max(least).min(n);
+        RowCache {
+            n,
+            values: Buffer::zeroed(capacity * n),
+            slot_of: vec![NONE; n],
+            row_of: Vec::with_capacity(capacity),
+            used: Vec::with_capacity(capacity),
+            clock: 0,
+            capacity,
+            scratch: Buffer::zeroed(0),
+        }
+    }
+
+    /// Most rows that are kept.
+    pub fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    /// Whether a row is here.
+    pub fn has(&self, row: u32) -> bool {
+        self.slot_of[row as usize] != NONE
+    }
+
+    /// A row that is here.
+    ///
+    /// # Panics
+    /// If it is not.
+    pub fn row(&self, row: u32) -> &[T] {
+        let slot = self.slot_of[row as usize] as usize;
+        &self.values[slot * self.n..(slot + 1) * self.n]
+    }
+
+    /// Makes these rows be here, all at once, and returns how many had to be computed. `compute` gets rows that are
+    /// missing and the place for their values, row after row.
+    ///
+    /// # Panics
+    /// If more rows are asked for than there is room.
+    pub fn fetch(&mut self, rows: &[u32], mut compute: impl FnMut(&[u32], &mut [T])) -> usize {
+        self.clock += 1;
+        let mut missing: Vec<u32> = Vec::new();
+        for &r in rows {
+            match self.slot_of[r as usize] {
+                NONE => missing.push(r),
+                slot => self.used[slot as usize] = self.clock,
+            }
+        }
+        missing.sort_unstable();
+        missing.dedup();
+        let n = self.n;
+        // Into free room first, then over the oldest.
+        let fresh = missing.len().min(self.capacity - self.row_of.len());
+        let (first, rest) = missing.split_at(fresh);
+        if !first.is_empty() {
+            let start = self.row_of.len();
+            compute(first, &mut self.values[start * n..(start + fresh) * n]);
+            for &r in first {
+                self.slot_of[r as usize] = self.row_of.len() as u32;
+                self.row_of.push(r);
+                self.used.push(self.clock);
+            }
+        }
+        if !rest.is_empty() {
+            let victims = self.oldest(rest.len());
+            // In batches of a few megabytes: the detour stays within cache and budget.
+            let batch = ((4 << 20) / (n * size_of::<T>())).clamp(16, 256).min(self.capacity.max(1));
+            if self.scratch.len() < batch.min(rest.len()) * n {
+                self.scratch = Buffer::zeroed(batch.min(rest.len()) * n);
+            }
+            for (rows, slots) in rest.chunks(batch).zip(victims.chunks(batch)) {
+                compute(rows, &mut self.scratch[..rows.len() * n]);
+                for ((&r, &slot), values) in rows.iter().zip(slots).zip(self.scratch.chunks(n)) {
+                    let s = slot as usize;
+                    self.slot_of[self.row_of[s] as usize] = NONE;
+                    self.slot_of[r as usize] = slot;
+                    self.row_of[s] = r;
+                    self.used[s] = self.clock;
+                    self.values[s * n..(s + 1) * n].copy_from_slice(values);
+                }
+            }
+        }
+        missing.len()
+    }
+
+    /// The slots not asked for now, longest unused first, so many of them.
+    fn oldest(&self, count: usize) -> Vec<u32> {
+        let mut slots: Vec<u32> =
+            (0..self.used.len() as u32).filter(|&s| self.used[s as usize] < self.clock).collect();
+        assert!(count <= slots.len(), "{count} rows must make way, {} may", slots.len());
+        slots.sort_unstable_by_key(|&s| (self.used[s as usize], s));
+        slots.truncate(count);
+        slots.sort_unstable();
+        slots
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(r: u32, j: usize) -> f32 {
+        (r * 1000) as f32 + j as f32
+    }
+
+    #[test]
+    fn rows_are_right_whatever_had_to_make_way() {
+        let n = 37;
+        for room in [2, 5, 37] {
+            let mut cache = RowCache::<f32>::new(n, room * n * 4, 1);
+            assert_eq!(cache.capacity(), room);
+            let mut computed = 0;
+            for round in 0..200_u32 {
+                let want: Vec<u32> = (0..room as u32).map(|p| (round * 7 + p * p * 3) % n as u32).collect();
+                computed += cache.fetch(&want, |rows, out| {
+                    for (&r, out) in rows.iter().zip(out.chunks_mut(n)) {
+                        out.iter_mut().enumerate().for_each(|(j, v)| *v = value(r, j));
+                    }
+                });
+                for &r in &want {
+                    assert!(cache.has(r));
+                    assert!(cache.row(r).iter().enumerate().all(|(j, &v)| v == value(r, j)));
+                }
+            }
+            if room == n {
+                assert_eq!(computed, n, "with room for all, each row is computed once");
+            }
+        }
+    }
+
+    #[test]
+    fn the_least_recently_used_goes() {
+        let mut cache = RowCache::<f32>::new(10, 3 * 10 * 4, 1);
+        let fill = |_: &[u32], _: &mut [f32]| {};
+        cache.fetch(&[0], fill);
+        cache.fetch(&[1], fill);
+        cache.fetch(&[2], fill);
+        cache.fetch(&[0], fill);
+        cache.fetch(&[3], fill);
+        assert!(cache.has(0) && !cache.has(1) && cache.has(2) && cache.has(3));
+    }
+}

@@ -1,0 +1,112 @@
+//! From rows of f32 to a solution that holds in f64.
+//!
+//! With f32 rows the gradient is exact up to `E (beta - beta_0)`, where E is the rounding of the rows and beta_0 the
+//! point at which `f` was last computed in f64. So: solve on f32 rows, compute `f` in f64, look again, go on. Each turn
+//! starts from an exact gradient and f32 only carries what still changes, so the error shrinks with the changes: the
+//! refinement of linear systems, on a quadratic problem. Where a turn does not cut the violation (the matrix is so
+//! nearly singular that f32 has the wrong sign), the rest is done on f64 rows.
+
+use super::{Engine, Job, Outcome, working};
+use crate::gram::RowCache;
+use crate::par::Par;
+use crate::solve::state::State;
+
+/// An error of f32 rows below this share of the tolerance is let be.
+const NEGLIGIBLE: f64 = 0.1;
+
+/// A turn must bring the violation to this share of the last one, or f64 rows take over.
+const PROGRESS: f64 = 0.3;
+
+/// Rows whose f is computed in f64 to measure the error.
+const SAMPLE: usize = 48;
+
+/// Solves and checks until the tolerance holds in f64.
+pub(super) fn run(state: &mut State<'_>, engine: &mut Engine<'_>, job: &mut Job<'_, '_>) -> Outcome {
+    let par = job.params.par;
+    let mut last = f64::INFINITY;
+    for turn in 0.. {
+        let outcome = engine.solve(state, job);
+        match outcome {
+            Outcome::Converged | Outcome::Stalled | Outcome::RunsAway => {}
+            _ => return outcome,
+        }
+        if outcome == Outcome::Converged && job.gap <= job.tol() && negligible(state, job, par) {
+            return outcome;
+        }
+        recompute(state, job);
+        if job.gap <= job.tol() {
+            job.notes.push(match turn {
+                0 => "optimality checked in f64".into(),
+                _ => format!("optimality checked in f64, after {turn} corrections"),
+            });
+            return Outcome::Converged;
+        }
+        if outcome != Outcome::Converged || job.gap > PROGRESS * last {
+            break;
+        }
+        last = job.gap;
+    }
+
+    job.notes.push("f32 rows do not settle it: finished on f64 rows".into());
+    job.exact = true;
+    let mut cache = RowCache::<f64>::new(state.n, job.params.memory / 4 * 3, working::LEAST_ROOM);
+    let rows = state.problem.rows;
+    loop {
+        let before = job.gap;
+        let outcome = working::solve(state, &mut cache, job, |wanted, out| {
+            for (&r, out) in wanted.iter().zip(out.chunks_mut(rows.len())) {
+                out.fill(0.0);
+                rows.apply(&[r], &[1.0], out, par);
+            }
+        });
+        recompute(state, job);
+        match outcome {
+            _ if job.gap <= job.tol() => return Outcome::Converged,
+            Outcome::Converged if job.gap < 0.9 * before => {}
+            _ => return outcome,
+        }
+    }
+}
+
+fn recompute(state: &mut State<'_>, job: &mut Job<'_, '_>) {
+    job.kernel_values += (state.support_count() * state.n) as u64;
+    state.recompute(job.params.par);
+    job.gap = state.gap();
+}
+
+/// Whether f32 rounding cannot matter: by its usual size first, by a measured sample where that does not decide.
+fn negligible(state: &State<'_>, job: &mut Job<'_, '_>, par: Par) -> bool {
+    let (tol, guess) = (job.params.tol, job.noise(state, None));
+    if guess <= NEGLIGIBLE * tol {
+        job.notes.push(format!("f32 rows suffice: their rounding moves outputs by about {guess:.0e}"));
+        return true;
+    }
+    let (n, (support, _)) = (state.n, state.support());
+    // A sample costs a row for each of its members, the full answer one for each support vector.
+    if guess > 20.0 * tol || support.len() < 8 * SAMPLE {
+        return false;
+    }
+    let coef: Vec<f64> = {
+        let mut all = vec![0.0; n];
+        state.beta.iter().enumerate().for_each(|(v, b)| all[v % n] += b);
+        all
+    };
+    let mut row = vec![0.0; n];
+    let mut square = 0.0;
+    for s in 0..SAMPLE {
+        let i = s * n / SAMPLE;
+        row.fill(0.0);
+        state.problem.rows.apply(&[i as u32], &[1.0], &mut row, par);
+        let exact: f64 = row.iter().zip(&coef).map(|(k, c)| k * c).sum();
+        square += (exact - state.f[i]).powi(2);
+    }
+    job.kernel_values += (SAMPLE * n) as u64;
+    // Six standard deviations: one output in a hundred million lies further out.
+    let worst = 6.0 * (square / SAMPLE as f64).sqrt();
+    // A violation is the difference of two outputs.
+    let fine = worst <= NEGLIGIBLE * tol || job.gap + std::f64::consts::SQRT_2 * worst <= tol;
+    if fine {
+        job.notes.push(format!("f32 rows suffice: {SAMPLE} outputs in f64 put their error at {worst:.0e}"));
+    }
+    fine
+}
