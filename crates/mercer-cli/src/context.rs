@@ -30,7 +30,7 @@ impl Context {
             format: global.format,
             quiet: global.quiet,
             par: Par::new(global.threads.map_or(0, usize::from)),
-            memory: global.memory.unwrap_or_else(|| mercer::model::half_of_ram() as u64),
+            memory: global.memory.unwrap_or_else(|| mercer::par::half_of_ram() as u64),
             seed: global.seed,
         }
     }

@@ -21,16 +21,6 @@ pub struct RowCache<T: Real> {
 
 const NONE: u32 = u32::MAX;
 
-/// Half of this machine's memory in bytes, or 1 GiB where that cannot be learned.
-pub fn default_memory() -> usize {
-    let read = std::fs::read_to_string("/proc/meminfo").ok();
-    let total = read.as_deref().and_then(|text| {
-        let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
-        line.trim().strip_suffix("kB")?.trim().parse::<usize>().ok()
-    });
-    total.map_or(1 << 30, |kib| kib * 512)
-}
-
 impl<T: Real> RowCache<T> {
     /// Room for as many rows of an n x n matrix as fit into `bytes`, but for at least `least` rows and at most all.
     /// Memory is taken as rows come.

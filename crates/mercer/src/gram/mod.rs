@@ -17,7 +17,7 @@ mod side;
 pub use apply::Centres;
 pub(crate) use block::check;
 pub use block::{block, cross, square, symmetric};
-pub use cache::{RowCache, default_memory};
+pub use cache::RowCache;
 pub use centre::Means;
 pub use classes::{Classes, PairRows};
 pub use kernel_rows::{KernelRows, is_precomputed};

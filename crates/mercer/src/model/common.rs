@@ -5,8 +5,9 @@ use crate::error::{Error, Result};
 use crate::expansion::Expansion;
 use crate::gram::{KernelRows, Rows, is_precomputed};
 use crate::kernel::Kernel;
-use crate::model::{Sample, half_of_ram};
+use crate::model::Sample;
 use crate::par::Par;
+use crate::par::half_of_ram;
 
 /// Calls with the rows of the kernel matrix: the sample's own, or computed from its points.
 pub(super) fn on_rows<T>(

@@ -6,7 +6,6 @@
 
 mod common;
 mod libsvm;
-mod memory;
 #[expect(clippy::module_inception, reason = "the whole saved thing has no better name")]
 mod model;
 mod one_class;
@@ -18,7 +17,6 @@ mod sphere;
 pub mod svc;
 mod svr;
 
-pub use memory::half_of_ram;
 pub use model::{Body, Description, Model, Task};
 pub use one_class::{OneClassModel, OneClassParams};
 pub use ridge::{RidgeMethod, RidgeModel, RidgeParams};

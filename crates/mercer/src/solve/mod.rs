@@ -22,8 +22,9 @@ use mercer_num::Buffer;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::gram::{RowCache, default_memory};
+use crate::gram::RowCache;
 use crate::par::Par;
+use crate::par::half_of_ram;
 use crate::watch::{Info, Step, Stop, Watch};
 
 pub use linear::{LinearParams, solve_linear};
@@ -66,7 +67,7 @@ impl Default for Params {
             tol: 1e-3,
             max_iter: None,
             shrinking: true,
-            memory: default_memory(),
+            memory: half_of_ram(),
             par: Par::default(),
             method: Method::Auto,
         }
