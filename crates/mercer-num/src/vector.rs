@@ -5,9 +5,12 @@
 //! that of `exp` times the size of `e ln x`. Seen on one core of a 2023 server, values in cache: f32 `exp`
 //! 4.7 G values/s, f64 1.6 G (the standard library's: 0.4 and 0.2).
 
+mod fold;
 mod map;
 mod pair;
 mod scalar;
+
+pub use fold::{LANES, Parts, products};
 
 mod sealed {
     pub trait Sealed {}

@@ -16,6 +16,19 @@ macro_rules! maps {
                 }
             }
 
+            #[inline(always)]
+            fn power<const N: u32>(v: $t) -> $t {
+                let (mut square, mut all, mut rest) = (v, 1.0, N);
+                while rest > 0 {
+                    if rest & 1 == 1 {
+                        all *= square;
+                    }
+                    square *= square;
+                    rest >>= 1;
+                }
+                all
+            }
+
             dispatch! {
                 pub(crate) fn exp<const FMA>(x: &mut [$t]) {
                     each(x, one::exp::<FMA>);
@@ -42,14 +55,18 @@ macro_rules! maps {
 
             dispatch! {
                 pub(crate) fn powi<const FMA>(x: &mut [$t], n: u32) {
-                    // The small degrees that people use are straight-line code.
+                    // The degrees that people use are straight-line code.
                     match n {
                         0 => x.fill(1.0),
                         1 => {}
-                        2 => each(x, |v| v * v),
-                        3 => each(x, |v| v * v * v),
-                        4 => each(x, |v| (v * v) * (v * v)),
-                        5 => each(x, |v| (v * v) * (v * v) * v),
+                        2 => each(x, power::<2>),
+                        3 => each(x, power::<3>),
+                        4 => each(x, power::<4>),
+                        5 => each(x, power::<5>),
+                        6 => each(x, power::<6>),
+                        7 => each(x, power::<7>),
+                        8 => each(x, power::<8>),
+                        9 => each(x, power::<9>),
                         _ => {
                             // Squarings outside, elements inside, a chunk that stays in registers and first-level cache.
                             for chunk in x.chunks_mut(64) {

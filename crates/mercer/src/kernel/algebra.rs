@@ -5,9 +5,9 @@
 
 use mercer_num::Real;
 
+use crate::kernel::Kernel;
 use crate::kernel::rows::Span;
 use crate::kernel::table::{Entry, Param, Range};
-use crate::kernel::{Definiteness, Kernel};
 
 const OF: Param = Param::new("of", Range::Kernel, None, "the kernel");
 
@@ -165,29 +165,4 @@ pub(super) fn value(kernel: &Kernel, x: Span<'_>, y: Span<'_>) -> Option<f64> {
         Kernel::Normalised(of) => of.value_of(x, y) * unit(of.value_of(x, x)) * unit(of.value_of(y, y)),
         _ => return None,
     })
-}
-
-pub(super) fn definiteness(kernel: &Kernel) -> Definiteness {
-    use Definiteness::{Conditional, ConditionalNegative, Positive, Unknown};
-    let parts: Vec<Definiteness> = kernel.children().iter().map(Kernel::definiteness).collect();
-    let [first, ..] = parts[..] else { return Unknown };
-    let all = |known: &[Definiteness]| parts.iter().all(|p| known.contains(p));
-    match kernel {
-        Kernel::Sum(_) | Kernel::Product(_) if all(&[Positive]) => Positive,
-        Kernel::Sum(_) if all(&[Positive, Conditional]) => Conditional,
-        Kernel::Sum(_) if all(&[ConditionalNegative]) => ConditionalNegative,
-        Kernel::Scaled { factor, .. } => match first {
-            known if *factor > 0.0 => known,
-            Positive | Conditional => ConditionalNegative,
-            ConditionalNegative => Conditional,
-            Unknown => Unknown,
-        },
-        Kernel::Power { degree: 1, .. } | Kernel::Columns { .. } | Kernel::Subvector { degree: 1, .. } => {
-            first
-        }
-        Kernel::Power { .. } | Kernel::Subvector { .. } | Kernel::Normalised(_) if first == Positive => {
-            Positive
-        }
-        _ => Unknown,
-    }
 }

@@ -62,7 +62,7 @@ impl<'a, T: Real> Dense<'a, T> {
 }
 
 /// Bytes of the right-hand rows that are walked together: they stay in the second-level cache for all left-hand rows.
-const PANEL: usize = 1 << 17;
+pub(super) const PANEL: usize = 1 << 17;
 
 /// Calls `f(a_i, panel of b, its part of row i of out)` for all rows and panels.
 pub(super) fn panels<T: Real>(

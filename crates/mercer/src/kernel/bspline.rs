@@ -5,9 +5,13 @@
 //! and never negative: the kernel is positive definite. With `n = 2 order + 1` and `v = order + 1 - |u|`,
 //! `B(u) = sum_{r < v} (-1)^r C(n + 1, r) (v - r)^n / n!`. Dividing by `B(0)` makes `k(x, x) = 1` in any dimension.
 
-use crate::kernel::Kernel;
+use mercer_num::Real;
+use mercer_num::vector::{LANES, Parts};
+
+use crate::kernel::block::Dense;
 use crate::kernel::coordinates::{Coordinates, Term};
 use crate::kernel::table::{Entry, Param, Range};
+use crate::kernel::{Kernel, lanes};
 
 /// Beyond this the truncated powers cancel, and the spline is a Gaussian to all purposes.
 const MAX_ORDER: usize = 5;
@@ -35,6 +39,7 @@ pub(super) const ENTRY: Entry = Entry {
 
 pub(super) struct Spline {
     degree: i32,
+    terms: usize,
     reach: f64,
     per_width: f64,
     coef: [f64; MAX_ORDER + 1],
@@ -52,24 +57,31 @@ impl Spline {
             coef[r] = binomial;
             binomial *= -(f64::from(degree) + 1.0 - r as f64) / (r as f64 + 1.0);
         }
-        let mut spline =
-            Spline { degree, reach: order as f64 + 1.0, per_width: 1.0 / width, coef, peak: 1.0 };
+        let (terms, reach) = (order + 1, order as f64 + 1.0);
+        let mut spline = Spline { degree, terms, reach, per_width: 1.0 / width, coef, peak: 1.0 };
         // 1 / n! drops out in the division by B(0).
-        spline.peak = spline.at(0.0);
+        [spline.peak] = spline.at([0.0]);
         spline
     }
 
-    /// `B(u) / B(0)`
-    fn at(&self, u: f64) -> f64 {
-        let v = self.reach - u.abs();
-        let mut sum = 0.0;
-        for r in 0..self.reach as usize {
-            let base = positive(v - r as f64);
+    /// `B(u) / B(0)`, for several u at once.
+    #[inline(always)]
+    fn at<const L: usize>(&self, u: [f64; L]) -> [f64; L] {
+        let mut sum = [0.0; L];
+        for r in 0..self.terms {
+            let base = u.map(|u| positive(self.reach - u.abs() - r as f64));
             // base^(2 order + 1) without a call.
-            let power = (1..self.reach as usize).fold(base, |power, _| power * base * base);
-            sum += self.coef[r] * power;
+            let mut power = base;
+            for _ in 1..self.terms {
+                for l in 0..L {
+                    power[l] *= base[l] * base[l];
+                }
+            }
+            for l in 0..L {
+                sum[l] += self.coef[r] * power[l];
+            }
         }
-        sum / self.peak
+        sum.map(|v| v / self.peak)
     }
 
     /// `sum_r coef_r max(0, reach - |u| - r)^n / peak`
@@ -83,6 +95,7 @@ impl Spline {
 }
 
 /// v, but not below 0; a comparison that is false for NaN keeps it.
+#[inline(always)]
 fn positive(v: f64) -> f64 {
     if v < 0.0 { 0.0 } else { v }
 }
@@ -96,7 +109,7 @@ impl Coordinates for Spline {
     const PRODUCT: bool = true;
 
     fn part(&self, _: usize, x: f64, y: f64) -> f64 {
-        self.at((x - y) * self.per_width)
+        self.at([(x - y) * self.per_width])[0]
     }
 
     fn term(&self, _: usize, x: f64, y: f64) -> Term {
@@ -106,10 +119,23 @@ impl Coordinates for Spline {
         let slope = side * n * self.powers(u, self.degree - 1);
         let curve = if self.degree > 1 { n * (n - 1.0) * self.powers(u, self.degree - 2) } else { 0.0 };
         let w = self.per_width;
-        Term::of_difference([self.at(u), slope * w, curve * w * w])
+        Term::of_difference([self.at([u])[0], slope * w, curve * w * w])
     }
 
     fn smooth(&self) -> u8 {
         if self.degree > 1 { 2 } else { 1 }
+    }
+
+    fn block<T: Real>(&self, a: &Dense<'_, T>, b: &Dense<'_, T>, out: &mut [T]) {
+        lanes::block(self, a, b, |v| [v], out);
+    }
+}
+
+impl Parts for Spline {
+    const PLANES: usize = 1;
+
+    #[inline(always)]
+    fn parts(&self, x: &[[f64; LANES]], y: &[[f64; LANES]]) -> [f64; LANES] {
+        self.at(std::array::from_fn(|l| (x[0][l] - y[0][l]) * self.per_width))
     }
 }

@@ -3,7 +3,7 @@
 use mercer_num::Real;
 
 use crate::kernel::Kernel;
-use crate::kernel::block::{Dense, panels};
+use crate::kernel::block::Dense;
 use crate::kernel::rows::{self, Span};
 
 /// One coordinate's part, with its derivatives by x and y.
@@ -46,16 +46,8 @@ pub(super) trait Coordinates {
         2
     }
 
-    /// `out[i * m + j] = k(a_i, b_j)`. This one is slow and works for all.
-    fn block<T: Real>(&self, a: &Dense<'_, T>, b: &Dense<'_, T>, out: &mut [T]) {
-        panels(a, b, out, |x, y, out| {
-            for (y, out) in y.chunks(x.len()).zip(out) {
-                let parts = x.iter().zip(y).enumerate().map(|(i, (x, y))| self.part(i, x.f64(), y.f64()));
-                let all = if Self::PRODUCT { parts.product() } else { parts.sum() };
-                *out = T::of(self.outer(all)[0]);
-            }
-        });
-    }
+    /// `out[i * m + j] = k(a_i, b_j)`.
+    fn block<T: Real>(&self, a: &Dense<'_, T>, b: &Dense<'_, T>, out: &mut [T]);
 }
 
 /// Runs `$body` with `$c` bound to a leaf of this kind, or `$other`.

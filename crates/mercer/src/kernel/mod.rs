@@ -29,9 +29,11 @@ mod chi_squared;
 mod columns;
 mod coordinates;
 mod custom;
+mod definite;
 mod derivative;
 mod dot;
 mod geometry;
+mod lanes;
 mod laplacian;
 mod line;
 mod linear;
@@ -54,6 +56,7 @@ use crate::kernel::rows::Span;
 
 pub use algebra::Combine;
 pub use custom::{Custom, KernelFn};
+pub use definite::Definiteness;
 pub use derivative::Second;
 pub use table::{Entry, Param, Range};
 
@@ -199,20 +202,6 @@ pub enum Kernel {
     Custom(Custom),
 }
 
-/// What is known about the sign of `sum_ij a_i a_j k(x_i, x_j)`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Definiteness {
-    /// Never negative: a Mercer kernel.
-    Positive,
-    /// Never negative where `sum_i a_i = 0`: enough for machines with an offset and for centred components.
-    Conditional,
-    /// Never positive where `sum_i a_i = 0`: the kernel's negative is conditionally positive definite.
-    ConditionalNegative,
-    /// Not known, or known to take both signs.
-    Unknown,
-}
-
 /// The way to a block of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
@@ -322,52 +311,6 @@ impl Kernel {
         assert_eq!(out.len(), x.n, "one value a row");
         for (i, out) in out.iter_mut().enumerate() {
             *out = self.value(x.row(i), x.row(i));
-        }
-    }
-
-    /// What is known about definiteness, by the kernel's own parameters and by the rules of algebra: sums, products,
-    /// powers and positive multiples of Mercer kernels are Mercer kernels.
-    pub fn definiteness(&self) -> Definiteness {
-        use Definiteness::{Conditional, ConditionalNegative, Positive, Unknown};
-        match self {
-            Kernel::Poly { degree, coef0, .. } => match (degree, *coef0 >= 0.0) {
-                (_, true) => Positive,
-                (1, false) => Conditional,
-                _ => Unknown,
-            },
-            Kernel::Multiquadric { .. } => ConditionalNegative,
-            Kernel::RadialPower { power } if *power > 1.0 => Unknown,
-            Kernel::RadialPower { power } if *power > 0.0 => ConditionalNegative,
-            Kernel::Sigmoid { .. } | Kernel::Precomputed => Unknown,
-            Kernel::Linear
-            | Kernel::Rbf { .. }
-            | Kernel::Laplacian { .. }
-            | Kernel::InverseMultiquadric { .. }
-            | Kernel::RadialPower { .. }
-            | Kernel::Ard { .. }
-            | Kernel::BSpline { .. }
-            | Kernel::Fourier { .. }
-            | Kernel::Dirichlet { .. }
-            | Kernel::Spectrum { .. }
-            | Kernel::ChiSquared { .. }
-            | Kernel::AdditiveChiSquared => Positive,
-            Kernel::Custom(custom) => custom.0.definiteness(),
-            _ => algebra::definiteness(self),
-        }
-    }
-
-    /// Whether `k(x + z, y + z) = k(x, y)` for all z. The points may then be centred before products.
-    pub fn translation_invariant(&self) -> bool {
-        match self {
-            Kernel::Custom(custom) => custom.0.translation_invariant(),
-            Kernel::Sum(_)
-            | Kernel::Product(_)
-            | Kernel::Scaled { .. }
-            | Kernel::Power { .. }
-            | Kernel::Normalised(_)
-            | Kernel::Columns { .. }
-            | Kernel::Subvector { .. } => self.children().iter().all(Kernel::translation_invariant),
-            _ => self.entry().is_some_and(|entry| entry.translation_invariant),
         }
     }
 

@@ -7,11 +7,12 @@
 //! (Vapnik 1998). All are divided by their value at 0, so that `k(x, x) = 1` in any dimension.
 
 use mercer_num::Real;
+use mercer_num::vector::{LANES, Parts};
 
-use crate::kernel::Kernel;
 use crate::kernel::block::Dense;
 use crate::kernel::coordinates::{Coordinates, Term};
 use crate::kernel::table::{Entry, Param, Range};
+use crate::kernel::{Kernel, lanes};
 
 const FREQ: Param =
     Param::new("freq", Range::Positive, Some("1"), "lowest frequency: the period is 2 pi / freq");
@@ -57,8 +58,8 @@ pub(super) const SPECTRUM: Entry = Entry {
 
 /// A function of an angle, given by its cosine and sine.
 pub(super) trait Shape {
-    /// The value.
-    fn at(&self, cos: f64) -> f64;
+    /// The value, for several angles at once.
+    fn at<const L: usize>(&self, cos: [f64; L]) -> [f64; L];
     /// The value and its derivatives by the angle.
     fn derivatives(&self, cos: f64, sin: f64) -> [f64; 3];
 }
@@ -68,10 +69,11 @@ pub(super) struct Fourier {
 }
 
 impl Shape for Fourier {
-    fn at(&self, cos: f64) -> f64 {
-        let q = self.q;
+    #[inline(always)]
+    fn at<const L: usize>(&self, cos: [f64; L]) -> [f64; L] {
+        let (q, top) = (self.q, (1.0 - self.q) * (1.0 - self.q));
         // 1 - 2 q cos + q^2, written so that nothing cancels for q near 1 and small angles.
-        (1.0 - q) * (1.0 - q) / ((1.0 - q) * (1.0 - q) + 2.0 * q * (1.0 - cos))
+        cos.map(|cos| top / (top + 2.0 * q * (1.0 - cos)))
     }
 
     fn derivatives(&self, cos: f64, sin: f64) -> [f64; 3] {
@@ -91,9 +93,11 @@ pub(super) struct Dirichlet {
 }
 
 impl Shape for Dirichlet {
-    fn at(&self, cos: f64) -> f64 {
+    #[inline(always)]
+    fn at<const L: usize>(&self, cos: [f64; L]) -> [f64; L] {
         let n = self.order as usize;
-        series(cos, n + 1, |j| if j == 0 { 1.0 } else { 2.0 }) / (2 * n + 1) as f64
+        let total = (2 * n + 1) as f64;
+        series(cos, n + 1, |j| if j == 0 { 1.0 } else { 2.0 }).map(|v| v / total)
     }
 
     fn derivatives(&self, cos: f64, sin: f64) -> [f64; 3] {
@@ -110,13 +114,14 @@ pub(super) struct Given<'a> {
 impl<'a> Given<'a> {
     pub(super) fn new(weights: &'a [f64]) -> Self {
         // By the recurrence itself, so that the value at 0 is exactly 1.
-        Given { weights, total: series(1.0, weights.len(), |j| weights[j]) }
+        Given { weights, total: series([1.0], weights.len(), |j| weights[j])[0] }
     }
 }
 
 impl Shape for Given<'_> {
-    fn at(&self, cos: f64) -> f64 {
-        series(cos, self.weights.len(), |j| self.weights[j]) / self.total
+    #[inline(always)]
+    fn at<const L: usize>(&self, cos: [f64; L]) -> [f64; L] {
+        series(cos, self.weights.len(), |j| self.weights[j]).map(|v| v / self.total)
     }
 
     fn derivatives(&self, cos: f64, sin: f64) -> [f64; 3] {
@@ -124,18 +129,24 @@ impl Shape for Given<'_> {
     }
 }
 
-/// `sum_{j < n} w_j cos(j angle)` by Clenshaw's recurrence.
-fn series(cos: f64, n: usize, weight: impl Fn(usize) -> f64) -> f64 {
-    let (mut b1, mut b2) = (0.0, 0.0);
+/// `sum_{j < n} w_j cos(j angle)` by Clenshaw's recurrence, for several angles at once.
+#[inline(always)]
+fn series<const L: usize>(cos: [f64; L], n: usize, weight: impl Fn(usize) -> f64) -> [f64; L] {
+    let (mut b1, mut b2) = ([0.0; L], [0.0; L]);
     for j in (1..n).rev() {
-        (b1, b2) = (weight(j) + 2.0 * cos * b1 - b2, b1);
+        let w = weight(j);
+        for l in 0..L {
+            (b1[l], b2[l]) = (w + 2.0 * cos[l] * b1[l] - b2[l], b1[l]);
+        }
     }
-    weight(0) + cos * b1 - b2
+    let w = weight(0);
+    std::array::from_fn(|l| w + cos[l] * b1[l] - b2[l])
 }
 
 /// The series and its first two derivatives by the angle.
 fn harmonics(cos: f64, sin: f64, n: usize, weight: impl Fn(usize) -> f64) -> [f64; 3] {
-    let mut all = [series(cos, n, &weight), 0.0, 0.0];
+    let [value] = series([cos], n, &weight);
+    let mut all = [value, 0.0, 0.0];
     // cos and sin of j times the angle, turned on by the angle each time.
     let (mut c, mut s) = (1.0, 0.0);
     for j in 1..n {
@@ -156,7 +167,7 @@ impl<S: Shape> Coordinates for Periodic<S> {
     const PRODUCT: bool = true;
 
     fn part(&self, _: usize, x: f64, y: f64) -> f64 {
-        self.shape.at((self.freq * (x - y)).cos())
+        self.shape.at([(self.freq * (x - y)).cos()])[0]
     }
 
     fn term(&self, _: usize, x: f64, y: f64) -> Term {
@@ -167,16 +178,19 @@ impl<S: Shape> Coordinates for Periodic<S> {
 
     /// Cosines and sines are taken once a coordinate of a point, not once a pair: `cos(a - b) = cos a cos b + sin a sin b`.
     fn block<T: Real>(&self, a: &Dense<'_, T>, b: &Dense<'_, T>, out: &mut [T]) {
-        let turn = |x: &Dense<'_, T>| -> Vec<[f64; 2]> {
-            let angle = |v: &T| (self.freq * v.f64()).sin_cos();
-            x.values.iter().map(angle).map(|(sin, cos)| [cos, sin]).collect()
+        let turned = |v: f64| {
+            let (sin, cos) = (self.freq * v).sin_cos();
+            [cos, sin]
         };
-        let (a_turn, b_turn) = (turn(a), turn(b));
-        for (out, a) in out.chunks_mut(b.n).zip(a_turn.chunks(a.d)) {
-            for (out, b) in out.iter_mut().zip(b_turn.chunks(b.d)) {
-                let parts = a.iter().zip(b).map(|(a, b)| self.shape.at(a[0] * b[0] + a[1] * b[1]));
-                *out = T::of(parts.product());
-            }
-        }
+        lanes::block(self, a, b, turned, out);
+    }
+}
+
+impl<S: Shape> Parts for Periodic<S> {
+    const PLANES: usize = 2;
+
+    #[inline(always)]
+    fn parts(&self, x: &[[f64; LANES]], y: &[[f64; LANES]]) -> [f64; LANES] {
+        self.shape.at(std::array::from_fn(|l| x[0][l] * y[0][l] + x[1][l] * y[1][l]))
     }
 }
