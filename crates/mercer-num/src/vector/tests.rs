@@ -79,7 +79,7 @@ fn without_fused_multiply_add_it_is_nearly_as_good() {
 #[test]
 fn powers_and_roots() {
     let x = toy::uniforms(1003, 1, 0.1, 20.0, 7);
-    for n in (0..=12).chain([25, 64]) {
+    for n in (0..=12).chain([25, 28]) {
         let bound = 1.0 + f64::from(n);
         assert!(worst64(&x, |x| f64::powi_all(x, n), |x| x.powi(n as i32)) <= bound, "{n}");
         assert!(worst32(&x, |x| f32::powi_all(x, n), |x| x.powi(n as i32)) <= bound, "{n}");
