@@ -5,7 +5,7 @@ use mercer::data::{Csr, Points, Targets};
 use mercer::gram::{KernelRows, Matrix};
 use mercer::kernel::Kernel;
 use mercer::model::{OneClassParams, Sample, SphereModel, SphereParams, enclosing_radius2};
-use mercer::watch::silent;
+use mercer::watch::{Stop, silent};
 use mercer::{Error, Par};
 use mercer_testkit::{assert, reference, toy};
 
@@ -222,6 +222,33 @@ fn a_weight_is_a_number_of_copies() {
     let zeros = vec![0.0; 40];
     assert!(plane.fit(sample.weighted(&zeros), Par::one(), &mut silent()).is_err());
     assert!(SphereParams::default().fit(sample.weighted(&zeros), Par::one(), &mut silent()).is_err());
+}
+
+#[test]
+fn a_fit_that_was_broken_off_goes_on_to_the_same_end() {
+    let points = dense(&toy::normals(200, 2, 23), 2);
+    let sample = Sample::new(&points, &Targets::None);
+    let plane = OneClassParams { kernel: Some(rbf(0.5)), nu: 0.3, tol: 1e-6, ..OneClassParams::default() };
+    let straight = plane.fit(sample, Par::one(), &mut silent()).expect("points");
+    let part = OneClassParams { max_iter: Some(20), ..plane.clone() };
+    let part = part.fit(sample, Par::one(), &mut silent()).expect("some steps");
+    assert_eq!(part.info.stop, Stop::Limit);
+    let from = part.checkpoint.expect("not at its end");
+    let rest = plane.resume(sample, &from, Par::one(), &mut silent()).expect("goes on");
+    assert::close(rest.info.objective.expect("solved"), straight.info.objective.expect("solved"), 1e-8);
+    let other = OneClassParams { nu: 0.4, ..plane };
+    assert!(other.resume(sample, &from, Par::one(), &mut silent()).is_err());
+
+    let ball = SphereParams { kernel: Some(rbf(0.5)), tol: 1e-7, ..SphereParams::default() };
+    let part = SphereParams { max_iter: Some(5), ..ball.clone() };
+    let part = part.fit(sample, Par::one(), &mut silent()).expect("some steps");
+    assert_eq!(part.info.stop, Stop::Limit);
+    // Whatever its centre, the sphere holds all points.
+    assert!(part.decision(points.view(), Par::one()).expect("rows").iter().all(|f| *f >= -1e-9));
+    let rest =
+        ball.resume(sample, &part.checkpoint.expect("kept"), Par::one(), &mut silent()).expect("goes on");
+    assert::close(rest.radius2 / sphere(&ball, &points).radius2, 1.0, 1e-6);
+    assert!(rest.radius2 < part.radius2);
 }
 
 #[test]

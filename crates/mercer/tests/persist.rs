@@ -74,6 +74,10 @@ fn all() -> Vec<(String, Model, Points)> {
                 params.fit(Sample::new(&points, &reals()), Par::one(), &mut silent()).expect("numbers");
             add(loss.name(), Body::Svr(model));
         }
+        let limited = SvrParams { kernel: kernel.clone(), max_iter: Some(2), ..SvrParams::default() };
+        let model = limited.fit(Sample::new(&points, &reals()), Par::one(), &mut silent()).expect("numbers");
+        assert!(model.checkpoint.is_some());
+        add("broken off", Body::Svr(model));
         for (name, targets) in [("ridge", reals()), ("ridge 2", labels(2)), ("ridge 3", labels(3))] {
             let params = RidgeParams { kernel: kernel.clone(), lambda: 0.1, ..RidgeParams::default() };
             let model =

@@ -1,8 +1,8 @@
 //! Support vector regression and kernel ridge: optimality recomputed from nothing, in f64, for every loss.
 
-use mercer::data::{Csr, Points, Targets};
+use mercer::data::{Csr, Points, Row, Sequences, Targets};
 use mercer::gram::Matrix;
-use mercer::kernel::Kernel;
+use mercer::kernel::{Custom, Definiteness, Kernel};
 use mercer::model::{Loss, RidgeMethod, RidgeParams, Sample, SvrModel, SvrParams};
 use mercer::watch::{Stop, silent};
 use mercer::{Error, Par};
@@ -93,7 +93,7 @@ fn every_loss_is_optimal_from_the_smallest_to_the_largest_c() {
     let (x, y) = wave(70, 3);
     let points = dense(&x, 2);
     for loss in [Loss::Epsilon, Loss::Nu, Loss::Laplace, Loss::Huber, Loss::Squared] {
-        for c in [1e-3, 1.0, 100.0] {
+        for c in [1e-3, 1.0, 1e3, 1e6] {
             let model = fit(&params(loss, c, 1e-3), &points, &y);
             assert_eq!(model.info.stop, Stop::Converged, "{loss:?} {c} {:?}", model.info);
             // Two residuals on the same level may differ by the tolerance; rounding of sums of size C comes on top.
@@ -250,6 +250,80 @@ fn order_of_rows_threads_and_shrinking_do_not_matter() {
             }
         }
     }
+}
+
+#[test]
+fn a_fit_that_was_broken_off_goes_on_to_the_same_end() {
+    let (x, y) = wave(300, 51);
+    let (points, targets) = (dense(&x, 2), Targets::Reals(y.clone()));
+    let sample = Sample::new(&points, &targets);
+    for loss in [Loss::Epsilon, Loss::Nu, Loss::Laplace, Loss::Huber] {
+        let params = params(loss, 100.0, 1e-5);
+        let straight = fit(&params, &points, &y);
+        assert!(straight.checkpoint.is_none());
+        let limited = SvrParams { max_iter: Some(100), ..params.clone() };
+        let part = limited.fit(sample, Par::one(), &mut silent()).expect("some steps");
+        assert_eq!((part.info.stop, part.info.iterations), (Stop::Limit, 100), "{loss:?}");
+        let from = part.checkpoint.expect("not at its end");
+        let rest = params.resume(sample, &from, Par::one(), &mut silent()).expect("goes on");
+        assert_eq!(rest.info.stop, Stop::Converged);
+        assert::close(rest.info.objective.expect("solved"), straight.info.objective.expect("solved"), 1e-7);
+        let at = |m: &SvrModel| m.predict(points.view(), Par::one()).expect("rows");
+        assert::all_close(&at(&rest), &at(&straight), 1e-3);
+        // A checkpoint of another problem is told.
+        assert!(params.resume(sample, &from[1..], Par::one(), &mut silent()).is_err());
+        let mut other = from.clone();
+        other[0] += 0.5;
+        assert!(params.resume(sample, &other, Par::one(), &mut silent()).is_err());
+        let small = SvrParams { c: 1e-3, ..params };
+        assert!(small.resume(sample, &from, Par::one(), &mut silent()).is_err());
+    }
+    // Broken off by the watcher before the first step: what there was is returned, and said to be that.
+    let mut stop = |_: &mercer::watch::Step| std::ops::ControlFlow::Break(());
+    let part = params(Loss::Epsilon, 100.0, 1e-5).fit(sample, Par::one(), &mut stop).expect("what there was");
+    assert_eq!(part.info.stop, Stop::Cancelled);
+    assert!(part.checkpoint.is_some());
+}
+
+#[test]
+fn sequences_are_points_like_any_other() {
+    /// How many places agree.
+    struct Agree;
+    impl mercer::kernel::KernelFn for Agree {
+        fn name(&self) -> &'static str {
+            "agree"
+        }
+        fn value(&self, x: Row<'_>, y: Row<'_>) -> f64 {
+            let (Row::Sequence(a), Row::Sequence(b)) = (x, y) else { return f64::NAN };
+            a.iter().zip(b).filter(|(p, q)| p == q).count() as f64
+        }
+        fn definiteness(&self) -> Definiteness {
+            Definiteness::Positive
+        }
+        fn accepts(&self, points: mercer::data::View<'_>) -> mercer::Result<()> {
+            match points.data {
+                mercer::data::Data::Sequences { .. } => Ok(()),
+                _ => Err(Error::Unsupported("sequences only".into())),
+            }
+        }
+    }
+    let symbol: Vec<u8> = toy::uniforms(40, 6, 0.0, 4.0, 3).iter().map(|v| *v as u8).collect();
+    let y: Vec<f64> = symbol.chunks(6).map(|s| f64::from(s[0]) + f64::from(u8::from(s[3] == 2))).collect();
+    let sequences =
+        Sequences { alphabet: b"ACGT".to_vec(), start: (0..=40).map(|i| 6 * i).collect(), symbol };
+    let points = Points::sequences(sequences).expect("symbols of the alphabet");
+    let kernel = Some(Kernel::Custom(Custom(std::sync::Arc::new(Agree))));
+    for loss in [Loss::Epsilon, Loss::Nu, Loss::Laplace, Loss::Huber, Loss::Squared] {
+        let params = SvrParams { kernel: kernel.clone(), ..params(loss, 100.0, 1e-4) };
+        let model = fit(&params, &points, &y);
+        let f = model.predict(points.view(), Par::one()).expect("sequences");
+        let off = f.iter().zip(&y).map(|(f, y)| (f - y).abs()).fold(0.0, f64::max);
+        // Additive over places, so it can be learned; a wide tube (nu) leaves the most.
+        assert!(off < 1.0, "{loss:?}: off by {off}");
+    }
+    let none = SvrParams { kernel: None, ..params(Loss::Epsilon, 1.0, 1e-3) };
+    let fitted = none.fit(Sample::new(&points, &Targets::Reals(y)), Par::one(), &mut silent());
+    assert_eq!(fitted.expect_err("no kernel").to_string(), "kernel = none: must be a kernel for sequences");
 }
 
 #[test]

@@ -6,8 +6,9 @@ use crate::expansion::Expansion;
 use crate::gram::{KernelRows, Rows, is_precomputed};
 use crate::kernel::Kernel;
 use crate::model::Sample;
-use crate::par::Par;
-use crate::par::half_of_ram;
+use crate::par::{Par, half_of_ram};
+use crate::solve::{Groups, Problem, Solution};
+use crate::watch::Stop;
 
 /// Calls with the rows of the kernel matrix: the sample's own, or computed from its points.
 pub(super) fn on_rows<T>(
@@ -27,6 +28,38 @@ pub(super) fn on_rows<T>(
 /// Bytes for kernel values: what is asked, or half of the machine's memory.
 pub(super) fn budget(memory: Option<u64>) -> usize {
     memory.map_or_else(half_of_ram, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX))
+}
+
+/// Lets a problem whose start is set go on from the variables of a fit that was broken off.
+///
+/// Fails unless they could be of the same problem: as many, and with the same sum on each side. That they lie in the box
+/// the solver checks itself.
+pub(super) fn go_on_from(problem: &mut Problem<'_>, checkpoint: Option<&[f64]>) -> Result<()> {
+    let Some(from) = checkpoint else { return Ok(()) };
+    let n = problem.rows.len();
+    if from.len() != problem.linear.len() {
+        return Err(Error::shape("variables of the checkpoint", from.len(), problem.linear.len()));
+    }
+    let start = problem.start.clone().unwrap_or_else(|| vec![0.0; from.len()]);
+    let sums = |v: &[f64]| -> Vec<f64> {
+        match problem.groups {
+            Groups::One => vec![v.iter().sum()],
+            _ => v.chunks(n).map(|side| side.iter().sum()).collect(),
+        }
+    };
+    let size: f64 = 1.0 + from.iter().map(|v| v.abs()).sum::<f64>();
+    for (got, want) in sums(from).into_iter().zip(sums(&start)) {
+        if (got - want).abs() > 1e-9 * size {
+            return Err(Error::shape("sum of the checkpoint's variables", got, want));
+        }
+    }
+    problem.start = Some(from.to_vec());
+    Ok(())
+}
+
+/// The variables to go on from, where a solve did not come to its end.
+pub(super) fn checkpoint(found: &Solution) -> Option<Vec<f64>> {
+    (found.info.stop != Stop::Converged).then(|| found.beta.clone())
 }
 
 /// All outputs at new points, n x k row by row.

@@ -9,7 +9,7 @@ use crate::data::{Data, Labels, Points, Stages, Targets, View};
 use crate::error::{Error, Result};
 use crate::expansion::Expansion;
 use crate::model::common::widened;
-use crate::model::persist::saved_params;
+use crate::model::persist::{Persist, saved_params};
 use crate::model::svc::{self, Probabilities};
 use crate::model::{OneClassModel, RidgeModel, SphereModel, SvcModel, SvrModel};
 use crate::par::Par;
@@ -142,11 +142,11 @@ impl Model {
     /// The learner's name: `svc`, `svr`, `ridge`, `one-class`, `sphere`.
     pub fn kind(&self) -> &'static str {
         match &self.body {
-            Body::Svc(_) => "svc",
-            Body::Svr(_) => "svr",
-            Body::Ridge(_) => "ridge",
-            Body::OneClass(_) => "one-class",
-            Body::Sphere(_) => "sphere",
+            Body::Svc(_) => SvcModel::TAG,
+            Body::Svr(_) => SvrModel::TAG,
+            Body::Ridge(_) => RidgeModel::TAG,
+            Body::OneClass(_) => OneClassModel::TAG,
+            Body::Sphere(_) => SphereModel::TAG,
         }
     }
 
@@ -206,6 +206,16 @@ impl Model {
         match body.as_ref() {
             Body::Svc(m) => m.probabilities(points.view(), par),
             _ => Err(Error::Unsupported(format!("a model of kind {} has no probabilities", self.kind()))),
+        }
+    }
+
+    /// [`Model::predict`] as numbers of [`Model::classes`], with nothing where the reject rule says that the two largest
+    /// outputs are too near each other. Fails unless this is a support vector classifier.
+    pub fn predict_or_reject(&self, points: View<'_>, par: Par) -> Result<Vec<Option<u32>>> {
+        let (body, points) = self.fitting(points, par)?;
+        match body.as_ref() {
+            Body::Svc(m) => m.predict_or_reject(points.view(), par),
+            _ => Err(Error::Unsupported(format!("a model of kind {} has no reject rule", self.kind()))),
         }
     }
 

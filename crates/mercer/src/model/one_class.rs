@@ -20,10 +20,11 @@ use crate::error::{Error, Result};
 use crate::expansion::Expansion;
 use crate::kernel::Kernel;
 use crate::model::Sample;
-use crate::model::common::{budget, kernel_or_default, on_rows, outputs, support};
+use crate::model::common::{budget, checkpoint, go_on_from, kernel_or_default, on_rows, outputs, support};
 use crate::model::param::{self, Allowed, ParamSpec, spec};
 use crate::model::persist::{
-    Persist, Read, params, restored_info, restored_rows, saved_info, saved_params, store_rows,
+    Persist, Read, params, restored_checkpoint, restored_info, restored_rows, saved_info, saved_params,
+    store_checkpoint, store_rows,
 };
 use crate::model::svc::collapsed;
 use crate::par::Par;
@@ -65,6 +66,8 @@ pub struct OneClassModel {
     pub support: Vec<u32>,
     /// How many of them are on their bound.
     pub bounded: usize,
+    /// The solver's variables, where the fit was broken off or ran into its limit: [`OneClassParams::resume`] goes on from them.
+    pub checkpoint: Option<Vec<f64>>,
     /// How the fit went.
     pub info: Info,
 }
@@ -97,6 +100,28 @@ impl OneClassParams {
 
     /// Fits on the sample's points and weights; targets are not looked at.
     pub fn fit(&self, sample: Sample<'_>, par: Par, watch: &mut Watch<'_>) -> Result<OneClassModel> {
+        self.fit_from(sample, None, par, watch)
+    }
+
+    /// Goes on with a fit of the same parameters on the same sample from where it was broken off: its model's
+    /// `checkpoint`.
+    pub fn resume(
+        &self,
+        sample: Sample<'_>,
+        checkpoint: &[f64],
+        par: Par,
+        watch: &mut Watch<'_>,
+    ) -> Result<OneClassModel> {
+        self.fit_from(sample, Some(checkpoint), par, watch)
+    }
+
+    fn fit_from(
+        &self,
+        sample: Sample<'_>,
+        from: Option<&[f64]>,
+        par: Par,
+        watch: &mut Watch<'_>,
+    ) -> Result<OneClassModel> {
         let clock = Instant::now();
         self.check()?;
         sample.check()?;
@@ -118,6 +143,7 @@ impl OneClassParams {
                 start: None,
             };
             problem.start_at_sums(&[sum])?;
+            go_on_from(&mut problem, from)?;
             let params = solve::Params {
                 tol: self.tol,
                 max_iter: self.max_iter,
@@ -130,6 +156,7 @@ impl OneClassParams {
         })?;
         let rho = found.thresholds[0].value();
         Ok(OneClassModel {
+            checkpoint: checkpoint(&found),
             support: support(&found.beta),
             bounded: found.beta.iter().zip(&upper).filter(|(b, u)| **b > 0.0 && b >= u).count(),
             expansion: collapsed(
@@ -160,6 +187,7 @@ impl Persist for OneClassModel {
     fn store(&self, bundle: &mut Bundle) -> Result<Value> {
         let expansion = self.expansion.store("f", bundle)?;
         store_rows("support", &self.support, bundle);
+        store_checkpoint(self.checkpoint.as_deref(), bundle);
         Ok(json!({
             "expansion": expansion,
             "params": saved_params(&self.params)?,
@@ -180,6 +208,7 @@ impl Persist for OneClassModel {
             params,
             support: restored_rows("support", bundle)?,
             bounded: meta["bounded"].as_u64().ok_or("`bounded` is missing")? as usize,
+            checkpoint: restored_checkpoint(bundle)?,
             info: restored_info(meta)?,
         })
     }

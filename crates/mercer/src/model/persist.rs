@@ -184,3 +184,18 @@ pub(super) fn restored_rows(name: &str, bundle: &Bundle) -> Read<Vec<u32>> {
         _ => Err(format!("tensor `{name}` is not of u32")),
     }
 }
+
+/// Adds the variables of a fit that was broken off.
+pub(super) fn store_checkpoint(checkpoint: Option<&[f64]>, bundle: &mut Bundle) {
+    if let Some(beta) = checkpoint {
+        bundle.put_f64("checkpoint", &[beta.len()], beta.to_vec());
+    }
+}
+
+pub(super) fn restored_checkpoint(bundle: &Bundle) -> Read<Option<Vec<f64>>> {
+    match bundle.tensors.get("checkpoint").map(|t| &t.values) {
+        None => Ok(None),
+        Some(Values::F64(beta)) => Ok(Some(beta.clone())),
+        Some(_) => Err("tensor `checkpoint` is not of f64".into()),
+    }
+}

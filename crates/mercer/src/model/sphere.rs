@@ -22,14 +22,15 @@ use crate::expansion::Expansion;
 use crate::gram::{Rows, is_precomputed};
 use crate::kernel::Kernel;
 use crate::model::Sample;
-use crate::model::common::{budget, kernel_or_default, on_rows, outputs, support};
+use crate::model::common::{budget, go_on_from, kernel_or_default, on_rows, outputs, support};
 use crate::model::param::{self, Allowed, ParamSpec, spec};
 use crate::model::persist::{
-    Persist, Read, finite, params, restored_info, restored_rows, saved_info, saved_params, store_rows,
+    Persist, Read, finite, params, restored_checkpoint, restored_info, restored_rows, saved_info,
+    saved_params, store_checkpoint, store_rows,
 };
 use crate::par::Par;
 use crate::solve::{self, Groups, Problem, Shift};
-use crate::watch::{Info, Watch};
+use crate::watch::{Info, Stop, Watch};
 
 /// Parameters of a sphere. See [`SphereParams::TABLE`] for ranges.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -70,6 +71,8 @@ pub struct SphereModel {
     pub support: Vec<u32>,
     /// How many of them are on their bound, outside the sphere.
     pub bounded: usize,
+    /// The solver's variables, where the fit was broken off or ran into its limit: [`SphereParams::resume`] goes on from them.
+    pub checkpoint: Option<Vec<f64>>,
     /// How the fit went.
     pub info: Info,
 }
@@ -91,7 +94,7 @@ pub fn enclosing_radius2(rows: &dyn Rows, par: Par, watch: &mut Watch<'_>) -> Re
     if n == 0 {
         return Err(Error::shape("rows to enclose", 0, "at least 1"));
     }
-    let found = SphereParams::default().solve(rows, &vec![1.0; n], par, watch)?;
+    let found = SphereParams::default().solve(rows, &vec![1.0; n], None, par, watch)?;
     Ok((found.radius2, found.beta))
 }
 
@@ -128,6 +131,28 @@ impl SphereParams {
 
     /// Fits on the sample's points and weights; targets are not looked at.
     pub fn fit(&self, sample: Sample<'_>, par: Par, watch: &mut Watch<'_>) -> Result<SphereModel> {
+        self.fit_from(sample, None, par, watch)
+    }
+
+    /// Goes on with a fit of the same parameters on the same sample from where it was broken off: its model's
+    /// `checkpoint`.
+    pub fn resume(
+        &self,
+        sample: Sample<'_>,
+        checkpoint: &[f64],
+        par: Par,
+        watch: &mut Watch<'_>,
+    ) -> Result<SphereModel> {
+        self.fit_from(sample, Some(checkpoint), par, watch)
+    }
+
+    fn fit_from(
+        &self,
+        sample: Sample<'_>,
+        from: Option<&[f64]>,
+        par: Par,
+        watch: &mut Watch<'_>,
+    ) -> Result<SphereModel> {
         let clock = Instant::now();
         self.check()?;
         sample.check()?;
@@ -136,9 +161,10 @@ impl SphereParams {
         if weights.iter().all(|&w| w == 0.0) {
             return Err(Error::param("row weights", 0, "above 0 for at least one row"));
         }
-        let found = on_rows(&kernel, &sample, |rows| self.solve(rows, &weights, par, watch))?;
+        let found = on_rows(&kernel, &sample, |rows| self.solve(rows, &weights, from, par, watch))?;
         let upper = self.boxes(&weights);
         Ok(SphereModel {
+            checkpoint: (found.info.stop != Stop::Converged).then(|| found.beta.clone()),
             support: support(&found.beta),
             bounded: match self.nu {
                 0.0 => 0,
@@ -159,7 +185,14 @@ impl SphereParams {
         weights.iter().map(|&w| bound(w)).collect()
     }
 
-    fn solve(&self, rows: &dyn Rows, weights: &[f64], par: Par, watch: &mut Watch<'_>) -> Result<Found> {
+    fn solve(
+        &self,
+        rows: &dyn Rows,
+        weights: &[f64],
+        from: Option<&[f64]>,
+        par: Par,
+        watch: &mut Watch<'_>,
+    ) -> Result<Found> {
         let n = rows.len();
         let diag = rows.diag();
         let upper = self.boxes(weights);
@@ -182,6 +215,7 @@ impl SphereParams {
             start: None,
         };
         problem.start_at_sums(&[1.0])?;
+        go_on_from(&mut problem, from)?;
         let params = solve::Params {
             tol: (self.tol * scale).max(f64::MIN_POSITIVE),
             max_iter: self.max_iter,
@@ -243,6 +277,7 @@ impl Persist for SphereModel {
     fn store(&self, bundle: &mut Bundle) -> Result<Value> {
         let centre = self.centre.store("centre", bundle)?;
         store_rows("support", &self.support, bundle);
+        store_checkpoint(self.checkpoint.as_deref(), bundle);
         Ok(json!({
             "centre": centre,
             "radius2": self.radius2,
@@ -267,6 +302,7 @@ impl Persist for SphereModel {
             params,
             support: restored_rows("support", bundle)?,
             bounded: meta["bounded"].as_u64().ok_or("`bounded` is missing")? as usize,
+            checkpoint: restored_checkpoint(bundle)?,
             info: restored_info(meta)?,
         })
     }

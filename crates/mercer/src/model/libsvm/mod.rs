@@ -48,10 +48,13 @@ impl Model {
     /// ```
     pub fn from_libsvm(name: &str, bytes: &[u8]) -> Result<Self> {
         let text = text::read(name, bytes)?;
-        let info = Info {
+        let mut info = Info {
             notes: vec![format!("read from a LIBSVM {} model", text.machine.name())],
             ..Info::default()
         };
+        if !text.density.is_empty() {
+            info.notes.push("its marks of one-class probabilities were read over".into());
+        }
         let body = match text.machine {
             Machine::CSvc | Machine::NuSvc => Body::Svc(classes::read(name, text, info)?),
             Machine::OneClass => Body::OneClass(OneClassModel {
@@ -59,6 +62,7 @@ impl Model {
                 expansion: single(text)?,
                 support: Vec::new(),
                 bounded: 0,
+                checkpoint: None,
                 info,
             }),
             Machine::EpsilonSvr | Machine::NuSvr => {
@@ -70,6 +74,7 @@ impl Model {
                     expansion: single(text)?,
                     support: Vec::new(),
                     bounded: 0,
+                    checkpoint: None,
                     info,
                 })
             }

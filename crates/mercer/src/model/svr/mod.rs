@@ -28,7 +28,7 @@ use crate::expansion::Expansion;
 use crate::gram::Rows;
 use crate::kernel::Kernel;
 use crate::model::Sample;
-use crate::model::common::{kernel_or_default, on_rows, support};
+use crate::model::common::{checkpoint, go_on_from, kernel_or_default, on_rows, support};
 use crate::model::ridge::RidgeParams;
 use crate::model::svc::collapsed;
 use crate::par::Par;
@@ -79,6 +79,8 @@ pub struct SvrModel {
     pub support: Vec<u32>,
     /// How many of them are on their bound.
     pub bounded: usize,
+    /// The solver's variables, where the fit was broken off or ran into its limit: [`SvrParams::resume`] goes on from them.
+    pub checkpoint: Option<Vec<f64>>,
     /// How the fit went.
     pub info: Info,
 }
@@ -100,6 +102,28 @@ impl SvrParams {
     /// # Ok::<(), mercer::Error>(())
     /// ```
     pub fn fit(&self, sample: Sample<'_>, par: Par, watch: &mut Watch<'_>) -> Result<SvrModel> {
+        self.fit_from(sample, None, par, watch)
+    }
+
+    /// Goes on with a fit of the same parameters on the same sample from where it was broken off: its model's
+    /// `checkpoint`.
+    pub fn resume(
+        &self,
+        sample: Sample<'_>,
+        checkpoint: &[f64],
+        par: Par,
+        watch: &mut Watch<'_>,
+    ) -> Result<SvrModel> {
+        self.fit_from(sample, Some(checkpoint), par, watch)
+    }
+
+    fn fit_from(
+        &self,
+        sample: Sample<'_>,
+        from: Option<&[f64]>,
+        par: Par,
+        watch: &mut Watch<'_>,
+    ) -> Result<SvrModel> {
         let clock = Instant::now();
         self.check()?;
         sample.check()?;
@@ -114,7 +138,8 @@ impl SvrParams {
             let params = self.solver(par);
             let c: Vec<f64> = (0..targets.len()).map(|i| self.c * sample.weight(i)).collect();
             let found = on_rows(&kernel, &sample, |rows| {
-                let problem = self.problem(rows, targets, &c)?;
+                let mut problem = self.problem(rows, targets, &c)?;
+                go_on_from(&mut problem, from)?;
                 solve::solve(&problem, &params, watch)
             })?;
             self.model(kernel, sample, &c, found, par)?
@@ -178,6 +203,7 @@ impl SvrParams {
             epsilon,
             noise: None,
             bounded,
+            checkpoint: checkpoint(&found),
             info: found.info,
         })
     }
@@ -203,6 +229,7 @@ impl SvrParams {
             noise: None,
             support: fitted.support,
             bounded: 0,
+            checkpoint: None,
             info: fitted.info,
         })
     }

@@ -8,7 +8,8 @@ use crate::error::Result;
 use crate::expansion::Expansion;
 use crate::model::common::outputs;
 use crate::model::persist::{
-    Persist, Read, finite, params, restored_info, restored_rows, saved_info, saved_params, store_rows,
+    Persist, Read, finite, params, restored_checkpoint, restored_info, restored_rows, saved_info,
+    saved_params, store_checkpoint, store_rows,
 };
 use crate::par::Par;
 
@@ -25,6 +26,7 @@ impl Persist for SvrModel {
     fn store(&self, bundle: &mut Bundle) -> Result<Value> {
         let expansion = self.expansion.store("f", bundle)?;
         store_rows("support", &self.support, bundle);
+        store_checkpoint(self.checkpoint.as_deref(), bundle);
         Ok(json!({
             "expansion": expansion,
             "params": saved_params(&self.params)?,
@@ -49,6 +51,7 @@ impl Persist for SvrModel {
             noise: finite(meta, "noise")?,
             support: restored_rows("support", bundle)?,
             bounded: meta["bounded"].as_u64().ok_or("`bounded` is missing")? as usize,
+            checkpoint: restored_checkpoint(bundle)?,
             info: restored_info(meta)?,
         })
     }
