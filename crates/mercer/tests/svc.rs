@@ -1,6 +1,16 @@
 //! Support vector classifiers: optimality recomputed from the model, formulations, classes, probabilities, stopping.
 
+#[path = "svc/classes.rs"]
+mod classes;
+#[path = "svc/hard.rs"]
+mod hard;
 #[path = "svc/help.rs"]
 mod help;
 #[path = "svc/kkt.rs"]
 mod kkt;
+#[path = "svc/odd.rs"]
+mod odd;
+#[path = "svc/outputs.rs"]
+mod outputs;
+#[path = "svc/same.rs"]
+mod same;

@@ -92,3 +92,14 @@ pub(crate) fn violation(
     }
     [highest - lowest, sum, out]
 }
+
+/// Share of rows whose class is wrong.
+pub(crate) fn error(model: &SvcModel, points: &Points, targets: &Targets) -> f64 {
+    let got = model.predict(points.view(), Par::one()).expect("columns agree");
+    mercer::assess::metric::error_rate(&got, &targets.classes().expect("classes").of_row)
+}
+
+/// Outputs of all machines.
+pub(crate) fn outputs(model: &SvcModel, points: &Points) -> Vec<f64> {
+    model.decision(points.view(), Par::one()).expect("columns agree")
+}

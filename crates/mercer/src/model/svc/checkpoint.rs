@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::hard_margin::Overlap;
 use super::machine::{Margin, Solved, Task};
 use super::multiclass::Sides;
 use super::params::SvcParams;
@@ -31,6 +32,8 @@ pub(super) struct Fitted {
     pub(super) scale: f64,
     pub(super) offset: f64,
     pub(super) margin: Option<Margin>,
+    /// Where the classes meet, where they must not. Row numbers are the sample's.
+    pub(super) overlap: Option<Overlap>,
     pub(super) sigmoid: Option<Sigmoid>,
     pub(super) rows: usize,
     pub(super) info: Info,
@@ -46,9 +49,11 @@ impl Fitted {
             scale: solved.scale,
             offset: solved.offset,
             margin: solved.margin,
+            overlap: solved.overlap.as_ref().map(|o| o.renumbered(index)),
             sigmoid: None,
             rows: index.len(),
-            info: solved.info.clone(),
+            // Files cannot hold the infinity of a gap that was never measured.
+            info: Info { gap: solved.info.gap.min(f64::MAX), ..solved.info.clone() },
         }
     }
 
@@ -62,6 +67,7 @@ impl Fitted {
             scale: 1.0,
             offset: 0.0,
             margin: None,
+            overlap: None,
             sigmoid: None,
             rows: 0,
             info,

@@ -32,20 +32,15 @@ const MEET: f64 = 1e-12;
 /// Rounds of solving ever more exactly before giving up.
 const ROUNDS: usize = 24;
 
-/// Whether two classes can be told apart without error.
+/// Whether two classes can be told apart without error, with what proves it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Separation {
-    /// They can.
-    Separable {
-        /// How far apart they are.
-        margin: Margin,
-        /// Coefficients are the convex weights, with the class's sign, times this.
-        scale: f64,
-        /// The offset that goes with them.
-        offset: f64,
-    },
-    /// They cannot, or not by more than `distance`.
+    /// They can, by this margin.
+    Separable(Margin),
+    /// They cannot: here their hulls meet.
     Overlap(Overlap),
+    /// Not known: the watcher broke off.
+    Unknown,
 }
 
 /// Convex weights under which the hulls of two classes meet.
@@ -61,11 +56,19 @@ pub struct Overlap {
     pub scale: f64,
 }
 
+impl Overlap {
+    /// The same with other row numbers.
+    pub(super) fn renumbered(&self, index: &[usize]) -> Self {
+        let side = |rows: &[(u32, f64)]| rows.iter().map(|&(r, w)| (index[r as usize] as u32, w)).collect();
+        Overlap { negative: side(&self.negative), positive: side(&self.positive), ..*self }
+    }
+}
+
 impl fmt::Display for Overlap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "the classes overlap: convex weights on {} and {} of their rows meet to {:.1e} of the largest norm",
+            "two classes overlap: convex weights on {} and {} of their rows meet to {:.1e} of the largest norm",
             self.negative.len(),
             self.positive.len(),
             self.distance / self.scale.max(f64::MIN_POSITIVE)
@@ -73,14 +76,22 @@ impl fmt::Display for Overlap {
     }
 }
 
-/// Separates the two classes, or shows where they meet. Row numbers are those of the task.
+/// What [`separate`] found, besides the convex weights.
+pub(super) enum Found {
+    /// Coefficients are the weights, with the class's sign, times `scale`.
+    Slab { margin: Margin, scale: f64, offset: f64 },
+    /// Row numbers are those of the task.
+    Meeting(Overlap),
+}
+
+/// Separates the two classes, or shows where they meet.
 pub(super) fn separate(
     params: &SvcParams,
     task: &Task<'_>,
     start: Option<Vec<f64>>,
     solver: &solve::Params,
     watch: &mut Watch<'_>,
-) -> Result<(Separation, Solution)> {
+) -> Result<(Found, Solution)> {
     let mut problem = task.problem(params);
     match start {
         Some(start) => problem.start = Some(start),
@@ -110,7 +121,7 @@ pub(super) fn separate(
             let radius = if cancelled { f64::NAN } else { radius(task, solver, watch)? };
             let margin = Margin { width: slab / (2.0 * w2.sqrt()), at_most: w2.sqrt() / 2.0, radius };
             let (scale, offset) = (2.0 / slab, -(lowest + highest) / slab);
-            return Ok((Separation::Separable { margin, scale, offset }, found));
+            return Ok((Found::Slab { margin, scale, offset }, found));
         }
         if meet || stuck {
             let weights = |positive: bool| {
@@ -122,7 +133,7 @@ pub(super) fn separate(
                 distance: w2.max(0.0).sqrt(),
                 scale: largest.sqrt(),
             };
-            return Ok((Separation::Overlap(overlap), found));
+            return Ok((Found::Meeting(overlap), found));
         }
         // On from here, so exactly that the next slab would be good enough if |w| stayed as it is.
         rule.tol = (0.25 * params.tol * w2).min(rule.tol / 4.0);

@@ -15,7 +15,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::hard_margin::{self, Separation};
+use super::hard_margin::{self, Found, Overlap};
 use super::params::{Kind, Slack, SvcParams};
 use crate::error::{Error, Result};
 use crate::gram::Rows;
@@ -47,6 +47,8 @@ pub(super) struct Solved {
     pub(super) output: Vec<f64>,
     /// How wide the margin is, where none may err.
     pub(super) margin: Option<Margin>,
+    /// Where the classes meet, if that is why there is no margin. Row numbers are those of the task.
+    pub(super) overlap: Option<Overlap>,
     pub(super) info: Info,
 }
 
@@ -157,17 +159,18 @@ pub(super) fn train(
             };
             Ok(scaled(found, scale, offset * scale))
         }
-        Kind::Hard => match hard_margin::separate(params, task, start, solver, watch)? {
-            (Separation::Separable { margin, scale, offset }, found) => {
-                let whole = found.info.stop != Stop::Cancelled;
-                Ok(Solved { margin: whole.then_some(margin), ..scaled(found, scale, offset) })
-            }
-            (_, found) if found.info.stop == Stop::Cancelled => Ok(scaled(found, 1.0, 0.0)),
-            (Separation::Overlap(overlap), _) => {
-                let why = format!("{} ({} and {})", overlap, task.names[0], task.names[1]);
-                Err(Error::param("kind", "hard", format!("c or nu: {why}")))
-            }
-        },
+        Kind::Hard => {
+            let (what, found) = hard_margin::separate(params, task, start, solver, watch)?;
+            let whole = found.info.stop != Stop::Cancelled;
+            Ok(match what {
+                Found::Slab { margin, scale, offset } => {
+                    Solved { margin: whole.then_some(margin), ..scaled(found, scale, offset) }
+                }
+                Found::Meeting(overlap) => {
+                    Solved { overlap: whole.then_some(overlap), ..scaled(found, 1.0, 0.0) }
+                }
+            })
+        }
     }
 }
 
@@ -179,6 +182,7 @@ fn scaled(found: Solution, scale: f64, offset: f64) -> Solved {
         scale,
         offset,
         margin: None,
+        overlap: None,
         info: Info { objective: Some(objective), ..found.info },
     }
 }

@@ -39,7 +39,7 @@ mod reject;
 
 use std::time::Instant;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::expansion::Expansion;
 use crate::kernel::Definiteness;
 use crate::model::Sample;
@@ -77,6 +77,25 @@ impl SvcParams {
         self.fit_from(sample, Some(from), par, watch)
     }
 
+    /// Whether the classes of each machine can be told apart without error under the kernel, with what proves it: the
+    /// margin, or convex weights on the sample's rows under which the classes' hulls meet.
+    pub fn separation(
+        &self,
+        sample: Sample<'_>,
+        par: Par,
+        watch: &mut Watch<'_>,
+    ) -> Result<Vec<(Sides, Separation)>> {
+        let hard = SvcParams { kind: Kind::Hard, probability: false, ..self.clone() };
+        let plan = Plan::new(&hard, sample, None, par)?;
+        let (fitted, _) = plan.train(watch)?;
+        let certificate = |f: Fitted| match (f.margin, f.overlap) {
+            (Some(margin), _) => Separation::Separable(margin),
+            (None, Some(overlap)) => Separation::Overlap(overlap),
+            (None, None) => Separation::Unknown,
+        };
+        Ok(plan.machines.iter().copied().zip(fitted.into_iter().map(certificate)).collect())
+    }
+
     fn fit_from(
         &self,
         sample: Sample<'_>,
@@ -87,6 +106,9 @@ impl SvcParams {
         let clock = Instant::now();
         let plan = Plan::new(self, sample, from, par)?;
         let (fitted, mut notes) = plan.train(watch)?;
+        if let Some(overlap) = fitted.iter().find_map(|f| f.overlap.as_ref()) {
+            return Err(Error::param("kind", "hard", format!("c or nu here: {overlap}")));
+        }
         if plan.kernel.definiteness() == Definiteness::Unknown && self.shift == 0.0 {
             notes.push(
                 "the kernel may not be positive definite, and no shift was asked for: a local optimum".into(),
