@@ -152,7 +152,7 @@ impl<'a> Plan<'a> {
                 Ok(fitted)
             },
         )?;
-        let large = (0..self.machines.len()).filter(|&m| !dense(self.size(m))).count();
+        let large = self.sizes().into_iter().filter(|&n| !dense(n)).count();
         let note = match large {
             0 => "pairs of classes, each on its whole matrix".into(),
             _ => format!("pairs of classes, {large} of {} with rows on demand", self.machines.len()),
@@ -240,17 +240,20 @@ impl<'a> Plan<'a> {
         members
     }
 
-    /// Rows of a machine.
-    fn size(&self, m: usize) -> usize {
+    /// Rows of each machine.
+    fn sizes(&self) -> Vec<usize> {
         let counts = self.labels.counts();
-        let Sides { positive, negative } = self.machines[m];
-        negative.map_or(self.labels.len(), |a| counts[a as usize] + counts[positive as usize])
+        let size = |s: &Sides| {
+            s.negative.map_or(self.labels.len(), |a| counts[a as usize] + counts[s.positive as usize])
+        };
+        self.machines.iter().map(size).collect()
     }
 
     /// Machines, the largest first.
     fn order(&self) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..self.machines.len()).collect();
-        order.sort_by_key(|&m| (std::cmp::Reverse(self.size(m)), m));
+        let sizes = self.sizes();
+        let mut order: Vec<usize> = (0..sizes.len()).collect();
+        order.sort_by_key(|&m| (std::cmp::Reverse(sizes[m]), m));
         order
     }
 }
