@@ -92,7 +92,7 @@ fn rejects_are_as_many_or_as_good_as_wanted() {
             match wanted {
                 Wanted::Error(rate) => assert!(error <= rate && rejected > 0.0 && rejected < 0.5, "{rule:?}"),
                 Wanted::Rejected(rate) => {
-                    assert!(rejected <= rate && rejected > 0.05 && error < plain, "{rule:?}")
+                    assert!(rejected <= rate && rejected > 0.05 && error < plain, "{rule:?}");
                 }
             }
         }

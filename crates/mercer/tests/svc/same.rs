@@ -149,9 +149,9 @@ fn a_fit_in_pieces_ends_where_a_whole_one_does() {
             let params =
                 SvcParams { kernel: Some(rbf(1.0)), kind, nu: 0.25, c, tol: 1e-6, ..SvcParams::default() };
             let whole = fit(&params, points, targets);
-            let (model, pieces) = in_pieces(&params, points, targets, 3);
-            assert!(pieces > 1 || kind == Kind::Nu, "{pieces} pieces");
-            close(objective(&model), objective(&whole), 1e-6);
+            let (model, pieces) = in_pieces(&params, points, targets, 25);
+            assert!(pieces > 1, "{kind:?} C {c}: {pieces} pieces");
+            close(objective(&model), objective(&whole), 1e-4);
             all_close(&outputs(&model, points), &outputs(&whole, points), 1e-3);
         }
     }

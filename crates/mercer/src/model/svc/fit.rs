@@ -5,13 +5,11 @@
 //! fits. Machines run side by side, the largest first, each on one thread; a single machine gets all threads. Which
 //! thread trains a machine has no influence on what comes out.
 
-use std::ops::ControlFlow;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Instant;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::calibrate;
 use super::checkpoint::{Checkpoint, Fitted};
+use super::crowd::{Crowd, side_by_side};
 use super::filled::Filled;
 use super::machine::{self, Task};
 use super::multiclass::{self, Sides};
@@ -24,11 +22,12 @@ use crate::model::Sample;
 use crate::model::common::kernel_or_default;
 use crate::num::Buffer;
 use crate::par::Par;
-use crate::watch::{Info, Step, Stop, Watch};
+use crate::watch::{Stop, Watch};
 
-/// Pairs up to so many rows are trained on their whole matrix: computing it costs less than finding out which rows of it
-/// are needed.
-const DENSE: usize = 6000;
+/// Pairs whose values between the classes cost at most so many multiply-adds, on at most so many rows, are trained on
+/// their whole matrix: computing it costs less than finding out which rows of it are needed. (Measured: both ways cost the
+/// same at 1000 x 1000 values of 256 columns.)
+const DENSE: (f64, usize) = (5e8, 4096);
 
 /// Everything all machines of a fit have in common.
 pub(super) struct Plan<'a> {
@@ -126,36 +125,32 @@ impl<'a> Plan<'a> {
         let workers = self.par.threads().min(self.machines.len());
         let k = self.labels.names.len();
         let classes = Classes::new(&self.kernel, self.sample.points, &self.labels.of_row, k, budget / 2)?;
-        let room = budget / 4 / workers / size_of::<f32>();
-        let dense = |n: usize| n <= DENSE && n * n <= room;
-        let fitted = side_by_side(
-            workers,
-            &self.order(),
-            || Buffer::<f32>::zeroed(0),
-            |buffer, m| {
-                let Sides { positive, negative } = self.machines[m];
-                let (a, b) = (negative.unwrap_or(0) as usize, positive as usize);
-                let index = [classes.rows(a), classes.rows(b)].concat();
-                let pair = classes.pair(a, b);
-                let n = index.len();
-                if !dense(n) {
-                    return self.machine(m, &pair, &index, budget / 4 / workers, Par::one(), crowd);
-                }
-                // The largest pair came first: one buffer a thread, made once.
-                if buffer.len() < n * n {
-                    *buffer = Buffer::zeroed(n * n);
-                }
-                pair.fill(&mut buffer[..n * n], Par::one());
-                let rows = Filled { values: &buffer[..n * n], exact: &pair };
-                let mut fitted = self.machine(m, &rows, &index, budget / 4 / workers, Par::one(), crowd)?;
-                fitted.info.kernel_values += (n as u64 * (n as u64 + 1)) / 2;
-                Ok(fitted)
-            },
-        )?;
-        let large = self.sizes().into_iter().filter(|&n| !dense(n)).count();
-        let note = match large {
+        let memory = budget / 4 / workers;
+        let large = AtomicUsize::new(0);
+        let job = |buffer: &mut Buffer<f32>, m: usize| {
+            let Sides { positive, negative } = self.machines[m];
+            let (a, b) = (negative.unwrap_or(0) as usize, positive as usize);
+            let (pair, index) = (classes.pair(a, b), [classes.rows(a), classes.rows(b)].concat());
+            let n = index.len();
+            let between = (classes.rows(a).len() * classes.rows(b).len()) as f64 * pair.cost();
+            if between > DENSE.0 || n > DENSE.1 || n * n * size_of::<f32>() > memory {
+                large.fetch_add(1, Ordering::Relaxed);
+                return self.machine(m, &pair, &index, memory, Par::one(), crowd);
+            }
+            // The largest pair came first: one buffer a thread, made once.
+            if buffer.len() < n * n {
+                *buffer = Buffer::zeroed(n * n);
+            }
+            pair.fill(&mut buffer[..n * n], Par::one());
+            let rows = Filled { values: &buffer[..n * n], exact: &pair };
+            let mut fitted = self.machine(m, &rows, &index, memory, Par::one(), crowd)?;
+            fitted.info.kernel_values += (n as u64 * (n as u64 + 1)) / 2;
+            Ok(fitted)
+        };
+        let fitted = side_by_side(workers, &self.order(), || Buffer::zeroed(0), job)?;
+        let note = match large.into_inner() {
             0 => "pairs of classes, each on its whole matrix".into(),
-            _ => format!("pairs of classes, {large} of {} with rows on demand", self.machines.len()),
+            large => format!("pairs of classes, {large} of {} with rows on demand", self.machines.len()),
         };
         Ok((fitted, note))
     }
@@ -268,99 +263,4 @@ fn occurring(labels: &Labels) -> Labels {
         names.push(name.clone());
     }
     Labels { names, of_row: labels.of_row.iter().map(|&c| place[c as usize]).collect() }
-}
-
-/// One watcher for machines that run side by side.
-struct Crowd<'a, 'w> {
-    watch: Mutex<&'a mut Watch<'w>>,
-    stop: AtomicBool,
-    done: AtomicUsize,
-    total: usize,
-}
-
-impl<'a, 'w> Crowd<'a, 'w> {
-    fn new(watch: &'a mut Watch<'w>, total: usize) -> Self {
-        Crowd { watch: Mutex::new(watch), stop: AtomicBool::new(false), done: AtomicUsize::new(0), total }
-    }
-
-    fn stopped(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
-    }
-
-    fn finished(&self) {
-        self.done.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// What machine m reports to. One that breaks breaks all.
-    fn watcher(&self, m: usize) -> impl FnMut(&Step) -> ControlFlow<()> + Send {
-        move |step| {
-            if self.stopped() {
-                return ControlFlow::Break(());
-            }
-            let mut step = step.clone();
-            if self.total > 1 {
-                step.phase = format!("machine {} of {}", m + 1, self.total);
-                (step.done, step.total) = (self.done.load(Ordering::Relaxed) as u64, Some(self.total as u64));
-            }
-            let Ok(mut watch) = self.watch.lock() else { return ControlFlow::Break(()) };
-            let flow = watch(&step);
-            if flow.is_break() {
-                self.stop.store(true, Ordering::Relaxed);
-            }
-            flow
-        }
-    }
-}
-
-/// Does jobs on so many threads, in the order given, each thread with a state of its own. Results come in the order of
-/// the jobs' numbers; of several errors the first by number.
-fn side_by_side<S, T: Send>(
-    workers: usize,
-    order: &[usize],
-    state: impl Fn() -> S + Sync,
-    job: impl Fn(&mut S, usize) -> Result<T> + Sync,
-) -> Result<Vec<T>> {
-    let next = AtomicUsize::new(0);
-    let results: Mutex<Vec<Option<Result<T>>>> = Mutex::new(order.iter().map(|_| None).collect());
-    let work = || {
-        let mut state = state();
-        while let Some(&m) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let result = job(&mut state, m);
-            if let Ok(mut results) = results.lock() {
-                results[m] = Some(result);
-            }
-        }
-    };
-    if workers <= 1 {
-        work();
-    } else {
-        rayon::scope(|scope| (0..workers).for_each(|_| scope.spawn(|_| work())));
-    }
-    let results = results.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    results.into_iter().map(|r| r.expect("every job was done")).collect()
-}
-
-/// What a fit's machines did, together.
-pub(super) fn total(fitted: &[Fitted], notes: Vec<String>, clock: Instant) -> Info {
-    let mut info = Info { notes, ..Info::default() };
-    let mut objective = 0.0;
-    for f in fitted {
-        info.iterations += f.info.iterations;
-        info.kernel_values += f.info.kernel_values;
-        info.gap = info.gap.max(f.info.gap);
-        objective += f.info.objective.unwrap_or(0.0);
-        info.stop = match (info.stop, f.info.stop) {
-            (Stop::Cancelled, _) | (_, Stop::Cancelled) => Stop::Cancelled,
-            (Stop::Limit, _) | (_, Stop::Limit) => Stop::Limit,
-            _ => Stop::Converged,
-        };
-        for note in &f.info.notes {
-            if !info.notes.contains(note) {
-                info.notes.push(note.clone());
-            }
-        }
-    }
-    info.objective = Some(objective);
-    info.seconds = clock.elapsed().as_secs_f64();
-    info
 }

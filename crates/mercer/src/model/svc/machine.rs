@@ -148,16 +148,7 @@ pub(super) fn train(
                 Some(start) => problem.start = Some(start),
                 None => problem.start_at_sums(&[-half, half])?,
             }
-            let mut found = solve(&problem, solver, watch)?;
-            let (low, high) = (found.thresholds[0].value(), found.thresholds[1].value());
-            let (rho, offset) = ((high - low) / 2.0, -f64::midpoint(low, high));
-            let scale = if rho > 0.0 {
-                1.0 / rho
-            } else {
-                found.info.notes.push("nu: the margin is 0, so outputs are not scaled to it".into());
-                1.0
-            };
-            Ok(scaled(found, scale, offset * scale))
+            train_nu(problem, solver, watch)
         }
         Kind::Hard => {
             let (what, found) = hard_margin::separate(params, task, start, solver, watch)?;
@@ -173,6 +164,39 @@ pub(super) fn train(
         }
     }
 }
+
+/// Solves a nu-machine so exactly that the tolerance also holds once f is divided by the margin rho, which may be small
+/// and is not known before.
+fn train_nu(mut problem: Problem<'_>, solver: &solve::Params, watch: &mut Watch<'_>) -> Result<Solved> {
+    let mut rule = solver.clone();
+    let mut spent = (0, 0);
+    loop {
+        let mut found = solve(&problem, &rule, watch)?;
+        spent = (spent.0 + found.info.iterations, spent.1 + found.info.kernel_values);
+        (found.info.iterations, found.info.kernel_values) = spent;
+        let (low, high) = (found.thresholds[0].value(), found.thresholds[1].value());
+        let (rho, offset) = ((high - low) / 2.0, -f64::midpoint(low, high));
+        let wanted = solver.tol * rho.min(1.0);
+        let degenerate = rule.tol <= FINEST * solver.tol;
+        if rule.tol > wanted && !degenerate && found.info.stop == Stop::Converged {
+            // A margin that is itself mostly error says little about how exact to be.
+            rule.tol = (wanted * 0.9).max(rule.tol * 1e-2);
+            problem.start = Some(found.beta);
+            continue;
+        }
+        let scale = if rho > 0.0 { 1.0 / rho } else { 1.0 };
+        if rho <= 0.0 || degenerate {
+            found
+                .info
+                .notes
+                .push(format!("nu: the margin is {rho:.1e}, so outputs are not exact at its scale"));
+        }
+        return Ok(scaled(found, scale, offset * scale));
+    }
+}
+
+/// The finest tolerance of a nu-machine, as a share of the one asked for.
+const FINEST: f64 = 1e-8;
 
 fn scaled(found: Solution, scale: f64, offset: f64) -> Solved {
     let objective = found.objective * scale * scale;

@@ -25,6 +25,7 @@
 
 mod calibrate;
 mod checkpoint;
+mod crowd;
 mod filled;
 mod fit;
 mod hard_margin;
@@ -129,7 +130,7 @@ impl SvcParams {
                     .push(format!("calibration: {name} has probability 1/2 at output {middle:.3}, not at 0"));
             }
         }
-        let info = fit::total(&fitted, notes, clock);
+        let info = crowd::total(&fitted, notes, clock);
         let machines = fitted.iter().zip(&plan.machines).map(|(f, &sides)| {
             let pick = |bounded: bool| {
                 f.support.iter().zip(&f.bounded).filter(|(_, b)| **b == bounded).map(|(&r, _)| r).collect()

@@ -1,0 +1,120 @@
+//! Machines side by side: one watcher for all, jobs over threads, and what came out of it together.
+
+use std::ops::ControlFlow;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Instant;
+
+use super::checkpoint::Fitted;
+use crate::error::Result;
+use crate::watch::{Info, Step, Stop, Watch};
+
+/// One watcher for machines that run side by side.
+pub(super) struct Crowd<'a, 'w> {
+    watch: Mutex<&'a mut Watch<'w>>,
+    stop: AtomicBool,
+    done: AtomicUsize,
+    total: usize,
+}
+
+impl<'a, 'w> Crowd<'a, 'w> {
+    pub(super) fn new(watch: &'a mut Watch<'w>, total: usize) -> Self {
+        Crowd { watch: Mutex::new(watch), stop: AtomicBool::new(false), done: AtomicUsize::new(0), total }
+    }
+
+    pub(super) fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn finished(&self) {
+        self.done.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// What machine m reports to. One that breaks breaks all.
+    pub(super) fn watcher(&self, m: usize) -> impl FnMut(&Step) -> ControlFlow<()> + Send {
+        move |step| {
+            if self.stopped() {
+                return ControlFlow::Break(());
+            }
+            let mut step = step.clone();
+            if self.total > 1 {
+                step.phase = format!("machine {} of {}", m + 1, self.total);
+                (step.done, step.total) = (self.done.load(Ordering::Relaxed) as u64, Some(self.total as u64));
+            }
+            let Ok(mut watch) = self.watch.lock() else { return ControlFlow::Break(()) };
+            let flow = watch(&step);
+            if flow.is_break() {
+                self.stop.store(true, Ordering::Relaxed);
+            }
+            flow
+        }
+    }
+}
+
+/// Does jobs on so many threads, in the order given, each thread with a state of its own. Results come in the order of
+/// the jobs' numbers; of several errors the first by number.
+pub(super) fn side_by_side<S, T: Send>(
+    workers: usize,
+    order: &[usize],
+    state: impl Fn() -> S + Sync,
+    job: impl Fn(&mut S, usize) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    let next = AtomicUsize::new(0);
+    let results: Mutex<Vec<Option<Result<T>>>> = Mutex::new(order.iter().map(|_| None).collect());
+    let work = || {
+        let mut state = state();
+        while let Some(&m) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let result = job(&mut state, m);
+            if let Ok(mut results) = results.lock() {
+                results[m] = Some(result);
+            }
+        }
+    };
+    if workers <= 1 {
+        work();
+    } else {
+        rayon::scope(|scope| (0..workers).for_each(|_| scope.spawn(|_| work())));
+    }
+    let results = results.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    results.into_iter().map(|r| r.expect("every job was done")).collect()
+}
+
+/// What a fit's machines did, together.
+pub(super) fn total(fitted: &[Fitted], notes: Vec<String>, clock: Instant) -> Info {
+    let mut info = Info { notes, ..Info::default() };
+    let (mut objective, mut of_machines) = (0.0, Vec::new());
+    for f in fitted {
+        info.iterations += f.info.iterations;
+        info.kernel_values += f.info.kernel_values;
+        info.gap = info.gap.max(f.info.gap);
+        objective += f.info.objective.unwrap_or(0.0);
+        info.stop = match (info.stop, f.info.stop) {
+            (Stop::Cancelled, _) | (_, Stop::Cancelled) => Stop::Cancelled,
+            (Stop::Limit, _) | (_, Stop::Limit) => Stop::Limit,
+            _ => Stop::Converged,
+        };
+        of_machines.extend(f.info.notes.iter().cloned());
+    }
+    info.notes.extend(alike(of_machines));
+    info.objective = Some(objective);
+    info.seconds = clock.elapsed().as_secs_f64();
+    info
+}
+
+/// Of notes that differ in numbers only, the first with how many there were.
+fn alike(notes: Vec<String>) -> Vec<String> {
+    let shape = |note: &str| note.split(|c: char| c.is_ascii_digit()).collect::<String>();
+    let mut kept: Vec<(String, String, usize)> = Vec::new();
+    for note in notes {
+        let shape = shape(&note);
+        match kept.iter_mut().find(|(other, ..)| *other == shape) {
+            Some((.., count)) => *count += 1,
+            None => kept.push((shape, note, 1)),
+        }
+    }
+    let line = |(_, note, count): (String, String, usize)| match count {
+        1 => note,
+        _ => format!("{note} ({count} machines alike)"),
+    };
+    kept.into_iter().map(line).collect()
+}
