@@ -5,6 +5,8 @@
 //! out its optimality is checked against f64 kernel values wherever f32 rounding could matter at the tolerance asked.
 
 mod choose;
+mod chunking;
+mod descent;
 mod exact;
 mod linear;
 mod newton;
@@ -27,6 +29,7 @@ use crate::par::Par;
 use crate::par::half_of_ram;
 use crate::watch::{Info, Step, Stop, Watch};
 
+pub use descent::{DescentParams, LinearProblem, LinearSolution, Vectors, descend};
 pub use linear::{LinearParams, solve_linear};
 pub use problem::{Groups, Problem, Shift};
 use state::State;
@@ -42,6 +45,8 @@ pub enum Method {
     Smo,
     /// Working sets; rows are computed when they are needed and kept within the budget.
     WorkingSet,
+    /// Chunk by chunk, as the first machines were trained: a reference, not a fast way.
+    Chunking,
 }
 
 /// What a solve obeys.
@@ -194,6 +199,11 @@ impl Job<'_, '_> {
         self.max_iter.saturating_sub(self.iterations)
     }
 
+    /// Steps until the whole problem is looked at again: all that are left, unless the variables could run away.
+    fn leash(&self, state: &State<'_>, variables: usize) -> u64 {
+        if state.bounded { self.left() } else { self.left().min(16384.max(40 * variables as u64)) }
+    }
+
     /// Tells the watcher; breaks if it does.
     fn report(&mut self, iterations: u64, gap: f64, support: usize) -> ControlFlow<()> {
         let step = Step::new("solve", iterations, None).gap(gap).centres(support);
@@ -228,7 +238,7 @@ impl<'a> Engine<'a> {
         let (half, cost) = ((n * n) as f64 / 2.0, rows.cost());
         let fill = match params.method {
             Method::Smo => true,
-            Method::WorkingSet => false,
+            Method::WorkingSet | Method::Chunking => false,
             Method::Auto => bytes <= params.memory / 2 && half * cost.max(1.0) <= CHEAP,
         };
         if fill {
@@ -293,9 +303,12 @@ pub fn solve(problem: &Problem<'_>, params: &Params, watch: &mut Watch<'_>) -> R
         state.recompute(params.par);
         job.kernel_values += (state.support_count() * state.n) as u64;
     }
-    let mut engine = Engine::new(problem, params, &mut job);
-    let outcome = exact::run(&mut state, &mut engine, &mut job);
-    drop(engine);
+    let outcome = if params.method == Method::Chunking {
+        chunking::solve(&mut state, &mut job)?
+    } else {
+        let mut engine = Engine::new(problem, params, &mut job);
+        exact::run(&mut state, &mut engine, &mut job)
+    };
     let objective = state.objective();
     if !objective.is_finite() {
         return Err(mercer_num::Fault::NotFinite { what: "the matrix of a quadratic problem" }.into());

@@ -42,7 +42,8 @@ pub(super) fn solve<T: Element>(state: &mut State<'_>, whole: &[T], job: &mut Jo
         let mut local = state.local(active.as_deref());
         let m = local.beta.len();
         let may_shrink = job.params.shrinking && rounds < MOST_ROUNDS;
-        let rule = Rule { tol: job.params.tol, limit: job.left(), every: (m as u64).clamp(256, 1024) };
+        let rule =
+            Rule { tol: job.params.tol, limit: job.leash(state, m), every: (m as u64).clamp(256, 1024) };
         let (params, before, mut shrunk) = (job.params, job.iterations, false);
         let of = active.as_deref();
         let mut check = |look: Look<'_>| {
@@ -87,7 +88,7 @@ pub(super) fn solve<T: Element>(state: &mut State<'_>, whole: &[T], job: &mut Jo
         job.gap = gap;
         match run.end {
             _ if gap <= job.tol().max(job.noise(state, None)) => return Outcome::Converged,
-            End::Limit => return Outcome::Limit,
+            End::Limit if job.left() == 0 => return Outcome::Limit,
             // Nothing moves any more on all variables: this is as far as f64 goes.
             End::Stalled if active.is_none() => return Outcome::Stalled,
             End::Converged if active.is_none() && run.iterations == 0 => return Outcome::Stalled,

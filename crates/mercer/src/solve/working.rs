@@ -85,7 +85,11 @@ pub(super) fn solve<T: Element>(
         let mut local = state.local(Some(&choice.variables));
         let mut rows = Gathered::new(&*cache, columns, job.params.memory / 8);
         let begun = if hold { gap_here } else { gap };
-        let rule = Rule { tol: (INNER * begun).max(0.8 * target), limit: job.left(), every: 1024 };
+        let rule = Rule {
+            tol: (INNER * begun).max(0.8 * target),
+            limit: job.leash(state, local.beta.len()),
+            every: 1024,
+        };
         let before = job.iterations;
         let run = newton::run(&mut local, &mut rows, &rule, &mut |look: Look<'_>| {
             job.report(before + look.iterations, look.gap, survey.support)
