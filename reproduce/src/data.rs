@@ -1,0 +1,124 @@
+//! The data sets of the papers: where they are looked for, and how they are prepared.
+
+use std::path::{Path, PathBuf};
+
+use mercer::data::io::{ReadOptions, TargetKind, read};
+use mercer::data::{Dataset, ImageShape, Stages};
+use mercer::{Error, Par, Result};
+
+/// A data set that is not ours to give away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Set {
+    /// What people call it.
+    pub name: &'static str,
+    /// Its files, within the data folder.
+    pub files: &'static [&'static str],
+}
+
+/// US Postal Service digits, 7291 to train on and 2007 to test on: 16 x 16 pixels in [-1, 1].
+pub const USPS: Set = Set { name: "USPS", files: &["usps/usps.train.svm.xz", "usps/usps.test.svm.xz"] };
+
+/// Handwritten digits of many writers, 60000 and 10000: 28 x 28 pixels from 0 to 255.
+pub const MNIST: Set = Set {
+    name: "MNIST",
+    files: &[
+        "mnist/train-images-idx3-ubyte.gz",
+        "mnist/train-labels-idx1-ubyte.gz",
+        "mnist/t10k-images-idx3-ubyte.gz",
+        "mnist/t10k-labels-idx1-ubyte.gz",
+    ],
+};
+
+/// Rows to learn from and rows to judge by.
+#[derive(Debug, Clone)]
+pub struct Split {
+    /// To learn from.
+    pub train: Dataset,
+    /// To judge by.
+    pub test: Dataset,
+}
+
+/// How the USPS digits are prepared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Usps {
+    /// Smoothed with a Gaussian of 0.75 pixels as the papers did (Schoelkopf 1997, App. C), edge pixels repeated.
+    Smoothed,
+    /// As they are.
+    Raw,
+}
+
+impl Usps {
+    /// Both, the papers' own first.
+    pub const BOTH: [Usps; 2] = [Usps::Smoothed, Usps::Raw];
+
+    /// In a word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Usps::Smoothed => "smoothed",
+            Usps::Raw => "raw",
+        }
+    }
+}
+
+/// Where data is looked for: the folder that `MERCER_DATA` names, else `data/local`.
+pub fn folder() -> PathBuf {
+    std::env::var_os("MERCER_DATA").map_or_else(|| PathBuf::from("data/local"), PathBuf::from)
+}
+
+/// Fails if a file is missing, and says which.
+pub fn check(needs: &[Set], folder: &Path) -> Result<()> {
+    for set in needs {
+        let missing: Vec<&str> = set.files.iter().filter(|f| !folder.join(f).is_file()).copied().collect();
+        if !missing.is_empty() {
+            return Err(Error::Unsupported(format!(
+                "the {} digits are not here: no {} in {}; set MERCER_DATA to the folder that has them",
+                set.name,
+                missing.join(", no "),
+                folder.display()
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// The USPS digits.
+pub fn usps(folder: &Path, copy: Usps, par: Par) -> Result<Split> {
+    let line = match copy {
+        Usps::Smoothed => "smooth(0.75)",
+        Usps::Raw => "",
+    };
+    let options = ReadOptions { columns: Some(256), ..classes() };
+    prepared(&USPS, &options, [0, 1], ImageShape::grey(16, 16), line, folder, par)
+}
+
+/// The MNIST digits, pixels mapped to [-1, 1].
+pub fn mnist(folder: &Path, par: Par) -> Result<Split> {
+    let line = "scale(by=2/255, add=-1)";
+    prepared(&MNIST, &classes(), [0, 2], ImageShape::grey(28, 28), line, folder, par)
+}
+
+fn classes() -> ReadOptions {
+    ReadOptions { targets: TargetKind::Classes, ..ReadOptions::default() }
+}
+
+/// Two files of a set as images, after the stages of a line.
+fn prepared(
+    set: &Set,
+    options: &ReadOptions,
+    [train, test]: [usize; 2],
+    shape: ImageShape,
+    stages: &str,
+    folder: &Path,
+    par: Par,
+) -> Result<Split> {
+    check(std::slice::from_ref(set), folder)?;
+    let mut train = read(folder.join(set.files[train]), options)?;
+    let mut test = read(folder.join(set.files[test]), options)?;
+    let recipes = Stages::parse(stages)?;
+    train.points = train.points.with_image(shape)?;
+    test.points = test.points.with_image(shape)?;
+    let (fitted, points) = Stages::fit(&recipes, train.points.view(), par)?;
+    test.points = fitted.apply(test.points.view(), par)?;
+    train.points = points;
+    Ok(Split { train, test })
+}

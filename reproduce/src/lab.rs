@@ -1,0 +1,106 @@
+//! What an experiment is run with: settings, a watcher, and the machines that several experiments train.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use mercer::data::Dataset;
+use mercer::kernel::Kernel;
+use mercer::model::{OneClassModel, OneClassParams, Sample, svc};
+use mercer::watch::{Step, Stop, Watch};
+use mercer::{Error, Par, Result};
+
+use crate::data;
+
+/// How an experiment is run.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Whether the long version is wanted, on all the data the paper used.
+    pub full: bool,
+    /// Threads.
+    pub par: Par,
+    /// Bytes for kernel values; none: half of the machine's memory.
+    pub memory: Option<u64>,
+    /// The folder that has the data.
+    pub folder: PathBuf,
+    /// Only so many training rows, for tests of the experiments themselves; the papers' numbers are then left out.
+    pub rows: Option<usize>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings { full: false, par: Par::default(), memory: None, folder: data::folder(), rows: None }
+    }
+}
+
+/// Settings and a watcher.
+pub struct Lab<'a> {
+    /// How it is run.
+    pub settings: Settings,
+    watch: &'a mut Watch<'a>,
+    step: Step,
+}
+
+impl std::fmt::Debug for Lab<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Lab").field("settings", &self.settings).finish_non_exhaustive()
+    }
+}
+
+impl<'a> Lab<'a> {
+    /// A place to run experiments in.
+    pub fn new(settings: Settings, watch: &'a mut Watch<'a>) -> Self {
+        Lab { settings, watch, step: Step::default() }
+    }
+
+    /// Threads.
+    pub(crate) fn par(&self) -> Par {
+        self.settings.par
+    }
+
+    /// Says what comes next; fails if the watcher wants no more.
+    pub(crate) fn step(&mut self, phase: impl Into<String>, done: usize, total: usize) -> Result<()> {
+        self.step = Step::new(phase, done as u64, Some(total as u64));
+        match (self.watch)(&self.step) {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(Error::Cancelled),
+        }
+    }
+
+    /// The paper's number, unless the run is on a part of the data.
+    pub(crate) fn paper(&self, number: f64) -> Option<f64> {
+        self.settings.rows.is_none().then_some(number)
+    }
+
+    /// One machine a class against the rest, or one machine for two classes.
+    pub(crate) fn classifier(&mut self, kernel: Kernel, c: f64, data: &Dataset) -> Result<svc::SvcModel> {
+        let params = svc::SvcParams {
+            kernel: Some(kernel),
+            c,
+            multi: svc::Multi::OneVsRest,
+            memory: self.settings.memory,
+            ..svc::SvcParams::default()
+        };
+        let (par, step) = (self.settings.par, self.step.clone());
+        let watch = &mut *self.watch;
+        let model = params.fit(Sample::new(&data.points, &data.targets), par, &mut |_| watch(&step))?;
+        if model.info.stop == Stop::Cancelled { Err(Error::Cancelled) } else { Ok(model) }
+    }
+
+    /// A one-class machine.
+    pub(crate) fn novelty(&mut self, kernel: Kernel, nu: f64, data: &Dataset) -> Result<OneClassModel> {
+        let params = OneClassParams {
+            kernel: Some(kernel),
+            nu,
+            tol: NOVELTY_TOL,
+            memory: self.settings.memory,
+            ..OneClassParams::default()
+        };
+        let (par, step) = (self.settings.par, self.step.clone());
+        let watch = &mut *self.watch;
+        let model = params.fit(Sample::new(&data.points, &data.targets), par, &mut |_| watch(&step))?;
+        if model.info.stop == Stop::Cancelled { Err(Error::Cancelled) } else { Ok(model) }
+    }
+}
+
+/// How exactly one-class machines are solved: a row is an outlier only if its output is below zero by more than this.
+pub(crate) const NOVELTY_TOL: f64 = 1e-4;

@@ -1,0 +1,73 @@
+//! The papers' experiments: one file each, the papers' numbers beside Mercer's.
+//!
+//! [`ALL`] is the table of experiments, which the command `mercer reproduce` and the tests read; [`run`] runs one. Seeds
+//! are fixed. Numbers that come out worse than the paper's are reported as they are.
+//!
+//! ```
+//! let experiment = mercer_reproduce::find("usps-kernels")?;
+//! assert_eq!(experiment.paper, "Schoelkopf 1997, Table 2.4");
+//! # Ok::<(), mercer::Error>(())
+//! ```
+
+pub mod data;
+mod digits;
+mod kernels;
+mod lab;
+mod list;
+mod one_class;
+mod outcome;
+mod reject;
+mod sv_overlap;
+mod usps_kernels;
+
+use std::time::Instant;
+
+use mercer::{Error, Result};
+
+use crate::data::Set;
+pub use crate::lab::{Lab, Settings};
+pub use crate::list::List;
+pub use crate::outcome::{Better, Chosen, Outcome, Row, Unit};
+
+/// An experiment of a paper.
+#[derive(Debug, Clone, Copy)]
+pub struct Experiment {
+    /// What `mercer reproduce` calls it.
+    pub name: &'static str,
+    /// What it shows, in a line.
+    pub shows: &'static str,
+    /// The paper by authors and year, and where in it.
+    pub paper: &'static str,
+    /// What a reader of the numbers should know.
+    pub notes: &'static [&'static str],
+    /// The data it reads.
+    pub needs: &'static [Set],
+    /// The data it reads when run in full.
+    pub needs_full: &'static [Set],
+    /// About how many seconds it takes on two cores.
+    pub seconds: u32,
+    /// About how many it takes in full, where that is another run.
+    pub full: Option<u32>,
+    run: fn(&mut Lab<'_>) -> Result<Vec<Row>>,
+}
+
+/// Every experiment.
+pub static ALL: &[Experiment] =
+    &[usps_kernels::EXPERIMENT, sv_overlap::EXPERIMENT, reject::EXPERIMENT, one_class::EXPERIMENT];
+
+/// The experiment of a name.
+pub fn find(name: &str) -> Result<&'static Experiment> {
+    ALL.iter().find(|e| e.name == name).ok_or_else(|| {
+        let names: Vec<&str> = ALL.iter().map(|e| e.name).collect();
+        Error::param("experiment", name, format!("one of {}", names.join(", ")))
+    })
+}
+
+/// Runs an experiment. Fails before it starts if data is missing, in words that say what and where.
+pub fn run(experiment: &Experiment, lab: &mut Lab<'_>) -> Result<Outcome> {
+    let clock = Instant::now();
+    let needs = if lab.settings.full { experiment.needs_full } else { experiment.needs };
+    data::check(needs, &lab.settings.folder)?;
+    let rows = (experiment.run)(lab)?;
+    Ok(Outcome { name: experiment.name, rows, seconds: clock.elapsed().as_secs_f64() })
+}

@@ -1,0 +1,67 @@
+//! The experiments there are, for people and programs.
+
+use mercer::report::{Align, Page, Report, Table, Tone};
+use serde::{Serialize, Serializer};
+
+use crate::{ALL, Experiment};
+
+/// The list of all experiments.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct List;
+
+#[derive(Serialize)]
+struct Line {
+    name: &'static str,
+    shows: &'static str,
+    paper: &'static str,
+    needs: Vec<&'static str>,
+    seconds: u32,
+    full_seconds: Option<u32>,
+}
+
+impl From<&Experiment> for Line {
+    fn from(e: &Experiment) -> Self {
+        Line {
+            name: e.name,
+            shows: e.shows,
+            paper: e.paper,
+            needs: e.needs.iter().map(|set| set.name).collect(),
+            seconds: e.seconds,
+            full_seconds: e.full,
+        }
+    }
+}
+
+impl Serialize for List {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(ALL.iter().map(Line::from))
+    }
+}
+
+impl Report for List {
+    fn write(&self, page: &mut Page) {
+        let mut table = Table::new()
+            .column("name", Align::Left)
+            .column("data", Align::Left)
+            .column("about", Align::Right)
+            .column("--full", Align::Right)
+            .column("paper", Align::Left);
+        for line in ALL.iter().map(Line::from) {
+            let seconds = |s: u32| format!("{s} s");
+            table.toned_row([
+                (line.name.to_owned(), Tone::Command),
+                (line.needs.join(", "), Tone::Plain),
+                (seconds(line.seconds), Tone::Plain),
+                (line.full_seconds.map_or_else(String::new, seconds), Tone::Plain),
+                (line.paper.to_owned(), Tone::Quiet),
+            ]);
+        }
+        page.title("Experiments of the papers", "the papers' numbers beside Mercer's");
+        page.blank();
+        page.table(&table);
+        for line in ALL {
+            page.blank();
+            page.facts([(line.name, format!("{}.", line.shows))]);
+        }
+    }
+}
