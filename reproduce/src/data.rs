@@ -81,44 +81,58 @@ pub fn check(needs: &[Set], folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The USPS digits.
-pub fn usps(folder: &Path, copy: Usps, par: Par) -> Result<Split> {
+/// The USPS digits, or the first so many of both files.
+pub fn usps(folder: &Path, copy: Usps, rows: Option<usize>, par: Par) -> Result<Split> {
     let line = match copy {
         Usps::Smoothed => "smooth(0.75)",
         Usps::Raw => "",
     };
     let options = ReadOptions { columns: Some(256), ..classes() };
-    prepared(&USPS, &options, [0, 1], ImageShape::grey(16, 16), line, folder, par)
+    let split = read_both(&USPS, [0, 1], &options, folder, rows)?;
+    prepared(split, ImageShape::grey(16, 16), line, par)
 }
 
-/// The MNIST digits, pixels mapped to [-1, 1].
-pub fn mnist(folder: &Path, par: Par) -> Result<Split> {
-    let line = "scale(by=2/255, add=-1)";
-    prepared(&MNIST, &classes(), [0, 2], ImageShape::grey(28, 28), line, folder, par)
+/// The MNIST digits, or the first so many of both files, pixels mapped to [-1, 1].
+pub fn mnist(folder: &Path, rows: Option<usize>, par: Par) -> Result<Split> {
+    let split = read_both(&MNIST, [0, 2], &classes(), folder, rows)?;
+    prepared(split, ImageShape::grey(28, 28), "scale(by=2/255, add=-1)", par)
 }
 
 fn classes() -> ReadOptions {
     ReadOptions { targets: TargetKind::Classes, ..ReadOptions::default() }
 }
 
-/// Two files of a set as images, after the stages of a line.
-fn prepared(
+/// The training and the test file of a set, by their place among its files.
+fn read_both(
     set: &Set,
-    options: &ReadOptions,
     [train, test]: [usize; 2],
-    shape: ImageShape,
-    stages: &str,
+    options: &ReadOptions,
     folder: &Path,
-    par: Par,
+    rows: Option<usize>,
 ) -> Result<Split> {
     check(std::slice::from_ref(set), folder)?;
-    let mut train = read(folder.join(set.files[train]), options)?;
-    let mut test = read(folder.join(set.files[test]), options)?;
-    let recipes = Stages::parse(stages)?;
-    train.points = train.points.with_image(shape)?;
-    test.points = test.points.with_image(shape)?;
-    let (fitted, points) = Stages::fit(&recipes, train.points.view(), par)?;
-    test.points = fitted.apply(test.points.view(), par)?;
-    train.points = points;
-    Ok(Split { train, test })
+    let one = |file: usize| -> Result<Dataset> {
+        let data = read(folder.join(set.files[file]), options)?;
+        Ok(match rows {
+            Some(n) => head(&data, n),
+            None => data,
+        })
+    };
+    Ok(Split { train: one(train)?, test: one(test)? })
+}
+
+/// The first rows.
+pub(crate) fn head(data: &Dataset, n: usize) -> Dataset {
+    data.gather(&(0..n.min(data.len())).collect::<Vec<_>>())
+}
+
+/// Images of a shape after the stages of a line.
+fn prepared(mut split: Split, shape: ImageShape, line: &str, par: Par) -> Result<Split> {
+    let (train, test) = (&mut split.train.points, &mut split.test.points);
+    *train = train.clone().with_image(shape)?;
+    *test = test.clone().with_image(shape)?;
+    let (stages, fitted) = Stages::fit(&Stages::parse(line)?, train.view(), par)?;
+    *test = stages.apply(test.view(), par)?;
+    *train = fitted;
+    Ok(split)
 }

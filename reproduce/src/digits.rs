@@ -1,7 +1,6 @@
 //! What the experiments on digits have in common.
 
 use mercer::data::{Dataset, Labels, Targets, split};
-use mercer::kernel::Kernel;
 use mercer::model::svc::{Machine, SvcModel};
 use mercer::{Par, Result};
 
@@ -19,45 +18,35 @@ pub(crate) fn thresholds() -> impl ExactSizeIterator<Item = f64> {
 }
 
 impl Lab<'_> {
-    /// The USPS digits, or their first rows where only so many are wanted.
+    /// The USPS digits.
     pub(crate) fn usps(&self, copy: Usps) -> Result<Split> {
-        Ok(self.cut(data::usps(&self.settings.folder, copy, self.par())?))
+        data::usps(&self.settings.folder, copy, self.settings.rows, self.par())
     }
 
-    /// The MNIST digits, or their first rows where only so many are wanted.
+    /// The MNIST digits.
     pub(crate) fn mnist(&self) -> Result<Split> {
-        Ok(self.cut(data::mnist(&self.settings.folder, self.par())?))
+        data::mnist(&self.settings.folder, self.settings.rows, self.par())
     }
 
-    fn cut(&self, split: Split) -> Split {
-        match self.settings.rows {
-            None => split,
-            Some(n) => Split { train: head(&split.train, n), test: head(&split.test, n) },
-        }
-    }
-
-    /// The threshold of the sigmoid kernel with the fewest errors on a fifth of the training rows, machines trained on
-    /// the rest. Every second threshold is tried.
+    /// The threshold of the sigmoid kernel with the fewest errors in a five-fold cross-validation on the training rows.
+    /// Every second threshold is tried.
     pub(crate) fn validated_threshold(&mut self, train: &Dataset) -> Result<f64> {
-        let fold = split::stratified_holdout(train.targets.classes()?, 0.2, 1)?;
-        let (fit, held) = (train.gather(&fold.train), train.gather(&fold.test));
-        let mut best = (f64::INFINITY, 0.0);
+        let folds = split::stratified_kfold(train.targets.classes()?, 5, 1)?;
         let tried: Vec<f64> = thresholds().step_by(2).collect();
-        for (i, &threshold) in tried.iter().enumerate() {
-            self.step(format!("validating sigmoid T={threshold}"), i, tried.len())?;
-            let model = self.classifier(sigmoid(threshold, train.dim()), C, &fit)?;
-            let errors = error_percent(&model, &held, self.par())?;
-            if errors < best.0 {
-                best = (errors, threshold);
+        let mut wrong = vec![0; tried.len()];
+        for (i, fold) in folds.iter().enumerate() {
+            let (fit, held) = (train.gather(&fold.train), train.gather(&fold.test));
+            for (j, &threshold) in tried.iter().enumerate() {
+                let done = i * tried.len() + j;
+                self.step(format!("validating sigmoid T={threshold}"), done, folds.len() * tried.len())?;
+                let model = self.classifier(sigmoid(threshold, train.dim()), C, &fit)?;
+                wrong[j] += errors(&model, &held, self.par())?;
             }
         }
-        Ok(best.1)
+        // Of equals the first.
+        let best = (0..tried.len()).min_by_key(|&j| wrong[j]).expect("thresholds are tried");
+        Ok(tried[best])
     }
-}
-
-/// The first rows.
-pub(crate) fn head(data: &Dataset, n: usize) -> Dataset {
-    data.gather(&(0..n.min(data.len())).collect::<Vec<_>>())
 }
 
 /// The same points, told apart by whether they are a digit.
@@ -69,17 +58,13 @@ pub(crate) fn digit_or_rest(data: &Dataset, digit: &str) -> Result<Dataset> {
 
 /// The number of rows told wrong.
 pub(crate) fn errors(model: &SvcModel, data: &Dataset, par: Par) -> Result<usize> {
-    Ok(wrong(model, &model.predict(data.points.view(), par)?, data.targets.classes()?).count())
+    let (told, labels) = (model.predict(data.points.view(), par)?, data.targets.classes()?);
+    Ok((0..told.len()).filter(|&i| model.classes[told[i] as usize] != labels.name_of(i)).count())
 }
 
 /// The share of rows told wrong, in hundredths.
 pub(crate) fn error_percent(model: &SvcModel, data: &Dataset, par: Par) -> Result<f64> {
     Ok(100.0 * errors(model, data, par)? as f64 / data.len() as f64)
-}
-
-/// The rows whose class is not the one told.
-fn wrong<'a>(model: &'a SvcModel, told: &'a [u32], labels: &'a Labels) -> impl Iterator<Item = usize> + 'a {
-    (0..told.len()).filter(|&i| model.classes[told[i] as usize] != labels.name_of(i))
 }
 
 /// The training rows with a coefficient in a machine, rising.
@@ -94,6 +79,3 @@ pub(crate) fn mean_support(model: &SvcModel) -> f64 {
     let all: usize = model.machines.iter().map(|m| m.free.len() + m.bounded.len()).sum();
     all as f64 / model.machines.len() as f64
 }
-
-/// A kernel with the name it has in tables.
-pub(crate) type Named = (&'static str, Kernel);

@@ -59,9 +59,7 @@ impl Report for List {
         page.title("Experiments of the papers", "the papers' numbers beside Mercer's");
         page.blank();
         page.table(&table);
-        for line in ALL {
-            page.blank();
-            page.facts([(line.name, format!("{}.", line.shows))]);
-        }
+        page.blank();
+        page.facts(ALL.iter().map(|e| (e.name, format!("{}.", e.shows))));
     }
 }

@@ -63,7 +63,14 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-fn row(group: &str, setting: &str, quantity: &'static str, paper: Option<f64>, mercer: f64, better: Better) -> Row {
+fn row(
+    group: &str,
+    setting: &str,
+    quantity: &'static str,
+    paper: Option<f64>,
+    mercer: f64,
+    better: Better,
+) -> Row {
     Row {
         group: group.into(),
         setting: setting.into(),
@@ -154,7 +161,6 @@ fn digit(
 /// The rows of a digit, and all others.
 fn parted(data: &Dataset, digit: &str) -> Result<(Dataset, Dataset)> {
     let labels = data.targets.classes()?;
-    let (own, others): (Vec<usize>, Vec<usize>) =
-        (0..data.len()).partition(|&i| labels.name_of(i) == digit);
+    let (own, others): (Vec<usize>, Vec<usize>) = (0..data.len()).partition(|&i| labels.name_of(i) == digit);
     Ok((data.gather(&own), data.gather(&others)))
 }

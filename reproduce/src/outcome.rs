@@ -36,7 +36,7 @@ pub enum Unit {
 pub enum Chosen {
     /// It is the paper's.
     Paper,
-    /// On training rows held out, never on the test set.
+    /// By validation on training rows, never on the test set.
     Validation,
 }
 
@@ -113,7 +113,7 @@ impl Report for Outcome {
         }
         page.blank();
         if self.rows.iter().any(|row| row.chosen == Chosen::Validation) {
-            page.remark(Tone::Quiet, '*', "chosen on training rows held out, not on the test set");
+            page.remark(Tone::Quiet, '*', "chosen by validation on training rows, not on the test set");
         }
         for note in experiment.map_or(&[][..], |e| e.notes) {
             page.remark(Tone::Quiet, '-', note);
@@ -134,25 +134,29 @@ fn side_by_side(rows: &[Row]) -> Table {
             settings.push(row);
         }
     }
-    // Without a number of the paper's its columns would stand empty.
-    let beside = rows.iter().any(|row| row.paper.is_some());
+    // A quantity without a number of the paper's has one column only.
+    let beside: Vec<bool> = quantities
+        .iter()
+        .map(|q| rows.iter().any(|row| row.quantity == q.quantity && row.paper.is_some()))
+        .collect();
     let mut table = Table::new().column("", Align::Left);
     let mut heads = vec![String::new()];
-    for row in &quantities {
+    for (row, &beside) in quantities.iter().zip(&beside) {
         let unit = if row.unit == Unit::Percent { ", %" } else { "" };
         table = table.column(&format!("{}{unit}", row.quantity), Align::Right);
         if beside {
             table = table.column("", Align::Right);
-            heads.extend(["paper".into(), "mercer".into()]);
+            heads.push("paper".into());
         }
+        heads.push("mercer".into());
     }
-    if beside {
+    if beside.contains(&true) {
         table.toned_row(heads.into_iter().map(|head| (head, Tone::Quiet)));
     }
     for first in settings {
         let mark = if first.chosen == Chosen::Validation { " *" } else { "" };
         let mut cells = vec![(format!("{}{mark}", first.setting), Tone::Plain)];
-        for quantity in &quantities {
+        for (quantity, &beside) in quantities.iter().zip(&beside) {
             let cell = rows.iter().find(|r| r.setting == first.setting && r.quantity == quantity.quantity);
             let [paper, mercer] = cell.map(Row::shown).unwrap_or_default();
             if beside {
@@ -223,7 +227,7 @@ made up
   poly d=1              8.9    8.57    282     301
   sigmoid *                    5.00
 
-  * chosen on training rows held out, not on the test set
+  * chosen by validation on training rows, not on the test set
   - 1.5 seconds
 ";
         assert_eq!(text, wanted);

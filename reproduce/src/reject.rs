@@ -8,8 +8,8 @@ use mercer::Result;
 use mercer::model::svc::Wanted;
 
 use crate::Experiment;
-use crate::data::MNIST;
-use crate::digits::{C, error_percent, head, mean_support};
+use crate::data::{MNIST, head};
+use crate::digits::{C, error_percent, mean_support};
 use crate::kernels::poly;
 use crate::lab::Lab;
 use crate::outcome::{Better, Chosen, Row, Unit};
@@ -32,8 +32,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
 /// Training rows of the default.
 const PART: usize = 10_000;
 /// Support vectors of the paper's ten machines.
-const SUPPORT: [f64; 10] =
-    [1206.0, 757.0, 2183.0, 2506.0, 1784.0, 2255.0, 1347.0, 1712.0, 3053.0, 2720.0];
+const SUPPORT: [f64; 10] = [1206.0, 757.0, 2183.0, 2506.0, 1784.0, 2255.0, 1347.0, 1712.0, 3053.0, 2720.0];
 
 fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
     lab.step("reading", 0, 3)?;

@@ -7,12 +7,12 @@
 use mercer::Result;
 use mercer::kernel::Kernel;
 
+use crate::Experiment;
 use crate::data::{USPS, Usps};
 use crate::digits::{C, error_percent, mean_support, thresholds};
 use crate::kernels::{poly, rbf, sigmoid};
 use crate::lab::Lab;
 use crate::outcome::{Better, Chosen, Row, Unit};
-use crate::Experiment;
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "usps-kernels",

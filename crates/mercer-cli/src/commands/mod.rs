@@ -3,6 +3,7 @@
 
 mod data;
 mod kernel;
+mod reproduce;
 mod tour;
 
 use clap::{ArgMatches, Args};
@@ -13,6 +14,7 @@ use crate::failure::{Done, Failure};
 /// Every command, in the order they are shown.
 pub(crate) static ALL: &[Entry] = &[
     entry::<tour::Tour>(),
+    entry::<reproduce::Reproduce>(),
     entry::<data::info::Info>(),
     entry::<data::convert::Convert>(),
     entry::<data::split::Split>(),

@@ -5,5 +5,6 @@ mod help;
 mod kernel;
 mod manners;
 mod refusals;
+mod reproduce;
 mod run;
 mod tour;

@@ -1,0 +1,54 @@
+//! `mercer reproduce`: an experiment of the papers, their numbers beside ours.
+
+use clap::Args;
+use mercer_reproduce::{ALL, Lab, List, Settings};
+
+use crate::commands::Command;
+use crate::context::Context;
+use crate::failure::Done;
+use crate::progress::Progress;
+
+/// Run an experiment of the papers, their numbers beside Mercer's
+///
+/// Seeds are fixed, and numbers that come out worse than the paper's are shown as they are. The data are not Mercer's to
+/// give away: they are looked for in the folder that MERCER_DATA names, else in data/local.
+#[derive(Debug, Args)]
+#[command(after_help = after_help())]
+pub(crate) struct Reproduce {
+    /// Which one
+    #[arg(value_name = "NAME", required_unless_present = "list")]
+    name: Option<String>,
+
+    /// Show all experiments instead of running one
+    #[arg(long, conflicts_with_all = ["name", "full"])]
+    list: bool,
+
+    /// All of the paper's data, where the default is a part: may take long
+    #[arg(long)]
+    full: bool,
+}
+
+fn after_help() -> String {
+    let list: String = ALL.iter().map(|e| format!("  {:14} {}\n", e.name, e.shows)).collect();
+    format!(
+        "Experiments:\n{list}\nExample:\n  MERCER_DATA=~/data mercer reproduce usps-kernels --format json"
+    )
+}
+
+impl Command for Reproduce {
+    const PATH: &'static [&'static str] = &["reproduce"];
+
+    fn run(self, context: &Context) -> Done {
+        let Some(name) = self.name else {
+            return context.show(&List);
+        };
+        let experiment = mercer_reproduce::find(&name)?;
+        let (full, par, memory) = (self.full, context.par, Some(context.memory));
+        let settings = Settings { full, par, memory, ..Settings::default() };
+        let mut watch = Progress::new(context).watch();
+        let outcome = mercer_reproduce::run(experiment, &mut Lab::new(settings, &mut watch))?;
+        // The bar must be gone before the table comes.
+        drop(watch);
+        context.show(&outcome)
+    }
+}

@@ -1,0 +1,151 @@
+//! Every experiment of the table: its entry, what it says without data, and, where `MERCER_DATA` (or `data/local`) has the
+//! data, a run on the first rows.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use mercer::Par;
+use mercer_reproduce::{ALL, Experiment, Lab, List, Outcome, Settings, data, find, run};
+use serde_json::Value;
+
+fn settings(folder: &Path) -> Settings {
+    Settings { par: Par::new(2), folder: folder.to_owned(), rows: Some(200), ..Settings::default() }
+}
+
+fn ran(experiment: &Experiment, folder: &Path) -> mercer::Result<Outcome> {
+    run(experiment, &mut Lab::new(settings(folder), &mut mercer::watch::silent()))
+}
+
+/// An experiment on the first rows, where its data is there.
+fn small(name: &str) -> Option<Outcome> {
+    let local = concat!(env!("CARGO_MANIFEST_DIR"), "/../data/local");
+    let folder = std::env::var_os("MERCER_DATA").map_or_else(|| PathBuf::from(local), PathBuf::from);
+    let experiment = find(name).expect("a name of the table");
+    if let Err(missing) = data::check(experiment.needs, &folder) {
+        eprintln!("skipped: {missing}");
+        return None;
+    }
+    let outcome = ran(experiment, &folder).expect("good data");
+    let labels: BTreeSet<String> = outcome.rows.iter().map(mercer_reproduce::Row::label).collect();
+    assert_eq!(labels.len(), outcome.rows.len(), "two rows of {name} have one label");
+    let json: Value = serde_json::from_str(&mercer::report::json(&outcome)).expect("JSON");
+    assert_eq!(keys(&json), ["name", "rows", "seconds"]);
+    for row in json["rows"].as_array().expect("rows") {
+        assert_eq!(keys(row), ["better", "chosen", "label", "mercer", "paper", "unit"]);
+        assert!(row["mercer"].is_number(), "{row}");
+    }
+    let text = mercer::report::text(&outcome, false);
+    assert!(text.starts_with(name) && text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    Some(outcome)
+}
+
+fn keys(value: &Value) -> Vec<&str> {
+    let mut keys: Vec<&str> = value.as_object().expect("an object").keys().map(String::as_str).collect();
+    keys.sort_unstable();
+    keys
+}
+
+#[test]
+fn names_are_unique_and_entries_are_whole() {
+    let names: BTreeSet<&str> = ALL.iter().map(|e| e.name).collect();
+    assert_eq!(names.len(), ALL.len());
+    for e in ALL {
+        assert!(e.seconds <= 120, "{}: the default is for two minutes", e.name);
+        assert!(e.needs.iter().all(|set| e.needs_full.contains(set)), "{}", e.name);
+        assert!(!e.shows.ends_with('.') && e.paper.contains(|c: char| c.is_ascii_digit()), "{}", e.name);
+    }
+    assert!(find("no-such").expect_err("no such name").to_string().contains("one of usps-kernels"));
+}
+
+#[test]
+fn missing_data_is_named_file_by_file() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    std::fs::create_dir(folder.path().join("usps")).expect("a fresh folder");
+    std::fs::write(folder.path().join("usps/usps.train.svm.xz"), b"").expect("a fresh folder");
+    let message = ran(find("usps-kernels").expect("in the table"), folder.path()).expect_err("no test file");
+    let place = folder.path().display();
+    assert_eq!(
+        message.to_string(),
+        format!(
+            "the USPS digits are not here: no usps/usps.test.svm.xz in {place}; set MERCER_DATA to the folder that has \
+             them"
+        )
+    );
+    let message = ran(find("reject").expect("in the table"), folder.path()).expect_err("no file");
+    assert!(
+        message
+            .to_string()
+            .starts_with("the MNIST digits are not here: no mnist/train-images-idx3-ubyte.gz, no ")
+    );
+}
+
+#[test]
+fn a_run_can_be_broken_off() {
+    let Some(folder) = std::env::var_os("MERCER_DATA").map(PathBuf::from) else { return };
+    let experiment = find("one-class").expect("in the table");
+    if data::check(experiment.needs, &folder).is_err() {
+        return;
+    }
+    let mut steps = 0;
+    let mut watch = |_: &mercer::watch::Step| {
+        steps += 1;
+        if steps < 3 { std::ops::ControlFlow::Continue(()) } else { std::ops::ControlFlow::Break(()) }
+    };
+    let broken = run(experiment, &mut Lab::new(settings(&folder), &mut watch));
+    assert!(matches!(broken, Err(mercer::Error::Cancelled)), "{broken:?}");
+}
+
+#[test]
+fn the_list_names_every_experiment() {
+    let text = mercer::report::text(&List, false);
+    let json: Value = serde_json::from_str(&mercer::report::json(&List)).expect("JSON");
+    for (line, e) in json.as_array().expect("a list").iter().zip(ALL) {
+        assert_eq!(line["name"], e.name);
+        assert!(text.contains(e.name) && text.contains(e.paper));
+    }
+}
+
+#[test]
+fn usps_kernels_scans_both_copies() {
+    let Some(outcome) = small("usps-kernels") else { return };
+    assert_eq!(outcome.rows.len(), 2 * 2 * (7 + 7 + 17 + 1));
+    assert!(outcome.rows.iter().all(|row| row.paper.is_none()), "the paper did not take the first rows");
+    // Two hundred digits teach something: guessing would be wrong nine times in ten.
+    let error = |name: &str| outcome.rows.iter().find(|r| r.label() == name).expect("a row").mercer;
+    assert!(error("smoothed, rbf c=0.5: test error") < 30.0);
+    assert!(error("raw, poly d=3: test error") < 30.0);
+}
+
+#[test]
+fn sv_overlap_is_large() {
+    let Some(outcome) = small("sv-overlap") else { return };
+    let overlaps: Vec<f64> =
+        outcome.rows.iter().filter(|r| r.quantity == "overlap").map(|r| r.mercer).collect();
+    assert!(overlaps.iter().all(|share| (0.0..=100.0).contains(share)));
+    let mean = overlaps.iter().sum::<f64>() / overlaps.len() as f64;
+    assert!(mean > 50.0, "{mean}");
+}
+
+#[test]
+fn rejecting_lowers_the_error() {
+    let Some(outcome) = small("reject") else { return };
+    let [error, rejected, support] = outcome.rows.as_slice() else { panic!("three rows") };
+    assert!(error.mercer < 40.0 && rejected.mercer >= error.mercer - 0.5, "{error:?} {rejected:?}");
+    assert!(support.mercer > 1.0 && support.mercer < 200.0);
+}
+
+#[test]
+fn nu_bounds_outliers_and_support_vectors() {
+    let Some(outcome) = small("one-class") else { return };
+    let digits: Vec<_> = outcome.rows.iter().filter(|r| r.group != "toy").collect();
+    for row in digits.iter().filter(|r| r.quantity == "outliers") {
+        assert!(row.mercer <= row.paper.expect("the bound"), "{row:?}");
+    }
+    for row in digits.iter().filter(|r| r.quantity == "SVs") {
+        assert!(row.mercer >= row.paper.expect("the bound"), "{row:?}");
+    }
+    let corner: Vec<f64> =
+        outcome.rows.iter().filter(|r| r.quantity == "corner left out").map(|r| r.mercer).collect();
+    assert_eq!(corner[0], 100.0, "a large nu leaves the corner out");
+    assert!(corner[1] < 50.0 && corner[2] < 100.0, "a small nu, or a small width, does not: {corner:?}");
+}
