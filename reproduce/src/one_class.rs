@@ -24,7 +24,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     shows: "nu is an upper bound on the share of outliers and a lower bound on that of support vectors",
     paper: "Mueller et al. 2001, Theorem 2 and Fig. 14",
     notes: &[
-        "Toy: the paper's points are not to be had; these are our own, as many as its shares fit.",
+        "Toy: the paper's points are not to be had; these are our own, as many as its shares fit, as wide as its margin.",
         "Digits: the paper's column is the bound, 100 nu: outliers must be below it, support vectors above.",
     ],
     needs: &[USPS],
@@ -96,7 +96,7 @@ fn toy(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
     for (nu, c, corner, paper) in PICTURES {
         let data = points(corner)?;
         let model = lab.novelty(Kernel::Rbf { gamma: 1.0 / c }, nu, &data)?;
-        let setting = format!("nu={nu}, c={c}{}", if corner { ", with a corner" } else { "" });
+        let setting = format!("nu={nu}, c={c}{}", if corner { ", corner" } else { "" });
         let n = data.len() as f64;
         let norm2 = model.expansion.norm2(lab.par())?[0];
         let mut add = |quantity, paper, mercer, unit| {
@@ -114,7 +114,7 @@ fn toy(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// A cloud, and points in the upper left corner behind it.
+/// A cloud as wide as the paper's margin has it, and points in the upper left corner behind it.
 fn points(corner: bool) -> Result<Dataset> {
     let mut rng = ChaCha8Rng::seed_from_u64(14);
     let mut normal = || {
@@ -123,10 +123,10 @@ fn points(corner: bool) -> Result<Dataset> {
     };
     let mut values = Vec::new();
     for _ in 0..CLOUD {
-        values.extend([0.2 + 0.35 * normal(), -0.2 + 0.35 * normal()]);
+        values.extend([0.2 + 0.25 * normal(), -0.2 + 0.25 * normal()]);
     }
     for _ in 0..if corner { CORNER } else { 0 } {
-        values.extend([-0.8 + 0.08 * normal(), 0.8 + 0.08 * normal()]);
+        values.extend([-0.7 + 0.1 * normal(), 0.7 + 0.1 * normal()]);
     }
     Dataset::new(Points::dense(values, 2)?, Targets::None)
 }
@@ -153,7 +153,7 @@ fn digit(
     if !same.is_empty() && !others.is_empty() {
         rows.push(add("test, left out", None, outliers(&model, &same, lab.par())?, Better::Near));
         let kept = 100.0 - outliers(&model, &others, lab.par())?;
-        rows.push(add("other digits taken in", None, kept, Better::Lower));
+        rows.push(add("others taken in", None, kept, Better::Lower));
     }
     Ok(rows)
 }

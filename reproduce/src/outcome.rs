@@ -222,10 +222,10 @@ mod tests {
 made up
 
   smoothed
-              test error, %            SVs
-                      paper  mercer  paper  mercer
-  poly d=1              8.9    8.57    282     301
-  sigmoid *                    5.00
+             test error, %            SVs
+                     paper  mercer  paper  mercer
+  poly d=1             8.9    8.57    282     301
+  sigmoid *                   5.00
 
   * chosen by validation on training rows, not on the test set
   - 1.5 seconds

@@ -120,7 +120,7 @@ fn usps_kernels_scans_both_copies() {
 fn sv_overlap_is_large() {
     let Some(outcome) = small("sv-overlap") else { return };
     let overlaps: Vec<f64> =
-        outcome.rows.iter().filter(|r| r.quantity == "overlap").map(|r| r.mercer).collect();
+        outcome.rows.iter().filter(|r| r.quantity.starts_with("SVs of")).map(|r| r.mercer).collect();
     assert!(overlaps.iter().all(|share| (0.0..=100.0).contains(share)));
     let mean = overlaps.iter().sum::<f64>() / overlaps.len() as f64;
     assert!(mean > 50.0, "{mean}");
@@ -146,6 +146,6 @@ fn nu_bounds_outliers_and_support_vectors() {
     }
     let corner: Vec<f64> =
         outcome.rows.iter().filter(|r| r.quantity == "corner left out").map(|r| r.mercer).collect();
-    assert_eq!(corner[0], 100.0, "a large nu leaves the corner out");
-    assert!(corner[1] < 50.0 && corner[2] < 100.0, "a small nu, or a small width, does not: {corner:?}");
+    assert!(corner[0] > 80.0, "a large nu leaves the corner out: {corner:?}");
+    assert!(corner[1] < 20.0 && corner[2] < corner[0], "a small nu, or a small width, does not: {corner:?}");
 }
