@@ -118,6 +118,24 @@ impl PairRows<'_> {
             block_strided(self.all.kernel, &class.side.gather(rows), &class.side, out, stride, par);
         }
     }
+
+    /// Rows of the first class, then rows of the second: each class's rows are one product.
+    fn block_by_class(&self, rows: &[u32], out: &mut [f32], par: Par) {
+        let (na, n) = (self.a.rows.len(), self.len());
+        let (first, second) = rows.split_at(rows.partition_point(|&r| (r as usize) < na));
+        let second: Vec<u32> = second.iter().map(|r| r - na as u32).collect();
+        let (upper, lower) = out.split_at_mut(first.len() * n);
+        if !first.is_empty() {
+            self.inside(self.a, first, upper, n, par);
+            let some = self.a.side.gather(first);
+            block_strided(self.all.kernel, &some, &self.b.side, &mut upper[na..], n, par);
+        }
+        if !second.is_empty() {
+            let some = self.b.side.gather(&second);
+            block_strided(self.all.kernel, &some, &self.a.side, lower, n, par);
+            self.inside(self.b, &second, &mut lower[na..], n, par);
+        }
+    }
 }
 
 impl Rows for PairRows<'_> {
@@ -131,26 +149,15 @@ impl Rows for PairRows<'_> {
 
     fn block(&self, rows: &[u32], out: &mut [f32], par: Par) {
         let (na, n) = (self.a.rows.len(), self.len());
+        if rows.is_sorted_by_key(|&r| r as usize >= na) {
+            return self.block_by_class(rows, out, par);
+        }
         // The rows of each class as one product, then to the places they were asked for.
-        let (mut place, mut numbers) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
-        for (p, &r) in rows.iter().enumerate() {
-            let second = usize::from(r as usize >= na);
-            place[second].push(p);
-            numbers[second].push(if second == 1 { r - na as u32 } else { r });
-        }
+        let mut order: Vec<usize> = (0..rows.len()).collect();
+        order.sort_by_key(|&p| rows[p] as usize >= na);
         let mut lines = vec![0.0; rows.len() * n];
-        let (first, second) = lines.split_at_mut(place[0].len() * n);
-        if !first.is_empty() {
-            self.inside(self.a, &numbers[0], first, n, par);
-            let some = self.a.side.gather(&numbers[0]);
-            block_strided(self.all.kernel, &some, &self.b.side, &mut first[na..], n, par);
-        }
-        if !second.is_empty() {
-            let some = self.b.side.gather(&numbers[1]);
-            block_strided(self.all.kernel, &some, &self.a.side, second, n, par);
-            self.inside(self.b, &numbers[1], &mut second[na..], n, par);
-        }
-        for (line, &p) in lines.chunks(n).zip(place[0].iter().chain(&place[1])) {
+        self.block_by_class(&order.iter().map(|&p| rows[p]).collect::<Vec<_>>(), &mut lines, par);
+        for (line, p) in lines.chunks(n).zip(order) {
             out[p * n..(p + 1) * n].copy_from_slice(line);
         }
     }
@@ -190,5 +197,52 @@ impl Rows for PairRows<'_> {
 
     fn cost(&self) -> f64 {
         self.a.side.cost()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mercer_testkit::{assert::all_close, toy};
+
+    #[test]
+    fn a_pair_is_the_matrix_of_its_rows_however_it_is_asked_for() {
+        let (n, d) = (90, 4);
+        let points = Points::dense(toy::normals(n, d, 1), d).expect("whole rows");
+        let of_row: Vec<u32> = (0..n as u32).map(|i| (i * i) % 3).collect();
+        let kernel = Kernel::Rbf { gamma: 0.3 };
+        for memory in [0, usize::MAX] {
+            let classes = Classes::new(&kernel, &points, &of_row, 3, memory).expect("a kernel on numbers");
+            let (a, b) = (classes.rows(1), classes.rows(0));
+            let own = points.gather(&[a, b].concat());
+            let plain = KernelRows::new(&kernel, &own).expect("a kernel on numbers");
+            let pair = classes.pair(1, 0);
+            let m = pair.len();
+            assert_eq!(m, a.len() + b.len());
+            all_close(&pair.diag(), &plain.diag(), 1e-15);
+            let wide = |v: &[f32]| v.iter().map(|&v| f64::from(v)).collect::<Vec<_>>();
+            let (mut got, mut want) = (vec![0.0; m * m], vec![0.0; m * m]);
+            pair.fill(&mut got, Par::one());
+            plain.fill(&mut want, Par::one());
+            all_close(&wide(&got), &wide(&want), 1e-6);
+            // In order, mixed, of one class alone.
+            let last = m as u32 - 1;
+            for rows in [
+                vec![0, 1, 2, last - 1, last],
+                vec![last, 0, last - 2, 3, 1],
+                vec![last, last - 3],
+                vec![2, 0],
+            ] {
+                let (mut got, mut want) = (vec![0.0; rows.len() * m], vec![0.0; rows.len() * m]);
+                pair.block(&rows, &mut got, Par::one());
+                plain.block(&rows, &mut want, Par::one());
+                all_close(&wide(&got), &wide(&want), 1e-6);
+                let (mut got, mut want) = (vec![0.0; m], vec![0.0; m]);
+                let coef = toy::normals(rows.len(), 1, 2);
+                pair.apply(&rows, &coef, &mut got, Par::one());
+                plain.apply(&rows, &coef, &mut want, Par::one());
+                all_close(&got, &want, 1e-12);
+            }
+        }
     }
 }

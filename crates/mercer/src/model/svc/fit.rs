@@ -10,10 +10,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::calibrate;
 use super::checkpoint::{Checkpoint, Fitted};
 use super::crowd::{Crowd, side_by_side};
-use super::filled::Filled;
 use super::machine::{self, Task};
 use super::multiclass::{self, Sides};
 use super::params::SvcParams;
+use super::share::{Filled, Kept};
 use crate::data::Labels;
 use crate::error::{Error, Result};
 use crate::gram::{Classes, KernelRows, Rows, is_precomputed};
@@ -144,10 +144,12 @@ impl<'a> Plan<'a> {
             pair.fill(&mut buffer[..n * n], Par::one());
             let rows = Filled { values: &buffer[..n * n], exact: &pair };
             let mut fitted = self.machine(m, &rows, &index, memory, Par::one(), crowd)?;
-            fitted.info.kernel_values += (n as u64 * (n as u64 + 1)) / 2;
+            fitted.info.kernel_values += (classes.rows(a).len() * classes.rows(b).len()) as u64;
             Ok(fitted)
         };
-        let fitted = side_by_side(workers, &self.order(), || Buffer::zeroed(0), job)?;
+        let mut fitted = side_by_side(workers, &self.order(), || Buffer::zeroed(0), job)?;
+        // The squares, which all machines of a class share.
+        fitted[0].info.kernel_values += (0..k).map(|c| half(classes.rows(c).len())).sum::<u64>();
         let note = match large.into_inner() {
             0 => "pairs of classes, each on its whole matrix".into(),
             large => format!("pairs of classes, {large} of {} with rows on demand", self.machines.len()),
@@ -161,14 +163,13 @@ impl<'a> Plan<'a> {
         let (n, all) = (self.labels.len(), self.all_rows());
         let rows = KernelRows::new(&self.kernel, self.sample.points)?;
         if n.saturating_mul(n).saturating_mul(size_of::<f32>()) > budget / 4 * 3 {
-            let order = self.order();
-            let fitted = side_by_side(
-                1,
-                &order,
-                || (),
-                |(), m| self.machine(m, &rows, &all, budget, self.par, crowd),
-            )?;
-            return Ok((fitted, "one matrix for all machines does not fit: rows on demand".into()));
+            let kept = Kept::new(&rows, budget / 2);
+            let job = |(): &mut (), m| self.machine(m, &kept, &all, budget / 2, self.par, crowd);
+            let mut fitted = side_by_side(1, &self.order(), || (), job)?;
+            for (m, f) in fitted.iter_mut().enumerate() {
+                f.info.kernel_values = if m == 0 { kept.computed() } else { 0 };
+            }
+            return Ok((fitted, "one matrix for all machines does not fit: rows on demand, shared".into()));
         }
         let mut whole = Buffer::<f32>::zeroed(n * n);
         rows.fill(&mut whole, self.par);
@@ -181,7 +182,7 @@ impl<'a> Plan<'a> {
             || (),
             |(), m| self.machine(m, &rows, &all, memory, Par::one(), crowd),
         )?;
-        fitted[0].info.kernel_values += (n as u64 * (n as u64 + 1)) / 2;
+        fitted[0].info.kernel_values += half(n);
         Ok((fitted, "one whole matrix for all machines".into()))
     }
 
@@ -251,6 +252,11 @@ impl<'a> Plan<'a> {
         order.sort_by_key(|&m| (std::cmp::Reverse(sizes[m]), m));
         order
     }
+}
+
+/// Values of a symmetric matrix that must be computed.
+fn half(n: usize) -> u64 {
+    n as u64 * (n as u64 + 1) / 2
 }
 
 /// The same labels without names that no row has.

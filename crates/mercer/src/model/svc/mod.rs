@@ -26,7 +26,7 @@
 mod calibrate;
 mod checkpoint;
 mod crowd;
-mod filled;
+
 mod fit;
 mod hard_margin;
 mod linear;
@@ -37,6 +37,7 @@ mod params;
 mod persist;
 mod platt;
 mod reject;
+mod share;
 
 use std::time::Instant;
 
