@@ -54,11 +54,11 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
     let digits = lab.usps(Usps::Smoothed)?;
     for nu in [0.01, 0.05, 0.1, 0.2, 0.5, 0.9] {
         lab.step(format!("digit 0, nu={nu}"), 2, 12)?;
-        rows.extend(digit(lab, &digits, "0", nu, "digit 0", format!("nu={nu}"))?);
+        rows.extend(digit(lab, &digits, "0", nu, "digit 0", &format!("nu={nu}"))?);
     }
     for (k, name) in ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"].into_iter().enumerate() {
         lab.step(format!("digit {name}"), 2 + k, 12)?;
-        rows.extend(digit(lab, &digits, name, 0.05, "nu=0.05", format!("digit {name}"))?);
+        rows.extend(digit(lab, &digits, name, 0.05, "nu=0.05", &format!("digit {name}"))?);
     }
     Ok(rows)
 }
@@ -138,14 +138,14 @@ fn digit(
     name: &str,
     nu: f64,
     group: &str,
-    setting: String,
+    setting: &str,
 ) -> Result<Vec<Row>> {
     let (own, _) = parted(&digits.train, name)?;
     let (same, others) = parted(&digits.test, name)?;
     let model = lab.novelty(rbf(0.5, own.dim()), nu, &own)?;
     let bound = Some(100.0 * nu);
     let support = 100.0 * model.support.len() as f64 / own.len() as f64;
-    let add = |quantity, paper, mercer, better| row(group, &setting, quantity, paper, mercer, better);
+    let add = |quantity, paper, mercer, better| row(group, setting, quantity, paper, mercer, better);
     let mut rows = vec![
         add("SVs", bound, support, Better::Higher),
         add("outliers", bound, outliers(&model, &own, lab.par())?, Better::Lower),

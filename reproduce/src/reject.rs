@@ -19,7 +19,6 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     shows: "Which share of MNIST must be rejected for an error of 0.5 %",
     paper: "Schoelkopf 1997, section 4.4.1 and Table 4.2",
     notes: &[
-        "The paper's 10000 test digits are others than MNIST's usual ones, drawn from the same writers.",
         "Without --full only the first 10000 of 60000 training digits are used, and there is nothing to compare with.",
     ],
     needs: &[MNIST],
