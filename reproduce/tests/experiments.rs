@@ -1,5 +1,6 @@
 //! Every experiment of the table: its entry, what it says without data, and, where `MERCER_DATA` (or `data/local`) has the
 //! data, a run on the first rows.
+#![expect(clippy::print_stderr, reason = "a test that cannot run here says so")]
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

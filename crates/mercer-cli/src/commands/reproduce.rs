@@ -29,7 +29,8 @@ pub(crate) struct Reproduce {
 }
 
 fn after_help() -> String {
-    let list: String = ALL.iter().map(|e| format!("  {:14} {}\n", e.name, e.shows)).collect();
+    let list =
+        ALL.iter().map(|e| format!("  {:14} {}", e.name, e.shows)).collect::<Vec<_>>().join("\n") + "\n";
     format!(
         "Experiments:\n{list}\nExample:\n  MERCER_DATA=~/data mercer reproduce usps-kernels --format json"
     )
