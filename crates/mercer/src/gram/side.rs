@@ -74,13 +74,18 @@ impl Layout {
 }
 
 fn mean(points: View<'_>) -> Vec<f64> {
-    let mut sum = vec![0.0; points.d];
-    let mut add = |row: &mut dyn Iterator<Item = f64>| sum.iter_mut().zip(row).for_each(|(s, v)| *s += v);
-    match points.data {
-        Data::F32(x) => x.chunks(points.d).for_each(|r| add(&mut r.iter().map(|&v| f64::from(v)))),
-        Data::F64(x) => x.chunks(points.d).for_each(|r| add(&mut r.iter().copied())),
-        _ => {}
+    fn sums<T: Real>(values: &[T], d: usize) -> Vec<f64> {
+        let mut sum = vec![0.0; d];
+        for row in values.chunks(d) {
+            sum.iter_mut().zip(row).for_each(|(s, v)| *s += v.f64());
+        }
+        sum
     }
+    let mut sum = match points.data {
+        Data::F32(x) => sums(x, points.d),
+        Data::F64(x) => sums(x, points.d),
+        _ => vec![0.0; points.d],
+    };
     sum.iter_mut().for_each(|s| *s /= points.n.max(1) as f64);
     sum
 }
@@ -195,24 +200,16 @@ fn dot_ready<T: Real>(points: View<'_>, layout: &Layout) -> Result<Ready<T>> {
     }
     let mut x = vec![T::ZERO; points.n * d];
     let mut sq = vec![T::ZERO; points.n];
-    // Subtracting in f64 before rounding is the point of the shift: the products are of small numbers.
-    let mut put = |i: usize, row: &mut dyn Iterator<Item = f64>| {
-        let out = &mut x[i * d..(i + 1) * d];
-        out.iter_mut().zip(row).zip(shift).for_each(|((o, v), s)| *o = T::of(v - s));
-        // From the rounded values, so that |x - x|^2 comes out as zero to rounding.
-        sq[i] = T::of(square(out.iter().map(|v| v.f64())));
-    };
+    let rows = x.chunks_mut(d).zip(&mut sq);
     match points.data {
-        Data::F32(v) => {
-            v.chunks(d).enumerate().for_each(|(i, r)| put(i, &mut r.iter().map(|&v| f64::from(v))));
-        }
-        Data::F64(v) => v.chunks(d).enumerate().for_each(|(i, r)| put(i, &mut r.iter().copied())),
+        Data::F32(v) => rows.zip(v.chunks(d)).for_each(|((x, sq), v)| *sq = put(x, v, shift)),
+        Data::F64(v) => rows.zip(v.chunks(d)).for_each(|((x, sq), v)| *sq = put(x, v, shift)),
         Data::Csr { start, column, value } => {
             let mut row = vec![0.0; d];
-            for i in 0..points.n {
+            for (i, (x, sq)) in rows.enumerate() {
                 row.fill(0.0);
                 (start[i]..start[i + 1]).for_each(|p| row[column[p] as usize] = value[p]);
-                put(i, &mut row.iter().copied());
+                *sq = put(x, &row, shift);
             }
         }
         Data::Sequences { .. } | Data::RowNumbers(_) => {
@@ -220,6 +217,19 @@ fn dot_ready<T: Real>(points: View<'_>, layout: &Layout) -> Result<Ready<T>> {
         }
     }
     Ok(Ready::Dense { x, d, sq })
+}
+
+/// Writes a shifted row and returns its squared norm.
+fn put<T: Real, S: Real>(out: &mut [T], row: &[S], shift: &[f64]) -> T {
+    // Subtracting in f64 before rounding is the point of the shift: the products are of small numbers.
+    out.iter_mut().zip(row).zip(shift).for_each(|((o, v), s)| *o = T::of(v.f64() - s));
+    // From the rounded values, so that |x - x|^2 comes out as zero to rounding; in eight sums, so that it is vector code.
+    let mut lanes = [0.0; 8];
+    let (chunks, rest) = out.as_chunks::<8>();
+    for chunk in chunks {
+        lanes.iter_mut().zip(chunk).for_each(|(l, v)| *l += v.f64() * v.f64());
+    }
+    T::of(lanes.iter().sum::<f64>() + square(rest.iter().map(|v| v.f64())))
 }
 
 fn square(row: impl Iterator<Item = f64>) -> f64 {
