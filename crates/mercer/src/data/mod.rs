@@ -3,6 +3,7 @@
 mod bundle;
 mod call;
 mod dataset;
+mod digits;
 pub mod image;
 pub mod io;
 mod map;
@@ -16,6 +17,7 @@ pub mod toy;
 pub use bundle::{Bundle, Tensor, Values};
 pub use call::Arg;
 pub use dataset::Dataset;
+pub use digits::digits;
 pub use points::{Csr, Data, ImageShape, Points, Row, Sequences, View};
 pub use stage::{Recipe, Stage, Stages};
 pub use summary::{

@@ -1,6 +1,6 @@
 //! Generated sets for first steps, pictures and the tour: small, seeded, with known structure.
 //!
-//! Two-dimensional but for [`sinc`], so that what a machine learns can be drawn.
+//! Two-dimensional but for [`sinc`] and the digits, so that what a machine learns can be drawn.
 
 use std::f64::consts::{PI, TAU};
 
@@ -33,6 +33,7 @@ pub const ALL: &[Toy] = &[
     Toy { name: "half-circle", doc: "half a circle with noise, no targets", make: half_circle },
     Toy { name: "square", doc: "the edges of a square with noise, no targets", make: square },
     Toy { name: "sinc", doc: "sin(x)/x with noise, for regression", make: sinc },
+    Toy { name: "digits", doc: "handwritten digits, 8 x 8 pixels, 1797 of them at most", make: some_digits },
 ];
 
 /// A toy set by its name.
@@ -132,6 +133,15 @@ pub fn sinc(n: usize, seed: u64) -> (Points, Targets) {
     let clean = |x: f64| if x == 0.0 { 1.0 } else { x.sin() / x };
     let y = x.iter().map(|&x| clean(x) + 0.1 * normal(&mut rng)).collect();
     (Points::dense(x, 1).expect("one value a point"), Targets::Reals(y))
+}
+
+/// So many of the [digits](super::digits()), drawn without replacement; all of them where more are asked for.
+pub fn some_digits(n: usize, seed: u64) -> (Points, Targets) {
+    let all = super::digits();
+    let mut rows = super::split::shuffle(all.len(), seed);
+    rows.truncate(n);
+    let some = all.gather(&rows);
+    (some.points, some.targets)
 }
 
 fn classes(

@@ -6,6 +6,7 @@
 mod data_info;
 mod geometry;
 mod gram;
+pub mod html;
 mod json;
 mod kernel_check;
 mod kernel_list;
@@ -13,6 +14,7 @@ mod number;
 mod picture;
 mod regions;
 mod scatter;
+pub mod svg;
 mod text;
 mod tour;
 mod trial;
@@ -31,7 +33,7 @@ pub use picture::picture;
 pub use regions::regions;
 pub use scatter::scatter;
 pub use text::{Align, Page, Table, Tone, clean};
-pub use tour::Tour;
+pub use tour::{Stop, Tour};
 pub use trial::Trial;
 pub use written::Written;
 

@@ -1,83 +1,113 @@
-//! What the tour shows: each step in a few lines, with the command that does it on own data.
+//! What the tour showed: a line a stop, with the command that does the same on own data.
+
+use std::path::PathBuf;
 
 use serde::Serialize;
+use serde_json::{Map, Value};
 
-use crate::report::{DataInfo, KernelCheck, Page, Report, Tone, Trial, count, number, seconds};
+use crate::report::html::{self, Section};
+use crate::report::{Page, Report, Tone, seconds};
 
-/// The tour, step by step.
+/// A tour that is over.
 #[derive(Debug, Clone, Serialize)]
 pub struct Tour {
-    /// The points it starts from.
-    pub data: DataInfo,
-    /// Number of kernels there are.
-    pub kernels: usize,
-    /// The kernel that suits the points, and how it sees them.
-    pub check: KernelCheck,
-    /// A support vector machine on three quarters of the points, tested on the others.
-    pub trial: Trial,
-    /// The regions into which that machine divides the plane, with the points it is made of.
-    #[serde(skip)]
-    pub regions: Vec<String>,
+    /// Its stops, in order.
+    pub stops: Vec<Stop>,
+    /// The page of pictures.
+    pub page: PathBuf,
     /// Seconds all of it took.
     pub seconds: f64,
+}
+
+/// One stop: something shown.
+#[derive(Debug, Clone, Serialize)]
+pub struct Stop {
+    /// Its name in a word or two.
+    pub name: &'static str,
+    /// What was seen, in a line.
+    pub seen: String,
+    /// The command that does this on own data.
+    pub command: &'static str,
+    /// The numbers behind it.
+    pub facts: Map<String, Value>,
+    /// Seconds it took.
+    pub seconds: f64,
+    /// Its part of the page.
+    #[serde(skip)]
+    pub section: Section,
+}
+
+impl Stop {
+    /// A stop without facts.
+    pub fn new(name: &'static str, seen: impl Into<String>, command: &'static str, section: Section) -> Self {
+        Stop { name, seen: seen.into(), command, facts: Map::new(), seconds: 0.0, section }
+    }
+
+    /// The same with one more number behind it.
+    #[must_use]
+    pub fn fact(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.facts.insert(name.into(), value.into());
+        self
+    }
+}
+
+impl Tour {
+    /// The page of pictures.
+    pub fn html(&self) -> String {
+        let intro = format!(
+            "Everything below was computed in {} by one command, `mercer tour`, on digits that come with the program and on \
+             points made on the spot. Each part ends with the commands that do the same on your own data.",
+            seconds(self.seconds)
+        );
+        html::Page {
+            title: "A tour of Mercer".into(),
+            intro,
+            sections: self.stops.iter().map(|stop| stop.section.clone()).collect(),
+            footer: "Made by `mercer tour`. The digits are from *Optical Recognition of Handwritten Digits* by E. Alpaydin \
+                     and C. Kaynak, UCI Machine Learning Repository, CC BY 4.0."
+                .replace('*', ""),
+        }
+        .html()
+    }
 }
 
 impl Report for Tour {
     fn write(&self, page: &mut Page) {
         page.title("A tour of Mercer", "nothing to install, nothing to download");
-
-        page.step(1, "Data");
-        page.paragraph(&format!(
-            "{} points of the plane in two classes, {}. No straight line parts them.",
-            count(self.data.summary.rows),
-            self.data.source
-        ));
         page.blank();
-        page.drawing(&self.data.drawing, true);
-        page.blank();
-        page.command("mercer data toy banana banana.csv", "makes these points");
-        page.command("mercer data info banana.csv", "says all about them, and what looks wrong");
-
-        page.step(2, "A kernel");
-        page.paragraph(&format!(
-            "A kernel says how alike two points are, and by that maps them to a feature space where straight lines are \
-             enough. There are {} to choose from and to combine. The median distance between the points suggests",
-            self.kernels
-        ));
-        page.blank();
-        let line = page.tint(Tone::Strong, &self.check.kernel);
-        page.drawing(&[format!("  {line}")], false);
-        page.blank();
-        page.command("mercer kernel list", "every kernel with its formula");
-
-        page.step(3, "Feature space");
-        if let Some(sight) = &self.check.points {
-            page.paragraph(&format!(
-                "All {0} x {0} kernel values make the Gram matrix. Its eigenvalues say how the points spread in feature \
-                 space, which has infinitely many dimensions: in about {1} of them.",
-                count(sight.sample),
-                number(sight.directions.round())
-            ));
-            page.blank();
-            sight.spectrum(page);
+        for stop in &self.stops {
+            let (name, command) =
+                (page.tint(Tone::Strong, stop.name), page.tint(Tone::Command, stop.command));
+            let gap = " ".repeat(15_usize.saturating_sub(stop.name.chars().count()));
+            page.line(&format!("{name}{gap}{}", stop.seen));
+            page.line(&format!("{}{command}", " ".repeat(15)));
         }
         page.blank();
-        page.command("mercer kernel check LINE DATA", "how a kernel sees data");
-        page.command("mercer kernel gram DATA -k LINE -o F", "the matrix itself");
-        page.command("mercer kernel geometry LINE --at X", "how the map bends space");
-
-        page.step(4, "Learning");
-        page.paragraph(
-            "A support vector machine finds the hyperplane in feature space with the widest margin between the classes. \
-             Back in the plane it is a curve. Drawn are only the points that hold it in place: all others could be \
-             forgotten.",
+        let took = format!("All of it took {}.", seconds(self.seconds));
+        page.remark(Tone::Good, '✓', &took);
+        page.remark(
+            Tone::Good,
+            '✓',
+            &format!("{}: the pictures; open it in a browser.", self.page.display()),
         );
-        page.blank();
-        page.drawing(&self.regions, true);
-        page.blank();
-        self.trial.write(page);
+    }
+}
 
-        page.blank();
-        page.remark(Tone::Good, '✓', &format!("All of it took {}.", seconds(self.seconds)));
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::{json, text};
+
+    #[test]
+    fn a_stop_has_two_lines_facts_and_a_section() {
+        let stop = Stop::new("Ring", "a ring", "mercer train DATA -o MODEL", Section::new("Rings", "Round."));
+        let tour = Tour { stops: vec![stop.fact("error", 0.25)], page: "tour.html".into(), seconds: 1.5 };
+        let shown = text(&tour, false);
+        assert!(
+            shown.contains("Ring           a ring\n                 mercer train DATA -o MODEL\n"),
+            "{shown}"
+        );
+        assert!(json(&tour).contains("\"error\": 0.25") && !json(&tour).contains("section"));
+        assert!(tour.html().contains("<h2>Rings</h2>") && tour.html().contains("in 1.5 s"));
     }
 }

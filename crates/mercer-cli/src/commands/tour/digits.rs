@@ -1,0 +1,240 @@
+//! The stops at the digits: what they are, telling them apart, how sure, and when to say nothing.
+
+use mercer::Result;
+use mercer::model::svc::{Multi, Reject, Wanted};
+use mercer::model::{Body, SvcModel, SvcParams};
+use mercer::report::html::{Figure, Section, Table, Tile};
+use mercer::report::svg::{Axis, Chart, Series, confusion, reliability};
+use mercer::report::{Align, Stop, Trial, count, number, percent, seconds};
+
+use super::guide::Guide;
+
+/// Images in a row of the page.
+const SHOWN: usize = 28;
+
+/// The data itself.
+pub(super) fn data(guide: &Guide<'_>) -> Result<Stop> {
+    let (train, test) = (guide.train.len(), guide.test.len());
+    let labels = guide.train.targets.classes()?;
+    let tile = |row: usize| Tile::new(Guide::pixels(&guide.train, row), labels.name_of(row));
+    let mut section = Section::new(
+        "Handwritten digits",
+        "The set that comes with the program: 8 x 8 pixels, ten classes, written by thirteen people. Two thirds are learned \
+         from; all errors below are counted on the other third, which no machine has seen.",
+    );
+    section.facts = vec![
+        ("images".into(), count(train + test)),
+        ("to learn from".into(), count(train)),
+        ("to be tested on".into(), count(test)),
+    ];
+    let tiles = Guide::tiles((0..SHOWN.min(train)).map(tile).collect());
+    section.figures = vec![Figure::tiles(tiles, "Some of the digits, with what they are.")];
+    section.commands = vec![
+        ("mercer data toy digits digits.csv --rows 1797".into(), "makes a file of them".into()),
+        ("mercer data info DATA".into(), "says all about a file, and what looks wrong".into()),
+    ];
+    let seen = format!("{} images of 8 x 8 pixels, built in", count(train + test));
+    Ok(Stop::new("Digits", seen, "mercer data info DATA", section).fact("train", train).fact("test", test))
+}
+
+fn params(multi: Multi) -> SvcParams {
+    SvcParams { c: 10.0, multi, ..SvcParams::default() }
+}
+
+/// Ten classes by machines for two, both ways.
+pub(super) fn classify(guide: &Guide<'_>) -> Result<Stop> {
+    let pairs = guide.svc(params(Multi::OneVsOne), &guide.train)?;
+    let rest = guide.svc(params(Multi::OneVsRest), &guide.train)?;
+    let by_pairs = Trial::new(&pairs, guide.train.len(), &guide.test, guide.par)?;
+    let by_rest = Trial::new(&rest, guide.train.len(), &guide.test, guide.par)?;
+    let mut section = Section::new(
+        "Telling ten digits apart",
+        "A support vector machine tells two classes apart, by the widest margin in the feature space of its kernel. Ten \
+         classes take one machine for each pair, which vote, or one for each digit against the rest, of which the surest \
+         wins. The kernel is a Gaussian whose width follows from the distances between the images.",
+    );
+    let way = |name: &str, model: &SvcModel, trial: &Trial| {
+        vec![
+            name.to_owned(),
+            count(model.machines.len()),
+            count(trial.support),
+            percent(trial.error),
+            seconds(trial.info.seconds),
+        ]
+    };
+    let heads = [("", Align::Left), ("machines", Align::Right), ("support vectors", Align::Right)];
+    let heads = heads.into_iter().chain([("test error", Align::Right), ("learned in", Align::Right)]);
+    section.tables = vec![Table {
+        caption: "Two ways to ten classes".into(),
+        columns: heads.map(|(head, align)| (head.to_owned(), align)).collect(),
+        rows: vec![way("one against one", &pairs, &by_pairs), way("one against the rest", &rest, &by_rest)],
+    }];
+    section.figures = vec![
+        Figure::svg(
+            confusion(&by_rest.classes, &by_rest.confusion),
+            "What the test digits were taken for, one against the rest: rows are the truth.",
+        ),
+        Figure::svg(errors_by_size(guide)?, "The more digits it has learned from, the fewer it gets wrong."),
+        Figure::tiles(Guide::tiles(mistakes(guide, &rest)?), "Test digits it gets wrong: truth and answer."),
+        Figure::tiles(
+            Guide::tiles(heaviest(guide, &rest)),
+            "Support vectors of the machine for 8 that pull hardest, with their coefficients: eights that hardly look like \
+             one (above 0), and others that nearly do.",
+        ),
+    ];
+    section.commands = vec![
+        ("mercer train DATA -o MODEL".into(), "learns, choosing what is not given".into()),
+        ("mercer train DATA --multiclass ovr -o MODEL".into(), "one against the rest".into()),
+        ("mercer evaluate DATA MODEL".into(), "error, confusion matrix, per-class table".into()),
+        ("mercer explain MODEL DATA".into(), "support vectors, margins, suspects".into()),
+    ];
+    let seen = format!("{} wrong of {} new digits", percent(by_rest.error), count(guide.test.len()));
+    Ok(Stop::new("Classes", seen, "mercer train DATA -o MODEL && mercer evaluate DATA MODEL", section)
+        .fact("error_one_vs_one", by_pairs.error)
+        .fact("error_one_vs_rest", by_rest.error)
+        .fact("support_vectors", by_rest.support))
+}
+
+/// The test error by how many digits were learned from.
+fn errors_by_size(guide: &Guide<'_>) -> Result<mercer::report::svg::Svg> {
+    let mut points = Vec::new();
+    for size in [30, 60, 120, 240, 480, guide.train.len()] {
+        let some = guide.train.gather(&(0..size.min(guide.train.len())).collect::<Vec<_>>());
+        let model = guide.svc(params(Multi::OneVsRest), &some)?;
+        let trial = Trial::new(&model, some.len(), &guide.test, guide.par)?;
+        points.push((some.len() as f64, 100.0 * trial.error));
+    }
+    let series = vec![Series::line("", points.clone()).colour(0), Series::dots("", points).colour(0)];
+    let (x, y) = (Axis::new("digits learned from").log(), Axis::new("test error, per cent").log());
+    Ok(Chart::new("Error by number of training digits", x, y, series).draw())
+}
+
+fn mistakes(guide: &Guide<'_>, model: &SvcModel) -> Result<Vec<Tile>> {
+    let got = model.predict_labels(guide.test.points.view(), guide.par)?;
+    let want = guide.test.targets.classes()?;
+    let wrong = (0..got.len()).filter(|&i| got.name_of(i) != want.name_of(i));
+    let tile = |i: usize| Tile {
+        marked: true,
+        ..Tile::new(Guide::pixels(&guide.test, i), format!("{} → {}", want.name_of(i), got.name_of(i)))
+    };
+    Ok(wrong.take(SHOWN).map(tile).collect())
+}
+
+/// Of the machine for 8, the centres with the largest coefficients of either sign.
+fn heaviest(guide: &Guide<'_>, model: &SvcModel) -> Vec<Tile> {
+    const DIGIT: usize = 8;
+    let k = model.machines.len();
+    let coef: Vec<f64> = model.expansion.coef().iter().skip(DIGIT).step_by(k).copied().collect();
+    let mut order: Vec<usize> = (0..coef.len()).collect();
+    order.sort_by(|&a, &b| coef[b].total_cmp(&coef[a]));
+    let half = (SHOWN / 2).min(order.len() / 2);
+    let ends = order[..half].iter().chain(&order[order.len() - half..]);
+    let tile = |&at: &usize| {
+        let row = model.support[at] as usize;
+        Tile::new(Guide::pixels(&guide.train, row), format!("{:+.1}", coef[at]))
+    };
+    ends.map(tile).collect()
+}
+
+/// Outputs as probabilities.
+pub(super) fn probabilities(guide: &Guide<'_>) -> Result<Stop> {
+    let model = guide.svc(SvcParams { probability: true, ..params(Multi::OneVsOne) }, &guide.train)?;
+    let told = model.probabilities(guide.test.points.view(), guide.par)?;
+    let want = guide.test.targets.classes()?;
+    let k = model.classes.len();
+    let likeliest = |line: &[f64]| (0..k).max_by(|&a, &b| line[a].total_cmp(&line[b])).unwrap_or(0);
+    let answers: Vec<(usize, f64)> =
+        told.values.chunks(k).map(|line| (likeliest(line), line[likeliest(line)])).collect();
+    let right = |row: usize| model.classes[answers[row].0] == want.name_of(row);
+    let kept: Vec<(f64, bool)> = answers.iter().enumerate().map(|(row, a)| (a.1, right(row))).collect();
+    let mut order: Vec<usize> = (0..answers.len()).collect();
+    order.sort_by(|&a, &b| answers[a].1.total_cmp(&answers[b].1));
+    let tile = |&row: &usize| Tile {
+        marked: !right(row),
+        ..Tile::new(
+            Guide::pixels(&guide.test, row),
+            format!("{}? {:.0} %", model.classes[answers[row].0], 100.0 * answers[row].1),
+        )
+    };
+    let doubtful = order.iter().filter(|&&row| answers[row].1 < 0.5).count();
+    let sure = answers.iter().filter(|a| a.1 > 0.95).count();
+    let mut section = Section::new(
+        "How sure it is",
+        "Outputs become probabilities by sigmoids fitted on digits the machines had not seen, and pairs of classes are \
+         coupled to one distribution over all ten.",
+    );
+    section.facts = vec![
+        ("surer than 95 %".into(), format!("{} of {}", count(sure), count(answers.len()))),
+        ("less sure than 50 %".into(), count(doubtful)),
+    ];
+    section.figures = vec![
+        Figure::svg(
+            reliability(&kept),
+            "Test digits in groups by the probability told: how many of each were right.",
+        ),
+        Figure::tiles(
+            Guide::tiles(order.iter().take(SHOWN).map(tile).collect()),
+            "The test digits it is least sure of; framed where the likeliest class is wrong.",
+        ),
+    ];
+    section.commands = vec![
+        ("mercer train DATA --probability -o MODEL".into(), "learns with probabilities".into()),
+        ("mercer predict DATA MODEL --proba".into(), "a probability for each class".into()),
+    ];
+    let seen = format!("{} of {} answers surer than 95 %", count(sure), count(answers.len()));
+    Ok(Stop::new("Probabilities", seen, "mercer predict DATA MODEL --proba", section)
+        .fact("surer_than_95_percent", sure)
+        .fact("less_sure_than_50_percent", doubtful))
+}
+
+/// Errors against answers not given.
+pub(super) fn reject(guide: &Guide<'_>) -> Result<Stop> {
+    let model = guide.classifier(params(Multi::OneVsRest), &guide.train)?;
+    let Body::Svc(svc) = &model.body else { unreachable!("a classifier was asked for") };
+    let gaps = svc.gaps(guide.test.points.view(), guide.par)?;
+    let got = svc.predict_labels(guide.test.points.view(), guide.par)?;
+    let want = guide.test.targets.classes()?;
+    let right: Vec<bool> = (0..got.len()).map(|i| got.name_of(i) == want.name_of(i)).collect();
+    let rules = (0..=20).map(|i| Reject::fit(&gaps, &right, Wanted::Rejected(0.01 * f64::from(i))));
+    let rules = rules.collect::<Result<Vec<Reject>>>()?;
+    let line: Vec<(f64, f64)> = rules.iter().map(|r| (100.0 * r.rejected, 100.0 * r.error)).collect();
+    let none = Reject::fit(&gaps, &right, Wanted::Error(0.0))?;
+    let mut order: Vec<usize> = (0..gaps.len()).collect();
+    order.sort_by(|&a, &b| gaps[a].total_cmp(&gaps[b]));
+    let tile = |&row: &usize| Tile {
+        marked: !right[row],
+        ..Tile::new(
+            Guide::pixels(&guide.test, row),
+            format!("gap {}", number((100.0 * gaps[row]).round() / 100.0)),
+        )
+    };
+    let mut section = Section::new(
+        "When to say nothing",
+        "Where the two largest outputs are near each other, an answer is a guess. Digits with too small a gap can be handed \
+         to a person instead, and what is still answered is right more often.",
+    );
+    section.facts = vec![
+        ("error, answering all".into(), percent(rules[0].error)),
+        ("answers withheld for no error".into(), percent(none.rejected)),
+    ];
+    let (x, y) = (Axis::new("withheld, per cent"), Axis::new("error of the rest, per cent"));
+    let series = vec![Series::line("", line.clone()).colour(0), Series::dots("", line).colour(0)];
+    section.figures = vec![
+        Figure::svg(
+            Chart::new("Error by answers withheld", x, y, series).draw(),
+            "Fewer answers, fewer errors.",
+        ),
+        Figure::tiles(
+            Guide::tiles(order.iter().take(SHOWN).map(tile).collect()),
+            "The first to be withheld, by how far the winner is ahead; framed where it is wrong.",
+        ),
+    ];
+    section.commands = vec![(
+        "mercer predict DATA MODEL --reject-rate 0.05".into(),
+        "answers all but the least certain twentieth".into(),
+    )];
+    let seen = format!("no errors left when {} of the answers are withheld", percent(none.rejected));
+    Ok(Stop::new("Doubt", seen, "mercer predict DATA MODEL --reject-rate R", section)
+        .fact("error", rules[0].error)
+        .fact("rejected_for_no_error", none.rejected))
+}

@@ -1,0 +1,66 @@
+//! `mercer tour`: what Mercer does, shown on data that comes with it, in one page of pictures.
+//!
+//! The tour is the list [`STOPS`]. To add one, write a function that learns something and returns a
+//! [`Stop`], and name it there.
+
+mod digits;
+mod guide;
+mod kernels;
+mod novelty;
+mod plane;
+mod regression;
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::Args;
+use mercer::Result;
+use mercer::data::io::write_atomic;
+use mercer::report::{Stop, Tour as Report};
+
+use crate::commands::Command;
+use crate::context::Context;
+use crate::failure::Done;
+use guide::Guide;
+
+/// The stops, in order.
+const STOPS: &[fn(&Guide<'_>) -> Result<Stop>] = &[
+    digits::data,
+    kernels::kernels,
+    plane::borders,
+    digits::classify,
+    digits::probabilities,
+    digits::reject,
+    novelty::shapes,
+    novelty::outliers,
+    regression::regression,
+    plane::learning,
+];
+
+/// See what Mercer does: no files, no network, a few seconds, one page of pictures
+#[derive(Debug, Args)]
+pub(crate) struct Tour {
+    /// The page to write
+    #[arg(short, long, value_name = "FILE", default_value = "mercer-tour.html")]
+    out: PathBuf,
+}
+
+impl Command for Tour {
+    const PATH: &'static [&'static str] = &["tour"];
+
+    fn run(self, context: &Context) -> Done {
+        let start = Instant::now();
+        let guide = Guide::new(context)?;
+        let mut stops = Vec::new();
+        for stop in STOPS {
+            let begun = Instant::now();
+            let stop = stop(&guide)?;
+            stops.push(Stop { seconds: begun.elapsed().as_secs_f64(), ..stop });
+        }
+        let report = Report { stops, page: self.out, seconds: start.elapsed().as_secs_f64() };
+        write_atomic(&report.page, |out| {
+            out.write_all(report.html().as_bytes()).map_err(|e| mercer::Error::io(&report.page, e))
+        })?;
+        context.show(&report)
+    }
+}

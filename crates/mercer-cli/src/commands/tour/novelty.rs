@@ -1,0 +1,88 @@
+//! The stops at what is unlike the data.
+
+use mercer::Result;
+use mercer::data::Dataset;
+use mercer::model::{Body, Model, OneClassParams, Sample};
+use mercer::report::html::{Figure, Section, Tile};
+use mercer::report::svg::{Learned, learned};
+use mercer::report::{Stop, count, percent};
+
+use super::guide::Guide;
+use crate::progress::Progress;
+
+/// Nearer to the border than this, a point lies on it as far as the solver knows.
+const OFF: f64 = 1e-3;
+
+fn one_class(guide: &Guide<'_>, nu: f64, data: &Dataset) -> Result<Model> {
+    let params = OneClassParams { nu, memory: Some(guide.context.memory), ..OneClassParams::default() };
+    let sample = Sample::new(&data.points, &data.targets);
+    let model = params.fit(sample, guide.par, &mut Progress::new(guide.context).watch())?;
+    Ok(Model::from(Body::OneClass(model)))
+}
+
+/// Where points of two shapes are to be expected.
+pub(super) fn shapes(guide: &Guide<'_>) -> Result<Stop> {
+    let mut section = Section::new(
+        "What is usual",
+        "Without any labels: a hyperplane in feature space that parts the points from the origin encloses where points are \
+         to be expected. At most the share nu of them, here a tenth, is left outside.",
+    );
+    let mut outside = Vec::new();
+    for (name, caption) in [("half-circle", "Half a circle."), ("square", "The edges of a square.")] {
+        let data = guide.toy(name, 200)?;
+        let params = OneClassParams {
+            nu: 0.1,
+            kernel: Some(mercer::kernel::Kernel::Rbf { gamma: 4.0 }),
+            ..OneClassParams::default()
+        };
+        let sample = Sample::new(&data.points, &data.targets);
+        let model = params.fit(sample, guide.par, &mut Progress::new(guide.context).watch())?;
+        let model = Model::from(Body::OneClass(model));
+        let f = model.decision(data.points.view(), guide.par)?;
+        outside.push(f.iter().filter(|v| **v < -OFF).count() as f64 / f.len() as f64);
+        let picture = learned(&model, Learned::training(caption, &model, &data), guide.par)?;
+        section
+            .figures
+            .push(Figure::svg(picture, format!("{caption} Deeper is more usual; the line is the border.")));
+    }
+    section.commands =
+        vec![("mercer train DATA --task novelty --nu 0.1 -o MODEL".into(), "learns what is usual".into())];
+    let seen = format!("{} of a half circle's points lie outside its border", percent(outside[0]));
+    Ok(Stop::new("The usual", seen, "mercer train DATA --task novelty -o MODEL", section)
+        .fact("outside_half_circle", outside[0])
+        .fact("outside_square", outside[1]))
+}
+
+/// The digits that look least like the others of their class.
+pub(super) fn outliers(guide: &Guide<'_>) -> Result<Stop> {
+    const EACH: usize = 3;
+    let labels = guide.train.targets.classes()?;
+    let (mut odd, mut usual) = (Vec::new(), Vec::new());
+    for class in 0..labels.names.len() {
+        let rows: Vec<usize> = (0..labels.len()).filter(|&i| labels.of_row[i] as usize == class).collect();
+        let data = guide.train.gather(&rows);
+        let f = one_class(guide, 0.05, &data)?.decision(data.points.view(), guide.par)?;
+        let mut order: Vec<usize> = (0..rows.len()).collect();
+        order.sort_by(|&a, &b| f[a].total_cmp(&f[b]));
+        let tile = |&at: &usize| Tile::new(Guide::pixels(&data, at), labels.names[class].clone());
+        odd.extend(order.iter().take(EACH).map(tile));
+        usual.extend(order.iter().rev().take(EACH).map(tile));
+    }
+    let mut section = Section::new(
+        "Odd ones out",
+        "The same machine on each digit by itself finds the images that look least like the others: slips of the pen, wrong \
+         labels, other people's habits.",
+    );
+    section.facts = vec![("digits looked at".into(), count(labels.len()))];
+    section.figures = vec![
+        Figure::tiles(Guide::tiles(odd), "The three oddest of each class, by the label they carry."),
+        Figure::tiles(Guide::tiles(usual), "The three most usual of each."),
+    ];
+    section.commands = vec![
+        ("mercer train DATA --task novelty --nu 0.05 -o MODEL".into(), "learns what is usual".into()),
+        ("mercer predict DATA MODEL --decision".into(), "how usual each row is; below 0 is odd".into()),
+    ];
+    let seen = format!("the oddest digits among {}, without labels", count(labels.len()));
+    Ok(Stop::new("Outliers", seen, "mercer predict DATA MODEL --decision", section)
+        .fact("digits", labels.len()))
+}

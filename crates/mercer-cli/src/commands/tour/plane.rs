@@ -1,0 +1,102 @@
+//! The stops in the plane: borders between classes, and how a machine gets there.
+
+use std::ops::ControlFlow;
+
+use mercer::Result;
+use mercer::kernel::Kernel;
+use mercer::model::svc::Multi;
+use mercer::model::{Body, Sample, SvcParams};
+use mercer::report::html::{Figure, Section};
+use mercer::report::svg::{Axis, Chart, Learned, Series, learned, progress};
+use mercer::report::{Stop, count};
+
+use super::guide::Guide;
+
+/// Regions and margins of four toy sets.
+pub(super) fn borders(guide: &Guide<'_>) -> Result<Stop> {
+    let mut section = Section::new(
+        "Borders in the plane",
+        "The hyperplane with the widest margin in feature space is a curve in the plane: the full line. The broken lines \
+         are the margin. Circled are the support vectors, the only points the answer is made of: all others could be \
+         forgotten.",
+    );
+    let sets = [
+        ("banana", 240, 10.0, None, "Two crescents that reach into each other."),
+        ("ring", 200, 10.0, None, "A ring around a cloud."),
+        ("spirals", 300, 1000.0, Some(20.0), "Two spirals wound into each other."),
+        ("clusters", 150, 10.0, None, "Three clusters, each against the rest."),
+    ];
+    let mut facts = Vec::new();
+    for (name, rows, c, gamma, caption) in sets {
+        let data = guide.toy(name, rows)?;
+        let kernel = gamma.map(|gamma| Kernel::Rbf { gamma });
+        let params = SvcParams { c, kernel, multi: Multi::OneVsRest, ..SvcParams::default() };
+        let model = guide.classifier(params, &data)?;
+        let Body::Svc(svc) = &model.body else { unreachable!("a classifier was asked for") };
+        facts.push((name, svc.support.len(), rows));
+        let picture = learned(&model, Learned::training(caption, &model, &data), guide.par)?;
+        let held =
+            format!("{caption} {} of {} points are support vectors.", count(svc.support.len()), count(rows));
+        section.figures.push(Figure::svg(picture, held));
+    }
+    section.commands = vec![
+        ("mercer data toy banana banana.csv".into(), "makes points like these".into()),
+        ("mercer train banana.csv --c 10 -o banana.mercer".into(), "learns the border".into()),
+        ("mercer explain banana.mercer banana.csv".into(), "what it is made of".into()),
+    ];
+    let (_, support, rows) = facts[0];
+    let seen = format!("the crescents' border is held by {support} of {rows} points");
+    let stop = Stop::new("Borders", seen, "mercer train DATA --c 10 -o MODEL", section);
+    Ok(facts.into_iter().fold(stop, |stop, (name, support, _)| stop.fact(name, support)))
+}
+
+/// How a solver nears its optimum, and what C does.
+pub(super) fn learning(guide: &Guide<'_>) -> Result<Stop> {
+    let data = guide.toy("disc", 1200)?;
+    let sample = Sample::new(&data.points, &data.targets);
+    let mut gaps = Vec::new();
+    let params = SvcParams { c: 1000.0, memory: Some(guide.context.memory), ..SvcParams::default() };
+    let model = params.fit(sample, guide.par, &mut |step| {
+        gaps.extend(step.gap.map(|gap| (step.done as f64, gap)));
+        ControlFlow::Continue(())
+    })?;
+    gaps.push((model.info.iterations as f64, model.info.gap));
+    let (mut support, mut wrong) = (Vec::new(), Vec::new());
+    let test = mercer::data::toy::by_name("disc", 1200, guide.seed + 1)?;
+    for exponent in -2..=4 {
+        let c = 10f64.powi(exponent);
+        let model = guide.svc(SvcParams { c, ..SvcParams::default() }, &data)?;
+        let got = model.predict_labels(test.0.view(), guide.par)?;
+        let want = test.1.classes()?;
+        let errors = (0..got.len()).filter(|&i| got.name_of(i) != want.name_of(i)).count();
+        support.push((c, 100.0 * model.support.len() as f64 / data.len() as f64));
+        wrong.push((c, 100.0 * errors as f64 / got.len() as f64));
+    }
+    let least = wrong.iter().map(|w| w.1).fold(f64::INFINITY, f64::min);
+    let mut section = Section::new(
+        "How it learns",
+        "A disc in a cloud, with one label in ten wrong. The solver takes two points at a time and stops when the largest \
+         violation of the optimality conditions, the gap, is below the tolerance. What an error may cost, C, is the one \
+         number to choose with care: too small and everything is a support vector, too large and the wrong labels are \
+         believed.",
+    );
+    section.figures = vec![
+        Figure::svg(progress(&gaps, Some(model.params.tol)), "The gap, step by step, at C = 1000."),
+        Figure::svg(
+            Chart::new(
+                "Error and support vectors by C",
+                Axis::new("C").log(),
+                Axis::new("per cent").range(0.0, 100.0),
+                vec![Series::line("support vectors", support), Series::line("test error", wrong)],
+            )
+            .draw(),
+            "Ten per cent cannot be had: so many labels are wrong.",
+        ),
+    ];
+    section.commands =
+        vec![("mercer train DATA --c 10 -o MODEL".into(), "learns with a bar that shows the gap".into())];
+    let seen = format!("{} steps to a gap of {}", count(model.info.iterations as usize), model.params.tol);
+    Ok(Stop::new("Learning", seen, "mercer train DATA --c C -o MODEL", section)
+        .fact("iterations", model.info.iterations)
+        .fact("least_error_percent", least))
+}
