@@ -104,7 +104,7 @@ mod tests {
         let tour = Tour { stops: vec![stop.fact("error", 0.25)], page: "tour.html".into(), seconds: 1.5 };
         let shown = text(&tour, false);
         assert!(
-            shown.contains("Ring           a ring\n                 mercer train DATA -o MODEL\n"),
+            shown.contains("Ring           a ring\n               mercer train DATA -o MODEL\n"),
             "{shown}"
         );
         assert!(json(&tour).contains("\"error\": 0.25") && !json(&tour).contains("section"));
