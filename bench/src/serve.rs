@@ -71,7 +71,7 @@ fn gram<T: Real>(points: &Points, gamma: f64) -> Result<Value> {
 fn product<T: Real>(points: &Points) -> Result<Value> {
     let (n, d) = (points.len(), points.dim());
     let a: Vec<T> = points.view().to_f64()?.into_iter().map(T::of).collect();
-    let (b, mut out) = (a.clone(), Buffer::<T>::zeroed(n * n));
+    let (b, mut out) = (a.clone(), Buffer::<T>::stale(n * n));
     out.fill(T::ONE);
     let ((), answer) =
         timed(|| product::nt(&mut out, Mat::new(&a, n, d), Mat::new(&b, n, d), par().threads()));

@@ -1,15 +1,18 @@
-//! Large zeroed memory on huge pages.
+//! Large memory on huge pages, kept from one use to the next.
 //!
 //! A Gram matrix of hundreds of megabytes is touched for the first time while it is computed. With 4 KiB pages the
 //! page faults cost more than the kernel values (measured: 157 ms against 115 ms for a 7291 x 7291 f32 Gram of 256
-//! columns); so large buffers are mapped directly and advised to use huge pages. Small ones are plain vectors.
+//! columns), so large buffers are mapped directly and advised to use huge pages. Even then the system clears every page
+//! it gives out, which on virtual machines can cost more than all arithmetic (a9a: half of a whole fit). So what was
+//! mapped last is kept when it is dropped, marked as free to take: the system takes it back when memory runs short, and
+//! until then the next buffer of that size has it without a fault. Small buffers are plain vectors.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
 use crate::Real;
 
-/// Zeroed memory for `len` numbers.
+/// Memory for `len` numbers.
 pub struct Buffer<T: Real>(Inner<T>);
 
 enum Inner<T: Real> {
@@ -26,12 +29,46 @@ impl<T: Real> Buffer<T> {
     pub fn zeroed(len: usize) -> Self {
         #[cfg(target_os = "linux")]
         if len.saturating_mul(size_of::<T>()) >= LARGE
-            && let Some(map) = map::Map::new(len)
+            && let Some(map) = map::Map::new(len, true)
         {
             return Buffer(Inner::Map(map));
         }
         Buffer(Inner::Vec(vec![T::ZERO; len]))
     }
+
+    /// `len` numbers of any value, for those who write before they read: large ones may hold what a buffer before them
+    /// held.
+    ///
+    /// ```
+    /// let mut squares = mercer_num::Buffer::<f64>::stale(4);
+    /// squares.iter_mut().enumerate().for_each(|(i, v)| *v = (i * i) as f64);
+    /// assert_eq!(squares[..], [0.0, 1.0, 4.0, 9.0]);
+    /// ```
+    pub fn stale(len: usize) -> Self {
+        #[cfg(target_os = "linux")]
+        if len.saturating_mul(size_of::<T>()) >= LARGE
+            && let Some(map) = map::Map::new(len, false)
+        {
+            return Buffer(Inner::Map(map));
+        }
+        Buffer(Inner::Vec(vec![T::ZERO; len]))
+    }
+
+    /// Says that only the first `len` numbers are of use any more; the others become 0. Memory that was never touched
+    /// is then not counted as kept when the buffer goes.
+    pub fn keep_first(&mut self, len: usize) {
+        match &mut self.0 {
+            Inner::Vec(v) => v.iter_mut().skip(len).for_each(|v| *v = T::ZERO),
+            #[cfg(target_os = "linux")]
+            Inner::Map(m) => m.keep_first(len),
+        }
+    }
+}
+
+/// Gives memory kept for later buffers back to the system now.
+pub fn release() {
+    #[cfg(target_os = "linux")]
+    map::release();
 }
 
 impl<T: Real> From<Vec<T>> for Buffer<T> {
@@ -82,71 +119,7 @@ impl<T: Real> fmt::Debug for Buffer<T> {
 }
 
 #[cfg(target_os = "linux")]
-mod map {
-    use std::marker::PhantomData;
-    use std::ptr::NonNull;
-
-    use crate::Real;
-
-    /// A private anonymous mapping, aligned to a huge page.
-    pub(super) struct Map<T: Real> {
-        data: NonNull<T>,
-        len: usize,
-        base: *mut libc::c_void,
-        bytes: usize,
-        owns: PhantomData<T>,
-    }
-
-    // SAFETY: the mapping is owned by this value alone and `T: Real` is f32 or f64, which are Send.
-    unsafe impl<T: Real> Send for Map<T> {}
-    // SAFETY: shared access only reads plain numbers.
-    unsafe impl<T: Real> Sync for Map<T> {}
-
-    const HUGE: usize = 2 << 20;
-
-    impl<T: Real> Map<T> {
-        pub(super) fn new(len: usize) -> Option<Self> {
-            let bytes = len.checked_mul(size_of::<T>())?.checked_add(HUGE)?;
-            // SAFETY: a fresh anonymous mapping; the result is checked.
-            let base = unsafe {
-                libc::mmap(
-                    std::ptr::null_mut(),
-                    bytes,
-                    libc::PROT_READ | libc::PROT_WRITE,
-                    libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
-                    -1,
-                    0,
-                )
-            };
-            if base == libc::MAP_FAILED {
-                return None;
-            }
-            let skip = (base as usize).wrapping_neg() % HUGE;
-            // SAFETY: skip < HUGE bytes lie inside the mapping, which has HUGE bytes to spare.
-            let data = unsafe { base.cast::<u8>().add(skip) };
-            // SAFETY: the range lies inside the mapping; advice changes no contents.
-            unsafe { libc::madvise(data.cast(), bytes - skip, libc::MADV_HUGEPAGE) };
-            Some(Map { data: NonNull::new(data.cast())?, len, base, bytes, owns: PhantomData })
-        }
-
-        pub(super) fn slice(&self) -> &[T] {
-            // SAFETY: len numbers lie inside the mapping; fresh pages read as zero bits, which are 0.0.
-            unsafe { std::slice::from_raw_parts(self.data.as_ptr(), self.len) }
-        }
-
-        pub(super) fn slice_mut(&mut self) -> &mut [T] {
-            // SAFETY: as above, and `&mut self` makes the access exclusive.
-            unsafe { std::slice::from_raw_parts_mut(self.data.as_ptr(), self.len) }
-        }
-    }
-
-    impl<T: Real> Drop for Map<T> {
-        fn drop(&mut self) {
-            // SAFETY: base and bytes are what mmap gave; nothing borrows them any more.
-            unsafe { libc::munmap(self.base, self.bytes) };
-        }
-    }
-}
+mod map;
 
 #[cfg(test)]
 mod tests {
@@ -154,7 +127,7 @@ mod tests {
 
     #[test]
     fn large_and_small_buffers_are_zero_and_hold_what_is_written() {
-        for len in [0, 5, LARGE / 8 + 3] {
+        for len in [0, 5, LARGE / 8 + 3, LARGE / 8 + 3, LARGE / 4] {
             let mut b = Buffer::<f64>::zeroed(len);
             assert!(b.iter().all(|&v| v == 0.0));
             b.iter_mut().enumerate().for_each(|(i, v)| *v = i as f64);
@@ -162,5 +135,36 @@ mod tests {
             drop(b);
             assert!(c.iter().enumerate().all(|(i, &v)| v == i as f64));
         }
+    }
+    #[test]
+    fn what_is_left_behind_is_seen_only_by_those_who_ask() {
+        let len = LARGE;
+        let mut first = Buffer::<f32>::zeroed(len);
+        first.fill(7.0);
+        drop(first);
+        // Whatever is there may be read, and holds still while others come and go.
+        let stale = Buffer::<f32>::stale(len);
+        let before: Vec<u32> = stale.iter().map(|v| v.to_bits()).collect();
+        drop(Buffer::<f32>::zeroed(2 * len));
+        assert!(stale.iter().zip(&before).all(|(v, b)| v.to_bits() == *b));
+        drop(stale);
+        assert!(Buffer::<f32>::zeroed(len).iter().all(|&v| v == 0.0));
+        assert!(Buffer::<f64>::zeroed(len / 2 - 5).iter().all(|&v| v == 0.0));
+        super::release();
+        assert!(Buffer::<f32>::zeroed(len).iter().all(|&v| v == 0.0));
+    }
+
+    #[test]
+    fn numbers_given_up_are_zero_and_stay_zero_for_the_next() {
+        let len = LARGE;
+        let mut all = Buffer::<f32>::stale(len);
+        all.fill(3.0);
+        all.keep_first(1000);
+        assert!(all[..1000].iter().all(|&v| v == 3.0) && all[1000..].iter().all(|&v| v == 0.0));
+        drop(all);
+        assert!(Buffer::<f32>::zeroed(len).iter().all(|&v| v == 0.0));
+        let mut few = Buffer::from(vec![1.0_f64; 3]);
+        few.keep_first(2);
+        assert_eq!(few[..], [1.0, 1.0, 0.0]);
     }
 }

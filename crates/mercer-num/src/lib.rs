@@ -13,7 +13,7 @@ pub mod stream;
 pub mod tiles;
 pub mod vector;
 
-pub use buffer::Buffer;
+pub use buffer::{Buffer, release};
 pub use product::Mat;
 pub use real::Real;
 

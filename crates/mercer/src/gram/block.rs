@@ -40,7 +40,7 @@ pub(super) fn block_strided<T: Real>(
             combine(kernel, own, other_own, out, |k, p, out| block(k, &parts[p], &others[p], out, par));
         }
         (Ready::Parts { .. }, Ready::Parts { .. }) => {
-            let mut whole = Buffer::zeroed(a.n * b.n);
+            let mut whole = Buffer::stale(a.n * b.n);
             block(kernel, a, b, &mut whole, par);
             whole
                 .chunks(b.n)
@@ -84,7 +84,7 @@ pub fn cross<T: Real>(kernel: &Kernel, x: View<'_>, y: View<'_>, par: Par) -> Re
     check(kernel, x, y)?;
     let layout = Layout::of(kernel, y).with(x);
     let (a, b) = (Side::new(kernel, x, &layout)?, Side::new(kernel, y, &layout)?);
-    let mut out = Buffer::zeroed(x.n * y.n);
+    let mut out = Buffer::stale(x.n * y.n);
     block(kernel, &a, &b, &mut out, par);
     Ok(out)
 }
@@ -93,7 +93,7 @@ pub fn cross<T: Real>(kernel: &Kernel, x: View<'_>, y: View<'_>, par: Par) -> Re
 pub fn square<T: Real>(kernel: &Kernel, x: View<'_>, par: Par) -> Result<Buffer<T>> {
     check(kernel, x, x)?;
     let a = Side::new(kernel, x, &Layout::of(kernel, x))?;
-    let mut out = Buffer::zeroed(x.n * x.n);
+    let mut out = Buffer::stale(x.n * x.n);
     symmetric(kernel, &a, &mut out, par);
     Ok(out)
 }
@@ -205,7 +205,7 @@ fn combine<T: Real>(
     fill: impl Fn(&Kernel, usize, &mut [T]),
 ) {
     let Some((combine, kernels)) = kernel.parts() else { return };
-    let mut scratch = Buffer::zeroed(if kernels.len() > 1 { out.len() } else { 0 });
+    let mut scratch = Buffer::stale(if kernels.len() > 1 { out.len() } else { 0 });
     for (p, k) in kernels.iter().enumerate() {
         if p == 0 {
             fill(k, p, out);

@@ -28,13 +28,13 @@ impl<T: Real> RowCache<T> {
         let capacity = (bytes / (n.max(1) * size_of::<T>())).max(least).min(n);
         RowCache {
             n,
-            values: Buffer::zeroed(capacity * n),
+            values: Buffer::stale(capacity * n),
             slot_of: vec![NONE; n],
             row_of: Vec::with_capacity(capacity),
             used: Vec::with_capacity(capacity),
             clock: 0,
             capacity,
-            scratch: Buffer::zeroed(0),
+            scratch: Buffer::stale(0),
         }
     }
 
@@ -91,7 +91,7 @@ impl<T: Real> RowCache<T> {
             // In batches of a few megabytes: the detour stays within cache and budget.
             let batch = ((4 << 20) / (n * size_of::<T>())).clamp(16, 256).min(self.capacity.max(1));
             if self.scratch.len() < batch.min(rest.len()) * n {
-                self.scratch = Buffer::zeroed(batch.min(rest.len()) * n);
+                self.scratch = Buffer::stale(batch.min(rest.len()) * n);
             }
             for (rows, slots) in rest.chunks(batch).zip(victims.chunks(batch)) {
                 compute(rows, &mut self.scratch[..rows.len() * n]);
@@ -117,6 +117,13 @@ impl<T: Real> RowCache<T> {
         slots.truncate(count);
         slots.sort_unstable();
         slots
+    }
+}
+
+impl<T: Real> Drop for RowCache<T> {
+    fn drop(&mut self) {
+        // Most of the room was perhaps never touched: only what was is worth keeping for the next cache.
+        self.values.keep_first(self.row_of.len() * self.n);
     }
 }
 

@@ -80,7 +80,7 @@ impl<'a> Classes<'a> {
         }
         let square = class.square.get_or_init(|| {
             let n = class.rows.len();
-            let mut out = Buffer::zeroed(n * n);
+            let mut out = Buffer::stale(n * n);
             block::symmetric(self.kernel, &class.side, &mut out, par);
             out
         });

@@ -41,7 +41,7 @@ impl<'a> KernelRows<'a> {
     /// The whole matrix, computed once. Half the values are computed, the rest mirrored.
     pub fn whole_matrix(&self, par: Par) -> Matrix {
         let n = self.side.len();
-        let mut out = Buffer::zeroed(n * n);
+        let mut out = Buffer::stale(n * n);
         block::symmetric(self.kernel, &self.side, &mut out, par);
         Matrix::from_f32(out, n)
     }

@@ -196,7 +196,7 @@ impl<'a> Product<'a> {
         let whole = match rows.whole() {
             Some(values) => Some(Whole::Given(values)),
             None if fits => {
-                let mut own = Buffer::zeroed(n * n);
+                let mut own = Buffer::stale(n * n);
                 rows.fill(&mut own, params.par);
                 Some(Whole::Own(own))
             }
@@ -218,7 +218,7 @@ impl<'a> Product<'a> {
             self.add(values, x, out);
             return;
         }
-        let mut block = Buffer::<f32>::zeroed(self.high * n);
+        let mut block = Buffer::<f32>::stale(self.high * n);
         let numbers: Vec<u32> = (0..n as u32).collect();
         for (rows, x) in numbers.chunks(self.high).zip(x.chunks(self.high)) {
             let block = &mut block[..rows.len() * n];

@@ -243,7 +243,7 @@ impl<'a> Engine<'a> {
         };
         if fill {
             job.notes.push(format!("pairs on the whole matrix, {} MiB, computed first", bytes >> 20));
-            let mut whole = Buffer::zeroed(n * n);
+            let mut whole = Buffer::stale(n * n);
             rows.fill(&mut whole, params.par);
             job.kernel_values += half as u64 + n as u64 / 2;
             return Engine::Filled(whole);
