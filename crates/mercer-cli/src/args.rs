@@ -4,7 +4,7 @@ use clap::builder::Styles;
 use clap::builder::styling::{AnsiColor, Style};
 use clap::{ArgMatches, Args, FromArgMatches as _, ValueEnum};
 
-use crate::commands::{ALL, Entry, GROUPS};
+use crate::commands::{ALL, Entry, GROUPS, SINGLE};
 use crate::failure::Failure;
 use crate::memory;
 
@@ -64,7 +64,7 @@ impl Global {
 
 /// The whole tree of commands.
 pub(crate) fn command() -> clap::Command {
-    let mut root = clap::Command::new("mercer")
+    let root = clap::Command::new("mercer")
         .version(env!("CARGO_PKG_VERSION"))
         .about("Mercer: learning with kernels")
         .styles(STYLES)
@@ -75,7 +75,12 @@ pub(crate) fn command() -> clap::Command {
         .after_help(format!(
             "{COMMAND}mercer COMMAND --help{COMMAND:#} explains a command and shows examples."
         ));
-    root = Global::augment_args(root).mut_args(|arg| arg.help_heading("Everywhere"));
+    tree(root)
+}
+
+/// A root with all options and commands.
+fn tree(root: clap::Command) -> clap::Command {
+    let mut root = Global::augment_args(root).mut_args(|arg| arg.help_heading("Everywhere"));
     for (name, about) in GROUPS {
         let below = ALL.iter().filter(|entry| entry.path[0] == *name && entry.path.len() == 2);
         let group = clap::Command::new(*name)
@@ -101,14 +106,25 @@ fn overview() -> String {
         let about = leaf(entry).get_about().map(ToString::to_string).unwrap_or_default();
         format!("  {COMMAND}mercer {words:18}{COMMAND:#} {about}\n")
     };
-    let alone: String = ALL.iter().filter(|entry| entry.path.len() == 1).map(line).collect();
-    let groups = GROUPS.iter().map(|(name, about)| {
-        let lines: String =
-            ALL.iter().filter(|e| e.path[0] == *name && e.path.len() == 2).map(line).collect();
-        format!("{STRONG}{about}{STRONG:#}\n{lines}\n")
-    });
-    format!(
-        "{STRONG}Mercer{STRONG:#}: learning with kernels\n\n{STRONG}Start here{STRONG:#}\n{alone}\n{}",
-        groups.collect::<String>()
-    )
+    let section = |head: &str, has: &dyn Fn(&Entry) -> bool| {
+        let lines: String = ALL.iter().filter(|entry| has(entry)).map(line).collect();
+        format!("{STRONG}{head}{STRONG:#}\n{lines}\n")
+    };
+    let single = |(head, names): &(&str, &[&str])| {
+        section(head, &|entry| entry.path.len() == 1 && names.contains(&entry.path[0]))
+    };
+    let group = |(name, about): &(&str, &str)| {
+        section(about, &|entry| entry.path.len() == 2 && entry.path[0] == *name)
+    };
+    // What is needed once comes last.
+    let (last, first) = SINGLE.split_last().expect("there are headings");
+    let sections = first.iter().map(single).chain(GROUPS.iter().map(group)).chain([single(last)]);
+    format!("{STRONG}Mercer{STRONG:#}: learning with kernels\n\n{}", sections.collect::<String>())
+}
+
+/// The tree without the first screen's own form: for pages that have one.
+pub(crate) fn plain_command() -> clap::Command {
+    // The options' own text would else stand for the whole command.
+    tree(clap::Command::new("mercer").version(env!("CARGO_PKG_VERSION")).disable_help_subcommand(true))
+        .about("Mercer: learning with kernels")
 }

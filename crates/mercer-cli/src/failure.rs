@@ -5,6 +5,8 @@ use std::process::ExitCode;
 
 use mercer::Error;
 
+use crate::interrupt;
+
 /// What every command returns.
 pub(crate) type Done = Result<(), Failure>;
 
@@ -22,6 +24,8 @@ pub(crate) enum Failure {
     },
     /// The library refused.
     Library(Box<Error>),
+    /// Ctrl-C was pressed, and what there is to say has been said.
+    Interrupted,
     /// Nobody reads what we print any more.
     Pipe,
     /// Printing failed otherwise.
@@ -46,6 +50,11 @@ impl Failure {
             Failure::Usage { message, hint } => {
                 say(&message, hint.as_deref());
                 ExitCode::from(2)
+            }
+            Failure::Interrupted => ExitCode::from(interrupt::CODE),
+            Failure::Library(error) if matches!(*error, Error::Cancelled) => {
+                say("interrupted: nothing was written", None);
+                ExitCode::from(interrupt::CODE)
             }
             Failure::Library(error) => {
                 say(&error.to_string(), hint(&error).as_deref());
@@ -89,6 +98,27 @@ fn hint(error: &Error) -> Option<String> {
     match error {
         Error::Kernel { .. } => {
             Some("`mercer kernel list` shows every kernel and how its line is written".into())
+        }
+        Error::ModelFile { .. } => {
+            Some("a model comes from `mercer train`; `mercer data info FILE` looks at data".into())
+        }
+        Error::Shape { what, got, .. } if what == "targets" && got == "none" => {
+            Some("--label COLUMN or --labels FILE says where the answers are".into())
+        }
+        Error::Shape { what, got, .. } if what == "targets" && got == "class labels" => {
+            Some("--targets reals reads the labels as numbers".into())
+        }
+        Error::Shape { what, got, .. } if what == "targets" && got == "real numbers" => {
+            Some("--targets classes reads the numbers as names of classes".into())
+        }
+        Error::Shape { what, .. } if what.starts_with("columns of the points") => Some(
+            "the model was trained on other columns; --label says which one is the label, or `none`".into(),
+        ),
+        Error::Unsupported(why) if why.contains("without probabilities") => {
+            Some("`mercer train ... --probability` makes a model that has them".into())
+        }
+        Error::Param { name, .. } if name == "kind" => {
+            Some("the classes overlap: `--learner svc` allows errors at a cost".into())
         }
         Error::Io { path, source } if source.kind() == io::ErrorKind::NotFound => {
             let wanted = path.file_name()?.to_string_lossy().to_lowercase();

@@ -1,11 +1,13 @@
 //! The command `mercer`: parses, calls the library, prints what `mercer::report` made, and ends with 0 (done),
-//! 1 (wrong data or model) or 2 (wrong usage).
+//! 1 (wrong data or model), 2 (wrong usage) or 130 (interrupted).
 
 mod args;
 mod commands;
 mod context;
 mod failure;
+mod interrupt;
 mod memory;
+mod model;
 mod progress;
 mod source;
 

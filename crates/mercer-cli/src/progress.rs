@@ -8,9 +8,13 @@ use mercer::report::number;
 use mercer::watch::Step;
 
 use crate::context::Context;
+use crate::interrupt;
 
 /// Work that ends sooner shows no bar.
 const PATIENCE: Duration = Duration::from_millis(400);
+
+/// Steps of a bar that goes by the gap.
+const STEPS: u64 = 1000;
 
 /// A bar on standard error, there only on a terminal and only when the run is not quiet.
 #[derive(Debug)]
@@ -18,24 +22,66 @@ pub(crate) struct Progress {
     bar: ProgressBar,
     start: Instant,
     shown: bool,
+    quiet: bool,
+    /// The gap at which work that does not know its length ends.
+    until: Option<f64>,
+    first_gap: f64,
+    share: f64,
 }
 
 impl Progress {
     /// A bar that has not been drawn yet.
     pub(crate) fn new(context: &Context) -> Self {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
-        Progress { bar, start: Instant::now(), shown: context.quiet }
-    }
-
-    /// The closure to watch with. The bar goes away with it.
-    pub(crate) fn watch(mut self) -> impl FnMut(&Step) -> ControlFlow<()> + Send {
-        move |step: &Step| {
-            self.draw(step);
-            ControlFlow::Continue(())
+        Progress {
+            bar,
+            start: Instant::now(),
+            shown: false,
+            quiet: context.quiet,
+            until: None,
+            first_gap: 0.0,
+            share: 0.0,
         }
     }
 
+    /// The same for work that ends when its gap has come down to a tolerance: how far the gap's logarithm has come says
+    /// how much is done.
+    pub(crate) fn until(mut self, tol: f64) -> Self {
+        self.until = Some(tol);
+        self
+    }
+
+    /// The closure to watch with: draws, and breaks off when Ctrl-C was pressed. The bar goes away with it.
+    pub(crate) fn watch(mut self) -> impl FnMut(&Step) -> ControlFlow<()> + Send {
+        move |step: &Step| {
+            self.draw(step);
+            if interrupt::asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        }
+    }
+
+    /// The share done by the gap, where that can be told. It never goes back: gaps do, now and then.
+    fn by_gap(&mut self, step: &Step) -> Option<f64> {
+        let (until, gap) = (self.until?, step.gap.filter(|g| *g > 0.0 && g.is_finite())?);
+        self.first_gap = self.first_gap.max(gap);
+        let all = (self.first_gap / until).ln();
+        if all > 0.0 {
+            self.share = self.share.max((self.first_gap / gap).ln() / all).clamp(0.0, 1.0);
+        }
+        Some(self.share)
+    }
+
     fn draw(&mut self, step: &Step) {
+        if self.quiet {
+            return;
+        }
+        let step = match self.by_gap(step) {
+            Some(share) if step.total.is_none() => {
+                let mut step = step.clone();
+                (step.done, step.total) = ((share * STEPS as f64) as u64, Some(STEPS));
+                step
+            }
+            _ => step.clone(),
+        };
         if !self.shown {
             if self.start.elapsed() < PATIENCE {
                 return;
@@ -52,7 +98,7 @@ impl Progress {
             self.bar.set_style(style(step.total.is_some()));
         }
         self.bar.set_prefix(step.phase.clone());
-        self.bar.set_message(message(step));
+        self.bar.set_message(message(&step));
         self.bar.set_position(step.done);
     }
 }
@@ -81,6 +127,23 @@ fn message(step: &Step) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_gap_tells_how_much_is_done() {
+        let global = crate::args::Global {
+            format: crate::args::Format::Text,
+            quiet: true,
+            threads: None,
+            memory: None,
+            seed: 0,
+        };
+        let mut progress = Progress::new(&Context::new(&global)).until(1e-3);
+        let mut share = |gap: f64| progress.by_gap(&Step::new("solve", 1, None).gap(gap)).expect("a gap");
+        assert_eq!(share(10.0), 0.0);
+        assert!((share(0.1) - 0.5).abs() < 1e-12);
+        assert!((share(1.0) - 0.5).abs() < 1e-12, "a bar does not go back");
+        assert_eq!(share(1e-4), 1.0);
+    }
 
     #[test]
     fn the_message_holds_what_is_known() {

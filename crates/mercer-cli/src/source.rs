@@ -1,11 +1,13 @@
 //! Data as a command line names it: a file and how to read it. Every command that takes data takes these options.
 
-use std::io;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use mercer::data::io::{Format, LabelColumn, ReadOptions, Storage, TargetKind, read, read_from};
-use mercer::data::{Dataset, ImageShape};
+use mercer::Error;
+use mercer::data::io::{Format, LabelColumn, ReadOptions, Storage, TargetKind, read, read_bytes};
+use mercer::data::{Dataset, ImageShape, Targets};
+use mercer::model::{Model, Task};
 
 use crate::failure::Failure;
 
@@ -61,7 +63,94 @@ pub(crate) struct Reading {
 impl Reading {
     /// Reads a file, or standard input where the file is `-`.
     pub(crate) fn read(&self, file: &Path) -> Result<Dataset, Failure> {
-        let options = ReadOptions {
+        Source::new(file)?.read(self, &self.options())
+    }
+
+    /// Reads data to learn from. A task says what labels are, where nobody else does.
+    pub(crate) fn read_for(&self, file: &Path, task: Option<Task>) -> Result<Dataset, Failure> {
+        let source = Source::new(file)?;
+        let mut options = self.options();
+        if self.targets.is_none() {
+            options.targets = match task {
+                Some(Task::Classification) => TargetKind::Classes,
+                Some(Task::Regression) => TargetKind::Reals,
+                Some(Task::Novelty) | None => TargetKind::Auto,
+            };
+        }
+        let data = source.read(self, &options)?;
+        if task != Some(Task::Novelty) || self.label.is_some() || self.labels.is_some() {
+            return Ok(data);
+        }
+        // The last column of a table is only a guess at the label, and here nobody needs one.
+        let guessed = data.notes.iter().any(|note| note.contains("the last column is the label"));
+        let words =
+            matches!(&data.targets, Targets::Classes(l) if l.names.iter().any(|n| n.parse::<f64>().is_err()));
+        if guessed && !words {
+            return source.read(self, &ReadOptions { label: LabelColumn::None, ..options });
+        }
+        Ok(data)
+    }
+
+    /// Reads data for a model: its own number of columns and their order, with labels or without.
+    pub(crate) fn read_by(&self, file: &Path, model: &Model) -> Result<Dataset, Failure> {
+        let source = Source::new(file)?;
+        let mut options = self.options();
+        if self.targets.is_none() {
+            options.targets = match model.task() {
+                Task::Classification => TargetKind::Classes,
+                Task::Regression => TargetKind::Reals,
+                Task::Novelty => TargetKind::Auto,
+            };
+        }
+        Ok(model.arrange(self.read_fitting(&source, options, model)?)?)
+    }
+
+    fn read_fitting(
+        &self,
+        source: &Source<'_>,
+        mut options: ReadOptions,
+        model: &Model,
+    ) -> Result<Dataset, Failure> {
+        if self.label.is_some() || self.labels.is_some() || self.columns.is_some() {
+            return source.read(self, &options);
+        }
+        let without = |options: &ReadOptions| ReadOptions { label: LabelColumn::None, ..options.clone() };
+        if let Some(target) = &model.names.target {
+            let named = ReadOptions { label: LabelColumn::Name(target.clone()), ..options.clone() };
+            match source.read(self, &named) {
+                Ok(data) => return Ok(data),
+                // A file to predict on need not have the column; one without a header cannot.
+                Err(Failure::Library(e)) if matches!(*e, Error::Param { .. }) => {
+                    if let Ok(data) = source.read(self, &without(&options))
+                        && model.columns().is_none_or(|d| d <= data.dim())
+                    {
+                        return Ok(data);
+                    }
+                }
+                Err(other) => return Err(other),
+            }
+        }
+        let Some(d) = model.columns() else { return source.read(self, &options) };
+        let first = source.read(self, &options);
+        match &first {
+            Ok(data) if data.dim() == d => return first,
+            // LIBSVM text is as wide as its largest index: the model knows better.
+            Ok(data)
+                if data.dim() < d && data.notes.iter().any(|note| note.starts_with("read as libsvm")) =>
+            {
+                options.columns = Some(d);
+                return source.read(self, &options);
+            }
+            _ => {}
+        }
+        match source.read(self, &without(&options)) {
+            Ok(data) if data.dim() == d => Ok(data),
+            _ => first,
+        }
+    }
+
+    fn options(&self) -> ReadOptions {
+        ReadOptions {
             format: self.from,
             targets: self.targets.unwrap_or_default(),
             label: self.label.clone().unwrap_or_default(),
@@ -73,14 +162,33 @@ impl Reading {
             array: self.array.clone(),
             alphabet: self.alphabet.clone(),
             ..ReadOptions::default()
-        };
-        let data = if file == Path::new("-") {
-            read_from("standard input", io::stdin().lock(), &options)
-        } else {
-            read(file, &options)
-        };
-        let mut data = data?;
-        if let Some(shape) = self.image {
+        }
+    }
+}
+
+/// A file, or standard input, which can be read only once and is kept.
+struct Source<'a> {
+    file: &'a Path,
+    stdin: Option<Vec<u8>>,
+}
+
+impl<'a> Source<'a> {
+    fn new(file: &'a Path) -> Result<Self, Failure> {
+        let mut stdin = None;
+        if file == Path::new("-") {
+            let mut bytes = Vec::new();
+            io::stdin().lock().read_to_end(&mut bytes).map_err(|e| Error::io("standard input", e))?;
+            stdin = Some(bytes);
+        }
+        Ok(Source { file, stdin })
+    }
+
+    fn read(&self, reading: &Reading, options: &ReadOptions) -> Result<Dataset, Failure> {
+        let mut data = match &self.stdin {
+            Some(bytes) => read_bytes("standard input", bytes, options),
+            None => read(self.file, options),
+        }?;
+        if let Some(shape) = reading.image {
             data.points = data.points.with_image(shape)?;
         }
         Ok(data)

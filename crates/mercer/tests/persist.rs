@@ -6,7 +6,7 @@ use mercer::gram::Matrix;
 use mercer::kernel::Kernel;
 use mercer::model::svc::{Multi, Wanted};
 use mercer::model::{
-    Body, Loss, Model, OneClassParams, RidgeParams, Sample, SphereParams, SvcParams, SvrParams, Task,
+    Body, Loss, Model, Names, OneClassParams, RidgeParams, Sample, SphereParams, SvcParams, SvrParams, Task,
 };
 use mercer::watch::silent;
 use mercer_testkit::{assert, toy};
@@ -49,6 +49,10 @@ fn reals() -> Targets {
     Targets::Reals(values().chunks(4).map(|x| x[0] - 2.0 * x[1] * x[2]).collect())
 }
 
+fn names() -> Names {
+    Names { columns: ["w", "x", "y", "z z"].map(String::from).to_vec(), target: Some("ç".into()) }
+}
+
 /// Every learner on every kind of points, with stages before some of them.
 fn all() -> Vec<(String, Model, Points)> {
     let kernel = Some(Kernel::Rbf { gamma: 0.3 });
@@ -64,7 +68,7 @@ fn all() -> Vec<(String, Model, Points)> {
         let mut add = |name: &str, body: Body| {
             out.push((
                 format!("{name} on {kind}"),
-                Model { stages: stages.clone(), body, any_columns: false },
+                Model { stages: stages.clone(), body, any_columns: false, names: names() },
                 raw.clone(),
             ));
         };

@@ -1,10 +1,17 @@
 //! One file a command. A command is a struct of arguments that can run; [`ALL`] is the one list of them, from which
 //! the parser, the help and the first screen are made.
 
+mod completions;
+mod convert;
 mod data;
+mod evaluate;
+mod explain;
 mod kernel;
+mod man;
+mod predict;
 mod reproduce;
 mod tour;
+mod train;
 
 use clap::{ArgMatches, Args};
 
@@ -14,7 +21,15 @@ use crate::failure::{Done, Failure};
 /// Every command, in the order they are shown.
 pub(crate) static ALL: &[Entry] = &[
     entry::<tour::Tour>(),
+    entry::<train::Train>(),
+    entry::<predict::Predict>(),
+    entry::<evaluate::Evaluate>(),
+    entry::<explain::Explain>(),
+    entry::<train::Novelty>(),
+    entry::<convert::Convert>(),
     entry::<reproduce::Reproduce>(),
+    entry::<completions::Completions>(),
+    entry::<man::Man>(),
     entry::<data::info::Info>(),
     entry::<data::convert::Convert>(),
     entry::<data::split::Split>(),
@@ -23,6 +38,13 @@ pub(crate) static ALL: &[Entry] = &[
     entry::<kernel::check::Check>(),
     entry::<kernel::gram::Gram>(),
     entry::<kernel::geometry::ShapeAt>(),
+];
+
+/// Headings of the first screen for commands of one word, with those commands.
+pub(crate) static SINGLE: &[(&str, &[&str])] = &[
+    ("Start here", &["tour"]),
+    ("Learn", &["train", "predict", "evaluate", "explain", "novelty", "convert"]),
+    ("Also", &["reproduce", "completions", "man"]),
 ];
 
 /// First words that stand before several commands, with what those have in common.

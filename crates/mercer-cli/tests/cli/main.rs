@@ -3,9 +3,16 @@
 mod browser;
 mod data;
 mod help;
+mod interrupt;
 mod kernel;
+mod learn;
+mod libsvm;
 mod manners;
+mod newcomer;
 mod refusals;
 mod reproduce;
 mod run;
+mod same;
+mod shell;
 mod tour;
+mod wrong;

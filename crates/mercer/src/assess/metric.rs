@@ -171,7 +171,7 @@ pub fn pr_area(score: &[f64], positive: &[bool]) -> f64 {
 }
 
 /// Positives and negatives at each distinct score, from the highest down.
-fn steps(score: &[f64], positive: &[bool]) -> Vec<(usize, usize)> {
+pub(super) fn steps(score: &[f64], positive: &[bool]) -> Vec<(usize, usize)> {
     assert_eq!(score.len(), positive.len(), "a score for each row");
     let mut order: Vec<usize> = (0..score.len()).collect();
     order.sort_by(|&i, &j| score[j].total_cmp(&score[i]));

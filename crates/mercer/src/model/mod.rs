@@ -4,21 +4,29 @@
 //! that learner knows, and an [`Info`](crate::watch::Info) that says how the fit went. Optimisation happens in
 //! `solve`, kernel values come from [`gram`](crate::gram).
 
+mod columns;
 mod common;
+mod explain;
+mod json;
+mod learner;
 mod libsvm;
 #[expect(clippy::module_inception, reason = "the whole saved thing has no better name")]
 mod model;
 mod one_class;
 pub mod param;
 mod persist;
+mod plan;
 mod ridge;
 mod sample;
 mod sphere;
 pub mod svc;
 mod svr;
 
-pub use model::{Body, Description, Model, Task};
+pub use explain::{ColumnWeight, Explanation, Influence, MachineFacts, Suspect};
+pub use learner::{Learner, LearnerEntry};
+pub use model::{Body, Description, Model, Names, Task};
 pub use one_class::{OneClassModel, OneClassParams};
+pub use plan::{Choice, Plan, Scaling, Wishes};
 pub use ridge::{RidgeMethod, RidgeModel, RidgeParams};
 pub use sample::Sample;
 pub use sphere::{SphereModel, SphereParams, enclosing_radius2};

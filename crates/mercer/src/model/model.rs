@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::data::{Data, Labels, Points, Stages, Targets, View};
@@ -25,6 +25,18 @@ pub struct Model {
     /// Whether points may have more or fewer columns than the centres, which are then zeros: LIBSVM's files do not say
     /// how many columns there were.
     pub any_columns: bool,
+    /// What columns and target were called, where the training file said.
+    pub names: Names,
+}
+
+/// What a training file called its columns.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Names {
+    /// The columns in order; empty where they had no names.
+    pub columns: Vec<String>,
+    /// The target.
+    pub target: Option<String>,
 }
 
 /// The machine inside a model.
@@ -53,6 +65,17 @@ pub enum Task {
     Regression,
     /// Tells points like the data from others.
     Novelty,
+}
+
+impl Task {
+    /// What a model of this kind does: `classify`, `regress`, `find novelties`.
+    pub fn verb(self) -> &'static str {
+        match self {
+            Task::Classification => "classify",
+            Task::Regression => "regress",
+            Task::Novelty => "find novelties",
+        }
+    }
 }
 
 /// A model in plain words and numbers, for reports.
@@ -84,7 +107,7 @@ pub struct Description {
 
 impl From<Body> for Model {
     fn from(body: Body) -> Self {
-        Model { stages: Stages::default(), body, any_columns: false }
+        Model { stages: Stages::default(), body, any_columns: false, names: Names::default() }
     }
 }
 
@@ -200,6 +223,22 @@ impl Model {
         body.decision(points.view(), par)
     }
 
+    /// A score for each point and class, n x classes row by row: the larger, the likelier. Fails for regression.
+    pub fn class_scores(&self, points: View<'_>, par: Par) -> Result<Vec<f64>> {
+        let (body, points) = self.fitting(points, par)?;
+        let outputs = body.decision(points.view(), par)?;
+        match body.as_ref() {
+            Body::Svc(m) => Ok(m.scores_of(&outputs)),
+            Body::Svr(_) => Err(Error::Unsupported("a regression has no classes".into())),
+            Body::Ridge(m) if m.names.is_none() => {
+                Err(Error::Unsupported("a regression has no classes".into()))
+            }
+            // One output: positive for the second class, as in all machines for two.
+            _ if self.outputs() == 1 => Ok(outputs.into_iter().flat_map(|f| [-f, f]).collect()),
+            _ => Ok(outputs),
+        }
+    }
+
     /// Probabilities of all classes. Fails unless this is a classifier fitted with `probability`.
     pub fn probabilities(&self, points: View<'_>, par: Par) -> Result<Probabilities> {
         let (body, points) = self.fitting(points, par)?;
@@ -217,6 +256,35 @@ impl Model {
             Body::Svc(m) => m.predict_or_reject(points.view(), par),
             _ => Err(Error::Unsupported(format!("a model of kind {} has no reject rule", self.kind()))),
         }
+    }
+
+    /// Makes the reject rule of [`Model::predict_or_reject`] and keeps it. Without labels only a share of rows to reject
+    /// can be asked for. Fails unless this is a support vector classifier.
+    pub fn set_reject(
+        &mut self,
+        points: View<'_>,
+        labels: Option<&Labels>,
+        wanted: svc::Wanted,
+        par: Par,
+    ) -> Result<svc::Reject> {
+        let (body, points) = self.fitting(points, par)?;
+        let Body::Svc(machine) = body.as_ref() else {
+            return Err(Error::Unsupported(format!("a model of kind {} has no reject rule", self.kind())));
+        };
+        let rule = match (labels, wanted) {
+            (Some(labels), _) => machine.clone().set_reject(points.view(), labels, wanted, par)?,
+            (None, svc::Wanted::Rejected(_)) => {
+                let gaps = machine.gaps(points.view(), par)?;
+                svc::Reject::fit(&gaps, &vec![true; gaps.len()], wanted)?
+            }
+            (None, svc::Wanted::Error(_)) => {
+                return Err(Error::shape("labels to make the reject rule on", "none", "one a row"));
+            }
+        };
+        if let Body::Svc(machine) = &mut self.body {
+            machine.reject = Some(rule);
+        }
+        Ok(rule)
     }
 
     /// Points after the stages and a machine whose centres have as many columns.

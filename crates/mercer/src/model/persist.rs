@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::data::stage::{Parts, Tensor as StageTensor};
 use crate::data::{Bundle, Stages, Values};
 use crate::error::{Error, Result};
-use crate::model::{Body, Model, OneClassModel, RidgeModel, SphereModel, SvcModel, SvrModel};
+use crate::model::{Body, Model, Names, OneClassModel, RidgeModel, SphereModel, SvcModel, SvrModel};
 use crate::watch::Info;
 
 /// A value, or what is wrong with the file.
@@ -58,7 +58,7 @@ impl Model {
             .map_err(|why| Error::ModelFile { path: name.into(), why })
     }
 
-    fn bundle(&self) -> Result<Bundle> {
+    pub(super) fn bundle(&self) -> Result<Bundle> {
         let mut bundle = Bundle::default();
         let (tag, body) = match &self.body {
             Body::Svc(m) => (SvcModel::TAG, m.store(&mut bundle)?),
@@ -75,12 +75,13 @@ impl Model {
             "learner": tag,
             "stages": stages.header,
             "any_columns": self.any_columns,
+            "names": self.names,
             "body": body,
         });
         Ok(bundle)
     }
 
-    fn restored(bundle: &Bundle) -> Read<Self> {
+    pub(super) fn restored(bundle: &Bundle) -> Read<Self> {
         let meta = &bundle.meta;
         let body = &meta["body"];
         let body = match meta["learner"].as_str() {
@@ -96,6 +97,13 @@ impl Model {
             stages: stages(bundle)?,
             body,
             any_columns: meta["any_columns"].as_bool().unwrap_or(false),
+            // Files of before there were names have none.
+            names: match &meta["names"] {
+                Value::Null => Names::default(),
+                names => {
+                    serde_json::from_value(names.clone()).map_err(|e| format!("the columns' names: {e}"))?
+                }
+            },
         };
         let (last, centres) = (model.stages.list.last(), model.body.expansion().centres());
         match last {

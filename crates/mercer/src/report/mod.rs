@@ -3,7 +3,10 @@
 //! A report computes nothing that another floor could; it chooses words, rounds numbers and lines things up. Surfaces
 //! print what comes out of here and add nothing.
 
+mod convert;
 mod data_info;
+mod evaluate;
+mod explain;
 mod geometry;
 mod gram;
 pub mod html;
@@ -12,17 +15,22 @@ mod kernel_check;
 mod kernel_list;
 mod number;
 mod picture;
+mod predict;
 mod regions;
 mod scatter;
 pub mod svg;
 mod text;
 mod tour;
+mod train;
 mod trial;
 mod written;
 
 use serde::Serialize;
 
+pub use convert::Converted;
 pub use data_info::DataInfo;
+pub use evaluate::Evaluated;
+pub use explain::Explained;
 pub use geometry::Geometry;
 pub use gram::GramInfo;
 pub use json::json;
@@ -30,10 +38,12 @@ pub use kernel_check::{KernelCheck, Sight};
 pub use kernel_list::{KernelFacts, KernelList, ParameterFacts};
 pub use number::{bytes, count, number, percent, seconds};
 pub use picture::picture;
+pub use predict::{Answer, Beside, Predicted, Predictions};
 pub use regions::regions;
 pub use scatter::scatter;
 pub use text::{Align, Page, Table, Tone, clean};
 pub use tour::{Stop, Tour};
+pub use train::Trained;
 pub use trial::Trial;
 pub use written::Written;
 

@@ -21,7 +21,9 @@ use crate::data::io::write_atomic;
 use crate::error::{Error, Result};
 use crate::expansion::Expansion;
 use crate::kernel::Kernel;
-use crate::model::{Body, Loss, Model, OneClassModel, OneClassParams, SphereModel, SvrModel, SvrParams};
+use crate::model::{
+    Body, Loss, Model, Names, OneClassModel, OneClassParams, SphereModel, SvrModel, SvrParams,
+};
 use crate::watch::Info;
 use text::{Machine, Text};
 
@@ -79,7 +81,7 @@ impl Model {
                 })
             }
         };
-        Ok(Model { stages: Stages::default(), body, any_columns: true })
+        Ok(Model { stages: Stages::default(), body, any_columns: true, names: Names::default() })
     }
 
     /// Writes a LIBSVM model file. Fails for models LIBSVM cannot predict with.

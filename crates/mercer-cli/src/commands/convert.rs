@@ -1,0 +1,67 @@
+//! `mercer convert`: a model in another format.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use mercer::report::Converted;
+
+use crate::commands::Command;
+use crate::context::Context;
+use crate::failure::Done;
+use crate::model;
+
+/// Write a model in another format
+///
+/// MODEL may be Mercer's own file, its JSON form, or LIBSVM's text. LIBSVM has no scaling inside models and no machines
+/// against the rest; models with those are refused with a word about it.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  mercer convert iris.mercer --to libsvm -o iris.model
+  mercer convert libsvm.model --to safetensors -o digits.mercer
+  mercer convert iris.mercer --to json -o iris.json")]
+pub(crate) struct Convert {
+    /// The model
+    #[arg(value_name = "MODEL")]
+    model: PathBuf,
+
+    /// The format
+    #[arg(long, value_name = "FORMAT")]
+    to: To,
+
+    /// The file to write
+    #[arg(long, short, value_name = "FILE")]
+    out: PathBuf,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum To {
+    /// LIBSVM's model text
+    Libsvm,
+    /// Everything in the open, for other programs
+    Json,
+    /// Mercer's own file
+    Safetensors,
+}
+
+impl Command for Convert {
+    const PATH: &'static [&'static str] = &["convert"];
+
+    fn run(self, context: &Context) -> Done {
+        let model = model::read(&self.model)?;
+        let (format, remark) = match self.to {
+            To::Libsvm => {
+                model.save_libsvm(&self.out)?;
+                ("libsvm", "svm-predict and scikit-learn's LIBSVM wrappers read it.")
+            }
+            To::Json => {
+                model.save_json(&self.out)?;
+                ("json", "Kernel, centres, coefficients, offsets; Mercer reads it back to the last bit.")
+            }
+            To::Safetensors => {
+                model.save(&self.out)?;
+                ("safetensors", "Mercer's own file; any safetensors library opens its arrays.")
+            }
+        };
+        context.tell(&Converted::new(self.out, format, remark))
+    }
+}

@@ -1,0 +1,47 @@
+//! `mercer evaluate`: how good a model's answers are.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use mercer::assess::Evaluation;
+use mercer::report::Evaluated;
+
+use crate::commands::Command;
+use crate::context::Context;
+use crate::failure::Done;
+use crate::model;
+use crate::source::{self, Reading};
+
+/// How good a model's answers are on labelled rows
+///
+/// Classes: the error and where it may lie, what one would get without learning, who is taken for whom, precision, recall
+/// and F1 of each class, areas under ROC and precision-recall curves (the curves themselves with --format json). Numbers:
+/// RMSE, MAE, R^2. Use rows that the model has not seen: `mercer data split` sets some aside.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  mercer evaluate test.csv iris.mercer
+  mercer evaluate houses.csv houses.mercer --label price --format json")]
+pub(crate) struct Evaluate {
+    /// Labelled rows; `-` is standard input
+    #[arg(value_name = "DATA")]
+    file: PathBuf,
+
+    /// The model
+    #[arg(value_name = "MODEL")]
+    model: PathBuf,
+
+    #[command(flatten)]
+    reading: Reading,
+}
+
+impl Command for Evaluate {
+    const PATH: &'static [&'static str] = &["evaluate"];
+
+    fn run(self, context: &Context) -> Done {
+        let model = model::read(&self.model)?;
+        let data = self.reading.read_by(&self.file, &model)?;
+        let evaluation = Evaluation::new(&model, &data, context.par)?;
+        let names = (source::name(&self.file), self.model.display().to_string());
+        context.show(&Evaluated { source: names.0, model: names.1, evaluation })
+    }
+}

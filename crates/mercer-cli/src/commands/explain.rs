@@ -1,0 +1,52 @@
+//! `mercer explain`: what a model is made of.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use mercer::report::Explained;
+
+use crate::commands::Command;
+use crate::context::Context;
+use crate::failure::Done;
+use crate::model;
+use crate::progress::Progress;
+use crate::source::{self, Reading};
+
+/// What a model is made of, and which rows it does not believe
+///
+/// Kernel, parameters, support vectors by class, free and bounded; the margin, |w|^2 and R^2|w|^2 of each machine, which
+/// bounds its capacity; the rows that weigh most and, for linear kernels, the columns. With the data it was trained on:
+/// labels that the model contradicts, worst first.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  mercer explain iris.mercer
+  mercer explain iris.mercer iris.csv")]
+pub(crate) struct Explain {
+    /// The model
+    #[arg(value_name = "MODEL")]
+    model: PathBuf,
+
+    /// Its training data; `-` is standard input
+    #[arg(value_name = "DATA")]
+    file: Option<PathBuf>,
+
+    #[command(flatten)]
+    reading: Reading,
+}
+
+impl Command for Explain {
+    const PATH: &'static [&'static str] = &["explain"];
+
+    fn run(self, context: &Context) -> Done {
+        let model = model::read(&self.model)?;
+        let data = self.file.as_ref().map(|file| self.reading.read_by(file, &model)).transpose()?;
+        let mut watch = Progress::new(context).watch();
+        let explanation = model.explain(data.as_ref(), context.par, &mut watch)?;
+        drop(watch);
+        context.show(&Explained {
+            file: self.model.display().to_string(),
+            source: self.file.as_deref().map(source::name),
+            explanation,
+        })
+    }
+}

@@ -1,0 +1,138 @@
+//! `mercer predict`: a model's answers for rows.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use mercer::Error;
+use mercer::data::Targets;
+use mercer::data::io::write_atomic;
+use mercer::model::svc::Wanted;
+use mercer::model::{Model, Task};
+use mercer::report::{self, Beside, Predictions};
+
+use crate::args::Format;
+use crate::commands::Command;
+use crate::context::{self, Context};
+use crate::failure::{Done, Failure};
+use crate::model;
+use crate::source::Reading;
+
+/// Answer new rows with a model
+///
+/// One answer a line: the class, the number, or for novelty 1 (usual) and -1 (not). The data may have labels or not; its
+/// columns are matched by name where they have names. The model may be Mercer's or LIBSVM's.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  mercer predict new.csv iris.mercer
+  mercer predict new.csv iris.mercer --proba -o answers.csv
+  mercer predict new.csv iris.mercer --reject-rate 0.1     (? where it would be a guess)
+  cat new.svm | mercer predict - libsvm.model --decision")]
+pub(crate) struct Predict {
+    /// The rows; `-` is standard input
+    #[arg(value_name = "DATA")]
+    file: PathBuf,
+
+    /// The model
+    #[arg(value_name = "MODEL")]
+    model: PathBuf,
+
+    /// Write the answers here, as .csv, .tsv, .json or plain lines [default: standard output]
+    #[arg(long, short, value_name = "FILE")]
+    out: Option<PathBuf>,
+
+    /// Also print the outputs that the answers come from
+    #[arg(long, conflicts_with = "proba")]
+    decision: bool,
+
+    /// Also print the probability of each class
+    #[arg(long)]
+    proba: bool,
+
+    /// Give no answer for this share of the rows: those whose two best classes are nearest each other
+    #[arg(long, value_name = "SHARE", conflicts_with = "reject_error")]
+    reject_rate: Option<f64>,
+
+    /// Give no answer where needed to have at most this error among the answers; takes labels
+    #[arg(long, value_name = "RATE")]
+    reject_error: Option<f64>,
+
+    /// Labelled data on which the reject rule is made [default: DATA]
+    #[arg(long, value_name = "FILE")]
+    reject_on: Option<PathBuf>,
+
+    #[command(flatten)]
+    reading: Reading,
+}
+
+impl Command for Predict {
+    const PATH: &'static [&'static str] = &["predict"];
+
+    fn run(self, context: &Context) -> Done {
+        let mut model = model::read(&self.model)?;
+        let data = self.reading.read_by(&self.file, &model)?;
+        let reject = self.reject(&mut model, &data.targets, &data.points, context)?;
+        let beside = match (self.decision, self.proba) {
+            (true, _) => Beside::Decision,
+            (_, true) => Beside::Probabilities,
+            _ => Beside::Nothing,
+        };
+        let answers = Predictions::new(&model, data.points.view(), beside, reject, context.par)?;
+        let Some(out) = self.out else {
+            return match context.format {
+                Format::Json => context.show(&answers),
+                Format::Text => context::print(&answers.lines(',', false), false),
+            };
+        };
+        let text = match extension(&out).as_str() {
+            "json" => report::json(&answers),
+            "csv" => answers.lines(',', true),
+            "tsv" => answers.lines('\t', true),
+            _ => answers.lines(',', false),
+        };
+        write_atomic(&out, |file| file.write_all(text.as_bytes()).map_err(|e| Error::io(&out, e)))?;
+        context.tell(&answers.summary(out, &data.targets))
+    }
+}
+
+impl Predict {
+    fn reject(
+        &self,
+        model: &mut Model,
+        targets: &Targets,
+        points: &mercer::data::Points,
+        context: &Context,
+    ) -> Result<Option<mercer::model::svc::Reject>, Failure> {
+        let wanted = match (self.reject_rate, self.reject_error) {
+            (Some(rate), _) => Wanted::Rejected(rate),
+            (None, Some(rate)) => Wanted::Error(rate),
+            (None, None) if self.reject_on.is_some() => {
+                return Err(Failure::usage(
+                    "--reject-on needs --reject-rate or --reject-error",
+                    "they say what the rule is for",
+                ));
+            }
+            (None, None) => return Ok(None),
+        };
+        if model.task() != Task::Classification {
+            return Err(Failure::usage(
+                format!("{} is no classifier: it has nothing to reject by", self.model.display()),
+                "leave --reject-rate and --reject-error out",
+            ));
+        }
+        let rule = if let Some(file) = &self.reject_on {
+            let other = self.reading.read_by(file, model)?;
+            model.set_reject(other.points.view(), Some(other.targets.classes()?), wanted, context.par)?
+        } else {
+            let labels = match wanted {
+                Wanted::Error(_) => Some(targets.classes()?),
+                Wanted::Rejected(_) => None,
+            };
+            model.set_reject(points.view(), labels, wanted, context.par)?
+        };
+        Ok(Some(rule))
+    }
+}
+
+fn extension(path: &Path) -> String {
+    path.extension().map(|end| end.to_string_lossy().to_lowercase()).unwrap_or_default()
+}

@@ -1,0 +1,387 @@
+//! `mercer train` and `mercer novelty`: a model from data; what nobody said is chosen from the data.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use mercer::data::{Dataset, Stages};
+use mercer::model::param::ParamSpec;
+use mercer::model::{Learner, LearnerEntry, Model, Plan, Scaling, Task, Wishes};
+use mercer::report::Trained;
+use mercer::watch::Stop;
+use serde_json::{Value, json};
+
+use crate::commands::Command;
+use crate::context::Context;
+use crate::failure::{Done, Failure};
+use crate::progress::Progress;
+use crate::source::{self, Reading};
+use crate::{interrupt, model};
+
+/// Learn a model from data
+///
+/// Everything but the data can be left out. The task follows from the labels, columns are scaled where their ranges
+/// differ much, and the kernel is a Gaussian as wide as the median distance between rows; what was chosen is printed with
+/// its reason. Ctrl-C stops the training and keeps what there is in the model file; --resume goes on from it.
+#[derive(Debug, Args)]
+#[command(after_help = after_help(None))]
+pub(crate) struct Train {
+    /// What the model is for
+    #[arg(long, value_name = "classify|regress|novelty", hide_possible_values = true)]
+    task: Option<TaskName>,
+
+    #[command(flatten)]
+    training: Training,
+}
+
+impl Command for Train {
+    const PATH: &'static [&'static str] = &["train"];
+
+    fn run(self, context: &Context) -> Done {
+        self.training.run(self.task.map(Task::from), context)
+    }
+}
+
+/// Learn what is usual, to find what is not
+///
+/// The same as `mercer train --task novelty`: labels are not needed and not looked at. `mercer predict` then answers 1
+/// for rows like those learned from and -1 for others, and `mercer explain MODEL DATA` shows the rows least like the rest.
+#[derive(Debug, Args)]
+#[command(after_help = after_help(Some(Task::Novelty)))]
+pub(crate) struct Novelty {
+    #[command(flatten)]
+    training: Training,
+}
+
+impl Command for Novelty {
+    const PATH: &'static [&'static str] = &["novelty"];
+
+    fn run(self, context: &Context) -> Done {
+        self.training.run(Some(Task::Novelty), context)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum TaskName {
+    Classify,
+    Regress,
+    Novelty,
+}
+
+impl From<TaskName> for Task {
+    fn from(name: TaskName) -> Self {
+        match name {
+            TaskName::Classify => Task::Classification,
+            TaskName::Regress => Task::Regression,
+            TaskName::Novelty => Task::Novelty,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Multiclass {
+    Ovo,
+    Ovr,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Slack {
+    Linear,
+    Squared,
+}
+
+/// A factor of C for one class, or for all by their rows.
+#[derive(Debug, Clone, PartialEq)]
+enum ClassWeight {
+    Balanced,
+    Of(String, f64),
+}
+
+/// A number, or the word `auto`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum OrAuto {
+    Auto,
+    Value(f64),
+}
+
+#[derive(Debug, Args)]
+struct Training {
+    /// The data; `-` is standard input
+    #[arg(value_name = "DATA")]
+    file: PathBuf,
+
+    /// Where the model goes [default: the data's name with .mercer]
+    #[arg(long, short, value_name = "MODEL")]
+    out: Option<PathBuf>,
+
+    /// Go on with a training that was stopped, on the same data
+    #[arg(long, value_name = "MODEL", conflicts_with_all = SETTINGS)]
+    resume: Option<PathBuf>,
+
+    /// Which learner: see below
+    #[arg(long, value_name = "NAME", help_heading = "Learning")]
+    learner: Option<String>,
+
+    /// The kernel: auto, rbf, linear, 'poly(degree=3)', ...: see `mercer kernel list`
+    #[arg(long, short, value_name = "LINE", help_heading = "Learning")]
+    kernel: Option<String>,
+
+    /// The Gaussian's gamma; auto is 1 / the median squared distance
+    #[arg(long, value_name = "G|auto", allow_negative_numbers = true, value_parser = or_auto, help_heading = "Learning")]
+    gamma: Option<OrAuto>,
+
+    #[arg(long, short, value_name = "C", allow_negative_numbers = true, help = about("c"), help_heading = "Learning")]
+    c: Option<f64>,
+
+    #[arg(long, value_name = "NU", allow_negative_numbers = true, help = about("nu"), help_heading = "Learning")]
+    nu: Option<f64>,
+
+    #[arg(long, value_name = "E", allow_negative_numbers = true, help = about("epsilon"), help_heading = "Learning")]
+    epsilon: Option<f64>,
+
+    #[arg(long, value_name = "D", allow_negative_numbers = true, help = about("delta"), help_heading = "Learning")]
+    delta: Option<f64>,
+
+    #[arg(long, value_name = "L", allow_negative_numbers = true, help = about("lambda"), help_heading = "Learning")]
+    lambda: Option<f64>,
+
+    /// How several classes are told apart: by pairs, or each from the rest [default: ovo]
+    #[arg(long, value_name = "ovo|ovr", hide_possible_values = true, help_heading = "Learning")]
+    multiclass: Option<Multiclass>,
+
+    /// Factor of C for a class, or `balanced`: classes weigh the same; may be given again
+    #[arg(long, value_name = "NAME=W", allow_hyphen_values = true, value_parser = class_weight, help_heading = "Learning")]
+    class_weight: Vec<ClassWeight>,
+
+    /// Also learn probabilities of the classes, by cross-validation
+    #[arg(long, help_heading = "Learning")]
+    probability: bool,
+
+    /// What is done to columns first: auto, none, minmax, standard, unit, or a line of stages such as
+    /// 'minmax(0, 1) | unit'
+    #[arg(long, value_name = "HOW", help_heading = "Learning")]
+    scale: Option<String>,
+
+    #[arg(long, value_name = "linear|squared", help = about("slack"), hide_possible_values = true, help_heading = "Solving")]
+    slack: Option<Slack>,
+
+    #[arg(long, value_name = "S", allow_negative_numbers = true, help = about("shift"), help_heading = "Solving")]
+    shift: Option<f64>,
+
+    #[arg(long, value_name = "T", allow_negative_numbers = true, help = about("tol"), help_heading = "Solving")]
+    tol: Option<f64>,
+
+    #[arg(long, value_name = "N", help = about("max_iter"), help_heading = "Solving")]
+    max_iter: Option<u64>,
+
+    /// Keep all rows in play, also those that seem to have found their place
+    #[arg(long, help_heading = "Solving")]
+    no_shrinking: bool,
+
+    #[command(flatten)]
+    reading: Reading,
+}
+
+/// What a training that goes on has been told before.
+const SETTINGS: [&str; 18] = [
+    "learner",
+    "kernel",
+    "gamma",
+    "c",
+    "nu",
+    "epsilon",
+    "delta",
+    "lambda",
+    "multiclass",
+    "class_weight",
+    "probability",
+    "scale",
+    "slack",
+    "shift",
+    "tol",
+    "max_iter",
+    "no_shrinking",
+    "targets",
+];
+
+impl Training {
+    fn run(self, task: Option<Task>, context: &Context) -> Done {
+        interrupt::listen();
+        if let Some(from) = &self.resume {
+            return self.go_on(from, task, context);
+        }
+        let out = match &self.out {
+            Some(out) => out.clone(),
+            None => model::file_for(&self.file)?,
+        };
+        model::can_write(&out)?;
+        let wishes = self.wishes(task, context)?;
+        let implied = wishes.learner.as_deref().map(Learner::find).transpose()?.map(|entry| entry.tasks);
+        let task = task.or(match implied {
+            Some([only]) => Some(*only),
+            _ => None,
+        });
+        let data = self.reading.read_for(&self.file, task)?;
+        let plan = Plan::new(&data, &wishes, context.par)?;
+        let mut watch = Progress::new(context).until(tol_of(&plan.learner)).watch();
+        let model = plan.fit(context.par, &mut watch)?;
+        // The bar must be gone before the report comes.
+        drop(watch);
+        self.finish(&data, &plan, &model, out, context)
+    }
+
+    fn go_on(&self, from: &Path, task: Option<Task>, context: &Context) -> Done {
+        let before = model::read(from)?;
+        let out = self.out.clone().unwrap_or_else(|| from.to_path_buf());
+        model::can_write(&out)?;
+        if let Some(task) = task.filter(|&task| task != before.task()) {
+            return Err(Failure::usage(
+                format!("{} was trained to {}, not to {}", from.display(), before.task().verb(), task.verb()),
+                "leave --task out: the model knows",
+            ));
+        }
+        let data = self.reading.read_by(&self.file, &before)?;
+        let mut plan = Plan::resuming(&before, &data, context.par)?;
+        plan.learner.set("memory", json!(context.memory))?;
+        let mut watch = Progress::new(context).until(tol_of(&plan.learner)).watch();
+        let model = plan.resume(&before, context.par, &mut watch)?;
+        drop(watch);
+        self.finish(&data, &plan, &model, out, context)
+    }
+
+    fn finish(
+        &self,
+        data: &Dataset,
+        plan: &Plan<'_>,
+        model: &Model,
+        out: PathBuf,
+        context: &Context,
+    ) -> Done {
+        model.save(&out)?;
+        let trained = Trained::new(source::name(&self.file), data, plan, model, out, context.par)?;
+        context.tell(&trained)?;
+        if model.info().stop == Stop::Cancelled { Err(Failure::Interrupted) } else { Ok(()) }
+    }
+
+    fn wishes(&self, task: Option<Task>, context: &Context) -> Result<Wishes, Failure> {
+        let scaling = match self.scale.as_deref() {
+            None | Some("auto") => Scaling::Auto,
+            Some("none") => Scaling::Given(Vec::new()),
+            // LIBSVM's range, because most who ask for it come from there.
+            Some("minmax") => Scaling::Given(Stages::parse("minmax(-1, 1)")?),
+            Some(line) => Scaling::Given(Stages::parse(line)?),
+        };
+        let mut params: Vec<(&'static str, Value)> = Vec::new();
+        let numbers = [
+            ("c", self.c),
+            ("nu", self.nu),
+            ("epsilon", self.epsilon),
+            ("delta", self.delta),
+            ("lambda", self.lambda),
+            ("shift", self.shift),
+            ("tol", self.tol),
+        ];
+        params.extend(numbers.into_iter().filter_map(|(name, v)| v.map(|v| (name, json!(v)))));
+        params.extend(self.max_iter.map(|n| ("max_iter", json!(n))));
+        params.extend(self.multiclass.map(|multi| {
+            let word = if multi == Multiclass::Ovr { "one_vs_rest" } else { "one_vs_one" };
+            ("multi", json!(word))
+        }));
+        params.extend(self.slack.map(|slack| {
+            let word = if slack == Slack::Squared { "squared" } else { "linear" };
+            ("slack", json!(word))
+        }));
+        params.extend(weights(&self.class_weight)?.map(|weights| ("class_weights", weights)));
+        if self.probability {
+            params.push(("probability", json!(true)));
+        }
+        if self.no_shrinking {
+            params.push(("shrinking", json!(false)));
+        }
+        params.push(("memory", json!(context.memory)));
+        params.push(("seed", json!(context.seed)));
+        Ok(Wishes {
+            task,
+            learner: self.learner.clone(),
+            kernel: self.kernel.clone(),
+            gamma: match self.gamma {
+                Some(OrAuto::Value(gamma)) => Some(gamma),
+                Some(OrAuto::Auto) | None => None,
+            },
+            scaling,
+            params,
+            seed: context.seed,
+        })
+    }
+}
+
+fn tol_of(learner: &Learner) -> f64 {
+    learner.get("tol").and_then(|tol| tol.as_f64()).unwrap_or(1e-3)
+}
+
+fn weights(all: &[ClassWeight]) -> Result<Option<Value>, Failure> {
+    let mut given = BTreeMap::new();
+    for weight in all {
+        match weight {
+            ClassWeight::Of(name, w) => {
+                given.insert(name.clone(), *w);
+            }
+            ClassWeight::Balanced if all.len() > 1 => {
+                return Err(Failure::usage(
+                    "--class-weight balanced and a class's own weight exclude each other",
+                    "give one or the other",
+                ));
+            }
+            ClassWeight::Balanced => return Ok(Some(json!("balanced"))),
+        }
+    }
+    Ok((!given.is_empty()).then(|| json!({ "given": given })))
+}
+
+fn class_weight(text: &str) -> Result<ClassWeight, String> {
+    if text == "balanced" {
+        return Ok(ClassWeight::Balanced);
+    }
+    let wrong = || "expected NAME=WEIGHT, for example rare=10, or balanced".to_owned();
+    let (name, weight) = text.rsplit_once('=').ok_or_else(wrong)?;
+    Ok(ClassWeight::Of(name.to_owned(), weight.parse().map_err(|_| wrong())?))
+}
+
+fn or_auto(text: &str) -> Result<OrAuto, String> {
+    match text {
+        "auto" => Ok(OrAuto::Auto),
+        _ => text.parse().map(OrAuto::Value).map_err(|_| "expected a number or auto".into()),
+    }
+}
+
+/// A parameter's line from the learners' tables, with the learners that take it.
+fn about(name: &str) -> String {
+    let takers = || Learner::ALL.iter().filter(|entry| entry.takes(name));
+    let spec = takers().find_map(|entry| ParamSpec::find(entry.learner().table(), name));
+    let Some(spec) = spec else { return String::new() };
+    let doc = spec.doc.split(" (").next().unwrap_or(spec.doc);
+    let mut doc = doc.chars();
+    let doc: String = doc.next().into_iter().flat_map(char::to_uppercase).chain(doc).collect();
+    // What nearly all learners take needs no list.
+    let names: Vec<&str> = takers().map(|entry| entry.name).collect();
+    if names.len() > 6 { doc } else { format!("{doc} ({})", names.join(", ")) }
+}
+
+fn after_help(task: Option<Task>) -> String {
+    let rows = Learner::ALL.iter().filter(|entry| task.is_none_or(|task| entry.tasks.contains(&task)));
+    let line = |entry: &LearnerEntry| format!("  {:12} {}\n", entry.name, entry.doc);
+    let list: String = rows.map(line).collect();
+    let examples = match task {
+        Some(_) => {
+            "  mercer novelty sensors.csv -o usual.mercer --nu 0.01
+  mercer predict today.csv usual.mercer | grep -n -- -1"
+        }
+        None => {
+            "  mercer train iris.csv
+  mercer train train.svm -c 10 --gamma 0.5 --probability -o digits.mercer
+  mercer train houses.csv --label price --learner huber
+  mercer train big.svm --resume big.mercer            (after Ctrl-C)"
+        }
+    };
+    format!("Learners:\n{list}\nExamples:\n{examples}")
+}

@@ -1,0 +1,23 @@
+//! Ctrl-C: the first one asks the work to stop where it can be gone on with, the second one ends the program.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The code a shell gives to a program that was interrupted.
+pub(crate) const CODE: u8 = 130;
+
+static ASKED: AtomicBool = AtomicBool::new(false);
+
+/// From here on Ctrl-C, and a polite request to end (SIGTERM), only set a mark. A second one ends the program.
+pub(crate) fn listen() {
+    // Where no handler can be set, the system's own one stays: the program ends at once.
+    let _ = ctrlc::set_handler(|| {
+        if ASKED.swap(true, Ordering::SeqCst) {
+            std::process::exit(i32::from(CODE));
+        }
+    });
+}
+
+/// Whether somebody wants the work to stop.
+pub(crate) fn asked() -> bool {
+    ASKED.load(Ordering::Relaxed)
+}

@@ -1,0 +1,222 @@
+//! `mercer train`, `predict`, `evaluate`, `explain`, `novelty`, `convert`.
+
+use std::fmt::Write as _;
+
+use crate::run::Folder;
+
+/// Flowers with names: three clusters, one far away, in centimetres and millimetres.
+pub(crate) fn flowers() -> String {
+    let mut text = String::from("length,width,species\n");
+    for i in 0..30 {
+        let wave = |k: f64| (f64::from(i) * k).sin();
+        let (species, x, y) = [("iris", 1.0, 90.0), ("lily", 3.0, 60.0), ("rose", 3.6, 30.0)][i as usize % 3];
+        write!(text, "{:.3},{:.2},{species}\n", x + 0.4 * wave(1.3), y + 12.0 * wave(2.1)).expect("room");
+    }
+    text
+}
+
+fn trained() -> Folder {
+    let folder = Folder::new().with("flowers.csv", flowers());
+    folder.mercer("train flowers.csv -q").fine();
+    folder
+}
+
+fn houses() -> Folder {
+    let mut text = String::from("rooms,age,price\n");
+    for i in 0..40 {
+        let (rooms, age) = (1 + i % 6, (i * 7) % 50);
+        let odd = if i == 17 { 300.0 } else { 0.0 };
+        write!(text, "{rooms},{age},{}\n", 40.5 * f64::from(rooms) - 0.5 * f64::from(age) + odd)
+            .expect("room");
+    }
+    Folder::new().with("houses.csv", text)
+}
+
+#[test]
+fn train_says_what_it_chose_and_why() {
+    let folder = Folder::new().with("flowers.csv", flowers());
+    folder.mercer("train flowers.csv").fine().without("learned").snapshot("train-classes");
+    assert!(folder.path("flowers.mercer").exists());
+    let line = "train flowers.csv -c 10 --gamma 0.5 --scale minmax --multiclass ovr --class-weight rose=2 -o b.mercer";
+    folder.mercer(line).fine().without("learned").snapshot("train-asked");
+    assert_eq!(folder.mercer("train flowers.csv -q").fine().out, "");
+}
+
+#[test]
+fn train_for_programs() {
+    let folder = Folder::new().with("flowers.csv", flowers());
+    let facts = folder.mercer("train flowers.csv --format json").fine().json();
+    assert_eq!((&facts["rows"], &facts["file"]), (&30.into(), &"flowers.mercer".into()));
+    let choices = facts["choices"].as_array().expect("a list");
+    let of = |what: &str| choices.iter().find(|c| c["what"] == what).expect("settled").clone();
+    assert_eq!(of("task")["why"], "the targets are 3 classes");
+    assert_eq!(of("scaling")["why"], "ranges differ: `width` spans 73, `length` only 3.39");
+    assert_eq!(facts["model"]["info"]["stop"], "converged");
+    assert_eq!(facts["training"]["task"], "classification");
+}
+
+#[test]
+fn regression_from_end_to_end() {
+    let folder = houses();
+    folder.mercer("train houses.csv").fine().without("learned").snapshot("train-numbers");
+    folder.mercer("evaluate houses.csv houses.mercer").fine().snapshot("evaluate-numbers");
+    let run = folder.mercer("explain houses.mercer houses.csv").fine().without("trained");
+    run.snapshot("explain-numbers");
+    assert!(run.out.contains("18  533.5"), "the odd house is found: {}", run.out);
+    for learner in ["nu-svr", "huber", "laplace", "ridge"] {
+        folder.mercer(&format!("train houses.csv --learner {learner} -o {learner}.m")).fine();
+        let run = folder.mercer(&format!("evaluate houses.csv {learner}.m --format json")).fine().json();
+        assert!(run["r2"].as_f64().expect("a number") > 0.3, "{learner}: {run}");
+    }
+}
+
+#[test]
+fn predict_prints_and_writes() {
+    let folder = trained();
+    let run = folder.mercer("predict flowers.csv flowers.mercer").fine();
+    assert_eq!(run.out.lines().count(), 30);
+    assert!(run.out.starts_with("iris\nlily\nrose\n"), "{}", run.out);
+    folder.mercer("predict flowers.csv flowers.mercer -o a.csv").fine().snapshot("predict-file");
+    assert!(folder.read("a.csv").starts_with("prediction\niris\n"));
+    let run = folder.mercer("predict flowers.csv flowers.mercer --decision").fine();
+    let head = "prediction,lily against iris,rose against iris,rose against lily\niris,-";
+    assert!(run.out.starts_with(head), "{}", run.out);
+    let json = folder.mercer("predict flowers.csv flowers.mercer --decision --format json").fine().json();
+    assert_eq!(json["values"][0].as_array().expect("a row").len(), 3);
+    let refused = "error: this model was fitted without probabilities\nhint: `mercer train ... --probability` makes \
+                   a model that has them\n";
+    folder.mercer("predict flowers.csv flowers.mercer --proba").fails(1, refused);
+}
+
+#[test]
+fn predict_takes_data_without_labels_and_in_another_order() {
+    let folder = trained();
+    let whole = folder.mercer("predict flowers.csv flowers.mercer").fine().out;
+    let mut turned = String::new();
+    let mut bare = String::new();
+    let mut headless = String::new();
+    for (i, line) in flowers().lines().enumerate() {
+        let cells: Vec<&str> = line.split(',').collect();
+        write!(turned, "{},{},{}\n", cells[2], cells[1], cells[0]).expect("room");
+        write!(bare, "{},{}\n", cells[0], cells[1]).expect("room");
+        if i > 0 {
+            write!(headless, "{},{}\n", cells[0], cells[1]).expect("room");
+        }
+    }
+    let folder = folder.with("turned.csv", turned).with("bare.csv", bare).with("headless.csv", headless);
+    for file in ["turned.csv", "bare.csv", "headless.csv"] {
+        assert_eq!(folder.mercer(&format!("predict {file} flowers.mercer")).fine().out, whole, "{file}");
+    }
+    let mut command = folder.command(&["predict", "-", "flowers.mercer"]);
+    let file = std::fs::File::open(folder.path("bare.csv")).expect("just written");
+    let output = command.stdin(file).output().expect("the built command starts");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), whole);
+}
+
+#[test]
+fn probabilities_and_rejects() {
+    let folder = Folder::new();
+    folder.mercer("data toy banana b.csv --rows 120 -q").fine();
+    folder.mercer("data toy banana t.csv --rows 80 --seed 5 -q").fine();
+    folder.mercer("train b.csv --probability -q -o p.mercer").fine();
+    let json = folder.mercer("predict t.csv p.mercer --proba --format json").fine().json();
+    for row in json["values"].as_array().expect("rows") {
+        let sum: f64 = row.as_array().expect("a row").iter().map(|p| p.as_f64().expect("a number")).sum();
+        assert!((sum - 1.0).abs() < 1e-12, "{row}");
+    }
+    let run = folder.mercer("predict t.csv p.mercer --reject-rate 0.2").fine();
+    assert_eq!(run.out.lines().filter(|&line| line == "?").count(), 16);
+    let line = "predict t.csv p.mercer --reject-error 0.01 --reject-on b.csv -o a.csv --format json";
+    let facts = folder.mercer(line).fine().json();
+    assert!(facts["rejected"].as_u64().expect("a count") > 0, "{facts}");
+    assert_eq!(folder.mercer("evaluate t.csv p.mercer --format json").fine().json()["rows"], 80);
+    folder.mercer("evaluate t.csv p.mercer").fine().snapshot("evaluate-probability");
+}
+
+#[test]
+fn evaluate_shows_who_is_taken_for_whom() {
+    let folder = trained();
+    folder.mercer("evaluate flowers.csv flowers.mercer").fine().snapshot("evaluate-classes");
+    let json = folder.mercer("evaluate flowers.csv flowers.mercer --format json").fine().json();
+    assert_eq!(json["task"], "classification");
+    assert_eq!(json["roc"][0]["points"][0], serde_json::json!([0.0, 0.0]));
+    assert_eq!(json["confusion"].as_array().expect("a table").len(), 3);
+}
+
+#[test]
+fn explain_with_data_and_without() {
+    let mut text = flowers();
+    // A rose that calls itself an iris.
+    text.push_str("3.6,30,iris\n");
+    let folder = Folder::new().with("flowers.csv", text);
+    folder.mercer("train flowers.csv -q").fine();
+    let run = folder.mercer("explain flowers.mercer flowers.csv").fine().without("trained");
+    run.snapshot("explain-classes");
+    assert!(run.out.contains("31  iris   rose"), "{}", run.out);
+    folder.mercer("explain flowers.mercer").fine().without("trained").snapshot("explain-alone");
+    folder.mercer("train flowers.csv --kernel linear --scale none -q -o l.mercer").fine();
+    let linear = folder.mercer("explain l.mercer").fine().out;
+    assert!(linear.contains("Columns that weigh most") && linear.contains("length"), "{linear}");
+}
+
+#[test]
+fn novelties_are_found() {
+    let folder = Folder::new();
+    folder.mercer("data toy ring ring.csv --rows 100 -q").fine();
+    let mut rows: Vec<String> = folder.read("ring.csv").lines().skip(1).map(str::to_owned).collect();
+    rows.iter_mut().for_each(|row| *row = row.rsplit_once(',').map_or(row.clone(), |(x, _)| x.to_owned()));
+    let folder = folder.with("usual.csv", rows.join("\n")).with("new.csv", format!("{}\n40,40\n", rows[0]));
+    folder.mercer("novelty usual.csv").fine().without("learned").snapshot("novelty");
+    assert_eq!(folder.mercer("predict new.csv usual.mercer").fine().out.lines().last(), Some("-1"));
+    folder.mercer("evaluate new.csv usual.mercer").fine().snapshot("evaluate-novelty");
+    let same =
+        folder.mercer("train usual.csv --task novelty --learner sphere --nu 0 -o s.mercer --format json");
+    // The row that touches the smallest ball counts as outside.
+    let outside = same.fine().json()["training"]["outside"].as_u64().expect("a count");
+    assert!(outside <= 2, "{outside}");
+}
+
+#[test]
+fn convert_there_and_back() {
+    let folder = Folder::new();
+    folder.mercer("data toy clusters a.csv --rows 60 -q").fine();
+    folder.mercer("train a.csv --scale none -q").fine();
+    folder.mercer("convert a.mercer --to libsvm -o a.model").fine();
+    folder.mercer("convert a.mercer --to json -o a.json").fine().snapshot("convert-json");
+    folder.mercer("convert a.json --to safetensors -o b.mercer -q").fine();
+    let bytes = |name: &str| std::fs::read(folder.path(name)).expect("written");
+    assert_eq!(bytes("a.mercer"), bytes("b.mercer"));
+    let decisions = |model: &str| -> Vec<f64> {
+        let json = folder.mercer(&format!("predict a.csv {model} --decision --format json")).fine().json();
+        let rows = json["values"].as_array().expect("rows").clone();
+        rows.iter()
+            .flat_map(|r| r.as_array().expect("a row").clone())
+            .map(|v| v.as_f64().expect("a number"))
+            .collect()
+    };
+    for (a, b) in decisions("a.mercer").iter().zip(&decisions("a.model")) {
+        assert!((a - b).abs() < 1e-12 * (1.0 + a.abs()), "{a} {b}");
+    }
+    let scaled = Folder::new().with("flowers.csv", flowers());
+    scaled.mercer("train flowers.csv -q").fine();
+    let run = scaled.mercer("convert flowers.mercer --to libsvm -o x.model");
+    assert!(run.code == 1 && run.err.contains("stages"), "{run:?}");
+}
+
+#[test]
+fn threads_and_seeds_give_the_same_model() {
+    let folder = Folder::new();
+    folder.mercer("data toy banana a.csv --rows 200 -q").fine();
+    let bytes = |name: &str| std::fs::read(folder.path(name)).expect("written");
+    let answers = |line: &str| folder.mercer(line).fine().out;
+    folder.mercer("train a.csv --probability -o 1.m -q --threads 1").fine();
+    folder.mercer("train a.csv --probability -o 2.m -q --threads 1").fine();
+    let without_time = |name: &str| {
+        let text = String::from_utf8_lossy(&bytes(name)).into_owned();
+        let at = text.find("\\\"seconds\\\":").expect("how long it took");
+        text[..at].to_owned()
+    };
+    assert_eq!(without_time("1.m"), without_time("2.m"));
+    folder.mercer("train a.csv --probability -o 3.m -q --threads 2").fine();
+    assert_eq!(answers("predict a.csv 1.m"), answers("predict a.csv 3.m"));
+}

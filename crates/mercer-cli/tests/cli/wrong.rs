@@ -1,0 +1,232 @@
+//! Wrong usage and broken input of the commands that learn, each with its exact message.
+
+use crate::learn::flowers;
+use crate::run::Folder;
+
+fn folder() -> Folder {
+    let folder = Folder::new()
+        .with("flowers.csv", flowers())
+        .with("houses.csv", "rooms,age,price\n3,10,210.5\n2,40,99.25\n5,1,400\n3,70,180\n")
+        .with("one.csv", "x,class\n1,a\n2,a\n")
+        .with("other.csv", "length,height,species\n1,2,iris\n")
+        .with("narrow.csv", "1\n2\n");
+    folder.mercer("train flowers.csv -q").fine();
+    folder.mercer("train houses.csv -q").fine();
+    folder
+}
+
+/// Refused with 2: the command line makes no sense.
+#[test]
+fn usage() {
+    let folder = folder();
+    let cases: &[(&str, &str)] = &[
+        (
+            "train flowers.csv --learner forest",
+            "error: learner = forest: must be one of svc, nu-svc, hard-margin, svr, nu-svr, huber, laplace, ridge, \
+             one-class, sphere\n",
+        ),
+        (
+            "train flowers.csv --learner one-class --task classify",
+            "error: learner = one-class: must be one of svc, nu-svc, hard-margin, ridge to classify\n",
+        ),
+        ("train flowers.csv --c -1", "error: c = -1: must be a number above 0\n"),
+        ("train flowers.csv --c 0", "error: c = 0: must be a number above 0\n"),
+        (
+            "train flowers.csv --nu 0.2",
+            "error: nu = 0.2: must be left out: it has no meaning for svc, but for nu-svc, nu-svr, one-class, sphere\n",
+        ),
+        (
+            "train flowers.csv --learner nu-svc --nu 1.5",
+            "error: nu = 1.5: must be a number above 0 and at most 1\n",
+        ),
+        (
+            "train houses.csv --label price --probability",
+            "error: probability = true: must be left out: it has no meaning for svr, but for svc, nu-svc, hard-margin\n",
+        ),
+        (
+            "train flowers.csv --kernel linear --gamma 1",
+            "error: gamma = 1: must be left out beside a whole kernel: write it into the kernel's line\n",
+        ),
+        (
+            "train flowers.csv --kernel rfb",
+            "error: kernel `rfb`: no kernel is called `rfb`: did you mean `rbf`?\nhint: `mercer kernel list` shows \
+             every kernel and how its line is written\n",
+        ),
+        (
+            "train flowers.csv --scale maximal",
+            "error: stage = `maximal`: must be one of scale, minmax, standard, unit, power, smooth, centre-mass, \
+             downsample, edges, silhouette, deskew\n",
+        ),
+        (
+            "train flowers.csv --class-weight daisy=3",
+            "error: class_weights = daisy: must be one of the classes iris, lily, rose\n",
+        ),
+        (
+            "train flowers.csv --class-weight balanced --class-weight iris=3",
+            "error: --class-weight balanced and a class's own weight exclude each other\nhint: give one or the \
+             other\n",
+        ),
+        (
+            "train -",
+            "error: standard input has no name to call the model by\nhint: `-o FILE` says where the model goes\n",
+        ),
+        (
+            "train flowers.csv --resume flowers.mercer --task novelty",
+            "error: flowers.mercer was trained to classify, not to find novelties\nhint: leave --task out: the model \
+             knows\n",
+        ),
+        (
+            "predict flowers.csv flowers.mercer --reject-rate 2",
+            "error: wanted reject rate = 2: must be from 0 to 1\n",
+        ),
+        (
+            "predict houses.csv houses.mercer --reject-rate 0.1",
+            "error: houses.mercer is no classifier: it has nothing to reject by\nhint: leave --reject-rate and \
+             --reject-error out\n",
+        ),
+        (
+            "predict flowers.csv flowers.mercer --reject-on flowers.csv",
+            "error: --reject-on needs --reject-rate or --reject-error\nhint: they say what the rule is for\n",
+        ),
+    ];
+    for (line, message) in cases {
+        folder.mercer(line).fails(2, message);
+    }
+}
+
+/// Refused with 2 by the parser itself: how the message begins.
+#[test]
+fn usage_that_does_not_parse() {
+    let folder = folder();
+    let cases: &[(&str, &str)] = &[
+        ("train", "error: the following required arguments were not provided:\n  <DATA>\n"),
+        ("train flowers.csv --c much", "error: invalid value 'much' for '--c <C>': invalid float literal\n"),
+        (
+            "train flowers.csv --gamma wide",
+            "error: invalid value 'wide' for '--gamma <G|auto>': expected a number or auto\n",
+        ),
+        (
+            "train flowers.csv --task sort",
+            "error: invalid value 'sort' for '--task <classify|regress|novelty>'\n",
+        ),
+        (
+            "train flowers.csv --class-weight heavy",
+            "error: invalid value 'heavy' for '--class-weight <NAME=W>': expected NAME=WEIGHT, for example rare=10, \
+             or balanced\n",
+        ),
+        (
+            "train flowers.csv --resume flowers.mercer --c 5",
+            "error: the argument '--resume <MODEL>' cannot be used with '--c <C>'\n",
+        ),
+        ("predict flowers.csv", "error: the following required arguments were not provided:\n  <MODEL>\n"),
+        (
+            "predict flowers.csv flowers.mercer --decision --proba",
+            "error: the argument '--decision' cannot be used with '--proba'\n",
+        ),
+        ("convert flowers.mercer --to word -o x", "error: invalid value 'word' for '--to <FORMAT>'\n"),
+        (
+            "convert flowers.mercer --to json",
+            "error: the following required arguments were not provided:\n  --out <FILE>\n",
+        ),
+        ("evaluat flowers.csv", "error: unrecognized subcommand 'evaluat'\n"),
+    ];
+    for (line, message) in cases {
+        let run = folder.mercer(line);
+        assert_eq!((run.code, run.out.as_str()), (2, ""), "{run:?}");
+        assert!(run.err.starts_with(message), "mercer {line}: {}", run.err);
+    }
+}
+
+/// Refused with 1: the data or the model is wrong.
+#[test]
+fn data_and_models() {
+    let folder = folder()
+        .with("cut.mercer", &std::fs::read(folder().path("flowers.mercer")).expect("a model")[..200])
+        .with("not.json", "{\"format\": \"cake\"}")
+        .with("broken.model", "svm_type c_svc\nkernel_type cake\n")
+        .with("unlabelled.svm", "1:1 2:2\n");
+    let train = "hint: a model comes from `mercer train`; `mercer data info FILE` looks at data\n";
+    let cases: Vec<(&str, String)> = vec![
+        ("train one.csv", "error: classes: got 1, expected at least 2 to tell apart\n".into()),
+        (
+            "train flowers.csv --task regress",
+            "error: flowers.csv, line 2, column 3 (`species`): got `iris`, expected a finite number as target\n".into(),
+        ),
+        (
+            "train narrow.csv --task classify",
+            "error: targets: got none, expected class labels\nhint: --label COLUMN or --labels FILE says where the \
+             answers are\n"
+                .into(),
+        ),
+        ("train mars.csv", "error: mars.csv: No such file or directory (os error 2)\n".into()),
+        (
+            "train flowers.csv -o nowhere/x.mercer",
+            "error: nowhere: No such file or directory (os error 2)\n".into(),
+        ),
+        (
+            "predict flowers.csv mars.mercer",
+            "error: mars.mercer: No such file or directory (os error 2)\n".into(),
+        ),
+        (
+            "predict flowers.csv houses.csv",
+            format!("error: model file houses.csv: not a model file, or cut short: invalid header length\n{train}"),
+        ),
+        (
+            "predict flowers.csv cut.mercer",
+            format!("error: model file cut.mercer: not a model file, or cut short: invalid header length\n{train}"),
+        ),
+        (
+            "predict flowers.csv not.json",
+            format!(
+                "error: model file not.json: JSON, but not a model: `format` is \"cake\", expected \
+                 \"mercer-json\"\n{train}"
+            ),
+        ),
+        (
+            "predict other.csv flowers.mercer",
+            "error: columns of the data: got no column `width` among length, height, expected all columns that the \
+             model was trained with\n"
+                .into(),
+        ),
+        (
+            "predict narrow.csv flowers.mercer",
+            "error: columns of the points for stage standard: got 1, expected 2\nhint: the model was trained on other \
+             columns; --label says which one is the label, or `none`\n"
+                .into(),
+        ),
+        (
+            "evaluate flowers.csv flowers.mercer --label none",
+            "error: flowers.csv, line 2, column 3 (`species`): got `iris`, expected a finite number: a column of text \
+             can only be the label\n"
+                .into(),
+        ),
+        (
+            "predict flowers.csv flowers.mercer --reject-error 0.1 --targets none",
+            "error: targets: got none, expected class labels\nhint: --label COLUMN or --labels FILE says where the \
+             answers are\n"
+                .into(),
+        ),
+        (
+            "train houses.csv --resume houses.mercer",
+            "error: this model's training came to its end: there is nothing to go on with\n".into(),
+        ),
+    ];
+    for (line, message) in &cases {
+        folder.mercer(line).fails(1, message);
+    }
+    let run = folder.mercer("predict flowers.csv broken.model");
+    assert!(run.code == 1 && run.err.starts_with("error: ") && run.err.contains("cake"), "{run:?}");
+    let overlap = folder.mercer("train houses.csv --targets classes --learner hard-margin --kernel linear");
+    assert_eq!(overlap.code, 0, "four houses in general position can be told apart: {overlap:?}");
+    let folder = folder.with("clash.csv", "x,class\n1,a\n1,b\n2,a\n");
+    let clash = folder.mercer("train clash.csv --learner hard-margin");
+    assert!(
+        clash.code == 2
+            && clash.err.starts_with("error: kind = hard: must be c or nu here: two classes overlap"),
+        "{clash:?}"
+    );
+    assert!(
+        clash.err.ends_with("hint: the classes overlap: `--learner svc` allows errors at a cost\n"),
+        "{clash:?}"
+    );
+}

@@ -1,0 +1,88 @@
+//! Columns by name: new data in the order that a model was trained with.
+
+use crate::data::{Data, Dataset, Points};
+use crate::error::{Error, Result};
+use crate::model::Model;
+
+impl Model {
+    /// How many columns points must have, where that is fixed.
+    pub fn columns(&self) -> Option<usize> {
+        if let Some(stage) = self.stages.list.first() {
+            return Some(stage.input_dim());
+        }
+        let centres = self.body.expansion().centres();
+        let numbers = !matches!(centres.view().data, Data::Sequences { .. } | Data::RowNumbers(_));
+        (numbers && !self.any_columns && !centres.is_empty()).then(|| centres.dim())
+    }
+
+    /// Data with its columns in the order the model knows, told by their names; columns that the model does not know are
+    /// left out. Data without names, or for a model without, stay as they are.
+    pub fn arrange(&self, data: Dataset) -> Result<Dataset> {
+        let (Some(names), false) = (&data.column_names, self.names.columns.is_empty()) else {
+            return Ok(data);
+        };
+        if *names == self.names.columns {
+            return Ok(data);
+        }
+        // Without a single name in common, the names mean nothing: a header that numbers its columns, for example.
+        if !names.iter().any(|name| self.names.columns.contains(name)) {
+            return Ok(data);
+        }
+        let place = |name: &String| {
+            names.iter().position(|n| n == name).ok_or_else(|| {
+                let got = format!("no column `{name}` among {}", names.join(", "));
+                Error::shape("columns of the data", got, "all columns that the model was trained with")
+            })
+        };
+        let order = self.names.columns.iter().map(place).collect::<Result<Vec<usize>>>()?;
+        let view = data.points.view();
+        let points = match view.data {
+            Data::F32(x) => {
+                let rows = x.chunks(view.d.max(1));
+                Points::dense_f32(rows.flat_map(|row| order.iter().map(|&j| row[j])).collect(), order.len())?
+            }
+            Data::F64(x) => {
+                let rows = x.chunks(view.d.max(1));
+                Points::dense(rows.flat_map(|row| order.iter().map(|&j| row[j])).collect(), order.len())?
+            }
+            // Named columns come from tables, which are dense unless someone asks otherwise.
+            _ => {
+                let x = view.to_f64()?;
+                let rows = x.chunks(view.d.max(1));
+                Points::dense(rows.flat_map(|row| order.iter().map(|&j| row[j])).collect(), order.len())?
+            }
+        };
+        Ok(Dataset { points, column_names: Some(self.names.columns.clone()), ..data })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Labels, Targets};
+    use crate::model::{Plan, Wishes};
+    use crate::par::Par;
+
+    fn named(values: Vec<f64>, names: &[&str]) -> Dataset {
+        let points = Points::dense(values, names.len()).expect("whole rows");
+        let names = names.iter().map(ToString::to_string).collect();
+        Dataset { column_names: Some(names), ..Dataset::new(points, Targets::None).expect("no targets") }
+    }
+
+    #[test]
+    fn columns_come_in_the_models_order_and_missing_ones_are_named() {
+        let train = Dataset {
+            targets: Targets::Classes(Labels::new(["a", "b"])),
+            ..named(vec![0.0, 5.0, 1.0, 6.0], &["x", "y"])
+        };
+        let plan = Plan::new(&train, &Wishes::default(), Par::one()).expect("a plan");
+        let model = plan.fit(Par::one(), &mut crate::watch::silent()).expect("a fit");
+        assert_eq!(model.columns(), Some(2));
+        let turned = model.arrange(named(vec![6.0, 9.0, 1.0], &["y", "z", "x"])).expect("all there");
+        assert_eq!(turned.points.view().to_f64().expect("numbers"), [1.0, 6.0]);
+        let short = model.arrange(named(vec![6.0, 9.0], &["y", "z"])).expect_err("no x").to_string();
+        assert!(short.starts_with("columns of the data: got no column `x` among y, z"), "{short}");
+        let other = named(vec![6.0, 9.0], &["c1", "c2"]);
+        assert_eq!(model.arrange(other.clone()).expect("left alone"), other);
+    }
+}

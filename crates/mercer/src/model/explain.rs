@@ -1,0 +1,476 @@
+//! What a model is made of: margins, support vectors, the rows and columns that matter most, labels it does not believe.
+//!
+//! With `w = sum_i c_i Phi(x_i)`, |w|^2 is the sum of `c_i (f(x_i) - b)` over the centres, the margin is 1 / |w|, and
+//! `R^2 |w|^2`, R the radius of the smallest sphere around the points, bounds the capacity of the machine (Schoelkopf
+//! 1997, section 2.6.1): of two machines with the same training error the one with less is to be preferred. Cost: one
+//! evaluation at the centres and one sphere; with data, one prediction of it.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::data::{Data, Dataset, Row, Targets};
+use crate::error::{Error, Result};
+use crate::expansion::Expansion;
+use crate::gram::KernelRows;
+use crate::kernel::Kernel;
+use crate::model::svc::{Machine, Margin};
+use crate::model::{Body, Description, Learner, Model, SvcModel, enclosing_radius2};
+use crate::par::Par;
+use crate::watch::Watch;
+
+/// How many rows, columns or suspects are named.
+const NAMED: usize = 10;
+/// A sphere around more points than this takes longer than the answer is worth.
+const SPHERE: usize = 20_000;
+/// A residual of so many robust deviations is worth a look.
+const FAR: f64 = 4.0;
+
+/// What a model is made of.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Explanation {
+    /// The model in plain words.
+    pub model: Description,
+    /// The learner that made it: a name of [`Learner::ALL`].
+    pub learner: &'static str,
+    /// The parameters worth a word.
+    pub settings: Vec<(&'static str, Value)>,
+    /// Each machine of it.
+    pub machines: Vec<MachineFacts>,
+    /// Support vectors by class, where that is known.
+    pub support_per_class: Option<Vec<usize>>,
+    /// R^2 of the smallest sphere around the points in feature space.
+    pub radius2: Option<f64>,
+    /// Whether that sphere is around the centres only, not around data.
+    pub radius_of_centres: bool,
+    /// The centres with the largest coefficients.
+    pub influential: Vec<Influence>,
+    /// The columns with the largest weights, for linear kernels.
+    pub columns: Vec<ColumnWeight>,
+    /// Rows of the data that the model contradicts most.
+    pub suspects: Vec<Suspect>,
+    /// How many there are of them in all; nothing without data to look at.
+    pub suspect_count: Option<usize>,
+    /// Rows looked at.
+    pub rows: Option<usize>,
+}
+
+/// One machine of a model.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MachineFacts {
+    /// What it tells apart; nothing where there is only one machine without classes.
+    pub name: String,
+    /// Training rows it saw, where that is known.
+    pub rows: Option<usize>,
+    /// Centres strictly inside their bounds.
+    pub free: Option<usize>,
+    /// Centres on their bounds.
+    pub bounded: Option<usize>,
+    /// |w|^2 in feature space.
+    pub norm2: Option<f64>,
+    /// Distance from the plane f = 0 to the planes f = 1 and f = -1, for classifiers: 1 / |w|.
+    pub margin: Option<f64>,
+    /// R^2 |w|^2.
+    pub capacity: Option<f64>,
+    /// What is proved about the margin, where errors are not allowed.
+    pub certificate: Option<Margin>,
+}
+
+/// A centre and how much it weighs.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Influence {
+    /// Its row in the training data, from 0; where that is not known, its place among the centres.
+    pub row: usize,
+    /// Its name, where the data names rows.
+    pub name: Option<String>,
+    /// Its largest coefficient by size.
+    pub coef: f64,
+    /// Its target, where data was given.
+    pub target: Option<String>,
+}
+
+/// A column and its weight.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ColumnWeight {
+    /// The column, from 0.
+    pub column: usize,
+    /// Its name, where it has one.
+    pub name: Option<String>,
+    /// Its weight: for one output as it is, for several the root of the sum of squares.
+    pub weight: f64,
+}
+
+/// A row that the model contradicts.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Suspect {
+    /// The row, from 0.
+    pub row: usize,
+    /// What the data says; nothing where it has no targets.
+    pub given: Option<String>,
+    /// What the model says.
+    pub answer: String,
+    /// How far the model is from agreeing: in units of its outputs; for regression, of the residuals' deviation.
+    pub by: f64,
+}
+
+impl Model {
+    /// Looks at the model; with its training data also at the rows: which it is made of, and which it does not believe.
+    ///
+    /// ```
+    /// use mercer::data::{Dataset, Labels, Points, Targets};
+    /// use mercer::model::{Plan, Wishes};
+    /// use mercer::{Par, watch};
+    ///
+    /// // The last row lies among the others' class.
+    /// let points = Points::dense(vec![0.0, 0.1, 0.2, 0.3, 1.0, 1.1, 1.2, 1.3, 0.15], 1)?;
+    /// let labels = Labels::new(["a", "a", "a", "a", "b", "b", "b", "b", "b"]);
+    /// let data = Dataset::new(points, Targets::Classes(labels))?;
+    /// let model = Plan::new(&data, &Wishes::default(), Par::one())?.fit(Par::one(), &mut watch::silent())?;
+    /// let seen = model.explain(Some(&data), Par::one(), &mut watch::silent())?;
+    /// assert_eq!((seen.suspects[0].row, seen.suspect_count), (8, Some(1)));
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn explain(&self, data: Option<&Dataset>, par: Par, watch: &mut Watch<'_>) -> Result<Explanation> {
+        let f = self.body.expansion();
+        let (radius2, radius_of_centres) = self.radius2(data, par, watch)?;
+        let norms = norms2(f, par)?;
+        let sparse_support = self.support();
+        let svc = if let Body::Svc(m) = &self.body { Some(m) } else { None };
+        let learner = Learner::of(&self.body);
+        let machines = (0..f.outputs())
+            .map(|o| {
+                let norm2 = norms.as_ref().map(|n| n[o]);
+                let machine = svc.map(|m| &m.machines[o]);
+                let bounded = self.bounded();
+                MachineFacts {
+                    name: self.machine_name(o),
+                    rows: machine.map(|m| m.rows).filter(|&n| n > 0),
+                    free: machine
+                        .map(|m| m.free.len())
+                        .or(bounded.map(|b| sparse_support.map_or(0, <[u32]>::len).saturating_sub(b))),
+                    bounded: machine.map(|m| m.bounded.len()).or(bounded),
+                    norm2,
+                    margin: norm2.filter(|&n| n > 0.0 && svc.is_some()).map(|n| 1.0 / n.sqrt()),
+                    capacity: norm2.zip(radius2).map(|(n, r)| n * r).filter(|_| svc.is_some()),
+                    certificate: machine.and_then(|m| m.margin),
+                }
+            })
+            .collect();
+        let (suspects, suspect_count) = match data {
+            Some(data) => {
+                let all = self.suspects(data, par)?;
+                let count = all.len();
+                (all.into_iter().take(NAMED).collect(), Some(count))
+            }
+            None => (Vec::new(), None),
+        };
+        Ok(Explanation {
+            model: self.describe(),
+            learner: learner.entry().name,
+            settings: learner.settings(),
+            machines,
+            support_per_class: svc.and_then(|m| support_per_class(m, data)),
+            radius2,
+            radius_of_centres,
+            influential: self.influential(data),
+            columns: self.column_weights(data),
+            suspects,
+            suspect_count,
+            rows: data.map(Dataset::len),
+        })
+    }
+
+    /// The training rows its centres were, where that is known.
+    pub fn support(&self) -> Option<&[u32]> {
+        let rows = match &self.body {
+            Body::Svc(m) => &m.support,
+            Body::Svr(m) => &m.support,
+            Body::Ridge(m) => &m.support,
+            Body::OneClass(m) => &m.support,
+            Body::Sphere(m) => &m.support,
+        };
+        (!rows.is_empty()).then_some(rows)
+    }
+
+    /// What an output tells: `b against a`, `b against the rest`, or nothing.
+    pub fn machine_name(&self, output: usize) -> String {
+        let classes = self.classes();
+        match &self.body {
+            Body::Svc(SvcModel { machines, .. }) => {
+                let Machine { sides, .. } = &machines[output];
+                let name = |k: u32| classes[k as usize].as_str();
+                let other = sides.negative.map_or("the rest", name);
+                format!("{} against {other}", name(sides.positive))
+            }
+            Body::Ridge(_) if classes.len() == 2 => format!("{} against {}", classes[1], classes[0]),
+            Body::Ridge(_) if !classes.is_empty() => format!("{} against the rest", classes[output]),
+            _ => String::new(),
+        }
+    }
+
+    fn bounded(&self) -> Option<usize> {
+        match &self.body {
+            Body::Svr(m) if !m.support.is_empty() => Some(m.bounded),
+            Body::OneClass(m) if !m.support.is_empty() => Some(m.bounded),
+            Body::Sphere(m) if !m.support.is_empty() => Some(m.bounded),
+            _ => None,
+        }
+    }
+
+    fn radius2(
+        &self,
+        data: Option<&Dataset>,
+        par: Par,
+        watch: &mut Watch<'_>,
+    ) -> Result<(Option<f64>, bool)> {
+        if let Body::Sphere(m) = &self.body {
+            return Ok((Some(m.radius2), false));
+        }
+        let f = self.body.expansion();
+        let rows = data.filter(|d| d.len() <= SPHERE).map(|d| self.stages.apply(d.points.view(), par));
+        let (points, of_centres) = match rows.transpose()? {
+            Some(points) if points.dim() == f.centres().dim() => (points, false),
+            _ => (f.centres().clone(), true),
+        };
+        let usable = !points.is_empty() && points.len() <= SPHERE;
+        // One weight vector of a collapsed linear machine says nothing about the data's radius.
+        let collapsed = of_centres && self.support().is_some_and(|rows| rows.len() != f.len());
+        if !usable || collapsed || matches!(f.centres().view().data, Data::RowNumbers(_)) {
+            return Ok((None, of_centres));
+        }
+        let rows = KernelRows::new(f.kernel(), &points)?;
+        Ok((Some(enclosing_radius2(&rows, par, watch)?.0), of_centres))
+    }
+
+    fn influential(&self, data: Option<&Dataset>) -> Vec<Influence> {
+        let f = self.body.expansion();
+        let k = f.outputs();
+        let support = self.support();
+        if support.is_some_and(|rows| rows.len() != f.len()) {
+            return Vec::new();
+        }
+        let largest =
+            |c: &[f64]| c.iter().copied().fold(0.0, |a: f64, b| if b.abs() > a.abs() { b } else { a });
+        let sum = |j: usize| f.coef()[j * k..(j + 1) * k].iter().map(|c| c.abs()).sum::<f64>();
+        let mut order: Vec<usize> = (0..f.len()).collect();
+        order.sort_by(|&a, &b| sum(b).total_cmp(&sum(a)).then(a.cmp(&b)));
+        order.truncate(NAMED);
+        let at = |j: usize| {
+            let row = support.map_or(j, |rows| rows[j] as usize);
+            let data = data.filter(|d| row < d.len() && support.is_some());
+            Influence {
+                row,
+                name: data.and_then(|d| d.row_names.as_ref()).map(|names| names[row].clone()),
+                coef: largest(&f.coef()[j * k..(j + 1) * k]),
+                target: data.and_then(|d| target(&d.targets, row)),
+            }
+        };
+        order.into_iter().map(at).collect()
+    }
+
+    fn column_weights(&self, data: Option<&Dataset>) -> Vec<ColumnWeight> {
+        let f = self.body.expansion();
+        let (k, d) = (f.outputs(), f.centres().dim());
+        if *f.kernel() != Kernel::Linear || d == 0 {
+            return Vec::new();
+        }
+        let mut weights = std::collections::BTreeMap::<usize, Vec<f64>>::new();
+        for j in 0..f.len() {
+            let coef = &f.coef()[j * k..(j + 1) * k];
+            let mut add = |column: usize, value: f64| {
+                if value != 0.0 {
+                    let w = weights.entry(column).or_insert_with(|| vec![0.0; k]);
+                    w.iter_mut().zip(coef).for_each(|(w, c)| *w += c * value);
+                }
+            };
+            match f.centres().row(j) {
+                Row::F32(x) => x.iter().enumerate().for_each(|(i, &v)| add(i, f64::from(v))),
+                Row::F64(x) => x.iter().enumerate().for_each(|(i, &v)| add(i, v)),
+                Row::Sparse { column, value, .. } => {
+                    column.iter().zip(value).for_each(|(&i, &v)| add(i as usize, v));
+                }
+                _ => return Vec::new(),
+            }
+        }
+        let names = match data.and_then(|d| d.column_names.as_ref()) {
+            Some(names) => names,
+            None => &self.names.columns,
+        };
+        // Names are those of the file's columns: a stage that makes others leaves none.
+        let names = if names.len() == d { names.as_slice() } else { &[] };
+        let one = |w: &[f64]| if let [w] = w { *w } else { w.iter().map(|w| w * w).sum::<f64>().sqrt() };
+        let mut out: Vec<ColumnWeight> = weights
+            .iter()
+            .map(|(&column, w)| ColumnWeight { column, name: names.get(column).cloned(), weight: one(w) })
+            .collect();
+        out.sort_by(|a, b| b.weight.abs().total_cmp(&a.weight.abs()).then(a.column.cmp(&b.column)));
+        out.truncate(NAMED);
+        out
+    }
+
+    /// Rows whose target the model contradicts, furthest first.
+    fn suspects(&self, data: &Dataset, par: Par) -> Result<Vec<Suspect>> {
+        let points = data.points.view();
+        let mut out: Vec<Suspect> = match (&self.body, &data.targets) {
+            (Body::OneClass(_) | Body::Sphere(_), _) => {
+                let outside = self.decision(points, par)?.into_iter().enumerate().filter(|(_, f)| *f <= 0.0);
+                let suspect = |(row, f): (usize, f64)| Suspect {
+                    row,
+                    given: target(&data.targets, row),
+                    answer: "-1".into(),
+                    by: -f,
+                };
+                outside.map(suspect).collect()
+            }
+            (_, Targets::None) => return Err(Error::shape("targets", "none", "what the rows should be")),
+            (_, Targets::Reals(want)) => {
+                let Targets::Reals(got) = self.predict(points, par)? else {
+                    return Err(Error::shape("targets", "real numbers", "class labels"));
+                };
+                let residual: Vec<f64> = got.iter().zip(want).map(|(g, w)| w - g).collect();
+                let size = 1.4826 * median(residual.iter().map(|r| r.abs()).collect());
+                let far = |r: f64| if size > 0.0 { r.abs() / size } else { 0.0 };
+                let rows = residual.iter().enumerate().filter(|(_, r)| far(**r) > FAR);
+                let suspect = |(row, r): (usize, &f64)| Suspect {
+                    row,
+                    given: Some(want[row].to_string()),
+                    answer: got[row].to_string(),
+                    by: far(*r),
+                };
+                rows.map(suspect).collect()
+            }
+            (_, Targets::Classes(labels)) => {
+                let Targets::Classes(got) = self.predict(points, par)? else {
+                    return Err(Error::shape("targets", "class labels", "real numbers"));
+                };
+                let scores = self.class_scores(points, par)?;
+                let classes = self.classes();
+                let k = classes.len();
+                let mut out = Vec::new();
+                for row in 0..data.len() {
+                    let (given, answer) = (labels.name_of(row), got.name_of(row));
+                    if given == answer {
+                        continue;
+                    }
+                    let score =
+                        |name: &str| classes.iter().position(|c| c == name).map(|c| scores[row * k + c]);
+                    let by = score(answer).zip(score(given)).map_or(f64::INFINITY, |(a, g)| a - g);
+                    out.push(Suspect { row, given: Some(given.into()), answer: answer.into(), by });
+                }
+                out
+            }
+        };
+        out.sort_by(|a, b| b.by.total_cmp(&a.by).then(a.row.cmp(&b.row)));
+        Ok(out)
+    }
+}
+
+/// |w|^2 of each output; nothing where the centres are row numbers of a matrix that is gone.
+fn norms2(f: &Expansion, par: Par) -> Result<Option<Vec<f64>>> {
+    if f.is_empty() || matches!(f.centres().view().data, Data::RowNumbers(_)) {
+        return Ok(None);
+    }
+    let k = f.outputs();
+    let values = f.evaluate(f.centres().view(), par)?;
+    let mut out = vec![0.0; k];
+    for (coef, value) in f.coef().chunks(k).zip(values.chunks(k)) {
+        for o in 0..k {
+            out[o] += coef[o] * (value[o] - f.offset()[o]);
+        }
+    }
+    out.iter_mut().for_each(|n| *n = n.max(0.0));
+    Ok(Some(out))
+}
+
+fn support_per_class(m: &SvcModel, data: Option<&Dataset>) -> Option<Vec<usize>> {
+    let mut count = vec![0; m.classes.len()];
+    if let Some(Targets::Classes(labels)) = data.map(|d| &d.targets)
+        && m.support.iter().all(|&r| (r as usize) < labels.len())
+    {
+        for &row in &m.support {
+            let name = labels.name_of(row as usize);
+            count[m.classes.iter().position(|c| c == name)?] += 1;
+        }
+        return Some(count);
+    }
+    // A pair's coefficients tell the side by their sign; against the rest most are on the nameless side.
+    let f = &m.expansion;
+    let k = f.outputs();
+    let pairs = m.machines.iter().all(|machine| machine.sides.negative.is_some());
+    if !pairs || (!m.support.is_empty() && m.support.len() != f.len()) {
+        return None;
+    }
+    for coef in f.coef().chunks(k) {
+        let (o, c) = coef.iter().enumerate().find(|(_, c)| **c != 0.0)?;
+        let sides = m.machines[o].sides;
+        let class = if *c > 0.0 { sides.positive } else { sides.negative? };
+        count[class as usize] += 1;
+    }
+    Some(count)
+}
+
+fn target(targets: &Targets, row: usize) -> Option<String> {
+    match targets {
+        Targets::Classes(labels) => Some(labels.name_of(row).to_owned()),
+        Targets::Reals(y) => Some(y[row].to_string()),
+        Targets::None => None,
+    }
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    let middle = values.len() / 2;
+    if values.is_empty() { 0.0 } else { *values.select_nth_unstable_by(middle, f64::total_cmp).1 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Labels, Points, toy};
+    use crate::model::{Plan, Sample, SvcParams, Wishes};
+    use crate::watch::silent;
+
+    fn points(values: Vec<f64>, d: usize) -> Points {
+        Points::dense(values, d).expect("whole rows")
+    }
+
+    #[test]
+    fn the_margin_of_two_points_is_half_their_distance() {
+        let data =
+            Dataset::new(points(vec![0.0, 0.0, 3.0, 4.0], 2), Targets::Classes(Labels::new(["a", "b"])))
+                .expect("two rows");
+        let params = SvcParams { kernel: Some(Kernel::Linear), c: 1e3, ..SvcParams::default() };
+        let body =
+            params.fit(Sample::new(&data.points, &data.targets), Par::one(), &mut silent()).expect("fit");
+        let seen =
+            Model::from(Body::Svc(body)).explain(Some(&data), Par::one(), &mut silent()).expect("a look");
+        let machine = &seen.machines[0];
+        let margin = machine.margin.expect("a classifier");
+        assert!((margin - 2.5).abs() < 1e-6, "{margin}");
+        assert_eq!((machine.name.as_str(), machine.free, machine.bounded), ("b against a", Some(2), Some(0)));
+        // The smallest sphere around two points has half their distance as radius: R^2 |w|^2 = 1.
+        let capacity = machine.capacity.expect("a radius");
+        assert!((capacity - 1.0).abs() < 1e-3, "{capacity}");
+        assert_eq!((seen.suspect_count, seen.support_per_class), (Some(0), Some(vec![1, 1])));
+        assert_eq!(seen.columns[0].column, 1);
+    }
+
+    #[test]
+    fn flipped_labels_are_found() {
+        let (x, targets) = toy::banana(120, 4);
+        let Targets::Classes(mut labels) = targets else { panic!("classes") };
+        let flipped = [7usize, 33, 90];
+        for &row in &flipped {
+            labels.of_row[row] = 1 - labels.of_row[row];
+        }
+        let data = Dataset::new(x, Targets::Classes(labels)).expect("one a row");
+        let plan = Plan::new(&data, &Wishes::default(), Par::one()).expect("a plan");
+        let model = plan.fit(Par::one(), &mut silent()).expect("a fit");
+        let seen = model.explain(Some(&data), Par::one(), &mut silent()).expect("a look");
+        let found: Vec<usize> = seen.suspects.iter().map(|s| s.row).collect();
+        assert!(flipped.iter().all(|row| found.contains(row)), "{found:?}");
+        assert!(seen.influential.iter().all(|i| i.target.is_some()));
+        // Without data the support vectors of pairs are still known by class.
+        let bare = model.explain(None, Par::one(), &mut silent()).expect("a look");
+        assert_eq!(bare.support_per_class, seen.support_per_class);
+        assert!(bare.radius_of_centres && bare.suspect_count.is_none());
+    }
+}

@@ -1,0 +1,120 @@
+//! Models as JSON, for programs in other languages and for people with a text editor; and reading a model of any format.
+//!
+//! The file is the model file's content, written out: `{"format": "mercer-json", "version": 1, "model": {...},
+//! "tensors": {"name": {"type": "f64", "shape": [m, d], "values": [...]}}}`. Numbers are written so that they read back
+//! the same to the last bit.
+
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+
+use crate::data::io::write_atomic;
+use crate::data::{Bundle, Tensor, Values};
+use crate::error::{Error, Result};
+use crate::model::Model;
+
+const FORMAT: &str = "mercer-json";
+
+impl Model {
+    /// Reads a model file, whatever its format: this library's own, its JSON form, or LIBSVM's text.
+    pub fn read(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+        let name = path.display().to_string();
+        let start = bytes.trim_ascii_start();
+        if start.starts_with(b"{") {
+            Self::from_json(&name, &bytes)
+        } else if start.starts_with(b"svm_type") {
+            Self::from_libsvm(&name, &bytes)
+        } else {
+            Self::from_bytes(&name, &bytes)
+        }
+    }
+
+    /// The model as JSON. Fails for custom kernels, which are code.
+    ///
+    /// ```
+    /// use mercer::data::{Dataset, toy};
+    /// use mercer::model::{Model, Plan, Wishes};
+    /// use mercer::{Par, watch};
+    ///
+    /// let (x, y) = toy::banana(30, 0);
+    /// let data = Dataset::new(x, y)?;
+    /// let model = Plan::new(&data, &Wishes::default(), Par::one())?.fit(Par::one(), &mut watch::silent())?;
+    /// assert_eq!(Model::from_json("m", model.to_json()?.as_bytes())?, model);
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn to_json(&self) -> Result<String> {
+        let bundle = self.bundle()?;
+        let tensors: Map<String, Value> =
+            bundle.tensors.iter().map(|(name, tensor)| (name.clone(), written(tensor))).collect();
+        let all = json!({ "format": FORMAT, "version": 1, "model": bundle.meta, "tensors": tensors });
+        Ok(format!("{all}\n"))
+    }
+
+    /// A model from its JSON; `name` stands for the file in messages.
+    pub fn from_json(name: &str, bytes: &[u8]) -> Result<Self> {
+        let wrong = |why: String| Error::ModelFile { path: name.into(), why };
+        let all: Value =
+            serde_json::from_slice(bytes).map_err(|e| wrong(format!("not a model as JSON: {e}")))?;
+        if all["format"] != FORMAT || all["version"] != 1 {
+            let why = format!("JSON, but not a model: `format` is {}, expected \"{FORMAT}\"", all["format"]);
+            return Err(wrong(why));
+        }
+        let mut bundle = Bundle { meta: all["model"].clone(), ..Bundle::default() };
+        for (tensor, value) in all["tensors"].as_object().into_iter().flatten() {
+            let read = read(value).map_err(|why| wrong(format!("tensor `{tensor}` {why}")))?;
+            bundle.tensors.insert(tensor.clone(), read);
+        }
+        Self::restored(&bundle).map_err(wrong)
+    }
+
+    /// Writes the JSON to a file.
+    pub fn save_json(&self, path: impl AsRef<Path>) -> Result<()> {
+        let (path, text) = (path.as_ref(), self.to_json()?);
+        write_atomic(path, |out| out.write_all(text.as_bytes()).map_err(|e| Error::io(path, e)))
+    }
+}
+
+fn written(tensor: &Tensor) -> Value {
+    let (kind, values) = match &tensor.values {
+        Values::F32(v) => ("f32", json!(v)),
+        Values::F64(v) => ("f64", json!(v)),
+        Values::U32(v) => ("u32", json!(v)),
+        Values::U64(v) => ("u64", json!(v)),
+        Values::U8(v) => ("u8", json!(v)),
+    };
+    json!({ "type": kind, "shape": tensor.shape, "values": values })
+}
+
+fn read(value: &Value) -> std::result::Result<Tensor, String> {
+    let shape: Vec<usize> =
+        serde_json::from_value(value["shape"].clone()).map_err(|e| format!("has no shape: {e}"))?;
+    let list = value["values"].as_array().ok_or("has no values")?;
+    let size = shape.iter().try_fold(1usize, |a, &b| a.checked_mul(b));
+    if size != Some(list.len()) {
+        return Err(format!("has {} values, expected shape {shape:?}", list.len()));
+    }
+    let reals = || -> std::result::Result<Vec<f64>, String> {
+        list.iter().map(|v| v.as_f64().ok_or_else(|| format!("holds {v}, expected a number"))).collect()
+    };
+    let wholes = |most: u64| -> std::result::Result<Vec<u64>, String> {
+        let whole = |v: &Value| v.as_u64().filter(|&v| v <= most);
+        list.iter().map(|v| whole(v).ok_or_else(|| format!("holds {v}, expected a whole number"))).collect()
+    };
+    let values = match value["type"].as_str() {
+        Some("f32") => {
+            let values: Vec<f32> = reals()?.into_iter().map(|v| v as f32).collect();
+            if values.iter().any(|v| !v.is_finite()) {
+                return Err("holds a number too large for f32".into());
+            }
+            Values::F32(values)
+        }
+        Some("f64") => Values::F64(reals()?),
+        Some("u32") => Values::U32(wholes(u64::from(u32::MAX))?.into_iter().map(|v| v as u32).collect()),
+        Some("u64") => Values::U64(wholes(u64::MAX)?),
+        Some("u8") => Values::U8(wholes(255)?.into_iter().map(|v| v as u8).collect()),
+        _ => return Err(format!("is of type {}, expected f32, f64, u32, u64 or u8", value["type"])),
+    };
+    Ok(Tensor { shape, values })
+}

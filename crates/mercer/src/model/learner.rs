@@ -1,0 +1,369 @@
+//! The learners by name: one table for every surface that lets people choose.
+//!
+//! A [`Learner`] is one learner's parameters behind one type: made by name, told by parameter name, fitted to a
+//! [`Body`]. What its parameters are called and may be stands in the learner's own table.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::error::{Error, Result};
+use crate::kernel::Kernel;
+use crate::model::param::{Allowed, ParamSpec};
+use crate::model::svc::Kind;
+use crate::model::{
+    Body, Loss, OneClassParams, RidgeParams, Sample, SphereParams, SvcParams, SvrParams, Task,
+};
+use crate::par::Par;
+use crate::watch::Watch;
+
+/// A learner and its parameters.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Learner {
+    /// Support vector classification.
+    Svc(SvcParams),
+    /// Support vector regression.
+    Svr(SvrParams),
+    /// Kernel ridge regression; on classes, the least-squares machine.
+    Ridge(RidgeParams),
+    /// A one-class hyperplane.
+    OneClass(OneClassParams),
+    /// A sphere in feature space.
+    Sphere(SphereParams),
+}
+
+/// A row of [`Learner::ALL`].
+#[derive(Debug, Clone, Copy)]
+pub struct LearnerEntry {
+    /// Its name.
+    pub name: &'static str,
+    /// What it can be used for; the first is what it is best known for.
+    pub tasks: &'static [Task],
+    /// One line about it.
+    pub doc: &'static str,
+    /// The parameters that make a difference to it, of those its table has.
+    pub params: &'static [&'static str],
+    make: fn() -> Learner,
+}
+
+const SVC: &[&str] = &["shift", "multi", "ties", "class_weights", "probability", "folds", "seed"];
+const SOLVER: &[&str] = &["kernel", "tol", "max_iter", "shrinking", "memory"];
+
+impl Learner {
+    /// All learners. The first one of a task is its default.
+    pub const ALL: &'static [LearnerEntry] = &[
+        LearnerEntry {
+            name: "svc",
+            tasks: &[Task::Classification],
+            doc: "support vector machine; errors cost C",
+            params: &["c", "slack"],
+            make: || Learner::Svc(SvcParams::default()),
+        },
+        LearnerEntry {
+            name: "nu-svc",
+            tasks: &[Task::Classification],
+            doc: "support vector machine; nu bounds the share of margin errors",
+            params: &["nu"],
+            make: || Learner::Svc(SvcParams { kind: Kind::Nu, ..SvcParams::default() }),
+        },
+        LearnerEntry {
+            name: "hard-margin",
+            tasks: &[Task::Classification],
+            doc: "the widest margin without any error, or a proof that there is none",
+            params: &[],
+            make: || Learner::Svc(SvcParams { kind: Kind::Hard, ..SvcParams::default() }),
+        },
+        LearnerEntry {
+            name: "svr",
+            tasks: &[Task::Regression],
+            doc: "support vector regression; errors below epsilon are free",
+            params: &["c", "epsilon"],
+            make: || Learner::Svr(SvrParams::default()),
+        },
+        LearnerEntry {
+            name: "nu-svr",
+            tasks: &[Task::Regression],
+            doc: "the same; nu bounds the share of rows outside the tube",
+            params: &["c", "nu"],
+            make: || Learner::Svr(SvrParams { loss: Loss::Nu, ..SvrParams::default() }),
+        },
+        LearnerEntry {
+            name: "huber",
+            tasks: &[Task::Regression],
+            doc: "squared errors up to delta, then absolute ones: few outliers do no harm",
+            params: &["c", "delta"],
+            make: || Learner::Svr(SvrParams { loss: Loss::Huber, ..SvrParams::default() }),
+        },
+        LearnerEntry {
+            name: "laplace",
+            tasks: &[Task::Regression],
+            doc: "absolute errors: the conditional median",
+            params: &["c"],
+            make: || Learner::Svr(SvrParams { loss: Loss::Laplace, ..SvrParams::default() }),
+        },
+        LearnerEntry {
+            name: "ridge",
+            tasks: &[Task::Regression, Task::Classification],
+            doc: "squared errors: kernel ridge regression; on classes, least-squares machines",
+            params: &["kernel", "lambda", "offset", "method", "tol", "memory"],
+            make: || Learner::Ridge(RidgeParams::default()),
+        },
+        LearnerEntry {
+            name: "one-class",
+            tasks: &[Task::Novelty],
+            doc: "a plane between most of the data and the origin of feature space",
+            params: &["nu"],
+            make: || Learner::OneClass(OneClassParams::default()),
+        },
+        LearnerEntry {
+            name: "sphere",
+            tasks: &[Task::Novelty],
+            doc: "the smallest ball around most of the data in feature space",
+            params: &["nu"],
+            make: || Learner::Sphere(SphereParams::default()),
+        },
+    ];
+
+    /// The row of a learner's name.
+    ///
+    /// ```
+    /// use mercer::model::Learner;
+    /// assert_eq!(Learner::find("nu-svr")?.params, ["c", "nu"]);
+    /// assert!(Learner::find("forest").is_err());
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn find(name: &str) -> Result<&'static LearnerEntry> {
+        Self::ALL.iter().find(|entry| entry.name == name).ok_or_else(|| {
+            let names: Vec<&str> = Self::ALL.iter().map(|entry| entry.name).collect();
+            Error::param("learner", name, format!("one of {}", names.join(", ")))
+        })
+    }
+
+    /// The learner that made a model, with its parameters.
+    pub fn of(body: &Body) -> Self {
+        match body {
+            Body::Svc(m) => Learner::Svc(m.params.clone()),
+            Body::Svr(m) => Learner::Svr(m.params.clone()),
+            Body::Ridge(m) => Learner::Ridge(m.params.clone()),
+            Body::OneClass(m) => Learner::OneClass(m.params.clone()),
+            Body::Sphere(m) => Learner::Sphere(m.params.clone()),
+        }
+    }
+
+    /// Its row in [`Learner::ALL`].
+    pub fn entry(&self) -> &'static LearnerEntry {
+        let name = match self {
+            Learner::Svc(p) => match p.kind {
+                Kind::C => "svc",
+                Kind::Nu => "nu-svc",
+                Kind::Hard => "hard-margin",
+            },
+            Learner::Svr(p) => match p.loss {
+                Loss::Epsilon => "svr",
+                Loss::Nu => "nu-svr",
+                Loss::Huber => "huber",
+                Loss::Laplace => "laplace",
+                Loss::Squared => "ridge",
+            },
+            Learner::Ridge(_) => "ridge",
+            Learner::OneClass(_) => "one-class",
+            Learner::Sphere(_) => "sphere",
+        };
+        Self::find(name).expect("all of these are in the table")
+    }
+
+    /// Names, ranges and defaults of its parameters.
+    pub fn table(&self) -> &'static [ParamSpec] {
+        match self {
+            Learner::Svc(_) => SvcParams::TABLE,
+            Learner::Svr(_) => SvrParams::TABLE,
+            Learner::Ridge(_) => RidgeParams::TABLE,
+            Learner::OneClass(_) => OneClassParams::TABLE,
+            Learner::Sphere(_) => SphereParams::TABLE,
+        }
+    }
+
+    /// Sets a parameter by the name it has in the table. Fails where it would be without effect.
+    ///
+    /// ```
+    /// use mercer::model::Learner;
+    /// let mut learner = Learner::find("svc")?.learner();
+    /// learner.set("c", 10.0.into())?;
+    /// let refused = learner.set("nu", 0.2.into()).unwrap_err();
+    /// assert_eq!(refused.to_string(), "nu = 0.2: must be left out: it has no meaning for svc, but for nu-svc, nu-svr, one-class, sphere");
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn set(&mut self, name: &str, value: Value) -> Result<()> {
+        let entry = self.entry();
+        let shown = match &value {
+            Value::String(word) => word.clone(),
+            other => other.as_f64().map_or_else(|| other.to_string(), |v| v.to_string()),
+        };
+        if !entry.takes(name) {
+            let others: Vec<&str> = Self::ALL.iter().filter(|e| e.takes(name)).map(|e| e.name).collect();
+            let allowed =
+                format!("left out: it has no meaning for {}, but for {}", entry.name, others.join(", "));
+            return Err(Error::param(name, shown, allowed));
+        }
+        let spec = ParamSpec::find(self.table(), name).expect("what an entry takes is in its table");
+        let number = matches!(
+            spec.allowed,
+            Allowed::Above(_)
+                | Allowed::AtLeast(_)
+                | Allowed::UpTo(..)
+                | Allowed::Within(..)
+                | Allowed::Between(..)
+                | Allowed::Whole(_)
+        );
+        if number && !value.as_f64().is_some_and(|v| spec.allowed.holds(v)) {
+            return Err(Error::param(name, shown, spec.allowed.to_string()));
+        }
+        match self {
+            Learner::Svc(p) => set(p, name, value),
+            Learner::Svr(p) => set(p, name, value),
+            Learner::Ridge(p) => set(p, name, value),
+            Learner::OneClass(p) => set(p, name, value),
+            Learner::Sphere(p) => set(p, name, value),
+        }
+    }
+
+    /// A parameter by name, as it is written in files.
+    pub fn get(&self, name: &str) -> Option<Value> {
+        let all = match self {
+            Learner::Svc(p) => serde_json::to_value(p),
+            Learner::Svr(p) => serde_json::to_value(p),
+            Learner::Ridge(p) => serde_json::to_value(p),
+            Learner::OneClass(p) => serde_json::to_value(p),
+            Learner::Sphere(p) => serde_json::to_value(p),
+        };
+        all.ok()?.get(name).cloned()
+    }
+
+    /// What makes this fit differ from the learner's usual one: its own parameters, and others that were changed.
+    pub fn settings(&self) -> Vec<(&'static str, Value)> {
+        let entry = self.entry();
+        let usual = entry.learner();
+        let quiet =
+            ["kernel", "tol", "max_iter", "shrinking", "memory", "method", "seed", "folds", "kind", "loss"];
+        // How errors count is worth a word only where it is not the usual way.
+        let own = |name: &str| entry.params.contains(&name) && name != "slack";
+        let told = |name: &str| own(name) || self.get(name) != usual.get(name);
+        let names = self.table().iter().map(|spec| spec.name).filter(|n| !quiet.contains(n));
+        names.filter(|n| told(n)).filter_map(|n| self.get(n).map(|value| (n, value))).collect()
+    }
+
+    /// The kernel asked for.
+    pub fn kernel(&self) -> Option<&Kernel> {
+        match self {
+            Learner::Svc(p) => p.kernel.as_ref(),
+            Learner::Svr(p) => p.kernel.as_ref(),
+            Learner::Ridge(p) => p.kernel.as_ref(),
+            Learner::OneClass(p) => p.kernel.as_ref(),
+            Learner::Sphere(p) => p.kernel.as_ref(),
+        }
+    }
+
+    /// Asks for a kernel. Unlike [`Learner::set`], this takes custom ones too.
+    pub fn set_kernel(&mut self, kernel: Kernel) {
+        let place = match self {
+            Learner::Svc(p) => &mut p.kernel,
+            Learner::Svr(p) => &mut p.kernel,
+            Learner::Ridge(p) => &mut p.kernel,
+            Learner::OneClass(p) => &mut p.kernel,
+            Learner::Sphere(p) => &mut p.kernel,
+        };
+        *place = Some(kernel);
+    }
+
+    /// Fits.
+    pub fn fit(&self, sample: Sample<'_>, par: Par, watch: &mut Watch<'_>) -> Result<Body> {
+        Ok(match self {
+            Learner::Svc(p) => Body::Svc(p.fit(sample, par, watch)?),
+            Learner::Svr(p) => Body::Svr(p.fit(sample, par, watch)?),
+            Learner::Ridge(p) => Body::Ridge(p.fit(sample, par, watch)?),
+            Learner::OneClass(p) => Body::OneClass(p.fit(sample, par, watch)?),
+            Learner::Sphere(p) => Body::Sphere(p.fit(sample, par, watch)?),
+        })
+    }
+
+    /// Goes on with the fit of a body that was broken off, on the same sample. Fails if it was not broken off.
+    pub fn resume(&self, sample: Sample<'_>, from: &Body, par: Par, watch: &mut Watch<'_>) -> Result<Body> {
+        let done = || {
+            Error::Unsupported("this model's training came to its end: there is nothing to go on with".into())
+        };
+        Ok(match (self, from) {
+            (Learner::Svc(p), Body::Svc(m)) => {
+                Body::Svc(p.resume(sample, m.checkpoint.as_ref().ok_or_else(done)?, par, watch)?)
+            }
+            (Learner::Svr(p), Body::Svr(m)) => {
+                Body::Svr(p.resume(sample, m.checkpoint.as_ref().ok_or_else(done)?, par, watch)?)
+            }
+            (Learner::OneClass(p), Body::OneClass(m)) => {
+                Body::OneClass(p.resume(sample, m.checkpoint.as_ref().ok_or_else(done)?, par, watch)?)
+            }
+            (Learner::Sphere(p), Body::Sphere(m)) => {
+                Body::Sphere(p.resume(sample, m.checkpoint.as_ref().ok_or_else(done)?, par, watch)?)
+            }
+            _ => return Err(done()),
+        })
+    }
+}
+
+impl LearnerEntry {
+    /// The learner with its default parameters.
+    pub fn learner(&self) -> Learner {
+        (self.make)()
+    }
+
+    /// Whether a parameter makes a difference to it.
+    pub fn takes(&self, name: &str) -> bool {
+        let svc = self.tasks == [Task::Classification];
+        let solver = self.name != "ridge";
+        self.params.contains(&name) || svc && SVC.contains(&name) || solver && SOLVER.contains(&name)
+    }
+}
+
+/// Sets a field of a parameter struct through its written form, so that names and types are those of files.
+fn set<P: Serialize + DeserializeOwned>(params: &mut P, name: &str, value: Value) -> Result<()> {
+    let mut all = serde_json::to_value(&*params).map_err(|e| Error::Unsupported(e.to_string()))?;
+    let shown = value.to_string();
+    all[name] = value;
+    *params = serde_json::from_value(all).map_err(|e| Error::param(name, shown, format!("valid: {e}")))?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn every_learner_is_found_again_and_takes_what_it_says() {
+        for entry in Learner::ALL {
+            let mut learner = entry.learner();
+            assert_eq!(learner.entry().name, entry.name);
+            for name in entry.params.iter().chain(SOLVER.iter().filter(|n| entry.takes(n))) {
+                let spec = ParamSpec::find(learner.table(), name);
+                assert!(spec.is_some(), "{} has no {name}", entry.name);
+                let same = learner.get(name).expect("a parameter");
+                learner.set(name, same.clone()).expect("its own value");
+                assert_eq!(learner.get(name), Some(same));
+            }
+        }
+    }
+
+    #[test]
+    fn values_outside_their_range_and_without_effect_are_refused() {
+        let mut learner = Learner::find("nu-svc").expect("known").learner();
+        let refused = |l: &mut Learner, name: &str, v: Value| l.set(name, v).expect_err("wrong").to_string();
+        assert_eq!(
+            refused(&mut learner, "nu", json!(1.5)),
+            "nu = 1.5: must be a number above 0 and at most 1"
+        );
+        assert!(refused(&mut learner, "c", json!(1.0)).contains("no meaning for nu-svc"));
+        assert!(refused(&mut learner, "banana", json!(1.0)).contains("no meaning"));
+        learner.set("multi", json!("one_vs_rest")).expect("a word of its table");
+        assert!(learner.set("multi", json!("all_vs_all")).is_err());
+    }
+}

@@ -1,0 +1,504 @@
+//! From data and a few wishes to a fit: what nobody said is chosen from the data, and each choice has its reason.
+//!
+//! The task follows from the targets; columns are standardised where their ranges differ much; the Gaussian's width is
+//! the median distance between rows; what an error of a regression costs follows from the targets' spread: with s their
+//! standard deviation, `C = s` and `epsilon = s / 10` are what 1 and 0.1 would be on targets of deviation 1. One pass
+//! over the data, and 10,000 distances.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::data::stage::{Per, Recipe};
+use crate::data::{Data, Dataset, Points, Stages, Summary, TargetFacts, Targets, median_distance2};
+use crate::error::{Error, Result};
+use crate::gram::{Matrix, is_precomputed};
+use crate::kernel::{Entry, Kernel};
+use crate::model::{Body, Learner, Model, Names, Sample, Task};
+use crate::par::Par;
+use crate::watch::Watch;
+
+/// Ranges of columns that differ by more than this are brought together.
+const RATIO: f64 = 5.0;
+/// The share of rows that novelty detection may tell to be outliers, where nobody says.
+const OUTLIERS: f64 = 0.05;
+
+/// What somebody asks for. All of it may be left out.
+#[derive(Debug, Clone, Default)]
+pub struct Wishes {
+    /// What the model is for.
+    pub task: Option<Task>,
+    /// A name of [`Learner::ALL`].
+    pub learner: Option<String>,
+    /// A kernel's line; `rbf` alone, or `auto`: a Gaussian with its width by the data.
+    pub kernel: Option<String>,
+    /// The Gaussian's gamma.
+    pub gamma: Option<f64>,
+    /// What happens to columns first.
+    pub scaling: Scaling,
+    /// Further parameters, by the names of the learner's table.
+    pub params: Vec<(&'static str, Value)>,
+    /// Seed of what is drawn.
+    pub seed: u64,
+}
+
+/// What happens to columns before the machine sees them.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum Scaling {
+    /// Standardised where their ranges differ much.
+    #[default]
+    Auto,
+    /// These stages.
+    Given(Vec<Recipe>),
+}
+
+/// Something that was settled before the fit, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Choice {
+    /// What it is about: `task`, `kernel`, `scaling`, a parameter.
+    pub what: String,
+    /// What was taken.
+    pub value: String,
+    /// Why; nothing where it was asked for.
+    pub why: Option<String>,
+}
+
+/// A fit that is ready to run.
+#[derive(Debug, Clone)]
+pub struct Plan<'a> {
+    /// What the model will be for.
+    pub task: Task,
+    /// The learner with all its parameters.
+    pub learner: Learner,
+    /// Fitted on the data.
+    pub stages: Stages,
+    /// What was settled, in the order in which it was.
+    pub choices: Vec<Choice>,
+    data: &'a Dataset,
+    points: Cow<'a, Points>,
+    gram: Option<Matrix>,
+}
+
+impl<'a> Plan<'a> {
+    /// Settles everything. Fails on wishes that contradict each other, the data, or a parameter's range.
+    ///
+    /// ```
+    /// use mercer::data::{Dataset, toy};
+    /// use mercer::model::{Plan, Wishes};
+    /// use mercer::{Par, watch};
+    ///
+    /// let (points, targets) = toy::banana(60, 0);
+    /// let data = Dataset::new(points, targets)?;
+    /// let plan = Plan::new(&data, &Wishes::default(), Par::one())?;
+    /// let model = plan.fit(Par::one(), &mut watch::silent())?;
+    /// assert_eq!(model.kind(), "svc");
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn new(data: &'a Dataset, wishes: &Wishes, par: Par) -> Result<Self> {
+        if data.is_empty() {
+            return Err(Error::shape("training rows", 0, "at least 1"));
+        }
+        let mut choices = Choices(Vec::new());
+        let (task, mut learner) = learner(wishes, &data.targets, &mut choices)?;
+        let precomputed = wishes.kernel.as_deref().map(str::trim) == Some("precomputed");
+        let summary = Summary::new(&data.points, &data.targets);
+        let recipes = scaling(wishes, data, &summary, precomputed, &mut choices)?;
+        let (stages, points) = if recipes.is_empty() {
+            (Stages::default(), Cow::Borrowed(&data.points))
+        } else {
+            let (stages, points) = Stages::fit(&recipes, data.points.view(), par)?;
+            (stages, Cow::Owned(points))
+        };
+        let kernel = kernel(wishes, &points, &mut choices)?;
+        let (gram, points) = if is_precomputed(&kernel) {
+            let matrix = Matrix::new(points.view().to_f64()?, points.len())?;
+            (Some(matrix), Cow::Owned(Points::row_numbers((0..points.len() as u32).collect())))
+        } else {
+            (None, points)
+        };
+        learner.set_kernel(kernel);
+        parameters(wishes, &summary.targets, &mut learner, &mut choices)?;
+        Ok(Plan { task, learner, stages, choices: choices.0, data, points, gram })
+    }
+
+    /// Goes on where a model's fit was broken off: its stages and parameters, on the same data.
+    pub fn resuming(model: &Model, data: &'a Dataset, par: Par) -> Result<Self> {
+        let learner = Learner::of(&model.body);
+        let kernel = model.body.expansion().kernel().clone();
+        let (points, gram) = if is_precomputed(&kernel) {
+            let n = data.len();
+            let matrix = Matrix::new(data.points.view().to_f64()?, n)?;
+            (Cow::Owned(Points::row_numbers((0..n as u32).collect())), Some(matrix))
+        } else if model.stages.is_empty() {
+            (Cow::Borrowed(&data.points), None)
+        } else {
+            (Cow::Owned(model.stages.apply(data.points.view(), par)?), None)
+        };
+        let mut learner = learner;
+        // A kernel that the learner had found by itself must not be found again.
+        learner.set_kernel(kernel);
+        let stages = model.stages.clone();
+        Ok(Plan { task: model.task(), learner, stages, choices: Vec::new(), data, points, gram })
+    }
+
+    /// Fits. If the watcher breaks off, the model is what there was, with a checkpoint inside.
+    pub fn fit(&self, par: Par, watch: &mut Watch<'_>) -> Result<Model> {
+        Ok(self.model(self.learner.fit(self.sample(), par, watch)?))
+    }
+
+    /// Goes on from a model that was broken off.
+    pub fn resume(&self, from: &Model, par: Par, watch: &mut Watch<'_>) -> Result<Model> {
+        Ok(self.model(self.learner.resume(self.sample(), &from.body, par, watch)?))
+    }
+
+    /// The points as the machine sees them: after all stages.
+    pub fn points(&self) -> &Points {
+        &self.points
+    }
+
+    fn sample(&self) -> Sample<'_> {
+        let sample = Sample::new(&self.points, &self.data.targets);
+        match &self.gram {
+            Some(gram) => sample.with_gram(gram),
+            None => sample,
+        }
+    }
+
+    fn model(&self, body: Body) -> Model {
+        let names = Names {
+            columns: self.data.column_names.clone().unwrap_or_default(),
+            target: self.data.target_name.clone(),
+        };
+        Model { stages: self.stages.clone(), names, ..Model::from(body) }
+    }
+}
+
+/// What has been settled so far.
+struct Choices(Vec<Choice>);
+
+impl Choices {
+    fn asked(&mut self, what: &str, value: impl Into<String>) {
+        self.0.push(Choice { what: what.into(), value: value.into(), why: None });
+    }
+
+    fn chosen(&mut self, what: &str, value: impl Into<String>, why: impl Into<String>) {
+        self.0.push(Choice { what: what.into(), value: value.into(), why: Some(why.into()) });
+    }
+}
+
+fn learner(wishes: &Wishes, targets: &Targets, choices: &mut Choices) -> Result<(Task, Learner)> {
+    let asked = wishes.learner.as_deref().map(Learner::find).transpose()?;
+    let by_targets = match targets {
+        Targets::Classes(_) => Task::Classification,
+        Targets::Reals(_) => Task::Regression,
+        Targets::None => Task::Novelty,
+    };
+    let task = match (wishes.task, asked) {
+        (Some(task), _) => task,
+        (None, Some(entry)) if entry.tasks.contains(&by_targets) => by_targets,
+        (None, Some(entry)) => entry.tasks[0],
+        (None, None) => by_targets,
+    };
+    match (wishes.task, asked) {
+        (Some(task), _) => choices.asked("task", task.verb()),
+        (None, Some(entry)) => {
+            choices.chosen("task", task.verb(), format!("that is what {} does", entry.name));
+        }
+        (None, None) => {
+            let why = match targets {
+                Targets::Classes(labels) => {
+                    format!("the targets are {} classes", labels.names.len())
+                }
+                Targets::Reals(_) => "the targets are numbers".into(),
+                Targets::None => "there are no targets".into(),
+            };
+            choices.chosen("task", task.verb(), why);
+        }
+    }
+    match (task, targets) {
+        (Task::Classification, Targets::Reals(_) | Targets::None) => {
+            targets.classes()?;
+        }
+        (Task::Regression, Targets::Classes(_) | Targets::None) => {
+            targets.reals()?;
+        }
+        _ => {}
+    }
+    let entry = match asked {
+        Some(entry) if !entry.tasks.contains(&task) => {
+            let for_it: Vec<&str> =
+                Learner::ALL.iter().filter(|e| e.tasks.contains(&task)).map(|e| e.name).collect();
+            let allowed = format!("one of {} to {}", for_it.join(", "), task.verb());
+            return Err(Error::param("learner", entry.name, allowed));
+        }
+        Some(entry) => {
+            choices.asked("learner", entry.name);
+            entry
+        }
+        None => {
+            let entry = Learner::ALL.iter().find(|e| e.tasks.contains(&task)).expect("one for each task");
+            choices.chosen("learner", entry.name, entry.doc);
+            entry
+        }
+    };
+    if task == Task::Classification
+        && let Targets::Classes(labels) = targets
+        && labels.counts().iter().filter(|&&rows| rows > 0).count() < 2
+    {
+        return Err(Error::shape("classes", "1", "at least 2 to tell apart"));
+    }
+    Ok((task, entry.learner()))
+}
+
+fn scaling(
+    wishes: &Wishes,
+    data: &Dataset,
+    summary: &Summary,
+    precomputed: bool,
+    choices: &mut Choices,
+) -> Result<Vec<Recipe>> {
+    let none = |choices: &mut Choices, why: &str| {
+        choices.chosen("scaling", "none", why);
+        Ok(Vec::new())
+    };
+    if let Scaling::Given(recipes) = &wishes.scaling {
+        let line: Vec<String> = recipes.iter().map(ToString::to_string).collect();
+        choices.asked("scaling", if line.is_empty() { "none".into() } else { line.join(" | ") });
+        if precomputed && !recipes.is_empty() {
+            return Err(Error::param("scaling", line.join(" | "), "none under a precomputed kernel"));
+        }
+        return Ok(recipes.clone());
+    }
+    if precomputed {
+        return none(choices, "the values are kernel values");
+    }
+    if matches!(data.points.view().data, Data::Sequences { .. } | Data::RowNumbers(_)) {
+        return none(choices, "the rows are no numbers");
+    }
+    if data.points.image().is_some() {
+        return none(choices, "pixels share one scale");
+    }
+    if histograms(wishes) {
+        return none(choices, "the kernel takes histograms as they are");
+    }
+    let range = |c: &&crate::data::Column| c.spread.max - c.spread.min;
+    let moving = || summary.each.iter().filter(|c| c.spread.max > c.spread.min);
+    let wide = moving().max_by(|a, b| range(a).total_cmp(&range(b)));
+    let narrow = moving().min_by(|a, b| range(a).total_cmp(&range(b)));
+    let (Some(wide), Some(narrow)) = (wide, narrow) else { return none(choices, "no column varies") };
+    if range(&wide) <= RATIO * range(&narrow) {
+        return none(choices, "the columns' ranges are alike");
+    }
+    let name = |j: usize| {
+        let given = data.column_names.as_ref().and_then(|names| names.get(j));
+        given.map_or_else(|| format!("column {}", j + 1), |name| format!("`{name}`"))
+    };
+    let recipe = Recipe::Standard { centre: None, per: Per::Column };
+    let why = format!(
+        "ranges differ: {} spans {}, {} only {}",
+        name(wide.column),
+        short(range(&wide)),
+        name(narrow.column),
+        short(range(&narrow))
+    );
+    choices.chosen("scaling", "mean 0, deviation 1", why);
+    Ok(vec![recipe])
+}
+
+/// Whether the kernel asked for wants values that are not negative.
+fn histograms(wishes: &Wishes) -> bool {
+    let name = wishes.kernel.as_deref().and_then(|line| line.split('(').next()).map(str::trim);
+    name.and_then(Entry::find).is_some_and(|entry| entry.histograms)
+}
+
+fn kernel(wishes: &Wishes, points: &Points, choices: &mut Choices) -> Result<Kernel> {
+    let line = wishes.kernel.as_deref().map(str::trim);
+    let gaussian = matches!(line, None | Some("auto" | "rbf" | "gaussian" | "gauss"));
+    if let (Some(gamma), false) = (wishes.gamma, gaussian) {
+        let allowed = "left out beside a whole kernel: write it into the kernel's line";
+        return Err(Error::param("gamma", gamma, allowed));
+    }
+    if let Some(line) = line.filter(|_| !gaussian) {
+        let kernel: Kernel = line.parse()?;
+        choices.asked("kernel", kernel.to_string());
+        return Ok(kernel);
+    }
+    if let Some(gamma) = wishes.gamma {
+        let kernel = Kernel::Rbf { gamma };
+        kernel.check(None)?;
+        choices.asked("kernel", kernel.to_string());
+        return Ok(kernel);
+    }
+    if let Data::Sequences { .. } = points.view().data {
+        return Err(Error::param("kernel", "none", "given for sequences: there is no usual choice"));
+    }
+    let (gamma, why) = match median_distance2(points, wishes.seed) {
+        // Two digits are as many as the guess deserves.
+        Some(median) => (
+            format!("{:.1e}", 1.0 / median).parse().unwrap_or(1.0 / median),
+            format!("1 / the median squared distance, {}", short(median)),
+        ),
+        None => (1.0, "no two rows differ: any width would do".into()),
+    };
+    let kernel = Kernel::Rbf { gamma };
+    choices.chosen("kernel", kernel.to_string(), why);
+    Ok(kernel)
+}
+
+fn parameters(
+    wishes: &Wishes,
+    targets: &TargetFacts,
+    learner: &mut Learner,
+    choices: &mut Choices,
+) -> Result<()> {
+    let entry = learner.entry();
+    let silent = ["memory", "seed"];
+    let given = |name: &str| wishes.params.iter().any(|(n, _)| *n == name);
+    for (name, value) in &wishes.params {
+        // What every surface passes along must not disturb learners that have no use for it.
+        if silent.contains(name) && !entry.takes(name) {
+            continue;
+        }
+        learner.set(name, value.clone())?;
+        if !silent.contains(name) {
+            choices.asked(&name.replace('_', " "), shown(value));
+        }
+    }
+    let spread = match targets {
+        TargetFacts::Reals(spread) if spread.std > 0.0 => Some(spread.std),
+        _ => None,
+    };
+    for (name, factor) in [("c", 1.0), ("epsilon", 0.1), ("delta", 1.0)] {
+        if !entry.params.contains(&name) || given(name) {
+            continue;
+        }
+        if let (Learner::Svr(_), Some(std)) = (&*learner, spread) {
+            let value: f64 = format!("{:.1e}", factor * std).parse().unwrap_or(factor * std);
+            learner.set(name, json!(value))?;
+            let why = match factor {
+                1.0 => "the targets' standard deviation".to_owned(),
+                _ => format!("{factor} of the targets' standard deviation"),
+            };
+            choices.chosen(name, short(value), why);
+        } else if name == "c" {
+            choices.chosen("c", "1", "the usual start; larger fits the training rows closer");
+        }
+    }
+    if entry.params.contains(&"nu") && !given("nu") {
+        let (value, why) = match learner {
+            Learner::OneClass(_) | Learner::Sphere(_) => {
+                (OUTLIERS, "at most this share of the rows is told to be outliers")
+            }
+            _ => (0.5, "the usual start; bounds the share of errors and of support vectors"),
+        };
+        learner.set("nu", json!(value))?;
+        choices.chosen("nu", value.to_string(), why);
+    }
+    if entry.params.contains(&"lambda") && !given("lambda") {
+        choices.chosen("lambda", "1", "the usual start; smaller fits the training rows closer");
+    }
+    Ok(())
+}
+
+/// A parameter's value in words.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::String(word) => word.replace('_', " "),
+        Value::Bool(true) => "yes".into(),
+        Value::Bool(false) => "no".into(),
+        Value::Object(weights) => {
+            let inner = weights.values().find_map(Value::as_object).unwrap_or(weights);
+            let list: Vec<String> = inner.iter().map(|(name, w)| format!("{name}={w}")).collect();
+            list.join(", ")
+        }
+        other => other.as_f64().map_or_else(|| other.to_string(), |v| v.to_string()),
+    }
+}
+
+/// A number in a reason: three digits.
+fn short(value: f64) -> String {
+    let rounded: f64 = format!("{value:.2e}").parse().unwrap_or(value);
+    if (1e-3..1e7).contains(&rounded.abs()) || rounded == 0.0 {
+        format!("{rounded}")
+    } else {
+        format!("{rounded:e}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Labels;
+
+    fn data(values: Vec<f64>, d: usize, targets: Targets) -> Dataset {
+        Dataset::new(Points::dense(values, d).expect("whole rows"), targets).expect("as many targets")
+    }
+
+    fn find<'a>(plan: &'a Plan<'_>, what: &str) -> &'a Choice {
+        plan.choices.iter().find(|c| c.what == what).expect("settled")
+    }
+
+    #[test]
+    fn the_task_follows_from_the_targets_and_scaling_from_the_ranges() {
+        let x = vec![0.0, 0.0, 1.0, 1000.0, 0.5, 300.0, 0.2, 900.0];
+        let classes = Targets::Classes(Labels::new(["a", "b", "a", "b"]));
+        let set = data(x.clone(), 2, classes);
+        let plan = Plan::new(&set, &Wishes::default(), Par::one()).expect("a plan");
+        assert_eq!(plan.task, Task::Classification);
+        assert_eq!(plan.stages.len(), 1);
+        assert_eq!(
+            find(&plan, "scaling").why.as_deref(),
+            Some("ranges differ: column 2 spans 1000, column 1 only 1")
+        );
+        // The width is that of the points after scaling.
+        let median = median_distance2(plan.points(), 0).expect("rows differ");
+        let Some(Kernel::Rbf { gamma }) = plan.learner.kernel() else { panic!("a Gaussian") };
+        assert!((gamma * median - 1.0).abs() < 0.05, "{gamma} {median}");
+
+        let set = data(x.clone(), 2, Targets::Reals(vec![0.0, 100.0, 0.0, 100.0]));
+        let plan = Plan::new(&set, &Wishes::default(), Par::one()).expect("a plan");
+        assert_eq!((plan.task, plan.learner.get("c")), (Task::Regression, Some(json!(50.0))));
+        assert_eq!(plan.learner.get("epsilon"), Some(json!(5.0)));
+
+        let set = data(x, 1, Targets::None);
+        let plan = Plan::new(&set, &Wishes::default(), Par::one()).expect("a plan");
+        assert_eq!((plan.task, plan.stages.len()), (Task::Novelty, 0));
+        assert_eq!(plan.learner.get("nu"), Some(json!(0.05)));
+    }
+
+    #[test]
+    fn wishes_that_contradict_are_refused() {
+        let set = data(vec![0.0, 1.0], 1, Targets::Classes(Labels::new(["a", "b"])));
+        let refused =
+            |wishes: Wishes| Plan::new(&set, &wishes, Par::one()).expect_err("a contradiction").to_string();
+        let learner = |name: &str| Wishes { learner: Some(name.into()), ..Wishes::default() };
+        let novelty = Wishes { task: Some(Task::Novelty), ..learner("svc") };
+        assert_eq!(refused(novelty), "learner = svc: must be one of one-class, sphere to find novelties");
+        assert_eq!(refused(learner("svr")), "targets: got class labels, expected real numbers");
+        let both = Wishes { kernel: Some("linear".into()), gamma: Some(1.0), ..Wishes::default() };
+        assert!(refused(both).starts_with("gamma = 1: must be left out"));
+        let one = data(vec![0.0, 1.0], 1, Targets::Classes(Labels::new(["a", "a"])));
+        let e = Plan::new(&one, &Wishes::default(), Par::one()).expect_err("one class").to_string();
+        assert_eq!(e, "classes: got 1, expected at least 2 to tell apart");
+    }
+
+    #[test]
+    fn what_is_asked_for_is_taken() {
+        let (points, targets) = crate::data::toy::banana(40, 1);
+        let set = Dataset::new(points, targets).expect("a toy");
+        let wishes = Wishes {
+            kernel: Some("poly(degree=2, coef0=1)".into()),
+            params: vec![("c", json!(7.0)), ("memory", json!(1 << 20)), ("multi", json!("one_vs_rest"))],
+            scaling: Scaling::Given(Stages::parse("minmax(0, 1)").expect("a line")),
+            ..Wishes::default()
+        };
+        let plan = Plan::new(&set, &wishes, Par::one()).expect("a plan");
+        assert_eq!(find(&plan, "kernel").value, "poly(degree=2, coef0=1)");
+        assert_eq!(find(&plan, "c").value, "7");
+        let model = plan.fit(Par::one(), &mut crate::watch::silent()).expect("a fit");
+        assert_eq!(model.stages.len(), 1);
+        let Learner::Svc(params) = &plan.learner else { panic!("a classifier") };
+        assert_eq!((params.c, params.memory), (7.0, Some(1 << 20)));
+    }
+}

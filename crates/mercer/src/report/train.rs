@@ -1,0 +1,188 @@
+//! What is said after a model was trained.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use crate::assess::Evaluation;
+use crate::data::Dataset;
+use crate::error::Result;
+use crate::model::{Body, Choice, Description, Model, Plan};
+use crate::par::Par;
+use crate::report::{Align, Page, Report, Table, Tone, bytes, count, number, percent, seconds};
+use crate::watch::{Info, Stop};
+
+/// Beyond this many training rows the model is not tried on them: it would take as long as the training.
+const TRIED: usize = 5000;
+
+/// A model that was trained and written.
+#[derive(Debug, Clone, Serialize)]
+pub struct Trained {
+    /// The data it learned from.
+    pub source: String,
+    /// Rows it learned from.
+    pub rows: usize,
+    /// Columns of the data.
+    pub columns: usize,
+    /// What the reader decided.
+    pub notes: Vec<String>,
+    /// What was settled, and why.
+    pub choices: Vec<Choice>,
+    /// The model in plain words.
+    pub model: Description,
+    /// Support vectors.
+    pub support: usize,
+    /// Those on their bound, over all machines.
+    pub bounded: Option<usize>,
+    /// How it does on the rows it learned from, where that was cheap to tell.
+    pub training: Option<Evaluation>,
+    /// The file.
+    pub file: PathBuf,
+    /// Bytes it takes.
+    pub bytes: u64,
+}
+
+impl Trained {
+    /// A model that a plan made from data and that is now in a file.
+    pub fn new(
+        source: impl Into<String>,
+        data: &Dataset,
+        plan: &Plan<'_>,
+        model: &Model,
+        file: PathBuf,
+        par: Par,
+    ) -> Result<Self> {
+        let bytes = std::fs::metadata(&file).map_or(0, |about| about.len());
+        let whole = model.info().stop != Stop::Cancelled;
+        let training =
+            if whole && data.len() <= TRIED { Some(Evaluation::new(model, data, par)?) } else { None };
+        let bounded = match &model.body {
+            Body::Svc(m) => Some(m.machines.iter().map(|m| m.bounded.len()).sum()),
+            Body::Svr(m) => Some(m.bounded),
+            Body::OneClass(m) => Some(m.bounded),
+            Body::Sphere(m) => Some(m.bounded),
+            Body::Ridge(_) => None,
+        };
+        Ok(Trained {
+            source: source.into(),
+            rows: data.len(),
+            columns: data.dim(),
+            notes: data.notes.clone(),
+            choices: plan.choices.clone(),
+            support: model.support().map_or(0, <[u32]>::len),
+            bounded,
+            model: model.describe(),
+            training,
+            file,
+            bytes,
+        })
+    }
+
+    fn info(&self) -> &Info {
+        &self.model.info
+    }
+
+    fn learned(&self) -> String {
+        let machines = match self.model.outputs {
+            1 => String::new(),
+            k => format!("{} machines, ", count(k)),
+        };
+        let bounded = match self.bounded {
+            Some(b) if self.model.outputs == 1 => format!(", {} of them on their bound", count(b)),
+            _ => String::new(),
+        };
+        let time = seconds(self.info().seconds);
+        format!("in {time}: {machines}{} support vectors{bounded}", count(self.support))
+    }
+
+    fn tried(&self) -> Option<String> {
+        Some(match self.training.as_ref()? {
+            Evaluation::Classification(e) => {
+                format!(
+                    "{} of {} training rows wrong, {}",
+                    count(e.wrong.len()),
+                    count(e.rows),
+                    percent(e.error)
+                )
+            }
+            Evaluation::Regression(e) => {
+                format!("RMSE {} on the training rows, R^2 {}", number(e.rmse), number(round(e.r2)))
+            }
+            Evaluation::Novelty(e) => format!(
+                "{} of {} training rows are told to be outliers, {}",
+                count(e.outside),
+                count(e.rows),
+                percent(e.outside as f64 / e.rows as f64)
+            ),
+        })
+    }
+}
+
+impl Report for Trained {
+    fn write(&self, page: &mut Page) {
+        let size = format!("{} rows, {} columns", count(self.rows), count(self.columns));
+        let remarks: Vec<String> = std::iter::once(size).chain(self.notes.iter().cloned()).collect();
+        page.title(&self.source, &remarks.join("; "));
+        page.blank();
+        if !self.choices.is_empty() {
+            let mut table =
+                Table::new().column("", Align::Left).column("", Align::Left).column("", Align::Left);
+            for choice in &self.choices {
+                let why = choice.why.clone().unwrap_or_else(|| "as you asked".into());
+                table.toned_row([
+                    (format!("{:10}", choice.what), Tone::Quiet),
+                    (choice.value.clone(), Tone::Strong),
+                    (why, Tone::Quiet),
+                ]);
+            }
+            page.table(&table);
+            page.blank();
+        }
+        let mut facts = vec![("learned", self.learned())];
+        facts.extend(self.tried().map(|tried| ("tried", tried)));
+        facts.push(("written", format!("{}, {}", self.file.display(), bytes(self.bytes as usize))));
+        page.facts(facts);
+        let file = self.file.display();
+        match self.info().stop {
+            Stop::Converged => {}
+            Stop::Limit => page.remark(
+                Tone::Warn,
+                '!',
+                &format!(
+                    "Stopped at the limit of steps, gap {}: allow more, or resume.",
+                    number(self.info().gap)
+                ),
+            ),
+            Stop::Cancelled => page.remark(
+                Tone::Warn,
+                '!',
+                "Stopped before the end. The file holds what there was, and from where to go on.",
+            ),
+        }
+        // Which path the solver took is told by `explain`; here only what changes what one may expect.
+        let weighty = |note: &&String| note.starts_with("the kernel may") || note.starts_with("calibration");
+        for note in self.info().notes.iter().filter(weighty) {
+            page.remark(Tone::Warn, '!', note);
+        }
+        page.blank();
+        let next = if self.info().stop == Stop::Converged {
+            vec![
+                (format!("mercer predict NEW {file}"), "answers for new rows"),
+                (format!("mercer evaluate TEST {file}"), "how good they are"),
+                (format!("mercer explain {file} {}", self.source), "what it is made of"),
+            ]
+        } else {
+            vec![(format!("mercer train {} --resume {file}", self.source), "goes on")]
+        };
+        let mut table = Table::new().column("", Align::Left).column("", Align::Left);
+        for (command, purpose) in next {
+            table.toned_row([(command, Tone::Command), (purpose.to_owned(), Tone::Quiet)]);
+        }
+        page.table(&table);
+    }
+}
+
+/// A share to four digits after the point: more would be noise.
+fn round(share: f64) -> f64 {
+    (share * 1e4).round() / 1e4
+}
