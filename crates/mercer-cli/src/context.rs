@@ -1,9 +1,11 @@
 //! What a command gets besides its own arguments: where and how to print, threads, memory, seed.
 
 use std::io::{self, IsTerminal as _, Write as _};
+use std::path::Path;
 
-use mercer::Par;
+use mercer::data::io::write_atomic;
 use mercer::report::{self, Report};
+use mercer::{Error, Par};
 
 use crate::args::{Format, Global};
 use crate::failure::Done;
@@ -49,6 +51,15 @@ impl Context {
     /// Prints what was done, unless the run is to be quiet.
     pub(crate) fn tell(&self, report: &impl Report) -> Done {
         if self.quiet { Ok(()) } else { self.show(report) }
+    }
+
+    /// Writes a page of a report, and says so.
+    pub(crate) fn write_page(&self, file: &Path, html: &str) -> Done {
+        write_atomic(file, |out| out.write_all(html.as_bytes()).map_err(|e| Error::io(file, e)))?;
+        if self.quiet || self.format == Format::Json {
+            return Ok(());
+        }
+        print(&format!("\n  ✓ {}: the same with pictures, for a browser\n", file.display()), false)
     }
 }
 

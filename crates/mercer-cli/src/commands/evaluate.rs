@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use mercer::assess::Evaluation;
-use mercer::report::Evaluated;
+use mercer::report::{Evaluated, evaluated_page};
 
 use crate::commands::Command;
 use crate::context::Context;
@@ -19,7 +19,7 @@ use crate::source::{self, Reading};
 /// RMSE, MAE, R^2. Use rows that the model has not seen: `mercer data split` sets some aside.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  mercer evaluate test.csv iris.mercer
+  mercer evaluate test.csv iris.mercer --report iris.html
   mercer evaluate houses.csv houses.mercer --label price --format json")]
 pub(crate) struct Evaluate {
     /// Labelled rows; `-` is standard input
@@ -30,6 +30,10 @@ pub(crate) struct Evaluate {
     #[arg(value_name = "MODEL")]
     model: PathBuf,
 
+    /// Also write an HTML page with pictures
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+
     #[command(flatten)]
     reading: Reading,
 }
@@ -38,10 +42,16 @@ impl Command for Evaluate {
     const PATH: &'static [&'static str] = &["evaluate"];
 
     fn run(self, context: &Context) -> Done {
+        self.report.as_deref().map_or(Ok(()), model::can_write)?;
         let model = model::read(&self.model)?;
         let data = self.reading.read_by(&self.file, &model)?;
         let evaluation = Evaluation::new(&model, &data, context.par)?;
         let names = (source::name(&self.file), self.model.display().to_string());
-        context.show(&Evaluated { source: names.0, model: names.1, evaluation })
+        let report = Evaluated { source: names.0, model: names.1, evaluation };
+        context.show(&report)?;
+        match &self.report {
+            Some(file) => context.write_page(file, &evaluated_page(&report, &model, &data, context.par)?),
+            None => Ok(()),
+        }
     }
 }

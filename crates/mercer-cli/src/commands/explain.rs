@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use mercer::report::Explained;
+use mercer::report::{Explained, explained_page};
 
 use crate::commands::Command;
 use crate::context::Context;
@@ -20,7 +20,7 @@ use crate::source::{self, Reading};
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   mercer explain iris.mercer
-  mercer explain iris.mercer iris.csv")]
+  mercer explain iris.mercer iris.csv --report iris.html")]
 pub(crate) struct Explain {
     /// The model
     #[arg(value_name = "MODEL")]
@@ -30,6 +30,10 @@ pub(crate) struct Explain {
     #[arg(value_name = "DATA")]
     file: Option<PathBuf>,
 
+    /// Also write an HTML page with pictures
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+
     #[command(flatten)]
     reading: Reading,
 }
@@ -38,15 +42,23 @@ impl Command for Explain {
     const PATH: &'static [&'static str] = &["explain"];
 
     fn run(self, context: &Context) -> Done {
+        self.report.as_deref().map_or(Ok(()), model::can_write)?;
         let model = model::read(&self.model)?;
         let data = self.file.as_ref().map(|file| self.reading.read_by(file, &model)).transpose()?;
         let mut watch = Progress::new(context).watch();
         let explanation = model.explain(data.as_ref(), context.par, &mut watch)?;
         drop(watch);
-        context.show(&Explained {
+        let report = Explained {
             file: self.model.display().to_string(),
             source: self.file.as_deref().map(source::name),
             explanation,
-        })
+        };
+        context.show(&report)?;
+        match &self.report {
+            Some(file) => {
+                context.write_page(file, &explained_page(&report, &model, data.as_ref(), context.par)?)
+            }
+            None => Ok(()),
+        }
     }
 }

@@ -7,8 +7,8 @@ use clap::{Args, ValueEnum};
 use mercer::data::{Dataset, Stages};
 use mercer::model::param::ParamSpec;
 use mercer::model::{Learner, LearnerEntry, Model, Plan, Scaling, Task, Wishes};
-use mercer::report::Trained;
-use mercer::watch::Stop;
+use mercer::report::{Trained, trained_page};
+use mercer::watch::{Step, Stop, Watch};
 use serde_json::{Value, json};
 
 use crate::commands::Command;
@@ -118,6 +118,10 @@ struct Training {
     #[arg(long, value_name = "MODEL", conflicts_with_all = SETTINGS)]
     resume: Option<PathBuf>,
 
+    /// Also write an HTML page with pictures
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+
     /// Which learner: see below
     #[arg(long, value_name = "NAME", help_heading = "Learning")]
     learner: Option<String>,
@@ -215,6 +219,7 @@ impl Training {
             None => model::file_for(&self.file)?,
         };
         model::can_write(&out)?;
+        self.report.as_deref().map_or(Ok(()), model::can_write)?;
         let wishes = self.wishes(task, context)?;
         let implied = wishes.learner.as_deref().map(Learner::find).transpose()?.map(|entry| entry.tasks);
         let task = task.or(match implied {
@@ -223,17 +228,15 @@ impl Training {
         });
         let data = self.reading.read_for(&self.file, task)?;
         let plan = Plan::new(&data, &wishes, context.par)?;
-        let mut watch = Progress::new(context).until(tol_of(&plan.learner)).watch();
-        let model = plan.fit(context.par, &mut watch)?;
-        // The bar must be gone before the report comes.
-        drop(watch);
-        self.finish(&data, &plan, &model, out, context)
+        let (model, gaps) = watched(&plan, context, |watch| plan.fit(context.par, watch))?;
+        self.finish(&data, &plan, &model, &gaps, out, context)
     }
 
     fn go_on(&self, from: &Path, task: Option<Task>, context: &Context) -> Done {
         let before = model::read(from)?;
         let out = self.out.clone().unwrap_or_else(|| from.to_path_buf());
         model::can_write(&out)?;
+        self.report.as_deref().map_or(Ok(()), model::can_write)?;
         if let Some(task) = task.filter(|&task| task != before.task()) {
             return Err(Failure::usage(
                 format!("{} was trained to {}, not to {}", from.display(), before.task().verb(), task.verb()),
@@ -243,10 +246,8 @@ impl Training {
         let data = self.reading.read_by(&self.file, &before)?;
         let mut plan = Plan::resuming(&before, &data, context.par)?;
         plan.learner.set("memory", json!(context.memory))?;
-        let mut watch = Progress::new(context).until(tol_of(&plan.learner)).watch();
-        let model = plan.resume(&before, context.par, &mut watch)?;
-        drop(watch);
-        self.finish(&data, &plan, &model, out, context)
+        let (model, gaps) = watched(&plan, context, |watch| plan.resume(&before, context.par, watch))?;
+        self.finish(&data, &plan, &model, &gaps, out, context)
     }
 
     fn finish(
@@ -254,12 +255,16 @@ impl Training {
         data: &Dataset,
         plan: &Plan<'_>,
         model: &Model,
+        gaps: &[(f64, f64)],
         out: PathBuf,
         context: &Context,
     ) -> Done {
         model.save(&out)?;
         let trained = Trained::new(source::name(&self.file), data, plan, model, out, context.par)?;
         context.tell(&trained)?;
+        if let Some(file) = &self.report {
+            context.write_page(file, &trained_page(&trained, model, data, gaps, context.par)?)?;
+        }
         if model.info().stop == Stop::Cancelled { Err(Failure::Interrupted) } else { Ok(()) }
     }
 
@@ -313,6 +318,36 @@ impl Training {
             seed: context.seed,
         })
     }
+}
+
+/// Runs a training under a bar that is gone afterwards; returns also the gap by the solver's steps.
+fn watched(
+    plan: &Plan<'_>,
+    context: &Context,
+    train: impl FnOnce(&mut Watch<'_>) -> mercer::Result<Model>,
+) -> Result<(Model, Vec<(f64, f64)>), Failure> {
+    let mut bar = Progress::new(context).until(tol_of(&plan.learner)).watch();
+    let mut gaps: Vec<(f64, f64)> = Vec::new();
+    // Each machine counts its steps from 0.
+    let (mut before, mut last) = (0, 0);
+    let model = train(&mut |step: &Step| {
+        if let Some(gap) = step.gap.filter(|gap| gap.is_finite() && *gap > 0.0) {
+            if step.done < last {
+                before += last;
+            }
+            last = step.done;
+            gaps.push(((before + step.done) as f64, gap));
+        }
+        bar(step)
+    })?;
+    drop(bar);
+    Ok((model, thinned(gaps)))
+}
+
+/// At most about a thousand of the points: nobody sees more.
+fn thinned(points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
+    let every = points.len() / 1000 + 1;
+    points.into_iter().step_by(every).collect()
 }
 
 fn tol_of(learner: &Learner) -> f64 {

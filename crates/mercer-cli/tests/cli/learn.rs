@@ -10,7 +10,7 @@ pub(crate) fn flowers() -> String {
     for i in 0..30 {
         let wave = |k: f64| (f64::from(i) * k).sin();
         let (species, x, y) = [("iris", 1.0, 90.0), ("lily", 3.0, 60.0), ("rose", 3.6, 30.0)][i as usize % 3];
-        write!(text, "{:.3},{:.2},{species}\n", x + 0.4 * wave(1.3), y + 12.0 * wave(2.1)).expect("room");
+        writeln!(text, "{:.3},{:.2},{species}", x + 0.4 * wave(1.3), y + 12.0 * wave(2.1)).expect("room");
     }
     text
 }
@@ -26,7 +26,7 @@ fn houses() -> Folder {
     for i in 0..40 {
         let (rooms, age) = (1 + i % 6, (i * 7) % 50);
         let odd = if i == 17 { 300.0 } else { 0.0 };
-        write!(text, "{rooms},{age},{}\n", 40.5 * f64::from(rooms) - 0.5 * f64::from(age) + odd)
+        writeln!(text, "{rooms},{age},{}", 40.5 * f64::from(rooms) - 0.5 * f64::from(age) + odd)
             .expect("room");
     }
     Folder::new().with("houses.csv", text)
@@ -97,10 +97,10 @@ fn predict_takes_data_without_labels_and_in_another_order() {
     let mut headless = String::new();
     for (i, line) in flowers().lines().enumerate() {
         let cells: Vec<&str> = line.split(',').collect();
-        write!(turned, "{},{},{}\n", cells[2], cells[1], cells[0]).expect("room");
-        write!(bare, "{},{}\n", cells[0], cells[1]).expect("room");
+        writeln!(turned, "{},{},{}", cells[2], cells[1], cells[0]).expect("room");
+        writeln!(bare, "{},{}", cells[0], cells[1]).expect("room");
         if i > 0 {
-            write!(headless, "{},{}\n", cells[0], cells[1]).expect("room");
+            writeln!(headless, "{},{}", cells[0], cells[1]).expect("room");
         }
     }
     let folder = folder.with("turned.csv", turned).with("bare.csv", bare).with("headless.csv", headless);
@@ -219,4 +219,33 @@ fn threads_and_seeds_give_the_same_model() {
     assert_eq!(without_time("1.m"), without_time("2.m"));
     folder.mercer("train a.csv --probability -o 3.m -q --threads 2").fine();
     assert_eq!(answers("predict a.csv 1.m"), answers("predict a.csv 3.m"));
+}
+
+#[test]
+fn pages_hold_everything_they_show() {
+    let folder = trained();
+    folder.mercer("train flowers.csv --report train.html -o t.mercer").fine();
+    let line = "explain flowers.mercer flowers.csv --report explain.html";
+    assert!(
+        folder.mercer(line).fine().out.ends_with("explain.html: the same with pictures, for a browser\n")
+    );
+    assert_eq!(
+        folder.mercer("evaluate flowers.csv flowers.mercer --report e.html -q --format json").fine().json()["rows"],
+        30
+    );
+    for (page, pictures) in [("train.html", 4), ("explain.html", 1), ("e.html", 4)] {
+        let text = folder.read(page);
+        assert_eq!(text.matches("<svg").count(), pictures, "{page}");
+        for outside in ["<script", "http:", "https:", "src=\"/"] {
+            assert!(!text.contains(outside), "{page} holds {outside}");
+        }
+    }
+    let line = |i: i32| format!("{} 1:{} 2:1 3:0.5 4:{}\n", i % 2, i % 2, 0.1 * f64::from(i));
+    let digits: String = (0..12).map(line).collect();
+    let folder = Folder::new().with("d.svm", digits);
+    folder.mercer("train d.svm --image 2x2 --report d.html -q").fine();
+    assert!(folder.read("d.html").contains("data:image/png;base64,"));
+    folder
+        .mercer("train d.svm --report nowhere/d.html")
+        .fails(1, "error: nowhere: No such file or directory (os error 2)\n");
 }

@@ -58,7 +58,7 @@ fn data(rows: usize, seed: usize, reals: bool) -> String {
         let (x, y) = (2.0 * wave(1.37), 2.0 * wave(2.91));
         let f = x * y + 0.3 * wave(5.3);
         let label = if reals { format!("{f}") } else { if f > 0.0 { "1" } else { "-1" }.to_owned() };
-        write!(text, "{label} 1:{x} 2:{y}\n").expect("room");
+        writeln!(text, "{label} 1:{x} 2:{y}").expect("room");
     }
     text
 }
@@ -189,7 +189,7 @@ fn precomputed(folder: &Folder, mine: &str) {
         values.iter().enumerate().for_each(|(j, v)| write!(theirs, " {}:{v}", j + 1).expect("room"));
         theirs.push('\n');
         values.iter().for_each(|v| write!(table, "{v},").expect("room"));
-        write!(table, "{}\n", a.0).expect("room");
+        writeln!(table, "{}", a.0).expect("room");
     }
     std::fs::write(folder.path("matrix"), theirs).expect("written");
     std::fs::write(folder.path("matrix.csv"), table).expect("written");
