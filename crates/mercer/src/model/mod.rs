@@ -13,6 +13,7 @@ mod libsvm;
 #[expect(clippy::module_inception, reason = "the whole saved thing has no better name")]
 mod model;
 mod one_class;
+pub mod onnx;
 pub mod param;
 mod persist;
 mod plan;

@@ -133,7 +133,7 @@ pub(super) fn write_ridge(names: &[String], f: &Expansion) -> Result<Text> {
 /// Machines of pairs as text, labels in the order of names: outputs there have the opposite sign.
 fn written(machine: Kind, names: &[String], f: &Expansion) -> Result<Text> {
     let (kernel, factor) = exchangeable(f.kernel())?;
-    let (k, machines) = (names.len(), f.outputs());
+    let k = names.len();
     let label = names.iter().map(|name| label(name)).collect::<Result<Vec<i32>>>()?;
     let mut sorted = label.clone();
     sorted.sort_unstable();
@@ -144,6 +144,27 @@ fn written(machine: Kind, names: &[String], f: &Expansion) -> Result<Text> {
             "different numbers for different classes in LIBSVM's files",
         ));
     }
+    let lines = by_class(k, f, factor);
+    let rows: Vec<usize> = lines.iter().flatten().map(|(j, _)| *j).collect();
+    Ok(Text {
+        machine,
+        kernel,
+        classes: k,
+        rho: f.offset().to_vec(),
+        label,
+        prob_a: Vec::new(),
+        prob_b: Vec::new(),
+        density: Vec::new(),
+        counts: lines.iter().map(Vec::len).collect(),
+        coef: lines.iter().flatten().flat_map(|(_, line)| line).copied().collect(),
+        centres: f.centres().gather(&rows),
+    })
+}
+
+/// Machines of pairs as LIBSVM and ONNX lay them out: for each class, centres by their number with a coefficient for every
+/// other class, times a factor. Signs are theirs: positive for the class that comes first.
+pub(in crate::model) fn by_class(k: usize, f: &Expansion, factor: f64) -> Vec<Vec<(usize, Vec<f64>)>> {
+    let machines = f.outputs();
     // A row of each class that a centre has coefficients for. A training row has them in the machines of its own class
     // only; other centres (a collapsed linear machine's, a reduced set's) may stand for several classes.
     let mut lines: Vec<Vec<(usize, Vec<f64>)>> = vec![Vec::new(); k];
@@ -164,20 +185,7 @@ fn written(machine: Kind, names: &[String], f: &Expansion) -> Result<Text> {
             lines[class].push((j, line));
         }
     }
-    let rows: Vec<usize> = lines.iter().flatten().map(|(j, _)| *j).collect();
-    Ok(Text {
-        machine,
-        kernel,
-        classes: k,
-        rho: f.offset().to_vec(),
-        label,
-        prob_a: Vec::new(),
-        prob_b: Vec::new(),
-        density: Vec::new(),
-        counts: lines.iter().map(Vec::len).collect(),
-        coef: lines.iter().flatten().flat_map(|(_, line)| line).copied().collect(),
-        centres: f.centres().gather(&rows),
-    })
+    lines
 }
 
 fn label(name: &str) -> Result<i32> {

@@ -25,6 +25,7 @@ use crate::model::{
     Body, Loss, Model, Names, OneClassModel, OneClassParams, SphereModel, SvrModel, SvrParams,
 };
 use crate::watch::Info;
+pub(super) use classes::by_class;
 use text::{Machine, Text};
 
 impl Model {
