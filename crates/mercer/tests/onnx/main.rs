@@ -155,7 +155,7 @@ fn compare(stem: &str, model: &Model, test: &Points, answers: &Value) {
     }
 }
 
-fn svc(points: &Points, targets: &Targets, params: SvcParams) -> Model {
+fn svc(points: &Points, targets: &Targets, params: &SvcParams) -> Model {
     let sample = Sample::new(points, targets);
     Model::from(Body::Svc(params.fit(sample, Par::one(), &mut silent()).expect("a fit")))
 }
@@ -171,10 +171,10 @@ fn every_kernel_under_every_learner() {
     for line in KERNELS {
         let kernel = Some(Kernel::parse(line).expect(line));
         let params = SvcParams { kernel: kernel.clone(), ..SvcParams::default() };
-        cases.add(&format!("svc 2 {line}"), svc(&train, &two, params.clone()), &test);
-        cases.add(&format!("svc 3 {line}"), svc(&train, &three, params.clone()), &test);
+        cases.add(&format!("svc 2 {line}"), svc(&train, &two, &params), &test);
+        cases.add(&format!("svc 3 {line}"), svc(&train, &three, &params), &test);
         let rest = SvcParams { multi: Multi::OneVsRest, ..params };
-        cases.add(&format!("svc rest {line}"), svc(&train, &three, rest), &test);
+        cases.add(&format!("svc rest {line}"), svc(&train, &three, &rest), &test);
         let svr =
             SvrParams { kernel: kernel.clone(), ..SvrParams::default() }.fit(sample, par, &mut silent());
         cases.add(&format!("svr {line}"), Model::from(Body::Svr(svr.expect("a fit"))), &test);
@@ -210,7 +210,7 @@ fn probabilities_ties_and_large_coefficients() {
                 let kernel = Some(Kernel::parse(line).expect(line));
                 let params = SvcParams { kernel, c, multi, ties, probability: true, ..SvcParams::default() };
                 let names = |c: usize| if k == 5 { format!("class {c}") } else { (c as i64 - 1).to_string() };
-                let model = svc(&train, &classes(&train, k, names), params);
+                let model = svc(&train, &classes(&train, k, names), &params);
                 cases.add(&format!("{k} {multi:?} {ties:?} {c} {line}"), model, &test);
             }
         }
@@ -237,13 +237,13 @@ fn stages_are_part_of_the_file() {
     ] {
         let recipes = Stages::parse(line).unwrap_or_else(|e| panic!("{line}: {e}"));
         let (stages, seen) = Stages::fit(&recipes, train.view(), Par::one()).expect("fits");
-        let model = svc(&seen, &targets, SvcParams { probability: true, ..SvcParams::default() });
+        let model = svc(&seen, &targets, &SvcParams { probability: true, ..SvcParams::default() });
         cases.add(line, Model { stages, ..model }, &test);
     }
     let matrix: Vec<f64> = toy::normals(3, 4, 7);
     let linear = mercer::data::Stage::linear(matrix, 4, Some(vec![0.5, 0.0, -1.0])).expect("three rows");
     let seen = linear.apply(train.view(), Par::one()).expect("fits");
-    let model = svc(&seen, &targets, SvcParams::default());
+    let model = svc(&seen, &targets, &SvcParams::default());
     cases.add("linear", Model { stages: Stages { list: vec![linear] }, ..model }, &test);
     cases.check();
 }
@@ -256,7 +256,7 @@ fn standard_operators_are_used_where_they_are_fine() {
         let bytes = onnx::write(model).expect("a file");
         bytes.windows(what.len()).any(|w| w == what.as_bytes())
     };
-    let fit = |params: SvcParams| svc(&train, &targets, params);
+    let fit = |params: SvcParams| svc(&train, &targets, &params);
     assert!(has(&fit(SvcParams::default()), "SVMClassifier"));
     // Against the rest there is no such operator; with coefficients of thousands f32 would not do.
     assert!(!has(&fit(SvcParams { multi: Multi::OneVsRest, ..SvcParams::default() }), "SVMClassifier"));
@@ -272,12 +272,12 @@ fn what_cannot_be_written_is_refused_with_words() {
     let targets = classes(&train, 2, |c| c.to_string());
     let refused = |model: &Model| onnx::write(model).expect_err("not expressible").to_string();
     let kernel = Kernel::parse("bspline(order=1, width=1)").expect("a kernel");
-    let model = svc(&train, &targets, SvcParams { kernel: Some(kernel), ..SvcParams::default() });
+    let model = svc(&train, &targets, &SvcParams { kernel: Some(kernel), ..SvcParams::default() });
     let message = refused(&model);
     assert!(message.contains("bspline") && message.contains("laplacian"), "{message}");
     let images = train.clone().with_image(mercer::data::ImageShape::grey(2, 2)).expect("four pixels");
     let smooth = Recipe::parse("smooth(0.8)").expect("a stage").fit(images.view()).expect("fits");
-    let model = svc(&train, &targets, SvcParams::default());
+    let model = svc(&train, &targets, &SvcParams::default());
     let message = refused(&Model { stages: Stages { list: vec![smooth] }, ..model });
     assert!(message.contains("smooth") && message.contains("minmax"), "{message}");
 }

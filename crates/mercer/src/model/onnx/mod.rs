@@ -192,16 +192,13 @@ impl Machines<'_> {
 }
 
 fn svc(g: &mut Graph, machine: &Machines<'_>, m: &SvcModel) -> Result<Vec<Message>> {
-    let (label, element, f) = match machine.pairs(g, m) {
-        Some((label, f)) => {
-            let whole = classes::numbers(&m.classes).is_some();
-            (label, if whole { Element::Int64 } else { Element::String }, f)
-        }
-        None => {
-            let f = machine.plain(g)?;
-            let (constant, element) = classes::names(g, &m.classes);
-            (classes::label(g, m, &f, &constant), element, f)
-        }
+    let (label, element, f) = if let Some((label, f)) = machine.pairs(g, m) {
+        let whole = classes::numbers(&m.classes).is_some();
+        (label, if whole { Element::Int64 } else { Element::String }, f)
+    } else {
+        let f = machine.plain(g)?;
+        let (constant, element) = classes::names(g, &m.classes);
+        (classes::label(g, m, &f, &constant), element, f)
     };
     let mut outputs = told(g, &label, element, &f, m.machines.len());
     if let Some(p) = classes::probabilities(g, m, &f) {
