@@ -41,6 +41,40 @@ fn the_tour_has_facts_for_programs() {
     assert_eq!(folder.mercer("tour --out no/such/folder.html").code, 1);
 }
 
+#[test]
+fn every_command_on_the_page_runs() {
+    let folder = Folder::new();
+    folder.mercer("tour").fine();
+    folder.mercer("data toy digits digits.csv").fine();
+    folder.mercer("data toy sinc sinc.csv").fine();
+    let page = folder.read("mercer-tour.html");
+    let commands: Vec<&str> = page
+        .split("<li><code>")
+        .skip(1)
+        .filter_map(|rest| rest.split_once("</code>"))
+        .map(|(c, _)| c)
+        .collect();
+    assert!(commands.len() > 15, "{commands:?}");
+    let mut data = "digits.csv";
+    for command in commands {
+        if command.contains("regress") {
+            data = "sinc.csv";
+        }
+        // Words in capitals stand for what people have.
+        let word = |word: &str| match word {
+            "DATA" => data.to_owned(),
+            "MODEL" => "some.mercer".to_owned(),
+            "LINE" => "rbf(gamma=0.01)".to_owned(),
+            "FILE" if command.contains("gram") => "gram.npy".to_owned(),
+            "FILE" => "report.html".to_owned(),
+            other => other.to_owned(),
+        };
+        let words: Vec<String> = command.split(' ').skip(1).map(word).collect();
+        let run = folder.mercer_args(&words.iter().map(String::as_str).collect::<Vec<_>>());
+        assert_eq!(run.code, 0, "{command}: {run:#?}");
+    }
+}
+
 /// What is wrong with a page in a window so many pixels wide, in a list.
 fn faults(page: &str, width: u32, dark: bool) -> Vec<String> {
     let Seen { facts, console } = browser::open(page, width, dark);

@@ -1,10 +1,11 @@
 //! The stops at the digits: what they are, telling them apart, how sure, and when to say nothing.
 
 use mercer::Result;
+use mercer::assess::{pr_curve, roc_curve};
 use mercer::model::svc::{Multi, Reject, Wanted};
 use mercer::model::{Body, SvcModel, SvcParams};
 use mercer::report::html::{Figure, Section, Table, Tile};
-use mercer::report::svg::{Axis, Chart, Series, confusion, reliability};
+use mercer::report::svg::{Axis, Chart, NamedCurve, Series, confusion, precision_recall, reliability, roc};
 use mercer::report::{Align, Stop, Trial, count, number, percent, seconds};
 
 use super::guide::Guide;
@@ -69,12 +70,21 @@ pub(super) fn classify(guide: &Guide<'_>) -> Result<Stop> {
         columns: heads.map(|(head, align)| (head.to_owned(), align)).collect(),
         rows: vec![way("one against one", &pairs, &by_pairs), way("one against the rest", &rest, &by_rest)],
     }];
+    let [roc_of, precision_of] = curves(guide, &rest)?;
     section.figures = vec![
         Figure::svg(
             confusion(&by_rest.classes, &by_rest.confusion),
             "What the test digits were taken for, one against the rest: rows are the truth.",
         ),
         Figure::svg(errors_by_size(guide)?, "The more digits it has learned from, the fewer it gets wrong."),
+        Figure::svg(
+            roc_of,
+            "The three hardest digits, each against all others by the output of its machine, with the area below the curve.",
+        ),
+        Figure::svg(
+            precision_of,
+            "The same outputs: how many of those picked are right, over how many are found.",
+        ),
         Figure::tiles(Guide::tiles(mistakes(guide, &rest)?), "Test digits it gets wrong: truth and answer."),
         Figure::tiles(
             Guide::tiles(heaviest(guide, &rest)),
@@ -85,7 +95,10 @@ pub(super) fn classify(guide: &Guide<'_>) -> Result<Stop> {
     section.commands = vec![
         ("mercer train DATA -o MODEL".into(), "learns, choosing what is not given".into()),
         ("mercer train DATA --multiclass ovr -o MODEL".into(), "one against the rest".into()),
-        ("mercer evaluate DATA MODEL".into(), "error, confusion matrix, per-class table".into()),
+        (
+            "mercer evaluate DATA MODEL --report FILE".into(),
+            "error, confusion matrix, curves; as a page like this".into(),
+        ),
         ("mercer explain MODEL DATA".into(), "support vectors, margins, suspects".into()),
     ];
     let seen = format!("{} wrong of {} new digits", percent(by_rest.error), count(guide.test.len()));
@@ -93,6 +106,27 @@ pub(super) fn classify(guide: &Guide<'_>) -> Result<Stop> {
         .fact("error_one_vs_one", by_pairs.error)
         .fact("error_one_vs_rest", by_rest.error)
         .fact("support_vectors", by_rest.support))
+}
+
+/// How well single outputs rank: receiver operating characteristic, precision and recall, of the three hardest digits.
+fn curves(guide: &Guide<'_>, model: &SvcModel) -> Result<[mercer::report::svg::Svg; 2]> {
+    let f = model.decision(guide.test.points.view(), guide.par)?;
+    let want = guide.test.targets.classes()?;
+    let k = model.classes.len();
+    let mut found: Vec<_> = (0..k)
+        .map(|class| {
+            let score: Vec<f64> = f.iter().skip(class).step_by(k).copied().collect();
+            let own: Vec<bool> = (0..want.len()).map(|i| want.name_of(i) == model.classes[class]).collect();
+            (model.classes[class].as_str(), roc_curve(&score, &own), pr_curve(&score, &own))
+        })
+        .collect();
+    found.sort_by(|a, b| a.1.area.total_cmp(&b.1.area));
+    found.truncate(3);
+    let hits: Vec<_> =
+        found.iter().map(|(name, c, _)| NamedCurve { name, points: &c.points, area: c.area }).collect();
+    let right: Vec<_> =
+        found.iter().map(|(name, _, c)| NamedCurve { name, points: &c.points, area: c.area }).collect();
+    Ok([roc(&hits), precision_recall(&right)])
 }
 
 /// The test error by how many digits were learned from.
