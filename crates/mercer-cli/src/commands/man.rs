@@ -7,7 +7,7 @@ use clap_mangen::Man as Page;
 use mercer::Error;
 use mercer::data::io::write_atomic;
 
-use crate::args;
+use crate::args::{self, Format};
 use crate::commands::Command;
 use crate::context::{self, Context};
 use crate::failure::{Done, Failure};
@@ -38,7 +38,11 @@ impl Command for Man {
         if context.quiet {
             return Ok(());
         }
-        context::print(&format!("{pages} pages in {}\n", folder.display()), false)
+        let facts = serde_json::json!({ "folder": folder.display().to_string(), "pages": pages });
+        match context.format {
+            Format::Json => context::print(&format!("{facts:#}\n"), false),
+            Format::Text => context::print(&format!("{pages} pages in {}\n", folder.display()), false),
+        }
     }
 }
 

@@ -222,6 +222,25 @@ fn threads_and_seeds_give_the_same_model() {
 }
 
 #[test]
+fn train_warns_of_what_weighs_on_the_result() {
+    let mut text = String::from("id,x,class\n");
+    for i in 0..60 {
+        writeln!(text, "{},{},{}", i + 1, i % 7, if i % 20 == 0 { "rare" } else { "usual" }).expect("room");
+    }
+    let folder = Folder::new().with("a.csv", text);
+    let out = folder.mercer("train a.csv").fine().out;
+    assert!(out.contains("! Column `id` looks like a row number"), "{out}");
+    assert!(out.contains("! Classes are unbalanced: 57 rows of usual, 3 of rare."), "{out}");
+    let ages: String = (0..60).map(|i| if i == 0 { "x,class\n".into() } else { age(i) }).collect();
+    let out = Folder::new().with("a.csv", ages).mercer("train a.csv").fine().out;
+    assert!(out.contains("The 15 classes are all numbers: if they are amounts, `--task regress`"), "{out}");
+}
+
+fn age(i: i32) -> String {
+    format!("{},{}\n", f64::from(i * i % 17) / 3.0, i % 15)
+}
+
+#[test]
 fn pages_hold_everything_they_show() {
     let folder = trained();
     folder.mercer("train flowers.csv --report train.html -o t.mercer").fine();

@@ -25,7 +25,17 @@ fn a_reader_that_leaves_early_is_no_error() {
 #[test]
 fn no_colours_in_pipes() {
     let folder = Folder::new();
-    for line in ["", "--help", "data info --help", "tour", "data info nowhere.csv", "data info --nonsense"] {
+    for line in [
+        "",
+        "--help",
+        "data info --help",
+        "train --help",
+        "train --c x",
+        "predict a b",
+        "tour",
+        "data info nowhere.csv",
+        "data info --nonsense",
+    ] {
         let run = folder.mercer(line);
         assert!(!run.out.contains('\u{1b}') && !run.err.contains('\u{1b}'), "{run:?}");
     }
@@ -44,4 +54,23 @@ fn options_of_every_command_stand_before_or_after_it() {
     let before = folder.mercer("--format json --threads 1 --memory 64M --seed 3 data info a.csv").fine();
     let after = folder.mercer("data info a.csv --format json").fine();
     assert_eq!(before.out, after.out);
+}
+
+#[test]
+fn answers_nobody_reads_any_more_are_no_error() {
+    let folder = Folder::new();
+    folder.mercer("data toy banana a.csv --rows 60 -q").fine();
+    folder.mercer("train a.csv -q").fine();
+    let rows: String =
+        folder.read("a.csv").lines().skip(1).cycle().take(30_000).fold(String::new(), |mut all, row| {
+            all.push_str(row);
+            all.push('\n');
+            all
+        });
+    let folder = folder.with("many.csv", rows);
+    let mut command = folder.command(&["predict", "many.csv", "a.mercer", "--decision"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("ends");
+    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
 }

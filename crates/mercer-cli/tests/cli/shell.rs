@@ -28,6 +28,7 @@ fn manual_pages_for_every_command() {
         let text = folder.read(&format!("pages/{name}.1"));
         assert!(text.contains(".TH"), "{text}");
     }
+    assert_eq!(folder.mercer("man -o pages --format json").fine().json()["folder"], "pages");
     let train = folder.read("pages/mercer-train.1");
     assert!(train.contains("resume") && train.contains("Learners:") && train.contains("threads"), "{train}");
 }

@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::data::stage::{Per, Recipe};
-use crate::data::{Data, Dataset, Points, Stages, Summary, TargetFacts, Targets, median_distance2};
+use crate::data::{Data, Dataset, Finding, Points, Stages, Summary, TargetFacts, Targets, median_distance2};
 use crate::error::{Error, Result};
 use crate::gram::{Matrix, is_precomputed};
 use crate::kernel::{Entry, Kernel};
@@ -75,6 +75,8 @@ pub struct Plan<'a> {
     pub stages: Stages,
     /// What was settled, in the order in which it was.
     pub choices: Vec<Choice>,
+    /// What looks wrong about the data; nothing where a fit goes on.
+    pub findings: Vec<Finding>,
     data: &'a Dataset,
     points: Cow<'a, Points>,
     gram: Option<Matrix>,
@@ -119,7 +121,8 @@ impl<'a> Plan<'a> {
         };
         learner.set_kernel(kernel);
         parameters(wishes, &summary.targets, &mut learner, &mut choices)?;
-        Ok(Plan { task, learner, stages, choices: choices.0, data, points, gram })
+        let findings = if precomputed { Vec::new() } else { summary.findings };
+        Ok(Plan { task, learner, stages, choices: choices.0, findings, data, points, gram })
     }
 
     /// Goes on where a model's fit was broken off: its stages and parameters, on the same data.
@@ -139,7 +142,16 @@ impl<'a> Plan<'a> {
         // A kernel that the learner had found by itself must not be found again.
         learner.set_kernel(kernel);
         let stages = model.stages.clone();
-        Ok(Plan { task: model.task(), learner, stages, choices: Vec::new(), data, points, gram })
+        Ok(Plan {
+            task: model.task(),
+            learner,
+            stages,
+            choices: Vec::new(),
+            findings: Vec::new(),
+            data,
+            points,
+            gram,
+        })
     }
 
     /// Fits. If the watcher breaks off, the model is what there was, with a checkpoint inside.
@@ -362,7 +374,8 @@ fn parameters(
         }
         learner.set(name, value.clone())?;
         if !silent.contains(name) {
-            choices.asked(&name.replace('_', " "), shown(value));
+            let what = if *name == "multi" { "multiclass" } else { name };
+            choices.asked(&what.replace('_', " "), shown(value));
         }
     }
     let spread = match targets {
@@ -409,7 +422,7 @@ fn shown(value: &Value) -> String {
         Value::Bool(false) => "no".into(),
         Value::Object(weights) => {
             let inner = weights.values().find_map(Value::as_object).unwrap_or(weights);
-            let list: Vec<String> = inner.iter().map(|(name, w)| format!("{name}={w}")).collect();
+            let list: Vec<String> = inner.iter().map(|(name, w)| format!("{name}={}", shown(w))).collect();
             list.join(", ")
         }
         other => other.as_f64().map_or_else(|| other.to_string(), |v| v.to_string()),

@@ -186,7 +186,7 @@ fn column_table(each: &[Column], names: &Names<'_>) -> Table {
 }
 
 /// Columns by their names, where they have some, else by their numbers from 1.
-struct Names<'a>(Option<&'a [String]>);
+pub(super) struct Names<'a>(pub(super) Option<&'a [String]>);
 
 impl Names<'_> {
     fn plain(&self, column: usize) -> String {
@@ -202,7 +202,7 @@ impl Names<'_> {
 }
 
 /// A finding in words: what was seen, why it matters, what to do.
-fn message(finding: &Finding, names: &Names<'_>) -> String {
+pub(super) fn message(finding: &Finding, names: &Names<'_>) -> String {
     match finding {
         Finding::NotFinite { row, column } => {
             format!("Row {}, column {}: not a finite number.", row + 1, names.of(*column))

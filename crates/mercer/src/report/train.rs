@@ -5,15 +5,19 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use crate::assess::Evaluation;
-use crate::data::Dataset;
+use crate::data::{Dataset, Finding};
 use crate::error::Result;
-use crate::model::{Body, Choice, Description, Model, Plan};
+use crate::model::{Body, Choice, Description, Model, Plan, Task};
 use crate::par::Par;
+use crate::report::data_info::{Names, message};
 use crate::report::{Align, Page, Report, Table, Tone, bytes, count, number, percent, seconds};
 use crate::watch::{Info, Stop};
 
 /// Beyond this many training rows the model is not tried on them: it would take as long as the training.
 const TRIED: usize = 5000;
+
+/// So many classes with numbers for names look like amounts.
+const MANY: usize = 12;
 
 /// A model that was trained and written.
 #[derive(Debug, Clone, Serialize)]
@@ -28,6 +32,8 @@ pub struct Trained {
     pub notes: Vec<String>,
     /// What was settled, and why.
     pub choices: Vec<Choice>,
+    /// What looks wrong about the data and weighs on the result, in words.
+    pub warnings: Vec<String>,
     /// The model in plain words.
     pub model: Description,
     /// Support vectors.
@@ -69,6 +75,7 @@ impl Trained {
             columns: data.dim(),
             notes: data.notes.clone(),
             choices: plan.choices.clone(),
+            warnings: warnings(plan, data, model),
             support: model.support().map_or(0, <[u32]>::len),
             bounded,
             model: model.describe(),
@@ -164,6 +171,9 @@ impl Report for Trained {
         for note in self.info().notes.iter().filter(weighty) {
             page.remark(Tone::Warn, '!', note);
         }
+        for warning in &self.warnings {
+            page.remark(Tone::Warn, '!', warning);
+        }
         page.blank();
         let next = if self.info().stop == Stop::Converged {
             vec![
@@ -180,6 +190,27 @@ impl Report for Trained {
         }
         page.table(&table);
     }
+}
+
+/// What about the data weighs on the result; `mercer data info` says the rest.
+fn warnings(plan: &Plan<'_>, data: &Dataset, model: &Model) -> Vec<String> {
+    let names = Names(data.column_names.as_deref());
+    let grave = |finding: &&Finding| match finding {
+        Finding::Leak { .. } | Finding::RowNumbers { .. } => true,
+        Finding::ConflictingRows { .. } | Finding::Unbalanced { .. } => plan.task == Task::Classification,
+        _ => false,
+    };
+    let mut out: Vec<String> = plan.findings.iter().filter(grave).map(|f| message(f, &names)).collect();
+    let classes = model.classes();
+    let guessed = plan.choices.iter().any(|c| c.what == "task" && c.why.is_some());
+    let numbers = classes.iter().all(|name| name.trim().parse::<f64>().is_ok());
+    if plan.task == Task::Classification && guessed && numbers && classes.len() > MANY {
+        out.push(format!(
+            "The {} classes are all numbers: if they are amounts, `--task regress` learns them as such.",
+            classes.len()
+        ));
+    }
+    out
 }
 
 /// A share to four digits after the point: more would be noise.
