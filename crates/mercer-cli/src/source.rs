@@ -122,7 +122,9 @@ impl Reading {
                 // A file to predict on need not have the column; one without a header cannot.
                 Err(Failure::Library(e)) if matches!(*e, Error::Param { .. }) => {
                     if let Ok(data) = source.read(self, &without(&options))
-                        && model.columns().is_none_or(|d| d <= data.dim())
+                        && model
+                            .columns()
+                            .is_none_or(|d| d == data.dim() || d < data.dim() && data.column_names.is_some())
                     {
                         return Ok(data);
                     }

@@ -3,6 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use mercer::Error;
+use mercer::data::io::write_atomic;
+use mercer::model::onnx;
 use mercer::report::Converted;
 
 use crate::commands::Command;
@@ -18,6 +21,7 @@ use crate::model;
 #[command(after_help = "Examples:
   mercer convert iris.mercer --to libsvm -o iris.model
   mercer convert libsvm.model --to safetensors -o digits.mercer
+  mercer convert iris.mercer --to onnx -o iris.onnx
   mercer convert iris.mercer --to json -o iris.json")]
 pub(crate) struct Convert {
     /// The model
@@ -37,6 +41,8 @@ pub(crate) struct Convert {
 enum To {
     /// LIBSVM's model text
     Libsvm,
+    /// ONNX, scaling included: for onnxruntime and whatever reads it
+    Onnx,
     /// Everything in the open, for other programs
     Json,
     /// Mercer's own file
@@ -47,11 +53,18 @@ impl Command for Convert {
     const PATH: &'static [&'static str] = &["convert"];
 
     fn run(self, context: &Context) -> Done {
+        model::can_write(&self.out)?;
         let model = model::read(&self.model)?;
         let (format, remark) = match self.to {
             To::Libsvm => {
                 model.save_libsvm(&self.out)?;
                 ("libsvm", "svm-predict and scikit-learn's LIBSVM wrappers read it.")
+            }
+            To::Onnx => {
+                let bytes = onnx::write(&model)?;
+                let out = &self.out;
+                write_atomic(out, |file| file.write_all(&bytes).map_err(|e| Error::io(out, e)))?;
+                ("onnx", "onnxruntime runs it; what happens to columns first is inside.")
             }
             To::Json => {
                 model.save_json(&self.out)?;

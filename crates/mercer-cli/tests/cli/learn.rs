@@ -199,6 +199,10 @@ fn convert_there_and_back() {
     }
     let scaled = Folder::new().with("flowers.csv", flowers());
     scaled.mercer("train flowers.csv -q").fine();
+    scaled.mercer("convert flowers.mercer --to onnx -o flowers.onnx").fine().snapshot("convert-onnx");
+    let here = mercer::model::Model::read(scaled.path("flowers.mercer")).expect("a model file");
+    let bytes = std::fs::read(scaled.path("flowers.onnx")).expect("written");
+    assert_eq!(bytes, mercer::model::onnx::write(&here).expect("a kernel that ONNX can hold"));
     let run = scaled.mercer("convert flowers.mercer --to libsvm -o x.model");
     assert!(run.code == 1 && run.err.contains("stages"), "{run:?}");
 }
