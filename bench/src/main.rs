@@ -6,8 +6,10 @@
 #![forbid(unsafe_code)]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command's output is its purpose")]
 
+mod components;
 mod gram;
 mod growth;
+mod kpca;
 mod machine;
 mod memory;
 mod python;
@@ -49,6 +51,9 @@ struct Args {
     /// Also compares objectives with LIBSVM's at a hundredth of the tolerance (svm).
     #[arg(long)]
     exact: bool,
+    /// Also the cases that take minutes: 50000 rows, restored digits (kpca).
+    #[arg(long)]
+    full: bool,
     /// Threads each side may use; 0 means as many as the machine has.
     #[arg(long, default_value_t = 0)]
     threads: usize,
@@ -63,9 +68,10 @@ enum Format {
 type Bench = (&'static str, &'static str, fn(&Args) -> Result<Report>);
 
 /// Every comparison there is.
-const ALL: [Bench; 3] = [
+const ALL: [Bench; 4] = [
     ("gram", "the whole Gaussian matrix of 7291 rows: numpy, scikit-learn, the product rate", gram::run),
     ("svm", "support vector classifiers on real sets: scikit-learn, oneDAL, LIBSVM", svm::run),
+    ("kpca", "kernel principal components and denoising: scikit-learn", kpca::run),
     ("growth", "how the time of a fit grows with rows and with support vectors", growth::run),
 ];
 

@@ -13,6 +13,7 @@ use mercer::num::{Buffer, Real};
 use mercer::{Par, gram, kernel::Kernel};
 use serde_json::{Value, json};
 
+use crate::components::Components;
 use crate::machine::Machine;
 use crate::memory;
 
@@ -22,6 +23,7 @@ struct Held {
     f32: Option<Points>,
     f64: Option<Points>,
     machine: Machine,
+    components: Components,
 }
 
 /// Answers requests until the input ends.
@@ -39,6 +41,7 @@ impl Held {
     fn answer(&mut self, request: &Value) -> Result<Value> {
         let single = request["dtype"] == "float32";
         match request["do"].as_str().context("a request without `do`")? {
+            verb if verb.starts_with("kpca_") => self.components.answer(request),
             "load" if request.get("test_x").is_some() => self.machine.load(request),
             "fit" => self.machine.fit(request),
             "predict" => self.machine.predict(request),

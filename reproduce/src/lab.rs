@@ -86,6 +86,19 @@ impl<'a> Lab<'a> {
         if model.info.stop == Stop::Cancelled { Err(Error::Cancelled) } else { Ok(model) }
     }
 
+    /// Work that is watched; it says what the last step said, and can be broken off.
+    pub(crate) fn watched<T>(&mut self, work: impl FnOnce(&mut Watch<'_>) -> Result<T>) -> Result<T> {
+        let step = self.step.clone();
+        let watch = &mut *self.watch;
+        let mut broken = false;
+        let done = work(&mut |_| {
+            let flow = watch(&step);
+            broken |= flow.is_break();
+            flow
+        });
+        if broken { Err(Error::Cancelled) } else { done }
+    }
+
     /// A one-class machine.
     pub(crate) fn novelty(&mut self, kernel: Kernel, nu: f64, data: &Dataset) -> Result<OneClassModel> {
         let params = OneClassParams {

@@ -9,9 +9,15 @@
 //! # Ok::<(), mercer::Error>(())
 //! ```
 
+mod components;
 pub mod data;
+mod denoise_curves;
+mod denoise_gaussians;
+mod denoise_usps;
 mod digits;
 mod kernels;
+mod kpca_toys;
+mod kpca_usps;
 mod lab;
 mod list;
 mod one_class;
@@ -52,8 +58,17 @@ pub struct Experiment {
 }
 
 /// Every experiment.
-pub static ALL: &[Experiment] =
-    &[usps_kernels::EXPERIMENT, sv_overlap::EXPERIMENT, reject::EXPERIMENT, one_class::EXPERIMENT];
+pub static ALL: &[Experiment] = &[
+    usps_kernels::EXPERIMENT,
+    sv_overlap::EXPERIMENT,
+    reject::EXPERIMENT,
+    one_class::EXPERIMENT,
+    kpca_usps::EXPERIMENT,
+    kpca_toys::EXPERIMENT,
+    denoise_gaussians::EXPERIMENT,
+    denoise_curves::EXPERIMENT,
+    denoise_usps::EXPERIMENT,
+];
 
 /// The experiment of a name.
 pub fn find(name: &str) -> Result<&'static Experiment> {

@@ -150,3 +150,46 @@ fn nu_bounds_outliers_and_support_vectors() {
     assert!(corner[0] > 80.0, "a large nu leaves the corner out: {corner:?}");
     assert!(corner[1] < 20.0 && corner[2] < corner[0], "a small nu, or a small width, does not: {corner:?}");
 }
+
+#[test]
+fn components_of_toys_are_what_the_pictures_show() {
+    let Some(outcome) = small("kpca-toys") else { return };
+    let value = |name: &str| outcome.rows.iter().find(|r| r.label() == name).expect(name).mercer;
+    for degree in 1..=4 {
+        assert_eq!(value(&format!("parabola, degree {degree}: components")), f64::from(degree + 1));
+    }
+    assert!(value("parabola, degree 2: across, most of three") > 0.6);
+    for component in 1..=2 {
+        assert!(value(&format!("clusters, Gaussian, component {component}: between clusters")) > 0.9);
+    }
+    let rebuilt = |what: &str| value(&format!("rebuilt, {what}: squared distance"));
+    assert!(rebuilt("2 of the Gaussian's") < 0.5 * rebuilt("as they are"));
+    assert!(rebuilt("2 of the Gaussian's") < rebuilt("8 of the Gaussian's"));
+    assert!(rebuilt("1 linear") > rebuilt("as they are"));
+}
+
+#[test]
+fn kernel_components_find_sources_and_curves() {
+    let Some(outcome) = small("denoise-gaussians") else { return };
+    assert_eq!(outcome.rows.len(), 5 * 2 * 9);
+    let first: Vec<f64> =
+        outcome.rows.iter().filter(|r| r.group == "sigma 0.05, width 20 sigma^2").map(|r| r.mercer).collect();
+    assert!(first.iter().all(|ratio| *ratio > 5.0), "{first:?}");
+    let Some(outcome) = small("denoise-curves") else { return };
+    for curve in ["half circle", "square"] {
+        let off = |what: &str| {
+            let name = format!("{curve}, {what}: distance");
+            outcome.rows.iter().find(|r| r.label() == name).expect("a row").mercer
+        };
+        assert!(off("kernel, 4 components") < off("as they are"), "{curve}");
+        assert!(off("kernel, 4 components") < 0.5 * off("linear, 1 component"), "{curve}");
+    }
+}
+
+#[test]
+fn digits_come_back_and_are_told_apart_by_components() {
+    let Some(outcome) = small("denoise-usps") else { return };
+    assert!(outcome.rows.iter().all(|r| r.paper.is_none() && r.mercer > 0.0));
+    let Some(outcome) = small("kpca-usps") else { return };
+    assert!(outcome.rows.iter().all(|r| r.paper.is_none() && r.mercer < 60.0), "{:?}", outcome.rows);
+}

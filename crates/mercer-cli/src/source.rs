@@ -74,7 +74,7 @@ impl Reading {
             options.targets = match task {
                 Some(Task::Classification) => TargetKind::Classes,
                 Some(Task::Regression) => TargetKind::Reals,
-                Some(Task::Novelty) | None => TargetKind::Auto,
+                Some(Task::Novelty | Task::Features) | None => TargetKind::Auto,
             };
         }
         let data = source.read(self, &options)?;
@@ -99,7 +99,7 @@ impl Reading {
             options.targets = match model.task() {
                 Task::Classification => TargetKind::Classes,
                 Task::Regression => TargetKind::Reals,
-                Task::Novelty => TargetKind::Auto,
+                Task::Novelty | Task::Features => TargetKind::Auto,
             };
         }
         Ok(model.arrange(self.read_fitting(&source, options, model)?)?)

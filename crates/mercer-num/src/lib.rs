@@ -5,6 +5,7 @@
 
 mod buffer;
 pub mod dispatch;
+pub mod eigen;
 pub mod factor;
 pub mod pass;
 pub mod product;

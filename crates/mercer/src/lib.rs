@@ -2,7 +2,7 @@
 //!
 //! One way for data to flow: [`data`] becomes kernel values ([`kernel`], [`gram`]), a solver ([`solve`]) turns
 //! those into coefficients, and every learner ends in the same object, an [`expansion`]
-//! `f(x) = sum_i c_i k(x_i, x) + b`. What makes expansions small (`reduce`), what learns them ([`model`]), what
+//! `f(x) = sum_i c_i k(x_i, x) + b`. What makes expansions small or turns them back into points ([`reduce`]), what learns them ([`model`]), what
 //! judges them ([`assess`]) and what shows them ([`report`]) all stand on that one type.
 //!
 //! A module names only the modules before it in this list:
@@ -18,6 +18,7 @@ pub mod gram;
 pub mod kernel;
 pub mod model;
 pub mod par;
+pub mod reduce;
 pub mod report;
 pub mod solve;
 pub mod watch;

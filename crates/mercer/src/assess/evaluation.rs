@@ -109,6 +109,9 @@ impl Evaluation {
             Task::Classification => classification(model, data, par).map(Evaluation::Classification),
             Task::Regression => regression(model, data, par).map(Evaluation::Regression),
             Task::Novelty => novelty(model, data, par).map(Evaluation::Novelty),
+            Task::Features => {
+                Err(Error::Unsupported("features answer nothing that targets could judge".into()))
+            }
         }
     }
 }

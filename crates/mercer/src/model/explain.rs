@@ -130,12 +130,14 @@ impl Model {
     /// # Ok::<(), mercer::Error>(())
     /// ```
     pub fn explain(&self, data: Option<&Dataset>, par: Par, watch: &mut Watch<'_>) -> Result<Explanation> {
+        let learner = Learner::of(&self.body).ok_or_else(|| {
+            Error::Unsupported("kernel features are not explained: columns stand behind them".into())
+        })?;
         let f = self.body.expansion();
         let (radius2, radius_of_centres) = self.radius2(data, par, watch)?;
         let norms = norms2(f, par)?;
         let sparse_support = self.support();
         let svc = if let Body::Svc(m) = &self.body { Some(m) } else { None };
-        let learner = Learner::of(&self.body);
         let machines = (0..f.outputs())
             .map(|o| {
                 let norm2 = norms.as_ref().map(|n| n[o]);
@@ -187,6 +189,7 @@ impl Model {
             Body::Ridge(m) => &m.support,
             Body::OneClass(m) => &m.support,
             Body::Sphere(m) => &m.support,
+            Body::Kpca(_) | Body::Layered(_) => return None,
         };
         (!rows.is_empty()).then_some(rows)
     }

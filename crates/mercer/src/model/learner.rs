@@ -140,15 +140,17 @@ impl Learner {
         })
     }
 
-    /// The learner that made a model, with its parameters.
-    pub fn of(body: &Body) -> Self {
-        match body {
+    /// The learner that made a model, with its parameters; none where it is not one of [`Learner::ALL`]: features, and
+    /// machines behind them.
+    pub fn of(body: &Body) -> Option<Self> {
+        Some(match body {
             Body::Svc(m) => Learner::Svc(m.params.clone()),
             Body::Svr(m) => Learner::Svr(m.params.clone()),
             Body::Ridge(m) => Learner::Ridge(m.params.clone()),
             Body::OneClass(m) => Learner::OneClass(m.params.clone()),
             Body::Sphere(m) => Learner::Sphere(m.params.clone()),
-        }
+            Body::Kpca(_) | Body::Layered(_) => return None,
+        })
     }
 
     /// Its row in [`Learner::ALL`].

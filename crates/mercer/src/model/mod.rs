@@ -8,6 +8,8 @@ mod columns;
 mod common;
 mod explain;
 mod json;
+mod kpca;
+mod layered;
 mod learner;
 mod libsvm;
 #[expect(clippy::module_inception, reason = "the whole saved thing has no better name")]
@@ -24,6 +26,8 @@ pub mod svc;
 mod svr;
 
 pub use explain::{ColumnWeight, Explanation, Influence, MachineFacts, Suspect};
+pub use kpca::{KpcaMethod, KpcaModel, KpcaParams, empirical_map, whitening_map};
+pub use layered::Layered;
 pub use learner::{Learner, LearnerEntry};
 pub use model::{Body, Description, Model, Names, Task};
 pub use one_class::{OneClassModel, OneClassParams};

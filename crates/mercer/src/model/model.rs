@@ -11,7 +11,7 @@ use crate::expansion::Expansion;
 use crate::model::common::widened;
 use crate::model::persist::{Persist, saved_params};
 use crate::model::svc::{self, Probabilities};
-use crate::model::{OneClassModel, RidgeModel, SphereModel, SvcModel, SvrModel};
+use crate::model::{KpcaModel, Layered, OneClassModel, RidgeModel, SphereModel, SvcModel, SvrModel};
 use crate::par::Par;
 use crate::watch::Info;
 
@@ -53,6 +53,10 @@ pub enum Body {
     OneClass(OneClassModel),
     /// A sphere in feature space.
     Sphere(SphereModel),
+    /// Kernel principal components.
+    Kpca(KpcaModel),
+    /// A machine behind kernel features.
+    Layered(Layered),
 }
 
 /// What a model is for.
@@ -65,15 +69,18 @@ pub enum Task {
     Regression,
     /// Tells points like the data from others.
     Novelty,
+    /// Turns points into features.
+    Features,
 }
 
 impl Task {
-    /// What a model of this kind does: `classify`, `regress`, `find novelties`.
+    /// What a model of this kind does: `classify`, `regress`, `find novelties`, `extract features`.
     pub fn verb(self) -> &'static str {
         match self {
             Task::Classification => "classify",
             Task::Regression => "regress",
             Task::Novelty => "find novelties",
+            Task::Features => "extract features",
         }
     }
 }
@@ -120,16 +127,43 @@ impl Body {
             Body::Ridge(m) => &m.expansion,
             Body::OneClass(m) => &m.expansion,
             Body::Sphere(m) => &m.centre,
+            Body::Kpca(m) => &m.expansion,
+            Body::Layered(m) => m.then.expansion(),
         }
     }
 
-    fn expansion_mut(&mut self) -> &mut Expansion {
+    /// The machine itself: behind all features, where there are some.
+    pub fn machine(&self) -> &Body {
+        match self {
+            Body::Layered(m) => m.then.machine(),
+            other => other,
+        }
+    }
+
+    fn machine_mut(&mut self) -> &mut Body {
+        match self {
+            Body::Layered(m) => m.then.machine_mut(),
+            other => other,
+        }
+    }
+
+    /// The expansion that points meet first: its centres have their columns.
+    pub(super) fn entry(&self) -> &Expansion {
+        match self {
+            Body::Layered(m) => &m.features,
+            other => other.expansion(),
+        }
+    }
+
+    fn entry_mut(&mut self) -> &mut Expansion {
         match self {
             Body::Svc(m) => &mut m.expansion,
             Body::Svr(m) => &mut m.expansion,
             Body::Ridge(m) => &mut m.expansion,
             Body::OneClass(m) => &mut m.expansion,
             Body::Sphere(m) => &mut m.centre,
+            Body::Kpca(m) => &mut m.expansion,
+            Body::Layered(m) => &mut m.features,
         }
     }
 
@@ -140,6 +174,8 @@ impl Body {
             Body::Ridge(m) => m.decision(points, par),
             Body::OneClass(m) => m.decision(points, par),
             Body::Sphere(m) => m.decision(points, par),
+            Body::Kpca(m) => m.transform(points, par),
+            Body::Layered(m) => m.then.decision(m.apply(points, par)?.view(), par),
         }
     }
 
@@ -152,174 +188,61 @@ impl Body {
                 let inside = self.decision(points, par)?.into_iter().map(|v| u32::from(v > 0.0)).collect();
                 Ok(Targets::Classes(Labels { names: novelty_names(), of_row: inside }))
             }
+            Body::Kpca(_) => Err(Error::Unsupported(
+                "kernel principal components predict nothing: their outputs are features".into(),
+            )),
+            Body::Layered(m) => m.then.predict(m.apply(points, par)?.view(), par),
         }
     }
-}
 
-/// LIBSVM's and scikit-learn's names for a point unlike the data, and for one like it.
-fn novelty_names() -> Vec<String> {
-    vec!["-1".into(), "1".into()]
-}
-
-impl Model {
-    /// The learner's name: `svc`, `svr`, `ridge`, `one-class`, `sphere`.
-    pub fn kind(&self) -> &'static str {
-        match &self.body {
+    fn kind(&self) -> &'static str {
+        match self {
             Body::Svc(_) => SvcModel::TAG,
             Body::Svr(_) => SvrModel::TAG,
             Body::Ridge(_) => RidgeModel::TAG,
             Body::OneClass(_) => OneClassModel::TAG,
             Body::Sphere(_) => SphereModel::TAG,
+            Body::Kpca(_) => KpcaModel::TAG,
+            Body::Layered(m) => m.then.kind(),
         }
     }
 
-    /// What it is for.
-    pub fn task(&self) -> Task {
-        match &self.body {
+    fn task(&self) -> Task {
+        match self {
             Body::Svc(_) => Task::Classification,
             Body::Ridge(m) if m.names.is_some() => Task::Classification,
             Body::Svr(_) | Body::Ridge(_) => Task::Regression,
             Body::OneClass(_) | Body::Sphere(_) => Task::Novelty,
+            Body::Kpca(_) => Task::Features,
+            Body::Layered(m) => m.then.task(),
         }
     }
 
-    /// The classes' names in order; those of novelty are `-1` (unlike the data) and `1`. Empty for regression.
-    pub fn classes(&self) -> Vec<String> {
-        match &self.body {
+    fn classes(&self) -> Vec<String> {
+        match self {
             Body::Svc(m) => m.classes.clone(),
             Body::Ridge(m) => m.names.clone().unwrap_or_default(),
-            Body::Svr(_) => Vec::new(),
+            Body::Svr(_) | Body::Kpca(_) => Vec::new(),
             Body::OneClass(_) | Body::Sphere(_) => novelty_names(),
+            Body::Layered(m) => m.then.classes(),
         }
     }
 
-    /// k, the number of decision values a point.
-    pub fn outputs(&self) -> usize {
-        self.body.expansion().outputs()
-    }
-
-    /// How the fit went.
-    pub fn info(&self) -> &Info {
-        match &self.body {
+    fn info(&self) -> &Info {
+        match self {
             Body::Svc(m) => &m.info,
             Body::Svr(m) => &m.info,
             Body::Ridge(m) => &m.info,
             Body::OneClass(m) => &m.info,
             Body::Sphere(m) => &m.info,
+            Body::Kpca(m) => &m.info,
+            Body::Layered(m) => m.then.info(),
         }
     }
 
-    /// Class names or numbers for new points, as they come from a file: stages are applied here.
-    ///
-    /// Under a precomputed kernel a point is the row of its kernel values against all training points.
-    pub fn predict(&self, points: View<'_>, par: Par) -> Result<Targets> {
-        let (body, points) = self.fitting(points, par)?;
-        body.predict(points.view(), par)
-    }
-
-    /// The outputs behind [`Model::predict`], n x k row by row.
-    pub fn decision(&self, points: View<'_>, par: Par) -> Result<Vec<f64>> {
-        let (body, points) = self.fitting(points, par)?;
-        body.decision(points.view(), par)
-    }
-
-    /// A score for each point and class, n x classes row by row: the larger, the likelier. Fails for regression.
-    pub fn class_scores(&self, points: View<'_>, par: Par) -> Result<Vec<f64>> {
-        let (body, points) = self.fitting(points, par)?;
-        let outputs = body.decision(points.view(), par)?;
-        match body.as_ref() {
-            Body::Svc(m) => Ok(m.scores_of(&outputs)),
-            Body::Svr(_) => Err(Error::Unsupported("a regression has no classes".into())),
-            Body::Ridge(m) if m.names.is_none() => {
-                Err(Error::Unsupported("a regression has no classes".into()))
-            }
-            // One output: positive for the second class, as in all machines for two.
-            _ if self.outputs() == 1 => Ok(outputs.into_iter().flat_map(|f| [-f, f]).collect()),
-            _ => Ok(outputs),
-        }
-    }
-
-    /// Probabilities of all classes. Fails unless this is a classifier fitted with `probability`.
-    pub fn probabilities(&self, points: View<'_>, par: Par) -> Result<Probabilities> {
-        let (body, points) = self.fitting(points, par)?;
-        match body.as_ref() {
-            Body::Svc(m) => m.probabilities(points.view(), par),
-            _ => Err(Error::Unsupported(format!("a model of kind {} has no probabilities", self.kind()))),
-        }
-    }
-
-    /// [`Model::predict`] as numbers of [`Model::classes`], with nothing where the reject rule says that the two largest
-    /// outputs are too near each other. Fails unless this is a support vector classifier.
-    pub fn predict_or_reject(&self, points: View<'_>, par: Par) -> Result<Vec<Option<u32>>> {
-        let (body, points) = self.fitting(points, par)?;
-        match body.as_ref() {
-            Body::Svc(m) => m.predict_or_reject(points.view(), par),
-            _ => Err(Error::Unsupported(format!("a model of kind {} has no reject rule", self.kind()))),
-        }
-    }
-
-    /// Makes the reject rule of [`Model::predict_or_reject`] and keeps it. Without labels only a share of rows to reject
-    /// can be asked for. Fails unless this is a support vector classifier.
-    pub fn set_reject(
-        &mut self,
-        points: View<'_>,
-        labels: Option<&Labels>,
-        wanted: svc::Wanted,
-        par: Par,
-    ) -> Result<svc::Reject> {
-        let (body, points) = self.fitting(points, par)?;
-        let Body::Svc(machine) = body.as_ref() else {
-            return Err(Error::Unsupported(format!("a model of kind {} has no reject rule", self.kind())));
-        };
-        let rule = match (labels, wanted) {
-            (Some(labels), _) => machine.clone().set_reject(points.view(), labels, wanted, par)?,
-            (None, svc::Wanted::Rejected(_)) => {
-                let gaps = machine.gaps(points.view(), par)?;
-                svc::Reject::fit(&gaps, &vec![true; gaps.len()], wanted)?
-            }
-            (None, svc::Wanted::Error(_)) => {
-                return Err(Error::shape("labels to make the reject rule on", "none", "one a row"));
-            }
-        };
-        if let Body::Svc(machine) = &mut self.body {
-            machine.reject = Some(rule);
-        }
-        Ok(rule)
-    }
-
-    /// Points after the stages and a machine whose centres have as many columns.
-    fn fitting<'a>(&'a self, points: View<'a>, par: Par) -> Result<(Cow<'a, Body>, Ready<'a>)> {
-        let points = if self.stages.is_empty() {
-            Ready::As(points)
-        } else {
-            Ready::New(self.stages.apply(points, par)?)
-        };
-        let centres = self.body.expansion().centres().view();
-        let view = points.view();
-        let numbers = !matches!(view.data, Data::Sequences { .. } | Data::RowNumbers(_));
-        let precomputed = matches!(centres.data, Data::RowNumbers(_));
-        if view.d == centres.d || !numbers || precomputed {
-            return Ok((Cow::Borrowed(&self.body), points));
-        }
-        let sparse = matches!(view.data, Data::Csr { .. });
-        if view.d < centres.d && (sparse || self.any_columns) {
-            let wide = widened(view, centres.d)?;
-            return Ok((Cow::Borrowed(&self.body), Ready::New(wide)));
-        }
-        if view.d > centres.d && self.any_columns {
-            let mut body = self.body.clone();
-            let f = body.expansion_mut();
-            let wide = widened(f.centres().view(), view.d)?;
-            *f = Expansion::new(f.kernel().clone(), wide, f.coef().to_vec(), f.offset().to_vec())?;
-            return Ok((Cow::Owned(body), points));
-        }
-        Err(Error::shape("columns of the points", view.d, centres.d))
-    }
-
-    /// The model in plain words and numbers.
-    pub fn describe(&self) -> Description {
-        let f = self.body.expansion();
-        let (facts, params) = match &self.body {
+    /// What only this learner knows, and what it was fitted with.
+    fn facts(&self) -> (Vec<(&'static str, Value)>, Result<Value>) {
+        match self {
             Body::Svc(m) => {
                 let support =
                     |rows: fn(&svc::Machine) -> usize| m.machines.iter().map(rows).collect::<Vec<_>>();
@@ -346,7 +269,172 @@ impl Model {
             Body::Sphere(m) => {
                 (vec![("radius2", json!(m.radius2)), ("bounded", json!(m.bounded))], saved_params(&m.params))
             }
+            Body::Kpca(m) => {
+                let facts = vec![
+                    ("components", json!(m.components())),
+                    ("values", json!(m.values)),
+                    ("share", json!(m.shares().iter().sum::<f64>())),
+                    ("rows", json!(m.rows)),
+                ];
+                (facts, saved_params(&m.params))
+            }
+            Body::Layered(m) => {
+                let (mut facts, params) = m.then.facts();
+                facts.push(("features", json!(m.features.outputs())));
+                facts.push(("features_kernel", json!(m.features.kernel().to_string())));
+                facts.push(("features_centres", json!(m.features.len())));
+                (facts, params)
+            }
+        }
+    }
+}
+
+/// LIBSVM's and scikit-learn's names for a point unlike the data, and for one like it.
+fn novelty_names() -> Vec<String> {
+    vec!["-1".into(), "1".into()]
+}
+
+impl Model {
+    /// The learner's name: `svc`, `svr`, `ridge`, `one-class`, `sphere`, `kpca`; of a machine behind features, the machine's.
+    pub fn kind(&self) -> &'static str {
+        self.body.kind()
+    }
+
+    /// What it is for.
+    pub fn task(&self) -> Task {
+        self.body.task()
+    }
+
+    /// The classes' names in order; those of novelty are `-1` (unlike the data) and `1`. Empty for regression.
+    pub fn classes(&self) -> Vec<String> {
+        self.body.classes()
+    }
+
+    /// k, the number of decision values a point.
+    pub fn outputs(&self) -> usize {
+        self.body.expansion().outputs()
+    }
+
+    /// How the fit went.
+    pub fn info(&self) -> &Info {
+        self.body.info()
+    }
+
+    /// Class names or numbers for new points, as they come from a file: stages are applied here.
+    ///
+    /// Under a precomputed kernel a point is the row of its kernel values against all training points.
+    pub fn predict(&self, points: View<'_>, par: Par) -> Result<Targets> {
+        let (body, points) = self.fitting(points, par)?;
+        body.predict(points.view(), par)
+    }
+
+    /// The outputs behind [`Model::predict`], n x k row by row.
+    pub fn decision(&self, points: View<'_>, par: Par) -> Result<Vec<f64>> {
+        let (body, points) = self.fitting(points, par)?;
+        body.decision(points.view(), par)
+    }
+
+    /// A score for each point and class, n x classes row by row: the larger, the likelier. Fails for regression.
+    pub fn class_scores(&self, points: View<'_>, par: Par) -> Result<Vec<f64>> {
+        let (body, points) = self.fitting(points, par)?;
+        let outputs = body.decision(points.view(), par)?;
+        match body.machine() {
+            Body::Svc(m) => Ok(m.scores_of(&outputs)),
+            Body::Kpca(_) => Err(Error::Unsupported("components have no classes".into())),
+            Body::Svr(_) => Err(Error::Unsupported("a regression has no classes".into())),
+            Body::Ridge(m) if m.names.is_none() => {
+                Err(Error::Unsupported("a regression has no classes".into()))
+            }
+            // One output: positive for the second class, as in all machines for two.
+            _ if self.outputs() == 1 => Ok(outputs.into_iter().flat_map(|f| [-f, f]).collect()),
+            _ => Ok(outputs),
+        }
+    }
+
+    /// Probabilities of all classes. Fails unless this is a classifier fitted with `probability`.
+    pub fn probabilities(&self, points: View<'_>, par: Par) -> Result<Probabilities> {
+        let (body, points) = self.fitting(points, par)?;
+        let (body, points) = behind(body.as_ref(), points, par)?;
+        match body {
+            Body::Svc(m) => m.probabilities(points.view(), par),
+            _ => Err(Error::Unsupported(format!("a model of kind {} has no probabilities", self.kind()))),
+        }
+    }
+
+    /// [`Model::predict`] as numbers of [`Model::classes`], with nothing where the reject rule says that the two largest
+    /// outputs are too near each other. Fails unless this is a support vector classifier.
+    pub fn predict_or_reject(&self, points: View<'_>, par: Par) -> Result<Vec<Option<u32>>> {
+        let (body, points) = self.fitting(points, par)?;
+        let (body, points) = behind(body.as_ref(), points, par)?;
+        match body {
+            Body::Svc(m) => m.predict_or_reject(points.view(), par),
+            _ => Err(Error::Unsupported(format!("a model of kind {} has no reject rule", self.kind()))),
+        }
+    }
+
+    /// Makes the reject rule of [`Model::predict_or_reject`] and keeps it. Without labels only a share of rows to reject
+    /// can be asked for. Fails unless this is a support vector classifier.
+    pub fn set_reject(
+        &mut self,
+        points: View<'_>,
+        labels: Option<&Labels>,
+        wanted: svc::Wanted,
+        par: Par,
+    ) -> Result<svc::Reject> {
+        let (body, points) = self.fitting(points, par)?;
+        let (body, points) = behind(body.as_ref(), points, par)?;
+        let Body::Svc(machine) = body else {
+            return Err(Error::Unsupported(format!("a model of kind {} has no reject rule", self.kind())));
         };
+        let rule = match (labels, wanted) {
+            (Some(labels), _) => machine.clone().set_reject(points.view(), labels, wanted, par)?,
+            (None, svc::Wanted::Rejected(_)) => {
+                let gaps = machine.gaps(points.view(), par)?;
+                svc::Reject::fit(&gaps, &vec![true; gaps.len()], wanted)?
+            }
+            (None, svc::Wanted::Error(_)) => {
+                return Err(Error::shape("labels to make the reject rule on", "none", "one a row"));
+            }
+        };
+        if let Body::Svc(machine) = self.body.machine_mut() {
+            machine.reject = Some(rule);
+        }
+        Ok(rule)
+    }
+
+    /// Points after the stages and a machine whose centres have as many columns.
+    fn fitting<'a>(&'a self, points: View<'a>, par: Par) -> Result<(Cow<'a, Body>, Ready<'a>)> {
+        let points = if self.stages.is_empty() {
+            Ready::As(points)
+        } else {
+            Ready::New(self.stages.apply(points, par)?)
+        };
+        let centres = self.body.entry().centres().view();
+        let view = points.view();
+        let numbers = !matches!(view.data, Data::Sequences { .. } | Data::RowNumbers(_));
+        let precomputed = matches!(centres.data, Data::RowNumbers(_));
+        if view.d == centres.d || !numbers || precomputed {
+            return Ok((Cow::Borrowed(&self.body), points));
+        }
+        let sparse = matches!(view.data, Data::Csr { .. });
+        if view.d < centres.d && (sparse || self.any_columns) {
+            let wide = widened(view, centres.d)?;
+            return Ok((Cow::Borrowed(&self.body), Ready::New(wide)));
+        }
+        if view.d > centres.d && self.any_columns {
+            let mut body = self.body.clone();
+            let f = body.entry_mut();
+            let wide = widened(f.centres().view(), view.d)?;
+            *f = Expansion::new(f.kernel().clone(), wide, f.coef().to_vec(), f.offset().to_vec())?;
+            return Ok((Cow::Owned(body), points));
+        }
+        Err(Error::shape("columns of the points", view.d, centres.d))
+    }
+
+    /// The model in plain words and numbers.
+    pub fn describe(&self) -> Description {
+        let f = self.body.expansion();
+        let (facts, params) = self.body.facts();
         Description {
             kind: self.kind(),
             task: self.task(),
@@ -360,6 +448,14 @@ impl Model {
             params: params.unwrap_or(Value::Null),
             info: self.info().clone(),
         }
+    }
+}
+
+/// The machine behind all features, and the points as it sees them.
+fn behind<'a>(body: &'a Body, points: Ready<'a>, par: Par) -> Result<(&'a Body, Ready<'a>)> {
+    match body {
+        Body::Layered(m) => behind(&m.then, Ready::New(m.apply(points.view(), par)?), par),
+        other => Ok((other, points)),
     }
 }
 

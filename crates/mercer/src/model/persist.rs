@@ -13,7 +13,9 @@ use serde_json::{Value, json};
 use crate::data::stage::{Parts, Tensor as StageTensor};
 use crate::data::{Bundle, Stages, Values};
 use crate::error::{Error, Result};
-use crate::model::{Body, Model, Names, OneClassModel, RidgeModel, SphereModel, SvcModel, SvrModel};
+use crate::model::{
+    Body, KpcaModel, Layered, Model, Names, OneClassModel, RidgeModel, SphereModel, SvcModel, SvrModel,
+};
 use crate::watch::Info;
 
 /// A value, or what is wrong with the file.
@@ -60,13 +62,7 @@ impl Model {
 
     pub(super) fn bundle(&self) -> Result<Bundle> {
         let mut bundle = Bundle::default();
-        let (tag, body) = match &self.body {
-            Body::Svc(m) => (SvcModel::TAG, m.store(&mut bundle)?),
-            Body::Svr(m) => (SvrModel::TAG, m.store(&mut bundle)?),
-            Body::Ridge(m) => (RidgeModel::TAG, m.store(&mut bundle)?),
-            Body::OneClass(m) => (OneClassModel::TAG, m.store(&mut bundle)?),
-            Body::Sphere(m) => (SphereModel::TAG, m.store(&mut bundle)?),
-        };
+        let (tag, body) = store_body(&self.body, &mut bundle)?;
         let stages = self.stages.to_parts();
         for tensor in stages.tensors {
             bundle.put_f64(format!("{STAGE}{}", tensor.name), &tensor.shape, tensor.values);
@@ -83,16 +79,7 @@ impl Model {
 
     pub(super) fn restored(bundle: &Bundle) -> Read<Self> {
         let meta = &bundle.meta;
-        let body = &meta["body"];
-        let body = match meta["learner"].as_str() {
-            Some(SvcModel::TAG) => Body::Svc(SvcModel::restore(body, bundle)?),
-            Some(SvrModel::TAG) => Body::Svr(SvrModel::restore(body, bundle)?),
-            Some(RidgeModel::TAG) => Body::Ridge(RidgeModel::restore(body, bundle)?),
-            Some(OneClassModel::TAG) => Body::OneClass(OneClassModel::restore(body, bundle)?),
-            Some(SphereModel::TAG) => Body::Sphere(SphereModel::restore(body, bundle)?),
-            Some(other) => return Err(format!("learner `{other}` is not one this program knows")),
-            None => return Err("the learner's tag is missing".into()),
-        };
+        let body = restored_body(meta, bundle)?;
         let model = Model {
             stages: stages(bundle)?,
             body,
@@ -105,7 +92,7 @@ impl Model {
                 }
             },
         };
-        let (last, centres) = (model.stages.list.last(), model.body.expansion().centres());
+        let (last, centres) = (model.stages.list.last(), model.body.entry().centres());
         match last {
             Some(stage) if !centres.is_empty() && stage.output_dim() != centres.dim() => Err(format!(
                 "the last stage gives {} columns, the centres have {}",
@@ -115,6 +102,35 @@ impl Model {
             _ => Ok(model),
         }
     }
+}
+
+/// A machine's arrays in a bundle, its tag and its metadata.
+pub(super) fn store_body(body: &Body, bundle: &mut Bundle) -> Result<(&'static str, Value)> {
+    Ok(match body {
+        Body::Svc(m) => (SvcModel::TAG, m.store(bundle)?),
+        Body::Svr(m) => (SvrModel::TAG, m.store(bundle)?),
+        Body::Ridge(m) => (RidgeModel::TAG, m.store(bundle)?),
+        Body::OneClass(m) => (OneClassModel::TAG, m.store(bundle)?),
+        Body::Sphere(m) => (SphereModel::TAG, m.store(bundle)?),
+        Body::Kpca(m) => (KpcaModel::TAG, m.store(bundle)?),
+        Body::Layered(m) => (Layered::TAG, m.store(bundle)?),
+    })
+}
+
+/// The machine that metadata with `learner` and `body` describe.
+pub(super) fn restored_body(meta: &Value, bundle: &Bundle) -> Read<Body> {
+    let body = &meta["body"];
+    Ok(match meta["learner"].as_str() {
+        Some(SvcModel::TAG) => Body::Svc(SvcModel::restore(body, bundle)?),
+        Some(SvrModel::TAG) => Body::Svr(SvrModel::restore(body, bundle)?),
+        Some(RidgeModel::TAG) => Body::Ridge(RidgeModel::restore(body, bundle)?),
+        Some(OneClassModel::TAG) => Body::OneClass(OneClassModel::restore(body, bundle)?),
+        Some(SphereModel::TAG) => Body::Sphere(SphereModel::restore(body, bundle)?),
+        Some(KpcaModel::TAG) => Body::Kpca(KpcaModel::restore(body, bundle)?),
+        Some(Layered::TAG) => Body::Layered(Layered::restore(body, bundle)?),
+        Some(other) => return Err(format!("learner `{other}` is not one this program knows")),
+        None => return Err("the learner's tag is missing".into()),
+    })
 }
 
 /// What the names of the stages' tensors begin with.

@@ -127,7 +127,8 @@ impl<'a> Plan<'a> {
 
     /// Goes on where a model's fit was broken off: its stages and parameters, on the same data.
     pub fn resuming(model: &Model, data: &'a Dataset, par: Par) -> Result<Self> {
-        let learner = Learner::of(&model.body);
+        let learner = Learner::of(&model.body)
+            .ok_or_else(|| Error::Unsupported("a fit of kernel features cannot go on".into()))?;
         let kernel = model.body.expansion().kernel().clone();
         let (points, gram) = if is_precomputed(&kernel) {
             let n = data.len();

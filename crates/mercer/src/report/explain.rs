@@ -177,7 +177,7 @@ fn suspects(e: &Explanation, page: &mut Page) {
     let (head, by) = match e.model.task {
         Task::Classification => ("Labels to check: the model contradicts them", "by"),
         Task::Regression => ("Targets to check: far from what the model says", "deviations"),
-        Task::Novelty => ("Rows least like the others", "outside by"),
+        Task::Novelty | Task::Features => ("Rows least like the others", "outside by"),
     };
     page.heading(head);
     if count_all == 0 {

@@ -67,7 +67,7 @@ impl Trained {
             Body::Svr(m) => Some(m.bounded),
             Body::OneClass(m) => Some(m.bounded),
             Body::Sphere(m) => Some(m.bounded),
-            Body::Ridge(_) => None,
+            Body::Ridge(_) | Body::Kpca(_) | Body::Layered(_) => None,
         };
         Ok(Trained {
             source: source.into(),

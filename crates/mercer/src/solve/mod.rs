@@ -3,11 +3,16 @@
 //! [`solve`] takes a [`Problem`] (K as [`Rows`](crate::gram::Rows), a linear term, a box, sums) and returns numbers: it
 //! knows no kernel, no points and no labels. Rows of K are f32; the gradient is f64, and before a solution is handed
 //! out its optimality is checked against f64 kernel values wherever f32 rounding could matter at the tolerance asked.
+//!
+//! Beside it: linear systems ([`solve_linear`]), eigenvectors ([`eigen`]), and many small smooth problems at once
+//! ([`lbfgs`]).
 
 mod choose;
 mod chunking;
 mod descent;
+pub mod eigen;
 mod exact;
+pub mod lbfgs;
 mod linear;
 mod newton;
 mod pair;

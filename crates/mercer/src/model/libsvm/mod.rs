@@ -110,6 +110,10 @@ impl Model {
             },
             Body::OneClass(m) => written(Machine::OneClass, &m.expansion)?,
             Body::Sphere(m) => written(Machine::OneClass, &plane(m)?)?,
+            Body::Kpca(_) | Body::Layered(_) => {
+                let why = "LIBSVM's files hold no kernel features: this model is made of them".into();
+                return Err(Error::Unsupported(why));
+            }
         };
         let mut out = Vec::new();
         text.write(&mut out).map_err(|e| Error::io("LIBSVM text", e))?;

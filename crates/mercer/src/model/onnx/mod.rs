@@ -64,6 +64,9 @@ pub fn write(model: &Model) -> Result<Vec<u8>> {
     }
     let machine = Machines { x, d: centres.d, centres: centres.to_f64()?, f };
     let outputs = match &model.body {
+        Body::Kpca(_) | Body::Layered(_) => {
+            return Err(Error::Unsupported("kernel features have no form in ONNX here".into()));
+        }
         Body::Svc(m) => svc(&mut g, &machine, m)?,
         Body::Svr(_) => regression(&mut g, &machine)?,
         Body::Ridge(m) => match &m.names {
@@ -243,6 +246,7 @@ fn finished(model: &Model, g: &Graph, input: &Message, outputs: &[Message]) -> R
         Task::Classification => "classification",
         Task::Regression => "regression",
         Task::Novelty => "novelty",
+        Task::Features => "features",
     };
     let facts = [("task", task.to_owned()), ("learner", model.kind().to_owned())];
     let facts = facts.into_iter().chain([("kernel", model.body.expansion().kernel().to_string())]);

@@ -26,12 +26,12 @@ pub struct Learned<'a> {
 impl<'a> Learned<'a> {
     /// A model with the points it was trained on: support vectors are circled.
     pub fn training(title: &'a str, model: &'a Model, data: &'a Dataset) -> Self {
-        let circled: &[u32] = match &model.body {
+        let circled: &[u32] = match model.body.machine() {
             Body::Svc(m) => &m.support,
             Body::Svr(m) => &m.support,
             Body::OneClass(m) => &m.support,
             Body::Sphere(m) => &m.support,
-            Body::Ridge(_) => &[],
+            Body::Ridge(_) | Body::Kpca(_) | Body::Layered(_) => &[],
         };
         Learned { data, circled, title }
     }
@@ -43,7 +43,8 @@ impl<'a> Learned<'a> {
 }
 
 /// The picture of a model: for two columns regions of classes, with the margin where there are two of them, the border
-/// of what is like the data, or contours of a function; for one column a curve with its tube. Fails on points of more
+/// of what is like the data, or contours of a function or of the first
+/// feature; for one column a curve with its tube. Fails on points of more
 /// columns.
 pub fn learned(model: &Model, with: Learned<'_>, par: Par) -> Result<Svg> {
     match (with.data.dim(), model.task()) {
@@ -60,7 +61,7 @@ fn curve(model: &Model, with: Learned<'_>, par: Par) -> Result<Svg> {
     let f = model.decision(Points::dense(steps.clone(), 1)?.view(), par)?;
     let line: Vec<(f64, f64)> = steps.iter().copied().zip(f.iter().copied()).collect();
     let mut series = Vec::new();
-    if let Body::Svr(m) = &model.body
+    if let Body::Svr(m) = model.body.machine()
         && let Some(epsilon) = m.epsilon.filter(|e| *e > 0.0)
     {
         let lower = line.iter().map(|(x, f)| (*x, f - epsilon)).collect();
@@ -99,7 +100,7 @@ fn plane(model: &Model, with: Learned<'_>, task: Task, par: Par) -> Result<Svg> 
             layers.push(Layer::Levels { grid: f, levels: vec![0.0], line: Line::Edge });
         }
         Task::Classification => {
-            let scores = match &model.body {
+            let scores = match model.body.machine() {
                 Body::Svc(m) => m.scores_of(&outputs),
                 _ => outputs,
             };
@@ -121,7 +122,9 @@ fn plane(model: &Model, with: Learned<'_>, task: Task, par: Par) -> Result<Svg> 
             layers.push(Layer::Shades { grid: f.clone(), levels, class: 0 });
             layers.push(Layer::Levels { grid: f, levels: vec![0.0], line: Line::Edge });
         }
-        Task::Regression => layers.extend(contours(&grid(outputs.iter().step_by(k).copied().collect()), 10)),
+        Task::Regression | Task::Features => {
+            layers.extend(contours(&grid(outputs.iter().step_by(k).copied().collect()), 10));
+        }
     }
     let scatter = match &with.data.targets {
         crate::data::Targets::Classes(labels) if task == Task::Classification => {

@@ -1,0 +1,260 @@
+//! Kernel PCA beside scikit-learn's, each of its solvers that suits the case: fits, features, denoising as a whole job.
+//!
+//! Context: how far eigenvalues are apart, one step of the fixed point beside the two products it cannot do without, peak
+//! memory; with `--full` the first 64 components of 50000 rows, and how well noisy digits are restored.
+
+use anyhow::{Context, Result};
+use mercer::Par;
+use mercer::data::{Dataset, ImageShape, Points, Stages, Targets};
+use mercer_testkit::toy;
+use serde_json::{Value, json};
+
+use crate::python::Python;
+use crate::report::Report;
+use crate::rounds::{self, Outcome, Task, of};
+use crate::side::Side;
+use crate::{Args, sets};
+
+const MERCER: &str = "mercer";
+const USPS_GAMMA: f64 = 1.0 / 128.0;
+const MNIST_GAMMA: f64 = 0.02;
+
+pub(crate) fn run(args: &Args) -> Result<Report> {
+    let python = Python::ready()?;
+    python.need(&["numpy", "scipy", "scikit-learn"])?;
+    let mut report = Report::new("kpca");
+    let mut sides =
+        [Side::mercer(args.threads())?, Side::peer("scikit-learn", &python, "kpca.py", &[], args.threads())?];
+    let usps = sets::Set::named("usps").load()?;
+    let few = usps.train.gather(&(0..3000).collect::<Vec<_>>());
+    if args.wants("3000x256 all") {
+        fit(&mut sides, &mut report, args, "3000x256 all", &few, None, USPS_GAMMA, &["dense"])?;
+    }
+    if args.wants("7291x256 64") {
+        let solvers = ["randomized", "arpack"];
+        fit(&mut sides, &mut report, args, "7291x256 64", &usps.train, Some(64), USPS_GAMMA, &solvers)?;
+    }
+    if args.wants("mnist 10000x784 64") || args.wants("mnist transform") {
+        let mnist = sets::Set::named("mnist10k").load()?;
+        let case = "mnist 10000x784 64";
+        let test = sets::hand_out(&mnist.test, "kpca-transform")?;
+        fit(
+            &mut sides,
+            &mut report,
+            args,
+            case,
+            &mnist.train,
+            Some(64),
+            MNIST_GAMMA,
+            &["randomized", "arpack"],
+        )?;
+        let train = sets::hand_out(&mnist.train, "kpca-mnist")?;
+        load(&mut sides, &train, Some(&test))?;
+        let both = [
+            task(0, MERCER, &json!({"do": "kpca_transform"})),
+            task(1, "scikit-learn", &json!({"do": "transform"})),
+        ];
+        let done = rounds::run(&mut sides, &both, args)?;
+        report.row("mnist transform of 10000", "scikit-learn", done[1].seconds, done[0].seconds);
+    }
+    if args.wants("denoise") {
+        denoise(&mut sides, &mut report, args, &few, &usps.test)?;
+    }
+    if args.full {
+        large(&mut sides[0], &mut report)?;
+        restored(&mut sides, &mut report, &usps)?;
+    }
+    Ok(report)
+}
+
+fn task(side: usize, label: &str, request: &Value) -> Task {
+    Task { label: label.to_owned(), side, request: request.clone() }
+}
+
+fn load(sides: &mut [Side; 2], x: &std::path::Path, test: Option<&std::path::Path>) -> Result<()> {
+    let request = |verb: &str| match test {
+        Some(test) => json!({"do": verb, "x": x, "test_x": test}),
+        None => json!({"do": verb, "x": x}),
+    };
+    sides[0].ask(&request("kpca_load"))?;
+    sides[1].ask(&request("load"))?;
+    Ok(())
+}
+
+#[expect(clippy::too_many_arguments, reason = "a case and where it goes")]
+fn fit(
+    sides: &mut [Side; 2],
+    report: &mut Report,
+    args: &Args,
+    case: &str,
+    data: &Dataset,
+    components: Option<u64>,
+    gamma: f64,
+    solvers: &[&str],
+) -> Result<()> {
+    eprintln!("bench: {case}");
+    let x = sets::hand_out(data, &format!("kpca-{}", case.replace(' ', "-")))?;
+    load(sides, &x, None)?;
+    let mut tasks =
+        vec![task(0, MERCER, &json!({"do": "kpca_fit", "gamma": gamma, "components": components}))];
+    for solver in solvers {
+        let request = json!({"do": "fit", "gamma": gamma, "components": components, "solver": solver});
+        tasks.push(task(1, &format!("scikit-learn {solver}"), &request));
+    }
+    let done = rounds::run(sides, &tasks, args)?;
+    let ours = of(&done, MERCER)?;
+    for peer in &done[1..] {
+        report.row(case, &peer.label, peer.seconds, ours.seconds);
+        let what = format!("eigenvalues, largest relative difference from {}", peer.label);
+        report.note(case, what, apart(ours, peer)?, "of them");
+    }
+    if let Some(gap) = ours.answer["gap"].as_f64() {
+        report.note(case, "mercer, largest residual relative to its eigenvalue", gap, "of it");
+    }
+    for outcome in &done {
+        if let Some(peak) = outcome.peak_mb {
+            report.note(case, format!("peak memory, {}", outcome.label), peak, "MB");
+        }
+    }
+    Ok(())
+}
+
+/// The largest relative difference of eigenvalues, down to a millionth of the first: below, rounding decides.
+fn apart(ours: &Outcome, theirs: &Outcome) -> Result<f64> {
+    let list = |o: &Outcome| -> Result<Vec<f64>> {
+        let values = o.answer["values"].as_array().context("an answer without eigenvalues")?;
+        Ok(values.iter().filter_map(Value::as_f64).collect())
+    };
+    let (ours, theirs) = (list(ours)?, list(theirs)?);
+    let top = theirs.first().copied().context("no eigenvalue")?;
+    let pairs = ours.iter().zip(&theirs).filter(|(_, t)| **t > 1e-6 * top);
+    Ok(pairs.map(|(a, b)| (a - b).abs() / b).fold(0.0, f64::max))
+}
+
+/// Rows with noise of deviation 0.5.
+fn noisy(data: &Dataset) -> Result<Dataset> {
+    let (x, noise) = (data.points.view().to_f64()?, toy::normals(data.len(), data.dim(), 9));
+    let x = x.iter().zip(noise).map(|(x, e)| (x + 0.5 * e) as f32).collect();
+    Ok(Dataset::new(Points::dense_f32(x, data.dim())?, Targets::None)?)
+}
+
+fn denoise(
+    sides: &mut [Side; 2],
+    report: &mut Report,
+    args: &Args,
+    train: &Dataset,
+    test: &Dataset,
+) -> Result<()> {
+    let case = "denoise 2007 digits, 3000 with 256 components";
+    eprintln!("bench: {case}");
+    let x = sets::hand_out(train, "kpca-denoise")?;
+    let test_x = sets::hand_out(&noisy(test)?, "kpca-denoise-test")?;
+    load(sides, &x, Some(&test_x))?;
+    let request =
+        |verb: &str| json!({"do": verb, "gamma": USPS_GAMMA, "components": 256, "solver": "randomized"});
+    let mut arpack = request("denoise");
+    arpack["solver"] = json!("arpack");
+    let tasks = [
+        task(0, MERCER, &request("kpca_denoise")),
+        task(1, "scikit-learn randomized", &request("denoise")),
+        task(1, "scikit-learn arpack", &arpack),
+    ];
+    let done = rounds::run(sides, &tasks, args)?;
+    for peer in &done[1..] {
+        report.row(case, &peer.label, peer.seconds, done[0].seconds);
+    }
+    if let Some(steps) = done[0].answer["steps"].as_f64() {
+        report.note(case, "mercer, most steps a digit took", steps, "steps");
+    }
+    // A step is the difference between two runs of a known number of them.
+    let (few, many) = (3, 13);
+    let steps = |n: u32| json!({"do": "kpca_steps", "steps": n});
+    let tasks = [
+        task(0, "few", &steps(few)),
+        task(0, "many", &steps(many)),
+        task(0, "floor", &json!({"do": "kpca_floor"})),
+    ];
+    let done = rounds::run(sides, &tasks, args)?;
+    let step = (of(&done, "many")?.seconds - of(&done, "few")?.seconds) / f64::from(many - few);
+    let floor = of(&done, "floor")?.seconds;
+    report.note(case, "mercer, one fixed-point step over all digits", step, "s");
+    report.note(case, "its two products alone", floor, "s");
+    report.note(case, "step / its two products", step / floor, "times");
+    Ok(())
+}
+
+/// 64 components of 50000 rows, whose matrix is kept in f32.
+fn large(side: &mut Side, report: &mut Report) -> Result<()> {
+    let case = "mnist 50000x784 64";
+    eprintln!("bench: {case}");
+    let mnist = sets::Set::named("mnist60k").load()?;
+    let x = sets::hand_out(&mnist.train.gather(&(0..50_000).collect::<Vec<_>>()), "kpca-large")?;
+    drop(mnist);
+    side.ask(&json!({"do": "kpca_load", "x": x, "dtype": "float32"}))?;
+    let memory = 10_500_000_000_u64;
+    let request =
+        json!({"do": "kpca_fit", "gamma": MNIST_GAMMA, "components": 64, "tol": 1e-6, "memory": memory});
+    let answer = side.ask(&request)?;
+    for (key, what, unit) in [("seconds", "mercer, fit", "s"), ("peak_mb", "peak memory, mercer", "MB")] {
+        if let Some(value) = answer[key].as_f64() {
+            report.note(case, what, value, unit);
+        }
+    }
+    let residual = side.ask(&json!({"do": "kpca_residual"}))?;
+    let worst = residual["residual"].as_f64().context("an answer without a residual")?;
+    report.note(case, "largest |Kv - lambda v| / lambda, kernel values in f64", worst, "of it");
+    Ok(())
+}
+
+/// How well noisy digits are restored, each side at its best on the test digits.
+fn restored(sides: &mut [Side; 2], report: &mut Report, usps: &sets::Split) -> Result<()> {
+    eprintln!("bench: restored digits");
+    let smooth = |data: &Dataset| -> Result<Points> {
+        let images = data.points.clone().with_image(ImageShape::grey(16, 16))?;
+        Ok(Stages::fit(&Stages::parse("smooth(0.75)")?, images.view(), Par::default())?.1)
+    };
+    let pick = |data: &Dataset, each: usize| -> Result<Vec<usize>> {
+        let labels = data.targets.classes()?;
+        let order = mercer::data::split::shuffle(data.len(), 1);
+        let of =
+            |k: u32| order.iter().copied().filter(|&i| labels.of_row[i] == k).take(each).collect::<Vec<_>>();
+        Ok((0..labels.names.len() as u32).flat_map(of).collect())
+    };
+    let bare = |points: Points| -> Result<Dataset> {
+        let x = points.view().to_f64()?.iter().map(|&v| v as f32).collect();
+        Ok(Dataset::new(Points::dense_f32(x, points.dim())?, Targets::None)?)
+    };
+    let train = bare(smooth(&usps.train)?.gather(&pick(&usps.train, 300)?))?;
+    let clean = bare(smooth(&usps.test)?.gather(&pick(&usps.test, 50)?))?;
+    let (x, clean_x) = (sets::hand_out(&train, "kpca-restore")?, sets::hand_out(&clean, "kpca-clean")?);
+    let (speckle, white) = (toy::uniforms(500, 256, 0.0, 1.0, 3), toy::uniforms(500, 256, 0.0, 1.0, 4));
+    let speckled = clean.points.view().to_f64()?.into_iter().zip(speckle).zip(white).map(|((v, s), w)| {
+        let turned = if w < 0.5 { -1.0 } else { 1.0 };
+        if s < 0.2 { turned } else { v as f32 }
+    });
+    let speckled = Dataset::new(Points::dense_f32(speckled.collect(), 256)?, Targets::None)?;
+    for (name, data) in [("gaussian", noisy(&clean)?), ("speckle", speckled)] {
+        let case = format!("restored digits, {name} noise");
+        let test_x = sets::hand_out(&data, "kpca-restore-test")?;
+        load(sides, &x, Some(&test_x))?;
+        let gammas: Vec<f64> = [0.25, 0.5, 1.0, 2.0, 4.0].iter().map(|c| 1.0 / (256.0 * c)).collect();
+        let ours = json!({"do": "kpca_best", "clean": clean_x, "gammas": gammas, "counts": [32, 64, 128, 256, 384, 512]});
+        let theirs = json!({
+            "do": "best", "clean": clean_x, "gammas": gammas, "counts": [32, 64, 128, 256],
+            "alphas": [1.0, 0.1, 0.01, 0.001],
+        });
+        let ours = sides[0].ask(&ours)?;
+        let theirs = sides[1].ask(&theirs)?;
+        let error = |a: &Value| a["error2"].as_f64().context("an answer without an error");
+        let setting = |a: &Value| a["setting"].as_str().unwrap_or_default().to_owned();
+        report.note(&case, format!("mercer, squared error ({})", setting(&ours)), error(&ours)?, "");
+        report.note(
+            &case,
+            format!("scikit-learn, squared error ({})", setting(&theirs)),
+            error(&theirs)?,
+            "",
+        );
+        report.note(&case, "mercer / scikit-learn", error(&ours)? / error(&theirs)?, "of it");
+    }
+    Ok(())
+}

@@ -1,0 +1,273 @@
+//! Kernel principal component analysis: the axes along which the images of the points vary most.
+//!
+//! ```text
+//! Phi~(x) = Phi(x) - mean,   K~ = H K H,   K~ a_k = lambda_k a_k,   V_k = sum_i a_ik Phi~(x_i),   |V_k| = 1
+//! feature  beta_k(x) = V_k . Phi~(x)             (Schoelkopf, Smola and Mueller 1996)
+//! back     P_n Phi(x) = mean + sum_k beta_k(x) V_k
+//! ```
+//!
+//! Centring folds into the expansion, with r the row means and g the mean of K, s the sum of a: coefficients
+//! `a_i - s/n` and offset `g s - sum_i a_i r_i`; the mean is kept beside it, for the way back. Cost: n^2 d / 2 for the
+//! kernel values, then about 10 n^3 for all components or n^2 a vector of a basis of a few k for k of them, whichever is
+//! less ([`solve::eigen`](crate::solve::eigen)); where K does not fit into memory it is computed anew in each product.
+//!
+//! Further ways, by [`KpcaMethod`]: Nystroem and incomplete Cholesky (n m d + n m^2 for m landmarks, error told), and
+//! sparse axes. Under the linear kernel this is PCA, done on the smaller of the two matrices n x n and d x d.
+
+mod lowrank;
+mod maps;
+mod model;
+mod pca;
+mod persist;
+mod sparse;
+mod whole;
+
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+
+use crate::data::split;
+use crate::error::{Error, Result};
+use crate::expansion::Expansion;
+use crate::kernel::{Definiteness, Kernel};
+use crate::model::Sample;
+use crate::model::common::kernel_or_default;
+use crate::model::param::{self, Allowed, ParamSpec, spec};
+use crate::par::Par;
+use crate::watch::{Info, Watch};
+
+pub use maps::{empirical_map, whitening_map};
+pub use model::KpcaModel;
+
+/// How the components are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum KpcaMethod {
+    /// What costs least of [`KpcaMethod::Complete`] and [`KpcaMethod::Krylov`]; PCA where the kernel is linear.
+    #[default]
+    Auto,
+    /// The complete eigen-decomposition of the kernel matrix.
+    Complete,
+    /// The first eigenvectors by products with the kernel matrix.
+    Krylov,
+    /// PCA in the span of some rows drawn at random.
+    Nystroem,
+    /// PCA in the span of the rows an incomplete Cholesky factor picks.
+    Cholesky,
+    /// Axes in the span of as many points as there are components: of all vectors of L1 length 1 the one that varies
+    /// most, then the same beyond it (Smola, Mangasarian and Schoelkopf 1999).
+    Sparse,
+}
+
+/// Parameters of a kernel PCA. See [`KpcaParams::TABLE`] for ranges.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct KpcaParams {
+    /// The kernel; none: a Gaussian whose width follows from the data's spread.
+    pub kernel: Option<Kernel>,
+    /// Number of components; none: all that are not zero, or those the share asks for.
+    pub components: Option<u64>,
+    /// Share of the variance the components carry together; 1: all of it.
+    pub share: f64,
+    /// Whether the mean in feature space is taken away first.
+    pub centred: bool,
+    /// Whether features are scaled to unit variance on the training rows.
+    pub whiten: bool,
+    /// How the components are found.
+    pub method: KpcaMethod,
+    /// Fit on so many rows drawn at random (for Nystroem: landmarks; for Cholesky: most pivots); none: on all.
+    pub rows: Option<u64>,
+    /// Residual of an eigenvector left, relative to its eigenvalue; for Cholesky the share of the trace left.
+    pub tol: f64,
+    /// Seed of what is drawn.
+    pub seed: u64,
+    /// Bytes for kernel values; none: half of the machine's memory.
+    pub memory: Option<u64>,
+}
+
+impl Default for KpcaParams {
+    fn default() -> Self {
+        KpcaParams {
+            kernel: None,
+            components: None,
+            share: 1.0,
+            centred: true,
+            whiten: false,
+            method: KpcaMethod::Auto,
+            rows: None,
+            tol: 1e-8,
+            seed: 1,
+            memory: None,
+        }
+    }
+}
+
+/// What a way of finding axes returns: unit axes with centring folded in.
+pub(super) struct Found {
+    pub expansion: Expansion,
+    pub mean: Option<Expansion>,
+    /// Its squared length.
+    pub mean2: f64,
+    /// Eigenvalues of the kernel matrix.
+    pub values: Vec<f64>,
+    /// Its trace.
+    pub total: f64,
+    pub info: Info,
+}
+
+impl KpcaParams {
+    /// Names, ranges, defaults.
+    pub const TABLE: &'static [ParamSpec] = &[
+        spec("kernel", Allowed::Kernel, "rbf, width by the data", "the kernel"),
+        spec("components", Allowed::WholeOrNone(1), "all that are not zero", "number of components"),
+        spec("share", Allowed::UpTo(0.0, 1.0), "1", "share of the variance the components carry together"),
+        spec("centred", Allowed::Flag, "true", "take away the mean in feature space"),
+        spec("whiten", Allowed::Flag, "false", "scale features to unit variance"),
+        spec(
+            "method",
+            Allowed::OneOf(&["auto", "complete", "krylov", "nystroem", "cholesky", "sparse"]),
+            "auto",
+            "how the components are found",
+        ),
+        spec("rows", Allowed::WholeOrNone(1), "all", "fit on so many rows drawn at random"),
+        spec("tol", Allowed::Above(0.0), "1e-8", "relative residual of an eigenvector left"),
+        spec("seed", Allowed::Whole(0), "1", "seed of what is drawn"),
+        spec("memory", Allowed::WholeOrNone(1), "half of RAM", "bytes for kernel values"),
+    ];
+
+    /// Fails if a parameter is outside its range.
+    pub fn check(&self) -> Result<()> {
+        let whole = |v: Option<u64>| v.unwrap_or(1) as f64;
+        param::check(
+            Self::TABLE,
+            &[
+                ("components", whole(self.components)),
+                ("share", self.share),
+                ("rows", whole(self.rows)),
+                ("tol", self.tol),
+                ("memory", whole(self.memory)),
+            ],
+        )?;
+        self.kernel.as_ref().map_or(Ok(()), |kernel| kernel.check(None))
+    }
+
+    /// Fits on the sample's points; targets and weights are not looked at.
+    ///
+    /// Fails if more components are asked for than there are, or if there are none: points that all have one image.
+    pub fn fit(&self, sample: Sample<'_>, par: Par, watch: &mut Watch<'_>) -> Result<KpcaModel> {
+        let clock = Instant::now();
+        self.check()?;
+        sample.check()?;
+        let kernel = kernel_or_default(self.kernel.as_ref(), &sample)?;
+        let n = sample.points.len();
+        let drawn = self.rows.map(|rows| drawn(n, rows as usize, self.seed)).transpose()?;
+        let landmarks = matches!(self.method, KpcaMethod::Nystroem | KpcaMethod::Cholesky);
+        let (used, mut found) = match &drawn {
+            Some(rows) if !landmarks => {
+                let points = sample.points.gather(rows);
+                let keep: Vec<u32> = rows.iter().map(|&i| i as u32).collect();
+                let gram = sample.gram.map(|rows| rows.subset(&keep));
+                let part = Sample { points: &points, gram: gram.as_deref(), ..sample };
+                (rows.len(), self.axes(&kernel, part, None, par, watch)?)
+            }
+            _ => (n, self.axes(&kernel, sample, drawn.as_deref(), par, watch)?),
+        };
+        if used < n {
+            found.info.notes.push(format!("fitted on {used} of {n} rows"));
+        }
+        found.info.seconds = clock.elapsed().as_secs_f64();
+        Ok(KpcaModel {
+            expansion: found.expansion,
+            mean: found.mean,
+            mean2: if self.centred { found.mean2 } else { 0.0 },
+            values: found.values,
+            total: found.total,
+            rows: used,
+            params: self.clone(),
+            info: found.info,
+        })
+    }
+
+    fn axes(
+        &self,
+        kernel: &Kernel,
+        sample: Sample<'_>,
+        landmarks: Option<&[usize]>,
+        par: Par,
+        watch: &mut Watch<'_>,
+    ) -> Result<Found> {
+        match self.method {
+            KpcaMethod::Nystroem | KpcaMethod::Cholesky => {
+                lowrank::fit(self, kernel, &sample, landmarks, par)
+            }
+            KpcaMethod::Sparse => sparse::fit(self, kernel, &sample, par, watch),
+            KpcaMethod::Auto if pca::cheap(kernel, &sample) => pca::fit(self, &sample, par),
+            _ => whole::fit(self, kernel, &sample, par, watch),
+        }
+    }
+
+    /// How many of the eigenvalues, first ones first, are components; fails if more are asked for than there are.
+    fn chosen(&self, values: &[f64], total: f64, floor: f64) -> Result<usize> {
+        let top = values.first().map_or(0.0, |v| v.abs());
+        let rank = values.iter().take_while(|v| v.abs() > floor * top).count();
+        if rank == 0 || top <= f64::MIN_POSITIVE {
+            return Err(Error::Unsupported(
+                "there are no components: all points have the same image in feature space".into(),
+            ));
+        }
+        let mut count = rank;
+        if self.share < 1.0 {
+            let mut sum = 0.0;
+            let enough = values.iter().position(|v| {
+                sum += v.abs();
+                sum >= self.share * total
+            });
+            count = count.min(enough.map_or(rank, |p| p + 1));
+        }
+        match self.components {
+            Some(asked) if asked as usize > rank => Err(Error::param(
+                "components",
+                asked,
+                format!("at most {rank}: the kernel matrix has no more eigenvalues that are not zero"),
+            )),
+            Some(asked) => Ok(count.min(asked as usize)),
+            None => Ok(count),
+        }
+    }
+
+    /// Whether eigenvalues below 0 can be more than rounding.
+    fn indefinite(&self, kernel: &Kernel) -> bool {
+        match kernel.definiteness() {
+            Definiteness::Positive => false,
+            Definiteness::Conditional => !self.centred,
+            _ => true,
+        }
+    }
+}
+
+/// So many different rows, rising.
+fn drawn(n: usize, count: usize, seed: u64) -> Result<Vec<usize>> {
+    if count > n {
+        return Err(Error::param("rows", count, format!("at most {n}, the number of training rows")));
+    }
+    let mut rows = split::shuffle(n, seed);
+    rows.truncate(count);
+    rows.sort_unstable();
+    Ok(rows)
+}
+
+/// The transposed of a k x n matrix, in squares that stay in cache.
+fn transposed(rows: &[f64], k: usize, n: usize) -> Vec<f64> {
+    const SQUARE: usize = 32;
+    let mut out = vec![0.0; n * k];
+    for i in (0..n).step_by(SQUARE) {
+        for j in (0..k).step_by(SQUARE) {
+            for r in i..(i + SQUARE).min(n) {
+                for c in j..(j + SQUARE).min(k) {
+                    out[r * k + c] = rows[c * n + r];
+                }
+            }
+        }
+    }
+    out
+}

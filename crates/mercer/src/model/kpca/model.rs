@@ -1,0 +1,226 @@
+//! What a kernel PCA has found, and its uses: features, reconstructions, moments.
+
+use super::KpcaParams;
+use crate::data::{Points, View};
+use crate::error::{Error, Result};
+use crate::expansion::Expansion;
+use crate::model::common::outputs;
+use crate::num::{Mat, product};
+use crate::par::Par;
+use crate::reduce::preimage::{PreimageParams, Preimages, Target, preimages};
+use crate::watch::{Info, Watch};
+
+/// A fitted kernel PCA.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KpcaModel {
+    /// `V_k . (Phi(x) - mean)` for axes of unit length, centring folded in.
+    pub expansion: Expansion,
+    /// The mean in feature space, where it was taken away.
+    pub mean: Option<Expansion>,
+    /// The mean's squared length.
+    pub mean2: f64,
+    /// Eigenvalues of the (centred) kernel matrix, first components first; negative ones where the kernel is
+    /// indefinite. For sparse axes n times the variance.
+    pub values: Vec<f64>,
+    /// The trace of that matrix: the sum of all its eigenvalues.
+    pub total: f64,
+    /// n, the number of rows it was fitted on.
+    pub rows: usize,
+    /// What it was fitted with.
+    pub params: KpcaParams,
+    /// How the fit went.
+    pub info: Info,
+}
+
+/// Points that go back to input space at a time: their coefficients are a matrix of centres x points.
+const BATCH: usize = 4096;
+
+impl KpcaModel {
+    /// k, the number of components.
+    pub fn components(&self) -> usize {
+        self.values.len()
+    }
+
+    /// The share of the variance each component carries.
+    pub fn shares(&self) -> Vec<f64> {
+        self.values.iter().map(|v| v.abs() / self.total.max(f64::MIN_POSITIVE)).collect()
+    }
+
+    /// The factor each feature is multiplied with: 1, or what makes its variance on the training rows 1.
+    fn scale(&self) -> Vec<f64> {
+        let unit = |v: &f64| if self.params.whiten { (self.rows as f64 / v.abs()).sqrt() } else { 1.0 };
+        self.values.iter().map(unit).collect()
+    }
+
+    /// The features as one expansion, scaled if they are whitened: what a machine behind them needs.
+    pub fn features(&self) -> Result<Expansion> {
+        let (scale, f) = (self.scale(), &self.expansion);
+        let times = |v: &[f64]| v.iter().zip(scale.iter().cycle()).map(|(v, s)| v * s).collect::<Vec<_>>();
+        Expansion::new(f.kernel().clone(), f.centres().clone(), times(f.coef()), times(f.offset()))
+    }
+
+    /// Features of new points, n x k row by row.
+    pub fn transform(&self, points: View<'_>, par: Par) -> Result<Vec<f64>> {
+        let mut out = outputs(&self.expansion, points, par)?;
+        if self.params.whiten {
+            let scale = self.scale();
+            out.iter_mut().zip(scale.iter().cycle()).for_each(|(v, s)| *v *= s);
+        }
+        Ok(out)
+    }
+
+    /// `mean + sum_k beta_k V_k` for each row of features: as many outputs as rows. Rows of fewer features than there are
+    /// components use the first ones.
+    ///
+    /// Under an indefinite kernel the parts of negative eigenvalues enter with their sign.
+    pub fn reconstruct(&self, features: &[f64], used: usize, par: Par) -> Result<Expansion> {
+        let k = self.components();
+        if used == 0 || used > k {
+            return Err(Error::param("components used", used, format!("from 1 to {k}")));
+        }
+        if features.is_empty() || !features.len().is_multiple_of(used) {
+            return Err(Error::shape("features", features.len(), format!("rows of {used}")));
+        }
+        let (n, m) = (features.len() / used, self.expansion.len());
+        let scale = self.scale();
+        let unit: Vec<f64> = features
+            .iter()
+            .enumerate()
+            .map(|(p, v)| v / scale[p % used] * self.values[p % used].signum())
+            .collect();
+        let mut coef = vec![0.0; m * n];
+        let axes = Mat { values: self.expansion.coef(), rows: m, cols: used, stride: k };
+        product::nt(&mut coef, axes, Mat::new(&unit, n, used), par.threads());
+        let (kernel, centres) = (self.expansion.kernel(), self.expansion.centres());
+        let Some(mean) = &self.mean else {
+            return Expansion::new(kernel.clone(), centres.clone(), coef, vec![0.0; n]);
+        };
+        if mean.centres() == centres {
+            for (line, c) in coef.chunks_mut(n).zip(mean.coef()) {
+                line.iter_mut().for_each(|v| *v += c);
+            }
+            return Expansion::new(kernel.clone(), centres.clone(), coef, vec![0.0; n]);
+        }
+        let spread = mean.coef().iter().flat_map(|&c| std::iter::repeat_n(c, n)).collect();
+        let mean = Expansion::new(kernel.clone(), mean.centres().clone(), spread, vec![0.0; n])?;
+        Expansion::new(kernel.clone(), centres.clone(), coef, vec![0.0; n])?.sum(&mean)
+    }
+
+    /// `|mean + sum_k beta_k V_k|^2` for each row of features: axes are orthonormal, and their offsets are `-V_k . mean`.
+    fn lengths(&self, features: &[f64], used: usize) -> Vec<f64> {
+        let (scale, offset) = (self.scale(), self.expansion.offset());
+        let length = |line: &[f64]| -> f64 {
+            let parts = line.iter().enumerate().map(|(k, v)| {
+                let beta = v / scale[k];
+                self.values[k].signum() * (beta * beta - 2.0 * beta * offset[k])
+            });
+            self.mean2 + parts.sum::<f64>()
+        };
+        features.chunks(used).map(length).collect()
+    }
+
+    /// `|P_n Phi(x) - Phi(x)|^2` for each point and each number of components from 0 to k (n x (k + 1)): what a
+    /// projection onto the first components loses, in feature space.
+    pub fn losses(&self, points: View<'_>, par: Par) -> Result<Vec<f64>> {
+        let k = self.components();
+        let beta = outputs(&self.expansion, points, par)?;
+        let start = if let Some(mean) = &self.mean {
+            mean.distance2(points, par)?
+        } else {
+            let mut own = vec![0.0; points.n];
+            self.expansion.kernel().diag(points, &mut own);
+            own
+        };
+        let mut out = Vec::with_capacity(points.n * (k + 1));
+        for (mut left, line) in start.into_iter().zip(beta.chunks(k)) {
+            out.push(left);
+            for (b, v) in line.iter().zip(&self.values) {
+                left -= v.signum() * b * b;
+                out.push(left);
+            }
+        }
+        Ok(out)
+    }
+
+    /// The moment `1/n sum_i prod_p V_{j_p} . Phi~(x_i)` of the points in feature space along some axes (Schoelkopf, Smola
+    /// and Mueller 1996, eq. 35): two of the same give a variance, three a skewness.
+    pub fn moment(&self, points: View<'_>, axes: &[usize], par: Par) -> Result<f64> {
+        let k = self.components();
+        if let Some(&bad) = axes.iter().find(|&&j| j >= k) {
+            return Err(Error::param("axis", bad, format!("below {k}")));
+        }
+        let beta = outputs(&self.expansion, points, par)?;
+        let sum: f64 = beta.chunks(k).map(|line| axes.iter().map(|&j| line[j]).product::<f64>()).sum();
+        Ok(sum / points.n.max(1) as f64)
+    }
+
+    /// Points whose images are nearest to what the first `used` features say: features back to input space.
+    pub fn decode(
+        &self,
+        features: &[f64],
+        used: usize,
+        params: &PreimageParams,
+        par: Par,
+        watch: &mut Watch<'_>,
+    ) -> Result<Preimages> {
+        self.back(features, used, None, params, par, watch)
+    }
+
+    /// Points projected onto the first `used` components and brought back: what the components do not carry, such as
+    /// noise, is gone. The points themselves are where the search starts.
+    pub fn denoise(
+        &self,
+        points: View<'_>,
+        used: usize,
+        params: &PreimageParams,
+        par: Par,
+        watch: &mut Watch<'_>,
+    ) -> Result<Preimages> {
+        let k = self.components();
+        if used == 0 || used > k {
+            return Err(Error::param("components used", used, format!("from 1 to {k}")));
+        }
+        let features = self.transform(points, par)?;
+        let first: Vec<f64> = features.chunks(k).flat_map(|line| line[..used].iter().copied()).collect();
+        self.back(&first, used, Some(points), params, par, watch)
+    }
+
+    fn back(
+        &self,
+        features: &[f64],
+        used: usize,
+        starts: Option<View<'_>>,
+        params: &PreimageParams,
+        par: Par,
+        watch: &mut Watch<'_>,
+    ) -> Result<Preimages> {
+        let mut all: Option<Preimages> = None;
+        for (at, part) in features.chunks((BATCH * used).max(1)).enumerate() {
+            let psi = self.reconstruct(part, used, par)?;
+            let rows = at * BATCH..at * BATCH + psi.outputs();
+            let target = Target::new(&psi, Some(self.lengths(part, used)), starts.map(|s| s.slice(rows)))?;
+            let found = target.solve(params, par, watch)?;
+            all = Some(match all {
+                None => found,
+                Some(before) => before.with(&found)?,
+            });
+        }
+        let mut found = all.ok_or_else(|| Error::shape("rows of features", 0, "at least 1"))?;
+        if let Some(shape) = self.expansion.centres().image() {
+            found.points = found.points.with_image(shape)?;
+        }
+        Ok(found)
+    }
+
+    /// A point that shows an axis: the pre-image of `V_k`, which maximises the feature among points of its size.
+    pub fn show_axis(
+        &self,
+        axis: usize,
+        params: &PreimageParams,
+        par: Par,
+        watch: &mut Watch<'_>,
+    ) -> Result<Points> {
+        let one = self.expansion.select(&[axis])?;
+        Ok(preimages(&one, None, params, par, watch)?.points)
+    }
+}

@@ -1,0 +1,212 @@
+//! Axes from the eigenvectors of the kernel matrix: all rows, complete or the first few.
+
+use super::{Found, KpcaMethod, KpcaParams, transposed};
+use crate::data::Points;
+use crate::error::{Error, Result};
+use crate::expansion::Expansion;
+use crate::gram::{self, Means, Rows};
+use crate::kernel::Kernel;
+use crate::model::Sample;
+use crate::model::common::{budget, on_rows};
+use crate::model::svc::collapsed;
+use crate::par::Par;
+use crate::solve::eigen::{self, Centred, Dense, Eigen, EigenParams, Operator, RowsOperator, Which};
+use crate::watch::{Info, Step, Watch};
+
+/// Eigenvalues below this share of the largest are zeros that rounding filled, in f64 and in f32.
+const FLOOR: f64 = 1e-12;
+const FLOOR_F32: f64 = 1e-6;
+
+pub(super) fn fit(
+    params: &KpcaParams,
+    kernel: &Kernel,
+    sample: &Sample<'_>,
+    par: Par,
+    watch: &mut Watch<'_>,
+) -> Result<Found> {
+    if watch(&Step::new("kernel values", 0, None)).is_break() {
+        return Err(Error::Cancelled);
+    }
+    let n = sample.points.len();
+    let which = if params.indefinite(kernel) { Which::Magnitude } else { Which::Largest };
+    // The matrix, the vectors and what the decomposition works with.
+    let fits = n.saturating_mul(n).saturating_mul(3 * 8) <= budget(params.memory);
+    let (found, means, total, floor, note) = if fits {
+        let mut k = match sample.gram {
+            Some(rows) => exact(rows, par),
+            None if gram::is_precomputed(kernel) => on_rows(kernel, sample, |_| Ok(Vec::new()))?,
+            None => gram::square::<f64>(kernel, sample.points.view(), par)?.to_vec(),
+        };
+        let means = Means::of(&k, n);
+        let diag: f64 = (0..n).map(|i| k[i * n + i]).sum();
+        let total = if params.centred { diag - n as f64 * means.grand } else { diag };
+        let (found, note) = in_memory(params, &mut k, &means, which, total, par, watch)?;
+        (found, means, total, FLOOR.max(n as f64 * f64::EPSILON), note)
+    } else {
+        if params.method == KpcaMethod::Complete {
+            let allowed = format!("at least {} for a complete decomposition of {n} rows", 24 * n * n);
+            return Err(Error::param("memory", budget(params.memory), allowed));
+        }
+        on_rows(kernel, sample, |rows| by_rows(params, rows, which, par, watch))?
+    };
+    let count = params.chosen(&found.values, total, floor)?;
+    let signature = signature(&found.values[..count]);
+    let gap =
+        found.residuals.iter().zip(&found.values).take(count).map(|(r, v)| r / v.abs()).fold(0.0, f64::max);
+    let values = found.values[..count].to_vec();
+    let (expansion, mean) =
+        folded(params, kernel, sample.points, &found.vectors[..count * n], &values, &means)?;
+    let mut info = Info {
+        stop: found.stop,
+        iterations: found.products,
+        gap,
+        kernel_values: (n as u64).pow(2) / 2,
+        notes: vec![note],
+        ..Info::default()
+    };
+    info.notes.extend(signature);
+    Ok(Found { expansion: collapsed(expansion, par)?, mean, mean2: means.grand, values, total, info })
+}
+
+/// Both ways on a matrix in memory; the complete one centres it in place.
+fn in_memory(
+    params: &KpcaParams,
+    k: &mut [f64],
+    means: &Means,
+    which: Which,
+    total: f64,
+    par: Par,
+    watch: &mut Watch<'_>,
+) -> Result<(Eigen, String)> {
+    let n = means.row.len();
+    let wanted = params.components.map(|c| c as usize);
+    // A share says nothing of how many: guess, and go on if that was too few.
+    let first = wanted.or((params.share < 1.0 && which == Which::Largest).then_some(64));
+    let krylov = match params.method {
+        KpcaMethod::Complete => None,
+        KpcaMethod::Krylov => Some(first.unwrap_or(n).min(n)),
+        _ => first.filter(|&count| count < n && eigen::cheaper(n, count)),
+    };
+    let Some(mut count) = krylov else {
+        if params.centred {
+            means.centre_square(k);
+        }
+        return Ok((eigen::complete(k, n, which, par)?, "complete eigen-decomposition".into()));
+    };
+    let dense = Dense { values: k, n };
+    let centred = Centred(&dense);
+    let matrix: &dyn Operator = if params.centred { &centred } else { &dense };
+    loop {
+        let found = first_pairs(params, matrix, count, which, par, watch)?;
+        let carried: f64 = found.values.iter().map(|v| v.abs()).sum();
+        if wanted.is_some() || count == n || carried >= params.share * total {
+            let note = format!("first eigenvectors by {} block products", found.products);
+            return Ok((found, note));
+        }
+        count = (4 * count).min(n);
+        if params.method == KpcaMethod::Auto && !eigen::cheaper(n, count) {
+            let whole = KpcaParams { method: KpcaMethod::Complete, ..params.clone() };
+            return in_memory(&whole, k, means, which, total, par, watch);
+        }
+    }
+}
+
+type Pieces = (Eigen, Means, f64, f64, String);
+
+/// Products with rows in f32, kept while they fit and computed anew where they do not.
+fn by_rows(
+    params: &KpcaParams,
+    rows: &dyn Rows,
+    which: Which,
+    par: Par,
+    watch: &mut Watch<'_>,
+) -> Result<Pieces> {
+    let n = rows.len();
+    let Some(count) = params.components.map(|c| c as usize) else {
+        let allowed =
+            format!("given: the matrix of {n} rows does not fit into memory, so not all can be found");
+        return Err(Error::param("components", "none", allowed));
+    };
+    let matrix = RowsOperator::new(rows, budget(params.memory), par);
+    let mut row = vec![0.0; n];
+    matrix.apply(&vec![1.0 / n as f64; n], &mut row, par);
+    let grand = row.iter().sum::<f64>() / n as f64;
+    let diag: f64 = rows.diag().iter().sum();
+    let total = if params.centred { diag - n as f64 * grand } else { diag };
+    let centred = Centred(&matrix);
+    let a: &dyn Operator = if params.centred { &centred } else { &matrix };
+    let found = first_pairs(params, a, count, which, par, watch)?;
+    let how = if matrix.recomputes() { "rows computed in each" } else { "matrix of f32 in memory" };
+    let note = format!("first eigenvectors by {} block products, {how}", found.products);
+    Ok((found, Means { row, grand }, total, FLOOR_F32, note))
+}
+
+fn first_pairs(
+    params: &KpcaParams,
+    a: &dyn Operator,
+    count: usize,
+    which: Which,
+    par: Par,
+    watch: &mut Watch<'_>,
+) -> Result<Eigen> {
+    let n = a.len();
+    if count > n {
+        return Err(Error::param("components", count, format!("at most {n}, the number of rows")));
+    }
+    let obey =
+        EigenParams { count, which, tol: params.tol, seed: params.seed, par, ..EigenParams::default() };
+    eigen::partial(a, &obey, watch)
+}
+
+/// Unit axes with centring folded in, and the mean.
+fn folded(
+    params: &KpcaParams,
+    kernel: &Kernel,
+    points: &Points,
+    vectors: &[f64],
+    values: &[f64],
+    means: &Means,
+) -> Result<(Expansion, Option<Expansion>)> {
+    let (n, k) = (points.len(), values.len());
+    let mut axes = vectors.to_vec();
+    let mut offset = vec![0.0; k];
+    for ((axis, value), offset) in axes.chunks_mut(n).zip(values).zip(&mut offset) {
+        let size = value.abs().sqrt();
+        axis.iter_mut().for_each(|a| *a /= size);
+        if params.centred {
+            let s: f64 = axis.iter().sum();
+            *offset = means.grand * s - axis.iter().zip(&means.row).map(|(a, r)| a * r).sum::<f64>();
+            axis.iter_mut().for_each(|a| *a -= s / n as f64);
+        }
+    }
+    let expansion = Expansion::new(kernel.clone(), points.clone(), transposed(&axes, k, n), offset)?;
+    let mean = params.centred.then(|| mean(kernel, points)).transpose()?;
+    Ok((expansion, mean))
+}
+
+/// The mean of the images.
+pub(super) fn mean(kernel: &Kernel, points: &Points) -> Result<Expansion> {
+    let n = points.len();
+    Expansion::new(kernel.clone(), points.clone(), vec![1.0 / n as f64; n], vec![0.0])
+}
+
+/// In words, where there are negative eigenvalues.
+pub(super) fn signature(values: &[f64]) -> Option<String> {
+    let negative = values.iter().filter(|v| **v < 0.0).count();
+    (negative > 0).then(|| {
+        format!(
+            "indefinite: {} components with positive and {negative} with negative eigenvalues",
+            values.len() - negative
+        )
+    })
+}
+
+/// The whole matrix in f64.
+fn exact(rows: &dyn Rows, par: Par) -> Vec<f64> {
+    let n = rows.len();
+    let mut out = vec![0.0; n * n];
+    for (i, line) in out.chunks_mut(n.max(1)).enumerate() {
+        rows.apply(&[i as u32], &[1.0], line, par);
+    }
+    out
+}

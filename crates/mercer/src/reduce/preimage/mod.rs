@@ -1,0 +1,233 @@
+//! Pre-images: points whose images come nearest to vectors in feature space.
+//!
+//! ```text
+//! z_o = argmin |Phi(z) - Psi_o|^2 = argmin  k(z, z) - 2 sum_i c_io k(z, x_i) + |Psi_o|^2       (Schoelkopf et al. 1999)
+//! ```
+//!
+//! for every output o of an [`Expansion`], thousands at once. Not every vector has an exact pre-image; the distance that is
+//! left is returned with each point. [`Method::Auto`] picks by the kernel: the fixed point where it is a function of the
+//! distance, a closed form where it is linear, descent where it has a gradient, else a learned map.
+
+mod distances;
+mod exact;
+mod fixed_point;
+mod gradient;
+mod invert;
+mod learned;
+mod starts;
+mod target;
+
+use serde::{Deserialize, Serialize};
+
+use crate::data::{Points, View};
+use crate::error::{Error, Result};
+use crate::expansion::Expansion;
+use crate::kernel::{Form, Kernel};
+use crate::par::Par;
+use crate::watch::Watch;
+
+pub use target::Target;
+
+/// How a pre-image is looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Method {
+    /// What suits the kernel; [`Preimages::method`] says what was taken.
+    #[default]
+    Auto,
+    /// The closed form that is right where an exact pre-image exists: kernels that are invertible functions of the dot
+    /// product or of the distance.
+    Exact,
+    /// `z <- sum_i c_i k'(z, x_i) x_i / sum_i c_i k'(z, x_i)`: kernels that are functions of the distance.
+    FixedPoint,
+    /// Descent by L-BFGS: kernels with a gradient; the only one that keeps to bounds.
+    Gradient,
+    /// A map learned on the centres by ridge regression: any kernel on rows of numbers.
+    Learned,
+    /// From distances to the nearest centres: kernels as for [`Method::Exact`].
+    Distances,
+}
+
+/// What looking for pre-images obeys.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PreimageParams {
+    /// How.
+    pub method: Method,
+    /// Starts of an iteration beside those given; none: none beside given ones, else three.
+    pub starts: Option<usize>,
+    /// Change of a point at which an iteration ends, relative to the spread of the centres.
+    pub tol: f64,
+    /// Most steps of an iteration.
+    pub max_iter: usize,
+    /// Least and largest value a coordinate may take.
+    pub bounds: Option<(f64, f64)>,
+    /// Nearest centres that [`Method::Distances`] looks at.
+    pub neighbours: usize,
+    /// Ridge of [`Method::Learned`].
+    pub lambda: f64,
+    /// Length of the basis vectors of [`Method::Exact`]; none: by the centres' size.
+    pub scale: Option<f64>,
+    /// The basis of [`Method::Exact`], d orthonormal rows; none: the coordinates.
+    pub basis: Option<Vec<f64>>,
+    /// Seed of the starts.
+    pub seed: u64,
+}
+
+impl Default for PreimageParams {
+    fn default() -> Self {
+        PreimageParams {
+            method: Method::Auto,
+            starts: None,
+            tol: 1e-4,
+            max_iter: 200,
+            bounds: None,
+            neighbours: 10,
+            lambda: 1e-3,
+            scale: None,
+            basis: None,
+            seed: 1,
+        }
+    }
+}
+
+/// Where an iteration that won began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Start {
+    /// No iteration: a closed form.
+    None,
+    /// The point that was given.
+    Given,
+    /// The mean of the centres, weighted by the size of their coefficients.
+    Mean,
+    /// The best of some centres.
+    Best,
+    /// A centre drawn at random.
+    Drawn,
+    /// The closed form of [`Method::Exact`].
+    Exact,
+}
+
+/// Pre-images, one a vector.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Preimages {
+    /// The points.
+    pub points: Points,
+    /// `|Phi(z) - Psi|^2` of each.
+    pub distance2: Vec<f64>,
+    /// `Phi(z) . Psi` of each.
+    pub inner: Vec<f64>,
+    /// `|Psi|^2` of each.
+    pub norm2: Vec<f64>,
+    /// `k(z, z)` of each.
+    pub own: Vec<f64>,
+    /// Steps of the iteration that won.
+    pub steps: Vec<u32>,
+    /// Where it began.
+    pub start: Vec<Start>,
+    /// How they were found.
+    pub method: Method,
+}
+
+impl Preimages {
+    /// `min_b |b Phi(z) - Psi|^2` of each: how far the direction alone is off.
+    pub fn scaled_distance2(&self) -> Vec<f64> {
+        let rest = |(i, n2): (usize, &f64)| {
+            let own = self.own[i];
+            (n2 - if own > 0.0 { self.inner[i].powi(2) / own } else { 0.0 }).max(0.0)
+        };
+        self.norm2.iter().enumerate().map(rest).collect()
+    }
+
+    /// These and then those.
+    pub fn with(mut self, more: &Preimages) -> Result<Preimages> {
+        self.points = self.points.concat(&more.points)?;
+        self.distance2.extend(&more.distance2);
+        self.inner.extend(&more.inner);
+        self.norm2.extend(&more.norm2);
+        self.own.extend(&more.own);
+        self.steps.extend(&more.steps);
+        self.start.extend(&more.start);
+        Ok(self)
+    }
+}
+
+/// Pre-images of every output of an expansion, offsets aside. `starts` are points to begin at, one an output.
+///
+/// ```
+/// use mercer::data::Points;
+/// use mercer::expansion::Expansion;
+/// use mercer::kernel::Kernel;
+/// use mercer::reduce::preimage::{Method, PreimageParams, preimages};
+/// use mercer::{Par, watch};
+///
+/// // The image of a point is its own pre-image.
+/// let centre = Points::dense(vec![0.5, -1.0], 2)?;
+/// let psi = Expansion::new(Kernel::Rbf { gamma: 0.7 }, centre, vec![1.0], vec![0.0])?;
+/// let found = preimages(&psi, None, &PreimageParams::default(), Par::one(), &mut watch::silent())?;
+/// assert_eq!(found.method, Method::FixedPoint);
+/// assert!(found.distance2[0] < 1e-10);
+/// # Ok::<(), mercer::Error>(())
+/// ```
+pub fn preimages(
+    psi: &Expansion,
+    starts: Option<View<'_>>,
+    params: &PreimageParams,
+    par: Par,
+    watch: &mut Watch<'_>,
+) -> Result<Preimages> {
+    Target::new(psi, None, starts)?.solve(params, par, watch)
+}
+
+impl PreimageParams {
+    /// Fails if a parameter is outside its range.
+    pub fn check(&self) -> Result<()> {
+        if !(self.tol > 0.0 && self.tol.is_finite()) {
+            return Err(Error::param("tol", self.tol, "above 0"));
+        }
+        if self.max_iter == 0 {
+            return Err(Error::param("max_iter", 0, "at least 1"));
+        }
+        if let Some((lo, hi)) = self.bounds
+            && (lo.is_nan() || hi.is_nan() || lo > hi)
+        {
+            return Err(Error::param("bounds", format!("{lo} to {hi}"), "the least value first"));
+        }
+        if self.neighbours < 2 {
+            return Err(Error::param("neighbours", self.neighbours, "at least 2"));
+        }
+        if !(self.lambda > 0.0 && self.lambda.is_finite()) {
+            return Err(Error::param("lambda", self.lambda, "above 0"));
+        }
+        match self.scale {
+            Some(s) if !(s > 0.0 && s.is_finite()) => Err(Error::param("scale", s, "above 0")),
+            _ => Ok(()),
+        }
+    }
+
+    /// The method for a kernel; fails if the one asked for does not suit it.
+    fn method_for(&self, kernel: &Kernel) -> Result<Method> {
+        let radial = radial(kernel);
+        let refuse = |what: &str| Err(Error::Unsupported(format!("kernel `{kernel}` {what}")));
+        match self.method {
+            Method::Auto if *kernel == Kernel::Linear && self.bounds.is_none() => Ok(Method::Exact),
+            Method::Auto if radial && self.bounds.is_none() => Ok(Method::FixedPoint),
+            Method::Auto if kernel.has_gradient() => Ok(Method::Gradient),
+            Method::Auto => Ok(Method::Learned),
+            Method::FixedPoint if !radial => {
+                refuse("is no function of the distance: it has no fixed-point step")
+            }
+            Method::Gradient if !kernel.has_gradient() => refuse("has no derivative to descend along"),
+            other if self.bounds.is_some() && other != Method::Gradient => {
+                Err(Error::param("bounds", "given", "none: only the gradient method keeps to them"))
+            }
+            other => Ok(other),
+        }
+    }
+}
+
+/// Whether a kernel is a function of `|x - y|^2` that blocks of values can be made of.
+fn radial(kernel: &Kernel) -> bool {
+    kernel.form() == Form::Dot && kernel.translation_invariant() && kernel.radial_derivatives(1.0).is_some()
+}

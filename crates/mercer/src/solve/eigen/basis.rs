@@ -1,0 +1,156 @@
+//! Rows made orthonormal: to a basis that is there, and among themselves.
+//!
+//! Classical block Gram-Schmidt, repeated, with the block itself orthonormalised through the eigenvectors of its Gram
+//! matrix (Stathopoulos and Wu 2002): products only, and directions that vanish show themselves as small eigenvalues.
+
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::error::Result;
+use crate::num::product::Algebra;
+use crate::num::{Fault, Mat, factor, product};
+use crate::par::Par;
+
+/// Orthonormal rows of n numbers.
+#[derive(Debug)]
+pub(super) struct Basis {
+    pub n: usize,
+    pub rows: Vec<f64>,
+    pub par: Par,
+    rng: ChaCha8Rng,
+}
+
+/// A block `W = along V + beyond Q` with V the basis and Q orthonormal, orthogonal to V.
+#[derive(Debug)]
+pub(super) struct Split {
+    /// w x m.
+    pub along: Vec<f64>,
+    /// w x r.
+    pub beyond: Vec<f64>,
+    /// r x n.
+    pub q: Vec<f64>,
+    /// r.
+    pub rank: usize,
+}
+
+impl Basis {
+    pub(super) fn new(n: usize, seed: u64, par: Par) -> Self {
+        Basis { n, rows: Vec::new(), par, rng: ChaCha8Rng::seed_from_u64(seed) }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.rows.len() / self.n
+    }
+
+    /// Takes a block apart. What is shorter than `small` is noise and dropped.
+    ///
+    /// A Gram matrix tells directions apart down to the root of rounding only, so directions come in groups of like
+    /// size: each is orthonormalised and taken out of the block before the next is looked at.
+    pub(super) fn split(&self, mut w: Vec<f64>, small: f64) -> Result<Split> {
+        let (m, width) = (self.len(), w.len() / self.n);
+        let (mut along, mut beyond) = (vec![0.0; width * m], vec![0.0; width * width]);
+        let (mut q, mut rank) = (Vec::new(), 0);
+        self.take_out(&mut w, &self.rows, Some((&mut along, m)));
+        for _ in 0..8 {
+            let (s, u) = self.gram(&w)?;
+            let floor = (small * small).max(1e-10 * s[0]);
+            let keep = s.iter().take_while(|&&s| s > floor).count().min(width - rank);
+            if keep == 0 {
+                break;
+            }
+            let mut fresh = self.turned(&w, &s, &u, keep);
+            for _ in 0..2 {
+                self.take_out(&mut fresh, &self.rows, None);
+                self.take_out(&mut fresh, &q, None);
+                let (s, u) = self.gram(&fresh)?;
+                fresh = self.turned(&fresh, &s, &u, keep);
+            }
+            self.take_out(&mut w, &fresh, Some((&mut beyond[rank..], width)));
+            self.take_out(&mut w, &self.rows, Some((&mut along, m)));
+            q.extend(fresh);
+            rank += keep;
+            if rank == width {
+                break;
+            }
+        }
+        let beyond = beyond.chunks(width.max(1)).flat_map(|row| row[..rank].iter().copied()).collect();
+        Ok(Split { along, beyond, q, rank })
+    }
+
+    /// `w -= (w v') v` for orthonormal rows v; the coefficients are added to a matrix with rows so far apart.
+    fn take_out(&self, w: &mut [f64], v: &[f64], coef: Option<(&mut [f64], usize)>) {
+        let (n, threads) = (self.n, self.par.threads());
+        let (rows, m) = (w.len() / n, v.len() / n);
+        if rows == 0 || m == 0 {
+            return;
+        }
+        let mut h = vec![0.0; rows * m];
+        product::nt(&mut h, Mat::new(w, rows, n), Mat::new(v, m, n), threads);
+        f64::product_nn(w, n, true, -1.0, Mat::new(&h, rows, m), Mat::new(v, m, n), threads);
+        if let Some((coef, stride)) = coef {
+            for (to, h) in coef.chunks_mut(stride).zip(h.chunks(m)) {
+                to.iter_mut().zip(h).for_each(|(t, h)| *t += h);
+            }
+        }
+    }
+
+    /// Eigenvalues, falling, and eigenvectors of `w w'`.
+    fn gram(&self, w: &[f64]) -> Result<(Vec<f64>, Vec<f64>)> {
+        let rows = w.len() / self.n;
+        let mut g = vec![0.0; rows * rows];
+        product::nt(&mut g, Mat::new(w, rows, self.n), Mat::new(w, rows, self.n), self.par.threads());
+        if g.iter().any(|v| !v.is_finite()) {
+            return Err(Fault::NotFinite { what: "product with the matrix" }.into());
+        }
+        Ok(factor::eigen(&g, rows)?)
+    }
+
+    /// `S^-1/2 U' w` on the first directions.
+    fn turned(&self, w: &[f64], s: &[f64], u: &[f64], keep: usize) -> Vec<f64> {
+        let rows = w.len() / self.n;
+        let turn: Vec<f64> =
+            (0..keep * rows).map(|p| u[p % rows * rows + p / rows] / s[p / rows].sqrt()).collect();
+        let mut out = vec![0.0; keep * self.n];
+        product::nn(&mut out, Mat::new(&turn, keep, rows), Mat::new(w, rows, self.n), self.par.threads());
+        out
+    }
+
+    /// So many random orthonormal rows that are orthogonal to the basis and to `more`.
+    pub(super) fn random(&mut self, count: usize, more: &[f64]) -> Result<Vec<f64>> {
+        let (n, have) = (self.n, self.rows.len());
+        self.rows.extend_from_slice(more);
+        let w = (0..count * n).map(|_| self.rng.next_u32() as f64 / f64::from(u32::MAX) - 0.5).collect();
+        let split = self.split(w, 1e-8);
+        self.rows.truncate(have);
+        Ok(split?.q)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mercer_testkit::{assert, reference, toy};
+
+    #[test]
+    fn a_split_gives_the_block_back_however_ill_conditioned() {
+        let n = 40;
+        let mut basis = Basis::new(n, 1, Par::one());
+        basis.rows = basis.random(5, &[]).expect("finite");
+        let mut w = toy::normals(4, n, 2);
+        // The third row is the first up to 1e-9; the fourth lies in the basis.
+        for i in 0..n {
+            w[2 * n + i] = w[i] + 1e-9 * w[2 * n + i];
+            w[3 * n + i] = basis.rows[i];
+        }
+        let split = basis.split(w.clone(), 1e-13).expect("finite");
+        assert_eq!(split.rank, 3);
+        let mut back = reference::product(&split.along, &basis.rows, 4, 5, n);
+        let rest = reference::product(&split.beyond, &split.q, 4, 3, n);
+        back.iter_mut().zip(&rest).for_each(|(b, r)| *b += r);
+        assert::close_to_scale(&back, &w, 1e-14);
+        let all = [basis.rows.as_slice(), &split.q].concat();
+        let unit: Vec<f64> = (0..64).map(|p| f64::from(u8::from(p / 8 == p % 8))).collect();
+        let turned: Vec<f64> = (0..n * 8).map(|p| all[p % 8 * n + p / 8]).collect();
+        assert::all_close(&reference::product(&all, &turned, 8, n, 8), &unit, 1e-13);
+    }
+}

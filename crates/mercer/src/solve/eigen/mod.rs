@@ -1,0 +1,171 @@
+//! Eigenvalues and eigenvectors of symmetric matrices: all of them, or the first few by products alone.
+//!
+//! ```text
+//! A v_j = lambda_j v_j,      lambda_1 >= lambda_2 >= ...  or  |lambda_1| >= |lambda_2| >= ...
+//! ```
+//!
+//! All of them cost about 10 n^3; the first k by a block Krylov method some n^2 per vector of a basis of a few k
+//! vectors, and A need not be in memory. [`partial`] and [`complete`] are the two ways, [`cheaper`] says which costs
+//! less.
+
+mod basis;
+mod krylov;
+mod operator;
+
+use crate::error::{Error, Result};
+use crate::num;
+use crate::par::Par;
+use crate::watch::{Stop, Watch};
+
+pub use operator::{Centred, Dense, Operator, RowsOperator};
+
+/// Which eigenvalues come first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Which {
+    /// The largest.
+    #[default]
+    Largest,
+    /// Those of the largest size, whatever their sign.
+    Magnitude,
+}
+
+/// What a partial decomposition obeys.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EigenParams {
+    /// Eigenpairs wanted.
+    pub count: usize,
+    /// Which of them.
+    pub which: Which,
+    /// Residual `|A v - lambda v|` left, relative to the eigenvalue. Never below what rounding leaves.
+    pub tol: f64,
+    /// Most products of a block with A.
+    pub max_products: u64,
+    /// Vectors a block; none: by cost.
+    pub block: Option<usize>,
+    /// Seed of the first block.
+    pub seed: u64,
+    /// Threads.
+    pub par: Par,
+}
+
+impl Default for EigenParams {
+    fn default() -> Self {
+        EigenParams {
+            count: 1,
+            which: Which::Largest,
+            tol: 1e-8,
+            max_products: 1000,
+            block: None,
+            seed: 1,
+            par: Par::default(),
+        }
+    }
+}
+
+/// Eigenpairs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Eigen {
+    /// The eigenvalues in order.
+    pub values: Vec<f64>,
+    /// The eigenvectors, row by row: n numbers each, of length 1, the largest entry positive.
+    pub vectors: Vec<f64>,
+    /// `|A v - lambda v|` of each, as the iteration knows it; 0 for a complete decomposition.
+    pub residuals: Vec<f64>,
+    /// Block products made.
+    pub products: u64,
+    /// How it ended.
+    pub stop: Stop,
+}
+
+/// The first eigenpairs by products with A. Fails if more are asked than A has rows.
+///
+/// ```
+/// use mercer::solve::eigen::{Dense, EigenParams, partial};
+/// let a = [2.0, 1.0, 1.0, 2.0];
+/// let found = partial(&Dense { values: &a, n: 2 }, &EigenParams::default(), &mut mercer::watch::silent())?;
+/// assert!((found.values[0] - 3.0).abs() < 1e-12);
+/// # Ok::<(), mercer::Error>(())
+/// ```
+pub fn partial(a: &dyn Operator, params: &EigenParams, watch: &mut Watch<'_>) -> Result<Eigen> {
+    let n = a.len();
+    if params.count == 0 || params.count > n {
+        return Err(Error::param(
+            "eigenpairs",
+            params.count,
+            format!("from 1 to {n}, the order of the matrix"),
+        ));
+    }
+    if params.tol.is_nan() || params.tol < 0.0 {
+        return Err(Error::param("tol", params.tol, "at least 0"));
+    }
+    let mut found = krylov::run(a, params, watch)?;
+    found.vectors.chunks_mut(n).for_each(fix_sign);
+    Ok(found)
+}
+
+/// All eigenpairs of a matrix in memory, n x n row by row.
+pub fn complete(a: &[f64], n: usize, which: Which, par: Par) -> Result<Eigen> {
+    let (values, mut vectors) = num::eigen::all(a, n, par.threads())?;
+    let chosen = order(&values, which);
+    if chosen.iter().enumerate().any(|(i, &j)| i != j) {
+        vectors = chosen.iter().flat_map(|&j| vectors[j * n..(j + 1) * n].iter().copied()).collect();
+    }
+    let values: Vec<f64> = chosen.iter().map(|&j| values[j]).collect();
+    vectors.chunks_mut(n.max(1)).for_each(fix_sign);
+    Ok(Eigen { residuals: vec![0.0; values.len()], values, vectors, products: 0, stop: Stop::Converged })
+}
+
+/// Whether `count` eigenpairs of an n x n matrix in memory cost less by [`partial`] than by [`complete`].
+pub fn cheaper(n: usize, count: usize) -> bool {
+    let (n, k) = (n as f64, count as f64);
+    // The basis a slowly falling spectrum needs, as seen on Gaussian kernel matrices of digits.
+    let m = 2.5 * k + 160.0;
+    2.0 * n * n * m + 6.0 * n * m * m + 20.0 * m.powi(3) < 7.0 * n.powi(3)
+}
+
+/// Places of the eigenvalues in the order asked; ties keep theirs.
+fn order(values: &[f64], which: Which) -> Vec<usize> {
+    let mut places: Vec<usize> = (0..values.len()).collect();
+    match which {
+        Which::Largest => places.sort_by(|&i, &j| values[j].total_cmp(&values[i])),
+        Which::Magnitude => places.sort_by(|&i, &j| values[j].abs().total_cmp(&values[i].abs())),
+    }
+    places
+}
+
+/// Makes the largest entry positive, so that results repeat.
+fn fix_sign(v: &mut [f64]) {
+    let largest = v.iter().fold(0.0_f64, |m, &v| if v.abs() > m.abs() { v } else { m });
+    if largest < 0.0 {
+        v.iter_mut().for_each(|v| *v = -*v);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::watch::silent;
+    use mercer_testkit::{assert, reference, toy};
+
+    #[test]
+    fn partial_is_the_beginning_of_complete() {
+        let (n, d) = (200, 4);
+        let x = toy::normals(n, d, 3);
+        let a = reference::gram(&x, &x, d, |p, q| {
+            (-0.2 * p.iter().zip(q).map(|(p, q)| (p - q).powi(2)).sum::<f64>()).exp()
+        });
+        let all = complete(&a, n, Which::Largest, Par::one()).expect("finite");
+        let params = EigenParams { count: 10, tol: 1e-10, ..EigenParams::default() };
+        let first = partial(&Dense { values: &a, n }, &params, &mut silent()).expect("finite");
+        assert::close_to_scale(&first.values, &all.values[..10], 1e-12);
+        assert::all_close(&first.vectors, &all.vectors[..10 * n], 1e-7);
+        assert!(
+            partial(&Dense { values: &a, n }, &EigenParams { count: 201, ..params }, &mut silent()).is_err()
+        );
+    }
+
+    #[test]
+    fn few_of_many_are_found_by_products_and_most_by_decomposition() {
+        assert!(cheaper(3000, 64) && cheaper(3000, 256) && !cheaper(3000, 2900) && !cheaper(100, 20));
+    }
+}
