@@ -8,6 +8,8 @@ mod hard;
 mod help;
 #[path = "svc/kkt.rs"]
 mod kkt;
+#[path = "svc/linear.rs"]
+mod linear;
 #[path = "svc/odd.rs"]
 mod odd;
 #[path = "svc/outputs.rs"]

@@ -12,8 +12,9 @@ use super::checkpoint::{Checkpoint, Fitted};
 use super::crowd::{Crowd, side_by_side};
 use super::machine::{self, Task};
 use super::multiclass::{self, Sides};
-use super::params::SvcParams;
+use super::params::{Kind, SvcParams};
 use super::share::{Filled, Kept};
+use super::vectors::PointRows;
 use crate::data::Labels;
 use crate::error::{Error, Result};
 use crate::gram::{Classes, KernelRows, Rows, is_precomputed};
@@ -28,6 +29,9 @@ use crate::watch::{Stop, Watch};
 /// their whole matrix: computing it costs less than finding out which rows of it are needed. (Measured: both ways cost the
 /// same at 1000 x 1000 values of 256 columns.)
 const DENSE: (f64, usize) = (5e8, 4096);
+
+/// Linear machines on more rows than this are trained on the rows themselves. (Measured: see `docs/decisions/linear.md`.)
+const MANY: usize = 16_384;
 
 /// Everything all machines of a fit have in common.
 pub(super) struct Plan<'a> {
@@ -79,6 +83,7 @@ impl<'a> Plan<'a> {
         let crowd = Crowd::new(watch, self.machines.len());
         let (fitted, note) = match self.sample.gram {
             Some(gram) => self.on_gram(gram, &crowd)?,
+            None if self.is_linear() && self.sizes().iter().any(|&n| n > MANY) => self.on_points(&crowd)?,
             None if self.machines.len() == 1 => {
                 let rows = KernelRows::new(&self.kernel, self.sample.points)?;
                 let all = self.all_rows();
@@ -93,6 +98,32 @@ impl<'a> Plan<'a> {
 
     fn all_rows(&self) -> Vec<usize> {
         (0..self.labels.len()).collect()
+    }
+
+    fn is_linear(&self) -> bool {
+        self.kernel == Kernel::Linear && self.params.kind == Kind::C
+    }
+
+    /// Linear machines, each on its own rows.
+    fn on_points(&self, crowd: &Crowd<'_, '_>) -> Result<(Vec<Fitted>, String)> {
+        let members = self.members();
+        let workers = self.par.threads().min(self.machines.len());
+        let par = if self.machines.len() == 1 { self.par } else { Par::one() };
+        let memory = self.params.budget() / workers;
+        let job = |(): &mut (), m: usize| {
+            let Sides { positive, negative } = self.machines[m];
+            let pair = negative.filter(|_| self.machines.len() > 1).map(|negative| {
+                [members[negative as usize].as_slice(), &members[positive as usize]].concat()
+            });
+            let gathered = pair.as_ref().map(|index| self.sample.points.gather(index));
+            let points = gathered.as_ref().unwrap_or(self.sample.points);
+            let index = pair.unwrap_or_else(|| self.all_rows());
+            let rows = KernelRows::new(&self.kernel, points)?;
+            let vectors = PointRows::new(points.view()).filter(|_| points.len() > MANY);
+            self.machine_on(m, (&rows, vectors), &index, memory, par, crowd)
+        };
+        let fitted = side_by_side(workers, &self.order(), || (), job)?;
+        Ok((fitted, "linear machines on the rows themselves".into()))
     }
 
     /// Machines on a matrix that is at hand.
@@ -139,7 +170,7 @@ impl<'a> Plan<'a> {
             }
             // The largest pair came first: one buffer a thread, made once.
             if buffer.len() < n * n {
-                *buffer = Buffer::zeroed(n * n);
+                *buffer = Buffer::stale(n * n);
             }
             pair.fill(&mut buffer[..n * n], Par::one());
             let rows = Filled { values: &buffer[..n * n], exact: &pair };
@@ -171,7 +202,7 @@ impl<'a> Plan<'a> {
             }
             return Ok((fitted, "one matrix for all machines does not fit: rows on demand, shared".into()));
         }
-        let mut whole = Buffer::<f32>::zeroed(n * n);
+        let mut whole = Buffer::<f32>::stale(n * n);
         rows.fill(&mut whole, self.par);
         let rows = Filled { values: &whole, exact: &rows };
         let workers = self.par.threads().min(self.machines.len());
@@ -196,6 +227,19 @@ impl<'a> Plan<'a> {
         par: Par,
         crowd: &Crowd<'_, '_>,
     ) -> Result<Fitted> {
+        self.machine_on(m, (rows, None), index, memory, par, crowd)
+    }
+
+    /// The same, with the rows' points where they are better worked on themselves.
+    fn machine_on(
+        &self,
+        m: usize,
+        (rows, vectors): (&dyn Rows, Option<PointRows<'_>>),
+        index: &[usize],
+        memory: usize,
+        par: Par,
+        crowd: &Crowd<'_, '_>,
+    ) -> Result<Fitted> {
         if crowd.stopped() {
             return Ok(self.start.map_or_else(Fitted::not_begun, |s| s.machines[m].clone()));
         }
@@ -210,6 +254,7 @@ impl<'a> Plan<'a> {
         let weight: Vec<f64> = index.iter().map(|&i| self.weight[i]).collect();
         let task = Task {
             rows,
+            vectors,
             positive: &is_positive,
             weight: &weight,
             names: [negative.map_or("the rest", |c| &names[c as usize]), &names[positive as usize]],

@@ -11,21 +11,27 @@
 //! ```
 //!
 //! and `f(x) = sum_i beta_i k(x_i, x) + b`. The nu-machine's f is divided by its margin rho, so that in all three cases
-//! f = +1 and f = -1 are the margins. The hard margin has a file of its own.
+//! f = +1 and f = -1 are the margins. The hard margin has a file of its own. A C-machine under the linear kernel on many
+//! rows needs no matrix: coordinate descent works on the rows themselves.
 
 use serde::{Deserialize, Serialize};
 
 use super::hard_margin::{self, Found, Overlap};
 use super::params::{Kind, Slack, SvcParams};
+use super::vectors::PointRows;
 use crate::error::{Error, Result};
 use crate::gram::Rows;
-use crate::solve::{self, Groups, Problem, Shift, Solution, solve};
+use crate::solve::{
+    self, DescentParams, Groups, LinearProblem, Problem, Shift, Solution, Vectors, descend, solve,
+};
 use crate::watch::{Info, Stop, Watch};
 
 /// Two classes and the matrix of their rows.
 #[derive(Clone, Copy)]
 pub(super) struct Task<'a> {
     pub(super) rows: &'a dyn Rows,
+    /// The rows' points, where the kernel is linear and there are so many that they are better worked on themselves.
+    pub(super) vectors: Option<PointRows<'a>>,
     /// Whether a row is of the class that f > 0 means.
     pub(super) positive: &'a [bool],
     /// v: a row of weight 0 stays out, but f is computed for it.
@@ -93,6 +99,18 @@ impl Task<'_> {
         }
     }
 
+    /// What is added to the matrix's diagonal.
+    fn shift(&self, params: &SvcParams) -> Shift {
+        match (params.kind, params.slack) {
+            (Kind::C, Slack::Squared) => {
+                let own = |v: f64| if v > 0.0 { 1.0 / (params.c * v) } else { 0.0 };
+                Shift::Each(self.weight.iter().map(|&v| params.shift + own(v)).collect())
+            }
+            _ if params.shift > 0.0 => Shift::Same(params.shift),
+            _ => Shift::None,
+        }
+    }
+
     /// The quadratic problem, before its start.
     pub(super) fn problem(&self, params: &SvcParams) -> Problem<'_> {
         let n = self.positive.len();
@@ -101,14 +119,7 @@ impl Task<'_> {
         let mut problem = Problem::classify(self.rows, &labels, &bound);
         // 0 times infinity has no place in a box.
         problem.lower.iter_mut().for_each(|v| *v = if *v == 0.0 { 0.0 } else { *v });
-        problem.shift = match (params.kind, params.slack) {
-            (Kind::C, Slack::Squared) => {
-                let own = |v: f64| if v > 0.0 { 1.0 / (params.c * v) } else { 0.0 };
-                Shift::Each(self.weight.iter().map(|&v| params.shift + own(v)).collect())
-            }
-            _ if params.shift > 0.0 => Shift::Same(params.shift),
-            _ => Shift::None,
-        };
+        problem.shift = self.shift(params);
         if params.kind != Kind::C {
             problem.linear.fill(0.0);
             problem.groups = Groups::ByRow(self.positive.iter().map(|&p| u8::from(p)).collect());
@@ -128,6 +139,11 @@ pub(super) fn train(
     let [negative, positive] = task.class_weight()?;
     match params.kind {
         Kind::C => {
+            if let Some(x) = &task.vectors
+                && let Some(solved) = train_linear(params, task, x, start.as_ref(), solver, watch)?
+            {
+                return Ok(solved);
+            }
             let mut problem = task.problem(params);
             problem.start = start;
             let found = solve(&problem, solver, watch)?;
@@ -163,6 +179,46 @@ pub(super) fn train(
             })
         }
     }
+}
+
+/// Epochs after which coordinate descent has shown that it does not suit the problem (badly scaled columns, a huge C).
+const EPOCHS: u64 = 1000;
+
+/// A C-machine under the linear kernel, by coordinate descent; none where that did not come to an end.
+fn train_linear(
+    params: &SvcParams,
+    task: &Task<'_>,
+    x: &PointRows<'_>,
+    start: Option<&Vec<f64>>,
+    solver: &solve::Params,
+    watch: &mut Watch<'_>,
+) -> Result<Option<Solved>> {
+    let n = x.len();
+    let labels: Vec<f64> = (0..n).map(|i| task.sign(i)).collect();
+    let bound: Vec<f64> = (0..n).map(|i| task.bound(params, i)).collect();
+    let mut problem = LinearProblem::classify(&labels, &bound, true);
+    problem.shift = task.shift(params);
+    problem.start = start.cloned();
+    let rule = DescentParams {
+        // A pair of variables that each violate by half violates by the whole.
+        tol: solver.tol / 2.0,
+        max_epochs: solver.max_iter.map_or(EPOCHS, |most| (most / n as u64).clamp(1, EPOCHS)),
+        shrinking: params.shrinking,
+        seed: params.seed,
+    };
+    let found = descend(x, &problem, &rule, watch)?;
+    if found.info.stop == Stop::Limit && params.max_iter.is_none() {
+        return Ok(None);
+    }
+    Ok(Some(Solved {
+        output: (0..n).map(|i| x.dot(i, &found.w) + found.b).collect(),
+        beta: found.beta,
+        scale: 1.0,
+        offset: found.b,
+        margin: None,
+        overlap: None,
+        info: found.info,
+    }))
 }
 
 /// Solves a nu-machine so exactly that the tolerance also holds once f is divided by the margin rho, which may be small

@@ -38,6 +38,7 @@ mod persist;
 mod platt;
 mod reject;
 mod share;
+mod vectors;
 
 use std::time::Instant;
 

@@ -1,0 +1,115 @@
+//! The rows of points as a linear machine's descent reads them: one at a time, in their own float type.
+
+use crate::data::{Data, View};
+use crate::num::Real;
+use crate::solve::Vectors;
+
+/// Points that are rows of numbers.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PointRows<'a>(View<'a>);
+
+impl<'a> PointRows<'a> {
+    /// These points, unless they are no rows of numbers.
+    pub(super) fn new(points: View<'a>) -> Option<Self> {
+        let numbers = matches!(points.data, Data::F32(_) | Data::F64(_) | Data::Csr { .. });
+        numbers.then_some(PointRows(points))
+    }
+}
+
+/// Eight sums at once, so that it is vector code.
+fn dot<T: Real>(x: &[T], w: &[f64]) -> f64 {
+    let mut lanes = [0.0; 8];
+    let ((x, x_rest), (w, w_rest)) = (x.as_chunks::<8>(), w.as_chunks::<8>());
+    for (x, w) in x.iter().zip(w) {
+        (0..8).for_each(|k| lanes[k] += x[k].f64() * w[k]);
+    }
+    lanes.iter().sum::<f64>() + x_rest.iter().zip(w_rest).map(|(x, w)| x.f64() * w).sum::<f64>()
+}
+
+fn add<T: Real>(x: &[T], a: f64, w: &mut [f64]) {
+    w.iter_mut().zip(x).for_each(|(w, x)| *w += a * x.f64());
+}
+
+impl Vectors for PointRows<'_> {
+    fn len(&self) -> usize {
+        self.0.n
+    }
+
+    fn dim(&self) -> usize {
+        self.0.d
+    }
+
+    fn dot(&self, i: usize, w: &[f64]) -> f64 {
+        let row = i * self.0.d..(i + 1) * self.0.d;
+        match self.0.data {
+            Data::F32(x) => dot(&x[row], w),
+            Data::F64(x) => dot(&x[row], w),
+            Data::Csr { start, column, value } => {
+                let run = start[i]..start[i + 1];
+                column[run.clone()].iter().zip(&value[run]).map(|(&c, v)| v * w[c as usize]).sum()
+            }
+            Data::Sequences { .. } | Data::RowNumbers(_) => 0.0,
+        }
+    }
+
+    fn add(&self, i: usize, a: f64, w: &mut [f64]) {
+        let row = i * self.0.d..(i + 1) * self.0.d;
+        match self.0.data {
+            Data::F32(x) => add(&x[row], a, w),
+            Data::F64(x) => add(&x[row], a, w),
+            Data::Csr { start, column, value } => {
+                let run = start[i]..start[i + 1];
+                column[run.clone()].iter().zip(&value[run]).for_each(|(&c, v)| w[c as usize] += a * v);
+            }
+            Data::Sequences { .. } | Data::RowNumbers(_) => {}
+        }
+    }
+
+    fn square(&self, i: usize) -> f64 {
+        let row = i * self.0.d..(i + 1) * self.0.d;
+        match self.0.data {
+            Data::F32(x) => x[row].iter().map(|v| v.f64() * v.f64()).sum(),
+            Data::F64(x) => x[row].iter().map(|v| v * v).sum(),
+            Data::Csr { start, value, .. } => value[start[i]..start[i + 1]].iter().map(|v| v * v).sum(),
+            Data::Sequences { .. } | Data::RowNumbers(_) => 0.0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Csr, Points};
+    use mercer_testkit::{assert::close, toy};
+
+    #[test]
+    fn a_row_is_the_same_row_in_every_storage() {
+        let (n, d) = (9, 21);
+        let x: Vec<f64> = toy::normals(n, d, 4)
+            .iter()
+            .map(|v| if v.abs() < 0.7 { 0.0 } else { f64::from(*v as f32) })
+            .collect();
+        let w = toy::normals(1, d, 5);
+        let wide = Points::dense(x.clone(), d).expect("whole rows");
+        let narrow = Points::dense_f32(x.iter().map(|&v| v as f32).collect(), d).expect("whole rows");
+        let entries = || (0..n * d).filter(|&p| x[p] != 0.0);
+        let csr = Csr {
+            start: (0..=n).map(|i| entries().filter(|&p| p < i * d).count()).collect(),
+            column: entries().map(|p| (p % d) as u32).collect(),
+            value: entries().map(|p| x[p]).collect(),
+        };
+        let sparse = Points::sparse(csr, d).expect("whole rows");
+        for points in [&wide, &narrow, &sparse] {
+            let rows = PointRows::new(points.view()).expect("rows of numbers");
+            assert_eq!((rows.len(), rows.dim()), (n, d));
+            for i in 0..n {
+                let row = &x[i * d..(i + 1) * d];
+                close(rows.dot(i, &w), row.iter().zip(&w).map(|(a, b)| a * b).sum(), 1e-13);
+                close(rows.square(i), row.iter().map(|v| v * v).sum(), 1e-13);
+                let mut moved = w.clone();
+                rows.add(i, -0.5, &mut moved);
+                (0..d).for_each(|j| close(moved[j], w[j] - 0.5 * row[j], 1e-13));
+            }
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! Linear machines on so many rows that they are trained on the rows themselves.
+
+use mercer::Par;
+use mercer::data::{Labels, Points, Targets};
+use mercer::kernel::Kernel;
+use mercer::model::{Sample, SvcParams};
+use mercer::watch::{Stop, silent};
+use mercer_testkit::toy;
+
+/// Three overlapping clouds, 8400 rows each.
+fn clouds() -> (Points, Targets) {
+    let (n, d) = (3 * 8400, 3);
+    let mut x = toy::normals(n, d, 11);
+    for (i, row) in x.chunks_mut(d).enumerate() {
+        row[i % 3] += 1.5;
+    }
+    let names = (0..n).map(|i| ["a", "b", "c"][i % 3]);
+    (Points::dense(x, d).expect("whole rows"), Targets::Classes(Labels::new(names)))
+}
+
+#[test]
+fn descent_closes_the_gap_between_primal_and_dual() {
+    let (points, targets) = clouds();
+    let c = 0.1;
+    let params = SvcParams { kernel: Some(Kernel::Linear), c, tol: 1e-4, ..SvcParams::default() };
+    let model = params.fit(Sample::new(&points, &targets), Par::new(2), &mut silent()).expect("a fit");
+    assert_eq!(model.info.stop, Stop::Converged);
+    assert!(model.info.notes.iter().any(|n| n.contains("coordinate descent")), "{:?}", model.info.notes);
+    assert_eq!(model.expansion.len(), 3, "one weight vector a machine");
+    let weights = model.expansion.centres().view().to_f64().expect("numbers");
+    let outputs = model.decision(points.view(), Par::new(2)).expect("the same columns");
+    let classes = targets.classes().expect("classes");
+    for (m, machine) in model.machines.iter().enumerate() {
+        let w2: f64 = weights[3 * m..3 * m + 3].iter().map(|w| w * w).sum();
+        let slack: f64 = (0..classes.len())
+            .filter_map(|i| {
+                let sign = if classes.of_row[i] == machine.sides.positive {
+                    1.0
+                } else if Some(classes.of_row[i]) == machine.sides.negative {
+                    -1.0
+                } else {
+                    return None;
+                };
+                Some((1.0 - sign * outputs[i * 3 + m]).max(0.0))
+            })
+            .sum();
+        let (primal, dual) = (w2 / 2.0 + c * slack, -machine.objective);
+        // The primal is never below the dual; at the optimum they meet.
+        let gap = (primal - dual) / primal;
+        assert!((-1e-9..1e-4).contains(&gap), "machine {m}: primal {primal}, dual {dual}");
+        assert_eq!(machine.rows, 2 * 8400);
+    }
+}
