@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use mercer::data::Dataset;
 use mercer::kernel::Kernel;
 use mercer::model::{OneClassModel, OneClassParams, Sample, svc};
+use mercer::report::html::Figure;
 use mercer::watch::{Step, Stop, Watch};
 use mercer::{Error, Par, Result};
 
@@ -38,6 +39,7 @@ pub struct Lab<'a> {
     pub settings: Settings,
     watch: &'a mut Watch<'a>,
     step: Step,
+    figures: Vec<Figure>,
 }
 
 impl std::fmt::Debug for Lab<'_> {
@@ -49,7 +51,7 @@ impl std::fmt::Debug for Lab<'_> {
 impl<'a> Lab<'a> {
     /// A place to run experiments in.
     pub fn new(settings: Settings, watch: &'a mut Watch<'a>) -> Self {
-        Lab { settings, watch, step: Step::default() }
+        Lab { settings, watch, step: Step::default(), figures: Vec::new() }
     }
 
     /// Threads.
@@ -64,6 +66,16 @@ impl<'a> Lab<'a> {
             ControlFlow::Continue(()) => Ok(()),
             ControlFlow::Break(()) => Err(Error::Cancelled),
         }
+    }
+
+    /// Keeps a picture for the page of the experiment.
+    pub(crate) fn draw(&mut self, figure: Figure) {
+        self.figures.push(figure);
+    }
+
+    /// The pictures drawn so far.
+    pub(crate) fn figures(&mut self) -> Vec<Figure> {
+        std::mem::take(&mut self.figures)
     }
 
     /// The paper's number, unless the run is on a part of the data.

@@ -84,5 +84,6 @@ pub fn run(experiment: &Experiment, lab: &mut Lab<'_>) -> Result<Outcome> {
     let needs = if lab.settings.full { experiment.needs_full } else { experiment.needs };
     data::check(needs, &lab.settings.folder)?;
     let rows = (experiment.run)(lab)?;
-    Ok(Outcome { name: experiment.name, rows, seconds: clock.elapsed().as_secs_f64() })
+    let figures = lab.figures();
+    Ok(Outcome { name: experiment.name, rows, seconds: clock.elapsed().as_secs_f64(), figures })
 }

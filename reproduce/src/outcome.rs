@@ -1,5 +1,6 @@
 //! What comes out of an experiment: one row a number, the paper's beside Mercer's.
 
+use mercer::report::html::{self, Figure, Section};
 use mercer::report::{Align, Page, Report, Table, Tone};
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
@@ -98,6 +99,50 @@ pub struct Outcome {
     pub rows: Vec<Row>,
     /// How long it took.
     pub seconds: f64,
+    /// Its pictures.
+    #[serde(skip)]
+    pub figures: Vec<Figure>,
+}
+
+impl Outcome {
+    /// Numbers and pictures as a page.
+    pub fn page(&self) -> html::Page {
+        let experiment = crate::find(self.name).ok();
+        let shows = experiment.map_or("", |e| e.shows);
+        let paper = experiment.map_or("", |e| e.paper);
+        let mut sections = Vec::new();
+        if !self.figures.is_empty() {
+            sections.push(Section {
+                heading: "Pictures".into(),
+                figures: self.figures.clone(),
+                ..Section::default()
+            });
+        }
+        for group in self.rows.chunk_by(|a, b| a.group == b.group) {
+            let columns =
+                [("", Align::Left), ("", Align::Left), ("paper", Align::Right), ("mercer", Align::Right)];
+            let cells = |row: &Row| {
+                let [paper, mercer] = row.shown();
+                let unit = if row.unit == Unit::Percent { ", %" } else { "" };
+                vec![row.setting.clone(), format!("{}{unit}", row.quantity), paper, mercer]
+            };
+            sections.push(Section {
+                heading: group[0].group.clone(),
+                tables: vec![html::Table {
+                    columns: columns.map(|(head, align)| (head.to_owned(), align)).to_vec(),
+                    rows: group.iter().map(cells).collect(),
+                    ..html::Table::default()
+                }],
+                ..Section::default()
+            });
+        }
+        html::Page {
+            title: self.name.into(),
+            intro: format!("{shows}. {paper}.\n\n{}", experiment.map_or(&[][..], |e| e.notes).join(" ")),
+            sections,
+            footer: format!("{:.1} seconds", self.seconds),
+        }
+    }
 }
 
 impl Report for Outcome {
@@ -193,7 +238,7 @@ mod tests {
             row("sigmoid", "test error", None, 5.0, Unit::Percent),
         ];
         rows[2].chosen = Chosen::Validation;
-        Outcome { name: "made up", rows, seconds: 1.5 }
+        Outcome { name: "made up", rows, seconds: 1.5, figures: Vec::new() }
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! `mercer reproduce`: an experiment of the papers, their numbers beside ours.
 
+use std::path::PathBuf;
+
 use clap::Args;
 use mercer_reproduce::{ALL, Lab, List, Settings};
 
@@ -26,6 +28,10 @@ pub(crate) struct Reproduce {
     /// All of the paper's data, where the default is a part: may take long
     #[arg(long)]
     full: bool,
+
+    /// Also write numbers and pictures as one HTML page
+    #[arg(long, value_name = "FILE", conflicts_with = "list")]
+    report: Option<PathBuf>,
 }
 
 fn after_help() -> String {
@@ -50,6 +56,10 @@ impl Command for Reproduce {
         let outcome = mercer_reproduce::run(experiment, &mut Lab::new(settings, &mut watch))?;
         // The bar must be gone before the table comes.
         drop(watch);
-        context.show(&outcome)
+        context.show(&outcome)?;
+        match &self.report {
+            Some(file) => context.write_page(file, &outcome.page().html()),
+            None => Ok(()),
+        }
     }
 }
