@@ -2,9 +2,8 @@
 //!
 //! The exponent is the slope of the least-squares line through (log n, log seconds); the picture is written beside.
 
-use std::fmt::Write;
-
 use anyhow::{Context, Result, bail};
+use mercer::report::svg::{Axis, Chart, Series};
 use serde_json::json;
 
 use crate::report::Report;
@@ -65,42 +64,20 @@ fn slope(line: &[Point], of: impl Fn(&Point) -> f64) -> f64 {
     up / xs.iter().map(|x| (x - mx).powi(2)).sum::<f64>()
 }
 
-/// Seconds over rows (filled) and over support vectors (open), both axes logarithmic.
+/// Seconds over rows and over support vectors, both axes logarithmic.
 fn picture(line: &[Point]) -> String {
-    let all = |of: fn(&Point) -> f64| line.iter().map(of).map(f64::log10);
-    let xs: Vec<f64> = all(|p| p.0).chain(all(|p| p.1)).collect();
-    let low = xs.iter().copied().fold(f64::INFINITY, f64::min).floor();
-    let high = xs.iter().copied().fold(f64::NEG_INFINITY, f64::max).ceil();
-    let (bottom, top) =
-        (all(|p| p.2).fold(f64::INFINITY, f64::min).floor(), all(|p| p.2).fold(0.0, f64::max).ceil());
-    let x = |v: f64| 60.0 + 420.0 * (v - low) / (high - low);
-    let y = |v: f64| 340.0 - 300.0 * (v - bottom) / (top - bottom);
-    let mut out = String::from(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 520 390\" font-family=\"sans-serif\" font-size=\"12\">\n\
-         <rect width=\"520\" height=\"390\" fill=\"white\"/>\n",
-    );
-    let mut tick = |x1: f64, y1: f64, x2: f64, y2: f64, tx: f64, ty: f64, e: i32| {
-        let _ = writeln!(
-            out,
-            "<path d=\"M{x1:.1} {y1:.1}L{x2:.1} {y2:.1}\" stroke=\"#ddd\"/><text x=\"{tx:.1}\" y=\"{ty:.1}\">1e{e}</text>"
-        );
+    let series = |name: &str, of: fn(&Point) -> f64| {
+        let name = format!("{name}, power {:.2}", slope(line, of));
+        let points: Vec<(f64, f64)> = line.iter().map(|p| (of(p), p.2)).collect();
+        [Series::line(&name, points.clone()), Series::dots("", points)]
     };
-    (low as i32..=high as i32)
-        .for_each(|e| tick(x(e.into()), 40.0, x(e.into()), 340.0, x(e.into()) - 10.0, 358.0, e));
-    (bottom as i32..=top as i32)
-        .for_each(|e| tick(60.0, y(e.into()), 480.0, y(e.into()), 22.0, y(e.into()) + 4.0, e));
-    for p in line {
-        let (rows, sv, s) = (x(p.0.log10()), x(p.1.log10()), y(p.2.log10()));
-        let _ = writeln!(out, "<circle cx=\"{rows:.1}\" cy=\"{s:.1}\" r=\"4\" fill=\"#246\"/>");
-        let _ =
-            writeln!(out, "<circle cx=\"{sv:.1}\" cy=\"{s:.1}\" r=\"4\" fill=\"white\" stroke=\"#246\"/>");
-    }
-    let (rows, sv) = (slope(line, |p| p.0), slope(line, |p| p.1));
-    let _ = writeln!(
-        out,
-        "<text x=\"60\" y=\"24\">seconds of a fit: rows^{rows:.2} (filled), support vectors^{sv:.2} (open)</text>\n</svg>"
-    );
-    out
+    let [rows, support] = [series("rows", |p| p.0), series("support vectors", |p| p.1)];
+    let series =
+        [rows.map(|s| s.colour(0)), support.map(|s| s.colour(1))].into_iter().flatten().collect::<Vec<_>>();
+    let title = "How a fit on handwritten digits grows";
+    Chart::new(title, Axis::new("rows, support vectors").log(), Axis::new("seconds").log(), series)
+        .draw()
+        .standalone()
 }
 
 #[cfg(test)]
@@ -113,6 +90,10 @@ mod tests {
             [1.0_f64, 3.0, 10.0, 50.0].iter().map(|&n| (n, n.sqrt(), 0.1 * n * n)).collect();
         assert!((slope(&line, |p| p.0) - 2.0).abs() < 1e-12);
         assert!((slope(&line, |p| p.1) - 4.0).abs() < 1e-12);
-        assert_eq!(picture(&line).matches("<circle").count(), 8);
+        let drawn = picture(&line);
+        assert!(
+            drawn.contains("rows, power 2.00") && drawn.contains("support vectors, power 4.00"),
+            "{drawn}"
+        );
     }
 }
