@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Half of the `4/3 n^3` multiply-adds are products of the trailing matrix with one vector each, bound by memory. They
-//! read its lower half once and change nothing: the rank-two changes of a panel of columns wait until the panel is done
+//! read its upper half once and change nothing: the rank-two changes of a panel of columns wait until the panel is done
 //! and are then one matrix product (Dongarra, Hammarling and Sorensen 1989). faer applies each change at once, so that it
 //! also writes the matrix in every step; at n = 3000 this halves the time.
 
@@ -42,7 +42,7 @@ struct Panel {
 }
 
 impl Tridiagonal {
-    /// Of the matrix whose lower half (row by row) is in `a`; `a` is used up.
+    /// Of the matrix whose upper half (row by row) is in `a`; `a` is used up.
     pub(super) fn new(mut a: Vec<f64>, n: usize, threads: usize) -> Self {
         let (mut diag, mut below) = (vec![0.0; n], vec![0.0; n.saturating_sub(1)]);
         let mut panels = Vec::new();
@@ -56,7 +56,7 @@ impl Tridiagonal {
         for j in start..n {
             diag[j] = a[j * n + j];
             if j + 1 < n {
-                below[j] = a[(j + 1) * n + j];
+                below[j] = a[j * n + j + 1];
             }
         }
         Tridiagonal { diag, below, panels, n }
@@ -105,14 +105,12 @@ fn reduce(
     let mut scratch = vec![0.0; 2 * tall];
     for c in 0..width {
         let j = start + c;
-        // Column j from the diagonal down, with the panel's changes so far; row r of it is row j + r of A.
-        let mut column: Vec<f64> = (j..n).map(|i| a[i * n + j]).collect();
+        // Column j from the diagonal down, which is row j from it on, with the panel's changes so far.
+        let mut column = a[j * n + j..(j + 1) * n].to_vec();
         for k in 0..c {
             let (vk, wk) = (&v[k * tall..(k + 1) * tall], &w[k * tall..(k + 1) * tall]);
             let (vj, wj) = (vk[j - first], wk[j - first]);
-            for (r, x) in column.iter_mut().enumerate() {
-                *x -= vk[j - first + r] * wj + wk[j - first + r] * vj;
-            }
+            less_two(&mut column, &vk[j - first..], wj, &wk[j - first..], vj);
         }
         diag[j] = column[0];
         let (t, beta) = reflector(&mut column[1..]);
@@ -131,9 +129,7 @@ fn reduce(
         for k in 0..c {
             let (vk, wk) = (&v[k * tall + from..(k + 1) * tall], &done[k * tall + from..(k + 1) * tall]);
             let (along_w, along_v) = (dot(wk, x), dot(vk, x));
-            for (r, y) in y.iter_mut().enumerate() {
-                *y -= vk[r] * along_w + wk[r] * along_v;
-            }
+            less_two(y, vk, along_w, wk, along_v);
         }
         y.iter_mut().for_each(|y| *y *= t);
         let half = 0.5 * t * dot(y, x);
@@ -154,7 +150,7 @@ fn reduce(
     Panel { first, width, t: factor(&rows, tall, width, &tau), v: rows }
 }
 
-/// `A -= P Q'` on and below the diagonal of the rows from `next` on.
+/// `A -= P Q'` on and above the diagonal of the rows from `next` on.
 #[expect(clippy::too_many_arguments, reason = "a product and its place")]
 fn update(
     a: &mut [f64],
@@ -170,8 +166,8 @@ fn update(
     for row in (next..n).step_by(ROWS) {
         let end = (row + ROWS).min(n);
         let left = Mat::new(&p[(row - first) * d..(end - first) * d], end - row, d);
-        let right = Mat::new(&q[(next - first) * d..(end - first) * d], end - next, d);
-        f64::product_nt(&mut a[row * n + next..], n, true, -1.0, left, right, threads);
+        let right = Mat::new(&q[(row - first) * d..(n - first) * d], n - row, d);
+        f64::product_nt(&mut a[row * n + row..], n, true, -1.0, left, right, threads);
     }
 }
 
@@ -207,7 +203,7 @@ fn factor(v: &[f64], tall: usize, width: usize, tau: &[f64]) -> Vec<f64> {
     t
 }
 
-/// `y = A x` for the rows and columns from `from` on, reading the lower half.
+/// `y = A x` for the rows and columns from `from` on, reading the upper half.
 fn symmetric_product(
     a: &[f64],
     n: usize,
@@ -220,61 +216,78 @@ fn symmetric_product(
     let m = n - from;
     y.fill(0.0);
     if threads <= 1 || m < SMALL {
-        lower_rows(a, n, from, 0, m, x, y);
+        upper_rows(a, n, from, 0, m, x, y);
         return;
     }
     // Two threads, the same number of entries each: more would wait for memory.
-    let half = (m as f64 / 2.0_f64.sqrt()) as usize / 4 * 4;
+    let half = (m as f64 * (1.0 - 0.5_f64.sqrt())) as usize / 4 * 4;
     let other = &mut scratch[..m];
     other.fill(0.0);
-    join(|| lower_rows(a, n, from, 0, half, x, y), || lower_rows(a, n, from, half, m, x, other));
+    join(|| upper_rows(a, n, from, 0, half, x, y), || upper_rows(a, n, from, half, m, x, other));
     y.iter_mut().zip(other.iter()).for_each(|(y, o)| *y += o);
 }
 
 dispatch! {
-    /// Rows `lo .. hi` of the lower half: each entry counts for its row and, left of the diagonal, for its column.
-    fn lower_rows(a: &[f64], n: usize, from: usize, lo: usize, hi: usize, x: &[f64], y: &mut [f64]) {
-        let row = |i: usize| &a[(from + i) * n + from..][..=i];
+    /// Rows `lo .. hi` of the upper half: each entry counts for its row and, right of the diagonal, for its column.
+    fn upper_rows(a: &[f64], n: usize, from: usize, lo: usize, hi: usize, x: &[f64], y: &mut [f64]) {
+        let m = n - from;
+        let row = |i: usize| &a[(from + i) * n + from + i..(from + i + 1) * n];
         let mut i = lo;
         // Four rows at a time: y is read and written once for all of them.
         while i + 4 <= hi {
             let rows = [row(i), row(i + 1), row(i + 2), row(i + 3)];
             let own = [x[i], x[i + 1], x[i + 2], x[i + 3]];
             let mut sums = [[0.0; 8]; 4];
-            let whole = i / 8 * 8;
-            {
-                let parts = rows.map(|r| r[..whole].as_chunks::<8>().0);
-                let (xs, ys) = (x[..whole].as_chunks::<8>().0, y[..whole].as_chunks_mut::<8>().0);
-                for (c, (x, y)) in xs.iter().zip(ys).enumerate() {
-                    let mut change = *y;
-                    for k in 0..4 {
-                        let v = &parts[k][c];
-                        for l in 0..8 {
-                            sums[k][l] += v[l] * x[l];
-                            change[l] += v[l] * own[k];
-                        }
+            let tails = [&rows[0][4..], &rows[1][3..], &rows[2][2..], &rows[3][1..]];
+            let (xs, x_rest) = x[i + 4..].as_chunks::<8>();
+            let (ys, y_rest) = y[i + 4..m].as_chunks_mut::<8>();
+            let parts = tails.map(|t| t.as_chunks::<8>().0);
+            for (c, (x, y)) in xs.iter().zip(ys).enumerate() {
+                let mut change = *y;
+                for k in 0..4 {
+                    let v = &parts[k][c];
+                    for l in 0..8 {
+                        sums[k][l] += v[l] * x[l];
+                        change[l] += v[l] * own[k];
                     }
-                    *y = change;
+                }
+                *y = change;
+            }
+            let done = xs.len() * 8;
+            let mut ends = sums.map(|s| s.iter().sum::<f64>());
+            for (c, (x, y)) in x_rest.iter().zip(y_rest).enumerate() {
+                for k in 0..4 {
+                    ends[k] += tails[k][done + c] * x;
+                    *y += tails[k][done + c] * own[k];
                 }
             }
+            // The corner on the diagonal.
             for k in 0..4 {
-                let mut sum: f64 = sums[k].iter().sum();
-                for c in whole..i + k {
-                    sum += rows[k][c] * x[c];
-                    y[c] += rows[k][c] * own[k];
+                y[i + k] += ends[k] + rows[k][0] * own[k];
+                for l in k + 1..4 {
+                    y[i + k] += rows[k][l - k] * own[l];
+                    y[i + l] += rows[k][l - k] * own[k];
                 }
-                y[i + k] += sum + rows[k][i + k] * own[k];
             }
             i += 4;
         }
         for i in i..hi {
             let r = row(i);
-            let mut sum = r[i] * x[i];
-            for c in 0..i {
-                sum += r[c] * x[c];
-                y[c] += r[c] * x[i];
+            let mut sum = r[0] * x[i];
+            for c in 1..m - i {
+                sum += r[c] * x[i + c];
+                y[i + c] += r[c] * x[i];
             }
             y[i] += sum;
+        }
+    }
+}
+
+dispatch! {
+    /// `y -= a v + b w`
+    fn less_two(y: &mut [f64], v: &[f64], a: f64, w: &[f64], b: f64) {
+        for ((y, v), w) in y.iter_mut().zip(v).zip(w) {
+            *y -= a * v + b * w;
         }
     }
 }

@@ -70,7 +70,7 @@ pub(super) fn fit(
     let mut scatter = vec![0.0; rank * rank];
     product::tn(&mut scatter, Mat::new(&f, n, rank), Mat::new(&f, n, rank), par.threads());
     let total = (0..rank).map(|i| scatter[i * rank + i]).sum::<f64>() + (trace - kept).max(0.0);
-    let found = eigen::complete(&scatter, rank, Which::Largest, par)?;
+    let found = eigen::complete(scatter, rank, Which::Largest, par)?;
     let count = params.chosen(&found.values, total, 1e-12_f64.max(rank as f64 * f64::EPSILON))?;
     let axes = &found.vectors[..count * rank];
     let mut coef = vec![0.0; m * count];

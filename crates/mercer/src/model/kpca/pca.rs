@@ -32,7 +32,7 @@ pub(super) fn fit(params: &KpcaParams, sample: &Sample<'_>, par: Par) -> Result<
     let total: f64 = x.iter().map(|v| v * v).sum();
     let mut scatter = vec![0.0; d * d];
     product::tn(&mut scatter, Mat::new(&x, n, d), Mat::new(&x, n, d), par.threads());
-    let found = eigen::complete(&scatter, d, Which::Largest, par)?;
+    let found = eigen::complete(scatter, d, Which::Largest, par)?;
     let count = params.chosen(&found.values, total, 1e-12_f64.max(d as f64 * f64::EPSILON))?;
     let axes = &found.vectors[..count * d];
     let offset = axes.chunks(d).map(|a| -a.iter().zip(&mean).map(|(a, m)| a * m).sum::<f64>()).collect();

@@ -9,6 +9,7 @@ use crate::kernel::Kernel;
 use crate::model::Sample;
 use crate::model::common::{budget, on_rows};
 use crate::model::svc::collapsed;
+use crate::num::Buffer;
 use crate::par::Par;
 use crate::solve::eigen::{self, Centred, Dense, Eigen, EigenParams, Operator, RowsOperator, Which};
 use crate::watch::{Info, Step, Watch};
@@ -33,9 +34,9 @@ pub(super) fn fit(
     let fits = n.saturating_mul(n).saturating_mul(3 * 8) <= budget(params.memory);
     let (found, means, total, floor, note) = if fits {
         let mut k = match sample.gram {
-            Some(rows) => exact(rows, par),
-            None if gram::is_precomputed(kernel) => on_rows(kernel, sample, |_| Ok(Vec::new()))?,
-            None => gram::square::<f64>(kernel, sample.points.view(), par)?.to_vec(),
+            Some(rows) => exact(rows, par).into(),
+            None if gram::is_precomputed(kernel) => on_rows(kernel, sample, |_| Ok(Buffer::zeroed(0)))?,
+            None => gram::square::<f64>(kernel, sample.points.view(), par)?,
         };
         let means = Means::of(&k, n);
         let diag: f64 = (0..n).map(|i| k[i * n + i]).sum();
@@ -54,8 +55,9 @@ pub(super) fn fit(
     let gap =
         found.residuals.iter().zip(&found.values).take(count).map(|(r, v)| r / v.abs()).fold(0.0, f64::max);
     let values = found.values[..count].to_vec();
-    let (expansion, mean) =
-        folded(params, kernel, sample.points, &found.vectors[..count * n], &values, &means)?;
+    let mut axes = found.vectors;
+    axes.truncate(count * n);
+    let (expansion, mean) = folded(params, kernel, sample.points, axes, &values, &means)?;
     let mut info = Info {
         stop: found.stop,
         iterations: found.products,
@@ -91,7 +93,7 @@ fn in_memory(
         if params.centred {
             means.centre_square(k);
         }
-        return Ok((eigen::complete(k, n, which, par)?, "complete eigen-decomposition".into()));
+        return Ok((eigen::complete(k.to_vec(), n, which, par)?, "complete eigen-decomposition".into()));
     };
     let dense = Dense { values: k, n };
     let centred = Centred(&dense);
@@ -163,12 +165,11 @@ fn folded(
     params: &KpcaParams,
     kernel: &Kernel,
     points: &Points,
-    vectors: &[f64],
+    mut axes: Vec<f64>,
     values: &[f64],
     means: &Means,
 ) -> Result<(Expansion, Option<Expansion>)> {
     let (n, k) = (points.len(), values.len());
-    let mut axes = vectors.to_vec();
     let mut offset = vec![0.0; k];
     for ((axis, value), offset) in axes.chunks_mut(n).zip(values).zip(&mut offset) {
         let size = value.abs().sqrt();
@@ -179,7 +180,9 @@ fn folded(
             axis.iter_mut().for_each(|a| *a -= s / n as f64);
         }
     }
-    let expansion = Expansion::new(kernel.clone(), points.clone(), transposed(&axes, k, n), offset)?;
+    let coef = transposed(&axes, k, n);
+    drop(axes);
+    let expansion = Expansion::new(kernel.clone(), points.clone(), coef, offset)?;
     let mean = params.centred.then(|| mean(kernel, points)).transpose()?;
     Ok((expansion, mean))
 }

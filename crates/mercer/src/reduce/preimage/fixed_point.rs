@@ -140,16 +140,10 @@ struct Iteration<'a, T> {
 
 impl<'a, T: Real> Iteration<'a, T> {
     fn new(target: &Target<'a>) -> Self {
-        let (p, m, d) = (target.len(), target.centres(), target.d);
+        let (m, d) = (target.centres(), target.d);
         let x: Vec<T> = target.x.iter().enumerate().map(|(i, &v)| T::of(v - target.mean[i % d])).collect();
         let x_sq = x.chunks(d).map(|r| T::of(r.iter().map(|v| v.f64().powi(2)).sum())).collect();
-        let from = target.psi.coef();
-        let mut coef = vec![T::ZERO; p * m];
-        for j in 0..m {
-            for o in 0..p {
-                coef[o * m + j] = T::of(from[j * p + o]);
-            }
-        }
+        let coef: Vec<T> = target.coef.iter().map(|&c| T::of(c)).collect();
         let size = coef.chunks(m).map(|c| c.iter().map(|v| v.f64().abs()).sum()).collect();
         let kernel = target.psi.kernel();
         let gaussian = matches!(kernel, Kernel::Rbf { .. });

@@ -36,12 +36,7 @@ pub(super) fn run(
         points.extend(exact::run(target, params, par)?.points);
     }
     let x_sq: Vec<f64> = target.x.chunks(d).map(|r| r.iter().map(|v| v * v).sum()).collect();
-    let m = target.centres();
-    let mut coef = vec![0.0; p * m];
-    for (j, line) in target.psi.coef().chunks(p).enumerate() {
-        line.iter().enumerate().for_each(|(o, c)| coef[o * m + j] = *c);
-    }
-    let look = Look { target, x_sq, coef };
+    let look = Look { target, x_sq };
     let obey = LbfgsParams {
         bounds: params.bounds,
         tol: params.tol * target.spread,
@@ -70,8 +65,6 @@ type Part<'s> = (((&'s [usize], &'s [f64]), &'s mut [f64]), &'s mut [f64]);
 struct Look<'t, 'a> {
     target: &'t Target<'a>,
     x_sq: Vec<f64>,
-    /// p x m.
-    coef: Vec<f64>,
 }
 
 impl Look<'_, '_> {
@@ -104,7 +97,7 @@ impl Look<'_, '_> {
         kernel.map(&mut values, &z_sq, &self.x_sq);
         let mut own_row = vec![0.0; n];
         for (r, &w) in rows.iter().enumerate() {
-            let coef = &self.coef[w % p * m..(w % p + 1) * m];
+            let coef = &t.coef[w % p * m..(w % p + 1) * m];
             let line = r * m..(r + 1) * m;
             f[r] = -2.0 * values[line.clone()].iter().zip(coef).map(|(v, c)| v * c).sum::<f64>();
             by_dot[line.clone()].iter_mut().zip(coef).for_each(|(v, c)| *v *= -2.0 * c);
@@ -132,7 +125,7 @@ impl Look<'_, '_> {
             f[r] = kernel.value(z, z);
             kernel.add_gradient(2.0, z, z, g);
             for j in 0..m {
-                let c = -2.0 * self.coef[w % p * m + j];
+                let c = -2.0 * t.coef[w % p * m + j];
                 if c != 0.0 {
                     let x = Row::F64(&t.x[j * d..(j + 1) * d]);
                     f[r] += c * kernel.value(z, x);

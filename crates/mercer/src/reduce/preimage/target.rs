@@ -18,6 +18,8 @@ pub struct Target<'a> {
     pub(super) psi: &'a Expansion,
     pub(super) starts: Option<View<'a>>,
     norm2: Option<Vec<f64>>,
+    /// The coefficients, p x m: those of a vector side by side.
+    pub(super) coef: Vec<f64>,
     /// The centres, m x d.
     pub(super) x: Vec<f64>,
     pub(super) d: usize,
@@ -72,7 +74,7 @@ impl<'a> Target<'a> {
         let spread = (off / m as f64).sqrt();
         // One centre, or all the same: any length will do.
         let spread = if spread > 0.0 { spread } else { 1.0 };
-        Ok(Target { psi, starts, norm2, x, d, spread, mean })
+        Ok(Target { psi, starts, norm2, coef: turned(psi.coef(), m, p), x, d, spread, mean })
     }
 
     /// The pre-images.
@@ -118,7 +120,7 @@ impl<'a> Target<'a> {
             let values =
                 gram::cross::<f64>(self.psi.kernel(), points.slice(rows.clone()), centres, Par::one())?;
             let sum =
-                |(r, o): (usize, usize)| (0..m).map(|j| values[r * m + j] * self.psi.coef()[j * p + o]).sum();
+                |(r, o): (usize, usize)| dot(&values[r * m..(r + 1) * m], &self.coef[o * m..(o + 1) * m]);
             Ok(rows.enumerate().map(sum).collect())
         };
         let starts: Vec<usize> = (0..p).step_by(POINTS).collect();
@@ -166,4 +168,32 @@ impl<'a> Target<'a> {
         }
         Ok(out)
     }
+}
+
+/// The transposed of an m x p matrix, in squares that stay in cache.
+fn turned(a: &[f64], m: usize, p: usize) -> Vec<f64> {
+    const SQUARE: usize = 32;
+    let mut out = vec![0.0; m * p];
+    for o in (0..p).step_by(SQUARE) {
+        for j in (0..m).step_by(SQUARE) {
+            for c in o..(o + SQUARE).min(p) {
+                for r in j..(j + SQUARE).min(m) {
+                    out[c * m + r] = a[r * p + c];
+                }
+            }
+        }
+    }
+    out
+}
+
+/// A dot product in eight lanes.
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let mut lanes = [0.0; 8];
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
+    for (a, b) in a.iter().zip(b) {
+        for l in 0..8 {
+            lanes[l] += a[l] * b[l];
+        }
+    }
+    lanes.iter().sum::<f64>() + a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum::<f64>()
 }

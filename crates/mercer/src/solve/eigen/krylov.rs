@@ -19,6 +19,9 @@ use crate::error::{Error, Result};
 use crate::num::{Fault, Mat, factor, product};
 use crate::watch::{Step, Stop, Watch};
 
+/// What a complete decomposition of the small matrix costs, in multiply-adds of a product: its own are few but slow.
+const LOOK: f64 = 40.0;
+
 /// The wanted eigenpairs of A, by products alone.
 pub(super) fn run(a: &dyn Operator, params: &EigenParams, watch: &mut Watch<'_>) -> Result<Eigen> {
     let (n, count) = (a.len(), params.count);
@@ -67,7 +70,7 @@ pub(super) fn run(a: &dyn Operator, params: &EigenParams, watch: &mut Watch<'_>)
         let full = m + (next.len() / n).max(1) > most;
         let whole = m == n;
         let out = products >= params.max_products;
-        let cost = 9.0 * (m as f64).powi(3);
+        let cost = LOOK * (m as f64).powi(3);
         // A look costs a third of the products at most, unless it is due.
         if !(whole || out || full || m >= count && looked + cost <= 0.33 * multiplied) {
             continue;

@@ -103,8 +103,8 @@ pub fn partial(a: &dyn Operator, params: &EigenParams, watch: &mut Watch<'_>) ->
     Ok(found)
 }
 
-/// All eigenpairs of a matrix in memory, n x n row by row.
-pub fn complete(a: &[f64], n: usize, which: Which, par: Par) -> Result<Eigen> {
+/// All eigenpairs of a matrix in memory, n x n row by row, which is used up.
+pub fn complete(a: Vec<f64>, n: usize, which: Which, par: Par) -> Result<Eigen> {
     let (values, mut vectors) = num::eigen::all(a, n, par.threads())?;
     let chosen = order(&values, which);
     if chosen.iter().enumerate().any(|(i, &j)| i != j) {
@@ -154,7 +154,7 @@ mod tests {
         let a = reference::gram(&x, &x, d, |p, q| {
             (-0.2 * p.iter().zip(q).map(|(p, q)| (p - q).powi(2)).sum::<f64>()).exp()
         });
-        let all = complete(&a, n, Which::Largest, Par::one()).expect("finite");
+        let all = complete(a.clone(), n, Which::Largest, Par::one()).expect("finite");
         let params = EigenParams { count: 10, tol: 1e-10, ..EigenParams::default() };
         let first = partial(&Dense { values: &a, n }, &params, &mut silent()).expect("finite");
         assert::close_to_scale(&first.values, &all.values[..10], 1e-12);
