@@ -4,10 +4,12 @@
 mod completions;
 mod convert;
 mod data;
+mod denoise;
 mod evaluate;
 mod explain;
 mod kernel;
 mod man;
+mod pca;
 mod predict;
 mod reproduce;
 mod tour;
@@ -27,6 +29,7 @@ pub(crate) static ALL: &[Entry] = &[
     entry::<explain::Explain>(),
     entry::<train::Novelty>(),
     entry::<convert::Convert>(),
+    entry::<denoise::Denoise>(),
     entry::<reproduce::Reproduce>(),
     entry::<completions::Completions>(),
     entry::<man::Man>(),
@@ -34,6 +37,10 @@ pub(crate) static ALL: &[Entry] = &[
     entry::<data::convert::Convert>(),
     entry::<data::split::Split>(),
     entry::<data::toy::Toy>(),
+    entry::<pca::fit::Fit>(),
+    entry::<pca::transform::Transform>(),
+    entry::<pca::inverse::Inverse>(),
+    entry::<pca::show::Show>(),
     entry::<kernel::list::List>(),
     entry::<kernel::check::Check>(),
     entry::<kernel::gram::Gram>(),
@@ -43,12 +50,13 @@ pub(crate) static ALL: &[Entry] = &[
 /// Headings of the first screen for commands of one word, with those commands.
 pub(crate) static SINGLE: &[(&str, &[&str])] = &[
     ("Start here", &["tour"]),
-    ("Learn", &["train", "predict", "evaluate", "explain", "novelty", "convert"]),
+    ("Learn", &["train", "predict", "evaluate", "explain", "novelty", "denoise", "convert"]),
     ("Also", &["reproduce", "completions", "man"]),
 ];
 
 /// First words that stand before several commands, with what those have in common.
-pub(crate) static GROUPS: &[(&str, &str)] = &[("data", "Look at data"), ("kernel", "Look at kernels")];
+pub(crate) static GROUPS: &[(&str, &str)] =
+    &[("data", "Look at data"), ("pca", "Kernel principal components"), ("kernel", "Look at kernels")];
 
 /// A command: its arguments, and what it does with them.
 pub(crate) trait Command: Args {

@@ -9,6 +9,7 @@ mod learn;
 mod libsvm;
 mod manners;
 mod newcomer;
+mod pca;
 mod refusals;
 mod reproduce;
 mod run;

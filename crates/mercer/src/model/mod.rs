@@ -26,7 +26,10 @@ pub mod svc;
 mod svr;
 
 pub use explain::{ColumnWeight, Explanation, Influence, MachineFacts, Suspect};
-pub use kpca::{KpcaMethod, KpcaModel, KpcaParams, empirical_map, whitening_map};
+pub use kpca::{
+    DenoiseParams, Denoiser, KpcaMethod, KpcaModel, KpcaParams, Tried, empirical_map, noise_level,
+    whitening_map,
+};
 pub use layered::Layered;
 pub use learner::{Learner, LearnerEntry};
 pub use model::{Body, Description, Model, Names, Task};

@@ -3,6 +3,7 @@
 //! A report computes nothing that another floor could; it chooses words, rounds numbers and lines things up. Surfaces
 //! print what comes out of here and add nothing.
 
+mod components;
 mod convert;
 mod data_info;
 mod evaluate;
@@ -28,6 +29,7 @@ mod written;
 
 use serde::Serialize;
 
+pub use components::{Components, Denoised, components_page, denoised_page};
 pub use convert::Converted;
 pub use data_info::DataInfo;
 pub use evaluate::Evaluated;

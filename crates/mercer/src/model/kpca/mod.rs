@@ -14,6 +14,7 @@
 //! Further ways, by [`KpcaMethod`]: Nystroem and incomplete Cholesky (n m d + n m^2 for m landmarks, error told), and
 //! sparse axes. Under the linear kernel this is PCA, done on the smaller of the two matrices n x n and d x d.
 
+mod denoise;
 mod lowrank;
 mod maps;
 mod model;
@@ -36,6 +37,7 @@ use crate::model::param::{self, Allowed, ParamSpec, spec};
 use crate::par::Par;
 use crate::watch::{Info, Watch};
 
+pub use denoise::{DenoiseParams, Denoiser, Tried, noise_level};
 pub use maps::{empirical_map, whitening_map};
 pub use model::KpcaModel;
 

@@ -14,5 +14,5 @@ mod png;
 mod tiles;
 
 pub use page::{Figure, Page, Section, Table, page};
-pub use png::Ink;
+pub use png::{Ink, sheet};
 pub use tiles::{Tile, Tiles};

@@ -15,6 +15,8 @@ use crate::data::ImageShape;
 pub enum Ink {
     /// From nothing at the first value to full ink at the second: dark on light paper, light on dark.
     Plain(f64, f64),
+    /// From black at the first value to white at the second, as image viewers expect.
+    Grey(f64, f64),
     /// Blue above 0, orange below, deeper the nearer to plus or minus this value.
     Signed(f64),
 }
@@ -24,13 +26,38 @@ pub(super) fn data_uri(pixels: &[f64], shape: ImageShape, ink: Ink) -> String {
     format!("data:image/png;base64,{}", base64(&png(pixels, shape, ink)))
 }
 
+/// Images side by side in one PNG file, `across` of them in a line, with a thin gap between.
+pub fn sheet(images: &[Vec<f64>], shape: ImageShape, across: usize, ink: Ink) -> Vec<u8> {
+    let ImageShape { height, width, channels } = shape;
+    let across = across.clamp(1, images.len().max(1));
+    let down = images.len().div_ceil(across).max(1);
+    let whole = ImageShape::grey(down * (height + 1) - 1, across * (width + 1) - 1);
+    let paper = match ink {
+        Ink::Plain(low, _) | Ink::Grey(low, _) => low,
+        Ink::Signed(_) => 0.0,
+    };
+    let mut pixels = vec![paper; whole.len()];
+    for (at, image) in images.iter().enumerate() {
+        let (top, left) = (at / across * (height + 1), at % across * (width + 1));
+        for (p, value) in image.chunks(channels.max(1)).enumerate().take(height * width) {
+            let mean = value.iter().sum::<f64>() / channels.max(1) as f64;
+            pixels[(top + p / width) * whole.width + left + p % width] = mean;
+        }
+    }
+    png(&pixels, whole, ink)
+}
+
 fn png(pixels: &[f64], shape: ImageShape, ink: Ink) -> Vec<u8> {
     let ImageShape { height, width, channels } = shape;
     let value =
         |at: usize| pixels[at * channels..(at + 1) * channels].iter().sum::<f64>() / channels.max(1) as f64;
     let byte = |share: f64| (255.0 * share.clamp(0.0, 1.0)).round() as u8;
     // Grey with alpha is colour type 4, colours with alpha 6. Ink is opacity, so that the paper shows through.
-    let (kind, bytes) = if matches!(ink, Ink::Plain(..)) { (4, 2) } else { (6, 4) };
+    let (kind, bytes) = match ink {
+        Ink::Plain(..) => (4, 2),
+        Ink::Grey(..) => (0, 1),
+        Ink::Signed(_) => (6, 4),
+    };
     let mut raw = Vec::with_capacity(height * (1 + bytes * width));
     for y in 0..height {
         raw.push(0);
@@ -39,6 +66,9 @@ fn png(pixels: &[f64], shape: ImageShape, ink: Ink) -> Vec<u8> {
             match ink {
                 Ink::Plain(low, high) => {
                     raw.extend([0, byte((v - low) / if high > low { high - low } else { 1.0 })]);
+                }
+                Ink::Grey(low, high) => {
+                    raw.push(byte((v - low) / if high > low { high - low } else { 1.0 }));
                 }
                 Ink::Signed(most) => {
                     let [r, g, b] = if v > 0.0 { [0, 114, 178] } else { [213, 94, 0] };

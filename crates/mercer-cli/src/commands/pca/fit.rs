@@ -1,0 +1,120 @@
+//! `mercer pca fit`: finds components.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use mercer::data::{Stages, Targets};
+use mercer::model::{Body, KpcaParams, Model, Sample};
+use mercer::report::{Components, components_page};
+use serde_json::json;
+
+use crate::commands::Command;
+use crate::context::Context;
+use crate::failure::Done;
+use crate::progress::Progress;
+use crate::source::{self, Reading};
+use crate::{interrupt, model};
+
+/// Find kernel principal components
+///
+/// The axes along which rows vary most, as the kernel sees them. Labels are not looked at. Without --components or --share
+/// all components that are not zero are kept.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  mercer pca fit digits.csv --components 64 -o digits.pca
+  mercer pca fit digits.csv --kernel 'poly(degree=3, scale=1/64)' --share 0.95 -o digits.pca --report digits.html")]
+pub(crate) struct Fit {
+    /// The rows; `-` is standard input
+    #[arg(value_name = "DATA")]
+    file: PathBuf,
+
+    /// The file to write
+    #[arg(long, short, value_name = "MODEL")]
+    out: PathBuf,
+
+    /// The kernel's line [default: a Gaussian, width by the data]
+    #[arg(long, short, value_name = "LINE")]
+    kernel: Option<String>,
+
+    /// Number of components
+    #[arg(long, short = 'n', value_name = "N", conflicts_with = "share")]
+    components: Option<u64>,
+
+    /// As many components as carry this share of the variance
+    #[arg(long, value_name = "SHARE")]
+    share: Option<f64>,
+
+    /// How: auto, complete, krylov, nystroem, cholesky or sparse
+    #[arg(long, value_name = "METHOD", default_value = "auto")]
+    method: String,
+
+    /// Fit on so many rows drawn at random
+    #[arg(long, value_name = "N")]
+    rows: Option<u64>,
+
+    /// Scale features to unit variance
+    #[arg(long)]
+    whiten: bool,
+
+    /// Leave the mean in
+    #[arg(long)]
+    uncentred: bool,
+
+    /// What happens to columns first: a line of stages such as `standard`
+    #[arg(long, value_name = "STAGES")]
+    scale: Option<String>,
+
+    /// Also write an HTML page with pictures
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+
+    #[command(flatten)]
+    reading: Reading,
+}
+
+impl Command for Fit {
+    const PATH: &'static [&'static str] = &["pca", "fit"];
+
+    fn run(self, context: &Context) -> Done {
+        interrupt::listen();
+        model::can_write(&self.out)?;
+        self.report.as_deref().map_or(Ok(()), model::can_write)?;
+        let params = KpcaParams {
+            kernel: self.kernel.as_deref().map(str::parse).transpose()?,
+            components: self.components,
+            share: self.share.unwrap_or(1.0),
+            centred: !self.uncentred,
+            whiten: self.whiten,
+            method: serde_json::from_value(json!(self.method)).map_err(|_| {
+                mercer::Error::param(
+                    "method",
+                    &self.method,
+                    "one of auto, complete, krylov, nystroem, cholesky, sparse",
+                )
+            })?,
+            rows: self.rows,
+            seed: context.seed,
+            memory: Some(context.memory),
+            ..KpcaParams::default()
+        };
+        let data = self.reading.read(&self.file)?;
+        let recipes = self.scale.as_deref().map_or(Ok(Vec::new()), Stages::parse)?;
+        let (stages, points) = Stages::fit(&recipes, data.points.view(), context.par)?;
+        let mut watch = Progress::new(context).watch();
+        let kpca = params.fit(Sample::new(&points, &Targets::None), context.par, &mut watch)?;
+        let fitted = Model { stages, ..Model::from(Body::Kpca(kpca)) };
+        fitted.save(&self.out)?;
+        let name = source::name(&self.file);
+        let report = Components::new(name.clone(), data.len(), &fitted, self.out)?;
+        let page = match &self.report {
+            Some(_) => Some(components_page(&name, &fitted, Some(&data), context.par, &mut watch)?.html()),
+            None => None,
+        };
+        drop(watch);
+        context.tell(&report)?;
+        match (&self.report, page) {
+            (Some(file), Some(page)) => context.write_page(file, &page),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! `mercer pca show`: components as a page of pictures.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use mercer::report::components_page;
+
+use super::components;
+use crate::commands::Command;
+use crate::context::Context;
+use crate::failure::Done;
+use crate::progress::Progress;
+use crate::source::Reading;
+use crate::{interrupt, model};
+
+/// Draw components: what each carries, maps over the plane, images
+///
+/// Data of two columns get contour maps; rows that are images get the pre-images of the first axes.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:
+  mercer pca show digits.pca -o digits.html")]
+pub(crate) struct Show {
+    /// The components
+    #[arg(value_name = "MODEL")]
+    model: PathBuf,
+
+    /// Points to draw over maps of the plane
+    #[arg(value_name = "DATA")]
+    data: Option<PathBuf>,
+
+    /// The page to write
+    #[arg(long, short, value_name = "FILE")]
+    out: PathBuf,
+
+    #[command(flatten)]
+    reading: Reading,
+}
+
+impl Command for Show {
+    const PATH: &'static [&'static str] = &["pca", "show"];
+
+    fn run(self, context: &Context) -> Done {
+        interrupt::listen();
+        model::can_write(&self.out)?;
+        let fitted = model::read(&self.model)?;
+        components(&fitted, &self.model)?;
+        let data = self.data.as_deref().map(|file| self.reading.read_by(file, &fitted)).transpose()?;
+        let title = self.model.display().to_string();
+        let mut watch = Progress::new(context).watch();
+        let page = components_page(&title, &fitted, data.as_ref(), context.par, &mut watch)?;
+        drop(watch);
+        context.write_page(&self.out, &page.html())
+    }
+}

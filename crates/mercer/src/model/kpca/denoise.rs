@@ -1,0 +1,236 @@
+//! Denoising without being told how: the level of the noise from the data, the number of components from rows set aside.
+//!
+//! Each number of components is tried on rows set aside, and the one that leaves the least error is kept:
+//! `min_n sum_i |z_n(x_i + e_i) - x_i|^2`, with z_n(x) the pre-image of the projection of Phi(x) onto n components (Mika et
+//! al. 1999; Schoelkopf et al. 1999). Where rows are clean, noise is added to them. Where they are noisy themselves, x is
+//! not known; but with e of the same level as a row's own noise, `y + e` and `y - e` have independent noise, so that
+//! `|z_n(y + e) - (y - e)|^2` is the error against x plus a constant, the d 2 sigma^2 of the second copy. Cost: a kernel PCA
+//! on the other rows, and some ten times the denoising of the rows set aside.
+
+use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde::Serialize;
+
+use super::{KpcaModel, KpcaParams};
+use crate::data::{Points, Targets, View, median_distance2};
+use crate::error::{Error, Result};
+use crate::kernel::Kernel;
+use crate::model::Sample;
+use crate::par::Par;
+use crate::reduce::preimage::PreimageParams;
+use crate::watch::Watch;
+
+/// Rows that components are found on, at most: the way back costs products with all of them.
+const ROWS: usize = 3000;
+/// Rows set aside, at most.
+const ASIDE: usize = 300;
+/// Components tried, at most.
+const MOST: usize = 512;
+
+/// What a denoiser is told; all of it may be left out.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct DenoiseParams {
+    /// The kernel; none: a Gaussian as wide as the median distance between rows.
+    pub kernel: Option<Kernel>,
+    /// Number of components; none: by rows set aside.
+    pub components: Option<usize>,
+    /// Standard deviation of the noise; none: estimated.
+    pub noise: Option<f64>,
+    /// How points are found back.
+    pub back: PreimageParams,
+    /// Seed of what is drawn.
+    pub seed: u64,
+}
+
+/// A number of components, and the mean squared distance it left on the rows set aside.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Tried {
+    /// Components used.
+    pub components: usize,
+    /// Mean squared distance from the rows without noise, as far as can be told.
+    pub error: f64,
+}
+
+/// Components to denoise with, and how they were chosen.
+#[derive(Debug, Clone)]
+pub struct Denoiser {
+    /// The components.
+    pub model: KpcaModel,
+    /// How many of them to use.
+    pub components: usize,
+    /// The noise taken to be there.
+    pub noise: f64,
+    /// The numbers tried; empty where the number was given.
+    pub tried: Vec<Tried>,
+    /// The same before denoising.
+    pub before: f64,
+}
+
+/// The standard deviation of noise that is the same in all directions: the directions in which the points vary least
+/// vary by the noise alone. The median variance of the lesser half of the linear principal components.
+pub fn noise_level(points: &Points, par: Par, watch: &mut Watch<'_>) -> Result<f64> {
+    let params = KpcaParams { kernel: Some(Kernel::Linear), ..KpcaParams::default() };
+    let fitted = params.fit(Sample::new(points, &Targets::None), par, watch)?;
+    let mut variance: Vec<f64> = fitted.values.iter().map(|v| v.max(0.0) / points.len() as f64).collect();
+    // Components that are zero are not listed.
+    variance.resize(points.dim().max(variance.len()), 0.0);
+    variance.sort_unstable_by(f64::total_cmp);
+    Ok(variance[variance.len() / 4].sqrt())
+}
+
+impl DenoiseParams {
+    /// Finds components in `points`. Those are noisy themselves, unless there are `noisy` rows beside them that the noise
+    /// is to be taken from.
+    pub fn fit(
+        &self,
+        points: &Points,
+        noisy: Option<&Points>,
+        par: Par,
+        watch: &mut Watch<'_>,
+    ) -> Result<Denoiser> {
+        if points.len() < 5 {
+            return Err(Error::shape("rows to learn from", points.len(), "at least 5"));
+        }
+        if let Some(noise) = self.noise.filter(|s| !(*s > 0.0 && s.is_finite())) {
+            return Err(Error::param("noise", noise, "above 0"));
+        }
+        let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
+        let mut order: Vec<usize> = (0..points.len()).collect();
+        order.shuffle(&mut rng);
+        let aside = (points.len() / 5).clamp(1, ASIDE);
+        let learning = points.gather(&order[aside..points.len().min(aside + ROWS)]);
+        let noise = match self.noise {
+            Some(noise) => noise,
+            None => noise_level(noisy.unwrap_or(&learning), par, watch)?,
+        };
+        let kernel = match &self.kernel {
+            Some(kernel) => kernel.clone(),
+            None => Kernel::Rbf { gamma: 1.0 / width(&learning, self.seed) },
+        };
+        let mut find = |components: Option<u64>| {
+            let params = KpcaParams { kernel: Some(kernel.clone()), components, ..KpcaParams::default() };
+            params.fit(Sample::new(&learning, &Targets::None), par, watch)
+        };
+        let model = match self.components {
+            Some(wanted) => find(Some(wanted as u64))?,
+            // There may be fewer than are worth trying, which shows only when they are asked for.
+            None if learning.len() > 2 * MOST => find(Some(MOST as u64)).or_else(|_| find(None))?,
+            None => find(None)?,
+        };
+        if let Some(components) = self.components {
+            return Ok(Denoiser { model, components, noise, tried: Vec::new(), before: f64::NAN });
+        }
+        let rows = points.gather(&order[..aside]).view().to_f64()?;
+        let mut normal = || {
+            let (u, v): (f64, f64) = (1.0 - rng.random::<f64>(), rng.random());
+            (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()
+        };
+        let more: Vec<f64> = rows.iter().map(|_| noise * normal()).collect();
+        let with = |sign: f64| rows.iter().zip(&more).map(|(x, e)| x + sign * e).collect::<Vec<f64>>();
+        let (given, wanted) = (with(1.0), with(if noisy.is_some() { 0.0 } else { -1.0 }));
+        let known = if noisy.is_some() { 0.0 } else { 2.0 * noise * noise * points.dim() as f64 };
+        let error = |found: &[f64]| distance2(found, &wanted) / aside as f64 - known;
+        let before = error(&given);
+        let given = Points::dense(given, points.dim())?;
+        let mut tried = Vec::new();
+        for components in counts(model.components().min(MOST)) {
+            let found = model.denoise(given.view(), components, &self.back, par, watch)?;
+            tried.push(Tried { components, error: error(&found.points.view().to_f64()?) });
+        }
+        let best = tried.iter().min_by(|a, b| a.error.total_cmp(&b.error));
+        let components = best.map_or(1, |t| t.components);
+        Ok(Denoiser { model, components, noise, tried, before })
+    }
+}
+
+impl Denoiser {
+    /// The points without what the components do not carry.
+    pub fn denoise(
+        &self,
+        points: View<'_>,
+        back: &PreimageParams,
+        par: Par,
+        watch: &mut Watch<'_>,
+    ) -> Result<Points> {
+        Ok(self.model.denoise(points, self.components, back, par, watch)?.points)
+    }
+}
+
+/// The median squared distance between rows; 1 where all are equal.
+fn width(points: &Points, seed: u64) -> f64 {
+    median_distance2(points, seed).filter(|w| *w > 0.0).unwrap_or(1.0)
+}
+
+fn distance2(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum()
+}
+
+/// Numbers to try: 1, 2, 4 and so on, with one between from 8 on, and all.
+fn counts(all: usize) -> Vec<usize> {
+    let mut out: Vec<usize> = (0..16).map(|e| 1 << e).chain((2..16).map(|e| 3 << e)).collect();
+    out.retain(|&n| n < all);
+    out.push(all);
+    out.sort_unstable();
+    out.dedup();
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::watch::silent;
+    use mercer_testkit::toy;
+
+    /// A half circle in the first two of ten coordinates, with noise in all.
+    fn arc(n: usize, noise: f64, seed: u64) -> (Points, Vec<f64>) {
+        let (angle, e) =
+            (toy::uniforms(n, 1, 0.0, std::f64::consts::PI, seed), toy::normals(n, 10, seed + 1));
+        let mut clean = vec![0.0; n * 10];
+        for (row, a) in clean.chunks_mut(10).zip(&angle) {
+            (row[0], row[1]) = (2.0 * a.cos(), 2.0 * a.sin());
+        }
+        let noisy = clean.iter().zip(&e).map(|(x, e)| x + noise * e).collect();
+        (Points::dense(noisy, 10).expect("whole rows"), clean)
+    }
+
+    #[test]
+    fn the_level_of_noise_is_found() {
+        for noise in [0.05, 0.3] {
+            let (points, _) = arc(800, noise, 3);
+            let found = noise_level(&points, Par::one(), &mut silent()).expect("numbers");
+            assert!((0.85 * noise..1.15 * noise).contains(&found), "{found} for {noise}");
+        }
+    }
+
+    #[test]
+    fn noise_goes_and_the_curve_stays() {
+        let (points, clean) = arc(400, 0.2, 5);
+        let params = DenoiseParams::default();
+        let denoiser = params.fit(&points, None, Par::one(), &mut silent()).expect("a fit");
+        let got = denoiser.denoise(points.view(), &params.back, Par::one(), &mut silent()).expect("points");
+        let before = distance2(&points.view().to_f64().expect("numbers"), &clean);
+        let after = distance2(&got.view().to_f64().expect("numbers"), &clean);
+        assert!(after < 0.35 * before && after > 0.0, "{before} to {after}, {:?}", denoiser.tried);
+        // What it thinks it left is what it left: the estimate needs no clean rows. It is for twice the noise.
+        let kept = denoiser.tried.iter().find(|t| t.components == denoiser.components).expect("it was tried");
+        assert!(denoiser.tried.iter().all(|t| t.error >= kept.error));
+        let expected = 2.0 * 0.04 * 10.0;
+        assert!((0.7 * expected..1.3 * expected).contains(&denoiser.before), "{}", denoiser.before);
+        // Told clean rows, it does better still on the same noise.
+        let (_, truth) = arc(400, 0.0, 77);
+        let truth = Points::dense(truth, 10).expect("whole rows");
+        let told = params.fit(&truth, Some(&points), Par::one(), &mut silent()).expect("a fit");
+        let got = told.denoise(points.view(), &params.back, Par::one(), &mut silent()).expect("points");
+        let best = distance2(&got.view().to_f64().expect("numbers"), &clean);
+        assert!(best < 0.2 * before && best < after, "{before} to {best}");
+        assert!(params.fit(&points.gather(&[0, 1, 2]), None, Par::one(), &mut silent()).is_err());
+    }
+
+    #[test]
+    fn numbers_to_try_rise_to_all() {
+        assert_eq!(counts(1), [1]);
+        assert_eq!(counts(10), [1, 2, 4, 8, 10]);
+        assert_eq!(counts(40), [1, 2, 4, 8, 12, 16, 24, 32, 40]);
+    }
+}
