@@ -1,5 +1,7 @@
 //! From feature space back: vectors there to points here. Floor 6.
 //!
-//! [`preimage`] finds points whose images are nearest to given vectors of feature space.
+//! [`preimage`] finds points whose images are nearest to given vectors of feature space; [`reduced_set`] writes
+//! such vectors with fewer points.
 
 pub mod preimage;
+pub mod reduced_set;

@@ -1,0 +1,156 @@
+//! Vectors built one by one (Burges 1996; Schoelkopf et al. 1998, section 4).
+//!
+//! With m vectors found, the residual `Psi_m = Psi - sum_j beta_j Phi(z_j)` is itself an expansion over `x` and `z`; the
+//! next vector is the best single approximation of it, and all coefficients are then computed anew (eq. 16 and 17). The
+//! sets are nested: the first n vectors are the set of size n. Cost of a vector: `rounds x starts x (n + m) x d`
+//! multiply-adds in products, and m^3 / 3.
+
+use rand::seq::index;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+
+use super::sheet::{Sheet, radial};
+use super::{fixed_point, gradient};
+use crate::data::Row;
+use crate::error::{Error, Result};
+use crate::expansion::Expansion;
+use crate::num::{Mat, factor, product};
+use crate::par::Par;
+
+/// A set that grows.
+#[derive(Debug)]
+pub(super) struct Construction {
+    psi: Expansion,
+    /// The centres of Psi and, behind them, the vectors found.
+    all: Sheet,
+    /// The residual's coefficients on them.
+    coef: Vec<f64>,
+    /// `Psi . Phi(x_i)` at the centres, n x k.
+    inner: Vec<f64>,
+    own: Vec<f64>,
+    /// Kernel values of each vector found: against all centres, and against the vectors found up to it.
+    across: Vec<Vec<f64>>,
+    within: Vec<Vec<f64>>,
+    /// `Psi . Phi(z_j)`, m x k.
+    right: Vec<f64>,
+    starts: usize,
+    rng: ChaCha8Rng,
+    spread: f64,
+    by_gradient: bool,
+    /// `|Psi_m|^2` summed over outputs, after each vector.
+    pub rest: Vec<f64>,
+    exhausted: bool,
+}
+
+impl Construction {
+    pub(super) fn new(psi: Expansion, by_gradient: bool, starts: usize, seed: u64, par: Par) -> Result<Self> {
+        let kernel = psi.kernel().clone();
+        let kernel = &kernel;
+        let (d, k) = (psi.centres().dim(), psi.outputs());
+        let by_gradient = by_gradient || !radial(kernel);
+        if by_gradient && !kernel.has_gradient() {
+            return Err(Error::Unsupported(format!(
+                "kernel `{kernel}` has no derivative, so no vectors can be constructed: use a method that selects"
+            )));
+        }
+        let x = psi.centres().view().to_f64()?;
+        let mut inner = psi.evaluate(psi.centres().view(), par)?;
+        inner.chunks_mut(k).for_each(|l| l.iter_mut().zip(psi.offset()).for_each(|(v, b)| *v -= b));
+        let own: Vec<f64> = x.chunks(d).map(|x| kernel.value(Row::F64(x), Row::F64(x))).collect();
+        let norm2 = inner.iter().zip(psi.coef()).map(|(p, c)| p * c).sum::<f64>().max(0.0);
+        Ok(Construction {
+            spread: spread(&x, d),
+            all: Sheet::new(kernel, x, d),
+            coef: psi.coef().to_vec(),
+            psi,
+            inner,
+            own,
+            across: Vec::new(),
+            within: Vec::new(),
+            right: Vec::new(),
+            starts: starts.max(1),
+            rng: ChaCha8Rng::seed_from_u64(seed),
+            by_gradient,
+            rest: vec![norm2],
+            exhausted: false,
+        })
+    }
+
+    /// The first `size` vectors, row by row; fewer where the residual is zero before.
+    pub(super) fn at(&mut self, size: usize, par: Par) -> Result<Vec<f64>> {
+        while self.across.len() < size && !self.exhausted {
+            self.grow(par)?;
+        }
+        let (n, d) = (self.psi.len(), self.all.d);
+        let m = size.min(self.across.len());
+        Ok(self.all.y[n * d..(n + m) * d].to_vec())
+    }
+
+    fn grow(&mut self, par: Par) -> Result<()> {
+        let (n, k, d) = (self.psi.len(), self.psi.outputs(), self.all.d);
+        let mut z = self.starts_now();
+        let merit = if self.by_gradient {
+            gradient::run(self.psi.kernel(), &self.all, &self.coef, &mut z, self.spread, par)?
+        } else {
+            fixed_point::run(&self.all, &self.coef, &mut z, self.spread, par)?
+        };
+        let best = (0..merit.len()).max_by(|&a, &b| merit[a].total_cmp(&merit[b])).unwrap_or(0);
+        // What is left is rounding: further vectors would be noise on noise.
+        if merit[best].is_nan() || merit[best] <= 1e-24 * self.rest[0] {
+            self.exhausted = true;
+            return Ok(());
+        }
+        let z = z[best * d..(best + 1) * d].to_vec();
+        let values = self.all.look(&z, par)?.values;
+        let own = self.psi.kernel().value(Row::F64(&z), Row::F64(&z));
+        let mut right = vec![0.0; k];
+        product::nn(&mut right, Mat::new(&values, 1, n), Mat::new(self.psi.coef(), n, k), 1);
+        self.right.extend(right);
+        self.across.push(values[..n].to_vec());
+        self.within.push([&values[n..], &[own]].concat());
+        self.all.push(&z);
+        let m = self.within.len();
+        let mut gram = vec![0.0; m * m];
+        for (i, line) in self.within.iter().enumerate() {
+            for (j, &v) in line.iter().enumerate() {
+                (gram[i * m + j], gram[j * m + i]) = (v, v);
+            }
+        }
+        let (beta, _) = factor::solve_spd(&gram, m, &self.right, k)?;
+        let gained: f64 = beta.iter().zip(&self.right).map(|(b, r)| b * r).sum();
+        self.rest.push((self.rest[0] - gained).max(0.0));
+        self.coef.truncate(n * k);
+        self.coef.extend(beta.iter().map(|b| -b));
+        Ok(())
+    }
+
+    /// Where to look for the next vector: the centres the residual points at most, and as many at random.
+    fn starts_now(&mut self) -> Vec<f64> {
+        let (n, k, d) = (self.psi.len(), self.psi.outputs(), self.all.d);
+        let mut inner = self.inner.clone();
+        for (across, minus) in self.across.iter().zip(self.coef[n * k..].chunks(k)) {
+            for (line, v) in inner.chunks_mut(k).zip(across) {
+                line.iter_mut().zip(minus).for_each(|(p, c)| *p += c * v);
+            }
+        }
+        let score: Vec<f64> = inner
+            .chunks(k)
+            .zip(&self.own)
+            .map(|(line, own)| if *own > 0.0 { line.iter().map(|p| p * p).sum::<f64>() / own } else { 0.0 })
+            .collect();
+        let mut order: Vec<usize> = (0..n).collect();
+        order.sort_by(|&a, &b| score[b].total_cmp(&score[a]));
+        order.truncate(self.starts.div_ceil(2));
+        order.extend(index::sample(&mut self.rng, n, (self.starts / 2).min(n)));
+        order.iter().flat_map(|&i| &self.all.y[i * d..(i + 1) * d]).copied().collect()
+    }
+}
+
+/// Root mean square distance of rows from their mean; 1 where they are all the same.
+pub(super) fn spread(x: &[f64], d: usize) -> f64 {
+    let n = (x.len() / d).max(1) as f64;
+    let mut mean = vec![0.0; d];
+    x.chunks(d).for_each(|row| mean.iter_mut().zip(row).for_each(|(m, v)| *m += v / n));
+    let off: f64 = x.chunks(d).flat_map(|row| row.iter().zip(&mean).map(|(v, m)| (v - m).powi(2))).sum();
+    if off > 0.0 { (off / n).sqrt() } else { 1.0 }
+}

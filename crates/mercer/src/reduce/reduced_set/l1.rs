@@ -1,0 +1,241 @@
+//! Centres chosen by a penalty on the coefficients (Schoelkopf et al. 1999, eq. 66 and 70).
+//!
+//! ```text
+//! minimise  sum_o |Psi^o - sum_i b_io Phi(x_i)|^2 + lambda sum_i c_i max_o |b_io|
+//! ```
+//!
+//! For one output this is the L1 penalty, for several only the largest coefficient of a centre counts: once a kernel value
+//! is computed for one output, the others have it for nothing. Solved without the paper's quadratic program, by exact
+//! minimisation centre by centre: the minimum over one row is `v - P(v)`, v the unpenalised minimum and P the projection on
+//! the L1 ball of radius `lambda c_i / 2 K_ii`. Every lambda starts from its neighbour's answer. Cost of a change: n k.
+
+use crate::error::Result;
+use crate::expansion::Expansion;
+use crate::gram;
+use crate::num::{Buffer, Mat, product};
+use crate::par::Par;
+
+/// Sweeps before a lambda counts as solved, and the relative change that ends them.
+const SWEEPS: usize = 400;
+const TOL: f64 = 1e-5;
+/// From one lambda of the path to the next.
+const STEP: f64 = 0.8;
+
+/// What a coefficient costs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Weighting {
+    /// `c_i = 1`.
+    Equal,
+    /// `c_i = mean |a| / |a_i|`: coefficients that are small already cost more.
+    #[default]
+    Inverse,
+}
+
+/// A path over lambda, from the largest, where all coefficients are zero, downwards.
+#[derive(Debug)]
+pub(super) struct Path {
+    gram: Buffer<f64>,
+    /// `Psi . Phi(x_i)` minus the current answer's, n x k.
+    rest: Vec<f64>,
+    right: Vec<f64>,
+    beta: Vec<f64>,
+    cost: Vec<f64>,
+    n: usize,
+    k: usize,
+    /// The lambda from which on everything is zero.
+    pub largest: f64,
+}
+
+impl Path {
+    pub(super) fn new(psi: &Expansion, weighting: Weighting, par: Par) -> Result<Self> {
+        let (n, k) = (psi.len(), psi.outputs());
+        let gram = gram::square::<f64>(psi.kernel(), psi.centres().view(), par)?;
+        let mut right = vec![0.0; n * k];
+        product::nn(&mut right, Mat::new(&gram, n, n), Mat::new(psi.coef(), n, k), par.threads());
+        let size: Vec<f64> =
+            psi.coef().chunks(k).map(|line| line.iter().fold(0.0, |m: f64, c| m.max(c.abs()))).collect();
+        let mean = size.iter().sum::<f64>() / n.max(1) as f64;
+        let cost: Vec<f64> = match weighting {
+            Weighting::Equal => vec![1.0; n],
+            Weighting::Inverse => size.iter().map(|s| mean / s).collect(),
+        };
+        // A row stays zero while the sum of its |gradient| is below its cost.
+        let largest = right
+            .chunks(k)
+            .zip(&cost)
+            .map(|(r, c)| 2.0 * r.iter().map(|v| v.abs()).sum::<f64>() / c)
+            .fold(0.0, f64::max);
+        Ok(Path { gram, rest: right.clone(), right, beta: vec![0.0; n * k], cost, n, k, largest })
+    }
+
+    /// Starts over at the end where all is zero.
+    fn reset(&mut self) {
+        self.beta.fill(0.0);
+        self.rest.copy_from_slice(&self.right);
+    }
+
+    /// The centres with a coefficient at this lambda.
+    pub(super) fn solve(&mut self, lambda: f64) -> Vec<usize> {
+        let k = self.k;
+        let scale = self.right.iter().fold(0.0, |m: f64, r| m.max(r.abs()));
+        for _ in 0..SWEEPS {
+            let mut largest: f64 = 0.0;
+            for i in 0..self.n {
+                largest = largest.max(self.visit(i, lambda));
+            }
+            if largest <= TOL * scale {
+                break;
+            }
+        }
+        (0..self.n).filter(|&i| self.beta[i * k..(i + 1) * k].iter().any(|b| *b != 0.0)).collect()
+    }
+
+    /// Minimises over row i; returns how far the gradient there had been off.
+    fn visit(&mut self, i: usize, lambda: f64) -> f64 {
+        let (n, k) = (self.n, self.k);
+        let own = self.gram[i * n + i];
+        if own <= 0.0 {
+            return 0.0;
+        }
+        let old = &self.beta[i * k..(i + 1) * k];
+        let mut row: Vec<f64> =
+            self.rest[i * k..(i + 1) * k].iter().zip(old).map(|(r, b)| r / own + b).collect();
+        shrink(&mut row, lambda * self.cost[i] / (2.0 * own));
+        let change: Vec<f64> = row.iter().zip(old).map(|(new, old)| new - old).collect();
+        let most = change.iter().fold(0.0, |m: f64, c| m.max(c.abs()));
+        if most == 0.0 {
+            return 0.0;
+        }
+        self.beta[i * k..(i + 1) * k].copy_from_slice(&row);
+        let column = &self.gram[i * n..(i + 1) * n];
+        if k == 1 {
+            let c = change[0];
+            self.rest.iter_mut().zip(column).for_each(|(r, v)| *r -= c * v);
+        } else {
+            for (line, v) in self.rest.chunks_mut(k).zip(column) {
+                line.iter_mut().zip(&change).for_each(|(r, c)| *r -= c * v);
+            }
+        }
+        most * own
+    }
+}
+
+/// The minimiser of `|b - v|^2 / 2 + radius max |b|`: v without its projection on the L1 ball.
+fn shrink(v: &mut [f64], radius: f64) {
+    let sum: f64 = v.iter().map(|v| v.abs()).sum();
+    if sum <= radius {
+        v.fill(0.0);
+        return;
+    }
+    // The level at which values are cut: sum max(0, |v| - level) = radius.
+    let mut sizes: Vec<f64> = v.iter().map(|v| v.abs()).collect();
+    sizes.sort_by(|a, b| b.total_cmp(a));
+    let (mut above, mut level) = (0.0, 0.0);
+    for (i, s) in sizes.iter().enumerate() {
+        above += s;
+        let here = (above - radius) / (i + 1) as f64;
+        if here < *s {
+            level = here;
+        }
+    }
+    v.iter_mut().for_each(|v| *v = v.clamp(-level, level));
+}
+
+/// The centres of each path at the one lambda for all at which they are `total` together, or as near below as one lambda
+/// allows. The lambda comes last.
+pub(super) fn at_size(paths: &mut [&mut Path], total: usize) -> (Vec<Vec<usize>>, f64) {
+    let mut above = paths.iter().fold(0.0, |m: f64, p| m.max(p.largest));
+    let solve = |paths: &mut [&mut Path], lambda: f64| -> Vec<Vec<usize>> {
+        use rayon::prelude::*;
+        paths.par_iter_mut().map(|p| p.solve(lambda)).collect()
+    };
+    let count = |sets: &[Vec<usize>]| sets.iter().map(Vec::len).sum::<usize>();
+    paths.iter_mut().for_each(|p| p.reset());
+    let mut best = vec![Vec::new(); paths.len()];
+    let mut chosen = above;
+    let mut below = above * STEP;
+    // Down to where the set is too large, then between the two.
+    while below > 1e-12 * chosen.max(above) {
+        let sets = solve(paths, below);
+        if count(&sets) > total {
+            break;
+        }
+        (best, chosen, above) = (sets, below, below);
+        below *= STEP;
+    }
+    for _ in 0..12 {
+        if count(&best) == total || above <= below {
+            break;
+        }
+        let middle = (above * below).sqrt();
+        let sets = solve(paths, middle);
+        if count(&sets) > total {
+            below = middle;
+        } else {
+            (best, chosen, above) = (sets, middle, middle);
+        }
+    }
+    (best, chosen)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Points;
+    use mercer_testkit::{assert::close, toy};
+
+    fn psi(k: usize) -> Expansion {
+        let centres = Points::dense(toy::normals(15, 3, 1), 3).expect("rows");
+        let kernel = "rbf(gamma=0.4)".parse().expect("a kernel");
+        Expansion::new(kernel, centres, toy::normals(15, k, 2), vec![0.0; k]).expect("fits")
+    }
+
+    #[test]
+    fn the_path_starts_at_nothing_and_ends_at_the_expansion() {
+        for k in [1, 3] {
+            for weighting in [Weighting::Equal, Weighting::Inverse] {
+                let psi = psi(k);
+                let mut path = Path::new(&psi, weighting, Par::one()).expect("numbers");
+                assert!(path.solve(path.largest * 1.0001).is_empty());
+                assert!(!path.solve(path.largest * 0.99).is_empty());
+                let mut last = 0;
+                for _ in 0..60 {
+                    last = path.solve(path.largest * 1e-9).len();
+                }
+                assert_eq!(last, 15);
+                for (got, want) in path.beta.iter().zip(psi.coef()) {
+                    close(*got, *want, 1e-2);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_answer_is_a_minimum() {
+        let psi = psi(3);
+        let mut path = Path::new(&psi, Weighting::Equal, Par::one()).expect("numbers");
+        let lambda = path.largest * 0.2;
+        for _ in 0..20 {
+            path.solve(lambda);
+        }
+        let value = |beta: &[f64]| -> f64 {
+            let mut sum = 0.0;
+            for i in 0..15 {
+                let row = &beta[i * 3..i * 3 + 3];
+                sum += lambda * row.iter().fold(0.0, |m: f64, b| m.max(b.abs()));
+                for o in 0..3 {
+                    sum -= 2.0 * path.right[i * 3 + o] * row[o];
+                    sum += (0..15).map(|j| path.gram[i * 15 + j] * row[o] * beta[j * 3 + o]).sum::<f64>();
+                }
+            }
+            sum
+        };
+        let best = value(&path.beta);
+        for seed in 0..40 {
+            let mut moved = path.beta.clone();
+            moved.iter_mut().zip(toy::normals(15, 3, 100 + seed)).for_each(|(b, v)| *b += 1e-3 * v);
+            assert!(value(&moved) > best - 1e-9, "seed {seed}");
+        }
+        assert!(path.beta.chunks(3).any(|row| row.iter().all(|b| *b == 0.0)), "no row is zero");
+    }
+}

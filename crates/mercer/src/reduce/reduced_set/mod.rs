@@ -1,0 +1,215 @@
+//! Reduced sets: the same vectors of feature space written with fewer points.
+//!
+//! ```text
+//! Psi^o = sum_i a_io Phi(x_i), i = 1 .. n     ~     Psi'^o = sum_j b_jo Phi(z_j), j = 1 .. m,     m < n
+//! ```
+//!
+//! Predicting costs one kernel value a centre, so m instead of n is a speed-up of n / m. Two families of methods
+//! ([`Method`]): *construction* makes new points z, *selection* keeps some of the x. Whatever chose the z, the
+//! coefficients are those that leave the smallest `|Psi - Psi'|` (Schoelkopf et al. 1999, proposition 8).
+//!
+//! ```
+//! use mercer::reduce::reduced_set::{ReducedSetParams, Size, reduce};
+//! use mercer::{data::Points, expansion::Expansion, kernel::Kernel, Par};
+//! let x: Vec<f64> = (0..40).map(|i| f64::from(i) / 10.0).collect();
+//! let coef = x.iter().map(|x| x.sin()).collect();
+//! let psi = Expansion::new(Kernel::Rbf { gamma: 0.5 }, Points::dense(x, 1)?, coef, vec![0.0])?;
+//! let params = ReducedSetParams { size: Size::Vectors(4), ..ReducedSetParams::default() };
+//! let small = reduce(&psi, &params, Par::one(), &mut mercer::watch::silent())?;
+//! assert!(small.expansion.len() == 4 && small.report.error < 0.01);
+//! # Ok::<(), mercer::Error>(())
+//! ```
+
+mod construct;
+mod descend;
+mod fixed_point;
+mod gradient;
+mod l1;
+mod run;
+mod select;
+mod sheet;
+mod square;
+
+#[cfg(test)]
+mod tests;
+
+use serde::Serialize;
+
+use crate::data::Data;
+use crate::error::{Error, Result};
+use crate::expansion::Expansion;
+
+pub use l1::Weighting;
+pub use run::{reduce, reduce_until};
+
+/// How the smaller set is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// Construction where the kernel allows it: exact under `(x.y)^2`, by fixed points if it is radial, by descent if it has
+    /// a derivative; else greedy selection.
+    #[default]
+    Auto,
+    /// New vectors one by one, by fixed-point iteration; radial kernels (Schoelkopf et al. 1998).
+    FixedPoint,
+    /// New vectors one by one, by descent; kernels with a derivative (Burges 1996).
+    Gradient,
+    /// Eigenvectors: exact with at most as many vectors as columns, under `(x.y)^2`.
+    Square,
+    /// Only what is a linear combination of the rest is left out: nothing changes.
+    Exact,
+    /// Centres are removed one by one, each time the one whose loss costs least.
+    Greedy,
+    /// Centres are removed by the kernel PCA criterion (Schoelkopf et al. 1999, eq. 64).
+    Components,
+    /// Centres that keep a coefficient under an L1 penalty; for several outputs on the largest coefficient of a centre.
+    Penalty,
+}
+
+impl Method {
+    /// All of them with the names they are asked for by.
+    pub const ALL: [(&'static str, Method); 8] = [
+        ("auto", Method::Auto),
+        ("fixed-point", Method::FixedPoint),
+        ("gradient", Method::Gradient),
+        ("square", Method::Square),
+        ("exact", Method::Exact),
+        ("greedy", Method::Greedy),
+        ("kpca", Method::Components),
+        ("l1", Method::Penalty),
+    ];
+
+    /// The name it is asked for by.
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(_, m)| *m == self).map_or("auto", |(name, _)| name)
+    }
+
+    /// Whether it makes new points.
+    pub fn constructs(self) -> bool {
+        matches!(self, Method::FixedPoint | Method::Gradient | Method::Square)
+    }
+
+    /// What [`Method::Auto`] stands for; fails where the method does not exist for the kernel or the points.
+    fn on(self, psi: &Expansion, k: usize) -> Result<Method> {
+        let kernel = psi.kernel();
+        let numbers = !matches!(psi.centres().view().data, Data::Sequences { .. } | Data::RowNumbers(_));
+        let wrong = |wanted: &str| {
+            Err(Error::Unsupported(format!("method {} is for {wanted}, not for `{kernel}`", self.name())))
+        };
+        match self {
+            Method::Auto if numbers && k == 1 && square::applies(kernel) => Ok(Method::Square),
+            Method::Auto if numbers && sheet::radial(kernel) => Ok(Method::FixedPoint),
+            Method::Auto if numbers && kernel.has_gradient() => Ok(Method::Gradient),
+            Method::Auto => Ok(Method::Greedy),
+            Method::FixedPoint if !numbers || !sheet::radial(kernel) => wrong("functions of |x - y|"),
+            Method::Gradient if !numbers || !kernel.has_gradient() => wrong("kernels with a derivative"),
+            Method::Square if !numbers || !square::applies(kernel) => wrong("(x.y)^2"),
+            Method::Square if k > 1 => {
+                Err(Error::Unsupported("method square takes the outputs one by one: ask for each".into()))
+            }
+            asked => Ok(asked),
+        }
+    }
+}
+
+/// How large the set is to be.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Size {
+    /// So many vectors; under [`Share::Each`] and [`Share::Pooled`] for every output, on average.
+    Vectors(usize),
+    /// So many times fewer.
+    Ratio(f64),
+    /// As few as leave at most this `|Psi - Psi'| / |Psi|`.
+    Error(f64),
+}
+
+/// What several outputs have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Share {
+    /// One set for all of them.
+    #[default]
+    All,
+    /// A set for every output, used by that output only.
+    Each,
+    /// A set for every output, then used by all: the kernel values are there anyway.
+    Pooled,
+}
+
+/// What a reduction obeys.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReducedSetParams {
+    /// How the vectors are found.
+    pub method: Method,
+    /// How many.
+    pub size: Size,
+    /// What outputs share.
+    pub share: Share,
+    /// Steps of phase two, the joint descent over all vectors; none: 200 after construction, 0 after selection.
+    pub descent: Option<usize>,
+    /// Starts of each search for a vector.
+    pub starts: usize,
+    /// What a coefficient costs, for [`Method::Penalty`].
+    pub weighting: Weighting,
+    /// Seed of the random starts.
+    pub seed: u64,
+}
+
+impl Default for ReducedSetParams {
+    fn default() -> Self {
+        ReducedSetParams {
+            method: Method::Auto,
+            size: Size::Ratio(10.0),
+            share: Share::All,
+            descent: None,
+            starts: 12,
+            weighting: Weighting::default(),
+            seed: 1,
+        }
+    }
+}
+
+impl ReducedSetParams {
+    /// Fails if a parameter is outside its range.
+    pub fn check(&self) -> Result<()> {
+        match self.size {
+            Size::Vectors(0) => Err(Error::param("vectors", 0, "at least 1")),
+            Size::Ratio(r) if !(r >= 1.0 && r.is_finite()) => Err(Error::param("ratio", r, "at least 1")),
+            Size::Error(e) if !(0.0..1.0).contains(&e) => {
+                Err(Error::param("error", e, "at least 0 and below 1"))
+            }
+            _ if self.starts == 0 => Err(Error::param("starts", 0, "at least 1")),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A smaller expansion and how it came about.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reduced {
+    /// The expansion.
+    pub expansion: Expansion,
+    /// How it came about.
+    pub report: Report,
+}
+
+/// How a reduction went.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Report {
+    /// The method taken.
+    pub method: Method,
+    /// Centres before.
+    pub before: usize,
+    /// Centres after.
+    pub after: usize,
+    /// `|Psi - Psi'| / |Psi|`, all outputs together.
+    pub error: f64,
+    /// The same output by output.
+    pub error_by_output: Vec<f64>,
+    /// The same after each vector of phase one, from none at all on; empty for selection.
+    pub path: Vec<f64>,
+    /// Seconds phase one took: finding vectors one by one.
+    pub first_seconds: f64,
+    /// Seconds phase two took: moving them together.
+    pub second_seconds: f64,
+}

@@ -1,0 +1,419 @@
+//! From an expansion and wishes to a smaller expansion: which outputs go together, how many vectors, both phases.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::sync::Mutex;
+use std::time::Instant;
+
+use rayon::prelude::*;
+
+use super::construct::Construction;
+use super::l1::{self, Path};
+use super::{Method, Reduced, ReducedSetParams, Report, Share, Size, descend, select, square};
+use crate::data::Points;
+use crate::error::{Error, Result};
+use crate::expansion::Expansion;
+use crate::par::Par;
+use crate::watch::{Step, Watch};
+
+/// Steps of phase two where none are asked for.
+const DESCENT: usize = 200;
+
+/// Writes an expansion with fewer centres.
+pub fn reduce(
+    psi: &Expansion,
+    params: &ReducedSetParams,
+    par: Par,
+    watch: &mut Watch<'_>,
+) -> Result<Reduced> {
+    params.check()?;
+    match params.size {
+        Size::Error(most) => {
+            let mut enough = |small: &Expansion| Ok(errors(psi, small, par)?.0 <= most);
+            search(psi, params, &mut enough, par, watch)
+        }
+        size => Job::new(psi, params, par)?.build(size, watch),
+    }
+}
+
+/// Writes an expansion with as few centres as are enough; what is enough tells the caller, who sees one set after the other.
+/// The size asked for in `params` is not looked at. If nothing smaller is enough, the expansion comes back as it is.
+pub fn reduce_until(
+    psi: &Expansion,
+    params: &ReducedSetParams,
+    enough: &mut dyn FnMut(&Expansion) -> Result<bool>,
+    par: Par,
+    watch: &mut Watch<'_>,
+) -> Result<Reduced> {
+    ReducedSetParams { size: Size::Vectors(1), ..params.clone() }.check()?;
+    search(psi, params, enough, par, watch)
+}
+
+/// Doubles the size until it is enough, then halves the interval.
+fn search(
+    psi: &Expansion,
+    params: &ReducedSetParams,
+    enough: &mut dyn FnMut(&Expansion) -> Result<bool>,
+    par: Par,
+    watch: &mut Watch<'_>,
+) -> Result<Reduced> {
+    let mut job = Job::new(psi, params, par)?;
+    let most = job.groups.iter().map(|g| g.psi.len()).max().unwrap_or(0);
+    let (mut too_few, mut size) = (0, 1);
+    let mut found = loop {
+        if size >= most {
+            break job.unchanged()?;
+        }
+        let now = job.build(Size::Vectors(size), watch)?;
+        if enough(&now.expansion)? {
+            break now;
+        }
+        (too_few, size) = (size, size * 2);
+    };
+    let mut good = size.min(most);
+    // Within a tenth: the last vector is not worth another descent.
+    while good - too_few > 1 + good / 10 {
+        let middle = usize::midpoint(too_few, good);
+        let now = job.build(Size::Vectors(middle), watch)?;
+        if enough(&now.expansion)? {
+            (found, good) = (now, middle);
+        } else {
+            too_few = middle;
+        }
+    }
+    Ok(found)
+}
+
+/// The relative error of all outputs together, and of each.
+pub(super) fn errors(psi: &Expansion, small: &Expansion, par: Par) -> Result<(f64, Vec<f64>)> {
+    let (norm2, off) = (psi.norm2(par)?, psi.distance2_to(small, par)?);
+    let ratio = |off: f64, norm2: f64| if norm2 > 0.0 { (off / norm2).sqrt() } else { 0.0 };
+    let all = ratio(off.iter().sum(), norm2.iter().sum());
+    Ok((all, off.iter().zip(&norm2).map(|(o, n)| ratio(*o, *n)).collect()))
+}
+
+/// Outputs whose vectors are found together.
+struct Group {
+    outputs: Vec<usize>,
+    psi: Expansion,
+    /// Where its centres are in the whole expansion.
+    rows: Vec<usize>,
+    source: Source,
+}
+
+/// Where vectors come from.
+enum Source {
+    /// New ones, one by one.
+    Grows(Box<Construction>),
+    /// New ones, all known.
+    Known(Vec<f64>),
+    /// Centres in the order of how long they stay.
+    Kept(Vec<usize>),
+    /// Centres by a penalty.
+    Penalised(Box<Path>),
+}
+
+/// Centres chosen for a group, with the rows of the whole expansion they are, if they are.
+struct Chosen {
+    points: Points,
+    rows: Option<Vec<usize>>,
+}
+
+struct Job<'a> {
+    whole: &'a Expansion,
+    groups: Vec<Group>,
+    method: Method,
+    params: &'a ReducedSetParams,
+    par: Par,
+    first: f64,
+}
+
+impl<'a> Job<'a> {
+    fn new(whole: &'a Expansion, params: &'a ReducedSetParams, par: Par) -> Result<Self> {
+        let clock = Instant::now();
+        let k = whole.outputs();
+        let sets: Vec<Vec<usize>> = match params.share {
+            Share::All => vec![(0..k).collect()],
+            Share::Each | Share::Pooled => (0..k).map(|o| vec![o]).collect(),
+        };
+        let method = params.method.on(whole, sets[0].len())?;
+        let threads = if sets.len() > 1 { Par::one() } else { par };
+        let group = |outputs: Vec<usize>| -> Result<Group> {
+            let psi = whole.select(&outputs)?;
+            let used = |line: &[f64]| outputs.iter().any(|&o| line[o] != 0.0);
+            let rows = whole.coef().chunks(k).enumerate().filter(|(_, l)| used(l)).map(|(i, _)| i).collect();
+            let source = match method {
+                _ if psi.is_empty() => Source::Kept(Vec::new()),
+                Method::Square => Source::Known(square::vectors(&psi, threads)?),
+                Method::Exact => {
+                    Source::Kept(select::independent(psi.kernel(), psi.centres().view(), threads)?)
+                }
+                Method::Greedy => Source::Kept(select::greedy(&psi, threads)?),
+                Method::Components => Source::Kept(select::components(&psi, threads)?),
+                Method::Penalty => Source::Penalised(Box::new(Path::new(&psi, params.weighting, threads)?)),
+                by => {
+                    let by_gradient = by == Method::Gradient;
+                    let made =
+                        Construction::new(psi.clone(), by_gradient, params.starts, params.seed, threads)?;
+                    Source::Grows(Box::new(made))
+                }
+            };
+            Ok(Group { outputs, psi, rows, source })
+        };
+        let groups = if par.threads() > 1 {
+            sets.into_par_iter().map(group).collect::<Result<_>>()?
+        } else {
+            sets.into_iter().map(group).collect::<Result<_>>()?
+        };
+        Ok(Job { whole, groups, method, params, par, first: clock.elapsed().as_secs_f64() })
+    }
+
+    /// How many vectors each group gets.
+    fn sizes(&self, size: Size) -> Vec<usize> {
+        let all: usize = self.groups.iter().map(|g| g.psi.len()).sum();
+        let share = |n: usize, of: f64| ((n as f64 * of).round() as usize).clamp(1, n.max(1));
+        self.groups
+            .iter()
+            .map(|g| match size {
+                _ if self.method == Method::Exact => g.psi.len(),
+                Size::Ratio(r) => share(g.psi.len(), 1.0 / r),
+                Size::Vectors(v) if self.method.constructs() || self.groups.len() == 1 => v,
+                // Selection takes equal fractions from every output, so that sizes are averages.
+                Size::Vectors(v) => share(g.psi.len(), (v * self.groups.len()) as f64 / all.max(1) as f64),
+                Size::Error(_) => g.psi.len(),
+            })
+            .collect()
+    }
+
+    /// The expansion as it is.
+    fn unchanged(&self) -> Result<Reduced> {
+        self.told(self.whole.clone(), Vec::new(), 0.0)
+    }
+
+    fn build(&mut self, size: Size, watch: &mut Watch<'_>) -> Result<Reduced> {
+        let clock = Instant::now();
+        let sizes = self.sizes(size);
+        if self.groups.iter().zip(&sizes).all(|(g, &s)| s >= g.psi.len()) && self.method != Method::Exact {
+            return self.unchanged();
+        }
+        // Watchers are for one thread at a time.
+        let watch = Mutex::new((watch, false));
+        let step = |step: &Step| {
+            let mut held = watch.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let answer = (held.0)(step);
+            held.1 |= answer.is_break();
+            if held.1 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let threads = if self.groups.len() > 1 { Par::one() } else { self.par };
+        let mut chosen = self.choose(&sizes, threads, &step)?;
+        self.first += clock.elapsed().as_secs_f64();
+        let clock = Instant::now();
+        let steps = self.params.descent.unwrap_or(match self.method {
+            Method::FixedPoint | Method::Gradient => DESCENT,
+            _ => 0,
+        });
+        if steps > 0 {
+            let groups = &self.groups;
+            let together = |(g, chosen): (usize, &mut Chosen)| -> Result<()> {
+                if chosen.points.len() >= groups[g].psi.len() {
+                    return Ok(());
+                }
+                let (mut z, d) = (chosen.points.view().to_f64()?, chosen.points.dim());
+                let mut watch = |s: &Step| {
+                    let phase = format!("phase two, set {} of {}", g + 1, groups.len());
+                    step(&Step::new(phase, s.done, s.total))
+                };
+                descend::run(&groups[g].psi, &mut z, steps, threads, &mut watch)?;
+                *chosen = Chosen { points: shaped(z, d, &groups[g].psi)?, rows: None };
+                Ok(())
+            };
+            if self.par.threads() > 1 {
+                chosen.par_iter_mut().enumerate().try_for_each(together)?;
+            } else {
+                chosen.iter_mut().enumerate().try_for_each(together)?;
+            }
+        }
+        let cancelled = watch.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner).1;
+        if cancelled {
+            return Err(Error::Cancelled);
+        }
+        let small = self.joined(chosen)?;
+        let path = self.path();
+        self.told(small, path, clock.elapsed().as_secs_f64())
+    }
+
+    /// Phase one, or what of it is missing.
+    fn choose(
+        &mut self,
+        sizes: &[usize],
+        threads: Par,
+        step: &(impl Fn(&Step) -> ControlFlow<()> + Sync),
+    ) -> Result<Vec<Chosen>> {
+        if self.method == Method::Penalty {
+            let mut paths: Vec<&mut Path> = Vec::new();
+            for group in &mut self.groups {
+                if let Source::Penalised(path) = &mut group.source {
+                    paths.push(path);
+                }
+            }
+            let (sets, _) = l1::at_size(&mut paths, sizes.iter().sum());
+            let mut sets = sets.into_iter();
+            return Ok(self
+                .groups
+                .iter()
+                .map(|g| match g.source {
+                    Source::Penalised(_) => g.kept(&sets.next().unwrap_or_default()),
+                    _ => g.kept(&[]),
+                })
+                .collect());
+        }
+        let total = sizes.iter().sum::<usize>() as u64;
+        let pick = |(group, &size): (&mut Group, &usize)| -> Result<Chosen> {
+            if size >= group.psi.len() && !matches!(group.source, Source::Kept(_)) {
+                return Ok(group.kept(&(0..group.psi.len()).collect::<Vec<_>>()));
+            }
+            match &mut group.source {
+                Source::Grows(grows) => {
+                    let mut z = Vec::new();
+                    // A few at a time, so that a watcher can break in.
+                    for m in (0..=size).step_by(8).skip(1).chain([size]) {
+                        z = grows.at(m, threads)?;
+                        let done = (m * sizes.len()) as u64;
+                        if step(&Step::new("vectors", done.min(total), Some(total))).is_break() {
+                            return Err(Error::Cancelled);
+                        }
+                    }
+                    let points = shaped(z, group.psi.centres().dim(), &group.psi)?;
+                    Ok(Chosen { points, rows: None })
+                }
+                Source::Known(z) => {
+                    let d = group.psi.centres().dim();
+                    let z = z[..(size * d).min(z.len())].to_vec();
+                    Ok(Chosen { points: shaped(z, d, &group.psi)?, rows: None })
+                }
+                Source::Kept(order) => {
+                    let keep = order[..size.min(order.len())].to_vec();
+                    Ok(group.kept(&keep))
+                }
+                Source::Penalised(_) => Ok(group.kept(&[])),
+            }
+        };
+        if self.par.threads() > 1 {
+            self.groups.par_iter_mut().zip(sizes).map(pick).collect()
+        } else {
+            self.groups.iter_mut().zip(sizes).map(pick).collect()
+        }
+    }
+
+    /// The best coefficients on the chosen centres, all outputs in one expansion.
+    fn joined(&self, chosen: Vec<Chosen>) -> Result<Expansion> {
+        let (k, kernel) = (self.whole.outputs(), self.whole.kernel().clone());
+        if self.params.share == Share::Pooled {
+            let rows: Option<Vec<&Vec<usize>>> = chosen.iter().map(|c| c.rows.as_ref()).collect();
+            let centres = match rows {
+                Some(rows) => {
+                    let mut all: Vec<usize> = rows.into_iter().flatten().copied().collect();
+                    all.sort_unstable();
+                    all.dedup();
+                    self.whole.centres().gather(&all)
+                }
+                None => concat(chosen.iter().map(|c| &c.points), self.whole)?,
+            };
+            return self.whole.on_centres(centres, self.par);
+        }
+        let mut parts = Vec::with_capacity(chosen.len());
+        for (group, chosen) in self.groups.iter().zip(chosen) {
+            let small = group.psi.on_centres(chosen.points.clone(), self.par)?;
+            // Coefficients that came out as zero are gone from the expansion: take it from its own centres.
+            let rows = chosen.rows.filter(|rows| rows.len() == small.len());
+            parts.push((group, small, rows));
+        }
+        let offset = self.whole.offset().to_vec();
+        if parts.iter().all(|(_, _, rows)| rows.is_some()) {
+            // One centre that several outputs kept is one centre.
+            let mut lines: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
+            for (group, small, rows) in &parts {
+                let own = group.outputs.len();
+                for (row, coef) in rows.iter().flatten().zip(small.coef().chunks(own)) {
+                    let line = lines.entry(*row).or_insert_with(|| vec![0.0; k]);
+                    group.outputs.iter().zip(coef).for_each(|(&o, c)| line[o] = *c);
+                }
+            }
+            let keep: Vec<usize> = lines.keys().copied().collect();
+            let coef = lines.into_values().flatten().collect();
+            return Expansion::new(kernel, self.whole.centres().gather(&keep), coef, offset);
+        }
+        let centres = concat(parts.iter().map(|(_, small, _)| small.centres()), self.whole)?;
+        let mut coef = Vec::with_capacity(centres.len() * k);
+        for (group, small, _) in &parts {
+            for line in small.coef().chunks(group.outputs.len()) {
+                let mut wide = vec![0.0; k];
+                group.outputs.iter().zip(line).for_each(|(&o, c)| wide[o] = *c);
+                coef.extend(wide);
+            }
+        }
+        Expansion::new(kernel, centres, coef, offset)
+    }
+
+    /// The relative error after each vector, where vectors come one by one.
+    fn path(&self) -> Vec<f64> {
+        let rests: Option<Vec<&[f64]>> = self
+            .groups
+            .iter()
+            .map(|g| match &g.source {
+                Source::Grows(grows) => Some(grows.rest.as_slice()),
+                _ => None,
+            })
+            .collect();
+        let Some(rests) = rests else { return Vec::new() };
+        let steps = rests.iter().map(|r| r.len()).max().unwrap_or(0);
+        let at = |i: usize| rests.iter().map(|r| r[i.min(r.len() - 1)]).sum::<f64>();
+        let norm2 = at(0);
+        (0..steps).map(|i| if norm2 > 0.0 { (at(i) / norm2).sqrt() } else { 0.0 }).collect()
+    }
+
+    fn told(&self, expansion: Expansion, path: Vec<f64>, second_seconds: f64) -> Result<Reduced> {
+        let (error, error_by_output) = errors(self.whole, &expansion, self.par)?;
+        let report = Report {
+            method: self.method,
+            before: self.whole.len(),
+            after: expansion.len(),
+            error,
+            error_by_output,
+            path,
+            first_seconds: self.first,
+            second_seconds,
+        };
+        Ok(Reduced { expansion, report })
+    }
+}
+
+impl Group {
+    /// Some of the group's centres.
+    fn kept(&self, keep: &[usize]) -> Chosen {
+        let rows = keep.iter().map(|&i| self.rows[i]).collect();
+        Chosen { points: self.psi.centres().gather(keep), rows: Some(rows) }
+    }
+}
+
+/// New points that are images if the old ones are.
+fn shaped(z: Vec<f64>, d: usize, like: &Expansion) -> Result<Points> {
+    let points = Points::dense(z, d)?;
+    match like.centres().image() {
+        Some(shape) => points.with_image(shape),
+        None => Ok(points),
+    }
+}
+
+fn concat<'p>(parts: impl Iterator<Item = &'p Points>, whole: &Expansion) -> Result<Points> {
+    let mut all: Option<Points> = None;
+    for part in parts.filter(|p| !p.is_empty()) {
+        // New points are dense; old ones beside them must be, too.
+        let part = part.to_dense()?;
+        all = Some(match all {
+            None => part,
+            Some(all) => all.concat(&part)?,
+        });
+    }
+    Ok(all.unwrap_or_else(|| whole.centres().gather(&[])))
+}

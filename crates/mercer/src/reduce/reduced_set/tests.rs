@@ -1,0 +1,199 @@
+//! What must hold for every method.
+
+use super::*;
+use crate::data::Points;
+use crate::kernel::Kernel;
+use crate::par::Par;
+use crate::watch::silent;
+use mercer_testkit::{assert::close, toy};
+
+fn psi(line: &str, n: usize, d: usize, k: usize) -> Expansion {
+    let centres = Points::dense(toy::normals(n, d, 1), d).expect("rows");
+    let kernel: Kernel = line.parse().expect("a kernel");
+    Expansion::new(kernel, centres, toy::normals(n, k, 2), vec![0.5; k]).expect("fits")
+}
+
+fn reduced(psi: &Expansion, params: &ReducedSetParams) -> Reduced {
+    reduce(psi, params, Par::new(2), &mut silent()).expect("a set")
+}
+
+fn params(method: Method, size: Size) -> ReducedSetParams {
+    ReducedSetParams { method, size, ..ReducedSetParams::default() }
+}
+
+const SELECT: [Method; 3] = [Method::Greedy, Method::Components, Method::Penalty];
+const BUILD: [Method; 2] = [Method::FixedPoint, Method::Gradient];
+const SHARES: [Share; 3] = [Share::All, Share::Each, Share::Pooled];
+
+#[test]
+fn all_centres_kept_is_the_same_expansion() {
+    let psi = psi("rbf(gamma=0.3)", 20, 3, 2);
+    for method in SELECT.into_iter().chain(BUILD).chain([Method::Exact, Method::Auto]) {
+        for size in [Size::Vectors(20), Size::Vectors(1000), Size::Ratio(1.0), Size::Error(0.0)] {
+            for share in SHARES {
+                let small = reduced(&psi, &ReducedSetParams { share, ..params(method, size) });
+                let x = Points::dense(toy::normals(9, 3, 5), 3).expect("rows");
+                let (got, want) = (
+                    small.expansion.evaluate(x.view(), Par::one()).expect("numbers"),
+                    psi.evaluate(x.view(), Par::one()).expect("numbers"),
+                );
+                got.iter().zip(&want).for_each(|(g, w)| close(*g, *w, 1e-8));
+                assert!(small.report.error < 1e-6, "{method:?} {share:?} {}", small.report.error);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_error_never_grows_with_the_set() {
+    let psi = psi("rbf(gamma=0.3)", 30, 3, 3);
+    for method in SELECT.into_iter().chain(BUILD) {
+        for share in SHARES {
+            let mut last = 1.0 + 1e-12;
+            for m in [1, 2, 4, 8, 16, 29] {
+                let wish = ReducedSetParams { share, descent: Some(0), ..params(method, Size::Vectors(m)) };
+                let now = reduced(&psi, &wish);
+                assert!(
+                    now.report.error <= last,
+                    "{method:?} {share:?} at {m}: {} > {last}",
+                    now.report.error
+                );
+                last = now.report.error;
+                let most = if share == Share::All { m } else { 3 * m + 2 };
+                assert!(
+                    now.expansion.len() <= most,
+                    "{method:?} {share:?}: {} of {most}",
+                    now.expansion.len()
+                );
+                assert_eq!(now.expansion.offset(), psi.offset());
+            }
+            assert!(last < 0.5, "{method:?} {share:?} {last}");
+        }
+    }
+}
+
+#[test]
+fn phase_two_lowers_the_error_of_every_kernel() {
+    for line in ["rbf(gamma=0.3)", "poly(degree=3, scale=0.2, coef0=1)", "rbf(gamma=0.2)*linear + linear"] {
+        let psi = psi(line, 30, 4, 2);
+        let first =
+            reduced(&psi, &ReducedSetParams { descent: Some(0), ..params(Method::Auto, Size::Vectors(5)) });
+        let second = reduced(&psi, &params(Method::Auto, Size::Vectors(5)));
+        assert!(second.report.error < first.report.error, "{line}");
+        assert_eq!(second.expansion.len(), 5);
+        close(*first.report.path.last().expect("steps"), first.report.error, 1e-6);
+    }
+}
+
+#[test]
+fn coefficients_are_optimal_against_small_changes() {
+    let psi = psi("rbf(gamma=0.3)", 25, 3, 2);
+    let small = reduced(&psi, &params(Method::Greedy, Size::Vectors(6))).expansion;
+    let best: f64 = psi.distance2_to(&small, Par::one()).expect("numbers").iter().sum();
+    for seed in 0..30 {
+        let mut coef = small.coef().to_vec();
+        coef.iter_mut().zip(toy::normals(6, 2, 50 + seed)).for_each(|(c, v)| *c += 1e-3 * v);
+        let moved = Expansion::new(psi.kernel().clone(), small.centres().clone(), coef, vec![0.5; 2]);
+        let off = psi.distance2_to(&moved.expect("fits"), Par::one()).expect("numbers");
+        assert!(off.iter().sum::<f64>() > best);
+    }
+}
+
+#[test]
+fn greedy_removal_is_the_best_single_removal() {
+    let psi = psi("rbf(gamma=0.3)", 12, 2, 2);
+    let got = reduced(&psi, &params(Method::Greedy, Size::Vectors(11))).report.error;
+    let best = (0..12)
+        .map(|out| {
+            let keep: Vec<usize> = (0..12).filter(|&i| i != out).collect();
+            let small = psi.on_centres(psi.centres().gather(&keep), Par::one()).expect("definite");
+            super::run::errors(&psi, &small, Par::one()).expect("numbers").0
+        })
+        .fold(f64::INFINITY, f64::min);
+    close(got / best, 1.0, 1e-6);
+}
+
+#[test]
+fn one_output_shared_is_one_output_alone() {
+    // Several outputs that are multiples of one have the vectors of that one: eq. 19 is then eq. 12.
+    let one = psi("rbf(gamma=0.3)", 20, 3, 1);
+    let coef = one.coef().iter().flat_map(|c| [*c, -2.0 * c]).collect();
+    let two = Expansion::new(one.kernel().clone(), one.centres().clone(), coef, vec![0.0; 2]).expect("fits");
+    let wish = ReducedSetParams { descent: Some(0), ..params(Method::FixedPoint, Size::Vectors(3)) };
+    let (a, b) = (reduced(&one, &wish), reduced(&two, &wish));
+    let rows = |r: &Reduced| r.expansion.centres().view().to_f64().expect("dense");
+    rows(&a).iter().zip(rows(&b)).for_each(|(a, b)| close(*a, b, 1e-6));
+}
+
+#[test]
+fn duplicates_cost_nothing_and_huge_coefficients_do_no_harm() {
+    let base = psi("rbf(gamma=0.3)", 10, 3, 1);
+    let centres = base.centres().concat(base.centres()).expect("fits");
+    let coef = base.coef().iter().chain(base.coef()).map(|c| 1e9 * c).collect();
+    let twice = Expansion::new(base.kernel().clone(), centres, coef, vec![0.0]).expect("fits");
+    let exact = reduced(&twice, &params(Method::Exact, Size::Ratio(2.0)));
+    assert_eq!(exact.expansion.len(), 10);
+    assert!(exact.report.error < 1e-7);
+    for method in SELECT.into_iter().chain(BUILD) {
+        let small = reduced(&twice, &params(method, Size::Vectors(5)));
+        assert!(small.expansion.len() <= 5 && small.report.error < 1.0, "{method:?}");
+    }
+}
+
+#[test]
+fn one_centre_none_and_nothing_to_do() {
+    let one = psi("rbf(gamma=0.3)", 1, 3, 2);
+    assert_eq!(reduced(&one, &params(Method::Auto, Size::Ratio(10.0))).expansion, one);
+    let none = Expansion::new(one.kernel().clone(), one.centres().clone(), vec![0.0; 2], vec![0.1, 0.2])
+        .expect("fits");
+    for method in SELECT.into_iter().chain(BUILD) {
+        assert!(reduced(&none, &params(method, Size::Vectors(3))).expansion.is_empty());
+    }
+    let e =
+        reduce(&one, &params(Method::Auto, Size::Vectors(0)), Par::one(), &mut silent()).expect_err("none");
+    assert_eq!(e.to_string(), "vectors = 0: must be at least 1");
+    let e = reduce(&one, &params(Method::Square, Size::Vectors(1)), Par::one(), &mut silent());
+    assert_eq!(
+        e.expect_err("no square").to_string(),
+        "method square is for (x.y)^2, not for `rbf(gamma=0.3)`"
+    );
+}
+
+#[test]
+fn under_the_square_there_are_as_many_vectors_as_columns() {
+    let psi = psi("poly(degree=2, scale=0.5)", 40, 4, 1);
+    let small = reduced(&psi, &params(Method::Auto, Size::Ratio(10.0)));
+    assert_eq!((small.report.method, small.expansion.len()), (Method::Square, 4));
+    assert!(small.report.error < 1e-7, "{}", small.report.error);
+    // Three vectors that descent finds are no better than the three largest.
+    let three = reduced(&psi, &params(Method::Square, Size::Vectors(3))).report.error;
+    let found = reduced(&psi, &params(Method::Gradient, Size::Vectors(3))).report.error;
+    assert!(three <= found + 1e-9 && found < three * 1.2, "{three} {found}");
+}
+
+#[test]
+fn an_error_asked_for_is_kept_and_a_smaller_set_would_not_do() {
+    let psi = psi("rbf(gamma=0.1)", 40, 2, 2);
+    for share in SHARES {
+        let small = reduced(&psi, &ReducedSetParams { share, ..params(Method::Auto, Size::Error(0.05)) });
+        assert!(small.report.error <= 0.05 && small.expansion.len() < 40, "{:?}", small.report);
+    }
+}
+
+#[test]
+fn runs_repeat_and_threads_change_nothing_much() {
+    let psi = psi("rbf(gamma=0.3)", 25, 3, 3);
+    let wish = ReducedSetParams { share: Share::Each, ..params(Method::Auto, Size::Vectors(3)) };
+    let (a, b) = (reduced(&psi, &wish).expansion, reduced(&psi, &wish).expansion);
+    assert_eq!(a, b);
+    let one = reduce(&psi, &wish, Par::one(), &mut silent()).expect("a set").expansion;
+    assert_eq!(a, one);
+}
+
+#[test]
+fn a_watcher_can_break_off() {
+    let psi = psi("rbf(gamma=0.3)", 25, 3, 1);
+    let mut watch = |_: &crate::watch::Step| std::ops::ControlFlow::Break(());
+    let broken = reduce(&psi, &params(Method::Auto, Size::Vectors(5)), Par::one(), &mut watch);
+    assert!(matches!(broken, Err(crate::Error::Cancelled)));
+}
