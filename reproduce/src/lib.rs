@@ -22,7 +22,11 @@ mod lab;
 mod list;
 mod one_class;
 mod outcome;
+mod reduced;
 mod reject;
+mod rs_construction;
+mod rs_selection_kpca;
+mod rs_selection_l1;
 mod sv_overlap;
 mod usps_kernels;
 
@@ -68,6 +72,9 @@ pub static ALL: &[Experiment] = &[
     denoise_gaussians::EXPERIMENT,
     denoise_curves::EXPERIMENT,
     denoise_usps::EXPERIMENT,
+    rs_selection_kpca::EXPERIMENT,
+    rs_selection_l1::EXPERIMENT,
+    rs_construction::EXPERIMENT,
 ];
 
 /// The experiment of a name.

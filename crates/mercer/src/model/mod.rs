@@ -6,6 +6,7 @@
 
 mod columns;
 mod common;
+mod compress;
 mod explain;
 mod json;
 mod kpca;
@@ -25,6 +26,7 @@ mod sphere;
 pub mod svc;
 mod svr;
 
+pub use compress::{CompressParams, Compressed, Compression, Goal};
 pub use explain::{ColumnWeight, Explanation, Influence, MachineFacts, Suspect};
 pub use kpca::{
     DenoiseParams, Denoiser, KpcaMethod, KpcaModel, KpcaParams, Tried, empirical_map, noise_level,

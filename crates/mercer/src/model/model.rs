@@ -167,7 +167,7 @@ impl Body {
         }
     }
 
-    fn decision(&self, points: View<'_>, par: Par) -> Result<Vec<f64>> {
+    pub(super) fn decision(&self, points: View<'_>, par: Par) -> Result<Vec<f64>> {
         match self {
             Body::Svc(m) => m.decision(points, par),
             Body::Svr(m) => m.predict(points, par),
@@ -179,7 +179,7 @@ impl Body {
         }
     }
 
-    fn predict(&self, points: View<'_>, par: Par) -> Result<Targets> {
+    pub(super) fn predict(&self, points: View<'_>, par: Par) -> Result<Targets> {
         match self {
             Body::Svc(m) => m.predict_labels(points, par).map(Targets::Classes),
             Body::Svr(m) => m.predict(points, par).map(Targets::Reals),
@@ -237,6 +237,18 @@ impl Body {
             Body::Sphere(m) => &m.info,
             Body::Kpca(m) => &m.info,
             Body::Layered(m) => m.then.info(),
+        }
+    }
+
+    pub(super) fn info_mut(&mut self) -> &mut Info {
+        match self {
+            Body::Svc(m) => &mut m.info,
+            Body::Svr(m) => &mut m.info,
+            Body::Ridge(m) => &mut m.info,
+            Body::OneClass(m) => &mut m.info,
+            Body::Sphere(m) => &mut m.info,
+            Body::Kpca(m) => &mut m.info,
+            Body::Layered(m) => m.then.info_mut(),
         }
     }
 
@@ -403,7 +415,7 @@ impl Model {
     }
 
     /// Points after the stages and a machine whose centres have as many columns.
-    fn fitting<'a>(&'a self, points: View<'a>, par: Par) -> Result<(Cow<'a, Body>, Ready<'a>)> {
+    pub(super) fn fitting<'a>(&'a self, points: View<'a>, par: Par) -> Result<(Cow<'a, Body>, Ready<'a>)> {
         let points = if self.stages.is_empty() {
             Ready::As(points)
         } else {
@@ -460,13 +472,13 @@ fn behind<'a>(body: &'a Body, points: Ready<'a>, par: Par) -> Result<(&'a Body, 
 }
 
 /// Points as they came, or made anew.
-enum Ready<'a> {
+pub(super) enum Ready<'a> {
     As(View<'a>),
     New(Points),
 }
 
 impl Ready<'_> {
-    fn view(&self) -> View<'_> {
+    pub(super) fn view(&self) -> View<'_> {
         match self {
             Ready::As(view) => *view,
             Ready::New(points) => points.view(),

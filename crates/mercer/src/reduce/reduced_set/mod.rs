@@ -40,7 +40,7 @@ use crate::error::{Error, Result};
 use crate::expansion::Expansion;
 
 pub use l1::Weighting;
-pub use run::{reduce, reduce_until};
+pub use run::{reduce, reduce_path, reduce_until};
 
 /// How the smaller set is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
@@ -161,7 +161,7 @@ impl Default for ReducedSetParams {
             size: Size::Ratio(10.0),
             share: Share::All,
             descent: None,
-            starts: 12,
+            starts: 8,
             weighting: Weighting::default(),
             seed: 1,
         }

@@ -32,8 +32,28 @@ pub fn reduce(
             let mut enough = |small: &Expansion| Ok(errors(psi, small, par)?.0 <= most);
             search(psi, params, &mut enough, par, watch)
         }
-        size => Job::new(psi, params, par)?.build(size, watch),
+        size => Job::new(psi, params, par)?.build(size, params.descent, watch),
     }
+}
+
+/// Sets of several sizes, each with its own number of steps of phase two; what they have in common is done once. The size and
+/// the steps asked for in `params` are not looked at.
+pub fn reduce_path(
+    psi: &Expansion,
+    params: &ReducedSetParams,
+    wanted: &[(Size, Option<usize>)],
+    par: Par,
+    watch: &mut Watch<'_>,
+) -> Result<Vec<Reduced>> {
+    for &(size, descent) in wanted {
+        ReducedSetParams { size, descent, ..params.clone() }.check()?;
+    }
+    let mut job = Job::new(psi, params, par)?;
+    let one = |&(size, descent): &(Size, Option<usize>)| match size {
+        Size::Error(_) => reduce(psi, &ReducedSetParams { size, descent, ..params.clone() }, par, watch),
+        _ => job.build(size, descent, watch),
+    };
+    wanted.iter().map(one).collect()
 }
 
 /// Writes an expansion with as few centres as are enough; what is enough tells the caller, who sees one set after the other.
@@ -64,7 +84,7 @@ fn search(
         if size >= most {
             break job.unchanged()?;
         }
-        let now = job.build(Size::Vectors(size), watch)?;
+        let now = job.build(Size::Vectors(size), params.descent, watch)?;
         if enough(&now.expansion)? {
             break now;
         }
@@ -74,7 +94,7 @@ fn search(
     // Within a tenth: the last vector is not worth another descent.
     while good - too_few > 1 + good / 10 {
         let middle = usize::midpoint(too_few, good);
-        let now = job.build(Size::Vectors(middle), watch)?;
+        let now = job.build(Size::Vectors(middle), params.descent, watch)?;
         if enough(&now.expansion)? {
             (found, good) = (now, middle);
         } else {
@@ -190,7 +210,7 @@ impl<'a> Job<'a> {
         self.told(self.whole.clone(), Vec::new(), 0.0)
     }
 
-    fn build(&mut self, size: Size, watch: &mut Watch<'_>) -> Result<Reduced> {
+    fn build(&mut self, size: Size, descent: Option<usize>, watch: &mut Watch<'_>) -> Result<Reduced> {
         let clock = Instant::now();
         let sizes = self.sizes(size);
         if self.groups.iter().zip(&sizes).all(|(g, &s)| s >= g.psi.len()) && self.method != Method::Exact {
@@ -208,7 +228,7 @@ impl<'a> Job<'a> {
         let mut chosen = self.choose(&sizes, threads, &step)?;
         self.first += clock.elapsed().as_secs_f64();
         let clock = Instant::now();
-        let steps = self.params.descent.unwrap_or(match self.method {
+        let steps = descent.unwrap_or(match self.method {
             Method::FixedPoint | Method::Gradient => DESCENT,
             _ => 0,
         });

@@ -1,0 +1,106 @@
+//! What the experiments on reduced sets have in common: ten machines on the smoothed USPS digits, made smaller.
+
+use mercer::Result;
+use mercer::expansion::Expansion;
+use mercer::kernel::Kernel;
+use mercer::model::svc::SvcModel;
+use mercer::model::{Body, Model};
+use mercer::reduce::reduced_set::{ReducedSetParams, Size};
+
+use crate::data::{Split, Usps};
+use crate::digits::{C, error_percent};
+use crate::lab::Lab;
+use crate::outcome::{Better, Chosen, Row, Unit};
+
+/// The papers' kernel on the digits, `exp(-|x - y|^2 / 128)`.
+pub(crate) const KERNEL: Kernel = Kernel::Rbf { gamma: 1.0 / 128.0 };
+
+/// The ten machines, against the rest, and the digits they were trained on.
+pub(crate) struct Ten {
+    pub digits: Split,
+    pub whole: SvcModel,
+}
+
+impl Lab<'_> {
+    /// The papers' ten machines on the smoothed digits.
+    pub(crate) fn ten_machines(&mut self) -> Result<Ten> {
+        let digits = self.usps(Usps::Smoothed)?;
+        self.step("ten machines", 0, 1)?;
+        let whole = self.classifier(KERNEL, C, &digits.train)?;
+        Ok(Ten { digits, whole })
+    }
+
+    /// The machines with other vectors and thresholds recomputed on the training digits, for several sizes of one kind: test
+    /// error, vectors and the relative error in feature space.
+    pub(crate) fn tried(&mut self, ten: &Ten, set: &ReducedSetParams, tries: &[Try]) -> Result<Vec<Row>> {
+        let model = Model::from(Body::Svc(ten.whole.clone()));
+        let wanted: Vec<_> = tries.iter().map(|t| (Size::Vectors(t.vectors), t.descent)).collect();
+        let (par, train) = (self.par(), &ten.digits.train);
+        let small = model.compress_path(set, &wanted, Some(train), par, &mut mercer::watch::silent())?;
+        let mut rows = Vec::new();
+        for (t, small) in tries.iter().zip(small) {
+            let Body::Svc(machine) = &small.model.body else { continue };
+            let error = error_percent(machine, &ten.digits.test, par)?;
+            let paper = t.paper.and_then(|p| self.paper(p));
+            rows.push(t.row("test error", paper, error, Unit::Percent, Better::Lower));
+            rows.push(t.row("vectors", None, vectors(&machine.expansion), Unit::Count, Better::Near));
+            let off = 100.0 * small.about.set.error;
+            rows.push(t.row("|Psi - Psi'| / |Psi|", None, off, Unit::Percent, Better::Lower));
+        }
+        Ok(rows)
+    }
+}
+
+/// A row of an experiment.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Try {
+    pub group: &'static str,
+    pub setting: String,
+    pub vectors: usize,
+    pub descent: Option<usize>,
+    pub paper: Option<f64>,
+}
+
+impl Try {
+    fn row(
+        &self,
+        quantity: &'static str,
+        paper: Option<f64>,
+        mercer: f64,
+        unit: Unit,
+        better: Better,
+    ) -> Row {
+        Row {
+            group: self.group.into(),
+            setting: self.setting.clone(),
+            quantity,
+            paper,
+            mercer,
+            unit,
+            better,
+            chosen: Chosen::Paper,
+        }
+    }
+}
+
+/// Vectors a machine, on average: coefficients that are not zero.
+pub(crate) fn vectors(f: &Expansion) -> f64 {
+    f.coef().iter().filter(|c| **c != 0.0).count() as f64 / f.outputs() as f64
+}
+
+/// The machines as they are, to compare with.
+pub(crate) fn uncompressed(lab: &Lab<'_>, ten: &Ten) -> Result<Vec<Row>> {
+    let whole = Try { group: "uncompressed", setting: "all SVs".into(), ..Try::default() };
+    let error = error_percent(&ten.whole, &ten.digits.test, lab.par())?;
+    let paper = lab.paper(4.4);
+    Ok(vec![
+        whole.row("test error", paper, error, Unit::Percent, Better::Lower),
+        whole.row("vectors", None, vectors(&ten.whole.expansion), Unit::Count, Better::Near),
+        whole.row("|Psi - Psi'| / |Psi|", None, 0.0, Unit::Percent, Better::Lower),
+    ])
+}
+
+/// Only so many of the sizes where the run is on a part of the data.
+pub(crate) fn sizes<'s, T>(lab: &Lab<'_>, all: &'s [T]) -> &'s [T] {
+    if lab.settings.rows.is_some() { &all[..2.min(all.len())] } else { all }
+}
