@@ -193,3 +193,17 @@ fn digits_come_back_and_are_told_apart_by_components() {
     let Some(outcome) = small("kpca-usps") else { return };
     assert!(outcome.rows.iter().all(|r| r.paper.is_none() && r.mercer < 60.0), "{:?}", outcome.rows);
 }
+
+#[test]
+fn reduced_sets_lose_less_the_more_vectors_they_have() {
+    for name in ["rs-construction", "rs-selection-kpca", "rs-selection-l1"] {
+        let Some(outcome) = small(name) else { return };
+        let off: Vec<_> = outcome.rows.iter().filter(|r| r.quantity.starts_with("|Psi")).collect();
+        assert!(off.iter().all(|r| (0.0..=100.0).contains(&r.mercer)), "{off:?}");
+        for pair in off.windows(2).filter(|p| p[0].group == p[1].group && p[0].group != "shared by all ten") {
+            assert!(pair[1].mercer <= pair[0].mercer, "{pair:?}");
+        }
+        let errors = outcome.rows.iter().filter(|r| r.quantity == "test error");
+        assert!(errors.clone().count() > 3 && errors.clone().all(|r| r.mercer < 80.0), "{name}");
+    }
+}

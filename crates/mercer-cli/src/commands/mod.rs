@@ -2,6 +2,7 @@
 //! the parser, the help and the first screen are made.
 
 mod completions;
+mod compress;
 mod convert;
 mod data;
 mod denoise;
@@ -28,6 +29,7 @@ pub(crate) static ALL: &[Entry] = &[
     entry::<evaluate::Evaluate>(),
     entry::<explain::Explain>(),
     entry::<train::Novelty>(),
+    entry::<compress::Compress>(),
     entry::<convert::Convert>(),
     entry::<denoise::Denoise>(),
     entry::<reproduce::Reproduce>(),
@@ -50,7 +52,7 @@ pub(crate) static ALL: &[Entry] = &[
 /// Headings of the first screen for commands of one word, with those commands.
 pub(crate) static SINGLE: &[(&str, &[&str])] = &[
     ("Start here", &["tour"]),
-    ("Learn", &["train", "predict", "evaluate", "explain", "novelty", "denoise", "convert"]),
+    ("Learn", &["train", "predict", "evaluate", "explain", "novelty", "compress", "denoise", "convert"]),
     ("Also", &["reproduce", "completions", "man"]),
 ];
 

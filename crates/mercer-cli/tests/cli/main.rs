@@ -1,6 +1,7 @@
 //! The built command, run as people run it: what it prints, what it refuses and how it ends.
 
 mod browser;
+mod compress;
 mod data;
 mod help;
 mod interrupt;

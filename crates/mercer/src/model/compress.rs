@@ -212,15 +212,15 @@ fn answers(body: &Body, view: View<'_>, par: Par) -> Result<Option<Labels>> {
 fn refit(old: &Body, small: Expansion, rows: &Rows<'_>, par: Par) -> Result<(Body, Vec<String>)> {
     let mut notes = Vec::new();
     let body = match old {
-        Body::Svc(m) => Body::Svc(classifier(m, small, rows, &mut notes, par)?),
+        Body::Svc(m) => Body::Svc(classifier(m, &small, rows, &mut notes, par)?),
         Body::Svr(m) => Body::Svr(crate::model::SvrModel {
-            expansion: shifted(small, rows, par)?,
+            expansion: shifted(&small, rows, par)?,
             support: Vec::new(),
             checkpoint: None,
             ..m.clone()
         }),
         Body::Ridge(m) => Body::Ridge(crate::model::RidgeModel {
-            expansion: shifted(small, rows, par)?,
+            expansion: shifted(&small, rows, par)?,
             support: Vec::new(),
             ..m.clone()
         }),
@@ -275,8 +275,8 @@ fn shifts(small: &Expansion, before: &[f64], rows: &Rows<'_>, par: Par) -> Resul
     Ok((shift, now))
 }
 
-fn shifted(small: Expansion, rows: &Rows<'_>, par: Par) -> Result<Expansion> {
-    let (shift, _) = shifts(&small, &rows.outputs, rows, par)?;
+fn shifted(small: &Expansion, rows: &Rows<'_>, par: Par) -> Result<Expansion> {
+    let (shift, _) = shifts(small, &rows.outputs, rows, par)?;
     small.with_offset(sum(small.offset(), &shift))
 }
 
@@ -284,17 +284,17 @@ fn sum(a: &[f64], b: &[f64]) -> Vec<f64> {
     a.iter().zip(b).map(|(a, b)| a + b).collect()
 }
 
-/// A classifier's thresholds: those with the fewest errors of the whole machine among the mean shift and, where labels are
-/// known, the best threshold of each machine alone. Then its probabilities and its reject rule.
+/// A classifier's thresholds: those with the fewest errors of the whole machine among the mean shift, the best threshold of
+/// each machine alone, and, against the rest, the best of all together. Then its probabilities and its reject rule.
 fn classifier(
     old: &SvcModel,
-    small: Expansion,
+    small: &Expansion,
     rows: &Rows<'_>,
     notes: &mut Vec<String>,
     par: Par,
 ) -> Result<SvcModel> {
     let k = small.outputs();
-    let (shift, now) = shifts(&small, &rows.outputs, rows, par)?;
+    let (shift, now) = shifts(small, &rows.outputs, rows, par)?;
     let labels = rows.labels().map(|labels| classes(old, labels)).transpose()?;
     // Without labels the old answers are what is to be kept.
     let wanted = match (&labels, &rows.answers) {
@@ -320,7 +320,15 @@ fn classifier(
         let moved: Vec<f64> = now.iter().zip(shift.iter().cycle()).map(|(f, s)| f + s).collect();
         old.classes_of(&moved).iter().zip(&wanted).filter(|(a, b)| a != b).count()
     };
-    let shift = if wrong(&alone) < wrong(&shift) { alone } else { shift };
+    // The rows are those the machine was trained on: thresholds that only a few of them ask for would be noise.
+    let better = |new: &[f64], old: &[f64]| {
+        let before = wrong(old) as f64;
+        (wrong(new) as f64) < before - 2.0 * before.sqrt()
+    };
+    let together = jointly(old, &now, &wanted, shift.clone());
+    let shift = [alone, together]
+        .into_iter()
+        .fold(shift, |best, next| if better(&next, &best) { next } else { best });
     let offset = sum(small.offset(), &shift);
     let moved: Vec<f64> = now.iter().zip(shift.iter().cycle()).map(|(f, s)| f + s).collect();
     let mut new = SvcModel {
@@ -364,6 +372,33 @@ fn classifier(
     };
     Ok(new)
 }
+
+/// Thresholds moved one after the other to where the whole machine has the fewest errors, given the others: for machines
+/// against the rest, of which the largest output wins.
+fn jointly(old: &SvcModel, now: &[f64], wanted: &[u32], mut shift: Vec<f64>) -> Vec<f64> {
+    let k = shift.len();
+    if k < 2 || old.machines.iter().any(|m| m.sides.negative.is_some()) {
+        return shift;
+    }
+    for _ in 0..PASSES {
+        for o in 0..k {
+            let judged = now.chunks(k).zip(wanted).filter_map(|(line, &class)| {
+                // Machine o answers where it is above the best of the others.
+                let (rival, top) = (0..k)
+                    .filter(|&j| j != o)
+                    .map(|j| (old.machines[j].sides.positive, line[j] + shift[j]))
+                    .fold((0, f64::NEG_INFINITY), |best, next| if next.1 > best.1 { next } else { best });
+                let own = old.machines[o].sides.positive == class;
+                (own || rival == class).then_some((line[o] - top, own))
+            });
+            shift[o] = best_shift(judged.collect(), shift[o]);
+        }
+    }
+    shift
+}
+
+/// Rounds over all machines when their thresholds are moved together.
+const PASSES: usize = 3;
 
 /// Labels as numbers of the model's classes; a class the model does not know is an error.
 fn classes(model: &SvcModel, labels: &Labels) -> Result<Vec<u32>> {

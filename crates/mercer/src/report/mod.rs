@@ -4,6 +4,7 @@
 //! print what comes out of here and add nothing.
 
 mod components;
+mod compress;
 mod convert;
 mod data_info;
 mod evaluate;
@@ -30,6 +31,7 @@ mod written;
 use serde::Serialize;
 
 pub use components::{Components, Denoised, components_page, denoised_page};
+pub use compress::{CompressReport, Weight};
 pub use convert::Converted;
 pub use data_info::DataInfo;
 pub use evaluate::Evaluated;

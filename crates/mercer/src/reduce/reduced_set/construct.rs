@@ -17,6 +17,9 @@ use crate::expansion::Expansion;
 use crate::num::{Mat, factor, product};
 use crate::par::Par;
 
+/// The share of a vector's squared length that must be new: less would make the coefficients explode.
+const NEW: f64 = 1e-2;
+
 /// A set that grows.
 #[derive(Debug)]
 pub(super) struct Construction {
@@ -94,14 +97,15 @@ impl Construction {
         } else {
             fixed_point::run(&self.all, &self.coef, &mut z, self.spread, par)?
         };
-        let best = (0..merit.len()).max_by(|&a, &b| merit[a].total_cmp(&merit[b])).unwrap_or(0);
+        let values = self.all.look(&z, par)?.values;
+        let best = self.best(&z, &merit, &values)?;
         // What is left is rounding: further vectors would be noise on noise.
         if merit[best].is_nan() || merit[best] <= 1e-24 * self.rest[0] {
             self.exhausted = true;
             return Ok(());
         }
         let z = z[best * d..(best + 1) * d].to_vec();
-        let values = self.all.look(&z, par)?.values;
+        let values = values[best * self.all.len()..(best + 1) * self.all.len()].to_vec();
         let own = self.psi.kernel().value(Row::F64(&z), Row::F64(&z));
         let mut right = vec![0.0; k];
         product::nn(&mut right, Mat::new(&values, 1, n), Mat::new(self.psi.coef(), n, k), 1);
@@ -110,18 +114,45 @@ impl Construction {
         self.within.push([&values[n..], &[own]].concat());
         self.all.push(&z);
         let m = self.within.len();
-        let mut gram = vec![0.0; m * m];
-        for (i, line) in self.within.iter().enumerate() {
-            for (j, &v) in line.iter().enumerate() {
-                (gram[i * m + j], gram[j * m + i]) = (v, v);
-            }
-        }
+        let gram = self.gram();
         let (beta, _) = factor::solve_spd(&gram, m, &self.right, k)?;
         let gained: f64 = beta.iter().zip(&self.right).map(|(b, r)| b * r).sum();
         self.rest.push((self.rest[0] - gained).max(0.0));
         self.coef.truncate(n * k);
         self.coef.extend(beta.iter().map(|b| -b));
         Ok(())
+    }
+
+    /// The vectors' own kernel matrix.
+    fn gram(&self) -> Vec<f64> {
+        let m = self.within.len();
+        let mut gram = vec![0.0; m * m];
+        for (i, line) in self.within.iter().enumerate() {
+            for (j, &v) in line.iter().enumerate() {
+                (gram[i * m + j], gram[j * m + i]) = (v, v);
+            }
+        }
+        gram
+    }
+
+    /// Of the vectors found the one that lowers the error most. The residual is orthogonal to all earlier vectors, so what
+    /// counts of `Phi(z)` is the part that is, too: `(Psi_m . Phi(z))^2 / |that part|^2`.
+    fn best(&self, z: &[f64], merit: &[f64], values: &[f64]) -> Result<usize> {
+        let (d, n, all, m, s) = (self.all.d, self.psi.len(), self.all.len(), self.within.len(), merit.len());
+        let mut known = vec![0.0; m * s];
+        for (i, line) in values.chunks(all).enumerate() {
+            line[n..].iter().enumerate().for_each(|(j, v)| known[j * s + i] = *v);
+        }
+        let (on, _) = factor::solve_spd(&self.gram(), m, &known, s)?;
+        let gain = |i: usize| {
+            let z = Row::F64(&z[i * d..(i + 1) * d]);
+            let own = self.psi.kernel().value(z, z);
+            let inside: f64 = (0..m).map(|j| known[j * s + i] * on[j * s + i]).sum();
+            let inner2 = if self.by_gradient { merit[i] * own } else { merit[i] };
+            inner2 / (own - inside).max(NEW * own)
+        };
+        let gains: Vec<f64> = (0..s).map(gain).collect();
+        Ok((0..s).max_by(|&a, &b| gains[a].total_cmp(&gains[b])).unwrap_or(0))
     }
 
     /// Where to look for the next vector: the centres the residual points at most, and as many at random.

@@ -17,7 +17,7 @@ use crate::num::{Mat, product};
 use crate::par::Par;
 
 /// Most rounds, and the length of a step, in units of the points' spread, below which a start has arrived.
-const ROUNDS: usize = 40;
+const ROUNDS: usize = 50;
 const TOL: f64 = 1e-3;
 /// Halvings of a step before a start counts as arrived.
 const CUTS: u32 = 6;

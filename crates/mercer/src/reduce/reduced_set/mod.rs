@@ -161,7 +161,7 @@ impl Default for ReducedSetParams {
             size: Size::Ratio(10.0),
             share: Share::All,
             descent: None,
-            starts: 8,
+            starts: 12,
             weighting: Weighting::default(),
             seed: 1,
         }

@@ -1,0 +1,163 @@
+//! `mercer compress`: a model with fewer centres.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use clap::Args;
+use mercer::data::{Dataset, Targets};
+use mercer::model::{CompressParams, Goal, Model};
+use mercer::reduce::reduced_set::{Method, ReducedSetParams, Share, Size};
+use mercer::report::{CompressReport, Weight};
+use mercer::{Error, Par, Result};
+
+use crate::commands::Command;
+use crate::context::Context;
+use crate::failure::Done;
+use crate::model;
+use crate::progress::Progress;
+use crate::source::Reading;
+
+/// Make a model smaller and faster
+///
+/// Predicting costs one kernel value a centre. A reduced set writes the same outputs with fewer centres: new points made for
+/// the purpose, or some of the old ones. Say how small (--vectors, --ratio) or how good (--agreement, --error-budget). With
+/// the training data, thresholds, probabilities and reject rules are made anew on it; without, thresholds are made on the
+/// model's own centres and what needs labels is dropped.
+#[derive(Debug, Args)]
+#[command(
+    group = clap::ArgGroup::new("goal").multiple(false),
+    after_help = "Examples:
+  mercer compress digits.mercer digits.csv --ratio 10 -o small.mercer
+  mercer compress digits.mercer digits.csv --agreement 0.99 -o small.mercer
+  mercer compress old.model --vectors 50 --method greedy -o small.mercer"
+)]
+pub(crate) struct Compress {
+    /// The model
+    #[arg(value_name = "MODEL")]
+    model: PathBuf,
+
+    /// Its training data; `-` is standard input
+    #[arg(value_name = "DATA")]
+    file: Option<PathBuf>,
+
+    /// So many centres
+    #[arg(long, value_name = "N", group = "goal")]
+    vectors: Option<usize>,
+
+    /// So many times fewer centres [default: 10]
+    #[arg(long, value_name = "R", group = "goal")]
+    ratio: Option<f64>,
+
+    /// As few centres as keep this share of answers
+    #[arg(long, value_name = "SHARE", group = "goal")]
+    agreement: Option<f64>,
+
+    /// As few centres as keep the distance in feature space below this share of the length
+    #[arg(long, value_name = "SHARE", group = "goal")]
+    error_budget: Option<f64>,
+
+    /// auto, fixed-point, gradient, square, exact, greedy, kpca or l1
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = method)]
+    method: Method,
+
+    /// A set for every output instead of one for all; --vectors then counts those of each
+    #[arg(long)]
+    each: bool,
+
+    /// Steps of the joint descent over all new centres [default: 200; none for methods that select]
+    #[arg(long, value_name = "N")]
+    descent: Option<usize>,
+
+    /// The smaller model's file
+    #[arg(short, long, value_name = "FILE")]
+    out: PathBuf,
+
+    #[command(flatten)]
+    reading: Reading,
+}
+
+fn method(name: &str) -> std::result::Result<Method, String> {
+    let names: Vec<&str> = Method::ALL.iter().map(|(name, _)| *name).collect();
+    let found = Method::ALL.iter().find(|(known, _)| *known == name).map(|(_, method)| *method);
+    found.ok_or_else(|| format!("must be one of {}", names.join(", ")))
+}
+
+impl Command for Compress {
+    const PATH: &'static [&'static str] = &["compress"];
+
+    fn run(self, context: &Context) -> Done {
+        model::can_write(&self.out)?;
+        let whole = model::read(&self.model)?;
+        let data = self.file.as_ref().map(|file| self.reading.read_by(file, &whole)).transpose()?;
+        let goal = match (self.vectors, self.agreement, self.error_budget) {
+            (Some(n), ..) => Goal::Size(Size::Vectors(n)),
+            (_, Some(share), _) => Goal::Agreement(share),
+            (.., Some(share)) => Goal::Size(Size::Error(share)),
+            _ => Goal::Size(Size::Ratio(self.ratio.unwrap_or(10.0))),
+        };
+        let set = ReducedSetParams {
+            method: self.method,
+            share: if self.each { Share::Each } else { Share::All },
+            descent: self.descent,
+            seed: context.seed,
+            ..ReducedSetParams::default()
+        };
+        let mut watch = Progress::new(context).watch();
+        let small = whole.compress(&CompressParams { goal, set }, data.as_ref(), context.par, &mut watch)?;
+        drop(watch);
+        small.model.save(&self.out)?;
+        let weigh = |model: &Model, file: &Path| weight(model, file, data.as_ref(), context.par);
+        let report = CompressReport {
+            model: self.model.display().to_string(),
+            before: weigh(&whole, &self.model)?,
+            after: weigh(&small.model, &self.out)?,
+            file: self.out,
+            classes: !whole.classes().is_empty(),
+            about: small.about,
+        };
+        context.show(&report)
+    }
+}
+
+/// Runs that a time is the best of.
+const RUNS: usize = 3;
+
+/// Size, speed and error of a model; without data its speed is that on its own centres.
+fn weight(model: &Model, file: &Path, data: Option<&Dataset>, par: Par) -> Result<Weight> {
+    let centres = model.body.expansion().centres();
+    let mut best = f64::INFINITY;
+    for _ in 0..RUNS {
+        let clock = Instant::now();
+        let rows = match data {
+            Some(data) => model.decision(data.points.view(), par).map(|_| data.len())?,
+            None => model.body.expansion().evaluate(centres.view(), par).map(|_| centres.len())?,
+        };
+        best = best.min(clock.elapsed().as_secs_f64() / rows.max(1) as f64);
+    }
+    let error = match data {
+        Some(data) => error(model, data, par)?,
+        None => None,
+    };
+    let bytes = std::fs::metadata(file).map_err(|e| Error::io(file, e))?.len();
+    let centres = model.describe().centres;
+    Ok(Weight { centres, bytes, micros_per_row: 1e6 * best, error })
+}
+
+/// The share of wrong classes, or the root mean square error, where the data has answers of the model's kind.
+fn error(model: &Model, data: &Dataset, par: Par) -> Result<Option<f64>> {
+    use mercer::model::Task;
+    if !matches!(model.task(), Task::Classification | Task::Regression) {
+        return Ok(None);
+    }
+    let n = data.len().max(1) as f64;
+    Ok(match (model.predict(data.points.view(), par)?, &data.targets) {
+        (Targets::Classes(told), Targets::Classes(true_)) => {
+            let wrong = (0..data.len()).filter(|&i| told.name_of(i) != true_.name_of(i)).count();
+            Some(wrong as f64 / n)
+        }
+        (Targets::Reals(told), Targets::Reals(true_)) => {
+            Some((told.iter().zip(true_).map(|(a, b)| (a - b).powi(2)).sum::<f64>() / n).sqrt())
+        }
+        _ => None,
+    })
+}
