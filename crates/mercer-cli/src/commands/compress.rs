@@ -109,8 +109,8 @@ impl Command for Compress {
         let weigh = |model: &Model, file: &Path| weight(model, file, data.as_ref(), context.par);
         let report = CompressReport {
             model: self.model.display().to_string(),
-            before: weigh(&whole, &self.model)?,
-            after: weigh(&small.model, &self.out)?,
+            whole: weigh(&whole, &self.model)?,
+            small: weigh(&small.model, &self.out)?,
             file: self.out,
             classes: !whole.classes().is_empty(),
             about: small.about,

@@ -27,10 +27,10 @@ pub struct CompressReport {
     pub model: String,
     /// The file written.
     pub file: PathBuf,
-    /// Before.
-    pub before: Weight,
-    /// After.
-    pub after: Weight,
+    /// The model as it was.
+    pub whole: Weight,
+    /// The smaller one.
+    pub small: Weight,
     /// Whether errors are shares of wrong classes.
     pub classes: bool,
     /// How it went.
@@ -47,7 +47,7 @@ impl Report for CompressReport {
             table = table.column(head, Align::Right);
         }
         let times = |a: f64, b: f64| if b > 0.0 { format!("{:.1} times", a / b) } else { String::new() };
-        let (a, b) = (&self.before, &self.after);
+        let (a, b) = (&self.whole, &self.small);
         let centres = (a.centres as f64, b.centres as f64);
         table.row(["centres".into(), count(a.centres), count(b.centres), times(centres.0, centres.1)]);
         table.row([
