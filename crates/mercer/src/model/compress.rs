@@ -323,7 +323,7 @@ fn classifier(
     // The rows are those the machine was trained on: thresholds that only a few of them ask for would be noise.
     let better = |new: &[f64], old: &[f64]| {
         let before = wrong(old) as f64;
-        (wrong(new) as f64) < before - before.sqrt()
+        (wrong(new) as f64) < before - 2.0 * before.sqrt()
     };
     let together = jointly(old, &now, &wanted, shift.clone());
     let shift = [alone, together]
