@@ -139,12 +139,18 @@ fn rejecting_lowers_the_error() {
 fn nu_bounds_outliers_and_support_vectors() {
     let Some(outcome) = small("one-class") else { return };
     let digits: Vec<_> = outcome.rows.iter().filter(|r| r.group != "toy").collect();
+    let bound = |label: &str| -> f64 {
+        let (_, after) = label.split_once("nu=").expect("a share");
+        100.0 * after.split([',', ':']).next().and_then(|nu| nu.parse::<f64>().ok()).expect("a number")
+    };
     for row in digits.iter().filter(|r| r.quantity == "outliers") {
-        assert!(row.mercer <= row.paper.expect("the bound"), "{row:?}");
+        assert!(row.mercer <= bound(&row.label()), "{row:?}");
     }
     for row in digits.iter().filter(|r| r.quantity == "SVs") {
-        assert!(row.mercer >= row.paper.expect("the bound"), "{row:?}");
+        assert!(row.mercer >= bound(&row.label()), "{row:?}");
     }
+    let all = outcome.rows.last().expect("rows");
+    assert_eq!((all.quantity, all.mercer), ("both bounds hold", 100.0));
     let corner: Vec<f64> =
         outcome.rows.iter().filter(|r| r.quantity == "corner left out").map(|r| r.mercer).collect();
     assert!(corner[0] > 80.0, "a large nu leaves the corner out: {corner:?}");
