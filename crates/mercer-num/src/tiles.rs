@@ -13,6 +13,9 @@ use crate::stream;
 /// packed operands of its product fit together. 192 to 384 measure alike.
 pub const TILE: usize = 256;
 
+/// Columns that the inner loop of a product takes at once where it is widest (f32 under AVX-512); the others divide it.
+const PANEL: usize = 96;
+
 /// Results beyond this are written past the caches: no third-level cache of today keeps them.
 const LARGE: usize = 64 << 20;
 
@@ -64,9 +67,9 @@ pub fn rectangular<T: Real>(
         return;
     }
     assert!(n <= stride && out.len() >= (m - 1) * stride + n);
-    // Few rows: wide tiles, so that each product still has enough to do.
+    // Few rows: wide tiles, so that each product still has enough to do; in whole panels of the product's inner loop.
     let high = TILE.min(m.max(1));
-    let wide = (TILE * TILE / high).clamp(TILE, 4096);
+    let wide = (TILE * TILE / high).clamp(TILE, 4096).next_multiple_of(PANEL);
     let tiles: Vec<Tile> = (0..n)
         .step_by(wide)
         .flat_map(|col| (0..m).step_by(high).map(move |row| (row, col)))

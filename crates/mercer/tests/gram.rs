@@ -266,7 +266,7 @@ fn centres_take_points_in_pieces() {
     let (c, x) = (points(1100, 91), points(700, 92));
     let coef = toy::normals(1100, 1, 93);
     let mut got = vec![0.0; 700];
-    Centres::<f64>::new(&kernel, c.view(), &coef, x.view())
+    Centres::<f64>::new(&kernel, c.view(), &coef, x.view(), Par::one())
         .expect("fits")
         .apply(x.view(), &mut got, Par::new(2))
         .expect("fits");

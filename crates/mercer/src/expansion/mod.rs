@@ -141,9 +141,9 @@ impl Expansion {
         }
         let centres = self.centres.view();
         match precision {
-            Precision::F32 => Centres::<f32>::new(&self.kernel, centres, &self.coef, points)?
+            Precision::F32 => Centres::<f32>::new(&self.kernel, centres, &self.coef, points, par)?
                 .apply(points, &mut out, par)?,
-            Precision::F64 => Centres::<f64>::new(&self.kernel, centres, &self.coef, points)?
+            Precision::F64 => Centres::<f64>::new(&self.kernel, centres, &self.coef, points, par)?
                 .apply(points, &mut out, par)?,
         }
         Ok(out)

@@ -23,21 +23,25 @@ pub struct Centres<T> {
     k: usize,
 }
 
-/// Points a tile has: kernel values of 256 points against 512 centres stay in the second-level cache.
+/// Most points a tile has: kernel values of 256 points against 576 centres stay in the second-level cache,
+/// and 576 centres are two whole tiles of a block.
 const POINTS: usize = 256;
-const CENTRES: usize = 512;
+const CENTRES: usize = 576;
 
 impl<T: Real> Centres<T> {
-    /// Centres ready for many calls. `sparse` says whether the points to come are sparse, too.
-    pub fn new(kernel: &Kernel, centres: View<'_>, coef: &[f64], points: View<'_>) -> Result<Self> {
+    /// Centres ready for many calls; `points` are like those to come.
+    pub fn new(kernel: &Kernel, centres: View<'_>, coef: &[f64], points: View<'_>, par: Par) -> Result<Self> {
         super::block::check(kernel, points, centres)?;
         let k = coef.len().checked_div(centres.n).unwrap_or(0);
         let layout = Layout::of(kernel, centres).with(points);
         let cut = |i: usize| i..(i + CENTRES).min(centres.n);
-        let side = (0..centres.n)
-            .step_by(CENTRES)
-            .map(|i| Side::new(kernel, centres.slice(cut(i)), &layout))
-            .collect::<Result<_>>()?;
+        let starts: Vec<usize> = (0..centres.n).step_by(CENTRES).collect();
+        let ready = |&i: &usize| Side::new(kernel, centres.slice(cut(i)), &layout);
+        let side = if par.threads() == 1 {
+            starts.iter().map(ready).collect::<Result<_>>()?
+        } else {
+            starts.par_iter().map(ready).collect::<Result<_>>()?
+        };
         let coef = (0..centres.n).step_by(CENTRES).map(|i| {
             let r = cut(i);
             coef[r.start * k..r.end * k].iter().map(|&c| T::of(c)).collect()
@@ -68,6 +72,9 @@ impl<T: Real> Centres<T> {
         if par.threads() == 1 {
             return out.chunks_mut(POINTS * k).enumerate().try_for_each(|(p, out)| work(p * POINTS, out));
         }
-        out.par_chunks_mut(POINTS * k).enumerate().try_for_each(|(p, out)| work(p * POINTS, out))
+        // Equal shares for all threads: with 39 full tiles and a bit, one of two threads would wait for the other.
+        let rounds = points.n.div_ceil(POINTS * par.threads());
+        let high = points.n.div_ceil(rounds * par.threads());
+        out.par_chunks_mut(high * k).enumerate().try_for_each(|(p, out)| work(p * high, out))
     }
 }

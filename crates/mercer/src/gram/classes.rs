@@ -165,7 +165,7 @@ impl Rows for PairRows<'_> {
     fn apply(&self, rows: &[u32], coef: &[f64], out: &mut [f64], par: Par) {
         let points = self.points();
         let centres = points.gather(&rows.iter().map(|&i| i as usize).collect::<Vec<_>>());
-        Centres::<f64>::new(self.all.kernel, centres.view(), coef, points.view())
+        Centres::<f64>::new(self.all.kernel, centres.view(), coef, points.view(), par)
             .and_then(|centres| centres.apply(points.view(), out, par))
             .expect("kernel and points were checked when the classes were made");
     }

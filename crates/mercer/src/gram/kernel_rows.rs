@@ -63,7 +63,7 @@ impl Rows for KernelRows<'_> {
     fn apply(&self, rows: &[u32], coef: &[f64], out: &mut [f64], par: Par) {
         let centres = self.points.gather(&rows.iter().map(|&i| i as usize).collect::<Vec<_>>());
         let view: View<'_> = self.points.view();
-        Centres::<f64>::new(self.kernel, centres.view(), coef, view)
+        Centres::<f64>::new(self.kernel, centres.view(), coef, view, par)
             .and_then(|centres| centres.apply(view, out, par))
             .expect("kernel and points were checked when these rows were made");
     }
