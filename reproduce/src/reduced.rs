@@ -100,6 +100,23 @@ pub(crate) fn uncompressed(lab: &Lab<'_>, ten: &Ten) -> Result<Vec<Row>> {
     ])
 }
 
+/// A try at each of the paper's sizes, beside its errors where they are of this kind.
+pub(crate) fn by_size(
+    lab: &Lab<'_>,
+    group: &'static str,
+    paper: &[(usize, f64)],
+    of_paper: bool,
+) -> Vec<Try> {
+    let one = |&(vectors, error): &(usize, f64)| Try {
+        group,
+        setting: format!("{vectors} a machine"),
+        vectors,
+        descent: None,
+        paper: of_paper.then_some(error),
+    };
+    sizes(lab, paper).iter().map(one).collect()
+}
+
 /// Only so many of the sizes where the run is on a part of the data.
 pub(crate) fn sizes<'s, T>(lab: &Lab<'_>, all: &'s [T]) -> &'s [T] {
     if lab.settings.rows.is_some() { &all[..2.min(all.len())] } else { all }

@@ -8,7 +8,7 @@ use crate::Experiment;
 use crate::data::USPS;
 use crate::lab::Lab;
 use crate::outcome::Row;
-use crate::reduced::{Try, sizes, uncompressed};
+use crate::reduced::{by_size, uncompressed};
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "rs-selection-kpca",
@@ -44,16 +44,7 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
     for (g, (group, method)) in kinds.into_iter().enumerate() {
         lab.step(group, g, kinds.len())?;
         let set = ReducedSetParams { method, share: Share::Each, ..ReducedSetParams::default() };
-        let tries: Vec<Try> = sizes(lab, &PAPER)
-            .iter()
-            .map(|&(n, paper)| Try {
-                group,
-                setting: format!("{n} a machine"),
-                vectors: n,
-                descent: None,
-                paper: (method == Method::Components).then_some(paper),
-            })
-            .collect();
+        let tries = by_size(lab, group, &PAPER, method == Method::Components);
         rows.extend(lab.tried(&ten, &set, &tries)?);
     }
     Ok(rows)

@@ -8,7 +8,7 @@ use crate::Experiment;
 use crate::data::USPS;
 use crate::lab::Lab;
 use crate::outcome::Row;
-use crate::reduced::{Try, sizes, uncompressed};
+use crate::reduced::{Try, by_size, uncompressed};
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "rs-selection-l1",
@@ -35,16 +35,7 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
     let kinds = [("cost mean |a| / |a_i|", Weighting::Inverse), ("cost 1", Weighting::Equal)];
     for (g, (group, weighting)) in kinds.into_iter().enumerate() {
         lab.step(group, g, kinds.len() + 1)?;
-        let tries: Vec<Try> = sizes(lab, &PAPER)
-            .iter()
-            .map(|&(n, paper)| Try {
-                group,
-                setting: format!("{n} a machine"),
-                vectors: n,
-                descent: None,
-                paper: (weighting == Weighting::Inverse).then_some(paper),
-            })
-            .collect();
+        let tries = by_size(lab, group, &PAPER, weighting == Weighting::Inverse);
         rows.extend(lab.tried(&ten, &ReducedSetParams { weighting, ..base.clone() }, &tries)?);
     }
     lab.step("one set for all", kinds.len(), kinds.len() + 1)?;

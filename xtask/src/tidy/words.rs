@@ -70,8 +70,11 @@ mod tests {
 
     #[test]
     fn ordinary_text_is_not() {
-        let good = "an issue of 3 points; tissue 3; frame/work/a; root/; https://x.org/a/home/b; CANCANCAN; \
-                    ${HOME}/work/a; /homework; the issues 1";
-        assert_eq!(check("README.md", good), []);
+        let folder = FOLDERS[0];
+        let good = format!(
+            "an issue of 3 points; tissue 3; frame{folder}/a; root/; https://x.org/a{folder}/b; CANCANCAN; \
+             ${{BASE}}{folder}/a; {folder}shop; the issues 1"
+        );
+        assert_eq!(check("README.md", &good), []);
     }
 }
