@@ -13,6 +13,7 @@ pub mod stage;
 mod summary;
 mod targets;
 pub mod toy;
+mod transformations;
 
 pub use bundle::{Bundle, Tensor, Values};
 pub use call::Arg;
@@ -24,3 +25,4 @@ pub use summary::{
     ClassCount, Column, Finding, SequenceFacts, Spread, Summary, TargetFacts, median_distance2,
 };
 pub use targets::{Labels, Targets};
+pub use transformations::{Transformation, Transformations};

@@ -2,7 +2,7 @@
 
 use mercer::Par;
 use mercer::data::image::{Axis, Transform, apply_all, background};
-use mercer::data::{ImageShape, Points};
+use mercer::data::{ImageShape, Points, Transformation, Transformations, View};
 use mercer_testkit::assert::{all_close, close};
 
 use crate::{image, images, narrow, sparse, values};
@@ -33,7 +33,15 @@ const SHAPES: [ImageShape; 2] =
 fn nothing_is_exactly_nothing() {
     for shape in SHAPES {
         let points = images(3, shape, 1);
-        for line in ["shift(0, 0)", "rotate(0)", "rotate(360)", "scale(1)", "thickness(0)"] {
+        for line in [
+            "shift(0, 0)",
+            "rotate(0)",
+            "rotate(360)",
+            "scale(1)",
+            "thickness(0)",
+            "affine(1, 0, 0, 1)",
+            "elastic(0)",
+        ] {
             assert_eq!(apply(line, &points, 5.0), values(&points), "{line}");
         }
     }
@@ -170,8 +178,10 @@ fn thickness_is_dilation_by_a_disc() {
 
 #[test]
 fn kinds_threads_and_slices() {
-    let set = Transform::parse_set("shift=1, rotate=10, scale=1.1, mirror=both, thickness=0.5, deskew")
-        .expect("a set");
+    let set = Transform::parse_set(
+        "shift=1, rotate=10, scale=1.1, mirror=both, thickness, shear, elastic=1, deskew",
+    )
+    .expect("a set");
     for shape in SHAPES {
         let points = images(7, shape, 7);
         for transform in &set {
@@ -217,7 +227,12 @@ fn sets_are_read() {
     for (line, part) in [
         ("shfit=1", "transformation = `shfit`: must be one of shift, jitter"),
         ("", "must be one of"),
-        ("shift", "shift = nothing: must be written like shift=1"),
+        ("mirror=", "mirror = "),
+        ("affine", "affine = nothing: must be written like affine(1, 0.1, 0, 1)"),
+        ("affine(1, 1, 1, 1)", "affine determinant = 0: must be a number of size 0.0001 to 10000"),
+        ("elastic=0", "elastic = 0: must be a whole number from 1 to 1000"),
+        ("elastic(seed=-1)", "elastic seed = -1"),
+        ("elastic(1, 0)", "elastic sigma = 0"),
         ("shift=x", "shift = x"),
         ("shift=1,", "must be one of"),
         ("jitter=1.5", "jitter = 1.5: must be a whole number from 1 to 10"),
@@ -247,4 +262,135 @@ fn the_background_is_the_smallest_value() {
     assert!(Transform::Deskew.apply(plain.view(), 0.0, Par::one()).is_err());
     assert!(Transform::Deskew.apply(points.view(), f64::NAN, Par::one()).is_err());
     assert!(Transform::Shift { dx: f64::NAN, dy: 0.0 }.apply(points.view(), 0.0, Par::one()).is_err());
+}
+
+#[test]
+fn affine_maps_are_what_they_are_made_of() {
+    for shape in SHAPES {
+        let points = framed(3, shape, 2, 8);
+        all_close(
+            &apply("affine(1, 0, 0, 1, 2, -1)", &points, 0.5),
+            &apply("shift(2, -1)", &points, 0.5),
+            1e-12,
+        );
+        all_close(&apply("affine(1.2, 0, 0, 1.2)", &points, 0.5), &apply("scale(1.2)", &points, 0.5), 1e-12);
+        all_close(&apply("affine(-1)", &points, 0.5), &apply("mirror", &points, 0.5), 1e-12);
+        // Counter-clockwise as seen, y downwards.
+        let (s, c) = 20f64.to_radians().sin_cos();
+        let turn = format!("affine({c}, {s}, {}, {c})", -s);
+        all_close(&apply(&turn, &points, 0.5), &apply("rotate(20)", &points, 0.5), 1e-12);
+        let mut slanted = Transform::parse_set("shear=0.3").expect("a set");
+        let right = slanted.remove(0).apply(points.view(), 0.0, Par::one()).expect("images");
+        assert_ne!(values(&right), values(&points));
+    }
+    // Upwards is to the right under the first of a shear.
+    let stroke = image(&[&[0.0, 1.0, 0.0], &[0.0, 1.0, 0.0], &[0.0, 1.0, 0.0]]);
+    let right = Transform::parse_set("shear=1").expect("a set")[0];
+    let right = values(&right.apply(stroke.view(), 0.0, Par::one()).expect("images"));
+    assert_eq!(right, [0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0]);
+}
+
+#[test]
+fn elastic_fields_are_their_seeds() {
+    let shape = ImageShape::grey(20, 20);
+    let points = framed(2, shape, 5, 9);
+    let run = |line: &str| apply(line, &points, 0.0);
+    assert_eq!(run("elastic(1, 4, 7)"), run("elastic(1, 4, 7)"));
+    assert_ne!(run("elastic(1, 4, 7)"), run("elastic(1, 4, 8)"));
+    // Half the way, nearly half the change; and the mass is nearly kept, for nothing leaves the frame.
+    let change = |line: &str| run(line).iter().zip(values(&points)).map(|(a, b)| (a - b).abs()).sum::<f64>();
+    let (little, more) = (change("elastic(0.01, 4, 7)"), change("elastic(0.02, 4, 7)"));
+    assert!((more / little - 2.0).abs() < 0.02, "{little} {more}");
+    let mass = |x: Vec<f64>| x.iter().sum::<f64>();
+    let (before, after) = (mass(values(&points)), mass(run("elastic(0.5, 4, 7)")));
+    assert!((after / before - 1.0).abs() < 0.1, "{before} {after}");
+}
+
+#[test]
+fn combinations_run_from_left_to_right() {
+    let points = framed(5, SHAPES[0], 2, 10);
+    let set = Transformations::parse("shift=1*rotate=10, mirror").expect("a set");
+    assert_eq!((set.len(), set.name(1)), (9, "shift(dx=1, dy=0) * rotate(degrees=-10)".to_owned()));
+    let all = set.apply(points.view(), Par::new(2)).expect("images");
+    let first: Transform = "shift(1, 0)".parse().expect("one");
+    let second: Transform = "rotate(-10)".parse().expect("one");
+    let shifted = first.apply(points.view(), 0.0, Par::one()).expect("images");
+    let want = second.apply(shifted.view(), 0.0, Par::one()).expect("images");
+    assert_eq!(all.gather(&[5, 6, 7, 8, 9]), want);
+    assert_eq!(set.apply_one(1, points.view(), Par::one()).expect("images"), want);
+    assert_eq!(set.apply(points.view().slice(0..0), Par::one()).expect("nothing").len(), 0);
+}
+
+#[test]
+fn sets_are_written_as_they_are_read() {
+    let set = Transformations::parse(" shift=1 ,thickness,background=-1").expect("a set");
+    assert_eq!((set.len(), set.background()), (6, Some(-1.0)));
+    assert_eq!(set.to_string(), "shift=1, thickness, background=-1");
+    assert_eq!(set, Transformations::parse("shift=1, thickness=0.5").expect("a set").with_background(-1.0));
+    let json = serde_json::to_string(&set).expect("a line");
+    assert_eq!(serde_json::from_str::<Transformations>(&json).expect("its own JSON"), set);
+    let none = serde_json::to_string(&Transformations::default()).expect("a line");
+    assert!(serde_json::from_str::<Transformations>(&none).expect("none").is_empty());
+    for (line, part) in [
+        ("", "must be one of"),
+        ("shift=1*", "must be one of"),
+        ("background=x", "background = x"),
+        ("jitter=10*jitter=10*jitter=10", "at most 100000 transformations"),
+    ] {
+        let message = Transformations::parse(line).expect_err(line).to_string();
+        assert!(message.contains(part), "{line}: {message}");
+    }
+    // What comes in is the smallest value, unless one is given.
+    let dark = image(&[&[-1.0, 1.0], &[0.5, 0.5]]);
+    let right = |line: &str| {
+        let set = Transformations::parse(line).expect(line);
+        values(&set.apply(dark.view(), Par::one()).expect("images"))
+    };
+    assert_eq!(right("shift(1, 0)"), [-1.0, -1.0, -1.0, 0.5]);
+    assert_eq!(right("shift(1, 0), background=0"), [0.0, -1.0, 0.0, 0.5]);
+}
+
+struct Reversed;
+
+impl Transformation for Reversed {
+    fn name(&self) -> &'static str {
+        "reversed"
+    }
+
+    fn apply(&self, points: View<'_>, _par: Par) -> mercer::Result<Points> {
+        Ok(points.gather(&(0..points.n).rev().collect::<Vec<_>>()))
+    }
+}
+
+struct Half;
+
+impl Transformation for Half {
+    fn name(&self) -> &'static str {
+        "half"
+    }
+
+    fn apply(&self, points: View<'_>, _par: Par) -> mercer::Result<Points> {
+        Ok(points.gather(&(0..points.n / 2).collect::<Vec<_>>()))
+    }
+}
+
+#[test]
+fn functions_of_the_program_stand_beside_the_others() {
+    let rows = Points::dense(vec![1.0, 2.0, 3.0, 4.0], 2).expect("two rows");
+    let set = Transformations::default()
+        .with(Reversed)
+        .with_fn("twice", |row| row.iter_mut().for_each(|v| *v *= 2.0));
+    assert_eq!(set.to_string(), "custom(reversed), custom(twice)");
+    let want = [3.0, 4.0, 1.0, 2.0, 2.0, 4.0, 6.0, 8.0];
+    for points in [rows.clone(), narrow(&rows), sparse(&rows)] {
+        let out = set.apply(points.view(), Par::one()).expect("rows");
+        assert_eq!((out.kind(), values(&out)), (points.kind(), want.to_vec()));
+    }
+    assert!(serde_json::to_string(&set).is_err(), "code cannot be saved");
+    assert!(set == set.clone() && set != Transformations::default().with(Reversed));
+    let message = Transformations::default().with(Half).apply(rows.view(), Par::one());
+    let message = message.expect_err("one row of two").to_string();
+    assert!(message.contains("half") && message.contains("1 rows of 2 columns"), "{message}");
+    let images = Transformations::parse("shift=1").expect("a set").with(Reversed);
+    assert!(images.apply(rows.view(), Par::one()).is_err(), "rows that are no images");
 }

@@ -30,6 +30,19 @@ const ROTATE: &[Arg] = &[arg("degrees", "", "a number", "counter-clockwise")];
 const SCALE: &[Arg] = &[arg("factor", "", "a number from 0.01 to 100", "new size over old")];
 const MIRROR: &[Arg] = &[arg("axis", "horizontal", "horizontal or vertical", "which sides change places")];
 const THICKNESS: &[Arg] = &[arg("pixels", "", "a number from -20 to 20", "growth on each side of a stroke")];
+const AFFINE: &[Arg] = &[
+    arg("xx", "1", "a number", "x of the result from x"),
+    arg("xy", "0", "a number", "x of the result from y"),
+    arg("yx", "0", "a number", "y of the result from x"),
+    arg("yy", "1", "a number", "y of the result from y"),
+    arg("dx", "0", "a number", "pixels to the right"),
+    arg("dy", "0", "a number", "pixels downwards"),
+];
+const ELASTIC: &[Arg] = &[
+    arg("pixels", "1", "a number from -100 to 100", "root mean square of the way along each axis"),
+    arg("sigma", "4", "a number from 0.1 to 100", "smoothness of the field, in pixels"),
+    arg("seed", "0", "a whole number", "which field"),
+];
 
 impl Transform {
     /// The table of all transformations: feeds help, and the parser obeys it.
@@ -70,13 +83,32 @@ impl Transform {
             set: "thickness=0.5",
             doc: "strokes thicker and thinner by so many pixels on each side",
         },
+        TransformEntry {
+            name: "shear",
+            args: None,
+            set: "shear=0.1",
+            doc: "slanted by so many pixels to the right and to the left for each pixel upwards",
+        },
+        TransformEntry {
+            name: "affine",
+            args: Some(AFFINE),
+            set: "affine(1, 0.1, 0, 1)",
+            doc: "the one linear map, row by row, and a shift behind it",
+        },
+        TransformEntry {
+            name: "elastic",
+            args: Some(ELASTIC),
+            set: "elastic=2",
+            doc: "so many smooth random fields, one pixel strong; others: elastic(pixels=1, sigma=4, seed=9)",
+        },
         TransformEntry { name: "deskew", args: Some(&[]), set: "deskew", doc: "the slant taken out" },
     ];
 
     /// A set of transformations from one line, items separated by commas.
     ///
     /// `name=value` is a set, as [`Transform::ALL`] says: `shift=1` is the four one-pixel shifts, `rotate=10` both
-    /// turns by ten degrees. `name(...)` is one transformation.
+    /// turns by ten degrees. Without a value, that of the table holds. `name(...)` is one transformation.
+    /// [`Transformations`](crate::data::Transformations) reads the same lines and combinations besides.
     ///
     /// ```
     /// use mercer::data::image::Transform;
@@ -85,21 +117,26 @@ impl Transform {
     /// # Ok::<(), mercer::Error>(())
     /// ```
     pub fn parse_set(line: &str) -> Result<Vec<Transform>> {
-        let mut set = Vec::new();
-        let (mut depth, mut from) = (0i32, 0);
-        for (at, c) in line.char_indices().chain([(line.len(), ',')]) {
-            match c {
-                '(' => depth += 1,
-                ')' => depth -= 1,
-                ',' if depth == 0 || at == line.len() => {
-                    parse_item(line[from..at].trim(), &mut set)?;
-                    from = at + 1;
-                }
-                _ => {}
-            }
-        }
-        Ok(set)
+        let items: Vec<Vec<Transform>> = split(line, ',').map(set_of).collect::<Result<_>>()?;
+        Ok(items.concat())
     }
+}
+
+/// The pieces between separators that stand outside brackets.
+pub(in crate::data) fn split(line: &str, separator: char) -> impl Iterator<Item = &str> {
+    let mut depth = 0i32;
+    line.split(move |c| {
+        depth += i32::from(c == '(') - i32::from(c == ')');
+        c == separator && depth <= 0
+    })
+    .map(str::trim)
+}
+
+/// The set that one item stands for.
+pub(in crate::data) fn set_of(item: &str) -> Result<Vec<Transform>> {
+    let mut set = Vec::new();
+    parse_item(item, &mut set)?;
+    Ok(set)
 }
 
 fn parse_item(item: &str, set: &mut Vec<Transform>) -> Result<()> {
@@ -112,7 +149,8 @@ fn parse_item(item: &str, set: &mut Vec<Transform>) -> Result<()> {
     let wrong = || {
         Error::param(name, value.unwrap_or("nothing"), format!("written like {}: {}", entry.set, entry.doc))
     };
-    let number = || value.and_then(real).ok_or_else(wrong);
+    let usual = entry.set.split_once('=').map(|(_, v)| v);
+    let number = || value.or(usual).and_then(real).ok_or_else(wrong);
     match name {
         "shift" => {
             let r = number()?;
@@ -121,12 +159,9 @@ fn parse_item(item: &str, set: &mut Vec<Transform>) -> Result<()> {
             );
         }
         "jitter" => {
-            let r = number()?;
-            if r.fract() != 0.0 || !(1.0..=10.0).contains(&r) {
-                return Err(Error::param(name, r, "a whole number from 1 to 10"));
-            }
+            let r = count(name, number()?, 10.0)?;
             let box_of = |r: i32| (-r..=r).flat_map(move |dy| (-r..=r).map(move |dx| (dx, dy)));
-            let shifts = box_of(r as i32).filter(|&shift| shift != (0, 0));
+            let shifts = box_of(r).filter(|&shift| shift != (0, 0));
             set.extend(shifts.map(|(dx, dy)| Transform::Shift { dx: f64::from(dx), dy: f64::from(dy) }));
         }
         "rotate" => {
@@ -141,6 +176,19 @@ fn parse_item(item: &str, set: &mut Vec<Transform>) -> Result<()> {
             let r = number()?;
             set.extend([r, -r].map(|pixels| Transform::Thickness { pixels }));
         }
+        "shear" => {
+            let r = number()?;
+            let slant = |xy| Transform::Affine { matrix: [1.0, xy, 0.0, 1.0], dx: 0.0, dy: 0.0 };
+            set.extend([-r, r].map(slant));
+        }
+        "elastic" => {
+            let fields = 0..count(name, number()?, 1000.0)?;
+            set.extend(fields.map(|seed| Transform::Elastic {
+                pixels: 1.0,
+                sigma: 4.0,
+                seed: seed.unsigned_abs(),
+            }));
+        }
         "mirror" => {
             let (h, v) = (Axis::Horizontal, Axis::Vertical);
             let axes: &[Axis] = match value {
@@ -151,10 +199,18 @@ fn parse_item(item: &str, set: &mut Vec<Transform>) -> Result<()> {
             };
             set.extend(axes.iter().map(|&axis| Transform::Mirror { axis }));
         }
-        _ if value.is_none() => set.push(Transform::Deskew),
+        "deskew" if value.is_none() => set.push(Transform::Deskew),
         _ => return Err(wrong()),
     }
     set.iter().try_for_each(Transform::check)
+}
+
+/// A whole number from 1 to `most`.
+fn count(name: &str, value: f64, most: f64) -> Result<i32> {
+    if value.fract() == 0.0 && (1.0..=most).contains(&value) {
+        return Ok(value as i32);
+    }
+    Err(Error::param(name, value, format!("a whole number from 1 to {most}")))
 }
 
 fn entry(name: &str) -> Result<&'static TransformEntry> {
@@ -185,6 +241,18 @@ impl FromStr for Transform {
                 other => return Err(args.wrong("axis", other)),
             },
             "thickness" => Transform::Thickness { pixels: args.real("pixels")? },
+            "affine" => {
+                let [a, b, c, d, dx, dy] = ["xx", "xy", "yx", "yy", "dx", "dy"].map(|key| args.real(key));
+                Transform::Affine { matrix: [a?, b?, c?, d?], dx: dx?, dy: dy? }
+            }
+            "elastic" => {
+                let text = args.text("seed")?;
+                Transform::Elastic {
+                    pixels: args.real("pixels")?,
+                    sigma: args.real("sigma")?,
+                    seed: text.parse().map_err(|_| args.wrong("seed", text))?,
+                }
+            }
             _ => Transform::Deskew,
         };
         transform.check()?;
@@ -201,6 +269,12 @@ impl fmt::Display for Transform {
             Transform::Mirror { axis: Axis::Horizontal } => write!(f, "mirror(axis=horizontal)"),
             Transform::Mirror { axis: Axis::Vertical } => write!(f, "mirror(axis=vertical)"),
             Transform::Thickness { pixels } => write!(f, "thickness(pixels={pixels})"),
+            Transform::Affine { matrix: [a, b, c, d], dx, dy } => {
+                write!(f, "affine(xx={a}, xy={b}, yx={c}, yy={d}, dx={dx}, dy={dy})")
+            }
+            Transform::Elastic { pixels, sigma, seed } => {
+                write!(f, "elastic(pixels={pixels}, sigma={sigma}, seed={seed})")
+            }
             Transform::Deskew => write!(f, "deskew"),
         }
     }

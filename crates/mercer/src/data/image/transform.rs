@@ -7,6 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::deskew::Deskew;
+use super::elastic;
 use super::thickness::Thickness;
 use super::warp::{Affine, Warp};
 use crate::data::map::{RowMap, each_row, map_rows};
@@ -59,6 +60,25 @@ pub enum Transform {
         /// By how many pixels on each side.
         pixels: f64,
     },
+    /// Any linear map of the plane about the frame's centre, then a shift: the figure's point (x, y), x to the right
+    /// and y downwards, goes to `(xx x + xy y + dx, yx x + yy y + dy)`.
+    Affine {
+        /// The matrix, row by row: `[xx, xy, yx, yy]`; its determinant from 0.0001 to 10000 in size.
+        matrix: [f64; 4],
+        /// To the right.
+        dx: f64,
+        /// Downwards.
+        dy: f64,
+    },
+    /// Moves every pixel by a smooth random field, one and the same for all images.
+    Elastic {
+        /// Root mean square of the way pixels go along each axis.
+        pixels: f64,
+        /// Width of the Gaussian that smooths the field, in pixels.
+        sigma: f64,
+        /// Which field.
+        seed: u32,
+    },
     /// Takes out the slant that the image's moments show.
     Deskew,
 }
@@ -86,7 +106,12 @@ impl Transform {
         let map: Box<dyn RowMap> = match *self {
             Transform::Thickness { pixels } => Box::new(Thickness::new(shape, pixels, background)),
             Transform::Deskew => Box::new(Deskew::new(shape, background)),
-            Transform::Shift { .. }
+            Transform::Elastic { pixels, sigma, seed } => {
+                let field = elastic::field(shape, pixels, sigma, seed);
+                Box::new(Warp::moved(shape, &field, background))
+            }
+            Transform::Affine { .. }
+            | Transform::Shift { .. }
             | Transform::Rotate { .. }
             | Transform::Scale { .. }
             | Transform::Mirror { .. } => Box::new(Warp::new(shape, self.affine(), background)),
@@ -110,6 +135,20 @@ impl Transform {
             Transform::Thickness { pixels } => {
                 (pixels.abs() <= 20.0, "thickness pixels", pixels, "a number from -20 to 20")
             }
+            Transform::Affine { matrix: [a, b, c, d], dx, dy } => {
+                let [size, dx, dy] = [a * d - b * c, dx, dy];
+                if !(dx.is_finite() && dy.is_finite() && [a, b, c, d].iter().all(|v| v.is_finite())) {
+                    return Err(Error::param("affine", self, "finite numbers"));
+                }
+                let allowed = "a number of size 0.0001 to 10000";
+                ((1e-4..=1e4).contains(&size.abs()), "affine determinant", size, allowed)
+            }
+            Transform::Elastic { sigma, .. } if !(0.1..=100.0).contains(&sigma) => {
+                (false, "elastic sigma", sigma, "a number from 0.1 to 100")
+            }
+            Transform::Elastic { pixels, .. } => {
+                (pixels.abs() <= 100.0, "elastic pixels", pixels, "a number from -100 to 100")
+            }
             Transform::Mirror { .. } | Transform::Deskew => return Ok(()),
         };
         if ok { Ok(()) } else { Err(Error::param(name, value, allowed)) }
@@ -127,7 +166,13 @@ impl Transform {
             Transform::Scale { factor } => diagonal(1.0 / factor, 1.0 / factor),
             Transform::Mirror { axis: Axis::Horizontal } => diagonal(-1.0, 1.0),
             Transform::Mirror { axis: Axis::Vertical } => diagonal(1.0, -1.0),
-            Transform::Thickness { .. } | Transform::Deskew => diagonal(1.0, 1.0),
+            // The result asks where its pixels come from, so the map is turned round.
+            Transform::Affine { matrix: [a, b, c, d], dx, dy } => {
+                let by = 1.0 / (a * d - b * c);
+                let inverse = [[d * by, -b * by], [-c * by, a * by]];
+                Affine { matrix: inverse, offset: inverse.map(|[p, q]| -(p * dx + q * dy)) }
+            }
+            Transform::Thickness { .. } | Transform::Elastic { .. } | Transform::Deskew => diagonal(1.0, 1.0),
         }
     }
 }
@@ -146,14 +191,18 @@ impl Transform {
 /// # Ok::<(), mercer::Error>(())
 /// ```
 pub fn apply_all(set: &[Transform], points: View<'_>, background: f64, par: Par) -> Result<Points> {
-    let mut parts: Vec<Points> =
-        set.iter().map(|t| t.apply(points, background, par)).collect::<Result<_>>()?;
+    let parts = set.iter().map(|t| t.apply(points, background, par)).collect::<Result<_>>()?;
+    Ok(joined(parts)?.unwrap_or_else(|| points.gather(&[])))
+}
+
+/// All parts, one after the other; none where there is none.
+pub(in crate::data) fn joined(mut parts: Vec<Points>) -> Result<Option<Points>> {
     // Joined in pairs: each value is copied log2 times rather than once for every part after it.
     while parts.len() > 1 {
         let join = |pair: &[Points]| if let [a, b] = pair { a.concat(b) } else { Ok(pair[0].clone()) };
         parts = parts.chunks(2).map(join).collect::<Result<_>>()?;
     }
-    Ok(parts.pop().unwrap_or_else(|| points.gather(&[])))
+    Ok(parts.pop())
 }
 
 /// The background of a set of images: its smallest value.

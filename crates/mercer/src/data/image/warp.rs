@@ -1,4 +1,4 @@
-//! Affine maps of the frame onto itself, with linear interpolation between the four nearest pixels.
+//! Maps of the frame onto itself, affine or by a field of ways, with linear interpolation between the four nearest pixels.
 //!
 //! Where a result's pixel comes from is the same for every image, so it is worked out once: a table of sources, run
 //! over all rows. Maps that send pixels onto pixels (whole shifts, mirrors, quarter turns) are plain copies, exact to
@@ -45,10 +45,22 @@ impl Warp {
     pub(super) fn new(shape: ImageShape, affine: Affine, background: f64) -> Self {
         let (cx, cy) = ((shape.width - 1) as f64 / 2.0, (shape.height - 1) as f64 / 2.0);
         let Affine { matrix: [[a, b], [c, d]], offset: [ox, oy] } = affine;
+        Warp::from(shape, background, |_, x, y| {
+            let (x, y) = (x - cx, y - cy);
+            (a * x + b * y + cx + ox, c * x + d * y + cy + oy)
+        })
+    }
+
+    /// The result's pixel p is what stands at the way `field[p]`, in x and y, from it.
+    pub(super) fn moved(shape: ImageShape, field: &[[f64; 2]], background: f64) -> Self {
+        Warp::from(shape, background, |p, x, y| (x + field[p][0], y + field[p][1]))
+    }
+
+    fn from(shape: ImageShape, background: f64, source: impl Fn(usize, f64, f64) -> (f64, f64)) -> Self {
         let blends: Vec<Blend> = (0..shape.height * shape.width)
             .map(|p| {
-                let (x, y) = ((p % shape.width) as f64 - cx, (p / shape.width) as f64 - cy);
-                Blend::at(shape, a * x + b * y + cx + ox, c * x + d * y + cy + oy)
+                let (x, y) = source(p, (p % shape.width) as f64, (p / shape.width) as f64);
+                Blend::at(shape, x, y)
             })
             .collect();
         let copies: Option<Vec<u32>> = blends.iter().map(Blend::as_copy).collect();
