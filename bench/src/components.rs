@@ -54,7 +54,7 @@ impl Components {
         Ok(KpcaParams {
             kernel: Some(Kernel::Rbf { gamma: number(request, "gamma")? }),
             components: request["components"].as_u64(),
-            tol: request["tol"].as_f64().unwrap_or(1e-6),
+            tol: request["tol"].as_f64().unwrap_or(KpcaParams::default().tol),
             memory: request["memory"].as_u64(),
             ..KpcaParams::default()
         })
@@ -79,9 +79,13 @@ impl Components {
 
     fn transform(&self) -> Result<Value> {
         let (model, test) = (self.model.as_ref().context("no fit")?, self.test.as_ref().context("no rows")?);
-        let (features, mut answer) =
-            timed(|| model.expansion.evaluate_in(test.view(), Precision::F64, par()));
-        answer["check"] = json!(features?[0].abs());
+        let (features, mut answer) = timed(|| model.transform(test.view(), par()));
+        // How far that is from f64 throughout, in standard deviations of each feature.
+        let exact = model.transform_in(test.view(), Precision::F64, par())?;
+        let spread: Vec<f64> = model.values.iter().map(|v| (v / model.rows as f64).sqrt()).collect();
+        let features = features?;
+        let off = features.iter().zip(&exact).zip(spread.iter().cycle()).map(|((a, b), s)| (a - b).abs() / s);
+        answer["off"] = json!(off.fold(0.0, f64::max));
         Ok(answer)
     }
 

@@ -1,6 +1,7 @@
 //! Kernel PCA: what its features, axes and reconstructions must be.
 
 use mercer::data::{Labels, Points, Targets};
+use mercer::expansion::Precision;
 use mercer::gram;
 use mercer::kernel::Kernel;
 use mercer::model::{
@@ -323,4 +324,41 @@ fn models_with_components_come_back_from_files() {
             assert!(Model::from_bytes("test", &bytes[..cut]).is_err());
         }
     }
+}
+
+/// Many rows go through f32; a tolerance below its reach goes through f64.
+#[test]
+fn f32_finds_the_components_of_f64() {
+    let (n, d) = (2000, 132);
+    // Four directions that matter and a little of all others.
+    let (z, e) = (toy::normals(n, 4, 3), toy::normals(n, d, 4));
+    let x = (0..n * d).map(|p| 0.2 * e[p] + if p % d < 4 { z[p / d * 4 + p % d] } else { 0.0 }).collect();
+    let x = Points::dense(x, d).expect("whole rows");
+    let quick = fit(&KpcaParams { components: Some(6), ..rbf(0.02) }, &x).expect("a fit");
+    let exact = fit(&KpcaParams { components: Some(6), tol: 1e-9, ..rbf(0.02) }, &x).expect("a fit");
+    assert!(quick.info.notes[0].contains("f32") && !exact.info.notes[0].contains("f32"), "{:?}", quick.info);
+    assert!(quick.info.gap <= 1e-5 && quick.info.gap > 0.0, "{}", quick.info.gap);
+    for (a, b) in quick.values.iter().zip(&exact.values) {
+        assert!((a - b).abs() <= 1e-6 * b, "{a} {b}");
+    }
+    // Features in f32, against f64 on the same axes and on the exact ones; in standard deviations.
+    assert_eq!(quick.precision(), Precision::F32);
+    let some = points(50, d, 5);
+    let fast = quick.transform(some.view(), Par::one()).expect("features");
+    let slow = quick.transform_in(some.view(), Precision::F64, Par::one()).expect("features");
+    let truth = exact.transform_in(some.view(), Precision::F64, Par::one()).expect("features");
+    for (p, v) in fast.iter().enumerate() {
+        let deviation = (exact.values[p % 6] / n as f64).sqrt();
+        assert!((v - slow[p]).abs() <= 3e-5 * deviation);
+        assert!((v - truth[p]).abs() <= 1e-3 * deviation, "{v} {}", truth[p]);
+    }
+    assert_ne!(fast, slow);
+}
+
+#[test]
+fn values_beyond_f32_are_found_in_f64() {
+    let x = points(2000, 3, 1);
+    let kernel = Some(Kernel::Poly { degree: 3, scale: 1e13, coef0: 1.0 });
+    let found = fit(&KpcaParams { kernel, components: Some(2), ..KpcaParams::default() }, &x).expect("a fit");
+    assert!(found.values[0].is_finite() && found.values[0] > 1e38 && !found.info.notes[0].contains("f32"));
 }

@@ -11,19 +11,19 @@ use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd_scratch, tridiagon
 use faer::{Mat, Spec};
 use tridiagonal::Tridiagonal;
 
-use crate::Fault;
 use crate::product::par;
+use crate::{Buffer, Fault};
 
 /// Eigenvalues, falling, and eigenvectors of a symmetric n x n matrix: `vectors[j * n..(j + 1) * n]` is vector j.
 ///
 /// The matrix is used up: its memory is worked in. Signs are as they come. Cost: about 9 n^3.
 ///
 /// ```
-/// let (values, vectors) = mercer_num::eigen::all(vec![2.0, 1.0, 1.0, 2.0], 2, 1)?;
+/// let (values, vectors) = mercer_num::eigen::all(vec![2.0, 1.0, 1.0, 2.0].into(), 2, 1)?;
 /// assert!((values[0] - 3.0).abs() < 1e-14 && (vectors[0] - vectors[1]).abs() < 1e-14);
 /// # Ok::<(), mercer_num::Fault>(())
 /// ```
-pub fn all(a: Vec<f64>, n: usize, threads: usize) -> Result<(Vec<f64>, Vec<f64>), Fault> {
+pub fn all(a: Buffer<f64>, n: usize, threads: usize) -> Result<(Vec<f64>, Vec<f64>), Fault> {
     if a.iter().any(|v| !v.is_finite()) {
         return Err(Fault::NotFinite { what: "symmetric matrix" });
     }
@@ -71,7 +71,7 @@ mod tests {
             let x = toy::normals(n, 40, 7);
             let a = reference::gram(&x, &x, 40, |p, q| p.iter().zip(q).map(|(p, q)| p * q).sum());
             for threads in [1, 2] {
-                let (values, vectors) = all(a.clone(), n, threads).expect("finite");
+                let (values, vectors) = all(a.clone().into(), n, threads).expect("finite");
                 let (want, _) = reference::eigen(&a, n);
                 assert::close_to_scale(&values, &want, 1e-12);
                 let product = reference::product(&vectors, &a, n, n, n);
@@ -83,8 +83,8 @@ mod tests {
 
     #[test]
     fn zero_nan_and_empty_input_return() {
-        assert_eq!(all(vec![0.0; 9], 3, 1).expect("zero").0, [0.0; 3]);
-        assert!(all(vec![f64::NAN], 1, 1).is_err());
-        assert!(all(Vec::new(), 0, 1).expect("empty").0.is_empty());
+        assert_eq!(all(vec![0.0; 9].into(), 3, 1).expect("zero").0, [0.0; 3]);
+        assert!(all(vec![f64::NAN].into(), 1, 1).is_err());
+        assert!(all(Vec::new().into(), 0, 1).expect("empty").0.is_empty());
     }
 }

@@ -10,14 +10,18 @@
 //! also writes the matrix in every step; at n = 3000 this halves the time.
 
 use rayon::join;
+use rayon::prelude::*;
 
+use crate::Buffer;
 use crate::dispatch::dispatch;
 use crate::product::{Algebra, Mat};
 
 /// Columns of a panel.
 const PANEL: usize = 48;
 /// Rows of the trailing matrix that are updated by one product.
-const ROWS: usize = 256;
+const ROWS: usize = 128;
+/// Vectors carried back at a time.
+const CARRIED: usize = 96;
 /// Trailing matrices smaller than this are one thread's work.
 const SMALL: usize = 300;
 
@@ -43,7 +47,7 @@ struct Panel {
 
 impl Tridiagonal {
     /// Of the matrix whose upper half (row by row) is in `a`; `a` is used up.
-    pub(super) fn new(mut a: Vec<f64>, n: usize, threads: usize) -> Self {
+    pub(super) fn new(mut a: Buffer<f64>, n: usize, threads: usize) -> Self {
         let (mut diag, mut below) = (vec![0.0; n], vec![0.0; n.saturating_sub(1)]);
         let mut panels = Vec::new();
         let mut start = 0;
@@ -65,24 +69,25 @@ impl Tridiagonal {
     /// Rows `u` of eigenvectors of T become eigenvectors of A.
     pub(super) fn carry_back(&self, u: &mut [f64], threads: usize) {
         let n = self.n;
-        let rows = u.len() / n.max(1);
-        for p in self.panels.iter().rev() {
-            let (tall, w) = (n - p.first, p.width);
-            let v = Mat::new(&p.v, tall, w);
-            let (mut along, mut turned) = (vec![0.0; rows * w], vec![0.0; rows * w]);
-            let part = Mat { values: &u[p.first..], rows, cols: tall, stride: n };
-            f64::product_nn(&mut along, w, false, 1.0, part, v, threads);
-            // u (1 - V T V')' = u - (u V) T' V'.
-            f64::product_nt(
-                &mut turned,
-                w,
-                false,
-                1.0,
-                Mat::new(&along, rows, w),
-                Mat::new(&p.t, w, w),
-                threads,
-            );
-            f64::product_nt(&mut u[p.first..], n, true, -1.0, Mat::new(&turned, rows, w), v, threads);
+        // Few enough to stay in cache while all panels go over them.
+        let some = |u: &mut [f64]| {
+            let rows = u.len() / n;
+            let (mut along, mut turned) = (vec![0.0; rows * PANEL], vec![0.0; rows * PANEL]);
+            for p in self.panels.iter().rev() {
+                let (tall, w) = (n - p.first, p.width);
+                let v = Mat::new(&p.v, tall, w);
+                let part = Mat { values: &u[p.first..], rows, cols: tall, stride: n };
+                f64::product_nn(&mut along, w, false, 1.0, part, v, 1);
+                // u (1 - V T V')' = u - (u V) T' V'.
+                let t = Mat::new(&p.t, w, w);
+                f64::product_nt(&mut turned, w, false, 1.0, Mat::new(&along, rows, w), t, 1);
+                f64::product_nt(&mut u[p.first..], n, true, -1.0, Mat::new(&turned, rows, w), v, 1);
+            }
+        };
+        if threads <= 1 || n < SMALL {
+            u.chunks_mut(CARRIED * n.max(1)).for_each(some);
+        } else {
+            u.par_chunks_mut(CARRIED * n).for_each(some);
         }
     }
 }
@@ -163,11 +168,18 @@ fn update(
     threads: usize,
 ) {
     let d = 2 * width;
-    for row in (next..n).step_by(ROWS) {
+    let strip = |(i, part): (usize, &mut [f64])| {
+        let row = next + i * ROWS;
         let end = (row + ROWS).min(n);
         let left = Mat::new(&p[(row - first) * d..(end - first) * d], end - row, d);
         let right = Mat::new(&q[(row - first) * d..(n - first) * d], n - row, d);
-        f64::product_nt(&mut a[row * n + row..], n, true, -1.0, left, right, threads);
+        f64::product_nt(&mut part[row..], n, true, -1.0, left, right, 1);
+    };
+    let behind = &mut a[next * n..];
+    if threads <= 1 || n - next < SMALL {
+        behind.chunks_mut(ROWS * n).enumerate().for_each(strip);
+    } else {
+        behind.par_chunks_mut(ROWS * n).enumerate().for_each(strip);
     }
 }
 
@@ -220,7 +232,7 @@ fn symmetric_product(
         return;
     }
     // Two threads, the same number of entries each: more would wait for memory.
-    let half = (m as f64 * (1.0 - 0.5_f64.sqrt())) as usize / 4 * 4;
+    let half = (m as f64 * (1.0 - 0.5_f64.sqrt())) as usize / STRIP * STRIP;
     let other = &mut scratch[..m];
     other.fill(0.0);
     join(|| upper_rows(a, n, from, 0, half, x, y), || upper_rows(a, n, from, half, m, x, other));
@@ -229,47 +241,25 @@ fn symmetric_product(
 
 dispatch! {
     /// Rows `lo .. hi` of the upper half: each entry counts for its row and, right of the diagonal, for its column.
-    fn upper_rows(a: &[f64], n: usize, from: usize, lo: usize, hi: usize, x: &[f64], y: &mut [f64]) {
+    fn upper_rows<const FMA>(a: &[f64], n: usize, from: usize, lo: usize, hi: usize, x: &[f64], y: &mut [f64]) {
         let m = n - from;
         let row = |i: usize| &a[(from + i) * n + from + i..(from + i + 1) * n];
         let mut i = lo;
-        // Four rows at a time: y is read and written once for all of them.
-        while i + 4 <= hi {
-            let rows = [row(i), row(i + 1), row(i + 2), row(i + 3)];
-            let own = [x[i], x[i + 1], x[i + 2], x[i + 3]];
-            let mut sums = [[0.0; 8]; 4];
-            let tails = [&rows[0][4..], &rows[1][3..], &rows[2][2..], &rows[3][1..]];
-            let (xs, x_rest) = x[i + 4..].as_chunks::<8>();
-            let (ys, y_rest) = y[i + 4..m].as_chunks_mut::<8>();
-            let parts = tails.map(|t| t.as_chunks::<8>().0);
-            for (c, (x, y)) in xs.iter().zip(ys).enumerate() {
-                let mut change = *y;
-                for k in 0..4 {
-                    let v = &parts[k][c];
-                    for l in 0..8 {
-                        sums[k][l] += v[l] * x[l];
-                        change[l] += v[l] * own[k];
-                    }
-                }
-                *y = change;
-            }
-            let done = xs.len() * 8;
-            let mut ends = sums.map(|s| s.iter().sum::<f64>());
-            for (c, (x, y)) in x_rest.iter().zip(y_rest).enumerate() {
-                for k in 0..4 {
-                    ends[k] += tails[k][done + c] * x;
-                    *y += tails[k][done + c] * own[k];
-                }
-            }
+        // Some rows at a time: y is read and written once for all of them.
+        while i + STRIP <= hi {
+            let rows: [&[f64]; STRIP] = std::array::from_fn(|k| row(i + k));
+            let own: [f64; STRIP] = std::array::from_fn(|k| x[i + k]);
+            let tails: [&[f64]; STRIP] = std::array::from_fn(|k| &rows[k][STRIP - k..]);
+            let ends = strip::<FMA>(tails, own, &x[i + STRIP..m], &mut y[i + STRIP..m]);
             // The corner on the diagonal.
-            for k in 0..4 {
+            for k in 0..STRIP {
                 y[i + k] += ends[k] + rows[k][0] * own[k];
-                for l in k + 1..4 {
+                for l in k + 1..STRIP {
                     y[i + k] += rows[k][l - k] * own[l];
                     y[i + l] += rows[k][l - k] * own[k];
                 }
             }
-            i += 4;
+            i += STRIP;
         }
         for i in i..hi {
             let r = row(i);
@@ -281,6 +271,68 @@ dispatch! {
             y[i] += sum;
         }
     }
+}
+
+/// Rows that go through y together.
+const STRIP: usize = 8;
+const LANES: usize = 8;
+type Lanes = [f64; LANES];
+
+/// `c + a b`, lane by lane.
+#[inline(always)]
+fn fused<const FMA: bool>(a: &Lanes, b: &Lanes, mut c: Lanes) -> Lanes {
+    for l in 0..LANES {
+        c[l] = if FMA { a[l].mul_add(b[l], c[l]) } else { a[l] * b[l] + c[l] };
+    }
+    c
+}
+
+/// Kept out of line: seen together, four sums of lanes lead the compiler to gather one lane of each row at a time.
+#[inline(never)]
+fn total(lanes: &Lanes) -> f64 {
+    lanes.iter().sum()
+}
+
+/// `rows x` of some rows, and `y += own rows`.
+#[inline(always)]
+fn strip<const FMA: bool>(
+    rows: [&[f64]; STRIP],
+    own: [f64; STRIP],
+    x: &[f64],
+    y: &mut [f64],
+) -> [f64; STRIP] {
+    let n = x.len();
+    let y = &mut y[..n];
+    let rows = rows.map(|r| &r[..n]);
+    let mut sums = [[0.0; LANES]; STRIP];
+    let whole = n / LANES * LANES;
+    let mut c = 0;
+    while c < whole {
+        let x: &Lanes = x[c..c + LANES].try_into().expect("so many");
+        let y: &mut Lanes = (&mut y[c..c + LANES]).try_into().expect("so many");
+        let (mut even, mut odd) = (*y, [0.0; LANES]);
+        for k in (0..STRIP).step_by(2) {
+            let v: &Lanes = rows[k][c..c + LANES].try_into().expect("so many");
+            sums[k] = fused::<FMA>(v, x, sums[k]);
+            even = fused::<FMA>(v, &[own[k]; LANES], even);
+            let v: &Lanes = rows[k + 1][c..c + LANES].try_into().expect("so many");
+            sums[k + 1] = fused::<FMA>(v, x, sums[k + 1]);
+            odd = fused::<FMA>(v, &[own[k + 1]; LANES], odd);
+        }
+        for l in 0..LANES {
+            y[l] = even[l] + odd[l];
+        }
+        c += LANES;
+    }
+    let mut ends = [0.0; STRIP];
+    for k in 0..STRIP {
+        ends[k] = total(&sums[k]);
+        for c in whole..n {
+            ends[k] += rows[k][c] * x[c];
+            y[c] += rows[k][c] * own[k];
+        }
+    }
+    ends
 }
 
 dispatch! {
@@ -315,7 +367,7 @@ mod tests {
         for (n, threads) in [(1, 1), (2, 1), (3, 1), (50, 1), (51, 2), (131, 2), (340, 2)] {
             let x = toy::normals(n, n, 7);
             let a: Vec<f64> = (0..n * n).map(|p| x[p] + x[p % n * n + p / n]).collect();
-            let made = Tridiagonal::new(a.clone(), n, threads);
+            let made = Tridiagonal::new(a.clone().into(), n, threads);
             // Rows of the unit matrix carried back are the rows of Q'.
             let mut q: Vec<f64> = (0..n * n).map(|p| f64::from(u8::from(p / n == p % n))).collect();
             made.carry_back(&mut q, threads);

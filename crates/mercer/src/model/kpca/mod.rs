@@ -79,7 +79,8 @@ pub struct KpcaParams {
     pub method: KpcaMethod,
     /// Fit on so many rows drawn at random (for Nystroem: landmarks; for Cholesky: most pivots); none: on all.
     pub rows: Option<u64>,
-    /// Residual of an eigenvector left, relative to its eigenvalue; for Cholesky the share of the trace left.
+    /// Residual of an eigenvector left, relative to its eigenvalue; for Cholesky the share of the trace left. Below 1e-5
+    /// kernel values and products are in f64, else in f32 where there are many rows and f32 is enough.
     pub tol: f64,
     /// Seed of what is drawn.
     pub seed: u64,
@@ -97,7 +98,7 @@ impl Default for KpcaParams {
             whiten: false,
             method: KpcaMethod::Auto,
             rows: None,
-            tol: 1e-8,
+            tol: 1e-5,
             seed: 1,
             memory: None,
         }
@@ -132,7 +133,7 @@ impl KpcaParams {
             "how the components are found",
         ),
         spec("rows", Allowed::WholeOrNone(1), "all", "fit on so many rows drawn at random"),
-        spec("tol", Allowed::Above(0.0), "1e-8", "relative residual of an eigenvector left"),
+        spec("tol", Allowed::Above(0.0), "1e-5", "relative residual of an eigenvector left"),
         spec("seed", Allowed::Whole(0), "1", "seed of what is drawn"),
         spec("memory", Allowed::WholeOrNone(1), "half of RAM", "bytes for kernel values"),
     ];

@@ -1,9 +1,9 @@
 //! What a kernel PCA has found, and its uses: features, reconstructions, moments.
 
 use super::KpcaParams;
-use crate::data::{Points, View};
+use crate::data::{Data, Points, View};
 use crate::error::{Error, Result};
-use crate::expansion::Expansion;
+use crate::expansion::{Expansion, Precision};
 use crate::model::common::outputs;
 use crate::num::{Mat, product};
 use crate::par::Par;
@@ -59,9 +59,33 @@ impl KpcaModel {
         Expansion::new(f.kernel().clone(), f.centres().clone(), times(f.coef()), times(f.offset()))
     }
 
-    /// Features of new points, n x k row by row.
+    /// Features of new points, n x k row by row, in [`KpcaModel::precision`].
     pub fn transform(&self, points: View<'_>, par: Par) -> Result<Vec<f64>> {
-        let mut out = outputs(&self.expansion, points, par)?;
+        self.transform_in(points, self.precision(), par)
+    }
+
+    /// The float type that is enough for features: f32 in a model large enough to be slow whose features it leaves
+    /// right to some 1e-5 of their standard deviation.
+    ///
+    /// Rounding of the kernel values, of size eps each, moves feature k by eps |a_k| = eps / sqrt(lambda_k); its standard
+    /// deviation is sqrt(lambda_k / n).
+    pub fn precision(&self) -> Precision {
+        const LARGE: usize = 1 << 18;
+        const ENOUGH: f64 = 3e-5;
+        let least = self.values.iter().fold(f64::INFINITY, |m, v| m.min(v.abs()));
+        let (n, size) = (self.rows as f64, self.expansion.len() * self.expansion.centres().dim());
+        // The mean of k(x, x) on the training rows.
+        let scale = self.total.abs() / n + self.mean2;
+        let error = f64::from(f32::EPSILON) * scale * n.sqrt() / least;
+        if size >= LARGE && error <= ENOUGH { Precision::F32 } else { Precision::F64 }
+    }
+
+    /// [`KpcaModel::transform`] with kernel values in the float type given.
+    pub fn transform_in(&self, points: View<'_>, precision: Precision, par: Par) -> Result<Vec<f64>> {
+        let mut out = match self.expansion.centres().view().data {
+            Data::RowNumbers(_) => outputs(&self.expansion, points, par)?,
+            _ => self.expansion.evaluate_in(points, precision, par)?,
+        };
         if self.params.whiten {
             let scale = self.scale();
             out.iter_mut().zip(scale.iter().cycle()).for_each(|(v, s)| *v *= s);

@@ -9,7 +9,7 @@ use crate::kernel::Kernel;
 use crate::model::Sample;
 use crate::model::common::{budget, on_rows};
 use crate::model::svc::collapsed;
-use crate::num::Buffer;
+use crate::num::{Buffer, Fault};
 use crate::par::Par;
 use crate::solve::eigen::{self, Centred, Dense, Eigen, EigenParams, Operator, RowsOperator, Which};
 use crate::watch::{Info, Step, Watch};
@@ -17,6 +17,9 @@ use crate::watch::{Info, Step, Watch};
 /// Eigenvalues below this share of the largest are zeros that rounding filled, in f64 and in f32.
 const FLOOR: f64 = 1e-12;
 const FLOOR_F32: f64 = 1e-6;
+/// Residuals that f32 reaches, and rows from which its speed is felt.
+const SINGLE: f64 = 1e-5;
+const WORTH: usize = 2000;
 
 pub(super) fn fit(
     params: &KpcaParams,
@@ -32,8 +35,18 @@ pub(super) fn fit(
     let which = if params.indefinite(kernel) { Which::Magnitude } else { Which::Largest };
     // The matrix, the vectors and what the decomposition works with.
     let fits = n.saturating_mul(n).saturating_mul(3 * 8) <= budget(params.memory);
-    let (found, means, total, floor, note) = if fits {
-        let mut k = match sample.gram {
+    let single = match in_single(params, kernel, sample, which, fits, par, watch)? {
+        None if !fits && params.method == KpcaMethod::Complete => {
+            let allowed = format!("at least {} for a complete decomposition of {n} rows", 24 * n * n);
+            return Err(Error::param("memory", budget(params.memory), allowed));
+        }
+        None if !fits => Some(on_rows(kernel, sample, |rows| by_rows(params, rows, which, par, watch))?),
+        found => found,
+    };
+    let (found, means, total, floor, note) = if let Some(found) = single {
+        found
+    } else {
+        let k = match sample.gram {
             Some(rows) => exact(rows, par).into(),
             None if gram::is_precomputed(kernel) => on_rows(kernel, sample, |_| Ok(Buffer::zeroed(0)))?,
             None => gram::square::<f64>(kernel, sample.points.view(), par)?,
@@ -41,14 +54,8 @@ pub(super) fn fit(
         let means = Means::of(&k, n);
         let diag: f64 = (0..n).map(|i| k[i * n + i]).sum();
         let total = if params.centred { diag - n as f64 * means.grand } else { diag };
-        let (found, note) = in_memory(params, &mut k, &means, which, total, par, watch)?;
+        let (found, note) = in_memory(params, k, &means, which, total, par, watch)?;
         (found, means, total, FLOOR.max(n as f64 * f64::EPSILON), note)
-    } else {
-        if params.method == KpcaMethod::Complete {
-            let allowed = format!("at least {} for a complete decomposition of {n} rows", 24 * n * n);
-            return Err(Error::param("memory", budget(params.memory), allowed));
-        }
-        on_rows(kernel, sample, |rows| by_rows(params, rows, which, par, watch))?
     };
     let count = params.chosen(&found.values, total, floor)?;
     let signature = signature(&found.values[..count]);
@@ -73,7 +80,7 @@ pub(super) fn fit(
 /// Both ways on a matrix in memory; the complete one centres it in place.
 fn in_memory(
     params: &KpcaParams,
-    k: &mut [f64],
+    mut k: Buffer<f64>,
     means: &Means,
     which: Which,
     total: f64,
@@ -91,11 +98,11 @@ fn in_memory(
     };
     let Some(mut count) = krylov else {
         if params.centred {
-            means.centre_square(k);
+            means.centre_square(&mut k);
         }
-        return Ok((eigen::complete(k.to_vec(), n, which, par)?, "complete eigen-decomposition".into()));
+        return Ok((eigen::complete(k, n, which, par)?, "complete eigen-decomposition".into()));
     };
-    let dense = Dense { values: k, n };
+    let dense = Dense { values: &k, n };
     let centred = Centred(&dense);
     let matrix: &dyn Operator = if params.centred { &centred } else { &dense };
     loop {
@@ -114,6 +121,36 @@ fn in_memory(
 }
 
 type Pieces = (Eigen, Means, f64, f64, String);
+
+/// By values and products in f32, where that is cheaper and as good as was asked; none where it is not.
+fn in_single(
+    params: &KpcaParams,
+    kernel: &Kernel,
+    sample: &Sample<'_>,
+    which: Which,
+    fits: bool,
+    par: Par,
+    watch: &mut Watch<'_>,
+) -> Result<Option<Pieces>> {
+    let n = sample.points.len();
+    let count = params.components.map_or(n, |c| c as usize);
+    let few = count < n && eigen::cheaper(n, count) && params.method != KpcaMethod::Complete;
+    let wanted = fits && few && n >= WORTH && params.tol >= SINGLE;
+    if !wanted || sample.gram.is_none() && gram::is_precomputed(kernel) {
+        return Ok(None);
+    }
+    let found = on_rows(kernel, sample, |rows| by_rows(params, rows, which, par, watch));
+    match found {
+        Ok(found) => {
+            let size = |v: Option<&f64>| v.map_or(0.0, |v| v.abs());
+            let (top, last) = (size(found.0.values.first()), size(found.0.values.last()));
+            Ok((eigen::ROUNDING_F32 * top <= params.tol * last).then_some(found))
+        }
+        // Values beyond the range of f32.
+        Err(Error::Numeric(Fault::NotFinite { .. })) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
 
 /// Products with rows in f32, kept while they fit and computed anew where they do not.
 fn by_rows(

@@ -29,8 +29,7 @@ pub(super) fn run(a: &dyn Operator, params: &EigenParams, watch: &mut Watch<'_>)
     let most = (count + count.max(256) + 4 * width).min(n);
     let mut basis = Basis::new(n, params.seed, params.par);
     let mut next = basis.random(width, &[])?;
-    // What products of n terms leave of the largest eigenvalue.
-    let rounding = 4.0 * f64::EPSILON * (n as f64).sqrt();
+    let rounding = a.rounding();
     // T has room for a whole basis from the start: rows are `most` apart.
     let mut t = vec![0.0_f64; most * most];
     let (mut products, mut multiplied, mut looked) = (0_u64, 0.0_f64, 0.0_f64);

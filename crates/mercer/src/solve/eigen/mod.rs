@@ -13,11 +13,11 @@ mod krylov;
 mod operator;
 
 use crate::error::{Error, Result};
-use crate::num;
+use crate::num::{self, Buffer};
 use crate::par::Par;
 use crate::watch::{Stop, Watch};
 
-pub use operator::{Centred, Dense, Operator, RowsOperator};
+pub use operator::{Centred, Dense, Operator, ROUNDING_F32, RowsOperator};
 
 /// Which eigenvalues come first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -104,8 +104,8 @@ pub fn partial(a: &dyn Operator, params: &EigenParams, watch: &mut Watch<'_>) ->
 }
 
 /// All eigenpairs of a matrix in memory, n x n row by row, which is used up.
-pub fn complete(a: Vec<f64>, n: usize, which: Which, par: Par) -> Result<Eigen> {
-    let (values, mut vectors) = num::eigen::all(a, n, par.threads())?;
+pub fn complete(a: impl Into<Buffer<f64>>, n: usize, which: Which, par: Par) -> Result<Eigen> {
+    let (values, mut vectors) = num::eigen::all(a.into(), n, par.threads())?;
     let chosen = order(&values, which);
     if chosen.iter().enumerate().any(|(i, &j)| i != j) {
         vectors = chosen.iter().flat_map(|&j| vectors[j * n..(j + 1) * n].iter().copied()).collect();

@@ -3,8 +3,7 @@
 use rayon::prelude::*;
 
 use crate::gram::Rows;
-use crate::num::product::Algebra;
-use crate::num::{Buffer, Mat, product};
+use crate::num::{Buffer, Mat, Real, product};
 use crate::par::Par;
 
 /// A symmetric n x n matrix A that multiplies blocks of vectors.
@@ -24,6 +23,35 @@ pub trait Operator: Sync {
     fn overhead(&self) -> f64 {
         0.0
     }
+
+    /// What a product leaves to rounding, relative to the largest eigenvalue: no residual can be told from noise below it.
+    fn rounding(&self) -> f64 {
+        4.0 * f64::EPSILON * (self.len() as f64).sqrt()
+    }
+}
+
+/// Rows of a matrix that are multiplied at a time: as they lie, without a copy, on each thread.
+const STRIP: usize = 128;
+
+/// `out` (rows x b) = rows of n values times the b vectors in the rows of `x`.
+fn strips<T: Real>(values: &[T], n: usize, x: &[T], out: &mut [T], par: Par) {
+    let b = x.len() / n;
+    let work = |(values, out): (&[T], &mut [T])| {
+        product::nt(out, Mat::new(values, out.len() / b, n), Mat::new(x, b, n), 1);
+    };
+    if par.threads() == 1 {
+        values.chunks(STRIP * n).zip(out.chunks_mut(STRIP * b)).for_each(work);
+    } else {
+        values.par_chunks(STRIP * n).zip(out.par_chunks_mut(STRIP * b)).for_each(work);
+    }
+}
+
+/// The n x b result of [`strips`] as b rows.
+fn turn<T: Real>(from: &[T], b: usize, to: &mut [f64]) {
+    let n = from.len() / b;
+    for (j, line) in to.chunks_mut(n).enumerate() {
+        line.iter_mut().enumerate().for_each(|(i, v)| *v = from[i * b + j].f64());
+    }
 }
 
 /// A matrix in memory, row by row.
@@ -41,8 +69,12 @@ impl Operator for Dense<'_> {
     }
 
     fn apply(&self, x: &[f64], out: &mut [f64], par: Par) {
-        let n = self.n;
-        product::nn(out, Mat::new(x, x.len() / n.max(1), n), Mat::new(self.values, n, n), par.threads());
+        if x.is_empty() {
+            return;
+        }
+        let mut turned = vec![0.0; x.len()];
+        strips(self.values, self.n, x, &mut turned, par);
+        turn(&turned, x.len() / self.n, out);
     }
 }
 
@@ -73,9 +105,14 @@ impl Operator for Centred<'_> {
     fn overhead(&self) -> f64 {
         self.0.overhead()
     }
+
+    fn rounding(&self) -> f64 {
+        self.0.rounding()
+    }
 }
 
-/// Rows of kernel values in f32, widened tile by tile: sums are in f64.
+/// Rows of kernel values in f32, products in f32 as well: half of the bytes and twice the rate of f64, and enough for
+/// eigenvectors to 1e-5 or so of eigenvalues that are not tiny beside the first ([`Operator::rounding`]).
 ///
 /// The whole matrix is kept if it fits into the bytes given; else every product computes it anew, a batch of rows at a
 /// time, and vectors had better come in wide blocks.
@@ -85,12 +122,11 @@ pub struct RowsOperator<'a> {
     kept: Option<Buffer<f32>>,
 }
 
+/// [`Operator::rounding`] in f32: sums of n terms of both signs stay well below the largest eigenvalue's own rounding.
+pub const ROUNDING_F32: f64 = 0.125 * f32::EPSILON as f64;
+
 /// Rows computed at a time where the matrix is not kept.
 const BATCH: usize = 512;
-/// Rows and columns of a tile of f64: half a megabyte.
-const TILE_ROWS: usize = 128;
-const TILE_COLS: usize = 512;
-
 impl<'a> RowsOperator<'a> {
     /// Rows ready for products, the whole matrix in memory if `memory` bytes allow it.
     pub fn new(rows: &'a dyn Rows, memory: usize, par: Par) -> Self {
@@ -113,28 +149,6 @@ impl<'a> RowsOperator<'a> {
     pub fn whole(&self) -> Option<&[f32]> {
         self.kept.as_deref().or_else(|| self.rows.whole())
     }
-
-    /// `out` (rows x b) = some rows of the matrix times the b vectors in the rows of `x`.
-    fn multiply(values: &[f32], n: usize, x: &[f64], out: &mut [f64], par: Par) {
-        let b = x.len() / n;
-        let work = |(values, out): (&[f32], &mut [f64])| {
-            let rows = out.len() / b;
-            let mut tile = vec![0.0; rows * TILE_COLS];
-            for from in (0..n).step_by(TILE_COLS) {
-                let cols = TILE_COLS.min(n - from);
-                for (to, line) in tile.chunks_mut(cols).zip(values.chunks(n)) {
-                    to.iter_mut().zip(&line[from..from + cols]).for_each(|(t, &v)| *t = f64::from(v));
-                }
-                let right = Mat { values: &x[from..], rows: b, cols, stride: n };
-                f64::product_nt(out, b, from > 0, 1.0, Mat::new(&tile, rows, cols), right, 1);
-            }
-        };
-        if par.threads() == 1 {
-            values.chunks(TILE_ROWS * n).zip(out.chunks_mut(TILE_ROWS * b)).for_each(work);
-        } else {
-            values.par_chunks(TILE_ROWS * n).zip(out.par_chunks_mut(TILE_ROWS * b)).for_each(work);
-        }
-    }
 }
 
 impl Operator for RowsOperator<'_> {
@@ -148,26 +162,29 @@ impl Operator for RowsOperator<'_> {
             return;
         }
         let b = x.len() / n;
+        let x: Vec<f32> = x.iter().map(|&v| v as f32).collect();
         let mut turned = vec![0.0; n * b];
-        if let Some(whole) = self.whole() {
-            Self::multiply(whole, n, x, &mut turned, par);
+        if let Some(values) = self.whole() {
+            strips(values, n, &x, &mut turned, par);
         } else {
-            let mut values = Buffer::zeroed(BATCH.min(n) * n);
+            let mut values = vec![0.0; BATCH.min(n) * n];
             for (p, out) in turned.chunks_mut(BATCH * b).enumerate() {
                 let rows: Vec<u32> = (0..out.len() / b).map(|r| (p * BATCH + r) as u32).collect();
                 let values = &mut values[..rows.len() * n];
                 self.rows.block(&rows, values, par);
-                Self::multiply(values, n, x, out, par);
+                strips(values, n, &x, out, par);
             }
         }
-        for (j, line) in out.chunks_mut(n).enumerate() {
-            line.iter_mut().enumerate().for_each(|(i, v)| *v = turned[i * b + j]);
-        }
+        turn(&turned, b, out);
     }
 
     fn overhead(&self) -> f64 {
         let n = self.len() as f64;
         if self.recomputes() { n * n * self.rows.cost() } else { 0.0 }
+    }
+
+    fn rounding(&self) -> f64 {
+        ROUNDING_F32
     }
 }
 
