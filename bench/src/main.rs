@@ -7,6 +7,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command's output is its purpose")]
 
 mod components;
+mod denoise;
 mod gram;
 mod growth;
 mod kpca;
@@ -68,10 +69,11 @@ enum Format {
 type Bench = (&'static str, &'static str, fn(&Args) -> Result<Report>);
 
 /// Every comparison there is.
-const ALL: [Bench; 4] = [
+const ALL: [Bench; 5] = [
     ("gram", "the whole Gaussian matrix of 7291 rows: numpy, scikit-learn, the product rate", gram::run),
     ("svm", "support vector classifiers on real sets: scikit-learn, oneDAL, LIBSVM", svm::run),
     ("kpca", "kernel principal components and denoising: scikit-learn", kpca::run),
+    ("denoise", "how well noisy digits are restored: scikit-learn at its best", denoise::run),
     ("growth", "how the time of a fit grows with rows and with support vectors", growth::run),
 ];
 

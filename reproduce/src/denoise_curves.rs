@@ -8,6 +8,8 @@
 use mercer::Result;
 use mercer::data::Points;
 use mercer::kernel::Kernel;
+use mercer::report::html::Figure;
+use mercer::report::svg::{Layer, Plane};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -27,7 +29,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     ],
     needs: &[],
     needs_full: &[],
-    seconds: 10,
+    seconds: 3,
     full: None,
     run,
 };
@@ -53,7 +55,8 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
         };
         add("as they are", &raw);
         let linear = lab.components(Kernel::Linear, &points, 1, true)?;
-        add("linear, 1 component", &lab.restored(&linear, &points, 1)?);
+        let linear = lab.restored(&linear, &points, 1)?;
+        add("linear, 1 component", &linear);
         let mut best: Option<Vec<f64>> = None;
         for width in [0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2] {
             let model = lab.components(Kernel::Rbf { gamma: 1.0 / width }, &points, 4, true)?;
@@ -62,7 +65,8 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
                 best = Some(back);
             }
         }
-        add("kernel, 4 components", &best.expect("widths were tried"));
+        let kernel = best.expect("widths were tried");
+        add("kernel, 4 components", &kernel);
         let mut best: Option<Vec<f64>> = None;
         for span in [0.05, 0.1, 0.2, 0.3] {
             let back = principal_curve(&raw, span, name == "square");
@@ -70,9 +74,26 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
                 best = Some(back);
             }
         }
-        add("principal curve", &best.expect("spans were tried"));
+        let curve = best.expect("spans were tried");
+        add("principal curve", &curve);
+        for (words, found) in
+            [("linear, 1 component", &linear), ("kernel, 4 components", &kernel), ("principal curve", &curve)]
+        {
+            draw(lab, &format!("{name}, {words}"), &raw, found);
+        }
     }
     Ok(rows)
+}
+
+/// The points, and where they were brought.
+fn draw(lab: &mut Lab<'_>, title: &str, points: &[f64], found: &[f64]) {
+    let pairs = |v: &[f64]| v.chunks(2).map(|p| (p[0], p[1])).collect::<Vec<_>>();
+    let (before, after) = (pairs(points), pairs(found));
+    let (x, y) = (Plane::range(before.iter().map(|p| p.0)), Plane::range(before.iter().map(|p| p.1)));
+    let layers = vec![Layer::Points { at: before, class: 1 }, Layer::Points { at: after, class: 0 }];
+    let names = vec!["where they are brought".into(), "points".into()];
+    let plane = Plane { names, ..Plane::new(title, x, y, layers) };
+    lab.draw(Figure::svg(plane.draw(), format!("{title}.")));
 }
 
 /// Corners of a polygon, as pairs.

@@ -9,6 +9,8 @@
 use mercer::Result;
 use mercer::data::Points;
 use mercer::kernel::Kernel;
+use mercer::report::html::Figure;
+use mercer::report::svg::{Axis, Chart, Series};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -27,7 +29,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     ],
     needs: &[],
     needs_full: &[],
-    seconds: 60,
+    seconds: 40,
     full: None,
     run,
 };
@@ -46,7 +48,7 @@ const TABLE: [(f64, [f64; 9]); 5] = [
 ];
 
 fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
-    let mut rows = Vec::new();
+    let (mut rows, mut series) = (Vec::new(), Vec::new());
     let small = lab.settings.rows.is_some();
     let draws = if small { 1 } else { DRAWS };
     for (s, (sigma, paper)) in TABLE.into_iter().enumerate() {
@@ -64,13 +66,24 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
                     ratios.push(l / k);
                 }
             }
+            let mut line = Vec::new();
             for (n, ratios) in ratios.into_iter().enumerate() {
+                let ratio = median(ratios);
+                line.push(((n + 1) as f64, ratio));
                 let theirs = lab.paper(paper[n]).filter(|_| factor > 2.0);
                 let (group, setting) = (format!("sigma {sigma}, width {convention}"), format!("n={}", n + 1));
-                rows.push(plain(group, setting, "linear / kernel", theirs, median(ratios), Better::Higher));
+                rows.push(plain(group, setting, "linear / kernel", theirs, ratio, Better::Higher));
+            }
+            if factor > 2.0 {
+                series.push(Series::line(&format!("sigma {sigma}"), line).colour(s));
             }
         }
     }
+    let (x, y) = (Axis::new("components"), Axis::new("linear / kernel").log());
+    lab.draw(Figure::svg(
+        Chart::new("How much nearer kernel components come", x, y, series).draw(),
+        "Ratio of linear to kernel mean squared distance from the sources, width 20 sigma^2.",
+    ));
     Ok(rows)
 }
 

@@ -6,9 +6,10 @@
 //! towards their sources. The pictures' statements are put into numbers here.
 
 use mercer::Result;
-use mercer::data::Points;
+use mercer::data::{Dataset, Points, Targets};
 use mercer::kernel::Kernel;
-use mercer::model::KpcaModel;
+use mercer::model::{Body, KpcaModel, Model};
+use mercer::report::contour_maps;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -44,6 +45,7 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
         lab.step(format!("parabola, degree {degree}"), degree as usize, 7)?;
         let kernel = Kernel::Poly { degree, scale: 1.0, coef0: 0.0 };
         let model = lab.components(kernel, &x, 200, true)?;
+        draw(lab, &model, &x, 3, &format!("parabola, degree {degree}"))?;
         let group = "parabola";
         let setting = format!("degree {degree}");
         // The paper tells it of the linear kernel; a degree of d has d + 1 monomials.
@@ -66,6 +68,7 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
     for (p, (name, kernel)) in kernels.into_iter().enumerate() {
         lab.step(format!("clusters, {name}"), 5 + p, 7)?;
         let model = lab.components(kernel, &x, 8, true)?;
+        draw(lab, &model, &x, 8, &format!("clusters, {name}"))?;
         let features = model.transform(x.view(), lab.par())?;
         for k in 0..8 {
             let between = between(&column(&features, 8, k), 100);
@@ -81,6 +84,16 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
     }
     rows.extend(moved(lab, &x)?);
     Ok(rows)
+}
+
+/// Contours of the first components over the plane.
+fn draw(lab: &mut Lab<'_>, model: &KpcaModel, x: &Points, most: usize, title: &str) -> Result<()> {
+    let data = Dataset::new(x.clone(), Targets::None)?;
+    let model = Model::from(Body::Kpca(model.clone()));
+    for figure in contour_maps(&model, &data, most, title, lab.par())? {
+        lab.draw(figure);
+    }
+    Ok(())
 }
 
 /// Points rebuilt from their first components: how far they are from their sources then.

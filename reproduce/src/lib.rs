@@ -35,6 +35,7 @@ use std::time::Instant;
 use mercer::{Error, Result};
 
 use crate::data::Set;
+pub use crate::denoise_usps::{Choice, Noise, NoisyDigits};
 pub use crate::lab::{Lab, Settings};
 pub use crate::list::List;
 pub use crate::outcome::{Better, Chosen, Outcome, Row, Unit};

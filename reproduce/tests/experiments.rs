@@ -172,6 +172,8 @@ fn components_of_toys_are_what_the_pictures_show() {
     assert!(rebuilt("2 of the Gaussian's") < 0.5 * rebuilt("as they are"));
     assert!(rebuilt("2 of the Gaussian's") < rebuilt("8 of the Gaussian's"));
     assert!(rebuilt("1 linear") > rebuilt("as they are"));
+    // Degree 1 has two components, the others three maps; the clusters eight under each kernel.
+    assert_eq!(outcome.figures.len(), 2 + 3 * 3 + 2 * 8);
 }
 
 #[test]
@@ -190,12 +192,19 @@ fn kernel_components_find_sources_and_curves() {
         assert!(off("kernel, 4 components") < off("as they are"), "{curve}");
         assert!(off("kernel, 4 components") < 0.5 * off("linear, 1 component"), "{curve}");
     }
+    assert_eq!(outcome.figures.len(), 2 * 3);
 }
 
 #[test]
 fn digits_come_back_and_are_told_apart_by_components() {
     let Some(outcome) = small("denoise-usps") else { return };
     assert!(outcome.rows.iter().all(|r| r.paper.is_none() && r.mercer > 0.0));
+    let page = outcome.page().html();
+    for picture in
+        ["What each component carries", "Pre-images of kernel", "With speckle noise", "Errors, gaussian"]
+    {
+        assert!(page.contains(picture), "{picture}");
+    }
     let Some(outcome) = small("kpca-usps") else { return };
     assert!(outcome.rows.iter().all(|r| r.paper.is_none() && r.mercer < 60.0), "{:?}", outcome.rows);
 }

@@ -9,6 +9,7 @@ mod interrupt;
 mod memory;
 mod model;
 mod progress;
+mod rows;
 mod source;
 
 use std::process::ExitCode;

@@ -15,7 +15,7 @@ use crate::failure::Failure;
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Reading the data")]
 pub(crate) struct Reading {
-    /// Format of the file, if its content should not decide: libsvm, csv, tsv, sequences, fasta, npy, npz, idx
+    /// Format of the file, if its content should not decide: libsvm, csv, tsv, sequences, fasta, npy, npz, idx, png, pnm
     #[arg(long, value_name = "FORMAT")]
     from: Option<Format>,
 

@@ -31,3 +31,8 @@ pub use par::Par;
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 mod readme {}
+
+/// So do those of the page on components.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/components.md")]
+mod components_page {}

@@ -1,6 +1,6 @@
 //! Kernel PCA: what its features, axes and reconstructions must be.
 
-use mercer::data::{Labels, Points, Targets};
+use mercer::data::{Labels, Points, Row, Targets};
 use mercer::expansion::Precision;
 use mercer::gram;
 use mercer::kernel::Kernel;
@@ -361,4 +361,67 @@ fn values_beyond_f32_are_found_in_f64() {
     let kernel = Some(Kernel::Poly { degree: 3, scale: 1e13, coef0: 1.0 });
     let found = fit(&KpcaParams { kernel, components: Some(2), ..KpcaParams::default() }, &x).expect("a fit");
     assert!(found.values[0].is_finite() && found.values[0] > 1e38 && !found.info.notes[0].contains("f32"));
+}
+
+/// What single inputs do to a feature: under the linear kernel the axes themselves, else the slow sum.
+#[test]
+fn responses_are_inner_products_with_unit_vectors() {
+    let x = points(30, 5, 16);
+    let linear = KpcaParams { kernel: Some(Kernel::Linear), ..KpcaParams::default() };
+    let pca = fit(&linear, &x).expect("fits");
+    let got = pca.responses(&[0, 3], Par::one()).expect("axes");
+    let axes = pca.expansion.centres().view().to_f64().expect("numbers");
+    for (place, axis) in [(0, 0), (1, 3)] {
+        let own: Vec<f64> = got.iter().skip(place).step_by(2).copied().collect();
+        assert::all_close(&own, &axes[axis * 5..(axis + 1) * 5], 1e-12);
+    }
+    let model = fit(&KpcaParams { components: Some(4), ..rbf(0.3) }, &x).expect("fits");
+    let got = model.responses(&[1], Par::one()).expect("an axis");
+    let centres = x.view().to_f64().expect("numbers");
+    for (i, got) in got.iter().enumerate() {
+        let value = |c: &[f64]| {
+            (-0.3 * c.iter().enumerate().map(|(j, v)| (v - f64::from(u8::from(i == j))).powi(2)).sum::<f64>())
+                .exp()
+        };
+        let want: f64 =
+            centres.chunks(5).zip(model.expansion.coef().chunks(4)).map(|(c, a)| a[1] * value(c)).sum();
+        assert::close(*got, want, 1e-12);
+    }
+    assert!(model.responses(&[4], Par::one()).is_err());
+}
+
+/// A kernel that is not symmetric still has an empirical map, x first; so has one on points of its own.
+#[test]
+fn empirical_maps_take_kernels_that_are_not_symmetric() {
+    struct Lopsided;
+    impl mercer::kernel::KernelFn for Lopsided {
+        fn name(&self) -> &'static str {
+            "lopsided"
+        }
+        fn value(&self, x: Row<'_>, y: Row<'_>) -> f64 {
+            let (x, y) = (x.to_f64(), y.to_f64());
+            (x[0] * y[1]).exp() + x[1]
+        }
+    }
+    let (z, x) = (points(6, 2, 17), points(4, 2, 18));
+    let map = empirical_map(Kernel::custom(Lopsided), z.clone()).expect("numbers");
+    let got = map.evaluate(x.view(), Par::one()).expect("columns agree");
+    let (z, x) = (z.view().to_f64().expect("numbers"), x.view().to_f64().expect("numbers"));
+    let want: Vec<f64> =
+        x.chunks(2).flat_map(|x| z.chunks(2).map(move |z| (x[0] * z[1]).exp() + x[1])).collect();
+    assert::all_close(&got, &want, 1e-12);
+}
+
+/// Moments along axes are means of products of features, whichever order.
+#[test]
+fn moments_of_higher_order() {
+    let x = points(50, 3, 19);
+    let model = fit(&KpcaParams { components: Some(4), ..rbf(0.4) }, &x).expect("fits");
+    let f = model.transform(x.view(), Par::one()).expect("columns agree");
+    for axes in [&[0, 0, 0][..], &[0, 1, 2], &[3, 3, 1, 1], &[2]] {
+        let product = |line: &[f64]| axes.iter().map(|&j: &usize| line[j]).product::<f64>();
+        let want = f.chunks(4).map(product).sum::<f64>() / 50.0;
+        assert::close(model.moment(x.view(), axes, Par::one()).expect("axes"), want, 1e-12);
+    }
+    assert!(model.moment(x.view(), &[4], Par::one()).is_err());
 }

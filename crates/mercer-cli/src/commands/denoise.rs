@@ -3,34 +3,38 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use mercer::data::Dataset;
+use mercer::data::{Dataset, Patches, Points};
 use mercer::model::{DenoiseParams, Denoiser};
 use mercer::reduce::preimage::PreimageParams;
-use mercer::report::{Denoised, denoised_page};
+use mercer::report::{Denoised, Written, denoised_page};
 
-use super::pca::{components, with_labels, write_rows};
+use super::pca::components;
 use crate::commands::Command;
 use crate::context::Context;
 use crate::failure::{Done, Failure};
 use crate::progress::Progress;
 use crate::source::{self, Reading};
-use crate::{interrupt, model};
+use crate::{interrupt, model, rows};
 
 /// Take the noise out of rows: project them onto kernel principal components and come back
 ///
 /// Without --model, components are found in the data itself, or in clean rows given with --train. Their number is the one
 /// that leaves the least error on rows set aside; the level of the noise is estimated unless --noise gives it.
+///
+/// A single picture is cut into overlapping squares, which are then the rows; --patch does the same to many.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   mercer denoise noisy.csv -o clean.csv --report before-after.html
+  mercer denoise photo.png -o clean.png
+  mercer denoise scans/ --train clean-scans/ -o restored/        (folders of pictures of one size)
   mercer denoise noisy.npy --train digits.npy --image 16x16 -o clean.png
   mercer denoise noisy.csv --model digits.pca --components 64 -o clean.csv")]
 pub(crate) struct Denoise {
-    /// The rows; `-` is standard input
+    /// The rows: numbers, a picture, or a folder of pictures; `-` is standard input
     #[arg(value_name = "DATA")]
     file: PathBuf,
 
-    /// The file to write; one that ends in .png gets images
+    /// What to write: numbers, a .png, or a folder of them if it ends in /
     #[arg(long, short, value_name = "FILE")]
     out: PathBuf,
 
@@ -54,6 +58,10 @@ pub(crate) struct Denoise {
     #[arg(long, value_name = "LEVEL", default_value = "auto", value_parser = level)]
     noise: Level,
 
+    /// Cut images into overlapping squares of this many pixels [default: 8 for a single image]
+    #[arg(long, value_name = "PIXELS", conflicts_with = "model")]
+    patch: Option<usize>,
+
     /// Also write an HTML page with rows before and after
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
@@ -73,6 +81,23 @@ fn level(text: &str) -> Result<Level, String> {
     }
 }
 
+/// Pixels of a square, where nobody says.
+const PATCH: usize = 8;
+/// Squares, at most about: beyond, they overlap less.
+const SQUARES: usize = 40_000;
+
+/// What is denoised: the rows themselves, or squares of them.
+struct Job {
+    data: Dataset,
+    squares: Option<(Patches, Points)>,
+}
+
+impl Job {
+    fn rows(&self) -> &Points {
+        self.squares.as_ref().map_or(&self.data.points, |(_, squares)| squares)
+    }
+}
+
 impl Command for Denoise {
     const PATH: &'static [&'static str] = &["denoise"];
 
@@ -81,26 +106,30 @@ impl Command for Denoise {
         model::can_write(&self.out)?;
         self.report.as_deref().map_or(Ok(()), model::can_write)?;
         let back = PreimageParams { seed: context.seed, ..PreimageParams::default() };
-        let (denoiser, data) = self.denoiser(&back, context)?;
+        let (denoiser, job) = self.denoiser(&back, context)?;
         let mut watch = Progress::new(context).watch();
-        let clean = denoiser.denoise(data.points.view(), &back, context.par, &mut watch)?;
+        let found = denoiser.denoise(job.rows().view(), &back, context.par, &mut watch)?;
         drop(watch);
-        let clean = match data.points.image() {
-            Some(shape) if clean.image().is_none() => clean.with_image(shape)?,
-            _ => clean,
+        let data = job.data;
+        let clean = match &job.squares {
+            Some((patches, _)) => patches.join(found.view())?,
+            None => match data.points.image() {
+                Some(shape) if found.image().is_none() => found.with_image(shape)?,
+                _ => found,
+            },
         };
-        let out = with_labels(&data, clean)?;
-        write_rows(&self.out, &out)?;
-        let chosen = self.model.is_none();
+        let out = rows::like(&data, clean)?;
+        rows::write(&self.out, &out, rows::levels(&self.file))?;
         let report = Denoised {
             source: source::name(&self.file),
             rows: data.len(),
+            patches: job.squares.map(|(patches, _)| (patches.len(), patches.shape().height)),
             kernel: denoiser.model.expansion.kernel().to_string(),
             components: denoiser.components,
-            noise: chosen.then_some(denoiser.noise),
-            before: Some(denoiser.before).filter(|b| b.is_finite()),
+            noise: denoiser.noise,
+            before: denoiser.before,
             tried: denoiser.tried,
-            bytes: std::fs::metadata(&self.out).map_or(0, |about| about.len()),
+            bytes: Written::new(self.out.clone(), &out).bytes,
             file: self.out,
         };
         context.tell(&report)?;
@@ -114,7 +143,7 @@ impl Command for Denoise {
 }
 
 impl Denoise {
-    fn denoiser(&self, back: &PreimageParams, context: &Context) -> Result<(Denoiser, Dataset), Failure> {
+    fn denoiser(&self, back: &PreimageParams, context: &Context) -> Result<(Denoiser, Job), Failure> {
         if let Some(file) = &self.model {
             let fitted = model::read(file)?;
             let kpca = components(&fitted, file)?.clone();
@@ -126,12 +155,19 @@ impl Denoise {
             }
             let data = self.reading.read_by(&self.file, &fitted)?;
             let components = self.components.unwrap_or_else(|| kpca.components());
-            let denoiser =
-                Denoiser { model: kpca, components, noise: 0.0, tried: Vec::new(), before: f64::NAN };
-            return Ok((denoiser, data));
+            return Ok((Denoiser::new(kpca, components)?, Job { data, squares: None }));
         }
         let data = self.reading.read(&self.file)?;
         let train = self.train.as_deref().map(|file| self.reading.read(file)).transpose()?;
+        let alone = data.len() == 1 && train.is_none() && data.points.image().is_some();
+        let patch = self.patch.or(alone.then_some(PATCH));
+        let squares = patch.map(|size| cut(&data, size)).transpose()?;
+        let train = match (train, patch) {
+            (Some(train), Some(size)) => Some(cut(&train, size)?.1),
+            (Some(train), None) => Some(train.points),
+            (None, _) => None,
+        };
+        let job = Job { data, squares };
         let params = DenoiseParams {
             kernel: self.kernel.as_deref().map(str::parse).transpose()?,
             components: self.components,
@@ -141,10 +177,24 @@ impl Denoise {
         };
         let mut watch = Progress::new(context).watch();
         let fitted = match &train {
-            Some(train) => params.fit(&train.points, Some(&data.points), context.par, &mut watch),
-            None => params.fit(&data.points, None, context.par, &mut watch),
+            Some(train) => params.fit(train, Some(job.rows()), context.par, &mut watch),
+            None => params.fit(job.rows(), None, context.par, &mut watch),
         };
         drop(watch);
-        Ok((fitted?, data))
+        Ok((fitted?, job))
     }
+}
+
+/// Squares of rows that are images, each overlapping the next by three quarters, or by half where they are many.
+fn cut(data: &Dataset, size: usize) -> Result<(Patches, Points), Failure> {
+    let Some(shape) = data.points.image() else {
+        return Err(Failure::usage(
+            "only images can be cut into squares",
+            "`--image HxW` says that rows are images",
+        ));
+    };
+    let step = (size / 4).max(1);
+    let about = data.len() * (shape.height / step) * (shape.width / step);
+    let step = if about > SQUARES { size.div_ceil(2) } else { step };
+    Ok(Patches::cut(data.points.view(), shape, size, step)?)
 }

@@ -166,6 +166,10 @@ struct Training {
     #[arg(long, value_name = "HOW", help_heading = "Learning")]
     scale: Option<String>,
 
+    /// Learn on the features of components from `mercer pca fit`; both go into one model
+    #[arg(long, value_name = "MODEL", conflicts_with = "scale", help_heading = "Learning")]
+    features: Option<PathBuf>,
+
     #[arg(long, value_name = "linear|squared", help = about("slack"), hide_possible_values = true, help_heading = "Solving")]
     slack: Option<Slack>,
 
@@ -187,7 +191,7 @@ struct Training {
 }
 
 /// What a training that goes on has been told before.
-const SETTINGS: [&str; 18] = [
+const SETTINGS: [&str; 19] = [
     "learner",
     "kernel",
     "gamma",
@@ -200,6 +204,7 @@ const SETTINGS: [&str; 18] = [
     "class_weight",
     "probability",
     "scale",
+    "features",
     "slack",
     "shift",
     "tol",
@@ -226,7 +231,10 @@ impl Training {
             Some([only]) => Some(*only),
             _ => None,
         });
-        let data = self.reading.read_for(&self.file, task)?;
+        let data = match &wishes.features {
+            Some(model) => model.arrange(self.reading.read_for(&self.file, task)?)?,
+            None => self.reading.read_for(&self.file, task)?,
+        };
         let plan = Plan::new(&data, &wishes, context.par)?;
         let (model, gaps) = watched(&plan, context, |watch| plan.fit(context.par, watch))?;
         self.finish(&data, &plan, &model, &gaps, out, context)
@@ -314,6 +322,7 @@ impl Training {
                 Some(OrAuto::Auto) | None => None,
             },
             scaling,
+            features: self.features.as_deref().map(model::read).transpose()?,
             params,
             seed: context.seed,
         })
@@ -415,6 +424,7 @@ fn after_help(task: Option<Task>) -> String {
             "  mercer train iris.csv
   mercer train train.svm -c 10 --gamma 0.5 --probability -o digits.mercer
   mercer train houses.csv --label price --learner huber
+  mercer train digits.csv --features digits.pca        (a machine behind components)
   mercer train big.svm --resume big.mercer            (after Ctrl-C)"
         }
     };

@@ -86,3 +86,73 @@ fn what_makes_no_sense_is_refused() {
         "error: b.png: rows that are no images cannot be written as one; `--image HxW` says that they are\n",
     );
 }
+
+#[test]
+fn pictures_go_in_and_come_out() {
+    let folder = Folder::new();
+    folder.mercer("data toy digits clean.csv --rows 120 --seed 1 -q").fine();
+    // Numbers become pictures by going through all their components.
+    folder.mercer("pca fit clean.csv --image 8x8 -k linear -o all.pca -q").fine();
+    folder.mercer("pca transform clean.csv all.pca -o f.csv -q").fine();
+    folder.mercer("pca inverse f.csv all.pca -o scans/ -q").fine();
+    let files = std::fs::read_dir(folder.path("scans")).expect("a folder").count();
+    assert_eq!(files, 120);
+    let about = folder.mercer("data info scans --format json").fine().json();
+    assert_eq!((&about["rows"], &about["columns"]), (&120.into(), &64.into()), "{about}");
+    // A folder in, a folder out: files keep their names, pixels their levels.
+    folder.mercer("denoise scans --noise 8 -o restored/ --report p.html -q").fine();
+    assert!(folder.path("restored/007.png").exists());
+    assert!(folder.read("p.html").contains("Before and after"));
+    // One picture by components of the others; and on its own, by squares of it.
+    folder.mercer("pca fit scans -n 30 -o scans.pca -q").fine();
+    folder.mercer("denoise scans/007.png --model scans.pca -o one.png -q").fine();
+    let size = |name: &str| std::fs::read(folder.path(name)).expect("a file")[16..24].to_vec();
+    assert_eq!(size("one.png"), [0, 0, 0, 8, 0, 0, 0, 8]);
+    folder.mercer("denoise clean.csv --train clean.csv --noise 1 --image 8x8 -o sheet.png -q").fine();
+    assert_eq!(size("sheet.png"), [0, 0, 0, 179, 0, 0, 0, 53]);
+    let told = folder.mercer("denoise sheet.png -o whole.pgm").fine();
+    assert!(told.out.contains("pixels") && told.out.contains("squares"), "{}", told.out);
+    assert!(std::fs::read(folder.path("whole.pgm")).expect("a file").starts_with(b"P5\n179 53\n255\n"));
+    folder.mercer("denoise clean.csv --patch 4 -o b.csv").fails(
+        2,
+        "error: only images can be cut into squares\nhint: `--image HxW` says that rows are images\n",
+    );
+}
+
+#[test]
+fn a_machine_stands_behind_components_in_one_file() {
+    let folder = Folder::new();
+    folder.mercer("data toy digits a.csv --rows 900 --seed 1 -q").fine();
+    folder.mercer("data split a.csv train.csv test.csv --seed 3 -q").fine();
+    folder.mercer("pca fit train.csv -n 64 --whiten -o d.pca -q").fine();
+    let run = folder.mercer("train train.csv --features d.pca -o m.mercer").fine();
+    assert!(run.out.contains("64 components of rbf"), "{}", run.out);
+    let facts = folder.mercer("evaluate test.csv m.mercer --format json").fine().json();
+    let error = facts["error"].as_f64().expect("a number");
+    assert!(error < 0.06, "{facts}");
+    folder
+        .mercer("train train.csv --features m.mercer -o n.mercer")
+        .fails(2, "error: features = a model of kind svc: must be components: `mercer pca fit` finds some\n");
+}
+
+/// The page on components keeps its word.
+#[test]
+fn every_command_of_the_page_on_components_runs() {
+    let page = include_str!("../../../../docs/components.md");
+    let folder = Folder::new();
+    let blocks = page.split("```sh\n").skip(1).filter_map(|rest| rest.split_once("```"));
+    let commands: Vec<&str> = blocks.flat_map(|(block, _)| block.lines()).collect();
+    assert!(commands.len() > 12, "{commands:?}");
+    for command in commands {
+        let command = command.split('#').next().unwrap_or(command).trim();
+        let line = command
+            .strip_prefix("mercer ")
+            .expect("only our own commands")
+            .replace("--rows 1797", "--rows 200");
+        folder.mercer(&line).fine();
+    }
+    for made in ["clean.csv", "before-after.html", "clean.png", "smoother.png", "digits.mercer"] {
+        assert!(folder.path(made).exists(), "{made}");
+    }
+    assert_eq!(std::fs::read_dir(folder.path("smooth")).expect("a folder").count(), 200);
+}

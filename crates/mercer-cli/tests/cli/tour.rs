@@ -37,6 +37,11 @@ fn the_tour_has_facts_for_programs() {
     }
     let outside = stop("The usual")["outside_square"].as_f64().expect("a number");
     assert!(outside <= 0.1, "nu bounds it: {outside}");
+    let linear = stop("Components")["error_linear_on_components"].as_f64().expect("a number");
+    assert!(linear < 0.04, "{linear}");
+    let denoised = |name: &str| stop("Denoising")[name].as_f64().expect("a number");
+    let (before, after) = (denoised("squared_error_before"), denoised("squared_error_after"));
+    assert!(after < 0.5 * before && after < denoised("squared_error_linear"), "{before} to {after}");
     assert!(stop("Regression")["rmse_narrow"].as_f64().expect("a number") < 0.08);
     assert_eq!(folder.mercer("tour --out no/such/folder.html").code, 1);
 }
@@ -67,6 +72,7 @@ fn every_command_on_the_page_runs() {
             "LINE" => "rbf(gamma=0.01)".to_owned(),
             "FILE" if command.contains("gram") => "gram.npy".to_owned(),
             "FILE" => "report.html".to_owned(),
+            "OUT" => "out.csv".to_owned(),
             other => other.to_owned(),
         };
         let words: Vec<String> = command.split(' ').skip(1).map(word).collect();

@@ -7,6 +7,7 @@ mod digits;
 pub mod image;
 pub mod io;
 mod map;
+pub mod noise;
 mod points;
 pub mod split;
 pub mod stage;
@@ -19,6 +20,7 @@ pub use bundle::{Bundle, Tensor, Values};
 pub use call::Arg;
 pub use dataset::Dataset;
 pub use digits::digits;
+pub use image::Patches;
 pub use points::{Csr, Data, ImageShape, Points, Row, Sequences, View};
 pub use stage::{Recipe, Stage, Stages};
 pub use summary::{

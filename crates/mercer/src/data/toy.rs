@@ -7,6 +7,7 @@ use std::f64::consts::{PI, TAU};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use super::noise::normal;
 use super::points::Points;
 use super::targets::{Labels, Targets};
 use crate::error::{Error, Result};
@@ -166,11 +167,4 @@ fn two_columns(points: &[[f64; 2]]) -> Points {
 
 fn sign(positive: bool) -> &'static str {
     if positive { "1" } else { "-1" }
-}
-
-/// A standard normal number (Box and Muller).
-fn normal(rng: &mut impl Rng) -> f64 {
-    let u = 1.0 - rng.random::<f64>();
-    let v = rng.random::<f64>();
-    (-2.0 * u.ln()).sqrt() * (TAU * v).cos()
 }

@@ -13,9 +13,10 @@ use serde_json::{Value, json};
 use crate::data::stage::{Per, Recipe};
 use crate::data::{Data, Dataset, Finding, Points, Stages, Summary, TargetFacts, Targets, median_distance2};
 use crate::error::{Error, Result};
+use crate::expansion::Expansion;
 use crate::gram::{Matrix, is_precomputed};
 use crate::kernel::{Entry, Kernel};
-use crate::model::{Body, Learner, Model, Names, Sample, Task};
+use crate::model::{Body, Layered, Learner, Model, Names, Sample, Task};
 use crate::par::Par;
 use crate::watch::Watch;
 
@@ -37,6 +38,8 @@ pub struct Wishes {
     pub gamma: Option<f64>,
     /// What happens to columns first.
     pub scaling: Scaling,
+    /// Components whose features the machine sees instead of the columns: with it one model of two layers.
+    pub features: Option<Model>,
     /// Further parameters, by the names of the learner's table.
     pub params: Vec<(&'static str, Value)>,
     /// Seed of what is drawn.
@@ -80,6 +83,8 @@ pub struct Plan<'a> {
     data: &'a Dataset,
     points: Cow<'a, Points>,
     gram: Option<Matrix>,
+    /// What the machine stands behind.
+    layer: Option<Expansion>,
 }
 
 impl<'a> Plan<'a> {
@@ -105,8 +110,15 @@ impl<'a> Plan<'a> {
         let (task, mut learner) = learner(wishes, &data.targets, &mut choices)?;
         let precomputed = wishes.kernel.as_deref().map(str::trim) == Some("precomputed");
         let summary = Summary::new(&data.points, &data.targets);
-        let recipes = scaling(wishes, data, &summary, precomputed, &mut choices)?;
-        let (stages, points) = if recipes.is_empty() {
+        let layer = wishes.features.as_ref().map(|model| layer(model, wishes, &mut choices)).transpose()?;
+        let recipes = match layer {
+            Some(_) => Vec::new(),
+            None => scaling(wishes, data, &summary, precomputed, &mut choices)?,
+        };
+        let (stages, points) = if let (Some(model), Some(layer)) = (&wishes.features, &layer) {
+            let seen = model.decision(data.points.view(), par)?;
+            (model.stages.clone(), Cow::Owned(Points::dense(seen, layer.outputs())?))
+        } else if recipes.is_empty() {
             (Stages::default(), Cow::Borrowed(&data.points))
         } else {
             let (stages, points) = Stages::fit(&recipes, data.points.view(), par)?;
@@ -122,7 +134,7 @@ impl<'a> Plan<'a> {
         learner.set_kernel(kernel);
         parameters(wishes, &summary.targets, &mut learner, &mut choices)?;
         let findings = if precomputed { Vec::new() } else { summary.findings };
-        Ok(Plan { task, learner, stages, choices: choices.0, findings, data, points, gram })
+        Ok(Plan { task, learner, stages, choices: choices.0, findings, data, points, gram, layer })
     }
 
     /// Goes on where a model's fit was broken off: its stages and parameters, on the same data.
@@ -152,20 +164,21 @@ impl<'a> Plan<'a> {
             data,
             points,
             gram,
+            layer: None,
         })
     }
 
     /// Fits. If the watcher breaks off, the model is what there was, with a checkpoint inside.
     pub fn fit(&self, par: Par, watch: &mut Watch<'_>) -> Result<Model> {
-        Ok(self.model(self.learner.fit(self.sample(), par, watch)?))
+        self.model(self.learner.fit(self.sample(), par, watch)?)
     }
 
     /// Goes on from a model that was broken off.
     pub fn resume(&self, from: &Model, par: Par, watch: &mut Watch<'_>) -> Result<Model> {
-        Ok(self.model(self.learner.resume(self.sample(), &from.body, par, watch)?))
+        self.model(self.learner.resume(self.sample(), &from.body, par, watch)?)
     }
 
-    /// The points as the machine sees them: after all stages.
+    /// The points as the machine sees them: after all stages, and after the features it stands behind.
     pub fn points(&self) -> &Points {
         &self.points
     }
@@ -178,12 +191,16 @@ impl<'a> Plan<'a> {
         }
     }
 
-    fn model(&self, body: Body) -> Model {
+    fn model(&self, body: Body) -> Result<Model> {
+        let body = match &self.layer {
+            Some(features) => Body::Layered(Layered::new(features.clone(), body)?),
+            None => body,
+        };
         let names = Names {
             columns: self.data.column_names.clone().unwrap_or_default(),
             target: self.data.target_name.clone(),
         };
-        Model { stages: self.stages.clone(), names, ..Model::from(body) }
+        Ok(Model { stages: self.stages.clone(), names, ..Model::from(body) })
     }
 }
 
@@ -264,6 +281,23 @@ fn learner(wishes: &Wishes, targets: &Targets, choices: &mut Choices) -> Result<
     Ok((task, entry.learner()))
 }
 
+/// The features of components that a machine is to stand behind.
+fn layer(model: &Model, wishes: &Wishes, choices: &mut Choices) -> Result<Expansion> {
+    let Body::Kpca(kpca) = &model.body else {
+        let allowed = "components: `mercer pca fit` finds some";
+        return Err(Error::param("features", format!("a model of kind {}", model.kind()), allowed));
+    };
+    if wishes.scaling != Scaling::Auto {
+        return Err(Error::param("scaling", "given", "left out: the components have their own"));
+    }
+    if wishes.kernel.as_deref().map(str::trim) == Some("precomputed") {
+        return Err(Error::param("kernel", "precomputed", "another: features are no kernel values"));
+    }
+    let line = format!("{} components of {}", kpca.components(), kpca.expansion.kernel());
+    choices.asked("features", line);
+    kpca.features()
+}
+
 fn scaling(
     wishes: &Wishes,
     data: &Dataset,
@@ -342,6 +376,10 @@ fn kernel(wishes: &Wishes, points: &Points, choices: &mut Choices) -> Result<Ker
         kernel.check(None)?;
         choices.asked("kernel", kernel.to_string());
         return Ok(kernel);
+    }
+    if wishes.features.is_some() && line.is_none() {
+        choices.chosen("kernel", Kernel::Linear.to_string(), "the features are nonlinear already");
+        return Ok(Kernel::Linear);
     }
     if let Data::Sequences { .. } = points.view().data {
         return Err(Error::param("kernel", "none", "given for sequences: there is no usual choice"));

@@ -18,6 +18,10 @@ use crate::watch::Watch;
 const LISTED: usize = 8;
 /// Components drawn.
 const DRAWN: usize = 12;
+/// Contour maps drawn.
+const MAPS: usize = 6;
+/// Pixels of an image of which each is tried alone, at most.
+const PIXELS: usize = 4096;
 /// Images shown before and after.
 const SHOWN: usize = 24;
 /// Shades of a contour map.
@@ -53,6 +57,8 @@ pub struct Denoised {
     pub source: String,
     /// Rows of it.
     pub rows: usize,
+    /// Squares that rows were cut into, and their sides in pixels.
+    pub patches: Option<(usize, usize)>,
     /// The kernel's line.
     pub kernel: String,
     /// Components used.
@@ -133,6 +139,9 @@ impl Report for Denoised {
     fn write(&self, page: &mut Page) {
         page.title(&self.source, &format!("{} rows", count(self.rows)));
         let mut facts = vec![("kernel", self.kernel.clone()), ("components", count(self.components))];
+        if let Some((squares, side)) = self.patches {
+            facts.insert(0, ("squares", format!("{} of {side} x {side} pixels", count(squares))));
+        }
         if let Some(noise) = self.noise {
             facts.push(("noise", format!("{} a value", number(noise))));
         }
@@ -171,7 +180,7 @@ pub fn components_page(
     if let Some(data) = data.filter(|d| d.dim() == 2) {
         sections.push(Section {
             heading: "Over the plane".into(),
-            figures: maps(model, kpca, data, par)?,
+            figures: contour_maps(model, data, MAPS, "", par)?,
             ..Section::default()
         });
     }
@@ -183,17 +192,38 @@ pub fn components_page(
         }
         let (low, high) = ends(tiles.iter().flat_map(|t| &t.pixels));
         let tiles = Tiles { shape, ink: Ink::Plain(low, high), tiles };
-        sections.push(Section {
-            heading: "As images".into(),
-            figures: vec![Figure::tiles(tiles, "The pre-images of the first axes.")],
-            ..Section::default()
-        });
+        let mut figures = vec![Figure::tiles(tiles, "The pre-images of the first axes.")];
+        if shape.len() <= PIXELS {
+            let axes: Vec<usize> = (0..kpca.components().min(DRAWN)).collect();
+            let caption =
+                "What each pixel alone does to a feature, about their mean: up in blue, down in orange.";
+            figures.extend(drives(kpca, &axes, par)?.map(|tiles| Figure::tiles(tiles, caption)));
+        }
+        sections.push(Section { heading: "As images".into(), figures, ..Section::default() });
     }
     Ok(html::Page { title: title.into(), sections, ..html::Page::default() })
 }
 
-/// Contours of the first features over the plane.
-fn maps(model: &Model, kpca: &KpcaModel, data: &Dataset, par: Par) -> Result<Vec<Figure>> {
+/// What each pixel alone does to some features, an image each; nothing for rows that are no images.
+///
+/// Values are about their mean, at full ink: up in blue, down in orange.
+pub fn drives(kpca: &KpcaModel, axes: &[usize], par: Par) -> Result<Option<Tiles>> {
+    let Some(shape) = kpca.expansion.centres().image() else { return Ok(None) };
+    let values = kpca.responses(axes, par)?;
+    let one = |(place, axis): (usize, &usize)| {
+        let mut pixels: Vec<f64> = values.iter().skip(place).step_by(axes.len()).copied().collect();
+        let mean = pixels.iter().sum::<f64>() / pixels.len() as f64;
+        pixels.iter_mut().for_each(|v| *v -= mean);
+        let most = pixels.iter().fold(f64::MIN_POSITIVE, |most, v| v.abs().max(most));
+        pixels.iter_mut().for_each(|v| *v /= most);
+        Tile::new(pixels, (axis + 1).to_string())
+    };
+    Ok(Some(Tiles { shape, ink: Ink::Signed(1.0), tiles: axes.iter().enumerate().map(one).collect() }))
+}
+
+/// Contours of the first features over the plane, one picture each, with the data's points; `of` says what they are of.
+pub fn contour_maps(model: &Model, data: &Dataset, most: usize, of: &str, par: Par) -> Result<Vec<Figure>> {
+    let kpca = components(model)?;
     let pairs: Vec<(f64, f64)> = data.points.view().to_f64()?.chunks(2).map(|p| (p[0], p[1])).collect();
     let (x, y) = (Plane::range(pairs.iter().map(|p| p.0)), Plane::range(pairs.iter().map(|p| p.1)));
     let nodes = Points::dense(Grid::nodes(x, y, NODES, NODES), 2)?;
@@ -208,9 +238,10 @@ fn maps(model: &Model, kpca: &KpcaModel, data: &Dataset, par: Par) -> Result<Vec
         let layers =
             vec![Layer::Shades { grid, levels, class: 0 }, Layer::Points { at: pairs.clone(), class: 1 }];
         let share = percent(kpca.shares()[axis]);
-        Figure::svg(Plane::new(&title, x, y, layers).draw(), format!("{title}: {share} of the variance."))
+        let caption = if of.is_empty() { title.clone() } else { format!("{of}, component {}", axis + 1) };
+        Figure::svg(Plane::new(&title, x, y, layers).draw(), format!("{caption}: {share} of the variance."))
     };
-    Ok((0..k.min(6)).map(one).collect())
+    Ok((0..k.min(most)).map(one).collect())
 }
 
 /// A page of rows before and after, with how the number of components was chosen.

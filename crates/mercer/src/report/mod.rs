@@ -30,7 +30,7 @@ mod written;
 
 use serde::Serialize;
 
-pub use components::{Components, Denoised, components_page, denoised_page};
+pub use components::{Components, Denoised, components_page, contour_maps, denoised_page, drives};
 pub use compress::{CompressReport, Weight};
 pub use convert::Converted;
 pub use data_info::DataInfo;

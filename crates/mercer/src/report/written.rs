@@ -1,6 +1,6 @@
 //! What is said after data went to a file.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
@@ -23,9 +23,18 @@ pub struct Written {
 impl Written {
     /// A file that now holds some data.
     pub fn new(file: PathBuf, data: &Dataset) -> Self {
-        let bytes = std::fs::metadata(&file).map_or(0, |about| about.len());
+        let bytes = on_disk(&file);
         Written { file, rows: data.len(), columns: data.dim(), bytes }
     }
+}
+
+/// Bytes of a file, or of all files of a folder.
+fn on_disk(path: &Path) -> u64 {
+    if path.is_dir() {
+        let files = std::fs::read_dir(path).into_iter().flatten().flatten();
+        return files.map(|file| file.metadata().map_or(0, |about| about.len())).sum();
+    }
+    std::fs::metadata(path).map_or(0, |about| about.len())
 }
 
 impl Report for Written {

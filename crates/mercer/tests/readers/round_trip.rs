@@ -67,7 +67,10 @@ fn text_formats_through_memory() {
 #[test]
 fn files_of_every_format_and_compression() {
     let folder = tempfile::tempdir().expect("a folder");
-    for format in FORMATS.iter().filter(|f| f.writable() && f.format != Format::Sequences) {
+    for format in FORMATS
+        .iter()
+        .filter(|f| f.writable() && !matches!(f.format, Format::Sequences | Format::Png | Format::Pnm))
+    {
         for packing in ["", ".gz", ".xz", ".zst"] {
             for (k, targets) in targets().into_iter().enumerate() {
                 let path = folder.path().join(format!("data{k}.{}{packing}", format.extensions[0]));
@@ -128,4 +131,67 @@ fn what_cannot_be_written_is_refused() {
     assert!(refused.starts_with("file to write = data.xyz: must be a name that ends in .svm"), "{refused}");
     let refused = write_to(&mut Vec::new(), "m", &blank, Format::Idx).expect_err("no writer").to_string();
     assert!(refused.contains("libsvm, csv, tsv, sequences, npy"), "{refused}");
+}
+
+#[test]
+fn pictures_and_folders_of_them_come_back() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, shape) in [
+        ("grey.png", ImageShape::grey(2, 3)),
+        ("grey.pgm", ImageShape::grey(3, 2)),
+        ("colour.png", ImageShape { height: 1, width: 2, channels: 3 }),
+        ("colour.ppm.gz", ImageShape { height: 2, width: 1, channels: 3 }),
+    ] {
+        let values = [0.0, 255.0, 17.0, 3.0, 128.0, 254.0].to_vec();
+        let points = Points::dense(values.clone(), 6).and_then(|p| p.with_image(shape)).expect("one image");
+        let path = folder.path().join(name);
+        write(&path, &Dataset::new(points, Targets::None).expect("no targets")).expect("written");
+        let back = read(&path, &ReadOptions::default()).expect("read");
+        assert_eq!(
+            (back.points.view().to_f64().expect("numbers"), back.points.image()),
+            (values, Some(shape))
+        );
+        assert_eq!(back.row_names.expect("the file's")[0].split('.').next(), name.split('.').next());
+    }
+    // Pixels outside of 0 to 255 end there, and a file holds one image.
+    let wide = Points::dense(vec![-7.0, 300.0], 2).and_then(|p| p.with_image(ImageShape::grey(1, 2)));
+    let wide = Dataset::new(wide.expect("one image"), Targets::None).expect("no targets");
+    let mut bytes = Vec::new();
+    write_to(&mut bytes, "w", &wide, Format::Pnm).expect("written");
+    assert_eq!(bytes, b"P5\n2 1\n255\n\x00\xff");
+    let two = wide.gather(&[0, 0]);
+    let refused = write_to(&mut Vec::new(), "w.png", &two, Format::Png).expect_err("two").to_string();
+    assert_eq!(refused, "w.png: got 2 rows, expected one image: a file holds no more");
+}
+
+#[test]
+fn folders_of_pictures_are_classes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let image = |level: f64, side: usize| {
+        let points = Points::dense(vec![level; side * side], side * side)
+            .and_then(|p| p.with_image(ImageShape::grey(side, side)));
+        Dataset::new(points.expect("one image"), Targets::None).expect("no targets")
+    };
+    for (class, level) in [("cat", 10.0), ("dog", 20.0)] {
+        std::fs::create_dir(folder.path().join(class)).expect("a folder");
+        for n in 0..2 {
+            write(folder.path().join(class).join(format!("{n}.png")), &image(level + f64::from(n), 2))
+                .expect("written");
+        }
+    }
+    std::fs::write(folder.path().join("cat/notes.txt"), "not a picture").expect("written");
+    let data = read(folder.path(), &ReadOptions::default()).expect("four pictures");
+    let labels = data.targets.classes().expect("classes");
+    assert_eq!((0..4).map(|i| labels.name_of(i)).collect::<Vec<_>>(), ["cat", "cat", "dog", "dog"]);
+    assert_eq!(data.points.row(3).to_f64(), [21.0; 4]);
+    assert_eq!(data.row_names.expect("names"), ["0", "1", "0", "1"]);
+    let bare = ReadOptions { targets: mercer::data::io::TargetKind::None, ..ReadOptions::default() };
+    assert_eq!(read(folder.path(), &bare).expect("read").targets, Targets::None);
+    // Another size, and no pictures at all, are told by name.
+    write(folder.path().join("dog/2.png"), &image(1.0, 3)).expect("written");
+    let error = read(folder.path(), &bare).expect_err("another size").to_string();
+    assert!(error.contains("2.png: got 3 x 3 pixels of 1 values, expected 2 x 2"), "{error}");
+    let empty = tempfile::tempdir().expect("a folder");
+    let error = read(empty.path(), &bare).expect_err("nothing").to_string();
+    assert!(error.contains("a folder without pictures"), "{error}");
 }

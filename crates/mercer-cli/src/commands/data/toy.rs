@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use mercer::data::io::write;
-use mercer::data::{Dataset, toy};
+use mercer::data::{Dataset, noise, toy};
 use mercer::report::Written;
 
 use crate::commands::Command;
@@ -26,6 +26,10 @@ pub(crate) struct Toy {
     /// Number of rows
     #[arg(long, value_name = "N", default_value_t = 400)]
     rows: u32,
+
+    /// Add Gaussian noise of this deviation to every value
+    #[arg(long, value_name = "LEVEL", default_value_t = 0.0)]
+    noise: f64,
 }
 
 fn after_help() -> String {
@@ -39,6 +43,10 @@ impl Command for Toy {
 
     fn run(self, context: &Context) -> Done {
         let (points, targets) = toy::by_name(&self.name, self.rows as usize, context.seed)?;
+        let points = match self.noise {
+            0.0 => points,
+            level => noise::gaussian(&points, level, context.seed)?,
+        };
         let data = Dataset::new(points, targets)?;
         write(&self.output, &data)?;
         context.tell(&Written::new(self.output, &data))

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use mercer::data::{Stages, Targets};
-use mercer::model::{Body, KpcaParams, Model, Sample};
+use mercer::model::{Body, KpcaParams, Model, Names, Sample};
 use mercer::report::{Components, components_page};
 use serde_json::json;
 
@@ -22,6 +22,7 @@ use crate::{interrupt, model};
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   mercer pca fit digits.csv --components 64 -o digits.pca
+  mercer pca fit scans/ --components 64 -o scans.pca               (a folder of pictures of one size)
   mercer pca fit digits.csv --kernel 'poly(degree=3, scale=1/64)' --share 0.95 -o digits.pca --report digits.html")]
 pub(crate) struct Fit {
     /// The rows; `-` is standard input
@@ -102,7 +103,11 @@ impl Command for Fit {
         let (stages, points) = Stages::fit(&recipes, data.points.view(), context.par)?;
         let mut watch = Progress::new(context).watch();
         let kpca = params.fit(Sample::new(&points, &Targets::None), context.par, &mut watch)?;
-        let fitted = Model { stages, ..Model::from(Body::Kpca(kpca)) };
+        let names = Names {
+            columns: data.column_names.clone().unwrap_or_default(),
+            target: data.target_name.clone(),
+        };
+        let fitted = Model { stages, names, ..Model::from(Body::Kpca(kpca)) };
         fitted.save(&self.out)?;
         let name = source::name(&self.file);
         let report = Components::new(name.clone(), data.len(), &fitted, self.out)?;

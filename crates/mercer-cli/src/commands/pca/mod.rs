@@ -5,21 +5,56 @@ pub(crate) mod inverse;
 pub(crate) mod show;
 pub(crate) mod transform;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use mercer::data::io::{self, write_atomic};
+use clap::Args;
 use mercer::data::{Dataset, Points};
 use mercer::model::{Body, KpcaModel, Model};
-use mercer::report::html::{Ink, sheet};
-use mercer::{Error, Result};
+use mercer::report::Written;
 
-use crate::failure::Failure;
+use crate::context::Context;
+use crate::failure::{Done, Failure};
+use crate::source::Reading;
+use crate::{model, rows};
 
-/// Images in a line of a PNG file.
-const ACROSS: usize = 20;
+/// Rows that go through components: from a file, by a model, to a file.
+#[derive(Debug, Args)]
+pub(crate) struct Through {
+    /// What goes in: rows, or features on the way back; `-` is standard input
+    #[arg(value_name = "DATA")]
+    file: PathBuf,
+
+    /// The components
+    #[arg(value_name = "MODEL")]
+    model: PathBuf,
+
+    /// What to write: numbers, a .png, or a folder of them if it ends in /; labels go with it
+    #[arg(long, short, value_name = "FILE")]
+    out: PathBuf,
+
+    #[command(flatten)]
+    reading: Reading,
+}
+
+impl Through {
+    /// The model, once it is clear that the result can be written.
+    fn open(&self) -> Result<Model, Failure> {
+        model::can_write(&self.out)?;
+        let fitted = model::read(&self.model)?;
+        components(&fitted, &self.model)?;
+        Ok(fitted)
+    }
+
+    /// Writes what came out.
+    fn close(self, data: &Dataset, points: Points, context: &Context) -> Done {
+        let out = rows::like(data, points)?;
+        rows::write(&self.out, &out, None)?;
+        context.tell(&Written::new(self.out, &out))
+    }
+}
 
 /// The components inside a model.
-pub(crate) fn components<'a>(model: &'a Model, file: &Path) -> std::result::Result<&'a KpcaModel, Failure> {
+pub(crate) fn components<'a>(model: &'a Model, file: &Path) -> Result<&'a KpcaModel, Failure> {
     match &model.body {
         Body::Kpca(kpca) => Ok(kpca),
         _ => Err(Failure::usage(
@@ -27,28 +62,4 @@ pub(crate) fn components<'a>(model: &'a Model, file: &Path) -> std::result::Resu
             "`mercer pca fit DATA -o MODEL` finds components",
         )),
     }
-}
-
-/// Writes rows as the file's name asks: numbers, or images where it ends in `.png`.
-pub(crate) fn write_rows(file: &Path, data: &Dataset) -> Result<()> {
-    if file.extension().is_none_or(|end| !end.eq_ignore_ascii_case("png")) {
-        return io::write(file, data);
-    }
-    let Some(shape) = data.points.image() else {
-        return Err(Error::Unsupported(format!(
-            "{}: rows that are no images cannot be written as one; `--image HxW` says that they are",
-            file.display()
-        )));
-    };
-    let pixels = data.points.view().to_f64()?;
-    let images: Vec<Vec<f64>> = pixels.chunks(shape.len()).map(<[f64]>::to_vec).collect();
-    let low = pixels.iter().copied().fold(f64::INFINITY, f64::min);
-    let high = pixels.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let bytes = sheet(&images, shape, ACROSS, Ink::Grey(low, high));
-    write_atomic(file, |out| out.write_all(&bytes).map_err(|e| Error::io(file, e)))
-}
-
-/// The same labels on other rows.
-pub(crate) fn with_labels(data: &Dataset, points: Points) -> Result<Dataset> {
-    Dataset::new(points, data.targets.clone())
 }

@@ -15,7 +15,8 @@ use crate::{interrupt, model};
 
 /// Draw components: what each carries, maps over the plane, images
 ///
-/// Data of two columns get contour maps; rows that are images get the pre-images of the first axes.
+/// Data of two columns get contour maps; rows that are images get the pre-images of the first axes, and what each pixel
+/// alone does to them.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:
   mercer pca show digits.pca -o digits.html")]

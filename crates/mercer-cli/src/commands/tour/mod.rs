@@ -3,6 +3,7 @@
 //! The tour is the list [`STOPS`]. To add one, write a function that learns something and returns a
 //! [`Stop`], and name it there.
 
+mod components;
 mod digits;
 mod guide;
 mod kernels;
@@ -33,6 +34,8 @@ const STOPS: &[fn(&Guide<'_>) -> Result<Stop>] = &[
     digits::reject,
     novelty::shapes,
     novelty::outliers,
+    components::components,
+    components::denoising,
     regression::regression,
     plane::learning,
 ];

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 use super::source::{Compression, Input};
-use super::{ReadOptions, idx, libsvm, npy, npz, sequences, table};
+use super::{ReadOptions, idx, libsvm, npy, npz, picture, sequences, table};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 
@@ -28,6 +28,10 @@ pub enum Format {
     Npz,
     /// IDX arrays.
     Idx,
+    /// A PNG picture.
+    Png,
+    /// A PGM or PPM picture.
+    Pnm,
 }
 
 /// A row of [`FORMATS`].
@@ -113,6 +117,22 @@ pub const FORMATS: &[FormatInfo] = &[
         doc: "IDX arrays such as MNIST's; the labels file beside an images file is found",
         reader: idx::read,
         writer: None,
+    },
+    FormatInfo {
+        format: Format::Png,
+        name: "png",
+        extensions: &["png"],
+        doc: "a picture is a row, values from 0 to 255; a folder of pictures is a set, its folders are classes",
+        reader: picture::read_png,
+        writer: Some(picture::write_png),
+    },
+    FormatInfo {
+        format: Format::Pnm,
+        name: "pnm",
+        extensions: &["pgm", "ppm", "pnm"],
+        doc: "PGM and PPM pictures, as text or bytes: as png",
+        reader: picture::read_pnm,
+        writer: Some(picture::write_pnm),
     },
 ];
 

@@ -31,6 +31,7 @@ mod limits;
 mod npy;
 mod npz;
 mod options;
+mod picture;
 mod records;
 mod sequences;
 mod sniff;
@@ -46,6 +47,8 @@ pub use atomic::write_atomic;
 pub use formats::{FORMATS, Format, FormatInfo};
 pub use labels::TargetKind;
 pub use options::{LabelColumn, ReadOptions, Storage};
+pub(crate) use picture::png_bytes;
+pub use picture::{is_picture, write_images};
 pub use source::Compression;
 pub use splits::{read_splits, read_splits_bytes};
 
@@ -56,11 +59,18 @@ use self::text::Lines;
 use super::{Csr, Data, Dataset, Points, Targets, View};
 use crate::error::{Error, Fault, Result};
 
-/// Reads a data file.
+/// Reads a data file, or a folder of pictures.
 ///
 /// Labels in a file of their own are found beside it: see [`ReadOptions::labels`].
 pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Dataset> {
     let path = path.as_ref();
+    if path.is_dir() {
+        let mut data = picture::read_folder(path, options)?;
+        if let Some(labels) = &options.labels {
+            attach_labels(&mut data, &path.display().to_string(), labels, options)?;
+        }
+        return Ok(data);
+    }
     let mut input = Input::open(path, Budget::new(options.max_bytes))?;
     let mut data = read_input(&mut input, options)?;
     let wanted = options.targets != TargetKind::None && options.label != LabelColumn::None;

@@ -2,7 +2,7 @@
 
 use super::source::Input;
 use super::text::first_lines;
-use super::{Format, idx, npy, records};
+use super::{Format, idx, npy, picture, records};
 use crate::error::Result;
 
 /// Beginnings of files that people have and this library does not read, with a word about each.
@@ -32,7 +32,13 @@ pub(super) fn format_of(input: &Input<'_>) -> Result<Format> {
     if idx::begins(head) {
         return Ok(Format::Idx);
     }
-    let expected = "LIBSVM, CSV, TSV, sequences, FASTA, NPY, NPZ or IDX, plain or as gz, xz or zst";
+    if picture::is_png(head) {
+        return Ok(Format::Png);
+    }
+    if picture::is_pnm(head) {
+        return Ok(Format::Pnm);
+    }
+    let expected = "LIBSVM, CSV, TSV, sequences, FASTA, NPY, NPZ, IDX, PNG or PGM, plain or as gz, xz or zst";
     if let Some((_, what)) = FOREIGN.iter().find(|(magic, _)| head.starts_with(magic)) {
         return Err(input.fault(Some(what), expected));
     }

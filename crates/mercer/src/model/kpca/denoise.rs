@@ -1,18 +1,20 @@
-//! Denoising without being told how: the level of the noise from the data, the number of components from rows set aside.
+//! Denoising without being told how: the level of the noise from the data, width and number of components from rows set
+//! aside.
 //!
-//! Each number of components is tried on rows set aside, and the one that leaves the least error is kept:
-//! `min_n sum_i |z_n(x_i + e_i) - x_i|^2`, with z_n(x) the pre-image of the projection of Phi(x) onto n components (Mika et
+//! Numbers of components, of kernels of three widths, are tried on rows set aside, and what leaves the least error is
+//! kept: `min_n sum_i |z_n(x_i + e_i) - x_i|^2`, with z_n(x) the pre-image of the projection of Phi(x) onto n components (Mika et
 //! al. 1999; Schoelkopf et al. 1999). Where rows are clean, noise is added to them. Where they are noisy themselves, x is
 //! not known; but with e of the same level as a row's own noise, `y + e` and `y - e` have independent noise, so that
-//! `|z_n(y + e) - (y - e)|^2` is the error against x plus a constant, the d 2 sigma^2 of the second copy. Cost: a kernel PCA
-//! on the other rows, and some ten times the denoising of the rows set aside.
+//! `|z_n(y + e) - (y - e)|^2` is the error against x plus a constant, the d 2 sigma^2 of the second copy. Cost: for each
+//! width a kernel PCA on the other rows, and some ten times the denoising of the rows set aside.
 
+use rand::SeedableRng;
 use rand::seq::SliceRandom;
-use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 
 use super::{KpcaModel, KpcaParams};
+use crate::data::noise::normal;
 use crate::data::{Points, Targets, View, median_distance2};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
@@ -27,11 +29,13 @@ const ROWS: usize = 3000;
 const ASIDE: usize = 300;
 /// Components tried, at most.
 const MOST: usize = 512;
+/// Widths tried, in shares of the median squared distance: the narrower, the more components carry the points.
+const WIDTHS: [f64; 3] = [1.0, 0.5, 0.25];
 
 /// What a denoiser is told; all of it may be left out.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct DenoiseParams {
-    /// The kernel; none: a Gaussian as wide as the median distance between rows.
+    /// The kernel; none: the best of some Gaussians up to as wide as the median distance between rows.
     pub kernel: Option<Kernel>,
     /// Number of components; none: by rows set aside.
     pub components: Option<usize>,
@@ -59,12 +63,12 @@ pub struct Denoiser {
     pub model: KpcaModel,
     /// How many of them to use.
     pub components: usize,
-    /// The noise taken to be there.
-    pub noise: f64,
+    /// The noise taken to be there; none where nobody asked.
+    pub noise: Option<f64>,
     /// The numbers tried; empty where the number was given.
     pub tried: Vec<Tried>,
-    /// The same before denoising.
-    pub before: f64,
+    /// The same before denoising, where numbers were tried.
+    pub before: Option<f64>,
 }
 
 /// The standard deviation of noise that is the same in all directions: the directions in which the points vary least
@@ -104,47 +108,80 @@ impl DenoiseParams {
             Some(noise) => noise,
             None => noise_level(noisy.unwrap_or(&learning), par, watch)?,
         };
-        let kernel = match &self.kernel {
-            Some(kernel) => kernel.clone(),
-            None => Kernel::Rbf { gamma: 1.0 / width(&learning, self.seed) },
+        let kernels = if let Some(kernel) = &self.kernel {
+            vec![kernel.clone()]
+        } else {
+            let width = width(&learning, self.seed);
+            WIDTHS.iter().map(|share| Kernel::Rbf { gamma: 1.0 / (share * width) }).collect()
         };
-        let mut find = |components: Option<u64>| {
-            let params = KpcaParams { kernel: Some(kernel.clone()), components, ..KpcaParams::default() };
-            params.fit(Sample::new(&learning, &Targets::None), par, watch)
-        };
-        let model = match self.components {
-            Some(wanted) => find(Some(wanted as u64))?,
-            // There may be fewer than are worth trying, which shows only when they are asked for.
-            None if learning.len() > 2 * MOST => find(Some(MOST as u64)).or_else(|_| find(None))?,
-            None => find(None)?,
-        };
-        if let Some(components) = self.components {
-            return Ok(Denoiser { model, components, noise, tried: Vec::new(), before: f64::NAN });
+        if let (Some(components), [kernel]) = (self.components, kernels.as_slice()) {
+            let model = self.components(kernel, &learning, par, watch)?;
+            return Ok(Denoiser { noise: Some(noise), ..Denoiser::new(model, components)? });
         }
         let rows = points.gather(&order[..aside]).view().to_f64()?;
-        let mut normal = || {
-            let (u, v): (f64, f64) = (1.0 - rng.random::<f64>(), rng.random());
-            (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()
-        };
-        let more: Vec<f64> = rows.iter().map(|_| noise * normal()).collect();
+        let more: Vec<f64> = rows.iter().map(|_| noise * normal(&mut rng)).collect();
         let with = |sign: f64| rows.iter().zip(&more).map(|(x, e)| x + sign * e).collect::<Vec<f64>>();
         let (given, wanted) = (with(1.0), with(if noisy.is_some() { 0.0 } else { -1.0 }));
         let known = if noisy.is_some() { 0.0 } else { 2.0 * noise * noise * points.dim() as f64 };
         let error = |found: &[f64]| distance2(found, &wanted) / aside as f64 - known;
         let before = error(&given);
         let given = Points::dense(given, points.dim())?;
-        let mut tried = Vec::new();
-        for components in counts(model.components().min(MOST)) {
-            let found = model.denoise(given.view(), components, &self.back, par, watch)?;
-            tried.push(Tried { components, error: error(&found.points.view().to_f64()?) });
+        let mut best: Option<Denoiser> = None;
+        let mut least = f64::INFINITY;
+        for kernel in kernels {
+            let model = self.components(&kernel, &learning, par, watch)?;
+            let numbers = match self.components {
+                Some(components) => vec![components],
+                None => counts(model.components().min(MOST)),
+            };
+            let mut tried = Vec::new();
+            for components in numbers {
+                let found = model.denoise(given.view(), components, &self.back, par, watch)?;
+                tried.push(Tried { components, error: error(&found.points.view().to_f64()?) });
+            }
+            let Some(top) = tried.iter().min_by(|a, b| a.error.total_cmp(&b.error)).copied() else {
+                continue;
+            };
+            if best.is_none() || top.error < least {
+                least = top.error;
+                let (components, noise, before) = (top.components, Some(noise), Some(before));
+                best = Some(Denoiser { model, components, noise, tried, before });
+            }
         }
-        let best = tried.iter().min_by(|a, b| a.error.total_cmp(&b.error));
-        let components = best.map_or(1, |t| t.components);
-        Ok(Denoiser { model, components, noise, tried, before })
+        best.ok_or_else(|| Error::shape("components", 0, "at least 1"))
+    }
+
+    /// As many components as may be tried.
+    fn components(
+        &self,
+        kernel: &Kernel,
+        points: &Points,
+        par: Par,
+        watch: &mut Watch<'_>,
+    ) -> Result<KpcaModel> {
+        let mut find = |components: Option<u64>| {
+            let params = KpcaParams { kernel: Some(kernel.clone()), components, ..KpcaParams::default() };
+            params.fit(Sample::new(points, &Targets::None), par, watch)
+        };
+        match self.components {
+            Some(wanted) => find(Some(wanted as u64)),
+            // There may be fewer than are worth trying, which shows only when they are asked for.
+            None if points.len() > 2 * MOST => find(Some(MOST as u64)).or_else(|_| find(None)),
+            None => find(None),
+        }
     }
 }
 
 impl Denoiser {
+    /// Denoises with the first so many of components that are there already.
+    pub fn new(model: KpcaModel, components: usize) -> Result<Self> {
+        let most = model.components();
+        if components == 0 || components > most {
+            return Err(Error::param("components", components, format!("from 1 to {most}")));
+        }
+        Ok(Denoiser { model, components, noise: None, tried: Vec::new(), before: None })
+    }
+
     /// The points without what the components do not carry.
     pub fn denoise(
         &self,
@@ -216,7 +253,8 @@ mod tests {
         let kept = denoiser.tried.iter().find(|t| t.components == denoiser.components).expect("it was tried");
         assert!(denoiser.tried.iter().all(|t| t.error >= kept.error));
         let expected = 2.0 * 0.04 * 10.0;
-        assert!((0.7 * expected..1.3 * expected).contains(&denoiser.before), "{}", denoiser.before);
+        let told = denoiser.before.expect("numbers were tried");
+        assert!((0.7 * expected..1.3 * expected).contains(&told), "{told}");
         // Told clean rows, it does better still on the same noise.
         let (_, truth) = arc(400, 0.0, 77);
         let truth = Points::dense(truth, 10).expect("whole rows");
@@ -225,6 +263,13 @@ mod tests {
         let best = distance2(&got.view().to_f64().expect("numbers"), &clean);
         assert!(best < 0.2 * before && best < after, "{before} to {best}");
         assert!(params.fit(&points.gather(&[0, 1, 2]), None, Par::one(), &mut silent()).is_err());
+        // Components that are there already: as many as there are, and no more.
+        let all = told.model.components();
+        assert!(
+            Denoiser::new(told.model.clone(), 0).is_err()
+                && Denoiser::new(told.model.clone(), all + 1).is_err()
+        );
+        assert_eq!(Denoiser::new(told.model, all).expect("all of them").before, None);
     }
 
     #[test]

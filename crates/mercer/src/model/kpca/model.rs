@@ -34,6 +34,8 @@ pub struct KpcaModel {
 
 /// Points that go back to input space at a time: their coefficients are a matrix of centres x points.
 const BATCH: usize = 4096;
+/// Unit vectors looked at together.
+const UNITS: usize = 256;
 
 impl KpcaModel {
     /// k, the number of components.
@@ -246,5 +248,23 @@ impl KpcaModel {
     ) -> Result<Points> {
         let one = self.expansion.select(&[axis])?;
         Ok(preimages(&one, None, params, par, watch)?.points)
+    }
+
+    /// `V_k . Phi(e_i)` of some axes for every unit vector e_i of input space, d x axes row by row: what each input alone
+    /// does to a feature (Schoelkopf et al. 1999, Fig. 8). Under the linear kernel these are the axes themselves.
+    pub fn responses(&self, axes: &[usize], par: Par) -> Result<Vec<f64>> {
+        let some = self.expansion.select(axes)?;
+        let d = some.centres().dim();
+        let mut out = Vec::with_capacity(d * axes.len());
+        for from in (0..d).step_by(UNITS) {
+            let rows = UNITS.min(d - from);
+            let mut unit = vec![0.0; rows * d];
+            (0..rows).for_each(|r| unit[r * d + from + r] = 1.0);
+            out.extend(some.evaluate(Points::dense(unit, d)?.view(), par)?);
+        }
+        // Offsets are what centring takes away; an axis itself has none.
+        let offset = some.offset().iter().cycle();
+        out.iter_mut().zip(offset).for_each(|(v, b)| *v -= b);
+        Ok(out)
     }
 }

@@ -1,14 +1,11 @@
 //! Small images as PNG inside a page.
 //!
-//! An 8 x 8 image takes some 150 bytes this way and 2 kB as SVG rectangles. The format is four chunks with checksums
-//! around compressed rows; no more of it is needed here.
+//! An 8 x 8 image takes some 150 bytes this way and 2 kB as SVG rectangles.
 
-use std::io::Write as _;
-
-use flate2::Compression;
-use flate2::write::ZlibEncoder;
+use png::ColorType;
 
 use crate::data::ImageShape;
+use crate::data::io::png_bytes;
 
 /// How values become colours.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -48,57 +45,25 @@ pub fn sheet(images: &[Vec<f64>], shape: ImageShape, across: usize, ink: Ink) ->
 }
 
 fn png(pixels: &[f64], shape: ImageShape, ink: Ink) -> Vec<u8> {
-    let ImageShape { height, width, channels } = shape;
-    let value =
-        |at: usize| pixels[at * channels..(at + 1) * channels].iter().sum::<f64>() / channels.max(1) as f64;
+    let channels = shape.channels.max(1);
     let byte = |share: f64| (255.0 * share.clamp(0.0, 1.0)).round() as u8;
-    // Grey with alpha is colour type 4, colours with alpha 6. Ink is opacity, so that the paper shows through.
-    let (kind, bytes) = match ink {
-        Ink::Plain(..) => (4, 2),
-        Ink::Grey(..) => (0, 1),
-        Ink::Signed(_) => (6, 4),
-    };
-    let mut raw = Vec::with_capacity(height * (1 + bytes * width));
-    for y in 0..height {
-        raw.push(0);
-        for x in 0..width {
-            let v = value(y * width + x);
-            match ink {
-                Ink::Plain(low, high) => {
-                    raw.extend([0, byte((v - low) / if high > low { high - low } else { 1.0 })]);
-                }
-                Ink::Grey(low, high) => {
-                    raw.push(byte((v - low) / if high > low { high - low } else { 1.0 }));
-                }
-                Ink::Signed(most) => {
-                    let [r, g, b] = if v > 0.0 { [0, 114, 178] } else { [213, 94, 0] };
-                    raw.extend([r, g, b, byte(v.abs() / if most > 0.0 { most } else { 1.0 })]);
-                }
-            }
+    let share = |v: f64, low: f64, high: f64| byte((v - low) / if high > low { high - low } else { 1.0 });
+    let values = pixels.chunks(channels).map(|pixel| pixel.iter().sum::<f64>() / channels as f64);
+    // Ink is opacity, so that the paper shows through.
+    let (kind, samples): (ColorType, Vec<u8>) = match ink {
+        Ink::Plain(low, high) => {
+            (ColorType::GrayscaleAlpha, values.flat_map(|v| [0, share(v, low, high)]).collect())
         }
-    }
-    let mut packed = ZlibEncoder::new(Vec::new(), Compression::best());
-    packed.write_all(&raw).expect("memory takes every byte");
-    let packed = packed.finish().expect("memory takes every byte");
-    let mut out = b"\x89PNG\r\n\x1a\n".to_vec();
-    let mut header = Vec::new();
-    header.extend((width as u32).to_be_bytes());
-    header.extend((height as u32).to_be_bytes());
-    header.extend([8, kind, 0, 0, 0]);
-    chunk(&mut out, *b"IHDR", &header);
-    chunk(&mut out, *b"IDAT", &packed);
-    chunk(&mut out, *b"IEND", &[]);
-    out
-}
-
-fn chunk(out: &mut Vec<u8>, name: [u8; 4], content: &[u8]) {
-    out.extend((content.len() as u32).to_be_bytes());
-    let start = out.len();
-    out.extend(name);
-    out.extend(content);
-    let mut sum = flate2::Crc::new();
-    sum.update(&out[start..]);
-    out.extend(sum.sum().to_be_bytes());
+        Ink::Grey(low, high) => (ColorType::Grayscale, values.map(|v| share(v, low, high)).collect()),
+        Ink::Signed(most) => {
+            let colour = |v: f64| {
+                let [r, g, b] = if v > 0.0 { [0, 114, 178] } else { [213, 94, 0] };
+                [r, g, b, share(v.abs(), 0.0, most)]
+            };
+            (ColorType::Rgba, values.flat_map(colour).collect())
+        }
+    };
+    png_bytes(&samples, shape, kind)
 }
 
 fn base64(bytes: &[u8]) -> String {
@@ -117,7 +82,6 @@ fn base64(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::Read as _;
 
     #[test]
     fn base64_is_that_of_everyone() {
@@ -128,17 +92,20 @@ mod tests {
         }
     }
 
+    fn samples(file: &[u8]) -> (ColorType, Vec<u8>) {
+        let mut reader = png::Decoder::new(std::io::Cursor::new(file)).read_info().expect("a header");
+        let mut out = vec![0; reader.output_buffer_size().expect("small")];
+        let frame = reader.next_frame(&mut out).expect("whole");
+        (frame.color_type, out)
+    }
+
     #[test]
     fn the_rows_come_back() {
         let shape = ImageShape::grey(2, 2);
         let file = png(&[0.0, 16.0, 8.0, -3.0], shape, Ink::Plain(0.0, 16.0));
-        let packed = &file[8 + 25 + 8..file.len() - 12 - 4];
-        let mut raw = Vec::new();
-        flate2::read::ZlibDecoder::new(packed).read_to_end(&mut raw).expect("whole");
-        assert_eq!(raw, [0, 0, 0, 0, 255, 0, 0, 128, 0, 0]);
-        // The checksum of an empty end chunk, as in every PNG file.
-        assert_eq!(file[file.len() - 4..], [0xae, 0x42, 0x60, 0x82]);
+        assert_eq!(samples(&file), (ColorType::GrayscaleAlpha, vec![0, 0, 0, 255, 0, 128, 0, 0]));
         let signed = png(&[1.0, -2.0, 0.0, 0.0], shape, Ink::Signed(2.0));
-        assert_eq!(signed[25], 6);
+        let (kind, values) = samples(&signed);
+        assert_eq!((kind, &values[..8]), (ColorType::Rgba, &[0, 114, 178, 128, 213, 94, 0, 255][..]));
     }
 }

@@ -1,0 +1,173 @@
+//! The stops at kernel principal components of the digits: what they look like, and digits without their noise.
+
+use mercer::Result;
+use mercer::data::{Dataset, Points, Targets, noise};
+use mercer::kernel::Kernel;
+use mercer::model::{DenoiseParams, KpcaModel, KpcaParams, Sample, SvcParams};
+use mercer::reduce::preimage::PreimageParams;
+use mercer::report::html::{Figure, Section, Tile};
+use mercer::report::svg::{Axis, Chart, Series, spectrum};
+use mercer::report::{Stop, Trial, count, drives, number, percent};
+
+use super::guide::Guide;
+use crate::progress::Progress;
+
+/// Components found and drawn.
+const FOUND: usize = 128;
+const DRAWN: usize = 14;
+/// Digits in a strip.
+const SHOWN: usize = 14;
+/// Deviation of the noise, on pixels from 0 to 16.
+const NOISE: f64 = 4.0;
+
+fn kpca(guide: &Guide<'_>, kernel: Option<Kernel>, count: u64) -> Result<KpcaModel> {
+    let params = KpcaParams {
+        kernel,
+        components: Some(count),
+        memory: Some(guide.context.memory),
+        seed: guide.seed,
+        ..KpcaParams::default()
+    };
+    let sample = Sample::new(&guide.train.points, &Targets::None);
+    params.fit(sample, guide.par, &mut Progress::new(guide.context).watch())
+}
+
+/// What components are, and what a linear machine makes of them.
+pub(super) fn components(guide: &Guide<'_>) -> Result<Stop> {
+    let model = kpca(guide, None, FOUND as u64)?;
+    let seen = |data: &Dataset| model.transform(data.points.view(), guide.par);
+    let (train, test) = (seen(&guide.train)?, seen(&guide.test)?);
+    let mut errors = Vec::new();
+    for used in [2, 4, 8, 16, 32, 64, FOUND] {
+        let part = |features: &[f64], of: &Dataset| -> Result<Dataset> {
+            let first = features.chunks(FOUND).flat_map(|line| line[..used].iter().copied()).collect();
+            Dataset::new(Points::dense(first, used)?, of.targets.clone())
+        };
+        let params = SvcParams { kernel: Some(Kernel::Linear), c: 100.0, ..SvcParams::default() };
+        let machine = guide.svc(params, &part(&train, &guide.train)?)?;
+        let trial = Trial::new(&machine, guide.train.len(), &part(&test, &guide.test)?, guide.par)?;
+        errors.push((used as f64, 100.0 * trial.error));
+    }
+    let mut tiles = Vec::new();
+    let mut watch = Progress::new(guide.context).watch();
+    for axis in 0..DRAWN {
+        let point = model.show_axis(axis, &PreimageParams::default(), guide.par, &mut watch)?;
+        tiles.push(Tile::new(point.view().to_f64()?, (axis + 1).to_string()));
+    }
+    drop(watch);
+    let mut section = Section::new(
+        "What digits are made of",
+        "The axes along which the digits vary most, as a Gaussian kernel sees them: principal components in feature space. \
+         How far a digit goes along each is a list of features that simpler machines can work with.",
+    );
+    let carried: f64 = model.shares().iter().sum();
+    section.facts = vec![
+        ("components".into(), count(FOUND)),
+        ("of the variance".into(), percent(carried)),
+        ("kernel".into(), model.expansion.kernel().to_string()),
+    ];
+    let line = vec![Series::line("", errors.clone()).colour(0), Series::dots("", errors.clone()).colour(0)];
+    let (x, y) = (Axis::new("components").log(), Axis::new("test error, per cent").log());
+    section.figures = vec![
+        Figure::svg(
+            spectrum("Share of the variance", "share", &model.shares()[..40], false),
+            "The first components carry most.",
+        ),
+        Figure::svg(
+            Chart::new("Error by components", x, y, line).draw(),
+            "A linear machine on the first features: with enough of them it is a nonlinear one.",
+        ),
+        Figure::tiles(
+            Guide::tiles(tiles),
+            "The images that come nearest to the first axes: pre-images, found by a fixed-point iteration.",
+        ),
+    ];
+    let alone = drives(&model, &(0..DRAWN).collect::<Vec<_>>(), guide.par)?;
+    let caption = "What each pixel alone does to the features: up in blue, down in orange.";
+    section.figures.extend(alone.map(|tiles| Figure::tiles(tiles, caption)));
+    section.commands = vec![
+        ("mercer pca fit DATA --components 64 -o MODEL --report FILE".into(), "finds components".into()),
+        ("mercer pca transform DATA MODEL -o OUT".into(), "rows as features".into()),
+        ("mercer pca show MODEL -o FILE".into(), "draws them".into()),
+        (
+            "mercer train DATA --features MODEL -o MODEL".into(),
+            "a machine behind components, in one file".into(),
+        ),
+    ];
+    let last = errors.last().map_or(f64::NAN, |e| e.1 / 100.0);
+    let seen = format!("{} components, then a linear machine: {} wrong", FOUND, percent(last));
+    Ok(Stop::new("Components", seen, "mercer pca fit DATA -o MODEL", section)
+        .fact("variance_carried", carried)
+        .fact("error_linear_on_components", last))
+}
+
+/// Noisy digits, and what components leave of the noise.
+pub(super) fn denoising(guide: &Guide<'_>) -> Result<Stop> {
+    let clean = guide.test.points.view().to_f64()?;
+    let noisy = noise::gaussian(&guide.test.points, NOISE, guide.seed)?;
+    let params = DenoiseParams { seed: guide.seed, ..DenoiseParams::default() };
+    let mut watch = Progress::new(guide.context).watch();
+    let denoiser = params.fit(&guide.train.points, Some(&noisy), guide.par, &mut watch)?;
+    let restored = denoiser.denoise(noisy.view(), &params.back, guide.par, &mut watch)?;
+    drop(watch);
+    let off = |points: &Points| -> Result<f64> {
+        let found = points.view().to_f64()?;
+        let sum: f64 = found.iter().zip(&clean).map(|(a, b)| (a - b).powi(2)).sum();
+        Ok(sum / guide.test.len() as f64)
+    };
+    let (before, after) = (off(&noisy)?, off(&restored)?);
+    let linear = kpca(guide, Some(Kernel::Linear), 40)?;
+    let mut watch = Progress::new(guide.context).watch();
+    let mut by_lines = f64::INFINITY;
+    for used in [5, 10, 15, 20, 30, 40] {
+        let found = linear.denoise(noisy.view(), used, &params.back, guide.par, &mut watch)?;
+        by_lines = by_lines.min(off(&found.points)?);
+    }
+    drop(watch);
+    let strip = |points: &Points| -> Vec<Tile> {
+        (0..SHOWN.min(points.len())).map(|row| Tile::new(points.row(row).to_f64(), "")).collect()
+    };
+    let mut section = Section::new(
+        "Digits without their noise",
+        "A noisy digit is projected onto components of clean ones and brought back to an image. What the components do not \
+         carry, such as the noise, is gone. The level of the noise is read off the data, and the number of components is \
+         the one that does best on digits set aside.",
+    );
+    section.facts = vec![
+        (
+            "noise found".into(),
+            format!(
+                "{} a pixel; {NOISE} was added",
+                number((100.0 * denoiser.noise.unwrap_or(0.0)).round() / 100.0)
+            ),
+        ),
+        ("components chosen".into(), count(denoiser.components)),
+        ("squared error before".into(), number(before.round())),
+        ("after".into(), number(after.round())),
+        ("by linear components, the best of six numbers".into(), number(by_lines.round())),
+    ];
+    let tried: Vec<(f64, f64)> = denoiser.tried.iter().map(|t| (t.components as f64, t.error)).collect();
+    let line = vec![Series::line("", tried.clone()).colour(0), Series::dots("", tried).colour(0)];
+    let (x, y) = (Axis::new("components").log(), Axis::new("squared error"));
+    section.figures = vec![
+        Figure::tiles(Guide::tiles(strip(&noisy)), "Test digits with noise."),
+        Figure::tiles(Guide::tiles(strip(&restored)), "Denoised."),
+        Figure::tiles(Guide::tiles(strip(&guide.test.points)), "As they were before."),
+        Figure::svg(
+            Chart::new("Error by components", x, y, line).draw(),
+            "On digits set aside, with noise added to them: too few lose the digit, too many keep the noise.",
+        ),
+    ];
+    section.commands = vec![
+        ("mercer denoise DATA -o OUT".into(), "finds noise level and components by itself".into()),
+        (
+            "mercer denoise DATA --train DATA -o OUT --report FILE".into(),
+            "with clean rows to learn from".into(),
+        ),
+    ];
+    let seen = format!("{} of the squared error of noisy digits is gone", percent(1.0 - after / before));
+    Ok(Stop::new("Denoising", seen, "mercer denoise DATA -o OUT", section)
+        .fact("squared_error_before", before)
+        .fact("squared_error_after", after)
+        .fact("squared_error_linear", by_lines))
+}
