@@ -15,6 +15,7 @@ pub trait Real:
     + crate::product::Algebra
     + crate::tiles::Transpose
     + crate::vector::Vector
+    + crate::vector::Symbols
     + Copy
     + Send
     + Sync

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use mercer_num::Real;
 
 use crate::data::{Data, Row, View};
-use crate::kernel::{Form, Kernel, columns, coordinates};
+use crate::kernel::{Form, Kernel, columns, coordinates, local, sequence};
 
 /// Dense rows of the type that is computed in.
 pub(super) struct Dense<'a, T: Real> {
@@ -95,7 +95,9 @@ pub(super) fn dense<T: Real>(kernel: &Kernel, a: &Dense<'_, T>, b: &Dense<'_, T>
         return;
     }
     let Some((combine, parts)) = kernel.parts() else {
-        let done = coordinates::block(kernel, a, b, out) || columns::block(kernel, a, b, out);
+        let done = coordinates::block(kernel, a, b, out)
+            || columns::block(kernel, a, b, out)
+            || local::block(kernel, a, b, out);
         debug_assert!(done, "kernel `{kernel}` has no block on dense rows");
         return;
     };
@@ -159,6 +161,9 @@ impl Kernel {
             let mut values = vec![0.0; out.len()];
             custom.0.block(a, b, &mut values);
             out.iter_mut().zip(values).for_each(|(out, v)| *out = T::of(v));
+            return;
+        }
+        if sequence::block(self, a, b, out) {
             return;
         }
         let merge = a.d != b.d || self.holds_custom() || !worth_dense(a) || !worth_dense(b);

@@ -11,7 +11,7 @@ use crate::error::{Fault, Result};
 use crate::kernel::Kernel;
 use crate::kernel::block::{Dense, panels};
 use crate::kernel::coordinates::{Coordinates, Term};
-use crate::kernel::table::{Entry, Param, Range};
+use crate::kernel::table::{Entry, Param, Range, Takes};
 
 pub(super) const EXPONENTIAL: Entry = Entry {
     name: "chi2",
@@ -20,7 +20,7 @@ pub(super) const EXPONENTIAL: Entry = Entry {
     doc: "For histograms: the Gaussian of the chi-squared distance.",
     params: &[Param::new("gamma", Range::Positive, Some("1"), "inverse width")],
     definiteness: "positive on histograms",
-    histograms: true,
+    takes: Takes::Histograms,
     examples: &["chi2(gamma=0.6)"],
     build: |v| Kernel::ChiSquared { gamma: v[0].real() },
     ..Entry::EMPTY
@@ -31,7 +31,7 @@ pub(super) const ADDITIVE: Entry = Entry {
     formula: "sum_i 2 x_i y_i / (x_i + y_i)",
     doc: "For histograms: the dot product with large bins damped.",
     definiteness: "positive on histograms",
-    histograms: true,
+    takes: Takes::Histograms,
     examples: &["additive_chi2"],
     build: |_| Kernel::AdditiveChiSquared,
     ..Entry::EMPTY

@@ -45,7 +45,13 @@ impl Kernel {
             | Kernel::Dirichlet { .. }
             | Kernel::Spectrum { .. }
             | Kernel::ChiSquared { .. }
-            | Kernel::AdditiveChiSquared => Positive,
+            | Kernel::AdditiveChiSquared
+            | Kernel::Local { .. }
+            | Kernel::LocalityImproved { .. }
+            | Kernel::CodonImproved { .. }
+            | Kernel::KmerSpectrum { .. }
+            | Kernel::Mismatch { .. }
+            | Kernel::WeightedDegree { .. } => Positive,
             Kernel::Custom(custom) => custom.0.definiteness(),
             _ => of_parts(self),
         }

@@ -11,8 +11,9 @@ use crate::error::{Error, Result};
 use crate::kernel::algebra::unit;
 use crate::kernel::coordinates::{Coordinates, with_coordinates};
 use crate::kernel::dot::{Profile, with_profile};
+use crate::kernel::local::Local;
 use crate::kernel::rows::{self, Span};
-use crate::kernel::{Kernel, columns};
+use crate::kernel::{Kernel, columns, sequence};
 
 pub use jet::Second;
 
@@ -21,6 +22,7 @@ impl Kernel {
     pub fn smoothness(&self) -> u8 {
         match self {
             Kernel::Precomputed => 0,
+            leaf if sequence::is(leaf) => 0,
             Kernel::Custom(custom) => u8::from(custom.0.has_gradient()),
             _ => with_coordinates!(self, c => c.smooth(), else {
                 self.children().iter().map(Kernel::smoothness).min().unwrap_or(2)
@@ -104,6 +106,10 @@ impl Kernel {
                 x.as_row(|x| y.as_row(|y| custom.0.gradient(x, y, &mut own)));
                 out.iter_mut().zip(own).for_each(|(out, g)| *out += weight * g);
             }
+            Kernel::Local { .. } => match Local::of(self, out.len()) {
+                Some(local) => local.add_gradient(weight, x, y, out),
+                None => out.fill(f64::NAN),
+            },
             leaf => with_profile!(leaf, f => profile(f, weight, x, y, out), else {
                 with_coordinates!(leaf, c => coordinates(&c, weight, x, y, out), else out.fill(f64::NAN));
             }),

@@ -37,12 +37,14 @@ mod lanes;
 mod laplacian;
 mod line;
 mod linear;
+mod local;
 mod multiquadric;
 mod periodic;
 mod poly;
 mod precomputed;
 mod rbf;
 mod rows;
+mod sequence;
 mod sigmoid;
 mod table;
 
@@ -58,7 +60,7 @@ pub use algebra::Combine;
 pub use custom::{Custom, KernelFn};
 pub use definite::Definiteness;
 pub use derivative::Second;
-pub use table::{Entry, Param, Range};
+pub use table::{Entry, Param, Range, Takes};
 
 /// Nesting beyond this is refused: nobody means it, and it keeps every recursion shallow.
 pub const MAX_DEPTH: usize = 24;
@@ -156,6 +158,63 @@ pub enum Kernel {
     },
     /// `sum_i 2 x_i y_i / (x_i + y_i)`, for histograms.
     AdditiveChiSquared,
+    /// `(sum_p (sum_q w(q - p) x_q y_q)^d1 / s)^d2` over the pixels p, w a pyramid around p: correlations that are local in
+    /// an image.
+    Local {
+        /// Diameter of the pyramid, odd.
+        diameter: u32,
+        /// d1, the power of each neighbourhood's sum.
+        inner: u32,
+        /// d2, the power of the sum over neighbourhoods.
+        outer: u32,
+        /// Rows of pixels; 0 with a width of 0 for square grey images.
+        height: u32,
+        /// Columns of pixels.
+        width: u32,
+    },
+    /// `(sum_p (sum_j w_j match_{p+j})^d1)^d2` on sequences: matches within windows.
+    LocalityImproved {
+        /// Places of a window, odd.
+        diameter: u32,
+        /// d1, the power of a window's matches.
+        inner: u32,
+        /// d2, the power of the sum over windows.
+        outer: u32,
+    },
+    /// The locality-improved kernel in which matches shifted by a codon count too.
+    CodonImproved {
+        /// Places of a window, odd.
+        diameter: u32,
+        /// d1, the power of a window's matches.
+        inner: u32,
+        /// d2, the power of the sum over windows.
+        outer: u32,
+        /// Places of the shift.
+        shift: u32,
+        /// Weight of what the shift adds.
+        weight: f64,
+    },
+    /// `sum_u count(u in x) count(u in y)` over the words of k letters, on sequences.
+    KmerSpectrum {
+        /// Letters of a word.
+        k: u32,
+    },
+    /// The same, a word counting for all that differ from it in at most m letters.
+    Mismatch {
+        /// Letters of a word.
+        k: u32,
+        /// Letters that may differ.
+        m: u32,
+        /// Letters of the alphabet.
+        letters: u32,
+    },
+    /// Common words of up to `degree` letters at the same place of sequences, or shifted a little.
+    WeightedDegree {
+        /// Longest word.
+        degree: u32,
+        /// Largest shift.
+        shift: u32,
+    },
     /// A kernel on the columns `from .. to` alone.
     Columns {
         /// First column, from 0.
@@ -248,6 +307,7 @@ impl Kernel {
             Kernel::Custom(custom) => return custom.0.accepts(points),
             Kernel::Precomputed if matches!(points.data, Data::RowNumbers(_)) => return Ok(()),
             Kernel::Precomputed => "row numbers of a precomputed matrix",
+            _ if sequence::is(self) => return sequence::check_points(self, points),
             _ if !self.children().is_empty() => {
                 return self.children().iter().try_for_each(|child| child.check_kind(points, numbers));
             }
@@ -294,6 +354,8 @@ impl Kernel {
         dot::value(self, x, y)
             .or_else(|| algebra::value(self, x, y))
             .or_else(|| columns::value(self, x, y))
+            .or_else(|| local::value(self, x, y))
+            .or_else(|| sequence::value(self, x, y))
             .or_else(|| coordinates::value(self, x, y).filter(|_| rows::numbers(x, y)))
             .unwrap_or(f64::NAN)
     }

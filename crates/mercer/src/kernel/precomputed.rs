@@ -1,7 +1,7 @@
 //! A given matrix of kernel values: points are row numbers, and looking up is the affair of the floor above.
 
 use crate::kernel::Kernel;
-use crate::kernel::table::Entry;
+use crate::kernel::table::{Entry, Takes};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "precomputed",
@@ -9,6 +9,7 @@ pub(super) const ENTRY: Entry = Entry {
     doc: "A given matrix of values; points are its row numbers.",
     definiteness: "unknown",
     examples: &["precomputed"],
+    takes: Takes::RowNumbers,
     build: |_| Kernel::Precomputed,
     ..Entry::EMPTY
 };

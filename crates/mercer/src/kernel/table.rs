@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::kernel::{
-    Kernel, MAX_DEPTH, algebra, ard, bspline, chi_squared, columns, laplacian, linear, multiquadric,
-    periodic, poly, precomputed, rbf, sigmoid,
+    Kernel, MAX_DEPTH, algebra, ard, bspline, chi_squared, columns, laplacian, linear, local, multiquadric,
+    periodic, poly, precomputed, rbf, sequence, sigmoid,
 };
 
 /// One row of [`Kernel::ALL`]: a kernel, or an operation on kernels.
@@ -28,8 +28,8 @@ pub struct Entry {
     pub translation_invariant: bool,
     /// Whether this is an operation on kernels.
     pub algebra: bool,
-    /// Whether points must be histograms: no negative values.
-    pub histograms: bool,
+    /// What points it is for.
+    pub takes: Takes,
     /// Lines that show it; the contract tests run over the kernels they name.
     pub examples: &'static [&'static str],
     pub(super) build: fn(&[Value]) -> Kernel,
@@ -45,7 +45,7 @@ impl Entry {
         definiteness: "",
         translation_invariant: false,
         algebra: false,
-        histograms: false,
+        takes: Takes::Numbers,
         examples: &[],
         build: |_| Kernel::Linear,
     };
@@ -54,6 +54,20 @@ impl Entry {
     pub fn find(name: &str) -> Option<&'static Entry> {
         ALL.iter().find(|e| e.name == name || e.aliases.contains(&name))
     }
+}
+
+/// What points a kernel is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Takes {
+    /// Rows of numbers; for operations, what the kernels inside take.
+    Numbers,
+    /// Rows of numbers, none of them negative.
+    Histograms,
+    /// Sequences of symbols.
+    Sequences,
+    /// Row numbers of a given matrix.
+    RowNumbers,
 }
 
 /// A parameter of a kernel.
@@ -188,6 +202,12 @@ pub(super) const ALL: &[Entry] = &[
     periodic::SPECTRUM,
     chi_squared::EXPONENTIAL,
     chi_squared::ADDITIVE,
+    local::ENTRY,
+    sequence::LOCALITY,
+    sequence::CODON,
+    sequence::SPECTRUM,
+    sequence::MISMATCH,
+    sequence::WEIGHTED_DEGREE,
     columns::COLUMNS,
     columns::SUBVECTOR,
     precomputed::ENTRY,
@@ -221,6 +241,20 @@ pub(super) fn describe(kernel: &Kernel) -> Option<(&'static Entry, Vec<Value>)> 
         }
         Kernel::ChiSquared { gamma } => ("chi2", vec![Real(*gamma)]),
         Kernel::AdditiveChiSquared => ("additive_chi2", vec![]),
+        Kernel::Local { diameter, inner, outer, height, width } => {
+            ("local", [diameter, inner, outer, height, width].map(|v| Whole(*v)).to_vec())
+        }
+        Kernel::LocalityImproved { diameter, inner, outer } => {
+            ("locality_improved", [diameter, inner, outer].map(|v| Whole(*v)).to_vec())
+        }
+        Kernel::CodonImproved { diameter, inner, outer, shift, weight } => {
+            let mut values = [diameter, inner, outer, shift].map(|v| Whole(*v)).to_vec();
+            values.push(Real(*weight));
+            ("codon_improved", values)
+        }
+        Kernel::KmerSpectrum { k } => ("kmer_spectrum", vec![Whole(*k)]),
+        Kernel::Mismatch { k, m, letters } => ("mismatch", [k, m, letters].map(|v| Whole(*v)).to_vec()),
+        Kernel::WeightedDegree { degree, shift } => ("weighted_degree", vec![Whole(*degree), Whole(*shift)]),
         Kernel::Columns { from, to, of } => {
             ("columns", vec![Whole(*from), Whole(*to), Value::Kernel(of.clone())])
         }
@@ -253,5 +287,7 @@ pub(super) fn check(kernel: &Kernel, d: Option<usize>, depth: usize) -> Result<(
     }
     let inner = columns::check(kernel, d)?;
     ard::check(kernel, d)?;
+    local::check(kernel, d)?;
+    sequence::check(kernel)?;
     kernel.children().iter().try_for_each(|child| check(child, inner, depth + 1))
 }

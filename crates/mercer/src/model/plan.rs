@@ -15,7 +15,7 @@ use crate::data::{Data, Dataset, Finding, Points, Stages, Summary, TargetFacts, 
 use crate::error::{Error, Result};
 use crate::expansion::Expansion;
 use crate::gram::{Matrix, is_precomputed};
-use crate::kernel::{Entry, Kernel};
+use crate::kernel::{Entry, Kernel, Takes};
 use crate::model::{Body, Layered, Learner, Model, Names, Sample, Task};
 use crate::par::Par;
 use crate::watch::Watch;
@@ -356,7 +356,7 @@ fn scaling(
 /// Whether the kernel asked for wants values that are not negative.
 fn histograms(wishes: &Wishes) -> bool {
     let name = wishes.kernel.as_deref().and_then(|line| line.split('(').next()).map(str::trim);
-    name.and_then(Entry::find).is_some_and(|entry| entry.histograms)
+    name.and_then(Entry::find).is_some_and(|entry| entry.takes == Takes::Histograms)
 }
 
 fn kernel(wishes: &Wishes, points: &Points, choices: &mut Choices) -> Result<Kernel> {

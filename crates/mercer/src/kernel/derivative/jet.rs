@@ -3,6 +3,7 @@
 use super::Product;
 use crate::kernel::coordinates::{Coordinates, with_coordinates};
 use crate::kernel::dot::{Profile, with_profile};
+use crate::kernel::local::Local;
 use crate::kernel::rows::Span;
 use crate::kernel::{Kernel, columns};
 
@@ -138,6 +139,9 @@ pub(super) fn of(kernel: &Kernel, x: Span<'_>, y: Span<'_>) -> Second {
                 sum.add(&jet.through(outer).placed(from, d));
             }
             sum
+        }
+        Kernel::Local { .. } => {
+            Local::of(kernel, d).map_or(Second::constant(f64::NAN, d), |local| local.second(x, y))
         }
         leaf => {
             let (x, y) = (x.to_f64(), y.to_f64());
