@@ -12,6 +12,7 @@ mod linear;
 mod parts;
 mod recipe;
 mod scale;
+mod sequence;
 mod table;
 
 pub use chain::Stages;
@@ -22,6 +23,7 @@ pub use table::Entry;
 
 use self::linear::Linear;
 use self::scale::{Columns, Power, Unit};
+use self::sequence::Places;
 use super::image::{CentreMass, Deskew, Downsample, Edges, Mass, Silhouette, Smooth};
 use super::map::{OnSparse, RowMap, map_rows};
 use super::points::{Data, ImageShape, Points, View};
@@ -100,6 +102,15 @@ enum Op {
     Deskew {
         background: f64,
     },
+    OneHot {
+        letters: usize,
+    },
+    LogOdds {
+        letters: usize,
+        classes: usize,
+        #[serde(skip)]
+        table: Vec<f64>,
+    },
     Linear {
         outputs: usize,
         #[serde(skip)]
@@ -125,8 +136,9 @@ impl Stage {
     /// fewer, whose missing columns are zeros. Image stages take the shape from the training points where these
     /// points have none.
     pub fn apply(&self, points: View<'_>, par: Par) -> Result<Points> {
-        let sparse = matches!(points.data, Data::Csr { .. });
-        if points.d != self.d && !(sparse && points.d < self.d) {
+        // Sparse rows and sequences may end early.
+        let ragged = matches!(points.data, Data::Csr { .. } | Data::Sequences { .. });
+        if points.d != self.d && !(ragged && points.d < self.d) {
             return Err(Error::shape(
                 format!("columns of the points for stage {}", self.name()),
                 points.d,
@@ -145,6 +157,12 @@ impl Stage {
         }
         let out = match &self.op {
             Op::Linear { matrix, offset, .. } => Linear { d: self.d, matrix, offset }.apply(points, par)?,
+            Op::OneHot { letters } => {
+                Places { d: self.d, letters: *letters, channels: *letters, table: &[] }.apply(points, par)?
+            }
+            Op::LogOdds { letters, classes, table } => {
+                Places { d: self.d, letters: *letters, channels: *classes, table }.apply(points, par)?
+            }
             _ => map_rows(points, self.d, self.row_map().as_ref(), par)?,
         };
         match self.output_image().or(points.image) {
@@ -209,6 +227,8 @@ impl Stage {
             Op::Edges { .. } => "edges",
             Op::Silhouette { .. } => "silhouette",
             Op::Deskew { .. } => "deskew",
+            Op::OneHot { .. } => "one-hot",
+            Op::LogOdds { .. } => "log-odds",
             Op::Linear { .. } => "linear",
         }
     }
@@ -234,6 +254,9 @@ impl Stage {
 
     /// The shape of its results, where they are images.
     pub fn output_image(&self) -> Option<ImageShape> {
+        if let Op::OneHot { letters: channels } | Op::LogOdds { classes: channels, .. } = self.op {
+            return Some(ImageShape { height: 1, width: self.d, channels });
+        }
         let shape = self.image?;
         Some(match self.op {
             Op::Downsample { height, width } => ImageShape { height, width, ..shape },
@@ -245,7 +268,7 @@ impl Stage {
     /// Whether sparse points stay sparse.
     pub fn keeps_sparse(&self) -> bool {
         match self.op {
-            Op::Linear { .. } => false,
+            Op::Linear { .. } | Op::OneHot { .. } | Op::LogOdds { .. } => false,
             Op::Scale { .. } | Op::MinMax { .. } | Op::Standard { .. } => {
                 self.row_map().on_sparse() != OnSparse::Dense
             }
@@ -289,11 +312,17 @@ impl Stage {
                 format!("silhouette: 1 where further than {level} from background {background}, else 0")
             }
             Op::Deskew { background } => format!("deskew: slant taken out, background {background}"),
+            Op::OneHot { letters } => {
+                format!("one-hot: {} places, {letters} letters as unit vectors", self.d)
+            }
+            Op::LogOdds { letters, classes, .. } => {
+                format!("log-odds: {} places, {letters} letters as scores of {classes} classes", self.d)
+            }
             Op::Linear { outputs, .. } => format!("linear: {} columns to {outputs}", self.d),
         }
     }
 
-    /// The loop body of all stages but the linear one, which is a matrix product.
+    /// The loop body of all stages but the linear one, which is a matrix product, and those on sequences.
     fn row_map(&self) -> Box<dyn RowMap + '_> {
         let d = self.d;
         let shape = self.image.unwrap_or(ImageShape::grey(1, d));
@@ -301,7 +330,7 @@ impl Stage {
             Op::Scale { by, add } => Box::new(Columns::scale(d, *by, *add)),
             Op::MinMax { lo, hi, min, max } => Box::new(Columns::minmax(d, *lo, *hi, min, max)),
             Op::Standard { mean, std, .. } => Box::new(Columns::standard(d, mean, std)),
-            Op::Unit | Op::Linear { .. } => Box::new(Unit { d }),
+            Op::Unit | Op::Linear { .. } | Op::OneHot { .. } | Op::LogOdds { .. } => Box::new(Unit { d }),
             Op::Power { p } => Box::new(Power { d, p: *p }),
             Op::Smooth { sigma } => Box::new(Smooth::new(shape, *sigma)),
             &Op::CentreMass { background, level } => {

@@ -64,6 +64,9 @@ impl Stage {
         let tensors = match &self.op {
             Op::MinMax { min, max, .. } => vec![tensor("min", min), tensor("max", max)],
             Op::Standard { mean, std, .. } => vec![tensor("mean", mean), tensor("std", std)],
+            Op::LogOdds { letters, classes, table } => {
+                vec![Tensor { shape: vec![self.d, *letters, *classes], ..tensor("table", table) }]
+            }
             Op::Linear { outputs, matrix, offset } => vec![
                 Tensor { shape: vec![*outputs, self.d], ..tensor("matrix", matrix) },
                 tensor("offset", offset),
@@ -94,6 +97,9 @@ impl Stage {
         match &mut op {
             Op::MinMax { min, max, .. } => (*min, *max) = (take("min", None)?, take("max", None)?),
             Op::Standard { mean, std, .. } => (*mean, *std) = (take("mean", None)?, take("std", None)?),
+            Op::LogOdds { letters, classes, table } => {
+                *table = take("table", Some(&[columns, *letters, *classes]))?;
+            }
             Op::Linear { outputs, matrix, offset } => {
                 *matrix = take("matrix", Some(&[*outputs, columns]))?;
                 *offset = take("offset", Some(&[*outputs]))?;
@@ -124,6 +130,8 @@ impl Stage {
                     | Op::Standard { .. }
                     | Op::Unit
                     | Op::Power { .. }
+                    | Op::OneHot { .. }
+                    | Op::LogOdds { .. }
                     | Op::Linear { .. }
             )
         {
@@ -153,6 +161,7 @@ impl Stage {
                 }
                 [matrix, offset]
             }
+            Op::LogOdds { table, .. } => [table, &[]],
             _ => [&[], &[]],
         };
         let mut all = numbers.iter().chain(arrays[0]).chain(arrays[1]);
@@ -174,6 +183,11 @@ impl Stage {
                 image.is_some_and(fits)
             }
             Op::Edges { keep } => d.checked_mul(Edges::maps(*keep)).is_some(),
+            Op::OneHot { letters } => (1..=256).contains(letters) && d.checked_mul(*letters).is_some(),
+            Op::LogOdds { letters, classes, table } => {
+                let size = d.checked_mul(*letters).and_then(|n| n.checked_mul(*classes));
+                *letters > 0 && *classes > 0 && size == Some(table.len())
+            }
             _ => true,
         };
         if ok {
