@@ -11,6 +11,7 @@ mod denoise;
 mod gram;
 mod growth;
 mod kpca;
+mod local_kernel;
 mod machine;
 mod memory;
 mod python;
@@ -69,11 +70,12 @@ enum Format {
 type Bench = (&'static str, &'static str, fn(&Args) -> Result<Report>);
 
 /// Every comparison there is.
-const ALL: [Bench; 5] = [
+const ALL: [Bench; 6] = [
     ("gram", "the whole Gaussian matrix of 7291 rows: numpy, scikit-learn, the product rate", gram::run),
     ("svm", "support vector classifiers on real sets: scikit-learn, oneDAL, LIBSVM", svm::run),
     ("kpca", "kernel principal components and denoising: scikit-learn", kpca::run),
     ("denoise", "how well noisy digits are restored: scikit-learn at its best", denoise::run),
+    ("local-kernel", "image-local kernel values: numpy, scipy", local_kernel::run),
     ("growth", "how the time of a fit grows with rows and with support vectors", growth::run),
 ];
 
@@ -107,7 +109,7 @@ fn run() -> Result<()> {
     let args = Args::parse();
     if args.name == "list" {
         for (name, what, _) in ALL {
-            println!("{name:<8} {what}");
+            println!("{name:<12} {what}");
         }
         return Ok(());
     }

@@ -49,6 +49,7 @@ impl Held {
             "load" => self.load(Path::new(text(request, "x")?)),
             "gram" if single => gram::<f32>(held(self.f32.as_ref())?, number(request, "gamma")?),
             "gram" => gram::<f64>(held(self.f64.as_ref())?, number(request, "gamma")?),
+            "local" => local(held(self.f32.as_ref())?, request),
             "product" if single => product::<f32>(held(self.f32.as_ref())?),
             "product" => product::<f64>(held(self.f64.as_ref())?),
             other => bail!("cannot `{other}`"),
@@ -68,6 +69,15 @@ fn gram<T: Real>(points: &Points, gamma: f64) -> Result<Value> {
     let kernel: Kernel = format!("rbf(gamma={gamma})").parse()?;
     let (k, answer) = timed(|| gram::square::<T>(&kernel, points.view(), par()));
     Ok(with_check(answer, k?.get(1).map_or(f64::NAN, |&v| v.f64())))
+}
+
+/// The whole symmetric matrix of an image-local kernel on the first rows, its memory included.
+fn local(points: &Points, request: &Value) -> Result<Value> {
+    let [n, p, side] = ["n", "p", "side"].map(|name| number(request, name).map(|v| v as usize));
+    let kernel: Kernel = format!("local(p={}, height={side}, width={side})", p?, side = side?).parse()?;
+    let rows = points.view().slice(0..n?.min(points.len()));
+    let (k, answer) = timed(|| gram::square::<f32>(&kernel, rows, par()));
+    Ok(with_check(answer, k?.get(1).map_or(f64::NAN, |&v| f64::from(v))))
 }
 
 /// A general product of two different matrices into memory that is there: the rate of our own products.

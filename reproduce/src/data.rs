@@ -11,16 +11,20 @@ use mercer::{Error, Par, Result};
 pub struct Set {
     /// What people call it.
     pub name: &'static str,
+    /// What its rows are.
+    pub of: &'static str,
     /// Its files, within the data folder.
     pub files: &'static [&'static str],
 }
 
 /// US Postal Service digits, 7291 to train on and 2007 to test on: 16 x 16 pixels in [-1, 1].
-pub const USPS: Set = Set { name: "USPS", files: &["usps/usps.train.svm.xz", "usps/usps.test.svm.xz"] };
+pub const USPS: Set =
+    Set { name: "USPS", of: "digits", files: &["usps/usps.train.svm.xz", "usps/usps.test.svm.xz"] };
 
 /// Handwritten digits of many writers, 60000 and 10000: 28 x 28 pixels from 0 to 255.
 pub const MNIST: Set = Set {
     name: "MNIST",
+    of: "digits",
     files: &[
         "mnist/train-images-idx3-ubyte.gz",
         "mnist/train-labels-idx1-ubyte.gz",
@@ -28,6 +32,15 @@ pub const MNIST: Set = Set {
         "mnist/t10k-labels-idx1-ubyte.gz",
     ],
 };
+
+/// Splice junctions: 3190 windows of 60 letters around ends of exons, ends of introns, and neither.
+pub const SPLICE: Set = Set { name: "splice", of: "junctions", files: &["dna/splice_junction.txt.xz"] };
+
+/// Twenty objects on a turntable, 72 views of each: 32 x 32 pixels in [0, 1].
+pub const COIL: Set = Set { name: "COIL-20", of: "views", files: &["coil20/coil20.svm.xz"] };
+
+/// Views of an object in [`COIL`].
+const VIEWS: usize = 72;
 
 /// Rows to learn from and rows to judge by.
 #[derive(Debug, Clone)]
@@ -71,8 +84,9 @@ pub fn check(needs: &[Set], folder: &Path) -> Result<()> {
         let missing: Vec<&str> = set.files.iter().filter(|f| !folder.join(f).is_file()).copied().collect();
         if !missing.is_empty() {
             return Err(Error::Unsupported(format!(
-                "the {} digits are not here: no {} in {}; set MERCER_DATA to the folder that has them",
+                "the {} {} are not here: no {} in {}; set MERCER_DATA to the folder that has them",
                 set.name,
+                set.of,
                 missing.join(", no "),
                 folder.display()
             )));
@@ -96,6 +110,29 @@ pub fn usps(folder: &Path, copy: Usps, rows: Option<usize>, par: Par) -> Result<
 pub fn mnist(folder: &Path, rows: Option<usize>, par: Par) -> Result<Split> {
     let split = read_both(&MNIST, [0, 2], &classes(), folder, rows)?;
     prepared(split, ImageShape::grey(28, 28), "scale(by=2/255, add=-1)", par)
+}
+
+/// The splice junctions, or so many of them from all over the file.
+pub fn splice(folder: &Path, rows: Option<usize>) -> Result<Dataset> {
+    check(&[SPLICE], folder)?;
+    let data = read(folder.join(SPLICE.files[0]), &classes())?;
+    // The file is sorted by class.
+    let step = rows.map_or(1, |n| (data.len() / n.max(1)).max(1));
+    Ok(data.gather(&(0..data.len()).step_by(step).collect::<Vec<_>>()))
+}
+
+/// Views of objects after the stages of a line: every so many to learn from, the others to judge by. With `rows`, only
+/// the first objects.
+pub fn coil(folder: &Path, line: &str, step: usize, rows: Option<usize>, par: Par) -> Result<Split> {
+    check(&[COIL], folder)?;
+    let options = ReadOptions { columns: Some(1024), ..classes() };
+    let data = read(folder.join(COIL.files[0]), &options)?;
+    let objects = rows.map_or(usize::MAX, |n| n.div_ceil(VIEWS).max(2));
+    let some: Vec<usize> = (0..data.len()).filter(|i| i / VIEWS < objects).collect();
+    let (learned, judged): (Vec<usize>, Vec<usize>) =
+        some.into_iter().partition(|i| (i % VIEWS).is_multiple_of(step));
+    let split = Split { train: data.gather(&learned), test: data.gather(&judged) };
+    prepared(split, ImageShape::grey(32, 32), line, par)
 }
 
 fn classes() -> ReadOptions {

@@ -18,6 +18,11 @@ pub(crate) fn sigmoid(threshold: f64, d: usize) -> Kernel {
     Kernel::Sigmoid { amplitude: 1.04, scale: 2.0 / d as f64, shift: -threshold }
 }
 
+/// The image-local kernel `k_p^{d1,d2}` on square images.
+pub(crate) fn local(p: u32, d1: u32, d2: u32, side: u32) -> Kernel {
+    Kernel::Local { diameter: p, inner: d1, outer: d2, height: side, width: side }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

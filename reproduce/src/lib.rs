@@ -15,11 +15,14 @@ mod denoise_curves;
 mod denoise_gaussians;
 mod denoise_usps;
 mod digits;
+mod dna;
 mod kernels;
 mod kpca_toys;
 mod kpca_usps;
 mod lab;
 mod list;
+mod local_kernels;
+mod objects;
 mod one_class;
 mod outcome;
 mod reduced;
@@ -68,6 +71,9 @@ pub static ALL: &[Experiment] = &[
     sv_overlap::EXPERIMENT,
     reject::EXPERIMENT,
     one_class::EXPERIMENT,
+    local_kernels::EXPERIMENT,
+    objects::EXPERIMENT,
+    dna::EXPERIMENT,
     kpca_usps::EXPERIMENT,
     kpca_toys::EXPERIMENT,
     denoise_gaussians::EXPERIMENT,

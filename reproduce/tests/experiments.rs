@@ -118,6 +118,18 @@ fn usps_kernels_scans_both_copies() {
 }
 
 #[test]
+fn prior_knowledge_is_no_hindrance() {
+    let Some(outcome) = small("local-kernels") else { return };
+    assert_eq!(outcome.rows.len(), 2 * (2 + 2 + 3));
+    assert!(outcome.rows.iter().filter(|r| r.quantity == "test error").all(|r| r.mercer < 30.0));
+    let Some(outcome) = small("objects") else { return };
+    assert!(outcome.rows.iter().all(|r| r.mercer < 40.0), "{:?}", outcome.rows);
+    let Some(outcome) = small("dna") else { return };
+    let errors: Vec<_> = outcome.rows.iter().filter(|r| r.quantity == "test error").collect();
+    assert!(errors.len() == 5 && errors.iter().all(|r| r.mercer < 40.0), "{errors:?}");
+}
+
+#[test]
 fn sv_overlap_is_large() {
     let Some(outcome) = small("sv-overlap") else { return };
     let overlaps: Vec<f64> =
