@@ -85,13 +85,13 @@ impl<'a> Lab<'a> {
 
     /// One machine a class against the rest, or one machine for two classes.
     pub(crate) fn classifier(&mut self, kernel: Kernel, c: f64, data: &Dataset) -> Result<svc::SvcModel> {
-        let params = svc::SvcParams {
-            kernel: Some(kernel),
-            c,
-            multi: svc::Multi::OneVsRest,
-            memory: self.settings.memory,
-            ..svc::SvcParams::default()
-        };
+        self.machines(&svc::SvcParams { kernel: Some(kernel), c, ..svc::SvcParams::default() }, data)
+    }
+
+    /// The same, with more to say.
+    pub(crate) fn machines(&mut self, params: &svc::SvcParams, data: &Dataset) -> Result<svc::SvcModel> {
+        let params =
+            svc::SvcParams { multi: svc::Multi::OneVsRest, memory: self.settings.memory, ..params.clone() };
         let (par, step) = (self.settings.par, self.step.clone());
         let watch = &mut *self.watch;
         let model = params.fit(Sample::new(&data.points, &data.targets), par, &mut |_| watch(&step))?;

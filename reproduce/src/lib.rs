@@ -32,6 +32,8 @@ mod rs_selection_kpca;
 mod rs_selection_l1;
 mod sv_overlap;
 mod usps_kernels;
+mod virtual_sv_mnist;
+mod virtual_sv_usps;
 
 use std::time::Instant;
 
@@ -82,6 +84,8 @@ pub static ALL: &[Experiment] = &[
     rs_selection_kpca::EXPERIMENT,
     rs_selection_l1::EXPERIMENT,
     rs_construction::EXPERIMENT,
+    virtual_sv_usps::EXPERIMENT,
+    virtual_sv_mnist::EXPERIMENT,
 ];
 
 /// The experiment of a name.

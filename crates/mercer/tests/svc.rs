@@ -16,3 +16,5 @@ mod odd;
 mod outputs;
 #[path = "svc/same.rs"]
 mod same;
+#[path = "svc/virtuals.rs"]
+mod virtuals;

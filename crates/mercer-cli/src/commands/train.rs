@@ -161,6 +161,23 @@ struct Training {
     #[arg(long, help_heading = "Learning")]
     probability: bool,
 
+    /// Train again on support vectors moved by transformations that change nothing, such as shift=1,rotate=10; for
+    /// images (--image HxW)
+    #[arg(long = "virtual", value_name = "LINE", help_heading = "Prior knowledge")]
+    virtual_vectors: Option<String>,
+
+    /// The kernel of the training on moved support vectors [default: the same]
+    #[arg(long, value_name = "LINE", requires = "virtual_vectors", help_heading = "Prior knowledge")]
+    virtual_kernel: Option<String>,
+
+    /// Trainings on moved support vectors, each from the one before [default: 1]
+    #[arg(long, value_name = "N", requires = "virtual_vectors", help_heading = "Prior knowledge")]
+    virtual_rounds: Option<u32>,
+
+    /// Let each machine see the support vectors of all machines, not only its own: slower, sometimes better
+    #[arg(long, requires = "virtual_vectors", help_heading = "Prior knowledge")]
+    virtual_union: bool,
+
     /// What is done to columns first: auto, none, minmax, standard, unit, or a line of stages such as
     /// 'minmax(0, 1) | unit'
     #[arg(long, value_name = "HOW", help_heading = "Learning")]
@@ -191,7 +208,7 @@ struct Training {
 }
 
 /// What a training that goes on has been told before.
-const SETTINGS: [&str; 19] = [
+const SETTINGS: [&str; 23] = [
     "learner",
     "kernel",
     "gamma",
@@ -211,6 +228,10 @@ const SETTINGS: [&str; 19] = [
     "max_iter",
     "no_shrinking",
     "targets",
+    "virtual_vectors",
+    "virtual_kernel",
+    "virtual_rounds",
+    "virtual_union",
 ];
 
 impl Training {
@@ -307,6 +328,12 @@ impl Training {
         params.extend(weights(&self.class_weight)?.map(|weights| ("class_weights", weights)));
         if self.probability {
             params.push(("probability", json!(true)));
+        }
+        params.extend(self.virtual_vectors.as_ref().map(|line| ("virtual_vectors", json!(line))));
+        params.extend(self.virtual_kernel.as_ref().map(|line| ("virtual_kernel", json!(line))));
+        params.extend(self.virtual_rounds.map(|n| ("virtual_rounds", json!(n))));
+        if self.virtual_union {
+            params.push(("virtual_union", json!(true)));
         }
         if self.no_shrinking {
             params.push(("shrinking", json!(false)));
@@ -425,6 +452,7 @@ fn after_help(task: Option<Task>) -> String {
   mercer train train.svm -c 10 --gamma 0.5 --probability -o digits.mercer
   mercer train houses.csv --label price --learner huber
   mercer train digits.csv --features digits.pca        (a machine behind components)
+  mercer train digits.svm --image 16x16 --virtual shift=1,rotate=10
   mercer train big.svm --resume big.mercer            (after Ctrl-C)"
         }
     };

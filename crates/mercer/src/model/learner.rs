@@ -47,7 +47,19 @@ pub struct LearnerEntry {
     make: fn() -> Learner,
 }
 
-const SVC: &[&str] = &["shift", "multi", "ties", "class_weights", "probability", "folds", "seed"];
+const SVC: &[&str] = &[
+    "shift",
+    "multi",
+    "ties",
+    "class_weights",
+    "probability",
+    "folds",
+    "seed",
+    "virtual_vectors",
+    "virtual_kernel",
+    "virtual_rounds",
+    "virtual_union",
+];
 const SOLVER: &[&str] = &["kernel", "tol", "max_iter", "shrinking", "memory"];
 
 impl Learner {

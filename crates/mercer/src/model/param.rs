@@ -46,6 +46,8 @@ pub enum Allowed {
     Kernel,
     /// A positive weight for each class that is named.
     ClassWeights,
+    /// A line of transformations.
+    Transformations,
 }
 
 impl Allowed {
@@ -58,7 +60,11 @@ impl Allowed {
             Allowed::Within(low, high) => value >= low && value <= high,
             Allowed::Between(low, high) => value > low && value < high,
             Allowed::Whole(low) | Allowed::WholeOrNone(low) => value >= low as f64 && value.fract() == 0.0,
-            Allowed::OneOf(_) | Allowed::Flag | Allowed::Kernel | Allowed::ClassWeights => true,
+            Allowed::OneOf(_)
+            | Allowed::Flag
+            | Allowed::Kernel
+            | Allowed::ClassWeights
+            | Allowed::Transformations => true,
         }
     }
 }
@@ -77,6 +83,7 @@ impl fmt::Display for Allowed {
             Allowed::Flag => f.write_str("true or false"),
             Allowed::Kernel => f.write_str("a kernel, or nothing"),
             Allowed::ClassWeights => f.write_str("positive weights by class name"),
+            Allowed::Transformations => f.write_str("transformations such as shift=1, rotate=10"),
         }
     }
 }

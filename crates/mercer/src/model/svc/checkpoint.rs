@@ -79,9 +79,11 @@ impl Fitted {
         if self.rows == 0 {
             return None;
         }
-        let mut at = self.support.iter().zip(&self.beta).peekable();
-        let start =
-            index.iter().map(|&i| at.next_if(|(row, _)| **row as usize == i).map_or(0.0, |(_, b)| *b));
+        let mut by_row: Vec<(u32, f64)> =
+            self.support.iter().copied().zip(self.beta.iter().copied()).collect();
+        by_row.sort_unstable_by_key(|&(row, _)| row);
+        let of = |i: usize| by_row.binary_search_by_key(&(i as u32), |&(row, _)| row);
+        let start = index.iter().map(|&i| of(i).map_or(0.0, |p| by_row[p].1));
         Some(start.collect())
     }
 }

@@ -30,6 +30,9 @@ use crate::watch::{Stop, Watch};
 /// same at 1000 x 1000 values of 256 columns.)
 const DENSE: (f64, usize) = (5e8, 4096);
 
+/// Machines on rows of their own compute the whole matrix up to so many.
+const OWN: usize = 12_288;
+
 /// Linear machines on more rows than this are trained on the rows themselves. (Measured: see `docs/decisions/linear.md`.)
 const MANY: usize = 16_384;
 
@@ -44,6 +47,8 @@ pub(super) struct Plan<'a> {
     pub(super) weight: Vec<f64>,
     pub(super) machines: Vec<Sides>,
     pub(super) par: Par,
+    /// The rows each machine sees; none: all that are of its classes.
+    pub(super) only: Option<Vec<Vec<usize>>>,
     start: Option<&'a Checkpoint>,
 }
 
@@ -75,12 +80,15 @@ impl<'a> Plan<'a> {
         if let Some(start) = start {
             start.check(labels.len(), &machines)?;
         }
-        Ok(Plan { params, kernel, sample, labels, weight, machines, par, start })
+        Ok(Plan { params, kernel, sample, labels, weight, machines, par, only: None, start })
     }
 
     /// Trains all machines, in the order of [`Plan::machines`], and says what was done.
     pub(super) fn train(&self, watch: &mut Watch<'_>) -> Result<(Vec<Fitted>, Vec<String>)> {
         let crowd = Crowd::new(watch, self.machines.len());
+        if let Some(only) = &self.only {
+            return Ok((self.on_own(only, &crowd)?, vec!["each machine on rows of its own".into()]));
+        }
         let (fitted, note) = match self.sample.gram {
             Some(gram) => self.on_gram(gram, &crowd)?,
             None if self.is_linear() && self.sizes().iter().any(|&n| n > MANY) => self.on_points(&crowd)?,
@@ -124,6 +132,32 @@ impl<'a> Plan<'a> {
         };
         let fitted = side_by_side(workers, &self.order(), || (), job)?;
         Ok((fitted, "linear machines on the rows themselves".into()))
+    }
+
+    /// Each machine on rows of its own choice.
+    fn on_own(&self, only: &[Vec<usize>], crowd: &Crowd<'_, '_>) -> Result<Vec<Fitted>> {
+        let workers = self.par.threads().min(self.machines.len());
+        let par = if workers == 1 { self.par } else { Par::one() };
+        let memory = self.params.budget() / 2 / workers;
+        let mut order: Vec<usize> = (0..only.len()).collect();
+        order.sort_by_key(|&m| (std::cmp::Reverse(only[m].len()), m));
+        let job = |buffer: &mut Buffer<f32>, m: usize| {
+            let (index, n) = (&only[m], only[m].len());
+            let points = self.sample.points.gather(index);
+            let rows = KernelRows::new(&self.kernel, &points)?;
+            if n.saturating_mul(n).saturating_mul(size_of::<f32>()) > memory || n > OWN {
+                return self.machine(m, &rows, index, memory, par, crowd);
+            }
+            if buffer.len() < n * n {
+                *buffer = Buffer::stale(n * n);
+            }
+            rows.fill(&mut buffer[..n * n], par);
+            let filled = Filled { values: &buffer[..n * n], exact: &rows };
+            let mut fitted = self.machine(m, &filled, index, memory, par, crowd)?;
+            fitted.info.kernel_values += half(n);
+            Ok(fitted)
+        };
+        side_by_side(workers, &order, || Buffer::zeroed(0), job)
     }
 
     /// Machines on a matrix that is at hand.

@@ -39,6 +39,7 @@ mod platt;
 mod reject;
 mod share;
 mod vectors;
+mod virtuals;
 
 use std::time::Instant;
 
@@ -64,7 +65,8 @@ pub use reject::{Reject, Wanted};
 impl SvcParams {
     /// Fits on the sample's points, class labels and weights.
     ///
-    /// If the watcher breaks off, the model is what there was, and [`SvcModel::checkpoint`] holds from where to go on.
+    /// If the watcher breaks off, the model is what there was, and [`SvcModel::checkpoint`] holds from where to go on
+    /// (not with virtual vectors, whose fit begins anew).
     pub fn fit(&self, sample: Sample<'_>, par: Par, watch: &mut Watch<'_>) -> Result<SvcModel> {
         self.fit_from(sample, None, par, watch)
     }
@@ -106,62 +108,73 @@ impl SvcParams {
         par: Par,
         watch: &mut Watch<'_>,
     ) -> Result<SvcModel> {
+        if !self.virtual_vectors.is_empty() {
+            return virtuals::fit(self, sample, par, watch);
+        }
         let clock = Instant::now();
         let plan = Plan::new(self, sample, from, par)?;
-        let (fitted, mut notes) = plan.train(watch)?;
-        if let Some(overlap) = fitted.iter().find_map(|f| f.overlap.as_ref()) {
-            return Err(Error::param("kind", "hard", format!("c or nu here: {overlap}")));
-        }
-        if plan.kernel.definiteness() == Definiteness::Unknown && self.shift == 0.0 {
-            notes.push(
-                "the kernel may not be positive definite, and no shift was asked for: a local optimum".into(),
-            );
-        }
-        let (expansion, support) = assembled(&plan, &fitted)?;
-        let full = expansion.len();
-        let expansion = linear::collapsed(expansion, par)?;
-        if expansion.len() < full {
-            notes.push(format!(
-                "linear kernel: {full} support vectors collapsed to one weight vector a machine"
-            ));
-        }
-        for (f, s) in fitted.iter().zip(&plan.machines) {
-            if let Some(middle) = f.sigmoid.and_then(|s| s.middle().filter(|_| s.a >= 0.0 || s.b != 0.0)) {
-                let name = &plan.labels.names[s.positive as usize];
-                notes
-                    .push(format!("calibration: {name} has probability 1/2 at output {middle:.3}, not at 0"));
-            }
-        }
-        let info = crowd::total(&fitted, notes, clock);
-        let machines = fitted.iter().zip(&plan.machines).map(|(f, &sides)| {
-            let pick = |bounded: bool| {
-                f.support.iter().zip(&f.bounded).filter(|(_, b)| **b == bounded).map(|(&r, _)| r).collect()
-            };
-            Machine {
-                sides,
-                rows: f.rows,
-                free: pick(false),
-                bounded: pick(true),
-                objective: f.info.objective.unwrap_or(0.0),
-                margin: f.margin,
-                sigmoid: f.sigmoid,
-            }
-        });
-        Ok(SvcModel {
-            machines: machines.collect(),
-            expansion,
-            support,
-            params: self.clone(),
-            reject: None,
-            checkpoint: (info.stop != Stop::Converged).then(|| Checkpoint {
-                rows: plan.labels.len(),
-                sides: plan.machines.clone(),
-                machines: fitted.clone(),
-            }),
-            info,
-            classes: plan.labels.names,
-        })
+        let (fitted, notes) = plan.train(watch)?;
+        finished(&plan, &fitted, notes, clock, par)
     }
+}
+
+/// The model of machines that were trained.
+fn finished(
+    plan: &Plan<'_>,
+    fitted: &[Fitted],
+    mut notes: Vec<String>,
+    clock: Instant,
+    par: Par,
+) -> Result<SvcModel> {
+    if let Some(overlap) = fitted.iter().find_map(|f| f.overlap.as_ref()) {
+        return Err(Error::param("kind", "hard", format!("c or nu here: {overlap}")));
+    }
+    if plan.kernel.definiteness() == Definiteness::Unknown && plan.params.shift == 0.0 {
+        notes.push(
+            "the kernel may not be positive definite, and no shift was asked for: a local optimum".into(),
+        );
+    }
+    let (expansion, support) = assembled(plan, fitted)?;
+    let full = expansion.len();
+    let expansion = linear::collapsed(expansion, par)?;
+    if expansion.len() < full {
+        notes.push(format!("linear kernel: {full} support vectors collapsed to one weight vector a machine"));
+    }
+    for (f, s) in fitted.iter().zip(&plan.machines) {
+        if let Some(middle) = f.sigmoid.and_then(|s| s.middle().filter(|_| s.a >= 0.0 || s.b != 0.0)) {
+            let name = &plan.labels.names[s.positive as usize];
+            notes.push(format!("calibration: {name} has probability 1/2 at output {middle:.3}, not at 0"));
+        }
+    }
+    let info = crowd::total(fitted, notes, clock);
+    let machines = fitted.iter().zip(&plan.machines).map(|(f, &sides)| {
+        let pick = |bounded: bool| {
+            f.support.iter().zip(&f.bounded).filter(|(_, b)| **b == bounded).map(|(&r, _)| r).collect()
+        };
+        Machine {
+            sides,
+            rows: f.rows,
+            free: pick(false),
+            bounded: pick(true),
+            objective: f.info.objective.unwrap_or(0.0),
+            margin: f.margin,
+            sigmoid: f.sigmoid,
+        }
+    });
+    Ok(SvcModel {
+        machines: machines.collect(),
+        expansion,
+        support,
+        params: plan.params.clone(),
+        reject: None,
+        checkpoint: (info.stop != Stop::Converged).then(|| Checkpoint {
+            rows: plan.labels.len(),
+            sides: plan.machines.clone(),
+            machines: fitted.to_vec(),
+        }),
+        info,
+        classes: plan.labels.names.clone(),
+    })
 }
 
 /// All machines in one expansion, and the sample's rows its centres are.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::Labels;
+use crate::data::{Labels, Transformations};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::model::common::budget;
@@ -108,6 +108,15 @@ pub struct SvcParams {
     pub shrinking: bool,
     /// Bytes for kernel values; none: half of the machine's memory.
     pub memory: Option<u64>,
+    /// Transformations that do not change what a point is: support vectors are moved by them, and the machines trained
+    /// again on both (Schoelkopf 1997, section 4.2.1). Empty: one run.
+    pub virtual_vectors: Transformations,
+    /// The kernel of further runs; none: the same.
+    pub virtual_kernel: Option<Kernel>,
+    /// Further runs, each on the support vectors of the one before and on what is made from them.
+    pub virtual_rounds: u32,
+    /// Whether each machine goes on with the support vectors of all, not only with its own.
+    pub virtual_union: bool,
 }
 
 impl Default for SvcParams {
@@ -129,6 +138,10 @@ impl Default for SvcParams {
             max_iter: None,
             shrinking: true,
             memory: None,
+            virtual_vectors: Transformations::default(),
+            virtual_kernel: None,
+            virtual_rounds: 1,
+            virtual_union: false,
         }
     }
 }
@@ -181,6 +194,15 @@ impl SvcParams {
         spec("max_iter", Allowed::WholeOrNone(1), "none", "most solver steps a machine"),
         spec("shrinking", Allowed::Flag, "true", "leave out rows that cannot move for a while"),
         spec("memory", Allowed::WholeOrNone(1), "half of RAM", "bytes for kernel values"),
+        spec(
+            "virtual_vectors",
+            Allowed::Transformations,
+            "none",
+            "train again on support vectors moved by these transformations",
+        ),
+        spec("virtual_kernel", Allowed::Kernel, "the same", "the kernel of that second run"),
+        spec("virtual_rounds", Allowed::Whole(1), "1", "further runs on moved support vectors"),
+        spec("virtual_union", Allowed::Flag, "false", "machines share each other's support vectors then"),
     ];
 
     /// Fails if a parameter is outside its range.
@@ -195,8 +217,12 @@ impl SvcParams {
                 ("tol", self.tol),
                 ("max_iter", self.max_iter.unwrap_or(1) as f64),
                 ("memory", self.memory.unwrap_or(1) as f64),
+                ("virtual_rounds", f64::from(self.virtual_rounds)),
             ],
         )?;
+        if let Some(kernel) = &self.virtual_kernel {
+            kernel.check(None)?;
+        }
         if let ClassWeights::Given(by_name) = &self.class_weights
             && let Some((name, weight)) = by_name.iter().find(|(_, w)| !(**w > 0.0 && w.is_finite()))
         {
