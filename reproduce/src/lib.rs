@@ -16,6 +16,7 @@ mod denoise_gaussians;
 mod denoise_usps;
 mod digits;
 mod dna;
+mod invariant_hyperplane;
 mod kernels;
 mod kpca_toys;
 mod kpca_usps;
@@ -86,6 +87,7 @@ pub static ALL: &[Experiment] = &[
     rs_construction::EXPERIMENT,
     virtual_sv_usps::EXPERIMENT,
     virtual_sv_mnist::EXPERIMENT,
+    invariant_hyperplane::EXPERIMENT,
 ];
 
 /// The experiment of a name.

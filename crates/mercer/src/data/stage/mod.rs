@@ -8,6 +8,7 @@
 //! makes sparse points dense ([`Stage::keeps_sparse`]). [`Stage::linear`] makes dense points of sparse ones always.
 
 mod chain;
+mod invariant;
 mod linear;
 mod parts;
 mod recipe;

@@ -6,10 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use super::scale::{self, Stats};
 use super::table::Entry;
-use super::{Op, Stage};
+use super::{Op, Stage, invariant};
 use crate::data::call::Call;
 use crate::data::points::{Data, ImageShape, View};
 use crate::error::{Error, Result};
+use crate::par::Par;
 
 /// A stage yet to be fitted. [`Recipe::ALL`] is the table of their names, arguments and meanings.
 ///
@@ -84,6 +85,19 @@ pub enum Recipe {
         /// The value of empty pixels. None: the smallest in training.
         background: Option<f64>,
     },
+    /// Directions in which small transformations move images count less: see `invariant.rs`.
+    Invariant {
+        /// How much of the identity is mixed in: 1 changes nothing.
+        lambda: f64,
+        /// Directions left out, those in which images move least.
+        drop: usize,
+        /// Steps of the differences, in pixels and degrees; 0: not this group.
+        shift: f64,
+        /// Degrees.
+        rotate: f64,
+        /// Pixels.
+        thickness: f64,
+    },
     /// Slant taken out.
     Deskew {
         /// The value of empty pixels. None: the smallest in training.
@@ -132,6 +146,13 @@ impl Recipe {
             },
             "downsample" => Recipe::Downsample { height: args.count("height")?, width: args.count("width")? },
             "edges" => Recipe::Edges { keep: args.flag("keep")? },
+            "invariant" => Recipe::Invariant {
+                lambda: args.real("lambda")?,
+                drop: args.count("drop")?,
+                shift: args.real("shift")?,
+                rotate: args.real("rotate")?,
+                thickness: args.real("thickness")?,
+            },
             "silhouette" => {
                 Recipe::Silhouette { threshold: args.real("threshold")?, background: background()? }
             }
@@ -153,6 +174,7 @@ impl Recipe {
             Recipe::CentreMass { .. } => "centre-mass",
             Recipe::Downsample { .. } => "downsample",
             Recipe::Edges { .. } => "edges",
+            Recipe::Invariant { .. } => "invariant",
             Recipe::Silhouette { .. } => "silhouette",
             Recipe::Deskew { .. } => "deskew",
         }
@@ -186,6 +208,11 @@ impl Recipe {
                 need(height > 0, "height", height as f64).and(need(width > 0, "width", width as f64))
             }
             Recipe::Deskew { background } => finite("background", background),
+            Recipe::Invariant { lambda, shift, rotate, thickness, .. } => {
+                need(lambda > 0.0 && lambda <= 1.0, "lambda", lambda)?;
+                let step = |key, v: f64| need((0.0..=90.0).contains(&v), key, v);
+                step("shift", shift).and(step("rotate", rotate)).and(step("thickness", thickness))
+            }
             Recipe::Standard { .. } | Recipe::Unit | Recipe::Edges { .. } => Ok(()),
         }
     }
@@ -203,6 +230,11 @@ impl Recipe {
             image.ok_or_else(|| Error::shape(what, "rows without image shape", "images"))
         };
         let op = match *self {
+            Recipe::Invariant { lambda, drop, shift, rotate, thickness } => {
+                shape()?;
+                let steps = [shift, rotate, thickness];
+                return invariant::of_groups(points, lambda, drop, steps, Par::default());
+            }
             Recipe::Scale { by, add } => Op::Scale { by, add },
             Recipe::MinMax { lo, hi, per } => {
                 let Stats { min, max, .. } = Stats::of(points, per.groups(points.d, image))?;
@@ -272,6 +304,13 @@ impl fmt::Display for Recipe {
             Recipe::Downsample { height, width } => {
                 vec![number("height", height as f64), number("width", width as f64)]
             }
+            Recipe::Invariant { lambda, drop, shift, rotate, thickness } => vec![
+                number("lambda", lambda),
+                number("drop", drop as f64),
+                number("shift", shift),
+                number("rotate", rotate),
+                number("thickness", thickness),
+            ],
             Recipe::Edges { keep } => vec![word("keep", (!keep).then(|| "false".into()))],
             Recipe::Silhouette { threshold, background } => {
                 vec![number("threshold", threshold), ground(background)]

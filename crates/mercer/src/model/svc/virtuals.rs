@@ -99,7 +99,7 @@ pub(super) fn fit(
         let targets = Targets::Classes(next.labels.clone());
         let sample = Sample { weights: next.weights.as_deref(), ..Sample::new(&next.points, &targets) };
         let mut plan = Plan::new(&again, sample, start.as_ref(), par)?;
-        plan.only = next.only.clone();
+        plan.only.clone_from(&next.only);
         let (now, note) = plan.train(watch)?;
         drop(plan);
         (fitted, rows) = (now, next);
