@@ -34,7 +34,6 @@ impl Components {
             "kpca_steps" => self.steps(request),
             "kpca_floor" => self.floor(),
             "kpca_residual" => self.residual(),
-            "kpca_best" => self.best(request),
             other => bail!("cannot `{other}`"),
         }
     }
@@ -156,45 +155,6 @@ impl Components {
             worst = worst.max(off.sqrt() / lambda);
         }
         Ok(json!({ "residual": worst }))
-    }
-
-    /// The least mean squared error over widths and numbers of components, looked for on the test rows themselves.
-    fn best(&mut self, request: &Value) -> Result<Value> {
-        let list = |key: &str| -> Result<Vec<f64>> {
-            let list = request[key].as_array().with_context(|| format!("a request without `{key}`"))?;
-            Ok(list.iter().filter_map(Value::as_f64).collect())
-        };
-        let options = ReadOptions { storage: Storage::F64, ..ReadOptions::default() };
-        let clean = io::read(Path::new(text(request, "clean")?), &options)?.points.view().to_f64()?;
-        let test = self.test.clone().context("no rows")?;
-        let (counts, mut least, mut setting) = (list("counts")?, f64::INFINITY, String::new());
-        let most = counts.iter().copied().fold(1.0, f64::max);
-        for gamma in list("gammas")? {
-            let params = Self::params(&json!({"gamma": gamma, "components": most as u64}))?;
-            let model = self.fitted(&params)?;
-            for &n in &counts {
-                let back = model.denoise(
-                    test.view(),
-                    n as usize,
-                    &PreimageParams::default(),
-                    par(),
-                    &mut silent(),
-                )?;
-                let off = back
-                    .points
-                    .view()
-                    .to_f64()?
-                    .iter()
-                    .zip(&clean)
-                    .map(|(a, b)| (a - b).powi(2))
-                    .sum::<f64>();
-                let error = off / test.len() as f64;
-                if error < least {
-                    (least, setting) = (error, format!("gamma 1/{:.0}, {n} components", 1.0 / gamma));
-                }
-            }
-        }
-        Ok(json!({ "error2": least, "setting": setting }))
     }
 }
 

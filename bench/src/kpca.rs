@@ -1,11 +1,10 @@
 //! Kernel PCA beside scikit-learn's, each of its solvers that suits the case: fits, features, denoising as a whole job.
 //!
 //! Context: how far eigenvalues are apart, one step of the fixed point beside the two products it cannot do without, peak
-//! memory; with `--full` the first 64 components of 50000 rows, and how well noisy digits are restored.
+//! memory; with `--full` the first 64 components of 50000 rows. How well noisy digits are restored: `denoise`.
 
 use anyhow::{Context, Result};
-use mercer::Par;
-use mercer::data::{Dataset, ImageShape, Points, Stages, Targets};
+use mercer::data::{Dataset, Points, Targets};
 use mercer_testkit::toy;
 use serde_json::{Value, json};
 
@@ -71,7 +70,6 @@ pub(crate) fn run(args: &Args) -> Result<Report> {
     }
     if args.full {
         large(&mut sides[0], &mut report)?;
-        restored(&mut sides, &mut report, &usps)?;
     }
     Ok(report)
 }
@@ -212,58 +210,5 @@ fn large(side: &mut Side, report: &mut Report) -> Result<()> {
     let residual = side.ask(&json!({"do": "kpca_residual"}))?;
     let worst = residual["residual"].as_f64().context("an answer without a residual")?;
     report.note(case, "largest |Kv - lambda v| / lambda, kernel values in f64", worst, "of it");
-    Ok(())
-}
-
-/// How well noisy digits are restored, each side at its best on the test digits.
-fn restored(sides: &mut [Side; 2], report: &mut Report, usps: &sets::Split) -> Result<()> {
-    eprintln!("bench: restored digits");
-    let smooth = |data: &Dataset| -> Result<Points> {
-        let images = data.points.clone().with_image(ImageShape::grey(16, 16))?;
-        Ok(Stages::fit(&Stages::parse("smooth(0.75)")?, images.view(), Par::default())?.1)
-    };
-    let pick = |data: &Dataset, each: usize| -> Result<Vec<usize>> {
-        let labels = data.targets.classes()?;
-        let order = mercer::data::split::shuffle(data.len(), 1);
-        let of =
-            |k: u32| order.iter().copied().filter(|&i| labels.of_row[i] == k).take(each).collect::<Vec<_>>();
-        Ok((0..labels.names.len() as u32).flat_map(of).collect())
-    };
-    let bare = |points: Points| -> Result<Dataset> {
-        let x = points.view().to_f64()?.iter().map(|&v| v as f32).collect();
-        Ok(Dataset::new(Points::dense_f32(x, points.dim())?, Targets::None)?)
-    };
-    let train = bare(smooth(&usps.train)?.gather(&pick(&usps.train, 300)?))?;
-    let clean = bare(smooth(&usps.test)?.gather(&pick(&usps.test, 50)?))?;
-    let (x, clean_x) = (sets::hand_out(&train, "kpca-restore")?, sets::hand_out(&clean, "kpca-clean")?);
-    let (speckle, white) = (toy::uniforms(500, 256, 0.0, 1.0, 3), toy::uniforms(500, 256, 0.0, 1.0, 4));
-    let speckled = clean.points.view().to_f64()?.into_iter().zip(speckle).zip(white).map(|((v, s), w)| {
-        let turned = if w < 0.5 { -1.0 } else { 1.0 };
-        if s < 0.2 { turned } else { v as f32 }
-    });
-    let speckled = Dataset::new(Points::dense_f32(speckled.collect(), 256)?, Targets::None)?;
-    for (name, data) in [("gaussian", noisy(&clean)?), ("speckle", speckled)] {
-        let case = format!("restored digits, {name} noise");
-        let test_x = sets::hand_out(&data, "kpca-restore-test")?;
-        load(sides, &x, Some(&test_x))?;
-        let gammas: Vec<f64> = [0.25, 0.5, 1.0, 2.0, 4.0].iter().map(|c| 1.0 / (256.0 * c)).collect();
-        let ours = json!({"do": "kpca_best", "clean": clean_x, "gammas": gammas, "counts": [32, 64, 128, 256, 384, 512]});
-        let theirs = json!({
-            "do": "best", "clean": clean_x, "gammas": gammas, "counts": [32, 64, 128, 256],
-            "alphas": [1.0, 0.1, 0.01, 0.001],
-        });
-        let ours = sides[0].ask(&ours)?;
-        let theirs = sides[1].ask(&theirs)?;
-        let error = |a: &Value| a["error2"].as_f64().context("an answer without an error");
-        let setting = |a: &Value| a["setting"].as_str().unwrap_or_default().to_owned();
-        report.note(&case, format!("mercer, squared error ({})", setting(&ours)), error(&ours)?, "");
-        report.note(
-            &case,
-            format!("scikit-learn, squared error ({})", setting(&theirs)),
-            error(&theirs)?,
-            "",
-        );
-        report.note(&case, "mercer / scikit-learn", error(&ours)? / error(&theirs)?, "of it");
-    }
     Ok(())
 }

@@ -53,7 +53,7 @@ struct Args {
     /// Also compares objectives with LIBSVM's at a hundredth of the tolerance (svm).
     #[arg(long)]
     exact: bool,
-    /// Also the cases that take minutes: 50000 rows, restored digits (kpca).
+    /// Also the cases that take minutes: 50000 rows (kpca).
     #[arg(long)]
     full: bool,
     /// Threads each side may use; 0 means as many as the machine has.
