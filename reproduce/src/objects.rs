@@ -17,7 +17,7 @@ use crate::outcome::{Better, Chosen, Row, Unit};
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "objects",
-    shows: "views of objects are told apart by machines on few views, better with edges than without",
+    shows: "views of objects are told apart by machines on few views",
     paper: "Schoelkopf 1997, Secs. 2.2 and 4.4, on another set",
     notes: &[
         "The paper's images of chairs are not to be had, so no number of the paper's stands beside these.",

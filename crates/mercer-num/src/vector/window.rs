@@ -24,6 +24,9 @@ pub struct Frame {
     pub diameter: usize,
 }
 
+/// Bytes of a line of the first-level cache: a load that crosses two costs as much as two.
+const LINE: usize = 64;
+
 impl Frame {
     /// Pixels between the pyramid's centre and its edge.
     pub fn reach(self) -> usize {
@@ -32,7 +35,8 @@ impl Frame {
 
     /// Values of the scratch memory that [`Windows::windows`] wants.
     pub fn scratch(self, lanes: usize) -> usize {
-        (self.height + 2 * self.reach()) * self.width * lanes
+        let pixels = self.height * self.width * self.channels + (self.height + 2 * self.reach()) * self.width;
+        pixels * lanes + LINE
     }
 }
 
@@ -218,15 +222,20 @@ macro_rules! windows {
                 out
             }
 
-            /// The pixels of the scratch memory, the rows of zeros around them cleared.
+            /// The scratch memory from the start of a line on: place for z, the rows of zeros around it cleared, and where in
+            /// it the image is; and place for y.
             #[inline(always)]
-            fn clear(scratch: &mut [$t], frame: Frame) -> (&mut [Lanes], std::ops::Range<usize>) {
+            fn clear(
+                scratch: &mut [$t],
+                frame: Frame,
+            ) -> (&mut [Lanes], std::ops::Range<usize>, &mut [Lanes]) {
+                let skip = scratch.as_ptr().align_offset(LINE).min(LINE);
                 let edge = frame.reach() * frame.width;
                 let inside = edge..edge + frame.height * frame.width;
-                let z = &mut scratch.as_chunks_mut::<LANES>().0[..inside.end + edge];
+                let (z, y) = scratch[skip..].as_chunks_mut::<LANES>().0.split_at_mut(inside.end + edge);
                 z[..edge].fill([0.0; LANES]);
                 z[inside.end..].fill([0.0; LANES]);
-                (z, inside)
+                (z, inside, y)
             }
 
             #[inline(always)]
@@ -239,8 +248,10 @@ macro_rules! windows {
                 out: &mut [$t],
             ) {
                 let d = frame.height * frame.width * frame.channels;
-                let y = &y.as_chunks::<LANES>().0[..d];
-                let (z, inside) = clear(scratch, frame);
+                let (z, inside, lines) = clear(scratch, frame);
+                let lines = &mut lines[..d];
+                lines.copy_from_slice(&y.as_chunks::<LANES>().0[..d]);
+                let y = &*lines;
                 for (x, out) in x.chunks_exact(d).zip(out.as_chunks_mut::<LANES>().0) {
                     let pixels = z[inside.clone()].iter_mut();
                     let (x, y) = (x.chunks_exact(frame.channels), y.chunks_exact(frame.channels));
@@ -266,7 +277,7 @@ macro_rules! windows {
                 scratch: &mut [$t],
                 out: &mut [$t],
             ) {
-                let (z, inside) = clear(scratch, frame);
+                let (z, inside, _) = clear(scratch, frame);
                 z[inside].copy_from_slice(values.as_chunks::<LANES>().0);
                 // SAFETY: the caller's word on the instruction set is passed on.
                 out.copy_from_slice(&unsafe { sums::<V>(z, frame, power) });
