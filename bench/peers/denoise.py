@@ -26,7 +26,6 @@ def best(request):
             for alpha in request["alphas"]:
                 model = KernelPCA(n_components=n, kernel="rbf", gamma=gamma, alpha=alpha, fit_inverse_transform=True)
                 model.gamma_ = gamma
-                model._n_features_out = n
                 model._fit_inverse_transform(features[:, :n], held["x"])
                 back = model.inverse_transform(noisy[:, :n])
                 error = float(((back - held["clean"]) ** 2).sum(axis=1).mean())

@@ -48,7 +48,7 @@ const WIDTHS: [f64; 5] = [PAPER, 0.35, 0.25, 0.2, 0.15];
 const HELD: [usize; 6] = [128, 256, 512, 1024, 1536, 2048];
 const DRAWS: usize = 5;
 /// Digits in a line of a picture.
-const SHOWN: usize = 14;
+const SHOWN: usize = 10;
 
 /// What is done to digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -274,7 +274,7 @@ fn pictures(lab: &mut Lab<'_>, pca: &KpcaModel, model: &KpcaModel, parts: &Noisy
     Ok(())
 }
 
-/// A line of digits, one or two of each kind.
+/// A line of digits, one of each kind.
 fn strips(lab: &mut Lab<'_>, like: &Points, pixels: &[f64], caption: &str) {
     let Some(shape) = like.image() else { return };
     let every = (like.len() / SHOWN).max(1);

@@ -18,8 +18,8 @@ use crate::{interrupt, model, rows};
 
 /// Take the noise out of rows: project them onto kernel principal components and come back
 ///
-/// Without --model, components are found in the data itself, or in clean rows given with --train. Their number is the one
-/// that leaves the least error on rows set aside; the level of the noise is estimated unless --noise gives it.
+/// Without --model, components are found in the data itself, or in clean rows given with --train. Kernel and number are
+/// those that leave the least error on rows set aside; the level of the noise is estimated unless --noise gives it.
 ///
 /// A single picture is cut into overlapping squares, which are then the rows; --patch does the same to many.
 #[derive(Debug, Args)]
@@ -46,7 +46,7 @@ pub(crate) struct Denoise {
     #[arg(long, value_name = "FILE")]
     train: Option<PathBuf>,
 
-    /// The kernel's line [default: a Gaussian, width by the data]
+    /// The kernel's line [default: linear or a Gaussian, by rows set aside]
     #[arg(long, short, value_name = "LINE")]
     kernel: Option<String>,
 

@@ -1,12 +1,12 @@
-//! Denoising without being told how: the level of the noise from the data, width and number of components from rows set
+//! Denoising without being told how: the level of the noise from the data, kernel and number of components from rows set
 //! aside.
 //!
-//! Numbers of components, of kernels of three widths, are tried on rows set aside, and what leaves the least error is
-//! kept: `min_n sum_i |z_n(x_i + e_i) - x_i|^2`, with z_n(x) the pre-image of the projection of Phi(x) onto n components (Mika et
-//! al. 1999; Schoelkopf et al. 1999). Where rows are clean, noise is added to them. Where they are noisy themselves, x is
-//! not known; but with e of the same level as a row's own noise, `y + e` and `y - e` have independent noise, so that
-//! `|z_n(y + e) - (y - e)|^2` is the error against x plus a constant, the d 2 sigma^2 of the second copy. Cost: for each
-//! width a kernel PCA on the other rows, and some ten times the denoising of the rows set aside.
+//! Numbers of components, linear and of Gaussians of three widths, are tried on rows set aside, and what leaves the least
+//! error is kept: `min_n sum_i |z_n(x_i + e_i) - x_i|^2`, with z_n(x) the pre-image of the projection of Phi(x) onto n
+//! components (Mika et al. 1999; Schoelkopf et al. 1999). Where rows are clean, noise is added to them. Where they are noisy
+//! themselves, x is not known; but with e of the same level as a row's own noise, `y + e` and `y - e` have independent
+//! noise, so that `|z_n(y + e) - (y - e)|^2` is the error against x plus a constant, the d 2 sigma^2 of the second copy.
+//! Cost: for each kernel a PCA on the other rows, and some ten times the denoising of the rows set aside.
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -35,7 +35,7 @@ const WIDTHS: [f64; 3] = [1.0, 0.5, 0.25];
 /// What a denoiser is told; all of it may be left out.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct DenoiseParams {
-    /// The kernel; none: the best of some Gaussians up to as wide as the median distance between rows.
+    /// The kernel; none: the best of the linear one and some Gaussians up to as wide as the median distance between rows.
     pub kernel: Option<Kernel>,
     /// Number of components; none: by rows set aside.
     pub components: Option<usize>,
@@ -112,7 +112,9 @@ impl DenoiseParams {
             vec![kernel.clone()]
         } else {
             let width = width(&learning, self.seed);
-            WIDTHS.iter().map(|share| Kernel::Rbf { gamma: 1.0 / (share * width) }).collect()
+            let gaussians = WIDTHS.iter().map(|share| Kernel::Rbf { gamma: 1.0 / (share * width) });
+            // Where rows lie near a plane, or noise hides all else, lines are the better guess.
+            std::iter::once(Kernel::Linear).chain(gaussians).collect()
         };
         if let (Some(components), [kernel]) = (self.components, kernels.as_slice()) {
             let model = self.components(kernel, &learning, par, watch)?;
