@@ -4,7 +4,7 @@ use mercer::Result;
 use mercer::expansion::Expansion;
 use mercer::kernel::Kernel;
 use mercer::model::svc::SvcModel;
-use mercer::model::{Body, Model};
+use mercer::model::{Body, CompressParams, Model};
 use mercer::reduce::reduced_set::{ReducedSetParams, Size};
 
 use crate::data::{Split, Usps};
@@ -33,21 +33,33 @@ impl Lab<'_> {
     /// The machines with other vectors and thresholds recomputed on the training digits, for several sizes of one kind: test
     /// error, vectors and the relative error in feature space.
     pub(crate) fn tried(&mut self, ten: &Ten, set: &ReducedSetParams, tries: &[Try]) -> Result<Vec<Row>> {
+        let params = CompressParams { set: set.clone(), ..CompressParams::default() };
+        Ok(self.compressed(ten, &params, tries)?.0)
+    }
+
+    /// The same, with the machines.
+    pub(crate) fn compressed(
+        &mut self,
+        ten: &Ten,
+        params: &CompressParams,
+        tries: &[Try],
+    ) -> Result<(Vec<Row>, Vec<SvcModel>)> {
         let model = Model::from(Body::Svc(ten.whole.clone()));
         let wanted: Vec<_> = tries.iter().map(|t| (Size::Vectors(t.vectors), t.descent)).collect();
         let (par, train) = (self.par(), &ten.digits.train);
-        let small = model.compress_path(set, &wanted, Some(train), par, &mut mercer::watch::silent())?;
-        let mut rows = Vec::new();
+        let small = model.compress_path(params, &wanted, Some(train), par, &mut mercer::watch::silent())?;
+        let (mut rows, mut machines) = (Vec::new(), Vec::new());
         for (t, small) in tries.iter().zip(small) {
-            let Body::Svc(machine) = &small.model.body else { continue };
-            let error = error_percent(machine, &ten.digits.test, par)?;
+            let Body::Svc(machine) = small.model.body else { continue };
+            let error = error_percent(&machine, &ten.digits.test, par)?;
             let paper = t.paper.and_then(|p| self.paper(p));
             rows.push(t.row("test error", paper, error, Unit::Percent, Better::Lower));
             rows.push(t.row("vectors", None, vectors(&machine.expansion), Unit::Count, Better::Near));
             let off = 100.0 * small.about.set.error;
             rows.push(t.row("|Psi - Psi'| / |Psi|", None, off, Unit::Percent, Better::Lower));
+            machines.push(machine);
         }
-        Ok(rows)
+        Ok((rows, machines))
     }
 }
 

@@ -66,7 +66,7 @@ fn an_agreement_asked_for_is_reached_by_every_share() {
     let whole = svc(&data, false);
     for share in [Share::All, Share::Each, Share::Pooled] {
         let set = ReducedSetParams { share, ..ReducedSetParams::default() };
-        let params = CompressParams { goal: Goal::Agreement(0.97), set };
+        let params = CompressParams { goal: Goal::Agreement(0.97), set, ..CompressParams::default() };
         let small = whole.compress(&params, Some(&data), Par::new(2), &mut silent()).expect("smaller");
         assert!(small.about.agreement >= 0.97 && small.about.set.after < small.about.set.before);
     }

@@ -103,7 +103,12 @@ impl Command for Compress {
             ..ReducedSetParams::default()
         };
         let mut watch = Progress::new(context).watch();
-        let small = whole.compress(&CompressParams { goal, set }, data.as_ref(), context.par, &mut watch)?;
+        let small = whole.compress(
+            &CompressParams { goal, set, ..CompressParams::default() },
+            data.as_ref(),
+            context.par,
+            &mut watch,
+        )?;
         drop(watch);
         small.model.save(&self.out)?;
         let weigh = |model: &Model, file: &Path| weight(model, file, data.as_ref(), context.par);

@@ -4,9 +4,10 @@
 //! knows no kernel, no points and no labels. Rows of K are f32; the gradient is f64, and before a solution is handed
 //! out its optimality is checked against f64 kernel values wherever f32 rounding could matter at the tolerance asked.
 //!
-//! Beside it: linear systems ([`solve_linear`]), eigenvectors ([`eigen`]), and many small smooth problems at once
-//! ([`lbfgs`]).
+//! Beside it: linear systems ([`solve_linear`]), eigenvectors ([`eigen`]), many small smooth problems at once
+//! ([`lbfgs`]), and machines on given centres in the primal ([`fit_basis`]).
 
+mod basis;
 mod choose;
 mod chunking;
 mod descent;
@@ -34,6 +35,7 @@ use crate::par::Par;
 use crate::par::half_of_ram;
 use crate::watch::{Info, Step, Stop, Watch};
 
+pub use basis::{BasisProblem, Loss, fit_basis, hinge_shift};
 pub use descent::{DescentParams, LinearProblem, LinearSolution, Vectors, descend};
 pub use linear::{LinearParams, solve_linear};
 pub use problem::{Groups, Problem, Shift};

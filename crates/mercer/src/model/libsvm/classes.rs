@@ -8,6 +8,7 @@ use super::text::{Machine as Kind, Text};
 use crate::error::{Error, Fault, Result};
 use crate::expansion::Expansion;
 use crate::model::svc::{self, Machine, Sides, Sigmoid, SvcModel, SvcParams};
+use crate::reduce::reduced_set::Block;
 use crate::watch::Info;
 
 /// Most coefficients a classifier may unfold to: machines times centres, 2 GiB.
@@ -105,14 +106,7 @@ pub(super) fn read(source: &str, text: Text, info: Info) -> Result<SvcModel> {
 }
 
 pub(super) fn write_svc(model: &SvcModel) -> Result<Text> {
-    let k = model.classes.len();
-    let sides: Vec<Sides> = model.machines.iter().map(|m| m.sides).collect();
-    let pairwise = |(a, b): (usize, usize)| Sides { positive: b as u32, negative: Some(a as u32) };
-    if !pairs(k).map(pairwise).eq(sides) {
-        let why =
-            "LIBSVM tells several classes apart by pairs: fit with multi = one_vs_one to exchange the model";
-        return Err(Error::Unsupported(why.into()));
-    }
+    model.check_pairs()?;
     let machine = if model.params.kind == svc::Kind::Nu { Kind::NuSvc } else { Kind::CSvc };
     let mut text = written(machine, &model.classes, &model.expansion)?;
     if let Some(sigmoids) = model.machines.iter().map(|m| m.sigmoid).collect::<Option<Vec<Sigmoid>>>() {
@@ -186,6 +180,44 @@ pub(in crate::model) fn by_class(k: usize, f: &Expansion, factor: f64) -> Vec<Ve
         }
     }
     lines
+}
+
+impl SvcModel {
+    /// The same machines of pairs with every centre in the machines of one class only, as LIBSVM's files have them, and each
+    /// class's centres and machines.
+    pub(in crate::model) fn by_class(&self) -> Result<(Expansion, Vec<Block>)> {
+        let (k, f) = (self.classes.len(), &self.expansion);
+        self.check_pairs()?;
+        let (machines, lines) = (f.outputs(), by_class(k, f, -1.0));
+        let (mut rows, mut coef, mut blocks) = (Vec::new(), Vec::new(), Vec::new());
+        for (class, lines) in lines.iter().enumerate() {
+            let others = || (0..k).filter(move |&o| o != class);
+            blocks.push(Block {
+                centres: (rows.len()..rows.len() + lines.len()).collect(),
+                outputs: others().map(|o| place(class.min(o), class.max(o), k)).collect(),
+            });
+            for (row, line) in lines {
+                rows.push(*row);
+                let mut wide = vec![0.0; machines];
+                others().for_each(|o| wide[place(class.min(o), class.max(o), k)] = line[column(class, o)]);
+                coef.extend(wide);
+            }
+        }
+        let whole = Expansion::new(f.kernel().clone(), f.centres().gather(&rows), coef, f.offset().to_vec())?;
+        Ok((whole, blocks))
+    }
+
+    /// Fails unless there is a machine for every pair of classes.
+    fn check_pairs(&self) -> Result<()> {
+        let sides: Vec<Sides> = self.machines.iter().map(|m| m.sides).collect();
+        let pairwise = |(a, b): (usize, usize)| Sides { positive: b as u32, negative: Some(a as u32) };
+        if pairs(self.classes.len()).map(pairwise).eq(sides) {
+            return Ok(());
+        }
+        let why =
+            "LIBSVM tells several classes apart by pairs: fit with multi = one_vs_one to exchange the model";
+        Err(Error::Unsupported(why.into()))
+    }
 }
 
 fn label(name: &str) -> Result<i32> {

@@ -9,16 +9,18 @@ use rand::seq::index;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
+use super::fixed_point;
+use super::gradient::{self, Known};
 use super::sheet::{Sheet, radial};
-use super::{fixed_point, gradient};
 use crate::data::Row;
 use crate::error::{Error, Result};
 use crate::expansion::Expansion;
 use crate::num::{Mat, factor, product};
 use crate::par::Par;
 
-/// The share of a vector's squared length that must be new: less would make the coefficients explode.
-const NEW: f64 = 1e-2;
+/// Starts that go to their ends by fixed points, and those of them that descend on the gain.
+const FINAL: usize = 8;
+const POLISHED: usize = 3;
 
 /// A set that grows.
 #[derive(Debug)]
@@ -91,21 +93,32 @@ impl Construction {
 
     fn grow(&mut self, par: Par) -> Result<()> {
         let (n, k, d) = (self.psi.len(), self.psi.outputs(), self.all.d);
+        let kernel = self.psi.kernel().clone();
+        let known = Known::new(&self.gram(), self.within.len())?;
         let mut z = self.starts_now();
-        let merit = if self.by_gradient {
-            gradient::run(self.psi.kernel(), &self.all, &self.coef, &mut z, self.spread, par)?
-        } else {
-            fixed_point::run(&self.all, &self.coef, &mut z, self.spread, par)?
-        };
+        if !self.by_gradient {
+            // All starts go a few rounds, the better ones on, the best to their ends.
+            for (rounds, keep) in [(4, (z.len() / d).div_ceil(6).max(FINAL)), (10, FINAL), (40, FINAL)] {
+                fixed_point::run(&self.all, &self.coef, &mut z, rounds, self.spread, par)?;
+                z = self.better(&known, &z, keep, par)?;
+            }
+        }
+        // The residual is orthogonal to all earlier vectors, so only that part of a new one counts that is, too: the end of
+        // the search is a descent on the gain itself.
+        if kernel.has_gradient() {
+            z = self.better(&known, &z, if self.by_gradient { FINAL } else { POLISHED }, par)?;
+            gradient::run(&kernel, &self.all, &self.coef, &known, &mut z, self.spread, par)?;
+        }
+        let z = self.better(&known, &z, 1, par)?;
         let values = self.all.look(&z, par)?.values;
-        let best = self.best(&z, &merit, &values)?;
+        let mut inner = vec![0.0; k];
+        product::nn(&mut inner, Mat::new(&values, 1, n + known.m), Mat::new(&self.coef, n + known.m, k), 1);
+        let merit: f64 = inner.iter().map(|p| p * p).sum();
         // What is left is rounding: further vectors would be noise on noise.
-        if merit[best].is_nan() || merit[best] <= 1e-24 * self.rest[0] {
+        if merit.is_nan() || merit <= 1e-24 * self.rest[0] {
             self.exhausted = true;
             return Ok(());
         }
-        let z = z[best * d..(best + 1) * d].to_vec();
-        let values = values[best * self.all.len()..(best + 1) * self.all.len()].to_vec();
         let own = self.psi.kernel().value(Row::F64(&z), Row::F64(&z));
         let mut right = vec![0.0; k];
         product::nn(&mut right, Mat::new(&values, 1, n), Mat::new(self.psi.coef(), n, k), 1);
@@ -135,24 +148,14 @@ impl Construction {
         gram
     }
 
-    /// Of the vectors found the one that lowers the error most. The residual is orthogonal to all earlier vectors, so what
-    /// counts of `Phi(z)` is the part that is, too: `(Psi_m . Phi(z))^2 / |that part|^2`.
-    fn best(&self, z: &[f64], merit: &[f64], values: &[f64]) -> Result<usize> {
-        let (d, n, all, m, s) = (self.all.d, self.psi.len(), self.all.len(), self.within.len(), merit.len());
-        let mut known = vec![0.0; m * s];
-        for (i, line) in values.chunks(all).enumerate() {
-            line[n..].iter().enumerate().for_each(|(j, v)| known[j * s + i] = *v);
-        }
-        let (on, _) = factor::solve_spd(&self.gram(), m, &known, s)?;
-        let gain = |i: usize| {
-            let z = Row::F64(&z[i * d..(i + 1) * d]);
-            let own = self.psi.kernel().value(z, z);
-            let inside: f64 = (0..m).map(|j| known[j * s + i] * on[j * s + i]).sum();
-            let inner2 = if self.by_gradient { merit[i] * own } else { merit[i] };
-            inner2 / (own - inside).max(NEW * own)
-        };
-        let gains: Vec<f64> = (0..s).map(gain).collect();
-        Ok((0..s).max_by(|&a, &b| gains[a].total_cmp(&gains[b])).unwrap_or(0))
+    /// Those of the vectors that lower the error most, the best first.
+    fn better(&self, known: &Known, z: &[f64], keep: usize, par: Par) -> Result<Vec<f64>> {
+        let d = self.all.d;
+        let gains = known.gains(self.psi.kernel(), &self.all, &self.coef, z, par)?;
+        let mut order: Vec<usize> = (0..gains.len()).collect();
+        order.sort_by(|&a, &b| gains[b].total_cmp(&gains[a]));
+        order.truncate(keep);
+        Ok(order.iter().flat_map(|&i| &z[i * d..(i + 1) * d]).copied().collect())
     }
 
     /// Where to look for the next vector: the centres the residual points at most, and as many at random.

@@ -16,8 +16,7 @@ use crate::error::Result;
 use crate::num::{Mat, product};
 use crate::par::Par;
 
-/// Most rounds, and the length of a step, in units of the points' spread, below which a start has arrived.
-const ROUNDS: usize = 50;
+/// The length of a step, in units of the points' spread, below which a start has arrived.
 const TOL: f64 = 1e-3;
 /// Halvings of a step before a start counts as arrived.
 const CUTS: u32 = 6;
@@ -30,14 +29,15 @@ struct Walker {
     done: bool,
 }
 
-/// Moves every start uphill; returns the objective at each.
+/// Moves every start uphill for so many rounds.
 pub(super) fn run(
     sheet: &Sheet,
     coef: &[f64],
     starts: &mut [f64],
+    rounds: usize,
     spread: f64,
     par: Par,
-) -> Result<Vec<f64>> {
+) -> Result<()> {
     let (d, n) = (sheet.d, sheet.len());
     let k = coef.len() / n;
     let mut walkers: Vec<Walker> = starts
@@ -45,7 +45,7 @@ pub(super) fn run(
         .map(|z| Walker { best: z.to_vec(), merit: f64::NEG_INFINITY, cuts: 0, done: false })
         .collect();
     let mut trial = starts.to_vec();
-    for _ in 0..ROUNDS {
+    for _ in 0..rounds {
         let active: Vec<usize> = (0..walkers.len()).filter(|&w| !walkers[w].done).collect();
         if active.is_empty() {
             break;
@@ -68,7 +68,7 @@ pub(super) fn run(
         }
     }
     starts.chunks_mut(d).zip(&walkers).for_each(|(z, w)| z.copy_from_slice(&w.best));
-    Ok(walkers.into_iter().map(|w| w.merit).collect())
+    Ok(())
 }
 
 impl Walker {

@@ -24,6 +24,7 @@ mod construct;
 mod descend;
 mod fixed_point;
 mod gradient;
+mod join;
 mod l1;
 mod run;
 mod select;
@@ -135,6 +136,15 @@ pub enum Share {
     Pooled,
 }
 
+/// A part of an expansion: centres that have coefficients in some outputs only.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Block {
+    /// The centres, by number.
+    pub centres: Vec<usize>,
+    /// The outputs they have coefficients in.
+    pub outputs: Vec<usize>,
+}
+
 /// What a reduction obeys.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReducedSetParams {
@@ -144,6 +154,9 @@ pub struct ReducedSetParams {
     pub size: Size,
     /// What outputs share.
     pub share: Share,
+    /// Parts of the expansion whose centres are replaced by centres of that part; none: as `share` says. Sizes then count the
+    /// centres of all parts together.
+    pub blocks: Vec<Block>,
     /// Steps of phase two, the joint descent over all vectors; none: 200 after construction, 0 after selection.
     pub descent: Option<usize>,
     /// Starts of each search for a vector.
@@ -160,8 +173,9 @@ impl Default for ReducedSetParams {
             method: Method::Auto,
             size: Size::Ratio(10.0),
             share: Share::All,
+            blocks: Vec::new(),
             descent: None,
-            starts: 12,
+            starts: 128,
             weighting: Weighting::default(),
             seed: 1,
         }

@@ -1,6 +1,5 @@
 //! From an expansion and wishes to a smaller expansion: which outputs go together, how many vectors, both phases.
 
-use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::time::Instant;
@@ -8,8 +7,9 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use super::construct::Construction;
+use super::join::shaped;
 use super::l1::{self, Path};
-use super::{Method, Reduced, ReducedSetParams, Report, Share, Size, descend, select, square};
+use super::{Block, Method, Reduced, ReducedSetParams, Report, Share, Size, descend, select, square};
 use crate::data::Points;
 use crate::error::{Error, Result};
 use crate::expansion::Expansion;
@@ -78,7 +78,8 @@ fn search(
     watch: &mut Watch<'_>,
 ) -> Result<Reduced> {
     let mut job = Job::new(psi, params, par)?;
-    let most = job.groups.iter().map(|g| g.psi.len()).max().unwrap_or(0);
+    let sizes = job.groups.iter().map(|g| g.psi.len());
+    let most = if params.blocks.is_empty() { sizes.max() } else { Some(sizes.sum()) }.unwrap_or(0);
     let (mut too_few, mut size) = (0, 1);
     let mut found = loop {
         if size >= most {
@@ -113,9 +114,9 @@ pub(super) fn errors(psi: &Expansion, small: &Expansion, par: Par) -> Result<(f6
 }
 
 /// Outputs whose vectors are found together.
-struct Group {
-    outputs: Vec<usize>,
-    psi: Expansion,
+pub(super) struct Group {
+    pub outputs: Vec<usize>,
+    pub psi: Expansion,
     /// Where its centres are in the whole expansion.
     rows: Vec<usize>,
     source: Source,
@@ -134,17 +135,18 @@ enum Source {
 }
 
 /// Centres chosen for a group, with the rows of the whole expansion they are, if they are.
-struct Chosen {
-    points: Points,
-    rows: Option<Vec<usize>>,
+pub(super) struct Chosen {
+    pub points: Points,
+    pub rows: Option<Vec<usize>>,
 }
 
-struct Job<'a> {
-    whole: &'a Expansion,
-    groups: Vec<Group>,
+/// A reduction under way.
+pub(super) struct Job<'a> {
+    pub whole: &'a Expansion,
+    pub groups: Vec<Group>,
     method: Method,
-    params: &'a ReducedSetParams,
-    par: Par,
+    pub params: &'a ReducedSetParams,
+    pub par: Par,
     first: f64,
 }
 
@@ -152,16 +154,24 @@ impl<'a> Job<'a> {
     fn new(whole: &'a Expansion, params: &'a ReducedSetParams, par: Par) -> Result<Self> {
         let clock = Instant::now();
         let k = whole.outputs();
-        let sets: Vec<Vec<usize>> = match params.share {
-            Share::All => vec![(0..k).collect()],
-            Share::Each | Share::Pooled => (0..k).map(|o| vec![o]).collect(),
+        let sets: Vec<Block> = match params.share {
+            _ if !params.blocks.is_empty() => blocks(&params.blocks, whole)?,
+            Share::All => vec![Block { centres: Vec::new(), outputs: (0..k).collect() }],
+            Share::Each | Share::Pooled => {
+                (0..k).map(|o| Block { centres: Vec::new(), outputs: vec![o] }).collect()
+            }
         };
-        let method = params.method.on(whole, sets[0].len())?;
+        let method = params.method.on(whole, sets[0].outputs.len())?;
         let threads = if sets.len() > 1 { Par::one() } else { par };
-        let group = |outputs: Vec<usize>| -> Result<Group> {
-            let psi = whole.select(&outputs)?;
-            let used = |line: &[f64]| outputs.iter().any(|&o| line[o] != 0.0);
-            let rows = whole.coef().chunks(k).enumerate().filter(|(_, l)| used(l)).map(|(i, _)| i).collect();
+        let group = |Block { centres, outputs }: Block| -> Result<Group> {
+            let within: Vec<usize> =
+                if params.blocks.is_empty() { (0..whole.len()).collect() } else { centres };
+            let used = |&i: &usize| outputs.iter().any(|&o| whole.coef()[i * k + o] != 0.0);
+            let rows: Vec<usize> = within.into_iter().filter(used).collect();
+            let coef =
+                rows.iter().flat_map(|&i| outputs.iter().map(move |&o| whole.coef()[i * k + o])).collect();
+            let offset = outputs.iter().map(|&o| whole.offset()[o]).collect();
+            let psi = Expansion::new(whole.kernel().clone(), whole.centres().gather(&rows), coef, offset)?;
             let source = match method {
                 _ if psi.is_empty() => Source::Kept(Vec::new()),
                 Method::Square => Source::Known(square::vectors(&psi, threads)?),
@@ -197,6 +207,9 @@ impl<'a> Job<'a> {
             .map(|g| match size {
                 _ if self.method == Method::Exact => g.psi.len(),
                 Size::Ratio(r) => share(g.psi.len(), 1.0 / r),
+                Size::Vectors(v) if !self.params.blocks.is_empty() => {
+                    share(g.psi.len(), v as f64 / all.max(1) as f64)
+                }
                 Size::Vectors(v) if self.method.constructs() || self.groups.len() == 1 => v,
                 // Selection takes equal fractions from every output, so that sizes are averages.
                 Size::Vectors(v) => share(g.psi.len(), (v * self.groups.len()) as f64 / all.max(1) as f64),
@@ -325,56 +338,6 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// The best coefficients on the chosen centres, all outputs in one expansion.
-    fn joined(&self, chosen: Vec<Chosen>) -> Result<Expansion> {
-        let (k, kernel) = (self.whole.outputs(), self.whole.kernel().clone());
-        if self.params.share == Share::Pooled {
-            let rows: Option<Vec<&Vec<usize>>> = chosen.iter().map(|c| c.rows.as_ref()).collect();
-            let centres = match rows {
-                Some(rows) => {
-                    let mut all: Vec<usize> = rows.into_iter().flatten().copied().collect();
-                    all.sort_unstable();
-                    all.dedup();
-                    self.whole.centres().gather(&all)
-                }
-                None => concat(chosen.iter().map(|c| &c.points), self.whole)?,
-            };
-            return self.whole.on_centres(centres, self.par);
-        }
-        let mut parts = Vec::with_capacity(chosen.len());
-        for (group, chosen) in self.groups.iter().zip(chosen) {
-            let small = group.psi.on_centres(chosen.points.clone(), self.par)?;
-            // Coefficients that came out as zero are gone from the expansion: take it from its own centres.
-            let rows = chosen.rows.filter(|rows| rows.len() == small.len());
-            parts.push((group, small, rows));
-        }
-        let offset = self.whole.offset().to_vec();
-        if parts.iter().all(|(_, _, rows)| rows.is_some()) {
-            // One centre that several outputs kept is one centre.
-            let mut lines: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
-            for (group, small, rows) in &parts {
-                let own = group.outputs.len();
-                for (row, coef) in rows.iter().flatten().zip(small.coef().chunks(own)) {
-                    let line = lines.entry(*row).or_insert_with(|| vec![0.0; k]);
-                    group.outputs.iter().zip(coef).for_each(|(&o, c)| line[o] = *c);
-                }
-            }
-            let keep: Vec<usize> = lines.keys().copied().collect();
-            let coef = lines.into_values().flatten().collect();
-            return Expansion::new(kernel, self.whole.centres().gather(&keep), coef, offset);
-        }
-        let centres = concat(parts.iter().map(|(_, small, _)| small.centres()), self.whole)?;
-        let mut coef = Vec::with_capacity(centres.len() * k);
-        for (group, small, _) in &parts {
-            for line in small.coef().chunks(group.outputs.len()) {
-                let mut wide = vec![0.0; k];
-                group.outputs.iter().zip(line).for_each(|(&o, c)| wide[o] = *c);
-                coef.extend(wide);
-            }
-        }
-        Expansion::new(kernel, centres, coef, offset)
-    }
-
     /// The relative error after each vector, where vectors come one by one.
     fn path(&self) -> Vec<f64> {
         let rests: Option<Vec<&[f64]>> = self
@@ -416,24 +379,26 @@ impl Group {
     }
 }
 
-/// New points that are images if the old ones are.
-fn shaped(z: Vec<f64>, d: usize, like: &Expansion) -> Result<Points> {
-    let points = Points::dense(z, d)?;
-    match like.centres().image() {
-        Some(shape) => points.with_image(shape),
-        None => Ok(points),
+/// Blocks that hold every coefficient once; else they are not what the expansion is made of.
+fn blocks(blocks: &[Block], whole: &Expansion) -> Result<Vec<Block>> {
+    let (n, k) = (whole.len(), whole.outputs());
+    let mut seen = vec![0_u8; n * k];
+    for block in blocks {
+        for (&i, &o) in block.centres.iter().flat_map(|i| block.outputs.iter().map(move |o| (i, o))) {
+            if i >= n || o >= k || seen[i * k + o] > 0 {
+                return Err(Error::param(
+                    "blocks",
+                    format!("centre {i}, output {o}"),
+                    "each coefficient once",
+                ));
+            }
+            seen[i * k + o] = 1;
+        }
     }
-}
-
-fn concat<'p>(parts: impl Iterator<Item = &'p Points>, whole: &Expansion) -> Result<Points> {
-    let mut all: Option<Points> = None;
-    for part in parts.filter(|p| !p.is_empty()) {
-        // New points are dense; old ones beside them must be, too.
-        let part = part.to_dense()?;
-        all = Some(match all {
-            None => part,
-            Some(all) => all.concat(&part)?,
-        });
+    match (0..n * k).find(|&p| whole.coef()[p] != 0.0 && seen[p] == 0) {
+        Some(p) => {
+            Err(Error::param("blocks", format!("no block has coefficient {p}"), "each coefficient once"))
+        }
+        None => Ok(blocks.to_vec()),
     }
-    Ok(all.unwrap_or_else(|| whole.centres().gather(&[])))
 }

@@ -1,0 +1,251 @@
+//! Compressing a model: its expansion with fewer centres, and everything that hung on the old outputs made to fit the new.
+//!
+//! The reduced set (`reduce::reduced_set`) leaves an error `Psi - Psi'`; part of it is a shift, which a new threshold takes
+//! out (Schoelkopf et al. 1998, section 6). Thresholds, probabilities and reject rules are made again on data; without
+//! data thresholds are made on the model's own centres, and what needs labels is dropped with a note. A classifier's threshold
+//! is the one that its own training gives to the new vectors: the smallest sum of hinge losses.
+
+mod refit;
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+
+use crate::data::{Dataset, Labels, Targets, View};
+use crate::error::{Error, Result};
+use crate::expansion::Expansion;
+use crate::model::{Body, Model};
+use crate::par::Par;
+use crate::reduce::reduced_set::{self, Reduced, ReducedSetParams, reduce_path, reduce_until};
+use crate::watch::Watch;
+use refit::{answers, refit};
+
+/// How small a model is to become.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Goal {
+    /// As the reduced set's size says.
+    Size(reduced_set::Size),
+    /// As small as possible with at least this share of answers unchanged; for numbers, this share of their variance.
+    Agreement(f64),
+}
+
+/// What compressing obeys.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CompressParams {
+    /// How small.
+    pub goal: Goal,
+    /// How the vectors are found. Its size is not looked at.
+    pub set: ReducedSetParams,
+    /// Whether coefficients are trained anew on labelled data, by the machine's own losses, instead of being those nearest
+    /// to the old machine (Keerthi, Chapelle and DeCoste 2006). For classifiers and regression.
+    pub retrain: bool,
+    /// Whether the centres of each class are replaced by centres of that class, for machines of pairs: the form that LIBSVM's
+    /// files have. Without effect on machines with one output.
+    pub by_class: bool,
+}
+
+impl Default for CompressParams {
+    fn default() -> Self {
+        let set = ReducedSetParams::default();
+        CompressParams { goal: Goal::Size(set.size), set, retrain: false, by_class: false }
+    }
+}
+
+impl CompressParams {
+    /// The expansion to make smaller, and how.
+    fn on<'b>(&self, old: &'b Body) -> Result<(Cow<'b, Expansion>, ReducedSetParams)> {
+        match old {
+            Body::Svc(m) if self.by_class && m.machines.len() > 1 => {
+                let (whole, blocks) = m.by_class()?;
+                Ok((Cow::Owned(whole), ReducedSetParams { blocks, ..self.set.clone() }))
+            }
+            _ => Ok((Cow::Borrowed(old.entry()), self.set.clone())),
+        }
+    }
+}
+
+/// A smaller model and how it came about.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Compressed {
+    /// The model.
+    pub model: Model,
+    /// How it came about.
+    pub about: Compression,
+}
+
+/// How compressing went.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Compression {
+    /// The reduced set.
+    #[serde(flatten)]
+    pub set: reduced_set::Report,
+    /// Rows that thresholds and agreement were taken from.
+    pub rows: usize,
+    /// Whether those were given; else they are the model's own centres.
+    pub given: bool,
+    /// The share of answers that stayed; for numbers, of their variance.
+    pub agreement: f64,
+    /// What was made again or dropped, in words.
+    pub notes: Vec<String>,
+}
+
+impl Model {
+    /// The same model with fewer centres. Data, if given, is best what the model was trained on.
+    pub fn compress(
+        &self,
+        params: &CompressParams,
+        data: Option<&Dataset>,
+        par: Par,
+        watch: &mut Watch<'_>,
+    ) -> Result<Compressed> {
+        let least = match params.goal {
+            Goal::Size(size) => {
+                let mut all = self.compress_path(params, &[(size, params.set.descent)], data, par, watch)?;
+                return all.pop().ok_or(Error::Cancelled);
+            }
+            Goal::Agreement(least) if (0.0..=1.0).contains(&least) => least,
+            Goal::Agreement(least) => return Err(Error::param("agreement", least, "from 0 to 1")),
+        };
+        self.on_rows(params, data, par, |old, rows| {
+            let mut enough = |small: &Expansion| {
+                let (body, _) = refit(old, small.clone(), rows, params.retrain, par)?;
+                Ok(rows.agreement(&body, par)? >= least)
+            };
+            let (whole, set) = params.on(old)?;
+            let reduced = reduce_until(&whole, &set, &mut enough, par, watch)?;
+            self.finished(old, reduced, rows, params.retrain, par)
+        })
+    }
+
+    /// Models of several sizes, each with its own number of steps of phase two; what they have in common is done once. The
+    /// goal in `params` is not looked at.
+    pub fn compress_path(
+        &self,
+        params: &CompressParams,
+        wanted: &[(reduced_set::Size, Option<usize>)],
+        data: Option<&Dataset>,
+        par: Par,
+        watch: &mut Watch<'_>,
+    ) -> Result<Vec<Compressed>> {
+        self.on_rows(params, data, par, |old, rows| {
+            let (whole, set) = params.on(old)?;
+            let all = reduce_path(&whole, &set, wanted, par, watch)?;
+            all.into_iter().map(|reduced| self.finished(old, reduced, rows, params.retrain, par)).collect()
+        })
+    }
+
+    /// Calls with the machine and the rows that thresholds are made on, both of one number of columns.
+    fn on_rows<T>(
+        &self,
+        params: &CompressParams,
+        data: Option<&Dataset>,
+        par: Par,
+        call: impl FnOnce(&Body, &Rows<'_>) -> Result<T>,
+    ) -> Result<T> {
+        if self.body.entry().is_empty() {
+            return Err(Error::shape("centres of the model to compress", 0, "at least 1"));
+        }
+        if params.retrain && data.is_none_or(|d| matches!(d.targets, Targets::None)) {
+            return Err(Error::Unsupported(
+                "coefficients are trained anew on data with targets: give some".into(),
+            ));
+        }
+        let Some(data) = data else {
+            let view = self.body.entry().centres().view();
+            return call(&self.body, &Rows::new(&self.body, view, None, par)?);
+        };
+        let (old, ready) = self.fitting(data.points.view(), par)?;
+        let rows = Rows::new(&old, ready.view(), Some(&data.targets), par)?;
+        call(&old, &rows)
+    }
+
+    fn finished(
+        &self,
+        old: &Body,
+        reduced: Reduced,
+        rows: &Rows<'_>,
+        retrain: bool,
+        par: Par,
+    ) -> Result<Compressed> {
+        let (mut body, mut notes) = refit(old, reduced.expansion, rows, retrain, par)?;
+        let agreement = rows.agreement(&body, par)?;
+        let set = reduced.report;
+        let line = format!(
+            "compressed from {} to {} centres ({}): relative error {:.3}",
+            set.before,
+            set.after,
+            set.method.name(),
+            set.error
+        );
+        body.info_mut().notes.push(line);
+        let given = rows.targets.is_some();
+        if !given {
+            notes.insert(0, "no data given: thresholds were made on the model's own centres".into());
+        }
+        let about = Compression { set, rows: rows.view.n, given, agreement, notes };
+        Ok(Compressed { model: Model { body, ..self.clone() }, about })
+    }
+}
+
+/// Rows that thresholds are made on, with what the model said there before.
+struct Rows<'a> {
+    view: View<'a>,
+    targets: Option<&'a Targets>,
+    outputs: Vec<f64>,
+    /// Its classes, where it has some.
+    answers: Option<Labels>,
+}
+
+impl<'a> Rows<'a> {
+    fn new(old: &Body, view: View<'a>, targets: Option<&'a Targets>, par: Par) -> Result<Self> {
+        if view.n == 0 {
+            return Err(Error::shape("rows to make thresholds on", 0, "at least 1"));
+        }
+        Ok(Rows { outputs: old.decision(view, par)?, answers: answers(old, view, par)?, view, targets })
+    }
+
+    fn labels(&self) -> Option<&Labels> {
+        self.targets.and_then(|t| t.classes().ok())
+    }
+
+    /// The share of answers that are as before.
+    fn agreement(&self, new: &Body, par: Par) -> Result<f64> {
+        let n = self.view.n as f64;
+        if let (Some(old), Some(new)) = (&self.answers, answers(new, self.view, par)?) {
+            return Ok(old.of_row.iter().zip(&new.of_row).filter(|(a, b)| a == b).count() as f64 / n);
+        }
+        let now = new.decision(self.view, par)?;
+        let k = self.outputs.len() / self.view.n;
+        let mut mean = vec![0.0; k];
+        self.outputs.chunks(k).for_each(|l| mean.iter_mut().zip(l).for_each(|(m, v)| *m += v / n));
+        let spread: f64 = self.outputs.iter().zip(mean.iter().cycle()).map(|(v, m)| (v - m).powi(2)).sum();
+        let off: f64 = self.outputs.iter().zip(&now).map(|(a, b)| (a - b).powi(2)).sum();
+        Ok(if spread > 0.0 { (1.0 - off / spread).max(0.0) } else { 1.0 })
+    }
+
+    /// The value that as many of `now` lie below as of `before` lie below zero.
+    fn level(before: &[f64], now: &[f64]) -> f64 {
+        let outside = before.iter().filter(|v| **v <= 0.0).count();
+        let mut sorted = now.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        match (outside.checked_sub(1).map(|i| sorted[i]), sorted.get(outside)) {
+            (Some(low), Some(high)) => f64::midpoint(low, *high),
+            // All inside: keep as much room below the lowest as there was.
+            (None, Some(low)) => low - before.iter().copied().fold(f64::INFINITY, f64::min),
+            (Some(high), None) => high,
+            (None, None) => 0.0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_level_leaves_as_many_outside() {
+        assert_eq!(Rows::level(&[-1.0, 1.0, 2.0, 3.0], &[0.5, 4.0, 6.0, 2.5]), 1.5);
+        assert_eq!(Rows::level(&[0.5, 1.0], &[3.0, 2.0]), 1.5);
+    }
+}

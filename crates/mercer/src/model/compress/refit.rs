@@ -1,0 +1,264 @@
+//! What hangs on a model's outputs, made to fit new ones: thresholds, coefficients if asked, probabilities, reject rules.
+
+use super::Rows;
+use crate::data::{Labels, Targets, View};
+use crate::error::{Error, Result};
+use crate::expansion::Expansion;
+use crate::gram;
+use crate::model::Body;
+use crate::model::svc::{Machine, Reject, Sigmoid, SvcModel, Wanted};
+use crate::num::Buffer;
+use crate::par::Par;
+use crate::solve::{BasisProblem, Loss, fit_basis, hinge_shift};
+
+/// The classes a machine gives, if it gives classes.
+pub(super) fn answers(body: &Body, view: View<'_>, par: Par) -> Result<Option<Labels>> {
+    match body.machine() {
+        Body::Svr(_) | Body::Kpca(_) => Ok(None),
+        _ => Ok(body.predict(view, par)?.classes().ok().cloned()),
+    }
+}
+
+/// A machine on the new expansion: offsets that take out the mean shift, then what the learner needs.
+pub(super) fn refit(
+    old: &Body,
+    small: Expansion,
+    rows: &Rows<'_>,
+    retrain: bool,
+    par: Par,
+) -> Result<(Body, Vec<String>)> {
+    let mut notes = Vec::new();
+    let body = match old {
+        Body::Svc(m) => Body::Svc(classifier(m, &small, rows, retrain, &mut notes, par)?),
+        Body::Svr(m) if retrain => {
+            let target = rows.targets.map_or(Ok(&[][..]), Targets::reals)?;
+            let tube = Loss::Tube(m.epsilon.unwrap_or(m.params.epsilon));
+            let per_output = |_: usize| (target.to_vec(), vec![1.0; target.len()]);
+            notes.push(format!("coefficients were trained anew on the new centres, with C = {}", m.params.c));
+            Body::Svr(crate::model::SvrModel {
+                expansion: retrained(&small, rows.view, m.params.c, tube, per_output, par)?,
+                support: Vec::new(),
+                checkpoint: None,
+                ..m.clone()
+            })
+        }
+        _ if retrain => {
+            return Err(Error::Unsupported("only classifiers and regression are trained anew".into()));
+        }
+        Body::Svr(m) => Body::Svr(crate::model::SvrModel {
+            expansion: shifted(&small, rows, par)?,
+            support: Vec::new(),
+            checkpoint: None,
+            ..m.clone()
+        }),
+        Body::Ridge(m) => Body::Ridge(crate::model::RidgeModel {
+            expansion: shifted(&small, rows, par)?,
+            support: Vec::new(),
+            ..m.clone()
+        }),
+        Body::OneClass(m) => {
+            let now = small.evaluate(rows.view, par)?;
+            let offset = small.offset()[0] - Rows::level(&rows.outputs, &now);
+            Body::OneClass(crate::model::OneClassModel {
+                expansion: small.with_offset(vec![offset])?,
+                support: Vec::new(),
+                checkpoint: None,
+                ..m.clone()
+            })
+        }
+        Body::Sphere(m) => {
+            let norm2 = small.norm2(par)?[0];
+            let mut sphere = crate::model::SphereModel {
+                centre: small,
+                norm2,
+                support: Vec::new(),
+                checkpoint: None,
+                ..m.clone()
+            };
+            sphere.radius2 -= Rows::level(&rows.outputs, &sphere.decision(rows.view, par)?);
+            Body::Sphere(sphere)
+        }
+        Body::Kpca(m) => {
+            let mut m = m.clone();
+            // Outputs may be whitened; the expansion's own are not.
+            let before = m.expansion.evaluate(rows.view, par)?;
+            let (shift, _) = shifts(&small, &before, rows, par)?;
+            m.expansion = small.with_offset(sum(small.offset(), &shift))?;
+            notes.push("the axes are approximate: their lengths and angles are no longer exact".into());
+            Body::Kpca(m)
+        }
+        Body::Layered(m) => {
+            let mut m = m.clone();
+            m.features = small;
+            Body::Layered(m)
+        }
+    };
+    Ok((body, notes))
+}
+
+/// How much larger each output was before, on average.
+fn shifts(small: &Expansion, before: &[f64], rows: &Rows<'_>, par: Par) -> Result<(Vec<f64>, Vec<f64>)> {
+    let (k, n) = (small.outputs(), rows.view.n as f64);
+    let now = small.evaluate(rows.view, par)?;
+    let mut shift = vec![0.0; k];
+    for (before, now) in before.chunks(k).zip(now.chunks(k)) {
+        shift.iter_mut().zip(before.iter().zip(now)).for_each(|(s, (b, f))| *s += (b - f) / n);
+    }
+    Ok((shift, now))
+}
+
+fn shifted(small: &Expansion, rows: &Rows<'_>, par: Par) -> Result<Expansion> {
+    let (shift, _) = shifts(small, &rows.outputs, rows, par)?;
+    small.with_offset(sum(small.offset(), &shift))
+}
+
+fn sum(a: &[f64], b: &[f64]) -> Vec<f64> {
+    a.iter().zip(b).map(|(a, b)| a + b).collect()
+}
+
+/// Which side of a machine a class is on, if any.
+fn side(machine: &Machine, class: u32) -> Option<bool> {
+    match (machine.sides.positive, machine.sides.negative) {
+        (positive, _) if positive == class => Some(true),
+        (_, None) => Some(false),
+        (_, Some(negative)) => (negative == class).then_some(false),
+    }
+}
+
+/// A classifier's thresholds, each machine's the one that training gives to these vectors: the smallest sum of its hinge
+/// losses. Or its coefficients as well, by the same losses. Then its probabilities and its reject rule.
+fn classifier(
+    old: &SvcModel,
+    small: &Expansion,
+    rows: &Rows<'_>,
+    retrain: bool,
+    notes: &mut Vec<String>,
+    par: Par,
+) -> Result<SvcModel> {
+    let k = small.outputs();
+    let (mean, mut now) = shifts(small, &rows.outputs, rows, par)?;
+    let labels = rows.labels().map(|labels| classes(old, labels)).transpose()?;
+    // Without labels the old answers are what is to be kept.
+    let wanted = match (&labels, &rows.answers) {
+        (Some(labels), _) => labels.clone(),
+        (None, answers) => answers.as_ref().map(|a| a.of_row.clone()).unwrap_or_default(),
+    };
+    let weight = match rows.labels() {
+        Some(labels) => {
+            let of_class = old.params.weights_of(labels)?;
+            labels.of_row.iter().map(|&c| of_class[c as usize]).collect()
+        }
+        None => vec![1.0; wanted.len()],
+    };
+    let judged = |o: usize| wanted.iter().map(move |&class| side(&old.machines[o], class));
+    let mut small = small.clone();
+    if retrain {
+        let per_output = |o: usize| {
+            let target = judged(o).map(|s| if s == Some(true) { 1.0 } else { -1.0 }).collect();
+            let weight = judged(o).zip(&weight).map(|(s, v)| if s.is_some() { *v } else { 0.0 }).collect();
+            (target, weight)
+        };
+        small = retrained(&small, rows.view, old.params.c, Loss::Hinge, per_output, par)?;
+        now = small.evaluate(rows.view, par)?;
+        notes.push(format!("coefficients were trained anew on the new centres, with C = {}", old.params.c));
+    }
+    let shift: Vec<f64> = (0..k)
+        .map(|o| {
+            let rows = judged(o).zip(now.chunks(k)).zip(&weight);
+            let rows: Vec<(f64, bool, f64)> =
+                rows.filter_map(|((s, line), v)| s.map(|s| (line[o], s, *v))).collect();
+            if retrain { 0.0 } else { hinge_shift(&rows).unwrap_or(mean[o]) }
+        })
+        .collect();
+    let offset = sum(small.offset(), &shift);
+    let moved: Vec<f64> = now.iter().zip(shift.iter().cycle()).map(|(f, s)| f + s).collect();
+    let mut new = SvcModel {
+        expansion: small.with_offset(offset)?,
+        support: Vec::new(),
+        checkpoint: None,
+        ..old.clone()
+    };
+    for (o, machine) in new.machines.iter_mut().enumerate() {
+        machine.sigmoid = match (machine.sigmoid, &labels) {
+            (Some(_), Some(labels)) => {
+                let judged = moved.chunks(k).zip(labels).filter(|(_, class)| {
+                    machine.sides.negative.is_none_or(|n| **class == n || **class == machine.sides.positive)
+                });
+                let (f, positive): (Vec<f64>, Vec<bool>) =
+                    judged.map(|(line, class)| (line[o], *class == machine.sides.positive)).unzip();
+                Some(Sigmoid::fit(&f, &positive))
+            }
+            _ => None,
+        };
+    }
+    if old.machines.iter().all(|m| m.sigmoid.is_some()) {
+        notes.push(match labels {
+            Some(_) => "probabilities were fitted anew on the data".into(),
+            None => "probabilities were dropped: they need labelled data to be fitted anew".into(),
+        });
+    }
+    new.reject = match (old.reject, &labels) {
+        (Some(rule), Some(labels)) => {
+            let told = new.classes_of(&moved);
+            let right: Vec<bool> = told.iter().zip(labels).map(|(a, b)| a == b).collect();
+            notes.push("the reject rule was made anew on the data, for the same share of rows".into());
+            let gaps = new.gaps(rows.view, par)?;
+            Some(Reject::fit(&gaps, &right, Wanted::Rejected(rule.rejected))?)
+        }
+        (Some(_), None) => {
+            notes.push("the reject rule was dropped: it needs labelled data to be made anew".into());
+            None
+        }
+        (None, _) => None,
+    };
+    Ok(new)
+}
+
+/// The machines trained anew on their centres, each on those that it has coefficients for.
+fn retrained(
+    small: &Expansion,
+    view: View<'_>,
+    c: f64,
+    loss: Loss,
+    per_output: impl Fn(usize) -> (Vec<f64>, Vec<f64>),
+    par: Par,
+) -> Result<Expansion> {
+    let (m, k) = (small.len(), small.outputs());
+    let (mut coef, mut offset) = (vec![0.0; m * k], vec![0.0; k]);
+    let mut last: Option<(Vec<usize>, Buffer<f64>, Buffer<f64>)> = None;
+    for o in 0..k {
+        let own: Vec<usize> = (0..m).filter(|&j| small.coef()[j * k + o] != 0.0).collect();
+        // Outputs that share their centres share the kernel values.
+        let (own, values, gram) = match last.take() {
+            Some(known) if known.0 == own => known,
+            _ => {
+                let centres = small.centres().gather(&own);
+                let values = gram::cross::<f64>(small.kernel(), view, centres.view(), par)?;
+                let gram = gram::square::<f64>(small.kernel(), centres.view(), par)?;
+                (own, values, gram)
+            }
+        };
+        let (target, weight) = per_output(o);
+        let start: Vec<f64> =
+            own.iter().map(|&j| small.coef()[j * k + o]).chain([small.offset()[o]]).collect();
+        let problem =
+            BasisProblem { values: &values, gram: &gram, target: &target, weight: &weight, c, loss };
+        let found = fit_basis(&problem, &start, par)?;
+        own.iter().zip(&found).for_each(|(&j, b)| coef[j * k + o] = *b);
+        offset[o] = found[own.len()];
+        last = Some((own, values, gram));
+    }
+    Expansion::new(small.kernel().clone(), small.centres().clone(), coef, offset)
+}
+
+/// Labels as numbers of the model's classes; a class the model does not know is an error.
+fn classes(model: &SvcModel, labels: &Labels) -> Result<Vec<u32>> {
+    let of = |name: &str| model.classes.iter().position(|c| c == name).map(|c| c as u32);
+    (0..labels.len())
+        .map(|i| {
+            of(labels.name_of(i)).ok_or_else(|| {
+                Error::param("class", labels.name_of(i), format!("one of {}", model.classes.join(", ")))
+            })
+        })
+        .collect()
+}
