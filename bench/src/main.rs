@@ -15,6 +15,7 @@ mod local_kernel;
 mod machine;
 mod memory;
 mod python;
+mod reduced_set;
 mod report;
 mod rounds;
 mod serve;
@@ -70,13 +71,18 @@ enum Format {
 type Bench = (&'static str, &'static str, fn(&Args) -> Result<Report>);
 
 /// Every comparison there is.
-const ALL: [Bench; 6] = [
+const ALL: [Bench; 7] = [
     ("gram", "the whole Gaussian matrix of 7291 rows: numpy, scikit-learn, the product rate", gram::run),
     ("svm", "support vector classifiers on real sets: scikit-learn, oneDAL, LIBSVM", svm::run),
     ("kpca", "kernel principal components and denoising: scikit-learn", kpca::run),
     ("denoise", "how well noisy digits are restored: scikit-learn at its best", denoise::run),
     ("local-kernel", "image-local kernel values: numpy, scipy", local_kernel::run),
     ("growth", "how the time of a fit grows with rows and with support vectors", growth::run),
+    (
+        "reduced-set",
+        "compressed machines: the time to make them, their speed, LIBSVM's own predictions",
+        reduced_set::run,
+    ),
 ];
 
 impl Args {

@@ -42,6 +42,9 @@ pub const COIL: Set = Set { name: "COIL-20", of: "views", files: &["coil20/coil2
 /// Views of an object in [`COIL`].
 const VIEWS: usize = 72;
 
+/// Abalones, 4177 rows of 8 columns: how many rings the shell has.
+pub const ABALONE: Set = Set { name: "abalone", of: "shells", files: &["regression/abalone.svm.xz"] };
+
 /// Rows to learn from and rows to judge by.
 #[derive(Debug, Clone)]
 pub struct Split {
@@ -133,6 +136,17 @@ pub fn coil(folder: &Path, line: &str, step: usize, rows: Option<usize>, par: Pa
         some.into_iter().partition(|i| (i % VIEWS).is_multiple_of(step));
     let split = Split { train: data.gather(&learned), test: data.gather(&judged) };
     prepared(split, ImageShape::grey(32, 32), line, par)
+}
+
+/// The abalones, or the first so many, columns of mean 0 and standard deviation 1.
+pub fn abalone(folder: &Path, rows: Option<usize>, par: Par) -> Result<Dataset> {
+    check(std::slice::from_ref(&ABALONE), folder)?;
+    let options = ReadOptions { targets: TargetKind::Reals, columns: Some(8), ..ReadOptions::default() };
+    let data = read(folder.join(ABALONE.files[0]), &options)?;
+    let mut data = rows.map_or_else(|| data.clone(), |n| head(&data, n));
+    data.points = data.points.to_dense()?;
+    (_, data.points) = Stages::fit(&Stages::parse("standard")?, data.points.view(), par)?;
+    Ok(data)
 }
 
 fn classes() -> ReadOptions {

@@ -28,6 +28,7 @@ mod one_class;
 mod outcome;
 mod reduced;
 mod reject;
+mod rs_beyond;
 mod rs_construction;
 mod rs_selection_kpca;
 mod rs_selection_l1;
@@ -85,6 +86,7 @@ pub static ALL: &[Experiment] = &[
     rs_selection_kpca::EXPERIMENT,
     rs_selection_l1::EXPERIMENT,
     rs_construction::EXPERIMENT,
+    rs_beyond::EXPERIMENT,
     virtual_sv_usps::EXPERIMENT,
     virtual_sv_mnist::EXPERIMENT,
     invariant_hyperplane::EXPERIMENT,

@@ -2,14 +2,17 @@
 //! after the joint descent over all vectors, and with one set of vectors shared by all ten.
 
 use mercer::Result;
-use mercer::model::CompressParams;
+use mercer::model::{Body, CompressParams, Model, SvcModel};
 use mercer::reduce::reduced_set::{Method, ReducedSetParams, Share};
+use mercer::report::centre_images;
+use mercer::report::html::Figure;
+use mercer::report::svg::{Axis, Chart, Series};
 
 use crate::Experiment;
 use crate::data::USPS;
 use crate::lab::Lab;
 use crate::outcome::Row;
-use crate::reduced::{Try, sizes, uncompressed};
+use crate::reduced::{Try, sizes, uncompressed, vectors};
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "rs-construction",
@@ -25,7 +28,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     ],
     needs: &[USPS],
     needs_full: &[USPS],
-    seconds: 60,
+    seconds: 100,
     full: None,
     run,
 };
@@ -50,40 +53,32 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
         descent,
         paper,
     };
-    let mut tries = Vec::new();
+    let mut first = Vec::new();
     for &(n, paper) in sizes(lab, &FIRST) {
-        tries.push(a_machine("one by one", n, Some(0), Some(paper)));
+        first.push(a_machine("one by one", n, Some(0), Some(paper)));
     }
+    let mut second = Vec::new();
     for &(n, paper) in sizes(lab, &SECOND) {
-        tries.push(a_machine("after phase two", n, Some(STEPS), paper));
+        second.push(a_machine("after phase two", n, Some(STEPS), paper));
     }
-    lab.step("vectors for each machine", 0, 5)?;
-    rows.extend(lab.tried(&ten, &base, &tries)?);
-    lab.step("coefficients anew", 1, 5)?;
-    let anew = |set: &ReducedSetParams| CompressParams {
-        set: set.clone(),
-        retrain: true,
-        ..CompressParams::default()
-    };
-    let mut tries = Vec::new();
-    for &(n, _) in sizes(lab, &SECOND) {
-        tries.push(a_machine("phase two, coefficients trained anew", n, Some(STEPS), None));
-    }
-    rows.extend(lab.compressed(&ten, &anew(&base), &tries)?.0);
-    lab.step("the older method", 2, 5)?;
+    lab.step("vectors for each machine", 0, 4)?;
+    let params = CompressParams { set: base.clone(), ..CompressParams::default() };
+    let (found, mut machines) = lab.compressed(&ten, &params, &[first.clone(), second.clone()].concat())?;
+    draw(lab, &found, &machines, first.len());
+    rows.extend(found);
+    let mut moved = machines.split_off(first.len());
+    lab.step("the older method", 1, 4)?;
     let older = ReducedSetParams { method: Method::Gradient, ..base.clone() };
-    rows.extend(lab.tried(
-        &ten,
-        &older,
-        &[a_machine("Burges' method, both phases", 25, Some(STEPS), Some(5.0))],
-    )?);
-    lab.step("each machine's vectors for all", 3, 5)?;
+    let burges = a_machine("Burges' method, both phases", 25, Some(STEPS), Some(5.0));
+    rows.extend(lab.tried(&ten, &older, &[burges])?);
+    lab.step("each machine's vectors for all", 2, 4)?;
     let pooled = ReducedSetParams { share: Share::Pooled, ..base.clone() };
     let setting = "ten times 25, used by all".to_owned();
     let one = Try { group: "shared by all ten", setting, vectors: 25, descent: Some(STEPS), paper: None };
     rows.extend(lab.tried(&ten, &pooled, &[one])?);
-    lab.step("one set for all", 4, 5)?;
-    let shared = ReducedSetParams { share: Share::All, ..base };
+    lab.step("one set for all", 3, 4)?;
+    let shared =
+        CompressParams { set: ReducedSetParams { share: Share::All, ..base }, ..CompressParams::default() };
     let tries: Vec<Try> = sizes(lab, &[25, 100, 250])
         .iter()
         .map(|&n| Try {
@@ -94,8 +89,34 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
             paper: None,
         })
         .collect();
-    rows.extend(lab.tried(&ten, &shared, &tries)?);
-    let last = tries.last().map(|t| Try { group: "shared, coefficients trained anew", ..t.clone() });
-    rows.extend(lab.compressed(&ten, &anew(&shared), last.as_slice())?.0);
+    let (found, machines) = lab.compressed(&ten, &shared, &tries)?;
+    rows.extend(found);
+    second.extend(tries);
+    moved.extend(machines);
+    rows.extend(ten.retrained(lab, &second, &moved)?);
     Ok(rows)
+}
+
+/// Vectors of a machine in the picture of them (Schoelkopf et al. 1999, Fig. 11).
+const SHOWN: usize = 20;
+
+/// The error by size, and the vectors of the machines of 20.
+fn draw(lab: &mut Lab<'_>, rows: &[Row], machines: &[SvcModel], first: usize) {
+    let errors: Vec<f64> = rows.iter().filter(|r| r.quantity == "test error").map(|r| r.mercer).collect();
+    let paper: Vec<Option<f64>> =
+        rows.iter().filter(|r| r.quantity == "test error").map(|r| r.paper).collect();
+    let sizes: Vec<f64> = machines.iter().map(|m| vectors(&m.expansion)).collect();
+    let line = |from: usize, to: usize| (from..to).map(|i| (sizes[i], errors[i])).collect::<Vec<_>>();
+    let theirs = (0..first).filter_map(|i| paper[i].map(|p| (sizes[i], p))).collect();
+    let series = vec![
+        Series::line("one by one", line(0, first)),
+        Series::line("after phase two", line(first, sizes.len())),
+        Series::line("the paper, one by one", theirs),
+    ];
+    let axes = (Axis::new("vectors a machine").log(), Axis::new("test error, per cent"));
+    lab.draw(Figure::svg(Chart::new("Error by size", axes.0, axes.1, series).draw(), "What a size costs."));
+    let shown = machines.iter().min_by_key(|m| (vectors(&m.expansion) - SHOWN as f64).abs() as usize);
+    if let Some(figure) = shown.and_then(|m| centre_images(&Model::from(Body::Svc(m.clone())))) {
+        lab.draw(figure);
+    }
 }

@@ -113,3 +113,90 @@ fn numbers_novelties_spheres_and_components_are_compressed_too() {
         }
     }
 }
+
+#[test]
+fn machines_of_pairs_keep_the_form_of_libsvms_files() {
+    let data = classes(300, 5);
+    let labels = data.targets.classes().expect("classes");
+    let numbers = Labels::new(labels.of_row.iter().map(|c| c.to_string()).collect::<Vec<_>>());
+    let data = Dataset::new(data.points.clone(), Targets::Classes(numbers)).expect("fits");
+    let params = SvcParams { kernel: Some(RBF), c: 5.0, ..SvcParams::default() };
+    let sample = Sample::new(&data.points, &data.targets);
+    let whole = Model::from(Body::Svc(params.fit(sample, Par::one(), &mut silent()).expect("a fit")));
+    // As a file of LIBSVM's: that is where such models come from.
+    let whole = Model::from_libsvm("m", whole.to_libsvm().expect("pairs").as_bytes()).expect("read");
+    let params = CompressParams { by_class: true, ..ratio(4.0) };
+    let small = whole.compress(&params, Some(&data), Par::one(), &mut silent()).expect("smaller");
+    assert!(small.about.agreement > 0.9 && small.about.set.after * 3 < small.about.set.before);
+    let text = small.model.to_libsvm().expect("pairs");
+    // No centre is written twice, as one that serves several classes would be.
+    assert!(text.contains(&format!("total_sv {}\n", small.about.set.after)), "{}", small.about.set.after);
+    let back = Model::from_libsvm("small", text.as_bytes()).expect("read");
+    let (a, b) = (
+        back.decision(data.points.view(), Par::one()).expect("rows"),
+        small.model.decision(data.points.view(), Par::one()).expect("rows"),
+    );
+    a.iter().zip(&b).for_each(|(a, b)| mercer_testkit::assert::close(*a, *b, 1e-9));
+    let rest = svc(&data, false);
+    let refused = rest.compress(&params, Some(&data), Par::one(), &mut silent()).expect_err("no pairs");
+    assert!(refused.to_string().contains("by pairs"), "{refused}");
+}
+
+#[test]
+fn coefficients_trained_anew_serve_the_data_better() {
+    let data = classes(300, 6);
+    let whole = svc(&data, false);
+    let errors = |model: &Model| {
+        let (told, want) = (
+            model.predict(data.points.view(), Par::one()).expect("rows"),
+            data.targets.classes().expect("classes"),
+        );
+        let told = told.classes().expect("classes").clone();
+        (0..300).filter(|&i| told.name_of(i) != want.name_of(i)).count()
+    };
+    let small = whole.compress(&ratio(12.0), Some(&data), Par::one(), &mut silent()).expect("smaller");
+    let params = CompressParams { retrain: true, ..ratio(12.0) };
+    let anew = whole.compress(&params, Some(&data), Par::one(), &mut silent()).expect("smaller");
+    assert!(errors(&anew.model) <= errors(&small.model), "{} {}", errors(&anew.model), errors(&small.model));
+    assert_eq!(
+        small.model.retrained(&data, Par::one()).expect("labels").body.expansion(),
+        anew.model.body.expansion()
+    );
+    assert!(anew.about.notes.iter().any(|n| n.contains("trained anew")), "{:?}", anew.about.notes);
+    let refused = whole.compress(&params, None, Par::one(), &mut silent()).expect_err("no labels");
+    assert!(refused.to_string().contains("data with targets"), "{refused}");
+    // Regression, too; a one-class machine has nothing to be trained on.
+    let y: Vec<f64> = (0..300).map(|i| data.points.row(i).to_f64()[0].sin()).collect();
+    let reals = Dataset::new(data.points.clone(), Targets::Reals(y.clone())).expect("fits");
+    let svr = SvrParams { kernel: Some(RBF), c: 10.0, epsilon: 0.02, ..SvrParams::default() };
+    let sample = Sample::new(&reals.points, &reals.targets);
+    let whole = Model::from(Body::Svr(svr.fit(sample, Par::one(), &mut silent()).expect("a fit")));
+    let params = CompressParams { retrain: true, ..ratio(20.0) };
+    let anew = whole.compress(&params, Some(&reals), Par::one(), &mut silent()).expect("smaller");
+    let near = whole.compress(&ratio(20.0), Some(&reals), Par::one(), &mut silent()).expect("smaller");
+    let [off, near] = [&anew, &near].map(|small| {
+        let told = small.model.decision(reals.points.view(), Par::one()).expect("rows");
+        told.iter().zip(&y).map(|(a, b)| (a - b).powi(2)).sum::<f64>() / 300.0
+    });
+    assert!(off < near && off < 0.1, "{off} {near}");
+    let one = OneClassParams { kernel: Some(RBF), nu: 0.3, ..OneClassParams::default() };
+    let whole = Model::from(Body::OneClass(one.fit(sample, Par::one(), &mut silent()).expect("a fit")));
+    assert!(whole.retrained(&reals, Par::one()).is_err());
+}
+
+#[test]
+fn a_compressed_model_is_explained_without_rows_it_no_longer_has() {
+    let data = classes(200, 7);
+    let whole = svc(&data, false);
+    let small = whole.compress(&ratio(5.0), Some(&data), Par::one(), &mut silent()).expect("smaller").model;
+    let (before, after) = (
+        whole.explain(Some(&data), Par::one(), &mut silent()).expect("a model"),
+        small.explain(Some(&data), Par::one(), &mut silent()).expect("a model"),
+    );
+    assert!(before.machines.iter().all(|m| m.free.is_some()) && before.support_per_class.is_some());
+    assert!(after.machines.iter().all(|m| m.free.is_none() && m.bounded.is_none() && m.norm2.is_some()));
+    assert_eq!(after.support_per_class, None);
+    // What is named are places among the centres, not rows of the data.
+    assert!(after.influential.iter().all(|i| i.target.is_none() && i.row < small.body.expansion().len()));
+    assert!(small.info().notes.iter().any(|n| n.starts_with("compressed from")));
+}

@@ -5,12 +5,14 @@ use std::time::Instant;
 
 use clap::Args;
 use mercer::data::{Dataset, Targets};
-use mercer::model::{CompressParams, Goal, Model};
+use mercer::model::{CompressParams, Compression, Goal, Model};
 use mercer::reduce::reduced_set::{Method, ReducedSetParams, Share, Size};
-use mercer::report::{CompressReport, Weight};
+use mercer::report::{CompressReport, TradeOff, Weight, compressed_page};
+use mercer::watch::Watch;
 use mercer::{Error, Par, Result};
 
 use crate::commands::Command;
+use crate::commands::convert::To;
 use crate::context::Context;
 use crate::failure::Done;
 use crate::model;
@@ -22,14 +24,15 @@ use crate::source::Reading;
 /// Predicting costs one kernel value a centre. A reduced set writes the same outputs with fewer centres: new points made for
 /// the purpose, or some of the old ones. Say how small (--vectors, --ratio) or how good (--agreement, --error-budget). With
 /// the training data, thresholds, probabilities and reject rules are made anew on it; without, thresholds are made on the
-/// model's own centres and what needs labels is dropped.
+/// model's own centres and what needs labels is dropped. A LIBSVM model stays one: svm-predict reads the smaller file.
 #[derive(Debug, Args)]
 #[command(
     group = clap::ArgGroup::new("goal").multiple(false),
     after_help = "Examples:
   mercer compress digits.mercer digits.csv --ratio 10 -o small.mercer
   mercer compress digits.mercer digits.csv --agreement 0.99 -o small.mercer
-  mercer compress old.model --vectors 50 --method greedy -o small.mercer"
+  mercer compress digits.mercer digits.csv --vectors 200 --report sizes.html -o small.mercer
+  mercer compress libsvm.model train.svm --ratio 10 -o small.model"
 )]
 pub(crate) struct Compress {
     /// The model
@@ -44,7 +47,7 @@ pub(crate) struct Compress {
     #[arg(long, value_name = "N", group = "goal")]
     vectors: Option<usize>,
 
-    /// So many times fewer centres [default: 10]
+    /// So many times fewer centres, and about so many times faster [default: 10]
     #[arg(long, value_name = "R", group = "goal")]
     ratio: Option<f64>,
 
@@ -64,6 +67,10 @@ pub(crate) struct Compress {
     #[arg(long)]
     each: bool,
 
+    /// Train the coefficients anew on DATA instead of taking those nearest to the old model
+    #[arg(long, requires = "file")]
+    retrain: bool,
+
     /// Steps of the joint descent over all new centres [default: 200; none for methods that select]
     #[arg(long, value_name = "N")]
     descent: Option<usize>,
@@ -71,6 +78,14 @@ pub(crate) struct Compress {
     /// The smaller model's file
     #[arg(short, long, value_name = "FILE")]
     out: PathBuf,
+
+    /// The format of that file [default: libsvm for LIBSVM's models, else safetensors]
+    #[arg(long, value_name = "FORMAT")]
+    to: Option<To>,
+
+    /// Also write an HTML page: what other sizes would cost, and the centres where they are images
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
 
     #[command(flatten)]
     reading: Reading,
@@ -88,6 +103,12 @@ impl Command for Compress {
     fn run(self, context: &Context) -> Done {
         model::can_write(&self.out)?;
         let whole = model::read(&self.model)?;
+        // Only LIBSVM's files leave the number of columns open.
+        let to = self.to.unwrap_or(if whole.any_columns { To::Libsvm } else { To::Safetensors });
+        if to == To::Libsvm {
+            // What cannot be written is better told before the work.
+            whole.to_libsvm()?;
+        }
         let data = self.file.as_ref().map(|file| self.reading.read_by(file, &whole)).transpose()?;
         let goal = match (self.vectors, self.agreement, self.error_budget) {
             (Some(n), ..) => Goal::Size(Size::Vectors(n)),
@@ -103,14 +124,14 @@ impl Command for Compress {
             ..ReducedSetParams::default()
         };
         let mut watch = Progress::new(context).watch();
-        let small = whole.compress(
-            &CompressParams { goal, set, ..CompressParams::default() },
-            data.as_ref(),
-            context.par,
-            &mut watch,
-        )?;
+        let params = CompressParams { goal, set, retrain: self.retrain, by_class: to == To::Libsvm };
+        let small = whole.compress(&params, data.as_ref(), context.par, &mut watch)?;
+        let curve = match &self.report {
+            Some(_) => curve(&whole, &params, &small.about, data.as_ref(), context.par, &mut watch)?,
+            None => Vec::new(),
+        };
         drop(watch);
-        small.model.save(&self.out)?;
+        to.write(&small.model, &self.out)?;
         let weigh = |model: &Model, file: &Path| weight(model, file, data.as_ref(), context.par);
         let report = CompressReport {
             model: self.model.display().to_string(),
@@ -119,9 +140,42 @@ impl Command for Compress {
             file: self.out,
             classes: !whole.classes().is_empty(),
             about: small.about,
+            curve,
         };
-        context.show(&report)
+        context.show(&report)?;
+        match &self.report {
+            Some(file) => context.write_page(file, &compressed_page(&report, &small.model).html()),
+            None => Ok(()),
+        }
     }
+}
+
+/// Sizes beside the one that was made: a quarter to four times as many centres.
+fn curve(
+    whole: &Model,
+    params: &CompressParams,
+    about: &Compression,
+    data: Option<&Dataset>,
+    par: Par,
+    watch: &mut Watch<'_>,
+) -> Result<Vec<TradeOff>> {
+    let made = about.set.before as f64 / about.set.after.max(1) as f64;
+    let ratios = [4.0, 2.0, 1.0, 0.5, 0.25].map(|part| made * part).into_iter().filter(|r| *r > 1.0);
+    let wanted: Vec<_> = ratios.map(|r| (Size::Ratio(r), params.set.descent)).collect();
+    let mut curve = Vec::new();
+    for small in whole.compress_path(params, &wanted, data, par, watch)? {
+        curve.push(TradeOff {
+            centres: small.about.set.after,
+            distance: small.about.set.error,
+            agreement: small.about.agreement,
+            error: match data {
+                Some(data) => error(&small.model, data, par)?,
+                None => None,
+            },
+        });
+    }
+    curve.dedup_by_key(|t| t.centres);
+    Ok(curve)
 }
 
 /// Runs that a time is the best of.

@@ -1,12 +1,12 @@
 //! `mercer convert`: a model in another format.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use mercer::Error;
 use mercer::data::io::write_atomic;
-use mercer::model::onnx;
+use mercer::model::{Model, onnx};
 use mercer::report::Converted;
+use mercer::{Error, Result};
 
 use crate::commands::Command;
 use crate::context::Context;
@@ -38,7 +38,7 @@ pub(crate) struct Convert {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum To {
+pub(crate) enum To {
     /// LIBSVM's model text
     Libsvm,
     /// ONNX, scaling included: for onnxruntime and whatever reads it
@@ -49,32 +49,38 @@ enum To {
     Safetensors,
 }
 
+impl To {
+    /// Writes a model; returns the format's name and who reads it.
+    pub(crate) fn write(self, model: &Model, out: &Path) -> Result<(&'static str, &'static str)> {
+        Ok(match self {
+            To::Libsvm => {
+                model.save_libsvm(out)?;
+                ("libsvm", "svm-predict and scikit-learn's LIBSVM wrappers read it.")
+            }
+            To::Onnx => {
+                let bytes = onnx::write(model)?;
+                write_atomic(out, |file| file.write_all(&bytes).map_err(|e| Error::io(out, e)))?;
+                ("onnx", "onnxruntime runs it; what happens to columns first is inside.")
+            }
+            To::Json => {
+                model.save_json(out)?;
+                ("json", "Kernel, centres, coefficients, offsets; Mercer reads it back to the last bit.")
+            }
+            To::Safetensors => {
+                model.save(out)?;
+                ("safetensors", "Mercer's own file; any safetensors library opens its arrays.")
+            }
+        })
+    }
+}
+
 impl Command for Convert {
     const PATH: &'static [&'static str] = &["convert"];
 
     fn run(self, context: &Context) -> Done {
         model::can_write(&self.out)?;
         let model = model::read(&self.model)?;
-        let (format, remark) = match self.to {
-            To::Libsvm => {
-                model.save_libsvm(&self.out)?;
-                ("libsvm", "svm-predict and scikit-learn's LIBSVM wrappers read it.")
-            }
-            To::Onnx => {
-                let bytes = onnx::write(&model)?;
-                let out = &self.out;
-                write_atomic(out, |file| file.write_all(&bytes).map_err(|e| Error::io(out, e)))?;
-                ("onnx", "onnxruntime runs it; what happens to columns first is inside.")
-            }
-            To::Json => {
-                model.save_json(&self.out)?;
-                ("json", "Kernel, centres, coefficients, offsets; Mercer reads it back to the last bit.")
-            }
-            To::Safetensors => {
-                model.save(&self.out)?;
-                ("safetensors", "Mercer's own file; any safetensors library opens its arrays.")
-            }
-        };
+        let (format, remark) = self.to.write(&model, &self.out)?;
         context.tell(&Converted::new(self.out, format, remark))
     }
 }

@@ -39,3 +39,33 @@ fn what_cannot_be_is_refused_in_words() {
     assert!(run.code == 2 && run.err.contains("cannot be used with"), "{}", run.err);
     assert!(!folder.path("a.mercer").exists());
 }
+
+#[test]
+fn a_libsvm_model_stays_one_and_a_page_shows_what_sizes_cost() {
+    // LIBSVM's classes are numbers.
+    let numbers = ["iris", "lily", "rose"]
+        .iter()
+        .enumerate()
+        .fold(flowers(), |text, (i, name)| text.replace(name, &(i + 1).to_string()));
+    let folder = Folder::new().with("flowers.csv", flowers()).with("numbers.csv", numbers);
+    folder.mercer("train flowers.csv -q").fine();
+    folder.mercer("train numbers.csv --scale none --learner svc -o whole.mercer -q").fine();
+    folder.mercer("convert whole.mercer --to libsvm -o whole.model -q").fine();
+    let line = "compress whole.model numbers.csv --ratio 3 --retrain -o small.model --format json";
+    let told = folder.mercer(line).fine().json();
+    let text = std::fs::read_to_string(folder.path("small.model")).expect("a file");
+    let total = format!("total_sv {}\n", told["after"]);
+    assert!(text.starts_with("svm_type c_svc\n") && text.contains(&total), "{told} {text}");
+    let told = folder.mercer("evaluate numbers.csv small.model --format json").fine().json();
+    assert!(told["error"].as_f64().expect("an error") < 0.1, "{told}");
+    let line =
+        "compress flowers.mercer flowers.csv --vectors 6 --report page.html -o small.mercer --format json";
+    let told = folder.mercer(line).fine().json();
+    let curve = told["curve"].as_array().expect("sizes");
+    let sizes: Vec<u64> = curve.iter().map(|t| t["centres"].as_u64().expect("a number")).collect();
+    assert!(sizes.len() > 2 && sizes.is_sorted() && sizes.contains(&6), "{told}");
+    let page = std::fs::read_to_string(folder.path("page.html")).expect("a page");
+    assert!(page.contains("What a size costs") && page.contains("<svg"), "{page}");
+    let run = folder.mercer("compress flowers.mercer --retrain -o a.mercer");
+    assert!(run.code == 2, "{}", run.err);
+}

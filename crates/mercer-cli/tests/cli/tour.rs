@@ -7,7 +7,7 @@ use crate::run::Folder;
 fn the_tour_ends_with_one_screen_and_leaves_one_page() {
     let folder = Folder::new();
     let run = folder.mercer("tour --threads 2").fine();
-    assert!(run.out.lines().count() <= 30, "one screen: {}", run.out);
+    assert!(run.out.lines().count() <= 32, "one screen: {}", run.out);
     assert!(run.out.lines().all(|line| line.chars().count() <= 80), "{}", run.out);
     // Rounding differs between machines, and so may counts: numbers are not compared.
     let mut words = run.without("All of it took");

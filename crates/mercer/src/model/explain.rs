@@ -142,14 +142,16 @@ impl Model {
             .map(|o| {
                 let norm2 = norms.as_ref().map(|n| n[o]);
                 let machine = svc.map(|m| &m.machines[o]);
+                // A model that was read from elsewhere or compressed does not know its training rows.
+                let solved = machine.filter(|m| m.free.len() + m.bounded.len() > 0);
                 let bounded = self.bounded();
                 MachineFacts {
                     name: self.machine_name(o),
                     rows: machine.map(|m| m.rows).filter(|&n| n > 0),
-                    free: machine
+                    free: solved
                         .map(|m| m.free.len())
                         .or(bounded.map(|b| sparse_support.map_or(0, <[u32]>::len).saturating_sub(b))),
-                    bounded: machine.map(|m| m.bounded.len()).or(bounded),
+                    bounded: solved.map(|m| m.bounded.len()).or(bounded),
                     norm2,
                     margin: norm2.filter(|&n| n > 0.0 && svc.is_some()).map(|n| 1.0 / n.sqrt()),
                     capacity: norm2.zip(radius2).map(|(n, r)| n * r).filter(|_| svc.is_some()),
@@ -384,9 +386,18 @@ fn norms2(f: &Expansion, par: Par) -> Result<Option<Vec<f64>>> {
     Ok(Some(out))
 }
 
+/// Whether its centres were made or chosen anew: they are not the rows of any class.
+fn compressed(m: &SvcModel) -> bool {
+    m.info.notes.iter().any(|note| note.starts_with(crate::model::compress::NOTE))
+}
+
 fn support_per_class(m: &SvcModel, data: Option<&Dataset>) -> Option<Vec<usize>> {
     let mut count = vec![0; m.classes.len()];
+    if compressed(m) {
+        return None;
+    }
     if let Some(Targets::Classes(labels)) = data.map(|d| &d.targets)
+        && !m.support.is_empty()
         && m.support.iter().all(|&r| (r as usize) < labels.len())
     {
         for &row in &m.support {

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use crate::model::Compression;
+use crate::model::{Compression, Model};
+use crate::report::html::{self, Figure, Ink, Section, Tile, Tiles};
+use crate::report::svg::{Axis, Chart, Series};
 use crate::report::{Align, Page, Report, Table, Tone, bytes, count, number, percent};
 
 /// A model's size and speed.
@@ -17,6 +19,19 @@ pub struct Weight {
     /// Microseconds a row's outputs take, measured.
     pub micros_per_row: f64,
     /// Its error on the data, where that has answers: the share of wrong classes, or the root mean square.
+    pub error: Option<f64>,
+}
+
+/// What a size costs.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TradeOff {
+    /// Centres.
+    pub centres: usize,
+    /// `|Psi - Psi'| / |Psi|`.
+    pub distance: f64,
+    /// The share of answers that stayed; for numbers, of their variance.
+    pub agreement: f64,
+    /// The error on the data, where that has answers.
     pub error: Option<f64>,
 }
 
@@ -33,6 +48,8 @@ pub struct CompressReport {
     pub small: Weight,
     /// Whether errors are shares of wrong classes.
     pub classes: bool,
+    /// Other sizes beside it, from the smallest; empty where none were asked for.
+    pub curve: Vec<TradeOff>,
     /// How it went.
     #[serde(flatten)]
     pub about: Compression,
@@ -80,4 +97,117 @@ impl Report for CompressReport {
         }
         page.remark(Tone::Good, '✓', &format!("{}: the smaller model", self.file.display()));
     }
+}
+
+/// Images of centres shown.
+const IMAGES: usize = 120;
+
+/// The page of a compressed model: sizes, what other sizes would cost, and the new centres where they are images.
+pub fn compressed_page(report: &CompressReport, small: &Model) -> html::Page {
+    let (a, b, set) = (&report.whole, &report.small, &report.about.set);
+    let mut sizes = Section::new("Before and after", report.about.notes.join(". "));
+    let arrow = |a: String, b: String| format!("{a} → {b}");
+    let micros = |v: f64| format!("{} us", number(v));
+    let fact = |name: &str, value: String| (name.to_owned(), value);
+    sizes.facts = vec![
+        fact("centres", arrow(count(a.centres), count(b.centres))),
+        fact("file", arrow(bytes(a.bytes as usize), bytes(b.bytes as usize))),
+        fact("a row takes", arrow(micros(a.micros_per_row), micros(b.micros_per_row))),
+        fact("answers that stayed", percent(report.about.agreement)),
+        fact("distance in feature space", percent(set.error)),
+    ];
+    if let (Some(x), Some(y)) = (a.error, b.error) {
+        let shown = |v: f64| if report.classes { percent(v) } else { number(v) };
+        sizes.facts.push(fact("error on the data", arrow(shown(x), shown(y))));
+    }
+    let mut sections = vec![sizes];
+    let mut costs = Section::new("What a size costs", "");
+    costs.figures = trade_off(&report.curve, report.classes, a.error, &set.path);
+    if !costs.figures.is_empty() {
+        sections.push(costs);
+    }
+    if let Some(figure) = centre_images(small) {
+        let mut images = Section::new("The centres", "");
+        images.figures = vec![figure];
+        sections.push(images);
+    }
+    html::Page {
+        title: report.file.display().to_string(),
+        intro: format!("`{}` with fewer centres, found by {}.", report.model, set.method.name()),
+        sections,
+        ..html::Page::default()
+    }
+}
+
+/// Sizes against what they cost, and the distance vector by vector.
+fn trade_off(curve: &[TradeOff], classes: bool, whole: Option<f64>, path: &[f64]) -> Vec<Figure> {
+    let centres = || Axis::new("centres").log();
+    let points = |of: &dyn Fn(&TradeOff) -> Option<f64>| -> Vec<(f64, f64)> {
+        curve.iter().filter_map(|t| of(t).map(|v| (t.centres as f64, v))).collect()
+    };
+    let both = |name: &str, points: &[(f64, f64)], colour: usize| {
+        [Series::line(name, points.to_vec()).colour(colour), Series::dots("", points.to_vec()).colour(colour)]
+    };
+    let mut out = Vec::new();
+    if curve.len() > 1 {
+        let stayed = points(&|t| Some(100.0 * (1.0 - t.agreement)));
+        let chart = Chart::new(
+            "Answers that change by size",
+            centres(),
+            Axis::new("changed, per cent"),
+            both("", &stayed, 0).into(),
+        );
+        out.push(Figure::svg(chart.draw(), "How many answers differ from the whole model's, by size."));
+        let unit = if classes { 100.0 } else { 1.0 };
+        let errors = points(&|t| t.error.map(|e| unit * e));
+        if errors.len() > 1 {
+            let label = if classes { "error, per cent" } else { "root mean square error" };
+            let mut series: Vec<Series> = both("compressed", &errors, 0).into();
+            if let (Some(whole), Some(first), Some(last)) = (whole, errors.first(), errors.last()) {
+                let line = vec![(first.0, unit * whole), (last.0, unit * whole)];
+                series.push(Series::line("whole", line).colour(1));
+            }
+            let chart = Chart::new("Error by size", centres(), Axis::new(label), series);
+            out.push(Figure::svg(chart.draw(), "The error on the data, by size."));
+        }
+    }
+    if path.len() > 2 {
+        let line: Vec<(f64, f64)> = path.iter().enumerate().map(|(i, e)| (i as f64, 100.0 * e)).collect();
+        let chart = Chart::new(
+            "Distance by vector",
+            Axis::new("vectors of each set"),
+            Axis::new("distance, per cent"),
+            vec![Series::line("", line).colour(0)],
+        );
+        out.push(Figure::svg(
+            chart.draw(),
+            "Phase one, vector by vector: what is left of the length in feature space.",
+        ));
+    }
+    out
+}
+
+/// The centres as images with their coefficients, machine by machine, the largest first; none if they are no images.
+pub fn centre_images(model: &Model) -> Option<Figure> {
+    let f = model.body.expansion();
+    let (shape, k) = (f.centres().image()?, f.outputs());
+    let each = (IMAGES / k).clamp(4, IMAGES);
+    let mut tiles = Vec::new();
+    for o in 0..k {
+        let coef = |j: usize| f.coef()[j * k + o];
+        let mut order: Vec<usize> = (0..f.len()).filter(|&j| coef(j) != 0.0).collect();
+        order.sort_by(|&a, &b| coef(b).abs().total_cmp(&coef(a).abs()));
+        order.truncate(each);
+        order.sort_by(|&a, &b| coef(b).total_cmp(&coef(a)));
+        let name = model.machine_name(o);
+        let name = name.split(' ').next().filter(|_| k > 1).map_or(String::new(), |n| format!("{n}: "));
+        let tile = |j: usize| Tile::new(f.centres().row(j).to_f64(), format!("{name}{:+.2}", coef(j)));
+        tiles.extend(order.into_iter().map(tile));
+    }
+    tiles.truncate(2 * IMAGES);
+    let all = || tiles.iter().flat_map(|t| &t.pixels).copied();
+    let ink = Ink::Plain(all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max));
+    let caption = "The new centres with their coefficients: those above 0 speak for the class of the machine, those below \
+                   against it.";
+    Some(Figure::tiles(Tiles { shape, ink, tiles }, caption))
 }

@@ -31,7 +31,7 @@ mod written;
 use serde::Serialize;
 
 pub use components::{Components, Denoised, components_page, contour_maps, denoised_page, drives};
-pub use compress::{CompressReport, Weight};
+pub use compress::{CompressReport, TradeOff, Weight, centre_images, compressed_page};
 pub use convert::Converted;
 pub use data_info::DataInfo;
 pub use evaluate::Evaluated;

@@ -35,7 +35,7 @@ impl Loss {
         match self {
             Loss::Hinge => (y * f < 1.0).then_some(y),
             Loss::Tube(epsilon) => {
-                ((f - y).abs() > epsilon).then(|| if f > y { y + epsilon } else { y - epsilon })
+                ((f - y).abs() > epsilon).then_some(if f > y { y + epsilon } else { y - epsilon })
             }
         }
     }

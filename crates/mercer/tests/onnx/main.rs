@@ -12,7 +12,8 @@ use mercer::data::{Labels, Points, Recipe, Stages, Targets};
 use mercer::kernel::Kernel;
 use mercer::model::svc::{Multi, Ties};
 use mercer::model::{
-    Body, Model, OneClassParams, RidgeParams, Sample, SphereParams, SvcParams, SvrParams, onnx,
+    Body, CompressParams, Model, OneClassParams, RidgeParams, Sample, SphereParams, SvcParams, SvrParams,
+    onnx,
 };
 use mercer::watch::silent;
 use mercer_testkit::toy;
@@ -190,6 +191,28 @@ fn every_kernel_under_every_learner() {
         cases.add(&format!("sphere {line}"), Model::from(Body::Sphere(sphere)), &test);
     }
     assert!(cases.standard >= 12, "{} of {} by standard operators", cases.standard, cases.list.len());
+    cases.check();
+}
+
+#[test]
+fn compressed_models_are_models_like_any_other() {
+    let (train, test) = (points(150, 5), points(40, 6));
+    let targets = classes(&train, 3, |c| c.to_string());
+    let data = mercer::data::Dataset::new(train, targets).expect("fits");
+    let mut cases = Cases::new();
+    for (multi, by_class, line) in [
+        (Multi::OneVsRest, false, "rbf(gamma=0.5)"),
+        (Multi::OneVsOne, false, "rbf(gamma=0.5)"),
+        (Multi::OneVsOne, true, "rbf(gamma=0.5)"),
+        (Multi::OneVsRest, false, "poly(degree=3, coef0=1)"),
+    ] {
+        let params =
+            SvcParams { kernel: Some(Kernel::parse(line).expect(line)), multi, ..SvcParams::default() };
+        let whole = svc(&data.points, &data.targets, &params);
+        let params = CompressParams { by_class, ..CompressParams::default() };
+        let small = whole.compress(&params, Some(&data), Par::one(), &mut silent()).expect("smaller").model;
+        cases.add(&format!("{multi:?} {by_class} {line}"), small, &test);
+    }
     cases.check();
 }
 

@@ -4,6 +4,7 @@
 //! [`Stop`], and name it there.
 
 mod components;
+mod compress;
 mod digits;
 mod guide;
 mod kernels;
@@ -32,6 +33,7 @@ const STOPS: &[fn(&Guide<'_>) -> Result<Stop>] = &[
     digits::classify,
     digits::probabilities,
     digits::reject,
+    compress::compress,
     novelty::shapes,
     novelty::outliers,
     components::components,

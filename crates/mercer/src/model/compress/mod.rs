@@ -20,6 +20,9 @@ use crate::reduce::reduced_set::{self, Reduced, ReducedSetParams, reduce_path, r
 use crate::watch::Watch;
 use refit::{answers, refit};
 
+/// How the note of a compressed model begins.
+pub(super) const NOTE: &str = "compressed from";
+
 /// How small a model is to become.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Goal {
@@ -135,6 +138,17 @@ impl Model {
         })
     }
 
+    /// The same centres with coefficients and thresholds trained anew on labelled data, by the machine's own losses squared
+    /// (Keerthi, Chapelle and DeCoste 2006). For classifiers and regression.
+    pub fn retrained(&self, data: &Dataset, par: Par) -> Result<Model> {
+        let params = CompressParams { retrain: true, ..CompressParams::default() };
+        self.on_rows(&params, Some(data), par, |old, rows| {
+            let (mut body, notes) = refit(old, old.entry().clone(), rows, true, par)?;
+            body.info_mut().notes.extend(notes);
+            Ok(Model { body, ..self.clone() })
+        })
+    }
+
     /// Calls with the machine and the rows that thresholds are made on, both of one number of columns.
     fn on_rows<T>(
         &self,
@@ -172,7 +186,7 @@ impl Model {
         let agreement = rows.agreement(&body, par)?;
         let set = reduced.report;
         let line = format!(
-            "compressed from {} to {} centres ({}): relative error {:.3}",
+            "{NOTE} {} to {} centres ({}): relative error {:.3}",
             set.before,
             set.after,
             set.method.name(),

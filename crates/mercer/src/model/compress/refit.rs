@@ -179,6 +179,8 @@ fn classifier(
         ..old.clone()
     };
     for (o, machine) in new.machines.iter_mut().enumerate() {
+        // The old solution's rows and its margin are not this machine's.
+        (machine.free, machine.bounded, machine.margin) = (Vec::new(), Vec::new(), None);
         machine.sigmoid = match (machine.sigmoid, &labels) {
             (Some(_), Some(labels)) => {
                 let judged = moved.chunks(k).zip(labels).filter(|(_, class)| {

@@ -25,11 +25,11 @@ const POLISHED: usize = 3;
 /// A set that grows.
 #[derive(Debug)]
 pub(super) struct Construction {
-    psi: Expansion,
+    pub psi: Expansion,
     /// The centres of Psi and, behind them, the vectors found.
-    all: Sheet,
+    pub all: Sheet,
     /// The residual's coefficients on them.
-    coef: Vec<f64>,
+    pub coef: Vec<f64>,
     /// `Psi . Phi(x_i)` at the centres, n x k.
     inner: Vec<f64>,
     own: Vec<f64>,
@@ -40,11 +40,11 @@ pub(super) struct Construction {
     right: Vec<f64>,
     starts: usize,
     rng: ChaCha8Rng,
-    spread: f64,
+    pub spread: f64,
     by_gradient: bool,
     /// `|Psi_m|^2` summed over outputs, after each vector.
     pub rest: Vec<f64>,
-    exhausted: bool,
+    pub exhausted: bool,
 }
 
 impl Construction {
@@ -92,9 +92,9 @@ impl Construction {
     }
 
     fn grow(&mut self, par: Par) -> Result<()> {
-        let (n, k, d) = (self.psi.len(), self.psi.outputs(), self.all.d);
+        let d = self.all.d;
         let kernel = self.psi.kernel().clone();
-        let known = Known::new(&self.gram(), self.within.len())?;
+        let known = self.known()?;
         let mut z = self.starts_now();
         if !self.by_gradient {
             // All starts go a few rounds, the better ones on, the best to their ends.
@@ -110,30 +110,41 @@ impl Construction {
             gradient::run(&kernel, &self.all, &self.coef, &known, &mut z, self.spread, par)?;
         }
         let z = self.better(&known, &z, 1, par)?;
-        let values = self.all.look(&z, par)?.values;
+        self.accept(&z, par)
+    }
+
+    /// Adds a vector and computes all coefficients anew; where there is nothing left for it to do, that is the end.
+    pub(super) fn accept(&mut self, z: &[f64], par: Par) -> Result<()> {
+        let (n, k, m) = (self.psi.len(), self.psi.outputs(), self.within.len());
+        let values = self.all.look(z, par)?.values;
         let mut inner = vec![0.0; k];
-        product::nn(&mut inner, Mat::new(&values, 1, n + known.m), Mat::new(&self.coef, n + known.m, k), 1);
+        product::nn(&mut inner, Mat::new(&values, 1, n + m), Mat::new(&self.coef, n + m, k), 1);
         let merit: f64 = inner.iter().map(|p| p * p).sum();
         // What is left is rounding: further vectors would be noise on noise.
         if merit.is_nan() || merit <= 1e-24 * self.rest[0] {
             self.exhausted = true;
             return Ok(());
         }
-        let own = self.psi.kernel().value(Row::F64(&z), Row::F64(&z));
+        let own = self.psi.kernel().value(Row::F64(z), Row::F64(z));
         let mut right = vec![0.0; k];
         product::nn(&mut right, Mat::new(&values, 1, n), Mat::new(self.psi.coef(), n, k), 1);
         self.right.extend(right);
         self.across.push(values[..n].to_vec());
         self.within.push([&values[n..], &[own]].concat());
-        self.all.push(&z);
-        let m = self.within.len();
+        self.all.push(z);
         let gram = self.gram();
+        let m = m + 1;
         let (beta, _) = factor::solve_spd(&gram, m, &self.right, k)?;
         let gained: f64 = beta.iter().zip(&self.right).map(|(b, r)| b * r).sum();
         self.rest.push((self.rest[0] - gained).max(0.0));
         self.coef.truncate(n * k);
         self.coef.extend(beta.iter().map(|b| -b));
         Ok(())
+    }
+
+    /// The vectors found, in what their descendants' gains are made of.
+    pub(super) fn known(&self) -> Result<Known> {
+        Known::new(&self.gram(), self.within.len())
     }
 
     /// The vectors' own kernel matrix.

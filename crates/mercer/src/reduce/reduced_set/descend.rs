@@ -35,12 +35,8 @@ pub(super) fn run(
     par: Par,
     watch: &mut Watch<'_>,
 ) -> Result<f64> {
-    let (d, k) = (psi.centres().dim(), psi.outputs());
-    let x = psi.centres().view().to_f64()?;
-    let length = TOL * spread(&x, d);
-    let sheet = Sheet::new(psi.kernel(), x, d);
-    let norm2: f64 = psi.norm2(par)?.iter().sum();
-    let look = Descent { psi, sheet, norm2, k };
+    let look = Descent::new(psi, par)?;
+    let length = TOL * spread(&look.sheet.y, look.sheet.d);
     let params = LbfgsParams { tol: length, max_iter: steps, memory: MEMORY, ..LbfgsParams::default() };
     // The start must have an answer; a later trial without one is simply not taken.
     look.at(z, par)?;
@@ -56,15 +52,22 @@ pub(super) fn run(
     Ok(ends.first().map_or(0.0, |e| e.value))
 }
 
-struct Descent<'a> {
+/// The error with the coefficients eliminated, as a function of the vectors.
+pub(super) struct Descent<'a> {
     psi: &'a Expansion,
     sheet: Sheet,
     norm2: f64,
     k: usize,
 }
 
-impl Descent<'_> {
-    fn at(&self, z: &[f64], par: Par) -> Result<(f64, Vec<f64>)> {
+impl<'a> Descent<'a> {
+    pub(super) fn new(psi: &'a Expansion, par: Par) -> Result<Self> {
+        let sheet = Sheet::new(psi.kernel(), psi.centres().view().to_f64()?, psi.centres().dim());
+        Ok(Descent { psi, sheet, norm2: psi.norm2(par)?.iter().sum(), k: psi.outputs() })
+    }
+
+    /// The share of `|Psi|^2` that is left, and its slope.
+    pub(super) fn at(&self, z: &[f64], par: Par) -> Result<(f64, Vec<f64>)> {
         let (d, k, n) = (self.sheet.d, self.k, self.sheet.len());
         let m = z.len() / d;
         let own = Sheet::new(self.psi.kernel(), z.to_vec(), d);
@@ -104,9 +107,7 @@ mod tests {
             let centres = Points::dense(toy::normals(12, 3, 1), 3).expect("rows");
             let kernel = line.parse().expect("a kernel");
             let psi = Expansion::new(kernel, centres, toy::normals(12, 2, 2), vec![0.0; 2]).expect("fits");
-            let sheet = Sheet::new(psi.kernel(), psi.centres().view().to_f64().expect("dense"), 3);
-            let norm2 = psi.norm2(Par::one()).expect("numbers").iter().sum();
-            let look = Descent { psi: &psi, sheet, norm2, k: 2 };
+            let look = Descent::new(&psi, Par::one()).expect("numbers");
             let z = toy::normals(4, 3, 3);
             let (value, slope) = look.at(&z, Par::one()).expect("definite");
             assert!(value > 0.0 && value < 1.0, "{value}");

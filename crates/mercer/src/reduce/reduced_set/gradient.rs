@@ -122,7 +122,7 @@ pub(super) fn run(
 
 /// Minus the gain and its slope.
 #[expect(clippy::too_many_arguments, reason = "values and slopes are written in place, a call a step")]
-fn evaluate(
+pub(super) fn evaluate(
     kernel: &Kernel,
     sheet: &Sheet,
     coef: &[f64],

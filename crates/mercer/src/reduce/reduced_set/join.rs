@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::Share;
 use super::run::{Chosen, Job};
+use super::{Block, Share};
 use crate::data::Points;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::expansion::Expansion;
 use crate::gram;
 use crate::num::{Mat, factor, product};
@@ -24,7 +24,7 @@ impl Job<'_> {
                     let mut all: Vec<usize> = rows.into_iter().flatten().copied().collect();
                     all.sort_unstable();
                     all.dedup();
-                    self.whole.centres().gather(&all)
+                    self.pool.gather(&all)
                 }
                 None => concat(chosen.iter().map(|c| &c.points), self.whole)?,
             };
@@ -50,7 +50,7 @@ impl Job<'_> {
             }
             let keep: Vec<usize> = lines.keys().copied().collect();
             let coef = lines.into_values().flatten().collect();
-            return Expansion::new(kernel, self.whole.centres().gather(&keep), coef, offset);
+            return Expansion::new(kernel, self.pool.gather(&keep), coef, offset);
         }
         let centres = concat(parts.iter().map(|(_, small, _)| small.centres()), self.whole)?;
         let mut coef = Vec::with_capacity(centres.len() * k);
@@ -70,7 +70,7 @@ impl Job<'_> {
         let (n, k, kernel) = (whole.len(), whole.outputs(), whole.kernel());
         let kept: Option<Vec<&Vec<usize>>> = chosen.iter().map(|c| c.rows.as_ref()).collect();
         let centres = match kept {
-            Some(rows) => whole.centres().gather(&rows.into_iter().flatten().copied().collect::<Vec<_>>()),
+            Some(rows) => self.pool.gather(&rows.into_iter().flatten().copied().collect::<Vec<_>>()),
             None => concat(chosen.iter().map(|c| &c.points), whole)?,
         };
         let m = centres.len();
@@ -119,4 +119,28 @@ fn concat<'p>(parts: impl Iterator<Item = &'p Points>, whole: &Expansion) -> Res
         });
     }
     Ok(all.unwrap_or_else(|| whole.centres().gather(&[])))
+}
+
+/// Blocks that hold every coefficient once; else they are not what the expansion is made of.
+pub(super) fn blocks(blocks: &[Block], whole: &Expansion) -> Result<Vec<Block>> {
+    let (n, k) = (whole.len(), whole.outputs());
+    let mut seen = vec![0_u8; n * k];
+    for block in blocks {
+        for (&i, &o) in block.centres.iter().flat_map(|i| block.outputs.iter().map(move |o| (i, o))) {
+            if i >= n || o >= k || seen[i * k + o] > 0 {
+                return Err(Error::param(
+                    "blocks",
+                    format!("centre {i}, output {o}"),
+                    "each coefficient once",
+                ));
+            }
+            seen[i * k + o] = 1;
+        }
+    }
+    match (0..n * k).find(|&p| whole.coef()[p] != 0.0 && seen[p] == 0) {
+        Some(p) => {
+            Err(Error::param("blocks", format!("no block has coefficient {p}"), "each coefficient once"))
+        }
+        None => Ok(blocks.to_vec()),
+    }
 }

@@ -9,6 +9,7 @@
 //! minimisation centre by centre: the minimum over one row is `v - P(v)`, v the unpenalised minimum and P the projection on
 //! the L1 ball of radius `lambda c_i / 2 K_ii`. Every lambda starts from its neighbour's answer. Cost of a change: n k.
 
+use crate::data::Points;
 use crate::error::Result;
 use crate::expansion::Expansion;
 use crate::gram;
@@ -44,17 +45,24 @@ pub(super) struct Path {
     k: usize,
     /// The lambda from which on everything is zero.
     pub largest: f64,
+    /// The lambda that was solved last.
+    at: f64,
 }
 
 impl Path {
-    pub(super) fn new(psi: &Expansion, weighting: Weighting, par: Par) -> Result<Self> {
-        let (n, k) = (psi.len(), psi.outputs());
-        let gram = gram::square::<f64>(psi.kernel(), psi.centres().view(), par)?;
+    /// `pool` are the centres and, behind them, other candidates.
+    pub(super) fn new(psi: &Expansion, pool: &Points, weighting: Weighting, par: Par) -> Result<Self> {
+        let (own, n, k) = (psi.len(), pool.len(), psi.outputs());
+        let gram = gram::square::<f64>(psi.kernel(), pool.view(), par)?;
+        let left: Vec<f64> = gram.chunks(n.max(1)).flat_map(|line| &line[..own]).copied().collect();
         let mut right = vec![0.0; n * k];
-        product::nn(&mut right, Mat::new(&gram, n, n), Mat::new(psi.coef(), n, k), par.threads());
-        let size: Vec<f64> =
+        product::nn(&mut right, Mat::new(&left, n, own), Mat::new(psi.coef(), own, k), par.threads());
+        let mut size: Vec<f64> =
             psi.coef().chunks(k).map(|line| line.iter().fold(0.0, |m: f64, c| m.max(c.abs()))).collect();
-        let mean = size.iter().sum::<f64>() / n.max(1) as f64;
+        let mean = size.iter().sum::<f64>() / own.max(1) as f64;
+        // A candidate without a coefficient costs what the smallest coefficient costs.
+        let smallest = size.iter().copied().fold(f64::INFINITY, f64::min);
+        size.resize(n, smallest);
         let cost: Vec<f64> = match weighting {
             Weighting::Equal => vec![1.0; n],
             Weighting::Inverse => size.iter().map(|s| mean / s).collect(),
@@ -65,18 +73,29 @@ impl Path {
             .zip(&cost)
             .map(|(r, c)| 2.0 * r.iter().map(|v| v.abs()).sum::<f64>() / c)
             .fold(0.0, f64::max);
-        Ok(Path { gram, rest: right.clone(), right, beta: vec![0.0; n * k], cost, n, k, largest })
+        Ok(Path {
+            gram,
+            rest: right.clone(),
+            right,
+            beta: vec![0.0; n * k],
+            cost,
+            n,
+            k,
+            largest,
+            at: f64::INFINITY,
+        })
     }
 
     /// Starts over at the end where all is zero.
     fn reset(&mut self) {
         self.beta.fill(0.0);
         self.rest.copy_from_slice(&self.right);
+        self.at = f64::INFINITY;
     }
 
     /// The centres with a coefficient at this lambda.
     pub(super) fn solve(&mut self, lambda: f64) -> Vec<usize> {
-        let k = self.k;
+        self.at = lambda;
         let scale = self.right.iter().fold(0.0, |m: f64, r| m.max(r.abs()));
         for _ in 0..SWEEPS {
             let mut largest: f64 = 0.0;
@@ -87,6 +106,12 @@ impl Path {
                 break;
             }
         }
+        self.chosen()
+    }
+
+    /// The centres that have a coefficient now.
+    fn chosen(&self) -> Vec<usize> {
+        let k = self.k;
         (0..self.n).filter(|&i| self.beta[i * k..(i + 1) * k].iter().any(|b| *b != 0.0)).collect()
     }
 
@@ -150,8 +175,15 @@ pub(super) fn at_size(paths: &mut [&mut Path], total: usize) -> (Vec<Vec<usize>>
         paths.par_iter_mut().map(|p| p.solve(lambda)).collect()
     };
     let count = |sets: &[Vec<usize>]| sets.iter().map(Vec::len).sum::<usize>();
-    paths.iter_mut().for_each(|p| p.reset());
-    let mut best = vec![Vec::new(); paths.len()];
+    // On from where the last size ended if that was a smaller one, else from nothing.
+    let mut best: Vec<Vec<usize>> = paths.iter().map(|p| p.chosen()).collect();
+    let known = paths.first().map_or(f64::INFINITY, |p| p.at);
+    if known.is_finite() && count(&best) <= total && paths.iter().all(|p| p.at == known) {
+        above = known;
+    } else {
+        paths.iter_mut().for_each(|p| p.reset());
+        best.iter_mut().for_each(Vec::clear);
+    }
     let mut chosen = above;
     let mut below = above * STEP;
     // Down to where the set is too large, then between the two.
@@ -181,7 +213,6 @@ pub(super) fn at_size(paths: &mut [&mut Path], total: usize) -> (Vec<Vec<usize>>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::Points;
     use mercer_testkit::{assert::close, toy};
 
     fn psi(k: usize) -> Expansion {
@@ -195,7 +226,7 @@ mod tests {
         for k in [1, 3] {
             for weighting in [Weighting::Equal, Weighting::Inverse] {
                 let psi = psi(k);
-                let mut path = Path::new(&psi, weighting, Par::one()).expect("numbers");
+                let mut path = Path::new(&psi, psi.centres(), weighting, Par::one()).expect("numbers");
                 assert!(path.solve(path.largest * 1.0001).is_empty());
                 assert!(!path.solve(path.largest * 0.99).is_empty());
                 let mut last = 0;
@@ -213,7 +244,7 @@ mod tests {
     #[test]
     fn the_answer_is_a_minimum() {
         let psi = psi(3);
-        let mut path = Path::new(&psi, Weighting::Equal, Par::one()).expect("numbers");
+        let mut path = Path::new(&psi, psi.centres(), Weighting::Equal, Par::one()).expect("numbers");
         let lambda = path.largest * 0.2;
         for _ in 0..20 {
             path.solve(lambda);

@@ -22,6 +22,7 @@
 
 mod construct;
 mod descend;
+mod family;
 mod fixed_point;
 mod gradient;
 mod join;
@@ -29,6 +30,7 @@ mod l1;
 mod run;
 mod select;
 mod sheet;
+mod spectrum;
 mod square;
 
 #[cfg(test)]
@@ -36,10 +38,11 @@ mod tests;
 
 use serde::Serialize;
 
-use crate::data::Data;
+use crate::data::{Data, Points};
 use crate::error::{Error, Result};
 use crate::expansion::Expansion;
 
+pub use family::{Family, reduce_within};
 pub use l1::Weighting;
 pub use run::{reduce, reduce_path, reduce_until};
 
@@ -157,6 +160,9 @@ pub struct ReducedSetParams {
     /// Parts of the expansion whose centres are replaced by centres of that part; none: as `share` says. Sizes then count the
     /// centres of all parts together.
     pub blocks: Vec<Block>,
+    /// Points that methods which select may choose from besides the centres: training rows, prototypes. The greedy method
+    /// then adds one by one instead of removing.
+    pub candidates: Option<Points>,
     /// Steps of phase two, the joint descent over all vectors; none: 200 after construction, 0 after selection.
     pub descent: Option<usize>,
     /// Starts of each search for a vector.
@@ -174,6 +180,7 @@ impl Default for ReducedSetParams {
             size: Size::Ratio(10.0),
             share: Share::All,
             blocks: Vec::new(),
+            candidates: None,
             descent: None,
             starts: 128,
             weighting: Weighting::default(),

@@ -1,5 +1,6 @@
 //! From an expansion and wishes to a smaller expansion: which outputs go together, how many vectors, both phases.
 
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::time::Instant;
@@ -7,7 +8,7 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use super::construct::Construction;
-use super::join::shaped;
+use super::join::{blocks, shaped};
 use super::l1::{self, Path};
 use super::{Block, Method, Reduced, ReducedSetParams, Report, Share, Size, descend, select, square};
 use crate::data::Points;
@@ -117,7 +118,7 @@ pub(super) fn errors(psi: &Expansion, small: &Expansion, par: Par) -> Result<(f6
 pub(super) struct Group {
     pub outputs: Vec<usize>,
     pub psi: Expansion,
-    /// Where its centres are in the whole expansion.
+    /// Its centres and, behind them, the other candidates: where they are in the job's pool.
     rows: Vec<usize>,
     source: Source,
 }
@@ -144,6 +145,8 @@ pub(super) struct Chosen {
 pub(super) struct Job<'a> {
     pub whole: &'a Expansion,
     pub groups: Vec<Group>,
+    /// The whole expansion's centres and, behind them, other candidates.
+    pub pool: Cow<'a, Points>,
     method: Method,
     pub params: &'a ReducedSetParams,
     pub par: Par,
@@ -162,6 +165,10 @@ impl<'a> Job<'a> {
             }
         };
         let method = params.method.on(whole, sets[0].outputs.len())?;
+        let pool = match &params.candidates {
+            Some(more) => Cow::Owned(whole.centres().concat(more)?),
+            None => Cow::Borrowed(whole.centres()),
+        };
         let threads = if sets.len() > 1 { Par::one() } else { par };
         let group = |Block { centres, outputs }: Block| -> Result<Group> {
             let within: Vec<usize> =
@@ -172,15 +179,26 @@ impl<'a> Job<'a> {
                 rows.iter().flat_map(|&i| outputs.iter().map(move |&o| whole.coef()[i * k + o])).collect();
             let offset = outputs.iter().map(|&o| whole.offset()[o]).collect();
             let psi = Expansion::new(whole.kernel().clone(), whole.centres().gather(&rows), coef, offset)?;
+            let rows: Vec<usize> = rows.into_iter().chain(whole.len()..pool.len()).collect();
+            let near = if pool.len() > whole.len() && !method.constructs() && method != Method::Exact {
+                Cow::Owned(pool.gather(&rows))
+            } else {
+                Cow::Borrowed(psi.centres())
+            };
             let source = match method {
                 _ if psi.is_empty() => Source::Kept(Vec::new()),
                 Method::Square => Source::Known(square::vectors(&psi, threads)?),
                 Method::Exact => {
                     Source::Kept(select::independent(psi.kernel(), psi.centres().view(), threads)?)
                 }
-                Method::Greedy => Source::Kept(select::greedy(&psi, threads)?),
-                Method::Components => Source::Kept(select::components(&psi, threads)?),
-                Method::Penalty => Source::Penalised(Box::new(Path::new(&psi, params.weighting, threads)?)),
+                Method::Greedy if near.len() > psi.len() => {
+                    Source::Kept(select::forward(&psi, &near, psi.len(), threads)?)
+                }
+                Method::Greedy => Source::Kept(select::greedy(&psi, &near, threads)?),
+                Method::Components => Source::Kept(select::components(&psi, &near, threads)?),
+                Method::Penalty => {
+                    Source::Penalised(Box::new(Path::new(&psi, &near, params.weighting, threads)?))
+                }
                 by => {
                     let by_gradient = by == Method::Gradient;
                     let made =
@@ -188,6 +206,7 @@ impl<'a> Job<'a> {
                     Source::Grows(Box::new(made))
                 }
             };
+            drop(near);
             Ok(Group { outputs, psi, rows, source })
         };
         let groups = if par.threads() > 1 {
@@ -195,7 +214,7 @@ impl<'a> Job<'a> {
         } else {
             sets.into_iter().map(group).collect::<Result<_>>()?
         };
-        Ok(Job { whole, groups, method, params, par, first: clock.elapsed().as_secs_f64() })
+        Ok(Job { whole, groups, pool, method, params, par, first: clock.elapsed().as_secs_f64() })
     }
 
     /// How many vectors each group gets.
@@ -282,6 +301,7 @@ impl<'a> Job<'a> {
         threads: Par,
         step: &(impl Fn(&Step) -> ControlFlow<()> + Sync),
     ) -> Result<Vec<Chosen>> {
+        let pool = &self.pool;
         if self.method == Method::Penalty {
             let mut paths: Vec<&mut Path> = Vec::new();
             for group in &mut self.groups {
@@ -295,15 +315,15 @@ impl<'a> Job<'a> {
                 .groups
                 .iter()
                 .map(|g| match g.source {
-                    Source::Penalised(_) => g.kept(&sets.next().unwrap_or_default()),
-                    _ => g.kept(&[]),
+                    Source::Penalised(_) => g.kept(&sets.next().unwrap_or_default(), pool),
+                    _ => g.kept(&[], pool),
                 })
                 .collect());
         }
         let total = sizes.iter().sum::<usize>() as u64;
         let pick = |(group, &size): (&mut Group, &usize)| -> Result<Chosen> {
             if size >= group.psi.len() && !matches!(group.source, Source::Kept(_)) {
-                return Ok(group.kept(&(0..group.psi.len()).collect::<Vec<_>>()));
+                return Ok(group.kept(&(0..group.psi.len()).collect::<Vec<_>>(), pool));
             }
             match &mut group.source {
                 Source::Grows(grows) => {
@@ -326,9 +346,9 @@ impl<'a> Job<'a> {
                 }
                 Source::Kept(order) => {
                     let keep = order[..size.min(order.len())].to_vec();
-                    Ok(group.kept(&keep))
+                    Ok(group.kept(&keep, pool))
                 }
-                Source::Penalised(_) => Ok(group.kept(&[])),
+                Source::Penalised(_) => Ok(group.kept(&[], pool)),
             }
         };
         if self.par.threads() > 1 {
@@ -372,33 +392,9 @@ impl<'a> Job<'a> {
 }
 
 impl Group {
-    /// Some of the group's centres.
-    fn kept(&self, keep: &[usize]) -> Chosen {
-        let rows = keep.iter().map(|&i| self.rows[i]).collect();
-        Chosen { points: self.psi.centres().gather(keep), rows: Some(rows) }
-    }
-}
-
-/// Blocks that hold every coefficient once; else they are not what the expansion is made of.
-fn blocks(blocks: &[Block], whole: &Expansion) -> Result<Vec<Block>> {
-    let (n, k) = (whole.len(), whole.outputs());
-    let mut seen = vec![0_u8; n * k];
-    for block in blocks {
-        for (&i, &o) in block.centres.iter().flat_map(|i| block.outputs.iter().map(move |o| (i, o))) {
-            if i >= n || o >= k || seen[i * k + o] > 0 {
-                return Err(Error::param(
-                    "blocks",
-                    format!("centre {i}, output {o}"),
-                    "each coefficient once",
-                ));
-            }
-            seen[i * k + o] = 1;
-        }
-    }
-    match (0..n * k).find(|&p| whole.coef()[p] != 0.0 && seen[p] == 0) {
-        Some(p) => {
-            Err(Error::param("blocks", format!("no block has coefficient {p}"), "each coefficient once"))
-        }
-        None => Ok(blocks.to_vec()),
+    /// Some of the group's candidates.
+    fn kept(&self, keep: &[usize], pool: &Points) -> Chosen {
+        let rows: Vec<usize> = keep.iter().map(|&i| self.rows[i]).collect();
+        Chosen { points: pool.gather(&rows), rows: Some(rows) }
     }
 }

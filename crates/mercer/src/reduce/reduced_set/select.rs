@@ -1,16 +1,17 @@
-//! Centres taken away one by one: which can go at least cost.
+//! Centres taken away one by one: which can go at least cost; or added one by one.
 //!
-//! All three ways return the centres in the order of how long they stay: the first n are the set of size n.
+//! All return candidates in the order of how long they stay: the first n are the set of size n. Candidates are
+//! the centres and whatever else one would have them replaced by (Schoelkopf et al. 1999, section V-C).
 //! With `K` the matrix of the centres and B coefficients that are optimal on those that are left:
 //!
 //! - [`independent`]: pivots of K; the rest are linear combinations of them and go for nothing.
 //! - [`greedy`]: the optimal next removal (Schoelkopf et al. 1999, eq. 63 by proposition 8). Without centre i, and with the
 //!   others readjusted, the error grows by `sum_o b_io^2 / (K^-1)_ii`; K^-1 and B follow by a rank-one downdate, n^2 each.
 //! - [`components`]: their kernel PCA criterion (eq. 64): the smallest `|b_i / v_i|^2 lambda` over eigenvectors v of K. The
-//!   paper decomposed K after each removal (9 n^4 in all); here one decomposition serves a run of removals, each by another
-//!   eigenvector and with exact coefficients, which makes it 9 n^3 times the number of runs.
+//!   paper decomposed K after each removal (9 n^4 in all); here eigenvectors follow by updates, and coefficients stay optimal.
 
-use crate::data::View;
+use super::spectrum::Spectrum;
+use crate::data::{Points, View};
 use crate::error::Result;
 use crate::expansion::Expansion;
 use crate::gram;
@@ -20,8 +21,10 @@ use crate::par::Par;
 
 /// What a rest may keep of the trace before a centre counts as a combination of others.
 const RANK: f64 = 1e-13;
-/// One decomposition serves the removal of this share of the centres.
-const RUN: usize = 32;
+/// The share of a candidate that must be new for it to be chosen.
+const SPAN: f64 = 1e-10;
+/// Removals before rounding calls for a new decomposition.
+const UPDATES: usize = 24;
 
 /// Centres whose images span those of all.
 pub(super) fn independent(kernel: &Kernel, centres: View<'_>, par: Par) -> Result<Vec<usize>> {
@@ -34,27 +37,22 @@ struct On {
     coef: Vec<f64>,
 }
 
-fn on(psi: &Expansion, keep: &[usize], par: Par) -> Result<On> {
+fn on(psi: &Expansion, pool: &Points, keep: &[usize], par: Par) -> Result<On> {
     let (m, k, n) = (keep.len(), psi.outputs(), psi.len());
-    let centres = psi.centres().gather(keep);
+    let centres = pool.gather(keep);
     let across = gram::cross::<f64>(psi.kernel(), centres.view(), psi.centres().view(), par)?;
     let mut right = vec![0.0; m * k];
     product::nn(&mut right, Mat::new(&across, m, n), Mat::new(psi.coef(), n, k), par.threads());
-    let gram: Vec<f64> = keep
-        .iter()
-        .enumerate()
-        .flat_map(|(i, _)| keep.iter().map(move |&j| (i, j)))
-        .map(|(i, j)| across[i * n + j])
-        .collect();
+    let gram = gram::square::<f64>(psi.kernel(), centres.view(), par)?.to_vec();
     let (coef, _) = factor::solve_spd(&gram, m, &right, k)?;
     Ok(On { gram, coef })
 }
 
 /// Every centre, in the order of how long the optimal greedy removal keeps it.
-pub(super) fn greedy(psi: &Expansion, par: Par) -> Result<Vec<usize>> {
-    let keep = independent(psi.kernel(), psi.centres().view(), par)?;
+pub(super) fn greedy(psi: &Expansion, pool: &Points, par: Par) -> Result<Vec<usize>> {
+    let keep = independent(psi.kernel(), pool.view(), par)?;
     let (m, k) = (keep.len(), psi.outputs());
-    let On { gram, mut coef } = on(psi, &keep, par)?;
+    let On { gram, mut coef } = on(psi, pool, &keep, par)?;
     let unit: Vec<f64> = (0..m * m).map(|p| f64::from(u8::from(p / m == p % m))).collect();
     let (mut inverse, _) = factor::solve_spd(&gram, m, &unit, m)?;
     let mut alive = vec![true; m];
@@ -82,42 +80,78 @@ pub(super) fn greedy(psi: &Expansion, par: Par) -> Result<Vec<usize>> {
     Ok(gone)
 }
 
+/// So many candidates in the order in which each lowers the error most, those before it kept and all coefficients readjusted:
+/// for pools with other candidates than the centres, which removal would drop first since they have no coefficient yet. The
+/// candidates' images are made orthogonal to those chosen as they go (a pivoted Cholesky factor whose pivots follow the
+/// residual). Cost: pool times chosen squared.
+pub(super) fn forward(psi: &Expansion, pool: &Points, most: usize, par: Par) -> Result<Vec<usize>> {
+    let (n, k, own) = (pool.len(), psi.outputs(), psi.len());
+    let kernel = psi.kernel();
+    let across = gram::cross::<f64>(kernel, pool.view(), psi.centres().view(), par)?;
+    let mut rest = vec![0.0; n * k];
+    product::nn(&mut rest, Mat::new(&across, n, own), Mat::new(psi.coef(), own, k), par.threads());
+    let diagonal: Vec<f64> = (0..n).map(|i| kernel.value(pool.row(i), pool.row(i))).collect();
+    let (mut new, mut factor) = (diagonal.clone(), Vec::<Vec<f64>>::new());
+    let mut order: Vec<usize> = Vec::new();
+    while order.len() < most.min(n) {
+        let gain = |i: usize| rest[i * k..(i + 1) * k].iter().map(|r| r * r).sum::<f64>() / new[i];
+        // What is left of a candidate after those chosen must be more than rounding.
+        let Some(next) =
+            (0..n).filter(|&i| new[i] > SPAN * diagonal[i]).max_by(|&a, &b| gain(a).total_cmp(&gain(b)))
+        else {
+            break;
+        };
+        let root = new[next].sqrt();
+        let mut column = gram::cross::<f64>(kernel, pool.view(), pool.gather(&[next]).view(), par)?.to_vec();
+        for known in &factor {
+            let share = known[next];
+            column.iter_mut().zip(known).for_each(|(c, l)| *c -= share * l);
+        }
+        column.iter_mut().for_each(|c| *c /= root);
+        let taken: Vec<f64> = rest[next * k..(next + 1) * k].iter().map(|r| r / root).collect();
+        for ((line, new), l) in rest.chunks_mut(k).zip(&mut new).zip(&column) {
+            line.iter_mut().zip(&taken).for_each(|(r, t)| *r -= l * t);
+            *new -= l * l;
+        }
+        new[next] = 0.0;
+        factor.push(column);
+        order.push(next);
+    }
+    Ok(order)
+}
+
 /// Every centre, in the order of how long the kernel PCA criterion keeps it.
-pub(super) fn components(psi: &Expansion, par: Par) -> Result<Vec<usize>> {
-    let mut keep = independent(psi.kernel(), psi.centres().view(), par)?;
+pub(super) fn components(psi: &Expansion, pool: &Points, par: Par) -> Result<Vec<usize>> {
+    let mut keep = independent(psi.kernel(), pool.view(), par)?;
     let k = psi.outputs();
     let mut gone = Vec::with_capacity(keep.len());
+    let On { gram, mut coef } = on(psi, pool, &keep, par)?;
+    let mut spectrum = Spectrum::new(&gram, keep.len())?;
+    let mut updates = 0;
     while keep.len() > 1 {
         let m = keep.len();
-        let On { gram, coef } = on(psi, &keep, par)?;
-        let (values, vectors) = factor::eigen(&gram, m)?;
         let size: Vec<f64> = coef.chunks(k).map(|line| line.iter().map(|b| b * b).sum()).collect();
-        // For each centre its best eigenvector, cheapest centres first; an eigenvector serves once.
-        let mut pairs: Vec<(f64, usize, usize)> = (0..m)
-            .flat_map(|i| (0..m).map(move |v| (i, v)))
-            .filter(|&(i, v)| vectors[i * m + v] != 0.0)
-            .map(|(i, v)| (size[i] / vectors[i * m + v].powi(2) * values[v].max(0.0), i, v))
-            .collect();
-        let run = (m / RUN).max(1);
-        let cheap = (run * run * 4).min(pairs.len());
-        if cheap < pairs.len() {
-            pairs.select_nth_unstable_by(cheap, |a, b| a.0.total_cmp(&b.0));
-            pairs.truncate(cheap);
-        }
-        pairs.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        let (mut out, mut used) = (vec![false; m], vec![false; m]);
-        let mut count = 0;
-        for (_, i, v) in pairs {
-            if count < run && !out[i] && !used[v] {
-                (out[i], used[v]) = (true, true);
-                gone.push(keep[i]);
-                count += 1;
+        let cost = |i: usize| {
+            let line = spectrum.vectors[i * m..(i + 1) * m].iter().zip(&spectrum.values);
+            size[i] * line.map(|(v, l)| l.max(0.0) / (v * v)).fold(f64::INFINITY, f64::min)
+        };
+        let costs: Vec<f64> = (0..m).map(cost).collect();
+        let out = (0..m).min_by(|&a, &b| costs[a].total_cmp(&costs[b])).unwrap_or(0);
+        gone.push(keep.remove(out));
+        let next = if updates < UPDATES { spectrum.without(out) } else { None };
+        if let Some(next) = next {
+            let column = spectrum.inverse_column(out);
+            let line: Vec<f64> = coef[out * k..(out + 1) * k].iter().map(|b| b / column[out]).collect();
+            for (coef, c) in coef.chunks_mut(k).zip(&column) {
+                coef.iter_mut().zip(&line).for_each(|(b, l)| *b -= c * l);
             }
+            coef.drain(out * k..(out + 1) * k);
+            (spectrum, updates) = (next, updates + 1);
+        } else {
+            let fresh = on(psi, pool, &keep, par)?;
+            (spectrum, updates) = (Spectrum::new(&fresh.gram, keep.len())?, 0);
+            coef = fresh.coef;
         }
-        if count == 0 {
-            break;
-        }
-        keep = keep.iter().zip(&out).filter(|(_, out)| !**out).map(|(&i, _)| i).collect();
     }
     gone.extend(keep);
     gone.reverse();

@@ -197,3 +197,92 @@ fn a_watcher_can_break_off() {
     let broken = reduce(&psi, &params(Method::Auto, Size::Vectors(5)), Par::one(), &mut watch);
     assert!(matches!(broken, Err(crate::Error::Cancelled)));
 }
+
+#[test]
+fn centres_of_a_block_are_replaced_by_centres_of_that_block() {
+    // Three outputs, each of two of three parts: machines of pairs of classes.
+    let whole = psi("rbf(gamma=0.3)", 30, 3, 3);
+    let outputs = [[0, 1], [0, 2], [1, 2]];
+    let mut coef = whole.coef().to_vec();
+    for (i, line) in coef.chunks_mut(3).enumerate() {
+        (0..3).filter(|o| !outputs[i / 10].contains(o)).for_each(|o| line[o] = 0.0);
+    }
+    let whole =
+        Expansion::new(whole.kernel().clone(), whole.centres().clone(), coef, vec![0.0; 3]).expect("fits");
+    let block = |b: usize| Block { centres: (b * 10..b * 10 + 10).collect(), outputs: outputs[b].to_vec() };
+    let blocks: Vec<Block> = (0..3).map(block).collect();
+    for method in SELECT.into_iter().chain(BUILD) {
+        let wish = ReducedSetParams { blocks: blocks.clone(), ..params(method, Size::Ratio(2.5)) };
+        let small = reduced(&whole, &wish);
+        assert!(small.expansion.len() <= 12 && small.report.error < 0.9, "{method:?} {:?}", small.report);
+        for line in small.expansion.coef().chunks(3) {
+            assert!(line.contains(&0.0), "{method:?}: a centre of no block, {line:?}");
+        }
+        // Each output has the best coefficients on the centres of both its blocks.
+        for o in 0..3 {
+            let own = small.expansion.select(&[o]).expect("an output");
+            let best = whole.select(&[o]).expect("an output").on_centres(own.centres().clone(), Par::one());
+            let best = best.expect("definite");
+            best.coef().iter().zip(own.coef()).for_each(|(a, b)| close(*a, *b, 1e-6));
+        }
+    }
+    let twice = vec![block(0), block(0), block(1), block(2)];
+    for (blocks, why) in [(twice, "centre 0, output 0"), (vec![block(0)], "no block has")] {
+        let wish = ReducedSetParams { blocks, ..params(Method::Auto, Size::Vectors(5)) };
+        let e = reduce(&whole, &wish, Par::one(), &mut silent()).expect_err("not the expansion's");
+        assert!(e.to_string().contains(why), "{e}");
+    }
+}
+
+#[test]
+fn candidates_beyond_the_centres_are_chosen_where_they_are_better() {
+    // Twins around four points: those points are not among the centres, but stand for two of them each.
+    let middle = toy::normals(4, 2, 9);
+    let twins: Vec<f64> = middle.chunks(2).flat_map(|z| [z[0] - 0.1, z[1], z[0] + 0.1, z[1]]).collect();
+    let centres = Points::dense(twins, 2).expect("rows");
+    let coef = vec![1.0, 1.0, -1.0, -1.0, 0.5, 0.5, 2.0, 2.0];
+    let kernel: Kernel = "rbf(gamma=0.5)".parse().expect("a kernel");
+    let psi = Expansion::new(kernel, centres, coef, vec![0.0]).expect("fits");
+    let more = Points::dense(middle.clone(), 2).expect("rows");
+    for method in SELECT {
+        let wish = ReducedSetParams { weighting: Weighting::Equal, ..params(method, Size::Vectors(4)) };
+        let without = reduced(&psi, &wish);
+        let with = reduced(&psi, &ReducedSetParams { candidates: Some(more.clone()), ..wish.clone() });
+        assert!(with.expansion.len() <= 4, "{method:?}");
+        if method == Method::Greedy {
+            let (with_them, without) = (with.report.error, without.report.error);
+            assert!(with_them < 0.5 * without, "{with_them} {without}");
+            let chosen = with.expansion.centres().view().to_f64().expect("dense");
+            assert!(chosen.chunks(2).any(|c| middle.chunks(2).any(|m| m == c)), "{chosen:?}");
+        }
+    }
+    // Added one by one, the first is the best single one, and all of them are the whole.
+    let order = super::select::forward(&psi, &more.concat(psi.centres()).expect("fits"), 12, Par::one());
+    let order = order.expect("numbers");
+    let error = |keep: &[usize]| {
+        let pool = more.concat(psi.centres()).expect("fits");
+        let small = psi.on_centres(pool.gather(keep), Par::one()).expect("definite");
+        super::run::errors(&psi, &small, Par::one()).expect("numbers").0
+    };
+    let best = (0..12).map(|i| error(&[i])).fold(f64::INFINITY, f64::min);
+    close(error(&order[..1]), best, 1e-9);
+    assert!(error(&order) < 1e-4);
+    let wide = Points::dense(vec![0.0; 3], 3).expect("rows");
+    let wish = ReducedSetParams { candidates: Some(wide), ..params(Method::Greedy, Size::Vectors(4)) };
+    assert!(reduce(&psi, &wish, Par::one(), &mut silent()).is_err());
+}
+
+#[test]
+fn sizes_asked_for_one_after_the_other_are_those_asked_for_alone() {
+    let psi = psi("rbf(gamma=0.3)", 30, 3, 2);
+    for method in SELECT {
+        let base = ReducedSetParams { share: Share::Each, ..params(method, Size::Vectors(1)) };
+        let sizes = [5, 10, 20, 8].map(|m| (Size::Vectors(m), None));
+        let all = reduce_path(&psi, &base, &sizes, Par::new(2), &mut silent()).expect("sets");
+        for ((size, _), got) in sizes.into_iter().zip(all) {
+            let alone = reduced(&psi, &ReducedSetParams { size, ..base.clone() });
+            assert_eq!(got.expansion.len(), alone.expansion.len(), "{method:?} {size:?}");
+            close(got.report.error, alone.report.error, 1e-3);
+        }
+    }
+}
