@@ -118,7 +118,7 @@ fn numbers_novelties_spheres_and_components_are_compressed_too() {
 fn machines_of_pairs_keep_the_form_of_libsvms_files() {
     let data = classes(300, 5);
     let labels = data.targets.classes().expect("classes");
-    let numbers = Labels::new(labels.of_row.iter().map(|c| c.to_string()).collect::<Vec<_>>());
+    let numbers = Labels::new(labels.of_row.iter().map(ToString::to_string).collect::<Vec<_>>());
     let data = Dataset::new(data.points.clone(), Targets::Classes(numbers)).expect("fits");
     let params = SvcParams { kernel: Some(RBF), c: 5.0, ..SvcParams::default() };
     let sample = Sample::new(&data.points, &data.targets);
