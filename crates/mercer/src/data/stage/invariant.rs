@@ -144,8 +144,13 @@ fn from_covariance(c: Vec<f64>, points: View<'_>, lambda: f64, drop: usize, par:
     } else {
         scaled
     };
-    Stage { d, image: points.image, op: Op::Linear { outputs: kept, matrix, offset: vec![0.0; kept] } }
-        .checked()
+    let op = Op::Linear {
+        outputs: kept,
+        invariance: points.image.map(|_| lambda),
+        matrix,
+        offset: vec![0.0; kept],
+    };
+    Stage { d, image: points.image, op }.checked()
 }
 
 #[cfg(test)]

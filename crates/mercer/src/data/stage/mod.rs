@@ -114,6 +114,9 @@ enum Op {
     },
     Linear {
         outputs: usize,
+        /// The lambda of an invariance, where the map is one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        invariance: Option<f64>,
         #[serde(skip)]
         matrix: Vec<f64>,
         #[serde(skip)]
@@ -130,7 +133,7 @@ impl Stage {
         }
         let outputs = matrix.len() / d;
         let offset = offset.unwrap_or_else(|| vec![0.0; outputs]);
-        Stage { d, image: None, op: Op::Linear { outputs, matrix, offset } }.checked()
+        Stage { d, image: None, op: Op::Linear { outputs, invariance: None, matrix, offset } }.checked()
     }
 
     /// The points under the map. They must have as many columns as the training points had; sparse points may have
@@ -230,6 +233,7 @@ impl Stage {
             Op::Deskew { .. } => "deskew",
             Op::OneHot { .. } => "one-hot",
             Op::LogOdds { .. } => "log-odds",
+            Op::Linear { invariance: Some(_), .. } => "invariant",
             Op::Linear { .. } => "linear",
         }
     }
@@ -318,6 +322,9 @@ impl Stage {
             }
             Op::LogOdds { letters, classes, .. } => {
                 format!("log-odds: {} places, {letters} letters as scores of {classes} classes", self.d)
+            }
+            Op::Linear { outputs, invariance: Some(lambda), .. } => {
+                format!("invariant: {} columns to {outputs}, lambda {lambda}", self.d)
             }
             Op::Linear { outputs, .. } => format!("linear: {} columns to {outputs}", self.d),
         }

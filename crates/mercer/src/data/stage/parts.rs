@@ -67,7 +67,7 @@ impl Stage {
             Op::LogOdds { letters, classes, table } => {
                 vec![Tensor { shape: vec![self.d, *letters, *classes], ..tensor("table", table) }]
             }
-            Op::Linear { outputs, matrix, offset } => vec![
+            Op::Linear { outputs, matrix, offset, .. } => vec![
                 Tensor { shape: vec![*outputs, self.d], ..tensor("matrix", matrix) },
                 tensor("offset", offset),
             ],
@@ -100,7 +100,7 @@ impl Stage {
             Op::LogOdds { letters, classes, table } => {
                 *table = take("table", Some(&[columns, *letters, *classes]))?;
             }
-            Op::Linear { outputs, matrix, offset } => {
+            Op::Linear { outputs, matrix, offset, .. } => {
                 *matrix = take("matrix", Some(&[*outputs, columns]))?;
                 *offset = take("offset", Some(&[*outputs]))?;
             }
@@ -132,7 +132,7 @@ impl Stage {
                     | Op::Power { .. }
                     | Op::OneHot { .. }
                     | Op::LogOdds { .. }
-                    | Op::Linear { .. }
+                    | Op::Linear { invariance: None, .. }
             )
         {
             return bad("image shape", "none".into(), "height, width and channels");
@@ -143,6 +143,7 @@ impl Stage {
             Op::Power { p: v } | Op::Smooth { sigma: v } | Op::Deskew { background: v } => &[*v],
             Op::CentreMass { background, level } => &[*background, level.unwrap_or(0.0)],
             Op::Silhouette { background, level } => &[*background, *level],
+            Op::Linear { invariance: Some(lambda), .. } => &[*lambda],
             _ => &[],
         };
         let arrays: [&[f64]; 2] = match &self.op {
@@ -153,7 +154,7 @@ impl Stage {
                 }
                 [a, b]
             }
-            Op::Linear { outputs, matrix, offset } => {
+            Op::Linear { outputs, matrix, offset, .. } => {
                 let fits = *outputs > 0 && outputs.checked_mul(d) == Some(matrix.len());
                 if !fits || offset.len() != *outputs {
                     let got = format!("{} values and {} offsets", matrix.len(), offset.len());
