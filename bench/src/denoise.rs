@@ -18,7 +18,7 @@ use crate::{Args, sets};
 /// Draws of digits and noise.
 const DRAWS: usize = 5;
 /// Widths that scikit-learn chooses from, in units of the number of pixels.
-const WIDTHS: [f64; 7] = [0.15, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0];
+const WIDTHS: [f64; 7] = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0];
 
 pub(crate) fn run(args: &Args) -> Result<Report> {
     let python = Python::ready()?;
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &Args) -> Result<Report> {
             "do": "best",
             "gammas": WIDTHS.map(|width| 1.0 / (256.0 * width)),
             "counts": [32, 64, 128, 256, 512, 1024],
-            "alphas": [1.0, 0.1, 0.01, 0.001],
+            "alphas": [0.1, 0.01, 0.001, 0.0001],
         });
         for digits in &draws {
             ours += digits.restored(&mut lab, noise, choice)?.0 / DRAWS as f64;

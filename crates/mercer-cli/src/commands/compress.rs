@@ -59,7 +59,7 @@ pub(crate) struct Compress {
     #[arg(long, value_name = "SHARE", group = "goal")]
     error_budget: Option<f64>,
 
-    /// auto, fixed-point, gradient, square, exact, greedy, kpca or l1
+    /// auto, fixed-point, gradient, moved, square, exact, greedy, kpca or l1
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = method)]
     method: Method,
 

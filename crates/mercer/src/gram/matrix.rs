@@ -1,7 +1,9 @@
 //! A whole kernel matrix in memory: given, or computed once and shared.
 
+use crate::data::View;
 use crate::error::{Error, Fault, Result};
-use crate::gram::Rows;
+use crate::gram::{Layout, Rows, Side};
+use crate::kernel::Kernel;
 use crate::num::Buffer;
 use crate::par::Par;
 
@@ -55,6 +57,43 @@ impl Matrix {
         Matrix { n, values, exact: None }
     }
 
+    /// The whole f32 matrix of a kernel on points. Half the values are computed, the rest mirrored.
+    pub fn of(kernel: &Kernel, points: View<'_>, par: Par) -> Result<Self> {
+        Self::under(kernel, points, &Layout::of(kernel, points), par)
+    }
+
+    /// The same under a layout of choice: that of the rows which matter, where others may lie far away.
+    pub fn under(kernel: &Kernel, points: View<'_>, layout: &Layout, par: Par) -> Result<Self> {
+        super::check(kernel, points, points)?;
+        let side = Side::new(kernel, points, layout)?;
+        let mut out = Buffer::stale(points.n * points.n);
+        super::symmetric(kernel, &side, &mut out, par);
+        Ok(Matrix::from_f32(out, points.n))
+    }
+
+    /// The matrix on some of its rows and columns, in f32 and in a buffer that may have served before.
+    pub(crate) fn part(&self, keep: &[usize], mut buffer: Buffer<f32>) -> Self {
+        let m = keep.len();
+        if buffer.len() != m * m {
+            buffer = Buffer::stale(m * m);
+        }
+        for (&i, line) in keep.iter().zip(buffer.chunks_mut(m.max(1))) {
+            let row = &self.values[i * self.n..(i + 1) * self.n];
+            line.iter_mut().zip(keep).for_each(|(v, &j)| *v = row[j]);
+        }
+        Matrix { n: m, values: buffer, exact: None }
+    }
+
+    /// The buffer, for the next matrix.
+    pub(crate) fn into_buffer(self) -> Buffer<f32> {
+        self.values
+    }
+
+    /// A row.
+    pub(crate) fn row(&self, i: usize) -> &[f32] {
+        &self.values[i * self.n..(i + 1) * self.n]
+    }
+
     fn exact(&self, i: usize, j: usize) -> f64 {
         let at = i * self.n + j;
         self.exact.as_ref().map_or_else(|| f64::from(self.values[at]), |e| e[at])
@@ -78,8 +117,10 @@ impl Rows for Matrix {
 
     fn apply(&self, rows: &[u32], coef: &[f64], out: &mut [f64], _par: Par) {
         for (&r, &c) in rows.iter().zip(coef) {
-            for (j, out) in out.iter_mut().enumerate() {
-                *out += c * self.exact(r as usize, j);
+            let run = r as usize * self.n..(r as usize + 1) * self.n;
+            match &self.exact {
+                Some(exact) => out.iter_mut().zip(&exact[run]).for_each(|(o, v)| *o += c * v),
+                None => out.iter_mut().zip(&self.values[run]).for_each(|(o, v)| *o += c * f64::from(*v)),
             }
         }
     }

@@ -162,6 +162,21 @@ impl Recipe {
         Ok(recipe)
     }
 
+    /// Whether anything is fitted: what is not can be done before rows are divided into folds.
+    pub fn learns(&self) -> bool {
+        match self {
+            Recipe::Scale { .. }
+            | Recipe::Unit
+            | Recipe::Power { .. }
+            | Recipe::Smooth { .. }
+            | Recipe::Downsample { .. }
+            | Recipe::Edges { .. } => false,
+            Recipe::CentreMass { threshold, background } => threshold.is_some() || background.is_none(),
+            Recipe::Deskew { background } => background.is_none(),
+            _ => true,
+        }
+    }
+
     /// The name in the table.
     pub fn name(&self) -> &'static str {
         match self {

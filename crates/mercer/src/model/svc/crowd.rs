@@ -1,4 +1,4 @@
-//! Machines side by side: one watcher for all, jobs over threads, and what came out of it together.
+//! Machines side by side: one watcher for all, and what came out of it together.
 
 use std::ops::ControlFlow;
 use std::sync::Mutex;
@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
 use super::checkpoint::Fitted;
-use crate::error::Result;
 use crate::watch::{Info, Step, Stop, Watch};
 
 /// One watcher for machines that run side by side.
@@ -49,34 +48,6 @@ impl<'a, 'w> Crowd<'a, 'w> {
             flow
         }
     }
-}
-
-/// Does jobs on so many threads, in the order given, each thread with a state of its own. Results come in the order of
-/// the jobs' numbers; of several errors the first by number.
-pub(super) fn side_by_side<S, T: Send>(
-    workers: usize,
-    order: &[usize],
-    state: impl Fn() -> S + Sync,
-    job: impl Fn(&mut S, usize) -> Result<T> + Sync,
-) -> Result<Vec<T>> {
-    let next = AtomicUsize::new(0);
-    let results: Mutex<Vec<Option<Result<T>>>> = Mutex::new(order.iter().map(|_| None).collect());
-    let work = || {
-        let mut state = state();
-        while let Some(&m) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let result = job(&mut state, m);
-            if let Ok(mut results) = results.lock() {
-                results[m] = Some(result);
-            }
-        }
-    };
-    if workers <= 1 {
-        work();
-    } else {
-        rayon::scope(|scope| (0..workers).for_each(|_| scope.spawn(|_| work())));
-    }
-    let results = results.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    results.into_iter().map(|r| r.expect("every job was done")).collect()
 }
 
 /// What a fit's machines did, together.

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::calibrate;
 use super::checkpoint::{Checkpoint, Fitted};
-use super::crowd::{Crowd, side_by_side};
+use super::crowd::Crowd;
 use super::machine::{self, Task};
 use super::multiclass::{self, Sides};
 use super::params::{Kind, SvcParams};
@@ -22,7 +22,7 @@ use crate::kernel::Kernel;
 use crate::model::Sample;
 use crate::model::common::kernel_or_default;
 use crate::num::Buffer;
-use crate::par::Par;
+use crate::par::{Par, side_by_side};
 use crate::watch::{Stop, Watch};
 
 /// Pairs whose values between the classes cost at most so many multiply-adds, on at most so many rows, are trained on
@@ -339,7 +339,7 @@ fn half(n: usize) -> u64 {
 }
 
 /// The same labels without names that no row has.
-fn occurring(labels: &Labels) -> Labels {
+pub(super) fn occurring(labels: &Labels) -> Labels {
     let counts = labels.counts();
     let mut place = vec![0; counts.len()];
     let mut names = Vec::new();

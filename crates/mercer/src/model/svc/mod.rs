@@ -28,6 +28,7 @@ mod checkpoint;
 mod crowd;
 
 mod fit;
+mod folds;
 mod hard_margin;
 mod linear;
 mod machine;
@@ -53,6 +54,7 @@ use crate::watch::{Stop, Watch};
 pub use checkpoint::Checkpoint;
 use checkpoint::Fitted;
 use fit::Plan;
+pub use folds::LeftOut;
 pub use hard_margin::{Overlap, Separation};
 pub(super) use linear::collapsed;
 pub use machine::Margin;

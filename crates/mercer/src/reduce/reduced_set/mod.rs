@@ -46,18 +46,24 @@ pub use family::{Family, reduce_within};
 pub use l1::Weighting;
 pub use run::{reduce, reduce_path, reduce_until};
 
+/// Vectors times centres times columns from which on vectors are not found one by one unless that is asked for.
+const LONG: f64 = 1e8;
+
 /// How the smaller set is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
     /// Construction where the kernel allows it: exact under `(x.y)^2`, by fixed points if it is radial, by descent if it has
-    /// a derivative; else greedy selection.
+    /// a derivative, and moved centres where finding many vectors one by one would take long; else greedy selection.
     #[default]
     Auto,
     /// New vectors one by one, by fixed-point iteration; radial kernels (Schoelkopf et al. 1998).
     FixedPoint,
     /// New vectors one by one, by descent; kernels with a derivative (Burges 1996).
     Gradient,
+    /// Centres taken one by one, each time the one that helps most, and then all moved together: for many vectors of large
+    /// expansions; kernels with a derivative.
+    Moved,
     /// Eigenvectors: exact with at most as many vectors as columns, under `(x.y)^2`.
     Square,
     /// Only what is a linear combination of the rest is left out: nothing changes.
@@ -72,10 +78,11 @@ pub enum Method {
 
 impl Method {
     /// All of them with the names they are asked for by.
-    pub const ALL: [(&'static str, Method); 8] = [
+    pub const ALL: [(&'static str, Method); 9] = [
         ("auto", Method::Auto),
         ("fixed-point", Method::FixedPoint),
         ("gradient", Method::Gradient),
+        ("moved", Method::Moved),
         ("square", Method::Square),
         ("exact", Method::Exact),
         ("greedy", Method::Greedy),
@@ -90,11 +97,11 @@ impl Method {
 
     /// Whether it makes new points.
     pub fn constructs(self) -> bool {
-        matches!(self, Method::FixedPoint | Method::Gradient | Method::Square)
+        matches!(self, Method::FixedPoint | Method::Gradient | Method::Moved | Method::Square)
     }
 
     /// What [`Method::Auto`] stands for; fails where the method does not exist for the kernel or the points.
-    fn on(self, psi: &Expansion, k: usize) -> Result<Method> {
+    fn on(self, psi: &Expansion, k: usize, wanted: &[Size]) -> Result<Method> {
         let kernel = psi.kernel();
         let numbers = !matches!(psi.centres().view().data, Data::Sequences { .. } | Data::RowNumbers(_));
         let wrong = |wanted: &str| {
@@ -102,11 +109,14 @@ impl Method {
         };
         match self {
             Method::Auto if numbers && k == 1 && square::applies(kernel) => Ok(Method::Square),
+            Method::Auto if numbers && kernel.has_gradient() && long(psi, wanted) => Ok(Method::Moved),
             Method::Auto if numbers && sheet::radial(kernel) => Ok(Method::FixedPoint),
             Method::Auto if numbers && kernel.has_gradient() => Ok(Method::Gradient),
             Method::Auto => Ok(Method::Greedy),
             Method::FixedPoint if !numbers || !sheet::radial(kernel) => wrong("functions of |x - y|"),
-            Method::Gradient if !numbers || !kernel.has_gradient() => wrong("kernels with a derivative"),
+            Method::Gradient | Method::Moved if !numbers || !kernel.has_gradient() => {
+                wrong("kernels with a derivative")
+            }
             Method::Square if !numbers || !square::applies(kernel) => wrong("(x.y)^2"),
             Method::Square if k > 1 => {
                 Err(Error::Unsupported("method square takes the outputs one by one: ask for each".into()))
@@ -114,6 +124,18 @@ impl Method {
             asked => Ok(asked),
         }
     }
+}
+
+/// Whether so many vectors, found one by one, take minutes: each costs some 1000 looks at all centres.
+fn long(psi: &Expansion, wanted: &[Size]) -> bool {
+    let n = psi.len() as f64;
+    let vectors = |size: &Size| match *size {
+        Size::Vectors(v) => v as f64,
+        Size::Ratio(r) => n / r,
+        Size::Error(_) => 0.0,
+    };
+    let most = wanted.iter().map(vectors).fold(0.0, f64::max);
+    most.min(n) * n * psi.centres().dim() as f64 > LONG
 }
 
 /// How large the set is to be.

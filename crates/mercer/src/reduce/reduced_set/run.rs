@@ -33,7 +33,7 @@ pub fn reduce(
             let mut enough = |small: &Expansion| Ok(errors(psi, small, par)?.0 <= most);
             search(psi, params, &mut enough, par, watch)
         }
-        size => Job::new(psi, params, par)?.build(size, params.descent, watch),
+        size => Job::new(psi, params, &[size], par)?.build(size, params.descent, watch),
     }
 }
 
@@ -49,7 +49,8 @@ pub fn reduce_path(
     for &(size, descent) in wanted {
         ReducedSetParams { size, descent, ..params.clone() }.check()?;
     }
-    let mut job = Job::new(psi, params, par)?;
+    let sizes: Vec<Size> = wanted.iter().map(|(size, _)| *size).collect();
+    let mut job = Job::new(psi, params, &sizes, par)?;
     let one = |&(size, descent): &(Size, Option<usize>)| match size {
         Size::Error(_) => reduce(psi, &ReducedSetParams { size, descent, ..params.clone() }, par, watch),
         _ => job.build(size, descent, watch),
@@ -78,7 +79,7 @@ fn search(
     par: Par,
     watch: &mut Watch<'_>,
 ) -> Result<Reduced> {
-    let mut job = Job::new(psi, params, par)?;
+    let mut job = Job::new(psi, params, &[], par)?;
     let sizes = job.groups.iter().map(|g| g.psi.len());
     let most = if params.blocks.is_empty() { sizes.max() } else { Some(sizes.sum()) }.unwrap_or(0);
     let (mut too_few, mut size) = (0, 1);
@@ -131,6 +132,8 @@ enum Source {
     Known(Vec<f64>),
     /// Centres in the order of how long they stay.
     Kept(Vec<usize>),
+    /// Candidates in the order in which they are worth taking.
+    Taken(Box<select::Forward>),
     /// Centres by a penalty.
     Penalised(Box<Path>),
 }
@@ -154,7 +157,7 @@ pub(super) struct Job<'a> {
 }
 
 impl<'a> Job<'a> {
-    fn new(whole: &'a Expansion, params: &'a ReducedSetParams, par: Par) -> Result<Self> {
+    fn new(whole: &'a Expansion, params: &'a ReducedSetParams, wanted: &[Size], par: Par) -> Result<Self> {
         let clock = Instant::now();
         let k = whole.outputs();
         let sets: Vec<Block> = match params.share {
@@ -164,7 +167,7 @@ impl<'a> Job<'a> {
                 (0..k).map(|o| Block { centres: Vec::new(), outputs: vec![o] }).collect()
             }
         };
-        let method = params.method.on(whole, sets[0].outputs.len())?;
+        let method = params.method.on(whole, sets[0].outputs.len(), wanted)?;
         let pool = match &params.candidates {
             Some(more) => Cow::Owned(whole.centres().concat(more)?),
             None => Cow::Borrowed(whole.centres()),
@@ -180,7 +183,10 @@ impl<'a> Job<'a> {
             let offset = outputs.iter().map(|&o| whole.offset()[o]).collect();
             let psi = Expansion::new(whole.kernel().clone(), whole.centres().gather(&rows), coef, offset)?;
             let rows: Vec<usize> = rows.into_iter().chain(whole.len()..pool.len()).collect();
-            let near = if pool.len() > whole.len() && !method.constructs() && method != Method::Exact {
+            let near = if pool.len() > whole.len()
+                && (method == Method::Moved || !method.constructs())
+                && method != Method::Exact
+            {
                 Cow::Owned(pool.gather(&rows))
             } else {
                 Cow::Borrowed(psi.centres())
@@ -191,8 +197,9 @@ impl<'a> Job<'a> {
                 Method::Exact => {
                     Source::Kept(select::independent(psi.kernel(), psi.centres().view(), threads)?)
                 }
+                Method::Moved => Source::Taken(Box::new(select::Forward::new(&psi, &near, threads)?)),
                 Method::Greedy if near.len() > psi.len() => {
-                    Source::Kept(select::forward(&psi, &near, psi.len(), threads)?)
+                    Source::Taken(Box::new(select::Forward::new(&psi, &near, threads)?))
                 }
                 Method::Greedy => Source::Kept(select::greedy(&psi, &near, threads)?),
                 Method::Components => Source::Kept(select::components(&psi, &near, threads)?),
@@ -261,7 +268,7 @@ impl<'a> Job<'a> {
         self.first += clock.elapsed().as_secs_f64();
         let clock = Instant::now();
         let steps = descent.unwrap_or(match self.method {
-            Method::FixedPoint | Method::Gradient => DESCENT,
+            Method::FixedPoint | Method::Gradient | Method::Moved => DESCENT,
             _ => 0,
         });
         if steps > 0 {
@@ -346,6 +353,11 @@ impl<'a> Job<'a> {
                 }
                 Source::Kept(order) => {
                     let keep = order[..size.min(order.len())].to_vec();
+                    Ok(group.kept(&keep, pool))
+                }
+                Source::Taken(forward) => {
+                    forward.grow(size, threads)?;
+                    let keep = forward.order[..size.min(forward.order.len())].to_vec();
                     Ok(group.kept(&keep, pool))
                 }
                 Source::Penalised(_) => Ok(group.kept(&[], pool)),

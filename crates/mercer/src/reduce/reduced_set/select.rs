@@ -80,44 +80,65 @@ pub(super) fn greedy(psi: &Expansion, pool: &Points, par: Par) -> Result<Vec<usi
     Ok(gone)
 }
 
-/// So many candidates in the order in which each lowers the error most, those before it kept and all coefficients readjusted:
-/// for pools with other candidates than the centres, which removal would drop first since they have no coefficient yet. The
-/// candidates' images are made orthogonal to those chosen as they go (a pivoted Cholesky factor whose pivots follow the
-/// residual). Cost: pool times chosen squared.
-pub(super) fn forward(psi: &Expansion, pool: &Points, most: usize, par: Par) -> Result<Vec<usize>> {
-    let (n, k, own) = (pool.len(), psi.outputs(), psi.len());
-    let kernel = psi.kernel();
-    let across = gram::cross::<f64>(kernel, pool.view(), psi.centres().view(), par)?;
-    let mut rest = vec![0.0; n * k];
-    product::nn(&mut rest, Mat::new(&across, n, own), Mat::new(psi.coef(), own, k), par.threads());
-    let diagonal: Vec<f64> = (0..n).map(|i| kernel.value(pool.row(i), pool.row(i))).collect();
-    let (mut new, mut factor) = (diagonal.clone(), Vec::<Vec<f64>>::new());
-    let mut order: Vec<usize> = Vec::new();
-    while order.len() < most.min(n) {
-        let gain = |i: usize| rest[i * k..(i + 1) * k].iter().map(|r| r * r).sum::<f64>() / new[i];
-        // What is left of a candidate after those chosen must be more than rounding.
-        let Some(next) =
-            (0..n).filter(|&i| new[i] > SPAN * diagonal[i]).max_by(|&a, &b| gain(a).total_cmp(&gain(b)))
-        else {
-            break;
-        };
-        let root = new[next].sqrt();
-        let mut column = gram::cross::<f64>(kernel, pool.view(), pool.gather(&[next]).view(), par)?.to_vec();
-        for known in &factor {
-            let share = known[next];
-            column.iter_mut().zip(known).for_each(|(c, l)| *c -= share * l);
-        }
-        column.iter_mut().for_each(|c| *c /= root);
-        let taken: Vec<f64> = rest[next * k..(next + 1) * k].iter().map(|r| r / root).collect();
-        for ((line, new), l) in rest.chunks_mut(k).zip(&mut new).zip(&column) {
-            line.iter_mut().zip(&taken).for_each(|(r, t)| *r -= l * t);
-            *new -= l * l;
-        }
-        new[next] = 0.0;
-        factor.push(column);
-        order.push(next);
+/// Candidates in the order in which each lowers the error most, those before it kept and all coefficients readjusted: for
+/// pools with other candidates than the centres, which removal would drop first since they have no coefficient yet, and
+/// where few of many are wanted. The candidates' images are made orthogonal to those chosen as they go (a pivoted Cholesky
+/// factor whose pivots follow the residual). Cost: pool times chosen squared, and a kernel value for each pair of both.
+#[derive(Debug)]
+pub(super) struct Forward {
+    kernel: Kernel,
+    pool: Points,
+    k: usize,
+    /// `Phi(x_i)` against what is left of Psi, n x k.
+    rest: Vec<f64>,
+    diagonal: Vec<f64>,
+    /// The squared length of what those chosen do not span of each candidate.
+    new: Vec<f64>,
+    factor: Vec<Vec<f64>>,
+    pub order: Vec<usize>,
+}
+
+impl Forward {
+    pub(super) fn new(psi: &Expansion, pool: &Points, par: Par) -> Result<Self> {
+        let (k, kernel) = (psi.outputs(), psi.kernel().clone());
+        let mut rest = psi.evaluate(pool.view(), par)?;
+        rest.chunks_mut(k).for_each(|l| l.iter_mut().zip(psi.offset()).for_each(|(v, b)| *v -= b));
+        let diagonal: Vec<f64> = (0..pool.len()).map(|i| kernel.value(pool.row(i), pool.row(i))).collect();
+        let new = diagonal.clone();
+        let (factor, order) = (Vec::new(), Vec::new());
+        Ok(Forward { kernel, pool: pool.clone(), k, rest, diagonal, new, factor, order })
     }
-    Ok(order)
+
+    /// Chooses until there are so many, or nothing is left that would help.
+    pub(super) fn grow(&mut self, most: usize, par: Par) -> Result<()> {
+        let (n, k) = (self.pool.len(), self.k);
+        while self.order.len() < most.min(n) {
+            let (rest, new) = (&self.rest, &self.new);
+            let gain = |i: usize| rest[i * k..(i + 1) * k].iter().map(|r| r * r).sum::<f64>() / new[i];
+            // What is left of a candidate after those chosen must be more than rounding.
+            let able = (0..n).filter(|&i| new[i] > SPAN * self.diagonal[i]);
+            let Some(next) = able.max_by(|&a, &b| gain(a).total_cmp(&gain(b))) else {
+                break;
+            };
+            let root = self.new[next].sqrt();
+            let chosen = self.pool.gather(&[next]);
+            let mut column = gram::cross::<f64>(&self.kernel, self.pool.view(), chosen.view(), par)?.to_vec();
+            for known in &self.factor {
+                let share = known[next];
+                column.iter_mut().zip(known).for_each(|(c, l)| *c -= share * l);
+            }
+            column.iter_mut().for_each(|c| *c /= root);
+            let taken: Vec<f64> = self.rest[next * k..(next + 1) * k].iter().map(|r| r / root).collect();
+            for ((line, new), l) in self.rest.chunks_mut(k).zip(&mut self.new).zip(&column) {
+                line.iter_mut().zip(&taken).for_each(|(r, t)| *r -= l * t);
+                *new -= l * l;
+            }
+            self.new[next] = 0.0;
+            self.factor.push(column);
+            self.order.push(next);
+        }
+        Ok(())
+    }
 }
 
 /// Every centre, in the order of how long the kernel PCA criterion keeps it.

@@ -257,8 +257,12 @@ fn candidates_beyond_the_centres_are_chosen_where_they_are_better() {
         }
     }
     // Added one by one, the first is the best single one, and all of them are the whole.
-    let order = super::select::forward(&psi, &more.concat(psi.centres()).expect("fits"), 12, Par::one());
-    let order = order.expect("numbers");
+    let pool = more.concat(psi.centres()).expect("fits");
+    let mut forward = super::select::Forward::new(&psi, &pool, Par::one()).expect("numbers");
+    // In two goes, which must be as one.
+    forward.grow(3, Par::one()).expect("numbers");
+    forward.grow(12, Par::one()).expect("numbers");
+    let order = forward.order;
     let error = |keep: &[usize]| {
         let pool = more.concat(psi.centres()).expect("fits");
         let small = psi.on_centres(pool.gather(keep), Par::one()).expect("definite");
@@ -285,4 +289,23 @@ fn sizes_asked_for_one_after_the_other_are_those_asked_for_alone() {
             close(got.report.error, alone.report.error, 1e-3);
         }
     }
+}
+
+#[test]
+fn moved_centres_are_better_than_centres_that_stay_and_taken_where_there_are_many() {
+    let psi = psi("rbf(gamma=0.3)", 60, 3, 4);
+    let moved = reduced(&psi, &params(Method::Moved, Size::Vectors(12)));
+    let stay = ReducedSetParams { descent: Some(0), ..params(Method::Moved, Size::Vectors(12)) };
+    let stay = reduced(&psi, &stay);
+    assert_eq!((moved.expansion.len(), stay.expansion.len()), (12, 12));
+    assert!(moved.report.error < 0.9 * stay.report.error, "{} {}", moved.report.error, stay.report.error);
+    // As good as vectors found one by one and then moved, give or take a little.
+    let one_by_one = reduced(&psi, &params(Method::FixedPoint, Size::Vectors(12))).report.error;
+    assert!(moved.report.error < 1.25 * one_by_one, "{} {one_by_one}", moved.report.error);
+    assert_eq!(Method::Auto.on(&psi, 1, &[Size::Vectors(12)]).expect("a method"), Method::FixedPoint);
+    let many = Points::dense(vec![0.5; 2000 * 300], 300).expect("rows");
+    let kernel: Kernel = "rbf(gamma=0.3)".parse().expect("a kernel");
+    let large = Expansion::new(kernel, many, vec![1.0; 2000], vec![0.0]).expect("fits");
+    let on = |size| Method::Auto.on(&large, 1, &[Size::Vectors(1), size]).expect("a method");
+    assert_eq!((on(Size::Ratio(10.0)), on(Size::Vectors(20))), (Method::Moved, Method::FixedPoint));
 }

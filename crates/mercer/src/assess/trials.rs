@@ -1,0 +1,476 @@
+//! Many settings on many folds, with everything shared that can be.
+//!
+//! Settings that differ in what errors cost alone are trained one from the other (`model/svc/folds.rs`); settings under one
+//! kernel share its matrix over all folds, where no stage learns from the rows; jobs of one kernel and one fold run side by
+//! side, each on one thread. A matrix lives from the first job that needs it to the last. What a job computes does not
+//! depend on which others ran before it, so that a search that was broken off ends as it would have.
+//! Cost: for each kernel n^2 / 2 values, for each setting and fold a solve from a good start.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::assess::metric::{Measure, Metric};
+use crate::data::split::Fold;
+use crate::data::stage::Recipe;
+use crate::data::{Dataset, Labels, Points, Stages, Targets};
+use crate::error::{Error, Result};
+use crate::gram::{Layout, Matrix, is_precomputed};
+use crate::model::svc::Kind;
+use crate::model::{Learner, Model, Sample, SvcParams};
+use crate::par::{Par, half_of_ram, side_by_side};
+use crate::watch::{Step, Watch};
+
+/// Told a setting's score on a fold: its number, the fold's, the score.
+pub type Told<'a> = dyn FnMut(usize, usize, f64) -> Result<()> + Send + 'a;
+
+/// Data, folds and a metric: what settings are tried on.
+#[derive(Debug)]
+pub struct Trials<'a> {
+    data: &'a Dataset,
+    /// The points after all stages that learn nothing from them, in front of those that do.
+    points: std::borrow::Cow<'a, Points>,
+    /// Stages that are fitted inside folds.
+    recipes: &'a [Recipe],
+    folds: &'a [Fold],
+    metric: &'static Metric,
+    par: Par,
+    memory: usize,
+}
+
+/// Settings that differ in their cost alone.
+struct Group {
+    learner: Learner,
+    /// Their numbers and costs.
+    cells: Vec<(usize, f64)>,
+}
+
+/// A matrix that jobs share.
+#[derive(Default)]
+struct Shared {
+    matrix: Mutex<Option<Arc<Matrix>>>,
+    /// Jobs that have yet to use it.
+    left: AtomicUsize,
+}
+
+impl<'a> Trials<'a> {
+    /// Checks that the metric fits the targets, and applies what can be applied before rows are divided.
+    pub fn new(
+        data: &'a Dataset,
+        recipes: &'a [Recipe],
+        folds: &'a [Fold],
+        metric: &'static Metric,
+        par: Par,
+    ) -> Result<Self> {
+        match (&metric.measure, &data.targets) {
+            (Measure::Reals(_), Targets::Classes(_) | Targets::None)
+            | (Measure::Classes(_) | Measure::Ranking(_) | Measure::Probabilities(_), Targets::Reals(_))
+            | (_, Targets::None) => {
+                let targets = match data.targets {
+                    Targets::Reals(_) => "numbers",
+                    Targets::Classes(_) => "classes",
+                    Targets::None => "no targets",
+                };
+                return Err(Error::param("metric", metric.name, format!("one for data with {targets}")));
+            }
+            _ => {}
+        }
+        let fixed = recipes.iter().take_while(|r| !r.learns()).count();
+        let points = match fixed {
+            0 => std::borrow::Cow::Borrowed(&data.points),
+            _ => std::borrow::Cow::Owned(Stages::fit(&recipes[..fixed], data.points.view(), par)?.1),
+        };
+        let memory = half_of_ram();
+        Ok(Trials { data, points, recipes: &recipes[fixed..], folds, metric, par, memory })
+    }
+
+    /// Tries settings, each with its kernel, on the folds that are wanted, and tells each score as soon as there is one.
+    /// Settings of one kernel that differ in C alone are cheapest.
+    pub fn run(
+        &self,
+        settings: &[Learner],
+        wanted: &(dyn Fn(usize, usize) -> bool + Sync),
+        told: &mut Told<'_>,
+        watch: &mut Watch<'_>,
+    ) -> Result<()> {
+        let groups = grouped(settings);
+        // Kernels in the order in which they come: groups of one kernel share a matrix.
+        let mut kernels: Vec<usize> = Vec::new();
+        let kernel_of: Vec<usize> = groups
+            .iter()
+            .enumerate()
+            .map(|(g, group)| {
+                let same = |&&h: &&usize| groups[h].learner.kernel() == group.learner.kernel();
+                let at = kernels.iter().position(|h| same(&h));
+                at.unwrap_or_else(|| {
+                    kernels.push(g);
+                    kernels.len() - 1
+                })
+            })
+            .collect();
+        let jobs: Vec<(usize, usize)> = (0..kernels.len())
+            .flat_map(|k| (0..groups.len()).map(move |g| (k, g)))
+            .filter(|&(k, g)| kernel_of[g] == k)
+            .flat_map(|(_, g)| (0..self.folds.len()).map(move |f| (g, f)))
+            .filter(|&(g, f)| groups[g].cells.iter().any(|&(cell, _)| wanted(cell, f)))
+            .collect();
+        let shared: Vec<Shared> = kernels.iter().map(|_| Shared::default()).collect();
+        for &(g, _) in &jobs {
+            shared[kernel_of[g]].left.fetch_add(1, Ordering::Relaxed);
+        }
+        let done = AtomicUsize::new(0);
+        let stop = AtomicBool::new(false);
+        let outward = Mutex::new((told, watch));
+        let total = jobs.len() as u64;
+        let order: Vec<usize> = (0..jobs.len()).collect();
+        let workers = self.par.threads().min(jobs.len()).max(1);
+        let report = |done: u64| {
+            let mut outward = outward.lock().unwrap_or_else(PoisonError::into_inner);
+            if (outward.1)(&Step::new("settings and folds", done, Some(total))).is_break() {
+                stop.store(true, Ordering::Relaxed);
+            }
+        };
+        let job = |(): &mut (), j: usize| -> Result<()> {
+            if stop.load(Ordering::Relaxed) {
+                return Err(Error::Cancelled);
+            }
+            let (g, f) = jobs[j];
+            let cells: Vec<(usize, f64)> =
+                groups[g].cells.iter().copied().filter(|&(cell, _)| wanted(cell, f)).collect();
+            let mut inside = |_: &Step| {
+                report(done.load(Ordering::Relaxed) as u64);
+                if stop.load(Ordering::Relaxed) {
+                    std::ops::ControlFlow::Break(())
+                } else {
+                    std::ops::ControlFlow::Continue(())
+                }
+            };
+            let par = Par::new((self.par.threads() / workers).max(1));
+            let shared = &shared[kernel_of[g]];
+            let scores =
+                self.job(&groups[g].learner, &cells, &self.folds[f], shared, workers, par, &mut inside);
+            if shared.left.fetch_sub(1, Ordering::AcqRel) == 1 {
+                *shared.matrix.lock().unwrap_or_else(PoisonError::into_inner) = None;
+            }
+            let scores = scores?;
+            {
+                let mut outward = outward.lock().unwrap_or_else(PoisonError::into_inner);
+                for ((cell, _), score) in cells.iter().zip(scores) {
+                    (outward.0)(*cell, f, score)?;
+                }
+            }
+            report(done.fetch_add(1, Ordering::Relaxed) as u64 + 1);
+            Ok(())
+        };
+        side_by_side(workers, &order, || (), job).map(drop)
+    }
+
+    /// The scores of a group's settings on one fold.
+    #[expect(clippy::too_many_arguments, reason = "all that a job may share with others")]
+    fn job(
+        &self,
+        learner: &Learner,
+        cells: &[(usize, f64)],
+        fold: &Fold,
+        shared: &Shared,
+        workers: usize,
+        par: Par,
+        watch: &mut Watch<'_>,
+    ) -> Result<Vec<f64>> {
+        if let Some(params) = self.quick(learner, workers) {
+            let labels = self.data.targets.classes()?;
+            let kernel = learner.kernel().ok_or_else(|| Error::param("kernel", "none", "given"))?;
+            let matrix = if self.recipes.is_empty() {
+                let mut held = shared.matrix.lock().unwrap_or_else(PoisonError::into_inner);
+                match &*held {
+                    Some(matrix) => Arc::clone(matrix),
+                    None => {
+                        let matrix = Arc::new(Matrix::of(kernel, self.points.view(), par)?);
+                        *held = Some(Arc::clone(&matrix));
+                        matrix
+                    }
+                }
+            } else {
+                let (stages, train) = Stages::fit(self.recipes, self.points.gather(&fold.train).view(), par)?;
+                let points = stages.apply(self.points.view(), par)?;
+                // Test rows may lie anywhere: what they share with the training rows must not be theirs.
+                let layout = Layout::of(kernel, train.view());
+                Arc::new(Matrix::under(kernel, points.view(), &layout, par)?)
+            };
+            let costs: Vec<f64> = cells.iter().map(|&(_, c)| c).collect();
+            let told = params.left_out(&matrix, labels, None, fold, &costs, watch)?;
+            return told.iter().map(|t| self.judged(labels, fold, &t.answers, &t.scores)).collect();
+        }
+        cells.iter().map(|&(_, cost)| self.whole_fit(&costing(learner, cost), fold, par, watch)).collect()
+    }
+
+    /// The parameters of a learner whose folds can be trained on one matrix.
+    fn quick<'l>(&self, learner: &'l Learner, workers: usize) -> Option<&'l SvcParams> {
+        let Learner::Svc(params) = learner else { return None };
+        let n = self.points.len();
+        let room = n.saturating_mul(n).saturating_mul(size_of::<f32>()).saturating_mul(2 * workers + 1);
+        let plain = params.virtual_vectors.is_empty() && !params.probability && params.kind != Kind::Hard;
+        let kernel = learner.kernel().is_some_and(|k| !is_precomputed(k));
+        let judged = !matches!(self.metric.measure, Measure::Probabilities(_));
+        (plain && kernel && judged && room <= self.memory).then_some(params)
+    }
+
+    /// A fit on the training part, judged on the rest.
+    fn whole_fit(&self, learner: &Learner, fold: &Fold, par: Par, watch: &mut Watch<'_>) -> Result<f64> {
+        let train = self.points.gather(&fold.train);
+        let targets = self.data.targets.gather(&fold.train);
+        let (stages, points) = Stages::fit(self.recipes, train.view(), par)?;
+        let body = learner.fit(Sample::new(&points, &targets), par, watch)?;
+        // A learner that was broken off has an answer, but not this setting's.
+        if (watch)(&Step::new("fold", 0, None)).is_break() {
+            return Err(Error::Cancelled);
+        }
+        let model = Model { stages, ..Model::from(body) };
+        let test = self.points.gather(&fold.test);
+        let view = test.view();
+        match (&self.metric.measure, &self.data.targets) {
+            (Measure::Reals(measure), Targets::Reals(truth)) => {
+                let want: Vec<f64> = fold.test.iter().map(|&i| truth[i]).collect();
+                Ok(measure(model.predict(view, par)?.reals()?, &want))
+            }
+            (Measure::Probabilities(measure), Targets::Classes(labels)) => {
+                let own = model.classes();
+                if own != labels.names {
+                    return Err(Error::shape(
+                        "classes in a fold's training part",
+                        own.len(),
+                        labels.names.len(),
+                    ));
+                }
+                let want: Vec<u32> = fold.test.iter().map(|&i| labels.of_row[i]).collect();
+                Ok(measure(&model.probabilities(view, par)?.values, own.len(), &want))
+            }
+            (_, Targets::Classes(labels)) => {
+                let told = model.predict(view, par)?;
+                let own = model.classes();
+                let place = |name: &str| labels.names.iter().position(|n| n == name);
+                let answers: Vec<u32> = told
+                    .classes()?
+                    .of_row
+                    .iter()
+                    .map(|&c| own.get(c as usize).and_then(|name| place(name)).map_or(u32::MAX, |p| p as u32))
+                    .collect();
+                let (k, mut scores) = (labels.names.len(), Vec::new());
+                if let Measure::Ranking(_) = self.metric.measure {
+                    scores = vec![f64::NEG_INFINITY; fold.test.len() * k];
+                    let given = model.class_scores(view, par)?;
+                    for (line, given) in scores.chunks_mut(k).zip(given.chunks(own.len().max(1))) {
+                        own.iter().zip(given).for_each(|(name, s)| {
+                            if let Some(p) = place(name) {
+                                line[p] = *s;
+                            }
+                        });
+                    }
+                }
+                self.judged(labels, fold, &answers, &scores)
+            }
+            _ => Err(Error::param("metric", self.metric.name, "one that fits the targets")),
+        }
+    }
+
+    /// The metric of answers (or scores, test rows x classes) on a fold's test part.
+    fn judged(&self, labels: &Labels, fold: &Fold, answers: &[u32], scores: &[f64]) -> Result<f64> {
+        let want: Vec<u32> = fold.test.iter().map(|&i| labels.of_row[i]).collect();
+        match self.metric.measure {
+            Measure::Classes(measure) => Ok(measure(answers, &want)),
+            Measure::Ranking(measure) => {
+                let k = labels.names.len();
+                let one = |c: usize| {
+                    let score: Vec<f64> = scores.chunks(k).map(|line| line[c]).collect();
+                    let positive: Vec<bool> = want.iter().map(|&w| w as usize == c).collect();
+                    measure(&score, &positive)
+                };
+                // Two classes have one ranking; of several, each is ranked against the others.
+                Ok(if k == 2 { one(1) } else { (0..k).map(one).sum::<f64>() / k as f64 })
+            }
+            _ => Err(Error::param("metric", self.metric.name, "one of answers or rankings here")),
+        }
+    }
+}
+
+/// The learner with another C, or nu.
+fn costing(learner: &Learner, cost: f64) -> Learner {
+    let mut learner = learner.clone();
+    if let Learner::Svc(p) = &mut learner {
+        match p.kind {
+            Kind::Nu => p.nu = cost,
+            _ => p.c = cost,
+        }
+    }
+    learner
+}
+
+/// Settings together that differ in C (or nu) alone, in the order in which the first of each comes.
+fn grouped(settings: &[Learner]) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    for (cell, learner) in settings.iter().enumerate() {
+        let cost = match learner {
+            Learner::Svc(p) if p.kind == Kind::Nu => p.nu,
+            Learner::Svc(p) => p.c,
+            _ => 0.0,
+        };
+        let frame = costing(learner, 1.0);
+        let same = |g: &&mut Group| matches!(learner, Learner::Svc(_)) && g.learner == frame;
+        match groups.iter_mut().find(same) {
+            Some(group) => group.cells.push((cell, cost)),
+            None => {
+                let learner = if matches!(learner, Learner::Svc(_)) { frame } else { learner.clone() };
+                groups.push(Group { learner, cells: vec![(cell, cost)] });
+            }
+        }
+    }
+    groups
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::assess::metric;
+    use crate::assess::{Splits, cross_validate};
+    use crate::data::stage::Per;
+    use crate::data::toy;
+    use crate::kernel::Kernel;
+    use crate::watch::silent;
+
+    fn banana(n: usize) -> Dataset {
+        let (points, targets) = toy::banana(n, 4);
+        Dataset::new(points, targets).expect("whole")
+    }
+
+    fn svc(gamma: f64, c: f64) -> Learner {
+        Learner::Svc(SvcParams { kernel: Some(Kernel::Rbf { gamma }), c, tol: 1e-5, ..SvcParams::default() })
+    }
+
+    /// The obvious way: for each setting and fold a fit of its own.
+    fn slowly(
+        data: &Dataset,
+        recipes: &[Recipe],
+        learner: &Learner,
+        folds: &[Fold],
+        metric: &Metric,
+    ) -> Vec<f64> {
+        let one = |fold: &Fold| {
+            let (train, test) = (data.gather(&fold.train), data.gather(&fold.test));
+            let (stages, points) = Stages::fit(recipes, train.points.view(), Par::one()).expect("fits");
+            let body =
+                learner.fit(Sample::new(&points, &train.targets), Par::one(), &mut silent()).expect("fits");
+            let model = Model { stages, ..Model::from(body) };
+            let told = model.predict(test.points.view(), Par::one()).expect("answers");
+            let want = test.targets.classes().expect("classes");
+            let Measure::Classes(measure) = metric.measure else { panic!("a metric of classes") };
+            measure(&told.classes().expect("classes").of_row, &want.of_row)
+        };
+        folds.iter().map(one).collect()
+    }
+
+    #[test]
+    fn shared_work_changes_no_score() {
+        let data = banana(150);
+        let folds = Splits::usual().folds(&data, 3).expect("enough rows");
+        let metric = metric::find("error").expect("known");
+        let standard = [Recipe::Standard { centre: None, per: Per::Column }];
+        let settings: Vec<Learner> = [0.2, 2.0].iter().flat_map(|&g| [5.0, 0.5].map(|c| svc(g, c))).collect();
+        for recipes in [&[][..], &[Recipe::Scale { by: 2.0, add: 1.0 }], &standard] {
+            let mut table = vec![vec![f64::NAN; folds.len()]; settings.len()];
+            let trials = Trials::new(&data, recipes, &folds, metric, Par::new(2)).expect("fits");
+            let mut told = |cell: usize, fold: usize, score: f64| {
+                table[cell][fold] = score;
+                Ok(())
+            };
+            trials.run(&settings, &|_, _| true, &mut told, &mut silent()).expect("trained");
+            for (learner, got) in settings.iter().zip(&table) {
+                let want = slowly(&data, recipes, learner, &folds, metric);
+                got.iter().zip(&want).for_each(|(g, w)| assert!((g - w).abs() < 1e-12, "{got:?} {want:?}"));
+            }
+        }
+    }
+
+    #[test]
+    fn scaling_is_fitted_inside_the_folds() {
+        // The last row is far out: scaled with it, all others collapse to one point.
+        let mut x: Vec<f64> = (0..40).map(|i| f64::from(i % 2) + 0.01 * f64::from(i)).collect();
+        x[39] = 1e9;
+        let labels = Targets::Classes(Labels::new((0..40).map(|i| if i % 2 == 0 { "a" } else { "b" })));
+        let data = Dataset::new(Points::dense(x, 1).expect("rows"), labels).expect("whole");
+        let fold = Fold { train: (0..30).collect(), test: (30..39).chain([39]).collect() };
+        let recipes = [Recipe::MinMax { lo: 0.0, hi: 1.0, per: Per::Column }];
+        let metric = metric::find("error").expect("known");
+        let score =
+            cross_validate(&data, &recipes, &svc(50.0, 100.0), &[fold], metric, Par::one(), &mut silent());
+        let score = score.expect("trained");
+        assert!(score.mean <= 0.1 + 1e-12, "{}", score.mean);
+        // All rows in the fold: what a leak would look like.
+        let leak = Fold { train: (0..30).chain([39]).collect(), test: (30..39).collect() };
+        let leaked =
+            cross_validate(&data, &recipes, &svc(50.0, 100.0), &[leak], metric, Par::one(), &mut silent());
+        assert!(leaked.expect("trained").mean > 0.3);
+    }
+
+    #[test]
+    fn every_task_and_metric_has_its_folds() {
+        let data = banana(100);
+        let folds = Splits::Folds { folds: 3, times: 2 }.folds(&data, 1).expect("enough rows");
+        assert_eq!(folds.len(), 6);
+        let run = |learner: &Learner, name: &str| {
+            let metric = metric::find(name).expect("known");
+            cross_validate(&data, &[], learner, &folds, metric, Par::new(2), &mut silent())
+        };
+        let area = run(&svc(1.0, 1.0), "roc-area").expect("trained").mean;
+        assert!(area > 0.9 && area <= 1.0, "{area}");
+        let mut sure = svc(1.0, 1.0);
+        sure.set("probability", true.into()).expect("a parameter");
+        let loss = run(&sure, "log-loss").expect("trained").mean;
+        assert!(loss > 0.01 && loss < 0.6, "{loss}");
+        let refused = run(&svc(1.0, 1.0), "rmse").expect_err("classes").to_string();
+        assert!(refused.contains("one for data with classes"), "{refused}");
+        let mut ridge = Learner::find("ridge").expect("known").learner();
+        ridge.set_kernel(Kernel::Rbf { gamma: 1.0 });
+        assert!(run(&ridge, "error").expect("trained").mean < 0.3);
+        let y: Vec<f64> = (0..100).map(|i| (f64::from(i) / 10.0).sin()).collect();
+        let x = Points::dense((0..100).map(|i| f64::from(i) / 10.0).collect(), 1).expect("rows");
+        let wave = Dataset::new(x, Targets::Reals(y)).expect("whole");
+        let folds = Splits::usual().folds(&wave, 0).expect("enough");
+        let r2 = metric::find("r2").expect("known");
+        let score =
+            cross_validate(&wave, &[], &ridge, &folds, r2, Par::one(), &mut silent()).expect("trained");
+        assert!(score.mean > 0.5, "{}", score.mean);
+    }
+
+    #[test]
+    fn folds_repeat_with_their_seed_and_small_classes_are_named() {
+        let data = banana(60);
+        let splits = Splits::usual();
+        assert_eq!(splits.folds(&data, 7).expect("enough"), splits.folds(&data, 7).expect("enough"));
+        assert_ne!(splits.folds(&data, 7).expect("enough"), splits.folds(&data, 8).expect("enough"));
+        let labels = Labels::new((0..20).map(|i| if i < 3 { "rare" } else { "usual" }));
+        let x = Points::dense((0..20).map(f64::from).collect(), 1).expect("rows");
+        let data = Dataset::new(x, Targets::Classes(labels)).expect("whole");
+        let refused = splits.folds(&data, 0).expect_err("three rows, five folds").to_string();
+        assert!(refused.contains("rows of class rare"), "{refused}");
+    }
+
+    #[test]
+    fn a_search_can_be_broken_off() {
+        let data = banana(80);
+        let folds = Splits::usual().folds(&data, 0).expect("enough");
+        let trials = Trials::new(&data, &[], &folds, metric::find("error").expect("known"), Par::one());
+        let settings = [svc(1.0, 1.0), svc(0.1, 1.0)];
+        let mut seen = 0;
+        let mut told = |_: usize, _: usize, _: f64| {
+            seen += 1;
+            Ok(())
+        };
+        let mut steps = 0;
+        let mut watch = |step: &Step| {
+            steps += usize::from(step.done >= 3);
+            if steps > 0 { std::ops::ControlFlow::Break(()) } else { std::ops::ControlFlow::Continue(()) }
+        };
+        let end = trials.expect("fits").run(&settings, &|_, _| true, &mut told, &mut watch);
+        assert!(matches!(end, Err(Error::Cancelled)));
+        assert_eq!(seen, 3);
+    }
+}
