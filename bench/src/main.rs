@@ -22,6 +22,7 @@ mod serve;
 mod sets;
 mod side;
 mod svm;
+mod tune;
 
 use std::process::ExitCode;
 
@@ -71,12 +72,13 @@ enum Format {
 type Bench = (&'static str, &'static str, fn(&Args) -> Result<Report>);
 
 /// Every comparison there is.
-const ALL: [Bench; 7] = [
+const ALL: [Bench; 8] = [
     ("gram", "the whole Gaussian matrix of 7291 rows: numpy, scikit-learn, the product rate", gram::run),
     ("svm", "support vector classifiers on real sets: scikit-learn, oneDAL, LIBSVM", svm::run),
     ("kpca", "kernel principal components and denoising: scikit-learn", kpca::run),
     ("denoise", "how well noisy digits are restored: scikit-learn at its best", denoise::run),
     ("local-kernel", "image-local kernel values: numpy, scipy", local_kernel::run),
+    ("tune", "a search for C and gamma by cross-validation: scikit-learn's GridSearchCV", tune::run),
     ("growth", "how the time of a fit grows with rows and with support vectors", growth::run),
     (
         "reduced-set",

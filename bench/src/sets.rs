@@ -140,6 +140,18 @@ fn mapped(data: &Dataset, map: impl Fn(usize, f32) -> f32) -> Result<Dataset> {
     Ok(Dataset::new(Points::dense_f32(x, d)?, data.targets.clone())?)
 }
 
+/// The first rows of a set, with their classes.
+pub(crate) fn first_rows(name: &str, rows: usize) -> Result<Dataset> {
+    let data = match name {
+        "banana" => {
+            let path = folder().join("ida/banana.svm.xz");
+            read(&path, Some(2)).with_context(|| path.display().to_string())?
+        }
+        _ => Set::named(name).load()?.train,
+    };
+    Ok(data.gather(&(0..rows.min(data.len())).collect::<Vec<_>>()))
+}
+
 /// So many rows of a set, or random rows of the same shape where the set is not at hand. Tells which.
 pub(crate) fn rows_like(name: &str, n: usize, d: usize) -> Result<(Dataset, String)> {
     if let Ok(split) = Set::named(name).load()

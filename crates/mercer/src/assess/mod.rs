@@ -4,11 +4,13 @@ mod classes;
 mod curve;
 mod evaluation;
 pub mod metric;
+mod search;
 mod trials;
 mod validate;
 
 pub use classes::{ClassScores, per_class};
 pub use curve::{Curve, pr_curve, roc_curve};
 pub use evaluation::{ClassEvaluation, Evaluation, NoveltyEvaluation, RealEvaluation, interval};
+pub use search::{Axis, Cell, Family, Flat, Found, SearchParams, Setting, Space, Stage, by_factors, search};
 pub use trials::{Told, Trials};
 pub use validate::{Score, Splits, cross_validate, usual_metric};

@@ -1,0 +1,110 @@
+//! What a search has found so far, in a file: one line a score, written as soon as it is known.
+//!
+//! A search that was killed reads it and goes on. The first line says what was searched; a file of another search is
+//! refused. A last line that was cut off is not read. Numbers are written so that they come back bit for bit.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Write};
+use std::path::Path;
+
+use crate::error::{Error, Result};
+
+/// The beginning of the first line.
+const HEAD: &str = "mercer search 1";
+
+/// A file of scores.
+#[derive(Debug)]
+pub(super) struct Journal {
+    file: File,
+    /// Setting, fold, score.
+    pub(super) known: Vec<(usize, usize, f64)>,
+}
+
+impl Journal {
+    /// Opens or begins the file of a search with this fingerprint.
+    pub(super) fn open(path: &Path, fingerprint: u64) -> Result<Self> {
+        let wrong = |e: std::io::Error| Error::io(path, e);
+        let head = format!("{HEAD} {fingerprint:016x}");
+        let mut text = String::new();
+        let mut file = OpenOptions::new().read(true).append(true).create(true).open(path).map_err(wrong)?;
+        file.read_to_string(&mut text).map_err(wrong)?;
+        let whole = text.rfind('\n').map_or(0, |end| end + 1);
+        let mut lines = text[..whole].lines();
+        match lines.next() {
+            None => {
+                // Nothing, or a first line that was cut off.
+                file.set_len(0).map_err(wrong)?;
+                file.write_all(format!("{head}\n").as_bytes()).map_err(wrong)?;
+            }
+            Some(first) if first == head => file.set_len(whole as u64).map_err(wrong)?,
+            Some(first) => {
+                let what = if first.starts_with(HEAD) { "another search" } else { "something else" };
+                let allowed = "a file of this search (same data, settings and folds), or a new one";
+                return Err(Error::param("checkpoint", format!("{} of {what}", path.display()), allowed));
+            }
+        }
+        let known = lines.filter_map(read).collect();
+        Ok(Journal { file, known })
+    }
+
+    /// Adds a score.
+    pub(super) fn add(&mut self, setting: usize, fold: usize, score: f64) -> Result<()> {
+        let line = format!("{setting} {fold} {score:?}\n");
+        // One write a line: what is cut off is cut off at its end.
+        self.file.write_all(line.as_bytes()).map_err(|e| Error::io("checkpoint", e))
+    }
+}
+
+fn read(line: &str) -> Option<(usize, usize, f64)> {
+    let mut words = line.split(' ');
+    let mut next = || words.next();
+    let read = (next()?.parse().ok()?, next()?.parse().ok()?, next()?.parse().ok()?);
+    next().is_none().then_some(read)
+}
+
+/// A number that two searches share only if they are the same: FNV-1a over what is given.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Fingerprint(u64);
+
+impl Fingerprint {
+    pub(super) fn new() -> Self {
+        Fingerprint(0xcbf2_9ce4_8422_2325)
+    }
+
+    pub(super) fn add(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+
+    pub(super) fn value(self) -> u64 {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scores_come_back_bit_for_bit_and_a_cut_line_is_dropped() {
+        let path = std::env::temp_dir().join(format!("mercer-journal-{}", std::process::id()));
+        let third = 1.0 / 3.0;
+        let mut journal = Journal::open(&path, 7).expect("a new file");
+        journal.add(4, 0, third).expect("written");
+        journal.add(5, 1, f64::NAN).expect("written");
+        drop(journal);
+        OpenOptions::new().append(true).open(&path).expect("there").write_all(b"6 2 0.12").expect("written");
+        let mut again = Journal::open(&path, 7).expect("the same");
+        assert_eq!(again.known.len(), 2);
+        assert_eq!((again.known[0].0, again.known[0].2.to_bits()), (4, third.to_bits()));
+        assert!(again.known[1].2.is_nan());
+        again.add(6, 2, 0.125).expect("written");
+        drop(again);
+        assert_eq!(Journal::open(&path, 7).expect("the same").known[2], (6, 2, 0.125));
+        assert!(Journal::open(&path, 8).expect_err("another").to_string().contains("another search"));
+        std::fs::write(&path, "hello\n").expect("written");
+        assert!(Journal::open(&path, 7).expect_err("no journal").to_string().contains("something else"));
+        std::fs::remove_file(&path).expect("there");
+    }
+}

@@ -1,0 +1,106 @@
+//! The folds of a stage, all at once or in two heats with the hopeless dropped between them.
+//!
+//! After the first heat of m of k folds a setting has fallen behind the leader by `g = sum of differences` and could only
+//! win by being better on the k - m folds to come by `g / (k - m)` on average. It is dropped where that is more than
+//! [`CHANCE`] times what such differences have been seen to vary from fold to fold, over all settings near the leader.
+
+use super::journal::Journal;
+use crate::assess::trials::Trials;
+use crate::error::Result;
+use crate::model::Learner;
+use crate::watch::Watch;
+
+/// How many deviations a setting may have to catch up.
+const CHANCE: f64 = 3.0;
+/// Fewest folds that are raced at all, and those of the first heat.
+const WORTH: usize = 4;
+const HEAT: usize = 2;
+
+/// What is raced.
+pub(super) struct Heat<'a> {
+    pub trials: &'a Trials<'a>,
+    pub learners: &'a [Learner],
+    /// The number of the first setting in the journal.
+    pub first: usize,
+    /// Whether less is better.
+    pub lower: bool,
+}
+
+/// Fills the table of settings by folds where it is NaN; returns which settings were dropped.
+pub(super) fn run(
+    heat: &Heat<'_>,
+    race: bool,
+    table: &mut [Vec<f64>],
+    journal: &mut Option<Journal>,
+    watch: &mut Watch<'_>,
+) -> Result<Vec<bool>> {
+    let folds = table.first().map_or(0, Vec::len);
+    let race = race && folds >= WORTH;
+    let mut dropped = vec![false; table.len()];
+    for part in if race { vec![0..HEAT, HEAT..folds] } else { vec![0..folds] } {
+        if part.start > 0 {
+            dropped = hopeless(table, part.start, heat.lower);
+        }
+        let open: Vec<bool> = (0..table.len() * folds)
+            .map(|at| (at / folds, at % folds))
+            .map(|(cell, f)| !dropped[cell] && table[cell][f].is_nan() && part.contains(&f))
+            .collect();
+        let wanted = |cell: usize, fold: usize| open[cell * folds + fold];
+        let mut told = |cell: usize, fold: usize, score: f64| {
+            table[cell][fold] = score;
+            journal.as_mut().map_or(Ok(()), |j| j.add(heat.first + cell, fold, score))
+        };
+        heat.trials.run(heat.learners, &wanted, &mut told, watch)?;
+    }
+    Ok(dropped)
+}
+
+/// The settings that cannot win any more, after so many folds.
+fn hopeless(table: &[Vec<f64>], seen: usize, lower: bool) -> Vec<bool> {
+    let sign = if lower { 1.0 } else { -1.0 };
+    let folds = table.first().map_or(0, Vec::len);
+    let sum = |line: &Vec<f64>| line[..seen].iter().map(|s| sign * s).sum::<f64>();
+    let order = |a: &&Vec<f64>, b: &&Vec<f64>| sum(a).total_cmp(&sum(b));
+    let Some(leader) = table.iter().filter(|l| !sum(l).is_nan()).min_by(order) else {
+        return vec![false; table.len()];
+    };
+    let differences = |line: &Vec<f64>| (0..seen).map(|f| sign * (line[f] - leader[f])).collect::<Vec<f64>>();
+    // How much differences to the leader vary, from the nearer half of all settings: far ones vary for other reasons.
+    let mut near: Vec<&Vec<f64>> = table.iter().filter(|l| !sum(l).is_nan()).collect();
+    near.sort_by(order);
+    near.truncate(near.len().div_ceil(2).max(2));
+    let mut vary = 0.0;
+    for line in &near {
+        let d = differences(line);
+        let mean = d.iter().sum::<f64>() / seen as f64;
+        vary += d.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (seen - 1).max(1) as f64;
+    }
+    let deviation = (vary / near.len().saturating_sub(1).max(1) as f64).sqrt();
+    let left = (folds - seen) as f64;
+    table
+        .iter()
+        .map(|line| {
+            let behind: f64 = differences(line).iter().sum();
+            behind.is_nan() || behind / left > CHANCE * deviation / left.sqrt() && deviation > 0.0
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_far_behind_is_dropped() {
+        let nan = f64::NAN;
+        let table = vec![
+            vec![0.10, 0.12, nan, nan, nan],
+            vec![0.11, 0.11, nan, nan, nan],
+            vec![0.13, 0.12, nan, nan, nan],
+            vec![0.45, 0.47, nan, nan, nan],
+        ];
+        assert_eq!(hopeless(&table, 2, true), [false, false, false, true]);
+        let higher: Vec<Vec<f64>> = table.iter().map(|l| l.iter().map(|v| 1.0 - v).collect()).collect();
+        assert_eq!(hopeless(&higher, 2, false), [false, false, false, true]);
+    }
+}

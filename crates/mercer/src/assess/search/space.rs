@@ -1,0 +1,224 @@
+//! The settings of a search: kernels by families, and axes of parameters.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::error::{Error, Result};
+use crate::kernel::Kernel;
+use crate::model::Learner;
+
+/// Kernels that differ in one number, or one kernel alone.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Family {
+    /// What it is called: `rbf`, `poly`, or the kernel's line.
+    pub name: String,
+    /// The number's name; none: there is one kernel.
+    pub parameter: Option<&'static str>,
+    /// The kernels, with the number's values.
+    pub kernels: Vec<(f64, Kernel)>,
+}
+
+impl Family {
+    /// Gaussians of several widths.
+    pub fn rbf(gammas: &[f64]) -> Self {
+        let kernels = gammas.iter().map(|&gamma| (gamma, Kernel::Rbf { gamma })).collect();
+        Family { name: "rbf".into(), parameter: Some("gamma"), kernels }
+    }
+
+    /// Polynomials `(scale x.y + 1)^degree`.
+    pub fn poly(degrees: std::ops::RangeInclusive<u32>, scale: f64) -> Self {
+        let of = |degree: u32| (f64::from(degree), Kernel::Poly { degree, scale, coef0: 1.0 });
+        Family { name: "poly".into(), parameter: Some("degree"), kernels: degrees.map(of).collect() }
+    }
+
+    /// `tanh(scale x.y + shift)` for several scales.
+    pub fn sigmoid(scales: &[f64], shift: f64) -> Self {
+        let of = |&scale: &f64| (scale, Kernel::Sigmoid { amplitude: 1.0, scale, shift });
+        let kernels = scales.iter().map(of).collect();
+        Family { name: "sigmoid".into(), parameter: Some("scale"), kernels }
+    }
+
+    /// One kernel, of whatever kind.
+    pub fn one(kernel: Kernel) -> Self {
+        Family { name: kernel.to_string(), parameter: None, kernels: vec![(f64::NAN, kernel)] }
+    }
+
+    /// The same family between two of its values, finer. Families whose number is whole, and single kernels, stay.
+    fn finer(&self, at: usize, times: usize) -> Self {
+        let values: Vec<f64> = self.kernels.iter().map(|k| k.0).collect();
+        let between = |values: &[f64]| around(values, at, times);
+        match (self.kernels.get(at), self.name.as_str()) {
+            (Some(_), "rbf") => Family::rbf(&between(&values)),
+            (Some((_, Kernel::Sigmoid { shift, .. })), "sigmoid") => {
+                Family::sigmoid(&between(&values), *shift)
+            }
+            (Some(kernel), _) => Family { kernels: vec![kernel.clone()], ..self.clone() },
+            (None, _) => self.clone(),
+        }
+    }
+}
+
+/// A learner's parameter and the values to try.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Axis {
+    /// Its name in the learner's table.
+    pub name: String,
+    /// Values, rising.
+    pub values: Vec<f64>,
+}
+
+/// Settings to search: every kernel of every family with every combination of the axes' values.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Space {
+    /// The kernels.
+    pub families: Vec<Family>,
+    /// The parameters.
+    pub axes: Vec<Axis>,
+}
+
+/// One setting of a [`Space`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct Setting {
+    /// The family, and the kernel in it.
+    pub family: usize,
+    /// The kernel's place in its family.
+    pub at: usize,
+    /// The kernel.
+    pub kernel: Kernel,
+    /// Each axis's value.
+    pub values: Vec<f64>,
+}
+
+impl Space {
+    /// All settings: kernels outside, the last axis innermost. Fails where there are none.
+    pub fn settings(&self) -> Result<Vec<Setting>> {
+        let mut combos: Vec<Vec<f64>> = vec![Vec::new()];
+        for axis in &self.axes {
+            combos = combos
+                .iter()
+                .flat_map(|c| axis.values.iter().map(move |&v| [c.as_slice(), &[v]].concat()))
+                .collect();
+        }
+        let mut all = Vec::new();
+        for (family, f) in self.families.iter().enumerate() {
+            for (at, (_, kernel)) in f.kernels.iter().enumerate() {
+                let of = |values: &Vec<f64>| Setting {
+                    family,
+                    at,
+                    kernel: kernel.clone(),
+                    values: values.clone(),
+                };
+                all.extend(combos.iter().map(of));
+            }
+        }
+        if all.is_empty() {
+            return Err(Error::shape("settings to search", 0, "at least 1"));
+        }
+        Ok(all)
+    }
+
+    /// A learner with a setting's kernel and values.
+    pub fn learner(&self, base: &Learner, setting: &Setting) -> Result<Learner> {
+        let mut learner = base.clone();
+        learner.set_kernel(setting.kernel.clone());
+        for (axis, &value) in self.axes.iter().zip(&setting.values) {
+            let whole = value.fract() == 0.0 && value.abs() < 1e9;
+            let written = |v: Value| learner.clone().set(&axis.name, v);
+            // Numbers of things are written without a point.
+            let value = if whole && written(Value::from(value)).is_err() {
+                Value::from(value as i64)
+            } else {
+                Value::from(value)
+            };
+            learner.set(&axis.name, value)?;
+        }
+        Ok(learner)
+    }
+
+    /// The same space around one of its settings, each axis so many times finer: the second stage of a search.
+    #[must_use]
+    pub fn finer(&self, around_it: &Setting, times: usize) -> Self {
+        let families = vec![self.families[around_it.family].finer(around_it.at, times)];
+        let axes = self
+            .axes
+            .iter()
+            .zip(&around_it.values)
+            .map(|(axis, v)| {
+                let at = axis.values.iter().position(|w| w == v).unwrap_or(0);
+                Axis { name: axis.name.clone(), values: around(&axis.values, at, times) }
+            })
+            .collect();
+        Space { families, axes }
+    }
+}
+
+/// Values between the neighbours of one, so many steps each way, by equal factors (equal steps where there are zeros). At an
+/// end of the range as far beyond it.
+fn around(values: &[f64], at: usize, times: usize) -> Vec<f64> {
+    let here = values[at];
+    if values.len() < 2 {
+        return vec![here];
+    }
+    let by_factor = values.iter().all(|v| *v > 0.0);
+    let (to, from): (fn(f64) -> f64, fn(f64) -> f64) =
+        if by_factor { (f64::ln, f64::exp) } else { (|v| v, |v| v) };
+    let below = if at > 0 { to(here) - to(values[at - 1]) } else { to(values[1]) - to(here) };
+    let above = if at + 1 < values.len() { to(values[at + 1]) - to(here) } else { below };
+    let step = |size: f64, i: usize| size * i as f64 / times as f64;
+    let low = (1..times).rev().map(|i| from(to(here) - step(below, i)));
+    let high = (1..times).map(|i| from(to(here) + step(above, i)));
+    low.chain([here]).chain(high).collect()
+}
+
+/// So many values from one to another, by equal factors.
+///
+/// ```
+/// let values = mercer::assess::by_factors(0.01, 100.0, 5);
+/// assert_eq!(values, [0.01, 0.1, 1.0, 10.0, 100.0]);
+/// ```
+pub fn by_factors(from: f64, to: f64, count: usize) -> Vec<f64> {
+    let step = |i: usize| from.log10() + (to.log10() - from.log10()) * i as f64 / (count.max(2) - 1) as f64;
+    // Twelve digits: what a decade's power means, not its rounding.
+    (0..count).map(|i| format!("{:.11e}", 10f64.powf(step(i))).parse().unwrap_or(f64::NAN)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_all_combinations() {
+        let axes = vec![
+            Axis { name: "c".into(), values: vec![1.0, 10.0] },
+            Axis { name: "shift".into(), values: vec![0.0, 0.1, 0.2] },
+        ];
+        let families = vec![Family::rbf(&[0.1, 1.0]), Family::one(Kernel::Linear)];
+        let space = Space { families, axes };
+        let all = space.settings().expect("some");
+        assert_eq!(all.len(), 18);
+        assert_eq!(all[4].values, [10.0, 0.1]);
+        let base = Learner::find("svc").expect("known").learner();
+        let learner = space.learner(&base, &all[10]).expect("valid");
+        assert_eq!(learner.get("c"), Some(10.0.into()));
+        assert_eq!(learner.kernel(), Some(&Kernel::Rbf { gamma: 1.0 }));
+        let bad = Space { axes: vec![Axis { name: "nu".into(), values: vec![0.1] }], ..space };
+        assert!(bad.learner(&base, &bad.settings().expect("some")[0]).is_err());
+    }
+
+    #[test]
+    fn a_finer_space_lies_around_its_setting() {
+        let space = Space {
+            families: vec![Family::rbf(&[0.01, 1.0, 100.0]), Family::poly(1..=4, 1.0)],
+            axes: vec![Axis { name: "c".into(), values: vec![1.0, 100.0] }],
+        };
+        let all = space.settings().expect("some");
+        let fine = space.finer(&all[2], 2);
+        let gammas: Vec<f64> = fine.families[0].kernels.iter().map(|k| k.0).collect();
+        for (got, want) in gammas.iter().zip([0.1, 1.0, 10.0]) {
+            assert!((got / want - 1.0).abs() < 1e-12, "{gammas:?}");
+        }
+        assert_eq!(fine.axes[0].values.len(), 3);
+        assert!((fine.axes[0].values[0] - 0.1).abs() < 1e-12);
+        assert_eq!(space.finer(&all[7], 3).families[0].kernels.len(), 1);
+    }
+}
