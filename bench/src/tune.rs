@@ -68,6 +68,7 @@ fn case(
         Ok((clock.elapsed().as_secs_f64(), found))
     };
     let (mut seconds, found) = ours()?;
+    report.note(&case, "mercer, before the peer", seconds, "s");
 
     let mut fold_of_row = vec![0; data.len()];
     for (f, fold) in folds.iter().enumerate() {

@@ -15,6 +15,7 @@ mod predict;
 mod reproduce;
 mod tour;
 mod train;
+mod tune;
 
 use clap::{ArgMatches, Args};
 
@@ -25,6 +26,7 @@ use crate::failure::{Done, Failure};
 pub(crate) static ALL: &[Entry] = &[
     entry::<tour::Tour>(),
     entry::<train::Train>(),
+    entry::<tune::Tune>(),
     entry::<predict::Predict>(),
     entry::<evaluate::Evaluate>(),
     entry::<explain::Explain>(),
@@ -52,7 +54,10 @@ pub(crate) static ALL: &[Entry] = &[
 /// Headings of the first screen for commands of one word, with those commands.
 pub(crate) static SINGLE: &[(&str, &[&str])] = &[
     ("Start here", &["tour"]),
-    ("Learn", &["train", "predict", "evaluate", "explain", "novelty", "compress", "denoise", "convert"]),
+    (
+        "Learn",
+        &["train", "tune", "predict", "evaluate", "explain", "novelty", "compress", "denoise", "convert"],
+    ),
     ("Also", &["reproduce", "completions", "man"]),
 ];
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use mercer::assess::{Tuning, tune};
 use mercer::data::{Dataset, Stages};
 use mercer::model::param::ParamSpec;
 use mercer::model::{Learner, LearnerEntry, Model, Plan, Scaling, Task, Wishes};
@@ -104,6 +105,15 @@ enum OrAuto {
     Value(f64),
 }
 
+impl OrAuto {
+    fn value(self) -> Option<f64> {
+        match self {
+            OrAuto::Auto => None,
+            OrAuto::Value(value) => Some(value),
+        }
+    }
+}
+
 #[derive(Debug, Args)]
 struct Training {
     /// The data; `-` is standard input
@@ -134,8 +144,13 @@ struct Training {
     #[arg(long, value_name = "G|auto", allow_negative_numbers = true, value_parser = or_auto, help_heading = "Learning")]
     gamma: Option<OrAuto>,
 
-    #[arg(long, short, value_name = "C", allow_negative_numbers = true, help = about("c"), help_heading = "Learning")]
-    c: Option<f64>,
+    /// Cost of errors; auto searches for it, and for the kernel unless that is given, by cross-validation
+    #[arg(long, short, value_name = "C|auto", allow_negative_numbers = true, value_parser = or_auto, help_heading = "Learning")]
+    c: Option<OrAuto>,
+
+    /// Seconds that such a search may take [default: 60]
+    #[arg(long, value_name = "S", requires = "c", help_heading = "Learning")]
+    search_seconds: Option<f64>,
 
     #[arg(long, value_name = "NU", allow_negative_numbers = true, help = about("nu"), help_heading = "Learning")]
     nu: Option<f64>,
@@ -207,12 +222,16 @@ struct Training {
     reading: Reading,
 }
 
+/// Seconds a search for C may take, where nobody says.
+const SEARCH: f64 = 60.0;
+
 /// What a training that goes on has been told before.
-const SETTINGS: [&str; 23] = [
+const SETTINGS: [&str; 24] = [
     "learner",
     "kernel",
     "gamma",
     "c",
+    "search_seconds",
     "nu",
     "epsilon",
     "delta",
@@ -256,9 +275,33 @@ impl Training {
             Some(model) => model.arrange(self.reading.read_for(&self.file, task)?)?,
             None => self.reading.read_for(&self.file, task)?,
         };
-        let plan = Plan::new(&data, &wishes, context.par)?;
+        let mut plan = Plan::new(&data, &wishes, context.par)?;
+        if self.c == Some(OrAuto::Auto) {
+            self.search(&mut plan, context)?;
+        }
         let (model, gaps) = watched(&plan, context, |watch| plan.fit(context.par, watch))?;
         self.finish(&data, &plan, &model, &gaps, out, context)
+    }
+
+    /// Lets cross-validation choose C and, unless it was given, the kernel.
+    fn search(&self, plan: &mut Plan<'_>, context: &Context) -> Done {
+        let kernels = match (self.kernel.as_deref(), self.gamma.and_then(OrAuto::value)) {
+            (None | Some("auto"), None) => vec!["auto".to_owned()],
+            (Some("rbf"), None) => vec!["rbf".to_owned()],
+            // A whole kernel, or a width: only C is open.
+            _ => plan.learner.kernel().map(ToString::to_string).into_iter().collect(),
+        };
+        let tuning = Tuning {
+            kernels,
+            two_stage: true,
+            race: true,
+            seed: context.seed,
+            seconds: Some(self.search_seconds.unwrap_or(SEARCH)),
+            ..Tuning::default()
+        };
+        let mut watch = Progress::new(context).watch();
+        tune(plan, &tuning, context.par, &mut watch)?;
+        Ok(())
     }
 
     fn go_on(&self, from: &Path, task: Option<Task>, context: &Context) -> Done {
@@ -298,16 +341,10 @@ impl Training {
     }
 
     fn wishes(&self, task: Option<Task>, context: &Context) -> Result<Wishes, Failure> {
-        let scaling = match self.scale.as_deref() {
-            None | Some("auto") => Scaling::Auto,
-            Some("none") => Scaling::Given(Vec::new()),
-            // LIBSVM's range, because most who ask for it come from there.
-            Some("minmax") => Scaling::Given(Stages::parse("minmax(-1, 1)")?),
-            Some(line) => Scaling::Given(Stages::parse(line)?),
-        };
+        let scaling = scaling(self.scale.as_deref())?;
         let mut params: Vec<(&'static str, Value)> = Vec::new();
         let numbers = [
-            ("c", self.c),
+            ("c", self.c.and_then(OrAuto::value)),
             ("nu", self.nu),
             ("epsilon", self.epsilon),
             ("delta", self.delta),
@@ -338,22 +375,38 @@ impl Training {
         if self.no_shrinking {
             params.push(("shrinking", json!(false)));
         }
-        params.push(("memory", json!(context.memory)));
-        params.push(("seed", json!(context.seed)));
+        params.extend(passed_along(context));
         Ok(Wishes {
             task,
             learner: self.learner.clone(),
             kernel: self.kernel.clone(),
-            gamma: match self.gamma {
-                Some(OrAuto::Value(gamma)) => Some(gamma),
-                Some(OrAuto::Auto) | None => None,
-            },
+            gamma: self.gamma.and_then(OrAuto::value),
             scaling,
             features: self.features.as_deref().map(model::read).transpose()?,
             params,
             seed: context.seed,
         })
     }
+}
+
+/// What `--scale` asks for.
+pub(super) fn scaling(line: Option<&str>) -> Result<Scaling, Failure> {
+    Ok(match line {
+        None | Some("auto") => Scaling::Auto,
+        Some("none") => Scaling::Given(Vec::new()),
+        // LIBSVM's range, because most who ask for it come from there.
+        Some("minmax") => Scaling::Given(Stages::parse("minmax(-1, 1)")?),
+        Some(line) => Scaling::Given(Stages::parse(line)?),
+    })
+}
+
+/// A learner and scaling, and what every surface passes along.
+pub(super) fn wishes_for(learner: Option<String>, scaling: Scaling, context: &Context) -> Wishes {
+    Wishes { learner, scaling, params: passed_along(context), seed: context.seed, ..Wishes::default() }
+}
+
+fn passed_along(context: &Context) -> Vec<(&'static str, Value)> {
+    vec![("memory", json!(context.memory)), ("seed", json!(context.seed))]
 }
 
 /// Runs a training under a bar that is gone afterwards; returns also the gap by the solver's steps.

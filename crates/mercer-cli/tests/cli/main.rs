@@ -17,4 +17,5 @@ mod run;
 mod same;
 mod shell;
 mod tour;
+mod tune;
 mod wrong;

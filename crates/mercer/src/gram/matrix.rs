@@ -5,6 +5,7 @@ use crate::error::{Error, Fault, Result};
 use crate::gram::{Layout, Rows, Side};
 use crate::kernel::Kernel;
 use crate::num::Buffer;
+use crate::num::pass::accumulate;
 use crate::par::Par;
 
 /// A symmetric matrix in memory, f32 for the solvers with, where it was given in f64, the exact values beside.
@@ -116,11 +117,15 @@ impl Rows for Matrix {
     }
 
     fn apply(&self, rows: &[u32], coef: &[f64], out: &mut [f64], _par: Par) {
-        for (&r, &c) in rows.iter().zip(coef) {
-            let run = r as usize * self.n..(r as usize + 1) * self.n;
-            match &self.exact {
-                Some(exact) => out.iter_mut().zip(&exact[run]).for_each(|(o, v)| *o += c * v),
-                None => out.iter_mut().zip(&self.values[run]).for_each(|(o, v)| *o += c * f64::from(*v)),
+        let run = |r: u32| r as usize * self.n..(r as usize + 1) * self.n;
+        match &self.exact {
+            Some(exact) => {
+                let lines: Vec<&[f64]> = rows.iter().map(|&r| &exact[run(r)]).collect();
+                accumulate(out, &lines, coef);
+            }
+            None => {
+                let lines: Vec<&[f32]> = rows.iter().map(|&r| &self.values[run(r)]).collect();
+                accumulate(out, &lines, coef);
             }
         }
     }
@@ -136,6 +141,10 @@ impl Rows for Matrix {
 
     fn whole(&self) -> Option<&[f32]> {
         Some(&self.values)
+    }
+
+    fn rounded(&self) -> bool {
+        self.exact.is_some()
     }
 
     fn cost(&self) -> f64 {

@@ -46,6 +46,11 @@ pub trait Rows: Sync {
         }
     }
 
+    /// Whether the f32 values are rounded: whether [`Rows::apply`] has more digits to give than [`Rows::block`].
+    fn rounded(&self) -> bool {
+        true
+    }
+
     /// Multiply-adds that one value costs, for deciding what is worth computing.
     fn cost(&self) -> f64;
 }

@@ -74,6 +74,8 @@ pub struct Plan<'a> {
     pub task: Task,
     /// The learner with all its parameters.
     pub learner: Learner,
+    /// What the stages are fitted by, for whoever fits them on parts of the data.
+    pub recipes: Vec<Recipe>,
     /// Fitted on the data.
     pub stages: Stages,
     /// What was settled, in the order in which it was.
@@ -134,7 +136,7 @@ impl<'a> Plan<'a> {
         learner.set_kernel(kernel);
         parameters(wishes, &summary.targets, &mut learner, &mut choices)?;
         let findings = if precomputed { Vec::new() } else { summary.findings };
-        Ok(Plan { task, learner, stages, choices: choices.0, findings, data, points, gram, layer })
+        Ok(Plan { task, learner, recipes, stages, choices: choices.0, findings, data, points, gram, layer })
     }
 
     /// Goes on where a model's fit was broken off: its stages and parameters, on the same data.
@@ -158,6 +160,7 @@ impl<'a> Plan<'a> {
         Ok(Plan {
             task: model.task(),
             learner,
+            recipes: Vec::new(),
             stages,
             choices: Vec::new(),
             findings: Vec::new(),
@@ -181,6 +184,16 @@ impl<'a> Plan<'a> {
     /// The points as the machine sees them: after all stages, and after the features it stands behind.
     pub fn points(&self) -> &Points {
         &self.points
+    }
+
+    /// The data.
+    pub fn data(&self) -> &'a Dataset {
+        self.data
+    }
+
+    /// Whether the machine stands behind features that another model makes.
+    pub fn is_layered(&self) -> bool {
+        self.layer.is_some()
     }
 
     fn sample(&self) -> Sample<'_> {

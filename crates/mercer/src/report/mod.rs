@@ -26,6 +26,7 @@ mod text;
 mod tour;
 mod train;
 mod trial;
+mod tune;
 mod written;
 
 use serde::Serialize;
@@ -51,6 +52,7 @@ pub use text::{Align, Page, Table, Tone, clean};
 pub use tour::{Stop, Tour};
 pub use train::Trained;
 pub use trial::Trial;
+pub use tune::{Tuned, TunedCell, TunedStage, tuned_page};
 pub use written::Written;
 
 /// Something that can be shown.

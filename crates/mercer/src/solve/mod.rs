@@ -161,7 +161,7 @@ struct Job<'a, 'w> {
     gap: f64,
     kernel_values: u64,
     cancelled: bool,
-    /// Whether rows are f64.
+    /// Whether rows have all the digits there are.
     exact: bool,
     notes: Vec<String>,
 }
@@ -303,7 +303,7 @@ pub fn solve(problem: &Problem<'_>, params: &Params, watch: &mut Watch<'_>) -> R
         gap: f64::INFINITY,
         kernel_values: 0,
         cancelled: false,
-        exact: false,
+        exact: !problem.rows.rounded(),
         notes: Vec::new(),
     };
     if state.beta.iter().any(|&b| b != 0.0) {

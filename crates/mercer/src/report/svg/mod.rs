@@ -19,6 +19,7 @@ mod chart;
 mod confusion;
 mod contour;
 mod curves;
+mod heat;
 mod learned;
 mod plane;
 mod scale;
@@ -27,6 +28,7 @@ pub use chart::{Axis, Chart, Look, Series};
 pub use confusion::confusion;
 pub use contour::Grid;
 pub use curves::{NamedCurve, precision_recall, progress, reliability, roc, spectrum};
+pub use heat::{Heat, brief};
 pub use learned::{Learned, learned};
 pub use plane::{Layer, Line, Plane};
 

@@ -1,0 +1,254 @@
+//! A search around a plan: what is tried where nobody says what, and the plan with what was found.
+//!
+//! Gaussians from a hundredth to a hundred times the width that the data suggests, polynomials of degree 1 to 5 and
+//! sigmoids on dot products brought to the size of 1, costs over four decades around the learner's usual one.
+
+use crate::assess::search::{Axis, Family, Found, SearchParams, Space, by_factors, search};
+use crate::assess::validate::Splits;
+use crate::data::median_distance2;
+use crate::error::{Error, Result};
+use crate::gram::is_precomputed;
+use crate::kernel::Kernel;
+use crate::model::{Choice, Plan};
+use crate::par::Par;
+use crate::watch::Watch;
+
+/// Values of an axis, where nobody says; in the first of two stages.
+const VALUES: usize = 10;
+const COARSE: usize = 5;
+/// The kernels that `auto` compares.
+const AUTO: [&str; 3] = ["rbf", "poly", "linear"];
+
+/// What somebody asks of a search. All of it may be left out.
+#[derive(Debug, Clone, Default)]
+pub struct Tuning {
+    /// `rbf`, `poly`, `linear`, `sigmoid`, `auto` (the first three), or a kernel's whole line. Empty: the plan's own kind.
+    pub kernels: Vec<String>,
+    /// Values of parameters, by name; `gamma` is the Gaussian's.
+    pub axes: Vec<(String, Vec<f64>)>,
+    /// How settings are judged; none: five folds.
+    pub splits: Option<Splits>,
+    /// By what.
+    pub metric: Option<String>,
+    /// Two stages, coarse to fine, instead of one.
+    pub two_stage: bool,
+    /// See [`SearchParams::median`].
+    pub median: bool,
+    /// See [`SearchParams::race`].
+    pub race: bool,
+    /// See [`SearchParams::seed`].
+    pub seed: u64,
+    /// See [`SearchParams::seconds`].
+    pub seconds: Option<f64>,
+    /// See [`SearchParams::checkpoint`].
+    pub checkpoint: Option<std::path::PathBuf>,
+}
+
+impl Tuning {
+    /// The search this asks for, on a plan's data.
+    pub fn params(&self, plan: &Plan<'_>) -> Result<SearchParams> {
+        let count = if self.two_stage { COARSE } else { VALUES };
+        Ok(SearchParams {
+            stages: if self.two_stage { 2 } else { 1 },
+            splits: self.splits.clone().unwrap_or_else(Splits::usual),
+            metric: self.metric.as_deref().map(crate::assess::metric::find).transpose()?,
+            median: self.median,
+            race: self.race,
+            seed: self.seed,
+            seconds: self.seconds,
+            checkpoint: self.checkpoint.clone(),
+            ..SearchParams::new(Space {
+                families: self.families(plan, count)?,
+                axes: self.axes(plan, count)?,
+            })
+        })
+    }
+
+    fn families(&self, plan: &Plan<'_>, count: usize) -> Result<Vec<Family>> {
+        let gammas = self.axes.iter().find(|(name, _)| name == "gamma").map(|(_, values)| values.clone());
+        let own = plan.learner.kernel();
+        let mut names: Vec<String> = Vec::new();
+        for name in &self.kernels {
+            match name.trim() {
+                "auto" => names.extend(AUTO.map(String::from)),
+                other => names.push(other.to_owned()),
+            }
+        }
+        if names.is_empty() {
+            match own {
+                Some(Kernel::Rbf { .. }) | None => names.push("rbf".into()),
+                Some(kernel) if gammas.is_none() => return Ok(vec![Family::one(kernel.clone())]),
+                Some(_) => {}
+            }
+        }
+        names.dedup();
+        if gammas.is_some() && !names.iter().any(|n| n == "rbf") {
+            return Err(Error::param("gamma", "given", "left out: no Gaussian is searched"));
+        }
+        let scale = || dot_scale(plan);
+        names
+            .iter()
+            .map(|name| match name.as_str() {
+                "rbf" | "gaussian" => {
+                    let middle = match own {
+                        Some(Kernel::Rbf { gamma }) => *gamma,
+                        _ => median_distance2(plan.points(), self.seed).map_or(1.0, |m| 1.0 / m),
+                    };
+                    let usual = || by_factors(middle / 100.0, middle * 100.0, count);
+                    Ok(Family::rbf(&gammas.clone().unwrap_or_else(usual)))
+                }
+                "poly" => Ok(Family::poly(1..=5, scale()?)),
+                "linear" => Ok(Family::one(Kernel::Linear)),
+                "sigmoid" => {
+                    let scale = scale()?;
+                    Ok(Family::sigmoid(&by_factors(scale / 10.0, scale * 10.0, count), -1.0))
+                }
+                line => Ok(Family::one(line.parse()?)),
+            })
+            .collect()
+    }
+
+    fn axes(&self, plan: &Plan<'_>, count: usize) -> Result<Vec<Axis>> {
+        let entry = plan.learner.entry();
+        let given = self.axes.iter().filter(|(name, _)| name != "gamma");
+        let mut axes: Vec<Axis> =
+            given.map(|(name, values)| Axis { name: name.clone(), values: sorted(values) }).collect();
+        if let Some(empty) = axes.iter().find(|a| a.values.is_empty()) {
+            return Err(Error::shape(format!("values of {}", empty.name), 0, "at least 1"));
+        }
+        let asked = |name: &str| self.axes.iter().any(|(n, _)| n == name);
+        // A parameter of the learner's own: what it is set to is where to look around.
+        let set = |name: &str| plan.learner.get(name).and_then(|v| v.as_f64());
+        for name in ["c", "lambda", "nu"] {
+            if !entry.params.contains(&name) || asked(name) {
+                continue;
+            }
+            let values = match (name, set(name)) {
+                ("c", middle) => {
+                    let middle = middle.unwrap_or(1.0);
+                    by_factors(0.1 * middle, 1000.0 * middle, count)
+                }
+                ("lambda", _) => by_factors(1e-6, 10.0, count),
+                _ => vec![0.02, 0.05, 0.1, 0.2, 0.3, 0.5],
+            };
+            axes.insert(0, Axis { name: name.to_owned(), values });
+        }
+        Ok(axes)
+    }
+}
+
+fn sorted(values: &[f64]) -> Vec<f64> {
+    let mut values = values.to_vec();
+    values.sort_by(f64::total_cmp);
+    values.dedup();
+    values
+}
+
+/// One over the mean squared length of the rows: dot products of the size of 1.
+fn dot_scale(plan: &Plan<'_>) -> Result<f64> {
+    let view = plan.points().view();
+    Kernel::Linear.check_points(view)?;
+    let mut own = vec![0.0; view.n];
+    Kernel::Linear.diag(view, &mut own);
+    let mean = own.iter().sum::<f64>() / view.n.max(1) as f64;
+    Ok(if mean > 0.0 { format!("{:.1e}", 1.0 / mean).parse().unwrap_or(1.0 / mean) } else { 1.0 })
+}
+
+/// Searches around a plan and gives the plan what was found: its kernel and parameters, and the reason for them.
+///
+/// ```
+/// use mercer::assess::{Tuning, tune};
+/// use mercer::data::{Dataset, toy};
+/// use mercer::model::{Plan, Wishes};
+/// use mercer::{Par, watch};
+///
+/// let (points, targets) = toy::banana(100, 1);
+/// let data = Dataset::new(points, targets)?;
+/// let mut plan = Plan::new(&data, &Wishes::default(), Par::one())?;
+/// let tuning = Tuning { two_stage: true, ..Tuning::default() };
+/// let found = tune(&mut plan, &tuning, Par::one(), &mut watch::silent())?;
+/// let model = plan.fit(Par::one(), &mut watch::silent())?;
+/// assert_eq!(Some(model.body.expansion().kernel()), found.learner.kernel());
+/// # Ok::<(), mercer::Error>(())
+/// ```
+pub fn tune(plan: &mut Plan<'_>, tuning: &Tuning, par: Par, watch: &mut Watch<'_>) -> Result<Found> {
+    if plan.is_layered() {
+        let why = "a machine behind another model's features is not searched: the features saw all rows";
+        return Err(Error::Unsupported(why.into()));
+    }
+    if plan.learner.kernel().is_some_and(is_precomputed) {
+        return Err(Error::Unsupported("a precomputed kernel has nothing to search: give points".into()));
+    }
+    let params = tuning.params(plan)?;
+    let found = search(plan.data(), &plan.recipes, &plan.learner, &params, par, watch)?;
+    adopt(plan, &found);
+    Ok(found)
+}
+
+fn adopt(plan: &mut Plan<'_>, found: &Found) {
+    plan.learner = found.learner.clone();
+    let stage = found.stages.last();
+    let searched = stage.map_or(0, |s| s.cells.len());
+    let why = format!("the best of {searched} settings by {} on {} folds", found.metric.name, found.folds);
+    let mut told = |what: &str, value: String| {
+        plan.choices.retain(|c| c.what != what);
+        plan.choices.push(Choice { what: what.into(), value, why: Some(why.clone()) });
+    };
+    told("kernel", found.best.setting.kernel.to_string());
+    if let Some(stage) = stage {
+        for (axis, value) in stage.space.axes.iter().zip(&found.best.setting.values) {
+            told(&axis.name, value.to_string());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Dataset, Points, Targets, toy};
+    use crate::model::Wishes;
+    use crate::watch::silent;
+
+    fn plan<'a>(data: &'a Dataset, learner: &str) -> Plan<'a> {
+        let wishes = Wishes { learner: Some(learner.into()), ..Wishes::default() };
+        Plan::new(data, &wishes, Par::one()).expect("a plan")
+    }
+
+    #[test]
+    fn what_nobody_says_is_searched_by_learner() {
+        let (points, targets) = toy::banana(80, 1);
+        let data = Dataset::new(points, targets).expect("whole");
+        let names = |learner: &str, tuning: &Tuning| -> Vec<String> {
+            let space = tuning.params(&plan(&data, learner)).expect("a space").space;
+            space.axes.iter().map(|a| a.name.clone()).collect()
+        };
+        assert_eq!(names("svc", &Tuning::default()), ["c"]);
+        assert_eq!(names("nu-svc", &Tuning::default()), ["nu"]);
+        assert_eq!(names("ridge", &Tuning::default()), ["lambda"]);
+        let asked = Tuning { axes: vec![("shift".into(), vec![0.1, 0.0])], ..Tuning::default() };
+        assert_eq!(names("svc", &asked), ["c", "shift"]);
+        let all =
+            Tuning { kernels: vec!["auto".into(), "sigmoid".into(), "laplacian(gamma=1)".into()], ..asked };
+        let space = all.params(&plan(&data, "svc")).expect("a space").space;
+        let kinds: Vec<&str> = space.families.iter().map(|f| f.name.as_str()).collect();
+        assert_eq!(kinds[..4], ["rbf", "poly", "linear", "sigmoid"]);
+        assert_eq!(space.axes[1].values, [0.0, 0.1]);
+        let wrong = Tuning { kernels: vec!["linear".into()], axes: vec![("gamma".into(), vec![1.0])], ..all };
+        assert!(wrong.params(&plan(&data, "svc")).is_err());
+    }
+
+    #[test]
+    fn a_regression_is_tuned_too() {
+        let x: Vec<f64> = (0..90).map(|i| f64::from(i) / 9.0).collect();
+        let y = x.iter().map(|x| x.sin()).collect();
+        let data = Dataset::new(Points::dense(x, 1).expect("rows"), Targets::Reals(y)).expect("whole");
+        let mut plan = plan(&data, "svr");
+        let tuning = Tuning { two_stage: true, race: true, ..Tuning::default() };
+        let found = tune(&mut plan, &tuning, Par::new(2), &mut silent()).expect("found");
+        assert!(found.best.score.mean < 0.2, "{}", found.best.score.mean);
+        assert_eq!(plan.learner, found.learner);
+        assert!(
+            plan.choices.iter().any(|c| c.what == "c" && c.why.as_ref().is_some_and(|w| w.contains("rmse")))
+        );
+    }
+}

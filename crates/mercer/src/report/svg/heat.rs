@@ -1,0 +1,106 @@
+//! A table of numbers as tinted cells: scores over two parameters.
+
+use super::canvas::{Anchor, Canvas, short, text_width};
+use super::{Svg, WIDTH};
+
+/// A table with names for its rows and columns.
+#[derive(Debug, Clone)]
+pub struct Heat {
+    /// The picture's title.
+    pub title: String,
+    /// What columns and rows are.
+    pub along: (String, String),
+    /// Their names.
+    pub columns: Vec<String>,
+    /// The rows' names.
+    pub rows: Vec<String>,
+    /// Rows of values; NaN stays empty.
+    pub values: Vec<Vec<f64>>,
+    /// How a value is written.
+    pub write: fn(f64) -> String,
+    /// Whether less is better: the better, the deeper.
+    pub lower: bool,
+    /// The cell to mark, row and column.
+    pub mark: Option<(usize, usize)>,
+}
+
+impl Heat {
+    /// Draws it.
+    pub fn draw(&self) -> Svg {
+        let all = || self.values.iter().flatten().copied().filter(|v| !v.is_nan());
+        let (low, high) = (all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max));
+        let widest = self.rows.iter().map(|n| text_width(n)).fold(0.0, f64::max);
+        let (left, top) = (30.0 + widest, 42.0);
+        let count = self.columns.len().max(1) as f64;
+        let wide = ((WIDTH - left - 4.0) / count).min(96.0);
+        let high_of = wide.min(34.0);
+        let mut canvas = Canvas::default();
+        canvas.text("", (left + wide * count / 2.0, 13.0), Anchor::Middle, &self.along.0);
+        canvas.upwards(12.0, top + high_of * self.rows.len() as f64 / 2.0, &self.along.1);
+        for (j, name) in self.columns.iter().enumerate() {
+            let at = (left + (j as f64 + 0.5) * wide, top - 8.0);
+            canvas.sized_text("strong", at, Anchor::Middle, Some(11.0), name);
+        }
+        for (i, (name, line)) in self.rows.iter().zip(&self.values).enumerate() {
+            let middle = top + (i as f64 + 0.5) * high_of + 4.0;
+            canvas.sized_text("strong", (left - 7.0, middle), Anchor::End, Some(11.0), name);
+            for (j, &value) in line.iter().enumerate() {
+                let at = (left + j as f64 * wide + 1.0, top + i as f64 * high_of + 1.0);
+                let size = (wide - 2.0, high_of - 2.0);
+                if value.is_nan() {
+                    canvas.tint("plain", at, size, 0.04);
+                    continue;
+                }
+                let share = if high > low { (value - low) / (high - low) } else { 0.0 };
+                let good = if self.lower { 1.0 - share } else { share };
+                // Most settings are good and near each other: the eye should see differences there.
+                canvas.tint("right", at, size, 0.04 + 0.6 * good.powi(3));
+                let text = (self.write)(value);
+                let class = if self.mark == Some((i, j)) { "strong" } else { "" };
+                let letters = (1.6 * size.0 / text.chars().count().max(1) as f64).min(12.0);
+                canvas.sized_text(class, (at.0 + size.0 / 2.0, middle), Anchor::Middle, Some(letters), &text);
+                if self.mark == Some((i, j)) {
+                    let (x, y) = at;
+                    let corners = [(x, y), (x + size.0, y), (x + size.0, y + size.1), (x, y + size.1)];
+                    canvas.lines("axis", &[corners.to_vec()], true);
+                }
+            }
+        }
+        canvas.finish(&self.title, top + high_of * self.rows.len() as f64 + 6.0)
+    }
+}
+
+/// A parameter's value in few letters.
+pub fn brief(value: f64) -> String {
+    if value != 0.0 && !(1e-3..1e5).contains(&value.abs()) {
+        return format!("{value:.0e}");
+    }
+    if value.abs() >= 100.0 { format!("{value:.0}") } else { short((value * 1e4).round() / 1e4) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::well_formed;
+    use super::*;
+
+    #[test]
+    fn every_value_is_told_and_the_best_marked() {
+        let heat = Heat {
+            title: "scores".into(),
+            along: ("C".into(), "gamma".into()),
+            columns: vec!["1".into(), "10".into()],
+            rows: vec!["0.1".into(), "<b>".into()],
+            values: vec![vec![0.5, 0.25], vec![f64::NAN, 0.125]],
+            write: |v| format!("{v:.3}"),
+            lower: true,
+            mark: Some((1, 1)),
+        };
+        let svg = heat.draw().inline();
+        assert!(well_formed(&svg) && svg.contains("&lt;b&gt;"), "{svg}");
+        for value in ["0.500", "0.250", "0.125"] {
+            assert!(svg.contains(value), "{svg}");
+        }
+        assert!(!svg.contains("NaN"));
+        assert_eq!([0.01, 1.0, 1e7, 215.44].map(brief), ["0.01", "1", "1e7", "215"]);
+    }
+}
