@@ -43,6 +43,30 @@ pub fn solve_spd(a: &[f64], n: usize, b: &[f64], k: usize) -> Result<(Vec<f64>, 
     Err(Fault::NotPositiveDefinite { n })
 }
 
+/// The Cholesky factor of a symmetric positive definite matrix, for systems that come one after the other.
+#[derive(Debug)]
+pub struct Spd {
+    factor: Llt<f64>,
+    n: usize,
+}
+
+impl Spd {
+    /// Factors an n x n matrix; fails where it is not positive definite to rounding, or not finite.
+    pub fn new(a: &[f64], n: usize) -> Result<Self, Fault> {
+        if n == 0 || a.iter().any(|v| !v.is_finite()) {
+            return Err(Fault::NotFinite { what: "linear system" });
+        }
+        let factor = Llt::new(MatRef::from_row_major_slice(a, n, n), Side::Lower);
+        factor.map(|factor| Spd { factor, n }).map_err(|_| Fault::NotPositiveDefinite { n })
+    }
+
+    /// The solutions of k systems whose right sides lie one after the other, in their place.
+    pub fn solve(&self, right: &mut [f64], k: usize) {
+        let columns = MatMut::from_column_major_slice_mut(right, self.n, k);
+        self.factor.solve_in_place(columns);
+    }
+}
+
 /// Eigenvalues, falling, and eigenvectors of a symmetric n x n matrix: `vectors[i * n + j]` is entry i of vector j.
 ///
 /// The sign of each vector is fixed (its largest entry is positive), so that results repeat. Cost: about 9 n^3.

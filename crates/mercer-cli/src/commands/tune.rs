@@ -36,6 +36,7 @@ Examples:
   mercer tune houses.csv --label price --learner ridge --lambda 1e-6..1
   mercer tune big.svm --race --checkpoint big.search --seconds 600"
 )]
+#[expect(clippy::struct_excessive_bools, reason = "switches of a command line")]
 pub(crate) struct Tune {
     /// The data; `-` is standard input
     #[arg(value_name = "DATA")]

@@ -11,11 +11,18 @@ fn a_search_shows_its_table_and_trains_the_best() {
     let folder = Folder::new().with("flowers.csv", flowers());
     let line = "tune flowers.csv --folds 4 -c 0.1..10:3 --gamma 0.1,1 -o best.mercer --report page.html";
     let told = folder.mercer(line).fine().out;
-    for wanted in ["6 settings of svc on 4 folds", "by gamma (down) and c (across)", "best", "flatness", "✓ best.mercer"] {
+    for wanted in [
+        "6 settings of svc on 4 folds",
+        "by gamma (down) and c (across)",
+        "best",
+        "flatness",
+        "✓ best.mercer",
+    ] {
         assert!(told.contains(wanted), "no `{wanted}` in {told}");
     }
     assert!(folder.read("page.html").contains("<svg"));
-    let json = folder.mercer("tune flowers.csv --folds 4 -c 0.1..10:3 --gamma 0.1,1 --format json").fine().json();
+    let json =
+        folder.mercer("tune flowers.csv --folds 4 -c 0.1..10:3 --gamma 0.1,1 --format json").fine().json();
     let cells = json["stages"][0]["cells"].as_array().expect("a list");
     let best = cells.iter().filter_map(|c| c["mean"].as_f64()).fold(f64::INFINITY, f64::min);
     assert_eq!((cells.len(), json["best"]["mean"].as_f64()), (6, Some(best)));
@@ -28,8 +35,12 @@ fn kernels_are_compared_and_train_can_ask_for_it() {
     let folder = Folder::new().with("flowers.csv", flowers());
     let line = "tune flowers.csv --folds 3 --kernel auto --two-stage --race --format json";
     let told = folder.mercer(line).fine().json();
-    let families: Vec<&str> =
-        told["stages"][0]["cells"].as_array().expect("a list").iter().filter_map(|c| c["family"].as_str()).collect();
+    let families: Vec<&str> = told["stages"][0]["cells"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|c| c["family"].as_str())
+        .collect();
     for family in ["rbf", "poly", "linear"] {
         assert!(families.contains(&family), "{families:?}");
     }
@@ -41,7 +52,9 @@ fn kernels_are_compared_and_train_can_ask_for_it() {
 
 #[test]
 fn what_cannot_be_searched_is_refused_in_words() {
-    let folder = Folder::new().with("flowers.csv", flowers()).with("few.csv", "x,class\n1,a\n2,a\n3,a\n4,b\n5,a\n6,a\n");
+    let folder = Folder::new()
+        .with("flowers.csv", flowers())
+        .with("few.csv", "x,class\n1,a\n2,a\n3,a\n4,b\n5,a\n6,a\n");
     for (line, code, why) in [
         ("tune few.csv --label class", 1, "rows of class b: got 1, expected at least 5, one for each fold"),
         ("tune flowers.csv --metric rmse", 2, "metric = rmse: must be one for data with classes"),

@@ -102,7 +102,10 @@ fn usage_that_does_not_parse() {
     let folder = folder();
     let cases: &[(&str, &str)] = &[
         ("train", "error: the following required arguments were not provided:\n  <DATA>\n"),
-        ("train flowers.csv --c much", "error: invalid value 'much' for '--c <C>': invalid float literal\n"),
+        (
+            "train flowers.csv --c much",
+            "error: invalid value 'much' for '--c <C|auto>': expected a number or auto\n",
+        ),
         (
             "train flowers.csv --gamma wide",
             "error: invalid value 'wide' for '--gamma <G|auto>': expected a number or auto\n",
@@ -118,7 +121,7 @@ fn usage_that_does_not_parse() {
         ),
         (
             "train flowers.csv --resume flowers.mercer --c 5",
-            "error: the argument '--resume <MODEL>' cannot be used with '--c <C>'\n",
+            "error: the argument '--resume <MODEL>' cannot be used with '--c <C|auto>'\n",
         ),
         ("predict flowers.csv", "error: the following required arguments were not provided:\n  <MODEL>\n"),
         (

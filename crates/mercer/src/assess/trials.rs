@@ -181,13 +181,12 @@ impl<'a> Trials<'a> {
             let kernel = learner.kernel().ok_or_else(|| Error::param("kernel", "none", "given"))?;
             let matrix = if self.recipes.is_empty() {
                 let mut held = shared.matrix.lock().unwrap_or_else(PoisonError::into_inner);
-                match &*held {
-                    Some(matrix) => Arc::clone(matrix),
-                    None => {
-                        let matrix = Arc::new(Matrix::of(kernel, self.points.view(), par)?);
-                        *held = Some(Arc::clone(&matrix));
-                        matrix
-                    }
+                if let Some(matrix) = &*held {
+                    Arc::clone(matrix)
+                } else {
+                    let matrix = Arc::new(Matrix::of(kernel, self.points.view(), par)?);
+                    *held = Some(Arc::clone(&matrix));
+                    matrix
                 }
             } else {
                 let (stages, train) = Stages::fit(self.recipes, self.points.gather(&fold.train).view(), par)?;
@@ -315,12 +314,11 @@ fn grouped(settings: &[Learner]) -> Vec<Group> {
         };
         let frame = costing(learner, 1.0);
         let same = |g: &&mut Group| matches!(learner, Learner::Svc(_)) && g.learner == frame;
-        match groups.iter_mut().find(same) {
-            Some(group) => group.cells.push((cell, cost)),
-            None => {
-                let learner = if matches!(learner, Learner::Svc(_)) { frame } else { learner.clone() };
-                groups.push(Group { learner, cells: vec![(cell, cost)] });
-            }
+        if let Some(group) = groups.iter_mut().find(same) {
+            group.cells.push((cell, cost));
+        } else {
+            let learner = if matches!(learner, Learner::Svc(_)) { frame } else { learner.clone() };
+            groups.push(Group { learner, cells: vec![(cell, cost)] });
         }
     }
     groups

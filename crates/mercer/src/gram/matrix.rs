@@ -118,15 +118,12 @@ impl Rows for Matrix {
 
     fn apply(&self, rows: &[u32], coef: &[f64], out: &mut [f64], _par: Par) {
         let run = |r: u32| r as usize * self.n..(r as usize + 1) * self.n;
-        match &self.exact {
-            Some(exact) => {
-                let lines: Vec<&[f64]> = rows.iter().map(|&r| &exact[run(r)]).collect();
-                accumulate(out, &lines, coef);
-            }
-            None => {
-                let lines: Vec<&[f32]> = rows.iter().map(|&r| &self.values[run(r)]).collect();
-                accumulate(out, &lines, coef);
-            }
+        if let Some(exact) = &self.exact {
+            let lines: Vec<&[f64]> = rows.iter().map(|&r| &exact[run(r)]).collect();
+            accumulate(out, &lines, coef);
+        } else {
+            let lines: Vec<&[f32]> = rows.iter().map(|&r| &self.values[run(r)]).collect();
+            accumulate(out, &lines, coef);
         }
     }
 

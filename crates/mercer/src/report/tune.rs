@@ -130,9 +130,10 @@ impl Tuned {
     fn setting(cell: &TunedCell) -> String {
         let params: Vec<String> =
             cell.params.iter().map(|(name, v)| format!("{name} = {}", brief(*v))).collect();
-        match params.is_empty() {
-            true => cell.kernel.clone(),
-            false => format!("{}, {}", cell.kernel, params.join(", ")),
+        if params.is_empty() {
+            cell.kernel.clone()
+        } else {
+            format!("{}, {}", cell.kernel, params.join(", "))
         }
     }
 
@@ -288,7 +289,7 @@ impl Report for Tuned {
         }
         match &self.file {
             Some(file) => {
-                page.remark(Tone::Good, '✓', &format!("{}: trained so on all rows", file.display()))
+                page.remark(Tone::Good, '✓', &format!("{}: trained so on all rows", file.display()));
             }
             None => page.remark(Tone::Quiet, '-', "-o MODEL trains it on all rows"),
         }

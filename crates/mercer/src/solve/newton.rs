@@ -2,26 +2,26 @@
 //!
 //! Pairs creep where the free variables' matrix is nearly singular: at C = 1e6 a smooth kernel can take tens of
 //! millions of steps. There the bounds hardly change any more, and what is left is an equality-constrained quadratic
-//! problem: one Cholesky factorisation of order (free variables), a step until a bound is met, and again. Pairs and
+//! problem: one Cholesky factorisation of order (free variables), a step until a bound is met, and again with it. Pairs and
 //! Newton steps take turns; both only ever go down, and pairs alone decide when it is over.
 
 use std::ops::ControlFlow;
 
 use mercer_num::Real;
-use mercer_num::factor::solve_spd;
+use mercer_num::factor::{Spd, solve_spd};
 use mercer_num::pass::accumulate;
 
 use super::pair::{self, End, Local, LocalRows, Look, Rule, Run, flags, low_bit, up_bit};
 use super::problem::MAX_GROUPS;
 
 /// Pair steps for each variable before Newton steps are tried.
-const PATIENCE: u64 = 20;
+const PATIENCE: u64 = 10;
 
 /// Most free variables: a factorisation of this order takes about a second.
 const MOST_FREE: usize = 3000;
 
 /// Newton steps in a row: each ends at a bound, so more of them than this means that the bounds are not settled.
-const STEPS: usize = 24;
+const STEPS: usize = 128;
 
 /// Runs pairs, with Newton steps where pairs take long.
 pub(super) fn run<R: LocalRows>(
@@ -30,7 +30,7 @@ pub(super) fn run<R: LocalRows>(
     rule: &Rule,
     check: &mut dyn FnMut(Look<'_>) -> ControlFlow<()>,
 ) -> Run {
-    let mut patience = PATIENCE * p.beta.len() as u64 + 5000;
+    let mut patience = PATIENCE * p.beta.len() as u64 + 1000;
     let mut done = 0;
     loop {
         let left = rule.limit - done;
@@ -42,28 +42,18 @@ pub(super) fn run<R: LocalRows>(
             return Run { iterations: done, ..run };
         }
         // Where it does not help it is tried ever less often.
-        let blocked = (0..STEPS).take_while(|_| step(p, rows) == Step::Blocked).count();
-        patience = if blocked == STEPS { patience } else { 2 * patience };
+        patience = if steps(p, rows) == STEPS { patience } else { 2 * patience };
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Step {
-    /// Ended at a bound.
-    Blocked,
-    /// The minimum over the free variables, as far as the numbers go.
-    Full,
-    /// There was nothing to gain.
-    None,
-}
-
-/// One Newton step.
-fn step<R: LocalRows>(p: &mut Local, rows: &mut R) -> Step {
+/// Newton steps until one is not ended by a bound; returns how many were. One factorisation serves all of them: a variable
+/// that meets its bound is a further constraint, which costs one solution of the system.
+fn steps<R: LocalRows>(p: &mut Local, rows: &mut R) -> usize {
     let bits = |v: usize| up_bit(usize::from(p.group[v])) | low_bit(usize::from(p.group[v]));
     let free: Vec<usize> = (0..p.beta.len()).filter(|&v| p.flags[v] == bits(v)).collect();
     let m = free.len();
     if !(2..=MOST_FREE).contains(&m) {
-        return Step::None;
+        return 0;
     }
     let scale = free.iter().map(|&v| p.diag[v].abs()).sum::<f64>() / m as f64;
     // What rows of this precision cannot resolve is not to be followed: a proximal step.
@@ -79,76 +69,118 @@ fn step<R: LocalRows>(p: &mut Local, rows: &mut R) -> Step {
     for (x, &v) in free.iter().enumerate() {
         matrix[x * m + x] = p.diag[v] + ridge;
     }
-    let Some(direction) = direction(p, &free, &matrix) else { return Step::None };
-
-    let slope: f64 = free.iter().zip(&direction).map(|(&v, d)| p.gradient[v] * d).sum();
-    let bend: f64 = matrix
-        .chunks(m)
-        .zip(&direction)
-        .map(|(line, d)| d * line.iter().zip(&direction).map(|(a, b)| a * b).sum::<f64>())
-        .sum();
-    if slope >= 0.0 || bend <= 0.0 || !slope.is_finite() || !bend.is_finite() {
-        return Step::None;
+    let Ok(factor) = Spd::new(&matrix, m) else { return 0 };
+    drop(matrix);
+    let mut walk = Walk::new(p, &free, factor);
+    let mut blocked = 0;
+    while blocked < STEPS && walk.step(p, &free) {
+        blocked += 1;
     }
-    let (mut length, mut blocking) = (-slope / bend, None);
-    for (x, (&v, &d)) in free.iter().zip(&direction).enumerate() {
-        let bound = if d > 0.0 { p.upper[v] } else { p.lower[v] };
-        let room = (bound - p.beta[v]) / d;
-        if d != 0.0 && room < length {
-            (length, blocking) = (room, Some((x, bound)));
-        }
-    }
-    apply(p, rows, &free, &direction, length, blocking);
-    if blocking.is_some() { Step::Blocked } else { Step::Full }
+    settle(p, rows, &free, walk.beta);
+    blocked
 }
 
-/// Minus the inverse times the gradient, with each group's sum taken out.
-fn direction(p: &Local, free: &[usize], matrix: &[f64]) -> Option<Vec<f64>> {
-    let (m, groups) = (free.len(), p.groups);
-    let k = groups + 1;
-    let group = |x: usize| usize::from(p.group[free[x]]);
-    let mut right = vec![0.0; m * k];
-    for x in 0..m {
-        right[x * k] = -p.gradient[free[x]];
-        right[x * k + 1 + group(x)] = 1.0;
-    }
-    let (inverse, _) = solve_spd(matrix, m, &right, k).ok()?;
-    let mut sums = vec![0.0; groups * groups];
-    let mut wanted = vec![0.0; groups];
-    for x in 0..m {
-        wanted[group(x)] -= inverse[x * k];
-        for h in 0..groups {
-            sums[group(x) * groups + h] += inverse[x * k + 1 + h];
-        }
-    }
-    // A group without free variables has nothing to keep.
-    for g in 0..groups {
-        if sums[g * groups + g] == 0.0 {
-            sums[g * groups + g] = 1.0;
-        }
-    }
-    let (price, _) = solve_spd(&sums, groups, &wanted, 1).ok()?;
-    let part = |x: usize, h: usize| price[h] * inverse[x * k + 1 + h];
-    Some((0..m).map(|x| inverse[x * k] + (0..groups).map(|h| part(x, h)).sum::<f64>()).collect())
+/// A walk over the free variables: `u = -K^-1 g`, and `K^-1` of each constraint's row.
+struct Walk {
+    factor: Spd,
+    beta: Vec<f64>,
+    gradient: Vec<f64>,
+    u: Vec<f64>,
+    /// One after the other: first the groups' sums, then variables on their bound.
+    columns: Vec<f64>,
+    group: Vec<usize>,
+    groups: usize,
+    fixed: Vec<usize>,
 }
 
-/// Moves, keeps the sums to the last bit that f64 has, and brings the gradient up to date.
-fn apply<R: LocalRows>(
-    p: &mut Local,
-    rows: &mut R,
-    free: &[usize],
-    direction: &[f64],
-    length: f64,
-    blocking: Option<(usize, f64)>,
-) {
-    let mut target: Vec<f64> = free
-        .iter()
-        .zip(direction)
-        .map(|(&v, d)| (p.beta[v] + length * d).clamp(p.lower[v], p.upper[v]))
-        .collect();
-    if let Some((x, bound)) = blocking {
-        target[x] = bound;
+impl Walk {
+    fn new(p: &Local, free: &[usize], factor: Spd) -> Self {
+        let (m, groups) = (free.len(), p.groups);
+        let gradient: Vec<f64> = free.iter().map(|&v| p.gradient[v]).collect();
+        let group: Vec<usize> = free.iter().map(|&v| usize::from(p.group[v])).collect();
+        let mut u: Vec<f64> = gradient.iter().map(|g| -g).collect();
+        factor.solve(&mut u, 1);
+        let mut columns = vec![0.0; m * groups];
+        (0..m).for_each(|x| columns[group[x] * m + x] = 1.0);
+        factor.solve(&mut columns, groups);
+        let beta = free.iter().map(|&v| p.beta[v]).collect();
+        Walk { factor, beta, gradient, u, columns, group, groups, fixed: Vec::new() }
     }
+
+    /// A constraint's row times a vector.
+    fn times(&self, constraint: usize, vector: &[f64]) -> f64 {
+        match constraint.checked_sub(self.groups) {
+            Some(at) => vector[self.fixed[at]],
+            None => vector.iter().zip(&self.group).filter(|(_, g)| **g == constraint).map(|(v, _)| v).sum(),
+        }
+    }
+
+    /// The direction in which the minimum lies with all constraints kept, and the matrix times it.
+    fn direction(&self) -> Option<(Vec<f64>, Vec<f64>)> {
+        let (m, c) = (self.u.len(), self.groups + self.fixed.len());
+        let column = |b: usize| &self.columns[b * m..(b + 1) * m];
+        let mut small = vec![0.0; c * c];
+        for a in 0..c {
+            for b in 0..=a {
+                let v = self.times(a, column(b));
+                (small[a * c + b], small[b * c + a]) = (v, v);
+            }
+            // A group without free variables has nothing to keep.
+            if small[a * c + a] == 0.0 {
+                small[a * c + a] = 1.0;
+            }
+        }
+        let wanted: Vec<f64> = (0..c).map(|a| -self.times(a, &self.u)).collect();
+        let (price, _) = solve_spd(&small, c, &wanted, 1).ok()?;
+        let mut direction = self.u.clone();
+        let mut pull: Vec<f64> = self.gradient.iter().map(|g| -g).collect();
+        for (b, price) in price.iter().enumerate() {
+            direction.iter_mut().zip(column(b)).for_each(|(d, w)| *d += price * w);
+            match b.checked_sub(self.groups) {
+                Some(at) => pull[self.fixed[at]] += price,
+                None => {
+                    pull.iter_mut().zip(&self.group).filter(|(_, g)| **g == b).for_each(|(k, _)| *k += price);
+                }
+            }
+        }
+        self.fixed.iter().for_each(|&x| direction[x] = 0.0);
+        Some((direction, pull))
+    }
+
+    /// One step; whether a bound ended it.
+    fn step(&mut self, p: &Local, free: &[usize]) -> bool {
+        let Some((direction, pull)) = self.direction() else { return false };
+        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        let (slope, bend) = (dot(&self.gradient, &direction), dot(&pull, &direction));
+        if slope >= 0.0 || bend <= 0.0 || !slope.is_finite() || !bend.is_finite() {
+            return false;
+        }
+        let (mut length, mut blocking) = (-slope / bend, None);
+        for (x, (&v, &d)) in free.iter().zip(&direction).enumerate() {
+            let bound = if d > 0.0 { p.upper[v] } else { p.lower[v] };
+            let room = (bound - self.beta[x]) / d;
+            if d != 0.0 && room < length {
+                (length, blocking) = (room.max(0.0), Some((x, bound)));
+            }
+        }
+        for (x, (&v, d)) in free.iter().zip(&direction).enumerate() {
+            self.beta[x] = (self.beta[x] + length * d).clamp(p.lower[v], p.upper[v]);
+            self.u[x] -= length * d;
+            self.gradient[x] += length * pull[x];
+        }
+        let Some((x, bound)) = blocking else { return false };
+        self.beta[x] = bound;
+        self.fixed.push(x);
+        let at = self.columns.len();
+        self.columns.resize(at + self.u.len(), 0.0);
+        self.columns[at + x] = 1.0;
+        self.factor.solve(&mut self.columns[at..], 1);
+        true
+    }
+}
+
+/// Takes new values, keeps the sums to the last bit that f64 has, and brings the gradient up to date.
+fn settle<R: LocalRows>(p: &mut Local, rows: &mut R, free: &[usize], mut target: Vec<f64>) {
     // What rounding leaves of a sum goes to the variable with most room.
     for g in 0..p.groups {
         let members = || (0..free.len()).filter(|&x| usize::from(p.group[free[x]]) == g);

@@ -158,7 +158,7 @@ pub fn search(
     let folds = params.splits.folds(data, params.seed)?;
     let trials = Trials::new(data, recipes, &folds, metric, par)?;
     let mut journal = match &params.checkpoint {
-        Some(path) => Some(Journal::open(path, fingerprint(data, recipes, base, params, metric)?)?),
+        Some(path) => Some(Journal::open(path, fingerprint(data, recipes, base, params, metric))?),
         None => None,
     };
     let times = match params.splits {
@@ -326,7 +326,7 @@ fn fingerprint(
     base: &Learner,
     params: &SearchParams,
     metric: &Metric,
-) -> Result<u64> {
+) -> u64 {
     let mut print = Fingerprint::new();
     let words = format!(
         "{recipes:?} {base:?} {:?} {} {:?} {} {} {} {}",
@@ -345,7 +345,7 @@ fn fingerprint(
         Targets::Reals(values) => values.iter().for_each(|v| print.add(&v.to_bits().to_le_bytes())),
         Targets::None => {}
     }
-    Ok(print.value())
+    print.value()
 }
 
 #[cfg(test)]

@@ -37,7 +37,11 @@ pub(super) fn run(
     let folds = table.first().map_or(0, Vec::len);
     let race = race && folds >= WORTH;
     let mut dropped = vec![false; table.len()];
-    for part in if race { vec![0..HEAT, HEAT..folds] } else { vec![0..folds] } {
+    let first = if race { HEAT } else { folds };
+    for part in [0..first, first..folds] {
+        if part.is_empty() {
+            continue;
+        }
         if part.start > 0 {
             dropped = hopeless(table, part.start, heat.lower);
         }

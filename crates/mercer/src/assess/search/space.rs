@@ -160,8 +160,8 @@ fn around(values: &[f64], at: usize, times: usize) -> Vec<f64> {
         return vec![here];
     }
     let by_factor = values.iter().all(|v| *v > 0.0);
-    let (to, from): (fn(f64) -> f64, fn(f64) -> f64) =
-        if by_factor { (f64::ln, f64::exp) } else { (|v| v, |v| v) };
+    let to = |v: f64| if by_factor { v.ln() } else { v };
+    let from = |v: f64| if by_factor { v.exp() } else { v };
     let below = if at > 0 { to(here) - to(values[at - 1]) } else { to(values[1]) - to(here) };
     let above = if at + 1 < values.len() { to(values[at + 1]) - to(here) } else { below };
     let step = |size: f64, i: usize| size * i as f64 / times as f64;

@@ -1,6 +1,6 @@
 //! A table of numbers as tinted cells: scores over two parameters.
 
-use super::canvas::{Anchor, Canvas, short, text_width};
+use super::canvas::{Anchor, Canvas, text_width};
 use super::{Svg, WIDTH};
 
 /// A table with names for its rows and columns.
@@ -75,7 +75,7 @@ pub fn brief(value: f64) -> String {
     if value != 0.0 && !(1e-3..1e5).contains(&value.abs()) {
         return format!("{value:.0e}");
     }
-    if value.abs() >= 100.0 { format!("{value:.0}") } else { short((value * 1e4).round() / 1e4) }
+    if value.abs() >= 100.0 { format!("{value:.0}") } else { ((value * 1e4).round() / 1e4).to_string() }
 }
 
 #[cfg(test)]
