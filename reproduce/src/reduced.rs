@@ -65,14 +65,22 @@ impl Lab<'_> {
 
 impl Ten {
     /// The machines of some tries with coefficients trained anew on the training digits.
-    pub(crate) fn retrained(&self, lab: &Lab<'_>, tries: &[Try], machines: &[SvcModel]) -> Result<Vec<Row>> {
+    pub(crate) fn retrained(
+        &self,
+        lab: &Lab<'_>,
+        group: &'static str,
+        tries: &[Try],
+        machines: &[SvcModel],
+    ) -> Result<Vec<Row>> {
         let mut rows = Vec::new();
         for (t, machine) in tries.iter().zip(machines) {
-            let model = Model::from(Body::Svc(machine.clone())).retrained(&self.digits.train, lab.par())?;
+            let model =
+                Model::from(Body::Svc(machine.clone())).retrained(&self.digits.train, 0, lab.par())?;
             let Body::Svc(machine) = &model.body else { continue };
             let error = error_percent(machine, &self.digits.test, lab.par())?;
-            let t = Try { group: "after phase two, coefficients trained anew", ..t.clone() };
-            rows.push(t.row("test error", None, error, Unit::Percent, Better::Lower));
+            let t = Try { group, ..t.clone() };
+            let paper = t.paper.and_then(|p| lab.paper(p));
+            rows.push(t.row("test error", paper, error, Unit::Percent, Better::Lower));
             rows.push(t.row("vectors", None, vectors(&machine.expansion), Unit::Count, Better::Near));
         }
         Ok(rows)

@@ -93,7 +93,8 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
     rows.extend(found);
     second.extend(tries);
     moved.extend(machines);
-    rows.extend(ten.retrained(lab, &second, &moved)?);
+    let open: Vec<Try> = second.iter().map(|t| Try { paper: None, ..t.clone() }).collect();
+    rows.extend(ten.retrained(lab, "after phase two, coefficients trained anew", &open, &moved)?);
     Ok(rows)
 }
 

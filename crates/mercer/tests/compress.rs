@@ -159,10 +159,13 @@ fn coefficients_trained_anew_serve_the_data_better() {
     let anew = whole.compress(&params, Some(&data), Par::one(), &mut silent()).expect("smaller");
     assert!(errors(&anew.model) <= errors(&small.model), "{} {}", errors(&anew.model), errors(&small.model));
     assert_eq!(
-        small.model.retrained(&data, Par::one()).expect("labels").body.expansion(),
+        small.model.retrained(&data, 0, Par::one()).expect("labels").body.expansion(),
         anew.model.body.expansion()
     );
     assert!(anew.about.notes.iter().any(|n| n.contains("trained anew")), "{:?}", anew.about.notes);
+    let moved = small.model.retrained(&data, 4, Par::new(2)).expect("labels");
+    assert!(errors(&moved) <= errors(&anew.model), "{} {}", errors(&moved), errors(&anew.model));
+    assert_ne!(moved.body.expansion().centres(), small.model.body.expansion().centres());
     let refused = whole.compress(&params, None, Par::one(), &mut silent()).expect_err("no labels");
     assert!(refused.to_string().contains("data with targets"), "{refused}");
     // Regression, too; a one-class machine has nothing to be trained on.
@@ -181,7 +184,7 @@ fn coefficients_trained_anew_serve_the_data_better() {
     assert!(off < near && off < 0.1, "{off} {near}");
     let one = OneClassParams { kernel: Some(RBF), nu: 0.3, ..OneClassParams::default() };
     let whole = Model::from(Body::OneClass(one.fit(sample, Par::one(), &mut silent()).expect("a fit")));
-    assert!(whole.retrained(&reals, Par::one()).is_err());
+    assert!(whole.retrained(&reals, 0, Par::one()).is_err());
 }
 
 #[test]

@@ -71,6 +71,10 @@ pub(crate) struct Compress {
     #[arg(long, requires = "file")]
     retrain: bool,
 
+    /// With --retrain: rounds in which the centres move as well, to where they fit the labels
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "retrain")]
+    rounds: usize,
+
     /// Steps of the joint descent over all new centres [default: 200; none for methods that select]
     #[arg(long, value_name = "N")]
     descent: Option<usize>,
@@ -124,7 +128,13 @@ impl Command for Compress {
             ..ReducedSetParams::default()
         };
         let mut watch = Progress::new(context).watch();
-        let params = CompressParams { goal, set, retrain: self.retrain, by_class: to == To::Libsvm };
+        let params = CompressParams {
+            goal,
+            set,
+            retrain: self.retrain,
+            rounds: self.rounds,
+            by_class: to == To::Libsvm,
+        };
         let small = whole.compress(&params, data.as_ref(), context.par, &mut watch)?;
         let curve = match &self.report {
             Some(_) => curve(&whole, &params, &small.about, data.as_ref(), context.par, &mut watch)?,

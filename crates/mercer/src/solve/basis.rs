@@ -31,7 +31,7 @@ pub enum Loss {
 
 impl Loss {
     /// The value that the output is pulled to, if it has a loss.
-    fn pull(self, f: f64, y: f64) -> Option<f64> {
+    pub(crate) fn pull(self, f: f64, y: f64) -> Option<f64> {
         match self {
             Loss::Hinge => (y * f < 1.0).then_some(y),
             Loss::Tube(epsilon) => {

@@ -42,6 +42,9 @@ pub struct CompressParams {
     /// Whether coefficients are trained anew on labelled data, by the machine's own losses, instead of being those nearest
     /// to the old machine (Keerthi, Chapelle and DeCoste 2006). For classifiers and regression.
     pub retrain: bool,
+    /// With `retrain`: rounds in which the centres move as well, to where they fit the labels, and the coefficients follow.
+    /// What comes out is a machine of its own, no longer an approximation of the old one.
+    pub rounds: usize,
     /// Whether the centres of each class are replaced by centres of that class, for machines of pairs: the form that LIBSVM's
     /// files have. Without effect on machines with one output.
     pub by_class: bool,
@@ -50,11 +53,16 @@ pub struct CompressParams {
 impl Default for CompressParams {
     fn default() -> Self {
         let set = ReducedSetParams::default();
-        CompressParams { goal: Goal::Size(set.size), set, retrain: false, by_class: false }
+        CompressParams { goal: Goal::Size(set.size), set, retrain: false, rounds: 0, by_class: false }
     }
 }
 
 impl CompressParams {
+    /// Rounds of training anew, the first for the coefficients alone; none: as they are.
+    fn anew(&self) -> Option<usize> {
+        self.retrain.then_some(self.rounds)
+    }
+
     /// The expansion to make smaller, and how.
     fn on<'b>(&self, old: &'b Body) -> Result<(Cow<'b, Expansion>, ReducedSetParams)> {
         match old {
@@ -112,12 +120,12 @@ impl Model {
         };
         self.on_rows(params, data, par, |old, rows| {
             let mut enough = |small: &Expansion| {
-                let (body, _) = refit(old, small.clone(), rows, params.retrain, par)?;
+                let (body, _) = refit(old, small.clone(), rows, params.anew(), par)?;
                 Ok(rows.agreement(&body, par)? >= least)
             };
             let (whole, set) = params.on(old)?;
             let reduced = reduce_until(&whole, &set, &mut enough, par, watch)?;
-            self.finished(old, reduced, rows, params.retrain, par)
+            self.finished(old, reduced, rows, params.anew(), par)
         })
     }
 
@@ -134,16 +142,18 @@ impl Model {
         self.on_rows(params, data, par, |old, rows| {
             let (whole, set) = params.on(old)?;
             let all = reduce_path(&whole, &set, wanted, par, watch)?;
-            all.into_iter().map(|reduced| self.finished(old, reduced, rows, params.retrain, par)).collect()
+            all.into_iter().map(|reduced| self.finished(old, reduced, rows, params.anew(), par)).collect()
         })
     }
 
     /// The same centres with coefficients and thresholds trained anew on labelled data, by the machine's own losses squared
     /// (Keerthi, Chapelle and DeCoste 2006). For classifiers and regression.
-    pub fn retrained(&self, data: &Dataset, par: Par) -> Result<Model> {
-        let params = CompressParams { retrain: true, ..CompressParams::default() };
+    ///
+    /// In each of `rounds` the centres move as well: see [`CompressParams::rounds`].
+    pub fn retrained(&self, data: &Dataset, rounds: usize, par: Par) -> Result<Model> {
+        let params = CompressParams { retrain: true, rounds, ..CompressParams::default() };
         self.on_rows(&params, Some(data), par, |old, rows| {
-            let (mut body, notes) = refit(old, old.entry().clone(), rows, true, par)?;
+            let (mut body, notes) = refit(old, old.entry().clone(), rows, params.anew(), par)?;
             body.info_mut().notes.extend(notes);
             Ok(Model { body, ..self.clone() })
         })
@@ -179,7 +189,7 @@ impl Model {
         old: &Body,
         reduced: Reduced,
         rows: &Rows<'_>,
-        retrain: bool,
+        retrain: Option<usize>,
         par: Par,
     ) -> Result<Compressed> {
         let (mut body, mut notes) = refit(old, reduced.expansion, rows, retrain, par)?;

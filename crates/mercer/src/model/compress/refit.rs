@@ -9,7 +9,9 @@ use crate::model::Body;
 use crate::model::svc::{Machine, Reject, Sigmoid, SvcModel, Wanted};
 use crate::num::Buffer;
 use crate::par::Par;
+use crate::reduce::reduced_set::{Fit, fit_rows};
 use crate::solve::{BasisProblem, Loss, fit_basis, hinge_shift};
+use crate::watch::silent;
 
 /// The classes a machine gives, if it gives classes.
 pub(super) fn answers(body: &Body, view: View<'_>, par: Par) -> Result<Option<Labels>> {
@@ -24,25 +26,26 @@ pub(super) fn refit(
     old: &Body,
     small: Expansion,
     rows: &Rows<'_>,
-    retrain: bool,
+    retrain: Option<usize>,
     par: Par,
 ) -> Result<(Body, Vec<String>)> {
     let mut notes = Vec::new();
     let body = match old {
         Body::Svc(m) => Body::Svc(classifier(m, &small, rows, retrain, &mut notes, par)?),
-        Body::Svr(m) if retrain => {
+        Body::Svr(m) if retrain.is_some() => {
             let target = rows.targets.map_or(Ok(&[][..]), Targets::reals)?;
             let tube = Loss::Tube(m.epsilon.unwrap_or(m.params.epsilon));
             let per_output = |_: usize| (target.to_vec(), vec![1.0; target.len()]);
-            notes.push(format!("coefficients were trained anew on the new centres, with C = {}", m.params.c));
+            notes.push(anew(retrain, m.params.c));
+            let rounds = retrain.unwrap_or(0);
             Body::Svr(crate::model::SvrModel {
-                expansion: retrained(&small, rows.view, m.params.c, tube, per_output, par)?,
+                expansion: retrained(&small, rows.view, m.params.c, tube, per_output, rounds, par)?,
                 support: Vec::new(),
                 checkpoint: None,
                 ..m.clone()
             })
         }
-        _ if retrain => {
+        _ if retrain.is_some() => {
             return Err(Error::Unsupported("only classifiers and regression are trained anew".into()));
         }
         Body::Svr(m) => Body::Svr(crate::model::SvrModel {
@@ -131,7 +134,7 @@ fn classifier(
     old: &SvcModel,
     small: &Expansion,
     rows: &Rows<'_>,
-    retrain: bool,
+    retrain: Option<usize>,
     notes: &mut Vec<String>,
     par: Par,
 ) -> Result<SvcModel> {
@@ -152,22 +155,22 @@ fn classifier(
     };
     let judged = |o: usize| wanted.iter().map(move |&class| side(&old.machines[o], class));
     let mut small = small.clone();
-    if retrain {
+    if let Some(rounds) = retrain {
         let per_output = |o: usize| {
             let target = judged(o).map(|s| if s == Some(true) { 1.0 } else { -1.0 }).collect();
             let weight = judged(o).zip(&weight).map(|(s, v)| if s.is_some() { *v } else { 0.0 }).collect();
             (target, weight)
         };
-        small = retrained(&small, rows.view, old.params.c, Loss::Hinge, per_output, par)?;
+        small = retrained(&small, rows.view, old.params.c, Loss::Hinge, per_output, rounds, par)?;
         now = small.evaluate(rows.view, par)?;
-        notes.push(format!("coefficients were trained anew on the new centres, with C = {}", old.params.c));
+        notes.push(anew(retrain, old.params.c));
     }
     let shift: Vec<f64> = (0..k)
         .map(|o| {
             let rows = judged(o).zip(now.chunks(k)).zip(&weight);
             let rows: Vec<(f64, bool, f64)> =
                 rows.filter_map(|((s, line), v)| s.map(|s| (line[o], s, *v))).collect();
-            if retrain { 0.0 } else { hinge_shift(&rows).unwrap_or(mean[o]) }
+            if retrain.is_some() { 0.0 } else { hinge_shift(&rows).unwrap_or(mean[o]) }
         })
         .collect();
     let offset = sum(small.offset(), &shift);
@@ -216,13 +219,55 @@ fn classifier(
     Ok(new)
 }
 
-/// The machines trained anew on their centres, each on those that it has coefficients for.
+/// What training anew is called.
+fn anew(retrain: Option<usize>, c: f64) -> String {
+    match retrain {
+        Some(rounds) if rounds > 0 => {
+            format!("centres and coefficients were trained anew in {rounds} rounds, with C = {c}")
+        }
+        _ => format!("coefficients were trained anew on the new centres, with C = {c}"),
+    }
+}
+
+/// Steps of the centres in a round of training anew.
+const STEPS: usize = 12;
+
+/// The machines trained anew: coefficients, then in each round centres and coefficients.
 fn retrained(
     small: &Expansion,
     view: View<'_>,
     c: f64,
     loss: Loss,
     per_output: impl Fn(usize) -> (Vec<f64>, Vec<f64>),
+    rounds: usize,
+    par: Par,
+) -> Result<Expansion> {
+    let mut now = on_centres(small, view, c, loss, &per_output, par)?;
+    if rounds == 0 {
+        return Ok(now);
+    }
+    let (n, k) = (view.n, small.outputs());
+    let (mut target, mut weight) = (vec![0.0; n * k], vec![0.0; n * k]);
+    for o in 0..k {
+        let (t, w) = per_output(o);
+        target.iter_mut().skip(o).step_by(k).zip(t).for_each(|(to, t)| *to = t);
+        weight.iter_mut().skip(o).step_by(k).zip(w).for_each(|(to, w)| *to = w);
+    }
+    let fit = Fit { view, target: &target, weight: &weight, c, loss };
+    for _ in 0..rounds {
+        let moved = fit_rows(&now, &fit, STEPS, par, &mut silent())?;
+        now = on_centres(&moved, view, c, loss, &per_output, par)?;
+    }
+    Ok(now)
+}
+
+/// The coefficients trained anew, each machine's on the centres that it has coefficients for.
+fn on_centres(
+    small: &Expansion,
+    view: View<'_>,
+    c: f64,
+    loss: Loss,
+    per_output: &impl Fn(usize) -> (Vec<f64>, Vec<f64>),
     par: Par,
 ) -> Result<Expansion> {
     let (m, k) = (small.len(), small.outputs());

@@ -23,6 +23,7 @@
 mod construct;
 mod descend;
 mod family;
+mod fit_rows;
 mod fixed_point;
 mod gradient;
 mod join;
@@ -43,6 +44,7 @@ use crate::error::{Error, Result};
 use crate::expansion::Expansion;
 
 pub use family::{Family, reduce_within};
+pub use fit_rows::{Fit, fit_rows};
 pub use l1::Weighting;
 pub use run::{reduce, reduce_path, reduce_until};
 
