@@ -1,7 +1,10 @@
 //! How good a model is: metrics, curves, and a whole evaluation on labelled data. Floor 8.
 
+pub mod bounds;
 mod classes;
+mod compare;
 mod curve;
+mod distribution;
 mod evaluation;
 pub mod metric;
 mod search;
@@ -10,6 +13,9 @@ mod tuning;
 mod validate;
 
 pub use classes::{ClassScores, per_class};
+pub use compare::{
+    Comparison, McNemar, PairedT, SupportOverlap, mcnemar, paired_t, shared_by, support_overlap,
+};
 pub use curve::{Curve, pr_curve, roc_curve};
 pub use evaluation::{ClassEvaluation, Evaluation, NoveltyEvaluation, RealEvaluation, interval};
 pub use search::{Axis, Cell, Family, Flat, Found, SearchParams, Setting, Space, Stage, by_factors, search};

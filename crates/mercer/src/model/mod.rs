@@ -37,6 +37,7 @@ pub use learner::{Learner, LearnerEntry};
 pub use model::{Body, Description, Model, Names, Task};
 pub use one_class::{OneClassModel, OneClassParams};
 pub use plan::{Choice, Plan, Scaling, Wishes};
+pub(crate) use ridge::right_sides;
 pub use ridge::{RidgeMethod, RidgeModel, RidgeParams};
 pub use sample::Sample;
 pub use sphere::{SphereModel, SphereParams, enclosing_radius2};

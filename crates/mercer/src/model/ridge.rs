@@ -167,6 +167,11 @@ impl RidgeParams {
         })
     }
 
+    /// The kernel asked for, or the one that follows from the sample.
+    pub(crate) fn kernel_for(&self, sample: &Sample<'_>) -> Result<Kernel> {
+        kernel_or_default(self.kernel.as_ref(), sample)
+    }
+
     /// `(K + diag(shift)) x = right` for each right side.
     #[expect(clippy::too_many_arguments, reason = "the system and what solving it obeys")]
     fn solve(
@@ -234,10 +239,10 @@ fn exact(rows: &dyn Rows, par: Par) -> Vec<f64> {
 }
 
 /// Columns of numbers to regress on.
-type RightSides = Vec<Vec<f64>>;
+pub(crate) type RightSides = Vec<Vec<f64>>;
 
 /// The numbers to regress on, and the classes' names.
-fn right_sides(targets: &Targets) -> Result<(RightSides, Option<Vec<String>>)> {
+pub(crate) fn right_sides(targets: &Targets) -> Result<(RightSides, Option<Vec<String>>)> {
     match targets {
         Targets::Reals(y) => match y.iter().position(|y| !y.is_finite()) {
             Some(i) => Err(Error::param(format!("target of row {}", i + 1), y[i], "a finite number")),

@@ -5,7 +5,8 @@
 //! out its optimality is checked against f64 kernel values wherever f32 rounding could matter at the tolerance asked.
 //!
 //! Beside it: linear systems ([`solve_linear`]), eigenvectors ([`eigen`]), many small smooth problems at once
-//! ([`lbfgs`]), and machines on given centres in the primal ([`fit_basis`]).
+//! ([`lbfgs`]), machines on given centres in the primal ([`fit_basis`]), and two-class machines for all C at once
+//! ([`path()`]).
 
 mod basis;
 mod choose;
@@ -17,6 +18,7 @@ pub mod lbfgs;
 mod linear;
 mod newton;
 mod pair;
+mod path;
 mod problem;
 mod smo;
 mod state;
@@ -38,6 +40,7 @@ use crate::watch::{Info, Step, Stop, Watch};
 pub use basis::{BasisProblem, Loss, fit_basis, hinge_shift};
 pub use descent::{DescentParams, LinearProblem, LinearSolution, Vectors, descend};
 pub use linear::{LinearParams, solve_linear};
+pub use path::{Path, PathParams, PathPoint, PathProblem, path};
 pub use problem::{Groups, Problem, Shift};
 use state::State;
 

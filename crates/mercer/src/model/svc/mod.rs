@@ -35,6 +35,7 @@ mod machine;
 mod model;
 mod multiclass;
 mod params;
+mod path;
 mod persist;
 mod platt;
 mod reject;
@@ -61,6 +62,7 @@ pub use machine::Margin;
 pub use model::{Machine, Probabilities, SvcModel};
 pub use multiclass::Sides;
 pub use params::{ClassWeights, Kind, Multi, Slack, SvcParams, Ties};
+pub use path::SvcPath;
 pub use platt::Sigmoid;
 pub use reject::{Reject, Wanted};
 

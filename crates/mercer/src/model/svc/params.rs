@@ -232,7 +232,7 @@ impl SvcParams {
     }
 
     /// The factor of C of each class. Fails on a name that no class has: it would be without effect.
-    pub(in crate::model) fn weights_of(&self, labels: &Labels) -> Result<Vec<f64>> {
+    pub(crate) fn weights_of(&self, labels: &Labels) -> Result<Vec<f64>> {
         let k = labels.names.len();
         match &self.class_weights {
             ClassWeights::Even => Ok(vec![1.0; k]),

@@ -1,0 +1,183 @@
+//! C chosen by the risk bound, again and again (Schoelkopf 1997, section 2.6.2).
+//!
+//! A machine minimises `|w|^2 / (2 C) + sum xi`; the risk bound asks to minimise an error rate plus a term in
+//! `h = c1 R^2 |w|^2`. With `sum xi = c2 errors`, both have the same gradient in w where
+//!
+//! ```text
+//! C = sqrt( l (h (log(2 l / h) + 1) - log(eta / 4)) ) / (c1 c2 l R^2 log(2 l / h))
+//! ```
+//!
+//! h and c2 follow from training with some C, which gives the next C. Equation 2.52 as printed,
+//!
+//! ```text
+//! C = sqrt( l (h log(2 l / h) - log(eta / 4)) ) / (c1 c2 l R^2 (log(2 l / h) - 1)),
+//! ```
+//!
+//! drops the + 1 of the bound it comes from and turns negative at h > 2 l / e; it is kept to compare with the paper.
+
+use serde::Serialize;
+
+use super::trained::Trained;
+use crate::error::{Error, Result};
+use crate::gram::Rows;
+use crate::model::Sample;
+use crate::model::svc::{Kind, Slack, SvcModel, SvcParams};
+use crate::par::Par;
+use crate::watch::Watch;
+
+/// Which equation gives the next C.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CRule {
+    /// The one that follows from the bound.
+    #[default]
+    Corrected,
+    /// Equation 2.52 as it stands in the paper.
+    Printed,
+}
+
+/// What the iteration obeys.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AutoC {
+    /// How tight `h <= c1 R^2 |w|^2` is taken to be.
+    pub c1: f64,
+    /// The bound holds with a probability of at least 1 - eta.
+    pub eta: f64,
+    /// The first C: so large that no error is allowed.
+    pub start: f64,
+    /// Trainings after the first.
+    pub steps: usize,
+    /// It ends where C moves by less than this share of itself.
+    pub tol: f64,
+    /// Which equation.
+    pub rule: CRule,
+}
+
+impl Default for AutoC {
+    fn default() -> Self {
+        AutoC { c1: 1.0, eta: 0.2, start: 1e10, steps: 5, tol: 0.0, rule: CRule::Corrected }
+    }
+}
+
+/// One training of the iteration.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CStep {
+    /// C.
+    pub c: f64,
+    /// `sum xi` over errors; 1 where there are none.
+    pub c2: f64,
+    /// Errors on the training rows.
+    pub training_errors: usize,
+    /// Support vectors.
+    pub support: usize,
+    /// |w|.
+    pub norm: f64,
+    /// c1 R^2 |w|^2.
+    pub dimension: f64,
+    /// What the equation gives from here; none where it gives nothing: h is too large.
+    pub next: Option<f64>,
+}
+
+/// A C chosen, and how it came about.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ChosenC {
+    /// C of the last training.
+    pub c: f64,
+    /// All trainings.
+    pub steps: Vec<CStep>,
+    /// What it rests on.
+    pub assumes: &'static str,
+}
+
+impl AutoC {
+    /// The next C from a machine's numbers; none where the equation has no answer.
+    ///
+    /// ```
+    /// use mercer::assess::bounds::{AutoC, CRule};
+    /// let corrected = AutoC::default();
+    /// let printed = AutoC { rule: CRule::Printed, ..AutoC::default() };
+    /// // l = 1000, R^2 = 1, |w|^2 = 100, c2 = 1.
+    /// assert!((corrected.next_c(1.0, 100.0, 1000, 1.0).unwrap() - 0.2114).abs() < 1e-4);
+    /// assert!((printed.next_c(1.0, 100.0, 1000, 1.0).unwrap() - 0.2754).abs() < 1e-4);
+    /// assert_eq!(printed.next_c(1.0, 800.0, 1000, 1.0), None);
+    /// ```
+    pub fn next_c(&self, radius2: f64, norm2: f64, rows: usize, c2: f64) -> Option<f64> {
+        let l = rows as f64;
+        let h = self.c1 * radius2 * norm2;
+        let log = (2.0 * l / h).ln();
+        let (above, below) = match self.rule {
+            CRule::Corrected => (h * (log + 1.0), log),
+            CRule::Printed => (h * log, log - 1.0),
+        };
+        let c = (l * (above - (self.eta / 4.0).ln())).sqrt() / (self.c1 * c2 * l * radius2 * below);
+        (h > 0.0 && below > 0.0 && c.is_finite()).then_some(c)
+    }
+
+    /// Chooses C for two classes: trains, computes the next C, and so on. `gram` is the sample's kernel matrix and
+    /// `radius2` R^2 of its rows ([`crate::model::enclosing_radius2`]), which all trainings share. `each` sees every machine.
+    pub fn run(
+        &self,
+        params: &SvcParams,
+        sample: Sample<'_>,
+        (gram, radius2): (&dyn Rows, f64),
+        par: Par,
+        watch: &mut Watch<'_>,
+        each: &mut dyn FnMut(&CStep, &SvcModel) -> Result<()>,
+    ) -> Result<ChosenC> {
+        self.check(params)?;
+        let sample = sample.with_gram(gram);
+        let mut steps: Vec<CStep> = Vec::new();
+        let mut c = self.start;
+        for _ in 0..=self.steps {
+            let model = SvcParams { c, ..params.clone() }.fit(sample, par, watch)?;
+            let machines = Trained::all(&model, sample, par, watch)?;
+            let [machine] = machines.as_slice() else {
+                return Err(Error::shape("machines", machines.len(), "1: two classes"));
+            };
+            let step = self.step(machine, radius2, c);
+            each(&step, &model)?;
+            let next = step.next;
+            steps.push(step);
+            match next {
+                Some(next) if (next - c).abs() > self.tol * c => c = next,
+                _ => break,
+            }
+        }
+        Ok(ChosenC {
+            c: steps.last().map_or(self.start, |s| s.c),
+            steps,
+            assumes: "c1 is the same for all machines, and errors are proportional to the sum of the slacks",
+        })
+    }
+
+    fn check(&self, params: &SvcParams) -> Result<()> {
+        if params.kind != Kind::C || params.slack != Slack::Linear {
+            return Err(Error::Unsupported("C is chosen for kind c with linear slack".into()));
+        }
+        for (name, value) in [("c1", self.c1), ("start", self.start)] {
+            if !(value > 0.0 && value.is_finite()) {
+                return Err(Error::param(name, value, "a number above 0"));
+            }
+        }
+        if !(self.eta > 0.0 && self.eta <= 1.0) {
+            return Err(Error::param("eta", self.eta, "a number above 0 and at most 1"));
+        }
+        Ok(())
+    }
+
+    fn step(&self, machine: &Trained<'_>, radius2: f64, c: f64) -> CStep {
+        let errors = machine.training_errors();
+        let slack: f64 = machine.label.iter().zip(&machine.output).map(|(y, f)| (1.0 - y * f).max(0.0)).sum();
+        let c2 = if errors == 0 { 1.0 } else { slack / errors as f64 };
+        let norm2 = machine.norm2();
+        CStep {
+            c,
+            c2,
+            training_errors: errors,
+            support: machine.support().len(),
+            norm: norm2.sqrt(),
+            dimension: self.c1 * radius2 * norm2,
+            next: self.next_c(radius2, norm2, machine.len(), c2),
+        }
+    }
+}

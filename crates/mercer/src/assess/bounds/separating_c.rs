@@ -1,0 +1,65 @@
+//! The smallest power of ten for C with which no training row is wrong (Schoelkopf 1997, section 2.2.1).
+//!
+//! A rule of thumb for data with little noise, where one expects that the classes can be told apart. Cost: a fit for
+//! each power tried, and where none will do, the search for a separating plane, which says whether any C would.
+
+use serde::Serialize;
+
+use crate::error::{Error, Result};
+use crate::model::Sample;
+use crate::model::svc::{Kind, Separation, SvcParams};
+use crate::par::Par;
+use crate::watch::Watch;
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SeparatingC {
+    /// The smallest C tried without training errors.
+    pub c: Option<f64>,
+    /// Every C tried, with its errors on the training rows.
+    pub tried: Vec<(f64, usize)>,
+    /// Whether some C would do.
+    pub separable: bool,
+    /// What it rests on.
+    pub assumes: &'static str,
+}
+
+/// Tries `10^n` for n in a range, upwards.
+pub fn separating_c(
+    params: &SvcParams,
+    sample: Sample<'_>,
+    powers: std::ops::RangeInclusive<i32>,
+    par: Par,
+    watch: &mut Watch<'_>,
+) -> Result<SeparatingC> {
+    let labels = sample.targets.classes()?;
+    let mut tried = Vec::new();
+    let mut found = None;
+    for n in powers {
+        let c = 10f64.powi(n);
+        let model = SvcParams { kind: Kind::C, c, ..params.clone() }.fit(sample, par, watch)?;
+        if sample.gram.is_some() {
+            return Err(Error::Unsupported("training errors are counted on points, not on a matrix".into()));
+        }
+        let told = model.predict(sample.points.view(), par)?;
+        let wrong = |&(i, &c): &(usize, &u32)| model.classes[c as usize] != labels.name_of(i);
+        let errors = told.iter().enumerate().filter(wrong).count();
+        tried.push((c, errors));
+        if errors == 0 {
+            found = Some(c);
+            break;
+        }
+    }
+    let separable = match found {
+        Some(_) => true,
+        None => {
+            params.separation(sample, par, watch)?.iter().all(|(_, s)| matches!(s, Separation::Separable(_)))
+        }
+    };
+    Ok(SeparatingC {
+        c: found,
+        tried,
+        separable,
+        assumes: "little noise: every training row's label is right",
+    })
+}

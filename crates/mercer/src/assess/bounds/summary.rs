@@ -1,0 +1,148 @@
+//! Everything that can be said of a fitted model without training again.
+
+use serde::Serialize;
+
+use super::alignment::{Alignment, alignment};
+use super::eigen_capacity::{self, EigenCapacity, eigen_capacity, gram_eigenvalues};
+use super::least_squares::{LeaveOneOut, ridge_leave_one_out};
+use super::radius_margin::{RadiusMargin, radius_margin};
+use super::span::{Span, span};
+use super::support::{SupportCount, support_count};
+use super::trained::Trained;
+use super::vc::{VcBound, vc_bound};
+use crate::data::{Dataset, Labels, Targets};
+use crate::error::{Error, Result};
+use crate::gram::KernelRows;
+use crate::model::{Body, Model, RidgeParams, Sample};
+use crate::par::Par;
+use crate::watch::Watch;
+
+/// Bounds and estimates of a model on its training data.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Bounds {
+    /// Rows of the data.
+    pub rows: usize,
+    /// Each machine of a classifier.
+    pub machines: Vec<MachineBounds>,
+    /// For ridge regression and least-squares machines: every row left out in turn.
+    pub leave_one_out: Option<LeaveOneOut>,
+    /// How well the kernel fits the targets.
+    pub alignment: Alignment,
+}
+
+/// Bounds of one machine.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MachineBounds {
+    /// What it tells apart.
+    pub name: String,
+    /// Rows it saw.
+    pub rows: usize,
+    /// Rows of them on the wrong side.
+    pub training_errors: usize,
+    /// The span estimate.
+    pub span: Span,
+    /// The number of support vectors.
+    pub support: SupportCount,
+    /// Radius and margin.
+    pub radius_margin: RadiusMargin,
+    /// The risk bound for that capacity.
+    pub vc: VcBound,
+    /// Capacity from the eigenvalues, where there are not too many rows.
+    pub eigen: Option<EigenCapacity>,
+}
+
+impl Bounds {
+    /// Looks at a classifier, ridge regression or least-squares machine and the data it was trained on. The risk bound
+    /// holds with a probability of at least 1 - `eta`.
+    ///
+    /// ```
+    /// use mercer::assess::bounds::Bounds;
+    /// use mercer::data::{Dataset, toy};
+    /// use mercer::model::{Plan, Wishes};
+    /// use mercer::{Par, watch};
+    ///
+    /// let (points, targets) = toy::banana(100, 1);
+    /// let data = Dataset::new(points, targets)?;
+    /// let model = Plan::new(&data, &Wishes::default(), Par::one())?.fit(Par::one(), &mut watch::silent())?;
+    /// let bounds = Bounds::of(&model, &data, 0.05, Par::one(), &mut watch::silent())?;
+    /// let machine = &bounds.machines[0];
+    /// assert!(machine.span.rate <= machine.support.rate);
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn of(model: &Model, data: &Dataset, eta: f64, par: Par, watch: &mut Watch<'_>) -> Result<Self> {
+        let points = model.stages.apply(data.points.view(), par)?;
+        let kernel = model.body.expansion().kernel();
+        let sample = Sample::new(&points, &data.targets);
+        let (machines, leave_one_out) = match &model.body {
+            Body::Svc(svc) => {
+                let trained = Trained::all(svc, sample, par, watch)?;
+                let one = |(o, machine): (usize, &Trained<'_>)| {
+                    MachineBounds::of(model.machine_name(o), machine, eta, par, watch)
+                };
+                (trained.iter().enumerate().map(one).collect::<Result<_>>()?, None)
+            }
+            Body::Ridge(ridge) => {
+                let targets = match (&data.targets, &ridge.names) {
+                    (Targets::Classes(labels), Some(names)) => Targets::Classes(in_order(labels, names)?),
+                    (other, _) => other.clone(),
+                };
+                let sample = Sample { targets: &targets, ..sample };
+                let params = RidgeParams { kernel: Some(kernel.clone()), ..ridge.params.clone() };
+                (Vec::new(), Some(ridge_leave_one_out(&params, sample, par)?))
+            }
+            _ => {
+                let why = "bounds are known for support vector classifiers, ridge regression and least-squares machines";
+                return Err(Error::Unsupported(why.into()));
+            }
+        };
+        let rows = KernelRows::new(kernel, &points)?;
+        Ok(Bounds {
+            rows: data.len(),
+            machines,
+            leave_one_out,
+            alignment: alignment(&rows, &data.targets, par)?,
+        })
+    }
+}
+
+impl MachineBounds {
+    /// Everything about one machine.
+    pub fn of(
+        name: String,
+        machine: &Trained<'_>,
+        eta: f64,
+        par: Par,
+        watch: &mut Watch<'_>,
+    ) -> Result<Self> {
+        let radius_margin = radius_margin(machine, par, watch)?;
+        let eigen = if machine.len() <= eigen_capacity::MOST {
+            let values = machine.on_rows(|rows| gram_eigenvalues(rows, par))?;
+            Some(eigen_capacity(&values, machine.len(), radius_margin.norm2.sqrt(), 1.0)?)
+        } else {
+            None
+        };
+        Ok(MachineBounds {
+            name,
+            rows: machine.len(),
+            training_errors: machine.training_errors(),
+            span: span(machine, par)?,
+            support: support_count(machine),
+            vc: vc_bound(radius_margin.capacity, machine.len(), machine.training_error(), eta)?,
+            radius_margin,
+            eigen,
+        })
+    }
+}
+
+/// The same labels, classes numbered by a list of names.
+fn in_order(labels: &Labels, names: &[String]) -> Result<Labels> {
+    let place = |class: u32| {
+        let name = &labels.names[class as usize];
+        let known = names.iter().position(|n| n == name);
+        known
+            .map(|p| p as u32)
+            .ok_or_else(|| Error::param("class", name, format!("one of the model's, {}", names.join(", "))))
+    };
+    let of_row = labels.of_row.iter().map(|&c| place(c)).collect::<Result<_>>()?;
+    Ok(Labels { names: names.to_vec(), of_row })
+}

@@ -1,0 +1,143 @@
+//! All solutions of a two-class machine between two values of C (Hastie, Rosset, Tibshirani and Zhu 2004).
+//!
+//! ```text
+//! minimise over beta   1/2 beta' K beta - y' beta,   0 <= y_i beta_i <= C v_i,   sum beta = 0,    for every C
+//! ```
+//!
+//! Rows are on the margin (E: `f(x_i) = y_i`, beta inside its box), on their bound (L: `beta_i = C v_i y_i`), or idle
+//! (R: beta = 0). While no row changes its place, beta and the offset b are linear in C:
+//!
+//! ```text
+//! K_EE q + b' 1 = -K_EL (v y)_L,    1' q = -(v y)_L' 1        q = d beta_E / dC,   b' = db / dC
+//! ```
+//!
+//! so all there is to find are the values of C where a row changes, the breakpoints. The walk begins with an ordinary
+//! solve at the smallest C, which settles classes of unequal size, and goes upwards. The border is folded into
+//! `A = K_EE + s 1 1'`, which is positive definite wherever the system has one answer. With no row on the margin b may
+//! lie in an interval, and the walk jumps to where that closes. Where rounding or ties leave the optimality conditions
+//! violated by more than the tolerance, it solves anew a little further on and says so.
+//!
+//! Cost: for n rows and e on the margin, `n e + e^3 / 3` a breakpoint, of which there are some multiples of n; rows of K
+//! in f64 for all rows that ever leave R.
+
+mod point;
+mod stand;
+mod walk;
+
+use crate::error::{Error, Result};
+use crate::gram::Rows;
+use crate::par::{Par, half_of_ram};
+use crate::watch::Watch;
+
+pub use point::{Path, PathPoint};
+use walk::Walk;
+
+/// A two-class machine for all C.
+#[derive(Clone, Copy)]
+pub struct PathProblem<'a> {
+    /// K, positive semidefinite.
+    pub rows: &'a dyn Rows,
+    /// y: +1 or -1 for each row.
+    pub labels: &'a [f64],
+    /// v: a factor of C for each row, above 0.
+    pub weights: &'a [f64],
+    /// Added to the diagonal of K.
+    pub shift: f64,
+}
+
+impl std::fmt::Debug for PathProblem<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PathProblem").field("n", &self.labels.len()).finish_non_exhaustive()
+    }
+}
+
+/// What a walk obeys.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PathParams {
+    /// Where it begins.
+    pub c_min: f64,
+    /// Where it ends.
+    pub c_max: f64,
+    /// Largest violation of the optimality conditions left.
+    pub tol: f64,
+    /// Most breakpoints; none: 50 a row, at least 10000.
+    pub max_breakpoints: Option<usize>,
+    /// Bytes for kernel values.
+    pub memory: usize,
+    /// Threads.
+    pub par: Par,
+}
+
+impl Default for PathParams {
+    fn default() -> Self {
+        PathParams {
+            c_min: 1e-3,
+            c_max: 1e3,
+            tol: 1e-7,
+            max_breakpoints: None,
+            memory: half_of_ram(),
+            par: Par::default(),
+        }
+    }
+}
+
+impl PathProblem<'_> {
+    fn check(&self, params: &PathParams) -> Result<()> {
+        let n = self.rows.len();
+        for (what, got) in [("labels", self.labels.len()), ("weights", self.weights.len())] {
+            if got != n {
+                return Err(Error::shape(what, got, format!("{n}, one a row")));
+            }
+        }
+        if let Some(w) = self.weights.iter().find(|w| !(**w > 0.0 && w.is_finite())) {
+            return Err(Error::param("weight of a row", w, "a number above 0"));
+        }
+        let positive = self.labels.iter().filter(|y| **y > 0.0).count();
+        if positive == 0 || positive == n {
+            return Err(Error::shape("classes", 1, 2));
+        }
+        for (name, value) in [("c_min", params.c_min), ("c_max", params.c_max), ("tol", params.tol)] {
+            if !(value > 0.0 && value.is_finite()) {
+                return Err(Error::param(name, value, "a number above 0"));
+            }
+        }
+        if params.c_max < params.c_min {
+            return Err(Error::param("c_max", params.c_max, format!("at least c_min, {}", params.c_min)));
+        }
+        if n.saturating_mul(n).saturating_mul(size_of::<f64>()) > params.memory {
+            let why = format!(
+                "a path over {n} rows needs {} MiB for kernel values, more than is allowed",
+                (n * n) >> 17
+            );
+            return Err(Error::Unsupported(why));
+        }
+        Ok(())
+    }
+}
+
+/// Walks from the smallest C to the largest.
+///
+/// ```
+/// use mercer::gram::Matrix;
+/// use mercer::solve::{PathParams, PathProblem, path};
+///
+/// // Four points on a line.
+/// let x = [-2.0_f64, -1.0, 1.0, 2.0];
+/// let k: Vec<f64> = x.iter().flat_map(|a| x.map(|b| a * b)).collect();
+/// let rows = Matrix::new(k, 4)?;
+/// let labels = [-1.0, -1.0, 1.0, 1.0];
+/// let problem = PathProblem { rows: &rows, labels: &labels, weights: &[1.0; 4], shift: 0.0 };
+/// let path = path(&problem, &PathParams::default(), &mut mercer::watch::silent())?;
+/// // From some C on no row is wrong and nothing changes any more: w = 1, both inner points on the margin.
+/// assert!((path.at(100.0)?.beta[2] - 0.5).abs() < 1e-9);
+/// // With a small C every coefficient is on its bound.
+/// assert!((path.at(0.01)?.beta[3] - 0.01).abs() < 1e-12);
+/// # Ok::<(), mercer::Error>(())
+/// ```
+pub fn path(problem: &PathProblem<'_>, params: &PathParams, watch: &mut Watch<'_>) -> Result<Path> {
+    problem.check(params)?;
+    Walk::new(problem, params, watch)?.run(watch)
+}
+
+#[cfg(test)]
+mod tests;
