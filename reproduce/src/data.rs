@@ -45,6 +45,12 @@ const VIEWS: usize = 72;
 /// Abalones, 4177 rows of 8 columns: how many rings the shell has.
 pub const ABALONE: Set = Set { name: "abalone", of: "shells", files: &["regression/abalone.svm.xz"] };
 
+/// Heart disease, 270 rows of 13 columns of mean 0 and deviation 1.
+pub const HEART: Set = Set { name: "heart", of: "rows", files: &["ida/heart.svm.xz"] };
+
+/// Two crescents in the plane, 5300 rows.
+pub const BANANA: Set = Set { name: "banana", of: "rows", files: &["ida/banana.svm.xz"] };
+
 /// Rows to learn from and rows to judge by.
 #[derive(Debug, Clone)]
 pub struct Split {
@@ -146,6 +152,15 @@ pub fn abalone(folder: &Path, rows: Option<usize>, par: Par) -> Result<Dataset> 
     let mut data = rows.map_or_else(|| data.clone(), |n| head(&data, n));
     data.points = data.points.to_dense()?;
     (_, data.points) = Stages::fit(&Stages::parse("standard")?, data.points.view(), par)?;
+    Ok(data)
+}
+
+/// A set of two classes, or the first so many rows of it.
+pub fn ida(folder: &Path, set: &Set, rows: Option<usize>) -> Result<Dataset> {
+    check(std::slice::from_ref(set), folder)?;
+    let data = read(folder.join(set.files[0]), &classes())?;
+    let mut data = rows.map_or_else(|| data.clone(), |n| head(&data, n));
+    data.points = data.points.to_dense()?;
     Ok(data)
 }
 

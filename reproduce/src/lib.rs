@@ -9,6 +9,7 @@
 //! # Ok::<(), mercer::Error>(())
 //! ```
 
+mod auto_c;
 mod components;
 pub mod data;
 mod denoise_curves;
@@ -32,8 +33,10 @@ mod rs_beyond;
 mod rs_construction;
 mod rs_selection_kpca;
 mod rs_selection_l1;
+mod span;
 mod sv_overlap;
 mod usps_kernels;
+mod vc_degree;
 mod virtual_sv_mnist;
 mod virtual_sv_usps;
 
@@ -73,6 +76,9 @@ pub struct Experiment {
 pub static ALL: &[Experiment] = &[
     usps_kernels::EXPERIMENT,
     sv_overlap::EXPERIMENT,
+    vc_degree::EXPERIMENT,
+    auto_c::EXPERIMENT,
+    span::EXPERIMENT,
     reject::EXPERIMENT,
     one_class::EXPERIMENT,
     local_kernels::EXPERIMENT,

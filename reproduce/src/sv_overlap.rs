@@ -8,9 +8,8 @@
 //! The sigmoid kernel with the paper's threshold does badly on this copy of the digits, so what the sigmoid has a part
 //! in is shown a second time, with a threshold chosen on training rows.
 
-use std::collections::BTreeSet;
-
 use mercer::Result;
+use mercer::assess::{shared_by, support_overlap};
 use mercer::data::{Dataset, split};
 use mercer::kernel::Kernel;
 
@@ -66,8 +65,8 @@ const SUBSET: usize = 200;
 /// The kernels of the tables.
 const NAMES: [&str; 3] = ["poly", "rbf", "sigmoid"];
 
-/// A set of support vectors.
-type Set = BTreeSet<u32>;
+/// A set of support vectors, by row.
+type Set = Vec<u32>;
 
 /// What was found with one kernel.
 struct Found {
@@ -117,7 +116,7 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
 /// All machines of one kernel.
 fn search(lab: &mut Lab<'_>, kernel: Kernel, train: &Dataset, seven: &Split) -> Result<Found> {
     let model = lab.classifier(kernel.clone(), C, train)?;
-    let (ten, mean) = (model.support.iter().copied().collect(), mean_support(&model));
+    let (ten, mean) = (model.support.clone(), mean_support(&model));
     let model = lab.classifier(kernel.clone(), C, &seven.train)?;
     let errors = errors(&model, &seven.test, lab.par())?;
     let order = split::shuffle(train.len(), 0);
@@ -126,7 +125,7 @@ fn search(lab: &mut Lab<'_>, kernel: Kernel, train: &Dataset, seven: &Split) -> 
         kernel,
         ten,
         mean,
-        seven: support(&model.machines[0]).into_iter().collect(),
+        seven: support(&model.machines[0]),
         permuted: support(&again.machines[0]).iter().map(|&r| order[r as usize] as u32).collect(),
         errors,
     })
@@ -186,12 +185,10 @@ impl Sheet<'_> {
 
     /// What three sets have in common.
     fn shared(&mut self, table: &str, sets: [&Set; 3], paper: [f64; 3], shares: [f64; 3]) {
-        let any: Set = sets.into_iter().flatten().copied().collect();
-        let found = |row: &u32| sets.iter().filter(|set| set.contains(row)).count();
-        let all = any.iter().filter(|row| found(row) == 3).count() as f64;
-        let two = any.iter().filter(|row| found(row) == 2).count() as f64;
+        let counts = shared_by(&sets.map(Vec::as_slice));
+        let (two, all, any) = (counts[1] as f64, counts[2] as f64, counts.iter().sum::<usize>() as f64);
         let names = ["all three kernels", "two of them", "any of them"];
-        for ((name, paper), got) in names.into_iter().zip(paper).zip([all, two, any.len() as f64]) {
+        for ((name, paper), got) in names.into_iter().zip(paper).zip([all, two, any]) {
             self.add(&[0, 1, 2], [table, name], "SVs", paper, got);
         }
         for ((name, set), paper) in NAMES.into_iter().zip(sets).zip(shares) {
@@ -201,8 +198,8 @@ impl Sheet<'_> {
 }
 
 /// The share of a set that is in another, in hundredths.
-fn share(of: &Set, among: &Set) -> f64 {
-    100.0 * of.intersection(among).count() as f64 / of.len() as f64
+fn share(of: &[u32], among: &[u32]) -> f64 {
+    100.0 * support_overlap(of, among).of_first
 }
 
 /// Tables 2.5, 2.6 above, 2.7.
@@ -268,7 +265,7 @@ fn digit_zero(lab: &mut Lab<'_>, rows: &mut Vec<Row>) -> Result<()> {
     for (k, kernel) in [poly(4, d), rbf(0.6, d), sigmoid(1.5, d)].into_iter().enumerate() {
         lab.step(format!("MNIST, digit 0, {kernel}"), 1 + k, 4)?;
         let model = lab.classifier(kernel, C, &train)?;
-        sets[k] = support(&model.machines[0]).into_iter().collect();
+        sets[k] = support(&model.machines[0]);
         sheet.add(&[k], [table, NAMES[k]], "SVs", paper::ZERO[k], sets[k].len() as f64);
     }
     sheet.shared(table, sets.each_ref(), paper::ZERO_SHARED, paper::ZERO_SHARES);
@@ -281,7 +278,7 @@ mod tests {
 
     #[test]
     fn shares_are_of_the_first_set() {
-        let (a, b) = (Set::from([1, 2, 3, 4]), Set::from([2, 3, 9]));
+        let (a, b) = ([1, 2, 3, 4], [2, 3, 9]);
         assert_eq!(share(&a, &b), 50.0);
         assert_eq!(share(&a, &a), 100.0);
     }

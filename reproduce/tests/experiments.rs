@@ -140,6 +140,30 @@ fn sv_overlap_is_large() {
 }
 
 #[test]
+fn bounds_choose_and_estimate() {
+    let Some(outcome) = small("vc-degree") else { return };
+    let degrees: Vec<f64> =
+        outcome.rows.iter().filter(|r| r.quantity == "degree").map(|r| r.mercer).collect();
+    assert!(degrees.len() == 20 && degrees.iter().all(|d| (2.0..=7.0).contains(d)), "{degrees:?}");
+    let total = |group: &str, quantity: &str| {
+        let row = outcome
+            .rows
+            .iter()
+            .find(|r| r.setting == "all ten" && r.group.contains(group) && r.quantity == quantity);
+        row.expect("a row").mercer
+    };
+    assert!(total("C by degree", "errors") >= total("C by degree", "best of 1-7"));
+    let Some(outcome) = small("auto-c") else { return };
+    assert_eq!(outcome.rows.len(), 2 * (6 * 4 + 10 * 5) + 1);
+    // Without training errors there is nothing to choose yet: two hundred digits teach something.
+    let start = outcome.rows.iter().find(|r| r.quantity == "ten classes").expect("a row").mercer;
+    assert!(start < 50.0, "{start}");
+    let Some(outcome) = small("span") else { return };
+    let correlation = outcome.rows.iter().find(|r| r.quantity == "correlation").expect("a row").mercer;
+    assert!((0.5..=1.0).contains(&correlation), "{correlation}");
+}
+
+#[test]
 fn rejecting_lowers_the_error() {
     let Some(outcome) = small("reject") else { return };
     let [error, rejected, support] = outcome.rows.as_slice() else { panic!("three rows") };

@@ -1,6 +1,8 @@
 //! One file a command. A command is a struct of arguments that can run; [`ALL`] is the one list of them, from which
 //! the parser, the help and the first screen are made.
 
+mod bounds;
+mod compare;
 mod completions;
 mod compress;
 mod convert;
@@ -30,6 +32,8 @@ pub(crate) static ALL: &[Entry] = &[
     entry::<predict::Predict>(),
     entry::<evaluate::Evaluate>(),
     entry::<explain::Explain>(),
+    entry::<bounds::Bound>(),
+    entry::<compare::Compare>(),
     entry::<train::Novelty>(),
     entry::<compress::Compress>(),
     entry::<convert::Convert>(),
@@ -56,7 +60,10 @@ pub(crate) static SINGLE: &[(&str, &[&str])] = &[
     ("Start here", &["tour"]),
     (
         "Learn",
-        &["train", "tune", "predict", "evaluate", "explain", "novelty", "compress", "denoise", "convert"],
+        &[
+            "train", "tune", "predict", "evaluate", "explain", "bounds", "compare", "novelty", "compress",
+            "denoise", "convert",
+        ],
     ),
     ("Also", &["reproduce", "completions", "man"]),
 ];

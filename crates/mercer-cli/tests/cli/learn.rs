@@ -1,4 +1,4 @@
-//! `mercer train`, `predict`, `evaluate`, `explain`, `novelty`, `convert`.
+//! `mercer train`, `predict`, `evaluate`, `explain`, `bounds`, `compare`, `novelty`, `convert`.
 
 use std::fmt::Write as _;
 
@@ -271,4 +271,33 @@ fn pages_hold_everything_they_show() {
     folder
         .mercer("train d.svm --report nowhere/d.html")
         .fails(1, "error: nowhere: No such file or directory (os error 2)\n");
+}
+
+#[test]
+fn bounds_need_the_training_rows() {
+    let folder = trained();
+    folder.mercer("bounds flowers.mercer flowers.csv").fine().snapshot("bounds-classes");
+    let facts = folder.mercer("bounds flowers.mercer flowers.csv --format json").fine().json();
+    let machine = &facts["machines"][0];
+    assert!(machine["span"]["rate"].as_f64() <= machine["support"]["rate"].as_f64());
+    assert!(machine["vc"]["assumes"].is_string());
+    folder.mercer("train flowers.csv --learner ridge -o r.mercer -q").fine();
+    folder.mercer("bounds r.mercer flowers.csv").fine().snapshot("bounds-ridge");
+    let other = folder.with("few.csv", flowers().lines().take(20).collect::<Vec<_>>().join("\n"));
+    let refused = other.mercer("bounds flowers.mercer few.csv");
+    assert!(refused.code == 1 && refused.err.contains("trained on"), "{}", refused.err);
+}
+
+#[test]
+fn two_models_are_compared() {
+    let folder = trained();
+    folder.mercer("train flowers.csv --kernel linear -c 0.001 -o l.mercer -q").fine();
+    folder.mercer("compare flowers.mercer l.mercer flowers.csv").fine().snapshot("compare-classes");
+    let facts =
+        folder.mercer("compare flowers.mercer flowers.mercer flowers.csv --format json").fine().json();
+    assert_eq!((&facts["agree"], &facts["mcnemar"]["p"]), (&1.0.into(), &1.0.into()));
+    let houses = houses();
+    houses.mercer("train houses.csv -q").fine();
+    houses.mercer("train houses.csv --kernel linear -o l.mercer -q").fine();
+    houses.mercer("compare houses.mercer l.mercer houses.csv").fine().snapshot("compare-numbers");
 }

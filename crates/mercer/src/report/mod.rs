@@ -3,6 +3,7 @@
 //! A report computes nothing that another floor could; it chooses words, rounds numbers and lines things up. Surfaces
 //! print what comes out of here and add nothing.
 
+mod bounds;
 mod components;
 mod compress;
 mod convert;
@@ -31,6 +32,7 @@ mod written;
 
 use serde::Serialize;
 
+pub use bounds::{Bounded, Compared};
 pub use components::{Components, Denoised, components_page, contour_maps, denoised_page, drives};
 pub use compress::{CompressReport, TradeOff, Weight, centre_images, compressed_page};
 pub use convert::Converted;

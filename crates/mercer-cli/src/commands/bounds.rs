@@ -1,0 +1,58 @@
+//! `mercer bounds`: what the training data alone says about errors to come.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use mercer::assess::bounds::Bounds;
+use mercer::report::Bounded;
+
+use crate::commands::Command;
+use crate::context::Context;
+use crate::failure::Done;
+use crate::model;
+use crate::progress::Progress;
+use crate::source::{self, Reading};
+
+/// What a model's training data says about errors to come
+///
+/// Without rows set aside and without training again. For each machine of a support vector classifier: the span estimate
+/// of the error of leaving one out (Vapnik and Chapelle 2000), the bound by the number of support vectors, R^2|w|^2 and
+/// the risk bound it gives, the dimensions that count; for ridge regression and least-squares machines the exact error of
+/// leaving one out; for all of them how well the kernel fits the targets. Each with what it assumes.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  mercer bounds iris.mercer iris.csv
+  mercer bounds iris.mercer iris.csv --eta 0.01 --format json")]
+pub(crate) struct Bound {
+    /// The model
+    #[arg(value_name = "MODEL")]
+    model: PathBuf,
+
+    /// The data it was trained on, the same rows in the same order; `-` is standard input
+    #[arg(value_name = "DATA")]
+    file: PathBuf,
+
+    /// The risk bound holds with a probability of at least 1 - ETA
+    #[arg(long, value_name = "ETA", default_value_t = 0.05)]
+    eta: f64,
+
+    #[command(flatten)]
+    reading: Reading,
+}
+
+impl Command for Bound {
+    const PATH: &'static [&'static str] = &["bounds"];
+
+    fn run(self, context: &Context) -> Done {
+        let model = model::read(&self.model)?;
+        let data = self.reading.read_by(&self.file, &model)?;
+        let mut watch = Progress::new(context).watch();
+        let bounds = Bounds::of(&model, &data, self.eta, context.par, &mut watch)?;
+        drop(watch);
+        context.show(&Bounded {
+            model: self.model.display().to_string(),
+            source: source::name(&self.file),
+            bounds,
+        })
+    }
+}

@@ -1,0 +1,53 @@
+//! `mercer compare`: which of two models is better on the same rows.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use mercer::assess::Comparison;
+use mercer::report::Compared;
+
+use crate::commands::Command;
+use crate::context::Context;
+use crate::failure::Done;
+use crate::model;
+use crate::source::{self, Reading};
+
+/// Which of two models is better on the same rows, and whether that is chance
+///
+/// Classifiers by McNemar's test on the rows that only one of them has wrong, regressions by a paired t-test on their
+/// squared errors. Also how many support vectors they share. Use rows that neither was trained or chosen on.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  mercer compare rbf.mercer linear.mercer test.csv
+  mercer compare old.mercer new.mercer test.csv --format json")]
+pub(crate) struct Compare {
+    /// A model
+    #[arg(value_name = "MODEL")]
+    first: PathBuf,
+
+    /// Another one for the same task
+    #[arg(value_name = "MODEL")]
+    second: PathBuf,
+
+    /// Labelled rows; `-` is standard input
+    #[arg(value_name = "DATA")]
+    file: PathBuf,
+
+    #[command(flatten)]
+    reading: Reading,
+}
+
+impl Command for Compare {
+    const PATH: &'static [&'static str] = &["compare"];
+
+    fn run(self, context: &Context) -> Done {
+        let (first, second) = (model::read(&self.first)?, model::read(&self.second)?);
+        let data = self.reading.read_by(&self.file, &first)?;
+        let comparison = Comparison::of(&first, &second, &data, context.par)?;
+        context.show(&Compared {
+            models: [self.first.display().to_string(), self.second.display().to_string()],
+            source: source::name(&self.file),
+            comparison,
+        })
+    }
+}
