@@ -144,7 +144,7 @@ fn bounds_choose_and_estimate() {
     let Some(outcome) = small("vc-degree") else { return };
     let degrees: Vec<f64> =
         outcome.rows.iter().filter(|r| r.quantity == "degree").map(|r| r.mercer).collect();
-    assert!(degrees.len() == 20 && degrees.iter().all(|d| (2.0..=7.0).contains(d)), "{degrees:?}");
+    assert!(degrees.len() == 40 && degrees.iter().all(|d| (2.0..=7.0).contains(d)), "{degrees:?}");
     let total = |group: &str, quantity: &str| {
         let row = outcome
             .rows
