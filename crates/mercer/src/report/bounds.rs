@@ -35,7 +35,7 @@ impl Report for Bounded {
                 None => format!("{}, root of the mean square", number(loo.error)),
             };
             page.facts([("left out", error)]);
-            page.remark(Tone::Quiet, '·', &format!("Left out: {}.", loo.assumes));
+            page.remark(Tone::Quiet, '·', &format!("Assumes {}.", loo.assumes));
         }
         machines(&self.bounds.machines, page);
         let alignment = &self.bounds.alignment;
