@@ -36,3 +36,8 @@ mod readme {}
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/components.md")]
 mod components_page {}
+
+/// And those of the page on choosing a model.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/selection.md")]
+mod selection_page {}

@@ -12,10 +12,11 @@ use crate::failure::Done;
 use crate::model;
 use crate::source::{self, Reading};
 
-/// Which of two models is better on the same rows, and whether that is chance
+/// Which of two models is better on the same rows
 ///
-/// Classifiers by McNemar's test on the rows that only one of them has wrong, regressions by a paired t-test on their
-/// squared errors. Also how many support vectors they share. Use rows that neither was trained or chosen on.
+/// And whether that is more than chance: classifiers by McNemar's test on the rows that only one of them has wrong,
+/// regressions by a paired t-test on their squared errors. Also how many support vectors they share. Use rows that
+/// neither was trained or chosen on.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   mercer compare rbf.mercer linear.mercer test.csv

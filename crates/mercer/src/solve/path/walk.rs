@@ -121,7 +121,9 @@ impl<'a> Walk<'a> {
                 leap = LEAP;
             }
         }
-        self.mend();
+        if !self.mend() {
+            self.violation = self.violation.max(self.violated());
+        }
         if self.pieces.is_empty() {
             let moving = self.free.iter().map(|&i| (i as u32, self.beta[i], 0.0)).collect();
             self.record(moving, 0.0);
