@@ -97,8 +97,8 @@ impl AutoC {
     /// let corrected = AutoC::default();
     /// let printed = AutoC { rule: CRule::Printed, ..AutoC::default() };
     /// // l = 1000, R^2 = 1, |w|^2 = 100, c2 = 1.
-    /// assert!((corrected.next_c(1.0, 100.0, 1000, 1.0).unwrap() - 0.2114).abs() < 1e-4);
-    /// assert!((printed.next_c(1.0, 100.0, 1000, 1.0).unwrap() - 0.2754).abs() < 1e-4);
+    /// assert!((corrected.next_c(1.0, 100.0, 1000, 1.0).unwrap() - 0.2118).abs() < 1e-4);
+    /// assert!((printed.next_c(1.0, 100.0, 1000, 1.0).unwrap() - 0.2756).abs() < 1e-4);
     /// assert_eq!(printed.next_c(1.0, 800.0, 1000, 1.0), None);
     /// ```
     pub fn next_c(&self, radius2: f64, norm2: f64, rows: usize, c2: f64) -> Option<f64> {
