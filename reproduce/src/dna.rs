@@ -5,13 +5,14 @@
 //! letters, stands beside the locality-improved kernel, whose products are local, the codon-improved one, and log-odds
 //! scores under the same window. Each split has its settings chosen by three-fold validation within its training rows.
 
-use mercer::data::{Dataset, Stage, split};
+use mercer::Result;
+use mercer::data::{Dataset, Stage, split, split::Fold};
+use mercer::gram::{KernelRows, Matrix, Rows};
 use mercer::kernel::Kernel;
-use mercer::{Par, Result};
 
 use crate::Experiment;
 use crate::data::SPLICE;
-use crate::digits::{C, error_percent, errors};
+use crate::digits::{C, errors};
 use crate::lab::Lab;
 use crate::outcome::{Better, Chosen, Row, Unit};
 
@@ -93,51 +94,83 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
         (None, true) => 20,
         (None, false) => 6,
     };
+    let folds: Vec<Fold> = (0..splits)
+        .map(|s| split::stratified_holdout(data.targets.classes()?, JUDGED, s))
+        .collect::<Result<_>>()?;
     let families = families();
-    let mut wrong = vec![Vec::new(); families.len()];
-    for s in 0..splits {
-        let fold = split::stratified_holdout(data.targets.classes()?, JUDGED, s as u64)?;
-        let (train, test) = (data.gather(&fold.train), data.gather(&fold.test));
-        for (f, family) in families.iter().enumerate() {
-            lab.step(
-                format!("split {}, {}", s + 1, family.name),
-                s * families.len() + f,
-                splits * families.len(),
-            )?;
-            let kernel = choose(lab, family, &train)?;
-            let [train, test] = shown(family, &train, &test, lab.par())?;
-            let model = lab.classifier(kernel, C, &train)?;
-            wrong[f].push(error_percent(&model, &test, lab.par())?);
+    let mut wrong = Vec::new();
+    for (f, family) in families.iter().enumerate() {
+        let kernels: Vec<Kernel> = family.kernels.iter().map(|line| line.parse()).collect::<Result<_>>()?;
+        lab.step(format!("kernel values, {}", family.name), f, families.len())?;
+        // Letters are the same in all splits and folds, and so are their kernel values.
+        let whole = |kernel| Ok(KernelRows::new(kernel, &data.points)?.whole_matrix(lab.par()));
+        let grams: Vec<Matrix> =
+            if family.scores { Vec::new() } else { kernels.iter().map(whole).collect::<Result<_>>()? };
+        let mut of_family = Vec::new();
+        for (s, fold) in folds.iter().enumerate() {
+            lab.step(format!("split {}, {}", s + 1, family.name), f, families.len())?;
+            let mut errors = |k: usize, fold: &Fold| match grams.get(k) {
+                Some(gram) => on_gram(lab, &kernels[k], gram, &data, fold),
+                None => on_scores(lab, &kernels[k], &data, fold),
+            };
+            // Of equals the first.
+            let mut best = (usize::MAX, 0);
+            let inner = split::stratified_kfold(data.gather(&fold.train).targets.classes()?, FOLDS, 1)?;
+            let inner: Vec<Fold> = inner.iter().map(|part| within(part, &fold.train)).collect();
+            for k in 0..kernels.len() {
+                let mut sum = 0;
+                for part in &inner {
+                    sum += errors(k, part)?;
+                }
+                best = best.min((sum, k));
+            }
+            of_family.push(100.0 * errors(best.1, fold)? as f64 / fold.test.len() as f64);
         }
+        wrong.push(of_family);
     }
     Ok(families.iter().zip(&wrong).flat_map(|(family, errors)| rows(family, errors, &wrong[0])).collect())
 }
 
-/// The kernel of a family with the fewest errors in a validation within the training rows.
-fn choose(lab: &mut Lab<'_>, family: &Family, train: &Dataset) -> Result<Kernel> {
-    let kernels: Vec<Kernel> = family.kernels.iter().map(|line| line.parse()).collect::<Result<_>>()?;
-    let mut wrong = vec![0; kernels.len()];
-    for fold in split::stratified_kfold(train.targets.classes()?, FOLDS, 1)? {
-        let [fit, held] = shown(family, &train.gather(&fold.train), &train.gather(&fold.test), lab.par())?;
-        for (kernel, wrong) in kernels.iter().zip(&mut wrong) {
-            let model = lab.classifier(kernel.clone(), C, &fit)?;
-            *wrong += errors(&model, &held, lab.par())?;
-        }
-    }
-    let best = (0..kernels.len()).min_by_key(|&k| wrong[k]).expect("a family has kernels");
-    Ok(kernels[best].clone())
+/// A fold of some rows as a fold of all.
+fn within(fold: &Fold, rows: &[usize]) -> Fold {
+    let all = |part: &[usize]| part.iter().map(|&i| rows[i]).collect();
+    Fold { train: all(&fold.train), test: all(&fold.test) }
 }
 
-/// What a family's kernels see: the letters, or scores that the first rows alone decide.
-fn shown(family: &Family, fit: &Dataset, other: &Dataset, par: Par) -> Result<[Dataset; 2]> {
-    if !family.scores {
-        return Ok([fit.clone(), other.clone()]);
-    }
-    let stage = Stage::log_odds(fit.points.view(), fit.targets.classes()?)?;
-    let scored = |data: &Dataset| -> Result<Dataset> {
-        Dataset::new(stage.apply(data.points.view(), par)?, data.targets.clone())
+/// Rows told wrong by machines whose kernel values, of all rows with all rows, are at hand.
+fn on_gram(
+    lab: &mut Lab<'_>,
+    kernel: &Kernel,
+    gram: &Matrix,
+    data: &Dataset,
+    fold: &Fold,
+) -> Result<usize> {
+    let train = data.gather(&fold.train);
+    let keep: Vec<u32> = fold.train.iter().map(|&i| i as u32).collect();
+    let part = gram.subset(&keep);
+    let model = lab.on_gram(kernel.clone(), C, &train, part.as_ref())?;
+    let (n, whole) = (gram.len(), gram.whole().unwrap_or_default());
+    let centres: Vec<usize> = model.support.iter().map(|&i| fold.train[i as usize]).collect();
+    let values: Vec<f64> = fold
+        .test
+        .iter()
+        .flat_map(|&i| centres.iter().map(move |&j| f64::from(whole[i * n + j])))
+        .collect();
+    let told = model.classes_of(&model.expansion.evaluate_values(&values, lab.par())?);
+    let labels = data.targets.classes()?;
+    Ok(fold.test.iter().zip(told).filter(|(i, c)| model.classes[*c as usize] != labels.name_of(**i)).count())
+}
+
+/// Rows told wrong by machines that see scores of letters, which the training rows alone decide.
+fn on_scores(lab: &mut Lab<'_>, kernel: &Kernel, data: &Dataset, fold: &Fold) -> Result<usize> {
+    let (train, test) = (data.gather(&fold.train), data.gather(&fold.test));
+    let stage = Stage::log_odds(train.points.view(), train.targets.classes()?)?;
+    let scored = |data: Dataset| -> Result<Dataset> {
+        Dataset::new(stage.apply(data.points.view(), lab.par())?, data.targets)
     };
-    Ok([scored(fit)?, scored(other)?])
+    let (train, test) = (scored(train)?, scored(test)?);
+    let model = lab.classifier(kernel.clone(), C, &train)?;
+    errors(&model, &test, lab.par())
 }
 
 fn rows(family: &Family, errors: &[f64], plain: &[f64]) -> Vec<Row> {

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use mercer::data::Dataset;
+use mercer::gram::Rows;
 use mercer::kernel::Kernel;
 use mercer::model::{OneClassModel, OneClassParams, Sample, svc};
 use mercer::report::html::Figure;
@@ -90,11 +91,27 @@ impl<'a> Lab<'a> {
 
     /// The same, with more to say.
     pub(crate) fn machines(&mut self, params: &svc::SvcParams, data: &Dataset) -> Result<svc::SvcModel> {
+        self.fitted(params, Sample::new(&data.points, &data.targets))
+    }
+
+    /// One machine a class on kernel values that are at hand.
+    pub(crate) fn on_gram(
+        &mut self,
+        kernel: Kernel,
+        c: f64,
+        data: &Dataset,
+        gram: &dyn Rows,
+    ) -> Result<svc::SvcModel> {
+        let params = svc::SvcParams { kernel: Some(kernel), c, ..svc::SvcParams::default() };
+        self.fitted(&params, Sample::new(&data.points, &data.targets).with_gram(gram))
+    }
+
+    fn fitted(&mut self, params: &svc::SvcParams, sample: Sample<'_>) -> Result<svc::SvcModel> {
         let params =
             svc::SvcParams { multi: svc::Multi::OneVsRest, memory: self.settings.memory, ..params.clone() };
         let (par, step) = (self.settings.par, self.step.clone());
         let watch = &mut *self.watch;
-        let model = params.fit(Sample::new(&data.points, &data.targets), par, &mut |_| watch(&step))?;
+        let model = params.fit(sample, par, &mut |_| watch(&step))?;
         if model.info.stop == Stop::Cancelled { Err(Error::Cancelled) } else { Ok(model) }
     }
 
