@@ -5,8 +5,9 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use mercer::data::io::{self, ReadOptions, Storage, TargetKind};
-use mercer::data::{Data, Dataset, Labels};
+use mercer::data::{Data, Dataset, ImageShape, Labels};
 use mercer::expansion::Precision;
+use mercer::model::svc::Multi;
 use mercer::model::{Sample, SvcModel, SvcParams};
 use mercer::{kernel::Kernel, watch};
 use serde_json::{Value, json};
@@ -54,6 +55,27 @@ impl Machine {
         answer["kernel_values"] = json!(model.info.kernel_values);
         answer["iterations"] = json!(model.info.iterations);
         self.model = Some(model);
+        Ok(answer)
+    }
+
+    /// Ten machines on square images, one against the rest, by the lines of a kernel and of transformations, if any.
+    pub(crate) fn digits(&self, request: &Value) -> Result<Value> {
+        let (train, test) = self.sets.as_ref().context("nothing was loaded")?;
+        let side = number(request, "side")? as usize;
+        let points = train.points.clone().with_image(ImageShape::grey(side, side))?;
+        let params = SvcParams {
+            kernel: Some(text(request, "kernel")?.parse()?),
+            c: number(request, "c")?,
+            multi: Multi::OneVsRest,
+            virtual_vectors: text(request, "virtual")?.to_owned().try_into()?,
+            ..SvcParams::default()
+        };
+        let sample = Sample::new(&points, &train.targets);
+        let (model, mut answer) = timed(|| params.fit(sample, par(), &mut watch::silent()));
+        let (model, truth) = (model?, test.targets.classes()?);
+        let told = model.predict_labels(test.points.view(), par())?;
+        let wrong = (0..told.len()).filter(|&i| told.name_of(i) != truth.name_of(i)).count();
+        answer["error_percent"] = json!(100.0 * wrong as f64 / told.len().max(1) as f64);
         Ok(answer)
     }
 

@@ -44,6 +44,7 @@ impl Held {
             verb if verb.starts_with("kpca_") => self.components.answer(request),
             "load" if request.get("test_x").is_some() => self.machine.load(request),
             "fit" => self.machine.fit(request),
+            "digits" => self.machine.digits(request),
             "predict" => self.machine.predict(request),
             "objective" => self.machine.objective(),
             "load" => self.load(Path::new(text(request, "x")?)),

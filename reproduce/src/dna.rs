@@ -138,24 +138,15 @@ fn within(fold: &Fold, rows: &[usize]) -> Fold {
 }
 
 /// Rows told wrong by machines whose kernel values, of all rows with all rows, are at hand.
-fn on_gram(
-    lab: &mut Lab<'_>,
-    kernel: &Kernel,
-    gram: &Matrix,
-    data: &Dataset,
-    fold: &Fold,
-) -> Result<usize> {
+fn on_gram(lab: &mut Lab<'_>, kernel: &Kernel, gram: &Matrix, data: &Dataset, fold: &Fold) -> Result<usize> {
     let train = data.gather(&fold.train);
     let keep: Vec<u32> = fold.train.iter().map(|&i| i as u32).collect();
     let part = gram.subset(&keep);
     let model = lab.on_gram(kernel.clone(), C, &train, part.as_ref())?;
     let (n, whole) = (gram.len(), gram.whole().unwrap_or_default());
     let centres: Vec<usize> = model.support.iter().map(|&i| fold.train[i as usize]).collect();
-    let values: Vec<f64> = fold
-        .test
-        .iter()
-        .flat_map(|&i| centres.iter().map(move |&j| f64::from(whole[i * n + j])))
-        .collect();
+    let values: Vec<f64> =
+        fold.test.iter().flat_map(|&i| centres.iter().map(move |&j| f64::from(whole[i * n + j]))).collect();
     let told = model.classes_of(&model.expansion.evaluate_values(&values, lab.par())?);
     let labels = data.targets.classes()?;
     Ok(fold.test.iter().zip(told).filter(|(i, c)| model.classes[*c as usize] != labels.name_of(**i)).count())

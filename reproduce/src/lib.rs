@@ -39,6 +39,7 @@ mod usps_kernels;
 mod vc_degree;
 mod virtual_sv_mnist;
 mod virtual_sv_usps;
+mod vsv_reduced_set;
 
 use std::time::Instant;
 
@@ -95,6 +96,7 @@ pub static ALL: &[Experiment] = &[
     rs_beyond::EXPERIMENT,
     virtual_sv_usps::EXPERIMENT,
     virtual_sv_mnist::EXPERIMENT,
+    vsv_reduced_set::EXPERIMENT,
     invariant_hyperplane::EXPERIMENT,
 ];
 

@@ -21,6 +21,8 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     paper: "Schoelkopf 1997, Table 4.2; DeCoste and Schoelkopf 2002",
     notes: &[
         "Without --full only the first 5000 of 60000 training digits are used, and there is nothing to compare with.",
+        "As in the paper, degree 9 is the second run's: it moves the support vectors of degree 5. Each machine goes on with \
+         its own.",
     ],
     needs: &[MNIST],
     needs_full: &[MNIST],
@@ -39,6 +41,8 @@ const MANY: &str = "shift(1,0), shift(-1,0), shift(0,1), shift(0,-1), shift(1,1)
 struct Setting {
     name: &'static str,
     kernel: Kernel,
+    /// The second run's; none: the same.
+    then: Option<Kernel>,
     line: &'static str,
     deskewed: bool,
     paper: f64,
@@ -51,14 +55,21 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
         digits.train = head(&digits.train, PART);
     }
     let d = digits.train.dim();
-    let setting = |name, kernel, line, deskewed, paper| Setting { name, kernel, line, deskewed, paper };
+    let setting =
+        |name, kernel, line, paper| Setting { name, kernel, then: None, line, deskewed: false, paper };
     // The deskewed machine's kernel is that of the later work.
     let later = Kernel::Poly { degree: 9, scale: 1.0 / d as f64, coef0: 1.0 };
     let settings = [
-        setting("poly d=5", poly(5, d), "", false, 1.4),
-        setting("poly d=5, virtual shift=1", poly(5, d), "shift=1", false, 1.0),
-        setting("poly d=9, virtual shift=1", poly(9, d), "shift=1", false, 0.8),
-        setting("deskewed, poly d=9, virtual shifts to two pixels", later, MANY, true, 0.56),
+        setting("poly d=5", poly(5, d), "", 1.4),
+        setting("poly d=5, virtual shift=1", poly(5, d), "shift=1", 1.0),
+        Setting {
+            then: Some(poly(9, d)),
+            ..setting("poly d=5, then d=9 on virtual shift=1", poly(5, d), "shift=1", 0.8)
+        },
+        Setting {
+            deskewed: true,
+            ..setting("deskewed, poly d=9, virtual shifts to two pixels", later, MANY, 0.56)
+        },
     ];
     let (n, mut rows) = (digits.train.len(), Vec::new());
     for (i, setting) in settings.into_iter().enumerate() {
@@ -67,8 +78,13 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
         let digits = turned.as_ref().unwrap_or(&digits);
         let virtual_vectors =
             if setting.line.is_empty() { Transformations::default() } else { setting.line.parse()? };
-        let params =
-            SvcParams { kernel: Some(setting.kernel), c: C, virtual_vectors, ..SvcParams::default() };
+        let params = SvcParams {
+            kernel: Some(setting.kernel),
+            c: C,
+            virtual_vectors,
+            virtual_kernel: setting.then,
+            ..SvcParams::default()
+        };
         let model = lab.machines(&params, &digits.train)?;
         let error = error_percent(&model, &digits.test, lab.par())?;
         let paper = lab.paper(setting.paper).filter(|_| lab.settings.full);

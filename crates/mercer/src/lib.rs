@@ -41,3 +41,8 @@ mod components_page {}
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/selection.md")]
 mod selection_page {}
+
+/// And those of the page on prior knowledge.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/prior-knowledge.md")]
+mod prior_knowledge_page {}

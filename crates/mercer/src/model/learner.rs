@@ -60,6 +60,8 @@ const SVC: &[&str] = &[
     "virtual_rounds",
     "virtual_union",
 ];
+/// For all losses of a regression.
+const SVR: &[&str] = &["virtual_vectors", "virtual_rounds"];
 const SOLVER: &[&str] = &["kernel", "tol", "max_iter", "shrinking", "memory"];
 
 impl Learner {
@@ -334,7 +336,8 @@ impl LearnerEntry {
     pub fn takes(&self, name: &str) -> bool {
         let svc = self.tasks == [Task::Classification];
         let solver = self.name != "ridge";
-        self.params.contains(&name) || svc && SVC.contains(&name) || solver && SOLVER.contains(&name)
+        let svr = SVR.contains(&name) && matches!((self.make)(), Learner::Svr(_));
+        self.params.contains(&name) || svc && SVC.contains(&name) || svr || solver && SOLVER.contains(&name)
     }
 }
 

@@ -8,6 +8,7 @@ mod columns;
 mod common;
 mod compress;
 mod explain;
+mod invariance;
 mod json;
 mod kpca;
 mod layered;
@@ -28,6 +29,7 @@ mod svr;
 
 pub use compress::{CompressParams, Compressed, Compression, Goal};
 pub use explain::{ColumnWeight, Explanation, Influence, MachineFacts, Suspect};
+pub use invariance::{Invariance, InvarianceParams};
 pub use kpca::{
     DenoiseParams, Denoiser, KpcaMethod, KpcaModel, KpcaParams, Tried, empirical_map, noise_level,
     whitening_map,

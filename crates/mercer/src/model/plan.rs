@@ -123,7 +123,8 @@ impl<'a> Plan<'a> {
         } else if recipes.is_empty() {
             (Stages::default(), Cow::Borrowed(&data.points))
         } else {
-            let (stages, points) = Stages::fit(&recipes, data.points.view(), par)?;
+            let labels = data.targets.classes().ok();
+            let (stages, points) = Stages::fit_with(&recipes, data.points.view(), labels, par)?;
             (stages, Cow::Owned(points))
         };
         let kernel = kernel(wishes, &points, &mut choices)?;

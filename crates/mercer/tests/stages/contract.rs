@@ -3,7 +3,7 @@
 use mercer::Par;
 use mercer::data::image::Transform;
 use mercer::data::stage::Entry;
-use mercer::data::{ImageShape, Points, Recipe, Stage, Stages};
+use mercer::data::{ImageShape, Labels, Points, Recipe, Sequences, Stage, Stages};
 use mercer_testkit::assert::all_close;
 
 use crate::{fit, images, narrow, sparse, values};
@@ -12,7 +12,7 @@ const SHAPES: [ImageShape; 2] =
     [ImageShape { height: 9, width: 7, channels: 1 }, ImageShape { height: 5, width: 8, channels: 3 }];
 
 fn each(mut f: impl FnMut(&Entry, &Points, Stage)) {
-    for entry in Recipe::ALL {
+    for entry in Recipe::ALL.iter().filter(|e| !e.sequence) {
         for (seed, shape) in SHAPES.into_iter().enumerate() {
             let train = images(11, shape, seed as u64);
             f(entry, &images(6, shape, 100 + seed as u64), fit(entry.example, &train));
@@ -104,7 +104,7 @@ fn points_keep_their_kind_and_their_numbers() {
 
 #[test]
 fn fitted_on_sparse_is_fitted_on_dense() {
-    for entry in Recipe::ALL.iter().filter(|e| e.name != "standard") {
+    for entry in Recipe::ALL.iter().filter(|e| e.name != "standard" && !e.sequence) {
         let train = images(11, SHAPES[0], 3);
         assert_eq!(fit(entry.example, &sparse(&train)), fit(entry.example, &train), "{}", entry.name);
     }
@@ -117,7 +117,7 @@ fn sparse_rows_may_lack_the_last_columns_and_dense_rows_may_not() {
     let csr = mercer::data::Csr { start: vec![0, 2], column: vec![0, 5], value: vec![0.5, 0.25] };
     let short = Points::sparse(csr.clone(), 6).expect("valid rows");
     let long = Points::sparse(csr, d).expect("valid rows");
-    for entry in Recipe::ALL {
+    for entry in Recipe::ALL.iter().filter(|e| !e.sequence) {
         let stage = fit(entry.example, &train);
         let short = values(&stage.apply(short.view(), Par::one()).expect(entry.name));
         assert_eq!(short, values(&stage.apply(long.view(), Par::one()).expect(entry.name)), "{}", entry.name);
@@ -134,13 +134,41 @@ fn sparse_rows_may_lack_the_last_columns_and_dense_rows_may_not() {
 }
 
 #[test]
-fn image_stages_want_images_and_no_stage_wants_sequences() {
+fn stages_refuse_what_they_are_not_for() {
     let plain = Points::dense(vec![0.0, 1.0, 2.0, 3.0], 2).expect("two rows");
     let numbers = Points::row_numbers(vec![0, 1]);
     for entry in Recipe::ALL {
         let recipe = Recipe::parse(entry.example).expect("the table's example");
-        assert_eq!(recipe.fit(plain.view()).is_err(), entry.image, "{}", entry.name);
+        assert_eq!(recipe.fit(plain.view()).is_err(), entry.image || entry.sequence, "{}", entry.name);
         assert!(recipe.fit(numbers.view()).is_err(), "{}", entry.name);
+        let letters = recipe.fit_with(sequences().view(), Some(&Labels::new(["a", "b", "a"])));
+        assert_eq!(letters.is_ok(), entry.sequence, "{}", entry.name);
+    }
+    let message = Recipe::LogOdds.fit(sequences().view()).expect_err("no labels").to_string();
+    assert_eq!(message, "labels to fit stage log-odds with: got none, expected a class for every sequence");
+}
+
+fn sequences() -> Points {
+    let symbol = vec![0, 1, 2, 3, 3, 1, 0, 2, 2];
+    let rows = Sequences { alphabet: b"ACGT".to_vec(), start: vec![0, 3, 6, 9], symbol };
+    Points::sequences(rows).expect("letters of the alphabet")
+}
+
+#[test]
+fn stages_of_sequences_are_those_of_the_library_and_others_may_follow() {
+    let (points, labels) = (sequences(), Labels::new(["a", "b", "a"]));
+    let by_hand = [
+        Stage::one_hot(points.view()).expect("sequences"),
+        Stage::log_odds(points.view(), &labels).expect("sequences"),
+    ];
+    for (entry, want) in Recipe::ALL.iter().filter(|e| e.sequence).zip(by_hand) {
+        let recipes = Stages::parse(&format!("{} | standard", entry.example)).expect("two stages");
+        let (stages, out) =
+            Stages::fit_with(&recipes, points.view(), Some(&labels), Par::one()).expect("sequences");
+        assert_eq!(stages.list[0], want, "{}", entry.name);
+        assert_eq!(stages.apply(points.view(), Par::new(2)).expect("sequences"), out);
+        assert_eq!(out.dim(), want.output_dim());
+        assert_eq!(Stages::from_parts(stages.to_parts()).expect("its own parts"), stages);
     }
 }
 
@@ -210,8 +238,12 @@ fn the_document_shows_the_tables() {
         } else {
             format!("{}({})", entry.name, args.join(", "))
         };
-        let image = if entry.image { "yes " } else { "" };
-        let row = format!("| `{call}` | {image}| {} |", entry.doc.replace('|', "\\|"));
+        let only = match (entry.image, entry.sequence) {
+            (true, _) => "images ",
+            (_, true) => "sequences ",
+            _ => "",
+        };
+        let row = format!("| `{call}` | {only}| {} |", entry.doc.replace('|', "\\|"));
         assert!(text.contains(&row), "docs/stages.md lacks: {row}");
     }
     for entry in Transform::ALL {

@@ -9,6 +9,7 @@ use super::Stage;
 use super::parts::{Parts, Tensor};
 use super::recipe::Recipe;
 use crate::data::points::{Points, View};
+use crate::data::targets::Labels;
 use crate::error::{Error, Result};
 use crate::par::Par;
 
@@ -44,11 +45,34 @@ impl Stages {
 
     /// The fitted stages, and what they make of the training points.
     pub fn fit(recipes: &[Recipe], points: View<'_>, par: Par) -> Result<(Self, Points)> {
+        Self::fit_with(recipes, points, None, par)
+    }
+
+    /// The same where the points' classes are known, which some stages look at.
+    ///
+    /// ```
+    /// use mercer::Par;
+    /// use mercer::data::{Labels, Points, Sequences, Stages};
+    ///
+    /// let dna = Sequences { alphabet: b"ACGT".to_vec(), start: vec![0, 2, 4], symbol: vec![0, 2, 3, 2] };
+    /// let dna = Points::sequences(dna)?;
+    /// let labels = Labels::new(["gene", "junk"]);
+    /// let recipes = Stages::parse("log-odds | scale(by=2)")?;
+    /// let (_, scores) = Stages::fit_with(&recipes, dna.view(), Some(&labels), Par::one())?;
+    /// assert_eq!(scores.dim(), 4); // two places, two classes
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn fit_with(
+        recipes: &[Recipe],
+        points: View<'_>,
+        labels: Option<&Labels>,
+        par: Par,
+    ) -> Result<(Self, Points)> {
         let mut list = Vec::with_capacity(recipes.len());
         let mut now: Option<Points> = None;
         for recipe in recipes {
             let before = now.as_ref().map_or(points, Points::view);
-            let stage = recipe.fit(before)?;
+            let stage = recipe.fit_with(before, labels)?;
             now = Some(stage.apply(before, par)?);
             list.push(stage);
         }

@@ -9,6 +9,7 @@ use super::table::Entry;
 use super::{Op, Stage, invariant};
 use crate::data::call::Call;
 use crate::data::points::{Data, ImageShape, View};
+use crate::data::targets::Labels;
 use crate::error::{Error, Result};
 use crate::par::Par;
 
@@ -103,6 +104,10 @@ pub enum Recipe {
         /// The value of empty pixels. None: the smallest in training.
         background: Option<f64>,
     },
+    /// Letters of sequences as unit vectors.
+    OneHot,
+    /// Letters of sequences as log-odds scores of the classes; fitted with their labels.
+    LogOdds,
 }
 
 /// What shares one range or one mean.
@@ -156,6 +161,8 @@ impl Recipe {
             "silhouette" => {
                 Recipe::Silhouette { threshold: args.real("threshold")?, background: background()? }
             }
+            "one-hot" => Recipe::OneHot,
+            "log-odds" => Recipe::LogOdds,
             _ => Recipe::Deskew { background: background()? },
         };
         recipe.check()?;
@@ -192,6 +199,8 @@ impl Recipe {
             Recipe::Invariant { .. } => "invariant",
             Recipe::Silhouette { .. } => "silhouette",
             Recipe::Deskew { .. } => "deskew",
+            Recipe::OneHot => "one-hot",
+            Recipe::LogOdds => "log-odds",
         }
     }
 
@@ -228,13 +237,31 @@ impl Recipe {
                 let step = |key, v: f64| need((0.0..=90.0).contains(&v), key, v);
                 step("shift", shift).and(step("rotate", rotate)).and(step("thickness", thickness))
             }
-            Recipe::Standard { .. } | Recipe::Unit | Recipe::Edges { .. } => Ok(()),
+            Recipe::Standard { .. }
+            | Recipe::Unit
+            | Recipe::Edges { .. }
+            | Recipe::OneHot
+            | Recipe::LogOdds => Ok(()),
         }
     }
 
-    /// The stage fitted on these points.
+    /// The stage fitted on these points. Fails where it wants labels: see [`Recipe::fit_with`].
     pub fn fit(&self, points: View<'_>) -> Result<Stage> {
+        self.fit_with(points, None)
+    }
+
+    /// The same where the points' classes are known.
+    pub fn fit_with(&self, points: View<'_>, labels: Option<&Labels>) -> Result<Stage> {
         self.check()?;
+        match (self, labels) {
+            (Recipe::OneHot, _) => return Stage::one_hot(points),
+            (Recipe::LogOdds, Some(labels)) => return Stage::log_odds(points, labels),
+            (Recipe::LogOdds, None) => {
+                let what = "labels to fit stage log-odds with";
+                return Err(Error::shape(what, "none", "a class for every sequence"));
+            }
+            _ => {}
+        }
         if matches!(points.data, Data::Sequences { .. } | Data::RowNumbers(_)) || points.d == 0 {
             let what = format!("points to fit stage {} on", self.name());
             return Err(Error::shape(what, points.kind(), "rows of numbers, at least one column"));
@@ -250,6 +277,7 @@ impl Recipe {
                 let steps = [shift, rotate, thickness];
                 return invariant::of_groups(points, lambda, drop, steps, Par::default());
             }
+            Recipe::OneHot | Recipe::LogOdds => unreachable!("fitted above, on sequences"),
             Recipe::Scale { by, add } => Op::Scale { by, add },
             Recipe::MinMax { lo, hi, per } => {
                 let Stats { min, max, .. } = Stats::of(points, per.groups(points.d, image))?;
@@ -310,7 +338,7 @@ impl fmt::Display for Recipe {
             Recipe::Standard { centre, per: p } => {
                 vec![word("centre", centre.map(|c| c.to_string())), per(p)]
             }
-            Recipe::Unit => vec![],
+            Recipe::Unit | Recipe::OneHot | Recipe::LogOdds => vec![],
             Recipe::Power { p } => vec![number("p", p)],
             Recipe::Smooth { sigma } => vec![number("sigma", sigma)],
             Recipe::CentreMass { threshold, background } => {

@@ -65,6 +65,7 @@ pub use params::{ClassWeights, Kind, Multi, Slack, SvcParams, Ties};
 pub use path::SvcPath;
 pub use platt::Sigmoid;
 pub use reject::{Reject, Wanted};
+pub(super) use virtuals::unlike;
 
 impl SvcParams {
     /// Fits on the sample's points, class labels and weights.

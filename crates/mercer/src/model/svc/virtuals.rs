@@ -175,7 +175,11 @@ fn virtual_rows(
 }
 
 /// Points and all that transformations make of them, without what is there already; and which point each comes from.
-fn unlike(points: &Points, set: &Transformations, par: Par) -> Result<(Points, Vec<usize>)> {
+pub(in crate::model) fn unlike(
+    points: &Points,
+    set: &Transformations,
+    par: Par,
+) -> Result<(Points, Vec<usize>)> {
     let n = points.len();
     let all = points.concat(&set.apply(points.view(), par)?)?;
     let mut seen = HashSet::with_capacity(all.len());

@@ -18,6 +18,7 @@
 
 mod params;
 mod predict;
+mod virtuals;
 
 use std::time::Instant;
 
@@ -102,11 +103,14 @@ impl SvrParams {
     /// # Ok::<(), mercer::Error>(())
     /// ```
     pub fn fit(&self, sample: Sample<'_>, par: Par, watch: &mut Watch<'_>) -> Result<SvrModel> {
+        if !self.virtual_vectors.is_empty() {
+            return virtuals::fit(self, sample, par, watch);
+        }
         self.fit_from(sample, None, par, watch)
     }
 
     /// Goes on with a fit of the same parameters on the same sample from where it was broken off: its model's
-    /// `checkpoint`.
+    /// `checkpoint`. Not with virtual vectors, whose fit begins anew.
     pub fn resume(
         &self,
         sample: Sample<'_>,

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Loss;
+use crate::data::Transformations;
 use crate::error::Result;
 use crate::kernel::Kernel;
 use crate::model::common::budget;
@@ -34,6 +35,10 @@ pub struct SvrParams {
     pub shrinking: bool,
     /// Bytes for kernel values; none: half of the machine's memory.
     pub memory: Option<u64>,
+    /// Train again on rows with a coefficient moved by these transformations, with their targets; empty: once.
+    pub virtual_vectors: Transformations,
+    /// How often; each run moves what the one before has left.
+    pub virtual_rounds: u32,
 }
 
 impl Default for SvrParams {
@@ -49,6 +54,8 @@ impl Default for SvrParams {
             max_iter: None,
             shrinking: true,
             memory: None,
+            virtual_vectors: Transformations::default(),
+            virtual_rounds: 1,
         }
     }
 }
@@ -81,6 +88,13 @@ impl SvrParams {
         spec("max_iter", Allowed::WholeOrNone(1), "none", "most solver steps"),
         spec("shrinking", Allowed::Flag, "true", "leave out rows that cannot move"),
         spec("memory", Allowed::WholeOrNone(1), "half of RAM", "bytes for kernel values"),
+        spec(
+            "virtual_vectors",
+            Allowed::Transformations,
+            "none",
+            "train again on support vectors moved by these transformations",
+        ),
+        spec("virtual_rounds", Allowed::Whole(1), "1", "further runs on moved support vectors"),
     ];
 
     /// Fails if a parameter is outside its range.
@@ -95,7 +109,11 @@ impl SvrParams {
         param::check(Self::TABLE, &numbers)?;
         param::check(
             Self::TABLE,
-            &[("memory", self.memory.unwrap_or(1) as f64), ("max_iter", self.max_iter.unwrap_or(1) as f64)],
+            &[
+                ("memory", self.memory.unwrap_or(1) as f64),
+                ("max_iter", self.max_iter.unwrap_or(1) as f64),
+                ("virtual_rounds", f64::from(self.virtual_rounds)),
+            ],
         )?;
         self.kernel.as_ref().map_or(Ok(()), |kernel| kernel.check(None))
     }

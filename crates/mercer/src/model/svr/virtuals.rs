@@ -1,0 +1,211 @@
+//! Virtual support vectors of a regression (Schoelkopf 1997, sections 4.2.1 and 4.5): what does not change the target is
+//! built in by training again.
+//!
+//! As for classifiers: train, move the rows with a coefficient by each transformation with their targets, train on all of
+//! them. The rows beyond the tube's inside are all that the solution hangs on, so it is enough to move those. The second
+//! run starts from the first one's coefficients where they stay feasible. Cost: a second fit on (1 + transformations) times
+//! the support vectors.
+
+use std::time::Instant;
+
+use super::{Loss, SvrModel, SvrParams};
+use crate::data::{Points, Targets, Transformations};
+use crate::error::{Error, Result};
+use crate::gram::is_precomputed;
+use crate::model::Sample;
+use crate::model::common::kernel_or_default;
+use crate::model::svc::unlike;
+use crate::par::Par;
+use crate::watch::{Step, Stop, Watch};
+
+/// The rows of a run, and where they come from.
+struct Rows {
+    points: Points,
+    targets: Vec<f64>,
+    weights: Option<Vec<f64>>,
+    /// The training row that each is, or is made from.
+    origin: Vec<u32>,
+}
+
+/// All runs.
+pub(super) fn fit(
+    params: &SvrParams,
+    sample: Sample<'_>,
+    par: Par,
+    watch: &mut Watch<'_>,
+) -> Result<SvrModel> {
+    let clock = Instant::now();
+    params.check()?;
+    sample.check()?;
+    let set = &params.virtual_vectors;
+    // The width that follows from the data is that of the data as it came.
+    let kernel = kernel_or_default(params.kernel.as_ref(), &sample)?;
+    if is_precomputed(&kernel) {
+        let why = "virtual vectors need points: there is nothing to transform under a precomputed kernel";
+        return Err(Error::Unsupported(why.into()));
+    }
+    set.check_points(sample.points.view())?;
+    let virtual_vectors = Transformations::default();
+    let plain = SvrParams { kernel: Some(kernel), virtual_vectors, ..params.clone() };
+    let mut model = plain.fit_from(sample, None, par, watch)?;
+    let mut rows = Rows {
+        points: sample.points.clone(),
+        targets: sample.targets.reals()?.to_vec(),
+        weights: sample.weights.map(<[f64]>::to_vec),
+        origin: (0..sample.points.len() as u32).collect(),
+    };
+    let (mut notes, mut work) = (Vec::new(), (0, 0));
+    for round in 1..=params.virtual_rounds {
+        let total = Some(u64::from(params.virtual_rounds));
+        let step = Step::new("virtual support vectors", u64::from(round), total);
+        if model.info.stop == Stop::Cancelled || watch(&step).is_break() {
+            notes.push(format!("stopped before run {} on virtual vectors", round + 1));
+            model.info.stop = Stop::Cancelled;
+            break;
+        }
+        if model.support.is_empty() {
+            notes.push("no row has a coefficient: nothing to transform".to_owned());
+            break;
+        }
+        let held: Vec<usize> = model.support.iter().map(|&r| r as usize).collect();
+        let (points, source) = unlike(&rows.points.gather(&held), set, par)?;
+        let from: Vec<usize> = source.iter().map(|&p| held[p]).collect();
+        rows = Rows {
+            points,
+            targets: from.iter().map(|&r| rows.targets[r]).collect(),
+            weights: rows.weights.as_ref().map(|w| from.iter().map(|&r| w[r]).collect()),
+            origin: from.iter().map(|&r| rows.origin[r]).collect(),
+        };
+        let (n, m) = (rows.points.len(), held.len());
+        notes.push(format!(
+            "{m} support vectors and {} made from them: {n} rows in run {}",
+            n - m,
+            round + 1
+        ));
+        work = (work.0 + model.info.iterations, work.1 + model.info.kernel_values);
+        let start = start(&plain, &model, n);
+        let targets = Targets::Reals(rows.targets.clone());
+        let sample = Sample { weights: rows.weights.as_deref(), ..Sample::new(&rows.points, &targets) };
+        model = plain.fit_from(sample, start.as_deref(), par, watch)?;
+    }
+    // Row numbers are those of the training rows; what there is cannot be gone on from, as the rows are not kept.
+    model.support.iter_mut().for_each(|r| *r = rows.origin[*r as usize]);
+    model.checkpoint = None;
+    model.params = params.clone();
+    if !set.all_of_images() {
+        // Code is not kept in a file, and the model does not need it any more.
+        notes.push(format!("trained with `{set}`, which the model does not keep"));
+        model.params.virtual_vectors = Transformations::default();
+    }
+    model.info.iterations += work.0;
+    model.info.kernel_values += work.1;
+    model.info.notes.extend(notes);
+    model.info.seconds = clock.elapsed().as_secs_f64();
+    Ok(model)
+}
+
+/// The solver's variables on n rows of which the first are the old support vectors; none where the old coefficients are
+/// not at hand or not feasible.
+fn start(params: &SvrParams, old: &SvrModel, n: usize) -> Option<Vec<f64>> {
+    let coef = old.expansion.coef();
+    // A linear machine has one centre; the sums that nu asks for grow with the rows; ridge solves no quadratic program.
+    if coef.len() != old.support.len() || matches!(params.loss, Loss::Nu | Loss::Squared) {
+        return None;
+    }
+    let mut up: Vec<f64> = coef.to_vec();
+    up.resize(n, 0.0);
+    if params.loss == Loss::Epsilon && params.epsilon > 0.0 {
+        let down: Vec<f64> = up.iter().map(|c| c.min(0.0)).collect();
+        up.iter_mut().for_each(|c| *c = c.max(0.0));
+        up.extend(down);
+    }
+    Some(up)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::watch::silent;
+    use mercer_testkit::toy;
+
+    /// Even functions: what is true at x is true at -x.
+    fn halves(n: usize) -> (Points, Targets) {
+        let x: Vec<f64> = toy::uniforms(n, 1, 0.0, 3.0, 3);
+        let y = x.iter().map(|x| (2.0 * x).cos()).collect();
+        (Points::dense(x, 1).expect("rows"), Targets::Reals(y))
+    }
+
+    fn mirrored() -> Transformations {
+        Transformations::default().with_fn("mirror", |row| row[0] = -row[0])
+    }
+
+    fn params(loss: Loss) -> SvrParams {
+        SvrParams {
+            kernel: Some("rbf(gamma=2)".parse().expect("a kernel")),
+            loss,
+            c: 10.0,
+            epsilon: 0.05,
+            delta: 0.1,
+            nu: 0.4,
+            virtual_vectors: mirrored(),
+            ..SvrParams::default()
+        }
+    }
+
+    #[test]
+    fn what_holds_on_one_side_is_learned_for_the_other() {
+        let (points, targets) = halves(80);
+        let other = Points::dense(vec![-0.5, -1.0, -1.5, -2.0], 1).expect("rows");
+        for loss in [Loss::Epsilon, Loss::Nu, Loss::Laplace, Loss::Huber, Loss::Squared] {
+            let (own, sample) = (params(loss), Sample::new(&points, &targets));
+            let model = own.fit(sample, Par::one(), &mut silent()).expect("a fit");
+            let plain = SvrParams { virtual_vectors: Transformations::default(), ..own.clone() };
+            let plain = plain.fit(sample, Par::one(), &mut silent()).expect("a fit");
+            let off = |model: &SvrModel| {
+                let got = model.predict(other.view(), Par::one()).expect("numbers");
+                let want = [-0.5_f64, -1.0, -1.5, -2.0].map(|x| (2.0 * x).cos());
+                got.iter().zip(want).map(|(g, w)| (g - w).abs()).fold(0.0, f64::max)
+            };
+            assert!(off(&model) < 0.15, "{}: {}", loss.name(), off(&model));
+            assert!(off(&plain) > 0.3, "{}: {}", loss.name(), off(&plain));
+            assert!(model.support.iter().all(|&r| (r as usize) < points.len()));
+            assert!(model.params.virtual_vectors.is_empty(), "code is not kept");
+        }
+    }
+
+    #[test]
+    fn a_warm_start_ends_where_a_cold_one_does() {
+        let (points, targets) = halves(60);
+        for loss in [Loss::Epsilon, Loss::Laplace, Loss::Huber] {
+            let own = SvrParams { tol: 1e-8, ..params(loss) };
+            let warm = own.fit(Sample::new(&points, &targets), Par::one(), &mut silent()).expect("a fit");
+            let plain = SvrParams { virtual_vectors: Transformations::default(), ..own };
+            let first = plain.fit(Sample::new(&points, &targets), Par::one(), &mut silent()).expect("a fit");
+            let held: Vec<usize> = first.support.iter().map(|&r| r as usize).collect();
+            let (rows, source) = unlike(&points.gather(&held), &mirrored(), Par::one()).expect("rows");
+            let reals = targets.reals().expect("numbers");
+            let again = Targets::Reals(source.iter().map(|&p| reals[held[p]]).collect());
+            let cold = plain.fit(Sample::new(&rows, &again), Par::one(), &mut silent()).expect("a fit");
+            let (got, want) = (
+                warm.predict(points.view(), Par::one()).expect("numbers"),
+                cold.predict(points.view(), Par::one()).expect("numbers"),
+            );
+            mercer_testkit::assert::all_close(&got, &want, 1e-5);
+        }
+    }
+
+    #[test]
+    fn rounds_and_refusals() {
+        let (points, targets) = halves(30);
+        let sample = Sample::new(&points, &targets);
+        let twice = SvrParams { virtual_rounds: 2, ..params(Loss::Epsilon) };
+        let model = twice.fit(sample, Par::one(), &mut silent()).expect("a fit");
+        assert!(model.info.notes.iter().any(|n| n.contains("run 3")), "{:?}", model.info.notes);
+        let none = SvrParams { virtual_rounds: 0, ..params(Loss::Epsilon) };
+        assert!(none.fit(sample, Par::one(), &mut silent()).is_err());
+        let images =
+            SvrParams { virtual_vectors: "shift=1".parse().expect("a line"), ..params(Loss::Epsilon) };
+        let e = images.fit(sample, Par::one(), &mut silent()).expect_err("no images").to_string();
+        assert!(e.contains("images"), "{e}");
+    }
+}
