@@ -28,8 +28,8 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     ],
     needs: &[SPLICE],
     needs_full: &[SPLICE],
-    seconds: 120,
-    full: Some(400),
+    seconds: 20,
+    full: Some(70),
     run,
 };
 

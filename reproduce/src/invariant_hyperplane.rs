@@ -33,8 +33,8 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     ],
     needs: &[MNIST],
     needs_full: &[MNIST],
-    seconds: 90,
-    full: Some(400),
+    seconds: 40,
+    full: Some(80),
     run,
 };
 

@@ -27,7 +27,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     ],
     needs: &[COIL],
     needs_full: &[COIL],
-    seconds: 30,
+    seconds: 5,
     full: None,
     run,
 };

@@ -1,5 +1,6 @@
 //! Virtual support vectors on MNIST (Schoelkopf 1997, Table 4.2; DeCoste and Schoelkopf 2002): polynomial machines, one
-//! against the rest, C = 10, shifts by a pixel; then deskewed digits and shifts by up to two pixels.
+//! against the rest, C = 10, shifts by a pixel; then as in the later work deskewed digits of length 1, `((x.y + 1) / 2)^9`,
+//! C = 2, and shifts by up to two pixels.
 //!
 //! All 60000 training rows only in full. The default is the first 5000, which the paper uses as its small set elsewhere.
 
@@ -26,11 +27,13 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     ],
     needs: &[MNIST],
     needs_full: &[MNIST],
-    seconds: 60,
-    full: Some(1800),
+    seconds: 40,
+    full: Some(420),
     run,
 };
 
+/// The later work's cost of errors.
+const LATER_C: f64 = 2.0;
 /// Training rows of the default.
 const PART: usize = 5000;
 /// The eight directions, and two pixels along each axis and diagonal.
@@ -43,6 +46,7 @@ struct Setting {
     kernel: Kernel,
     /// The second run's; none: the same.
     then: Option<Kernel>,
+    c: f64,
     line: &'static str,
     deskewed: bool,
     paper: f64,
@@ -56,9 +60,9 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
     }
     let d = digits.train.dim();
     let setting =
-        |name, kernel, line, paper| Setting { name, kernel, then: None, line, deskewed: false, paper };
+        |name, kernel, line, paper| Setting { name, kernel, then: None, c: C, line, deskewed: false, paper };
     // The deskewed machine's kernel is that of the later work.
-    let later = Kernel::Poly { degree: 9, scale: 1.0 / d as f64, coef0: 1.0 };
+    let later = Kernel::Poly { degree: 9, scale: 0.5, coef0: 0.5 };
     let settings = [
         setting("poly d=5", poly(5, d), "", 1.4),
         setting("poly d=5, virtual shift=1", poly(5, d), "shift=1", 1.0),
@@ -68,6 +72,7 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
         },
         Setting {
             deskewed: true,
+            c: LATER_C,
             ..setting("deskewed, poly d=9, virtual shifts to two pixels", later, MANY, 0.56)
         },
     ];
@@ -80,7 +85,7 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
             if setting.line.is_empty() { Transformations::default() } else { setting.line.parse()? };
         let params = SvcParams {
             kernel: Some(setting.kernel),
-            c: C,
+            c: setting.c,
             virtual_vectors,
             virtual_kernel: setting.then,
             ..SvcParams::default()
@@ -106,7 +111,7 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
 }
 
 fn deskewed(digits: &Split, lab: &Lab<'_>) -> Result<Split> {
-    let stages = Stages::parse("deskew")?;
+    let stages = Stages::parse("scale(by=0.5, add=0.5) | deskew | unit")?;
     let (stages, points) = Stages::fit(&stages, digits.train.points.view(), lab.par())?;
     let test = stages.apply(digits.test.points.view(), lab.par())?;
     Ok(Split {
