@@ -17,6 +17,8 @@ mod denoise_gaussians;
 mod denoise_usps;
 mod digits;
 mod dna;
+mod fisher;
+mod ida;
 mod invariant_hyperplane;
 mod kernels;
 mod kpca_toys;
@@ -27,6 +29,7 @@ mod local_kernels;
 mod objects;
 mod one_class;
 mod outcome;
+mod rbf_networks;
 mod reduced;
 mod reject;
 mod rs_beyond;
@@ -85,6 +88,9 @@ pub static ALL: &[Experiment] = &[
     local_kernels::EXPERIMENT,
     objects::EXPERIMENT,
     dna::EXPERIMENT,
+    ida::EXPERIMENT,
+    fisher::EXPERIMENT,
+    rbf_networks::EXPERIMENT,
     kpca_usps::EXPERIMENT,
     kpca_toys::EXPERIMENT,
     denoise_gaussians::EXPERIMENT,

@@ -258,3 +258,22 @@ fn reduced_sets_lose_less_the_more_vectors_they_have() {
         assert!(errors.clone().count() > 3 && errors.clone().all(|r| r.mercer < 80.0), "{name}");
     }
 }
+
+#[test]
+fn learners_beside_support_vector_machines() {
+    let Some(outcome) = small("ida") else { return };
+    assert_eq!(outcome.rows.len(), 10);
+    assert!(outcome.rows.iter().filter(|r| r.quantity == "test error").all(|r| r.mercer < 35.0));
+    let Some(outcome) = small("fisher") else { return };
+    let centres = |form: &str| {
+        outcome
+            .rows
+            .iter()
+            .find(|r| r.setting == form && r.quantity == "centres" && r.group == "heart")
+            .expect("a form")
+            .mercer
+    };
+    assert!(centres("sparse") < 0.5 * centres("closed") && centres("greedy") < centres("closed"));
+    let Some(outcome) = small("rbf-networks") else { return };
+    assert_eq!(outcome.rows.len(), 43);
+}

@@ -74,11 +74,14 @@ impl Reading {
             options.targets = match task {
                 Some(Task::Classification) => TargetKind::Classes,
                 Some(Task::Regression) => TargetKind::Reals,
-                Some(Task::Novelty | Task::Features) | None => TargetKind::Auto,
+                Some(Task::Novelty | Task::Clustering | Task::Features) | None => TargetKind::Auto,
             };
         }
         let data = source.read(self, &options)?;
-        if task != Some(Task::Novelty) || self.label.is_some() || self.labels.is_some() {
+        if !matches!(task, Some(Task::Novelty | Task::Clustering))
+            || self.label.is_some()
+            || self.labels.is_some()
+        {
             return Ok(data);
         }
         // The last column of a table is only a guess at the label, and here nobody needs one.
@@ -99,7 +102,7 @@ impl Reading {
             options.targets = match model.task() {
                 Task::Classification => TargetKind::Classes,
                 Task::Regression => TargetKind::Reals,
-                Task::Novelty | Task::Features => TargetKind::Auto,
+                Task::Novelty | Task::Clustering | Task::Features => TargetKind::Auto,
             };
         }
         Ok(model.arrange(self.read_fitting(&source, options, model)?)?)

@@ -57,3 +57,54 @@ pub fn eigen(matrix: &[f64], n: usize) -> (Vec<f64>, Vec<f64>) {
         (0..n).flat_map(|r| order.iter().map(move |&c| (r, c))).map(|(r, c)| v[r * n + c]).collect();
     (values, vectors)
 }
+
+/// `A x = b` by Gaussian elimination with pivots.
+pub fn solve(a: &[f64], b: &[f64]) -> Vec<f64> {
+    let n = b.len();
+    let (mut a, mut b) = (a.to_vec(), b.to_vec());
+    for c in 0..n {
+        let p = (c..n).max_by(|&i, &j| a[i * n + c].abs().total_cmp(&a[j * n + c].abs())).expect("a row");
+        (0..n).for_each(|j| a.swap(c * n + j, p * n + j));
+        b.swap(c, p);
+        for i in c + 1..n {
+            let f = a[i * n + c] / a[c * n + c];
+            (c..n).for_each(|j| a[i * n + j] -= f * a[c * n + j]);
+            b[i] -= f * b[c];
+        }
+    }
+    for c in (0..n).rev() {
+        b[c] = (b[c] - (c + 1..n).map(|j| a[c * n + j] * b[j]).sum::<f64>()) / a[c * n + c];
+    }
+    b
+}
+
+/// Linear discriminant analysis: the scores of k classes at `at`, `w_c . x - 1/2 w_c . m_c` with `w_c = S^-1 m_c` and S the
+/// pooled covariance within classes, all as written in textbooks.
+pub fn lda(x: &[f64], d: usize, class: &[usize], k: usize, at: &[f64]) -> Vec<f64> {
+    let n = class.len();
+    let mut mean = vec![0.0; k * d];
+    for c in 0..k {
+        let rows: Vec<usize> = (0..n).filter(|&i| class[i] == c).collect();
+        for j in 0..d {
+            mean[c * d + j] = rows.iter().map(|&i| x[i * d + j]).sum::<f64>() / rows.len() as f64;
+        }
+    }
+    let mut s = vec![0.0; d * d];
+    for i in 0..n {
+        for p in 0..d {
+            for q in 0..d {
+                let off = |j: usize| x[i * d + j] - mean[class[i] * d + j];
+                s[p * d + q] += off(p) * off(q) / (n - k) as f64;
+            }
+        }
+    }
+    let mut out = Vec::new();
+    for row in at.chunks(d) {
+        for c in 0..k {
+            let m = &mean[c * d..(c + 1) * d];
+            let w = solve(&s, m);
+            out.push((0..d).map(|j| w[j] * (row[j] - 0.5 * m[j])).sum());
+        }
+    }
+    out
+}

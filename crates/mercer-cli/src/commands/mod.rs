@@ -35,6 +35,7 @@ pub(crate) static ALL: &[Entry] = &[
     entry::<bounds::Bound>(),
     entry::<compare::Compare>(),
     entry::<train::Novelty>(),
+    entry::<train::Cluster>(),
     entry::<compress::Compress>(),
     entry::<convert::Convert>(),
     entry::<denoise::Denoise>(),
@@ -61,8 +62,8 @@ pub(crate) static SINGLE: &[(&str, &[&str])] = &[
     (
         "Learn",
         &[
-            "train", "tune", "predict", "evaluate", "explain", "bounds", "compare", "novelty", "compress",
-            "denoise", "convert",
+            "train", "tune", "predict", "evaluate", "explain", "bounds", "compare", "novelty", "cluster",
+            "compress", "denoise", "convert",
         ],
     ),
     ("Also", &["reproduce", "completions", "man"]),

@@ -1,4 +1,4 @@
-//! `mercer train` and `mercer novelty`: a model from data; what nobody said is chosen from the data.
+//! `mercer train`, `mercer novelty` and `mercer cluster`: a model from data; what nobody said is chosen from the data.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -59,6 +59,31 @@ impl Command for Novelty {
 
     fn run(self, context: &Context) -> Done {
         self.training.run(Some(Task::Novelty), context)
+    }
+}
+
+/// Find rows that belong together
+///
+/// Kernel k-means: each cluster is the mean of its rows' images, and the best of several starts is kept. Labels are not needed
+/// and not looked at. `mercer predict` then answers with the number of the nearest cluster.
+#[derive(Debug, Args)]
+#[command(after_help = after_help(Some(Task::Clustering)))]
+pub(crate) struct Cluster {
+    /// How many clusters
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 2)]
+    clusters: u64,
+
+    #[command(flatten)]
+    training: Training,
+}
+
+impl Command for Cluster {
+    const PATH: &'static [&'static str] = &["cluster"];
+
+    fn run(mut self, context: &Context) -> Done {
+        self.training.learner.get_or_insert_with(|| "kmeans".into());
+        self.training.set.push(("clusters".into(), self.clusters.to_string()));
+        self.training.run(Some(Task::Clustering), context)
     }
 }
 
@@ -164,6 +189,10 @@ struct Training {
     #[arg(long, value_name = "L", allow_negative_numbers = true, help = about("lambda"), help_heading = "Learning")]
     lambda: Option<f64>,
 
+    /// A parameter of the learner by its name, such as centres=50; may be given again: see docs/learners.md
+    #[arg(long, value_name = "NAME=VALUE", allow_hyphen_values = true, value_parser = setting, help_heading = "Learning")]
+    set: Vec<(String, String)>,
+
     /// How several classes are told apart: by pairs, or each from the rest [default: ovo]
     #[arg(long, value_name = "ovo|ovr", hide_possible_values = true, help_heading = "Learning")]
     multiclass: Option<Multiclass>,
@@ -226,7 +255,8 @@ struct Training {
 const SEARCH: f64 = 60.0;
 
 /// What a training that goes on has been told before.
-const SETTINGS: [&str; 24] = [
+const SETTINGS: [&str; 25] = [
+    "set",
     "learner",
     "kernel",
     "gamma",
@@ -376,6 +406,7 @@ impl Training {
             params.push(("shrinking", json!(false)));
         }
         params.extend(passed_along(context));
+        params.extend(settings(self.learner.as_deref(), &self.set)?);
         Ok(Wishes {
             task,
             learner: self.learner.clone(),
@@ -471,6 +502,48 @@ fn class_weight(text: &str) -> Result<ClassWeight, String> {
     Ok(ClassWeight::Of(name.to_owned(), weight.parse().map_err(|_| wrong())?))
 }
 
+fn setting(text: &str) -> Result<(String, String), String> {
+    let parts =
+        text.split_once('=').ok_or_else(|| "expected NAME=VALUE, for example centres=50".to_owned())?;
+    Ok((parts.0.trim().to_owned(), parts.1.trim().to_owned()))
+}
+
+/// Parameters by name, as values of the kinds that the learner's table wants.
+fn settings(
+    learner: Option<&str>,
+    given: &[(String, String)],
+) -> Result<Vec<(&'static str, Value)>, Failure> {
+    let Some(learner) = learner else {
+        if let Some((name, _)) = given.first() {
+            return Err(Failure::usage(
+                format!("--set {name} needs --learner"),
+                "name the learner that takes it",
+            ));
+        }
+        return Ok(Vec::new());
+    };
+    let entry = Learner::find(learner)?;
+    let table = entry.learner().table();
+    let mut out = Vec::new();
+    for (name, value) in given {
+        let names = || table.iter().map(|s| s.name).filter(|n| entry.takes(n)).collect::<Vec<_>>().join(", ");
+        let spec = ParamSpec::find(table, name).filter(|_| entry.takes(name)).ok_or_else(|| {
+            Failure::usage(
+                format!("{learner} has no parameter {name}"),
+                format!("its parameters are {}", names()),
+            )
+        })?;
+        let value = match value.parse::<f64>() {
+            _ if value == "true" || value == "false" => json!(value == "true"),
+            Ok(number) if number.fract() == 0.0 && number.abs() < 1e15 => json!(number as i64),
+            Ok(number) => json!(number),
+            Err(_) => json!(value.replace('-', "_")),
+        };
+        out.push((spec.name, value));
+    }
+    Ok(out)
+}
+
 fn or_auto(text: &str) -> Result<OrAuto, String> {
     match text {
         "auto" => Ok(OrAuto::Auto),
@@ -493,9 +566,14 @@ fn about(name: &str) -> String {
 
 fn after_help(task: Option<Task>) -> String {
     let rows = Learner::ALL.iter().filter(|entry| task.is_none_or(|task| entry.tasks.contains(&task)));
-    let line = |entry: &LearnerEntry| format!("  {:12} {}\n", entry.name, entry.doc);
+    let line = |entry: &LearnerEntry| format!("  {:14} {}\n", entry.name, entry.doc);
     let list: String = rows.map(line).collect();
     let examples = match task {
+        Some(Task::Clustering) => {
+            "  mercer cluster flowers.csv -n 3 -o groups.mercer
+  mercer cluster rings.csv -n 2 --gamma 8 --set start=spectral
+  mercer predict new.csv groups.mercer"
+        }
         Some(_) => {
             "  mercer novelty sensors.csv -o usual.mercer --nu 0.01
   mercer predict today.csv usual.mercer | grep -n -- -1"
@@ -504,6 +582,7 @@ fn after_help(task: Option<Task>) -> String {
             "  mercer train iris.csv
   mercer train train.svm -c 10 --gamma 0.5 --probability -o digits.mercer
   mercer train houses.csv --label price --learner huber
+  mercer train iris.csv --learner kfd-greedy --set centres=20
   mercer train digits.csv --features digits.pca        (a machine behind components)
   mercer train digits.svm --image 16x16 --virtual shift=1,rotate=10
   mercer train big.svm --resume big.mercer            (after Ctrl-C)"

@@ -7,6 +7,7 @@ mod help;
 mod interrupt;
 mod kernel;
 mod learn;
+mod learners;
 mod libsvm;
 mod manners;
 mod newcomer;

@@ -23,17 +23,21 @@ fn usage() {
         (
             "train flowers.csv --learner forest",
             "error: learner = forest: must be one of svc, nu-svc, hard-margin, svr, nu-svr, huber, laplace, ridge, \
-             one-class, sphere\n",
+             one-class, sphere, kfd, kfd-sparse, kfd-lp, kfd-greedy, adaboost, arc-gv, adaboost-reg, lpboost, rbf-network, \
+             lp-machine, perceptron, adatron, bayes-point, parzen, knn, kmeans\n",
         ),
         (
             "train flowers.csv --learner one-class --task classify",
-            "error: learner = one-class: must be one of svc, nu-svc, hard-margin, ridge to classify\n",
+            "error: learner = one-class: must be one of svc, nu-svc, hard-margin, ridge, kfd, kfd-sparse, \
+             kfd-lp, kfd-greedy, adaboost, arc-gv, adaboost-reg, lpboost, rbf-network, lp-machine, perceptron, adatron, \
+             bayes-point, parzen, knn to classify\n",
         ),
         ("train flowers.csv --c -1", "error: c = -1: must be a number above 0\n"),
         ("train flowers.csv --c 0", "error: c = 0: must be a number above 0\n"),
         (
             "train flowers.csv --nu 0.2",
-            "error: nu = 0.2: must be left out: it has no meaning for svc, but for nu-svc, nu-svr, one-class, sphere\n",
+            "error: nu = 0.2: must be left out: it has no meaning for svc, but for nu-svc, nu-svr, one-class, \
+             sphere, lpboost, parzen\n",
         ),
         (
             "train flowers.csv --learner nu-svc --nu 1.5",

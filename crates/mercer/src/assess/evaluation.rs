@@ -20,6 +20,8 @@ pub enum Evaluation {
     Regression(RealEvaluation),
     /// A novelty detector.
     Novelty(NoveltyEvaluation),
+    /// Clusters.
+    Clustering(ClusterEvaluation),
 }
 
 /// How a classifier does.
@@ -85,6 +87,19 @@ pub struct NoveltyEvaluation {
     pub roc: Option<Curve>,
 }
 
+/// How clusters fit data.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ClusterEvaluation {
+    /// Rows.
+    pub rows: usize,
+    /// Rows of each cluster.
+    pub sizes: Vec<usize>,
+    /// Mean squared distance to the nearest mean, in feature space.
+    pub distance: f64,
+    /// Where the data has classes: the share of rows whose cluster has their class as its most frequent one.
+    pub purity: Option<f64>,
+}
+
 impl Evaluation {
     /// Compares a model's answers with the data's targets. Classes are told by name.
     ///
@@ -109,6 +124,7 @@ impl Evaluation {
             Task::Classification => classification(model, data, par).map(Evaluation::Classification),
             Task::Regression => regression(model, data, par).map(Evaluation::Regression),
             Task::Novelty => novelty(model, data, par).map(Evaluation::Novelty),
+            Task::Clustering => clusters(model, data, par).map(Evaluation::Clustering),
             Task::Features => {
                 Err(Error::Unsupported("features answer nothing that targets could judge".into()))
             }
@@ -145,7 +161,11 @@ fn classification(model: &Model, data: &Dataset, par: Par) -> Result<ClassEvalua
         };
         (0..known).map(of).collect()
     };
-    let probable = matches!(&model.body, Body::Svc(m) if m.machines.iter().all(|m| m.sigmoid.is_some()));
+    let probable = match &model.body {
+        Body::Svc(m) => m.machines.iter().all(|m| m.sigmoid.is_some()),
+        Body::Function(m) => !m.normals.is_empty(),
+        _ => false,
+    };
     let log_loss = if probable && k == known {
         Some(metric::log_loss(&model.probabilities(points, par)?.values, k, &want))
     } else {
@@ -224,6 +244,36 @@ fn novelty(model: &Model, data: &Dataset, par: Par) -> Result<NoveltyEvaluation>
     }
     let outside = (0..decision.len()).filter(|&i| outside(i)).count();
     Ok(NoveltyEvaluation { rows: data.len(), outside, classes, roc })
+}
+
+fn clusters(model: &Model, data: &Dataset, par: Par) -> Result<ClusterEvaluation> {
+    let points = data.points.view();
+    let far = model.cluster_distances(points, par)?;
+    let k = model.outputs();
+    let mut sizes = vec![0; k];
+    let mut total = 0.0;
+    let nearest: Vec<usize> = far
+        .chunks(k)
+        .map(|line| {
+            let c = (0..k).fold(0, |best, c| if line[c] < line[best] { c } else { best });
+            sizes[c] += 1;
+            total += line[c];
+            c
+        })
+        .collect();
+    let purity = if let Targets::Classes(labels) = &data.targets {
+        let mut table = vec![0usize; k * labels.names.len()];
+        nearest
+            .iter()
+            .zip(&labels.of_row)
+            .for_each(|(c, &l)| table[c * labels.names.len() + l as usize] += 1);
+        let most: usize =
+            table.chunks(labels.names.len()).map(|line| line.iter().max().copied().unwrap_or(0)).sum();
+        Some(most as f64 / data.len() as f64)
+    } else {
+        None
+    };
+    Ok(ClusterEvaluation { rows: data.len(), sizes, distance: total / data.len() as f64, purity })
 }
 
 /// Where the rate behind `hits` of `n` lies with a chance of 95 % (Wilson 1927).

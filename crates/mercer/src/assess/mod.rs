@@ -17,7 +17,9 @@ pub use compare::{
     Comparison, McNemar, PairedT, SupportOverlap, mcnemar, paired_t, shared_by, support_overlap,
 };
 pub use curve::{Curve, pr_curve, roc_curve};
-pub use evaluation::{ClassEvaluation, Evaluation, NoveltyEvaluation, RealEvaluation, interval};
+pub use evaluation::{
+    ClassEvaluation, ClusterEvaluation, Evaluation, NoveltyEvaluation, RealEvaluation, interval,
+};
 pub use search::{Axis, Cell, Family, Flat, Found, SearchParams, Setting, Space, Stage, by_factors, search};
 pub use trials::{Told, Trials};
 pub use tuning::{Tuning, tune};

@@ -78,7 +78,7 @@ pub(super) fn outputs(expansion: &Expansion, points: View<'_>, par: Par) -> Resu
 }
 
 /// The values in some columns, n x m row by row.
-fn picked(points: View<'_>, columns: &[u32]) -> Result<Vec<f64>> {
+pub(super) fn picked(points: View<'_>, columns: &[u32]) -> Result<Vec<f64>> {
     if let Some(&last) = columns.iter().max()
         && last as usize >= points.d
     {

@@ -14,7 +14,7 @@ use crate::expansion::Expansion;
 use crate::gram::KernelRows;
 use crate::kernel::Kernel;
 use crate::model::svc::{Machine, Margin};
-use crate::model::{Body, Description, Learner, Model, SvcModel, enclosing_radius2};
+use crate::model::{Body, Description, Learner, Model, Readout, SvcModel, Task, enclosing_radius2};
 use crate::par::Par;
 use crate::watch::Watch;
 
@@ -138,7 +138,9 @@ impl Model {
         let norms = norms2(f, par)?;
         let sparse_support = self.support();
         let svc = if let Body::Svc(m) = &self.body { Some(m) } else { None };
-        let machines = (0..f.outputs())
+        // Hypotheses that vote and neighbours are no machines of their own.
+        let read = matches!(&self.body, Body::Function(m) if m.readout != Readout::Plain);
+        let machines = (0..if read { 0 } else { f.outputs() })
             .map(|o| {
                 let norm2 = norms.as_ref().map(|n| n[o]);
                 let machine = svc.map(|m| &m.machines[o]);
@@ -191,6 +193,7 @@ impl Model {
             Body::Ridge(m) => &m.support,
             Body::OneClass(m) => &m.support,
             Body::Sphere(m) => &m.support,
+            Body::Function(m) => &m.support,
             Body::Kpca(_) | Body::Layered(_) => return None,
         };
         (!rows.is_empty()).then_some(rows)
@@ -206,8 +209,17 @@ impl Model {
                 let other = sides.negative.map_or("the rest", name);
                 format!("{} against {other}", name(sides.positive))
             }
-            Body::Ridge(_) if classes.len() == 2 => format!("{} against {}", classes[1], classes[0]),
-            Body::Ridge(_) if !classes.is_empty() => format!("{} against the rest", classes[output]),
+            Body::Function(_) if self.task() == Task::Clustering => {
+                format!("cluster {}", classes[output])
+            }
+            Body::Ridge(_) | Body::Function(_)
+                if classes.len() == 2 && self.outputs() == 1 && self.task() == Task::Classification =>
+            {
+                format!("{} against {}", classes[1], classes[0])
+            }
+            Body::Ridge(_) | Body::Function(_) if classes.len() > 2 => {
+                format!("{} against the rest", classes[output])
+            }
             _ => String::new(),
         }
     }
@@ -312,11 +324,32 @@ impl Model {
         out
     }
 
+    /// Rows much farther from their cluster's mean than half of all rows are.
+    fn strays(&self, data: &Dataset, par: Par) -> Result<Vec<Suspect>> {
+        let points = data.points.view();
+        let far = self.cluster_distances(points, par)?;
+        let own: Vec<f64> = far
+            .chunks(self.outputs())
+            .map(|line| line.iter().copied().fold(f64::INFINITY, f64::min))
+            .collect();
+        let usual = median(own.clone());
+        let answers = self.predict(points, par)?;
+        let answers = answers.classes()?;
+        let suspect = |row: usize| Suspect {
+            row,
+            given: target(&data.targets, row),
+            answer: answers.name_of(row).to_owned(),
+            by: if usual > 0.0 { own[row] / usual } else { 0.0 },
+        };
+        Ok((0..data.len()).map(suspect).filter(|s| s.by > FAR).collect())
+    }
+
     /// Rows whose target the model contradicts, furthest first.
     fn suspects(&self, data: &Dataset, par: Par) -> Result<Vec<Suspect>> {
         let points = data.points.view();
-        let mut out: Vec<Suspect> = match (&self.body, &data.targets) {
-            (Body::OneClass(_) | Body::Sphere(_), _) => {
+        let mut out: Vec<Suspect> = match (self.task(), &data.targets) {
+            (Task::Clustering, _) => self.strays(data, par)?,
+            (Task::Novelty, _) => {
                 let outside = self.decision(points, par)?.into_iter().enumerate().filter(|(_, f)| *f <= 0.0);
                 let suspect = |(row, f): (usize, f64)| Suspect {
                     row,

@@ -10,9 +10,12 @@ use serde_json::Value;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::model::param::{Allowed, ParamSpec};
+use crate::model::persist::saved_params;
 use crate::model::svc::Kind;
 use crate::model::{
-    Body, Loss, OneClassParams, RidgeParams, Sample, SphereParams, SvcParams, SvrParams, Task,
+    BayesPointParams, Body, BoostKind, BoostParams, ClusterParams, KfdForm, KfdParams, KnnParams, Loss,
+    LpMachineParams, NetworkParams, OneClassParams, OnlineRule, ParzenParams, PerceptronParams, RidgeParams,
+    Sample, SphereParams, SvcParams, SvrParams, Task,
 };
 use crate::par::Par;
 use crate::watch::Watch;
@@ -31,6 +34,46 @@ pub enum Learner {
     OneClass(OneClassParams),
     /// A sphere in feature space.
     Sphere(SphereParams),
+    /// A Fisher discriminant.
+    Kfd(KfdParams),
+    /// Boosted hypotheses.
+    Boost(BoostParams),
+    /// A network of radial basis functions.
+    Network(NetworkParams),
+    /// A linear-programming machine.
+    LpMachine(LpMachineParams),
+    /// A machine that learns row by row.
+    Perceptron(PerceptronParams),
+    /// A Bayes point machine.
+    BayesPoint(BayesPointParams),
+    /// Parzen windows.
+    Parzen(ParzenParams),
+    /// Nearest neighbours.
+    Knn(KnnParams),
+    /// Kernel k-means.
+    Cluster(ClusterParams),
+}
+
+/// The same for every learner's parameters.
+macro_rules! each {
+    ($learner:expr, $p:ident => $answer:expr) => {
+        match $learner {
+            Learner::Svc($p) => $answer,
+            Learner::Svr($p) => $answer,
+            Learner::Ridge($p) => $answer,
+            Learner::OneClass($p) => $answer,
+            Learner::Sphere($p) => $answer,
+            Learner::Kfd($p) => $answer,
+            Learner::Boost($p) => $answer,
+            Learner::Network($p) => $answer,
+            Learner::LpMachine($p) => $answer,
+            Learner::Perceptron($p) => $answer,
+            Learner::BayesPoint($p) => $answer,
+            Learner::Parzen($p) => $answer,
+            Learner::Knn($p) => $answer,
+            Learner::Cluster($p) => $answer,
+        }
+    };
 }
 
 /// A row of [`Learner::ALL`].
@@ -137,6 +180,133 @@ impl Learner {
             params: &["nu"],
             make: || Learner::Sphere(SphereParams::default()),
         },
+        LearnerEntry {
+            name: "kfd",
+            tasks: &[Task::Classification, Task::Regression],
+            doc: "Fisher discriminant: classes far apart beside their own spread; every row is a centre",
+            params: &["kernel", "lambda", "penalty", "threshold", "leave_one_out", "memory"],
+            make: || Learner::Kfd(KfdParams::default()),
+        },
+        LearnerEntry {
+            name: "kfd-sparse",
+            tasks: &[Task::Classification, Task::Regression],
+            doc: "the same with few centres: a quadratic program",
+            params: &["kernel", "lambda", "threshold", "tol"],
+            make: || Learner::Kfd(KfdParams { form: KfdForm::Sparse, ..KfdParams::default() }),
+        },
+        LearnerEntry {
+            name: "kfd-lp",
+            tasks: &[Task::Classification, Task::Regression],
+            doc: "the same with absolute errors: a linear program",
+            params: &["kernel", "lambda", "threshold", "tol"],
+            make: || Learner::Kfd(KfdParams { form: KfdForm::Linear, ..KfdParams::default() }),
+        },
+        LearnerEntry {
+            name: "kfd-greedy",
+            tasks: &[Task::Classification, Task::Regression],
+            doc: "the same with centres chosen one by one: for many rows",
+            params: &[
+                "kernel",
+                "lambda",
+                "penalty",
+                "threshold",
+                "centres",
+                "candidates",
+                "leave_one_out",
+                "seed",
+                "memory",
+            ],
+            make: || Learner::Kfd(KfdParams { form: KfdForm::Greedy, ..KfdParams::default() }),
+        },
+        LearnerEntry {
+            name: "adaboost",
+            tasks: &[Task::Classification],
+            doc: "many weak hypotheses, each on what the ones before got wrong, and a vote",
+            params: &["kernel", "base", "rounds", "centres", "lambda", "steps", "seed"],
+            make: || Learner::Boost(BoostParams::default()),
+        },
+        LearnerEntry {
+            name: "arc-gv",
+            tasks: &[Task::Classification],
+            doc: "the same, towards the largest least margin",
+            params: &["kernel", "base", "rounds", "centres", "lambda", "steps", "seed"],
+            make: || Learner::Boost(BoostParams { kind: BoostKind::ArcGv, ..BoostParams::default() }),
+        },
+        LearnerEntry {
+            name: "adaboost-reg",
+            tasks: &[Task::Classification],
+            doc: "the same, giving up rows that stay hard: soft margins",
+            params: &["c", "kernel", "base", "rounds", "centres", "lambda", "steps", "seed"],
+            make: || Learner::Boost(BoostParams { kind: BoostKind::Regularised, ..BoostParams::default() }),
+        },
+        LearnerEntry {
+            name: "lpboost",
+            tasks: &[Task::Classification],
+            doc: "the same by a linear program; nu bounds the share of rows below the margin",
+            params: &["nu", "kernel", "base", "rounds", "centres", "lambda", "steps", "seed"],
+            make: || Learner::Boost(BoostParams { kind: BoostKind::Program, ..BoostParams::default() }),
+        },
+        LearnerEntry {
+            name: "rbf-network",
+            tasks: &[Task::Classification, Task::Regression],
+            doc: "a few Gaussians: centres by k-means, moved downhill, or support vectors",
+            params: &["kernel", "centres", "place", "weights", "lambda", "steps", "c", "seed"],
+            make: || Learner::Network(NetworkParams::default()),
+        },
+        LearnerEntry {
+            name: "lp-machine",
+            tasks: &[Task::Classification, Task::Regression],
+            doc: "few kernel functions, by a linear program",
+            params: &["kernel", "c", "tol"],
+            make: || Learner::LpMachine(LpMachineParams::default()),
+        },
+        LearnerEntry {
+            name: "perceptron",
+            tasks: &[Task::Classification],
+            doc: "learns row by row from its errors",
+            params: &["kernel", "passes", "averaged", "seed"],
+            make: || Learner::Perceptron(PerceptronParams::default()),
+        },
+        LearnerEntry {
+            name: "adatron",
+            tasks: &[Task::Classification],
+            doc: "learns row by row, towards the largest margin",
+            params: &["kernel", "passes", "c", "tol"],
+            make: || {
+                Learner::Perceptron(PerceptronParams {
+                    rule: OnlineRule::Adatron,
+                    ..PerceptronParams::default()
+                })
+            },
+        },
+        LearnerEntry {
+            name: "bayes-point",
+            tasks: &[Task::Classification],
+            doc: "the centre of all machines that make no error, by a billiard",
+            params: &["kernel", "shift", "bounces", "seed"],
+            make: || Learner::BayesPoint(BayesPointParams::default()),
+        },
+        LearnerEntry {
+            name: "parzen",
+            tasks: &[Task::Classification, Task::Novelty],
+            doc: "each class by the mean of its kernel functions; without classes, a density",
+            params: &["kernel", "nu"],
+            make: || Learner::Parzen(ParzenParams::default()),
+        },
+        LearnerEntry {
+            name: "knn",
+            tasks: &[Task::Classification, Task::Regression],
+            doc: "the rows nearest in feature space vote",
+            params: &["kernel", "neighbours"],
+            make: || Learner::Knn(KnnParams::default()),
+        },
+        LearnerEntry {
+            name: "kmeans",
+            tasks: &[Task::Clustering],
+            doc: "points whose images lie together: kernel k-means",
+            params: &["kernel", "clusters", "start", "starts", "max_iter", "seed"],
+            make: || Learner::Cluster(ClusterParams::default()),
+        },
     ];
 
     /// The row of a learner's name.
@@ -163,6 +333,7 @@ impl Learner {
             Body::Ridge(m) => Learner::Ridge(m.params.clone()),
             Body::OneClass(m) => Learner::OneClass(m.params.clone()),
             Body::Sphere(m) => Learner::Sphere(m.params.clone()),
+            Body::Function(m) => m.learner.clone(),
             Body::Kpca(_) | Body::Layered(_) => return None,
         })
     }
@@ -185,6 +356,28 @@ impl Learner {
             Learner::Ridge(_) => "ridge",
             Learner::OneClass(_) => "one-class",
             Learner::Sphere(_) => "sphere",
+            Learner::Kfd(p) => match p.form {
+                KfdForm::Closed => "kfd",
+                KfdForm::Sparse => "kfd-sparse",
+                KfdForm::Linear => "kfd-lp",
+                KfdForm::Greedy => "kfd-greedy",
+            },
+            Learner::Boost(p) => match p.kind {
+                BoostKind::AdaBoost => "adaboost",
+                BoostKind::ArcGv => "arc-gv",
+                BoostKind::Regularised => "adaboost-reg",
+                BoostKind::Program => "lpboost",
+            },
+            Learner::Network(_) => "rbf-network",
+            Learner::LpMachine(_) => "lp-machine",
+            Learner::Perceptron(p) => match p.rule {
+                OnlineRule::Perceptron => "perceptron",
+                OnlineRule::Adatron => "adatron",
+            },
+            Learner::BayesPoint(_) => "bayes-point",
+            Learner::Parzen(_) => "parzen",
+            Learner::Knn(_) => "knn",
+            Learner::Cluster(_) => "kmeans",
         };
         Self::find(name).expect("all of these are in the table")
     }
@@ -197,7 +390,35 @@ impl Learner {
             Learner::Ridge(_) => RidgeParams::TABLE,
             Learner::OneClass(_) => OneClassParams::TABLE,
             Learner::Sphere(_) => SphereParams::TABLE,
+            Learner::Kfd(_) => KfdParams::TABLE,
+            Learner::Boost(_) => BoostParams::TABLE,
+            Learner::Network(_) => NetworkParams::TABLE,
+            Learner::LpMachine(_) => LpMachineParams::TABLE,
+            Learner::Perceptron(_) => PerceptronParams::TABLE,
+            Learner::BayesPoint(_) => BayesPointParams::TABLE,
+            Learner::Parzen(_) => ParzenParams::TABLE,
+            Learner::Knn(_) => KnnParams::TABLE,
+            Learner::Cluster(_) => ClusterParams::TABLE,
         }
+    }
+
+    /// Fails if a parameter is outside its range.
+    pub fn check(&self) -> Result<()> {
+        each!(self, p => p.check())
+    }
+
+    /// All parameters as they are written in files. Fails for custom kernels, which are code.
+    pub(super) fn params(&self) -> Result<Value> {
+        each!(self, p => saved_params(p))
+    }
+
+    /// The same learner with the parameters of a file.
+    pub(super) fn with_params(mut self, written: &Value) -> Result<Self> {
+        each!(&mut self, p => {
+            *p = serde_json::from_value(written.clone())
+                .map_err(|e| Error::Unsupported(format!("the learner's parameters: {e}")))?;
+        });
+        Ok(self)
     }
 
     /// Sets a parameter by the name it has in the table. Fails where it would be without effect.
@@ -207,7 +428,7 @@ impl Learner {
     /// let mut learner = Learner::find("svc")?.learner();
     /// learner.set("c", 10.0.into())?;
     /// let refused = learner.set("nu", 0.2.into()).unwrap_err();
-    /// assert_eq!(refused.to_string(), "nu = 0.2: must be left out: it has no meaning for svc, but for nu-svc, nu-svr, one-class, sphere");
+    /// assert_eq!(refused.to_string(), "nu = 0.2: must be left out: it has no meaning for svc, but for nu-svc, nu-svr, one-class, sphere, lpboost, parzen");
     /// # Ok::<(), mercer::Error>(())
     /// ```
     pub fn set(&mut self, name: &str, value: Value) -> Result<()> {
@@ -235,24 +456,12 @@ impl Learner {
         if number && !value.as_f64().is_some_and(|v| spec.allowed.holds(v)) {
             return Err(Error::param(name, shown, spec.allowed.to_string()));
         }
-        match self {
-            Learner::Svc(p) => set(p, name, value),
-            Learner::Svr(p) => set(p, name, value),
-            Learner::Ridge(p) => set(p, name, value),
-            Learner::OneClass(p) => set(p, name, value),
-            Learner::Sphere(p) => set(p, name, value),
-        }
+        each!(self, p => set(p, name, value))
     }
 
     /// A parameter by name, as it is written in files.
     pub fn get(&self, name: &str) -> Option<Value> {
-        let all = match self {
-            Learner::Svc(p) => serde_json::to_value(p),
-            Learner::Svr(p) => serde_json::to_value(p),
-            Learner::Ridge(p) => serde_json::to_value(p),
-            Learner::OneClass(p) => serde_json::to_value(p),
-            Learner::Sphere(p) => serde_json::to_value(p),
-        };
+        let all = each!(self, p => serde_json::to_value(p));
         all.ok()?.get(name).cloned()
     }
 
@@ -260,8 +469,20 @@ impl Learner {
     pub fn settings(&self) -> Vec<(&'static str, Value)> {
         let entry = self.entry();
         let usual = entry.learner();
-        let quiet =
-            ["kernel", "tol", "max_iter", "shrinking", "memory", "method", "seed", "folds", "kind", "loss"];
+        let quiet = [
+            "kernel",
+            "tol",
+            "max_iter",
+            "shrinking",
+            "memory",
+            "method",
+            "seed",
+            "folds",
+            "kind",
+            "loss",
+            "form",
+            "rule",
+        ];
         // How errors count is worth a word only where it is not the usual way.
         let own = |name: &str| entry.params.contains(&name) && name != "slack";
         let told = |name: &str| own(name) || self.get(name) != usual.get(name);
@@ -271,25 +492,12 @@ impl Learner {
 
     /// The kernel asked for.
     pub fn kernel(&self) -> Option<&Kernel> {
-        match self {
-            Learner::Svc(p) => p.kernel.as_ref(),
-            Learner::Svr(p) => p.kernel.as_ref(),
-            Learner::Ridge(p) => p.kernel.as_ref(),
-            Learner::OneClass(p) => p.kernel.as_ref(),
-            Learner::Sphere(p) => p.kernel.as_ref(),
-        }
+        each!(self, p => p.kernel.as_ref())
     }
 
     /// Asks for a kernel. Unlike [`Learner::set`], this takes custom ones too.
     pub fn set_kernel(&mut self, kernel: Kernel) {
-        let place = match self {
-            Learner::Svc(p) => &mut p.kernel,
-            Learner::Svr(p) => &mut p.kernel,
-            Learner::Ridge(p) => &mut p.kernel,
-            Learner::OneClass(p) => &mut p.kernel,
-            Learner::Sphere(p) => &mut p.kernel,
-        };
-        *place = Some(kernel);
+        each!(self, p => p.kernel = Some(kernel));
     }
 
     /// Fits.
@@ -300,6 +508,15 @@ impl Learner {
             Learner::Ridge(p) => Body::Ridge(p.fit(sample, par, watch)?),
             Learner::OneClass(p) => Body::OneClass(p.fit(sample, par, watch)?),
             Learner::Sphere(p) => Body::Sphere(p.fit(sample, par, watch)?),
+            Learner::Kfd(p) => Body::Function(p.fit(sample, par, watch)?),
+            Learner::Boost(p) => Body::Function(p.fit(sample, par, watch)?),
+            Learner::Network(p) => Body::Function(p.fit(sample, par, watch)?),
+            Learner::LpMachine(p) => Body::Function(p.fit(sample, par, watch)?),
+            Learner::Perceptron(p) => Body::Function(p.fit(sample, par, watch)?),
+            Learner::BayesPoint(p) => Body::Function(p.fit(sample, par, watch)?),
+            Learner::Parzen(p) => Body::Function(p.fit(sample, par, watch)?),
+            Learner::Knn(p) => Body::Function(p.fit(sample, par, watch)?),
+            Learner::Cluster(p) => Body::Function(p.fit(sample, par, watch)?),
         })
     }
 
@@ -334,10 +551,14 @@ impl LearnerEntry {
 
     /// Whether a parameter makes a difference to it.
     pub fn takes(&self, name: &str) -> bool {
-        let svc = self.tasks == [Task::Classification];
-        let solver = self.name != "ridge";
-        let svr = SVR.contains(&name) && matches!((self.make)(), Learner::Svr(_));
-        self.params.contains(&name) || svc && SVC.contains(&name) || svr || solver && SOLVER.contains(&name)
+        let (svc, svr, solver) = match (self.make)() {
+            Learner::Svc(_) => (true, false, true),
+            Learner::Svr(_) => (false, true, true),
+            Learner::OneClass(_) | Learner::Sphere(_) => (false, false, true),
+            _ => (false, false, false),
+        };
+        let listed = |applies: bool, names: &[&str]| applies && names.contains(&name);
+        self.params.contains(&name) || listed(svc, SVC) || listed(svr, SVR) || listed(solver, SOLVER)
     }
 }
 

@@ -4,21 +4,30 @@
 //! that learner knows, and an [`Info`](crate::watch::Info) that says how the fit went. Optimisation happens in
 //! `solve`, kernel values come from [`gram`](crate::gram).
 
+mod bayes_point;
+mod boost;
+mod cluster;
 mod columns;
 mod common;
 mod compress;
 mod explain;
+mod function;
 mod invariance;
 mod json;
+mod kfd;
 mod kpca;
 mod layered;
 mod learner;
 mod libsvm;
+mod lp_machine;
 #[expect(clippy::module_inception, reason = "the whole saved thing has no better name")]
 mod model;
+mod neighbours;
+mod network;
 mod one_class;
 pub mod onnx;
 pub mod param;
+mod perceptron;
 mod persist;
 mod plan;
 mod ridge;
@@ -27,17 +36,26 @@ mod sphere;
 pub mod svc;
 mod svr;
 
+pub use bayes_point::BayesPointParams;
+pub use boost::{BaseLearner, BoostKind, BoostParams};
+pub use cluster::{ClusterParams, ClusterStart};
 pub use compress::{CompressParams, Compressed, Compression, Goal};
 pub use explain::{ColumnWeight, Explanation, Influence, MachineFacts, Suspect};
+pub use function::{FunctionModel, Nearest, Normals, Readout, Role, Votes};
 pub use invariance::{Invariance, InvarianceParams};
+pub use kfd::{KfdForm, KfdParams, KfdPenalty, Threshold};
 pub use kpca::{
     DenoiseParams, Denoiser, KpcaMethod, KpcaModel, KpcaParams, Tried, empirical_map, noise_level,
     whitening_map,
 };
 pub use layered::Layered;
 pub use learner::{Learner, LearnerEntry};
+pub use lp_machine::LpMachineParams;
 pub use model::{Body, Description, Model, Names, Task};
+pub use neighbours::{KnnParams, ParzenParams};
+pub use network::{NetworkParams, Place, Weights};
 pub use one_class::{OneClassModel, OneClassParams};
+pub use perceptron::{OnlineRule, PerceptronParams};
 pub use plan::{Choice, Plan, Scaling, Wishes};
 pub(crate) use ridge::right_sides;
 pub use ridge::{RidgeMethod, RidgeModel, RidgeParams};

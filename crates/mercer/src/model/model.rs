@@ -11,7 +11,9 @@ use crate::expansion::Expansion;
 use crate::model::common::widened;
 use crate::model::persist::{Persist, saved_params};
 use crate::model::svc::{self, Probabilities};
-use crate::model::{KpcaModel, Layered, OneClassModel, RidgeModel, SphereModel, SvcModel, SvrModel};
+use crate::model::{
+    FunctionModel, KpcaModel, Layered, OneClassModel, RidgeModel, SphereModel, SvcModel, SvrModel,
+};
 use crate::par::Par;
 use crate::watch::Info;
 
@@ -53,6 +55,8 @@ pub enum Body {
     OneClass(OneClassModel),
     /// A sphere in feature space.
     Sphere(SphereModel),
+    /// A function of one of the other learners.
+    Function(FunctionModel),
     /// Kernel principal components.
     Kpca(KpcaModel),
     /// A machine behind kernel features.
@@ -69,17 +73,20 @@ pub enum Task {
     Regression,
     /// Tells points like the data from others.
     Novelty,
+    /// Tells which points belong together.
+    Clustering,
     /// Turns points into features.
     Features,
 }
 
 impl Task {
-    /// What a model of this kind does: `classify`, `regress`, `find novelties`, `extract features`.
+    /// What a model of this kind does: `classify`, `regress`, `find novelties`, `find clusters`, `extract features`.
     pub fn verb(self) -> &'static str {
         match self {
             Task::Classification => "classify",
             Task::Regression => "regress",
             Task::Novelty => "find novelties",
+            Task::Clustering => "find clusters",
             Task::Features => "extract features",
         }
     }
@@ -127,8 +134,17 @@ impl Body {
             Body::Ridge(m) => &m.expansion,
             Body::OneClass(m) => &m.expansion,
             Body::Sphere(m) => &m.centre,
+            Body::Function(m) => &m.expansion,
             Body::Kpca(m) => &m.expansion,
             Body::Layered(m) => m.then.expansion(),
+        }
+    }
+
+    /// Decision values a point.
+    pub(super) fn outputs(&self) -> usize {
+        match self.machine() {
+            Body::Function(m) => m.outputs(),
+            other => other.expansion().outputs(),
         }
     }
 
@@ -162,6 +178,7 @@ impl Body {
             Body::Ridge(m) => &mut m.expansion,
             Body::OneClass(m) => &mut m.expansion,
             Body::Sphere(m) => &mut m.centre,
+            Body::Function(m) => &mut m.expansion,
             Body::Kpca(m) => &mut m.expansion,
             Body::Layered(m) => &mut m.features,
         }
@@ -174,6 +191,7 @@ impl Body {
             Body::Ridge(m) => m.decision(points, par),
             Body::OneClass(m) => m.decision(points, par),
             Body::Sphere(m) => m.decision(points, par),
+            Body::Function(m) => m.decision(points, par),
             Body::Kpca(m) => m.transform(points, par),
             Body::Layered(m) => m.then.decision(m.apply(points, par)?.view(), par),
         }
@@ -188,6 +206,7 @@ impl Body {
                 let inside = self.decision(points, par)?.into_iter().map(|v| u32::from(v > 0.0)).collect();
                 Ok(Targets::Classes(Labels { names: novelty_names(), of_row: inside }))
             }
+            Body::Function(m) => m.predict(points, par),
             Body::Kpca(_) => Err(Error::Unsupported(
                 "kernel principal components predict nothing: their outputs are features".into(),
             )),
@@ -202,6 +221,7 @@ impl Body {
             Body::Ridge(_) => RidgeModel::TAG,
             Body::OneClass(_) => OneClassModel::TAG,
             Body::Sphere(_) => SphereModel::TAG,
+            Body::Function(m) => m.learner.entry().name,
             Body::Kpca(_) => KpcaModel::TAG,
             Body::Layered(m) => m.then.kind(),
         }
@@ -213,6 +233,7 @@ impl Body {
             Body::Ridge(m) if m.names.is_some() => Task::Classification,
             Body::Svr(_) | Body::Ridge(_) => Task::Regression,
             Body::OneClass(_) | Body::Sphere(_) => Task::Novelty,
+            Body::Function(m) => m.task(),
             Body::Kpca(_) => Task::Features,
             Body::Layered(m) => m.then.task(),
         }
@@ -222,6 +243,7 @@ impl Body {
         match self {
             Body::Svc(m) => m.classes.clone(),
             Body::Ridge(m) => m.names.clone().unwrap_or_default(),
+            Body::Function(m) => m.names(),
             Body::Svr(_) | Body::Kpca(_) => Vec::new(),
             Body::OneClass(_) | Body::Sphere(_) => novelty_names(),
             Body::Layered(m) => m.then.classes(),
@@ -235,6 +257,7 @@ impl Body {
             Body::Ridge(m) => &m.info,
             Body::OneClass(m) => &m.info,
             Body::Sphere(m) => &m.info,
+            Body::Function(m) => &m.info,
             Body::Kpca(m) => &m.info,
             Body::Layered(m) => m.then.info(),
         }
@@ -247,6 +270,7 @@ impl Body {
             Body::Ridge(m) => &mut m.info,
             Body::OneClass(m) => &mut m.info,
             Body::Sphere(m) => &mut m.info,
+            Body::Function(m) => &mut m.info,
             Body::Kpca(m) => &mut m.info,
             Body::Layered(m) => m.then.info_mut(),
         }
@@ -281,6 +305,9 @@ impl Body {
             Body::Sphere(m) => {
                 (vec![("radius2", json!(m.radius2)), ("bounded", json!(m.bounded))], saved_params(&m.params))
             }
+            Body::Function(m) => {
+                (m.facts.iter().map(|(name, v)| (*name, json!(v))).collect(), m.learner.params())
+            }
             Body::Kpca(m) => {
                 let facts = vec![
                     ("components", json!(m.components())),
@@ -307,7 +334,7 @@ fn novelty_names() -> Vec<String> {
 }
 
 impl Model {
-    /// The learner's name: `svc`, `svr`, `ridge`, `one-class`, `sphere`, `kpca`; of a machine behind features, the machine's.
+    /// The learner's name: `svc`, `svr`, `ridge`, `one-class`, `sphere`, `kpca`, `kfd`, ...; of a machine behind features, the machine's.
     pub fn kind(&self) -> &'static str {
         self.body.kind()
     }
@@ -324,7 +351,7 @@ impl Model {
 
     /// k, the number of decision values a point.
     pub fn outputs(&self) -> usize {
-        self.body.expansion().outputs()
+        self.body.outputs()
     }
 
     /// How the fit went.
@@ -357,6 +384,9 @@ impl Model {
             Body::Ridge(m) if m.names.is_none() => {
                 Err(Error::Unsupported("a regression has no classes".into()))
             }
+            Body::Function(m) if m.task() == Task::Regression => {
+                Err(Error::Unsupported("a regression has no classes".into()))
+            }
             // One output: positive for the second class, as in all machines for two.
             _ if self.outputs() == 1 => Ok(outputs.into_iter().flat_map(|f| [-f, f]).collect()),
             _ => Ok(outputs),
@@ -369,7 +399,18 @@ impl Model {
         let (body, points) = behind(body.as_ref(), points, par)?;
         match body {
             Body::Svc(m) => m.probabilities(points.view(), par),
+            Body::Function(m) => m.probabilities(points.view(), par),
             _ => Err(Error::Unsupported(format!("a model of kind {} has no probabilities", self.kind()))),
+        }
+    }
+
+    /// Squared distances of new points to the means of all clusters, n x clusters. Fails unless this is a clustering.
+    pub fn cluster_distances(&self, points: View<'_>, par: Par) -> Result<Vec<f64>> {
+        let (body, points) = self.fitting(points, par)?;
+        let (body, points) = behind(body.as_ref(), points, par)?;
+        match body {
+            Body::Function(m) => m.cluster_distances(points.view(), par),
+            _ => Err(Error::Unsupported(format!("a model of kind {} has no clusters", self.kind()))),
         }
     }
 
@@ -453,7 +494,7 @@ impl Model {
             kernel: f.kernel().to_string(),
             centres: f.len(),
             columns: f.centres().dim(),
-            outputs: f.outputs(),
+            outputs: self.outputs(),
             classes: self.classes(),
             stages: self.stages.list.iter().map(crate::data::Stage::describe).collect(),
             facts,

@@ -159,11 +159,24 @@ mod tests {
 
     #[test]
     fn tables_are_their_structs() {
-        use crate::model::{OneClassParams, RidgeParams, SphereParams, SvrParams};
+        use crate::model::{
+            BayesPointParams, BoostParams, ClusterParams, KfdParams, KnnParams, LpMachineParams,
+            NetworkParams, OneClassParams, ParzenParams, PerceptronParams, RidgeParams, SphereParams,
+            SvrParams,
+        };
         table_is_the_struct::<SvrParams>(SvrParams::TABLE);
         table_is_the_struct::<RidgeParams>(RidgeParams::TABLE);
         table_is_the_struct::<OneClassParams>(OneClassParams::TABLE);
         table_is_the_struct::<SphereParams>(SphereParams::TABLE);
+        table_is_the_struct::<KfdParams>(KfdParams::TABLE);
+        table_is_the_struct::<BoostParams>(BoostParams::TABLE);
+        table_is_the_struct::<NetworkParams>(NetworkParams::TABLE);
+        table_is_the_struct::<LpMachineParams>(LpMachineParams::TABLE);
+        table_is_the_struct::<PerceptronParams>(PerceptronParams::TABLE);
+        table_is_the_struct::<BayesPointParams>(BayesPointParams::TABLE);
+        table_is_the_struct::<ParzenParams>(ParzenParams::TABLE);
+        table_is_the_struct::<KnnParams>(KnnParams::TABLE);
+        table_is_the_struct::<ClusterParams>(ClusterParams::TABLE);
     }
 
     #[test]

@@ -14,7 +14,8 @@ use crate::data::stage::{Parts, Tensor as StageTensor};
 use crate::data::{Bundle, Stages, Values};
 use crate::error::{Error, Result};
 use crate::model::{
-    Body, KpcaModel, Layered, Model, Names, OneClassModel, RidgeModel, SphereModel, SvcModel, SvrModel,
+    Body, FunctionModel, KpcaModel, Layered, Model, Names, OneClassModel, RidgeModel, SphereModel, SvcModel,
+    SvrModel,
 };
 use crate::watch::Info;
 
@@ -112,6 +113,7 @@ pub(super) fn store_body(body: &Body, bundle: &mut Bundle) -> Result<(&'static s
         Body::Ridge(m) => (RidgeModel::TAG, m.store(bundle)?),
         Body::OneClass(m) => (OneClassModel::TAG, m.store(bundle)?),
         Body::Sphere(m) => (SphereModel::TAG, m.store(bundle)?),
+        Body::Function(m) => (FunctionModel::TAG, m.store(bundle)?),
         Body::Kpca(m) => (KpcaModel::TAG, m.store(bundle)?),
         Body::Layered(m) => (Layered::TAG, m.store(bundle)?),
     })
@@ -126,6 +128,7 @@ pub(super) fn restored_body(meta: &Value, bundle: &Bundle) -> Read<Body> {
         Some(RidgeModel::TAG) => Body::Ridge(RidgeModel::restore(body, bundle)?),
         Some(OneClassModel::TAG) => Body::OneClass(OneClassModel::restore(body, bundle)?),
         Some(SphereModel::TAG) => Body::Sphere(SphereModel::restore(body, bundle)?),
+        Some(FunctionModel::TAG) => Body::Function(FunctionModel::restore(body, bundle)?),
         Some(KpcaModel::TAG) => Body::Kpca(KpcaModel::restore(body, bundle)?),
         Some(Layered::TAG) => Body::Layered(Layered::restore(body, bundle)?),
         Some(other) => return Err(format!("learner `{other}` is not one this program knows")),

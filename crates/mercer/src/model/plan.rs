@@ -448,23 +448,34 @@ fn parameters(
             };
             choices.chosen(name, short(value), why);
         } else if name == "c" {
-            choices.chosen("c", "1", "the usual start; larger fits the training rows closer");
+            let usual = learner.get("c").as_ref().map_or_else(String::new, shown);
+            choices.chosen("c", usual, c_reason(learner));
         }
     }
     if entry.params.contains(&"nu") && !given("nu") {
         let (value, why) = match learner {
-            Learner::OneClass(_) | Learner::Sphere(_) => {
+            Learner::OneClass(_) | Learner::Sphere(_) | Learner::Parzen(_) => {
                 (OUTLIERS, "at most this share of the rows is told to be outliers")
             }
+            Learner::Boost(_) => (0.1, "at most this share of the rows is below the margin"),
             _ => (0.5, "the usual start; bounds the share of errors and of support vectors"),
         };
         learner.set("nu", json!(value))?;
         choices.chosen("nu", value.to_string(), why);
     }
     if entry.params.contains(&"lambda") && !given("lambda") {
-        choices.chosen("lambda", "1", "the usual start; smaller fits the training rows closer");
+        let usual = learner.get("lambda").as_ref().map_or_else(String::new, shown);
+        choices.chosen("lambda", usual, "the usual start; smaller fits the training rows closer");
     }
     Ok(())
+}
+
+/// Why C is what it is where nobody says.
+fn c_reason(learner: &Learner) -> &'static str {
+    match learner {
+        Learner::Boost(_) => "the usual start; larger gives hard rows up sooner",
+        _ => "the usual start; larger fits the training rows closer",
+    }
 }
 
 /// A parameter's value in words.
@@ -540,7 +551,10 @@ mod tests {
             |wishes: Wishes| Plan::new(&set, &wishes, Par::one()).expect_err("a contradiction").to_string();
         let learner = |name: &str| Wishes { learner: Some(name.into()), ..Wishes::default() };
         let novelty = Wishes { task: Some(Task::Novelty), ..learner("svc") };
-        assert_eq!(refused(novelty), "learner = svc: must be one of one-class, sphere to find novelties");
+        assert_eq!(
+            refused(novelty),
+            "learner = svc: must be one of one-class, sphere, parzen to find novelties"
+        );
         assert_eq!(refused(learner("svr")), "targets: got class labels, expected real numbers");
         let both = Wishes { kernel: Some("linear".into()), gamma: Some(1.0), ..Wishes::default() };
         assert!(refused(both).starts_with("gamma = 1: must be left out"));

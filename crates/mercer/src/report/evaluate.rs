@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::assess::{ClassEvaluation, Evaluation, NoveltyEvaluation, RealEvaluation};
+use crate::assess::{ClassEvaluation, ClusterEvaluation, Evaluation, NoveltyEvaluation, RealEvaluation};
 use crate::report::{Align, Page, Report, Table, Tone, count, number, percent};
 
 /// Classes shown in tables; of more, only the worst confusions are.
@@ -30,6 +30,7 @@ impl Report for Evaluated {
             Evaluation::Classification(e) => classes(e, page),
             Evaluation::Regression(e) => reals(e, page),
             Evaluation::Novelty(e) => novelty(e, page),
+            Evaluation::Clustering(e) => clusters(e, page),
         }
     }
 }
@@ -125,6 +126,23 @@ fn reals(e: &RealEvaluation, page: &mut Page) {
         ("bias", number((1e6 * e.bias).round() / 1e6)),
         ("worst", format!("off by {} in row {}", number(e.worst.0), count(e.worst.1 + 1))),
     ]);
+}
+
+fn clusters(e: &ClusterEvaluation, page: &mut Page) {
+    let mut facts = vec![
+        ("rows", count(e.rows)),
+        ("distance", format!("{}, the mean square to the nearest mean", number(e.distance))),
+    ];
+    facts.extend(
+        e.purity.map(|p| ("purity", format!("{}, rows of their cluster's most frequent class", percent(p)))),
+    );
+    page.facts(facts);
+    page.blank();
+    let mut table = Table::new().column("cluster", Align::Left).column("rows", Align::Right);
+    for (c, rows) in e.sizes.iter().enumerate() {
+        table.row([(c + 1).to_string(), count(*rows)]);
+    }
+    page.table(&table);
 }
 
 fn novelty(e: &NoveltyEvaluation, page: &mut Page) {

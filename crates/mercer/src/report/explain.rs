@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::model::{Explanation, MachineFacts, Task};
+use crate::model::{Explanation, FunctionModel, MachineFacts, Task};
 use crate::report::{Align, Page, Report, Table, Tone, count, number, percent, seconds};
 
 /// Machines shown one by one; of more, only the extremes are.
@@ -47,6 +47,10 @@ impl Report for Explained {
             };
             ("R^2", format!("{}, {what} in feature space", number(r)))
         }));
+        for (name, value) in model.facts.iter().filter(|f| FunctionModel::FACTS.contains(&f.0)) {
+            let value = value.as_f64().map_or_else(|| value.to_string(), number);
+            facts.push(("found", format!("{} {value}", name.replace('_', " "))));
+        }
         if model.info.iterations > 0 {
             let info = &model.info;
             facts.push((
@@ -177,6 +181,7 @@ fn suspects(e: &Explanation, page: &mut Page) {
     let (head, by) = match e.model.task {
         Task::Classification => ("Labels to check: the model contradicts them", "by"),
         Task::Regression => ("Targets to check: far from what the model says", "deviations"),
+        Task::Clustering => ("Rows far from their cluster's mean", "times the usual"),
         Task::Novelty | Task::Features => ("Rows least like the others", "outside by"),
     };
     page.heading(head);

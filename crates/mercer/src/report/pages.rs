@@ -146,6 +146,16 @@ fn evaluation(e: &Evaluation, heading: &str) -> Vec<Section> {
     match e {
         Evaluation::Classification(e) => classes(e, heading),
         Evaluation::Regression(e) => vec![reals(e, heading)],
+        Evaluation::Clustering(e) => {
+            let mut section = Section::new(heading, "");
+            let sizes: Vec<String> = e.sizes.iter().map(|n| count(*n)).collect();
+            section.facts = facts([
+                ("rows", count(e.rows)),
+                ("of the clusters", sizes.join(", ")),
+                ("mean squared distance", number(e.distance)),
+            ]);
+            vec![section]
+        }
         Evaluation::Novelty(e) => {
             let mut section = Section::new(heading, "");
             section.facts = facts([

@@ -67,7 +67,7 @@ impl Trained {
             Body::Svr(m) => Some(m.bounded),
             Body::OneClass(m) => Some(m.bounded),
             Body::Sphere(m) => Some(m.bounded),
-            Body::Ridge(_) | Body::Kpca(_) | Body::Layered(_) => None,
+            Body::Ridge(_) | Body::Function(_) | Body::Kpca(_) | Body::Layered(_) => None,
         };
         Ok(Trained {
             source: source.into(),
@@ -114,6 +114,14 @@ impl Trained {
             }
             Evaluation::Regression(e) => {
                 format!("RMSE {} on the training rows, R^2 {}", number(e.rmse), number(round(e.r2)))
+            }
+            Evaluation::Clustering(e) => {
+                let sizes: Vec<String> = e.sizes.iter().map(|n| count(*n)).collect();
+                format!(
+                    "clusters of {} rows; mean squared distance {}",
+                    sizes.join(", "),
+                    number(round(e.distance))
+                )
             }
             Evaluation::Novelty(e) => format!(
                 "{} of {} training rows are told to be outliers, {}",

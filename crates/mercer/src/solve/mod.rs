@@ -5,22 +5,33 @@
 //! out its optimality is checked against f64 kernel values wherever f32 rounding could matter at the tolerance asked.
 //!
 //! Beside it: linear systems ([`solve_linear`]), eigenvectors ([`eigen`]), many small smooth problems at once
-//! ([`lbfgs`]), machines on given centres in the primal ([`fit_basis`]), and two-class machines for all C at once
-//! ([`path()`]).
+//! ([`lbfgs`]), machines on given centres in the primal ([`fit_basis`]), two-class machines for all C at
+//! once ([`path()`]), discriminants ([`fisher`], [`greedy`]), linear and
+//! quadratic programs ([`program`], [`sparse`]), hypotheses that vote ([`boost`]), networks of Gaussians ([`network`]), clusters
+//! ([`kmeans`]), and machines that learn row by row ([`perceptron`]) or by a path through version space ([`billiard`]).
 
 mod basis;
+pub mod billiard;
+pub mod boost;
 mod choose;
 mod chunking;
 mod descent;
 pub mod eigen;
 mod exact;
+pub mod fisher;
+pub mod greedy;
+pub mod kmeans;
 pub mod lbfgs;
 mod linear;
+pub mod network;
 mod newton;
 mod pair;
 mod path;
+pub mod perceptron;
 mod problem;
+pub mod program;
 mod smo;
+pub mod sparse;
 mod state;
 mod store;
 mod working;

@@ -59,6 +59,16 @@ pub(super) fn refit(
             support: Vec::new(),
             ..m.clone()
         }),
+        Body::Function(m) if matches!(m.readout, crate::model::Readout::Nearest(_)) => {
+            return Err(Error::Unsupported(
+                "neighbours are the data itself: there is nothing to compress".into(),
+            ));
+        }
+        Body::Function(m) => Body::Function(crate::model::FunctionModel {
+            expansion: shifted(&small, rows, par)?,
+            support: Vec::new(),
+            ..m.clone()
+        }),
         Body::OneClass(m) => {
             let now = small.evaluate(rows.view, par)?;
             let offset = small.offset()[0] - Rows::level(&rows.outputs, &now);

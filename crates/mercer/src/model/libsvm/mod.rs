@@ -22,7 +22,7 @@ use crate::error::{Error, Result};
 use crate::expansion::Expansion;
 use crate::kernel::Kernel;
 use crate::model::{
-    Body, Loss, Model, Names, OneClassModel, OneClassParams, SphereModel, SvrModel, SvrParams,
+    Body, Loss, Model, Names, OneClassModel, OneClassParams, Readout, Role, SphereModel, SvrModel, SvrParams,
 };
 use crate::watch::Info;
 pub(super) use classes::by_class;
@@ -110,6 +110,15 @@ impl Model {
             },
             Body::OneClass(m) => written(Machine::OneClass, &m.expansion)?,
             Body::Sphere(m) => written(Machine::OneClass, &plane(m)?)?,
+            Body::Function(m) => match (&m.readout, &m.role) {
+                (Readout::Plain, Role::Numbers) => written(Machine::EpsilonSvr, &m.expansion)?,
+                (Readout::Plain, Role::Novelty) => written(Machine::OneClass, &m.expansion)?,
+                (Readout::Plain, Role::Classes(names)) => classes::write_ridge(names, &m.expansion)?,
+                _ => {
+                    let why = format!("LIBSVM's files have no form for a {}", m.learner.entry().name);
+                    return Err(Error::Unsupported(why));
+                }
+            },
             Body::Kpca(_) | Body::Layered(_) => {
                 let why = "LIBSVM's files hold no kernel features: this model is made of them".into();
                 return Err(Error::Unsupported(why));

@@ -24,7 +24,7 @@ use crate::error::{Error, Result};
 use crate::expansion::Expansion;
 use crate::model::libsvm::by_class;
 use crate::model::svc::{SvcModel, Ties};
-use crate::model::{Body, Model, Task};
+use crate::model::{Body, Model, Readout, Role, Task};
 
 /// Version of the format, of the standard operators and of those for machine learning.
 const VERSIONS: (i64, i64, i64) = (8, 17, 3);
@@ -69,11 +69,19 @@ pub fn write(model: &Model) -> Result<Vec<u8>> {
         }
         Body::Svc(m) => svc(&mut g, &machine, m)?,
         Body::Svr(_) => regression(&mut g, &machine)?,
-        Body::Ridge(m) => match &m.names {
-            None => regression(&mut g, &machine)?,
-            Some(names) => {
+        Body::Function(m) if m.readout != Readout::Plain => {
+            let why = format!("a {} has no form in ONNX here", m.learner.entry().name);
+            return Err(Error::Unsupported(why));
+        }
+        Body::Function(m) if m.role == Role::Novelty => {
+            let f = machine.single(&mut g)?;
+            novelty(&mut g, model, &f)
+        }
+        Body::Ridge(_) | Body::Function(_) => match model.classes() {
+            none if none.is_empty() => regression(&mut g, &machine)?,
+            names => {
                 let f = machine.plain(&mut g)?;
-                let (constant, element) = classes::names(&mut g, names);
+                let (constant, element) = classes::names(&mut g, &names);
                 let label = match machine.f.outputs() {
                     1 => classes::by_sign(&mut g, &f, &constant),
                     _ => classes::by_largest(&mut g, &f, &constant),
@@ -246,6 +254,7 @@ fn finished(model: &Model, g: &Graph, input: &Message, outputs: &[Message]) -> R
         Task::Classification => "classification",
         Task::Regression => "regression",
         Task::Novelty => "novelty",
+        Task::Clustering => "clustering",
         Task::Features => "features",
     };
     let facts = [("task", task.to_owned()), ("learner", model.kind().to_owned())];

@@ -31,7 +31,9 @@ impl<'a> Learned<'a> {
             Body::Svr(m) => &m.support,
             Body::OneClass(m) => &m.support,
             Body::Sphere(m) => &m.support,
-            Body::Ridge(_) | Body::Kpca(_) | Body::Layered(_) => &[],
+            // Where every row is a centre, circles say nothing.
+            Body::Function(m) if m.support.len() < data.len() => &m.support,
+            Body::Ridge(_) | Body::Function(_) | Body::Kpca(_) | Body::Layered(_) => &[],
         };
         Learned { data, circled, title }
     }
@@ -99,7 +101,7 @@ fn plane(model: &Model, with: Learned<'_>, task: Task, par: Par) -> Result<Svg> 
             layers.push(Layer::Levels { grid: f.clone(), levels: vec![-1.0, 1.0], line: Line::Margin });
             layers.push(Layer::Levels { grid: f, levels: vec![0.0], line: Line::Edge });
         }
-        Task::Classification => {
+        Task::Classification | Task::Clustering => {
             let scores = match model.body.machine() {
                 Body::Svc(m) => m.scores_of(&outputs),
                 _ => outputs,

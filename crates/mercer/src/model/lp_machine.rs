@@ -1,0 +1,118 @@
+//! Linear-programming machines: few kernel functions, found by a linear program.
+//!
+//! ```text
+//! minimise   sum_j |a_j| + C sum_i w_i loss_i,    f(x) = sum_j a_j k(x_j, x) + b
+//! ```
+//!
+//! with the loss `max(0, 1 - y f)` for classes and `|y - f|` for numbers (Mangasarian 2000; Graepel et al. 1999). The kernel
+//! needs not be positive definite: it is only a set of columns. Several classes: each against the rest. Cost: column
+//! generation, n m^2 a round for m columns.
+
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+
+use crate::data::Targets;
+use crate::error::{Error, Result};
+use crate::kernel::Kernel;
+use crate::model::common::{kernel_or_default, on_rows};
+use crate::model::function::{self, Classified, FunctionModel, Role, weighted_rows};
+use crate::model::param::{self, Allowed, ParamSpec, spec};
+use crate::model::{Learner, Sample};
+use crate::par::Par;
+use crate::solve::sparse::{Cost, KernelColumns, SparseParams, SparseProblem, solve_sparse};
+use crate::watch::{Info, Stop, Watch};
+
+/// Parameters of a linear-programming machine. See [`LpMachineParams::TABLE`] for ranges.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LpMachineParams {
+    /// The kernel; none: a Gaussian whose width follows from the data's spread.
+    pub kernel: Option<Kernel>,
+    /// What an error costs beside a coefficient.
+    pub c: f64,
+    /// Share by which a column left out may violate its condition.
+    pub tol: f64,
+}
+
+impl Default for LpMachineParams {
+    fn default() -> Self {
+        LpMachineParams { kernel: None, c: 1.0, tol: 1e-3 }
+    }
+}
+
+impl LpMachineParams {
+    /// Names, ranges, defaults.
+    pub const TABLE: &'static [ParamSpec] = &[
+        spec("kernel", Allowed::Kernel, "rbf, width by the data", "the kernel"),
+        spec("c", Allowed::Above(0.0), "1", "cost of an error"),
+        spec("tol", Allowed::Above(0.0), "0.001", "optimality violation left"),
+    ];
+
+    /// Fails if a parameter is outside its range.
+    pub fn check(&self) -> Result<()> {
+        param::check(Self::TABLE, &[("c", self.c), ("tol", self.tol)])?;
+        self.kernel.as_ref().map_or(Ok(()), |kernel| kernel.check(None))
+    }
+
+    /// Fits on the sample's points, targets (classes or numbers) and weights.
+    ///
+    /// ```
+    /// use mercer::data::toy;
+    /// use mercer::model::{LpMachineParams, Sample};
+    /// use mercer::{Par, watch};
+    ///
+    /// let (points, targets) = toy::banana(100, 1);
+    /// let model = LpMachineParams::default().fit(Sample::new(&points, &targets), Par::one(), &mut watch::silent())?;
+    /// assert!(model.expansion.len() < 20);
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn fit(&self, sample: Sample<'_>, par: Par, watch: &mut Watch<'_>) -> Result<FunctionModel> {
+        let clock = Instant::now();
+        self.check()?;
+        sample.check()?;
+        let kernel = kernel_or_default(self.kernel.as_ref(), &sample)?;
+        let (rows, weight, targets, role, cost) = if let Targets::Reals(y) = sample.targets {
+            let (rows, weight) = weighted_rows(&sample)?;
+            let y: Vec<f64> = rows.iter().map(|&i| y[i as usize]).collect();
+            if let Some(i) = y.iter().position(|y| !y.is_finite()) {
+                return Err(Error::param(format!("target of row {}", rows[i] + 1), y[i], "a finite number"));
+            }
+            (rows, weight, vec![y], Role::Numbers, Cost::Absolute)
+        } else {
+            let classes = Classified::of(&sample)?;
+            let (codes, role) = (classes.codes(), classes.role());
+            (classes.rows, classes.weight, codes, role, Cost::Hinge)
+        };
+        let (n, k) = (rows.len(), targets.len());
+        let (mut coef, mut offset) = (vec![0.0; n * k], vec![0.0; k]);
+        let mut info = Info { objective: Some(0.0), ..Info::default() };
+        on_rows(&kernel, &sample, |all| {
+            let part = (n != all.len()).then(|| all.subset(&rows));
+            let columns = KernelColumns { rows: part.as_deref().unwrap_or(all), par };
+            let params = SparseParams { tol: self.tol, ..SparseParams::default() };
+            for (o, target) in targets.iter().enumerate() {
+                // Losses of weight 1 and coefficients of cost 1 / C: the same program, better scaled.
+                let problem = SparseProblem { target, weight: &weight, cost, group: &[], c: 1.0 / self.c };
+                let found = solve_sparse(&columns, &problem, &params, watch)?;
+                found.coef.iter().for_each(|&(j, a)| coef[j as usize * k + o] = a);
+                offset[o] = found.offset;
+                info.iterations += found.info.iterations;
+                info.gap = info.gap.max(found.info.gap);
+                info.objective = info.objective.zip(found.info.objective).map(|(a, b)| a + self.c * b);
+                if found.info.stop != Stop::Converged {
+                    info.stop = found.info.stop;
+                }
+                if found.info.stop == Stop::Cancelled {
+                    break;
+                }
+            }
+            Ok(())
+        })?;
+        let (expansion, support) = function::expansion(kernel, &sample, &rows, coef, offset, par)?;
+        let mut model = FunctionModel::plain(expansion, role, Learner::LpMachine(self.clone()), info);
+        model.support = support;
+        model.info.seconds = clock.elapsed().as_secs_f64();
+        Ok(model)
+    }
+}

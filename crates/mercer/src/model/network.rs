@@ -1,0 +1,338 @@
+//! Radial basis function networks: a few Gaussians whose places are found first or along with their weights.
+//!
+//! ```text
+//! f(x) = sum_j a_j k(c_j, x) + b,   centres by k-means in each class, support vectors, or moved downhill with the width
+//! ```
+//!
+//! Weights by least squares with decay (the pseudo-inverse), or downhill through logistic outputs as by back propagation
+//! (Schoelkopf, Sung et al. 1997; Schoelkopf 1997, section 2.5; Moody and Darken 1989). All Gaussians of a network share one
+//! width: then it is an expansion like any other, and what is done to expansions can be done to it. Cost: that of k-means,
+//! and n m (m + d) a step of moving.
+
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+
+use crate::data::{Points, Targets};
+use crate::error::{Error, Result};
+use crate::expansion::Expansion;
+use crate::gram;
+use crate::kernel::Kernel;
+use crate::model::common::kernel_or_default;
+use crate::model::function::{Classified, FunctionModel, Role, places, weighted_rows};
+use crate::model::param::{self, Allowed, ParamSpec, spec};
+use crate::model::svc::Multi;
+use crate::model::{Learner, Sample, SvcParams};
+use crate::par::Par;
+use crate::solve::kmeans::lloyd;
+use crate::solve::network::{Network, NetworkProblem, adapt, logistic_weights, weights};
+use crate::watch::{Info, Step, Watch};
+
+/// Where centres are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Place {
+    /// Where k-means puts them, and then downhill together with the width.
+    #[default]
+    Adapted,
+    /// Where k-means puts them: as many in each class.
+    Kmeans,
+    /// At the support vectors of a machine with the same kernel.
+    SupportVectors,
+}
+
+/// How weights are found for given centres.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Weights {
+    /// By least squares with decay.
+    #[default]
+    PseudoInverse,
+    /// Downhill through logistic outputs, squared errors and decay; classes only.
+    Descent,
+}
+
+/// Parameters of a network. See [`NetworkParams::TABLE`] for ranges.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct NetworkParams {
+    /// The kernel; none: a Gaussian whose width follows from the data's spread. Only a Gaussian's centres can move.
+    pub kernel: Option<Kernel>,
+    /// How many centres; support vectors are as many as there are.
+    pub centres: u64,
+    /// Where centres are.
+    pub place: Place,
+    /// How weights are found.
+    pub weights: Weights,
+    /// Weight decay.
+    pub lambda: f64,
+    /// Most steps downhill.
+    pub steps: u64,
+    /// C of the machine whose support vectors are taken.
+    pub c: f64,
+    /// Seed of k-means.
+    pub seed: u64,
+}
+
+impl Default for NetworkParams {
+    fn default() -> Self {
+        NetworkParams {
+            kernel: None,
+            centres: 20,
+            place: Place::Adapted,
+            weights: Weights::PseudoInverse,
+            lambda: 0.01,
+            steps: 20,
+            c: 1.0,
+            seed: 0,
+        }
+    }
+}
+
+impl NetworkParams {
+    /// Names, ranges, defaults.
+    pub const TABLE: &'static [ParamSpec] = &[
+        spec("kernel", Allowed::Kernel, "rbf, width by the data", "the kernel"),
+        spec("centres", Allowed::Whole(1), "20", "most centres"),
+        spec(
+            "place",
+            Allowed::OneOf(&["adapted", "kmeans", "support_vectors"]),
+            "adapted",
+            "where centres are",
+        ),
+        spec(
+            "weights",
+            Allowed::OneOf(&["pseudo_inverse", "descent"]),
+            "pseudo_inverse",
+            "how weights are found",
+        ),
+        spec("lambda", Allowed::AtLeast(0.0), "0.01", "weight of smoothness"),
+        spec("steps", Allowed::Whole(0), "20", "most steps downhill"),
+        spec(
+            "c",
+            Allowed::Above(0.0),
+            "1",
+            "cost of an error of the machine whose support vectors are taken",
+        ),
+        spec("seed", Allowed::Whole(0), "0", "seed of what is drawn"),
+    ];
+
+    /// Fails if a parameter is outside its range.
+    pub fn check(&self) -> Result<()> {
+        param::check(
+            Self::TABLE,
+            &[("centres", self.centres as f64), ("lambda", self.lambda), ("c", self.c)],
+        )?;
+        self.kernel.as_ref().map_or(Ok(()), |kernel| kernel.check(None))
+    }
+
+    /// Fits on the sample's points, targets (classes or numbers) and weights.
+    ///
+    /// ```
+    /// use mercer::data::toy;
+    /// use mercer::model::{NetworkParams, Sample};
+    /// use mercer::{Par, watch};
+    ///
+    /// let (points, targets) = toy::banana(200, 1);
+    /// let params = NetworkParams { centres: 10, ..NetworkParams::default() };
+    /// let model = params.fit(Sample::new(&points, &targets), Par::one(), &mut watch::silent())?;
+    /// assert_eq!(model.expansion.len(), 10);
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn fit(&self, sample: Sample<'_>, par: Par, watch: &mut Watch<'_>) -> Result<FunctionModel> {
+        let clock = Instant::now();
+        self.check()?;
+        sample.check()?;
+        let kernel = kernel_or_default(self.kernel.as_ref(), &sample)?;
+        let (rows, weight, target, role) = if let Targets::Reals(y) = sample.targets {
+            if self.weights == Weights::Descent {
+                return Err(Error::param("weights", "descent", "pseudo-inverse for numbers"));
+            }
+            if self.place == Place::SupportVectors {
+                return Err(Error::param("place", "support vectors", "adapted or kmeans for numbers"));
+            }
+            let (rows, weight) = weighted_rows(&sample)?;
+            let y: Vec<f64> = rows.iter().map(|&i| y[i as usize]).collect();
+            if let Some(i) = y.iter().position(|y| !y.is_finite()) {
+                return Err(Error::param(format!("target of row {}", rows[i] + 1), y[i], "a finite number"));
+            }
+            (rows, weight, vec![y], Role::Numbers)
+        } else {
+            let classes = Classified::of(&sample)?;
+            (classes.rows.clone(), classes.weight.clone(), classes.codes(), classes.role())
+        };
+        let points = sample.points.gather(&places(&rows));
+        let n = rows.len();
+        if watch(&Step::new("centres", 0, None)).is_break() {
+            return Err(Error::Cancelled);
+        }
+        let (expansion, support, info) = if self.place == Place::SupportVectors {
+            self.on_support(kernel, &points, &rows, &weight, &target, &role, par, watch)?
+        } else {
+            let x = points.view().to_f64()?;
+            let k = target.len();
+            let flat: Vec<f64> = (0..n).flat_map(|i| target.iter().map(move |y| y[i])).collect();
+            let problem = NetworkProblem {
+                x: &x,
+                dim: points.dim(),
+                target: &flat,
+                outputs: k,
+                weight: &weight,
+                lambda: self.lambda,
+            };
+            let centres = self.started(&problem, matches!(role, Role::Classes(_)), par);
+            let (net, kernel) = self.network(&problem, &centres, kernel, par, watch)?;
+            let info =
+                Info { iterations: u64::from(net.steps), objective: Some(net.objective), ..Info::default() };
+            let centres = Points::dense(net.centres, points.dim())?;
+            (Expansion::new(kernel, centres, net.coef, net.offset)?, Vec::new(), info)
+        };
+        let mut model = FunctionModel::plain(expansion, role, Learner::Network(self.clone()), info);
+        if let Kernel::Rbf { gamma } = model.expansion.kernel() {
+            let gamma = *gamma;
+            model.tell("gamma", gamma);
+        }
+        model.support = support;
+        model.info.seconds = clock.elapsed().as_secs_f64();
+        Ok(model)
+    }
+
+    /// Centres by k-means: for classes as many in each, whatever their sizes.
+    pub(super) fn started(&self, problem: &NetworkProblem<'_>, classes: bool, par: Par) -> Vec<f64> {
+        let (n, d, k) = (problem.weight.len(), problem.dim, problem.outputs);
+        let m = (self.centres as usize).min(n);
+        if !classes {
+            return lloyd(problem.x, d, m, 50, self.seed, par).0;
+        }
+        let side = |i: usize| match &problem.target[i * k..(i + 1) * k] {
+            [one] => usize::from(*one > 0.0),
+            more => more.iter().position(|y| *y > 0.0).unwrap_or(0),
+        };
+        let groups = k.max(2);
+        let mut centres = Vec::with_capacity(m * d);
+        for g in 0..groups {
+            let rows: Vec<usize> = (0..n).filter(|&i| side(i) == g).collect();
+            let share = m / groups + usize::from(g < m % groups);
+            let x: Vec<f64> =
+                rows.iter().flat_map(|&i| problem.x[i * d..(i + 1) * d].iter().copied()).collect();
+            if share > 0 && !rows.is_empty() {
+                centres.extend(lloyd(&x, d, share, 50, self.seed.wrapping_add(g as u64), par).0);
+            }
+        }
+        centres
+    }
+
+    /// Weights for centres, which move first where that is asked.
+    pub(super) fn network(
+        &self,
+        problem: &NetworkProblem<'_>,
+        centres: &[f64],
+        kernel: Kernel,
+        par: Par,
+        watch: &mut Watch<'_>,
+    ) -> Result<(Network, Kernel)> {
+        if self.place == Place::Adapted {
+            let Kernel::Rbf { gamma } = kernel else {
+                return Err(Error::param("kernel", kernel, "rbf where centres move; or take place=kmeans"));
+            };
+            let net = adapt(problem, centres, gamma, true, self.steps as usize, par, watch)?;
+            if self.weights == Weights::PseudoInverse {
+                let kernel = Kernel::Rbf { gamma: net.gamma };
+                return Ok((net, kernel));
+            }
+            return self.weighed(problem, net.centres, Kernel::Rbf { gamma: net.gamma }, par, watch);
+        }
+        self.weighed(problem, centres.to_vec(), kernel, par, watch)
+    }
+
+    fn weighed(
+        &self,
+        problem: &NetworkProblem<'_>,
+        centres: Vec<f64>,
+        kernel: Kernel,
+        par: Par,
+        watch: &mut Watch<'_>,
+    ) -> Result<(Network, Kernel)> {
+        let d = problem.dim;
+        let (x, c) = (Points::dense(problem.x.to_vec(), d)?, Points::dense(centres.clone(), d)?);
+        let values = gram::cross::<f64>(&kernel, x.view(), c.view(), par)?;
+        let (coef, offset, steps) = self.solved(&values, c.len(), problem, par, watch)?;
+        Ok((Network { centres, gamma: 0.0, coef, offset, objective: 0.0, steps }, kernel))
+    }
+
+    fn solved(
+        &self,
+        values: &[f64],
+        m: usize,
+        problem: &NetworkProblem<'_>,
+        par: Par,
+        watch: &mut Watch<'_>,
+    ) -> Result<(Vec<f64>, Vec<f64>, u32)> {
+        match self.weights {
+            Weights::PseudoInverse => {
+                weights(values, m, problem, par).map(|(coef, offset)| (coef, offset, 1))
+            }
+            Weights::Descent => {
+                let bits: Vec<f64> = problem.target.iter().map(|y| f64::from(u8::from(*y > 0.0))).collect();
+                let steps = (self.steps as usize).max(1) * 10;
+                Ok(logistic_weights(
+                    values,
+                    m,
+                    &NetworkProblem { target: &bits, ..*problem },
+                    steps,
+                    par,
+                    watch,
+                ))
+            }
+        }
+    }
+
+    /// Each output on the support vectors of its own machine.
+    #[expect(clippy::too_many_arguments, reason = "the rows, their targets, and what fitting obeys")]
+    fn on_support(
+        &self,
+        kernel: Kernel,
+        points: &Points,
+        rows: &[u32],
+        weight: &[f64],
+        target: &[Vec<f64>],
+        role: &Role,
+        par: Par,
+        watch: &mut Watch<'_>,
+    ) -> Result<(Expansion, Vec<u32>, Info)> {
+        let Role::Classes(_) = role else {
+            return Err(Error::param("place", "support vectors", "for classes only"));
+        };
+        let k = target.len();
+        let mut coef = vec![0.0; points.len() * k];
+        let mut offset = vec![0.0; k];
+        let mut info = Info::default();
+        for (o, y) in target.iter().enumerate() {
+            let labels = crate::data::Labels {
+                names: vec!["-".into(), "+".into()],
+                of_row: y.iter().map(|y| u32::from(*y > 0.0)).collect(),
+            };
+            let both = Targets::Classes(labels);
+            let params = SvcParams {
+                kernel: Some(kernel.clone()),
+                c: self.c,
+                multi: Multi::OneVsOne,
+                ..SvcParams::default()
+            };
+            let svc = params.fit(Sample::new(points, &both).weighted(weight), par, watch)?;
+            let centres = points.gather(&places(&svc.support));
+            let values = gram::cross::<f64>(&kernel, points.view(), centres.view(), par)?;
+            let problem =
+                NetworkProblem { x: &[], dim: 1, target: y, outputs: 1, weight, lambda: self.lambda };
+            let (a, b, steps) = self.solved(&values, centres.len(), &problem, par, watch)?;
+            svc.support.iter().zip(&a).for_each(|(&i, a)| coef[i as usize * k + o] = *a);
+            offset[o] = b[0];
+            info.iterations += u64::from(steps) + svc.info.iterations;
+        }
+        let support: Vec<u32> = (0..points.len())
+            .filter(|i| coef[i * k..(i + 1) * k].iter().any(|c| *c != 0.0))
+            .map(|i| rows[i])
+            .collect();
+        Ok((Expansion::new(kernel, points.clone(), coef, offset)?, support, info))
+    }
+}

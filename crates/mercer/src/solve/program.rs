@@ -1,0 +1,182 @@
+//! Linear and convex quadratic programs, by an interior-point method (Clarabel, Goulart and Chen 2024).
+//!
+//! ```text
+//! minimise    1/2 x' P x + q' x
+//! subject to  each line of `equal`    sum_j a_j x_j  = right
+//!             each line of `at_most`  sum_j a_j x_j <= right
+//! ```
+//!
+//! Everything sparse here (linear-programming machines, sparse Fisher discriminants, LPBoost) is such a program with few
+//! columns that are dense and many that have one entry. Cost: a sparse factor a step, some twenty steps; with n rows and m
+//! dense columns about n m^2 each.
+
+use clarabel::algebra::CscMatrix;
+use clarabel::solver::{
+    DefaultSettingsBuilder, DefaultSolver, IPSolver, NonnegativeConeT, SolverStatus, SupportedConeT,
+    ZeroConeT,
+};
+
+use crate::error::{Error, Result};
+
+/// One condition: its entries by variable, and its right side.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Line {
+    /// Variables and their factors; a variable at most once.
+    pub entries: Vec<(usize, f64)>,
+    /// What the sum is compared with.
+    pub right: f64,
+}
+
+impl Line {
+    /// A condition from its parts.
+    pub fn new(entries: Vec<(usize, f64)>, right: f64) -> Self {
+        Line { entries, right }
+    }
+}
+
+/// A program. See the module's head.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Program {
+    /// q, one number a variable.
+    pub linear: Vec<f64>,
+    /// The diagonal of P; empty where there is none.
+    pub diagonal: Vec<f64>,
+    /// Entries of P above its diagonal: row, column, value, with row < column.
+    pub above: Vec<(usize, usize, f64)>,
+    /// Conditions that hold with equality.
+    pub equal: Vec<Line>,
+    /// Conditions that hold as upper bounds.
+    pub at_most: Vec<Line>,
+}
+
+/// Where a program has its minimum.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Optimum {
+    /// The variables.
+    pub x: Vec<f64>,
+    /// Multipliers of the equalities.
+    pub equal: Vec<f64>,
+    /// Multipliers of the upper bounds, not negative.
+    pub at_most: Vec<f64>,
+    /// The objective.
+    pub objective: f64,
+}
+
+impl Program {
+    /// Solves it. Fails if there is no minimum.
+    ///
+    /// ```
+    /// use mercer::solve::program::{Line, Program};
+    /// // The largest x + y with x + 2 y <= 4 and x, y between 0 and 3.
+    /// let bound = |j: usize, sign: f64, right: f64| Line::new(vec![(j, sign)], right);
+    /// let program = Program {
+    ///     linear: vec![-1.0, -1.0],
+    ///     at_most: vec![
+    ///         Line::new(vec![(0, 1.0), (1, 2.0)], 4.0),
+    ///         bound(0, 1.0, 3.0), bound(0, -1.0, 0.0), bound(1, 1.0, 3.0), bound(1, -1.0, 0.0),
+    ///     ],
+    ///     ..Program::default()
+    /// };
+    /// let best = program.solve()?;
+    /// assert!((best.x[0] - 3.0).abs() < 1e-6 && (best.x[1] - 0.5).abs() < 1e-6);
+    /// assert!((best.at_most[0] - 0.5).abs() < 1e-6);
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn solve(&self) -> Result<Optimum> {
+        let n = self.linear.len();
+        let mut upper = self.above.clone();
+        upper.extend(self.diagonal.iter().enumerate().filter(|(_, v)| **v != 0.0).map(|(j, &v)| (j, j, v)));
+        let p = matrix(n, n, &upper);
+        let lines = || self.equal.iter().chain(&self.at_most);
+        let entries: Vec<(usize, usize, f64)> = lines()
+            .enumerate()
+            .flat_map(|(i, line)| line.entries.iter().map(move |&(j, v)| (i, j, v)))
+            .collect();
+        let right: Vec<f64> = lines().map(|line| line.right).collect();
+        if entries.iter().any(|e| !e.2.is_finite())
+            || self.linear.iter().chain(&right).any(|v| !v.is_finite())
+        {
+            return Err(Error::Unsupported("a program has values that are not finite".into()));
+        }
+        let a = matrix(right.len(), n, &entries);
+        let cones: [SupportedConeT<f64>; 2] =
+            [ZeroConeT(self.equal.len()), NonnegativeConeT(self.at_most.len())];
+        let settings = DefaultSettingsBuilder::default()
+            .verbose(false)
+            .max_iter(200)
+            .build()
+            .map_err(|e| Error::Unsupported(format!("a program's settings: {e}")))?;
+        let mut solver = DefaultSolver::new(&p, &self.linear, &a, &right, &cones, settings)
+            .map_err(|e| Error::Unsupported(format!("a program that is not convex: {e}")))?;
+        solver.solve();
+        let found = &solver.solution;
+        match found.status {
+            SolverStatus::Solved | SolverStatus::AlmostSolved => {}
+            // Progress ended in rounding errors: what is left of the gap tells whether the answer can be used.
+            SolverStatus::InsufficientProgress
+                if (found.obj_val - found.obj_val_dual).abs() < 1e-5 * (1.0 + found.obj_val.abs()) => {}
+            other => return Err(Error::Unsupported(format!("a program without a minimum: {other:?}"))),
+        }
+        let (equal, at_most) = found.z.split_at(self.equal.len());
+        Ok(Optimum {
+            x: found.x.clone(),
+            equal: equal.to_vec(),
+            at_most: at_most.iter().map(|z| z.max(0.0)).collect(),
+            objective: found.obj_val,
+        })
+    }
+}
+
+/// A matrix in the solver's form.
+fn matrix(rows: usize, cols: usize, entries: &[(usize, usize, f64)]) -> CscMatrix<f64> {
+    let pick = |f: fn(&(usize, usize, f64)) -> usize| entries.iter().map(f).collect::<Vec<usize>>();
+    CscMatrix::new_from_triplets(
+        rows,
+        cols,
+        pick(|e| e.0),
+        pick(|e| e.1),
+        entries.iter().map(|e| e.2).collect(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mercer_testkit::assert::close;
+
+    #[test]
+    fn a_quadratic_program_and_its_multipliers() {
+        // The point of x + y = 1 nearest (2, 0), with x <= 0.9: (0.9, 0.1).
+        let program = Program {
+            linear: vec![-2.0, 0.0],
+            diagonal: vec![1.0, 1.0],
+            equal: vec![Line::new(vec![(0, 1.0), (1, 1.0)], 1.0)],
+            at_most: vec![Line::new(vec![(0, 1.0)], 0.9)],
+            ..Program::default()
+        };
+        let best = program.solve().expect("convex");
+        close(best.x[0], 0.9, 1e-6);
+        close(best.x[1], 0.1, 1e-6);
+        // P x + q + A' z = 0 tells the multipliers.
+        close(best.x[1] + best.equal[0], 0.0, 1e-6);
+        close(best.x[0] - 2.0 + best.equal[0] + best.at_most[0], 0.0, 1e-6);
+    }
+
+    #[test]
+    fn a_program_without_a_minimum_is_told() {
+        let down = Program {
+            linear: vec![-1.0],
+            at_most: vec![Line::new(vec![(0, -1.0)], 0.0)],
+            ..Program::default()
+        };
+        assert!(down.solve().expect_err("unbounded").to_string().contains("without a minimum"));
+        let never = Program {
+            linear: vec![0.0],
+            at_most: vec![Line::new(vec![(0, 1.0)], -1.0), Line::new(vec![(0, -1.0)], -1.0)],
+            ..Program::default()
+        };
+        assert!(never.solve().is_err());
+        let bad = Program { linear: vec![f64::NAN], ..Program::default() };
+        assert!(bad.solve().is_err());
+    }
+}

@@ -1,0 +1,339 @@
+//! Few columns that explain much: a loss and the sum of absolute coefficients, by column generation.
+//!
+//! ```text
+//! minimise    sum_i loss_i(y_i - f_i) + c sum_j |a_j|,     f = A a + b
+//! subject to  sum over each group of w_i (y_i - f_i) = 0              (where there are groups)
+//! ```
+//!
+//! with losses `w xi^2`, `w |xi|` or, for targets of 1 and -1, `w max(0, 1 - y f)`. These are the sparse and the linear sparse
+//! Fisher discriminant (Mika, Raetsch and Mueller 2001; the groups are the classes) and the linear-programming machine
+//! (Mangasarian 2000; Graepel et al. 1999). The dual has a variable a row and a condition a column,
+//!
+//! ```text
+//! maximise    y'v - sum_i u_i^2 / (4 w_i),   v_i = u_i + w_i lambda_group(i),   sum v = 0,   |A_j' v| <= c
+//! ```
+//!
+//! (the quadratic term for squared losses, else a box on u; lambda for groups only), so most columns can be left out: solve
+//! with a few, add those whose condition is violated most, until none is (Demiriz, Bennett and Shawe-Taylor 2002). The
+//! coefficients are the conditions' multipliers. Cost of a round: n m^2 for m columns kept, and one product with all columns.
+
+use crate::error::{Error, Result};
+use crate::gram::Rows;
+use crate::par::Par;
+use crate::solve::program::{Line, Program};
+use crate::watch::{Info, Step, Stop, Watch};
+
+/// How far a row's output may be from its target, and what that costs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cost {
+    /// The square.
+    Squared,
+    /// The distance.
+    Absolute,
+    /// The distance from the margin on the wrong side of it; targets are 1 and -1.
+    Hinge,
+}
+
+/// Columns of n numbers each.
+pub trait Columns {
+    /// How many there are.
+    fn count(&self) -> usize;
+
+    /// Column j.
+    fn column(&self, j: usize, out: &mut [f64]);
+
+    /// The product of every column with v.
+    fn products(&self, v: &[f64], out: &mut [f64]);
+}
+
+/// The columns of a kernel matrix.
+#[derive(Clone, Copy)]
+pub struct KernelColumns<'a> {
+    /// The matrix.
+    pub rows: &'a dyn Rows,
+    /// Threads.
+    pub par: Par,
+}
+
+impl std::fmt::Debug for KernelColumns<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("KernelColumns").field("n", &self.rows.len()).finish_non_exhaustive()
+    }
+}
+
+impl Columns for KernelColumns<'_> {
+    fn count(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn column(&self, j: usize, out: &mut [f64]) {
+        out.fill(0.0);
+        self.rows.apply(&[j as u32], &[1.0], out, self.par);
+    }
+
+    fn products(&self, v: &[f64], out: &mut [f64]) {
+        let some: Vec<u32> = (0u32..).zip(v).filter(|(_, v)| **v != 0.0).map(|(i, _)| i).collect();
+        let coef: Vec<f64> = some.iter().map(|&i| v[i as usize]).collect();
+        out.fill(0.0);
+        self.rows.apply(&some, &coef, out, self.par);
+    }
+}
+
+/// A sparse fit. See the module's head.
+#[derive(Debug, Clone)]
+pub struct SparseProblem<'a> {
+    /// y.
+    pub target: &'a [f64],
+    /// w, a factor of each row's cost, above 0.
+    pub weight: &'a [f64],
+    /// What an error costs.
+    pub cost: Cost,
+    /// The group of each row, counted from 0; empty: no groups.
+    pub group: &'a [u32],
+    /// c, what a coefficient costs.
+    pub c: f64,
+}
+
+/// What a sparse fit obeys.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SparseParams {
+    /// Share of c by which a column left out may violate its condition.
+    pub tol: f64,
+    /// Columns added at once.
+    pub batch: usize,
+    /// Most rounds.
+    pub max_iter: usize,
+}
+
+impl Default for SparseParams {
+    fn default() -> Self {
+        SparseParams { tol: 1e-3, batch: 10, max_iter: 500 }
+    }
+}
+
+/// A sparse fit's answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SparseSolution {
+    /// The columns kept, rising, with their coefficients, none of them 0.
+    pub coef: Vec<(u32, f64)>,
+    /// b.
+    pub offset: f64,
+    /// How it went; the gap is the largest violation as a share of c.
+    pub info: Info,
+}
+
+/// A coefficient this much smaller than the largest is one that the interior point has not brought to zero.
+const ZERO: f64 = 1e-6;
+
+/// Solves it.
+pub fn solve_sparse(
+    columns: &dyn Columns,
+    problem: &SparseProblem<'_>,
+    params: &SparseParams,
+    watch: &mut Watch<'_>,
+) -> Result<SparseSolution> {
+    let n = problem.target.len();
+    let mut kept: Vec<usize> = Vec::new();
+    let mut products = vec![0.0; columns.count()];
+    let mut info = Info::default();
+    let mut master = master(problem)?;
+    let bounds = master.at_most.len();
+    let add = |late: &[(usize, f64)], kept: &mut Vec<usize>, master: &mut Program| {
+        for &(j, _) in late.iter().take(params.batch.max(1)) {
+            let mut column = vec![0.0; n];
+            columns.column(j, &mut column);
+            kept.push(j);
+            condition(problem, &column, master);
+        }
+    };
+    if let Some(apart) = between(problem) {
+        // The groups' means cannot lie on their targets without a column that tells them apart.
+        columns.products(&apart, &mut products);
+        let first = most(products.iter().map(|p| p.abs()).enumerate().filter(|p| p.1 > 1e-14));
+        if first.is_empty() {
+            return Err(Error::shape("classes in feature space", "one mean for both", "two that differ"));
+        }
+        add(&first, &mut kept, &mut master);
+    }
+    loop {
+        let best = master.solve()?;
+        let v: Vec<f64> = (0..n)
+            .map(|i| best.x[i] + group_of(problem, i).map_or(0.0, |g| problem.weight[i] * best.x[n + g]))
+            .collect();
+        columns.products(&v, &mut products);
+        let over = products.iter().map(|p| p.abs() / problem.c - 1.0).enumerate();
+        let late = most(over.filter(|&(j, over)| over > params.tol && !kept.contains(&j)));
+        info.gap = late.first().map_or(0.0, |l| l.1);
+        info.iterations += 1;
+        info.objective = Some(-best.objective);
+        let step = Step::new("column generation", info.iterations, None).gap(info.gap).centres(kept.len());
+        info.stop = if late.is_empty() {
+            Stop::Converged
+        } else if watch(&step).is_break() {
+            Stop::Cancelled
+        } else if info.iterations as usize >= params.max_iter {
+            Stop::Limit
+        } else {
+            add(&late, &mut kept, &mut master);
+            continue;
+        };
+        return Ok(answer(&kept, &best.at_most[bounds..], best.equal[0], info));
+    }
+}
+
+/// The largest first.
+fn most(all: impl Iterator<Item = (usize, f64)>) -> Vec<(usize, f64)> {
+    let mut all: Vec<(usize, f64)> = all.collect();
+    all.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    all
+}
+
+/// The mean over the second group less that over the first, where there are groups.
+fn between(problem: &SparseProblem<'_>) -> Option<Vec<f64>> {
+    let rows = || problem.group.iter().zip(problem.weight);
+    let size = |g: u32| rows().filter(|(h, _)| **h == g).map(|(_, w)| w).sum::<f64>();
+    let (first, second) = (size(0), size(1));
+    let sign = |g: u32| if g == 0 { -1.0 / first } else { f64::from(u8::from(g == 1)) / second };
+    (second > 0.0).then(|| rows().map(|(&g, w)| w * sign(g)).collect())
+}
+
+fn group_of(problem: &SparseProblem<'_>, row: usize) -> Option<usize> {
+    problem.group.get(row).map(|&g| g as usize)
+}
+
+/// The program without columns: the boxes come first among its upper bounds.
+fn master(problem: &SparseProblem<'_>) -> Result<Program> {
+    let n = problem.target.len();
+    if n == 0 || problem.weight.len() != n || !(problem.group.is_empty() || problem.group.len() == n) {
+        return Err(Error::shape("rows of a sparse fit", problem.weight.len(), n));
+    }
+    let groups = problem.group.iter().max().map_or(0, |&g| g as usize + 1);
+    let mut linear: Vec<f64> = problem.target.iter().map(|y| -y).collect();
+    let mut sum: Vec<(usize, f64)> = (0..n).map(|i| (i, 1.0)).collect();
+    for g in 0..groups {
+        let rows = || (0..n).filter(move |&i| problem.group[i] as usize == g);
+        linear.push(-rows().map(|i| problem.weight[i] * problem.target[i]).sum::<f64>());
+        sum.push((n + g, rows().map(|i| problem.weight[i]).sum()));
+    }
+    let mut program = Program { linear, equal: vec![Line::new(sum, 0.0)], ..Program::default() };
+    if problem.cost == Cost::Squared {
+        program.diagonal = problem.weight.iter().map(|w| 0.5 / w).collect();
+        program.diagonal.resize(n + groups, 0.0);
+        return Ok(program);
+    }
+    for (i, (&y, &w)) in problem.target.iter().zip(problem.weight).enumerate() {
+        let (low, high) = match problem.cost {
+            Cost::Hinge if y > 0.0 => (0.0, w),
+            Cost::Hinge => (-w, 0.0),
+            _ => (-w, w),
+        };
+        program.at_most.push(Line::new(vec![(i, 1.0)], high));
+        program.at_most.push(Line::new(vec![(i, -1.0)], -low));
+    }
+    Ok(program)
+}
+
+/// Adds the two conditions of a column.
+fn condition(problem: &SparseProblem<'_>, column: &[f64], program: &mut Program) {
+    let n = column.len();
+    let mut sums = vec![0.0; program.linear.len() - n];
+    for (i, &a) in column.iter().enumerate() {
+        if let Some(g) = group_of(problem, i) {
+            sums[g] += problem.weight[i] * a;
+        }
+    }
+    for sign in [1.0, -1.0] {
+        let rows = column.iter().enumerate().filter(|(_, a)| **a != 0.0).map(|(i, a)| (i, sign * a));
+        let groups = sums.iter().enumerate().map(|(g, s)| (n + g, sign * s));
+        program.at_most.push(Line::new(rows.chain(groups).collect(), problem.c));
+    }
+}
+
+fn answer(kept: &[usize], multipliers: &[f64], offset: f64, info: Info) -> SparseSolution {
+    let mut coef: Vec<(u32, f64)> =
+        kept.iter().zip(multipliers.chunks(2)).map(|(&j, z)| (j as u32, z[0] - z[1])).collect();
+    let largest = coef.iter().fold(0.0f64, |m, c| m.max(c.1.abs()));
+    coef.retain(|c| c.1.abs() > ZERO * largest);
+    coef.sort_by_key(|c| c.0);
+    SparseSolution { coef, offset, info }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gram::Matrix;
+    use crate::watch::silent;
+    use mercer_testkit::{assert::close, reference, toy};
+
+    fn problem(n: usize) -> (Matrix, Vec<f64>, Vec<f64>) {
+        let x = toy::normals(n, 2, 5);
+        let k = reference::gram(&x, &x, 2, |a, b| {
+            (-0.5 * a.iter().zip(b).map(|(p, q)| (p - q).powi(2)).sum::<f64>()).exp()
+        });
+        let y = x.chunks(2).map(|x| if x[0] * x[1] > 0.0 { 1.0 } else { -1.0 }).collect();
+        (Matrix::new(k.clone(), n).expect("symmetric"), k, y)
+    }
+
+    fn primal(k: &[f64], y: &[f64], cost: Cost, c: f64, a: &[f64], b: f64) -> f64 {
+        let n = y.len();
+        let f = |i: usize| (0..n).map(|j| k[i * n + j] * a[j]).sum::<f64>() + b;
+        let errors: f64 = (0..n)
+            .map(|i| match cost {
+                Cost::Squared => (y[i] - f(i)).powi(2),
+                Cost::Absolute => (y[i] - f(i)).abs(),
+                Cost::Hinge => (1.0 - y[i] * f(i)).max(0.0),
+            })
+            .sum();
+        errors + c * a.iter().map(|a| a.abs()).sum::<f64>()
+    }
+
+    #[test]
+    fn the_primal_objective_is_the_dual_one_and_no_near_answer_is_better() {
+        let n = 40;
+        let (matrix, k, y) = problem(n);
+        let columns = KernelColumns { rows: &matrix, par: Par::one() };
+        let weight = vec![1.0; n];
+        for cost in [Cost::Squared, Cost::Absolute, Cost::Hinge] {
+            let problem = SparseProblem { target: &y, weight: &weight, cost, group: &[], c: 1.5 };
+            let params = SparseParams { tol: 1e-7, batch: 3, ..SparseParams::default() };
+            let found = solve_sparse(&columns, &problem, &params, &mut silent()).expect("a program");
+            let mut a = vec![0.0; n];
+            found.coef.iter().for_each(|&(j, c)| a[j as usize] = c);
+            let at = |a: &[f64], b: f64| primal(&k, &y, cost, 1.5, a, b);
+            let best = at(&a, found.offset);
+            close(best, found.info.objective.expect("solved"), 1e-5 * best);
+            assert!(!found.coef.is_empty() && found.coef.len() < n / 2, "{}", found.coef.len());
+            for j in 0..n {
+                for by in [-1e-2, 1e-2] {
+                    let mut near = a.clone();
+                    near[j] += by;
+                    assert!(at(&near, found.offset) > best - 1e-6, "{cost:?} {j}");
+                }
+            }
+            assert!(at(&a, found.offset + 1e-2).min(at(&a, found.offset - 1e-2)) > best - 1e-6);
+        }
+    }
+
+    #[test]
+    fn groups_have_their_means_on_their_targets() {
+        let n = 40;
+        let (matrix, k, y) = problem(n);
+        let columns = KernelColumns { rows: &matrix, par: Par::one() };
+        let group: Vec<u32> = y.iter().map(|&y| u32::from(y > 0.0)).collect();
+        let weight = vec![1.0; n];
+        for cost in [Cost::Squared, Cost::Absolute] {
+            let problem = SparseProblem { target: &y, weight: &weight, cost, group: &group, c: 0.3 };
+            let found =
+                solve_sparse(&columns, &problem, &SparseParams::default(), &mut silent()).expect("a program");
+            for (g, want) in [(0, -1.0), (1, 1.0)] {
+                let of: Vec<f64> = (0..n)
+                    .filter(|&i| group[i] == g)
+                    .map(|i| {
+                        found.coef.iter().map(|&(j, c)| c * k[i * n + j as usize]).sum::<f64>() + found.offset
+                    })
+                    .collect();
+                close(of.iter().sum::<f64>() / of.len() as f64, want, 1e-4);
+            }
+        }
+    }
+}
