@@ -9,6 +9,7 @@ pub mod eigen;
 pub mod factor;
 pub mod pass;
 pub mod product;
+pub mod program;
 mod real;
 pub mod stream;
 pub mod tiles;
@@ -43,5 +44,11 @@ pub enum Fault {
         steps: usize,
         /// Residual reached.
         residual: f64,
+    },
+    /// A linear or quadratic program that no point solves.
+    #[error("a program without a minimum: {why}")]
+    NoMinimum {
+        /// What the solver said.
+        why: String,
     },
 }

@@ -230,7 +230,7 @@ fn program(state: &State<'_>, start: &[f64], nu: f64) -> Result<crate::solve::pr
         }
     }
     let equal = vec![Line::new((0..n).map(|i| (i, 1.0)).collect(), 1.0)];
-    Program { linear, equal, at_most, ..Program::default() }.solve()
+    Ok(Program { linear, equal, at_most, ..Program::default() }.solve()?)
 }
 
 #[cfg(test)]

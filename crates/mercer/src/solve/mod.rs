@@ -29,7 +29,7 @@ mod pair;
 mod path;
 pub mod perceptron;
 mod problem;
-pub mod program;
+
 mod smo;
 pub mod sparse;
 mod state;
@@ -51,6 +51,7 @@ use crate::watch::{Info, Step, Stop, Watch};
 pub use basis::{BasisProblem, Loss, fit_basis, hinge_shift};
 pub use descent::{DescentParams, LinearProblem, LinearSolution, Vectors, descend};
 pub use linear::{LinearParams, solve_linear};
+pub use mercer_num::program;
 pub use path::{Path, PathParams, PathPoint, PathProblem, path};
 pub use problem::{Groups, Problem, Shift};
 use state::State;

@@ -16,7 +16,7 @@ use clarabel::solver::{
     ZeroConeT,
 };
 
-use crate::error::{Error, Result};
+use crate::Fault;
 
 /// One condition: its entries by variable, and its right side.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -66,7 +66,7 @@ impl Program {
     /// Solves it. Fails if there is no minimum.
     ///
     /// ```
-    /// use mercer::solve::program::{Line, Program};
+    /// use mercer_num::program::{Line, Program};
     /// // The largest x + y with x + 2 y <= 4 and x, y between 0 and 3.
     /// let bound = |j: usize, sign: f64, right: f64| Line::new(vec![(j, sign)], right);
     /// let program = Program {
@@ -80,9 +80,9 @@ impl Program {
     /// let best = program.solve()?;
     /// assert!((best.x[0] - 3.0).abs() < 1e-6 && (best.x[1] - 0.5).abs() < 1e-6);
     /// assert!((best.at_most[0] - 0.5).abs() < 1e-6);
-    /// # Ok::<(), mercer::Error>(())
+    /// # Ok::<(), mercer_num::Fault>(())
     /// ```
-    pub fn solve(&self) -> Result<Optimum> {
+    pub fn solve(&self) -> Result<Optimum, Fault> {
         let n = self.linear.len();
         let mut upper = self.above.clone();
         upper.extend(self.diagonal.iter().enumerate().filter(|(_, v)| **v != 0.0).map(|(j, &v)| (j, j, v)));
@@ -96,7 +96,7 @@ impl Program {
         if entries.iter().any(|e| !e.2.is_finite())
             || self.linear.iter().chain(&right).any(|v| !v.is_finite())
         {
-            return Err(Error::Unsupported("a program has values that are not finite".into()));
+            return Err(Fault::NotFinite { what: "a program" });
         }
         let a = matrix(right.len(), n, &entries);
         let cones: [SupportedConeT<f64>; 2] =
@@ -105,9 +105,9 @@ impl Program {
             .verbose(false)
             .max_iter(200)
             .build()
-            .map_err(|e| Error::Unsupported(format!("a program's settings: {e}")))?;
+            .map_err(|e| Fault::NoMinimum { why: e.to_string() })?;
         let mut solver = DefaultSolver::new(&p, &self.linear, &a, &right, &cones, settings)
-            .map_err(|e| Error::Unsupported(format!("a program that is not convex: {e}")))?;
+            .map_err(|e| Fault::NoMinimum { why: e.to_string() })?;
         solver.solve();
         let found = &solver.solution;
         match found.status {
@@ -115,7 +115,7 @@ impl Program {
             // Progress ended in rounding errors: what is left of the gap tells whether the answer can be used.
             SolverStatus::InsufficientProgress
                 if (found.obj_val - found.obj_val_dual).abs() < 1e-5 * (1.0 + found.obj_val.abs()) => {}
-            other => return Err(Error::Unsupported(format!("a program without a minimum: {other:?}"))),
+            other => return Err(Fault::NoMinimum { why: format!("{other:?}") }),
         }
         let (equal, at_most) = found.z.split_at(self.equal.len());
         Ok(Optimum {
