@@ -5,12 +5,13 @@
 
 use mercer::Result;
 use mercer::data::Transformations;
+use mercer::expansion::Precision;
 use mercer::kernel::Kernel;
 use mercer::model::svc::SvcParams;
 
 use crate::Experiment;
 use crate::data::{MNIST, Split, USPS, Usps, head};
-use crate::digits::{C, error_percent, mean_support};
+use crate::digits::{C, mean_support};
 use crate::kernels::{local, poly};
 use crate::lab::Lab;
 use crate::outcome::{Better, Chosen, Row, Unit};
@@ -22,12 +23,13 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     notes: &[
         "Small MNIST is the first 5000 of the 60000 training digits and all 10000 of the test digits.",
         "Virtual: trained again on support vectors and their four shifts by one pixel.",
+        "Without --full the USPS digits only as the paper had them, smoothed.",
         "The paper smoothed the USPS digits and does not say how it treated edges; here edge pixels are repeated.",
     ],
     needs: &[USPS, MNIST],
     needs_full: &[USPS, MNIST],
-    seconds: 120,
-    full: None,
+    seconds: 75,
+    full: Some(110),
     run,
 };
 
@@ -37,7 +39,8 @@ const SMALL: usize = 5000;
 fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     lab.step("reading", 0, 1)?;
-    for copy in Usps::BOTH {
+    let copies = if lab.settings.full { &Usps::BOTH[..] } else { &Usps::BOTH[..1] };
+    for &copy in copies {
         let digits = lab.usps(copy)?;
         let ours = |number: f64| if copy == Usps::Smoothed { lab.paper(number) } else { None };
         let settings = [
@@ -90,7 +93,11 @@ fn one_set(
             better,
             chosen: Chosen::Paper,
         };
-        let error = error_percent(&model, &digits.test, lab.par())?;
+        // Local kernel values are what this experiment's time goes into, and f32 is enough for an answer.
+        let outputs = model.decision_in(digits.test.points.view(), Precision::F32, lab.par())?;
+        let (told, labels) = (model.classes_of(&outputs), digits.test.targets.classes()?);
+        let wrong = (0..told.len()).filter(|&i| model.classes[told[i] as usize] != labels.name_of(i)).count();
+        let error = 100.0 * wrong as f64 / digits.test.len() as f64;
         rows.push(row("test error", paper, error, Unit::Percent, Better::Lower));
         rows.push(row("SVs a machine", None, mean_support(&model), Unit::Count, Better::Near));
     }

@@ -1,6 +1,7 @@
 //! What the experiments on reduced sets have in common: ten machines on the smoothed USPS digits, made smaller.
 
 use mercer::Result;
+use mercer::data::Dataset;
 use mercer::expansion::Expansion;
 use mercer::kernel::Kernel;
 use mercer::model::svc::SvcModel;
@@ -50,8 +51,11 @@ impl Lab<'_> {
         let small = model.compress_path(params, &wanted, Some(train), par, &mut mercer::watch::silent())?;
         let (mut rows, mut machines) = (Vec::new(), Vec::new());
         for (t, small) in tries.iter().zip(small) {
+            let test = &ten.digits.test;
+            let staged =
+                Dataset { points: small.model.stages.apply(test.points.view(), par)?, ..test.clone() };
             let Body::Svc(machine) = small.model.body else { continue };
-            let error = error_percent(&machine, &ten.digits.test, par)?;
+            let error = error_percent(&machine, &staged, par)?;
             let paper = t.paper.and_then(|p| self.paper(p));
             rows.push(t.row("test error", paper, error, Unit::Percent, Better::Lower));
             rows.push(t.row("vectors", None, vectors(&machine.expansion), Unit::Count, Better::Near));

@@ -203,3 +203,34 @@ fn a_compressed_model_is_explained_without_rows_it_no_longer_has() {
     assert!(after.influential.iter().all(|i| i.target.is_none() && i.row < small.body.expansion().len()));
     assert!(small.info().notes.iter().any(|n| n.starts_with("compressed from")));
 }
+
+#[test]
+fn widths_of_their_own_stay_with_the_model() {
+    let data = classes(200, 4);
+    let whole = svc(&data, false);
+    let same = whole.with_widths().expect("Gaussian");
+    let outputs = |m: &Model| m.decision(data.points.view(), Par::one()).expect("outputs");
+    outputs(&same).iter().zip(outputs(&whole)).for_each(|(a, b)| assert!((a - b).abs() < 1e-5, "{a} {b}"));
+    let params = CompressParams { widths: true, ..ratio(8.0) };
+    let small = whole.compress(&params, Some(&data), Par::one(), &mut silent()).expect("smaller");
+    let plain = whole.compress(&ratio(8.0), Some(&data), Par::one(), &mut silent()).expect("smaller");
+    assert!(
+        small.about.set.error < plain.about.set.error,
+        "{} {}",
+        small.about.set.error,
+        plain.about.set.error
+    );
+    assert!(small.about.agreement > 0.9, "{}", small.about.agreement);
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("wide.mercer");
+    small.model.save(&file).expect("written");
+    assert_eq!(outputs(&Model::load(&file).expect("read")), outputs(&small.model));
+    let moved = small.model.retrained(&data, 2, Par::one()).expect("trained anew");
+    let wrong = |m: &Model| {
+        let got = m.predict(data.points.view(), Par::one()).expect("classes");
+        let Targets::Classes(got) = got else { panic!("classes") };
+        let want = data.targets.classes().expect("classes");
+        got.of_row.iter().zip(&want.of_row).filter(|(a, b)| a != b).count()
+    };
+    assert!(wrong(&moved) <= wrong(&small.model), "{} {}", wrong(&moved), wrong(&small.model));
+}

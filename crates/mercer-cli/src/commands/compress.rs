@@ -75,6 +75,10 @@ pub(crate) struct Compress {
     #[arg(long, value_name = "N", default_value_t = 0, requires = "retrain")]
     rounds: usize,
 
+    /// Give every centre of a Gaussian a width of its own
+    #[arg(long)]
+    widths: bool,
+
     /// Steps of the joint descent over all new centres [default: 200; none for methods that select]
     #[arg(long, value_name = "N")]
     descent: Option<usize>,
@@ -111,7 +115,11 @@ impl Command for Compress {
         let to = self.to.unwrap_or(if whole.any_columns { To::Libsvm } else { To::Safetensors });
         if to == To::Libsvm {
             // What cannot be written is better told before the work.
-            whole.to_libsvm()?;
+            if self.widths {
+                whole.with_widths()?.to_libsvm()?
+            } else {
+                whole.to_libsvm()?
+            };
         }
         let data = self.file.as_ref().map(|file| self.reading.read_by(file, &whole)).transpose()?;
         let goal = match (self.vectors, self.agreement, self.error_budget) {
@@ -133,6 +141,7 @@ impl Command for Compress {
             set,
             retrain: self.retrain,
             rounds: self.rounds,
+            widths: self.widths,
             by_class: to == To::Libsvm,
         };
         let small = whole.compress(&params, data.as_ref(), context.par, &mut watch)?;

@@ -53,7 +53,7 @@ fn usage() {
         ),
         (
             "train flowers.csv --kernel rfb",
-            "error: kernel `rfb`: no kernel is called `rfb`; kernels are linear, poly, rbf, laplacian, sigmoid, \
+            "error: kernel `rfb`: no kernel is called `rfb`; kernels are linear, poly, rbf, rbf_widths, laplacian, sigmoid, \
              inverse_multiquadric, multiquadric, radial_power, ard, bspline, fourier, dirichlet, spectrum, chi2, \
              additive_chi2, local, locality_improved, codon_improved, kmer_spectrum, mismatch, weighted_degree, columns, \
              subvector, precomputed, sum, product, scaled, power, normalised\nhint: `mercer kernel list` shows every kernel and how its line is written\n",

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use mercer_num::Real;
 
 use crate::data::{Data, Row, View};
-use crate::kernel::{Form, Kernel, columns, coordinates, local, sequence};
+use crate::kernel::{Form, Kernel, columns, coordinates, local, sequence, widths};
 
 /// Dense rows of the type that is computed in.
 pub(super) struct Dense<'a, T: Real> {
@@ -97,7 +97,8 @@ pub(super) fn dense<T: Real>(kernel: &Kernel, a: &Dense<'_, T>, b: &Dense<'_, T>
     let Some((combine, parts)) = kernel.parts() else {
         let done = coordinates::block(kernel, a, b, out)
             || columns::block(kernel, a, b, out)
-            || local::block(kernel, a, b, out);
+            || local::block(kernel, a, b, out)
+            || widths::block(kernel, a, b, out);
         debug_assert!(done, "kernel `{kernel}` has no block on dense rows");
         return;
     };

@@ -36,6 +36,7 @@ impl Kernel {
             Kernel::Sigmoid { .. } | Kernel::Precomputed => Unknown,
             Kernel::Linear
             | Kernel::Rbf { .. }
+            | Kernel::RbfWidths { .. }
             | Kernel::Laplacian { .. }
             | Kernel::InverseMultiquadric { .. }
             | Kernel::RadialPower { .. }

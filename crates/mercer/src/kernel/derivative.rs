@@ -13,7 +13,7 @@ use crate::kernel::coordinates::{Coordinates, with_coordinates};
 use crate::kernel::dot::{Profile, with_profile};
 use crate::kernel::local::Local;
 use crate::kernel::rows::{self, Span};
-use crate::kernel::{Kernel, columns, sequence};
+use crate::kernel::{Kernel, columns, sequence, widths};
 
 pub use jet::Second;
 
@@ -110,6 +110,7 @@ impl Kernel {
                 Some(local) => local.add_gradient(weight, x, y, out),
                 None => out.fill(f64::NAN),
             },
+            Kernel::RbfWidths { gamma } => widths::add_gradient(*gamma, weight, x, y, out),
             leaf => with_profile!(leaf, f => profile(f, weight, x, y, out), else {
                 with_coordinates!(leaf, c => coordinates(&c, weight, x, y, out), else out.fill(f64::NAN));
             }),

@@ -47,6 +47,7 @@ mod rows;
 mod sequence;
 mod sigmoid;
 mod table;
+mod widths;
 
 use std::sync::Arc;
 
@@ -87,6 +88,11 @@ pub enum Kernel {
     /// `exp(-gamma |x - y|^2)`
     Rbf {
         /// Inverse width, `1 / (2 sigma^2)`.
+        gamma: f64,
+    },
+    /// The Gaussian whose rows each have a width of their own, in the last column: see `widths.rs`.
+    RbfWidths {
+        /// Inverse width of rows whose last column is 0.
         gamma: f64,
     },
     /// `exp(-gamma sum_i |x_i - y_i|)`
@@ -355,6 +361,7 @@ impl Kernel {
             .or_else(|| algebra::value(self, x, y))
             .or_else(|| columns::value(self, x, y))
             .or_else(|| local::value(self, x, y))
+            .or_else(|| widths::value(self, x, y))
             .or_else(|| sequence::value(self, x, y))
             .or_else(|| coordinates::value(self, x, y).filter(|_| rows::numbers(x, y)))
             .unwrap_or(f64::NAN)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::error::{Error, Result};
 use crate::kernel::{
     Kernel, MAX_DEPTH, algebra, ard, bspline, chi_squared, columns, laplacian, linear, local, multiquadric,
-    periodic, poly, precomputed, rbf, sequence, sigmoid,
+    periodic, poly, precomputed, rbf, sequence, sigmoid, widths,
 };
 
 /// One row of [`Kernel::ALL`]: a kernel, or an operation on kernels.
@@ -190,6 +190,7 @@ pub(super) const ALL: &[Entry] = &[
     linear::ENTRY,
     poly::ENTRY,
     rbf::ENTRY,
+    widths::ENTRY,
     laplacian::ENTRY,
     sigmoid::ENTRY,
     multiquadric::INVERSE,
@@ -225,6 +226,7 @@ pub(super) fn describe(kernel: &Kernel) -> Option<(&'static Entry, Vec<Value>)> 
         Kernel::Linear => ("linear", vec![]),
         Kernel::Poly { degree, scale, coef0 } => ("poly", vec![Whole(*degree), Real(*scale), Real(*coef0)]),
         Kernel::Rbf { gamma } => ("rbf", vec![Real(*gamma)]),
+        Kernel::RbfWidths { gamma } => ("rbf_widths", vec![Real(*gamma)]),
         Kernel::Laplacian { gamma } => ("laplacian", vec![Real(*gamma)]),
         Kernel::Sigmoid { amplitude, scale, shift } => {
             ("sigmoid", vec![Real(*amplitude), Real(*scale), Real(*shift)])
@@ -288,6 +290,7 @@ pub(super) fn check(kernel: &Kernel, d: Option<usize>, depth: usize) -> Result<(
     let inner = columns::check(kernel, d)?;
     ard::check(kernel, d)?;
     local::check(kernel, d)?;
+    widths::check(kernel, d)?;
     sequence::check(kernel)?;
     kernel.children().iter().try_for_each(|child| check(child, inner, depth + 1))
 }

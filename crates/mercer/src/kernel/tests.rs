@@ -36,6 +36,11 @@ const FORMULAS: &[(&str, Formula)] = &[
     ("linear", dot),
     ("poly(degree=3, scale=1/4, coef0=0.5)", |x, y| (dot(x, y) / 4.0 + 0.5).powi(3)),
     ("rbf(gamma=0.3)", |x, y| (-0.3 * distance2(x, y)).exp()),
+    ("rbf_widths(gamma=0.3)", |x, y| {
+        let (u, v) = ((-x[3]).exp(), (-y[3]).exp());
+        let p = (1.0 + u) * (1.0 + v) / (2.0 * (u + v));
+        p.powf(1.5) * (-0.6 * distance2(&x[..3], &y[..3]) / (u + v)).exp()
+    }),
     ("laplacian(gamma=0.4)", |x, y| (-0.4 * sum(x, y, |x, y| (x - y).abs())).exp()),
     ("sigmoid(amplitude=1.04, scale=0.5, shift=-0.8)", |x, y| 1.04 * (0.5 * dot(x, y) - 0.8).tanh()),
     ("inverse_multiquadric(c=1.5)", |x, y| 1.0 / (distance2(x, y) + 2.25).sqrt()),

@@ -171,7 +171,7 @@ impl Body {
         }
     }
 
-    fn entry_mut(&mut self) -> &mut Expansion {
+    pub(super) fn entry_mut(&mut self) -> &mut Expansion {
         match self {
             Body::Svc(m) => &mut m.expansion,
             Body::Svr(m) => &mut m.expansion,

@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 pub use table::Entry;
 
 use self::linear::Linear;
-use self::scale::{Columns, Power, Unit};
+use self::scale::{Columns, Pad, Power, Unit};
 use self::sequence::Places;
 use super::image::{CentreMass, Deskew, Downsample, Edges, Mass, Silhouette, Smooth};
 use super::map::{OnSparse, RowMap, map_rows};
@@ -103,6 +103,9 @@ enum Op {
     Deskew {
         background: f64,
     },
+    Pad {
+        columns: usize,
+    },
     OneHot {
         letters: usize,
     },
@@ -134,6 +137,11 @@ impl Stage {
         let outputs = matrix.len() / d;
         let offset = offset.unwrap_or_else(|| vec![0.0; outputs]);
         Stage { d, image: None, op: Op::Linear { outputs, invariance: None, matrix, offset } }.checked()
+    }
+
+    /// So many columns of zeros behind the d that are there: room for what a kernel keeps beside a point.
+    pub fn pad(d: usize, columns: usize) -> Result<Self> {
+        Stage { d, image: None, op: Op::Pad { columns } }.checked()
     }
 
     /// The points under the map. They must have as many columns as the training points had; sparse points may have
@@ -231,6 +239,7 @@ impl Stage {
             Op::Edges { .. } => "edges",
             Op::Silhouette { .. } => "silhouette",
             Op::Deskew { .. } => "deskew",
+            Op::Pad { .. } => "pad",
             Op::OneHot { .. } => "one-hot",
             Op::LogOdds { .. } => "log-odds",
             Op::Linear { invariance: Some(_), .. } => "invariant",
@@ -247,6 +256,7 @@ impl Stage {
     pub fn output_dim(&self) -> usize {
         match (&self.op, self.output_image()) {
             (Op::Linear { outputs, .. }, _) => *outputs,
+            (Op::Pad { columns }, _) => self.d + columns,
             (_, Some(shape)) => shape.len(),
             (_, None) => self.d,
         }
@@ -317,6 +327,7 @@ impl Stage {
                 format!("silhouette: 1 where further than {level} from background {background}, else 0")
             }
             Op::Deskew { background } => format!("deskew: slant taken out, background {background}"),
+            Op::Pad { columns } => format!("pad: {} columns and {columns} of zeros", self.d),
             Op::OneHot { letters } => {
                 format!("one-hot: {} places, {letters} letters as unit vectors", self.d)
             }
@@ -340,6 +351,7 @@ impl Stage {
             Op::Standard { mean, std, .. } => Box::new(Columns::standard(d, mean, std)),
             Op::Unit | Op::Linear { .. } | Op::OneHot { .. } | Op::LogOdds { .. } => Box::new(Unit { d }),
             Op::Power { p } => Box::new(Power { d, p: *p }),
+            Op::Pad { columns } => Box::new(Pad { d, columns: *columns }),
             Op::Smooth { sigma } => Box::new(Smooth::new(shape, *sigma)),
             &Op::CentreMass { background, level } => {
                 Box::new(CentreMass::new(shape, Mass { background, level }))

@@ -130,6 +130,7 @@ impl Stage {
                     | Op::Standard { .. }
                     | Op::Unit
                     | Op::Power { .. }
+                    | Op::Pad { .. }
                     | Op::OneHot { .. }
                     | Op::LogOdds { .. }
                     | Op::Linear { invariance: None, .. }
@@ -184,6 +185,7 @@ impl Stage {
                 image.is_some_and(fits)
             }
             Op::Edges { keep } => d.checked_mul(Edges::maps(*keep)).is_some(),
+            Op::Pad { columns } => *columns > 0 && d.checked_add(*columns).is_some(),
             Op::OneHot { letters } => (1..=256).contains(letters) && d.checked_mul(*letters).is_some(),
             Op::LogOdds { letters, classes, table } => {
                 let size = d.checked_mul(*letters).and_then(|n| n.checked_mul(*classes));

@@ -146,6 +146,27 @@ impl RowMap for Power {
     }
 }
 
+/// The row, then zeros.
+#[derive(Debug)]
+pub(super) struct Pad {
+    pub(super) d: usize,
+    pub(super) columns: usize,
+}
+
+impl RowMap for Pad {
+    fn dim_out(&self) -> usize {
+        self.d + self.columns
+    }
+
+    fn run(&self, x: &[f64], out: &mut [f64], _scratch: &mut Vec<f64>) {
+        out[..self.d].copy_from_slice(x);
+    }
+
+    fn on_sparse(&self) -> OnSparse {
+        OnSparse::Entries
+    }
+}
+
 /// Range, mean and standard deviation (over n, not n - 1) of each group of columns.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Stats {

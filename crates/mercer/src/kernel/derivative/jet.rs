@@ -5,7 +5,7 @@ use crate::kernel::coordinates::{Coordinates, with_coordinates};
 use crate::kernel::dot::{Profile, with_profile};
 use crate::kernel::local::Local;
 use crate::kernel::rows::Span;
-use crate::kernel::{Kernel, columns};
+use crate::kernel::{Kernel, columns, widths};
 
 /// `k(x, y)` with its derivatives; matrices are d x d, row by row.
 #[derive(Clone, Debug, PartialEq)]
@@ -142,6 +142,11 @@ pub(super) fn of(kernel: &Kernel, x: Span<'_>, y: Span<'_>) -> Second {
         }
         Kernel::Local { .. } => {
             Local::of(kernel, d).map_or(Second::constant(f64::NAN, d), |local| local.second(x, y))
+        }
+        Kernel::RbfWidths { gamma } => {
+            let jet = widths::logarithm(*gamma, x, y);
+            let value = jet.value.exp();
+            jet.through([value; 3])
         }
         leaf => {
             let (x, y) = (x.to_f64(), y.to_f64());

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use crate::data::{Dataset, Labels, Targets, View};
+use crate::data::{Dataset, Labels, Stage, Targets, View};
 use crate::error::{Error, Result};
 use crate::expansion::Expansion;
 use crate::model::{Body, Model};
@@ -45,6 +45,8 @@ pub struct CompressParams {
     /// With `retrain`: rounds in which the centres move as well, to where they fit the labels, and the coefficients follow.
     /// What comes out is a machine of its own, no longer an approximation of the old one.
     pub rounds: usize,
+    /// Whether each Gaussian gets a width of its own, see [`Model::with_widths`].
+    pub widths: bool,
     /// Whether the centres of each class are replaced by centres of that class, for machines of pairs: the form that LIBSVM's
     /// files have. Without effect on machines with one output.
     pub by_class: bool,
@@ -53,7 +55,14 @@ pub struct CompressParams {
 impl Default for CompressParams {
     fn default() -> Self {
         let set = ReducedSetParams::default();
-        CompressParams { goal: Goal::Size(set.size), set, retrain: false, rounds: 0, by_class: false }
+        CompressParams {
+            goal: Goal::Size(set.size),
+            set,
+            retrain: false,
+            rounds: 0,
+            widths: false,
+            by_class: false,
+        }
     }
 }
 
@@ -61,6 +70,15 @@ impl CompressParams {
     /// Rounds of training anew, the first for the coefficients alone; none: as they are.
     fn anew(&self) -> Option<usize> {
         self.retrain.then_some(self.rounds)
+    }
+
+    /// The same for a model that has room for widths.
+    fn with_widths(&self) -> Result<Self> {
+        let mut set = self.set.clone();
+        if let Some(points) = &set.candidates {
+            set.candidates = Some(Stage::pad(points.dim(), 1)?.apply(points.view(), Par::one())?);
+        }
+        Ok(CompressParams { widths: false, set, ..self.clone() })
     }
 
     /// The expansion to make smaller, and how.
@@ -110,6 +128,9 @@ impl Model {
         par: Par,
         watch: &mut Watch<'_>,
     ) -> Result<Compressed> {
+        if params.widths {
+            return self.with_widths()?.compress(&params.with_widths()?, data, par, watch);
+        }
         let least = match params.goal {
             Goal::Size(size) => {
                 let mut all = self.compress_path(params, &[(size, params.set.descent)], data, par, watch)?;
@@ -139,11 +160,29 @@ impl Model {
         par: Par,
         watch: &mut Watch<'_>,
     ) -> Result<Vec<Compressed>> {
+        if params.widths {
+            return self.with_widths()?.compress_path(&params.with_widths()?, wanted, data, par, watch);
+        }
         self.on_rows(params, data, par, |old, rows| {
             let (whole, set) = params.on(old)?;
             let all = reduce_path(&whole, &set, wanted, par, watch)?;
             all.into_iter().map(|reduced| self.finished(old, reduced, rows, params.anew(), par)).collect()
         })
+    }
+
+    /// The same model under `rbf_widths`, where every centre has a width of its own: compressing it, or training it anew in
+    /// rounds, then moves widths as well as points. A stage makes room for the widths. Only for the kernel `rbf`.
+    pub fn with_widths(&self) -> Result<Model> {
+        let mut model = self.clone();
+        let f = model.body.entry_mut();
+        let (before, wide) = (f.centres().dim(), reduced_set::with_widths(f)?);
+        if wide.centres().dim() > before {
+            model.stages.list.push(Stage::pad(before, 1)?);
+            // The widths stand behind a number of columns that is fixed from here on.
+            model.any_columns = false;
+            *f = wide;
+        }
+        Ok(model)
     }
 
     /// The same centres with coefficients and thresholds trained anew on labelled data, by the machine's own losses squared

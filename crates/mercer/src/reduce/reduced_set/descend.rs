@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn the_slope_is_that_of_the_eliminated_error() {
-        for line in ["rbf(gamma=0.3)", "poly(degree=3, scale=0.3, coef0=1)"] {
+        for line in ["rbf(gamma=0.3)", "poly(degree=3, scale=0.3, coef0=1)", "rbf_widths(gamma=0.3)"] {
             let centres = Points::dense(toy::normals(12, 3, 1), 3).expect("rows");
             let kernel = line.parse().expect("a kernel");
             let psi = Expansion::new(kernel, centres, toy::normals(12, 2, 2), vec![0.0; 2]).expect("fits");

@@ -33,6 +33,7 @@ mod select;
 mod sheet;
 mod spectrum;
 mod square;
+mod wide;
 
 #[cfg(test)]
 mod tests;
@@ -47,6 +48,7 @@ pub use family::{Family, reduce_within};
 pub use fit_rows::{Fit, fit_rows};
 pub use l1::Weighting;
 pub use run::{reduce, reduce_path, reduce_until};
+pub use wide::with_widths;
 
 /// Vectors times centres times columns from which on vectors are not found one by one unless that is asked for.
 const LONG: f64 = 1e8;

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::construct::Construction;
 use super::join::{blocks, shaped};
 use super::l1::{self, Path};
-use super::{Block, Method, Reduced, ReducedSetParams, Report, Share, Size, descend, select, square};
+use super::{Block, Method, Reduced, ReducedSetParams, Report, Share, Size, descend, select, square, wide};
 use crate::data::Points;
 use crate::error::{Error, Result};
 use crate::expansion::Expansion;
@@ -119,6 +119,8 @@ pub(super) fn errors(psi: &Expansion, small: &Expansion, par: Par) -> Result<(f6
 pub(super) struct Group {
     pub outputs: Vec<usize>,
     pub psi: Expansion,
+    /// The same at one width, where vectors are found first, if it is to have several.
+    thin: Option<Expansion>,
     /// Its centres and, behind them, the other candidates: where they are in the job's pool.
     rows: Vec<usize>,
     source: Source,
@@ -167,7 +169,8 @@ impl<'a> Job<'a> {
                 (0..k).map(|o| Block { centres: Vec::new(), outputs: vec![o] }).collect()
             }
         };
-        let method = params.method.on(whole, sets[0].outputs.len(), wanted)?;
+        let thin = wide::at_one_width(whole)?;
+        let method = params.method.on(thin.as_ref().unwrap_or(whole), sets[0].outputs.len(), wanted)?;
         let pool = match &params.candidates {
             Some(more) => Cow::Owned(whole.centres().concat(more)?),
             None => Cow::Borrowed(whole.centres()),
@@ -182,6 +185,7 @@ impl<'a> Job<'a> {
                 rows.iter().flat_map(|&i| outputs.iter().map(move |&o| whole.coef()[i * k + o])).collect();
             let offset = outputs.iter().map(|&o| whole.offset()[o]).collect();
             let psi = Expansion::new(whole.kernel().clone(), whole.centres().gather(&rows), coef, offset)?;
+            let thin = wide::at_one_width(&psi)?;
             let rows: Vec<usize> = rows.into_iter().chain(whole.len()..pool.len()).collect();
             let near = if pool.len() > whole.len()
                 && (method == Method::Moved || !method.constructs())
@@ -208,13 +212,13 @@ impl<'a> Job<'a> {
                 }
                 by => {
                     let by_gradient = by == Method::Gradient;
-                    let made =
-                        Construction::new(psi.clone(), by_gradient, params.starts, params.seed, threads)?;
+                    let from = thin.as_ref().unwrap_or(&psi).clone();
+                    let made = Construction::new(from, by_gradient, params.starts, params.seed, threads)?;
                     Source::Grows(Box::new(made))
                 }
             };
             drop(near);
-            Ok(Group { outputs, psi, rows, source })
+            Ok(Group { outputs, psi, thin, rows, source })
         };
         let groups = if par.threads() > 1 {
             sets.into_par_iter().map(group).collect::<Result<_>>()?
@@ -271,19 +275,31 @@ impl<'a> Job<'a> {
             Method::FixedPoint | Method::Gradient | Method::Moved => DESCENT,
             _ => 0,
         });
-        if steps > 0 {
+        let widths = self.groups.iter().any(|g| g.thin.is_some());
+        if steps > 0 || widths {
             let groups = &self.groups;
             let together = |(g, chosen): (usize, &mut Chosen)| -> Result<()> {
-                if chosen.points.len() >= groups[g].psi.len() {
+                let psi = &groups[g].psi;
+                if chosen.points.len() >= psi.len() {
                     return Ok(());
                 }
-                let (mut z, d) = (chosen.points.view().to_f64()?, chosen.points.dim());
+                let (mut z, mut d) = (chosen.points.view().to_f64()?, chosen.points.dim());
                 let mut watch = |s: &Step| {
                     let phase = format!("phase two, set {} of {}", g + 1, groups.len());
                     step(&Step::new(phase, s.done, s.total))
                 };
-                descend::run(&groups[g].psi, &mut z, steps, threads, &mut watch)?;
-                *chosen = Chosen { points: shaped(z, d, &groups[g].psi)?, rows: None };
+                if let Some(thin) = &groups[g].thin
+                    && thin.centres().dim() == d
+                {
+                    if steps > 0 {
+                        descend::run(thin, &mut z, steps, threads, &mut watch)?;
+                    }
+                    (z, d) = (wide::padded(&z, d), d + 1);
+                }
+                if steps > 0 {
+                    descend::run(psi, &mut z, steps, threads, &mut watch)?;
+                }
+                *chosen = Chosen { points: shaped(z, d, psi)?, rows: None };
                 Ok(())
             };
             if self.par.threads() > 1 {
@@ -343,8 +359,8 @@ impl<'a> Job<'a> {
                             return Err(Error::Cancelled);
                         }
                     }
-                    let points = shaped(z, group.psi.centres().dim(), &group.psi)?;
-                    Ok(Chosen { points, rows: None })
+                    let from = group.thin.as_ref().unwrap_or(&group.psi);
+                    Ok(Chosen { points: shaped(z, from.centres().dim(), from)?, rows: None })
                 }
                 Source::Known(z) => {
                     let d = group.psi.centres().dim();

@@ -138,9 +138,13 @@ mod tests {
 
     #[test]
     fn a_pull_is_the_slope_of_the_weighted_sum() {
-        for line in
-            ["rbf(gamma=0.3)", "poly(degree=3, coef0=1)", "rbf(gamma=0.2) + linear", "laplacian(gamma=0.3)"]
-        {
+        for line in [
+            "rbf(gamma=0.3)",
+            "poly(degree=3, coef0=1)",
+            "rbf(gamma=0.2) + linear",
+            "laplacian(gamma=0.3)",
+            "rbf_widths(gamma=0.3)",
+        ] {
             let kernel: Kernel = line.parse().expect("a kernel");
             let sheet = Sheet::new(&kernel, toy::normals(7, 3, 1), 3);
             let (z, weights) = (toy::normals(2, 3, 2), toy::normals(2, 7, 3));

@@ -309,3 +309,28 @@ fn moved_centres_are_better_than_centres_that_stay_and_taken_where_there_are_man
     let on = |size| Method::Auto.on(&large, 1, &[Size::Vectors(1), size]).expect("a method");
     assert_eq!((on(Size::Ratio(10.0)), on(Size::Vectors(20))), (Method::Moved, Method::FixedPoint));
 }
+
+#[test]
+fn widths_that_are_free_lower_the_error() {
+    // A broad bump made of narrow ones: one width is short of vectors, several are not.
+    let x: Vec<f64> = (0..60).map(|i| f64::from(i) / 10.0 - 3.0).collect();
+    let coef: Vec<f64> = x.iter().map(|x| (-0.3 * x * x).exp() - if *x > 1.5 { 0.5 } else { 0.0 }).collect();
+    let kernel = Kernel::Rbf { gamma: 2.0 };
+    let psi = Expansion::new(kernel, Points::dense(x, 1).expect("rows"), coef, vec![0.1]).expect("fits");
+    let wide = with_widths(&psi).expect("Gaussian");
+    for share in SHARES {
+        let wish = ReducedSetParams { share, ..params(Method::FixedPoint, Size::Vectors(4)) };
+        let (fixed, free) = (reduced(&psi, &wish), reduced(&wide, &wish));
+        assert!(free.report.error < 0.7 * fixed.report.error, "{} {}", free.report.error, fixed.report.error);
+        let t: Vec<f64> =
+            free.expansion.centres().view().to_f64().expect("dense").chunks(2).map(|row| row[1]).collect();
+        assert!(t.iter().any(|t| t.abs() > 0.1), "{t:?}");
+    }
+    // Selection takes no width away, and a set that has widths can be made smaller still.
+    let some = reduced(&wide, &params(Method::Greedy, Size::Vectors(10)));
+    let same = reduced(&psi, &params(Method::Greedy, Size::Vectors(10)));
+    close(some.report.error, same.report.error, 1e-6);
+    let less = reduced(&wide, &params(Method::FixedPoint, Size::Vectors(6))).expansion;
+    assert!(reduced(&less, &params(Method::Auto, Size::Vectors(3))).expansion.len() == 3);
+    assert!(with_widths(&self::psi("laplacian(gamma=0.3)", 4, 2, 1)).is_err());
+}
