@@ -3,7 +3,8 @@
 //! Settings that differ in what errors cost alone are trained one from the other (`model/svc/folds.rs`); settings under one
 //! kernel share its matrix over all folds, where no stage learns from the rows; jobs of one kernel and one fold run side by
 //! side, each on one thread. A matrix lives from the first job that needs it to the last. What a job computes does not
-//! depend on which others ran before it, so that a search that was broken off ends as it would have.
+//! depend on which others ran before it, so that a search that was broken off ends as it would have: that is why a fold starts
+//! from its own solution at the cost before, and not from another fold's.
 //! Cost: for each kernel n^2 / 2 values, for each setting and fold a solve from a good start.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
