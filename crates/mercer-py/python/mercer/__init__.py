@@ -1,0 +1,54 @@
+"""Learning with Mercer kernels: support vector machines, kernel PCA, pre-images and reduced sets.
+
+Estimators follow scikit-learn's names and manners; models are the same files as those of the command ``mercer``.
+"""
+
+from . import kernels
+from ._data import Progress
+from ._mercer import Model, __version__
+from .boost import AdaBoostReg
+from .cluster import KernelKMeans
+from .convert import Predictor, from_sklearn, load, save, to_onnx
+from .fisher import KernelFisher
+from .invariance import InvariantTransform, VirtualSVC
+from .kernels import RBF, Kernel, Laplacian, Linear, Poly, Sigmoid
+from .kpca import EmpiricalKernelMap, KernelPCA, denoise, preimage
+from .reduce import ReducedSet, compress
+from .ridge import KernelRidge
+from .svm import SVC, SVDD, SVR, NuSVC, NuSVR, OneClassSVM
+
+__all__ = [
+    "AdaBoostReg",
+    "EmpiricalKernelMap",
+    "InvariantTransform",
+    "Kernel",
+    "KernelFisher",
+    "KernelKMeans",
+    "KernelPCA",
+    "KernelRidge",
+    "Laplacian",
+    "Linear",
+    "Model",
+    "NuSVC",
+    "NuSVR",
+    "OneClassSVM",
+    "Poly",
+    "Predictor",
+    "Progress",
+    "RBF",
+    "ReducedSet",
+    "SVC",
+    "SVDD",
+    "SVR",
+    "Sigmoid",
+    "VirtualSVC",
+    "__version__",
+    "compress",
+    "denoise",
+    "from_sklearn",
+    "kernels",
+    "load",
+    "preimage",
+    "save",
+    "to_onnx",
+]

@@ -1,0 +1,264 @@
+"""What all estimators do alike."""
+
+from __future__ import annotations
+
+import json
+import numbers
+import warnings
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from . import _mercer
+from ._data import array_of, rows_of, threads_of, watcher
+from .kernels import Kernel, line_of
+
+FLOATS = [np.float64, np.float32]
+# Rows of a matrix of kernel values that a Python kernel computes at a time.
+BLOCK = 4096
+
+
+class Fitted(BaseEstimator):
+    """An estimator around a fitted model of the library, `model_`."""
+
+    _image = None
+    # What sparse rows are turned into; False where there is no way with them.
+    _sparse = "csr"
+
+    def _more(self, **known):
+        """Parameters of the learner from those of the estimator, as JSON; None is left out."""
+        return json.dumps({name: _plain(value) for name, value in known.items() if value is not None})
+
+    def _solver(self):
+        """What all machines with a solver are told."""
+        max_iter = self.max_iter
+        if max_iter == -1:
+            max_iter = None
+        memory = int(self.cache_size * 2**20) if self.cache_size is not None else None
+        return {"tol": self.tol, "max_iter": max_iter, "shrinking": bool(self.shrinking), "memory": memory}
+
+    def _line(self, X):
+        """The line of this estimator's kernel, for training rows."""
+        if self._uses_callable():
+            return "precomputed"
+        if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
+            raise ValueError(
+                f"X.shape[0] should be equal to X.shape[1]: a precomputed kernel's matrix is square, got {X.shape}"
+            )
+        return line_of(self.kernel, X, self.gamma, self.degree, self.coef0)
+
+    def _uses_callable(self):
+        return callable(self.kernel) and not isinstance(self.kernel, Kernel)
+
+    def _training(self, X):
+        """Training rows as the learner sees them: under a Python kernel, the matrix of its values."""
+        if not self._uses_callable():
+            return X
+        self.X_fit_ = X
+        return self._values(X)
+
+    def _seen(self, X):
+        """New rows as the model sees them."""
+        return self._values(X) if self._uses_callable() else X
+
+    def _values(self, X):
+        """Values of a Python kernel between rows and the training rows, a block of rows at a time."""
+        out = np.empty((X.shape[0], self.X_fit_.shape[0]))
+        for start in range(0, X.shape[0], BLOCK):
+            rows = X[start : start + BLOCK]
+            values = np.asarray(self.kernel(rows, self.X_fit_), dtype=np.float64)
+            if values.shape != (rows.shape[0], out.shape[1]):
+                raise ValueError(
+                    f"values of the kernel {self.kernel!r}: got shape {values.shape}, "
+                    f"expected {(rows.shape[0], out.shape[1])}"
+                )
+            out[start : start + BLOCK] = values
+        return out
+
+    def _fit_model(self, learner, params, X, answers=None, sample_weight=None):
+        """Fits and keeps the model."""
+        line = self._line(X)
+        hear, done = watcher(self.verbose, self.callback)
+        weights = None
+        if sample_weight is not None:
+            weights = np.ascontiguousarray(_check_sample_weight(sample_weight, X, dtype=np.float64))
+        try:
+            self.model_ = _mercer.fit(
+                learner,
+                params,
+                line,
+                rows_of(self._training(X)),
+                answers,
+                weights,
+                threads=threads_of(self.n_jobs),
+                columns=_columns(self),
+                image=self._image,
+                callback=hear,
+            )
+        finally:
+            done()
+        self._told()
+        return self
+
+    def _told(self):
+        """Warns where a fit did not come to its end."""
+        self.__dict__.pop("_about", None)
+        info = self._description["info"]
+        if info["stop"] != "converged":
+            warnings.warn(
+                f"the solver stopped before its tolerance was reached ({info['stop']}); "
+                "scaling the data, a larger max_iter or a larger tol may help",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    @property
+    def _description(self):
+        """The model in words and numbers."""
+        if "_about" not in self.__dict__:
+            self._about = json.loads(self.model_.describe())
+        return self._about
+
+    def __getstate__(self):
+        state = dict(super().__getstate__())
+        state.pop("_about", None)
+        return state
+
+    def _rows(self, X):
+        """New rows, checked, as the compiled part takes them."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse=self._sparse, dtype=FLOATS, order="C", reset=False)
+        return rows_of(self._seen(X))
+
+    def _call(self, method, X):
+        """One of the model's methods on new rows."""
+        rows = self._rows(X)
+        return getattr(self.model_, method)(rows, threads=threads_of(self.n_jobs), image=self._image)
+
+    def save(self, path):
+        """Writes the model to a file that the command ``mercer`` reads too.
+
+        Parameters
+        ----------
+        path : str or path-like
+        """
+        check_is_fitted(self)
+        self.model_.save(path)
+
+    def to_onnx(self, path=None):
+        """The model as ONNX.
+
+        Parameters
+        ----------
+        path : str or path-like, default=None
+            Where to write it.
+
+        Returns
+        -------
+        bytes
+        """
+        check_is_fitted(self)
+        data = self.model_.to_onnx()
+        if path is not None:
+            with open(path, "wb") as file:
+                file.write(data)
+        return data
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = bool(self._sparse) and not self._pairwise()
+        tags.input_tags.pairwise = self._pairwise()
+        return tags
+
+    def _pairwise(self):
+        return isinstance(getattr(self, "kernel", None), str) and self.kernel == "precomputed"
+
+
+class Machine(Fitted):
+    """What machines with support vectors tell about themselves."""
+
+    def _keep_support(self, X):
+        """Rows of a linear machine, whose model has only its weights."""
+        if self._collapsed and not self._pairwise():
+            self._linear_support = X[self.model_.support.astype(np.intp)]
+        else:
+            self.__dict__.pop("_linear_support", None)
+
+    @property
+    def _collapsed(self):
+        return self._description["kernel"] == "linear"
+
+    @property
+    def support_(self):
+        """Rows of the training data that are support vectors."""
+        check_is_fitted(self)
+        return self.model_.support.astype(np.int32)
+
+    @property
+    def support_vectors_(self):
+        """The support vectors."""
+        check_is_fitted(self)
+        if "_linear_support" in self.__dict__:
+            return self._linear_support
+        centres = self.model_.centres
+        return np.empty((0, 0)) if centres is None else array_of(centres)
+
+    @property
+    def dual_coef_(self):
+        """Coefficients of the support vectors in the decision function.
+
+        A linear machine has none: its model is `coef_` and `intercept_` alone.
+        """
+        check_is_fitted(self)
+        if self._collapsed:
+            raise AttributeError("a linear machine keeps its weights, not its coefficients: see coef_")
+        return np.ascontiguousarray(self.model_.coef.T)
+
+    @property
+    def coef_(self):
+        """Weights of the columns, for the linear kernel."""
+        check_is_fitted(self)
+        if not self._collapsed:
+            raise AttributeError("coef_ is only available when using a linear kernel")
+        centres = array_of(self.model_.centres)
+        return np.asarray(self.model_.coef.T @ centres)
+
+    @property
+    def intercept_(self):
+        """Offsets of the decision function."""
+        check_is_fitted(self)
+        return self.model_.offset
+
+    @property
+    def n_iter_(self):
+        """Steps of the solver, over all machines."""
+        check_is_fitted(self)
+        return max(1, self._description["info"]["iterations"])
+
+    @property
+    def fit_status_(self):
+        """0 if the solver came to its end, 1 otherwise (then the fit has warned)."""
+        check_is_fitted(self)
+        return 0 if self._description["info"]["stop"] == "converged" else 1
+
+    @property
+    def dual_objective_(self):
+        """The value of the quadratic problem that the solver reached, summed over machines."""
+        check_is_fitted(self)
+        return self._description["info"]["objective"]
+
+
+def _columns(estimator):
+    names = getattr(estimator, "feature_names_in_", None)
+    return None if names is None else [str(name) for name in names]
+
+
+def _plain(value):
+    """Numbers of numpy as Python's."""
+    if isinstance(value, numbers.Integral) and not isinstance(value, bool):
+        return int(value)
+    if isinstance(value, numbers.Real) and not isinstance(value, bool):
+        return float(value)
+    return value

@@ -1,0 +1,158 @@
+"""Boosting with soft margins."""
+
+from __future__ import annotations
+
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ._base import FLOATS, Fitted
+from .svm import _seed, answers_of
+
+__all__ = ["AdaBoostReg"]
+
+
+class FunctionClassifier(ClassifierMixin, Fitted):
+    """Classifiers whose model is one function a class, or one for two classes."""
+
+    def _fit_function(self, learner, params, X, y, sample_weight):
+        X, y = validate_data(self, X, y, accept_sparse=self._sparse, dtype=FLOATS, order="C")
+        self.classes_, answers = answers_of(y)
+        return self._fit_model(learner, params, X, answers, sample_weight)
+
+    def decision_function(self, X):
+        """How far rows are on which side.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            For two classes positive for the second.
+        """
+        values = self._call("decision", X)
+        return values.ravel() if len(self.classes_) == 2 else values
+
+    def predict(self, X):
+        """Classes of rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        codes = self._call("predict", X)
+        return self.classes_[codes]
+
+
+class AdaBoostReg(FunctionClassifier):
+    """AdaBoost that gives up rows which stay hard: soft margins (Raetsch, Onoda and Mueller 2001).
+
+    Parameters
+    ----------
+    C : float, default=0.1
+        How soon hard rows are given up; 0 is AdaBoost itself.
+    n_estimators : int, default=100
+        Most hypotheses.
+    base : {'network', 'stump', 'kernel'}, default='network'
+        What hypotheses are: networks of Gaussians, single columns, single kernel functions.
+    n_centres : int, default=6
+        Centres of a network.
+    alpha : float, default=1e-4
+        Weight of smoothness in a network.
+    steps : int, default=10
+        Steps that a network's centres move downhill.
+    kernel : str or Kernel, default=None
+        Of ``base='kernel'``; None: a Gaussian, width by the data.
+    random_state : int, RandomState instance or None, default=None
+        Seed of what is drawn. None is a fixed seed.
+    verbose : bool, default=False
+        Show a bar, if tqdm is installed.
+    n_jobs : int, default=None
+        Threads; None means all.
+    callback : callable, default=None
+        Called during the fit with a :class:`mercer.Progress`.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+    model_ : mercer.Model
+        The fitted model.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from mercer import AdaBoostReg
+    >>> X, y = make_moons(200, noise=0.1, random_state=0)
+    >>> AdaBoostReg(n_estimators=20).fit(X, y).score(X, y) > 0.95
+    True
+    """
+
+    def __init__(
+        self,
+        C=0.1,
+        *,
+        n_estimators=100,
+        base="network",
+        n_centres=6,
+        alpha=1e-4,
+        steps=10,
+        kernel=None,
+        random_state=None,
+        verbose=False,
+        n_jobs=None,
+        callback=None,
+    ):
+        self.C = C
+        self.n_estimators = n_estimators
+        self.base = base
+        self.n_centres = n_centres
+        self.alpha = alpha
+        self.steps = steps
+        self.kernel = kernel
+        self.random_state = random_state
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+        self.callback = callback
+
+    def fit(self, X, y, sample_weight=None):
+        """Fits hypotheses and their vote.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        self
+        """
+        known = {
+            "c": self.C,
+            "rounds": self.n_estimators,
+            "base": self.base,
+            "centres": self.n_centres,
+            "lambda": self.alpha,
+            "steps": self.steps,
+            "seed": _seed(self.random_state),
+        }
+        return self._fit_function("adaboost-reg", self._more(**known), X, y, sample_weight)
+
+    def _line(self, X):
+        if self.kernel is None:
+            return None
+        return self.kernel.line if hasattr(self.kernel, "line") else str(self.kernel)
+
+    @property
+    def n_estimators_(self):
+        """Hypotheses that the vote has."""
+        check_is_fitted(self)
+        return int(dict(self._description["facts"])["hypotheses"])

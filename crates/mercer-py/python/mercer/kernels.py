@@ -1,0 +1,209 @@
+"""Kernels as objects: added, multiplied, raised to powers, called on rows.
+
+Behind each stands one line of text, the same that the command and model files have, so whatever can be written here can
+be saved, compressed and exported.
+"""
+
+from __future__ import annotations
+
+import numbers
+
+import numpy as np
+
+from . import _mercer
+from ._data import rows_of, threads_of
+
+__all__ = [
+    "Kernel",
+    "Linear",
+    "RBF",
+    "Poly",
+    "Sigmoid",
+    "Laplacian",
+    "ChiSquared",
+    "InverseMultiquadric",
+    "Multiquadric",
+    "BSpline",
+    "available",
+]
+
+
+class Kernel:
+    """A kernel by its line.
+
+    Parameters
+    ----------
+    line : str
+        What :func:`available` lists, put together with ``+``, ``*`` and ``^``: ``"0.5*rbf(gamma=1/128) + linear"``.
+
+    Examples
+    --------
+    >>> from mercer.kernels import RBF, Linear, Kernel
+    >>> RBF(0.1) + 0.5 * Linear()
+    Kernel('rbf(gamma=0.1) + 0.5*linear')
+    >>> (Linear() ** 2)([[1.0, 2.0]], [[3.0, 4.0]])
+    array([[121.]])
+    >>> Kernel("rbf(gamma=-1)")
+    Traceback (most recent call last):
+        ...
+    ValueError: kernel `rbf(gamma=-1)`: rbf gamma = -1: must be a number above 0
+    """
+
+    __slots__ = ("line",)
+
+    def __init__(self, line: str):
+        self.line = _mercer.kernel_line(str(line))
+
+    def __add__(self, other):
+        if isinstance(other, Kernel):
+            return Kernel(f"{self.line} + {other.line}")
+        return NotImplemented
+
+    def __mul__(self, other):
+        if isinstance(other, Kernel):
+            return Kernel(f"({self.line})*({other.line})")
+        if isinstance(other, numbers.Real):
+            return Kernel(f"{float(other)!r}*({self.line})")
+        return NotImplemented
+
+    __rmul__ = __mul__
+
+    def __pow__(self, degree):
+        return Kernel(f"({self.line})^{int(degree)}")
+
+    def normalised(self):
+        """The kernel divided by the lengths of both images: ``k(x, y) / sqrt(k(x, x) k(y, y))``."""
+        return Kernel(f"normalised({self.line})")
+
+    def __call__(self, X, Y=None, *, n_jobs=None):
+        """Kernel values, one row a row of X and one column a row of Y.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        Y : array-like of shape (m, d), default=None
+            X itself if None.
+        n_jobs : int, default=None
+            Threads; None means all.
+
+        Returns
+        -------
+        ndarray of shape (n, m)
+        """
+        y = None if Y is None else rows_of(_numbers(Y))
+        return _mercer.kernel_matrix(self.line, rows_of(_numbers(X)), y, threads=threads_of(n_jobs))
+
+    def __repr__(self):
+        return f"Kernel({self.line!r})"
+
+    def __eq__(self, other):
+        return isinstance(other, Kernel) and self.line == other.line
+
+    def __hash__(self):
+        return hash(self.line)
+
+    def __reduce__(self):
+        return (Kernel, (self.line,))
+
+
+def _numbers(X):
+    if hasattr(X, "indptr"):
+        return X
+    X = np.asarray(X)
+    return X if X.dtype == np.float32 else np.asarray(X, dtype=np.float64)
+
+
+def Linear() -> Kernel:
+    """``x.y``."""
+    return Kernel("linear")
+
+
+def RBF(gamma: float = 1.0) -> Kernel:
+    """The Gaussian ``exp(-gamma |x - y|^2)``."""
+    return Kernel(f"rbf(gamma={float(gamma)!r})")
+
+
+def Poly(degree: int = 3, gamma: float = 1.0, coef0: float = 0.0) -> Kernel:
+    """``(gamma x.y + coef0)^degree``."""
+    return Kernel(f"poly(degree={int(degree)}, scale={float(gamma)!r}, coef0={float(coef0)!r})")
+
+
+def Sigmoid(gamma: float = 1.0, coef0: float = 0.0) -> Kernel:
+    """``tanh(gamma x.y + coef0)``: not positive definite."""
+    return Kernel(f"sigmoid(scale={float(gamma)!r}, shift={float(coef0)!r})")
+
+
+def Laplacian(gamma: float = 1.0) -> Kernel:
+    """``exp(-gamma sum_i |x_i - y_i|)``."""
+    return Kernel(f"laplacian(gamma={float(gamma)!r})")
+
+
+def ChiSquared(gamma: float = 1.0) -> Kernel:
+    """``exp(-gamma sum_i (x_i - y_i)^2 / (x_i + y_i))`` for rows without negative values."""
+    return Kernel(f"chi2(gamma={float(gamma)!r})")
+
+
+def InverseMultiquadric(c: float = 1.0) -> Kernel:
+    """``1 / sqrt(|x - y|^2 + c^2)``."""
+    return Kernel(f"inverse_multiquadric(c={float(c)!r})")
+
+
+def Multiquadric(c: float = 1.0) -> Kernel:
+    """``-sqrt(|x - y|^2 + c^2)``: conditionally positive definite."""
+    return Kernel(f"multiquadric(c={float(c)!r})")
+
+
+def BSpline(order: int = 3, width: float = 1.0) -> Kernel:
+    """A product of B-splines, one a column."""
+    return Kernel(f"bspline(order={int(order)}, width={float(width)!r})")
+
+
+def available() -> dict[str, str]:
+    """Every kernel's name with its formula.
+
+    Examples
+    --------
+    >>> from mercer import kernels
+    >>> kernels.available()["rbf"]
+    'exp(-gamma |x - y|^2)'
+    """
+    return {name: formula for name, formula, _, _ in _mercer.kernel_names()}
+
+
+def line_of(kernel, X, gamma="scale", degree=3, coef0=0.0, params=None) -> str:
+    """The line of a kernel given by name, by line or as an object.
+
+    Names with parameters of their own (``rbf``, ``poly``, ``sigmoid``, ``laplacian``, ``chi2``) take them from the
+    estimator, as in scikit-learn; a line or an object has its own.
+    """
+    if isinstance(kernel, Kernel):
+        return kernel.line
+    if not isinstance(kernel, str):
+        raise ValueError(f"kernel = {kernel!r}: must be a name, a line, a Kernel, 'precomputed' or a callable")
+    name = {"polynomial": "poly", "cosine": "normalised(linear)"}.get(kernel, kernel)
+    if name not in ("rbf", "poly", "sigmoid", "laplacian", "chi2"):
+        return _mercer.kernel_line(name)
+    g = repr(float(gamma_of(gamma, X, name)))
+    match name:
+        case "poly":
+            return f"poly(degree={int(degree)}, scale={g}, coef0={float(coef0)!r})"
+        case "sigmoid":
+            return f"sigmoid(scale={g}, shift={float(coef0)!r})"
+        case _:
+            return f"{name}(gamma={g})"
+
+
+def gamma_of(gamma, X, name="rbf"):
+    """The number behind ``gamma='scale'``, ``'auto'`` or None."""
+    if isinstance(gamma, str):
+        if gamma == "auto":
+            return 1.0 / X.shape[1]
+        if gamma != "scale":
+            raise ValueError(f"gamma = {gamma!r}: must be 'scale', 'auto' or a number above 0")
+        variance = (X.multiply(X)).mean() - X.mean() ** 2 if hasattr(X, "multiply") else X.var(dtype=np.float64)
+        return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+    if gamma is None:
+        return 1.0 if name == "chi2" else 1.0 / X.shape[1]
+    if isinstance(gamma, bool) or not isinstance(gamma, numbers.Real):
+        raise ValueError(f"gamma = {gamma!r}: must be 'scale', 'auto' or a number above 0")
+    return gamma

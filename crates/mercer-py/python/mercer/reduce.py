@@ -1,0 +1,293 @@
+"""The same machine with fewer vectors."""
+
+from __future__ import annotations
+
+import copy
+import json
+
+import numpy as np
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from ._data import rows_of, threads_of, watcher
+
+__all__ = ["compress", "ReducedSet"]
+
+
+def compress(
+    estimator,
+    X=None,
+    y=None,
+    *,
+    vectors=None,
+    ratio=None,
+    agreement=None,
+    error=None,
+    method="auto",
+    retrain=False,
+    rounds=0,
+    descent=None,
+    random_state=1,
+    n_jobs=None,
+    callback=None,
+):
+    """A copy of a fitted estimator with fewer support vectors.
+
+    Prediction costs one kernel value a vector, so ten times fewer are about ten times faster.
+
+    Parameters
+    ----------
+    estimator : fitted estimator of this package, or one that :func:`from_sklearn` reads
+    X : array-like of shape (n_samples, n_features), default=None
+        Rows to make thresholds on, best those trained on; None: the support vectors themselves.
+    y : array-like of shape (n_samples,), default=None
+        Their targets.
+    vectors : int, default=None
+        So many vectors.
+    ratio : float, default=None
+        So many times fewer; 10 if nothing else is said.
+    agreement : float, default=None
+        As few as keep this share of answers.
+    error : float, default=None
+        As few as keep the distance in feature space below this share of the length.
+    method : str, default='auto'
+        auto, fixed-point, gradient, moved, square, exact, greedy, kpca or l1.
+    retrain : bool, default=False
+        Train coefficients anew on X and y instead of taking those nearest to the old machine.
+    rounds : int, default=0
+        With `retrain`: rounds in which the vectors move as well.
+    descent : int, default=None
+        Steps of the joint descent over all vectors; None: 200, or none for methods that select.
+    random_state : int, default=1
+        Seed of the random starts.
+    n_jobs : int, default=None
+        Threads; None means all.
+    callback : callable, default=None
+        Called with a :class:`mercer.Progress`.
+
+    Returns
+    -------
+    estimator
+        With `compression_`, a dict that says how it went: centres before and after, the relative error in feature
+        space, the share of answers that stayed.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from mercer import SVC, compress
+    >>> X, y = load_digits(return_X_y=True)
+    >>> machine = SVC(C=10).fit(X[:600], y[:600])
+    >>> small = compress(machine, X[:600], y[:600], ratio=4)
+    >>> small.compression_["before"] // small.compression_["after"], small.score(X[600:], y[600:]) > 0.9
+    (4, True)
+    """
+    if type(estimator).__module__.startswith("sklearn."):
+        from .convert import from_sklearn
+
+        estimator = from_sklearn(estimator)
+    check_is_fitted(estimator)
+    if estimator._uses_callable() or estimator._pairwise():
+        # Vectors can only be selected there, and values against the rest of the rows are not at hand.
+        raise ValueError("a kernel that is a matrix or a Python callable cannot be compressed")
+    rows = answers = None
+    if X is not None:
+        from sklearn.utils.validation import validate_data
+
+        from ._base import FLOATS
+
+        X = validate_data(estimator, X, accept_sparse=estimator._sparse, dtype=FLOATS, order="C", reset=False)
+        rows = rows_of(X)
+        if y is not None:
+            answers = _answers(estimator, y)
+    hear, done = watcher(False, callback)
+    try:
+        model, about = estimator.model_.compress(
+            rows,
+            answers,
+            vectors=vectors,
+            ratio=ratio,
+            agreement=agreement,
+            error=error,
+            method=method,
+            retrain=retrain,
+            rounds=rounds,
+            descent=descent,
+            seed=int(random_state),
+            threads=threads_of(n_jobs),
+            image=estimator._image,
+            callback=hear,
+        )
+    finally:
+        done()
+    small = copy.copy(estimator)
+    small.model_ = model
+    small.compression_ = json.loads(about)
+    # Vectors are no training rows any more.
+    for gone in ("_about", "_order", "_linear_support", "dual_coef_", "X_fit_"):
+        small.__dict__.pop(gone, None)
+    if "n_support_" in small.__dict__:
+        small.n_support_ = np.array([model.coef.shape[0]], dtype=np.int32)
+    return small
+
+
+def _answers(estimator, y):
+    """Targets for the compiled part."""
+    y = np.asarray(y)
+    if not hasattr(estimator, "classes_"):
+        return np.ascontiguousarray(y, dtype=np.float64)
+    known = np.isin(y, estimator.classes_)
+    if not known.all():
+        raise ValueError(f"classes {np.unique(y[~known])}: must be among those trained on, {estimator.classes_}")
+    codes = np.searchsorted(estimator.classes_, y)
+    return json.loads(estimator.model_.describe())["classes"], codes.astype(np.uint32)
+
+
+def _inner_has(name):
+    def check(self):
+        getattr(self.estimator_ if hasattr(self, "estimator_") else self.estimator, name)
+        return True
+
+    return check
+
+
+class ReducedSet(MetaEstimatorMixin, BaseEstimator):
+    """An estimator that is compressed after its fit.
+
+    Parameters
+    ----------
+    estimator : estimator of this package
+        What is fitted and then compressed.
+    vectors, ratio, agreement, error, method, retrain, rounds, descent, random_state
+        As in :func:`compress`.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The compressed estimator.
+    whole_ : estimator
+        The estimator before.
+    compression_ : dict
+        How compressing went.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from mercer import SVC, ReducedSet
+    >>> X, y = load_digits(return_X_y=True)
+    >>> small = ReducedSet(SVC(C=10), vectors=100).fit(X[:600], y[:600])
+    >>> small.estimator_.support_vectors_.shape, small.score(X[600:], y[600:]) > 0.88
+    ((100, 64), True)
+    """
+
+    def __init__(
+        self,
+        estimator,
+        *,
+        vectors=None,
+        ratio=None,
+        agreement=None,
+        error=None,
+        method="auto",
+        retrain=False,
+        rounds=0,
+        descent=None,
+        random_state=1,
+    ):
+        self.estimator = estimator
+        self.vectors = vectors
+        self.ratio = ratio
+        self.agreement = agreement
+        self.error = error
+        self.method = method
+        self.retrain = retrain
+        self.rounds = rounds
+        self.descent = descent
+        self.random_state = random_state
+
+    def fit(self, X, y=None, **fit_params):
+        """Fits and compresses.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,), default=None
+        **fit_params : dict
+            What the estimator's fit takes, such as `sample_weight`.
+
+        Returns
+        -------
+        self
+        """
+        self.whole_ = clone(self.estimator).fit(X, y, **fit_params)
+        vectors = self.vectors
+        if vectors is not None:
+            vectors = min(int(vectors), self.whole_.model_.coef.shape[0])
+        self.estimator_ = compress(
+            self.whole_,
+            X,
+            y if get_tags(self.whole_).target_tags.required else None,
+            vectors=vectors,
+            ratio=self.ratio,
+            agreement=self.agreement,
+            error=self.error,
+            method=self.method,
+            retrain=self.retrain,
+            rounds=self.rounds,
+            descent=self.descent,
+            random_state=self.random_state,
+        )
+        self.compression_ = self.estimator_.compression_
+        if hasattr(self.whole_, "classes_"):
+            self.classes_ = self.whole_.classes_
+        return self
+
+    @property
+    def n_features_in_(self):
+        """Columns that the estimator was fitted on."""
+        check_is_fitted(self)
+        return self.estimator_.n_features_in_
+
+    def predict(self, X):
+        """What the compressed estimator predicts."""
+        check_is_fitted(self)
+        return self.estimator_.predict(X)
+
+    def score(self, X, y=None):
+        """The compressed estimator's score."""
+        check_is_fitted(self)
+        return self.estimator_.score(X, y)
+
+    @available_if(_inner_has("decision_function"))
+    def decision_function(self, X):
+        """The compressed estimator's decision function."""
+        check_is_fitted(self)
+        return self.estimator_.decision_function(X)
+
+    @available_if(_inner_has("predict_proba"))
+    def predict_proba(self, X):
+        """The compressed estimator's probabilities."""
+        check_is_fitted(self)
+        return self.estimator_.predict_proba(X)
+
+    @available_if(_inner_has("transform"))
+    def transform(self, X):
+        """The compressed estimator's features."""
+        check_is_fitted(self)
+        return self.estimator_.transform(X)
+
+    def save(self, path):
+        """Writes the compressed model to a file."""
+        check_is_fitted(self)
+        self.estimator_.save(path)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator)
+        tags.estimator_type = inner.estimator_type
+        tags.classifier_tags = inner.classifier_tags
+        tags.regressor_tags = inner.regressor_tags
+        tags.target_tags = inner.target_tags
+        tags.input_tags = inner.input_tags
+        return tags

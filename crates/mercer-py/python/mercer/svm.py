@@ -1,0 +1,785 @@
+"""Support vector machines with scikit-learn's names and manners."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import ClassifierMixin, OutlierMixin, RegressorMixin
+from sklearn.utils import column_or_1d
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ._base import FLOATS, Machine
+from ._data import names_of
+
+__all__ = ["SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM", "SVDD"]
+
+
+def _has_probability(estimator):
+    if not estimator.probability:
+        raise AttributeError("predict_proba is not available when probability=False")
+    return True
+
+
+def answers_of(y):
+    """Classes, and answers for the compiled part."""
+    check_classification_targets(y)
+    classes, codes = np.unique(y, return_inverse=True)
+    if len(classes) < 2:
+        raise ValueError(f"The number of classes has to be greater than one; got {len(classes)} class")
+    return classes, (names_of(classes), codes.astype(np.uint32).ravel())
+
+
+class Classifier(ClassifierMixin, Machine):
+    """What both classifiers do alike."""
+
+    def _learned(self):
+        raise NotImplementedError
+
+    def fit(self, X, y, sample_weight=None):
+        """Fits the machines.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows; under a precomputed kernel its matrix.
+        y : array-like of shape (n_samples,)
+            Classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Factors of C, row by row. Rows of weight 0 are left out.
+
+        Returns
+        -------
+        self
+        """
+        X, y = validate_data(self, X, y, accept_sparse=self._sparse, dtype=FLOATS, order="C")
+        self.classes_, answers = answers_of(y)
+        weights = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
+        self.class_weight_ = weights
+        given = None
+        if self.class_weight is not None:
+            given = {"given": dict(zip(answers[0], map(float, weights), strict=True))}
+        learner, own = self._learned()
+        params = self._more(
+            class_weights=given,
+            multi={"ovo": "one_vs_one", "ovr": "one_vs_rest"}.get(self.multi_class, self.multi_class),
+            ties="sum" if self.break_ties else "first",
+            probability=bool(self.probability),
+            seed=_seed(self.random_state),
+            **own,
+            **self._solver(),
+        )
+        self._fit_model(learner, params, X, answers, sample_weight)
+        self._keep_support(X)
+        self.n_support_ = self._count_support(answers[1])
+        self.shape_fit_ = X.shape
+        return self
+
+    def _count_support(self, codes):
+        # Grouped by class, as scikit-learn has them.
+        support = self.model_.support.astype(np.intp)
+        self._order = np.argsort(codes[support], kind="stable")
+        return np.bincount(codes[support], minlength=len(self.classes_)).astype(np.int32)
+
+    @property
+    def _votes(self):
+        sides = self.model_.sides
+        return len(sides) > 1 and sides[0][1] >= 0
+
+    def _sorted(self):
+        return getattr(self, "_order", slice(None))
+
+    @property
+    def support_(self):
+        """Rows of the training data that are support vectors, grouped by class."""
+        return super().support_[self._sorted()]
+
+    @property
+    def support_vectors_(self):
+        """The support vectors, grouped by class."""
+        vectors = super().support_vectors_
+        return vectors[self._sorted()] if vectors.shape[0] else vectors
+
+    @property
+    def dual_coef_(self):
+        """Coefficients of the support vectors, in scikit-learn's layout.
+
+        For two classes one row. For k classes by pairs k - 1 rows: those of a support vector of class i are its
+        coefficients against the other classes in order. Machines against the rest have a row each, and so have
+        compressed machines, whose vectors belong to no class.
+        """
+        coef = super().dual_coef_
+        if not hasattr(self, "_order"):
+            return coef
+        coef = coef[:, self._order]
+        if not self._votes:
+            return coef
+        k = len(self.classes_)
+        out = np.zeros((k - 1, coef.shape[1]))
+        own = np.repeat(np.arange(k), self.n_support_)
+        for row, (positive, negative) in zip(coef, self.model_.sides, strict=True):
+            for mine, other in ((positive, negative), (negative, positive)):
+                place = other if other < mine else other - 1
+                # A pair's output is positive for the class that comes first there, for the second one here.
+                out[place, own == mine] = -row[own == mine]
+        return out
+
+    @property
+    def coef_(self):
+        """Weights of the columns, one row a machine, for the linear kernel."""
+        coef = super().coef_
+        return -coef if self._votes else coef
+
+    @property
+    def intercept_(self):
+        """Offsets of the machines."""
+        offset = super().intercept_
+        return -offset if self._votes else offset
+
+    def decision_function(self, X):
+        """How far rows are on which side.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), (n_samples, n_classes) or (n_samples, n_classes * (n_classes - 1) / 2)
+            For two classes positive for the second. For more one value a class, or with
+            ``decision_function_shape='ovo'`` one a pair, positive for its first class.
+        """
+        if self.decision_function_shape not in ("ovo", "ovr"):
+            raise ValueError(
+                f"decision_function_shape must be either 'ovr' or 'ovo', got {self.decision_function_shape}."
+            )
+        check_is_fitted(self)
+        if len(self.classes_) == 2:
+            return self._call("decision", X).ravel()
+        if self._votes and self.decision_function_shape == "ovo":
+            return -self._call("decision", X)
+        return self._call("class_scores", X)
+
+    def predict(self, X):
+        """Classes of rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        codes = self._call("predict", X)
+        return self.classes_[codes]
+
+    @available_if(_has_probability)
+    def predict_proba(self, X):
+        """Probabilities of the classes; needs ``probability=True``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        return self._call("probabilities", X)
+
+    @available_if(_has_probability)
+    def predict_log_proba(self, X):
+        """Logarithms of :meth:`predict_proba`."""
+        return np.log(self.predict_proba(X))
+
+
+class SVC(Classifier):
+    """Support vector classification: errors cost C.
+
+    The same problem, parameters and attributes as scikit-learn's, solved by Mercer on all cores.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Cost of errors.
+    kernel : str, Kernel or callable, default='rbf'
+        A name (``'rbf'``, ``'linear'``, ``'poly'``, ``'sigmoid'``, ``'laplacian'``, ...), a line such as
+        ``'0.5*rbf(gamma=1/128) + linear'``, a :class:`mercer.kernels.Kernel`, ``'precomputed'``, or a callable that
+        takes two blocks of rows and returns the matrix of kernel values between them.
+    degree : int, default=3
+        Degree of ``'poly'``.
+    gamma : {'scale', 'auto'} or float, default='scale'
+        Of ``'rbf'``, ``'poly'``, ``'sigmoid'``, ``'laplacian'``. ``'scale'`` is ``1 / (n_features * X.var())``,
+        ``'auto'`` is ``1 / n_features``.
+    coef0 : float, default=0.0
+        Of ``'poly'`` and ``'sigmoid'``.
+    shrinking : bool, default=True
+        Leave out rows that cannot move for a while.
+    probability : bool, default=False
+        Learn probabilities of the classes, by cross-validation inside the fit.
+    tol : float, default=1e-3
+        Violation of the optimality conditions left.
+    cache_size : float, default=None
+        Mebibytes for kernel values; None: half of the machine's memory.
+    class_weight : dict or 'balanced', default=None
+        Factors of C by class.
+    verbose : bool, default=False
+        Show a bar, if tqdm is installed.
+    max_iter : int, default=-1
+        Most steps of the solver a machine; -1: no limit.
+    decision_function_shape : {'ovo', 'ovr'}, default='ovr'
+        What `decision_function` gives for more than two classes.
+    break_ties : bool, default=False
+        Whether ties between votes are decided by sums of outputs instead of the order of the classes.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the splits behind probabilities. None is a fixed seed.
+    multi_class : {'ovo', 'ovr'}, default='ovo'
+        How several classes are told apart: by machines for pairs, or each from the rest.
+    n_jobs : int, default=None
+        Threads; None means all (or what ``OMP_NUM_THREADS`` says).
+    callback : callable, default=None
+        Called during the fit with a :class:`mercer.Progress`; if it returns True the fit stops and keeps what it has.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+    support_ : ndarray of shape (n_SV,)
+        Rows that are support vectors.
+    support_vectors_ : {ndarray, sparse array} of shape (n_SV, n_features)
+        The support vectors.
+    n_support_ : ndarray of shape (n_classes,)
+        Support vectors of each class.
+    dual_coef_ : ndarray of shape (n_classes - 1, n_SV)
+        Their coefficients; not under the linear kernel.
+    coef_ : ndarray of shape (n_machines, n_features)
+        Weights of the columns, under the linear kernel.
+    intercept_ : ndarray of shape (n_machines,)
+        Offsets.
+    n_iter_ : int
+        Steps of the solver, over all machines.
+    model_ : mercer.Model
+        The fitted model.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import SVC
+    >>> X = np.array([[-1.0, -1], [-2, -1], [1, 1], [2, 1]])
+    >>> y = np.array([1, 1, 2, 2])
+    >>> clf = SVC(gamma="auto").fit(X, y)
+    >>> clf.predict([[-0.8, -1]])
+    array([1])
+    >>> clf.n_support_
+    array([2, 2], dtype=int32)
+    """
+
+    def __init__(
+        self,
+        *,
+        C=1.0,
+        kernel="rbf",
+        degree=3,
+        gamma="scale",
+        coef0=0.0,
+        shrinking=True,
+        probability=False,
+        tol=1e-3,
+        cache_size=None,
+        class_weight=None,
+        verbose=False,
+        max_iter=-1,
+        decision_function_shape="ovr",
+        break_ties=False,
+        random_state=None,
+        multi_class="ovo",
+        n_jobs=None,
+        callback=None,
+    ):
+        self.C = C
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.shrinking = shrinking
+        self.probability = probability
+        self.tol = tol
+        self.cache_size = cache_size
+        self.class_weight = class_weight
+        self.verbose = verbose
+        self.max_iter = max_iter
+        self.decision_function_shape = decision_function_shape
+        self.break_ties = break_ties
+        self.random_state = random_state
+        self.multi_class = multi_class
+        self.n_jobs = n_jobs
+        self.callback = callback
+
+    def _learned(self):
+        return "svc", {"c": self.C}
+
+
+class NuSVC(Classifier):
+    """Support vector classification where nu bounds the share of margin errors.
+
+    Parameters
+    ----------
+    nu : float, default=0.5
+        Bounds margin errors from above and support vectors from below, as shares of the rows.
+    kernel, degree, gamma, coef0, shrinking, probability, tol, cache_size, class_weight, verbose, max_iter, \
+decision_function_shape, break_ties, random_state, multi_class, n_jobs, callback
+        As in :class:`SVC`.
+
+    Attributes
+    ----------
+    classes_, support_, support_vectors_, n_support_, dual_coef_, coef_, intercept_, n_iter_, model_
+        As in :class:`SVC`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import NuSVC
+    >>> X = np.array([[-1.0, -1], [-2, -1], [1, 1], [2, 1]])
+    >>> NuSVC(nu=0.5).fit(X, ["a", "a", "b", "b"]).predict([[-0.8, -1]])
+    array(['a'], dtype='<U1')
+    """
+
+    def __init__(
+        self,
+        *,
+        nu=0.5,
+        kernel="rbf",
+        degree=3,
+        gamma="scale",
+        coef0=0.0,
+        shrinking=True,
+        probability=False,
+        tol=1e-3,
+        cache_size=None,
+        class_weight=None,
+        verbose=False,
+        max_iter=-1,
+        decision_function_shape="ovr",
+        break_ties=False,
+        random_state=None,
+        multi_class="ovo",
+        n_jobs=None,
+        callback=None,
+    ):
+        self.nu = nu
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.shrinking = shrinking
+        self.probability = probability
+        self.tol = tol
+        self.cache_size = cache_size
+        self.class_weight = class_weight
+        self.verbose = verbose
+        self.max_iter = max_iter
+        self.decision_function_shape = decision_function_shape
+        self.break_ties = break_ties
+        self.random_state = random_state
+        self.multi_class = multi_class
+        self.n_jobs = n_jobs
+        self.callback = callback
+
+    def _learned(self):
+        return "nu-svc", {"nu": self.nu}
+
+
+class Regressor(RegressorMixin, Machine):
+    """What both regressions do alike."""
+
+    def fit(self, X, y, sample_weight=None):
+        """Fits the function.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows; under a precomputed kernel its matrix.
+        y : array-like of shape (n_samples,)
+            Numbers.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Factors of C, row by row.
+
+        Returns
+        -------
+        self
+        """
+        X, y = validate_data(self, X, y, accept_sparse=self._sparse, dtype=FLOATS, order="C", y_numeric=True)
+        y = np.ascontiguousarray(column_or_1d(y, warn=True), dtype=np.float64)
+        learner, own = self._learned()
+        self._fit_model(learner, self._more(**own, **self._solver()), X, y, sample_weight)
+        self._keep_support(X)
+        self.n_support_ = np.array([len(self.model_.support)], dtype=np.int32)
+        self.shape_fit_ = X.shape
+        return self
+
+    def predict(self, X):
+        """Numbers for rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return self._call("predict", X)
+
+
+class SVR(Regressor):
+    """Support vector regression: errors below epsilon are free.
+
+    Parameters
+    ----------
+    kernel : str, Kernel or callable, default='rbf'
+    degree : int, default=3
+    gamma : {'scale', 'auto'} or float, default='scale'
+    coef0 : float, default=0.0
+    tol : float, default=1e-3
+    C : float, default=1.0
+        Cost of errors against smoothness.
+    epsilon : float, default=0.1
+        Half-width of the tube that costs nothing.
+    shrinking : bool, default=True
+    cache_size : float, default=None
+    verbose : bool, default=False
+    max_iter : int, default=-1
+    n_jobs : int, default=None
+    callback : callable, default=None
+        The rest as in :class:`SVC`.
+
+    Attributes
+    ----------
+    support_, support_vectors_, n_support_, dual_coef_, coef_, intercept_, n_iter_, model_
+        As in :class:`SVC`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import SVR
+    >>> X = np.arange(6.0)[:, None]
+    >>> SVR(kernel="linear", C=100, epsilon=0.01).fit(X, 2 * X[:, 0] + 1).predict([[10.0]]).round(1)
+    array([21.])
+    """
+
+    def __init__(
+        self,
+        *,
+        kernel="rbf",
+        degree=3,
+        gamma="scale",
+        coef0=0.0,
+        tol=1e-3,
+        C=1.0,
+        epsilon=0.1,
+        shrinking=True,
+        cache_size=None,
+        verbose=False,
+        max_iter=-1,
+        n_jobs=None,
+        callback=None,
+    ):
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.tol = tol
+        self.C = C
+        self.epsilon = epsilon
+        self.shrinking = shrinking
+        self.cache_size = cache_size
+        self.verbose = verbose
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+        self.callback = callback
+
+    def _learned(self):
+        return "svr", {"c": self.C, "epsilon": self.epsilon}
+
+
+class NuSVR(Regressor):
+    """Support vector regression where nu bounds the share of rows outside the tube.
+
+    Parameters
+    ----------
+    nu : float, default=0.5
+        Bounds the share of rows outside the tube from above and of support vectors from below.
+    C : float, default=1.0
+    kernel, degree, gamma, coef0, shrinking, tol, cache_size, verbose, max_iter, n_jobs, callback
+        As in :class:`SVR`.
+
+    Attributes
+    ----------
+    support_, support_vectors_, n_support_, dual_coef_, coef_, intercept_, n_iter_, model_
+        As in :class:`SVC`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import NuSVR
+    >>> X = np.linspace(0, 3, 40)[:, None]
+    >>> NuSVR(C=10).fit(X, np.sin(X[:, 0])).score(X, np.sin(X[:, 0])) > 0.99
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        nu=0.5,
+        C=1.0,
+        kernel="rbf",
+        degree=3,
+        gamma="scale",
+        coef0=0.0,
+        shrinking=True,
+        tol=1e-3,
+        cache_size=None,
+        verbose=False,
+        max_iter=-1,
+        n_jobs=None,
+        callback=None,
+    ):
+        self.nu = nu
+        self.C = C
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.shrinking = shrinking
+        self.tol = tol
+        self.cache_size = cache_size
+        self.verbose = verbose
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+        self.callback = callback
+
+    def _learned(self):
+        return "nu-svr", {"c": self.C, "nu": self.nu}
+
+
+class Novelty(OutlierMixin, Machine):
+    """What both learners of the usual do alike."""
+
+    def fit(self, X, y=None, sample_weight=None):
+        """Learns what is usual.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows; under a precomputed kernel its matrix.
+        y : Ignored
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        self
+        """
+        X = validate_data(self, X, accept_sparse=self._sparse, dtype=FLOATS, order="C")
+        params = self._more(nu=self.nu, **self._solver())
+        self._fit_model(self._learner, params, X, None, sample_weight)
+        self._keep_support(X)
+        self.n_support_ = np.array([len(self.model_.support)], dtype=np.int32)
+        self.offset_ = float(-self.model_.offset[0])
+        self.shape_fit_ = X.shape
+        return self
+
+    def decision_function(self, X):
+        """Positive for rows like the training rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return self._call("decision", X).ravel()
+
+    def score_samples(self, X):
+        """The decision function without its threshold `offset_`."""
+        return self.decision_function(X) + self.offset_
+
+    def predict(self, X):
+        """1 for rows like the training rows, -1 for others.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return np.where(self._call("predict", X) == 1, 1, -1)
+
+
+class OneClassSVM(Novelty):
+    """A plane in feature space between most of the data and the origin.
+
+    Parameters
+    ----------
+    kernel : str, Kernel or callable, default='rbf'
+    degree : int, default=3
+    gamma : {'scale', 'auto'} or float, default='scale'
+    coef0 : float, default=0.0
+    tol : float, default=1e-3
+    nu : float, default=0.5
+        Bounds the share of outliers from above, of support vectors from below.
+    shrinking, cache_size, verbose, max_iter, n_jobs, callback
+        As in :class:`SVC`.
+
+    Attributes
+    ----------
+    offset_ : float
+        The level that scores are compared with.
+    support_, support_vectors_, n_support_, dual_coef_, coef_, intercept_, n_iter_, model_
+        As in :class:`SVC`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import OneClassSVM
+    >>> X = np.array([[0.0], [0.44], [0.45], [0.46], [1.0]])
+    >>> OneClassSVM(gamma="auto").fit(X).predict(X)
+    array([-1,  1,  1,  1, -1])
+    """
+
+    _learner = "one-class"
+
+    def __init__(
+        self,
+        *,
+        kernel="rbf",
+        degree=3,
+        gamma="scale",
+        coef0=0.0,
+        tol=1e-3,
+        nu=0.5,
+        shrinking=True,
+        cache_size=None,
+        verbose=False,
+        max_iter=-1,
+        n_jobs=None,
+        callback=None,
+    ):
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.tol = tol
+        self.nu = nu
+        self.shrinking = shrinking
+        self.cache_size = cache_size
+        self.verbose = verbose
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+        self.callback = callback
+
+
+class SVDD(Novelty):
+    """The smallest ball in feature space around most of the data.
+
+    Parameters
+    ----------
+    kernel : str or Kernel, default='rbf'
+        Not a callable and not ``'precomputed'``: the ball needs ``k(x, x)`` of new rows.
+    degree : int, default=3
+    gamma : {'scale', 'auto'} or float, default='scale'
+    coef0 : float, default=0.0
+    tol : float, default=1e-3
+    nu : float, default=0.5
+        Bounds the share of rows outside the ball from above.
+    shrinking, cache_size, verbose, max_iter, n_jobs, callback
+        As in :class:`SVC`.
+
+    Attributes
+    ----------
+    radius2_ : float
+        The ball's squared radius.
+    support_, support_vectors_, n_support_, dual_coef_, n_iter_, model_
+        As in :class:`SVC`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import SVDD
+    >>> X = np.random.default_rng(0).normal(size=(100, 2))
+    >>> ball = SVDD(nu=0.1, kernel="linear").fit(X)
+    >>> int((ball.predict(X) == -1).sum()) <= 11, int(ball.predict([[5.0, 5.0]])[0])
+    (True, -1)
+    """
+
+    _learner = "sphere"
+
+    def __init__(
+        self,
+        *,
+        kernel="rbf",
+        degree=3,
+        gamma="scale",
+        coef0=0.0,
+        tol=1e-3,
+        nu=0.5,
+        shrinking=True,
+        cache_size=None,
+        verbose=False,
+        max_iter=-1,
+        n_jobs=None,
+        callback=None,
+    ):
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.tol = tol
+        self.nu = nu
+        self.shrinking = shrinking
+        self.cache_size = cache_size
+        self.verbose = verbose
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+        self.callback = callback
+
+    def fit(self, X, y=None, sample_weight=None):
+        """Finds the ball.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : Ignored
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        self
+        """
+        if self._pairwise() or self._uses_callable():
+            raise ValueError("a ball needs k(x, x) of new rows: give the kernel by name, line or object")
+        super().fit(X, y, sample_weight)
+        self.offset_ = 0.0
+        return self
+
+    @property
+    def radius2_(self):
+        """The ball's squared radius in feature space."""
+        check_is_fitted(self)
+        return dict(self._description["facts"])["radius2"]
+
+
+def _seed(random_state):
+    """A seed for the compiled part."""
+    if random_state is None:
+        return 0
+    if isinstance(random_state, (int, np.integer)):
+        return int(random_state)
+    return int(random_state.randint(2**31 - 1))

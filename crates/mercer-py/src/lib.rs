@@ -1,0 +1,30 @@
+//! The compiled part of the Python package `mercer`: numpy arrays in, the library's models out.
+//!
+//! No mathematics here and no scikit-learn: this crate turns arrays into points, runs the library's learners on a thread
+//! of their own while Python stays answerable, and hands fitted models back as one class. Estimators are written in Python
+//! on top of it, under `python/mercer`.
+#![forbid(unsafe_code)]
+
+mod arrays;
+mod fit;
+mod maps;
+mod model;
+mod parts;
+mod run;
+mod words;
+
+/// The compiled part of the package `mercer`.
+#[pyo3::pymodule]
+mod _mercer {
+    #[pymodule_export]
+    use crate::fit::{fit, fit_components, fit_denoiser};
+    #[pymodule_export]
+    use crate::maps::{Map, Stages, kernel_line, kernel_matrix, kernel_names};
+    #[pymodule_export]
+    use crate::model::Model;
+
+    /// The version of the package.
+    #[pymodule_export]
+    #[expect(non_upper_case_globals, reason = "Python's name for it")]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+}

@@ -1,0 +1,87 @@
+//! Long work on a thread of its own, while the calling thread stays Python's.
+//!
+//! The caller gives up the interpreter's lock and looks at signals every few milliseconds, so Ctrl-C is heard at once
+//! whatever the library is doing; the work itself ends at its next step. Callbacks run on the calling thread, never on one
+//! that Python does not know.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use mercer::watch::{Step, Watch};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+
+use crate::words::raise;
+
+/// How often signals are looked at and steps are told.
+const TICK: Duration = Duration::from_millis(20);
+/// How long work that was told to stop is waited for; beyond, it ends by itself.
+const GRACE: Duration = Duration::from_millis(40);
+
+/// What both threads see.
+struct Shared {
+    stop: AtomicBool,
+    latest: Mutex<Option<Step>>,
+}
+
+/// Does work that may take long. `callback(phase, done, total, gap, centres)` hears of its steps, at most one a tick and
+/// the last one surely; if it answers with something true, the work stops and what there is by then is returned.
+pub(crate) fn watched<T: Send + 'static>(
+    py: Python<'_>,
+    callback: Option<&Bound<'_, PyAny>>,
+    work: impl FnOnce(&mut Watch<'_>) -> mercer::Result<T> + Send + 'static,
+) -> PyResult<T> {
+    let shared = Arc::new(Shared { stop: AtomicBool::new(false), latest: Mutex::new(None) });
+    let (send, mut receive) = mpsc::channel();
+    let theirs = Arc::clone(&shared);
+    let tells = callback.is_some();
+    let worker = std::thread::Builder::new().name("mercer".into()).spawn(move || {
+        let mut watch = |step: &Step| {
+            if tells && let Ok(mut latest) = theirs.latest.lock() {
+                *latest = Some(step.clone());
+            }
+            if theirs.stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        // Nobody listens any more after an interrupt.
+        let _ = send.send(work(&mut watch));
+    });
+    worker.map_err(|e| PyRuntimeError::new_err(format!("no thread for the work: {e}")))?;
+
+    let tell = || -> PyResult<bool> {
+        let latest = shared.latest.lock().ok().and_then(|mut latest| latest.take());
+        let (Some(callback), Some(step)) = (callback, latest) else { return Ok(false) };
+        callback.call1((step.phase, step.done, step.total, step.gap, step.centres))?.is_truthy()
+    };
+    loop {
+        match wait(py, &mut receive, TICK) {
+            Ok(done) => {
+                tell()?;
+                return done.map_err(raise);
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(PyRuntimeError::new_err("the work broke down: please report what was called"));
+            }
+        }
+        match py.check_signals().and_then(|()| tell()) {
+            Ok(false) => {}
+            Ok(true) => shared.stop.store(true, Ordering::Relaxed),
+            Err(interrupt) => {
+                shared.stop.store(true, Ordering::Relaxed);
+                let _ = wait(py, &mut receive, GRACE);
+                return Err(interrupt);
+            }
+        }
+    }
+}
+
+fn wait<T: Send>(
+    py: Python<'_>,
+    receive: &mut Receiver<mercer::Result<T>>,
+    time: Duration,
+) -> Result<mercer::Result<T>, RecvTimeoutError> {
+    py.detach(move || receive.recv_timeout(time))
+}
