@@ -3,6 +3,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command's output is its purpose")]
 
 mod licences;
+mod python;
 mod spdx;
 mod steps;
 mod tidy;

@@ -5,11 +5,11 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
-use crate::{cargo_in, licences, spawn, tidy};
+use crate::{cargo_in, licences, python, spawn, tidy};
 
 type Step = (&'static str, &'static str, fn(&Path) -> Result<()>);
 
-const STEPS: [Step; 6] = [
+const STEPS: [Step; 7] = [
     ("fmt", "if this failed: cargo fmt --all", |root| {
         spawn(cargo_in(root).args(["fmt", "--all", "--check"]))
     }),
@@ -23,6 +23,7 @@ const STEPS: [Step; 6] = [
         spawn(cargo_in(root).args(["test", "--locked", "--workspace"]))
     }),
     ("docs", "a broken link or an undocumented item", docs),
+    ("python", "run one test alone: see docs/python.md", python::run),
 ];
 
 /// Runs all steps, or those named.

@@ -4,7 +4,9 @@
 //! once, in their own float type. Sparse rows are copied, because the library counts columns in u32.
 
 use mercer::data::{Csr, Data, ImageShape, Labels, Points, Targets, View};
-use numpy::{IntoPyArray, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{
+    IntoPyArray, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
+};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 

@@ -1,11 +1,11 @@
 //! Fits: a learner by name, its parameters as JSON, arrays.
 
+use mercer::data::Points;
 use mercer::data::Targets;
 use mercer::gram::{Matrix, is_precomputed};
 use mercer::kernel::Kernel;
 use mercer::model::{Body, DenoiseParams, KpcaParams, Learner, Names, Sample};
 use mercer::{Error, Par};
-use mercer::data::Points;
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

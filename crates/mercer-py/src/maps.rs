@@ -81,7 +81,11 @@ impl Map {
         let kernel: Kernel = kernel.parse().map_err(raise)?;
         let points = rows.points(None)?;
         let map = watched(py, callback.as_ref(), move |_| {
-            if whiten { whitening_map(kernel, points, Par::new(threads)) } else { empirical_map(kernel, points) }
+            if whiten {
+                whitening_map(kernel, points, Par::new(threads))
+            } else {
+                empirical_map(kernel, points)
+            }
         })?;
         Ok(Map(Arc::new(map)))
     }
@@ -143,9 +147,8 @@ impl Stages {
         let recipes = Fitted::parse(line).map_err(raise)?;
         let targets = Answers::targets(answers.as_ref())?;
         let seen = rows.seen(image)?;
-        let found = py.detach(|| {
-            Fitted::fit_with(&recipes, seen.view(), targets.classes().ok(), Par::new(threads))
-        });
+        let found =
+            py.detach(|| Fitted::fit_with(&recipes, seen.view(), targets.classes().ok(), Par::new(threads)));
         Ok(Stages(found.map_err(raise)?.0))
     }
 

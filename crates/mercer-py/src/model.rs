@@ -5,9 +5,7 @@ use std::sync::Arc;
 
 use mercer::data::{Dataset, Points};
 use mercer::expansion::Expansion;
-use mercer::model::{
-    Body, CompressParams, Denoiser, Goal, KpcaModel, Model as Fitted, onnx,
-};
+use mercer::model::{Body, CompressParams, Denoiser, Goal, KpcaModel, Model as Fitted, onnx};
 use mercer::reduce::preimage::{PreimageParams, Preimages, preimages};
 use mercer::reduce::reduced_set::{Method, ReducedSetParams, Share, Size};
 use mercer::{Error, Par};
@@ -207,9 +205,7 @@ impl Model {
     #[getter]
     fn sides(&self) -> Vec<(i64, i64)> {
         let Body::Svc(m) = self.0.body.machine() else { return Vec::new() };
-        let side = |s: mercer::model::svc::Sides| {
-            (i64::from(s.positive), s.negative.map_or(-1, i64::from))
-        };
+        let side = |s: mercer::model::svc::Sides| (i64::from(s.positive), s.negative.map_or(-1, i64::from));
         m.machines.iter().map(|m| side(m.sides)).collect()
     }
 

@@ -37,7 +37,8 @@ pub(crate) fn machine(
     let body = match kind {
         "svc" => {
             let k = classes.len() as u32;
-            let pairs = (0..k).flat_map(|a| (a + 1..k).map(move |b| Sides { positive: b, negative: Some(a) }));
+            let pairs =
+                (0..k).flat_map(|a| (a + 1..k).map(move |b| Sides { positive: b, negative: Some(a) }));
             let machines: Vec<Machine> = pairs.map(of_sides).collect();
             if machines.len() != outputs {
                 return Err(Error::shape("outputs", outputs, format!("{}, one a pair", machines.len())));
@@ -59,7 +60,16 @@ pub(crate) fn machine(
             let params = SvrParams { kernel, loss: Loss::Epsilon, ..SvrParams::default() };
             let epsilon = Some(params.epsilon);
             let (noise, checkpoint, bounded) = (None, None, 0);
-            Body::Svr(SvrModel { expansion, params, epsilon, noise, support, bounded, checkpoint, info: info() })
+            Body::Svr(SvrModel {
+                expansion,
+                params,
+                epsilon,
+                noise,
+                support,
+                bounded,
+                checkpoint,
+                info: info(),
+            })
         }
         "one-class" => {
             one()?;

@@ -43,7 +43,11 @@ pub(crate) fn watched<T: Send + 'static>(
             if tells && let Ok(mut latest) = theirs.latest.lock() {
                 *latest = Some(step.clone());
             }
-            if theirs.stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if theirs.stop.load(Ordering::Relaxed) {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
         };
         // Nobody listens any more after an interrupt.
         let _ = send.send(work(&mut watch));

@@ -15,6 +15,9 @@ _LEARNERS = {"closed": "kfd", "sparse": "kfd-sparse", "linear": "kfd-lp", "greed
 def _has_probability(estimator):
     if estimator.threshold != "probability":
         raise AttributeError("probabilities need threshold='probability'")
+    if len(getattr(estimator, "classes_", ())) > 2:
+        # Each direction has its own, and the largest need not be that of the class predicted.
+        raise AttributeError("probabilities are for two classes")
     return True
 
 
@@ -125,7 +128,7 @@ class KernelFisher(FunctionClassifier):
 
     @available_if(_has_probability)
     def predict_proba(self, X):
-        """Probabilities of the classes, from normal densities on the directions.
+        """Probabilities of two classes, from normal densities on the direction.
 
         Parameters
         ----------

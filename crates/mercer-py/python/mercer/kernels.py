@@ -46,7 +46,7 @@ class Kernel:
     >>> Kernel("rbf(gamma=-1)")
     Traceback (most recent call last):
         ...
-    ValueError: kernel `rbf(gamma=-1)`: rbf gamma = -1: must be a number above 0
+    ValueError: kernel `rbf(gamma=-1)`: gamma = -1: must be a number above 0
     """
 
     __slots__ = ("line",)

@@ -7,7 +7,7 @@ import json
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
-from sklearn.utils import get_tags
+from sklearn.utils import column_or_1d, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -134,7 +134,7 @@ def compress(
 
 def _answers(estimator, y):
     """Targets for the compiled part."""
-    y = np.asarray(y)
+    y = column_or_1d(y)
     if not hasattr(estimator, "classes_"):
         return np.ascontiguousarray(y, dtype=np.float64)
     known = np.isin(y, estimator.classes_)
@@ -157,8 +157,8 @@ class ReducedSet(MetaEstimatorMixin, BaseEstimator):
 
     Parameters
     ----------
-    estimator : estimator of this package
-        What is fitted and then compressed.
+    estimator : machine of this package
+        What is fitted and then compressed; components are compressed by :func:`compress` itself.
     vectors, ratio, agreement, error, method, retrain, rounds, descent, random_state
         As in :func:`compress`.
 
@@ -206,28 +206,34 @@ class ReducedSet(MetaEstimatorMixin, BaseEstimator):
         self.descent = descent
         self.random_state = random_state
 
-    def fit(self, X, y=None, **fit_params):
+    def fit(self, X, y=None, sample_weight=None):
         """Fits and compresses.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
         y : array-like of shape (n_samples,), default=None
-        **fit_params : dict
-            What the estimator's fit takes, such as `sample_weight`.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows, for estimators that take them.
 
         Returns
         -------
         self
         """
-        self.whole_ = clone(self.estimator).fit(X, y, **fit_params)
-        vectors = self.vectors
-        if vectors is not None:
-            vectors = min(int(vectors), self.whole_.model_.coef.shape[0])
+        more = {} if sample_weight is None else {"sample_weight": sample_weight}
+        self.whole_ = whole = clone(self.estimator).fit(X, y, **more)
+        if hasattr(whole, "classes_"):
+            self.classes_ = whole.classes_
+        centres = whole.model_.coef.shape[0]
+        if centres == 0:
+            # A constant function: nothing is smaller.
+            self.estimator_, self.compression_ = whole, {"before": 0, "after": 0}
+            return self
+        vectors = None if self.vectors is None else min(int(self.vectors), centres)
         self.estimator_ = compress(
-            self.whole_,
+            whole,
             X,
-            y if get_tags(self.whole_).target_tags.required else None,
+            y if get_tags(whole).target_tags.required else None,
             vectors=vectors,
             ratio=self.ratio,
             agreement=self.agreement,
@@ -239,8 +245,6 @@ class ReducedSet(MetaEstimatorMixin, BaseEstimator):
             random_state=self.random_state,
         )
         self.compression_ = self.estimator_.compression_
-        if hasattr(self.whole_, "classes_"):
-            self.classes_ = self.whole_.classes_
         return self
 
     @property
@@ -249,11 +253,18 @@ class ReducedSet(MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self)
         return self.estimator_.n_features_in_
 
+    @property
+    def offset_(self):
+        """The level that scores are compared with, where the estimator has one."""
+        return self.estimator_.offset_
+
+    @available_if(_inner_has("predict"))
     def predict(self, X):
         """What the compressed estimator predicts."""
         check_is_fitted(self)
         return self.estimator_.predict(X)
 
+    @available_if(_inner_has("score"))
     def score(self, X, y=None):
         """The compressed estimator's score."""
         check_is_fitted(self)
@@ -271,11 +282,11 @@ class ReducedSet(MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self)
         return self.estimator_.predict_proba(X)
 
-    @available_if(_inner_has("transform"))
-    def transform(self, X):
-        """The compressed estimator's features."""
+    @available_if(_inner_has("score_samples"))
+    def score_samples(self, X):
+        """The compressed estimator's scores."""
         check_is_fitted(self)
-        return self.estimator_.transform(X)
+        return self.estimator_.score_samples(X)
 
     def save(self, path):
         """Writes the compressed model to a file."""

@@ -649,8 +649,8 @@ class OneClassSVM(Novelty):
     >>> import numpy as np
     >>> from mercer import OneClassSVM
     >>> X = np.array([[0.0], [0.44], [0.45], [0.46], [1.0]])
-    >>> OneClassSVM(gamma="auto").fit(X).predict(X)
-    array([-1,  1,  1,  1, -1])
+    >>> OneClassSVM(gamma="auto").fit(X).predict([[0.45], [1.5]])
+    array([ 1, -1])
     """
 
     _learner = "one-class"
