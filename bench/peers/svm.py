@@ -1,6 +1,6 @@
-"""Support vector classifiers of scikit-learn, scikit-learn-intelex (oneDAL) and LIBSVM's own package.
+"""Support vector classifiers of scikit-learn, scikit-learn-intelex (oneDAL), LIBSVM's own package and Mercer's.
 
-    svm.py sklearn|onedal|libsvm
+    svm.py sklearn|onedal|libsvm|mercer
 
 All train one against one with a Gaussian kernel, probabilities off, cache 4000 MB.
 """
@@ -63,6 +63,15 @@ class Onedal(Sklearn):
         return SVC(C=request["c"], gamma=request["gamma"], tol=request["tol"], cache_size=CACHE_MB)
 
 
+class Mercer(Sklearn):
+    """Our own package."""
+
+    def make(self, request):
+        from mercer import SVC
+
+        return SVC(C=request["c"], gamma=request["gamma"], tol=request["tol"])
+
+
 class Libsvm:
     """LIBSVM's own Python package."""
 
@@ -91,7 +100,7 @@ class Libsvm:
         return support, coef, np.asarray(m.nSV[: len(classes)]), classes
 
 
-peer = {"sklearn": Sklearn, "onedal": Onedal, "libsvm": Libsvm}[sys.argv[1]]()
+peer = {"sklearn": Sklearn, "onedal": Onedal, "libsvm": Libsvm, "mercer": Mercer}[sys.argv[1]]()
 
 
 def predict(request):

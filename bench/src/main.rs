@@ -14,6 +14,7 @@ mod kpca;
 mod local_kernel;
 mod machine;
 mod memory;
+mod package;
 mod python;
 mod reduced_set;
 mod report;
@@ -72,13 +73,14 @@ enum Format {
 type Bench = (&'static str, &'static str, fn(&Args) -> Result<Report>);
 
 /// Every comparison there is.
-const ALL: [Bench; 8] = [
+const ALL: [Bench; 9] = [
     ("gram", "the whole Gaussian matrix of 7291 rows: numpy, scikit-learn, the product rate", gram::run),
     ("svm", "support vector classifiers on real sets: scikit-learn, oneDAL, LIBSVM", svm::run),
     ("kpca", "kernel principal components and denoising: scikit-learn", kpca::run),
     ("denoise", "how well noisy digits are restored: scikit-learn at its best", denoise::run),
     ("local-kernel", "image-local kernel values: numpy, scipy", local_kernel::run),
     ("tune", "a search for C and gamma by cross-validation: scikit-learn's GridSearchCV", tune::run),
+    ("python", "the Python package: scikit-learn, oneDAL, and what Python costs over Rust", package::run),
     ("growth", "how the time of a fit grows with rows and with support vectors", growth::run),
     (
         "reduced-set",

@@ -6,12 +6,13 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 
 /// Packages that every comparison needs, and those only some peers are in.
-const PINS: [(&str, &str); 5] = [
+const PINS: [(&str, &str); 6] = [
     ("numpy", "2.4.6"),
     ("scipy", "1.17.1"),
     ("scikit-learn", "1.9.1"),
     ("scikit-learn-intelex", "2026.2.0"),
     ("libsvm-official", "3.37.0"),
+    ("maturin", "1.16.0"),
 ];
 
 /// An environment that is there and has what was asked for.
@@ -53,6 +54,36 @@ impl Python {
         let status = pip.stdout(Stdio::null()).status().context("cannot start pip")?;
         if !status.success() {
             bail!("pip could not install {}", missing.join(", "));
+        }
+        Ok(())
+    }
+
+    /// Builds the package of this checkout with all optimisations and installs it.
+    pub(crate) fn install_mercer(&self) -> Result<()> {
+        eprintln!("bench: building the Python package");
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("bench lies in the workspace")?;
+        let wheels = root.join("target/python/bench");
+        if wheels.exists() {
+            std::fs::remove_dir_all(&wheels)?;
+        }
+        let mut maturin = Command::new(self.folder.join("bin/maturin"));
+        maturin.current_dir(root.join("crates/mercer-py")).args([
+            "build",
+            "--quiet",
+            "--locked",
+            "--release",
+        ]);
+        maturin.args(["--compatibility", "linux", "--interpreter"]).arg(self.folder.join("bin/python"));
+        maturin.arg("--out").arg(&wheels);
+        if !maturin.stdout(Stdio::null()).status().context("cannot start maturin")?.success() {
+            bail!("maturin could not build the package");
+        }
+        let wheel = std::fs::read_dir(&wheels)?.next().context("maturin left no wheel")??.path();
+        let mut pip = self.command();
+        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
+        pip.args(["--force-reinstall", "--no-deps"]).arg(wheel);
+        if !pip.stdout(Stdio::null()).status().context("cannot start pip")?.success() {
+            bail!("pip could not install the package");
         }
         Ok(())
     }

@@ -124,7 +124,7 @@ pub(crate) fn table<T: numpy::Element>(
     values: Vec<T>,
     columns: usize,
 ) -> PyResult<Bound<'_, PyArray2<T>>> {
-    let rows = if columns == 0 { 0 } else { values.len() / columns };
+    let rows = values.len().checked_div(columns).unwrap_or(0);
     values.into_pyarray(py).reshape([rows, columns])
 }
 

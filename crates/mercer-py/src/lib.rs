@@ -4,6 +4,7 @@
 //! of their own while Python stays answerable, and hands fitted models back as one class. Estimators are written in Python
 //! on top of it, under `python/mercer`.
 #![forbid(unsafe_code)]
+#![expect(clippy::needless_pass_by_value, reason = "what Python passes arrives as values of our own")]
 
 mod arrays;
 mod fit;

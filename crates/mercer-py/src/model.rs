@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use mercer::data::{Dataset, Points};
-use mercer::expansion::Expansion;
+use mercer::data::{Data, Dataset, Points, View};
+use mercer::expansion::{Expansion, Precision};
 use mercer::model::{Body, CompressParams, Denoiser, Goal, KpcaModel, Model as Fitted, onnx};
 use mercer::reduce::preimage::{PreimageParams, Preimages, preimages};
 use mercer::reduce::reduced_set::{Method, ReducedSetParams, Share, Size};
@@ -36,13 +36,22 @@ type Found<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<f64>>);
 
 impl Model {
     fn kpca(&self) -> PyResult<&KpcaModel> {
-        match &self.0.body {
-            Body::Kpca(kpca) => Ok(kpca),
-            _ => {
-                let words = format!("a model of kind {} has no components", self.0.kind());
-                Err(PyValueError::new_err(words))
-            }
+        if let Body::Kpca(kpca) = &self.0.body {
+            return Ok(kpca);
         }
+        Err(PyValueError::new_err(format!("a model of kind {} has no components", self.0.kind())))
+    }
+
+    /// Outputs at rows: in f32 where the rows are and the machine is an expansion and nothing else, in f64 otherwise.
+    fn outputs(&self, rows: View<'_>, par: Par) -> mercer::Result<Vec<f64>> {
+        let f = self.0.body.expansion();
+        let plain = matches!(self.0.body, Body::Svc(_) | Body::Svr(_) | Body::OneClass(_));
+        let fits = self.0.stages.is_empty() && f.centres().dim() == rows.d;
+        let numbers = !matches!(f.centres().view().data, Data::RowNumbers(_));
+        if plain && fits && numbers && matches!(rows.data, Data::F32(_)) {
+            return f.evaluate_in(rows, Precision::F32, par);
+        }
+        self.0.decision(rows, par)
     }
 
     fn entry(&self) -> &Expansion {
@@ -157,7 +166,7 @@ impl Model {
     fn columns(&self) -> Option<usize> {
         let first = self.0.stages.list.first().map(mercer::data::Stage::input_dim);
         let centres = self.entry().centres();
-        let numbers = !matches!(centres.view().data, mercer::data::Data::RowNumbers(_));
+        let numbers = !matches!(centres.view().data, Data::RowNumbers(_));
         first.or_else(|| numbers.then(|| centres.dim()))
     }
 
@@ -219,7 +228,7 @@ impl Model {
         image: Shape,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let seen = rows.seen(image)?;
-        let values = py.detach(|| self.0.decision(seen.view(), Par::new(threads))).map_err(raise)?;
+        let values = py.detach(|| self.outputs(seen.view(), Par::new(threads))).map_err(raise)?;
         table(py, values, self.0.outputs())
     }
 
@@ -233,8 +242,12 @@ impl Model {
         image: Shape,
     ) -> PyResult<Bound<'py, PyAny>> {
         use mercer::data::Targets;
-        let seen = rows.seen(image)?;
-        Ok(match py.detach(|| self.0.predict(seen.view(), Par::new(threads))).map_err(raise)? {
+        let (seen, par) = (rows.seen(image)?, Par::new(threads));
+        if let Body::Svc(machines) = &self.0.body {
+            let classes = || self.outputs(seen.view(), par).map(|outputs| machines.classes_of(&outputs));
+            return Ok(py.detach(classes).map_err(raise)?.into_pyarray(py).into_any());
+        }
+        Ok(match py.detach(|| self.0.predict(seen.view(), par)).map_err(raise)? {
             Targets::Classes(labels) => labels.of_row.into_pyarray(py).into_any(),
             Targets::Reals(values) => values.into_pyarray(py).into_any(),
             Targets::None => return Err(PyValueError::new_err("this model predicts nothing")),
@@ -251,7 +264,12 @@ impl Model {
         image: Shape,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let seen = rows.seen(image)?;
-        let values = py.detach(|| self.0.class_scores(seen.view(), Par::new(threads))).map_err(raise)?;
+        let par = Par::new(threads);
+        let scores = || match &self.0.body {
+            Body::Svc(machines) => self.outputs(seen.view(), par).map(|outputs| machines.scores_of(&outputs)),
+            _ => self.0.class_scores(seen.view(), par),
+        };
+        let values = py.detach(scores).map_err(raise)?;
         table(py, values, self.0.classes().len())
     }
 

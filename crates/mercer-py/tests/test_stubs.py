@@ -1,0 +1,49 @@
+"""The stubs say what the compiled part has."""
+
+import ast
+import importlib.resources
+
+import mercer
+from mercer import _mercer
+
+
+def public(thing):
+    return {name for name in dir(thing) if not name.startswith("_")}
+
+
+def test_stubs_and_module_have_the_same_names():
+    files = importlib.resources.files(mercer)
+    assert (files / "py.typed").is_file()
+    tree = ast.parse((files / "_mercer.pyi").read_text())
+    functions = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
+    assert functions | set(classes) == public(_mercer)
+    for name, node in classes.items():
+        told = {part.name for part in node.body if isinstance(part, ast.FunctionDef) and part.name != "__init__"}
+        assert told == public(getattr(_mercer, name)), name
+
+
+def test_parameters_of_functions_agree():
+    import inspect
+
+    tree = ast.parse((importlib.resources.files(mercer) / "_mercer.pyi").read_text())
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef):
+            arguments = [a.arg for a in node.args.args + node.args.kwonlyargs]
+            assert arguments == list(inspect.signature(getattr(_mercer, node.name)).parameters), node.name
+
+
+def test_every_estimator_is_documented_in_numpydoc():
+    for name in mercer.__all__:
+        thing = getattr(mercer, name)
+        if hasattr(thing, "get_params") and name != "Predictor":
+            text = thing.__doc__
+            assert all(f"{head}\n    {'-' * len(head)}" in text for head in ("Parameters", "Attributes", "Examples")), name
+            named = text.split("Attributes")[0]
+            assert all(p in named for p in inspect_parameters(thing)), name
+
+
+def inspect_parameters(cls):
+    import inspect
+
+    return [p for p in inspect.signature(cls.__init__).parameters if p != "self"]
