@@ -303,7 +303,7 @@ impl Model {
     }
 
     /// The same model with fewer centres, and a report as JSON. Of `vectors`, `ratio`, `agreement` and `error` one is given.
-    #[pyo3(signature = (rows=None, answers=None, *, vectors=None, ratio=None, agreement=None, error=None, method="auto", each=false, retrain=false, rounds=0, descent=None, by_class=false, seed=1, threads=0, image=None, callback=None))]
+    #[pyo3(signature = (rows=None, answers=None, *, vectors=None, ratio=None, agreement=None, error=None, method="auto", each=false, retrain=false, rounds=0, widths=false, descent=None, seed=1, threads=0, image=None, callback=None))]
     #[expect(clippy::too_many_arguments, reason = "Python passes them by name")]
     fn compress(
         &self,
@@ -318,8 +318,8 @@ impl Model {
         each: bool,
         retrain: bool,
         rounds: usize,
+        widths: bool,
         descent: Option<usize>,
-        by_class: bool,
         seed: u64,
         threads: usize,
         image: Shape,
@@ -341,7 +341,7 @@ impl Model {
         };
         let share = if each { Share::Each } else { Share::All };
         let set = ReducedSetParams { method, share, descent, seed, ..ReducedSetParams::default() };
-        let params = CompressParams { goal, set, retrain, rounds, by_class };
+        let params = CompressParams { goal, set, retrain, rounds, widths, ..CompressParams::default() };
         let targets = Answers::targets(answers.as_ref())?;
         let data = match rows {
             Some(rows) => Some(Dataset::new(rows.points(image)?, targets).map_err(raise)?),

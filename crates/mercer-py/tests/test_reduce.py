@@ -28,6 +28,8 @@ def test_fewer_vectors_nearly_the_same_answers(digits):
     assert whole.n_support_.sum() == whole.support_vectors_.shape[0]
     kept = compress(whole, X, y, agreement=0.98)
     assert (kept.predict(X) == whole.predict(X)).mean() >= 0.98
+    wide = compress(whole, X, y, ratio=10, widths=True)
+    assert wide.score(new, truth) > 0.85 and wide.n_features_in_ == 64
     with pytest.raises(ValueError, match="give one of them"):
         compress(whole, vectors=3, ratio=2)
     with pytest.raises(ValueError, match="method = best"):

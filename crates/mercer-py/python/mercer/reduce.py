@@ -28,6 +28,7 @@ def compress(
     method="auto",
     retrain=False,
     rounds=0,
+    widths=False,
     descent=None,
     random_state=1,
     n_jobs=None,
@@ -58,6 +59,8 @@ def compress(
         Train coefficients anew on X and y instead of taking those nearest to the old machine.
     rounds : int, default=0
         With `retrain`: rounds in which the vectors move as well.
+    widths : bool, default=False
+        Give each Gaussian a width of its own; vectors then have one more column, which holds it.
     descent : int, default=None
         Steps of the joint descent over all vectors; None: 200, or none for methods that select.
     random_state : int, default=1
@@ -113,6 +116,7 @@ def compress(
             method=method,
             retrain=retrain,
             rounds=rounds,
+            widths=widths,
             descent=descent,
             seed=int(random_state),
             threads=threads_of(n_jobs),
@@ -159,7 +163,7 @@ class ReducedSet(MetaEstimatorMixin, BaseEstimator):
     ----------
     estimator : machine of this package
         What is fitted and then compressed; components are compressed by :func:`compress` itself.
-    vectors, ratio, agreement, error, method, retrain, rounds, descent, random_state
+    vectors, ratio, agreement, error, method, retrain, rounds, widths, descent, random_state
         As in :func:`compress`.
 
     Attributes
@@ -192,6 +196,7 @@ class ReducedSet(MetaEstimatorMixin, BaseEstimator):
         method="auto",
         retrain=False,
         rounds=0,
+        widths=False,
         descent=None,
         random_state=1,
     ):
@@ -203,6 +208,7 @@ class ReducedSet(MetaEstimatorMixin, BaseEstimator):
         self.method = method
         self.retrain = retrain
         self.rounds = rounds
+        self.widths = widths
         self.descent = descent
         self.random_state = random_state
 
@@ -241,6 +247,7 @@ class ReducedSet(MetaEstimatorMixin, BaseEstimator):
             method=self.method,
             retrain=self.retrain,
             rounds=self.rounds,
+            widths=self.widths,
             descent=self.descent,
             random_state=self.random_state,
         )
