@@ -11,6 +11,7 @@ mod denoise;
 mod gram;
 mod growth;
 mod kpca;
+mod learners;
 mod local_kernel;
 mod machine;
 mod memory;
@@ -73,7 +74,7 @@ enum Format {
 type Bench = (&'static str, &'static str, fn(&Args) -> Result<Report>);
 
 /// Every comparison there is.
-const ALL: [Bench; 9] = [
+const ALL: [Bench; 10] = [
     ("gram", "the whole Gaussian matrix of 7291 rows: numpy, scikit-learn, the product rate", gram::run),
     ("svm", "support vector classifiers on real sets: scikit-learn, oneDAL, LIBSVM", svm::run),
     ("kpca", "kernel principal components and denoising: scikit-learn", kpca::run),
@@ -81,6 +82,7 @@ const ALL: [Bench; 9] = [
     ("local-kernel", "image-local kernel values: numpy, scipy", local_kernel::run),
     ("tune", "a search for C and gamma by cross-validation: scikit-learn's GridSearchCV", tune::run),
     ("python", "the Python package: scikit-learn, oneDAL, and what Python costs over Rust", package::run),
+    ("learners", "k-means and linear discriminants: the same answers as scikit-learn's", learners::run),
     ("growth", "how the time of a fit grows with rows and with support vectors", growth::run),
     (
         "reduced-set",

@@ -8,12 +8,15 @@
 use std::time::Instant;
 
 use mercer::Result;
+use mercer::assess::{Axis, Family, Space, by_factors};
+use mercer::data::Dataset;
+use mercer::data::split::Fold;
 use mercer::kernel::Kernel;
 use mercer::model::{Body, KfdForm, KfdParams, Learner, Model, Sample};
 
 use crate::Experiment;
+use crate::benchmark::{IDA, Method, measured, read_set, thriftiest};
 use crate::data::{USPS, Usps};
-use crate::ida::{self, Grid, IDA};
 use crate::lab::Lab;
 use crate::outcome::{Better, Chosen, Row, Unit};
 
@@ -34,50 +37,53 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-fn closed(gamma: f64, lambda: f64) -> Learner {
-    Learner::Kfd(kfd(KfdForm::Closed, gamma, lambda))
-}
-
-fn kfd(form: KfdForm, gamma: f64, lambda: f64) -> KfdParams {
-    KfdParams { kernel: Some(Kernel::Rbf { gamma }), form, lambda, ..KfdParams::default() }
-}
+/// Splits whose test errors are told.
+const SPLITS: usize = 5;
 
 fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
     let small = lab.settings.rows.is_some();
-    let sets: &[usize] = if small { &[2] } else { &[0, 2, 4] };
+    let sets: &[&str] = if small { &["heart"] } else { &["banana", "heart", "german"] };
+    let steps = 4 * sets.len() + 1;
     let mut rows = Vec::new();
-    for (s, &set) in sets.iter().enumerate() {
-        let (name, data, folds) = ida::set(lab, set)?;
-        let folds = &folds[..if small { 2 } else { 5 }];
-        lab.step(format!("{name}, closed form"), 4 * s, 4 * sets.len() + 1)?;
-        let widths = vec![0.003, 0.01, 0.03, 0.1, 0.3, 1.0];
-        let grid = Grid { first: widths, second: vec![1e-3, 1e-2, 1e-1, 1.0], learner: closed };
-        let whole = ida::choose(&grid, &data, folds, lab.par())?;
-        let Learner::Kfd(KfdParams { kernel: Some(kernel), .. }) = &whole else { continue };
+    for (s, name) in sets.iter().enumerate() {
+        let (data, folds) = read_set(lab, name, false)?;
+        let folds = &folds[..if small { 2 } else { SPLITS }];
+        lab.step(format!("{name}, closed form"), 4 * s, steps)?;
+        let whole = Method {
+            name: "closed",
+            base: Learner::Kfd(KfdParams::default()),
+            space: Space {
+                families: vec![Family::rbf(&by_factors(1e-3, 10.0, 5))],
+                axes: vec![Axis { name: "lambda".into(), values: by_factors(1e-3, 1.0, 4) }],
+            },
+            stages: 1,
+        };
+        let whole = whole.chosen(lab, &data, folds)?;
+        let Some(kernel) = whole.kernel() else { continue };
         report(lab, &mut rows, name, "closed", &whole, &data, folds)?;
-        for (f, (form, label)) in
-            [(KfdForm::Sparse, "sparse"), (KfdForm::Linear, "linear sparse"), (KfdForm::Greedy, "greedy")]
-                .iter()
-                .enumerate()
-        {
-            lab.step(format!("{name}, {label}"), 4 * s + 1 + f, 4 * sets.len() + 1)?;
-            let settings: Vec<Learner> = match form {
-                KfdForm::Greedy => [64, 32, 16, 8].map(|m| with(kernel, *form, 0.01, m)).to_vec(),
-                KfdForm::Sparse => [0.3, 1.0, 3.0, 10.0].map(|l| with(kernel, *form, l, 0)).to_vec(),
-                _ => [0.1, 0.3, 1.0, 3.0].map(|l| with(kernel, *form, l, 0)).to_vec(),
+        let forms = [
+            (KfdForm::Sparse, "sparse", [0.3, 1.0, 3.0, 10.0]),
+            (KfdForm::Linear, "linear sparse", [0.1, 0.3, 1.0, 3.0]),
+            (KfdForm::Greedy, "greedy", [64.0, 32.0, 16.0, 8.0]),
+        ];
+        for (f, (form, label, values)) in forms.into_iter().enumerate() {
+            lab.step(format!("{name}, {label}"), 4 * s + 1 + f, steps)?;
+            let setting = |v: f64| match form {
+                KfdForm::Greedy => with(kernel, form, 0.01, v as u64),
+                _ => with(kernel, form, v, 1),
             };
-            let few = ida::thriftiest(&settings, &data, folds, lab.par())?;
+            let few = thriftiest(&values.map(setting), &data, folds, lab.par())?;
             report(lab, &mut rows, name, label, &few, &data, folds)?;
         }
     }
-    lab.step("digits", 4 * sets.len(), 4 * sets.len() + 1)?;
+    lab.step("digits", steps - 1, steps)?;
     digits(lab, &mut rows)?;
     Ok(rows)
 }
 
 fn with(kernel: &Kernel, form: KfdForm, lambda: f64, centres: u64) -> Learner {
-    let params = KfdParams { kernel: Some(kernel.clone()), form, lambda, ..KfdParams::default() };
-    Learner::Kfd(KfdParams { centres: centres.max(1), ..params })
+    let kernel = Some(kernel.clone());
+    Learner::Kfd(KfdParams { kernel, form, lambda, centres, ..KfdParams::default() })
 }
 
 fn report(
@@ -86,14 +92,10 @@ fn report(
     set: &str,
     form: &str,
     learner: &Learner,
-    data: &mercer::data::Dataset,
-    folds: &[mercer::data::split::Fold],
+    data: &Dataset,
+    folds: &[Fold],
 ) -> Result<()> {
-    let measured = ida::spread_pairs(folds.len(), lab.par(), |f| {
-        let (train, test) = (data.gather(&folds[f].train), data.gather(&folds[f].test));
-        let (error, centres) = ida::error_and_centres(learner, &train, &test)?;
-        Ok((100.0 * error, 100.0 * centres as f64 / train.len() as f64))
-    })?;
+    let measured = measured(learner, data, folds, lab.par())?;
     let mean = |of: fn(&(f64, f64)) -> f64| measured.iter().map(of).sum::<f64>() / measured.len() as f64;
     rows.push(row(set, form, "test error", mean(|m| m.0), Better::Lower, Unit::Percent));
     rows.push(row(set, form, "centres", mean(|m| m.1), Better::Lower, Unit::Percent));
@@ -102,7 +104,9 @@ fn report(
 
 fn digits(lab: &mut Lab<'_>, rows: &mut Vec<Row>) -> Result<()> {
     let split = lab.usps(Usps::Smoothed)?;
-    let params = KfdParams { centres: 500, ..kfd(KfdForm::Greedy, 1.0 / (0.3 * 256.0), 1e-3) };
+    let kernel = Some(Kernel::Rbf { gamma: 1.0 / (0.3 * 256.0) });
+    let params =
+        KfdParams { kernel, form: KfdForm::Greedy, lambda: 1e-3, centres: 500, ..KfdParams::default() };
     let par = lab.par();
     let clock = Instant::now();
     let fitted =

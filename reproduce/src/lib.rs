@@ -10,6 +10,7 @@
 //! ```
 
 mod auto_c;
+mod benchmark;
 mod components;
 pub mod data;
 mod denoise_curves;

@@ -129,6 +129,20 @@ fn the_sparse_forms_are_as_good_with_few_centres() {
 }
 
 #[test]
+fn flat_kernels_whose_columns_are_nearly_alike_still_give_a_discriminant() {
+    let (points, targets) = toy::banana(200, 1);
+    for form in [KfdForm::Sparse, KfdForm::Linear] {
+        for (gamma, lambda) in [(0.001, 0.01), (0.01, 0.1), (0.1, 0.01)] {
+            let params =
+                KfdParams { kernel: Some(Kernel::Rbf { gamma }), form, lambda, ..KfdParams::default() };
+            let model = fit(&params, &points, &targets).expect("columns that differ a little");
+            let wrong = errors(&model, &points, &targets);
+            assert!(wrong < 50, "{form:?}, gamma {gamma}, lambda {lambda}: {wrong} of 200");
+        }
+    }
+}
+
+#[test]
 fn leaving_out_one_row_is_fitting_without_it() {
     let (points, targets) = toy::banana(40, 7);
     let kernel = Kernel::Rbf { gamma: 0.7 };

@@ -15,13 +15,14 @@ use serde::{Deserialize, Serialize};
 use crate::data::Targets;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
-use crate::model::common::{kernel_or_default, on_rows};
+use crate::model::common::kernel_or_default;
 use crate::model::function::{self, Classified, FunctionModel, Role, weighted_rows};
 use crate::model::param::{self, Allowed, ParamSpec, spec};
+use crate::model::programs::Programs;
 use crate::model::{Learner, Sample};
 use crate::par::Par;
-use crate::solve::sparse::{Cost, KernelColumns, SparseParams, SparseProblem, solve_sparse};
-use crate::watch::{Info, Stop, Watch};
+use crate::solve::sparse::Cost;
+use crate::watch::Watch;
 
 /// Parameters of a linear-programming machine. See [`LpMachineParams::TABLE`] for ranges.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -84,31 +85,18 @@ impl LpMachineParams {
             let (codes, role) = (classes.codes(), classes.role());
             (classes.rows, classes.weight, codes, role, Cost::Hinge)
         };
-        let (n, k) = (rows.len(), targets.len());
-        let (mut coef, mut offset) = (vec![0.0; n * k], vec![0.0; k]);
-        let mut info = Info { objective: Some(0.0), ..Info::default() };
-        on_rows(&kernel, &sample, |all| {
-            let part = (n != all.len()).then(|| all.subset(&rows));
-            let columns = KernelColumns { rows: part.as_deref().unwrap_or(all), par };
-            let params = SparseParams { tol: self.tol, ..SparseParams::default() };
-            for (o, target) in targets.iter().enumerate() {
-                // Losses of weight 1 and coefficients of cost 1 / C: the same program, better scaled.
-                let problem = SparseProblem { target, weight: &weight, cost, group: &[], c: 1.0 / self.c };
-                let found = solve_sparse(&columns, &problem, &params, watch)?;
-                found.coef.iter().for_each(|&(j, a)| coef[j as usize * k + o] = a);
-                offset[o] = found.offset;
-                info.iterations += found.info.iterations;
-                info.gap = info.gap.max(found.info.gap);
-                info.objective = info.objective.zip(found.info.objective).map(|(a, b)| a + self.c * b);
-                if found.info.stop != Stop::Converged {
-                    info.stop = found.info.stop;
-                }
-                if found.info.stop == Stop::Cancelled {
-                    break;
-                }
-            }
-            Ok(())
-        })?;
+        // Losses of weight 1 and coefficients of cost 1 / C: the same program, better scaled.
+        let programs = Programs {
+            rows: &rows,
+            weight: &weight,
+            targets: &targets,
+            groups: &[],
+            cost,
+            c: 1.0 / self.c,
+            tol: self.tol,
+        };
+        let (coef, offset, mut info) = programs.solve(&kernel, &sample, par, watch)?;
+        info.objective = info.objective.map(|v| self.c * v);
         let (expansion, support) = function::expansion(kernel, &sample, &rows, coef, offset, par)?;
         let mut model = FunctionModel::plain(expansion, role, Learner::LpMachine(self.clone()), info);
         model.support = support;

@@ -30,6 +30,7 @@ pub mod param;
 mod perceptron;
 mod persist;
 mod plan;
+mod programs;
 mod ridge;
 mod sample;
 mod sphere;

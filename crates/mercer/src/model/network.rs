@@ -25,7 +25,7 @@ use crate::model::svc::Multi;
 use crate::model::{Learner, Sample, SvcParams};
 use crate::par::Par;
 use crate::solve::kmeans::lloyd;
-use crate::solve::network::{Network, NetworkProblem, adapt, logistic_weights, weights};
+use crate::solve::network::{NetworkProblem, adapt, logistic_weights, weights};
 use crate::watch::{Info, Step, Watch};
 
 /// Where centres are.
@@ -66,7 +66,7 @@ pub struct NetworkParams {
     pub weights: Weights,
     /// Weight decay.
     pub lambda: f64,
-    /// Most steps downhill.
+    /// Most steps downhill of the centres; of weights alone, which are cheaper, ten times as many.
     pub steps: u64,
     /// C of the machine whose support vectors are taken.
     pub c: f64,
@@ -181,11 +181,8 @@ impl NetworkParams {
                 lambda: self.lambda,
             };
             let centres = self.started(&problem, matches!(role, Role::Classes(_)), par);
-            let (net, kernel) = self.network(&problem, &centres, kernel, par, watch)?;
-            let info =
-                Info { iterations: u64::from(net.steps), objective: Some(net.objective), ..Info::default() };
-            let centres = Points::dense(net.centres, points.dim())?;
-            (Expansion::new(kernel, centres, net.coef, net.offset)?, Vec::new(), info)
+            let (expansion, info) = self.network(&problem, centres, kernel, par, watch)?;
+            (expansion, Vec::new(), info)
         };
         let mut model = FunctionModel::plain(expansion, role, Learner::Network(self.clone()), info);
         if let Kernel::Rbf { gamma } = model.expansion.kernel() {
@@ -223,41 +220,36 @@ impl NetworkParams {
     }
 
     /// Weights for centres, which move first where that is asked.
-    pub(super) fn network(
-        &self,
-        problem: &NetworkProblem<'_>,
-        centres: &[f64],
-        kernel: Kernel,
-        par: Par,
-        watch: &mut Watch<'_>,
-    ) -> Result<(Network, Kernel)> {
-        if self.place == Place::Adapted {
-            let Kernel::Rbf { gamma } = kernel else {
-                return Err(Error::param("kernel", kernel, "rbf where centres move; or take place=kmeans"));
-            };
-            let net = adapt(problem, centres, gamma, true, self.steps as usize, par, watch)?;
-            if self.weights == Weights::PseudoInverse {
-                let kernel = Kernel::Rbf { gamma: net.gamma };
-                return Ok((net, kernel));
-            }
-            return self.weighed(problem, net.centres, Kernel::Rbf { gamma: net.gamma }, par, watch);
-        }
-        self.weighed(problem, centres.to_vec(), kernel, par, watch)
-    }
-
-    fn weighed(
+    fn network(
         &self,
         problem: &NetworkProblem<'_>,
         centres: Vec<f64>,
         kernel: Kernel,
         par: Par,
         watch: &mut Watch<'_>,
-    ) -> Result<(Network, Kernel)> {
+    ) -> Result<(Expansion, Info)> {
         let d = problem.dim;
-        let (x, c) = (Points::dense(problem.x.to_vec(), d)?, Points::dense(centres.clone(), d)?);
+        let (centres, kernel, moved) = if self.place == Place::Adapted {
+            let Kernel::Rbf { gamma } = kernel else {
+                return Err(Error::param("kernel", kernel, "rbf where centres move; or take place=kmeans"));
+            };
+            let net = adapt(problem, &centres, gamma, true, self.steps as usize, par, watch)?;
+            let kernel = Kernel::Rbf { gamma: net.gamma };
+            let steps = u64::from(net.steps);
+            if self.weights == Weights::PseudoInverse {
+                let info = Info { iterations: steps, objective: Some(net.objective), ..Info::default() };
+                let f = Expansion::new(kernel, Points::dense(net.centres, d)?, net.coef, net.offset)?;
+                return Ok((f, info));
+            }
+            (net.centres, kernel, steps)
+        } else {
+            (centres, kernel, 0)
+        };
+        let (x, c) = (Points::dense(problem.x.to_vec(), d)?, Points::dense(centres, d)?);
         let values = gram::cross::<f64>(&kernel, x.view(), c.view(), par)?;
         let (coef, offset, steps) = self.solved(&values, c.len(), problem, par, watch)?;
-        Ok((Network { centres, gamma: 0.0, coef, offset, objective: 0.0, steps }, kernel))
+        let info = Info { iterations: moved + u64::from(steps), ..Info::default() };
+        Ok((Expansion::new(kernel, c, coef, offset)?, info))
     }
 
     fn solved(

@@ -47,7 +47,7 @@ pub struct Boosted {
 /// A base learner: under these weights, a hypothesis's values on all rows.
 pub type Base<'a> = dyn FnMut(&[f64]) -> Result<Vec<f64>> + 'a;
 
-/// An edge of 1 is a hypothesis without error: nothing is left to boost.
+/// Edges beyond this are those of hypotheses whose errors have no weight left.
 const SURE: f64 = 1.0 - 1e-10;
 /// LPBoost ends when a hypothesis gains less than this.
 const GAIN: f64 = 1e-6;
@@ -100,20 +100,18 @@ pub fn boost(
             Rule::ArcGv => gamma <= rho + 1e-9,
             _ => gamma <= 1e-9,
         };
-        if gamma >= SURE || worthless {
+        let perfect = h.iter().zip(y).all(|(h, y)| h * y >= SURE);
+        if perfect || worthless {
             // A hypothesis that is right on all rows outvotes the others; one that is no better than chance has no vote.
-            let alpha = if gamma >= SURE {
-                1.0 + state.alpha.iter().sum::<f64>()
-            } else {
-                f64::from(u8::from(round == 0))
-            };
+            let alpha =
+                if perfect { 1.0 + state.alpha.iter().sum::<f64>() } else { f64::from(u8::from(round == 0)) };
             state.add(h, alpha, &d);
             info.stop = Stop::Converged;
             break;
         }
-        let half = |g: f64| 0.5 * ((1.0 + g) / (1.0 - g)).ln();
+        let half = |g: f64| 0.5 * ((1.0 + g.min(SURE)) / (1.0 - g.min(SURE))).ln();
         let alpha = match rule {
-            Rule::ArcGv => half(gamma) - half(rho.min(SURE)),
+            Rule::ArcGv => half(gamma) - half(rho),
             Rule::Regularised(c) => state.searched(&h, &d, c),
             _ => half(gamma),
         };
@@ -149,17 +147,21 @@ impl State<'_> {
         self.y.iter().zip(&self.f).map(|(y, f)| y * f / sum.max(f64::MIN_POSITIVE)).fold(1.0, f64::min)
     }
 
-    /// `-y F - C sum(alpha) mu^2` of a row after one more hypothesis of this weight.
-    fn exponent(&self, i: usize, alpha: f64, h: f64, d: f64, c: f64) -> f64 {
-        let sum = self.alpha.iter().sum::<f64>() + alpha;
-        let mu = (self.mistrust[i] + alpha * self.y.len() as f64 * d) / sum.max(f64::MIN_POSITIVE);
-        -self.y[i] * (self.f[i] + alpha * h) - c * sum * mu * mu
+    /// `-y F - C sum(alpha) mu^2` of all rows after one more hypothesis of this weight.
+    fn exponents(&self, alpha: f64, h: &[f64], d: &[f64], c: f64, out: &mut [f64]) {
+        let n = self.y.len() as f64;
+        let sum = (self.alpha.iter().sum::<f64>() + alpha).max(f64::MIN_POSITIVE);
+        for (i, e) in out.iter_mut().enumerate() {
+            let mu = (self.mistrust[i] + alpha * n * d[i]) / sum;
+            *e = -self.y[i] * (self.f[i] + alpha * h[i]) - c * sum * mu * mu;
+        }
     }
 
     fn weights(&self, start: &[f64], c: f64) -> Vec<f64> {
-        let e: Vec<f64> = (0..start.len()).map(|i| self.exponent(i, 0.0, 0.0, 0.0, c)).collect();
-        let most = e.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let mut d: Vec<f64> = e.iter().zip(start).map(|(e, s)| s * (e - most).exp()).collect();
+        let mut d = vec![0.0; start.len()];
+        self.exponents(0.0, start, start, c, &mut d);
+        let most = d.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        d.iter_mut().zip(start).for_each(|(d, s)| *d = s * (*d - most).exp());
         let sum: f64 = d.iter().sum();
         d.iter_mut().for_each(|d| *d /= sum);
         d
@@ -167,8 +169,9 @@ impl State<'_> {
 
     /// AdaBoost_Reg's weight of a hypothesis: a minimum along one line, by golden section.
     fn searched(&self, h: &[f64], d: &[f64], c: f64) -> f64 {
-        let cost = |alpha: f64| -> f64 {
-            let e: Vec<f64> = (0..h.len()).map(|i| self.exponent(i, alpha, h[i], d[i], c)).collect();
+        let mut e = vec![0.0; h.len()];
+        let mut cost = |alpha: f64| -> f64 {
+            self.exponents(alpha, h, d, c, &mut e);
             let most = e.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             most + e.iter().map(|e| (e - most).exp()).sum::<f64>().ln()
         };

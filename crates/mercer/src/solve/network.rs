@@ -12,6 +12,7 @@
 //! trained by back propagation: then a is found downhill too. Cost of an evaluation: n m (d + m).
 
 use crate::error::Result;
+use crate::num::vector::Vector;
 use crate::num::{Mat, factor, product};
 use crate::par::Par;
 use crate::solve::lbfgs::{LbfgsParams, minimise};
@@ -47,12 +48,16 @@ pub struct Network {
     pub offset: Vec<f64>,
     /// The objective.
     pub objective: f64,
+    /// n x k: what the network says less what it should.
+    pub residual: Vec<f64>,
     /// Steps taken.
     pub steps: u32,
 }
 
 /// Steps shorter than this end the descent; the first step is a thousand times as long, a tenth of a width.
 const TOL: f64 = 1e-4;
+/// The same for weights of logistic outputs, whose slopes are small where outputs are sure: only the number of steps ends it.
+const FLAT: f64 = 1e-9;
 /// The width may not leave the start by more than this factor.
 const WIDER: f64 = 1e3;
 
@@ -119,7 +124,7 @@ pub fn adapt(
                 let moved: Vec<f64> = at[..m * d].iter().map(|c| c * unit).collect();
                 let width =
                     if move_width { gamma * at[m * d].clamp(-WIDER.ln(), WIDER.ln()).exp() } else { gamma };
-                match slope(problem, &moved, width, out, par) {
+                match slope(problem, &moved, width, move_width, out, par) {
                     Ok(objective) => *value = objective,
                     Err(e) => {
                         failed = Some(e);
@@ -128,9 +133,6 @@ pub fn adapt(
                     }
                 }
                 out[..m * d].iter_mut().for_each(|g| *g *= unit);
-                if !move_width {
-                    out[m * d] = 0.0;
-                }
             }
         };
         taken = minimise(&mut at, m * d + 1, &params, &mut evaluate, watch)[0].steps;
@@ -143,8 +145,8 @@ pub fn adapt(
     at.truncate(m * d);
     let phi = units(problem, &at, gamma, par);
     let (coef, offset) = weights(&phi, m, problem, par)?;
-    let objective = objective(problem, &phi, &coef, &offset).0;
-    Ok(Network { centres: at, gamma, coef, offset, objective, steps: taken })
+    let (objective, residual) = objective(problem, &phi, &coef, &offset);
+    Ok(Network { centres: at, gamma, coef, offset, objective, residual, steps: taken })
 }
 
 /// `exp(-gamma |x_i - c_j|^2)`, n x m.
@@ -156,8 +158,9 @@ fn units(problem: &NetworkProblem<'_>, centres: &[f64], gamma: f64, par: Par) ->
     let mut phi = vec![0.0; n * m];
     product::nt(&mut phi, Mat::new(problem.x, n, d), Mat::new(centres, m, d), par.threads());
     for (line, xx) in phi.chunks_mut(m.max(1)).zip(&xx) {
-        line.iter_mut().zip(&cc).for_each(|(v, cc)| *v = (-gamma * (xx + cc - 2.0 * *v).max(0.0)).exp());
+        line.iter_mut().zip(&cc).for_each(|(v, cc)| *v = -gamma * (xx + cc - 2.0 * *v).max(0.0));
     }
+    f64::exp_all(&mut phi);
     phi
 }
 
@@ -175,11 +178,12 @@ fn objective(problem: &NetworkProblem<'_>, phi: &[f64], coef: &[f64], offset: &[
     (0.5 * errors + 0.5 * problem.lambda * coef.iter().map(|a| a * a).sum::<f64>(), f)
 }
 
-/// The objective at its best weights and its gradient by centres and by ln gamma.
+/// The objective at its best weights and its gradient by centres and, where it moves, by ln gamma.
 fn slope(
     problem: &NetworkProblem<'_>,
     centres: &[f64],
     gamma: f64,
+    move_width: bool,
     out: &mut [f64],
     par: Par,
 ) -> Result<f64> {
@@ -196,15 +200,12 @@ fn slope(
     pull.iter_mut().zip(&phi).for_each(|(p, v)| *p *= v);
     // sum_i pull_ij 2 gamma (x_i - c_j), and for ln gamma sum_ij pull_ij ln phi_ij.
     product::tn(&mut out[..m * d], Mat::new(&pull, n, m), Mat::new(problem.x, n, d), par.threads());
-    let mut by_width = 0.0;
     for j in 0..m {
         let sum: f64 = (0..n).map(|i| pull[i * m + j]).sum();
         (0..d).for_each(|p| out[j * d + p] = 2.0 * gamma * (out[j * d + p] - sum * centres[j * d + p]));
     }
-    for (p, v) in pull.iter().zip(&phi).filter(|(_, v)| **v > 0.0) {
-        by_width += p * v.ln();
-    }
-    out[m * d] = by_width;
+    let by_width = |(p, v): (&f64, &f64)| if *v > 0.0 { p * v.ln() } else { 0.0 };
+    out[m * d] = if move_width { pull.iter().zip(&phi).map(by_width).sum() } else { 0.0 };
     Ok(value)
 }
 
@@ -219,7 +220,7 @@ pub fn logistic_weights(
 ) -> (Vec<f64>, Vec<f64>, u32) {
     let (n, k) = (problem.weight.len(), problem.outputs);
     let mut at = vec![0.0; (m + 1) * k];
-    let params = LbfgsParams { max_iter: steps, tol: TOL, ..LbfgsParams::default() };
+    let params = LbfgsParams { max_iter: steps, tol: FLAT, ..LbfgsParams::default() };
     let mut evaluate = |_: &[usize], points: &[f64], out: &mut [f64], gradients: &mut [f64]| {
         for ((at, value), grad) in points.chunks((m + 1) * k).zip(out).zip(gradients.chunks_mut((m + 1) * k))
         {
@@ -263,10 +264,11 @@ mod tests {
         let problem = problem(&x, &y, &w);
         let centres = toy::normals(4, 2, 2);
         let mut g = vec![0.0; 9];
-        slope(&problem, &centres, 0.7, &mut g, Par::one()).expect("definite");
+        slope(&problem, &centres, 0.7, true, &mut g, Par::one()).expect("definite");
         let mut scratch = vec![0.0; 9];
-        let mut at =
-            |c: &[f64], gamma: f64| slope(&problem, c, gamma, &mut scratch, Par::one()).expect("definite");
+        let mut at = |c: &[f64], gamma: f64| {
+            slope(&problem, c, gamma, true, &mut scratch, Par::one()).expect("definite")
+        };
         for j in 0..8 {
             let step = 1e-5;
             let (mut up, mut down) = (centres.clone(), centres.clone());

@@ -14,13 +14,14 @@
 //! ```
 //!
 //! (the quadratic term for squared losses, else a box on u; lambda for groups only), so most columns can be left out: solve
-//! with a few, add those whose condition is violated most, until none is (Demiriz, Bennett and Shawe-Taylor 2002). The
-//! coefficients are the conditions' multipliers. Cost of a round: n m^2 for m columns kept, and one product with all columns.
+//! with a few, add those whose condition is violated most, until none is (Demiriz, Bennett and Shawe-Taylor 2002). Each condition
+//! is told as `A_j' v = s_j`, `|s_j| <= c`, so that a column stands in the program once; its coefficient is the equality's
+//! multiplier. Cost of a round: n m^2 for m columns kept, and one product with all columns.
 
 use crate::error::{Error, Result};
 use crate::gram::Rows;
 use crate::par::Par;
-use crate::solve::program::{Line, Program};
+use crate::solve::program::{Line, Optimum, Program};
 use crate::watch::{Info, Step, Stop, Watch};
 
 /// How far a row's output may be from its target, and what that costs.
@@ -133,19 +134,9 @@ pub fn solve_sparse(
     watch: &mut Watch<'_>,
 ) -> Result<SparseSolution> {
     let n = problem.target.len();
-    let mut kept: Vec<usize> = Vec::new();
+    let mut kept = Kept::new(columns, problem)?;
     let mut products = vec![0.0; columns.count()];
     let mut info = Info::default();
-    let mut master = master(problem)?;
-    let bounds = master.at_most.len();
-    let add = |late: &[(usize, f64)], kept: &mut Vec<usize>, master: &mut Program| {
-        for &(j, _) in late.iter().take(params.batch.max(1)) {
-            let mut column = vec![0.0; n];
-            columns.column(j, &mut column);
-            kept.push(j);
-            condition(problem, &column, master);
-        }
-    };
     if let Some(apart) = between(problem) {
         // The groups' means cannot lie on their targets without a column that tells them apart.
         columns.products(&apart, &mut products);
@@ -153,20 +144,36 @@ pub fn solve_sparse(
         if first.is_empty() {
             return Err(Error::shape("classes in feature space", "one mean for both", "two that differ"));
         }
-        add(&first, &mut kept, &mut master);
+        kept.add(&first[..first.len().min(params.batch.max(1))]);
     }
+    let mut good: Option<(usize, Optimum)> = None;
     loop {
-        let best = master.solve()?;
+        let best = match (kept.master.solve(), good.take()) {
+            (Ok(best), _) => best,
+            (Err(_), Some((few, best))) if kept.of.len() > few + 1 => {
+                // Columns of one batch may be copies of each other as far as rounding goes: the first one alone.
+                kept.truncate(few + 1);
+                good = Some((few, best));
+                continue;
+            }
+            (Err(_), Some((few, best))) => {
+                kept.truncate(few);
+                info.stop = Stop::Limit;
+                info.notes.push(format!("columns beyond {few} are too much alike to tell apart"));
+                return Ok(kept.answer(&best, info));
+            }
+            (Err(fault), None) => return Err(fault.into()),
+        };
         let v: Vec<f64> = (0..n)
             .map(|i| best.x[i] + group_of(problem, i).map_or(0.0, |g| problem.weight[i] * best.x[n + g]))
             .collect();
         columns.products(&v, &mut products);
         let over = products.iter().map(|p| p.abs() / problem.c - 1.0).enumerate();
-        let late = most(over.filter(|&(j, over)| over > params.tol && !kept.contains(&j)));
+        let late = most(over.filter(|&(j, over)| over > params.tol && !kept.of.contains(&j)));
         info.gap = late.first().map_or(0.0, |l| l.1);
         info.iterations += 1;
         info.objective = Some(-best.objective);
-        let step = Step::new("column generation", info.iterations, None).gap(info.gap).centres(kept.len());
+        let step = Step::new("column generation", info.iterations, None).gap(info.gap).centres(kept.of.len());
         info.stop = if late.is_empty() {
             Stop::Converged
         } else if watch(&step).is_break() {
@@ -174,10 +181,95 @@ pub fn solve_sparse(
         } else if info.iterations as usize >= params.max_iter {
             Stop::Limit
         } else {
-            add(&late, &mut kept, &mut master);
+            good = Some((kept.of.len(), best));
+            kept.add(&late[..late.len().min(params.batch.max(1))]);
             continue;
         };
-        return Ok(answer(&kept, &best.at_most[bounds..], best.equal[0], info));
+        return Ok(kept.answer(&best, info));
+    }
+}
+
+/// The columns in the program.
+struct Kept<'a> {
+    columns: &'a dyn Columns,
+    problem: &'a SparseProblem<'a>,
+    of: Vec<usize>,
+    /// What was subtracted from each.
+    means: Vec<f64>,
+    master: Program,
+    /// Variables, upper bounds and equalities before the first column.
+    first: (usize, usize, usize),
+}
+
+impl<'a> Kept<'a> {
+    fn new(columns: &'a dyn Columns, problem: &'a SparseProblem<'a>) -> Result<Self> {
+        let master = master(problem)?;
+        let first = (master.linear.len(), master.at_most.len(), master.equal.len());
+        Ok(Kept { columns, problem, of: Vec::new(), means: Vec::new(), master, first })
+    }
+
+    /// Adds the conditions of columns.
+    ///
+    /// The sum of v is zero, so that a constant in a column changes nothing but the offset: without it, columns of a flat
+    /// kernel, which are nearly the constant, stay different numbers.
+    fn add(&mut self, late: &[(usize, f64)]) {
+        let n = self.problem.target.len();
+        let mut column = vec![0.0; n];
+        for &(j, _) in late {
+            self.columns.column(j, &mut column);
+            let mean = column.iter().sum::<f64>() / n as f64;
+            column.iter_mut().for_each(|a| *a -= mean);
+            self.of.push(j);
+            self.means.push(mean);
+            self.condition(&column);
+        }
+    }
+
+    /// A column's product with v as a variable, and its bounds.
+    fn condition(&mut self, column: &[f64]) {
+        let (n, master) = (column.len(), &mut self.master);
+        let mut sums = vec![0.0; self.first.0 - n];
+        for (i, &a) in column.iter().enumerate() {
+            if let Some(g) = group_of(self.problem, i) {
+                sums[g] += self.problem.weight[i] * a;
+            }
+        }
+        let product = master.linear.len();
+        master.linear.push(0.0);
+        if !master.diagonal.is_empty() {
+            master.diagonal.push(0.0);
+        }
+        let rows = column.iter().copied().enumerate().filter(|(_, a)| *a != 0.0);
+        let groups = sums.into_iter().enumerate().map(|(g, s)| (n + g, s));
+        master.equal.push(Line::new(rows.chain(groups).chain([(product, -1.0)]).collect(), 0.0));
+        for sign in [1.0, -1.0] {
+            master.at_most.push(Line::new(vec![(product, sign)], self.problem.c));
+        }
+    }
+
+    fn truncate(&mut self, to: usize) {
+        self.of.truncate(to);
+        self.means.truncate(to);
+        let (variables, bounds, equalities) = self.first;
+        self.master.linear.truncate(variables + to);
+        self.master.diagonal.truncate(variables + to);
+        self.master.at_most.truncate(bounds + 2 * to);
+        self.master.equal.truncate(equalities + to);
+    }
+
+    fn answer(&self, best: &Optimum, info: Info) -> SparseSolution {
+        let all = &best.equal[self.first.2..];
+        let largest = all.iter().fold(0.0f64, |m, a| m.max(a.abs()));
+        let mut coef = Vec::new();
+        let mut offset = best.equal[0];
+        for ((&j, mean), &a) in self.of.iter().zip(&self.means).zip(all) {
+            if a.abs() > ZERO * largest {
+                coef.push((j as u32, a));
+                offset -= a * mean;
+            }
+        }
+        coef.sort_by_key(|c| c.0);
+        SparseSolution { coef, offset, info }
     }
 }
 
@@ -231,31 +323,6 @@ fn master(problem: &SparseProblem<'_>) -> Result<Program> {
         program.at_most.push(Line::new(vec![(i, -1.0)], -low));
     }
     Ok(program)
-}
-
-/// Adds the two conditions of a column.
-fn condition(problem: &SparseProblem<'_>, column: &[f64], program: &mut Program) {
-    let n = column.len();
-    let mut sums = vec![0.0; program.linear.len() - n];
-    for (i, &a) in column.iter().enumerate() {
-        if let Some(g) = group_of(problem, i) {
-            sums[g] += problem.weight[i] * a;
-        }
-    }
-    for sign in [1.0, -1.0] {
-        let rows = column.iter().enumerate().filter(|(_, a)| **a != 0.0).map(|(i, a)| (i, sign * a));
-        let groups = sums.iter().enumerate().map(|(g, s)| (n + g, sign * s));
-        program.at_most.push(Line::new(rows.chain(groups).collect(), problem.c));
-    }
-}
-
-fn answer(kept: &[usize], multipliers: &[f64], offset: f64, info: Info) -> SparseSolution {
-    let mut coef: Vec<(u32, f64)> =
-        kept.iter().zip(multipliers.chunks(2)).map(|(&j, z)| (j as u32, z[0] - z[1])).collect();
-    let largest = coef.iter().fold(0.0f64, |m, c| m.max(c.1.abs()));
-    coef.retain(|c| c.1.abs() > ZERO * largest);
-    coef.sort_by_key(|c| c.0);
-    SparseSolution { coef, offset, info }
 }
 
 #[cfg(test)]

@@ -107,8 +107,8 @@ impl<'a> Bases<'a> {
         let (n, dim) = (y.len(), self.points.dim());
         let all: f64 = y.iter().zip(d).map(|(y, d)| y * d).sum();
         // All rows on one side of the first column: the constant.
-        let least = |j: usize| self.order[j].first().map_or(0.0, |&i| self.x[i as usize * dim + j]);
-        let mut best = (all.abs(), 0, least(0) - 1.0, if all >= 0.0 { 1.0 } else { -1.0 });
+        let least = self.order.first().and_then(|o| o.first()).map_or(0.0, |&i| self.x[i as usize * dim]);
+        let mut best = (all.abs(), 0, least - 1.0, if all >= 0.0 { 1.0 } else { -1.0 });
         for (j, order) in self.order.iter().enumerate() {
             let mut edge = all;
             for (p, &i) in order.iter().enumerate().take(n - 1) {
@@ -167,14 +167,7 @@ impl<'a> Bases<'a> {
         if first {
             self.kernel = Kernel::Rbf { gamma: net.gamma };
         }
-        let f = Expansion::new(
-            self.kernel.clone(),
-            Points::dense(net.centres.clone(), dim)?,
-            net.coef.clone(),
-            net.offset.clone(),
-        )?;
-        let values = f.evaluate(Points::dense(self.x.clone(), dim)?.view(), self.par)?;
-        let signs = values.into_iter().map(|v| if v > 0.0 { 1.0 } else { -1.0 }).collect();
+        let signs = net.residual.iter().zip(y).map(|(e, y)| if e + y > 0.0 { 1.0 } else { -1.0 }).collect();
         Ok((Hypothesis::Network(Box::new(net)), signs))
     }
 

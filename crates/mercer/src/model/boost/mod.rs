@@ -175,7 +175,12 @@ impl BoostParams {
             let made = bases.len() - votes.len();
             votes.extend((0..made).map(|t| (found.alpha.get(t).copied().unwrap_or(0.0), o)));
             info.iterations += found.info.iterations;
-            info.stop = if found.info.stop == Stop::Cancelled { Stop::Cancelled } else { info.stop };
+            // Only the program has an end of its own; other votes are as long as was asked.
+            match found.info.stop {
+                Stop::Limit if self.kind != BoostKind::Program => {}
+                Stop::Converged => {}
+                early => info.stop = early,
+            }
             if info.stop == Stop::Cancelled && o + 1 < k {
                 return Err(Error::Cancelled);
             }

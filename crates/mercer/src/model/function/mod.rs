@@ -18,7 +18,7 @@ use crate::gram::{self, Rows};
 use crate::kernel::Kernel;
 use crate::model::svc::Probabilities;
 use crate::model::{Learner, Sample, Task};
-use crate::par::Par;
+use crate::par::{Par, half_of_ram};
 use crate::watch::Info;
 
 /// What a model's answers are.
@@ -278,9 +278,11 @@ pub(super) fn weighted_rows(sample: &Sample<'_>) -> Result<(Vec<u32>, Vec<f64>)>
     Ok((rows, weight))
 }
 
-/// The kernel matrix on some rows of a sample, in f64.
+/// The kernel matrix on some rows of a sample, in f64. Fails if it would not fit into half of the machine's memory, twice:
+/// learners work on it beside a copy or two of their own.
 pub(super) fn matrix(kernel: &Kernel, sample: &Sample<'_>, rows: &[u32], par: Par) -> Result<Vec<f64>> {
     let n = rows.len();
+    room(n, 2, half_of_ram())?;
     let Some(gram) = sample.gram else {
         let points = sample.points.gather(&places(rows));
         return Ok(gram::square::<f64>(kernel, points.view(), par)?.to_vec());
@@ -292,6 +294,16 @@ pub(super) fn matrix(kernel: &Kernel, sample: &Sample<'_>, rows: &[u32], par: Pa
         part.apply(&[i as u32], &[1.0], line, par);
     }
     Ok(out)
+}
+
+/// Fails if so many n x n matrices of f64 need more than these bytes.
+pub(super) fn room(n: usize, copies: usize, bytes: usize) -> Result<()> {
+    let most = ((bytes / (8 * copies)) as f64).sqrt() as usize;
+    if n <= most {
+        return Ok(());
+    }
+    let allowed = format!("at most {most} in this memory; learners svc and kfd-greedy take any number");
+    Err(Error::param("training rows", n, allowed))
 }
 
 /// Row numbers as places.

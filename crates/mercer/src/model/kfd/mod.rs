@@ -13,27 +13,24 @@
 //!
 //! Cost: n^3 closed, n p m greedy with p candidates and m centres, n m^2 a round for the programs.
 
+mod forms;
 mod threshold;
 
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::split::shuffle;
-use crate::data::{Targets, View};
+use crate::data::Targets;
 use crate::error::{Error, Result};
 use crate::expansion::Expansion;
-use crate::gram;
 use crate::kernel::Kernel;
-use crate::model::common::{budget, kernel_or_default, on_rows};
-use crate::model::function::{self, Classified, FunctionModel, Role, largest, places, weighted_rows};
+use crate::model::Sample;
+use crate::model::common::kernel_or_default;
+use crate::model::function::{Classified, FunctionModel, Role, largest, places, weighted_rows};
 use crate::model::param::{self, Allowed, ParamSpec, spec};
-use crate::model::{Learner, Sample};
 use crate::par::Par;
-use crate::solve::fisher::{Fisher, FisherProblem, Penalty, fisher, least_squares};
-use crate::solve::greedy::{GreedyProblem, greedy};
-use crate::solve::sparse::{Cost, KernelColumns, SparseParams, SparseProblem, solve_sparse};
-use crate::watch::{Info, Step, Stop, Watch};
+use crate::solve::fisher::fisher;
+use crate::watch::Watch;
 
 /// How coefficients are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -118,19 +115,6 @@ impl Default for KfdParams {
             memory: None,
         }
     }
-}
-
-/// Coefficients on some rows, before they are an expansion.
-struct Found {
-    /// Places among the rows that take part.
-    centres: Vec<u32>,
-    /// centres x k.
-    coef: Vec<f64>,
-    offset: Vec<f64>,
-    /// What the discriminant of all others says, n x k, where it was asked.
-    left_out: Option<Vec<f64>>,
-    ratio: Option<f64>,
-    info: Info,
 }
 
 impl KfdParams {
@@ -240,298 +224,4 @@ impl KfdParams {
         let outputs = found.ratios.len();
         Expansion::new(kernel, centres, found.coef, vec![0.0; outputs])
     }
-
-    fn model(
-        &self,
-        kernel: Kernel,
-        sample: &Sample<'_>,
-        rows: &[u32],
-        role: Role,
-        found: Found,
-        par: Par,
-    ) -> Result<FunctionModel> {
-        let centres: Vec<u32> = found.centres.iter().map(|&c| rows[c as usize]).collect();
-        let (expansion, support) =
-            function::expansion(kernel, sample, &centres, found.coef, found.offset, par)?;
-        let mut model = FunctionModel::plain(expansion, role, Learner::Kfd(self.clone()), found.info);
-        model.support = support;
-        if let Some(ratio) = found.ratio {
-            model.tell("ratio", ratio);
-        }
-        Ok(model)
-    }
-
-    /// The kernel matrix, if there is room for it and what is made of it.
-    fn whole(&self, kernel: &Kernel, sample: &Sample<'_>, rows: &[u32], par: Par) -> Result<Vec<f64>> {
-        let n = rows.len();
-        if n.saturating_mul(n).saturating_mul(4 * 8) > budget(self.memory) {
-            let most = ((budget(self.memory) / 32) as f64).sqrt() as usize;
-            let allowed = format!("at most {most} in this memory; learner kfd-greedy takes any number");
-            return Err(Error::param("training rows", n, allowed));
-        }
-        function::matrix(kernel, sample, rows, par)
-    }
-
-    fn problem<'a>(&self, values: &'a [f64], gram: &'a [f64], classes: &'a Classified) -> FisherProblem<'a> {
-        FisherProblem {
-            values,
-            columns: values.len() / classes.rows.len(),
-            class: &classes.class,
-            classes: classes.names.len(),
-            weight: &classes.weight,
-            lambda: self.lambda,
-            penalty: match self.penalty {
-                KfdPenalty::Identity => Penalty::Identity,
-                KfdPenalty::Kernel => Penalty::Matrix(gram),
-            },
-        }
-    }
-
-    fn classes(
-        &self,
-        kernel: &Kernel,
-        sample: &Sample<'_>,
-        classes: &Classified,
-        par: Par,
-        watch: &mut Watch<'_>,
-    ) -> Result<Found> {
-        let n = classes.rows.len();
-        match self.form {
-            KfdForm::Closed => {
-                if watch(&Step::new("kernel values", 0, Some(2))).is_break() {
-                    return Err(Error::Cancelled);
-                }
-                let k = self.whole(kernel, sample, &classes.rows, par)?;
-                if watch(&Step::new("discriminant", 1, Some(2))).is_break() {
-                    return Err(Error::Cancelled);
-                }
-                let info = Info { iterations: 1, kernel_values: (n as u64).pow(2) / 2, ..Info::default() };
-                self.discriminant(&self.problem(&k, &k, classes), (0..n as u32).collect(), info, par)
-            }
-            KfdForm::Greedy => {
-                let codes = classes.codes();
-                let target: Vec<f64> = (0..n).flat_map(|i| codes.iter().map(move |y| y[i])).collect();
-                let (chosen, info) = self.chosen(
-                    kernel,
-                    sample,
-                    &classes.rows,
-                    &classes.weight,
-                    &target,
-                    codes.len(),
-                    par,
-                    watch,
-                )?;
-                let (values, gram) = columns(kernel, sample, &classes.rows, &chosen, par)?;
-                self.discriminant(&self.problem(&values, &gram, classes), chosen, info, par)
-            }
-            KfdForm::Sparse | KfdForm::Linear => self.programs(kernel, sample, classes, par, watch),
-        }
-    }
-
-    /// The discriminant on given columns.
-    fn discriminant(
-        &self,
-        problem: &FisherProblem<'_>,
-        centres: Vec<u32>,
-        mut info: Info,
-        par: Par,
-    ) -> Result<Found> {
-        let found: Fisher = fisher(problem, par)?;
-        if found.ridge > 0.0 {
-            info.notes
-                .push(format!("the spread within classes is singular: {:e} was added to it", found.ridge));
-        }
-        let ratio = found.directions()?.ratios.first().copied();
-        let two = problem.classes == 2;
-        let (coef, offset) =
-            if two { found.binary().map(|(coef, offset)| (coef, vec![offset]))? } else { found.scores() };
-        let wanted = self.leave_one_out || self.threshold == Threshold::Probability;
-        let left_out = match wanted.then(|| found.left_out(problem, par)).transpose()? {
-            // In the units of the output, whose distance between means is 2.
-            Some(s) if two => Some(s.chunks(2).map(|s| 2.0 / found.apart() * (s[1] - s[0])).collect()),
-            other => other,
-        };
-        Ok(Found { centres, coef, offset, left_out, ratio, info })
-    }
-
-    /// Centres by greedy least squares, as places among the rows that take part.
-    #[expect(clippy::too_many_arguments, reason = "the rows, their targets, and what choosing obeys")]
-    fn chosen(
-        &self,
-        kernel: &Kernel,
-        sample: &Sample<'_>,
-        rows: &[u32],
-        weight: &[f64],
-        target: &[f64],
-        outputs: usize,
-        par: Par,
-        watch: &mut Watch<'_>,
-    ) -> Result<(Vec<u32>, Info)> {
-        let n = rows.len();
-        let room = budget(self.memory) / (4 * n.max(1));
-        let pool = (self.candidates as usize).min(n).min(room.max(1));
-        let mut candidates: Vec<u32> = match pool {
-            all if all == n => (0..n as u32).collect(),
-            some => shuffle(n, self.seed)[..some].iter().map(|&i| i as u32).collect(),
-        };
-        candidates.sort_unstable();
-        on_rows(kernel, sample, |all| {
-            let part = (n != all.len()).then(|| all.subset(rows));
-            let problem = GreedyProblem {
-                rows: part.as_deref().unwrap_or(all),
-                target,
-                outputs,
-                weight,
-                lambda: self.lambda,
-                candidates: &candidates,
-                size: (self.centres as usize).min(n),
-            };
-            let mut found = greedy(&problem, par, watch)?;
-            if pool < n {
-                found.info.notes.push(format!("centres were chosen among {pool} rows drawn from {n}"));
-            }
-            Ok((found.chosen, found.info))
-        })
-    }
-
-    /// One sparse program for two classes, else one a class.
-    fn programs(
-        &self,
-        kernel: &Kernel,
-        sample: &Sample<'_>,
-        classes: &Classified,
-        par: Par,
-        watch: &mut Watch<'_>,
-    ) -> Result<Found> {
-        let group: Vec<Vec<u32>> =
-            classes.codes().iter().map(|y| y.iter().map(|&y| u32::from(y > 0.0)).collect()).collect();
-        self.sparse(kernel, sample, &classes.rows, &classes.weight, &classes.codes(), &group, par, watch)
-    }
-
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "the rows, their targets and groups, and what solving obeys"
-    )]
-    fn sparse(
-        &self,
-        kernel: &Kernel,
-        sample: &Sample<'_>,
-        rows: &[u32],
-        weight: &[f64],
-        targets: &[Vec<f64>],
-        groups: &[Vec<u32>],
-        par: Par,
-        watch: &mut Watch<'_>,
-    ) -> Result<Found> {
-        let (n, k) = (rows.len(), targets.len());
-        on_rows(kernel, sample, |all| {
-            let part = (n != all.len()).then(|| all.subset(rows));
-            let columns = KernelColumns { rows: part.as_deref().unwrap_or(all), par };
-            let params = SparseParams { tol: self.tol, ..SparseParams::default() };
-            let cost = if self.form == KfdForm::Linear { Cost::Absolute } else { Cost::Squared };
-            let mut whole = Info { objective: Some(0.0), ..Info::default() };
-            let mut coef = vec![0.0; n * k];
-            let mut offset = Vec::new();
-            for (o, target) in targets.iter().enumerate() {
-                let group = groups.get(o).map_or(&[][..], Vec::as_slice);
-                let problem = SparseProblem { target, weight, cost, group, c: self.lambda };
-                let found = solve_sparse(&columns, &problem, &params, watch)?;
-                found.coef.iter().for_each(|&(j, c)| coef[j as usize * k + o] = c);
-                offset.push(found.offset);
-                whole.iterations += found.info.iterations;
-                whole.gap = whole.gap.max(found.info.gap);
-                whole.objective = whole.objective.zip(found.info.objective).map(|(a, b)| a + b);
-                if found.info.stop != Stop::Converged {
-                    whole.stop = found.info.stop;
-                }
-                if found.info.stop == Stop::Cancelled {
-                    offset.resize(k, 0.0);
-                    break;
-                }
-            }
-            Ok(Found {
-                centres: (0..n as u32).collect(),
-                coef,
-                offset,
-                left_out: None,
-                ratio: None,
-                info: whole,
-            })
-        })
-    }
-
-    #[expect(clippy::too_many_arguments, reason = "the rows, their targets, and what solving obeys")]
-    fn numbers(
-        &self,
-        kernel: &Kernel,
-        sample: &Sample<'_>,
-        rows: &[u32],
-        weight: &[f64],
-        y: &[f64],
-        par: Par,
-        watch: &mut Watch<'_>,
-    ) -> Result<Found> {
-        let n = rows.len();
-        let (values, gram, centres, info) = match self.form {
-            KfdForm::Closed => {
-                let k = self.whole(kernel, sample, rows, par)?;
-                let info = Info { iterations: 1, kernel_values: (n as u64).pow(2) / 2, ..Info::default() };
-                (k.clone(), k, (0..n as u32).collect(), info)
-            }
-            KfdForm::Greedy => {
-                let (chosen, info) = self.chosen(kernel, sample, rows, weight, y, 1, par, watch)?;
-                let (values, gram) = columns(kernel, sample, rows, &chosen, par)?;
-                (values, gram, chosen, info)
-            }
-            _ => return self.sparse(kernel, sample, rows, weight, &[y.to_vec()], &[], par, watch),
-        };
-        let penalty = match self.penalty {
-            KfdPenalty::Identity => Penalty::Identity,
-            KfdPenalty::Kernel => Penalty::Matrix(&gram),
-        };
-        let problem = FisherProblem {
-            values: &values,
-            columns: centres.len(),
-            class: &[],
-            classes: 1,
-            weight,
-            lambda: self.lambda,
-            penalty,
-        };
-        let (coef, offset) = least_squares(&problem, y, par)?;
-        Ok(Found { centres, coef, offset: vec![offset], left_out: None, ratio: None, info })
-    }
-}
-
-/// Kernel values of all rows that take part against some of them, and of those against each other.
-fn columns(
-    kernel: &Kernel,
-    sample: &Sample<'_>,
-    rows: &[u32],
-    chosen: &[u32],
-    par: Par,
-) -> Result<(Vec<f64>, Vec<f64>)> {
-    let (n, m) = (rows.len(), chosen.len());
-    let values = match sample.gram {
-        None => {
-            let all = sample.points.gather(&places(rows));
-            let centres: Vec<usize> = chosen.iter().map(|&c| rows[c as usize] as usize).collect();
-            let centres = sample.points.gather(&centres);
-            let (x, c): (View<'_>, View<'_>) = (all.view(), centres.view());
-            gram::cross::<f64>(kernel, x, c, par)?.to_vec()
-        }
-        Some(gram) => {
-            let part = gram.subset(rows);
-            let mut out = vec![0.0; n * m];
-            let mut column = vec![0.0; n];
-            for (j, &c) in chosen.iter().enumerate() {
-                column.fill(0.0);
-                part.apply(&[c], &[1.0], &mut column, par);
-                (0..n).for_each(|i| out[i * m + j] = column[i]);
-            }
-            out
-        }
-    };
-    let gram = chosen.iter().flat_map(|&c| values[c as usize * m..(c as usize + 1) * m].to_vec()).collect();
-    Ok((values, gram))
 }
