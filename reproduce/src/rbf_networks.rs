@@ -108,11 +108,7 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
 }
 
 /// The three systems, each with its answers on several sets, and the machines' numbers of support vectors.
-fn systems(
-    lab: &mut Lab<'_>,
-    train: &Dataset,
-    sets: &[&Dataset],
-) -> Result<(Vec<Vec<Answers>>, Vec<usize>)> {
+fn systems(lab: &mut Lab<'_>, train: &Dataset, sets: &[&Dataset]) -> Result<(Vec<Vec<Answers>>, Vec<usize>)> {
     let kernel = Kernel::Rbf { gamma: 1.0 / (0.3 * 256.0) };
     let labels = train.targets.classes()?;
     let empty = || sets.iter().map(|set| Ok(Answers::new(set.targets.classes()?))).collect();
