@@ -267,14 +267,8 @@ impl NetworkParams {
             Weights::Descent => {
                 let bits: Vec<f64> = problem.target.iter().map(|y| f64::from(u8::from(*y > 0.0))).collect();
                 let steps = (self.steps as usize).max(1) * 10;
-                Ok(logistic_weights(
-                    values,
-                    m,
-                    &NetworkProblem { target: &bits, ..*problem },
-                    steps,
-                    par,
-                    watch,
-                ))
+                let problem = NetworkProblem { target: &bits, ..*problem };
+                logistic_weights(values, m, &problem, steps, par, watch)
             }
         }
     }

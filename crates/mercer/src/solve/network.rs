@@ -209,7 +209,10 @@ fn slope(
     Ok(value)
 }
 
-/// Weights for logistic outputs and targets of 0 and 1: squared errors and decay, downhill from zero. `(coef, offset, steps)`.
+/// Weights for logistic outputs and targets of 0 and 1: squared errors and decay. `(coef, offset, steps)`.
+///
+/// Downhill from least squares on targets of -2 and 2: far out the logistic function is flat, and a row on the wrong side
+/// there would stay where it is; the first steps from zero would carry rows that far.
 pub fn logistic_weights(
     values: &[f64],
     m: usize,
@@ -217,9 +220,11 @@ pub fn logistic_weights(
     steps: usize,
     par: Par,
     watch: &mut Watch<'_>,
-) -> (Vec<f64>, Vec<f64>, u32) {
+) -> Result<(Vec<f64>, Vec<f64>, u32)> {
     let (n, k) = (problem.weight.len(), problem.outputs);
-    let mut at = vec![0.0; (m + 1) * k];
+    let apart: Vec<f64> = problem.target.iter().map(|y| 4.0 * y - 2.0).collect();
+    let (mut at, offset) = weights(values, m, &NetworkProblem { target: &apart, ..*problem }, par)?;
+    at.extend(offset);
     let params = LbfgsParams { max_iter: steps, tol: FLAT, ..LbfgsParams::default() };
     let mut evaluate = |_: &[usize], points: &[f64], out: &mut [f64], gradients: &mut [f64]| {
         for ((at, value), grad) in points.chunks((m + 1) * k).zip(out).zip(gradients.chunks_mut((m + 1) * k))
@@ -243,7 +248,7 @@ pub fn logistic_weights(
     };
     let end = minimise(&mut at, (m + 1) * k, &params, &mut evaluate, watch);
     let offset = at.split_off(m * k);
-    (at, offset, end[0].steps)
+    Ok((at, offset, end[0].steps))
 }
 
 #[cfg(test)]
@@ -308,7 +313,8 @@ mod tests {
             .collect();
         let w = vec![1.0; 40];
         let problem = NetworkProblem { lambda: 1e-4, ..problem(&x, &y, &w) };
-        let (coef, offset, _) = logistic_weights(&x, 2, &problem, 200, Par::one(), &mut silent());
+        let (coef, offset, _) =
+            logistic_weights(&x, 2, &problem, 200, Par::one(), &mut silent()).expect("definite");
         let right = (0..80).filter(|&at| {
             let (i, o) = (at / 2, at % 2);
             let f = x[i * 2] * coef[o] + x[i * 2 + 1] * coef[2 + o] + offset[o];
