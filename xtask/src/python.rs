@@ -12,7 +12,8 @@ const PINS: &str = "crates/mercer-py/tests/requirements.txt";
 
 /// Builds the wheel, installs it into a fresh virtual environment and runs pytest and the gallery there.
 pub(crate) fn run(root: &Path) -> Result<()> {
-    let folder = root.join("target/python");
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |t| root.join(t));
+    let folder = target.join("python");
     let venv = folder.join("venv");
     let python = venv.join("bin/python");
     let make = Command::new("python3").args(["-m", "venv", "--clear"]).arg(&venv).status();
@@ -33,7 +34,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     let pytest = |args: &[&str]| {
         let mut tests = Command::new(&python);
         tests.current_dir(&run).args(["-m", "pytest", "-q", "-p", "no:cacheprovider"]).args(args);
-        tests.env("MERCER_CLI", root.join("target/debug/mercer")).env_remove("PYTHONPATH");
+        tests.env("MERCER_CLI", target.join("debug/mercer")).env_remove("PYTHONPATH");
         spawn(&mut tests)
     };
     let tests = root.join("crates/mercer-py/tests");

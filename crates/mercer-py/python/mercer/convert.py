@@ -173,7 +173,7 @@ def from_sklearn(estimator):
     Parameters
     ----------
     estimator : SVC, NuSVC, SVR, NuSVR, OneClassSVM or KernelPCA of scikit-learn
-        Fitted, with a kernel by name.
+        Fitted, with a kernel by name. Probabilities are not read.
 
     Returns
     -------
