@@ -9,6 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 import joblib
 import numpy as np
 import pytest
+import sklearn.decomposition
+import sklearn.kernel_ridge
 import sklearn.svm
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
@@ -128,6 +130,27 @@ def test_kernels_by_name_line_object_matrix_and_callable_are_one(moons):
         SVC(kernel=lambda A, B: A[:, :1] + 2 * B[:, 0]).fit(X, y)
     with pytest.raises(ValueError, match="got shape"):
         SVC(kernel=lambda A, B: A).fit(X, y)
+
+
+@pytest.mark.parametrize("name", ["SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM", "KernelRidge", "KernelPCA"])
+def test_parameters_are_scikit_learns(name):
+    home = {"KernelRidge": sklearn.kernel_ridge, "KernelPCA": sklearn.decomposition}.get(name, sklearn.svm)
+    theirs, ours = getattr(home, name)().get_params(), getattr(mercer, name)().get_params()
+    # How an eigenvalue problem is solved, and what memory it takes, is our own affair.
+    own = {"max_iter", "iterated_power", "remove_zero_eig", "copy_X"} if name == "KernelPCA" else set()
+    assert set(theirs) - own <= set(ours)
+    differ = {p for p in theirs if p in ours and theirs[p] != ours[p]}
+    assert differ <= {"cache_size", "tol"} if name == "KernelPCA" else differ <= {"cache_size", "probability"}
+
+
+def test_a_callable_gets_its_parameters(moons):
+    X, y = moons
+
+    def wide(A, B, gamma):
+        return RBF(gamma)(A, B)
+
+    called = mercer.KernelRidge(kernel=wide, kernel_params={"gamma": 2.0}).fit(X, y)
+    assert np.allclose(called.predict(X), mercer.KernelRidge(kernel="rbf", gamma=2.0).fit(X, y).predict(X))
 
 
 def test_errors_are_the_librarys_words(moons):

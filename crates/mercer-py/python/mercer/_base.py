@@ -66,9 +66,10 @@ class Fitted(BaseEstimator):
     def _values(self, X):
         """Values of a Python kernel between rows and the training rows, a block of rows at a time."""
         out = np.empty((X.shape[0], self.X_fit_.shape[0]))
+        more = getattr(self, "kernel_params", None) or {}
         for start in range(0, X.shape[0], BLOCK):
             rows = X[start : start + BLOCK]
-            values = np.asarray(self.kernel(rows, self.X_fit_), dtype=np.float64)
+            values = np.asarray(self.kernel(rows, self.X_fit_, **more), dtype=np.float64)
             if values.shape != (rows.shape[0], out.shape[1]):
                 raise ValueError(
                     f"values of the kernel {self.kernel!r}: got shape {values.shape}, "

@@ -37,6 +37,12 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fitted):
         Degree of ``'poly'``.
     coef0 : float, default=1
         Of ``'poly'`` and ``'sigmoid'``.
+    kernel_params : dict, default=None
+        What a callable kernel is called with besides rows.
+    alpha : float, default=1.0
+        Ridge of the map back, for ``preimage='learned'``.
+    fit_inverse_transform : bool, default=False
+        Without effect: there is always a way back.
     eigen_solver : {'auto', 'dense', 'arpack', 'randomized', 'nystroem', 'cholesky', 'sparse'}, default='auto'
         ``'dense'`` decomposes the whole matrix, ``'arpack'`` and ``'randomized'`` both mean products with it;
         ``'nystroem'`` and ``'cholesky'`` work in the span of `n_rows` rows.
@@ -88,6 +94,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fitted):
         gamma=None,
         degree=3,
         coef0=1,
+        kernel_params=None,
+        alpha=1.0,
+        fit_inverse_transform=False,
         eigen_solver="auto",
         n_rows=None,
         centred=True,
@@ -104,6 +113,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fitted):
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.alpha = alpha
+        self.fit_inverse_transform = fit_inverse_transform
         self.eigen_solver = eigen_solver
         self.n_rows = n_rows
         self.centred = centred
@@ -218,7 +230,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fitted):
         hear, done = watcher(self.verbose, self.callback)
         try:
             found, _ = self.model_.decode(
-                X, json.dumps({"method": self.preimage}), threads=threads_of(self.n_jobs), callback=hear
+                X, json.dumps({"method": self.preimage, "lambda": float(self.alpha)}), threads=threads_of(self.n_jobs), callback=hear
             )
         finally:
             done()

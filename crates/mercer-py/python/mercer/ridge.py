@@ -27,6 +27,8 @@ class KernelRidge(RegressorMixin, Fitted):
         Degree of ``'poly'``.
     coef0 : float, default=1
         Of ``'poly'`` and ``'sigmoid'``.
+    kernel_params : dict, default=None
+        What a callable kernel is called with besides rows.
     fit_intercept : bool, default=False
         Whether the function has an offset that costs nothing.
     verbose : bool, default=False
@@ -68,6 +70,7 @@ class KernelRidge(RegressorMixin, Fitted):
         gamma=None,
         degree=3,
         coef0=1,
+        kernel_params=None,
         fit_intercept=False,
         verbose=False,
         n_jobs=None,
@@ -78,6 +81,7 @@ class KernelRidge(RegressorMixin, Fitted):
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
+        self.kernel_params = kernel_params
         self.fit_intercept = fit_intercept
         self.verbose = verbose
         self.n_jobs = n_jobs
