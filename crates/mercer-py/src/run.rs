@@ -17,9 +17,9 @@ use pyo3::prelude::*;
 use crate::words::raise;
 
 /// How often signals are looked at and steps are told.
-const TICK: Duration = Duration::from_millis(20);
+const TICK: Duration = Duration::from_millis(15);
 /// How long work that was told to stop is waited for; beyond, it ends by itself.
-const GRACE: Duration = Duration::from_millis(40);
+const GRACE: Duration = Duration::from_millis(20);
 
 /// What both threads see.
 struct Shared {
@@ -59,10 +59,13 @@ pub(crate) fn watched<T: Send + 'static>(
         let (Some(callback), Some(step)) = (callback, latest) else { return Ok(false) };
         callback.call1((step.phase, step.done, step.total, step.gap, step.centres))?.is_truthy()
     };
+    let mut stopping = false;
     loop {
         match wait(py, &mut receive, TICK) {
             Ok(done) => {
-                tell()?;
+                if !stopping {
+                    tell()?;
+                }
                 return done.map_err(raise);
             }
             Err(RecvTimeoutError::Timeout) => {}
@@ -70,9 +73,12 @@ pub(crate) fn watched<T: Send + 'static>(
                 return Err(PyRuntimeError::new_err("the work broke down: please report what was called"));
             }
         }
-        match py.check_signals().and_then(|()| tell()) {
+        match py.check_signals().and_then(|()| Ok(!stopping && tell()?)) {
             Ok(false) => {}
-            Ok(true) => shared.stop.store(true, Ordering::Relaxed),
+            Ok(true) => {
+                stopping = true;
+                shared.stop.store(true, Ordering::Relaxed);
+            }
             Err(interrupt) => {
                 shared.stop.store(true, Ordering::Relaxed);
                 let _ = wait(py, &mut receive, GRACE);

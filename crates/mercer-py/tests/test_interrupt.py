@@ -20,29 +20,31 @@ def hard():
     return rng.normal(size=(12000, 20)), rng.integers(0, 2, 12000)
 
 
+# One thread each, so that they take seconds on any machine.
 LONG = [
-    lambda X, y: mercer.SVC(C=1e4, gamma=0.05, tol=1e-8).fit(X, y),
-    lambda X, y: mercer.SVR(C=1e4, gamma=0.05, epsilon=0.0, tol=1e-8).fit(X, y),
-    lambda X, y: mercer.KernelRidge(kernel="rbf", alpha=1e-6).fit(X[:8000], y[:8000]),
-    lambda X, y: mercer.KernelPCA(kernel="rbf").fit(X[:4000]),
-    lambda X, y: mercer.KernelKMeans(20, n_init=100).fit(X[:6000]),
+    lambda X, y: mercer.SVC(C=1e4, gamma=0.05, tol=1e-8, n_jobs=1).fit(X, y),
+    lambda X, y: mercer.SVR(C=1e4, gamma=0.05, epsilon=0.0, tol=1e-8, n_jobs=1).fit(X, y),
+    lambda X, y: mercer.KernelRidge(kernel="rbf", alpha=1e-6, n_jobs=1).fit(X[:10000], y[:10000]),
+    lambda X, y: mercer.KernelPCA(kernel="rbf", n_jobs=1).fit(X[:3000]),
+    lambda X, y: mercer.KernelKMeans(20, n_init=100, n_jobs=1).fit(X[:6000]),
 ]
 
 
 @pytest.mark.parametrize("work", LONG, ids=["svc", "svr", "ridge", "kpca", "kmeans"])
 def test_an_interrupt_is_heard_within_100_ms(hard, work):
     X, y = hard
-    sent = []
+    sent, over = [], threading.Event()
 
     def interrupt():
-        time.sleep(0.7)
-        sent.append(time.perf_counter())
-        os.kill(os.getpid(), signal.SIGINT)
+        if not over.wait(0.4):
+            sent.append(time.perf_counter())
+            os.kill(os.getpid(), signal.SIGINT)
 
     thread = threading.Thread(target=interrupt)
     thread.start()
     with pytest.raises(KeyboardInterrupt):
         work(X, y)
+        over.set()
     late = time.perf_counter() - sent[0]
     thread.join()
     assert late < 0.1, f"{1e3 * late:.0f} ms"
@@ -68,13 +70,12 @@ def test_other_threads_go_on_during_a_fit():
     thread = threading.Thread(target=tick)
     thread.start()
     start = time.perf_counter()
-    machine = mercer.SVC(C=100, gamma=0.05).fit(X, y)
-    machine.predict(np.tile(X, (5, 1)))
+    while time.perf_counter() < start + 0.5:
+        mercer.SVC(C=100, gamma=0.05).fit(X, y).predict(np.tile(X, (5, 1)))
     end = time.perf_counter()
     done.set()
     thread.join()
     during = [t for t in ticks if start < t < end]
-    assert end - start > 0.2, "too short to tell"
     # With the lock held there would be none; a busy machine may still starve the thread a little.
     assert len(during) > 20 * (end - start)
 
@@ -90,7 +91,7 @@ def test_a_callback_hears_of_steps_and_can_stop(hard):
 
     with pytest.warns(ConvergenceWarning):
         machine = mercer.SVC(C=1e4, gamma=0.05, tol=1e-8, callback=stop).fit(X, y)
-    assert len(heard) in (3, 4) and heard[0].phase
+    assert len(heard) == 3 and heard[0].phase
     assert machine.fit_status_ == 1 and machine.predict(X[:10]).shape == (10,)
 
 
