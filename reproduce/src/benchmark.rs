@@ -113,8 +113,15 @@ pub(crate) fn measured(
     })
 }
 
-/// The setting with the fewest centres among those whose validation error is within a standard error of the best.
-pub(crate) fn thriftiest(settings: &[Learner], data: &Dataset, folds: &[Fold], par: Par) -> Result<Learner> {
+/// The setting with the least validation error among those with at most `share` of the rows as centres; where none has as few,
+/// the one with the fewest.
+pub(crate) fn best_of_few(
+    settings: &[Learner],
+    share: f64,
+    data: &Dataset,
+    folds: &[Fold],
+    par: Par,
+) -> Result<Learner> {
     let folds = &folds[..folds.len().min(CHOOSING)];
     let per = folds.len() * 5;
     let trains: Vec<Dataset> = folds.iter().map(|f| data.gather(&f.train)).collect();
@@ -124,18 +131,17 @@ pub(crate) fn thriftiest(settings: &[Learner], data: &Dataset, folds: &[Fold], p
         let inner = &stratified_kfold(train.targets.classes()?, 5, split as u64)?[part];
         let (error, centres) =
             error_and_centres(&settings[at], &train.gather(&inner.train), &train.gather(&inner.test))?;
-        Ok((error, centres as f64))
+        Ok((error, centres as f64 / inner.train.len() as f64))
     })?;
-    let mean =
-        |line: &[(f64, f64)], of: fn(&(f64, f64)) -> f64| line.iter().map(of).sum::<f64>() / per as f64;
-    let lines: Vec<&[(f64, f64)]> = found.chunks(per).collect();
-    let best = lines.iter().min_by(|a, b| mean(a, |m| m.0).total_cmp(&mean(b, |m| m.0))).expect("a setting");
-    let level = mean(best, |m| m.0);
-    let spread =
-        (best.iter().map(|m| (m.0 - level).powi(2)).sum::<f64>() / (per * (per - 1).max(1)) as f64).sqrt();
-    let good = (0..settings.len()).filter(|&s| mean(lines[s], |m| m.0) <= level + spread);
-    let few = good.min_by(|&a, &b| mean(lines[a], |m| m.1).total_cmp(&mean(lines[b], |m| m.1)));
-    Ok(settings[few.expect("the best one is good")].clone())
+    let mean = |line: &[(f64, f64)], of: fn(&(f64, f64)) -> f64| line.iter().map(of).sum::<f64>();
+    let means: Vec<(f64, f64)> = found
+        .chunks(per)
+        .map(|line| (mean(line, |m| m.0) / per as f64, mean(line, |m| m.1) / per as f64))
+        .collect();
+    let few = (0..means.len()).filter(|&s| means[s].1 <= share);
+    let best = few.min_by(|&a, &b| means[a].0.total_cmp(&means[b].0));
+    let fewest = || (0..means.len()).min_by(|&a, &b| means[a].1.total_cmp(&means[b].1));
+    Ok(settings[best.or_else(fewest).expect("a setting")].clone())
 }
 
 /// Independent jobs of two numbers on as many threads as there may be, results in order.

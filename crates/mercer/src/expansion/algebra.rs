@@ -2,7 +2,6 @@
 
 use super::Expansion;
 use crate::error::{Error, Result};
-use crate::gram;
 use crate::num::{Mat, product};
 use crate::par::Par;
 
@@ -16,9 +15,9 @@ impl Expansion {
         if m == 0 || n == 0 {
             return Ok(out);
         }
-        let values = gram::cross::<f64>(&self.kernel, self.centres.view(), other.centres.view(), par)?;
-        let mut half = vec![0.0; m * l];
-        product::nn(&mut half, Mat::new(&values, m, n), Mat::new(&other.coef, n, l), par.threads());
+        // By evaluation, which goes block by block: the matrix of two large expansions has no place in memory.
+        let mut half = other.evaluate(self.centres.view(), par)?;
+        half.chunks_mut(l).for_each(|line| line.iter_mut().zip(&other.offset).for_each(|(v, b)| *v -= b));
         product::tn(&mut out, Mat::new(&self.coef, m, k), Mat::new(&half, m, l), par.threads());
         Ok(out)
     }

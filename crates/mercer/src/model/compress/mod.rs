@@ -265,7 +265,12 @@ impl<'a> Rows<'a> {
         if view.n == 0 {
             return Err(Error::shape("rows to make thresholds on", 0, "at least 1"));
         }
-        Ok(Rows { outputs: old.decision(view, par)?, answers: answers(old, view, par)?, view, targets })
+        let outputs = old.decision(view, par)?;
+        let answers = match old {
+            Body::Svc(m) => Some(Labels { names: m.classes.clone(), of_row: m.classes_of(&outputs) }),
+            _ => answers(old, view, par)?,
+        };
+        Ok(Rows { outputs, answers, view, targets })
     }
 
     fn labels(&self) -> Option<&Labels> {

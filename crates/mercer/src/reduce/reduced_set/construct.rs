@@ -22,6 +22,9 @@ use crate::par::Par;
 const FINAL: usize = 8;
 const POLISHED: usize = 3;
 
+/// What a further vector of one search must gain, as a share of what the first one did.
+const WORTH: f64 = 0.5;
+
 /// A set that grows.
 #[derive(Debug)]
 pub(super) struct Construction {
@@ -109,8 +112,20 @@ impl Construction {
             z = self.better(&known, &z, if self.by_gradient { FINAL } else { POLISHED }, par)?;
             gradient::run(&kernel, &self.all, &self.coef, &known, &mut z, self.spread, par)?;
         }
-        let z = self.better(&known, &z, 1, par)?;
-        self.accept(&z, par)
+        // Descents are dear, and some end at places of their own: what those still gain after the first counts as found.
+        let most = if self.by_gradient { FINAL } else { 1 };
+        let (mut z, mut gains) = self.ranked(&known, &z, most, par)?;
+        let least = WORTH * gains[0];
+        while gains.first().is_some_and(|g| *g >= least) && !self.exhausted {
+            self.accept(&z[..d], par)?;
+            let rest = z.split_off(d);
+            (z, gains) = if rest.is_empty() {
+                Default::default()
+            } else {
+                self.ranked(&self.known()?, &rest, most, par)?
+            };
+        }
+        Ok(())
     }
 
     /// Adds a vector and computes all coefficients anew; where there is nothing left for it to do, that is the end.
@@ -161,12 +176,18 @@ impl Construction {
 
     /// Those of the vectors that lower the error most, the best first.
     fn better(&self, known: &Known, z: &[f64], keep: usize, par: Par) -> Result<Vec<f64>> {
+        Ok(self.ranked(known, z, keep, par)?.0)
+    }
+
+    /// The same with how much each gains.
+    fn ranked(&self, known: &Known, z: &[f64], keep: usize, par: Par) -> Result<(Vec<f64>, Vec<f64>)> {
         let d = self.all.d;
         let gains = known.gains(self.psi.kernel(), &self.all, &self.coef, z, par)?;
         let mut order: Vec<usize> = (0..gains.len()).collect();
         order.sort_by(|&a, &b| gains[b].total_cmp(&gains[a]));
         order.truncate(keep);
-        Ok(order.iter().flat_map(|&i| &z[i * d..(i + 1) * d]).copied().collect())
+        let z = order.iter().flat_map(|&i| &z[i * d..(i + 1) * d]).copied().collect();
+        Ok((z, order.iter().map(|&i| gains[i]).collect()))
     }
 
     /// Where to look for the next vector: the centres the residual points at most, and as many at random.

@@ -27,15 +27,17 @@ const TOL: f64 = 1e-5;
 /// Steps and gradient changes remembered: the unknowns are many and strongly coupled.
 const MEMORY: usize = 16;
 
-/// Moves the vectors (m x d) to where the error is smallest; returns the share of `|Psi|^2` that is left.
+/// Moves the vectors (m x d) to where the error is smallest; returns the share of `|Psi|^2` that is left. `norm2` is `|Psi|^2`,
+/// summed over the outputs.
 pub(super) fn run(
     psi: &Expansion,
+    norm2: f64,
     z: &mut [f64],
     steps: usize,
     par: Par,
     watch: &mut Watch<'_>,
 ) -> Result<f64> {
-    let look = Descent::new(psi, par)?;
+    let look = Descent::new(psi, norm2)?;
     let length = TOL * spread(&look.sheet.y, look.sheet.d);
     let params = LbfgsParams { tol: length, max_iter: steps, memory: MEMORY, ..LbfgsParams::default() };
     // The start must have an answer; a later trial without one is simply not taken.
@@ -61,9 +63,9 @@ pub(super) struct Descent<'a> {
 }
 
 impl<'a> Descent<'a> {
-    pub(super) fn new(psi: &'a Expansion, par: Par) -> Result<Self> {
+    pub(super) fn new(psi: &'a Expansion, norm2: f64) -> Result<Self> {
         let sheet = Sheet::new(psi.kernel(), psi.centres().view().to_f64()?, psi.centres().dim());
-        Ok(Descent { psi, sheet, norm2: psi.norm2(par)?.iter().sum(), k: psi.outputs() })
+        Ok(Descent { psi, sheet, norm2, k: psi.outputs() })
     }
 
     /// The share of `|Psi|^2` that is left, and its slope.
@@ -107,7 +109,8 @@ mod tests {
             let centres = Points::dense(toy::normals(12, 3, 1), 3).expect("rows");
             let kernel = line.parse().expect("a kernel");
             let psi = Expansion::new(kernel, centres, toy::normals(12, 2, 2), vec![0.0; 2]).expect("fits");
-            let look = Descent::new(&psi, Par::one()).expect("numbers");
+            let norm2 = psi.norm2(Par::one()).expect("numbers").iter().sum();
+            let look = Descent::new(&psi, norm2).expect("numbers");
             let z = toy::normals(4, 3, 3);
             let (value, slope) = look.at(&z, Par::one()).expect("definite");
             assert!(value > 0.0 && value < 1.0, "{value}");

@@ -126,8 +126,9 @@ pub fn reduce_within(
         }
     }
     let rest = grown.rest.clone();
+    let norm2 = psi.norm2(par)?;
     if steps > 0 && !found.is_empty() {
-        let look = Descent::new(psi, par)?;
+        let look = Descent::new(psi, norm2.iter().sum())?;
         let mut at = |_: &[usize], p: &[f64], f: &mut [f64], g: &mut [f64]| match look.at(&points(p), par) {
             Ok((value, slope)) => {
                 f[0] = value;
@@ -140,7 +141,7 @@ pub fn reduce_within(
         lbfgs::minimise(&mut found, unknowns, &params, &mut at, watch);
     }
     let expansion = psi.on_centres(Points::dense(points(&found), d)?, par)?;
-    let (error, error_by_output) = errors(psi, &expansion, par)?;
+    let (error, error_by_output) = errors(psi, &norm2, &expansion, par)?;
     let path = rest.iter().map(|r| (r / rest[0].max(f64::MIN_POSITIVE)).sqrt()).collect();
     let (before, after) = (psi.len(), expansion.len());
     let report =

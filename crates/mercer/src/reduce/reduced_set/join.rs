@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::run::{Chosen, Job};
+use super::job::{Chosen, Job};
 use super::{Block, Share};
 use crate::data::Points;
 use crate::error::{Error, Result};

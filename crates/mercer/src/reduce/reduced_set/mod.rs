@@ -26,6 +26,7 @@ mod family;
 mod fit_rows;
 mod fixed_point;
 mod gradient;
+mod job;
 mod join;
 mod l1;
 mod run;
