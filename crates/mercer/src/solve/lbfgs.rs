@@ -46,6 +46,8 @@ pub type Evaluate<'a> = dyn FnMut(&[usize], &[f64], &mut [f64], &mut [f64]) + 'a
 
 /// Cuts of a step before a walker counts as arrived.
 const CUTS: u32 = 25;
+/// How much longer the next step is where f falls ever faster, so that no memory tells a length.
+const GROWTH: f64 = 4.0;
 
 struct Walker {
     x: Vec<f64>,
@@ -54,6 +56,8 @@ struct Walker {
     trial: Vec<f64>,
     pairs: Vec<(Vec<f64>, Vec<f64>, f64)>,
     step: f64,
+    /// The length of the last step, if f curved downward along it.
+    strode: f64,
     direction: Vec<f64>,
     cuts: u32,
     steps: u32,
@@ -83,6 +87,7 @@ pub fn minimise(
                 g,
                 pairs,
                 step: 1.0,
+                strode: 0.0,
                 direction,
                 cuts: 0,
                 steps: 0,
@@ -158,11 +163,13 @@ impl Walker {
             }
             self.pairs.push((moved.clone(), change, 1.0 / curve));
         }
+        let length = dot(&moved, &moved).sqrt();
+        self.strode = if curve > 0.0 { 0.0 } else { length };
         self.x.copy_from_slice(&self.trial);
         self.g.copy_from_slice(g);
         self.f = f;
         self.steps += 1;
-        if dot(&moved, &moved).sqrt() <= params.tol {
+        if length <= params.tol {
             (self.done, self.converged) = (true, true);
         } else if self.steps as usize >= params.max_iter {
             self.done = true;
@@ -206,8 +213,13 @@ impl Walker {
             self.pairs.clear();
             self.direction.iter_mut().zip(&steepest).for_each(|(d, g)| *d = -g);
         }
-        // Without memory the gradient says nothing of lengths: begin with a step of some tolerances' size.
-        self.step = if self.pairs.is_empty() { (1e3 * params.tol / slope).min(1.0) } else { 1.0 };
+        // Without memory the gradient says nothing of lengths: begin with a step of some tolerances' size, and stride out
+        // while f falls faster and faster.
+        self.step = if self.pairs.is_empty() {
+            (1e3 * params.tol / slope).min(1.0).max(GROWTH * self.strode / slope)
+        } else {
+            1.0
+        };
         self.cuts = 0;
         self.try_step(params);
     }
@@ -253,6 +265,22 @@ mod tests {
         let ends = minimise(&mut x, 2, &boxed, &mut evaluate, &mut silent());
         all_close(&x, &[0.5, 0.25, 0.5, -0.5], 1e-7);
         close(ends[1].value, 6.25 + 5.0 * 2.25, 1e-12);
+    }
+
+    #[test]
+    fn a_walker_on_a_slope_that_steepens_strides_out() {
+        // A dent a hundred wide, seen from four hundred away, where it is nearly flat and curves downward.
+        let mut dent = |_: &[usize], x: &[f64], f: &mut [f64], g: &mut [f64]| {
+            let (u, v) = (x[0] / 100.0, x[1] / 100.0);
+            let depth = 1.0 / (1.0 + u * u + v * v);
+            f[0] = -depth;
+            (g[0], g[1]) = (2.0 * u * depth * depth / 100.0, 2.0 * v * depth * depth / 100.0);
+        };
+        let mut x = vec![320.0, -240.0];
+        let params = LbfgsParams { tol: 1e-3, max_iter: 40, ..LbfgsParams::default() };
+        let ends = minimise(&mut x, 2, &params, &mut dent, &mut silent());
+        assert!(ends[0].converged, "{x:?} after {} steps", ends[0].steps);
+        all_close(&x, &[0.0, 0.0], 0.1);
     }
 
     #[test]
