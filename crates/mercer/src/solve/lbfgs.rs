@@ -215,11 +215,8 @@ impl Walker {
         }
         // Without memory the gradient says nothing of lengths: begin with a step of some tolerances' size, and stride out
         // while f falls faster and faster.
-        self.step = if self.pairs.is_empty() {
-            (1e3 * params.tol / slope).min(1.0).max(GROWTH * self.strode / slope)
-        } else {
-            1.0
-        };
+        self.step =
+            if self.pairs.is_empty() { (1e3 * params.tol).max(GROWTH * self.strode) / slope } else { 1.0 };
         self.cuts = 0;
         self.try_step(params);
     }
