@@ -30,7 +30,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     needs: &[IDA],
     needs_full: &[IDA],
     seconds: 100,
-    full: Some(650),
+    full: Some(520),
     run,
 };
 

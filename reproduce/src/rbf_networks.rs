@@ -27,7 +27,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     ],
     needs: &[USPS],
     needs_full: &[USPS],
-    seconds: 90,
+    seconds: 20,
     full: None,
     run,
 };

@@ -29,7 +29,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     needs: &[MNIST],
     needs_full: &[MNIST],
     seconds: 40,
-    full: Some(700),
+    full: Some(570),
     run,
 };
 
@@ -76,7 +76,7 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
         Setting {
             deskewed: true,
             c: LATER_C,
-            ..setting("deskewed, poly d=9, virtual shifts to two pixels", later, MANY, Some(0.56))
+            ..setting("deskewed, d=9, virtual shifts to two pixels", later, MANY, Some(0.56))
         },
     ];
     let (n, mut rows) = (digits.train.len(), Vec::new());

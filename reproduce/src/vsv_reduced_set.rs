@@ -33,7 +33,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     needs: &[MNIST, USPS],
     needs_full: &[MNIST, USPS],
     seconds: 60,
-    full: Some(450),
+    full: Some(400),
     run,
 };
 

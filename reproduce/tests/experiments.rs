@@ -130,6 +130,42 @@ fn prior_knowledge_is_no_hindrance() {
 }
 
 #[test]
+fn virtual_vectors_and_invariant_hyperplanes_help_few_digits() {
+    let errors = |outcome: &Outcome, group: &str| -> Vec<(String, f64)> {
+        let rows = outcome.rows.iter().filter(|r| r.quantity == "test error" && r.group.starts_with(group));
+        rows.map(|r| (r.setting.clone(), r.mercer)).collect()
+    };
+    let Some(usps) = small("virtual-sv-usps") else { return };
+    for copy in ["smoothed", "raw"] {
+        let all = errors(&usps, copy);
+        for (plain, kernel) in all.iter().filter(|(s, _)| !s.contains(',')).map(|(s, e)| (*e, s)) {
+            let moved = all.iter().filter(|(s, _)| s.starts_with(&format!("{kernel},")));
+            assert!(moved.clone().count() >= 2 && moved.clone().all(|(_, e)| *e < plain), "{copy}: {all:?}");
+        }
+    }
+    let Some(mnist) = small("virtual-sv-mnist") else { return };
+    let all = errors(&mnist, "200");
+    assert!(all.len() == 5 && all[1..].iter().all(|(_, e)| *e < all[0].1), "{all:?}");
+    let Some(few) = small("vsv-reduced-set") else { return };
+    for group in ["poly", "k_7"] {
+        let (all, values) =
+            (errors(&few, group), few.rows.iter().filter(|r| r.quantity == "kernel values a digit"));
+        let values: Vec<f64> = values.filter(|r| r.group.starts_with(group)).map(|r| r.mercer).collect();
+        assert!(all.len() >= 2 && all[1..].iter().all(|(_, e)| *e < all[0].1 + 15.0), "{all:?}");
+        // Twenty times fewer a machine; machines had some in common before.
+        assert!(values[1..].iter().all(|v| 8.0 * v < values[0]), "{values:?}");
+    }
+    let Some(plane) = small("invariant-hyperplane") else { return };
+    for group in ["poly d=4, by lambda", "poly d=4, in feature space"] {
+        let changes = plane.rows.iter().filter(|r| r.group == group && r.quantity == "change under shifts");
+        let mut changes: Vec<(f64, f64)> =
+            changes.map(|r| (r.setting["lambda=".len()..].parse().expect("a number"), r.mercer)).collect();
+        changes.sort_by(|a, b| a.0.total_cmp(&b.0));
+        assert!(changes.len() >= 2 && changes.windows(2).all(|w| w[0].1 < w[1].1), "{group}: {changes:?}");
+    }
+}
+
+#[test]
 fn sv_overlap_is_large() {
     let Some(outcome) = small("sv-overlap") else { return };
     let overlaps: Vec<f64> =
