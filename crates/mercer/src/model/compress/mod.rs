@@ -270,7 +270,7 @@ impl<'a> Rows<'a> {
             Body::Svc(m) => Some(Labels { names: m.classes.clone(), of_row: m.classes_of(&outputs) }),
             _ => answers(old, view, par)?,
         };
-        Ok(Rows { outputs, answers, view, targets })
+        Ok(Rows { view, targets, outputs, answers })
     }
 
     fn labels(&self) -> Option<&Labels> {
