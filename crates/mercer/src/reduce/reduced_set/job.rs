@@ -246,7 +246,7 @@ impl<'a> Job<'a> {
             return Err(Error::Cancelled);
         }
         let small = self.joined(chosen)?;
-        let path = self.path();
+        let path = self.path(&sizes);
         self.told(small, path, clock.elapsed().as_secs_f64())
     }
 
@@ -319,13 +319,14 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// The relative error after each vector, where vectors come one by one.
-    fn path(&self) -> Vec<f64> {
+    /// The relative error after each vector of sets of these sizes, where vectors come one by one. More may be known already.
+    fn path(&self, sizes: &[usize]) -> Vec<f64> {
         let rests: Option<Vec<&[f64]>> = self
             .groups
             .iter()
-            .map(|g| match &g.source {
-                Source::Grows(grows) => Some(grows.rest.as_slice()),
+            .zip(sizes)
+            .map(|(g, &size)| match &g.source {
+                Source::Grows(grows) => Some(&grows.rest[..grows.rest.len().min(size + 1)]),
                 _ => None,
             })
             .collect();
