@@ -2,8 +2,8 @@
 //!
 //! With m vectors found, the residual `Psi_m = Psi - sum_j beta_j Phi(z_j)` is itself an expansion over `x` and `z`; the
 //! next vector is the best single approximation of it, and all coefficients are then computed anew (eq. 16 and 17). The
-//! sets are nested: the first n vectors are the set of size n. Cost of a vector: `rounds x starts x (n + m) x d`
-//! multiply-adds in products, and m^3 / 3.
+//! sets are nested: the first n vectors are the set of size n. Cost of a search: `rounds x starts x (n + m) x d`
+//! multiply-adds in products, and m^3 / 3; by descent it yields up to eight vectors, by fixed points one.
 
 use rand::seq::index;
 use rand_chacha::ChaCha8Rng;
