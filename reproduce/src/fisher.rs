@@ -34,7 +34,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     needs: &[IDA, USPS],
     needs_full: &[IDA, USPS],
     seconds: 60,
-    full: Some(600),
+    full: Some(850),
     run,
 };
 

@@ -29,7 +29,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     ],
     needs: &[IDA],
     needs_full: &[IDA],
-    seconds: 100,
+    seconds: 20,
     full: Some(520),
     run,
 };

@@ -26,7 +26,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     ],
     needs: &[USPS, ABALONE, MNIST],
     needs_full: &[USPS, ABALONE, MNIST],
-    seconds: 120,
+    seconds: 30,
     full: Some(400),
     run,
 };
