@@ -82,6 +82,7 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
         };
         let test = seen(&digits.test)?;
         let kernel = match setting.kernel {
+            // Dropping directions shortens rows.
             Kernel::Poly { degree, coef0, .. } if !setting.whole => {
                 Kernel::Poly { degree, scale: 1.0 / mean_square(&train)?, coef0 }
             }

@@ -25,7 +25,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     ],
     needs: &[USPS],
     needs_full: &[USPS],
-    seconds: 60,
+    seconds: 25,
     full: None,
     run,
 };

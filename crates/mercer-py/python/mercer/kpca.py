@@ -228,10 +228,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fitted):
             raise ValueError("there is no way back from a kernel that is a matrix or a Python callable")
         X = np.ascontiguousarray(check_array(X, dtype=np.float64, order="C"))
         hear, done = watcher(self.verbose, self.callback)
+        obey = json.dumps({"method": self.preimage, "lambda": float(self.alpha)})
         try:
-            found, _ = self.model_.decode(
-                X, json.dumps({"method": self.preimage, "lambda": float(self.alpha)}), threads=threads_of(self.n_jobs), callback=hear
-            )
+            found, _ = self.model_.decode(X, obey, threads=threads_of(self.n_jobs), callback=hear)
         finally:
             done()
         return array_of(found)

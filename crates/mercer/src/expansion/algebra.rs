@@ -15,9 +15,8 @@ impl Expansion {
         if m == 0 || n == 0 {
             return Ok(out);
         }
-        // By evaluation, which goes block by block: the matrix of two large expansions has no place in memory.
-        let mut half = other.evaluate(self.centres.view(), par)?;
-        half.chunks_mut(l).for_each(|line| line.iter_mut().zip(&other.offset).for_each(|(v, b)| *v -= b));
+        // Block by block: the matrix of two large expansions has no place in memory.
+        let half = other.inner_at(self.centres.view(), par)?;
         product::tn(&mut out, Mat::new(&self.coef, m, k), Mat::new(&half, m, l), par.threads());
         Ok(out)
     }
@@ -34,8 +33,12 @@ impl Expansion {
         if self.outputs() != other.outputs() {
             return Err(Error::shape("outputs of the other expansion", other.outputs(), self.outputs()));
         }
-        let k = self.outputs();
-        let (own, cross, theirs) = (self.norm2(par)?, self.inner(other, par)?, other.norm2(par)?);
+        self.distance2_by(&self.norm2(par)?, other, par)
+    }
+
+    /// The same where [`Expansion::norm2`], the dearest part for a large expansion, is known.
+    pub(crate) fn distance2_by(&self, own: &[f64], other: &Expansion, par: Par) -> Result<Vec<f64>> {
+        let (k, cross, theirs) = (self.outputs(), self.inner(other, par)?, other.norm2(par)?);
         Ok((0..k).map(|o| (own[o] - 2.0 * cross[o * k + o] + theirs[o]).max(0.0)).collect())
     }
 

@@ -136,17 +136,31 @@ impl Expansion {
     /// [`Expansion::evaluate`] with kernel values in a float type of choice.
     pub fn evaluate_in(&self, points: View<'_>, precision: Precision, par: Par) -> Result<Vec<f64>> {
         let mut out: Vec<f64> = self.offset.iter().copied().cycle().take(points.n * self.outputs()).collect();
+        self.add_to(points, precision, &mut out, par)?;
+        Ok(out)
+    }
+
+    /// `Psi_o . Phi(x)` for each point and output (n x k): [`Expansion::evaluate`] without the offsets.
+    pub fn inner_at(&self, points: View<'_>, par: Par) -> Result<Vec<f64>> {
+        let mut out = vec![0.0; points.n * self.outputs()];
+        self.add_to(points, Precision::F64, &mut out, par)?;
+        Ok(out)
+    }
+
+    /// Adds the sums of kernels at all points to `out`, block by block.
+    fn add_to(&self, points: View<'_>, precision: Precision, out: &mut [f64], par: Par) -> Result<()> {
         if self.is_empty() {
-            return Ok(out);
+            return Ok(());
         }
         let centres = self.centres.view();
         match precision {
-            Precision::F32 => Centres::<f32>::new(&self.kernel, centres, &self.coef, points, par)?
-                .apply(points, &mut out, par)?,
-            Precision::F64 => Centres::<f64>::new(&self.kernel, centres, &self.coef, points, par)?
-                .apply(points, &mut out, par)?,
+            Precision::F32 => {
+                Centres::<f32>::new(&self.kernel, centres, &self.coef, points, par)?.apply(points, out, par)
+            }
+            Precision::F64 => {
+                Centres::<f64>::new(&self.kernel, centres, &self.coef, points, par)?.apply(points, out, par)
+            }
         }
-        Ok(out)
     }
 
     /// All outputs from kernel values against the centres (n x m): for precomputed kernels and shared Grams.
@@ -179,14 +193,12 @@ impl Expansion {
     /// `|Phi(x) - Psi_o|^2` for each point and output (n x k); the offset plays no part. Clamped at 0.
     pub fn distance2(&self, points: View<'_>, par: Par) -> Result<Vec<f64>> {
         let k = self.outputs();
-        let mut out = self.evaluate(points, par)?;
+        let mut out = self.inner_at(points, par)?;
         let mut own = vec![0.0; points.n];
         self.kernel.diag(points, &mut own);
         let norm2 = self.norm2(par)?;
         for (line, own) in out.chunks_mut(k).zip(&own) {
-            for (o, v) in line.iter_mut().enumerate() {
-                *v = (own - 2.0 * (*v - self.offset[o]) + norm2[o]).max(0.0);
-            }
+            line.iter_mut().zip(&norm2).for_each(|(v, norm2)| *v = (own - 2.0 * *v + norm2).max(0.0));
         }
         Ok(out)
     }

@@ -56,7 +56,7 @@ struct Walker {
     trial: Vec<f64>,
     pairs: Vec<(Vec<f64>, Vec<f64>, f64)>,
     step: f64,
-    /// The length of the last step, if f curved downward along it.
+    /// The length of the last step, if f did not curve upward along it, so that it taught the memory nothing.
     strode: f64,
     direction: Vec<f64>,
     cuts: u32,
@@ -156,15 +156,16 @@ impl Walker {
             return;
         }
         let change: Vec<f64> = g.iter().zip(&self.g).map(|(a, b)| a - b).collect();
-        let curve = dot(&moved, &change);
-        if curve > 1e-12 * dot(&change, &change).sqrt() * dot(&moved, &moved).sqrt() {
+        let (curve, length) = (dot(&moved, &change), dot(&moved, &moved).sqrt());
+        if curve > 1e-12 * dot(&change, &change).sqrt() * length {
             if self.pairs.len() == params.memory {
                 self.pairs.remove(0);
             }
-            self.pairs.push((moved.clone(), change, 1.0 / curve));
+            self.pairs.push((moved, change, 1.0 / curve));
+            self.strode = 0.0;
+        } else {
+            self.strode = length;
         }
-        let length = dot(&moved, &moved).sqrt();
-        self.strode = if curve > 0.0 { 0.0 } else { length };
         self.x.copy_from_slice(&self.trial);
         self.g.copy_from_slice(g);
         self.f = f;

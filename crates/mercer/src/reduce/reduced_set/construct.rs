@@ -45,6 +45,8 @@ pub(super) struct Construction {
     rng: ChaCha8Rng,
     pub spread: f64,
     by_gradient: bool,
+    /// `|Psi_o|^2` of each output.
+    pub norm2: Vec<f64>,
     /// `|Psi_m|^2` summed over outputs, after each vector.
     pub rest: Vec<f64>,
     pub exhausted: bool,
@@ -62,10 +64,12 @@ impl Construction {
             )));
         }
         let x = psi.centres().view().to_f64()?;
-        let mut inner = psi.evaluate(psi.centres().view(), par)?;
-        inner.chunks_mut(k).for_each(|l| l.iter_mut().zip(psi.offset()).for_each(|(v, b)| *v -= b));
+        let inner = psi.inner_at(psi.centres().view(), par)?;
         let own: Vec<f64> = x.chunks(d).map(|x| kernel.value(Row::F64(x), Row::F64(x))).collect();
-        let norm2 = inner.iter().zip(psi.coef()).map(|(p, c)| p * c).sum::<f64>().max(0.0);
+        let mut norm2 = vec![0.0; k];
+        for (p, c) in inner.chunks(k).zip(psi.coef().chunks(k)) {
+            norm2.iter_mut().zip(p.iter().zip(c)).for_each(|(n, (p, c))| *n += p * c);
+        }
         Ok(Construction {
             spread: spread(&x, d),
             all: Sheet::new(kernel, x, d),
@@ -79,7 +83,8 @@ impl Construction {
             starts: starts.max(1),
             rng: ChaCha8Rng::seed_from_u64(seed),
             by_gradient,
-            rest: vec![norm2],
+            rest: vec![norm2.iter().sum::<f64>().max(0.0)],
+            norm2,
             exhausted: false,
         })
     }

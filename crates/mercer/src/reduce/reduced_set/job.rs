@@ -98,7 +98,6 @@ impl<'a> Job<'a> {
                 rows.iter().flat_map(|&i| outputs.iter().map(move |&o| whole.coef()[i * k + o])).collect();
             let offset = outputs.iter().map(|&o| whole.offset()[o]).collect();
             let psi = Expansion::new(whole.kernel().clone(), whole.centres().gather(&rows), coef, offset)?;
-            let norm2 = psi.norm2(threads)?;
             let thin = wide::at_one_width(&psi)?;
             let rows: Vec<usize> = rows.into_iter().chain(whole.len()..pool.len()).collect();
             let near = if pool.len() > whole.len()
@@ -132,6 +131,10 @@ impl<'a> Job<'a> {
                 }
             };
             drop(near);
+            let norm2 = match &source {
+                Source::Grows(made) if thin.is_none() => made.norm2.clone(),
+                _ => psi.norm2(threads)?,
+            };
             Ok(Group { outputs, psi, norm2, thin, rows, source })
         };
         let groups = if par.threads() > 1 {

@@ -97,8 +97,7 @@ fn search(
 
 /// The relative error of all outputs together, and of each; `norm2` are the squared lengths of the outputs of psi.
 pub(super) fn errors(psi: &Expansion, norm2: &[f64], small: &Expansion, par: Par) -> Result<(f64, Vec<f64>)> {
-    let (k, across, theirs) = (psi.outputs(), small.inner(psi, par)?, small.norm2(par)?);
-    let off: Vec<f64> = (0..k).map(|o| (norm2[o] - 2.0 * across[o * k + o] + theirs[o]).max(0.0)).collect();
+    let off = psi.distance2_by(norm2, small, par)?;
     let ratio = |off: f64, norm2: f64| if norm2 > 0.0 { (off / norm2).sqrt() } else { 0.0 };
     let all = ratio(off.iter().sum(), norm2.iter().sum());
     Ok((all, off.iter().zip(norm2).map(|(o, n)| ratio(*o, *n)).collect()))

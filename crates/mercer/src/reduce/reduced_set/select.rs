@@ -101,8 +101,7 @@ pub(super) struct Forward {
 impl Forward {
     pub(super) fn new(psi: &Expansion, pool: &Points, par: Par) -> Result<Self> {
         let (k, kernel) = (psi.outputs(), psi.kernel().clone());
-        let mut rest = psi.evaluate(pool.view(), par)?;
-        rest.chunks_mut(k).for_each(|l| l.iter_mut().zip(psi.offset()).for_each(|(v, b)| *v -= b));
+        let rest = psi.inner_at(pool.view(), par)?;
         let diagonal: Vec<f64> = (0..pool.len()).map(|i| kernel.value(pool.row(i), pool.row(i))).collect();
         let new = diagonal.clone();
         let (factor, order) = (Vec::new(), Vec::new());
