@@ -3,6 +3,7 @@
 mod browser;
 mod compress;
 mod data;
+mod golden;
 mod help;
 mod interrupt;
 mod kernel;

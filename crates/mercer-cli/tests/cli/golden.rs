@@ -1,0 +1,79 @@
+//! Golden model files: every kind of model, as each version of the format wrote it, is read and predicts the same.
+//!
+//! `tests/golden/make` wrote them. Values are compared to nine digits, because sums of kernel values round differently
+//! on processors with other vector instructions; predicted labels are compared exactly.
+
+use std::path::{Path, PathBuf};
+
+use crate::run::Folder;
+
+/// Every model of every folder with the data it was asked about and the expected output.
+fn models() -> Vec<(PathBuf, PathBuf, PathBuf)> {
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    let folders = |path: &Path| -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(path).expect("a folder of golden files");
+        let mut list: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
+        list.sort();
+        list
+    };
+    let mut out = Vec::new();
+    for folder in folders(&golden).into_iter().filter(|path| path.is_dir()) {
+        let files = folders(&folder);
+        for model in files.iter().filter(|path| path.extension().is_some_and(|e| e == "mercer")) {
+            let stem = model.file_stem().expect("a name").to_string_lossy().into_owned();
+            // NAME.mercer was asked about DATA and gave NAME.DATA.csv.
+            let (data, expected) = files
+                .iter()
+                .find_map(|data| {
+                    let expected = folder.join(format!("{stem}.{}.csv", data.file_name()?.to_str()?));
+                    expected.is_file().then(|| (data.clone(), expected))
+                })
+                .unwrap_or_else(|| panic!("{} has no expected output", model.display()));
+            out.push((model.clone(), data, expected));
+        }
+    }
+    out
+}
+
+#[test]
+fn models_of_every_version_predict_as_they_did() {
+    let models = models();
+    assert!(models.len() >= 58, "only {} golden models", models.len());
+    let folder = Folder::new();
+    for (model, data, expected) in models {
+        let (model, data) = (model.to_str().expect("text"), data.to_str().expect("text"));
+        let wanted = std::fs::read_to_string(&expected).expect("a golden file");
+        let mut args = vec!["--quiet", "--threads", "1"];
+        if !wanted.starts_with("prediction") {
+            args.extend(["pca", "transform", data, model]);
+        } else {
+            args.extend(["predict", data, model]);
+            args.push(if model.contains("probability") { "--proba" } else { "--decision" });
+            if data.contains("images") {
+                args.extend(["--image", "4x4", "--label", "1"]);
+            }
+        }
+        args.extend(["-o", "out.csv"]);
+        folder.mercer_args(&args).fine();
+        same(model, &wanted, &folder.read("out.csv"));
+    }
+}
+
+/// Fails unless both tables have the same header and labels, and numbers that agree to nine digits.
+fn same(model: &str, wanted: &str, got: &str) {
+    assert_eq!(wanted.lines().next(), got.lines().next(), "header of {model}");
+    assert_eq!(wanted.lines().count(), got.lines().count(), "rows of {model}");
+    let cells = |text: &str| -> Vec<String> {
+        text.lines().skip(1).flat_map(|line| line.split(',').map(String::from).collect::<Vec<_>>()).collect()
+    };
+    let (wanted, got) = (cells(wanted), cells(got));
+    assert_eq!(wanted.len(), got.len(), "cells of {model}");
+    for (w, g) in wanted.iter().zip(&got) {
+        match (w.parse::<f64>(), g.parse::<f64>()) {
+            (Ok(a), Ok(b)) => {
+                assert!((a - b).abs() <= 1e-9 * (1.0 + a.abs()), "{model}: {w} became {g}");
+            }
+            _ => assert_eq!(w, g, "{model}"),
+        }
+    }
+}
