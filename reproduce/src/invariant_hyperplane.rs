@@ -13,7 +13,7 @@ use mercer::model::{Invariance, InvarianceParams, KpcaParams, Sample};
 
 use crate::Experiment;
 use crate::data::{MNIST, Split, head};
-use crate::digits::{C, error_percent};
+use crate::digits::{C, COSTS, error_percent};
 use crate::kernels::{poly, rbf};
 use crate::lab::Lab;
 use crate::outcome::{Better, Chosen, Row, Unit};
@@ -28,6 +28,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
         "Without --full every second setting of each table is run.",
         "The paper's images have 400 pixels, and so have those here where directions are dropped: the inner 20 x 20. Its kernel \
          (x.y)^4 is not scaled there; ours is, by the mean of x.x, so that C means the same whatever is dropped.",
+        "C by validation: the fewest errors of a two-fold cross-validation on the training digits.",
         "In feature space lambda is chosen among .1, .03, .01, .003, .001, .0003, .0001 by the errors on the last 1000 training digits; \
          the cost is lambda C, so that what no shift moves counts as before. Components: 128 of the first 2000 digits.",
     ],
@@ -88,26 +89,43 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
             }
             ref kernel => kernel.clone(),
         };
-        let model = lab.classifier(kernel, C, &train)?;
-        let row = |quantity, paper, mercer, unit| Row {
-            group: setting.group.into(),
-            setting: setting.name.clone(),
-            quantity,
-            paper,
-            mercer,
-            unit,
-            better: Better::Lower,
-            chosen: Chosen::Paper,
-        };
-        let error = error_percent(&model, &test, lab.par())?;
-        rows.push(row("test error", lab.paper(setting.paper), error, Unit::Percent));
-        if setting.whole {
-            let moved = Transformations::parse("shift=1")?.apply(digits.test.points.view(), lab.par())?;
-            let moved = stages.apply(moved.view(), lab.par())?;
-            let change = change(&model, &test, &moved, lab)?;
-            rows.push(row("change under shifts", None, change, Unit::One));
+        let by_validation = lab.validated_cost(&kernel, &train, &COSTS)?.c;
+        for (c, chosen) in [(C, Chosen::Paper), (by_validation, Chosen::Validation)] {
+            let model = lab.classifier(kernel.clone(), c, &train)?;
+            let row = |quantity, paper, mercer, unit| Row {
+                group: match chosen {
+                    Chosen::Paper => setting.group.into(),
+                    Chosen::Validation => format!("{}, C by validation", setting.group),
+                },
+                setting: match chosen {
+                    Chosen::Paper => setting.name.clone(),
+                    Chosen::Validation => format!("{}, C={c}", setting.name),
+                },
+                quantity,
+                paper,
+                mercer,
+                unit,
+                better: Better::Lower,
+                chosen,
+            };
+            let error = error_percent(&model, &test, lab.par())?;
+            rows.push(row("test error", lab.paper(setting.paper), error, Unit::Percent));
+            if setting.whole {
+                let moved = Transformations::parse("shift=1")?.apply(digits.test.points.view(), lab.par())?;
+                let moved = stages.apply(moved.view(), lab.par())?;
+                let change = change(&model, &test, &moved, lab)?;
+                rows.push(row("change under shifts", None, change, Unit::One));
+            }
         }
     }
+    // A table and then the same with C chosen: the order in which groups first appear.
+    let mut groups: Vec<String> = Vec::new();
+    for row in &rows {
+        if !groups.contains(&row.group) {
+            groups.push(row.group.clone());
+        }
+    }
+    rows.sort_by_key(|row| groups.iter().position(|group| *group == row.group));
     rows.extend(in_feature_space(lab, &digits, settings.len())?);
     Ok(rows)
 }

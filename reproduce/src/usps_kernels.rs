@@ -1,15 +1,19 @@
 //! Three kinds of kernels on the USPS digits (Schoelkopf 1997, Table 2.4): ten machines, one against the rest, the
 //! largest output wins; C = 10. Test error and support vectors a machine.
 //!
-//! The paper chose the best parameters on the test set and shows the whole scan, and so do we; one row more shows the
-//! sigmoid's threshold chosen on training rows.
+//! The paper chose the best parameters on the test set and shows the whole scan, and so do we. C = 10 cannot have been
+//! the paper's in the units of its equations: with it, machines of every kernel keep a fifth to a half more support vectors
+//! than the paper counts. The paper's counts are met near C = 50 by kernels as different as `poly d=1`, `poly d=3`,
+//! `rbf c=4` and `rbf c=0.5`, so the factor belongs to C and not to a kernel's scale. Beside the paper's fixed settings
+//! there are therefore rows whose C, and for sigmoids whose scale, cross-validation on the training digits chose.
 
 use mercer::Result;
+use mercer::data::Dataset;
 use mercer::kernel::Kernel;
 
 use crate::Experiment;
-use crate::data::{USPS, Usps};
-use crate::digits::{C, error_percent, mean_support, thresholds};
+use crate::data::{Split, USPS, Usps};
+use crate::digits::{C, COSTS, Validated, error_percent, mean_support, thresholds};
 use crate::kernels::{poly, rbf, sigmoid};
 use crate::lab::Lab;
 use crate::outcome::{Better, Chosen, Row, Unit};
@@ -22,6 +26,9 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
         "The paper smoothed the digits and does not say how it treated edges; here edge pixels are repeated. Six digits \
          of 2007 are 0.3 %: differences of that size are noise.",
         "The sigmoid kernel is not positive definite: its machines are local optima.",
+        "At C = 10 there are more support vectors than the paper counts; its counts are met near C = 50, whatever the \
+         kernel. C by validation: the fewest errors of a two-fold cross-validation on the training digits, C from 10 to \
+         1000; for sigmoids the factor of x.y too, 2, 1 or 1/2.",
     ],
     needs: &[USPS],
     needs_full: &[USPS],
@@ -65,6 +72,7 @@ const SIGMOID: [(f64, Numbers); 7] = [
 struct Setting {
     name: String,
     kernel: Kernel,
+    c: f64,
     paper: Option<Numbers>,
     chosen: Chosen,
 }
@@ -73,35 +81,52 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     for copy in Usps::BOTH {
         let digits = lab.usps(copy)?;
-        let settings = settings(lab, copy, &digits.train)?;
-        for (i, setting) in settings.iter().enumerate() {
-            lab.step(format!("{}, {}", copy.name(), setting.name), i, settings.len())?;
-            let model = lab.classifier(setting.kernel.clone(), C, &digits.train)?;
-            let row = |quantity, paper, mercer, unit, better| Row {
-                group: copy.name().into(),
-                setting: setting.name.clone(),
-                quantity,
-                paper,
-                mercer,
-                unit,
-                better,
-                chosen: setting.chosen,
-            };
-            let (error, support) = setting.paper.unzip();
-            let got = error_percent(&model, &digits.test, lab.par())?;
-            rows.push(row("test error", error, got, Unit::Percent, Better::Lower));
-            rows.push(row("SVs a machine", support, mean_support(&model), Unit::Count, Better::Near));
+        let settings = fixed(lab, copy, digits.train.dim());
+        fit(lab, copy.name(), &digits, &settings, &mut rows)?;
+        // The paper's numbers are those of smoothed digits: only there is something to choose for.
+        if copy == Usps::Smoothed {
+            let settings = validated(lab, &settings, &digits.train)?;
+            fit(lab, "smoothed, C by validation", &digits, &settings, &mut rows)?;
         }
     }
     Ok(rows)
 }
 
-fn settings(lab: &mut Lab<'_>, copy: Usps, train: &mercer::data::Dataset) -> Result<Vec<Setting>> {
-    let d = train.dim();
+/// Trains the settings and adds their rows.
+fn fit(
+    lab: &mut Lab<'_>,
+    group: &str,
+    digits: &Split,
+    settings: &[Setting],
+    rows: &mut Vec<Row>,
+) -> Result<()> {
+    for (i, setting) in settings.iter().enumerate() {
+        lab.step(format!("{group}, {}", setting.name), i, settings.len())?;
+        let model = lab.classifier(setting.kernel.clone(), setting.c, &digits.train)?;
+        let row = |quantity, paper, mercer, unit, better| Row {
+            group: group.into(),
+            setting: setting.name.clone(),
+            quantity,
+            paper,
+            mercer,
+            unit,
+            better,
+            chosen: setting.chosen,
+        };
+        let (error, support) = setting.paper.unzip();
+        let got = error_percent(&model, &digits.test, lab.par())?;
+        rows.push(row("test error", error, got, Unit::Percent, Better::Lower));
+        rows.push(row("SVs a machine", support, mean_support(&model), Unit::Count, Better::Near));
+    }
+    Ok(())
+}
+
+/// The paper's settings.
+fn fixed(lab: &Lab<'_>, copy: Usps, d: usize) -> Vec<Setting> {
     let theirs = |n: Numbers| lab.paper(n.0).filter(|_| copy == Usps::Smoothed).map(|_| n);
     let mut settings = Vec::new();
     let mut add = |name: String, kernel, paper: Option<Numbers>| {
-        settings.push(Setting { name, kernel, paper: paper.and_then(theirs), chosen: Chosen::Paper });
+        settings.push(Setting { name, kernel, c: C, paper: paper.and_then(theirs), chosen: Chosen::Paper });
     };
     for (degree, paper) in POLY {
         add(format!("poly d={degree}"), poly(degree, d), Some(paper));
@@ -113,14 +138,42 @@ fn settings(lab: &mut Lab<'_>, copy: Usps, train: &mercer::data::Dataset) -> Res
         let paper = SIGMOID.iter().find(|(t, _)| *t == threshold).map(|(_, paper)| *paper);
         add(format!("sigmoid T={threshold}"), sigmoid(threshold, d), paper);
     }
-    // The paper's best, found on the test set, beside what can be found without it.
-    let paper = theirs(SIGMOID[2].1);
-    let threshold = lab.validated_threshold(train)?;
-    settings.push(Setting {
-        name: format!("sigmoid T={threshold}, validated"),
-        kernel: sigmoid(threshold, d),
-        paper,
-        chosen: Chosen::Validation,
-    });
-    Ok(settings)
+    settings
+}
+
+/// The settings that have a number of the paper's, with C (for sigmoids the scale, too) chosen on the training rows.
+fn validated(lab: &mut Lab<'_>, settings: &[Setting], train: &Dataset) -> Result<Vec<Setting>> {
+    let mut out = Vec::new();
+    let known: Vec<&Setting> =
+        settings.iter().filter(|s| s.paper.is_some() || lab.settings.rows.is_some()).collect();
+    for (i, setting) in known.iter().enumerate() {
+        lab.step(format!("validating C for {}", setting.name), i, known.len())?;
+        let mut best: Option<(Validated, Kernel, f64)> = None;
+        for (factor, kernel) in candidates(&setting.kernel) {
+            let found = lab.validated_cost(&kernel, train, &COSTS)?;
+            if best.as_ref().is_none_or(|(b, ..)| found.errors < b.errors) {
+                best = Some((found, kernel, factor));
+            }
+        }
+        let Some((found, kernel, factor)) = best else { continue };
+        let scale = if factor == 1.0 { String::new() } else { format!(", x.y by {factor}") };
+        out.push(Setting {
+            name: format!("{}, C={}{scale}", setting.name, found.c),
+            kernel,
+            c: found.c,
+            paper: setting.paper,
+            chosen: Chosen::Validation,
+        });
+    }
+    Ok(out)
+}
+
+/// The kernel, and for sigmoids, whose scale is no cost, the same with smaller products.
+fn candidates(kernel: &Kernel) -> Vec<(f64, Kernel)> {
+    match *kernel {
+        Kernel::Sigmoid { amplitude, scale, shift } => [1.0, 0.5, 0.25]
+            .map(|factor| (factor, Kernel::Sigmoid { amplitude, scale: factor * scale, shift }))
+            .to_vec(),
+        _ => vec![(1.0, kernel.clone())],
+    }
 }

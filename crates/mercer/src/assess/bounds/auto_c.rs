@@ -51,11 +51,25 @@ pub struct AutoC {
     pub tol: f64,
     /// Which equation.
     pub rule: CRule,
+    /// `sum xi` over errors; none: measured on each machine.
+    pub c2: Option<f64>,
+    /// Machines are trained with this many times the equation's C. 1 unless a published table is to be followed whose
+    /// machines were trained in other units than its equation.
+    pub unit: f64,
 }
 
 impl Default for AutoC {
     fn default() -> Self {
-        AutoC { c1: 1.0, eta: 0.2, start: 1e10, steps: 5, tol: 0.0, rule: CRule::Corrected }
+        AutoC {
+            c1: 1.0,
+            eta: 0.2,
+            start: 1e10,
+            steps: 5,
+            tol: 0.0,
+            rule: CRule::Corrected,
+            c2: None,
+            unit: 1.0,
+        }
     }
 }
 
@@ -64,7 +78,7 @@ impl Default for AutoC {
 pub struct CStep {
     /// C.
     pub c: f64,
-    /// `sum xi` over errors; 1 where there are none.
+    /// `sum xi` over errors, 1 where there are none; or what was given.
     pub c2: f64,
     /// Errors on the training rows.
     pub training_errors: usize,
@@ -74,7 +88,7 @@ pub struct CStep {
     pub norm: f64,
     /// c1 R^2 |w|^2.
     pub dimension: f64,
-    /// What the equation gives from here; none where it gives nothing: h is too large.
+    /// C of the next training by the equation; none where it gives nothing: h is too large.
     pub next: Option<f64>,
 }
 
@@ -154,7 +168,8 @@ impl AutoC {
         if params.kind != Kind::C || params.slack != Slack::Linear {
             return Err(Error::Unsupported("C is chosen for kind c with linear slack".into()));
         }
-        for (name, value) in [("c1", self.c1), ("start", self.start)] {
+        let c2 = self.c2.unwrap_or(1.0);
+        for (name, value) in [("c1", self.c1), ("c2", c2), ("start", self.start), ("unit", self.unit)] {
             if !(value > 0.0 && value.is_finite()) {
                 return Err(Error::param(name, value, "a number above 0"));
             }
@@ -168,7 +183,8 @@ impl AutoC {
     fn step(&self, machine: &Trained<'_>, radius2: f64, c: f64) -> CStep {
         let errors = machine.training_errors();
         let slack: f64 = machine.label.iter().zip(&machine.output).map(|(y, f)| (1.0 - y * f).max(0.0)).sum();
-        let c2 = if errors == 0 { 1.0 } else { slack / errors as f64 };
+        let measured = if errors == 0 { 1.0 } else { slack / errors as f64 };
+        let c2 = self.c2.unwrap_or(measured);
         let norm2 = machine.norm2();
         CStep {
             c,
@@ -177,7 +193,7 @@ impl AutoC {
             support: machine.support().len(),
             norm: norm2.sqrt(),
             dimension: self.c1 * radius2 * norm2,
-            next: self.next_c(radius2, norm2, machine.len(), c2),
+            next: self.next_c(radius2, norm2, machine.len(), c2).map(|c| self.unit * c),
         }
     }
 }
