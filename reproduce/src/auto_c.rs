@@ -194,7 +194,9 @@ fn digit_rows(lab: &Lab<'_>, (rule, digit, k): (&str, &str, usize), walked: &Wal
     };
     let (first, last) = (&steps[walked.step(1)], &steps[steps.len() - 1]);
     add("log10 C, step 1", None, first.c.log10(), Unit::One, Better::Near);
-    add("log10 C, last", Some(rounded(paper::C[k % 10].log10())), last.c.log10(), Unit::One, Better::Near);
+    // The table's own units are not those it prints.
+    let theirs = Some(rounded(paper::C[k % 10].log10())).filter(|_| rule != UNITS);
+    add("log10 C, last", theirs, last.c.log10(), Unit::One, Better::Near);
     add("errors at 1e10", None, walked.errors[0] as f64, Unit::Count, Better::Lower);
     add("step 1", None, walked.errors[walked.step(1)] as f64, Unit::Count, Better::Lower);
     add("last", None, walked.errors[steps.len() - 1] as f64, Unit::Count, Better::Lower);

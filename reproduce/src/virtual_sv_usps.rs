@@ -2,7 +2,8 @@
 //! the rest, C = 10, trained again on the support vectors of all ten and what transformations make of them.
 //!
 //! The control trains on all rows and their shifts: it costs far more and is hardly better. Beside C = 10 the same with
-//! the C that cross-validation on the training digits chooses for the plain machine; see `usps_kernels.rs` for why.
+//! C = 50, at which the paper's numbers of support vectors are met (see `usps_kernels.rs`), and with the C that
+//! cross-validation on the training digits chooses for the plain machine.
 
 use mercer::Result;
 use mercer::data::{Dataset, Transformations};
@@ -11,7 +12,7 @@ use mercer::model::svc::{SvcModel, SvcParams};
 
 use crate::Experiment;
 use crate::data::{Split, USPS, Usps};
-use crate::digits::{C, COSTS, error_percent, mean_support};
+use crate::digits::{C, C_BY_COUNTS, COSTS, error_percent, mean_support};
 use crate::kernels::{poly, rbf};
 use crate::lab::Lab;
 use crate::outcome::{Better, Chosen, Row, Unit};
@@ -23,6 +24,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     notes: &[
         "The paper does not say by how much it rotated: here 10 degrees either way, and one pixel for shifts.",
         "Virtual vectors are made of the images as the machines see them, smoothed or not.",
+        "C = 50: where the plain machines have as many support vectors as the paper counts.",
         "C by validation: the fewest errors of the plain machine in a two-fold cross-validation on the training digits.",
         "As in the paper every machine sees what is made of the support vectors of all ten; own: only of its own.",
     ],
@@ -55,6 +57,8 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
             let place = Place { group: copy.name().to_owned(), machine: name.to_owned(), c: C, copy };
             machines(lab, &place, &kernel, settings, &digits, &mut rows)?;
             if copy == Usps::Smoothed {
+                let (group, machine, c) = ("smoothed, C=50".into(), name.to_owned(), C_BY_COUNTS);
+                machines(lab, &Place { group, machine, c, copy }, &kernel, settings, &digits, &mut rows)?;
                 lab.step(format!("validating C for {name}"), 0, 1)?;
                 let c = lab.validated_cost(&kernel, &digits.train, &COSTS)?.c;
                 let (group, machine) = ("smoothed, C by validation".into(), format!("{name}, C={c}"));
@@ -74,8 +78,9 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
     // Groups stand together, whatever the order of work.
     rows.sort_by_key(|row| match row.group.as_str() {
         "smoothed" => 0,
-        "raw" => 2,
-        _ => 1,
+        "smoothed, C=50" => 1,
+        "raw" => 3,
+        _ => 2,
     });
     Ok(rows)
 }
