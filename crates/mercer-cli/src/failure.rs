@@ -24,8 +24,13 @@ pub(crate) enum Failure {
     },
     /// The library refused.
     Library(Box<Error>),
-    /// Ctrl-C was pressed, and what there is to say has been said.
-    Interrupted,
+    /// Ctrl-C was pressed, and what there was has been kept.
+    Interrupted {
+        /// Where it is.
+        message: String,
+        /// How to go on.
+        hint: String,
+    },
     /// Nobody reads what we print any more.
     Pipe,
     /// Printing failed otherwise.
@@ -51,7 +56,10 @@ impl Failure {
                 say(&message, hint.as_deref());
                 ExitCode::from(2)
             }
-            Failure::Interrupted => ExitCode::from(interrupt::CODE),
+            Failure::Interrupted { message, hint } => {
+                say(&message, Some(&hint));
+                ExitCode::from(interrupt::CODE)
+            }
             Failure::Library(error) if matches!(*error, Error::Cancelled) => {
                 say("interrupted: nothing was written", None);
                 ExitCode::from(interrupt::CODE)

@@ -5,11 +5,13 @@ mod args;
 mod commands;
 mod context;
 mod failure;
+mod files;
 mod interrupt;
 mod memory;
 mod model;
 mod progress;
 mod rows;
+mod saver;
 mod source;
 
 use std::process::ExitCode;

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use mercer::Error;
 use mercer::model::Model;
 
 use crate::failure::Failure;
@@ -12,14 +11,25 @@ pub(crate) fn read(file: &Path) -> Result<Model, Failure> {
     Ok(Model::read(file)?)
 }
 
-/// Fails where a file cannot be written because its folder is not there: before the work, not after it.
-pub(crate) fn can_write(file: &Path) -> Result<(), Failure> {
-    let folder = file.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    match std::fs::metadata(folder) {
-        Ok(about) if about.is_dir() => Ok(()),
-        Ok(_) => Err(Error::io(folder, std::io::ErrorKind::NotADirectory.into()).into()),
-        Err(e) => Err(Error::io(folder, e).into()),
-    }
+/// Where a model that is not finished goes: beside its place, never into it. None where the place is a device or a pipe.
+pub(crate) fn partial(out: &Path) -> Option<PathBuf> {
+    let stream = std::fs::metadata(out).is_ok_and(|about| !about.is_file());
+    (!stream).then(|| PathBuf::from(format!("{}{PARTIAL}", out.display())))
+}
+
+/// What the names of unfinished models end in.
+const PARTIAL: &str = ".partial";
+
+/// Where a model goes that is gone on with: an unfinished one becomes the one it was to be.
+pub(crate) fn whole(from: &Path) -> PathBuf {
+    let name = from.display().to_string();
+    name.strip_suffix(PARTIAL).filter(|name| !name.is_empty()).map_or(from.to_owned(), PathBuf::from)
+}
+
+/// Where an interrupted model goes: to its place where nothing is lost by it, else beside it.
+pub(crate) fn place_of_interrupted(out: &Path, replace: bool) -> PathBuf {
+    let lost = out.is_file() && !replace;
+    partial(out).filter(|_| lost).unwrap_or_else(|| out.to_owned())
 }
 
 /// Where the model of some data goes if nobody says: `iris.csv.gz` gives `iris.mercer`, in the current folder.
@@ -39,6 +49,15 @@ pub(crate) fn file_for(data: &Path) -> Result<PathBuf, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_unfinished_model_becomes_the_one_it_was_to_be() {
+        assert_eq!(partial(Path::new("a/m.mercer")), Some("a/m.mercer.partial".into()));
+        assert_eq!(partial(Path::new("/dev/null")), None);
+        assert_eq!(whole(Path::new("a/m.mercer.partial")), Path::new("a/m.mercer"));
+        assert_eq!(whole(Path::new("m.mercer")), Path::new("m.mercer"));
+        assert_eq!(whole(Path::new(".partial")), Path::new(".partial"));
+    }
 
     #[test]
     fn models_are_called_after_their_data() {

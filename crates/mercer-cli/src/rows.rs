@@ -25,10 +25,15 @@ pub(crate) fn like(data: &Dataset, points: Points) -> Result<Dataset> {
     Ok(out)
 }
 
+/// Whether a path is one of a folder of pictures.
+pub(crate) fn is_folder(path: &Path) -> bool {
+    path.is_dir() || path.to_string_lossy().ends_with('/')
+}
+
 /// Writes rows as the file's name asks: numbers; a picture, or a sheet of them, where it ends in `.png` or `.pgm`; a
 /// folder of pictures where it ends in `/` or is one.
 pub(crate) fn write(file: &Path, data: &Dataset, levels: Option<Levels>) -> Result<()> {
-    let folder = file.is_dir() || file.to_string_lossy().ends_with('/');
+    let folder = is_folder(file);
     let format = Format::of_path(file).filter(|format| matches!(format, Format::Png | Format::Pnm));
     if !folder && format.is_none() {
         return io::write(file, data);

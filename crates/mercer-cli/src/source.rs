@@ -61,6 +61,11 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
+    /// Files that are read besides the data.
+    pub(crate) fn files(&self) -> Option<&Path> {
+        self.labels.as_deref()
+    }
+
     /// Reads a file, or standard input where the file is `-`.
     pub(crate) fn read(&self, file: &Path) -> Result<Dataset, Failure> {
         Source::new(file)?.read(self, &self.options())

@@ -68,6 +68,7 @@ pub(crate) fn fit(
             targets: &targets,
             weights: weights.as_deref(),
             gram: gram.as_ref().map(|m| m as _),
+            keeper: None,
         };
         Ok(named(learner.fit(sample, Par::new(threads), watch)?, columns))
     })?;

@@ -8,7 +8,8 @@ use mercer::report::Bounded;
 
 use crate::commands::Command;
 use crate::context::Context;
-use crate::failure::Done;
+use crate::failure::{Done, Failure};
+use crate::files::Files;
 use crate::model;
 use crate::progress::Progress;
 use crate::source::{self, Reading};
@@ -42,6 +43,10 @@ pub(crate) struct Bound {
 
 impl Command for Bound {
     const PATH: &'static [&'static str] = &["bounds"];
+
+    fn files(&self) -> Result<Files, Failure> {
+        Ok(Files::none().reads([&self.model, &self.file]).reads(self.reading.files()))
+    }
 
     fn run(self, context: &Context) -> Done {
         let model = model::read(&self.model)?;

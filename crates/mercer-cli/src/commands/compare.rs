@@ -8,7 +8,8 @@ use mercer::report::Compared;
 
 use crate::commands::Command;
 use crate::context::Context;
-use crate::failure::Done;
+use crate::failure::{Done, Failure};
+use crate::files::Files;
 use crate::model;
 use crate::source::{self, Reading};
 
@@ -40,6 +41,10 @@ pub(crate) struct Compare {
 
 impl Command for Compare {
     const PATH: &'static [&'static str] = &["compare"];
+
+    fn files(&self) -> Result<Files, Failure> {
+        Ok(Files::none().reads([&self.first, &self.second, &self.file]).reads(self.reading.files()))
+    }
 
     fn run(self, context: &Context) -> Done {
         let (first, second) = (model::read(&self.first)?, model::read(&self.second)?);

@@ -6,7 +6,8 @@ use clap_complete::Shell;
 use crate::args;
 use crate::commands::Command;
 use crate::context::{self, Context};
-use crate::failure::Done;
+use crate::failure::{Done, Failure};
+use crate::files::Files;
 
 /// Print completions for a shell
 #[derive(Debug, Args)]
@@ -22,6 +23,10 @@ pub(crate) struct Completions {
 
 impl Command for Completions {
     const PATH: &'static [&'static str] = &["completions"];
+
+    fn files(&self) -> Result<Files, Failure> {
+        Ok(Files::none())
+    }
 
     fn run(self, _: &Context) -> Done {
         let mut script = Vec::new();

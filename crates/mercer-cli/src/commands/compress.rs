@@ -14,7 +14,8 @@ use mercer::{Error, Par, Result};
 use crate::commands::Command;
 use crate::commands::convert::To;
 use crate::context::Context;
-use crate::failure::Done;
+use crate::failure::{Done, Failure};
+use crate::files::Files;
 use crate::model;
 use crate::progress::Progress;
 use crate::source::Reading;
@@ -108,8 +109,12 @@ fn method(name: &str) -> std::result::Result<Method, String> {
 impl Command for Compress {
     const PATH: &'static [&'static str] = &["compress"];
 
+    fn files(&self) -> Result<Files, Failure> {
+        let files = Files::none().reads([&self.model]).reads(&self.file).reads(self.reading.files());
+        Ok(files.writes([&self.out]).writes(&self.report))
+    }
+
     fn run(self, context: &Context) -> Done {
-        model::can_write(&self.out)?;
         let whole = model::read(&self.model)?;
         // Only LIBSVM's files leave the number of columns open.
         let to = self.to.unwrap_or(if whole.any_columns { To::Libsvm } else { To::Safetensors });

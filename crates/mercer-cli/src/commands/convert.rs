@@ -10,7 +10,8 @@ use mercer::{Error, Result};
 
 use crate::commands::Command;
 use crate::context::Context;
-use crate::failure::Done;
+use crate::failure::{Done, Failure};
+use crate::files::Files;
 use crate::model;
 
 /// Write a model in another format
@@ -77,8 +78,11 @@ impl To {
 impl Command for Convert {
     const PATH: &'static [&'static str] = &["convert"];
 
+    fn files(&self) -> Result<Files, Failure> {
+        Ok(Files::none().reads([&self.model]).writes([&self.out]))
+    }
+
     fn run(self, context: &Context) -> Done {
-        model::can_write(&self.out)?;
         let model = model::read(&self.model)?;
         let (format, remark) = self.to.write(&model, &self.out)?;
         context.tell(&Converted::new(self.out, format, remark))

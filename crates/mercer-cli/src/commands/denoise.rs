@@ -12,6 +12,7 @@ use super::pca::components;
 use crate::commands::Command;
 use crate::context::Context;
 use crate::failure::{Done, Failure};
+use crate::files::Files;
 use crate::progress::Progress;
 use crate::source::{self, Reading};
 use crate::{interrupt, model, rows};
@@ -101,10 +102,13 @@ impl Job {
 impl Command for Denoise {
     const PATH: &'static [&'static str] = &["denoise"];
 
+    fn files(&self) -> Result<Files, Failure> {
+        let files = Files::none().reads([&self.file]).reads(&self.model).reads(&self.train);
+        Ok(files.reads(self.reading.files()).writes_rows(&self.out).writes(&self.report))
+    }
+
     fn run(self, context: &Context) -> Done {
         interrupt::listen();
-        model::can_write(&self.out)?;
-        self.report.as_deref().map_or(Ok(()), model::can_write)?;
         let back = PreimageParams { seed: context.seed, ..PreimageParams::default() };
         let (denoiser, job) = self.denoiser(&back, context)?;
         let mut watch = Progress::new(context).watch();

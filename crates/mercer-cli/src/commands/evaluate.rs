@@ -8,7 +8,8 @@ use mercer::report::{Evaluated, evaluated_page};
 
 use crate::commands::Command;
 use crate::context::Context;
-use crate::failure::Done;
+use crate::failure::{Done, Failure};
+use crate::files::Files;
 use crate::model;
 use crate::source::{self, Reading};
 
@@ -41,8 +42,12 @@ pub(crate) struct Evaluate {
 impl Command for Evaluate {
     const PATH: &'static [&'static str] = &["evaluate"];
 
+    fn files(&self) -> Result<Files, Failure> {
+        let files = Files::none().reads([&self.file, &self.model]).reads(self.reading.files());
+        Ok(files.writes(&self.report))
+    }
+
     fn run(self, context: &Context) -> Done {
-        self.report.as_deref().map_or(Ok(()), model::can_write)?;
         let model = model::read(&self.model)?;
         let data = self.reading.read_by(&self.file, &model)?;
         let evaluation = Evaluation::new(&model, &data, context.par)?;

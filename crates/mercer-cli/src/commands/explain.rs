@@ -7,7 +7,8 @@ use mercer::report::{Explained, explained_page};
 
 use crate::commands::Command;
 use crate::context::Context;
-use crate::failure::Done;
+use crate::failure::{Done, Failure};
+use crate::files::Files;
 use crate::model;
 use crate::progress::Progress;
 use crate::source::{self, Reading};
@@ -41,8 +42,12 @@ pub(crate) struct Explain {
 impl Command for Explain {
     const PATH: &'static [&'static str] = &["explain"];
 
+    fn files(&self) -> Result<Files, Failure> {
+        let files = Files::none().reads([&self.model]).reads(&self.file).reads(self.reading.files());
+        Ok(files.writes(&self.report))
+    }
+
     fn run(self, context: &Context) -> Done {
-        self.report.as_deref().map_or(Ok(()), model::can_write)?;
         let model = model::read(&self.model)?;
         let data = self.file.as_ref().map(|file| self.reading.read_by(file, &model)).transpose()?;
         let mut watch = Progress::new(context).watch();

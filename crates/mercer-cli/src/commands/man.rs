@@ -11,6 +11,7 @@ use crate::args::{self, Format};
 use crate::commands::Command;
 use crate::context::{self, Context};
 use crate::failure::{Done, Failure};
+use crate::files::Files;
 
 /// Print the manual page, or write one for each command
 #[derive(Debug, Args)]
@@ -25,6 +26,10 @@ pub(crate) struct Man {
 
 impl Command for Man {
     const PATH: &'static [&'static str] = &["man"];
+
+    fn files(&self) -> Result<Files, Failure> {
+        Ok(Files::none().fills(&self.out))
+    }
 
     fn run(self, context: &Context) -> Done {
         let mut root = args::plain_command();

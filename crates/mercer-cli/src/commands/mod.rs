@@ -23,6 +23,7 @@ use clap::{ArgMatches, Args};
 
 use crate::context::Context;
 use crate::failure::{Done, Failure};
+use crate::files::Files;
 
 /// Every command, in the order they are shown.
 pub(crate) static ALL: &[Entry] = &[
@@ -78,6 +79,9 @@ pub(crate) trait Command: Args {
     /// The words that call it.
     const PATH: &'static [&'static str];
 
+    /// What it reads and writes: looked at before it runs.
+    fn files(&self) -> Result<Files, Failure>;
+
     /// Does it.
     fn run(self, context: &Context) -> Done;
 }
@@ -97,5 +101,7 @@ const fn entry<C: Command>() -> Entry {
 }
 
 fn run<C: Command>(matches: &ArgMatches, context: &Context) -> Done {
-    C::from_arg_matches(matches).map_err(Failure::Clap)?.run(context)
+    let command = C::from_arg_matches(matches).map_err(Failure::Clap)?;
+    command.files()?.check()?;
+    command.run(context)
 }

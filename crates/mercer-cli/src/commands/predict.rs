@@ -14,6 +14,7 @@ use crate::args::Format;
 use crate::commands::Command;
 use crate::context::{self, Context};
 use crate::failure::{Done, Failure};
+use crate::files::Files;
 use crate::model;
 use crate::source::Reading;
 
@@ -66,6 +67,11 @@ pub(crate) struct Predict {
 
 impl Command for Predict {
     const PATH: &'static [&'static str] = &["predict"];
+
+    fn files(&self) -> Result<Files, Failure> {
+        let files = Files::none().reads([&self.file, &self.model]).reads(&self.reject_on);
+        Ok(files.reads(self.reading.files()).writes(&self.out))
+    }
 
     fn run(self, context: &Context) -> Done {
         let mut model = model::read(&self.model)?;

@@ -7,7 +7,8 @@ use mercer_reproduce::{ALL, Lab, List, Settings};
 
 use crate::commands::Command;
 use crate::context::Context;
-use crate::failure::Done;
+use crate::failure::{Done, Failure};
+use crate::files::Files;
 use crate::progress::Progress;
 
 /// Run an experiment of the papers, their numbers beside Mercer's
@@ -44,6 +45,10 @@ fn after_help() -> String {
 
 impl Command for Reproduce {
     const PATH: &'static [&'static str] = &["reproduce"];
+
+    fn files(&self) -> Result<Files, Failure> {
+        Ok(Files::none().writes(&self.report))
+    }
 
     fn run(self, context: &Context) -> Done {
         let Some(name) = self.name else {

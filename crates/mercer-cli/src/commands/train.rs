@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use mercer::assess::{Tuning, tune};
+use mercer::data::io::same_place;
 use mercer::data::{Dataset, Stages};
 use mercer::model::param::ParamSpec;
 use mercer::model::{Learner, LearnerEntry, Model, Plan, Scaling, Task, Wishes};
@@ -15,7 +16,9 @@ use serde_json::{Value, json};
 use crate::commands::Command;
 use crate::context::Context;
 use crate::failure::{Done, Failure};
+use crate::files::Files;
 use crate::progress::Progress;
+use crate::saver::Saver;
 use crate::source::{self, Reading};
 use crate::{interrupt, model};
 
@@ -23,7 +26,8 @@ use crate::{interrupt, model};
 ///
 /// Everything but the data can be left out. The task follows from the labels, columns are scaled where their ranges
 /// differ much, and the kernel is a Gaussian as wide as the median distance between rows; what was chosen is printed with
-/// its reason. Ctrl-C stops the training and keeps what there is in the model file; --resume goes on from it.
+/// its reason. Ctrl-C stops the training and keeps what there is, in MODEL or, where that exists, in MODEL.partial. A long
+/// training is also saved to MODEL.partial every few seconds, in case it is killed. --resume goes on from either.
 #[derive(Debug, Args)]
 #[command(after_help = after_help(None))]
 pub(crate) struct Train {
@@ -37,6 +41,10 @@ pub(crate) struct Train {
 
 impl Command for Train {
     const PATH: &'static [&'static str] = &["train"];
+
+    fn files(&self) -> Result<Files, Failure> {
+        self.training.files()
+    }
 
     fn run(self, context: &Context) -> Done {
         self.training.run(self.task.map(Task::from), context)
@@ -56,6 +64,10 @@ pub(crate) struct Novelty {
 
 impl Command for Novelty {
     const PATH: &'static [&'static str] = &["novelty"];
+
+    fn files(&self) -> Result<Files, Failure> {
+        self.training.files()
+    }
 
     fn run(self, context: &Context) -> Done {
         self.training.run(Some(Task::Novelty), context)
@@ -79,6 +91,10 @@ pub(crate) struct Cluster {
 
 impl Command for Cluster {
     const PATH: &'static [&'static str] = &["cluster"];
+
+    fn files(&self) -> Result<Files, Failure> {
+        self.training.files()
+    }
 
     fn run(mut self, context: &Context) -> Done {
         self.training.learner.get_or_insert_with(|| "kmeans".into());
@@ -152,6 +168,14 @@ struct Training {
     /// Go on with a training that was stopped, on the same data
     #[arg(long, value_name = "MODEL", conflicts_with_all = SETTINGS)]
     resume: Option<PathBuf>,
+
+    /// Let an interrupted training replace MODEL, and this one replace a MODEL.partial
+    #[arg(long)]
+    force: bool,
+
+    /// Save a long training to MODEL.partial every so many seconds; 0 is never
+    #[arg(long, value_name = "S", default_value_t = SAVE_EVERY, value_parser = seconds)]
+    save_every: f64,
 
     /// Also write an HTML page with pictures
     #[arg(long, value_name = "FILE")]
@@ -251,6 +275,9 @@ struct Training {
     reading: Reading,
 }
 
+/// Seconds between two saves of a training, where nobody says.
+const SAVE_EVERY: f64 = 10.0;
+
 /// Seconds a search for C may take, where nobody says.
 const SEARCH: f64 = 60.0;
 
@@ -286,15 +313,19 @@ const SETTINGS: [&str; 25] = [
 impl Training {
     fn run(self, task: Option<Task>, context: &Context) -> Done {
         interrupt::listen();
+        let out = self.place()?;
         if let Some(from) = &self.resume {
-            return self.go_on(from, task, context);
+            return self.go_on(from, out, task, context);
         }
-        let out = match &self.out {
-            Some(out) => out.clone(),
-            None => model::file_for(&self.file)?,
-        };
-        model::can_write(&out)?;
-        self.report.as_deref().map_or(Ok(()), model::can_write)?;
+        if let Some(partial) = model::partial(&out).filter(|partial| partial.exists() && !self.force) {
+            return Err(Failure::usage(
+                format!("{} holds a training that was not finished", partial.display()),
+                format!(
+                    "--resume {} goes on with it; --force begins again and replaces it",
+                    partial.display()
+                ),
+            ));
+        }
         let wishes = self.wishes(task, context)?;
         let implied = wishes.learner.as_deref().map(Learner::find).transpose()?.map(|entry| entry.tasks);
         let task = task.or(match implied {
@@ -309,8 +340,34 @@ impl Training {
         if self.c == Some(OrAuto::Auto) {
             self.search(&mut plan, context)?;
         }
-        let (model, gaps) = watched(&plan, context, |watch| plan.fit(context.par, watch))?;
-        self.finish(&data, &plan, &model, &gaps, out, context)
+        let saver = self.saver(&out, None);
+        let (model, gaps) = watched(&plan, context, |watch| saver.fit(&plan, context, watch))?;
+        self.finish(&data, &plan, &model, &gaps, &saver, context)
+    }
+
+    /// Where the model goes.
+    fn place(&self) -> Result<PathBuf, Failure> {
+        match (&self.out, &self.resume) {
+            (Some(out), _) => Ok(out.clone()),
+            (None, Some(from)) => Ok(model::whole(from)),
+            (None, None) => model::file_for(&self.file),
+        }
+    }
+
+    fn files(&self) -> Result<Files, Failure> {
+        let out = self.place()?;
+        let files = Files::none().reads([&self.file]).reads(&self.features).reads(self.reading.files());
+        let partial = model::partial(&out);
+        // A training that goes on may end in the file it came from.
+        let own = |from: &&PathBuf| {
+            [Some(&out), partial.as_ref()].into_iter().flatten().any(|p| same_place(p, from))
+        };
+        let files = files.reads(self.resume.as_ref().filter(|from| !own(from)));
+        Ok(files.writes([&out]).writes(&partial).writes(&self.report))
+    }
+
+    fn saver<'a>(&self, out: &Path, from: Option<&'a Model>) -> Saver<'a> {
+        Saver::new(out, from, self.save_every)
     }
 
     /// Lets cross-validation choose C and, unless it was given, the kernel.
@@ -334,11 +391,8 @@ impl Training {
         Ok(())
     }
 
-    fn go_on(&self, from: &Path, task: Option<Task>, context: &Context) -> Done {
+    fn go_on(&self, from: &Path, out: PathBuf, task: Option<Task>, context: &Context) -> Done {
         let before = model::read(from)?;
-        let out = self.out.clone().unwrap_or_else(|| from.to_path_buf());
-        model::can_write(&out)?;
-        self.report.as_deref().map_or(Ok(()), model::can_write)?;
         if let Some(task) = task.filter(|&task| task != before.task()) {
             return Err(Failure::usage(
                 format!("{} was trained to {}, not to {}", from.display(), before.task().verb(), task.verb()),
@@ -348,8 +402,9 @@ impl Training {
         let data = self.reading.read_by(&self.file, &before)?;
         let mut plan = Plan::resuming(&before, &data, context.par)?;
         plan.learner.set("memory", json!(context.memory))?;
-        let (model, gaps) = watched(&plan, context, |watch| plan.resume(&before, context.par, watch))?;
-        self.finish(&data, &plan, &model, &gaps, out, context)
+        let saver = self.saver(&out, Some(&before));
+        let (model, gaps) = watched(&plan, context, |watch| saver.fit(&plan, context, watch))?;
+        self.finish(&data, &plan, &model, &gaps, &saver, context)
     }
 
     fn finish(
@@ -358,16 +413,36 @@ impl Training {
         plan: &Plan<'_>,
         model: &Model,
         gaps: &[(f64, f64)],
-        out: PathBuf,
+        saver: &Saver<'_>,
         context: &Context,
     ) -> Done {
+        let stopped = model.info().stop == Stop::Cancelled;
+        let resumed = |file: &Path| self.resume.as_ref().is_some_and(|from| same_place(from, file));
+        let out = if stopped {
+            model::place_of_interrupted(&saver.out, self.force || resumed(&saver.out))
+        } else {
+            saver.out.clone()
+        };
         model.save(&out)?;
-        let trained = Trained::new(source::name(&self.file), data, plan, model, out, context.par)?;
+        // What was saved on the way, or gone on from, is in the model now.
+        let over = |partial: &&PathBuf| **partial != out && (saver.saved() || resumed(partial));
+        if let Some(partial) = saver.partial.as_ref().filter(over) {
+            let _ = std::fs::remove_file(partial);
+        }
+        let trained = Trained::new(source::name(&self.file), data, plan, model, out.clone(), context.par)?;
         context.tell(&trained)?;
         if let Some(file) = &self.report {
             context.write_page(file, &trained_page(&trained, model, data, gaps, context.par)?)?;
         }
-        if model.info().stop == Stop::Cancelled { Err(Failure::Interrupted) } else { Ok(()) }
+        if !stopped {
+            return Ok(());
+        }
+        let kept =
+            if out == saver.out { String::new() } else { format!("; {} is as it was", saver.out.display()) };
+        Err(Failure::Interrupted {
+            message: format!("interrupted: the model so far is in {}{kept}", out.display()),
+            hint: format!("`mercer train {} --resume {}` goes on", self.file.display(), out.display()),
+        })
     }
 
     fn wishes(&self, task: Option<Task>, context: &Context) -> Result<Wishes, Failure> {
@@ -542,6 +617,11 @@ fn settings(
         out.push((spec.name, value));
     }
     Ok(out)
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|s| *s >= 0.0 && s.is_finite());
+    number.ok_or_else(|| "expected a number of seconds".into())
 }
 
 fn or_auto(text: &str) -> Result<OrAuto, String> {

@@ -7,11 +7,13 @@ use mercer::assess::{Splits, Tuning, by_factors, tune};
 use mercer::data::Labels;
 use mercer::model::{Learner, Plan, Task};
 use mercer::report::{Tuned, tuned_page};
+use mercer::watch::Stop;
 
 use crate::commands::Command;
 use crate::commands::train::{scaling, wishes_for};
 use crate::context::Context;
 use crate::failure::{Done, Failure};
+use crate::files::Files;
 use crate::progress::Progress;
 use crate::source::{self, Reading};
 use crate::{interrupt, model};
@@ -158,10 +160,13 @@ fn named_range(text: &str) -> Result<(String, Range), String> {
 impl Command for Tune {
     const PATH: &'static [&'static str] = &["tune"];
 
+    fn files(&self) -> Result<Files, Failure> {
+        let files = Files::none().reads([&self.file]).reads(&self.groups).reads(self.reading.files());
+        Ok(files.writes(&self.out).writes(&self.report).goes_on_with(&self.checkpoint))
+    }
+
     fn run(self, context: &Context) -> Done {
         interrupt::listen();
-        self.out.as_deref().map_or(Ok(()), model::can_write)?;
-        self.report.as_deref().map_or(Ok(()), model::can_write)?;
         let task = match self.learner.as_deref().map(Learner::find).transpose()?.map(|entry| entry.tasks) {
             Some([only]) => Some(*only),
             _ => None,
@@ -179,7 +184,21 @@ impl Command for Tune {
         let mut watch = Progress::new(context).watch();
         let found = tune(&mut plan, &tuning, context.par, &mut watch)?;
         if let Some(out) = &self.out {
-            plan.fit(context.par, &mut watch)?.save(out)?;
+            let model = plan.fit(context.par, &mut watch)?;
+            if model.info().stop == Stop::Cancelled {
+                let file = model::place_of_interrupted(out, false);
+                model.save(&file)?;
+                drop(watch);
+                return Err(Failure::Interrupted {
+                    message: format!("interrupted: the model so far is in {}", file.display()),
+                    hint: format!(
+                        "`mercer train {} --resume {}` goes on",
+                        self.file.display(),
+                        file.display()
+                    ),
+                });
+            }
+            model.save(out)?;
         }
         drop(watch);
         let report = Tuned::new(source::name(&self.file), data.len(), &found, self.out.clone());

@@ -2,15 +2,14 @@
 
 #![cfg(unix)]
 
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::run::Folder;
 
-#[test]
-fn ctrl_c_keeps_what_there_is_and_resume_ends_where_it_would_have_ended() {
+/// Clashing labels at a large C: thousands of steps.
+fn slow() -> Folder {
     let folder = Folder::new();
-    // Clashing labels at a large C: thousands of steps.
     folder.mercer("data toy banana a.csv --rows 2000 --seed 1 -q").fine();
     let text: String = folder
         .read("a.csv")
@@ -21,14 +20,24 @@ fn ctrl_c_keeps_what_there_is_and_resume_ends_where_it_would_have_ended() {
             _ => format!("{line}\n"),
         })
         .collect();
-    let folder = folder.with("a.csv", text);
-    let slow = ["train", "a.csv", "--gamma", "30", "-c", "100000", "--tol", "1e-6", "--threads", "1"];
-    let mut child = folder
-        .command(&[&slow[..], &["-o", "cut.mercer"]].concat())
+    folder.with("a.csv", text)
+}
+
+const SLOW: [&str; 10] =
+    ["train", "a.csv", "--gamma", "30", "-c", "100000", "--tol", "1e-6", "--threads", "1"];
+
+/// Starts a slow training.
+fn started(folder: &Folder, more: &[&str]) -> Child {
+    folder
+        .command(&[&SLOW[..], more].concat())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .expect("starts");
+        .expect("starts")
+}
+
+/// Sends Ctrl-C after a while; returns what was said on both streams.
+fn interrupted(mut child: Child) -> (String, String) {
     std::thread::sleep(Duration::from_millis(1500));
     assert!(child.try_wait().expect("a child").is_none(), "the problem is not slow enough to interrupt");
     let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill is there");
@@ -36,12 +45,21 @@ fn ctrl_c_keeps_what_there_is_and_resume_ends_where_it_would_have_ended() {
     let asked = Instant::now();
     let output = child.wait_with_output().expect("ends");
     assert!(asked.elapsed() < Duration::from_secs(20), "it took too long to stop");
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert_eq!(output.status.code(), Some(130), "{text} {}", String::from_utf8_lossy(&output.stderr));
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!(output.status.code(), Some(130), "{out} {err}");
+    (out, err)
+}
+
+#[test]
+fn ctrl_c_keeps_what_there_is_and_resume_ends_where_it_would_have_ended() {
+    let folder = slow();
+    let (text, err) = interrupted(started(&folder, &["-o", "cut.mercer"]));
     assert!(text.contains("mercer train a.csv --resume cut.mercer"), "{text}");
+    assert!(err.starts_with("error: interrupted: the model so far is in cut.mercer\n"), "{err}");
 
     folder.mercer("train a.csv --resume cut.mercer --threads 1 -o whole.mercer -q").fine();
-    folder.mercer_args(&[&slow[..], &["-o", "once.mercer", "-q"]].concat()).fine();
+    folder.mercer_args(&[&SLOW[..], &["-o", "once.mercer", "-q"]].concat()).fine();
     let answers = |model: &str| folder.mercer(&format!("predict a.csv {model}")).fine().out;
     let (resumed, once) = (answers("whole.mercer"), answers("once.mercer"));
     let apart = resumed.lines().zip(once.lines()).filter(|(a, b)| a != b).count();
@@ -49,4 +67,59 @@ fn ctrl_c_keeps_what_there_is_and_resume_ends_where_it_would_have_ended() {
     folder
         .mercer("train a.csv --resume whole.mercer")
         .fails(1, "error: this model's training came to its end: there is nothing to go on with\n");
+    assert!(!folder.path("whole.mercer.partial").exists() && !folder.path("once.mercer.partial").exists());
+}
+
+#[test]
+fn an_interrupted_training_leaves_a_finished_model_alone() {
+    let folder = slow();
+    folder.mercer("train a.csv -o m.mercer -q").fine();
+    let whole = std::fs::read(folder.path("m.mercer")).expect("there");
+    let (text, err) = interrupted(started(&folder, &["-o", "m.mercer"]));
+    assert_eq!(std::fs::read(folder.path("m.mercer")).expect("there"), whole);
+    assert!(text.contains("mercer train a.csv --resume m.mercer.partial"), "{text}");
+    let told = "error: interrupted: the model so far is in m.mercer.partial; m.mercer is as it was\n\
+                hint: `mercer train a.csv --resume m.mercer.partial` goes on\n";
+    assert_eq!(err, told);
+    // Begun again, it would be lost.
+    folder.mercer("train a.csv -o m.mercer").fails(
+        2,
+        "error: m.mercer.partial holds a training that was not finished\n\
+         hint: --resume m.mercer.partial goes on with it; --force begins again and replaces it\n",
+    );
+    folder.mercer("train a.csv --resume m.mercer.partial --threads 1 -q").fine();
+    assert!(!folder.path("m.mercer.partial").exists(), "it is in the model now");
+    assert_ne!(std::fs::read(folder.path("m.mercer")).expect("there"), whole);
+
+    let (_, err) = interrupted(started(&folder, &["-o", "m.mercer", "--force"]));
+    assert!(err.starts_with("error: interrupted: the model so far is in m.mercer\n"), "{err}");
+    assert!(!folder.path("m.mercer.partial").exists());
+}
+
+#[test]
+fn a_training_that_is_killed_goes_on_from_its_last_save() {
+    let folder = slow();
+    let mut child = started(&folder, &["-o", "m.mercer", "--save-every", "0.2"]);
+    let begun = Instant::now();
+    while !folder.path("m.mercer.partial").exists() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "nothing was saved");
+        assert!(child.try_wait().expect("a child").is_none(), "the problem is not slow enough to kill");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    child.kill().expect("its own child");
+    child.wait().expect("ends");
+    assert!(!folder.path("m.mercer").exists(), "a save never goes to the model's own place");
+    // What was saved predicts, and is known not to be finished.
+    folder.mercer("predict a.csv m.mercer.partial -o p.csv -q").fine();
+    folder.mercer("train a.csv --resume m.mercer.partial --threads 1 -q").fine();
+    assert!(folder.path("m.mercer").exists() && !folder.path("m.mercer.partial").exists());
+    folder.mercer_args(&[&SLOW[..], &["-o", "once.mercer", "-q"]].concat()).fine();
+    let answers = |model: &str| folder.mercer(&format!("predict a.csv {model}")).fine().out;
+    assert_eq!(answers("m.mercer"), answers("once.mercer"));
+    // Saving on the way changes nothing about what comes out, and leaves nothing behind.
+    folder.mercer_args(&[&SLOW[..], &["-o", "saved.mercer", "--save-every", "0.1", "-q"]].concat()).fine();
+    assert!(!folder.path("saved.mercer.partial").exists());
+    let decisions = |model: &str| folder.mercer(&format!("predict a.csv {model} --decision")).fine().out;
+    assert_eq!(decisions("saved.mercer"), decisions("once.mercer"));
 }

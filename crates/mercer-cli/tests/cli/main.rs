@@ -12,6 +12,8 @@ mod learners;
 mod libsvm;
 mod manners;
 mod newcomer;
+mod outputs;
+mod pairs;
 mod pca;
 mod refusals;
 mod reproduce;

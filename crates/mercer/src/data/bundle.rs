@@ -1,16 +1,20 @@
 //! The file all models are kept in: named tensors and JSON metadata in one safetensors file.
 //!
-//! Written atomically (temporary file beside it, fsync, rename). Reading trusts nothing: the magic, the version, the
-//! shapes, the sizes and every float are checked before anything is built from them, and nothing is allocated that the
-//! file does not hold.
+//! Written as all files are ([`crate::data::io::write_atomic`]). Reading trusts nothing: the checksum, the magic, the
+//! version, the shapes, the sizes and every float are checked before anything is built from them, and nothing is allocated
+//! that the file does not hold.
+//!
+//! The checksum is the CRC-32 of the whole file, header and tensors, with zeros in its own place; it stands in the metadata
+//! as `crc32`. A changed bit anywhere is therefore an error, or it is in the word `crc32` itself and changes nothing else.
+//! Files without one, of before there was one, are read.
 
 use std::collections::{BTreeMap, HashMap};
-use std::io::Write;
 use std::path::Path;
 
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde_json::Value;
 
+use super::io::write_atomic;
 use crate::error::{Error, Result};
 
 /// What the metadata's `format` says.
@@ -19,6 +23,8 @@ const MAGIC: &str = "mercer";
 const VERSION: u64 = 1;
 /// The metadata entry that holds everything that is not a tensor.
 const META: &str = "mercer";
+/// The place of the checksum before it is known.
+const UNKNOWN: &str = "00000000";
 
 /// A tensor: its shape and its values.
 #[derive(Debug, Clone, PartialEq)]
@@ -95,22 +101,24 @@ impl Bundle {
             })
             .collect::<std::result::Result<Vec<_>, _>>()
             .map_err(|e| Error::shape("tensor", e, "a shape that fits its values"))?;
-        let head = serde_json::json!({ "format": MAGIC, "version": VERSION, "body": self.meta });
-        let meta = HashMap::from([(META.to_owned(), head.to_string())]);
-        safetensors::serialize(views, Some(meta))
-            .map_err(|e| Error::shape("model", e, "tensors that can be written"))
+        // In this order: nothing that a model's own metadata hold stands behind the checksum.
+        let head =
+            format!(r#"{{"body":{},"crc32":"{UNKNOWN}","format":"{MAGIC}","version":{VERSION}}}"#, self.meta);
+        let meta = HashMap::from([(META.to_owned(), head)]);
+        let mut bytes = safetensors::serialize(views, Some(meta))
+            .map_err(|e| Error::shape("model", e, "tensors that can be written"))?;
+        let sum = crc32(&[&bytes]);
+        let at = place_of_sum(&bytes, UNKNOWN).ok_or_else(|| {
+            Error::shape("model", "metadata without a place for the checksum", "tensors that can be written")
+        })?;
+        bytes[at..at + UNKNOWN.len()].copy_from_slice(sum.as_bytes());
+        Ok(bytes)
     }
 
     /// Writes the file so that a reader sees the old one or the new one, never half of one.
     pub fn save(&self, path: &Path) -> Result<()> {
         let bytes = self.to_bytes()?;
-        let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let io = |e| Error::io(path, e);
-        let mut file = tempfile::NamedTempFile::new_in(folder).map_err(io)?;
-        file.write_all(&bytes).map_err(io)?;
-        file.as_file().sync_all().map_err(io)?;
-        file.persist(path).map_err(|e| io(e.error))?;
-        Ok(())
+        write_atomic(path, |out| out.write_all(&bytes).map_err(|e| Error::io(path, e)))
     }
 
     /// Reads a file.
@@ -132,6 +140,7 @@ impl Bundle {
             .and_then(|m| m.get(META))
             .ok_or("a safetensors file, but not one of Mercer's")?;
         let head: Value = serde_json::from_str(text).map_err(|e| format!("metadata is not JSON: {e}"))?;
+        check_sum(bytes, &head)?;
         if head["format"] != MAGIC {
             return Err(format!("format is {}, expected \"{MAGIC}\"", head["format"]));
         }
@@ -150,6 +159,38 @@ impl Bundle {
             tensors.insert(name, Tensor { shape: view.shape().to_vec(), values });
         }
         Ok(Bundle { meta: head["body"].clone(), tensors })
+    }
+}
+
+/// The CRC-32 of bytes in pieces, as it is written.
+fn crc32(pieces: &[&[u8]]) -> String {
+    let mut crc = flate2::Crc::new();
+    pieces.iter().for_each(|piece| crc.update(piece));
+    format!("{:08x}", crc.sum())
+}
+
+/// Where the checksum stands in a file: in JSON inside a JSON string, behind whatever a model's own metadata hold.
+fn place_of_sum(bytes: &[u8], sum: &str) -> Option<usize> {
+    let before = br#"\"crc32\":\""#;
+    let needle = [&before[..], sum.as_bytes()].concat();
+    let header = 8 + usize::try_from(u64::from_le_bytes(*bytes.first_chunk()?)).ok()?;
+    let at = bytes.get(..header)?.windows(needle.len()).rposition(|w| w == needle)?;
+    Some(at + before.len())
+}
+
+/// Compares a file with the checksum inside it, where there is one.
+fn check_sum(bytes: &[u8], head: &Value) -> std::result::Result<(), String> {
+    let Some(told) = head.get("crc32") else { return Ok(()) };
+    let sum = told.as_str().filter(|sum| sum.len() == UNKNOWN.len()).unwrap_or_default();
+    let found = place_of_sum(bytes, sum).filter(|_| !sum.is_empty()).map(|at| {
+        let (before, after) = (&bytes[..at], &bytes[at + UNKNOWN.len()..]);
+        crc32(&[before, UNKNOWN.as_bytes(), after])
+    });
+    match found {
+        Some(found) if found == sum => Ok(()),
+        _ => Err("damaged: the file is not as it was written (its checksum does not match); \
+                  copy it again from its source, or train again"
+            .into()),
     }
 }
 

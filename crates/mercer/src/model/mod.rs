@@ -14,6 +14,7 @@ mod explain;
 mod function;
 mod invariance;
 mod json;
+mod keep;
 mod kfd;
 mod kpca;
 mod layered;
@@ -44,6 +45,7 @@ pub use compress::{CompressParams, Compressed, Compression, Goal};
 pub use explain::{ColumnWeight, Explanation, Influence, MachineFacts, Suspect};
 pub use function::{FunctionModel, Nearest, Normals, Readout, Role, Votes};
 pub use invariance::{Invariance, InvarianceParams};
+pub use keep::Keeper;
 pub use kfd::{KfdForm, KfdParams, KfdPenalty, Threshold};
 pub use kpca::{
     DenoiseParams, Denoiser, KpcaMethod, KpcaModel, KpcaParams, Tried, empirical_map, noise_level,

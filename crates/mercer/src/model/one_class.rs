@@ -19,7 +19,6 @@ use crate::data::{Bundle, View};
 use crate::error::{Error, Result};
 use crate::expansion::Expansion;
 use crate::kernel::Kernel;
-use crate::model::Sample;
 use crate::model::common::{budget, checkpoint, go_on_from, kernel_or_default, on_rows, outputs, support};
 use crate::model::param::{self, Allowed, ParamSpec, spec};
 use crate::model::persist::{
@@ -27,8 +26,9 @@ use crate::model::persist::{
     store_checkpoint, store_rows,
 };
 use crate::model::svc::collapsed;
+use crate::model::{Body, Sample};
 use crate::par::Par;
-use crate::solve::{self, Groups, Problem, Shift};
+use crate::solve::{self, Groups, Problem, Shift, Solution};
 use crate::watch::{Info, Watch};
 
 /// Parameters of a one-class machine. See [`OneClassParams::TABLE`] for ranges.
@@ -152,15 +152,34 @@ impl OneClassParams {
                 par,
                 ..solve::Params::default()
             };
-            solve::solve(&problem, &params, watch)
+            let mut keep = |now: &dyn Fn() -> Solution| {
+                let Some(keeper) = sample.keeper.filter(|keeper| keeper.is_due()) else { return };
+                if let Ok(model) = self.model(&kernel, sample, &upper, now(), clock, par) {
+                    keeper.take(Body::OneClass(model));
+                }
+            };
+            solve::solve_kept(&problem, &params, watch, Some(&mut keep))
         })?;
+        self.model(&kernel, sample, &upper, found, clock, par)
+    }
+
+    /// The model that a solution is.
+    fn model(
+        &self,
+        kernel: &Kernel,
+        sample: Sample<'_>,
+        upper: &[f64],
+        found: Solution,
+        clock: Instant,
+        par: Par,
+    ) -> Result<OneClassModel> {
         let rho = found.thresholds[0].value();
         Ok(OneClassModel {
             checkpoint: checkpoint(&found),
             support: support(&found.beta),
-            bounded: found.beta.iter().zip(&upper).filter(|(b, u)| **b > 0.0 && b >= u).count(),
+            bounded: found.beta.iter().zip(upper).filter(|(b, u)| **b > 0.0 && b >= u).count(),
             expansion: collapsed(
-                Expansion::new(kernel, sample.points.clone(), found.beta, vec![-rho])?,
+                Expansion::new(kernel.clone(), sample.points.clone(), found.beta, vec![-rho])?,
                 par,
             )?,
             params: self.clone(),

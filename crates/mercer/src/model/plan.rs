@@ -197,7 +197,7 @@ impl<'a> Plan<'a> {
         self.layer.is_some()
     }
 
-    fn sample(&self) -> Sample<'_> {
+    pub(super) fn sample(&self) -> Sample<'_> {
         let sample = Sample::new(&self.points, &self.data.targets);
         match &self.gram {
             Some(gram) => sample.with_gram(gram),
@@ -205,7 +205,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    fn model(&self, body: Body) -> Result<Model> {
+    pub(super) fn model(&self, body: Body) -> Result<Model> {
         let body = match &self.layer {
             Some(features) => Body::Layered(Layered::new(features.clone(), body)?),
             None => body,

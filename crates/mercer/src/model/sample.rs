@@ -3,6 +3,7 @@
 use crate::data::{Points, Targets};
 use crate::error::{Error, Fault, Result};
 use crate::gram::Rows;
+use crate::model::Keeper;
 
 /// The rows a learner is fitted on. Cheap to copy.
 #[derive(Clone, Copy)]
@@ -16,6 +17,8 @@ pub struct Sample<'a> {
     /// The points' kernel matrix, where it is at hand: shared by folds, grids and machines, or precomputed (then the
     /// points are row numbers). Its rows are the points' rows, its values must be those of the learner's kernel.
     pub gram: Option<&'a dyn Rows>,
+    /// What takes checkpoints while the fit runs: see [`Plan::fit_kept`](crate::model::Plan::fit_kept).
+    pub keeper: Option<&'a dyn Keeper>,
 }
 
 impl std::fmt::Debug for Sample<'_> {
@@ -32,7 +35,7 @@ impl std::fmt::Debug for Sample<'_> {
 impl<'a> Sample<'a> {
     /// Points and targets, nothing else.
     pub fn new(points: &'a Points, targets: &'a Targets) -> Self {
-        Sample { points, targets, weights: None, gram: None }
+        Sample { points, targets, weights: None, gram: None, keeper: None }
     }
 
     /// The same with a factor of each row's cost.
@@ -45,6 +48,12 @@ impl<'a> Sample<'a> {
     #[must_use]
     pub fn with_gram(self, gram: &'a dyn Rows) -> Self {
         Sample { gram: Some(gram), ..self }
+    }
+
+    /// The same with somebody who takes checkpoints.
+    #[must_use]
+    pub fn kept_by(self, keeper: &'a dyn Keeper) -> Self {
+        Sample { keeper: Some(keeper), ..self }
     }
 
     /// Fails unless there are rows, all values are finite, and everything has as many rows as the points.

@@ -21,15 +21,15 @@ use crate::error::{Error, Result};
 use crate::expansion::Expansion;
 use crate::gram::{Rows, is_precomputed};
 use crate::kernel::Kernel;
-use crate::model::Sample;
 use crate::model::common::{budget, go_on_from, kernel_or_default, on_rows, outputs, support};
 use crate::model::param::{self, Allowed, ParamSpec, spec};
 use crate::model::persist::{
     Persist, Read, finite, params, restored_checkpoint, restored_info, restored_rows, saved_info,
     saved_params, store_checkpoint, store_rows,
 };
+use crate::model::{Body, Sample};
 use crate::par::Par;
-use crate::solve::{self, Groups, Problem, Shift};
+use crate::solve::{self, Groups, Keep, Problem, Shift, Solution};
 use crate::watch::{Info, Stop, Watch};
 
 /// Parameters of a sphere. See [`SphereParams::TABLE`] for ranges.
@@ -94,7 +94,7 @@ pub fn enclosing_radius2(rows: &dyn Rows, par: Par, watch: &mut Watch<'_>) -> Re
     if n == 0 {
         return Err(Error::shape("rows to enclose", 0, "at least 1"));
     }
-    let found = SphereParams::default().solve(rows, &vec![1.0; n], None, par, watch)?;
+    let found = SphereParams::default().solve(rows, &vec![1.0; n], None, par, watch, None)?;
     Ok((found.radius2, found.beta))
 }
 
@@ -161,8 +161,29 @@ impl SphereParams {
         if weights.iter().all(|&w| w == 0.0) {
             return Err(Error::param("row weights", 0, "above 0 for at least one row"));
         }
-        let found = on_rows(&kernel, &sample, |rows| self.solve(rows, &weights, from, par, watch))?;
-        let upper = self.boxes(&weights);
+        let found = on_rows(&kernel, &sample, |rows| {
+            let mut keep = |now: &dyn Fn() -> Solution| {
+                let Some(keeper) = sample.keeper.filter(|keeper| keeper.is_due()) else { return };
+                let found = self.found(rows, &weights, now(), par);
+                if let Ok(model) = self.model(&kernel, sample, &weights, found, clock) {
+                    keeper.take(Body::Sphere(model));
+                }
+            };
+            self.solve(rows, &weights, from, par, watch, Some(&mut keep))
+        })?;
+        self.model(&kernel, sample, &weights, found, clock)
+    }
+
+    /// The model that a solution is.
+    fn model(
+        &self,
+        kernel: &Kernel,
+        sample: Sample<'_>,
+        weights: &[f64],
+        found: Found,
+        clock: Instant,
+    ) -> Result<SphereModel> {
+        let upper = self.boxes(weights);
         Ok(SphereModel {
             checkpoint: (found.info.stop != Stop::Converged).then(|| found.beta.clone()),
             support: support(&found.beta),
@@ -170,7 +191,7 @@ impl SphereParams {
                 0.0 => 0,
                 _ => found.beta.iter().zip(&upper).filter(|(b, u)| **b > 0.0 && b >= u).count(),
             },
-            centre: Expansion::new(kernel, sample.points.clone(), found.beta, vec![0.0])?,
+            centre: Expansion::new(kernel.clone(), sample.points.clone(), found.beta, vec![0.0])?,
             radius2: found.radius2,
             norm2: found.norm2,
             params: self.clone(),
@@ -192,6 +213,7 @@ impl SphereParams {
         from: Option<&[f64]>,
         par: Par,
         watch: &mut Watch<'_>,
+        keep: Option<&mut Keep<'_>>,
     ) -> Result<Found> {
         let n = rows.len();
         let diag = rows.diag();
@@ -224,7 +246,13 @@ impl SphereParams {
             par,
             ..solve::Params::default()
         };
-        let found = solve::solve(&problem, &params, watch)?;
+        let found = solve::solve_kept(&problem, &params, watch, keep)?;
+        Ok(self.found(rows, weights, found, par))
+    }
+
+    /// Radius and norm of a solution's sphere.
+    fn found(&self, rows: &dyn Rows, weights: &[f64], found: Solution, par: Par) -> Found {
+        let (n, diag) = (rows.len(), rows.diag());
         // The solver's own outputs may rest on f32 values; what the sphere promises is computed from exact ones.
         let held = support(&found.beta);
         let coef: Vec<f64> = held.iter().map(|&i| found.beta[i as usize]).collect();
@@ -238,7 +266,7 @@ impl SphereParams {
         } else {
             (norm2 - 2.0 * found.thresholds[0].value()).max(0.0)
         };
-        Ok(Found { beta: found.beta, radius2, norm2, info: found.info })
+        Found { beta: found.beta, radius2, norm2, info: found.info }
     }
 }
 

@@ -26,6 +26,7 @@ pub(super) fn solve(state: &mut State<'_>, job: &mut Job<'_, '_>) -> Result<Outc
         if job.left() == 0 {
             return Ok(Outcome::Limit);
         }
+        job.offer(state, None);
         if job.report(job.iterations, job.gap, state.support_count()).is_break() {
             return Ok(Outcome::Cancelled);
         }

@@ -52,6 +52,7 @@ pub use basis::{BasisProblem, Loss, fit_basis, hinge_shift};
 pub use descent::{DescentParams, LinearProblem, LinearSolution, Vectors, descend};
 pub use linear::{LinearParams, solve_linear};
 pub use mercer_num::program;
+use pair::Look;
 pub use path::{Path, PathParams, PathPoint, PathProblem, path};
 pub use problem::{Groups, Problem, Shift};
 use state::State;
@@ -153,6 +154,12 @@ pub struct Solution {
     pub info: Info,
 }
 
+/// What is offered a solve's state at each step: calls the function if it wants to have it.
+///
+/// The state is a [`Solution`] that was broken off there, with all variables and thresholds as they are; `output` and
+/// `objective` may be some iterations older.
+pub type Keep<'a> = dyn FnMut(&dyn Fn() -> Solution) + Send + 'a;
+
 /// How a method ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
@@ -171,6 +178,7 @@ enum Outcome {
 struct Job<'a, 'w> {
     params: &'a Params,
     watch: &'a mut Watch<'w>,
+    keep: Option<&'a mut Keep<'w>>,
     max_iter: u64,
     iterations: u64,
     gap: f64,
@@ -224,6 +232,18 @@ impl Job<'_, '_> {
     /// Steps until the whole problem is looked at again: all that are left, unless the variables could run away.
     fn leash(&self, state: &State<'_>, variables: usize) -> u64 {
         if state.bounded { self.left() } else { self.left().min(16384.max(40 * variables as u64)) }
+    }
+
+    /// Offers the state to whoever keeps it: as it is, or with a local problem on some variables in its place.
+    fn offer(&mut self, state: &State<'_>, local: Option<(&Look<'_>, Option<&[u32]>)>) {
+        let Some(keep) = &mut self.keep else { return };
+        let (iterations, gap) = (self.iterations, self.gap);
+        keep(&|| {
+            let mut now = state.underway(local);
+            let look = local.map(|(look, _)| (iterations + look.iterations, look.gap));
+            (now.info.iterations, now.info.gap) = look.unwrap_or((iterations, gap));
+            now
+        });
     }
 
     /// Tells the watcher; breaks if it does.
@@ -305,6 +325,16 @@ impl<'a> Engine<'a> {
 /// # Ok::<(), mercer::Error>(())
 /// ```
 pub fn solve(problem: &Problem<'_>, params: &Params, watch: &mut Watch<'_>) -> Result<Solution> {
+    solve_kept(problem, params, watch, None)
+}
+
+/// Solves a problem as [`solve`] does, and offers its state at each step.
+pub fn solve_kept(
+    problem: &Problem<'_>,
+    params: &Params,
+    watch: &mut Watch<'_>,
+    keep: Option<&mut Keep<'_>>,
+) -> Result<Solution> {
     let clock = Instant::now();
     params.check()?;
     problem.check()?;
@@ -313,6 +343,10 @@ pub fn solve(problem: &Problem<'_>, params: &Params, watch: &mut Watch<'_>) -> R
     let mut job = Job {
         params,
         watch,
+        keep: match keep {
+            Some(keep) => Some(keep),
+            None => None,
+        },
         max_iter: params.max_iter.unwrap_or(10_000_000.max(100 * total)),
         iterations: 0,
         gap: f64::INFINITY,

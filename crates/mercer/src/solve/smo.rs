@@ -47,6 +47,7 @@ pub(super) fn solve<T: Element>(state: &mut State<'_>, whole: &[T], job: &mut Jo
         let (params, before, mut shrunk) = (job.params, job.iterations, false);
         let of = active.as_deref();
         let mut check = |look: Look<'_>| {
+            job.offer(state, Some((&look, of)));
             job.report(before + look.iterations, look.gap, state.support_count())?;
             // Rows of f32 cannot say more: time for exact values.
             if look.gap <= job.noise(state, Some((look.local, of))) {

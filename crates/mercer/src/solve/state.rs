@@ -2,11 +2,12 @@
 
 use mercer_num::pass::{self, Element};
 
-use super::Threshold;
-use super::pair::{Local, flags, low_bit, up_bit};
+use super::pair::{Local, Look, flags, low_bit, up_bit};
 use super::problem::Problem;
 use super::store::Store;
+use super::{Solution, Threshold};
 use crate::par::Par;
+use crate::watch::{Info, Stop};
 
 /// Variables, f, and the bookkeeping of a solve.
 pub(super) struct State<'p> {
@@ -219,6 +220,31 @@ impl<'p> State<'p> {
                 b * (self.problem.linear[v] + 0.5 * (self.f[v % self.n] + self.problem.shift(v) * b))
             })
             .sum()
+    }
+
+    /// The solution as it stands, broken off: with what a local problem on some variables has reached in its places.
+    pub(super) fn underway(&self, local: Option<(&Look<'_>, Option<&[u32]>)>) -> Solution {
+        let mut beta = self.beta.clone();
+        let thresholds = match local {
+            Some((look, variables)) => {
+                for (k, &b) in look.local.beta.iter().enumerate() {
+                    beta[variables.map_or(k, |of| of[k] as usize)] = b;
+                }
+                // Between the most violating pair, as the local problem sees it.
+                let level =
+                    |g: usize| Threshold { lo: look.highest[g], hi: look.lowest[g].value, free: None };
+                (0..self.groups).map(level).collect()
+            }
+            None => self.thresholds(),
+        };
+        Solution {
+            beta,
+            output: self.f.clone(),
+            objective: self.objective(),
+            thresholds,
+            unbounded: None,
+            info: Info { stop: Stop::Cancelled, objective: Some(self.objective()), ..Info::default() },
+        }
     }
 
     /// The threshold of every group: see [`Threshold`].

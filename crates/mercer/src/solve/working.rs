@@ -68,6 +68,7 @@ pub(super) fn solve<T: Element>(
         if job.left() == 0 {
             return Outcome::Limit;
         }
+        job.offer(state, None);
         if job.report(job.iterations, gap, survey.support).is_break() {
             return Outcome::Cancelled;
         }
@@ -92,6 +93,7 @@ pub(super) fn solve<T: Element>(
         };
         let before = job.iterations;
         let run = newton::run(&mut local, &mut rows, &rule, &mut |look: Look<'_>| {
+            job.offer(state, Some((&look, Some(&choice.variables))));
             job.report(before + look.iterations, look.gap, survey.support)
         });
         job.iterations += run.iterations;

@@ -3,18 +3,21 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use mercer::data::io::{Format, write, write_as};
+use mercer::data::io::{Format, write_as};
 use mercer::report::Written;
 
 use crate::commands::Command;
 use crate::context::Context;
-use crate::failure::Done;
+use crate::failure::{Done, Failure};
+use crate::files::Files;
+use crate::rows;
 use crate::source::Reading;
 
 /// Write data in another format
 ///
-/// The extension of OUT says which: .svm, .csv, .tsv, .npy, .seq, each also with .gz, .xz or .zst. The file is written
-/// whole or not at all, and numbers read back the same to the last bit.
+/// The extension of OUT says which: .svm, .csv, .tsv, .npy, .seq, each also with .gz, .xz or .zst; images may become a .png
+/// or, where OUT ends in /, a folder of them. A file is written whole or not at all, and numbers read back the same to the
+/// last bit.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   mercer data convert train.csv train.svm.xz --label species
@@ -39,11 +42,20 @@ pub(crate) struct Convert {
 impl Command for Convert {
     const PATH: &'static [&'static str] = &["data", "convert"];
 
+    fn files(&self) -> Result<Files, Failure> {
+        let files = Files::none().reads([&self.input]).reads(self.reading.files());
+        Ok(if self.to.is_some() {
+            files.writes_data([&self.output])
+        } else {
+            files.writes_rows(&self.output)
+        })
+    }
+
     fn run(self, context: &Context) -> Done {
         let data = self.reading.read(&self.input)?;
         match self.to {
             Some(format) => write_as(&self.output, &data, format)?,
-            None => write(&self.output, &data)?,
+            None => rows::write(&self.output, &data, rows::levels(&self.input))?,
         }
         context.tell(&Written::new(self.output, &data))
     }

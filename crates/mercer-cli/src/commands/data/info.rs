@@ -7,7 +7,8 @@ use mercer::report::DataInfo;
 
 use crate::commands::Command;
 use crate::context::Context;
-use crate::failure::Done;
+use crate::failure::{Done, Failure};
+use crate::files::Files;
 use crate::source::{self, Reading};
 
 /// What a file holds, and what about it looks wrong
@@ -36,6 +37,10 @@ pub(crate) struct Info {
 
 impl Command for Info {
     const PATH: &'static [&'static str] = &["data", "info"];
+
+    fn files(&self) -> Result<Files, Failure> {
+        Ok(Files::none().reads([&self.file]).reads(self.reading.files()))
+    }
 
     fn run(self, context: &Context) -> Done {
         let data = self.reading.read(&self.file)?;

@@ -3,13 +3,14 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use mercer::data::io::write;
+use mercer::data::io::write_set;
 use mercer::data::split::holdout_of;
 use mercer::report::Written;
 
 use crate::commands::Command;
 use crate::context::Context;
-use crate::failure::Done;
+use crate::failure::{Done, Failure};
+use crate::files::Files;
 use crate::source::Reading;
 
 /// Divide data into a part to learn from and a part to test on
@@ -42,12 +43,16 @@ pub(crate) struct Split {
 impl Command for Split {
     const PATH: &'static [&'static str] = &["data", "split"];
 
+    fn files(&self) -> Result<Files, Failure> {
+        let files = Files::none().reads([&self.input]).reads(self.reading.files());
+        Ok(files.writes_data([&self.train, &self.test]))
+    }
+
     fn run(self, context: &Context) -> Done {
         let data = self.reading.read(&self.input)?;
         let fold = holdout_of(data.len(), &data.targets, self.share, context.seed)?;
         let (train, test) = (data.gather(&fold.train), data.gather(&fold.test));
-        write(&self.train, &train)?;
-        write(&self.test, &test)?;
+        write_set(&[(&self.train, &train), (&self.test, &test)])?;
         context.tell(&vec![Written::new(self.train, &train), Written::new(self.test, &test)])
     }
 }

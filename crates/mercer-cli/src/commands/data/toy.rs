@@ -9,7 +9,8 @@ use mercer::report::Written;
 
 use crate::commands::Command;
 use crate::context::Context;
-use crate::failure::Done;
+use crate::failure::{Done, Failure};
+use crate::files::Files;
 
 /// Make a small data set to try things on
 #[derive(Debug, Args)]
@@ -40,6 +41,10 @@ fn after_help() -> String {
 
 impl Command for Toy {
     const PATH: &'static [&'static str] = &["data", "toy"];
+
+    fn files(&self) -> Result<Files, Failure> {
+        Ok(Files::none().writes_data([&self.output]))
+    }
 
     fn run(self, context: &Context) -> Done {
         let (points, targets) = toy::by_name(&self.name, self.rows as usize, context.seed)?;

@@ -9,7 +9,8 @@ use mercer::report::KernelCheck;
 use crate::commands::Command;
 use crate::commands::kernel::line;
 use crate::context::Context;
-use crate::failure::Done;
+use crate::failure::{Done, Failure};
+use crate::files::Files;
 use crate::source::{self, Reading};
 
 /// What a kernel's line means, and how the kernel sees data
@@ -35,6 +36,10 @@ pub(crate) struct Check {
 
 impl Command for Check {
     const PATH: &'static [&'static str] = &["kernel", "check"];
+
+    fn files(&self) -> Result<Files, Failure> {
+        Ok(Files::none().reads(&self.file).reads(self.reading.files()))
+    }
 
     fn run(self, context: &Context) -> Done {
         let Some(file) = self.file else { return context.show(&KernelCheck::new(&self.kernel)) };

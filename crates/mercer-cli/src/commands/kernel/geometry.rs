@@ -7,7 +7,8 @@ use mercer::report::Geometry;
 use crate::commands::Command;
 use crate::commands::kernel::line;
 use crate::context::Context;
-use crate::failure::Done;
+use crate::failure::{Done, Failure};
+use crate::files::Files;
 
 /// The shape of the surface onto which a kernel maps input space
 ///
@@ -35,6 +36,10 @@ pub(crate) struct ShapeAt {
 
 impl Command for ShapeAt {
     const PATH: &'static [&'static str] = &["kernel", "geometry"];
+
+    fn files(&self) -> Result<Files, Failure> {
+        Ok(Files::none())
+    }
 
     fn run(self, context: &Context) -> Done {
         context.show(&Geometry::new(&self.kernel, self.at)?)

@@ -14,6 +14,7 @@ use crate::commands::Command;
 use crate::commands::kernel::line;
 use crate::context::Context;
 use crate::failure::{Done, Failure};
+use crate::files::Files;
 use crate::source::Reading;
 
 /// The matrix of all kernel values between rows
@@ -44,6 +45,10 @@ pub(crate) struct Gram {
 
 impl Command for Gram {
     const PATH: &'static [&'static str] = &["kernel", "gram"];
+
+    fn files(&self) -> Result<Files, Failure> {
+        Ok(Files::none().reads([&self.file]).reads(self.reading.files()).writes_data(&self.out))
+    }
 
     fn run(self, context: &Context) -> Done {
         let data = self.reading.read(&self.file)?;

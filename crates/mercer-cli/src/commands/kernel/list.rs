@@ -5,7 +5,8 @@ use mercer::report::{KernelFacts, KernelList};
 
 use crate::commands::Command;
 use crate::context::Context;
-use crate::failure::Done;
+use crate::failure::{Done, Failure};
+use crate::files::Files;
 
 /// Every kernel with its formula, or one with its parameters
 #[derive(Debug, Args)]
@@ -19,6 +20,10 @@ pub(crate) struct List {
 
 impl Command for List {
     const PATH: &'static [&'static str] = &["kernel", "list"];
+
+    fn files(&self) -> Result<Files, Failure> {
+        Ok(Files::none())
+    }
 
     fn run(self, context: &Context) -> Done {
         match self.name {

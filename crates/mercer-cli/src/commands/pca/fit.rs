@@ -10,10 +10,11 @@ use serde_json::json;
 
 use crate::commands::Command;
 use crate::context::Context;
-use crate::failure::Done;
+use crate::failure::{Done, Failure};
+use crate::files::Files;
+use crate::interrupt;
 use crate::progress::Progress;
 use crate::source::{self, Reading};
-use crate::{interrupt, model};
 
 /// Find kernel principal components
 ///
@@ -76,10 +77,13 @@ pub(crate) struct Fit {
 impl Command for Fit {
     const PATH: &'static [&'static str] = &["pca", "fit"];
 
+    fn files(&self) -> Result<Files, Failure> {
+        let files = Files::none().reads([&self.file]).reads(self.reading.files());
+        Ok(files.writes([&self.out]).writes(&self.report))
+    }
+
     fn run(self, context: &Context) -> Done {
         interrupt::listen();
-        model::can_write(&self.out)?;
-        self.report.as_deref().map_or(Ok(()), model::can_write)?;
         let params = KpcaParams {
             kernel: self.kernel.as_deref().map(str::parse).transpose()?,
             components: self.components,

@@ -7,6 +7,7 @@ use super::{Through, components};
 use crate::commands::Command;
 use crate::context::Context;
 use crate::failure::{Done, Failure};
+use crate::files::Files;
 use crate::interrupt;
 use crate::progress::Progress;
 
@@ -25,6 +26,10 @@ pub(crate) struct Inverse {
 
 impl Command for Inverse {
     const PATH: &'static [&'static str] = &["pca", "inverse"];
+
+    fn files(&self) -> Result<Files, Failure> {
+        Ok(self.through.files())
+    }
 
     fn run(self, context: &Context) -> Done {
         interrupt::listen();

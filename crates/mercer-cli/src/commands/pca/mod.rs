@@ -14,6 +14,7 @@ use mercer::report::Written;
 
 use crate::context::Context;
 use crate::failure::{Done, Failure};
+use crate::files::Files;
 use crate::source::Reading;
 use crate::{model, rows};
 
@@ -37,9 +38,14 @@ pub(crate) struct Through {
 }
 
 impl Through {
-    /// The model, once it is clear that the result can be written.
+    /// What is read and written.
+    fn files(&self) -> Files {
+        let files = Files::none().reads([&self.file, &self.model]).reads(self.reading.files());
+        files.writes_rows(&self.out)
+    }
+
+    /// The model.
     fn open(&self) -> Result<Model, Failure> {
-        model::can_write(&self.out)?;
         let fitted = model::read(&self.model)?;
         components(&fitted, &self.model)?;
         Ok(fitted)

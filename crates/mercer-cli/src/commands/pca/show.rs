@@ -8,7 +8,8 @@ use mercer::report::components_page;
 use super::components;
 use crate::commands::Command;
 use crate::context::Context;
-use crate::failure::Done;
+use crate::failure::{Done, Failure};
+use crate::files::Files;
 use crate::progress::Progress;
 use crate::source::Reading;
 use crate::{interrupt, model};
@@ -40,9 +41,13 @@ pub(crate) struct Show {
 impl Command for Show {
     const PATH: &'static [&'static str] = &["pca", "show"];
 
+    fn files(&self) -> Result<Files, Failure> {
+        let files = Files::none().reads([&self.model]).reads(&self.data).reads(self.reading.files());
+        Ok(files.writes([&self.out]))
+    }
+
     fn run(self, context: &Context) -> Done {
         interrupt::listen();
-        model::can_write(&self.out)?;
         let fitted = model::read(&self.model)?;
         components(&fitted, &self.model)?;
         let data = self.data.as_deref().map(|file| self.reading.read_by(file, &fitted)).transpose()?;

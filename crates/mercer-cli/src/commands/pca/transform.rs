@@ -6,7 +6,8 @@ use mercer::data::Points;
 use super::{Through, components};
 use crate::commands::Command;
 use crate::context::Context;
-use crate::failure::Done;
+use crate::failure::{Done, Failure};
+use crate::files::Files;
 
 /// Rows as features: how far each goes along each component
 #[derive(Debug, Args)]
@@ -19,6 +20,10 @@ pub(crate) struct Transform {
 
 impl Command for Transform {
     const PATH: &'static [&'static str] = &["pca", "transform"];
+
+    fn files(&self) -> Result<Files, Failure> {
+        Ok(self.through.files())
+    }
 
     fn run(self, context: &Context) -> Done {
         let through = self.through;

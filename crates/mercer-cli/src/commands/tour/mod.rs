@@ -22,7 +22,8 @@ use mercer::report::{Stop, Tour as Report};
 
 use crate::commands::Command;
 use crate::context::Context;
-use crate::failure::Done;
+use crate::failure::{Done, Failure};
+use crate::files::Files;
 use guide::Guide;
 
 /// The stops, in order.
@@ -52,6 +53,10 @@ pub(crate) struct Tour {
 
 impl Command for Tour {
     const PATH: &'static [&'static str] = &["tour"];
+
+    fn files(&self) -> Result<Files, Failure> {
+        Ok(Files::none().writes([&self.out]))
+    }
 
     fn run(self, context: &Context) -> Done {
         let start = Instant::now();

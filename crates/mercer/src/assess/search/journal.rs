@@ -1,7 +1,7 @@
 //! What a search has found so far, in a file: one line a score, written as soon as it is known.
 //!
 //! A search that was killed reads it and goes on. The first line says what was searched; a file of another search is
-//! refused. A last line that was cut off is not read. Numbers are written so that they come back bit for bit.
+//! refused, and so is a file that is no journal: nothing is changed in it. A last line that was cut off is not read. Numbers are written so that they come back bit for bit.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
@@ -25,20 +25,22 @@ impl Journal {
     pub(super) fn open(path: &Path, fingerprint: u64) -> Result<Self> {
         let wrong = |e: std::io::Error| Error::io(path, e);
         let head = format!("{HEAD} {fingerprint:016x}");
-        let mut text = String::new();
+        let mut bytes = Vec::new();
         let mut file = OpenOptions::new().read(true).append(true).create(true).open(path).map_err(wrong)?;
-        file.read_to_string(&mut text).map_err(wrong)?;
-        let whole = text.rfind('\n').map_or(0, |end| end + 1);
-        let mut lines = text[..whole].lines();
+        file.read_to_end(&mut bytes).map_err(wrong)?;
+        let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+        let text = String::from_utf8_lossy(&bytes[..whole]);
+        let mut lines = text.lines();
         match lines.next() {
-            None => {
-                // Nothing, or a first line that was cut off.
+            // Nothing, or our first line, cut off.
+            None if head.as_bytes().starts_with(&bytes) => {
                 file.set_len(0).map_err(wrong)?;
                 file.write_all(format!("{head}\n").as_bytes()).map_err(wrong)?;
             }
             Some(first) if first == head => file.set_len(whole as u64).map_err(wrong)?,
-            Some(first) => {
-                let what = if first.starts_with(HEAD) { "another search" } else { "something else" };
+            first => {
+                let ours = first.is_some_and(|first| first.starts_with(HEAD));
+                let what = if ours { "another search" } else { "something else" };
                 let allowed = "a file of this search (same data, settings and folds), or a new one";
                 return Err(Error::param("checkpoint", format!("{} of {what}", path.display()), allowed));
             }
@@ -103,8 +105,22 @@ mod tests {
         drop(again);
         assert_eq!(Journal::open(&path, 7).expect("the same").known[2], (6, 2, 0.125));
         assert!(Journal::open(&path, 8).expect_err("another").to_string().contains("another search"));
-        std::fs::write(&path, "hello\n").expect("written");
-        assert!(Journal::open(&path, 7).expect_err("no journal").to_string().contains("something else"));
         std::fs::remove_file(&path).expect("there");
+    }
+
+    #[test]
+    fn a_file_that_is_no_journal_is_refused_and_stays_as_it_is() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("notes");
+        let others: [&[u8]; 5] = [b"hello\n", b"hello", b"\xff\xfe", b"\n", b"mercer search 1 zz"];
+        for other in others {
+            std::fs::write(&path, other).expect("written");
+            let refused = Journal::open(&path, 7).expect_err("no journal").to_string();
+            assert!(refused.contains("something else"), "{refused}");
+            assert_eq!(std::fs::read(&path).expect("there"), other);
+        }
+        // The beginning of our own first line, as a kill may leave it.
+        std::fs::write(&path, "mercer search").expect("written");
+        assert!(Journal::open(&path, 7).expect("begun anew").known.is_empty());
     }
 }

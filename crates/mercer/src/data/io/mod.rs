@@ -25,6 +25,7 @@ mod array;
 mod atomic;
 mod formats;
 mod idx;
+mod images;
 mod labels;
 mod libsvm;
 mod limits;
@@ -32,6 +33,7 @@ mod npy;
 mod npz;
 mod options;
 mod picture;
+mod place;
 mod records;
 mod sequences;
 mod sniff;
@@ -39,16 +41,19 @@ mod source;
 mod splits;
 mod table;
 mod text;
+mod together;
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 pub use atomic::write_atomic;
 pub use formats::{FORMATS, Format, FormatInfo};
+pub use images::write_images;
 pub use labels::TargetKind;
 pub use options::{LabelColumn, ReadOptions, Storage};
+pub use picture::is_picture;
 pub(crate) use picture::png_bytes;
-pub use picture::{is_picture, write_images};
+pub use place::{check_writable, check_writable_folder, lies_in, same_place};
 pub use source::Compression;
 pub use splits::{read_splits, read_splits_bytes};
 
@@ -56,6 +61,7 @@ use self::labels::Collector;
 use self::limits::Budget;
 use self::source::Input;
 use self::text::Lines;
+use self::together::{Part, torn, write_together};
 use super::{Csr, Data, Dataset, Points, Targets, View};
 use crate::error::{Error, Fault, Result};
 
@@ -73,6 +79,7 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Dataset> {
     }
     let mut input = Input::open(path, Budget::new(options.max_bytes))?;
     let mut data = read_input(&mut input, options)?;
+    let torn = torn(path);
     let wanted = options.targets != TargetKind::None && options.label != LabelColumn::None;
     let is_array = idx::begins(&input.head) || npy::begins(&input.head);
     if options.labels.is_none()
@@ -81,8 +88,24 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Dataset> {
         && data.targets == Targets::None
         && let Some(labels) = labels_beside(path)
     {
+        if torn.iter().any(|t| same_place(&t.other, &labels)) {
+            return Err(source::fault(
+                &labels.display().to_string(),
+                Some(&format!("labels that were not written with {}", path.display())),
+                "both from the same run: one of them has been replaced since (a write that was killed, or another \
+                 program); write both again, or name the labels (`--labels`) to use them as they are",
+            ));
+        }
         attach_labels(&mut data, &input.name, &labels, options)?;
         data.notes.push(format!("labels from {}", labels.display()));
+    }
+    let labels = labels_beside(path);
+    for other in torn.iter().map(|t| &t.other).filter(|other| !labels.iter().any(|l| same_place(l, other))) {
+        data.notes.push(format!(
+            "not from the same run as {}, which it was written together with: one of the two has been replaced, and rows \
+             may be in both",
+            other.display()
+        ));
     }
     Ok(data)
 }
@@ -142,33 +165,77 @@ pub fn read_labels(path: impl AsRef<Path>, kind: TargetKind) -> Result<Targets> 
 /// to the last bit. An NPY file holds points only: targets go to `x.labels.npy` beside `x.npy`.
 pub fn write(path: impl AsRef<Path>, data: &Dataset) -> Result<()> {
     let path = path.as_ref();
-    let format = Format::of_path(path).ok_or_else(|| {
+    write_as(path, data, format_for(path)?)
+}
+
+/// The format that a file's name asks for.
+fn format_for(path: &Path) -> Result<Format> {
+    Format::of_path(path).ok_or_else(|| {
         let known: Vec<&str> =
             FORMATS.iter().filter(|row| row.writable()).map(|row| row.extensions[0]).collect();
         let allowed = format!("a name that ends in .{}", known.join(", ."));
         Error::param("file to write", path.display(), allowed)
-    })?;
-    write_as(path, data, format)
+    })
 }
 
 /// Writes a data file in a given format, compressed where the extension is `.gz`, `.xz` or `.zst`.
 pub fn write_as(path: impl AsRef<Path>, data: &Dataset, format: Format) -> Result<()> {
-    let path = path.as_ref();
+    write_together(parts(path.as_ref(), data, format)?)
+}
+
+/// Writes several data files that belong together, each as [`write()`] does: all are written whole before the first takes
+/// its place, and [`read`] tells when a file is no longer the one that was written with another.
+pub fn write_set(files: &[(&Path, &Dataset)]) -> Result<()> {
+    let mut all = Vec::new();
+    for (path, data) in files {
+        all.extend(parts(path, data, format_for(path)?)?);
+    }
+    write_together(all)
+}
+
+/// The files that a data set becomes: labels first, so that points without labels never stand alone.
+fn parts<'a>(path: &'a Path, data: &'a Dataset, format: Format) -> Result<Vec<Part<'a>>> {
     let name = path.display().to_string();
     let packing = Compression::of_path(path);
+    let mut parts = Vec::new();
     if format == Format::Npy {
         let labels = npy_labels(path);
         if data.targets != Targets::None {
-            write_atomic(&labels, |out| {
-                atomic::compressed(out, packing, &labels, |out| npy::write_targets(out, &data.targets, &name))
-            })?;
+            let shown = labels.clone();
+            parts.push(Part {
+                path: labels,
+                main: false,
+                write: Box::new(move |out| {
+                    let name = shown.display().to_string();
+                    atomic::compressed(out, packing, &shown, |out| {
+                        npy::write_targets(out, &data.targets, &name)
+                    })
+                }),
+            });
         } else if labels.exists() {
             // It would be taken for the labels of the file about to be written.
             let allowed = format!("another name: {} holds other points' labels", labels.display());
             return Err(Error::param("file to write", name, allowed));
         }
     }
-    write_atomic(path, |out| atomic::compressed(out, packing, path, |out| write_to(out, &name, data, format)))
+    parts.push(Part {
+        path: path.to_owned(),
+        main: true,
+        write: Box::new(move |out| {
+            atomic::compressed(out, packing, path, |out| write_to(out, &name, data, format))
+        }),
+    });
+    Ok(parts)
+}
+
+/// The files besides itself that reading or writing a data file touches: labels in a file of their own.
+pub fn companions(path: impl AsRef<Path>) -> Vec<PathBuf> {
+    let path = path.as_ref();
+    if Format::of_path(path) == Some(Format::Npy) {
+        vec![npy_labels(path)]
+    } else {
+        labels_beside(path).into_iter().collect()
+    }
 }
 
 /// Where the labels of an NPY file are: `x.labels.npy` for `x.npy`, `x.labels.npy.gz` for `x.npy.gz`.

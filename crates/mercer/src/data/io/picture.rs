@@ -13,7 +13,7 @@ use png::{BitDepth, ColorType, Decoder, Encoder, Limits, Transformations};
 use super::labels::TargetKind;
 use super::limits::Budget;
 use super::source::{Input, fault};
-use super::{Format, ReadOptions, write_atomic};
+use super::{Format, ReadOptions};
 use crate::data::{Dataset, ImageShape, Labels, Points, Targets};
 use crate::error::{Error, Result};
 
@@ -211,7 +211,7 @@ pub fn is_picture(path: &Path) -> bool {
     path.is_dir() || matches!(Format::of_path(path), Some(Format::Png | Format::Pnm))
 }
 
-/// All pictures of a folder, one a row; their names are the rows' names.
+/// All pictures of a folder, one a row; their names are the rows' names, behind those of the folders they are in.
 pub(super) fn read_folder(folder: &Path, options: &ReadOptions) -> Result<Dataset> {
     let (files, folders) = listed(folder)?;
     let budget = Budget::new(options.max_bytes);
@@ -247,7 +247,11 @@ pub(super) fn read_folder(folder: &Path, options: &ReadOptions) -> Result<Datase
         .then(|| Targets::Classes(Labels::new(all.iter().map(|(_, class)| class.as_deref().unwrap_or("")))));
     let points = Points::dense_f32(pixels, shape.len())?.with_image(shape)?;
     let mut data = Dataset::new(points, labels.unwrap_or(Targets::None))?;
-    data.row_names = Some(all.iter().map(|(file, _)| stem(&file.to_string_lossy())).collect());
+    let named = |(file, class): &(PathBuf, Option<String>)| {
+        let own = stem(&file.to_string_lossy());
+        class.as_ref().map_or(own.clone(), |class| format!("{class}/{own}"))
+    };
+    data.row_names = Some(all.iter().map(named).collect());
     data.notes.push(format!("read as a folder of {} pictures", all.len()));
     Ok(data)
 }
@@ -269,35 +273,6 @@ fn listed(folder: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
     let folders = paths.iter().filter(|path| path.is_dir()).cloned().collect();
     paths.retain(|path| !path.is_dir() && is_picture(path));
     Ok((paths, folders))
-}
-
-/// Writes rows that are images as PNG files into a folder, which is made if it is not there: values from 0 to 255, files
-/// named as the rows are, or numbered.
-///
-/// ```
-/// use mercer::data::io::{ReadOptions, read, write_images};
-/// use mercer::data::{Dataset, ImageShape, Points, Targets};
-/// let points = Points::dense(vec![0.0, 64.0, 128.0, 255.0], 2)?.with_image(ImageShape::grey(1, 2))?;
-/// let folder = tempfile::tempdir().expect("a folder");
-/// write_images(folder.path(), &Dataset::new(points.clone(), Targets::None)?)?;
-/// let back = read(folder.path(), &ReadOptions::default())?;
-/// assert_eq!(back.points.view().to_f64()?, points.view().to_f64()?);
-/// assert_eq!(back.row_names, Some(vec!["1".into(), "2".into()]));
-/// # Ok::<(), mercer::Error>(())
-/// ```
-pub fn write_images(folder: &Path, data: &Dataset) -> Result<()> {
-    std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
-    let digits = data.len().to_string().len();
-    for row in 0..data.len() {
-        let name = match &data.row_names {
-            Some(names) => names[row].replace(['/', '\\'], "_"),
-            None => format!("{:0digits$}", row + 1),
-        };
-        let file = folder.join(format!("{name}.png"));
-        let one = data.gather(&[row]);
-        write_atomic(&file, |out| write_png(out, &one, &file.display().to_string()))?;
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -35,7 +35,7 @@ pub(super) fn sigmoid(
     for fold in split::stratified_kfold(&labels, folds, params.seed.wrapping_add(m as u64))? {
         let mut weight = task.weight.to_vec();
         fold.test.iter().for_each(|&p| weight[rows[p]] = 0.0);
-        let solved = machine::train(params, &Task { weight: &weight, ..*task }, None, solver, watch)?;
+        let solved = machine::train(params, &Task { weight: &weight, ..*task }, None, solver, watch, None)?;
         if solved.info.stop == Stop::Cancelled {
             return Ok(None);
         }

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
 use super::checkpoint::Fitted;
+use super::desk::Desk;
 use crate::watch::{Info, Step, Stop, Watch};
 
 /// One watcher for machines that run side by side.
@@ -14,11 +15,19 @@ pub(super) struct Crowd<'a, 'w> {
     stop: AtomicBool,
     done: AtomicUsize,
     total: usize,
+    /// Where machines leave their state, if somebody keeps it.
+    pub(super) desk: Option<Desk<'a>>,
 }
 
 impl<'a, 'w> Crowd<'a, 'w> {
-    pub(super) fn new(watch: &'a mut Watch<'w>, total: usize) -> Self {
-        Crowd { watch: Mutex::new(watch), stop: AtomicBool::new(false), done: AtomicUsize::new(0), total }
+    pub(super) fn new(watch: &'a mut Watch<'w>, total: usize, desk: Option<Desk<'a>>) -> Self {
+        Crowd {
+            watch: Mutex::new(watch),
+            stop: AtomicBool::new(false),
+            done: AtomicUsize::new(0),
+            total,
+            desk,
+        }
     }
 
     pub(super) fn stopped(&self) -> bool {

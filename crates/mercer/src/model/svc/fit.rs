@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::calibrate;
 use super::checkpoint::{Checkpoint, Fitted};
 use super::crowd::Crowd;
+use super::desk::Desk;
 use super::machine::{self, Task};
 use super::multiclass::{self, Sides};
 use super::params::{Kind, SvcParams};
@@ -23,7 +24,8 @@ use crate::model::Sample;
 use crate::model::common::kernel_or_default;
 use crate::num::Buffer;
 use crate::par::{Par, side_by_side};
-use crate::watch::{Stop, Watch};
+use crate::solve::Keep;
+use crate::watch::{Info, Stop, Watch};
 
 /// Pairs whose values between the classes cost at most so many multiply-adds, on at most so many rows, are trained on
 /// their whole matrix: computing it costs less than finding out which rows of it are needed. (Measured: both ways cost the
@@ -85,7 +87,14 @@ impl<'a> Plan<'a> {
 
     /// Trains all machines, in the order of [`Plan::machines`], and says what was done.
     pub(super) fn train(&self, watch: &mut Watch<'_>) -> Result<(Vec<Fitted>, Vec<String>)> {
-        let crowd = Crowd::new(watch, self.machines.len());
+        let begun = || match self.start {
+            Some(start) => start.machines.clone(),
+            None => vec![Fitted::not_begun(); self.machines.len()],
+        };
+        // Machines on rows of their own are a second round, from which no fit goes on.
+        let keeper = self.sample.keeper.filter(|_| self.only.is_none());
+        let desk = keeper.map(|keeper| Desk::new(keeper, begun()));
+        let crowd = Crowd::new(watch, self.machines.len(), desk);
         if let Some(only) = &self.only {
             return Ok((self.on_own(only, &crowd)?, vec!["each machine on rows of its own".into()]));
         }
@@ -296,12 +305,25 @@ impl<'a> Plan<'a> {
         let start = kept.and_then(|f| f.start(index));
         let solver = self.params.solver(memory, par);
         let mut watch = crowd.watcher(m);
-        let solved = machine::train(self.params, &task, start, &solver, &mut watch)?;
+        let mut keep = crowd.desk.as_ref().map(|desk| desk.keep(self, &task, index, m));
+        let kept: Option<&mut Keep<'_>> = match &mut keep {
+            Some(keep) => Some(keep),
+            None => None,
+        };
+        let solved = machine::train(self.params, &task, start, &solver, &mut watch, kept)?;
         let mut fitted = Fitted::new(self.params, &task, index, &solved);
+        if let Some(desk) = &crowd.desk {
+            // Without its sigmoid a machine is not done.
+            let stop = if self.params.probability { Stop::Cancelled } else { fitted.info.stop };
+            desk.put(m, Fitted { info: Info { stop, ..fitted.info.clone() }, ..fitted.clone() });
+        }
         if self.params.probability && fitted.info.stop != Stop::Cancelled {
             fitted.sigmoid = calibrate::sigmoid(self.params, &task, &solver, m, &mut watch)?;
             if fitted.sigmoid.is_none() {
                 fitted.info.stop = Stop::Cancelled;
+            }
+            if let Some(desk) = &crowd.desk {
+                desk.put(m, fitted.clone());
             }
         }
         crowd.finished();

@@ -166,7 +166,7 @@ impl Place<'_> {
             params.check()?;
             let start = last.take().map(|(before, beta)| warm(&params, &task, beta, cost / before));
             let solver = params.solver(params.budget(), Par::one());
-            let solved = machine::train(&params, &task, start, &solver, watch)?;
+            let solved = machine::train(&params, &task, start, &solver, watch, None)?;
             if solved.info.stop == Stop::Cancelled {
                 return Err(Error::Cancelled);
             }

@@ -17,12 +17,12 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::machine::{Margin, Task};
+use super::machine::{Margin, Task, again};
 use super::params::SvcParams;
 use crate::error::Result;
 use crate::gram::Rows;
 use crate::model::enclosing_radius2;
-use crate::solve::{self, Solution, solve};
+use crate::solve::{self, Keep, Solution, solve_kept};
 use crate::watch::{Stop, Watch};
 
 /// Hulls whose squared distance is below this share of the largest squared norm are taken to meet: that is where
@@ -91,6 +91,7 @@ pub(super) fn separate(
     start: Option<Vec<f64>>,
     solver: &solve::Params,
     watch: &mut Watch<'_>,
+    mut keep: Option<&mut Keep<'_>>,
 ) -> Result<(Found, Solution)> {
     let mut problem = task.problem(params);
     match start {
@@ -102,7 +103,7 @@ pub(super) fn separate(
     let mut rule = solve::Params { tol: 1e-3 * largest, ..solver.clone() };
     let mut spent = (0, 0);
     for round in 1.. {
-        let mut found = solve(&problem, &rule, watch)?;
+        let mut found = solve_kept(&problem, &rule, watch, again(&mut keep))?;
         spent = (spent.0 + found.info.iterations, spent.1 + found.info.kernel_values);
         (found.info.iterations, found.info.kernel_values) = spent;
         found.output = exact_output(task.rows, &found.beta, solver);

@@ -22,7 +22,7 @@ use super::vectors::PointRows;
 use crate::error::{Error, Result};
 use crate::gram::Rows;
 use crate::solve::{
-    self, DescentParams, Groups, LinearProblem, Problem, Shift, Solution, Vectors, descend, solve,
+    self, DescentParams, Groups, Keep, LinearProblem, Problem, Shift, Solution, Vectors, descend, solve_kept,
 };
 use crate::watch::{Info, Stop, Watch};
 
@@ -135,6 +135,7 @@ pub(super) fn train(
     start: Option<Vec<f64>>,
     solver: &solve::Params,
     watch: &mut Watch<'_>,
+    keep: Option<&mut Keep<'_>>,
 ) -> Result<Solved> {
     let [negative, positive] = task.class_weight()?;
     match params.kind {
@@ -146,7 +147,7 @@ pub(super) fn train(
             }
             let mut problem = task.problem(params);
             problem.start = start;
-            let found = solve(&problem, solver, watch)?;
+            let found = solve_kept(&problem, solver, watch, keep)?;
             let offset = -found.thresholds[0].value();
             Ok(scaled(found, 1.0, offset))
         }
@@ -164,10 +165,10 @@ pub(super) fn train(
                 Some(start) => problem.start = Some(start),
                 None => problem.start_at_sums(&[-half, half])?,
             }
-            train_nu(problem, solver, watch)
+            train_nu(problem, solver, watch, keep)
         }
         Kind::Hard => {
-            let (what, found) = hard_margin::separate(params, task, start, solver, watch)?;
+            let (what, found) = hard_margin::separate(params, task, start, solver, watch, keep)?;
             let whole = found.info.stop != Stop::Cancelled;
             Ok(match what {
                 Found::Slab { margin, scale, offset } => {
@@ -223,11 +224,16 @@ fn train_linear(
 
 /// Solves a nu-machine so exactly that the tolerance also holds once f is divided by the margin rho, which may be small
 /// and is not known before.
-fn train_nu(mut problem: Problem<'_>, solver: &solve::Params, watch: &mut Watch<'_>) -> Result<Solved> {
+fn train_nu(
+    mut problem: Problem<'_>,
+    solver: &solve::Params,
+    watch: &mut Watch<'_>,
+    mut keep: Option<&mut Keep<'_>>,
+) -> Result<Solved> {
     let mut rule = solver.clone();
     let mut spent = (0, 0);
     loop {
-        let mut found = solve(&problem, &rule, watch)?;
+        let mut found = solve_kept(&problem, &rule, watch, again(&mut keep))?;
         spent = (spent.0 + found.info.iterations, spent.1 + found.info.kernel_values);
         (found.info.iterations, found.info.kernel_values) = spent;
         let (low, high) = (found.thresholds[0].value(), found.thresholds[1].value());
@@ -248,6 +254,30 @@ fn train_nu(mut problem: Problem<'_>, solver: &solve::Params, watch: &mut Watch<
                 .push(format!("nu: the margin is {rho:.1e}, so outputs are not exact at its scale"));
         }
         return Ok(scaled(found, scale, offset * scale));
+    }
+}
+
+/// The same keeper for one more solve.
+pub(super) fn again<'k>(keep: &'k mut Option<&mut Keep<'_>>) -> Option<&'k mut Keep<'k>> {
+    match keep {
+        Some(keep) => Some(&mut **keep),
+        None => None,
+    }
+}
+
+impl Solved {
+    /// A machine that is still being trained, as it stands.
+    pub(super) fn underway(params: &SvcParams, now: Solution) -> Self {
+        let level: Vec<f64> = now.thresholds.iter().map(solve::Threshold::value).collect();
+        match (params.kind, level.as_slice()) {
+            // Each class has its level, and the margin is between them.
+            (Kind::Nu | Kind::Hard, &[low, high]) => {
+                let (rho, offset) = ((high - low) / 2.0, -f64::midpoint(low, high));
+                let scale = if rho > 0.0 { 1.0 / rho } else { 1.0 };
+                scaled(now, scale, offset * scale)
+            }
+            (_, level) => scaled(now, 1.0, -level.first().copied().unwrap_or(0.0)),
+        }
     }
 }
 

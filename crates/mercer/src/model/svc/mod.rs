@@ -26,6 +26,7 @@
 mod calibrate;
 mod checkpoint;
 mod crowd;
+mod desk;
 
 mod fit;
 mod folds;
@@ -114,7 +115,8 @@ impl SvcParams {
         watch: &mut Watch<'_>,
     ) -> Result<SvcModel> {
         if !self.virtual_vectors.is_empty() {
-            return virtuals::fit(self, sample, par, watch);
+            // Whose fit begins anew, so that its parts are nothing to go on from.
+            return virtuals::fit(self, Sample { keeper: None, ..sample }, par, watch);
         }
         let clock = Instant::now();
         let plan = Plan::new(self, sample, from, par)?;

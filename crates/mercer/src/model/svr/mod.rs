@@ -28,10 +28,10 @@ use crate::error::{Error, Result};
 use crate::expansion::Expansion;
 use crate::gram::Rows;
 use crate::kernel::Kernel;
-use crate::model::Sample;
 use crate::model::common::{checkpoint, go_on_from, kernel_or_default, on_rows, support};
 use crate::model::ridge::RidgeParams;
 use crate::model::svc::collapsed;
+use crate::model::{Body, Sample};
 use crate::par::Par;
 use crate::solve::{self, Groups, Problem, Shift, Solution};
 use crate::watch::{Info, Watch};
@@ -104,7 +104,8 @@ impl SvrParams {
     /// ```
     pub fn fit(&self, sample: Sample<'_>, par: Par, watch: &mut Watch<'_>) -> Result<SvrModel> {
         if !self.virtual_vectors.is_empty() {
-            return virtuals::fit(self, sample, par, watch);
+            // Whose fit begins anew, so that its parts are nothing to go on from.
+            return virtuals::fit(self, Sample { keeper: None, ..sample }, par, watch);
         }
         self.fit_from(sample, None, par, watch)
     }
@@ -144,7 +145,13 @@ impl SvrParams {
             let found = on_rows(&kernel, &sample, |rows| {
                 let mut problem = self.problem(rows, targets, &c)?;
                 go_on_from(&mut problem, from)?;
-                solve::solve(&problem, &params, watch)
+                let mut keep = |now: &dyn Fn() -> Solution| {
+                    let Some(keeper) = sample.keeper.filter(|keeper| keeper.is_due()) else { return };
+                    if let Ok(model) = self.model(kernel.clone(), sample, &c, now(), par) {
+                        keeper.take(Body::Svr(model));
+                    }
+                };
+                solve::solve_kept(&problem, &params, watch, Some(&mut keep))
             })?;
             self.model(kernel, sample, &c, found, par)?
         };

@@ -1,0 +1,137 @@
+//! Files that belong together, and files that a killed command leaves behind.
+
+use std::process::Stdio;
+use std::time::Duration;
+
+use crate::run::Folder;
+
+/// Two data sets of the same size that differ in every row.
+fn two() -> Folder {
+    let folder = Folder::new();
+    folder.mercer("data toy banana old.csv --rows 300 --seed 1 -q").fine();
+    folder.mercer("data toy banana new.csv --rows 300 --seed 2 -q").fine();
+    folder
+}
+
+fn copy(folder: &Folder, from: &str, to: &str) {
+    std::fs::copy(folder.path(from), folder.path(to)).expect("copied");
+}
+
+#[test]
+fn points_beside_the_labels_of_others_are_refused() {
+    let folder = two();
+    for end in ["npy", "npy.gz"] {
+        let (points, labels) = (format!("x.{end}"), format!("x.labels.{end}"));
+        folder.mercer(&format!("data convert old.csv {points} -q")).fine();
+        copy(&folder, &labels, "old-labels");
+        copy(&folder, &points, "old-points");
+        folder.mercer(&format!("data convert new.csv {points} -q")).fine();
+        folder.mercer(&format!("data info {points} -q")).fine();
+        for (from, to) in [("old-labels", &labels), ("old-points", &points)] {
+            copy(&folder, to, "kept");
+            copy(&folder, from, to);
+            for line in [format!("data info {points}"), format!("train {points} -o m.mercer")] {
+                let run = folder.mercer(&line);
+                let told =
+                    format!("error: {labels}: got labels that were not written with {points}, expected both");
+                assert!(run.code == 1 && run.err.starts_with(&told), "{run:#?}");
+            }
+            // Whoever knows better says so.
+            folder.mercer(&format!("data info {points} --labels {labels} -q")).fine();
+            folder.mercer(&format!("data info {points} --label none -q")).fine();
+            copy(&folder, "kept", to);
+        }
+        folder.mercer(&format!("data info {points} -q")).fine();
+        // Files of other programs have no record.
+        std::fs::remove_file(folder.path(&format!(".{points}.pair"))).expect("there");
+        copy(&folder, "old-labels", &labels);
+        folder.mercer(&format!("data info {points} -q")).fine();
+    }
+}
+
+#[test]
+fn a_test_part_that_is_of_another_split_is_told() {
+    let folder = two();
+    folder.mercer("data split old.csv train.csv test.csv -q").fine();
+    copy(&folder, "test.csv", "old-test");
+    folder.mercer("data split new.csv train.csv test.csv -q").fine();
+    let told = |name: &str| folder.mercer(&format!("data info {name}")).fine().out;
+    assert!(!told("train.csv").contains("same run") && !told("test.csv").contains("same run"));
+    copy(&folder, "old-test", "test.csv");
+    assert!(told("train.csv").contains("not from the same run as test.csv"), "{}", told("train.csv"));
+    assert!(told("test.csv").contains("not from the same run as train.csv"), "{}", told("test.csv"));
+}
+
+/// Whatever the moment of a kill, the pair is old, new, or known to be neither; and the next command sweeps up.
+#[cfg(unix)]
+#[test]
+fn a_kill_at_any_time_leaves_no_pair_that_is_taken_for_one() {
+    let folder = two();
+    let read = |line: &str| folder.mercer(line).out;
+    folder.mercer("data convert new.csv n.npy -q").fine();
+    let new = read("data info n.npy").replace("n.npy", "x.npy").replace("n.labels", "x.labels");
+    folder.mercer("data convert old.csv x.npy -q").fine();
+    let old = read("data info x.npy");
+    assert_ne!(old, new);
+    for round in 0..20 {
+        let mut child = folder
+            .command(&["data", "convert", "new.csv", "x.npy", "-q"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("starts");
+        std::thread::sleep(Duration::from_micros(700 * round));
+        child.kill().expect("its own child");
+        child.wait().expect("ends");
+        let run = folder.mercer("data info x.npy");
+        let known = run.code == 1 && run.err.contains("were not written with x.npy");
+        assert!(known || run.out == old || run.out == new, "{run:#?}");
+        folder.mercer("data convert old.csv x.npy -q").fine();
+        assert_eq!(read("data info x.npy"), old);
+        let left = std::fs::read_dir(folder.path(".")).expect("a folder").filter(|entry| {
+            entry.as_ref().expect("an entry").file_name().to_string_lossy().starts_with(".mercer-")
+        });
+        assert_eq!(left.count(), 0, "round {round}");
+    }
+}
+
+#[test]
+fn a_folder_of_classes_stays_one() {
+    let folder = Folder::new();
+    for (class, base) in [("a", 0), ("b", 90)] {
+        std::fs::create_dir_all(folder.path(&format!("in/{class}"))).expect("made");
+        for k in 0..6 {
+            let pixels: Vec<String> = (0..16).map(|p| (base + 9 * k + p).to_string()).collect();
+            let text = format!("P2\n4 4\n255\n{}\n", pixels.join(" "));
+            std::fs::write(folder.path(&format!("in/{class}/{k}.pgm")), text).expect("written");
+        }
+    }
+    folder.mercer("pca fit in/ -n 3 -o p.pca -q").fine();
+    folder.mercer("pca transform in/ p.pca -o f.csv -q").fine();
+    for (line, tree) in [
+        ("denoise in/ -n 3 -o out/ -q", true),
+        ("data convert in/ out/ -q", true),
+        ("pca inverse f.csv p.pca -o out/ -q", false),
+    ] {
+        let _ = std::fs::remove_dir_all(folder.path("out"));
+        folder.mercer(line).fine();
+        let files = |name: &str| {
+            let entries = std::fs::read_dir(folder.path(name)).expect(name);
+            entries.filter(|e| e.as_ref().expect("an entry").path().is_file()).count()
+        };
+        let got = if tree { (files("out/a"), files("out/b")) } else { (files("out"), 12) };
+        assert_eq!(got, if tree { (6, 6) } else { (12, 12) }, "{line}");
+    }
+    // Nothing is written into what is read.
+    for line in [
+        "denoise in/ -o in/",
+        "denoise in/ -o in/a",
+        "denoise in/a/ -o in/a/0.png",
+        "denoise in/a/1.pgm -o in/a/",
+    ] {
+        std::fs::write(folder.path("in/a/0.png"), "").expect("written");
+        let run = folder.mercer(line);
+        std::fs::remove_file(folder.path("in/a/0.png")).expect("as it was");
+        assert!(run.code == 2 && run.err.contains("which this command reads"), "{run:#?}");
+    }
+}
