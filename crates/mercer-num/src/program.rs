@@ -60,10 +60,16 @@ pub struct Optimum {
     pub at_most: Vec<f64>,
     /// The objective.
     pub objective: f64,
+    /// How far the conditions and the multipliers' conditions are from holding, and the objectives of both from each other,
+    /// all relative to their size, where the method ended in rounding errors before its own tolerance; 0 where it did not.
+    pub inexact: f64,
 }
 
+/// An answer whose residuals and gap are within this share is one that can be used.
+const USABLE: f64 = 1e-3;
+
 impl Program {
-    /// Solves it. Fails if there is no minimum.
+    /// Solves it. Fails if there is no minimum, or if rounding errors leave nothing near it.
     ///
     /// ```
     /// use mercer_num::program::{Line, Program};
@@ -110,12 +116,21 @@ impl Program {
             .map_err(|e| Fault::NoMinimum { why: e.to_string() })?;
         solver.solve();
         let found = &solver.solution;
-        match found.status {
-            SolverStatus::Solved | SolverStatus::AlmostSolved => {}
-            // Progress ended in rounding errors: what is left of the gap tells whether the answer can be used.
-            SolverStatus::InsufficientProgress
-                if (found.obj_val - found.obj_val_dual).abs() < 1e-5 * (1.0 + found.obj_val.abs()) => {}
+        let finite = || found.x.iter().chain(&found.z).all(|v| v.is_finite());
+        let inexact = match found.status {
+            SolverStatus::Solved | SolverStatus::AlmostSolved => 0.0,
+            // Progress ended in rounding errors: what is left of residuals and gap tells whether the answer can be used.
+            SolverStatus::InsufficientProgress | SolverStatus::MaxIterations | SolverStatus::NumericalError
+                if finite() =>
+            {
+                let gap = (found.obj_val - found.obj_val_dual).abs() / (1.0 + found.obj_val.abs());
+                gap.max(found.r_prim).max(found.r_dual)
+            }
             other => return Err(Fault::NoMinimum { why: format!("{other:?}") }),
+        };
+        if inexact.is_nan() || inexact > USABLE {
+            let why = format!("{:?}, a share of {inexact:.0e} is left open", found.status);
+            return Err(Fault::NoMinimum { why });
         }
         let (equal, at_most) = found.z.split_at(self.equal.len());
         Ok(Optimum {
@@ -123,6 +138,7 @@ impl Program {
             equal: equal.to_vec(),
             at_most: at_most.iter().map(|z| z.max(0.0)).collect(),
             objective: found.obj_val,
+            inexact,
         })
     }
 }

@@ -52,6 +52,18 @@ pub fn silent() -> impl FnMut(&Step) -> ControlFlow<()> + Send {
     |_| ControlFlow::Continue(())
 }
 
+/// Calls with a watcher that goes on breaking once it broke, and says whether it did: work of several phases must neither go
+/// on with the next one nor call itself complete.
+pub(crate) fn noting<T>(watch: &mut Watch<'_>, call: impl FnOnce(&mut Watch<'_>) -> T) -> (T, bool) {
+    let mut broken = false;
+    let mut noted = |step: &Step| {
+        broken = broken || watch(step).is_break();
+        if broken { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let answer = call(&mut noted);
+    (answer, broken)
+}
+
 /// How an iteration ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
 #[serde(rename_all = "snake_case")]

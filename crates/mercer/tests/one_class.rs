@@ -275,3 +275,41 @@ fn odd_data_give_an_answer_or_a_clear_error() {
     let params = SphereParams { kernel, max_iter: Some(100_000), ..SphereParams::default() };
     assert!(params.fit(Sample::new(&x, &Targets::None), Par::one(), &mut silent()).is_ok());
 }
+
+#[test]
+fn at_the_usual_tolerance_labels_are_those_of_the_exact_sphere() {
+    let fresh = dense(&toy::normals(1000, 4, 99), 4);
+    let mut labels = 0;
+    for (seed, nu, kernel) in [
+        (1, 0.05, rbf(0.3)),
+        (2, 0.2, rbf(0.3)),
+        (3, 0.5, rbf(0.05)),
+        (4, 0.1, Kernel::Linear),
+        (5, 0.3, "poly(degree=2, scale=0.5, coef0=1)".parse().expect("a kernel")),
+        (6, 0.0, rbf(0.3)),
+        (7, 0.0, Kernel::Linear),
+    ] {
+        let n = 500;
+        let points = dense(&toy::normals(n, 4, seed), 4);
+        let usual = SphereParams { kernel: Some(kernel.clone()), nu, ..SphereParams::default() };
+        let exact = sphere(&SphereParams { tol: 1e-11, ..usual.clone() }, &points);
+        let usual = sphere(&usual, &points);
+        assert::close(usual.radius2 / exact.radius2, 1.0, 2e-5);
+        let of = |ball: &SphereModel| ball.decision(fresh.view(), Par::one()).expect("rows");
+        let (got, want) = (of(&usual), of(&exact));
+        for (a, b) in got.iter().zip(&want) {
+            assert::close((a - b) / exact.radius2, 0.0, 2e-4);
+        }
+        labels += got.iter().zip(&want).filter(|(a, b)| (**a > 0.0) != (**b > 0.0)).count();
+        if let (Kernel::Rbf { .. }, true) = (&kernel, nu > 0.0) {
+            // The same machine, by another learner at its own tolerance.
+            let plane = OneClassParams { kernel: Some(kernel), nu, ..OneClassParams::default() };
+            let plane =
+                plane.fit(Sample::new(&points, &Targets::None), Par::one(), &mut silent()).expect("points");
+            let plane = plane.decision(fresh.view(), Par::one()).expect("rows");
+            let off = got.iter().zip(&plane).filter(|(a, b)| (**a > 0.0) != (**b > 0.0)).count();
+            assert!(off <= 2, "nu {nu}: {off} of 1000 labels differ from the hyperplane's");
+        }
+    }
+    assert!(labels <= 1, "{labels} of 7000 labels differ from the exact spheres'");
+}

@@ -6,27 +6,82 @@
 //! beta = (K^z)^-1 K^zx alpha,     K^z_jl = k(z_j, z_l),   K^zx_ji = k(z_j, x_i)
 //! ```
 //!
-//! Cost: m^2 d + m n d kernel values and m^3 / 3. Centres that (nearly) coincide make K^z singular: the solve then
-//! takes the smallest ridge that works.
+//! This needs lengths in feature space, so a positive definite kernel. Under any other kernel (sigmoid, multiquadric) the
+//! coefficients are those that leave the smallest squared difference of the outputs at the old centres x, a least-squares
+//! problem that always has a solution: `beta = (K^zx K^xz)^-1 K^zx f(x)`. It is the same problem under the kernel
+//! `sum_i k(z, x_i) k(x_i, z')`, which is positive semidefinite whatever k is.
+//!
+//! Cost: m^2 d + m n d kernel values and m^3 / 3; m^2 n more where the kernel is not positive definite. Centres that (nearly)
+//! coincide make the matrix singular: the solve then takes the smallest ridge that works.
 
 use super::Expansion;
 use crate::data::Points;
 use crate::error::Result;
 use crate::gram;
+use crate::kernel::Definiteness;
 use crate::num::{Mat, factor, product};
 use crate::par::Par;
 
 impl Expansion {
-    /// The expansion on `centres` nearest to this one in feature space; offsets are kept as they are.
+    /// Whether lengths in feature space exist: whether the kernel is known to be positive definite.
+    pub fn definite(&self) -> bool {
+        self.kernel.definiteness() == Definiteness::Positive
+    }
+
+    /// The expansion on `centres` nearest to this one: in feature space, or, where the kernel is not known to be positive
+    /// definite, in the outputs at the present centres. Offsets are kept as they are.
     pub fn on_centres(&self, centres: Points, par: Par) -> Result<Expansion> {
-        let (m, n, k) = (centres.len(), self.len(), self.outputs());
-        let own = gram::square::<f64>(&self.kernel, centres.view(), par)?;
-        let mut right = vec![0.0; m * k];
-        if n > 0 {
-            let across = gram::cross::<f64>(&self.kernel, centres.view(), self.centres.view(), par)?;
-            product::nn(&mut right, Mat::new(&across, m, n), Mat::new(&self.coef, n, k), par.threads());
-        }
-        let (coef, _) = factor::solve_spd(&own, m, &right, k)?;
+        let (left, right) = self.normal_equations(&centres, par)?;
+        let (coef, _) = factor::solve_spd(&left, centres.len(), &right, self.outputs())?;
         Expansion::new(self.kernel.clone(), centres, coef, self.offset.clone())
+    }
+
+    /// The equations of the best coefficients on some centres: an m x m matrix and m x k right sides.
+    pub(crate) fn normal_equations(&self, centres: &Points, par: Par) -> Result<(Vec<f64>, Vec<f64>)> {
+        let (m, n, k) = (centres.len(), self.len(), self.outputs());
+        let (mut left, mut right) = (vec![0.0; m * m], vec![0.0; m * k]);
+        let definite = self.definite();
+        if definite {
+            left = gram::square::<f64>(&self.kernel, centres.view(), par)?.to_vec();
+        }
+        if n > 0 && m > 0 {
+            let across = gram::cross::<f64>(&self.kernel, centres.view(), self.centres.view(), par)?;
+            let across = Mat::new(&across, m, n);
+            if definite {
+                product::nn(&mut right, across, Mat::new(&self.coef, n, k), par.threads());
+            } else {
+                let outputs = self.inner_at(self.centres.view(), par)?;
+                product::nn(&mut right, across, Mat::new(&outputs, n, k), par.threads());
+                product::nt(&mut left, across, across, par.threads());
+            }
+        }
+        Ok((left, right))
+    }
+
+    /// How far another expansion is from this one, relative to its size: for all outputs together and for each. By lengths in
+    /// feature space (`own` is [`Expansion::norm2`]), or, where the kernel is not known to be positive definite, by the
+    /// outputs at the centres, offsets aside.
+    pub(crate) fn relative_errors(
+        &self,
+        own: &[f64],
+        other: &Expansion,
+        par: Par,
+    ) -> Result<(f64, Vec<f64>)> {
+        let k = self.outputs();
+        let (off, size) = if self.definite() {
+            (self.distance2_by(own, other, par)?, own.to_vec())
+        } else {
+            let at = self.centres.view();
+            let (before, now) = (self.inner_at(at, par)?, other.inner_at(at, par)?);
+            let (mut off, mut size) = (vec![0.0; k], vec![0.0; k]);
+            for (p, (a, b)) in before.iter().zip(&now).enumerate() {
+                off[p % k] += (a - b).powi(2);
+                size[p % k] += a * a;
+            }
+            (off, size)
+        };
+        let ratio = |off: f64, size: f64| if size > 0.0 { (off / size).sqrt() } else { 0.0 };
+        let all = ratio(off.iter().sum(), size.iter().sum());
+        Ok((all, off.iter().zip(&size).map(|(o, s)| ratio(*o, *s)).collect()))
     }
 }

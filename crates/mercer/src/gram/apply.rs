@@ -52,10 +52,11 @@ impl<T: Real> Centres<T> {
     /// `out[i * k + o] += sum_j k(x_i, c_j) coef[j * k + o]` for all points, sums over tiles in f64.
     pub fn apply(&self, points: View<'_>, out: &mut [f64], par: Par) -> Result<()> {
         let k = self.k;
-        assert_eq!(out.len(), points.n * k);
-        if k == 0 || points.n == 0 {
+        // Without centres the sums are 0, however many outputs there are: coefficients cannot tell their number.
+        if self.side.is_empty() || points.n == 0 {
             return Ok(());
         }
+        assert_eq!(out.len(), points.n * k);
         let work = |first: usize, out: &mut [f64]| -> Result<()> {
             let rows = out.len() / k;
             let x = Side::<T>::new(&self.kernel, points.slice(first..first + rows), &self.layout)?;

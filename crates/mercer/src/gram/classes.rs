@@ -24,8 +24,6 @@ pub struct Classes<'a> {
     points: &'a Points,
     layout: Layout,
     class: Vec<Class>,
-    /// Whether squares are kept at all: they may not fit.
-    keep: bool,
 }
 
 #[derive(Debug)]
@@ -34,6 +32,8 @@ struct Class {
     side: Side<f32>,
     diag: Vec<f64>,
     square: OnceLock<Buffer<f32>>,
+    /// Whether the square is computed and kept: it may not fit, or not be worth it.
+    keep: bool,
 }
 
 impl<'a> Classes<'a> {
@@ -58,10 +58,16 @@ impl<'a> Classes<'a> {
                 let mut diag = vec![0.0; rows.len()];
                 kernel.diag(own.view(), &mut diag);
                 let side = Side::new(kernel, own.view(), &layout)?;
-                Ok(Class { rows, side, diag, square: OnceLock::new() })
+                Ok(Class { rows, side, diag, square: OnceLock::new(), keep: bytes <= memory })
             })
             .collect::<Result<_>>()?;
-        Ok(Classes { kernel, points, layout, class, keep: bytes <= memory })
+        Ok(Classes { kernel, points, layout, class })
+    }
+
+    /// Computes values inside a class only for the rows that are asked for, as often as they are: for classes of which few
+    /// rows will be.
+    pub fn on_demand(&mut self, class: usize) {
+        self.class[class].keep = false;
     }
 
     /// The rows of a class, as numbers of the whole set's rows.
@@ -74,8 +80,13 @@ impl<'a> Classes<'a> {
         PairRows { all: self, a: &self.class[a], b: &self.class[b] }
     }
 
+    /// Whether the square of a class has been computed.
+    pub fn kept(&self, class: usize) -> bool {
+        self.class[class].square.get().is_some()
+    }
+
     fn square<'c>(&self, class: &'c Class, par: Par) -> Option<&'c [f32]> {
-        if !self.keep {
+        if !class.keep {
             return None;
         }
         let square = class.square.get_or_init(|| {
@@ -211,8 +222,11 @@ mod tests {
         let points = Points::dense(toy::normals(n, d, 1), d).expect("whole rows");
         let of_row: Vec<u32> = (0..n as u32).map(|i| (i * i) % 3).collect();
         let kernel = Kernel::Rbf { gamma: 0.3 };
-        for memory in [0, usize::MAX] {
-            let classes = Classes::new(&kernel, &points, &of_row, 3, memory).expect("a kernel on numbers");
+        for (memory, one) in [(0, false), (usize::MAX, false), (usize::MAX, true)] {
+            let mut classes = Classes::new(&kernel, &points, &of_row, 3, memory).expect("a kernel on numbers");
+            if one {
+                classes.on_demand(1);
+            }
             let (a, b) = (classes.rows(1), classes.rows(0));
             let own = points.gather(&[a, b].concat());
             let plain = KernelRows::new(&kernel, &own).expect("a kernel on numbers");

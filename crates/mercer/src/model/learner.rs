@@ -20,7 +20,7 @@ use crate::model::{
     Sample, SphereParams, SvcParams, SvrParams, Task,
 };
 use crate::par::Par;
-use crate::watch::Watch;
+use crate::watch::{Stop, Watch, noting};
 
 /// A learner and its parameters.
 #[derive(Debug, Clone, PartialEq)]
@@ -301,8 +301,17 @@ impl Learner {
         each!(self, p => p.kernel = Some(kernel));
     }
 
-    /// Fits.
+    /// Fits. Where the watcher broke, the model says so, whatever phase of the fit it was.
     pub fn fit(&self, sample: Sample<'_>, par: Par, watch: &mut Watch<'_>) -> Result<Body> {
+        let (fitted, broken) = noting(watch, |watch| self.fit_watched(sample, par, watch));
+        let mut body = fitted?;
+        if broken {
+            body.info_mut().stop = Stop::Cancelled;
+        }
+        Ok(body)
+    }
+
+    fn fit_watched(&self, sample: Sample<'_>, par: Par, watch: &mut Watch<'_>) -> Result<Body> {
         Ok(match self {
             Learner::Svc(p) => Body::Svc(p.fit(sample, par, watch)?),
             Learner::Svr(p) => Body::Svr(p.fit(sample, par, watch)?),

@@ -164,7 +164,7 @@ impl Body {
     }
 
     /// The expansion that points meet first: its centres have their columns.
-    pub(super) fn entry(&self) -> &Expansion {
+    pub fn entry(&self) -> &Expansion {
         match self {
             Body::Layered(m) => &m.features,
             other => other.expansion(),

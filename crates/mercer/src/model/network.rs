@@ -26,7 +26,7 @@ use crate::model::{Learner, Sample, SvcParams};
 use crate::par::Par;
 use crate::solve::kmeans::lloyd;
 use crate::solve::network::{NetworkProblem, adapt, logistic_weights, weights};
-use crate::watch::{Info, Step, Watch};
+use crate::watch::{Info, Step, Stop, Watch, noting};
 
 /// Where centres are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -181,7 +181,12 @@ impl NetworkParams {
                 lambda: self.lambda,
             };
             let centres = self.started(&problem, matches!(role, Role::Classes(_)), par);
-            let (expansion, info) = self.network(&problem, centres, kernel, par, watch)?;
+            let (found, broken) =
+                noting(watch, |watch| self.network(&problem, centres, kernel, par, watch));
+            let (expansion, mut info) = found?;
+            if broken {
+                info.stop = Stop::Cancelled;
+            }
             (expansion, Vec::new(), info)
         };
         let mut model = FunctionModel::plain(expansion, role, Learner::Network(self.clone()), info);

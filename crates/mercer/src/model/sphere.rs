@@ -40,7 +40,8 @@ pub struct SphereParams {
     pub kernel: Option<Kernel>,
     /// Bound on the share of training rows outside; 0: none.
     pub nu: f64,
-    /// Largest violation of the optimality conditions left, relative to the data's squared diameter.
+    /// Largest violation of the optimality conditions left, relative to the data's squared diameter and to the largest
+    /// weight of a row.
     pub tol: f64,
     /// Most steps of the solver.
     pub max_iter: Option<u64>,
@@ -76,6 +77,10 @@ pub struct SphereModel {
     /// How the fit went.
     pub info: Info,
 }
+
+/// The share of the tolerance that a hard sphere is solved to: its squared radius may be a quarter of the squared distance
+/// that the tolerance is relative to, and is then right to half the tolerance.
+const HARD: f64 = 1.0 / 16.0;
 
 /// A sphere in numbers.
 struct Found {
@@ -238,8 +243,15 @@ impl SphereParams {
         };
         problem.start_at_sums(&[1.0])?;
         go_on_from(&mut problem, from)?;
+        // Weights of a soft sphere are at most 1 / (nu n), and the gradient follows them: what moves a row of the one-class
+        // hyperplane, whose weights go up to 1, by tol moves it here by that share of tol.
+        // A hard sphere reaches to the farthest row, whose squared distance is off by twice the violation.
+        let most = match self.nu {
+            0.0 => HARD,
+            _ => problem.upper.iter().copied().fold(0.0, f64::max).min(1.0),
+        };
         let params = solve::Params {
-            tol: (self.tol * scale).max(f64::MIN_POSITIVE),
+            tol: (self.tol * scale * most).max(f64::MIN_POSITIVE),
             max_iter: self.max_iter,
             shrinking: self.shrinking,
             memory: budget(self.memory),

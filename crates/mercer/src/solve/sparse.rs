@@ -165,7 +165,7 @@ pub fn solve_sparse(
             (Err(fault), None) => return Err(fault.into()),
         };
         let v: Vec<f64> = (0..n)
-            .map(|i| best.x[i] + group_of(problem, i).map_or(0.0, |g| problem.weight[i] * best.x[n + g]))
+            .map(|i| best.x[i] + group_of(problem, i).map_or(0.0, |g| kept.share[i] * best.x[n + g]))
             .collect();
         columns.products(&v, &mut products);
         let over = products.iter().map(|p| p.abs() / problem.c - 1.0).enumerate();
@@ -185,6 +185,13 @@ pub fn solve_sparse(
             kept.add(&late[..late.len().min(params.batch.max(1))]);
             continue;
         };
+        // Residuals of the rounds before do not matter; those of the last one do.
+        if best.inexact > 0.0 {
+            info.notes.push(format!("the program was solved to a share of {:.0e} only", best.inexact));
+            if info.stop == Stop::Converged {
+                info.stop = Stop::Limit;
+            }
+        }
         return Ok(kept.answer(&best, info));
     }
 }
@@ -194,6 +201,8 @@ struct Kept<'a> {
     columns: &'a dyn Columns,
     problem: &'a SparseProblem<'a>,
     of: Vec<usize>,
+    /// Each row's share of its group's weight; empty: no groups.
+    share: Vec<f64>,
     /// What was subtracted from each.
     means: Vec<f64>,
     master: Program,
@@ -203,9 +212,10 @@ struct Kept<'a> {
 
 impl<'a> Kept<'a> {
     fn new(columns: &'a dyn Columns, problem: &'a SparseProblem<'a>) -> Result<Self> {
-        let master = master(problem)?;
+        let share = shares(problem)?;
+        let master = master(problem, &share);
         let first = (master.linear.len(), master.at_most.len(), master.equal.len());
-        Ok(Kept { columns, problem, of: Vec::new(), means: Vec::new(), master, first })
+        Ok(Kept { columns, problem, of: Vec::new(), share, means: Vec::new(), master, first })
     }
 
     /// Adds the conditions of columns.
@@ -231,7 +241,7 @@ impl<'a> Kept<'a> {
         let mut sums = vec![0.0; self.first.0 - n];
         for (i, &a) in column.iter().enumerate() {
             if let Some(g) = group_of(self.problem, i) {
-                sums[g] += self.problem.weight[i] * a;
+                sums[g] += self.share[i] * a;
             }
         }
         let product = master.linear.len();
@@ -293,25 +303,35 @@ fn group_of(problem: &SparseProblem<'_>, row: usize) -> Option<usize> {
     problem.group.get(row).map(|&g| g as usize)
 }
 
-/// The program without columns: the boxes come first among its upper bounds.
-fn master(problem: &SparseProblem<'_>) -> Result<Program> {
+/// Each row's share of its group's weight: the variables of groups then have the size of those of rows, however many rows
+/// there are.
+fn shares(problem: &SparseProblem<'_>) -> Result<Vec<f64>> {
     let n = problem.target.len();
     if n == 0 || problem.weight.len() != n || !(problem.group.is_empty() || problem.group.len() == n) {
         return Err(Error::shape("rows of a sparse fit", problem.weight.len(), n));
     }
+    let mut sums = vec![0.0; problem.group.iter().max().map_or(0, |&g| g as usize + 1)];
+    let rows = || problem.group.iter().map(|&g| g as usize).zip(problem.weight);
+    rows().for_each(|(g, w)| sums[g] += w);
+    Ok(rows().map(|(g, w)| w / sums[g]).collect())
+}
+
+/// The program without columns: the boxes come first among its upper bounds.
+fn master(problem: &SparseProblem<'_>, share: &[f64]) -> Program {
+    let n = problem.target.len();
     let groups = problem.group.iter().max().map_or(0, |&g| g as usize + 1);
     let mut linear: Vec<f64> = problem.target.iter().map(|y| -y).collect();
     let mut sum: Vec<(usize, f64)> = (0..n).map(|i| (i, 1.0)).collect();
     for g in 0..groups {
         let rows = || (0..n).filter(move |&i| problem.group[i] as usize == g);
-        linear.push(-rows().map(|i| problem.weight[i] * problem.target[i]).sum::<f64>());
-        sum.push((n + g, rows().map(|i| problem.weight[i]).sum()));
+        linear.push(-rows().map(|i| share[i] * problem.target[i]).sum::<f64>());
+        sum.push((n + g, rows().map(|i| share[i]).sum()));
     }
     let mut program = Program { linear, equal: vec![Line::new(sum, 0.0)], ..Program::default() };
     if problem.cost == Cost::Squared {
         program.diagonal = problem.weight.iter().map(|w| 0.5 / w).collect();
         program.diagonal.resize(n + groups, 0.0);
-        return Ok(program);
+        return program;
     }
     for (i, (&y, &w)) in problem.target.iter().zip(problem.weight).enumerate() {
         let (low, high) = match problem.cost {
@@ -322,7 +342,7 @@ fn master(problem: &SparseProblem<'_>) -> Result<Program> {
         program.at_most.push(Line::new(vec![(i, 1.0)], high));
         program.at_most.push(Line::new(vec![(i, -1.0)], -low));
     }
-    Ok(program)
+    program
 }
 
 #[cfg(test)]

@@ -51,3 +51,36 @@ fn descent_closes_the_gap_between_primal_and_dual() {
         assert_eq!(machine.rows, 2 * 8400);
     }
 }
+
+/// Labels at the usual tolerance that are not those of the exact solution.
+fn labels_off(points: &Points, targets: &Targets, c: f64) -> usize {
+    let labels = |tol: f64| {
+        let params = SvcParams { kernel: Some(Kernel::Linear), c, tol, ..SvcParams::default() };
+        let model = params.fit(Sample::new(points, targets), Par::one(), &mut silent()).expect("a fit");
+        assert_eq!(model.info.stop, Stop::Converged, "C = {c}, tol = {tol}");
+        model.predict(points.view(), Par::one()).expect("the same columns")
+    };
+    labels(1e-3).iter().zip(labels(1e-8)).filter(|(a, b)| **a != *b).count()
+}
+
+#[test]
+fn labels_at_the_usual_tolerance_are_those_of_the_exact_machine() {
+    let (n, d) = (600, 10);
+    let mut off = 0;
+    for seed in 0..4 {
+        let x = toy::normals(n, d, seed);
+        let noise = toy::normals(n, 1, 100 + seed);
+        let names = x.chunks(d).zip(&noise).map(|(row, e)| if row[0] + row[1] + e > 0.4 { "a" } else { "b" });
+        let targets = Targets::Classes(Labels::new(names));
+        // Short rows and a small C make outputs far smaller than 1; long rows far from the origin, kernel values far larger.
+        for (scale, shift) in [(1.0, 0.0), (0.01, 0.0), (1.0, 10.0)] {
+            let rows = x.iter().map(|v| scale * v + shift).collect();
+            let points = Points::dense(rows, d).expect("whole rows");
+            for c in [1e-3, 1.0, 30.0] {
+                off += labels_off(&points, &targets, c);
+            }
+        }
+    }
+    // A row may lie on the plane itself, to the last digit of the tolerance.
+    assert!(off <= 1, "{off} labels of 36 machines differ from the exact ones");
+}

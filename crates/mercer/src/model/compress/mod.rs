@@ -207,7 +207,9 @@ impl Model {
         call: impl FnOnce(&Body, &Rows<'_>) -> Result<T>,
     ) -> Result<T> {
         if self.body.entry().is_empty() {
-            return Err(Error::shape("centres of the model to compress", 0, "at least 1"));
+            return Err(Error::Unsupported(
+                "the model has no centres: its outputs are constants, and there is nothing to compress".into(),
+            ));
         }
         if params.retrain && data.is_none_or(|d| matches!(d.targets, Targets::None)) {
             return Err(Error::Unsupported(

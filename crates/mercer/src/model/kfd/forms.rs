@@ -14,7 +14,7 @@ use crate::par::Par;
 use crate::solve::fisher::{Fisher, FisherProblem, Penalty, fisher, least_squares};
 use crate::solve::greedy::{GreedyProblem, greedy};
 use crate::solve::sparse::Cost;
-use crate::watch::{Info, Step, Watch};
+use crate::watch::{Info, Step, Stop, Watch};
 
 /// Coefficients on some rows, before they are an expansion.
 pub(super) struct Found {
@@ -195,6 +195,10 @@ impl KfdParams {
                 size: (self.centres as usize).min(n),
             };
             let mut found = greedy(&problem, par, watch)?;
+            // A discriminant needs a column; one that was cancelled before the first is not a bad discriminant but none.
+            if found.info.stop == Stop::Cancelled && found.chosen.is_empty() {
+                return Err(Error::Cancelled);
+            }
             if pool < n {
                 found.info.notes.push(format!("centres were chosen among {pool} rows drawn from {n}"));
             }

@@ -14,6 +14,7 @@ use super::desk::Desk;
 use super::machine::{self, Task};
 use super::multiclass::{self, Sides};
 use super::params::{Kind, SvcParams};
+use super::probe;
 use super::share::{Filled, Kept};
 use super::vectors::PointRows;
 use crate::data::Labels;
@@ -198,7 +199,20 @@ impl<'a> Plan<'a> {
         let budget = self.params.budget();
         let workers = self.par.threads().min(self.machines.len());
         let k = self.labels.names.len();
-        let classes = Classes::new(&self.kernel, self.sample.points, &self.labels.of_row, k, budget / 2)?;
+        let mut classes = Classes::new(&self.kernel, self.sample.points, &self.labels.of_row, k, budget / 2)?;
+        let members = self.members();
+        let mut sparse = 0;
+        if members.iter().any(|rows| rows.len() > probe::LARGE)
+            && let Some(asked) = probe::rows_asked(self, &members)
+        {
+            // A square is half computed, half mirrored: it pays from half of its rows on.
+            for (c, rows) in members.iter().enumerate().filter(|(_, rows)| rows.len() > probe::LARGE) {
+                if asked[c] < rows.len() as f64 / 2.0 {
+                    classes.on_demand(c);
+                    sparse += 1;
+                }
+            }
+        }
         let memory = budget / 4 / workers;
         let large = AtomicUsize::new(0);
         let job = |buffer: &mut Buffer<f32>, m: usize| {
@@ -223,11 +237,15 @@ impl<'a> Plan<'a> {
         };
         let mut fitted = side_by_side(workers, &self.order(), || Buffer::zeroed(0), job)?;
         // The squares, which all machines of a class share.
-        fitted[0].info.kernel_values += (0..k).map(|c| half(classes.rows(c).len())).sum::<u64>();
-        let note = match large.into_inner() {
+        fitted[0].info.kernel_values +=
+            (0..k).filter(|&c| classes.kept(c)).map(|c| half(classes.rows(c).len())).sum::<u64>();
+        let mut note = match large.into_inner() {
             0 => "pairs of classes, each on its whole matrix".into(),
             large => format!("pairs of classes, {large} of {} with rows on demand", self.machines.len()),
         };
+        if sparse > 0 {
+            note += &format!("; {sparse} large classes are likely to have few support vectors, so none was computed whole");
+        }
         Ok((fitted, note))
     }
 
@@ -236,14 +254,20 @@ impl<'a> Plan<'a> {
         let budget = self.params.budget();
         let (n, all) = (self.labels.len(), self.all_rows());
         let rows = KernelRows::new(&self.kernel, self.sample.points)?;
-        if n.saturating_mul(n).saturating_mul(size_of::<f32>()) > budget / 4 * 3 {
+        let fits = n.saturating_mul(n).saturating_mul(size_of::<f32>()) <= budget / 4 * 3;
+        let few = fits && n > probe::LARGE && {
+            let asked = probe::rows_asked(self, &self.members());
+            asked.is_some_and(|asked| asked.iter().sum::<f64>() < n as f64 / 2.0)
+        };
+        if !fits || few {
             let kept = Kept::new(&rows, budget / 2);
             let job = |(): &mut (), m| self.machine(m, &kept, &all, budget / 2, self.par, crowd);
             let mut fitted = side_by_side(1, &self.order(), || (), job)?;
             for (m, f) in fitted.iter_mut().enumerate() {
                 f.info.kernel_values = if m == 0 { kept.computed() } else { 0 };
             }
-            return Ok((fitted, "one matrix for all machines does not fit: rows on demand, shared".into()));
+            let why = if few { "is likely not to pay, few support vectors" } else { "does not fit" };
+            return Ok((fitted, format!("one matrix for all machines {why}: rows on demand, shared")));
         }
         let mut whole = Buffer::<f32>::stale(n * n);
         rows.fill(&mut whole, self.par);

@@ -39,6 +39,7 @@ mod params;
 mod path;
 mod persist;
 mod platt;
+mod probe;
 mod reject;
 mod share;
 mod vectors;

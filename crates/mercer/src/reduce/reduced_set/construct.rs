@@ -120,6 +120,11 @@ impl Construction {
         // Descents are dear, and some end at places of their own: what those still gain after the first counts as found.
         let most = if self.by_gradient { FINAL } else { 1 };
         let (mut z, mut gains) = self.ranked(&known, &z, most, par)?;
+        // No search ends at a vector that lowers the error: another round of searches would end at the same places.
+        if gains.first().is_none_or(|g| g.is_nan() || *g <= 0.0) {
+            self.exhausted = true;
+            return Ok(());
+        }
         let least = WORTH * gains[0];
         while gains.first().is_some_and(|g| *g >= least) && !self.exhausted {
             self.accept(&z[..d], par)?;
@@ -152,9 +157,15 @@ impl Construction {
         self.across.push(values[..n].to_vec());
         self.within.push([&values[n..], &[own]].concat());
         self.all.push(z);
-        let gram = self.gram();
-        let m = m + 1;
-        let (beta, _) = factor::solve_spd(&gram, m, &self.right, k)?;
+        let Ok((beta, _)) = factor::solve_spd(&self.gram(), m + 1, &self.right, k) else {
+            // Where a vector lies outside the kernel's domain the set has no best coefficients: it ends before that vector.
+            self.right.truncate(m * k);
+            self.across.pop();
+            self.within.pop();
+            self.all.truncate(n + m);
+            self.exhausted = true;
+            return Ok(());
+        };
         let gained: f64 = beta.iter().zip(&self.right).map(|(b, r)| b * r).sum();
         self.rest.push((self.rest[0] - gained).max(0.0));
         self.coef.truncate(n * k);

@@ -7,7 +7,6 @@
 
 use super::construct::Construction;
 use super::descend::Descent;
-use super::run::errors;
 use super::{Method, Reduced, Report, gradient};
 use crate::data::Points;
 use crate::error::{Error, Result};
@@ -141,7 +140,7 @@ pub fn reduce_within(
         lbfgs::minimise(&mut found, unknowns, &params, &mut at, watch);
     }
     let expansion = psi.on_centres(Points::dense(points(&found), d)?, par)?;
-    let (error, error_by_output) = errors(psi, &norm2, &expansion, par)?;
+    let (error, error_by_output) = psi.relative_errors(&norm2, &expansion, par)?;
     let path = rest.iter().map(|r| (r / rest[0].max(f64::MIN_POSITIVE)).sqrt()).collect();
     let (before, after) = (psi.len(), expansion.len());
     let report =

@@ -10,7 +10,6 @@ use rayon::prelude::*;
 use super::construct::Construction;
 use super::join::{blocks, shaped};
 use super::l1::{self, Path};
-use super::run::errors;
 use super::{Block, Method, Reduced, ReducedSetParams, Report, Share, Size, descend, select, square, wide};
 use crate::data::Points;
 use crate::error::{Error, Result};
@@ -115,7 +114,7 @@ impl<'a> Job<'a> {
                     Source::Kept(select::independent(psi.kernel(), psi.centres().view(), threads)?)
                 }
                 Method::Moved => Source::Taken(Box::new(select::Forward::new(&psi, &near, threads)?)),
-                Method::Greedy if near.len() > psi.len() => {
+                Method::Greedy if near.len() > psi.len() || !psi.definite() => {
                     Source::Taken(Box::new(select::Forward::new(&psi, &near, threads)?))
                 }
                 Method::Greedy => Source::Kept(select::greedy(&psi, &near, threads)?),
@@ -209,6 +208,12 @@ impl<'a> Job<'a> {
             Method::FixedPoint | Method::Gradient | Method::Moved => DESCENT,
             _ => 0,
         });
+        if steps > 0 && !self.whole.definite() {
+            return Err(Error::Unsupported(format!(
+                "a joint descent requires a positive definite kernel, and `{}` is not known to be one: pass 0 descent steps",
+                self.whole.kernel()
+            )));
+        }
         let widths = self.groups.iter().any(|g| g.thin.is_some());
         if steps > 0 || widths {
             let groups = &self.groups;
@@ -341,13 +346,14 @@ impl<'a> Job<'a> {
     }
 
     fn told(&self, expansion: Expansion, path: Vec<f64>, second_seconds: f64) -> Result<Reduced> {
-        let (error, error_by_output) = errors(self.whole, &self.norm2()?, &expansion, self.par)?;
+        let (error, error_by_output) = self.whole.relative_errors(&self.norm2()?, &expansion, self.par)?;
         let report = Report {
             method: self.method,
             before: self.whole.len(),
             after: expansion.len(),
             error,
             error_by_output,
+            by_outputs: !self.whole.definite(),
             path,
             first_seconds: self.first,
             second_seconds,

@@ -7,8 +7,7 @@ use super::{Block, Share};
 use crate::data::Points;
 use crate::error::{Error, Result};
 use crate::expansion::Expansion;
-use crate::gram;
-use crate::num::{Mat, factor, product};
+use crate::num::factor;
 
 impl Job<'_> {
     /// The best coefficients on the chosen centres, all outputs in one expansion.
@@ -66,18 +65,15 @@ impl Job<'_> {
 
     /// Each output on the centres of all its blocks. An output's blocks were reduced apart; together they do better.
     fn in_blocks(&self, chosen: &[Chosen]) -> Result<Expansion> {
-        let (whole, threads) = (self.whole, self.par.threads());
-        let (n, k, kernel) = (whole.len(), whole.outputs(), whole.kernel());
+        let whole = self.whole;
+        let (k, kernel) = (whole.outputs(), whole.kernel());
         let kept: Option<Vec<&Vec<usize>>> = chosen.iter().map(|c| c.rows.as_ref()).collect();
         let centres = match kept {
             Some(rows) => self.pool.gather(&rows.into_iter().flatten().copied().collect::<Vec<_>>()),
             None => concat(chosen.iter().map(|c| &c.points), whole)?,
         };
         let m = centres.len();
-        let own = gram::square::<f64>(kernel, centres.view(), self.par)?;
-        let across = gram::cross::<f64>(kernel, centres.view(), whole.centres().view(), self.par)?;
-        let mut right = vec![0.0; m * k];
-        product::nn(&mut right, Mat::new(&across, m, n), Mat::new(whole.coef(), n, k), threads);
+        let (own, right) = whole.normal_equations(&centres, self.par)?;
         let mut coef = vec![0.0; m * k];
         for o in 0..k {
             let mut used = Vec::new();

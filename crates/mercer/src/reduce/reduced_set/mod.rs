@@ -73,7 +73,8 @@ pub enum Method {
     Square,
     /// Only what is a linear combination of the rest is left out: nothing changes.
     Exact,
-    /// Centres are removed one by one, each time the one whose loss costs least.
+    /// Centres are removed one by one, each time the one whose loss costs least. Under kernels that are not positive
+    /// definite, centres are added one by one, each time the one that brings the outputs at all centres nearest.
     Greedy,
     /// Centres are removed by the kernel PCA criterion (Schoelkopf et al. 1999, eq. 64).
     Components,
@@ -112,6 +113,17 @@ impl Method {
         let wrong = |wanted: &str| {
             Err(Error::Unsupported(format!("method {} is for {wanted}, not for `{kernel}`", self.name())))
         };
+        // Without lengths in feature space there is nothing that these methods could make small.
+        if !psi.definite() {
+            return match self {
+                Method::Auto | Method::Greedy => Ok(Method::Greedy),
+                _ => Err(Error::Unsupported(format!(
+                    "method {} requires a positive definite kernel, and `{kernel}` is not known to be one: use greedy, \
+                     which matches outputs",
+                    self.name()
+                ))),
+            };
+        }
         match self {
             Method::Auto if numbers && k == 1 && square::applies(kernel) => Ok(Method::Square),
             Method::Auto if numbers && kernel.has_gradient() && long(psi, wanted) => Ok(Method::Moved),
@@ -250,10 +262,13 @@ pub struct Report {
     pub before: usize,
     /// Centres after.
     pub after: usize,
-    /// `|Psi - Psi'| / |Psi|`, all outputs together.
+    /// `|Psi - Psi'| / |Psi|`, all outputs together; see `by_outputs`.
     pub error: f64,
     /// The same output by output.
     pub error_by_output: Vec<f64>,
+    /// Whether errors compare outputs at the old centres instead of lengths in feature space, which a kernel that is not
+    /// known to be positive definite does not have.
+    pub by_outputs: bool,
     /// The same after each vector of phase one, from none at all on; empty for selection.
     pub path: Vec<f64>,
     /// Seconds phase one took: finding vectors one by one.

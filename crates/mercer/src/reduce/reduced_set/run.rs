@@ -18,7 +18,7 @@ pub fn reduce(
     match params.size {
         Size::Error(most) => {
             let norm2 = psi.norm2(par)?;
-            let mut enough = |small: &Expansion| Ok(errors(psi, &norm2, small, par)?.0 <= most);
+            let mut enough = |small: &Expansion| Ok(psi.relative_errors(&norm2, small, par)?.0 <= most);
             search(psi, params, &mut enough, par, watch)
         }
         size => Job::new(psi, params, &[size], par)?.build(size, params.descent, watch),
@@ -93,12 +93,4 @@ fn search(
         }
     }
     Ok(found)
-}
-
-/// The relative error of all outputs together, and of each; `norm2` are the squared lengths of the outputs of psi.
-pub(super) fn errors(psi: &Expansion, norm2: &[f64], small: &Expansion, par: Par) -> Result<(f64, Vec<f64>)> {
-    let off = psi.distance2_by(norm2, small, par)?;
-    let ratio = |off: f64, norm2: f64| if norm2 > 0.0 { (off / norm2).sqrt() } else { 0.0 };
-    let all = ratio(off.iter().sum(), norm2.iter().sum());
-    Ok((all, off.iter().zip(norm2).map(|(o, n)| ratio(*o, *n)).collect()))
 }

@@ -84,10 +84,15 @@ pub(super) fn greedy(psi: &Expansion, pool: &Points, par: Par) -> Result<Vec<usi
 /// pools with other candidates than the centres, which removal would drop first since they have no coefficient yet, and
 /// where few of many are wanted. The candidates' images are made orthogonal to those chosen as they go (a pivoted Cholesky
 /// factor whose pivots follow the residual). Cost: pool times chosen squared, and a kernel value for each pair of both.
+///
+/// Under a kernel that is not positive definite the images are the outputs at the centres: all the same under
+/// `sum_i k(z, x_i) k(x_i, z')`, see `expansion/project.rs`.
 #[derive(Debug)]
 pub(super) struct Forward {
     kernel: Kernel,
     pool: Points,
+    /// Kernel values of the pool against the centres, where outputs are matched: pool x n.
+    across: Option<Vec<f64>>,
     k: usize,
     /// `Phi(x_i)` against what is left of Psi, n x k.
     rest: Vec<f64>,
@@ -100,12 +105,35 @@ pub(super) struct Forward {
 
 impl Forward {
     pub(super) fn new(psi: &Expansion, pool: &Points, par: Par) -> Result<Self> {
-        let (k, kernel) = (psi.outputs(), psi.kernel().clone());
-        let rest = psi.inner_at(pool.view(), par)?;
-        let diagonal: Vec<f64> = (0..pool.len()).map(|i| kernel.value(pool.row(i), pool.row(i))).collect();
-        let new = diagonal.clone();
+        let (k, kernel, n, p) = (psi.outputs(), psi.kernel().clone(), psi.len(), pool.len());
+        let (across, rest, diagonal) = if psi.definite() {
+            let diagonal = (0..p).map(|i| kernel.value(pool.row(i), pool.row(i))).collect();
+            (None, psi.inner_at(pool.view(), par)?, diagonal)
+        } else {
+            let across = gram::cross::<f64>(&kernel, pool.view(), psi.centres().view(), par)?.to_vec();
+            let outputs = psi.inner_at(psi.centres().view(), par)?;
+            let mut rest = vec![0.0; p * k];
+            product::nn(&mut rest, Mat::new(&across, p, n), Mat::new(&outputs, n, k), par.threads());
+            let diagonal = across.chunks(n).map(|line| line.iter().map(|v| v * v).sum()).collect();
+            (Some(across), rest, diagonal)
+        };
+        let new: Vec<f64> = Vec::clone(&diagonal);
         let (factor, order) = (Vec::new(), Vec::new());
-        Ok(Forward { kernel, pool: pool.clone(), k, rest, diagonal, new, factor, order })
+        Ok(Forward { kernel, pool: pool.clone(), across, k, rest, diagonal, new, factor, order })
+    }
+
+    /// The candidates' products with one of them.
+    fn column(&self, next: usize, par: Par) -> Result<Vec<f64>> {
+        let p = self.pool.len();
+        let Some(across) = &self.across else {
+            let chosen = self.pool.gather(&[next]);
+            return Ok(gram::cross::<f64>(&self.kernel, self.pool.view(), chosen.view(), par)?.to_vec());
+        };
+        let n = across.len() / p;
+        let mut out = vec![0.0; p];
+        let one = Mat::new(&across[next * n..(next + 1) * n], n, 1);
+        product::nn(&mut out, Mat::new(across, p, n), one, par.threads());
+        Ok(out)
     }
 
     /// Chooses until there are so many, or nothing is left that would help.
@@ -120,8 +148,7 @@ impl Forward {
                 break;
             };
             let root = self.new[next].sqrt();
-            let chosen = self.pool.gather(&[next]);
-            let mut column = gram::cross::<f64>(&self.kernel, self.pool.view(), chosen.view(), par)?.to_vec();
+            let mut column = self.column(next, par)?;
             for known in &self.factor {
                 let share = known[next];
                 column.iter_mut().zip(known).for_each(|(c, l)| *c -= share * l);

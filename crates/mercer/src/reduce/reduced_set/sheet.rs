@@ -45,6 +45,12 @@ impl Sheet {
         self.sq.extend(squares(rows, self.d));
     }
 
+    /// The first `n` rows only.
+    pub(super) fn truncate(&mut self, n: usize) {
+        self.y.truncate(n * self.d);
+        self.sq.truncate(n);
+    }
+
     pub(super) fn len(&self) -> usize {
         self.sq.len()
     }

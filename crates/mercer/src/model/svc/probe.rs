@@ -1,0 +1,61 @@
+//! How many rows of a large kernel matrix training is likely to ask for, from fits on few rows.
+//!
+//! Classes that lie far apart have few support vectors however many rows they have: computing the whole matrix, or the whole
+//! square of a class, would then cost many times what the fit needs. Two fits on few rows of each class show how the number
+//! of support vectors grows with the rows, as a power between 0 (far apart) and 1 (overlapping), and that power is taken on to
+//! all rows. Cost: two fits on at most 128 and 512 rows per class, only where a class or the whole has more than 8192 rows.
+
+use super::fit::Plan;
+use super::params::SvcParams;
+use crate::data::{Labels, Targets, Transformations};
+use crate::model::Sample;
+use crate::watch::silent;
+
+/// Matrices of at most so many rows are computed as they always were: that costs less than finding out.
+pub(super) const LARGE: usize = 8192;
+
+/// Rows of each class in the smaller fit; the larger one has four times as many.
+const FEW: usize = 128;
+
+/// Rows that a solve asks for, beside those that end as support vectors.
+const ASKED: f64 = 2.0;
+
+/// The rows that all machines together are likely to ask for, class by class; none where a probe did not come to its end.
+pub(super) fn rows_asked(plan: &Plan<'_>, members: &[Vec<usize>]) -> Option<Vec<f64>> {
+    let (few, more) = (support(plan, members, FEW)?, support(plan, members, 4 * FEW)?);
+    let grown = |(c, rows): (usize, &Vec<usize>)| {
+        let (few, more) = (few[c].max(1.0), more[c].max(1.0));
+        let power = ((more / few).ln() / 4f64.ln()).clamp(0.0, 1.0);
+        let times = (rows.len() as f64 / (4 * FEW) as f64).max(1.0);
+        ASKED * more * times.powf(power)
+    };
+    Some(members.iter().enumerate().map(grown).collect())
+}
+
+/// Support vectors of each class, summed over the machines, of a fit on at most `size` rows of every class.
+fn support(plan: &Plan<'_>, members: &[Vec<usize>], size: usize) -> Option<Vec<f64>> {
+    // Spread over all rows of a class, in their order: the same rows every time.
+    let pick = |rows: &'_ Vec<usize>| -> Vec<usize> {
+        let m = rows.len().min(size);
+        (0..m).map(|i| rows[i * rows.len() / m]).collect()
+    };
+    let index: Vec<usize> = members.iter().flat_map(pick).collect();
+    let of_row: Vec<u32> = index.iter().map(|&i| plan.labels.of_row[i]).collect();
+    let weights: Vec<f64> = index.iter().map(|&i| plan.sample.weight(i)).collect();
+    let points = plan.sample.points.gather(&index);
+    let targets =
+        Targets::Classes(Labels { names: plan.labels.names.clone(), of_row: of_row.clone() });
+    let params = SvcParams {
+        kernel: Some(plan.kernel.clone()),
+        probability: false,
+        virtual_vectors: Transformations::default(),
+        ..plan.params.clone()
+    };
+    let sample = Sample::new(&points, &targets).weighted(&weights);
+    let model = params.fit(sample, plan.par, &mut silent()).ok()?;
+    let mut count = vec![0.0; members.len()];
+    for &row in model.machines.iter().flat_map(|m| m.free.iter().chain(&m.bounded)) {
+        count[of_row[row as usize] as usize] += 1.0;
+    }
+    Some(count)
+}

@@ -1,0 +1,331 @@
+//! Every learner at the edges: data that hardly is data, kernels that are not positive definite, coefficients that are all
+//! zero, fits cancelled at once. The outcome is a model that can be used for everything, or an error in words; never a panic,
+//! an endless loop or a value that is not a number.
+
+use std::ops::ControlFlow;
+
+use mercer::assess::bounds::Bounds;
+use mercer::data::{Csr, Dataset, Labels, Points, Targets, toy};
+use mercer::kernel::Kernel;
+use mercer::model::{Body, CompressParams, Goal, Learner, Model, Sample, Task};
+use mercer::reduce::reduced_set::{Method, ReducedSetParams, Size};
+use mercer::watch::{Step, Stop, silent};
+use mercer::{Error, Par};
+
+const KERNELS: [&str; 6] = [
+    "rbf(gamma=0.5)",
+    "linear",
+    "sigmoid(scale=0.1, shift=-2)",
+    "sigmoid(scale=1, shift=1)",
+    "-1*rbf(gamma=0.5)",
+    "multiquadric(c=1)",
+];
+
+fn kernel(line: &str) -> Kernel {
+    line.parse().unwrap_or_else(|e| panic!("{line}: {e}"))
+}
+
+/// As many rows as there are targets, which alternate unless they are constant.
+fn targets(task: Task, n: usize, constant: bool) -> Targets {
+    let side = |i: usize| if constant { 0 } else { i % 2 };
+    match task {
+        Task::Classification => Targets::Classes(Labels::new((0..n).map(|i| ["a", "b"][side(i)]))),
+        Task::Regression => Targets::Reals((0..n).map(|i| 5.0 + side(i) as f64).collect()),
+        _ => Targets::None,
+    }
+}
+
+fn dataset(points: Points, targets: Targets) -> Dataset {
+    Dataset::new(points, targets).expect("a target a row")
+}
+
+/// Data at the edges, by name.
+fn sets(task: Task) -> Vec<(&'static str, Dataset)> {
+    let (spread, _) = toy::banana(14, 3);
+    let rows = |n: usize| Points::dense((0..2 * n).map(|v| (v * v % 7) as f64 - 2.0).collect(), 2).expect("rows");
+    let same = |n: usize| Points::dense([1.0, 2.0].repeat(n), 2).expect("rows");
+    let zero = Points::dense(vec![0.0; 12], 2).expect("rows");
+    let mut all = vec![
+        ("plain", dataset(spread.clone(), targets(task, 14, false))),
+        ("constant targets", dataset(spread, targets(task, 14, true))),
+        ("equal rows", dataset(same(8), targets(task, 8, false))),
+        ("rows of zeros", dataset(zero, targets(task, 6, false))),
+        ("two rows", dataset(rows(2), targets(task, 2, false))),
+        ("one row", dataset(rows(1), targets(task, 1, false))),
+    ];
+    if task == Task::Classification {
+        all.push(("a row per class", dataset(rows(3), Targets::Classes(Labels::new(["a", "b", "c"])))));
+    }
+    all
+}
+
+/// The learners of the table with every task they are for.
+fn learners() -> impl Iterator<Item = (Learner, Task)> {
+    let short = |mut learner: Learner| {
+        for (name, value) in [("rounds", 5), ("bounces", 50), ("passes", 20), ("steps", 5), ("clusters", 2)] {
+            if learner.entry().takes(name) {
+                learner.set(name, value.into()).expect("a number");
+            }
+        }
+        learner
+    };
+    Learner::ALL.iter().flat_map(move |entry| entry.tasks.iter().map(move |&task| (short(entry.learner()), task)))
+}
+
+/// A refusal must say something, and not that it was cancelled.
+#[track_caller]
+fn in_words(error: &Error, name: &str) {
+    let said = error.to_string();
+    assert!(!matches!(error, Error::Cancelled) && said.len() > 15 && !said.contains("NaN"), "{name}: {said}");
+}
+
+#[track_caller]
+fn finite(model: &Model, data: &Dataset, name: &str) -> Vec<f64> {
+    let f = model.decision(data.points.view(), Par::one()).unwrap_or_else(|e| panic!("{name}: {e}"));
+    assert!(f.iter().all(|v| v.is_finite()), "{name}: {f:?}");
+    assert_eq!(f.len(), data.len() * model.outputs(), "{name}");
+    f
+}
+
+/// Everything that is done with a fitted model.
+#[track_caller]
+fn is_sound(model: &Model, data: &Dataset, methods: &[Method], name: &str) {
+    let f = finite(model, data, name);
+    let told = model.predict(data.points.view(), Par::one()).unwrap_or_else(|e| panic!("{name}: {e}"));
+    assert_eq!(told.len(), Some(data.len()), "{name}");
+    let bytes = model.to_bytes().unwrap_or_else(|e| panic!("{name}: {e}"));
+    let back = Model::from_bytes("memory", &bytes).unwrap_or_else(|e| panic!("{name}: {e}"));
+    assert_eq!(finite(&back, data, name), f, "{name}: other outputs after loading");
+    for given in [None, Some(data)] {
+        if let Err(e) = model.explain(given, Par::one(), &mut silent()) {
+            in_words(&e, name);
+        }
+    }
+    match Bounds::of(model, data, 0.05, Par::one(), &mut silent()) {
+        Ok(bounds) => assert!(!format!("{bounds:?}").contains("NaN"), "{name}: {bounds:?}"),
+        Err(e) => in_words(&e, name),
+    }
+    for (&method, size) in methods.iter().flat_map(|m| [1, 3].map(|size| (m, size))) {
+        for given in [None, Some(data)] {
+            let name = format!("{name}, {} to {size}", method.name());
+            let set = ReducedSetParams { method, starts: 8, ..ReducedSetParams::default() };
+            let params =
+                CompressParams { goal: Goal::Size(Size::Vectors(size)), set, ..CompressParams::default() };
+            match model.compress(&params, given, Par::one(), &mut silent()) {
+                Ok(small) => {
+                    finite(&small.model, data, &name);
+                    let (before, after) = (model.body.entry().len(), small.model.body.entry().len());
+                    // The exact method has a size of its own.
+                    let wanted = if method == Method::Exact { before } else { size };
+                    assert!(after <= wanted || after == before, "{name}: {before} to {after}");
+                    let (error, agreement) = (small.about.set.error, small.about.agreement);
+                    assert!(error.is_finite() && error >= 0.0 && (0.0..=1.0).contains(&agreement), "{name}");
+                    assert_eq!(small.about.set.by_outputs, !model.body.entry().definite(), "{name}");
+                }
+                Err(e) => in_words(&e, &name),
+            }
+        }
+    }
+}
+
+fn fit(learner: &Learner, data: &Dataset) -> Result<Model, Error> {
+    learner.fit(Sample::new(&data.points, &data.targets), Par::one(), &mut silent()).map(Model::from)
+}
+
+#[test]
+fn every_learner_ends_on_every_edge_under_every_kind_of_kernel() {
+    for (learner, task) in learners() {
+        for (edge, data) in sets(task) {
+            for line in KERNELS {
+                let name = format!("{} to {}, {edge}, {line}", learner.entry().name, task.verb());
+                let mut learner = learner.clone();
+                learner.set_kernel(kernel(line));
+                match fit(&learner, &data) {
+                    Ok(model) => is_sound(&model, &data, &[Method::Auto], &name),
+                    Err(e) => in_words(&e, &name),
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn coefficients_that_are_all_zero_are_a_machine_like_any_other() {
+    let mut empty = 0;
+    for (learner, task) in learners() {
+        for (parameter, value) in [("tol", 100.0), ("c", 1e-12), ("lambda", 1e12)] {
+            if !learner.entry().takes(parameter) {
+                continue;
+            }
+            for (edge, data) in sets(task) {
+                let name = format!("{}, {parameter} = {value}, {edge}", learner.entry().name);
+                let mut learner = learner.clone();
+                learner.set_kernel(kernel(KERNELS[0]));
+                learner.set(parameter, value.into()).expect("within its range");
+                match fit(&learner, &data) {
+                    Ok(model) => {
+                        empty += usize::from(model.body.entry().is_empty());
+                        is_sound(&model, &data, &[Method::Auto], &name);
+                    }
+                    Err(e) => in_words(&e, &name),
+                }
+            }
+        }
+    }
+    assert!(empty > 10, "only {empty} machines had no centres: this test has lost its subject");
+}
+
+#[test]
+fn every_method_of_compression_ends_under_every_kind_of_kernel() {
+    let methods: Vec<Method> = Method::ALL.iter().map(|m| m.1).collect();
+    for (name, task) in [
+        ("svc", Task::Classification),
+        ("svr", Task::Regression),
+        ("one-class", Task::Novelty),
+        ("sphere", Task::Novelty),
+        ("parzen", Task::Classification),
+    ] {
+        let mut learner = Learner::find(name).expect("in the table").learner();
+        for line in KERNELS.iter().chain(&["additive_chi2", "poly(degree=2, coef0=0)", "poly(degree=3, coef0=-1)"]) {
+            let (points, _) = toy::banana(30, 5);
+            let data = dataset(points, targets(task, 30, false));
+            learner.set_kernel(kernel(line));
+            match fit(&learner, &data) {
+                Ok(model) => is_sound(&model, &data, &methods, &format!("{name}, {line}")),
+                Err(e) => in_words(&e, line),
+            }
+        }
+    }
+}
+
+#[test]
+fn a_greedy_set_under_an_indefinite_kernel_keeps_the_outputs() {
+    let (points, classes) = toy::banana(200, 1);
+    let data = dataset(points, classes);
+    for line in ["sigmoid(scale=0.1, shift=-2)", "sigmoid(scale=0.5, shift=-1)", "-1*rbf(gamma=0.5)", "multiquadric(c=1)"] {
+        let mut learner = Learner::find("svc").expect("in the table").learner();
+        learner.set_kernel(kernel(line));
+        let model = fit(&learner, &data).unwrap_or_else(|e| panic!("{line}: {e}"));
+        let mut last = f64::INFINITY;
+        for size in [1, 4, 12] {
+            let params = CompressParams { goal: Goal::Size(Size::Vectors(size)), ..CompressParams::default() };
+            let small = model.compress(&params, Some(&data), Par::one(), &mut silent()).expect(line);
+            assert!(small.about.set.error <= last + 1e-9, "{line}: {} after {last}", small.about.set.error);
+            last = small.about.set.error;
+            if size == 12 {
+                let told = (small.about.set.error, small.about.agreement);
+                assert!(told.0 < 0.05 && told.1 > 0.95, "{line}: {told:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_storage_of_rows_ends_alike() {
+    let (dense, _) = toy::banana(14, 3);
+    let values = dense.view().to_f64().expect("numbers");
+    let csr = Csr {
+        start: (0..=14).map(|i| 2 * i).collect(),
+        column: [0, 1].repeat(14),
+        value: values.clone(),
+    };
+    let narrow = Points::dense_f32(values.iter().map(|&v| v as f32).collect(), 2).expect("rows");
+    for (learner, task) in learners() {
+        for constant in [false, true] {
+            let outcomes: Vec<bool> = [dense.clone(), narrow.clone(), Points::sparse(csr.clone(), 2).expect("rows")]
+                .into_iter()
+                .map(|points| {
+                    let name = format!("{} to {}, {}", learner.entry().name, task.verb(), points.view().kind());
+                    let data = dataset(points, targets(task, 14, constant));
+                    let mut learner = learner.clone();
+                    learner.set_kernel(kernel(KERNELS[0]));
+                    match fit(&learner, &data) {
+                        Ok(model) => is_sound(&model, &data, &[Method::Auto, Method::Greedy], &name),
+                        Err(e) => {
+                            in_words(&e, &name);
+                            return false;
+                        }
+                    }
+                    true
+                })
+                .collect();
+            assert!(outcomes.iter().all(|o| *o == outcomes[0]), "{}: {outcomes:?}", learner.entry().name);
+        }
+    }
+}
+
+#[test]
+fn a_fit_cancelled_at_once_is_a_partial_model_or_the_cancelled_error() {
+    for (learner, task) in learners() {
+        let (points, classes) = toy::banana(40, 2);
+        let data = match task {
+            Task::Classification => dataset(points, classes),
+            _ => dataset(points, targets(task, 40, false)),
+        };
+        for at in 1..=3 {
+            let name = format!("{} to {}, cancelled at call {at}", learner.entry().name, task.verb());
+            let mut learner = learner.clone();
+            learner.set_kernel(kernel(KERNELS[0]));
+            let mut calls = 0;
+            let mut watch = |_: &Step| {
+                calls += 1;
+                if calls >= at { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            };
+            let fitted = learner.fit(Sample::new(&data.points, &data.targets), Par::one(), &mut watch);
+            match fitted.map(Model::from) {
+                Ok(model) => {
+                    let broken = calls >= at;
+                    assert_eq!(model.info().stop == Stop::Cancelled, broken, "{name}: {:?}", model.info());
+                    is_sound(&model, &data, &[Method::Auto], &name);
+                    if let (Body::Svc(_), true) = (&model.body, broken) {
+                        let sample = Sample::new(&data.points, &data.targets);
+                        let rest = learner.resume(sample, &model.body, Par::one(), &mut silent());
+                        finite(&Model::from(rest.unwrap_or_else(|e| panic!("{name}: {e}"))), &data, &name);
+                    }
+                }
+                Err(e) => assert!(matches!(e, Error::Cancelled), "{name}: {e}"),
+            }
+        }
+    }
+}
+
+/// Budgets that hold the kernel matrix of these tests many times: 16 MiB, 1 GiB and half of the machine's memory.
+const BUDGETS: [Option<u64>; 3] = [Some(16 << 20), Some(1 << 30), None];
+
+#[test]
+fn a_budget_that_holds_the_matrix_changes_no_bit() {
+    let wide = Points::dense(mercer_testkit::toy::normals(600, 200, 7), 200).expect("rows");
+    let mut compared = 0;
+    for (learner, task) in learners().filter(|(learner, _)| learner.entry().takes("memory")) {
+        let (points, classes) = toy::three_clusters(150, 2);
+        let labelled = |points: Points, classes: Targets| match task {
+            Task::Classification => dataset(points, classes),
+            _ => dataset(points.clone(), targets(task, points.len(), false)),
+        };
+        let mut sets = vec![(labelled(points, classes), "rbf(gamma=0.5)")];
+        // Many columns: kernel values are dear, and rows are computed as they are asked for.
+        if ["svc", "svr", "one-class", "sphere"].contains(&learner.entry().name) {
+            let classes = targets(Task::Classification, 600, false);
+            sets.push((labelled(wide.clone(), classes), "rbf(gamma=0.002)"));
+        }
+        for (data, line) in sets {
+            let fitted: Vec<Model> = BUDGETS
+                .iter()
+                .filter_map(|budget| {
+                    let mut learner = learner.clone();
+                    learner.set_kernel(kernel(line));
+                    learner.set("memory", (*budget).into()).expect("bytes");
+                    fit(&learner, &data).ok()
+                })
+                .collect();
+            let name = format!("{} to {}, {} rows", learner.entry().name, task.verb(), data.len());
+            assert!(fitted.len() == 3 || fitted.is_empty(), "{name}: fitted under some budgets only");
+            for other in fitted.iter().skip(1) {
+                assert_eq!(other.body.entry(), fitted[0].body.entry(), "{name}");
+                assert_eq!(finite(other, &data, &name), finite(&fitted[0], &data, &name), "{name}");
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared > 20, "only {compared} pairs of models were compared");
+}
