@@ -14,6 +14,7 @@ mod manners;
 mod newcomer;
 mod pca;
 mod refusals;
+mod reports;
 mod reproduce;
 mod run;
 mod same;
