@@ -254,7 +254,7 @@ fn pictures(lab: &mut Lab<'_>, pca: &KpcaModel, model: &KpcaModel, parts: &Noisy
         let point = lab.watched(|watch| model.show_axis(axis, &params, par, watch))?;
         tiles.push(Tile::new(point.view().to_f64()?, (axis + 1).to_string()));
     }
-    let tiles = Tiles { shape, ink: Ink::Plain(-1.0, 1.0), tiles };
+    let tiles = Tiles { shape, ink: Ink::Levels(-1.0, 1.0), tiles };
     lab.draw(Figure::tiles(tiles, "Pre-images of kernel eigenvectors."));
     for (of, words) in [(model, "Kernel eigenvectors"), (pca, "Linear eigenvectors")] {
         let some: Vec<usize> = axes.iter().copied().filter(|&a| a < of.components()).collect();
@@ -280,7 +280,7 @@ fn strips(lab: &mut Lab<'_>, like: &Points, pixels: &[f64], caption: &str) {
     let every = (like.len() / SHOWN).max(1);
     let tile = |row: usize| Tile::new(pixels[row * shape.len()..(row + 1) * shape.len()].to_vec(), "");
     let tiles = (0..like.len()).step_by(every).take(SHOWN).map(tile).collect();
-    lab.draw(Figure::tiles(Tiles { shape, ink: Ink::Plain(-1.0, 1.0), tiles }, format!("{caption}.")));
+    lab.draw(Figure::tiles(Tiles { shape, ink: Ink::Levels(-1.0, 1.0), tiles }, format!("{caption}.")));
 }
 
 impl NoisyDigits {

@@ -198,7 +198,7 @@ fn digit(
             let caption = format!(
                 "The strangest training rows of digit {name}, with their outputs: below 0 is left out."
             );
-            lab.draw(Figure::tiles(Tiles { shape, ink: Ink::Plain(-1.0, 1.0), tiles }, caption));
+            lab.draw(Figure::tiles(Tiles { shape, ink: Ink::Levels(-1.0, 1.0), tiles }, caption));
         }
     }
     Ok((rows, bounded(nu, support, outside)))

@@ -49,7 +49,7 @@ pub(crate) fn write(file: &Path, data: &Dataset, levels: Option<Levels>) -> Resu
     let (low, high) = levels.unwrap_or_else(|| pixels.iter().fold((f64::INFINITY, f64::NEG_INFINITY), ends));
     if !folder && data.len() > 1 && format == Some(Format::Png) {
         let images: Vec<Vec<f64>> = pixels.chunks(shape.len()).map(<[f64]>::to_vec).collect();
-        let bytes = sheet(&images, shape, ACROSS, Ink::Grey(low, high));
+        let bytes = sheet(&images, shape, ACROSS, Ink::Levels(low, high));
         return write_atomic(file, |out| out.write_all(&bytes).map_err(|e| Error::io(file, e)));
     }
     let scale = if high > low { 255.0 / (high - low) } else { 1.0 };

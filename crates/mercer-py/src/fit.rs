@@ -1,7 +1,7 @@
 //! Fits: a learner by name, its parameters as JSON, arrays.
 
 use mercer::data::Points;
-use mercer::data::Targets;
+use mercer::data::{LabelType, Targets};
 use mercer::gram::{Matrix, is_precomputed};
 use mercer::kernel::Kernel;
 use mercer::model::{Body, DenoiseParams, KpcaParams, Learner, Names, Sample};
@@ -27,13 +27,40 @@ fn rows_for(kernel: Option<&Kernel>, points: Points) -> mercer::Result<(Points, 
 }
 
 fn named(body: Body, columns: Option<Vec<String>>) -> mercer::model::Model {
-    let names = Names { columns: columns.unwrap_or_default(), target: None };
+    let names = Names { columns: columns.unwrap_or_default(), ..Names::default() };
     mercer::model::Model { names, ..body.into() }
 }
 
-/// Fits a learner of the library's table. `params` is a JSON object with names of the learner's table.
+/// The type of class labels by its name in numpy. Refuses names that are no labels of it: the model's file could not be
+/// read back.
+pub(crate) fn label_type(name: Option<&str>, classes: &[String]) -> PyResult<Option<LabelType>> {
+    let Some(kind) = name.map(LabelType::find).transpose().map_err(raise)? else { return Ok(None) };
+    if kind.holds(classes) {
+        return Ok(Some(kind));
+    }
+    let words = format!("class labels {}: must be labels of type {}", classes.join(", "), kind.name());
+    Err(PyValueError::new_err(words))
+}
+
+/// A learner of the library's table with parameters from JSON.
+pub(crate) fn with_params(learner: &str, kernel: Option<Kernel>, params: &str) -> PyResult<Learner> {
+    let mut learner = Learner::find(learner).map_err(raise)?.learner();
+    if let Some(kernel) = kernel {
+        learner.set_kernel(kernel);
+    }
+    let Value::Object(params) = json(params)? else {
+        return Err(PyValueError::new_err("parameters: expected an object"));
+    };
+    for (name, value) in params {
+        learner.set(&name, value).map_err(raise)?;
+    }
+    Ok(learner)
+}
+
+/// Fits a learner of the library's table. `params` is a JSON object with names of the learner's table; `labels` is the
+/// type of the class labels.
 #[pyfunction]
-#[pyo3(signature = (learner, params, kernel, rows, answers=None, weights=None, *, threads=0, columns=None, image=None, callback=None))]
+#[pyo3(signature = (learner, params, kernel, rows, answers=None, weights=None, *, threads=0, columns=None, labels=None, image=None, callback=None))]
 #[expect(clippy::too_many_arguments, reason = "Python passes them by name")]
 pub(crate) fn fit(
     py: Python<'_>,
@@ -45,21 +72,17 @@ pub(crate) fn fit(
     weights: Option<PyReadonlyArray1<'_, f64>>,
     threads: usize,
     columns: Option<Vec<String>>,
+    labels: Option<&str>,
     image: Shape,
     callback: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Model> {
-    let mut learner = Learner::find(learner).map_err(raise)?.learner();
-    if let Some(line) = kernel {
-        learner.set_kernel(line.parse().map_err(raise)?);
-    }
-    let Value::Object(params) = json(params)? else {
-        return Err(PyValueError::new_err("parameters: expected an object"));
-    };
-    for (name, value) in params {
-        learner.set(&name, value).map_err(raise)?;
-    }
+    let learner = with_params(learner, kernel.map(str::parse).transpose().map_err(raise)?, params)?;
     let points = rows.points(image)?;
     let targets = Answers::targets(answers.as_ref())?;
+    let labels = match &targets {
+        Targets::Classes(classes) => label_type(labels, &classes.names)?,
+        _ => None,
+    };
     let weights = weights.map(|w| flat(w.as_slice()).map(<[f64]>::to_vec)).transpose()?;
     let model = watched(py, callback.as_ref(), move |watch| {
         let (points, gram) = rows_for(learner.kernel(), points)?;
@@ -70,7 +93,9 @@ pub(crate) fn fit(
             gram: gram.as_ref().map(|m| m as _),
             keeper: None,
         };
-        Ok(named(learner.fit(sample, Par::new(threads), watch)?, columns))
+        let mut model = named(learner.fit(sample, Par::new(threads), watch)?, columns);
+        model.names.labels = labels;
+        Ok(model)
     })?;
     Ok(Model::from(model))
 }

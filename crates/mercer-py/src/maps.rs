@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyTuple, PyType};
 
 use crate::arrays::{Answers, Rows, Shape, flat, given, table};
-use crate::run::watched;
+use crate::run::{free, watched};
 use crate::words::raise;
 
 /// A kernel's line as the library writes it: checked, with defaults left out.
@@ -50,12 +50,11 @@ pub(crate) fn kernel_matrix<'py>(
     let kernel: Kernel = kernel.parse().map_err(raise)?;
     let (x, par) = (x.seen(None)?, Par::new(threads));
     let y = y.as_ref().map(|y| y.seen(None)).transpose()?;
-    let (values, columns) = py
-        .detach(|| match &y {
-            Some(y) => gram::cross::<f64>(&kernel, x.view(), y.view(), par).map(|v| (v.to_vec(), y.view().n)),
-            None => gram::square::<f64>(&kernel, x.view(), par).map(|v| (v.to_vec(), x.view().n)),
-        })
-        .map_err(raise)?;
+    let (values, columns) = free(py, || match &y {
+        Some(y) => gram::cross::<f64>(&kernel, x.view(), y.view(), par).map(|v| (v.to_vec(), y.view().n)),
+        None => gram::square::<f64>(&kernel, x.view(), par).map(|v| (v.to_vec(), x.view().n)),
+    })?
+    .map_err(raise)?;
     table(py, values, columns)
 }
 
@@ -113,7 +112,7 @@ impl Map {
         threads: usize,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let seen = rows.seen(None)?;
-        let values = py.detach(|| self.0.evaluate(seen.view(), Par::new(threads))).map_err(raise)?;
+        let values = free(py, || self.0.evaluate(seen.view(), Par::new(threads)))?.map_err(raise)?;
         table(py, values, self.0.outputs())
     }
 
@@ -147,8 +146,8 @@ impl Stages {
         let recipes = Fitted::parse(line).map_err(raise)?;
         let targets = Answers::targets(answers.as_ref())?;
         let seen = rows.seen(image)?;
-        let found =
-            py.detach(|| Fitted::fit_with(&recipes, seen.view(), targets.classes().ok(), Par::new(threads)));
+        let par = Par::new(threads);
+        let found = free(py, || Fitted::fit_with(&recipes, seen.view(), targets.classes().ok(), par))?;
         Ok(Stages(found.map_err(raise)?.0))
     }
 
@@ -168,7 +167,7 @@ impl Stages {
     ) -> PyResult<Self> {
         let set = Transformations::parse(transformations).map_err(raise)?;
         let seen = rows.seen(image)?;
-        let stage = py.detach(|| Stage::invariant(seen.view(), &set, factor, drop, Par::new(threads)));
+        let stage = free(py, || Stage::invariant(seen.view(), &set, factor, drop, Par::new(threads)))?;
         Ok(Stages(Fitted { list: vec![stage.map_err(raise)?] }))
     }
 
@@ -182,7 +181,7 @@ impl Stages {
         image: Shape,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let seen = rows.seen(image)?;
-        let made = py.detach(|| self.0.apply(seen.view(), Par::new(threads))).map_err(raise)?;
+        let made = free(py, || self.0.apply(seen.view(), Par::new(threads)))?.map_err(raise)?;
         given(py, made.view())
     }
 
@@ -196,7 +195,7 @@ impl Stages {
         image: Shape,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let seen = rows.seen(image)?;
-        let made = py.detach(|| self.0.undo(seen.view(), Par::new(threads))).map_err(raise)?;
+        let made = free(py, || self.0.undo(seen.view(), Par::new(threads)))?.map_err(raise)?;
         given(py, made.view())
     }
 

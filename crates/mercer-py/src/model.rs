@@ -15,9 +15,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyType};
 
 use crate::arrays::{Answers, Rows, Shape, flat, given, table};
-use crate::fit::read;
+use crate::fit::{label_type, read, with_params};
 use crate::parts;
-use crate::run::watched;
+use crate::run::{free, watched};
 use crate::words::raise;
 
 /// A fitted model. Cheap to copy; never changes.
@@ -86,14 +86,16 @@ impl Model {
         Fitted::from_libsvm("LIBSVM's text", text.as_bytes()).map(Model::from).map_err(raise)
     }
 
-    /// A machine from its parts: `svc` (machines of pairs), `svr` or `one-class`; coefficients a row a support vector,
-    /// a column an output, positive for the second class of a pair.
+    /// A machine from its parts: learner `svc` or `nu-svc` (machines of pairs), `svr`, `nu-svr` or `one-class`, with the
+    /// parameters it was fitted with as JSON; coefficients a row a support vector, a column an output, positive for the
+    /// second class of a pair.
     #[classmethod]
-    #[pyo3(signature = (kind, kernel, rows, coef, offset, classes, support, columns=None))]
+    #[pyo3(signature = (learner, params, kernel, rows, coef, offset, classes, support, *, columns=None, labels=None))]
     #[expect(clippy::too_many_arguments, reason = "Python passes them by name")]
     fn from_machine(
         _class: &Bound<'_, PyType>,
-        kind: &str,
+        learner: &str,
+        params: &str,
         kernel: &str,
         rows: Rows<'_>,
         coef: PyReadonlyArray2<'_, f64>,
@@ -101,6 +103,7 @@ impl Model {
         classes: Vec<String>,
         support: Vec<u32>,
         columns: Option<Vec<String>>,
+        labels: Option<&str>,
     ) -> PyResult<Self> {
         let kernel: mercer::kernel::Kernel = kernel.parse().map_err(raise)?;
         let coef = flat(coef.as_slice())?.to_vec();
@@ -108,8 +111,11 @@ impl Model {
             (true, _) => Points::row_numbers(support.clone()),
             (false, rows) => rows.points(None)?,
         };
+        let labels = label_type(labels, &classes)?;
+        let learner = with_params(learner, Some(kernel.clone()), params)?;
         let mut model =
-            parts::machine(kind, kernel, points, coef, offset, classes, support).map_err(raise)?;
+            parts::machine(learner, kernel, points, coef, offset, classes, support).map_err(raise)?;
+        model.names.labels = labels;
         model.names.columns = columns.unwrap_or_default();
         Ok(Model::from(model))
     }
@@ -129,7 +135,7 @@ impl Model {
         let kernel: mercer::kernel::Kernel = kernel.parse().map_err(raise)?;
         let points = rows.points(None)?;
         let (axes, values) = (flat(axes.as_slice())?.to_vec(), flat(values.as_slice())?.to_vec());
-        py.detach(|| parts::components(kernel, points, axes, values, total)).map(Model::from).map_err(raise)
+        free(py, || parts::components(kernel, points, axes, values, total))?.map(Model::from).map_err(raise)
     }
 
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
@@ -174,6 +180,12 @@ impl Model {
     #[getter]
     fn column_names(&self) -> Vec<String> {
         self.0.names.columns.clone()
+    }
+
+    /// The type of the class labels by its name in numpy, where it is known.
+    #[getter]
+    fn label_type(&self) -> Option<&'static str> {
+        self.0.names.labels.map(mercer::data::LabelType::name)
     }
 
     /// The centres: an array, or `(data, indices, indptr, columns)`; none under a precomputed kernel.
@@ -228,7 +240,7 @@ impl Model {
         image: Shape,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let seen = rows.seen(image)?;
-        let values = py.detach(|| self.outputs(seen.view(), Par::new(threads))).map_err(raise)?;
+        let values = free(py, || self.outputs(seen.view(), Par::new(threads)))?.map_err(raise)?;
         table(py, values, self.0.outputs())
     }
 
@@ -245,9 +257,9 @@ impl Model {
         let (seen, par) = (rows.seen(image)?, Par::new(threads));
         if let Body::Svc(machines) = &self.0.body {
             let classes = || self.outputs(seen.view(), par).map(|outputs| machines.classes_of(&outputs));
-            return Ok(py.detach(classes).map_err(raise)?.into_pyarray(py).into_any());
+            return Ok(free(py, classes)?.map_err(raise)?.into_pyarray(py).into_any());
         }
-        Ok(match py.detach(|| self.0.predict(seen.view(), par)).map_err(raise)? {
+        Ok(match free(py, || self.0.predict(seen.view(), par))?.map_err(raise)? {
             Targets::Classes(labels) => labels.of_row.into_pyarray(py).into_any(),
             Targets::Reals(values) => values.into_pyarray(py).into_any(),
             Targets::None => return Err(PyValueError::new_err("this model predicts nothing")),
@@ -269,7 +281,7 @@ impl Model {
             Body::Svc(machines) => self.outputs(seen.view(), par).map(|outputs| machines.scores_of(&outputs)),
             _ => self.0.class_scores(seen.view(), par),
         };
-        let values = py.detach(scores).map_err(raise)?;
+        let values = free(py, scores)?.map_err(raise)?;
         table(py, values, self.0.classes().len())
     }
 
@@ -283,7 +295,7 @@ impl Model {
         image: Shape,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let seen = rows.seen(image)?;
-        let found = py.detach(|| self.0.probabilities(seen.view(), Par::new(threads))).map_err(raise)?;
+        let found = free(py, || self.0.probabilities(seen.view(), Par::new(threads)))?.map_err(raise)?;
         table(py, found.values, self.0.classes().len())
     }
 
@@ -297,7 +309,7 @@ impl Model {
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let seen = rows.seen(None)?;
         let n = seen.view().n.max(1);
-        let values = py.detach(|| self.0.cluster_distances(seen.view(), Par::new(threads))).map_err(raise)?;
+        let values = free(py, || self.0.cluster_distances(seen.view(), Par::new(threads)))?.map_err(raise)?;
         let columns = values.len() / n;
         table(py, values, columns)
     }

@@ -4,22 +4,25 @@ use mercer::data::Points;
 use mercer::expansion::Expansion;
 use mercer::kernel::Kernel;
 use mercer::model::svc::{Machine, Sides};
-use mercer::model::{
-    Body, KpcaModel, KpcaParams, Loss, Model, OneClassModel, OneClassParams, SvcModel, SvcParams, SvrModel,
-    SvrParams,
-};
+use mercer::model::{Body, KpcaModel, KpcaParams, Learner, Loss, Model, OneClassModel, SvcModel, SvrModel};
 use mercer::watch::Info;
 use mercer::{Error, Par, Result};
 
 fn info() -> Info {
     let mut info = Info::default();
-    info.notes.push("read from a model of scikit-learn".into());
+    info.notes.push("fitted by scikit-learn".into());
     info
 }
 
-/// A machine with support vectors: `coef` is m x outputs, signs as the library has them.
+/// Of so many coefficients those at their bound.
+fn at_bound(coef: &[f64], bound: f64) -> usize {
+    coef.iter().filter(|c| c.abs() >= bound * (1.0 - 1e-9)).count()
+}
+
+/// A machine with support vectors and the parameters it was fitted with: `coef` is m x outputs, signs as the library has
+/// them.
 pub(crate) fn machine(
-    kind: &str,
+    learner: Learner,
     kernel: Kernel,
     centres: Points,
     coef: Vec<f64>,
@@ -27,15 +30,14 @@ pub(crate) fn machine(
     classes: Vec<String>,
     support: Vec<u32>,
 ) -> Result<Model> {
-    let expansion = Expansion::new(kernel.clone(), centres, coef, offset)?;
-    let kernel = Some(kernel);
+    let expansion = Expansion::new(kernel, centres, coef, offset)?;
     let outputs = expansion.outputs();
     let one = || match outputs {
         1 => Ok(()),
         more => Err(Error::shape("outputs", more, 1)),
     };
-    let body = match kind {
-        "svc" => {
+    let body = match learner {
+        Learner::Svc(params) => {
             let k = classes.len() as u32;
             let pairs =
                 (0..k).flat_map(|a| (a + 1..k).map(move |b| Sides { positive: b, negative: Some(a) }));
@@ -43,7 +45,6 @@ pub(crate) fn machine(
             if machines.len() != outputs {
                 return Err(Error::shape("outputs", outputs, format!("{}, one a pair", machines.len())));
             }
-            let params = SvcParams { kernel, ..SvcParams::default() };
             Body::Svc(SvcModel {
                 classes,
                 expansion,
@@ -55,11 +56,11 @@ pub(crate) fn machine(
                 info: info(),
             })
         }
-        "svr" => {
+        Learner::Svr(params) => {
             one()?;
-            let params = SvrParams { kernel, loss: Loss::Epsilon, ..SvrParams::default() };
-            let epsilon = Some(params.epsilon);
-            let (noise, checkpoint, bounded) = (None, None, 0);
+            // Where nu is given the width of the tube is found, and not told.
+            let epsilon = (params.loss == Loss::Epsilon).then_some(params.epsilon);
+            let (noise, checkpoint, bounded) = (None, None, at_bound(expansion.coef(), params.c));
             Body::Svr(SvrModel {
                 expansion,
                 params,
@@ -71,13 +72,16 @@ pub(crate) fn machine(
                 info: info(),
             })
         }
-        "one-class" => {
+        Learner::OneClass(params) => {
             one()?;
-            let params = OneClassParams { kernel, ..OneClassParams::default() };
-            let (checkpoint, bounded) = (None, 0);
+            // LIBSVM's variables go from 0 to 1.
+            let (checkpoint, bounded) = (None, at_bound(expansion.coef(), 1.0));
             Body::OneClass(OneClassModel { expansion, params, support, bounded, checkpoint, info: info() })
         }
-        other => return Err(Error::param("kind", other, "svc, svr or one-class")),
+        other => {
+            let allowed = "svc, nu-svc, svr, nu-svr or one-class";
+            return Err(Error::param("learner", other.entry().name, allowed));
+        }
     };
     Ok(body.into())
 }

@@ -3,16 +3,20 @@
 //! The caller gives up the interpreter's lock and looks at signals every few milliseconds, so Ctrl-C is heard at once
 //! whatever the library is doing; the work itself ends at its next step. Callbacks run on the calling thread, never on one
 //! that Python does not know.
+//!
+//! Work in a process that was forked runs on threads of its own: a fork copies rayon's pool without its threads, and
+//! whoever hands work to that copy waits for ever.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use mercer::watch::{Step, Watch};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::words::raise;
 
@@ -27,6 +31,46 @@ struct Shared {
     latest: Mutex<Option<Step>>,
 }
 
+/// The first process that worked here: rayon's own pool has its threads there, and only there.
+static FIRST: OnceLock<u32> = OnceLock::new();
+/// The pool of a process that was forked from it, and which process that is.
+static FORKED: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
+
+/// The threads to work on in this process; none stands for rayon's own pool.
+///
+/// The lock is taken while Python's is held: a fork from Python cannot come in between and copy it locked.
+fn pool(_lock: Python<'_>) -> PyResult<Option<Arc<ThreadPool>>> {
+    let here = std::process::id();
+    if *FIRST.get_or_init(|| here) == here {
+        return Ok(None);
+    }
+    let mut forked = FORKED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((process, pool)) = &*forked
+        && *process == here
+    {
+        return Ok(Some(Arc::clone(pool)));
+    }
+    // A pool of the parent: its threads are not here, so there is nobody who could end it.
+    std::mem::forget(forked.take());
+    let made = ThreadPoolBuilder::new().thread_name(|i| format!("mercer {i}")).build();
+    let made = Arc::new(made.map_err(|e| PyRuntimeError::new_err(format!("no threads for the work: {e}")))?);
+    *forked = Some((here, Arc::clone(&made)));
+    Ok(Some(made))
+}
+
+/// Does work without Python's lock, on threads that this process has.
+pub(crate) fn free<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+    let pool = pool(py)?;
+    Ok(py.detach(|| on(pool.as_deref(), work)))
+}
+
+fn on<T: Send>(pool: Option<&ThreadPool>, work: impl FnOnce() -> T + Send) -> T {
+    match pool {
+        Some(pool) => pool.install(work),
+        None => work(),
+    }
+}
+
 /// Does work that may take long. `callback(phase, done, total, gap, centres)` hears of its steps, at most one a tick and
 /// the last one surely; if it answers with something true, the work stops and what there is by then is returned.
 pub(crate) fn watched<T: Send + 'static>(
@@ -36,7 +80,7 @@ pub(crate) fn watched<T: Send + 'static>(
 ) -> PyResult<T> {
     let shared = Arc::new(Shared { stop: AtomicBool::new(false), latest: Mutex::new(None) });
     let (send, mut receive) = mpsc::channel();
-    let theirs = Arc::clone(&shared);
+    let (theirs, threads) = (Arc::clone(&shared), pool(py)?);
     let tells = callback.is_some();
     let worker = std::thread::Builder::new().name("mercer".into()).spawn(move || {
         let mut watch = |step: &Step| {
@@ -50,7 +94,7 @@ pub(crate) fn watched<T: Send + 'static>(
             }
         };
         // Nobody listens any more after an interrupt.
-        let _ = send.send(work(&mut watch));
+        let _ = send.send(on(threads.as_deref(), || work(&mut watch)));
     });
     worker.map_err(|e| PyRuntimeError::new_err(format!("no thread for the work: {e}")))?;
 

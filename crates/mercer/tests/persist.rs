@@ -1,7 +1,7 @@
 //! Model files: what is read back predicts bit for bit the same, and no bytes make reading or predicting panic.
 
 use mercer::Par;
-use mercer::data::{Bundle, Csr, ImageShape, Labels, Points, Stages, Targets, Values};
+use mercer::data::{Bundle, Csr, ImageShape, LabelType, Labels, Points, Stages, Targets, Values};
 use mercer::gram::Matrix;
 use mercer::kernel::Kernel;
 use mercer::model::svc::{Multi, Wanted};
@@ -50,7 +50,11 @@ fn reals() -> Targets {
 }
 
 fn names() -> Names {
-    Names { columns: ["w", "x", "y", "z z"].map(String::from).to_vec(), target: Some("ç".into()) }
+    Names {
+        columns: ["w", "x", "y", "z z"].map(String::from).to_vec(),
+        target: Some("ç".into()),
+        labels: Some(LabelType::Str),
+    }
 }
 
 /// Every learner on every kind of points, with stages before some of them.
@@ -151,6 +155,70 @@ fn what_is_read_back_is_what_was_written() {
         }
         // Writing again gives the same bytes.
         assert_eq!(back.to_bytes().expect(&name), std::fs::read(&path).expect("there"), "{name}");
+    }
+}
+
+#[test]
+fn the_type_of_class_labels_is_kept_and_must_fit_their_names() {
+    let named = |names: [&str; 2], labels: Option<LabelType>| {
+        let targets = Targets::Classes(Labels {
+            names: names.map(String::from).to_vec(),
+            of_row: (0..N as u32).map(|i| i % 2).collect(),
+        });
+        let params = SvcParams { kernel: Some(Kernel::Linear), ..SvcParams::default() };
+        let body = params.fit(Sample::new(&dense(), &targets), Par::one(), &mut silent()).expect("classes");
+        Model { names: Names { labels, ..Names::default() }, ..Body::Svc(body).into() }
+    };
+    for (name, kind) in LabelType::ALL {
+        let names = match kind {
+            LabelType::Str | LabelType::Object => ["01", "1"],
+            LabelType::Bool => ["False", "True"],
+            _ => ["0", "1"],
+        };
+        let model = named(names, Some(kind));
+        let bytes = model.to_bytes().expect(name);
+        let back = Model::from_bytes("m", &bytes).expect(name);
+        assert_eq!((back.names.labels, back.classes()), (Some(kind), names.map(String::from).to_vec()));
+        assert_eq!(Model::from_json("m", model.to_json().expect(name).as_bytes()).expect(name), model);
+    }
+    let wrong = named(["01", "1"], Some(LabelType::Int8)).to_bytes().expect("a file");
+    let message = Model::from_bytes("m", &wrong).expect_err("two names of one number").to_string();
+    assert!(message.contains("class names 01, 1 are no labels of type int8"), "{message}");
+    // Where no type is known the file says nothing of one, as all files did before.
+    let plain = named(["01", "1"], None).to_json().expect("a file");
+    assert!(!plain.contains("labels"), "{plain}");
+}
+
+#[test]
+fn parameters_that_a_file_does_not_hold_are_not_told() {
+    let head = "kernel_type rbf\ngamma 0.5\n";
+    let rows = "SV\n1 1:1 2:0.5\n-1 1:0.2 2:2\n";
+    for (kind, own) in [
+        ("c_svc", "nr_class 2\ntotal_sv 2\nrho 0.1\nlabel 1 -1\nnr_sv 1 1\n"),
+        ("nu_svc", "nr_class 2\ntotal_sv 2\nrho 0.1\nlabel 1 -1\nnr_sv 1 1\n"),
+        ("epsilon_svr", "nr_class 2\ntotal_sv 2\nrho 0.1\n"),
+        ("nu_svr", "nr_class 2\ntotal_sv 2\nrho 0.1\n"),
+        ("one_class", "nr_class 2\ntotal_sv 2\nrho 0.1\n"),
+    ] {
+        let text = format!("svm_type {kind}\n{head}{own}{rows}");
+        let read = Model::from_libsvm("m", text.as_bytes()).expect(kind);
+        // Also after it has become a file of ours.
+        let kept = Model::from_bytes("m", &read.to_bytes().expect(kind)).expect(kind);
+        for model in [read, kept] {
+            assert!(!model.params_known());
+            let seen = model.explain(None, Par::one(), &mut silent()).expect(kind);
+            assert!(!seen.settings_known && seen.settings.is_empty(), "{kind}: {:?}", seen.settings);
+            let params = model.describe().params;
+            for name in ["c", "nu", "epsilon", "tol"] {
+                assert!(params.get(name).is_none(), "{kind}: {params}");
+            }
+            assert_eq!(params["kernel"], "rbf(gamma=0.5)");
+        }
+    }
+    // A model of our own knows them.
+    for (name, model, _) in all() {
+        assert!(model.params_known(), "{name}");
+        assert!(model.describe().params.get("tol").is_some() || name.contains("ridge"), "{name}");
     }
 }
 

@@ -239,3 +239,22 @@ fn scaled(folder: &Folder, theirs: &str, mine: &str) {
     ours(folder, &format!("{line} --gamma 0.5 --tol 0.00001 -o mine")).fine();
     close(&outputs(folder, "scaledtest", "theirs"), &outputs(folder, "test", "mine"), theirs);
 }
+
+#[test]
+fn a_model_of_libsvm_is_not_explained_with_defaults() {
+    let text = "svm_type c_svc\nkernel_type rbf\ngamma 0.5\nnr_class 2\ntotal_sv 2\nrho 0.1\nlabel 1 -1\nnr_sv 1 1\n\
+                SV\n1 1:1 2:0.5\n-1 1:0.2 2:2\n";
+    let folder = Folder::new().with("theirs.model", text);
+    folder.mercer("convert theirs.model --to safetensors -o ours.mercer -q").fine();
+    for model in ["theirs.model", "ours.mercer"] {
+        let said = folder.mercer(&format!("explain {model}")).fine().out;
+        assert!(!said.contains("c = 1"), "{said}");
+        assert!(said.contains("fitted with") && said.contains("does not hold"), "{said}");
+        let json = folder.mercer(&format!("explain {model} --format json")).fine().out;
+        let seen: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+        assert_eq!(seen["settings"], serde_json::json!([]));
+        assert!(seen["model"]["params"].get("c").is_none(), "{json}");
+        folder.mercer(&format!("explain {model} --report r.html -q")).fine();
+        assert!(!folder.read("r.html").contains(">R^2<"));
+    }
+}

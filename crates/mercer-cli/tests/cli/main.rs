@@ -16,6 +16,7 @@ mod outputs;
 mod pairs;
 mod pca;
 mod refusals;
+mod reports;
 mod reproduce;
 mod run;
 mod same;

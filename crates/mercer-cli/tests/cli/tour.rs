@@ -85,7 +85,7 @@ fn every_command_on_the_page_runs() {
 fn faults(page: &str, width: u32, dark: bool) -> Vec<String> {
     let Seen { facts, console } = browser::open(page, width, dark);
     let mut faults = console;
-    for name in ["off", "spilt", "failed", "small", "empty"] {
+    for name in ["off", "spilt", "failed", "small", "empty", "overlap", "unstyled", "hidden"] {
         let list = facts[name].as_array().expect("a list");
         faults.extend(list.iter().map(|what| format!("{name}: {what}")));
     }

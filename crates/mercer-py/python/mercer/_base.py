@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from . import _mercer
-from ._data import array_of, rows_of, threads_of, watcher
+from ._data import array_of, rows_of, threads_of, type_of, watcher
 from .kernels import Kernel, line_of
 
 FLOATS = [np.float64, np.float32]
@@ -95,6 +95,7 @@ class Fitted(BaseEstimator):
                 weights,
                 threads=threads_of(self.n_jobs),
                 columns=_columns(self),
+                labels=type_of(self.classes_) if isinstance(answers, tuple) else None,
                 image=self._image,
                 callback=hear,
             )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import numbers
 import os
+import re
 from collections import namedtuple
 
 import numpy as np
@@ -59,14 +61,74 @@ def names_of(classes) -> list[str]:
     return names
 
 
-def classes_from(names) -> np.ndarray:
-    """Classes from the names in a file: whole numbers, numbers, or text."""
-    for kind in (np.int64, np.float64):
-        try:
-            return np.array([kind(name) for name in names])
-        except ValueError:
+def type_of(classes) -> str:
+    """The type of class labels as files keep it: ``str``, ``object``, ``bool``, or that of the numbers."""
+    match classes.dtype.kind:
+        case "b" | "i" | "u":
+            return classes.dtype.name
+        case "f":
+            return classes.dtype.name if classes.dtype.itemsize <= 8 else "float64"
+        case "O":
+            return "object"
+        case _:
+            return "str"
+
+
+WHOLE = re.compile(r"[+-]?(0|[1-9][0-9]*)", re.ASCII)
+NUMBER = re.compile(r"[+-]?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?", re.ASCII)
+
+
+def classes_from(names, kind=None) -> np.ndarray:
+    """Classes from the names in a file, of the type that the file says.
+
+    Files of the command and of other libraries say none: there names are whole numbers or numbers where all of them are
+    written as such and no two are the same number. All others are text, so ``01`` stays ``01``.
+    """
+    if kind is None:
+        kind = _guess(names)
+    match kind:
+        case "str":
+            return np.array(names, dtype=str)
+        case "object":
+            return np.array(names, dtype=object)
+        case "bool":
+            return np.array([name == "True" for name in names])
+        case _:
+            number = float if kind.startswith("float") else int
+            return np.array([number(name) for name in names], dtype=kind)
+
+
+def _guess(names) -> str:
+    for pattern, number, kind in ((WHOLE, int, "int64"), (NUMBER, float, "float64")):
+        if not all(pattern.fullmatch(name) for name in names):
             continue
-    return np.array(names)
+        values = [number(name) for name in names]
+        fits = kind == "float64" or all(-(2**63) <= v < 2**63 for v in values)
+        if fits and len(set(values)) == len(values) and all(map(np.isfinite, values)):
+            return kind
+    return "str"
+
+
+def check_labels(y):
+    """Refuses text and numbers side by side: numpy makes text of both, and 1 and '1' would be one class."""
+    if isinstance(y, (list, tuple)):
+        labels = y
+    elif getattr(y, "dtype", None) == object:
+        labels = np.asarray(y, dtype=object).ravel()
+    else:
+        return
+    kinds = {type(label) for label in labels}
+    if any(issubclass(kind, str) for kind in kinds) and not all(issubclass(kind, str) for kind in kinds):
+        told = ", ".join(sorted(kind.__name__ for kind in kinds))
+        raise ValueError(f"y has labels of several types ({told}): all class labels must be of one type")
+
+
+def whole(value, name, least=0):
+    """A parameter that counts, as an int."""
+    number = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
+    if number and float(value).is_integer() and value >= least:
+        return int(value)
+    raise ValueError(f"The {name!r} parameter must be an int in the range [{least}, inf). Got {value!r} instead.")
 
 
 def watcher(verbose, callback):

@@ -26,6 +26,7 @@ def fit(
     *,
     threads: int = 0,
     columns: list[str] | None = None,
+    labels: str | None = None,
     image: Shape = None,
     callback: Callback = None,
 ) -> Model: ...
@@ -64,14 +65,17 @@ class Model:
     @classmethod
     def from_machine(
         cls,
-        kind: str,
+        learner: str,
+        params: str,
         kernel: str,
         rows: Rows,
         coef: Floats,
         offset: list[float],
         classes: list[str],
         support: list[int],
+        *,
         columns: list[str] | None = None,
+        labels: str | None = None,
     ) -> Model: ...
     @classmethod
     def from_components(cls, kernel: str, rows: Rows, axes: Floats, values: Floats, total: float) -> Model: ...
@@ -86,6 +90,8 @@ class Model:
     def columns(self) -> int | None: ...
     @property
     def column_names(self) -> list[str]: ...
+    @property
+    def label_type(self) -> str | None: ...
     @property
     def centres(self) -> Rows | None: ...
     @property

@@ -6,6 +6,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._base import FLOATS, Fitted
+from ._data import check_labels
 from .svm import _seed, answers_of
 
 __all__ = ["AdaBoostReg"]
@@ -15,6 +16,7 @@ class FunctionClassifier(ClassifierMixin, Fitted):
     """Classifiers whose model is one function a class, or one for two classes."""
 
     def _fit_function(self, learner, params, X, y, sample_weight):
+        check_labels(y)
         X, y = validate_data(self, X, y, accept_sparse=self._sparse, dtype=FLOATS, order="C")
         self.classes_, answers = answers_of(y)
         return self._fit_model(learner, params, X, answers, sample_weight)

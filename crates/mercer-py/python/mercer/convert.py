@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _mercer
 from ._base import Fitted, Machine, _columns
-from ._data import array_of, classes_from, names_of, rows_of
+from ._data import array_of, classes_from, names_of, rows_of, type_of
 from .boost import AdaBoostReg, FunctionClassifier
 from .cluster import KernelKMeans
 from .fisher import KernelFisher
@@ -131,13 +131,14 @@ def wrap(model):
             own = {"probability": params.get("probability", False), **solver}
             own["multi_class"] = "ovr" if params.get("multi") == "one_vs_rest" else "ovo"
             own["break_ties"] = params.get("ties") == "sum"
-            found = NuSVC(nu=params["nu"], **own) if params.get("kind") == "nu" else SVC(C=params["c"], **own)
+            nu = params.get("kind") == "nu"
+            found = NuSVC(nu=params.get("nu", 0.5), **own) if nu else SVC(C=params.get("c", 1.0), **own)
         case "svr":
             nu = params.get("loss") == "nu"
-            found = NuSVR(C=params["c"], nu=params["nu"], **solver) if nu else None
-            found = found or SVR(C=params["c"], epsilon=params["epsilon"], **solver)
+            own = {"C": params.get("c", 1.0), **solver}
+            found = NuSVR(nu=params.get("nu", 0.5), **own) if nu else SVR(epsilon=params.get("epsilon", 0.1), **own)
         case "one-class":
-            found = OneClassSVM(nu=params["nu"], **solver)
+            found = OneClassSVM(nu=params.get("nu", 0.5), **solver)
         case "sphere":
             found = SVDD(nu=params["nu"], **solver)
         case "ridge" if about["task"] == "regression":
@@ -154,7 +155,7 @@ def wrap(model):
             found = Predictor()
     found.model_ = model
     if about["task"] == "classification" or (about["task"] == "novelty" and isinstance(found, Predictor)):
-        found.classes_ = classes_from(about["classes"])
+        found.classes_ = classes_from(about["classes"], model.label_type)
     if isinstance(found, Machine):
         found.n_support_ = np.array([model.coef.shape[0]], dtype=np.int32)
     if isinstance(found, (OneClassSVM, SVDD)):
@@ -203,9 +204,9 @@ def from_sklearn(estimator):
         return _components(estimator)
     for theirs, ours, kind in (
         (svm.SVC, SVC, "svc"),
-        (svm.NuSVC, NuSVC, "svc"),
+        (svm.NuSVC, NuSVC, "nu-svc"),
         (svm.SVR, SVR, "svr"),
-        (svm.NuSVR, NuSVR, "svr"),
+        (svm.NuSVR, NuSVR, "nu-svr"),
         (svm.OneClassSVM, OneClassSVM, "one-class"),
     ):
         if isinstance(estimator, theirs):
@@ -221,16 +222,19 @@ def _kernel(estimator, gamma):
     return line_of(name, np.empty((1, 1)), gamma, estimator.degree, estimator.coef0)
 
 
-def _machine(theirs, ours, kind):
+def _machine(theirs, ours, learner):
     line = _kernel(theirs, theirs._gamma)
     coef = theirs._dual_coef_
     coef = coef.toarray() if hasattr(coef, "toarray") else np.asarray(coef)
     support = theirs.support_.astype(np.int64)
-    classes = []
+    classes, labels, weights = [], None, None
+    classifier = learner in ("svc", "nu-svc")
     # What LIBSVM has for a pair is positive for its first class; here it is positive for the second.
     offset = np.asarray(theirs._intercept_, dtype=np.float64)
-    if kind == "svc":
-        classes = names_of(theirs.classes_)
+    if classifier:
+        classes, labels = names_of(theirs.classes_), type_of(theirs.classes_)
+        if theirs.class_weight is not None:
+            weights = {"given": dict(zip(classes, map(float, theirs.class_weight_), strict=True))}
         k = len(classes)
         own = np.repeat(np.arange(k), theirs._n_support)
         pairs = [(i, j) for i in range(k) for j in range(i + 1, k)]
@@ -246,25 +250,31 @@ def _machine(theirs, ours, kind):
     shared = {name: value for name, value in theirs.get_params().items() if name in ours().get_params()}
     found = ours(**shared)
     found.set_params(verbose=False, cache_size=None)
-    if kind == "svc":
+    if classifier:
         found.set_params(probability=False)
         found.classes_ = theirs.classes_
     if hasattr(theirs, "n_features_in_"):
         found.n_features_in_ = theirs.n_features_in_
     if hasattr(theirs, "feature_names_in_"):
         found.feature_names_in_ = theirs.feature_names_in_
+    fitted_with = {"svc": {"c"}, "nu-svc": {"nu"}, "svr": {"c", "epsilon"}, "nu-svr": {"c", "nu"}}
+    own = {name.lower(): value for name, value in theirs.get_params().items()}
+    params = {name: own[name] for name in fitted_with.get(learner, {"nu"})}
+    params["max_iter"] = None if theirs.max_iter == -1 else theirs.max_iter
     found.model_ = _mercer.Model.from_machine(
-        kind,
+        learner,
+        found._more(class_weights=weights, tol=theirs.tol, shrinking=bool(theirs.shrinking), **params),
         line,
         rows_of(vectors),
         np.ascontiguousarray(full, dtype=np.float64),
         [float(v) for v in offset],
         classes,
         [int(s) for s in support],
-        _columns(found),
+        columns=_columns(found),
+        labels=labels,
     )
     found.n_support_ = np.array(theirs.n_support_, dtype=np.int32)
-    if kind == "one-class":
+    if learner == "one-class":
         found.offset_ = float(-offset[0])
     return found
 

@@ -11,7 +11,7 @@ from sklearn.utils import column_or_1d, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ._data import rows_of, threads_of, watcher
+from ._data import rows_of, threads_of, watcher, whole
 
 __all__ = ["compress", "ReducedSet"]
 
@@ -144,7 +144,9 @@ def _answers(estimator, y):
     known = np.isin(y, estimator.classes_)
     if not known.all():
         raise ValueError(f"classes {np.unique(y[~known])}: must be among those trained on, {estimator.classes_}")
-    codes = np.searchsorted(estimator.classes_, y)
+    # Classes of a model from a file are in the file's order.
+    order = np.argsort(estimator.classes_, kind="stable")
+    codes = order[np.searchsorted(estimator.classes_, y, sorter=order)]
     return json.loads(estimator.model_.describe())["classes"], codes.astype(np.uint32)
 
 
@@ -235,7 +237,7 @@ class ReducedSet(MetaEstimatorMixin, BaseEstimator):
             # A constant function: nothing is smaller.
             self.estimator_, self.compression_ = whole, {"before": 0, "after": 0}
             return self
-        vectors = None if self.vectors is None else min(int(self.vectors), centres)
+        vectors = None if self.vectors is None else min(whole(self.vectors, "vectors", 1), centres)
         self.estimator_ = compress(
             whole,
             X,

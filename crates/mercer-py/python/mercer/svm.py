@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._base import FLOATS, Machine
-from ._data import names_of
+from ._data import check_labels, names_of
 
 __all__ = ["SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM", "SVDD"]
 
@@ -53,6 +53,7 @@ class Classifier(ClassifierMixin, Machine):
         -------
         self
         """
+        check_labels(y)
         X, y = validate_data(self, X, y, accept_sparse=self._sparse, dtype=FLOATS, order="C")
         self.classes_, answers = answers_of(y)
         weights = compute_class_weight(self.class_weight, classes=self.classes_, y=y)

@@ -26,5 +26,5 @@ pub use stage::{Recipe, Stage, Stages};
 pub use summary::{
     ClassCount, Column, Finding, SequenceFacts, Spread, Summary, TargetFacts, median_distance2,
 };
-pub use targets::{Labels, Targets};
+pub use targets::{LabelType, Labels, Targets};
 pub use transformations::{Transformation, Transformations};

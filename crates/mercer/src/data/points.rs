@@ -245,7 +245,7 @@ impl Points {
         self.view().gather(rows)
     }
 
-    /// These rows, then the other's. Both must be of one kind and width.
+    /// These rows, then the other's. Both must be of one kind and width; dense rows in f32 and in f64 together are f64.
     pub fn concat(&self, other: &Points) -> Result<Self> {
         let (Points { n, d, .. }, m) = (self, other.n);
         let same_width = matches!(self.store, Store::Sequences(_)) || *d == other.d;
@@ -255,6 +255,12 @@ impl Points {
         let store = match (&self.store, &other.store) {
             (Store::F32(a), Store::F32(b)) => Store::F32([a.as_slice(), b].concat()),
             (Store::F64(a), Store::F64(b)) => Store::F64([a.as_slice(), b].concat()),
+            (Store::F32(a), Store::F64(b)) => {
+                Store::F64(a.iter().copied().map(f64::from).chain(b.iter().copied()).collect())
+            }
+            (Store::F64(a), Store::F32(b)) => {
+                Store::F64(a.iter().copied().chain(b.iter().copied().map(f64::from)).collect())
+            }
             (Store::RowNumbers(a), Store::RowNumbers(b)) => Store::RowNumbers([a.as_slice(), b].concat()),
             (Store::Csr(a), Store::Csr(b)) => Store::Csr(Csr {
                 start: joined(&a.start, &b.start),
@@ -467,6 +473,17 @@ mod tests {
         );
         let twice = points.concat(&points.gather(&[2])).expect("one kind");
         assert_eq!(twice.to_dense().expect("numbers"), dense.concat(&dense.gather(&[2])).expect("one kind"));
+    }
+
+    #[test]
+    fn dense_rows_of_both_precisions_are_joined_in_the_finer_one() {
+        let single = Points::dense_f32(vec![0.5, 1.0], 2).expect("one row");
+        let double = Points::dense(vec![0.1, 0.2], 2).expect("one row");
+        for (a, b, all) in
+            [(&single, &double, [0.5, 1.0, 0.1, 0.2]), (&double, &single, [0.1, 0.2, 0.5, 1.0])]
+        {
+            assert_eq!(a.concat(b).expect("dense rows"), Points::dense(all.to_vec(), 2).expect("two rows"));
+        }
     }
 
     #[test]

@@ -35,6 +35,103 @@ pub struct Labels {
     pub of_row: Vec<u32>,
 }
 
+/// The type that class labels had in the program that gave them. In files they are text, and text alone does not say
+/// whether `1` was a number or a string, or `True` a truth value. Types are called as in numpy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum LabelType {
+    /// Text of any length.
+    Str,
+    /// Text, in an array of objects.
+    Object,
+    /// `False` and `True`.
+    Bool,
+    /// Whole numbers of 8 bits with a sign.
+    Int8,
+    /// Whole numbers of 16 bits with a sign.
+    Int16,
+    /// Whole numbers of 32 bits with a sign.
+    Int32,
+    /// Whole numbers of 64 bits with a sign.
+    Int64,
+    /// Whole numbers of 8 bits.
+    Uint8,
+    /// Whole numbers of 16 bits.
+    Uint16,
+    /// Whole numbers of 32 bits.
+    Uint32,
+    /// Whole numbers of 64 bits.
+    Uint64,
+    /// Numbers of half precision. Whole ones are written without a point, as everywhere in class names.
+    Float16,
+    /// Numbers of single precision.
+    Float32,
+    /// Numbers of double precision.
+    Float64,
+}
+
+impl LabelType {
+    /// All types with their names.
+    pub const ALL: [(&'static str, LabelType); 14] = [
+        ("str", LabelType::Str),
+        ("object", LabelType::Object),
+        ("bool", LabelType::Bool),
+        ("int8", LabelType::Int8),
+        ("int16", LabelType::Int16),
+        ("int32", LabelType::Int32),
+        ("int64", LabelType::Int64),
+        ("uint8", LabelType::Uint8),
+        ("uint16", LabelType::Uint16),
+        ("uint32", LabelType::Uint32),
+        ("uint64", LabelType::Uint64),
+        ("float16", LabelType::Float16),
+        ("float32", LabelType::Float32),
+        ("float64", LabelType::Float64),
+    ];
+
+    /// The type of this name.
+    pub fn find(name: &str) -> Result<Self> {
+        let found = Self::ALL.iter().find(|(n, _)| *n == name);
+        found.map(|(_, kind)| *kind).ok_or_else(|| {
+            let names = Self::ALL.map(|(n, _)| n).join(", ");
+            Error::param("type of the class labels", name, format!("one of {names}"))
+        })
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(_, kind)| *kind == self).map_or("str", |(name, _)| name)
+    }
+
+    /// Whether names are labels of this type, each written in the one way it has, so that different names are different
+    /// labels and every label gets its own name back.
+    pub fn holds(self, names: &[String]) -> bool {
+        fn whole<T: std::str::FromStr + ToString>(name: &str) -> bool {
+            name.parse::<T>().is_ok_and(|v| v.to_string() == name)
+        }
+        let all = |test: fn(&str) -> bool| names.iter().all(|name| test(name));
+        match self {
+            LabelType::Str | LabelType::Object => true,
+            LabelType::Bool => all(|name| name == "False" || name == "True"),
+            LabelType::Int8 => all(whole::<i8>),
+            LabelType::Int16 => all(whole::<i16>),
+            LabelType::Int32 => all(whole::<i32>),
+            LabelType::Int64 => all(whole::<i64>),
+            LabelType::Uint8 => all(whole::<u8>),
+            LabelType::Uint16 => all(whole::<u16>),
+            LabelType::Uint32 => all(whole::<u32>),
+            LabelType::Uint64 => all(whole::<u64>),
+            LabelType::Float16 | LabelType::Float32 | LabelType::Float64 => {
+                let values = names.iter().map(|name| name.parse::<f64>().ok().filter(|v| v.is_finite()));
+                let Some(mut values) = values.collect::<Option<Vec<f64>>>() else { return false };
+                values.sort_by(f64::total_cmp);
+                values.windows(2).all(|pair| pair[0] < pair[1])
+            }
+        }
+    }
+}
+
 impl Labels {
     /// Labels from one name a row.
     pub fn new<S: AsRef<str>>(rows: impl IntoIterator<Item = S>) -> Self {
@@ -145,5 +242,50 @@ impl Targets {
             Targets::Classes(_) => Err(Error::shape("targets", "class labels", "real numbers")),
             Targets::None => Err(Error::shape("targets", "none", "real numbers")),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_type_holds_names_that_come_back_from_it() {
+        let held = |kind: &str, names: &[&str]| {
+            let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+            LabelType::find(kind).expect("a type").holds(&names)
+        };
+        for (kind, names) in [
+            ("str", ["1", "01"]),
+            ("object", ["", "True"]),
+            ("bool", ["False", "True"]),
+            ("int8", ["-128", "127"]),
+            ("uint64", ["0", "18446744073709551615"]),
+            ("float32", ["1", "2.5"]),
+            ("float64", ["-1", "1e300"]),
+        ] {
+            assert!(held(kind, &names), "{kind} {names:?}");
+        }
+        for (kind, names) in [
+            ("bool", ["0", "1"]),
+            ("int64", ["1", "01"]),
+            ("int64", ["+1", "-1"]),
+            ("int8", ["1", "200"]),
+            ("uint8", ["-1", "1"]),
+            ("float64", ["1", "1.0"]),
+            ("float64", ["a", "1"]),
+            ("float64", ["nan", "1"]),
+        ] {
+            assert!(!held(kind, &names), "{kind} {names:?}");
+        }
+    }
+
+    #[test]
+    fn every_type_is_found_by_its_name_and_written_so() {
+        for (name, kind) in LabelType::ALL {
+            assert_eq!((LabelType::find(name).expect("known"), kind.name()), (kind, name));
+            assert_eq!(serde_json::to_value(kind).expect("a word"), name);
+        }
+        assert!(LabelType::find("complex64").is_err());
     }
 }

@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::expansion::Expansion;
 use crate::gram::KernelRows;
 use crate::kernel::Kernel;
+use crate::model::model::IN_FILES;
 use crate::model::svc::{Machine, Margin};
 use crate::model::{Body, Description, Learner, Model, Readout, SvcModel, Task, enclosing_radius2};
 use crate::par::Par;
@@ -32,8 +33,10 @@ pub struct Explanation {
     pub model: Description,
     /// The learner that made it: a name of [`Learner::ALL`].
     pub learner: &'static str,
-    /// The parameters worth a word.
+    /// The parameters worth a word, as far as they are known.
     pub settings: Vec<(&'static str, Value)>,
+    /// Whether the parameters of the fit are known: another library's file does not hold them all.
+    pub settings_known: bool,
     /// Each machine of it.
     pub machines: Vec<MachineFacts>,
     /// Support vectors by class, where that is known.
@@ -135,6 +138,9 @@ impl Model {
         })?;
         let f = self.body.expansion();
         let (radius2, radius_of_centres) = self.radius2(data, par, watch)?;
+        let settings_known = self.params_known();
+        let mut settings = learner.settings();
+        settings.retain(|(name, _)| settings_known || IN_FILES.contains(name));
         let norms = norms2(f, par)?;
         let sparse_support = self.support();
         let svc = if let Body::Svc(m) = &self.body { Some(m) } else { None };
@@ -172,7 +178,8 @@ impl Model {
         Ok(Explanation {
             model: self.describe(),
             learner: learner.entry().name,
-            settings: learner.settings(),
+            settings,
+            settings_known,
             machines,
             support_per_class: svc.and_then(|m| support_per_class(m, data)),
             radius2,

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::data::{Data, Labels, Points, Stages, Targets, View};
+use crate::data::{Data, LabelType, Labels, Points, Stages, Targets, View};
 use crate::error::{Error, Result};
 use crate::expansion::Expansion;
 use crate::model::common::widened;
@@ -31,7 +31,7 @@ pub struct Model {
     pub names: Names,
 }
 
-/// What a training file called its columns.
+/// What the training data called its columns and its target, and of what type the class labels were.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Names {
@@ -39,6 +39,9 @@ pub struct Names {
     pub columns: Vec<String>,
     /// The target.
     pub target: Option<String>,
+    /// The type of the class labels, where a program with types gave them; none for data from a file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub labels: Option<LabelType>,
 }
 
 /// The machine inside a model.
@@ -282,28 +285,37 @@ impl Body {
             Body::Svc(m) => {
                 let support =
                     |rows: fn(&svc::Machine) -> usize| m.machines.iter().map(rows).collect::<Vec<_>>();
-                let mut facts = vec![
-                    ("machines", json!(m.machines.len())),
-                    ("support_vectors", json!(m.support.len())),
-                    ("free_per_machine", json!(support(|m| m.free.len()))),
-                    ("bounded_per_machine", json!(support(|m| m.bounded.len()))),
-                    ("probabilities", json!(m.machines.iter().all(|m| m.sigmoid.is_some()))),
-                ];
+                let mut facts = vec![("machines", json!(m.machines.len()))];
+                // A model from elsewhere, or a compressed one, does not know its training rows.
+                if !m.support.is_empty() {
+                    facts.push(("support_vectors", json!(m.support.len())));
+                }
+                if m.machines.iter().any(|m| m.free.len() + m.bounded.len() > 0) {
+                    facts.push(("free_per_machine", json!(support(|m| m.free.len()))));
+                    facts.push(("bounded_per_machine", json!(support(|m| m.bounded.len()))));
+                }
+                let told = m.machines.iter().all(|m| m.sigmoid.is_some());
+                facts.push(("probabilities", json!(told)));
                 facts.extend(m.reject.map(|r| ("reject", json!(r))));
                 (facts, saved_params(&m.params))
             }
             Body::Svr(m) => {
-                let mut facts = vec![("loss", json!(m.params.loss.name())), ("bounded", json!(m.bounded))];
+                let mut facts = vec![("loss", json!(m.params.loss.name()))];
+                facts.extend((!m.support.is_empty()).then(|| ("bounded", json!(m.bounded))));
                 facts.extend(m.epsilon.map(|e| ("epsilon", json!(e))));
                 facts.extend(m.noise.map(|s| ("noise", json!(s))));
                 (facts, saved_params(&m.params))
             }
             Body::Ridge(m) => (Vec::new(), saved_params(&m.params)),
             Body::OneClass(m) => {
-                (vec![("rho", json!(m.rho())), ("bounded", json!(m.bounded))], saved_params(&m.params))
+                let mut facts = vec![("rho", json!(m.rho()))];
+                facts.extend((!m.support.is_empty()).then(|| ("bounded", json!(m.bounded))));
+                (facts, saved_params(&m.params))
             }
             Body::Sphere(m) => {
-                (vec![("radius2", json!(m.radius2)), ("bounded", json!(m.bounded))], saved_params(&m.params))
+                let mut facts = vec![("radius2", json!(m.radius2))];
+                facts.extend((!m.support.is_empty()).then(|| ("bounded", json!(m.bounded))));
+                (facts, saved_params(&m.params))
             }
             Body::Function(m) => {
                 (m.facts.iter().map(|(name, v)| (*name, json!(v))).collect(), m.learner.params())
@@ -327,6 +339,11 @@ impl Body {
         }
     }
 }
+
+/// What the note of a model begins with that another library fitted and whose parameters were not told.
+pub(super) const READ_FROM: &str = "read from a ";
+/// The parameters that files of other libraries hold.
+pub(super) const IN_FILES: [&str; 4] = ["kernel", "kind", "loss", "probability"];
 
 /// LIBSVM's and scikit-learn's names for a point unlike the data, and for one like it.
 fn novelty_names() -> Vec<String> {
@@ -498,8 +515,24 @@ impl Model {
             classes: self.classes(),
             stages: self.stages.list.iter().map(crate::data::Stage::describe).collect(),
             facts,
-            params: params.unwrap_or(Value::Null),
+            params: self.known(params.unwrap_or(Value::Null)),
             info: self.info().clone(),
+        }
+    }
+
+    /// Whether the parameters it was fitted with are known. Of a model that another library fitted and wrote, only those
+    /// are that its file holds; the others are the defaults of this library, and no facts.
+    pub fn params_known(&self) -> bool {
+        !self.info().notes.iter().any(|note| note.starts_with(READ_FROM))
+    }
+
+    /// Parameters without those that nobody knows.
+    fn known(&self, params: Value) -> Value {
+        match params {
+            Value::Object(all) if !self.params_known() => {
+                Value::Object(all.into_iter().filter(|(name, _)| IN_FILES.contains(&name.as_str())).collect())
+            }
+            params => params,
         }
     }
 }

@@ -93,6 +93,10 @@ impl Model {
                 }
             },
         };
+        let (classes, labels) = (model.classes(), model.names.labels);
+        if let Some(kind) = labels.filter(|kind| !kind.holds(&classes)) {
+            return Err(format!("class names {} are no labels of type {}", classes.join(", "), kind.name()));
+        }
         let (last, centres) = (model.stages.list.last(), model.body.entry().centres());
         match last {
             Some(stage) if !centres.is_empty() && stage.output_dim() != centres.dim() => Err(format!(

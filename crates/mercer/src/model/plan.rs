@@ -213,6 +213,7 @@ impl<'a> Plan<'a> {
         let names = Names {
             columns: self.data.column_names.clone().unwrap_or_default(),
             target: self.data.target_name.clone(),
+            ..Names::default()
         };
         Ok(Model { stages: self.stages.clone(), names, ..Model::from(body) })
     }

@@ -190,9 +190,12 @@ pub fn components_page(
             let point = kpca.show_axis(axis, &PreimageParams::default(), par, watch)?;
             tiles.push(Tile::new(point.view().to_f64()?, (axis + 1).to_string()));
         }
-        let (low, high) = ends(tiles.iter().flat_map(|t| &t.pixels));
-        let tiles = Tiles { shape, ink: Ink::Plain(low, high), tiles };
-        let mut figures = vec![Figure::tiles(tiles, "The pre-images of the first axes.")];
+        let ink = axis_ink(&kpca.expansion.centres().view().to_f64()?, &tiles);
+        let caption = match ink {
+            Ink::Signed(_) => "The pre-images of the first axes: above 0 in blue, below 0 in orange.",
+            Ink::Levels(..) => "The pre-images of the first axes.",
+        };
+        let mut figures = vec![Figure::tiles(Tiles { shape, ink, tiles }, caption)];
         if shape.len() <= PIXELS {
             let axes: Vec<usize> = (0..kpca.components().min(DRAWN)).collect();
             let caption =
@@ -219,6 +222,19 @@ pub fn drives(kpca: &KpcaModel, axes: &[usize], par: Par) -> Result<Option<Tiles
         Tile::new(pixels, (axis + 1).to_string())
     };
     Ok(Some(Tiles { shape, ink: Ink::Signed(1.0), tiles: axes.iter().enumerate().map(one).collect() }))
+}
+
+/// Pre-images of axes are pictures where they look like the data; where they leave the data's range they are signed
+/// weights of pixels.
+fn axis_ink(data: &[f64], tiles: &[Tile]) -> Ink {
+    let values = || tiles.iter().flat_map(|t| &t.pixels);
+    let (levels, (low, high)) = (Ink::levels(data), ends(values()));
+    match levels {
+        Ink::Levels(black, white) if low < black.min(0.0) - 0.15 * (white - black) => {
+            Ink::Signed(high.abs().max(low.abs()))
+        }
+        levels => levels,
+    }
 }
 
 /// Contours of the first features over the plane, one picture each, with the data's points; `of` says what they are of.
@@ -263,12 +279,12 @@ pub fn denoised_page(report: &Denoised, before: &Points, after: &Points) -> Resu
         });
     }
     if let Some(shape) = before.image() {
-        let (low, high) = ends(before.view().to_f64()?.iter());
+        let ink = Ink::levels(&before.view().to_f64()?);
         let strip = |points: &Points, caption: &str| -> Result<Figure> {
             let shown: Vec<usize> = (0..points.len().min(SHOWN)).collect();
             let pixels = points.gather(&shown).view().to_f64()?;
             let tiles = pixels.chunks(shape.len()).map(|p| Tile::new(p.to_vec(), "")).collect();
-            Ok(Figure::tiles(Tiles { shape, ink: Ink::Plain(low, high), tiles }, caption))
+            Ok(Figure::tiles(Tiles { shape, ink, tiles }, caption))
         };
         sections.push(Section {
             heading: "Before and after".into(),
@@ -281,4 +297,18 @@ pub fn denoised_page(report: &Denoised, before: &Points, after: &Points) -> Resu
 
 fn ends<'a>(values: impl Iterator<Item = &'a f64>) -> (f64, f64) {
     values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &v| (low.min(v), high.max(v)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn axes_that_leave_the_range_of_pictures_are_signed() {
+        let photographs = [0.0, 12.0, 255.0];
+        let axis = |values: &[f64]| [Tile::new(values.to_vec(), "")];
+        assert_eq!(axis_ink(&photographs, &axis(&[3.0, 260.0])), Ink::Levels(0.0, 255.0));
+        assert_eq!(axis_ink(&photographs, &axis(&[-80.0, 60.0])), Ink::Signed(80.0));
+        assert_eq!(axis_ink(&[-1.0, 1.0], &axis(&[-1.1, 0.9])), Ink::Levels(-1.0, 1.0));
+    }
 }

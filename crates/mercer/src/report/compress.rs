@@ -214,8 +214,7 @@ pub fn centre_images(model: &Model) -> Option<Figure> {
         tiles.extend(order.into_iter().map(tile));
     }
     tiles.truncate(2 * IMAGES);
-    let all = || tiles.iter().flat_map(|t| &t.pixels).copied();
-    let ink = Ink::Plain(all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max));
+    let ink = Ink::levels(tiles.iter().flat_map(|t| &t.pixels));
     let caption = "The new centres with their coefficients: those above 0 speak for the class of the machine, those below \
                    against it.";
     Some(Figure::tiles(Tiles { shape, ink, tiles }, caption))

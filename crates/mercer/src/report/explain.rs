@@ -21,6 +21,17 @@ pub struct Explained {
     pub explanation: Explanation,
 }
 
+impl Explanation {
+    /// Of what the squared radius is that is told: the radius of a set is that of the smallest sphere around it.
+    pub(super) fn ball(&self) -> &'static str {
+        match (self.model.kind, self.radius_of_centres) {
+            ("sphere", _) => "the model's sphere",
+            (_, true) => "the centres",
+            (_, false) => "the data",
+        }
+    }
+}
+
 impl Report for Explained {
     fn write(&self, page: &mut Page) {
         let (e, model) = (&self.explanation, &self.explanation.model);
@@ -28,6 +39,9 @@ impl Report for Explained {
         page.blank();
         let mut facts = vec![("kernel", model.kernel.clone())];
         facts.extend(settings(&e.settings).map(|line| ("with", line)));
+        if !e.settings_known {
+            facts.push(("fitted with", "parameters that the file it was read from does not hold".into()));
+        }
         facts.extend(model.stages.iter().map(|stage| ("first", stage.clone())));
         facts.push(("columns", count(model.columns)));
         facts.push(("centres", count(model.centres)));
@@ -39,14 +53,9 @@ impl Report for Explained {
                 model.classes.iter().zip(support).map(|(c, n)| format!("{c}: {}", count(*n))).collect();
             facts.push(("of class", by.join(", ")));
         }
-        facts.extend(e.radius2.map(|r| {
-            let what = match (model.task, e.radius_of_centres) {
-                (Task::Novelty, _) if model.kind == "sphere" => "the sphere's own",
-                (_, true) => "of a sphere around the centres",
-                (_, false) => "of a sphere around the data",
-            };
-            ("R^2", format!("{}, {what} in feature space", number(r)))
-        }));
+        facts.extend(
+            e.radius2.map(|r| ("radius^2", format!("{}, of {} in feature space", number(r), e.ball()))),
+        );
         for (name, value) in model.facts.iter().filter(|f| FunctionModel::FACTS.contains(&f.0)) {
             let value = value.as_f64().map_or_else(|| value.to_string(), number);
             facts.push(("found", format!("{} {value}", name.replace('_', " "))));
@@ -202,10 +211,10 @@ fn suspects(e: &Explanation, page: &mut Page) {
     for s in &e.suspects {
         let mut cells = vec![count(s.row + 1)];
         if given {
-            cells.push(short(s.given.as_deref().unwrap_or("")));
+            cells.push(short(e, s.given.as_deref().unwrap_or("")));
         }
         if answers {
-            cells.push(short(&s.answer));
+            cells.push(short(e, &s.answer));
         }
         cells.push(number(s.by));
         table.row(cells);
@@ -218,10 +227,10 @@ fn suspects(e: &Explanation, page: &mut Page) {
     }
 }
 
-/// A number in four digits; a name as it is.
-fn short(text: &str) -> String {
+/// A target as it is told: a number in four digits, the name of a class as it is, whatever it looks like.
+pub(super) fn short(e: &Explanation, text: &str) -> String {
     match text.parse::<f64>() {
-        Ok(value) if value.fract() != 0.0 => number(value),
+        Ok(value) if e.model.task == Task::Regression && value.fract() != 0.0 => number(value),
         _ => text.to_owned(),
     }
 }

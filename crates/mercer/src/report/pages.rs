@@ -3,8 +3,9 @@
 use crate::assess::{ClassEvaluation, Curve, Evaluation, RealEvaluation};
 use crate::data::{Dataset, ImageShape};
 use crate::error::Result;
-use crate::model::{Explanation, Model, Task};
+use crate::model::{Body, Explanation, MachineFacts, Model, Task};
 use crate::par::Par;
+use crate::report::explain::short;
 use crate::report::html::{Figure, Ink, Page, Section, Table, Tile, Tiles};
 use crate::report::svg::{
     Axis, Chart, Learned, Look, NamedCurve, Series, confusion, learned, precision_recall, progress, roc,
@@ -39,12 +40,15 @@ pub fn trained_page(
     });
     let mut course = Section::new("How it went", "");
     let info = model.info();
-    course.facts = facts([
-        ("time", seconds(info.seconds)),
-        ("support vectors", count(report.support)),
-        ("steps", count(info.iterations as usize)),
-        ("gap left", number(info.gap)),
-    ]);
+    course.facts = facts([("time", seconds(info.seconds))]);
+    let (word, n) = centres(model);
+    course.facts.push((word.into(), count(n)));
+    if info.iterations > 0 {
+        course.facts.push(("iterations".into(), count(info.iterations as usize)));
+    }
+    if solved(model) && info.gap.is_finite() {
+        course.facts.push(("largest violation of the optimality conditions".into(), number(info.gap)));
+    }
     if gaps.len() > 1 {
         let tol = report.model.params["tol"].as_f64();
         course.figures.push(Figure::svg(progress(gaps, tol), "How far from the optimum, step by step."));
@@ -95,8 +99,10 @@ pub fn explained_page(report: &Explained, model: &Model, data: Option<&Dataset>,
         ("centres", count(e.model.centres)),
         ("columns", count(e.model.columns)),
     ]);
-    about.facts.extend(e.radius2.map(|r| ("R^2".to_owned(), number(r))));
-    about.tables.push(machines(e));
+    about
+        .facts
+        .extend(e.radius2.map(|r| (format!("squared radius of {} in feature space", e.ball()), number(r))));
+    about.tables.extend(machines(e));
     let mut sections = vec![about];
     if let Some(data) = data {
         sections.extend(picture(model, Learned::training("What was learned", model, data), par)?);
@@ -121,9 +127,38 @@ fn left(heads: &[&str]) -> Vec<(String, Align)> {
     heads.iter().map(|head| ((*head).to_owned(), Align::Left)).collect()
 }
 
+fn columns(heads: &[(&str, Align)]) -> Vec<(String, Align)> {
+    heads.iter().map(|(head, align)| ((*head).to_owned(), *align)).collect()
+}
+
+/// How targets stand in a table: numbers below each other, names from the left.
+fn targets(e: &Explanation) -> Align {
+    if e.model.task == Task::Regression { Align::Right } else { Align::Left }
+}
+
 fn first_left(heads: &[&str]) -> Vec<(String, Align)> {
     let align = |i: usize| if i == 0 { Align::Left } else { Align::Right };
     heads.iter().enumerate().map(|(i, head)| ((*head).to_owned(), align(i))).collect()
+}
+
+/// Whether a model is a machine whose solver knows how far from the optimum it is.
+fn solved(model: &Model) -> bool {
+    matches!(model.body.machine(), Body::Svc(_) | Body::Svr(_) | Body::OneClass(_) | Body::Sphere(_))
+}
+
+/// What the points are called that a model is made of, and how many there are.
+fn centres(model: &Model) -> (&'static str, usize) {
+    let body = model.body.machine();
+    let support = match body {
+        Body::Svc(m) => &m.support,
+        Body::Svr(m) => &m.support,
+        Body::OneClass(m) => &m.support,
+        Body::Sphere(m) => &m.support,
+        _ => return ("centres", body.expansion().len()),
+    };
+    // A linear machine keeps one vector of weights and the numbers of its support vectors; after a compression the centres
+    // are no rows any more.
+    if support.is_empty() { ("centres", body.expansion().len()) } else { ("support vectors", support.len()) }
 }
 
 /// The model over its columns, where there are few enough to draw.
@@ -136,7 +171,7 @@ fn picture(model: &Model, with: Learned<'_>, par: Par) -> Result<Option<Section>
     let caption = match (model.task(), with.circled.is_empty()) {
         (Task::Regression, _) => "The function and the rows.",
         (_, true) => "Regions of the answers, and the rows with their own labels.",
-        (_, false) => "Regions of the answers and the rows; support vectors are circled.",
+        (_, false) => &format!("Regions of the answers and the rows; {} are circled.", centres(model).0),
     };
     section.figures.push(Figure::svg(learned(model, with, par)?, caption));
     Ok(Some(section))
@@ -151,7 +186,7 @@ fn evaluation(e: &Evaluation, heading: &str) -> Vec<Section> {
             let sizes: Vec<String> = e.sizes.iter().map(|n| count(*n)).collect();
             section.facts = facts([
                 ("rows", count(e.rows)),
-                ("of the clusters", sizes.join(", ")),
+                ("rows per cluster", sizes.join(", ")),
                 ("mean squared distance", number(e.distance)),
             ]);
             vec![section]
@@ -178,7 +213,7 @@ fn classes(e: &ClassEvaluation, heading: &str) -> Vec<Section> {
     section.facts = facts([
         ("error", percent(e.error)),
         ("wrong", format!("{} of {}", count(e.wrong.len()), count(e.rows))),
-        ("95 % sure", format!("{} to {}", percent(low), percent(high))),
+        ("95 % confidence interval", format!("{} to {}", percent(low), percent(high))),
         ("without learning", percent(e.baseline)),
     ]);
     if e.classes.len() <= CELLS {
@@ -253,26 +288,31 @@ fn reals(e: &RealEvaluation, heading: &str) -> Section {
     section
 }
 
-fn machines(e: &Explanation) -> Table {
-    let whole = |n: Option<usize>| n.map_or("-".into(), count);
-    let real = |v: Option<f64>| v.map_or("-".into(), number);
-    let row = |m: &crate::model::MachineFacts| {
+/// What a column of the machines' table shows, where there is something.
+type Cell<'a> = &'a dyn Fn(&MachineFacts) -> Option<String>;
+
+/// The machines with what is known of them; nothing where nothing is.
+fn machines(e: &Explanation) -> Option<Table> {
+    let columns: [(&str, Cell<'_>); 6] = [
+        ("rows", &|m| m.rows.map(count)),
+        ("free", &|m| m.free.map(count)),
+        ("bounded", &|m| m.bounded.map(count)),
+        ("|w|^2", &|m| m.norm2.map(number)),
+        ("margin", &|m| m.margin.map(number)),
+        ("R^2|w|^2", &|m| m.capacity.map(number)),
+    ];
+    // What no machine of this learner has needs no column.
+    let columns: Vec<&(&str, Cell<'_>)> =
+        columns.iter().filter(|(_, cell)| e.machines.iter().any(|m| cell(m).is_some())).collect();
+    let heads: Vec<&str> = std::iter::once("").chain(columns.iter().map(|(head, _)| *head)).collect();
+    let row = |m: &MachineFacts| {
         let name = if m.name.is_empty() { "the machine".into() } else { m.name.clone() };
-        vec![
-            name,
-            whole(m.rows),
-            whole(m.free),
-            whole(m.bounded),
-            real(m.norm2),
-            real(m.margin),
-            real(m.capacity),
-        ]
+        let cells = columns.iter().map(|(_, cell)| cell(m).unwrap_or_else(|| "-".into()));
+        std::iter::once(name).chain(cells).collect()
     };
-    Table {
-        columns: first_left(&["", "rows", "free", "bounded", "|w|^2", "margin", "R^2|w|^2"]),
-        rows: e.machines.iter().map(row).collect(),
-        ..Table::default()
-    }
+    let rows: Vec<Vec<String>> = e.machines.iter().map(row).collect();
+    let table = Table { columns: first_left(&heads), rows, ..Table::default() };
+    (!columns.is_empty()).then_some(table)
 }
 
 fn weights(e: &Explanation) -> Option<Section> {
@@ -289,12 +329,11 @@ fn weights(e: &Explanation) -> Option<Section> {
     }
     if !e.influential.is_empty() {
         let row = |i: &crate::model::Influence| {
-            let what = i.target.clone().unwrap_or_default();
-            vec![count(i.row + 1), number(i.coef), what]
+            vec![count(i.row + 1), number(i.coef), short(e, i.target.as_deref().unwrap_or(""))]
         };
         section.tables.push(Table {
             caption: "Rows".into(),
-            columns: first_left(&["row", "coefficient", "target"]),
+            columns: columns(&[("row", Align::Right), ("coefficient", Align::Right), ("target", targets(e))]),
             rows: e.influential.iter().map(row).collect(),
         });
     }
@@ -305,11 +344,17 @@ fn suspects(e: &Explanation) -> Option<Section> {
     let count_all = e.suspect_count.filter(|&n| n > 0)?;
     let text = format!("{} rows are contradicted by the model; the furthest first.", count(count_all));
     let mut section = Section::new("To check", text);
+    let targets = targets(e);
     let row = |s: &crate::model::Suspect| {
-        vec![count(s.row + 1), s.given.clone().unwrap_or_default(), s.answer.clone(), number(s.by)]
+        vec![count(s.row + 1), short(e, s.given.as_deref().unwrap_or("")), short(e, &s.answer), number(s.by)]
     };
     section.tables.push(Table {
-        columns: first_left(&["row", "given", "the model says", "by"]),
+        columns: columns(&[
+            ("row", Align::Right),
+            ("given", targets),
+            ("the model says", targets),
+            ("by", Align::Right),
+        ]),
         rows: e.suspects.iter().map(row).collect(),
         ..Table::default()
     });
@@ -327,7 +372,8 @@ fn images(model: &Model) -> Option<Section> {
     order.truncate(IMAGES);
     let tile = |&j: &usize| Tile::new(f.centres().row(j).to_f64(), number(weight(j)));
     let tiles = tiled(shape, order.iter().map(tile).collect());
-    let mut section = Section::new("Support vectors", "");
+    let heading = if centres(model).0 == "centres" { "Centres" } else { "Support vectors" };
+    let mut section = Section::new(heading, "");
     section.figures.push(Figure::tiles(tiles, "The heaviest, each with its largest coefficient."));
     Some(section)
 }
@@ -349,9 +395,7 @@ fn mistakes(model: &Model, data: &Dataset, wrong: &[usize], par: Par) -> Result<
     Ok(Some(section))
 }
 
-/// Images whose ink runs from the smallest of their values to the largest.
+/// Images on the levels of all of them.
 fn tiled(shape: ImageShape, tiles: Vec<Tile>) -> Tiles {
-    let values = || tiles.iter().flat_map(|tile| tile.pixels.iter().copied());
-    let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
-    Tiles { shape, ink: Ink::Plain(low, high), tiles }
+    Tiles { shape, ink: Ink::levels(tiles.iter().flat_map(|tile| &tile.pixels)), tiles }
 }

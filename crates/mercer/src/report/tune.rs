@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::assess::metric::Better;
 use crate::assess::{Cell, Flat, Found, Stage};
 use crate::report::html::{self, Figure, Section};
-use crate::report::svg::{Heat, brief};
+use crate::report::svg::{Heat, brief, tick};
 use crate::report::{Align, Page, Report, Table, Tone, count, number, percent, seconds};
 
 /// Rows of a text table before it is cut to the best.
@@ -313,8 +313,8 @@ pub fn tuned_page(report: &Tuned) -> html::Page {
             let heat = Heat {
                 title: format!("{family}: {}", report.metric),
                 along: (grid.name.clone(), grid.parameter.clone()),
-                columns: grid.columns.iter().map(|v| brief(*v)).collect(),
-                rows: grid.rows.iter().map(|v| if v.is_nan() { String::new() } else { brief(*v) }).collect(),
+                columns: grid.columns.iter().map(|v| tick(*v)).collect(),
+                rows: grid.rows.iter().map(|v| if v.is_nan() { String::new() } else { tick(*v) }).collect(),
                 values: grid.values,
                 write: if share { |v| format!("{:.1}", 100.0 * v) } else { brief },
                 lower: report.lower_is_better,

@@ -110,6 +110,7 @@ impl Command for Fit {
         let names = Names {
             columns: data.column_names.clone().unwrap_or_default(),
             target: data.target_name.clone(),
+            ..Names::default()
         };
         let fitted = Model { stages, names, ..Model::from(Body::Kpca(kpca)) };
         fitted.save(&self.out)?;

@@ -57,6 +57,6 @@ impl<'a> Guide<'a> {
 
     /// Digits side by side.
     pub(super) fn tiles(tiles: Vec<Tile>) -> Tiles {
-        Tiles { shape: ImageShape::grey(8, 8), ink: Ink::Plain(0.0, 16.0), tiles }
+        Tiles { shape: ImageShape::grey(8, 8), ink: Ink::Levels(0.0, 16.0), tiles }
     }
 }

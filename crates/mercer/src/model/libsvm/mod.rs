@@ -21,6 +21,7 @@ use crate::data::io::write_atomic;
 use crate::error::{Error, Result};
 use crate::expansion::Expansion;
 use crate::kernel::Kernel;
+use crate::model::model::READ_FROM;
 use crate::model::{
     Body, Loss, Model, Names, OneClassModel, OneClassParams, Readout, Role, SphereModel, SvrModel, SvrParams,
 };
@@ -52,7 +53,7 @@ impl Model {
     pub fn from_libsvm(name: &str, bytes: &[u8]) -> Result<Self> {
         let text = text::read(name, bytes)?;
         let mut info = Info {
-            notes: vec![format!("read from a LIBSVM {} model", text.machine.name())],
+            notes: vec![format!("{READ_FROM}LIBSVM {} model", text.machine.name())],
             ..Info::default()
         };
         if !text.density.is_empty() {

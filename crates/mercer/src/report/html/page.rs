@@ -163,13 +163,35 @@ impl Figure {
 }
 
 impl Table {
+    /// Whether all columns fit into a narrow window, when text is broken between words.
+    fn narrow(&self) -> bool {
+        // Pixels of a window of 360 less the page's margins; of a letter, a little more than the usual; between columns.
+        const ROOM: usize = 328;
+        const LETTER: usize = 8;
+        const GAP: usize = 12;
+        let widest = |j: usize, (head, align): &(String, Align)| {
+            let cells = self.rows.iter().filter_map(|row| row.get(j)).map(String::as_str);
+            let longest = |text: &str| match align {
+                // Numbers are not broken.
+                Align::Right => text.chars().count(),
+                Align::Left => text.split_whitespace().map(|word| word.chars().count()).max().unwrap_or(0),
+            };
+            let heads = head.split_whitespace().map(|word| word.chars().count());
+            cells.map(longest).chain(heads).max().unwrap_or(0)
+        };
+        let columns = self.columns.iter().enumerate();
+        columns.map(|(j, column)| LETTER * widest(j, column) + GAP).sum::<usize>() <= ROOM
+    }
+
     fn write(&self, out: &mut String) {
         let class = |j: usize| match self.columns.get(j) {
             Some((_, Align::Right)) => " class=\"number\"",
             _ => "",
         };
-        // The box scrolls, not the page; with a tab stop, so that keys can scroll it too.
-        out.push_str("<div class=\"table\" tabindex=\"0\"><table>");
+        // The box scrolls, not the page; with a tab stop, so that keys can scroll it too. In a window as narrow as a
+        // telephone's, what would have to scroll is written as a list instead: a number nobody sees is no report.
+        let kind = if self.narrow() { "table" } else { "table list" };
+        let _ = write!(out, "<div class=\"{kind}\" tabindex=\"0\"><table>");
         if !self.caption.is_empty() {
             let _ = write!(out, "<caption>{}</caption>", inline(&self.caption));
         }
@@ -181,7 +203,10 @@ impl Table {
         for row in &self.rows {
             out.push_str("<tr>");
             for (j, cell) in row.iter().enumerate() {
-                let _ = write!(out, "<td{}>{}</td>", class(j), escape(cell));
+                let head = self.columns.get(j).map_or("", |(head, _)| head.as_str());
+                let name =
+                    if head.is_empty() { String::new() } else { format!(" data-name=\"{}\"", escape(head)) };
+                let _ = write!(out, "<td{}{name}>{}</td>", class(j), escape(cell));
             }
             out.push_str("</tr>");
         }
@@ -226,11 +251,18 @@ mod tests {
         section.tables.push(Table { caption: "t".into(), columns, rows: vec![vec!["x".into(), "1".into()]] });
         let text = page("A & B", &[section]);
         assert!(!text.contains("<script") && !text.contains("http"), "{text}");
-        for part in
-            ["<title>A &amp; B</title>", "<td class=\"number\">1</td>", "this &amp; that", "<figcaption>cap"]
-        {
+        for part in [
+            "<title>A &amp; B</title>",
+            "<td class=\"number\" data-name=\"count\">1</td>",
+            "this &amp; that",
+            "<figcaption>cap",
+        ] {
             assert!(text.contains(part), "{part}");
         }
+        assert!(text.contains("<div class=\"table\" "), "two short columns fit anywhere");
+        let wide = (0..9).map(|i| (format!("column {i}"), Align::Right)).collect();
+        let table = Table { columns: wide, rows: vec![vec!["0.123".into(); 9]], ..Table::default() };
+        assert!(!table.narrow());
         assert_eq!(inline("one `a<b` end"), "one <code>a&lt;b</code> end");
         assert_eq!(inline("two ` odd"), "two ` odd");
     }

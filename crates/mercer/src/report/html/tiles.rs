@@ -43,11 +43,10 @@ impl Tiles {
         {
             let (class, caption) =
                 (if tile.marked { " class=\"marked\"" } else { "" }, escape(&tile.caption));
-            let kind = if matches!(self.ink, Ink::Plain(..)) { " class=\"ink\"" } else { "" };
             let uri = data_uri(&tile.pixels, self.shape, self.ink);
             let _ = write!(
                 out,
-                "<div{class}><img{kind} src=\"{uri}\" alt=\"{caption}\" width=\"{}\" height=\"{}\"><span>{caption}</span></div>",
+                "<div{class}><img src=\"{uri}\" alt=\"{caption}\" width=\"{}\" height=\"{}\"><span>{caption}</span></div>",
                 self.shape.width, self.shape.height
             );
         }
@@ -64,7 +63,7 @@ mod tests {
         let shape = ImageShape::grey(2, 2);
         let marked = Tile { marked: true, ..Tile::new(vec![1.0; 4], "a < b") };
         let tiles =
-            Tiles { shape, ink: Ink::Plain(0.0, 1.0), tiles: vec![marked, Tile::new(vec![1.0; 3], "no")] };
+            Tiles { shape, ink: Ink::Levels(0.0, 1.0), tiles: vec![marked, Tile::new(vec![1.0; 3], "no")] };
         let text = tiles.element();
         assert_eq!(text.matches("<img").count(), 1);
         assert!(text.contains("a &lt; b") && text.contains("marked") && !text.contains(">no<"));

@@ -179,9 +179,45 @@ pub(crate) fn escape(text: &str) -> String {
     out
 }
 
+/// The size of letters where nothing else is said.
+pub(super) const SIZE: f64 = 12.0;
+
 /// About how many units a text is wide at the usual size.
 pub(super) fn text_width(text: &str) -> f64 {
-    7.0 * text.chars().count() as f64
+    SIZE * text.chars().map(em).sum::<f64>()
+}
+
+/// The width of a character in units of the letters' size. Fonts differ: this is for a wide one, in bold, because room
+/// that stays empty does less harm than texts that overlap.
+fn em(c: char) -> f64 {
+    match c {
+        ' ' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' | 'i' | 'j' | 'l' => 0.4,
+        'M' | 'W' | 'm' | 'w' | '%' | '@' | '…' => 1.08,
+        'A'..='Z' => 0.8,
+        // East Asian characters are as wide as high.
+        '\u{1100}'..='\u{115f}' | '\u{2e80}'..='\u{a4cf}' | '\u{ac00}'..='\u{d7a3}' => 1.05,
+        '\u{f900}'..='\u{faff}' | '\u{ff00}'..='\u{ff60}' | '\u{1f300}'.. => 1.05,
+        _ => 0.7,
+    }
+}
+
+/// As much of a text as has room at this size, with an ellipsis where something is missing.
+pub(super) fn fitted(text: &str, room: f64, size: f64) -> String {
+    if text_width(text) * size / SIZE <= room {
+        return text.to_owned();
+    }
+    let mut left = room / size - em('…');
+    let fits = |c: &char| {
+        left -= em(*c);
+        left >= 0.0
+    };
+    let mut out: String = text.chars().take_while(fits).collect();
+    // One character says more than none.
+    if out.is_empty() {
+        return text.chars().take(1).collect();
+    }
+    out.push('…');
+    out
 }
 
 #[cfg(test)]
@@ -192,6 +228,18 @@ mod tests {
     fn numbers_are_short_and_text_is_harmless() {
         assert_eq!((short(1.0), short(-0.04), short(2.345)), ("1".into(), "0".into(), "2.3".into()));
         assert_eq!(escape("a<b & \"c\"\u{7}'"), "a&lt;b &amp; &quot;c&quot;\u{fffd}&#39;");
+    }
+
+    #[test]
+    fn a_text_is_cut_to_its_room() {
+        assert_eq!(fitted("short", 100.0, 12.0), "short");
+        let cut = fitted("a rather long name of a class", 100.0, 12.0);
+        assert!(cut.ends_with('…') && text_width(&cut) <= 100.0 && text_width(&cut) > 80.0, "{cut}");
+        assert!(
+            fitted("WWWWWWWWWW", 60.0, 12.0).chars().count()
+                < fitted("llllllllll", 60.0, 12.0).chars().count()
+        );
+        assert_eq!((fitted("abc", 1.0, 12.0), fitted("", 0.0, 12.0)), ("a".into(), String::new()));
     }
 
     #[test]

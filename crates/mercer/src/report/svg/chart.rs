@@ -1,6 +1,6 @@
 //! Charts: series of numbers over an axis, linear or logarithmic.
 
-use super::canvas::{Anchor, Canvas, text_width};
+use super::canvas::{Anchor, Canvas, SIZE, fitted, text_width};
 use super::scale::Scale;
 use super::{Svg, WIDTH};
 
@@ -129,16 +129,17 @@ impl Chart {
         let mut canvas = Canvas::default();
         let colours = self.colours();
         let top = self.legend(&mut canvas, &colours) + 8.0;
-        let (left, right) = (LEFT, WIDTH - RIGHT);
-        let bottom = top + if self.square { right - left } else { 230.0 };
+        let right = WIDTH - RIGHT;
+        let bottom = top + if self.square { right - LEFT } else { 230.0 };
         let all = || self.series.iter().flat_map(|s| &s.points);
-        let x = self.x.scale(all().map(|p| p.0), left, right);
         let bands = self
             .series
             .iter()
             .filter_map(|s| if let Look::Band(other) = &s.look { Some(other) } else { None });
         let bars = self.series.iter().any(|s| s.look == Look::Bars && !self.y.log).then_some(0.0);
         let y = self.y.scale(all().map(|p| p.1).chain(bands.flatten().copied()).chain(bars), bottom, top);
+        let left = LEFT.max(gutter(&y, &self.y.label));
+        let x = self.x.scale(all().map(|p| p.0), left, right);
         axes(&mut canvas, (&x, &self.x.label), (&y, &self.y.label), (left, right), (top, bottom));
         for (series, colour) in self.series.iter().zip(&colours) {
             series.draw(&mut canvas, *colour, &x, &y, (top, bottom));
@@ -163,7 +164,8 @@ impl Chart {
         let (mut at, mut line) = (LEFT, 14.0);
         let mut any = false;
         for (series, &colour) in named {
-            let width = 20.0 + text_width(&series.name);
+            let name = fitted(&series.name, WIDTH - RIGHT - LEFT - 20.0, SIZE);
+            let width = 20.0 + text_width(&name);
             if any && at + width > WIDTH - RIGHT {
                 (at, line) = (LEFT, line + LEGEND_LINE);
             }
@@ -177,11 +179,21 @@ impl Chart {
                 Look::Bars => canvas.rect(&format!("k{colour} bar"), at, middle - 5.0, 12.0, 10.0),
                 Look::Band(_) => canvas.rect(&format!("k{colour} fill"), at, middle - 5.0, 13.0, 10.0),
             }
-            canvas.text("", (at + 18.0, line), Anchor::Start, &series.name);
+            canvas.text("", (at + 18.0, line), Anchor::Start, &name);
             at += width + 14.0;
         }
         if any { line + 4.0 } else { 2.0 }
     }
+}
+
+/// Between the left axis and its numbers.
+const TICK: f64 = 6.0;
+
+/// The room that the numbers of the left axis and its label take.
+pub(super) fn gutter(y: &Scale, label: &str) -> f64 {
+    let widest = y.ticks(6).iter().map(|(_, word)| text_width(word)).fold(0.0, f64::max);
+    let title = if label.is_empty() { 2.0 } else { SIZE + 8.0 };
+    title + widest + TICK
 }
 
 /// Grid lines, ticks and labels of a frame.
@@ -192,18 +204,31 @@ pub(super) fn axes(
     (left, right): (f64, f64),
     (top, bottom): (f64, f64),
 ) {
+    // A number that would touch the one before is left out; its grid line stays.
+    let mut last = f64::INFINITY;
     for (v, word) in y.ticks(6) {
         canvas.line("grid", (left, y.at(v)), (right, y.at(v)));
-        canvas.text("", (left - 6.0, y.at(v) + 4.0), Anchor::End, &word);
+        if last - y.at(v) > SIZE + 2.0 {
+            canvas.text("", (left - TICK, y.at(v) + 4.0), Anchor::End, &word);
+            last = y.at(v);
+        }
     }
+    let mut last = 0.0;
     for (v, word) in x.ticks(6) {
         canvas.line("grid", (x.at(v), top), (x.at(v), bottom));
-        canvas.text("", (x.at(v), bottom + 16.0), Anchor::Middle, &word);
+        let half = text_width(&word) / 2.0;
+        if x.at(v) - half > last {
+            // At the right end a number is moved inwards rather than cut off.
+            let middle = x.at(v).min(WIDTH - half);
+            canvas.text("", (middle, bottom + 16.0), Anchor::Middle, &word);
+            last = middle + half;
+        }
     }
     canvas.line("box", (left, bottom), (right, bottom));
     canvas.line("box", (left, top), (left, bottom));
-    canvas.text("", (f64::midpoint(left, right), bottom + 35.0), Anchor::Middle, x_label);
-    canvas.upwards(12.0, f64::midpoint(top, bottom), y_label);
+    let x_label = fitted(x_label, right - left, SIZE);
+    canvas.text("", (f64::midpoint(left, right), bottom + 35.0), Anchor::Middle, &x_label);
+    canvas.upwards(12.0, f64::midpoint(top, bottom), &fitted(y_label, bottom - top, SIZE));
 }
 
 impl Series {

@@ -1,8 +1,11 @@
 //! Truth beside answers, class by class.
 
-use super::canvas::{Anchor, Canvas, text_width};
+use super::canvas::{Anchor, Canvas, SIZE, fitted, text_width};
 use super::{Svg, WIDTH};
 use crate::report::count;
+
+/// Room for the classes' names beside the cells.
+const NAMES: f64 = 110.0;
 
 /// A confusion matrix: rows are true classes, columns are answers. The deeper a cell, the larger its share of the row.
 ///
@@ -14,7 +17,7 @@ pub fn confusion(classes: &[String], matrix: &[Vec<usize>]) -> Svg {
         k > 0 && matrix.len() == k && matrix.iter().all(|row| row.len() == k),
         "a row and a column a class"
     );
-    let names: Vec<String> = classes.iter().map(|name| shortened(name)).collect();
+    let names: Vec<String> = classes.iter().map(|name| fitted(name, NAMES, SIZE)).collect();
     let widest = names.iter().map(|n| text_width(n)).fold(0.0, f64::max);
     let (left, top) = (30.0 + widest, 42.0);
     let cell = ((WIDTH - left - 4.0) / k as f64).min(96.0);
@@ -26,8 +29,7 @@ pub fn confusion(classes: &[String], matrix: &[Vec<usize>]) -> Svg {
     for (j, name) in names.iter().enumerate() {
         let middle = (j as f64 + 0.5) * cell;
         // Names wider than their column are cut to what fits.
-        let room = ((cell / (0.55 * name_size)) as usize).max(1);
-        let fitting: String = name.chars().take(room).collect();
+        let fitting = fitted(name, cell - 2.0, name_size);
         canvas.sized_text("strong", (left + middle, top - 8.0), Anchor::Middle, Some(name_size), &fitting);
         canvas.sized_text(
             "strong",
@@ -60,15 +62,6 @@ pub fn confusion(classes: &[String], matrix: &[Vec<usize>]) -> Svg {
     canvas.finish("Confusion matrix", top + cell * k as f64 + 6.0)
 }
 
-/// A name that leaves room for the cells.
-fn shortened(name: &str) -> String {
-    const MOST: usize = 14;
-    if name.chars().count() <= MOST {
-        return name.to_owned();
-    }
-    name.chars().take(MOST - 1).chain(['…']).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::well_formed;
@@ -79,7 +72,7 @@ mod tests {
         let names = ["cat".to_owned(), "a very long dog's name".to_owned()];
         let svg = confusion(&names, &[vec![1200, 3], vec![0, 7]]).inline();
         assert!(well_formed(&svg));
-        for part in [">1,200<", ">3<", ">7<", "a very long d…"] {
+        for part in [">1,200<", ">3<", ">7<", "a very long…"] {
             assert!(svg.contains(part), "{part} in {svg}");
         }
         assert!(!svg.contains(">0<"));

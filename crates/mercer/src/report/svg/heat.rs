@@ -1,6 +1,6 @@
 //! A table of numbers as tinted cells: scores over two parameters.
 
-use super::canvas::{Anchor, Canvas, text_width};
+use super::canvas::{Anchor, Canvas, SIZE, fitted, text_width};
 use super::{Svg, WIDTH};
 
 /// A table with names for its rows and columns.
@@ -33,13 +33,17 @@ impl Heat {
         let (left, top) = (30.0 + widest, 42.0);
         let count = self.columns.len().max(1) as f64;
         let wide = ((WIDTH - left - 4.0) / count).min(96.0);
+        // All columns have letters of one size, small enough for the longest name.
+        let longest = self.columns.iter().map(|n| text_width(n) / SIZE).fold(1.0, f64::max);
+        let letters = ((wide - 3.0) / longest).clamp(6.0, 11.0);
         let high_of = wide.min(34.0);
         let mut canvas = Canvas::default();
         canvas.text("", (left + wide * count / 2.0, 13.0), Anchor::Middle, &self.along.0);
         canvas.upwards(12.0, top + high_of * self.rows.len() as f64 / 2.0, &self.along.1);
         for (j, name) in self.columns.iter().enumerate() {
             let at = (left + (j as f64 + 0.5) * wide, top - 8.0);
-            canvas.sized_text("strong", at, Anchor::Middle, Some(11.0), name);
+            let name = fitted(name, wide, letters);
+            canvas.sized_text("strong", at, Anchor::Middle, Some(letters), &name);
         }
         for (i, (name, line)) in self.rows.iter().zip(&self.values).enumerate() {
             let middle = top + (i as f64 + 0.5) * high_of + 4.0;
@@ -62,12 +66,22 @@ impl Heat {
                 if self.mark == Some((i, j)) {
                     let (x, y) = at;
                     let corners = [(x, y), (x + size.0, y), (x + size.0, y + size.1), (x, y + size.1)];
-                    canvas.lines("axis", &[corners.to_vec()], true);
+                    canvas.lines("best", &[corners.to_vec()], true);
                 }
             }
         }
         canvas.finish(&self.title, top + high_of * self.rows.len() as f64 + 6.0)
     }
+}
+
+/// A parameter's value in so few letters that many stand side by side: three digits.
+pub fn tick(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() || !(1e-3..1e5).contains(&value.abs()) {
+        return brief(value);
+    }
+    let digits = (2 - value.abs().log10().floor() as i32).max(0);
+    let scale = 10f64.powi(digits);
+    ((value * scale).round() / scale).to_string()
 }
 
 /// A parameter's value in few letters.
@@ -101,6 +115,13 @@ mod tests {
             assert!(svg.contains(value), "{svg}");
         }
         assert!(!svg.contains("NaN"));
+        // A class without a style would be filled with black and hide the number.
+        assert_eq!(svg.matches("class=\"best\"").count(), 1);
+        assert!(super::super::STYLE.contains(".fig .best { fill: none;"));
         assert_eq!([0.01, 1.0, 1e7, 215.44].map(brief), ["0.01", "1", "1e7", "215"]);
+        assert_eq!(
+            [0.27826, 2.15443, 46.4159, 1291.55, 0.0, 1.0, 2e-7].map(tick),
+            ["0.278", "2.15", "46.4", "1292", "0", "1", "2e-7"]
+        );
     }
 }

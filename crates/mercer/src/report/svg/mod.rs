@@ -28,7 +28,7 @@ pub use chart::{Axis, Chart, Look, Series};
 pub use confusion::confusion;
 pub use contour::Grid;
 pub use curves::{NamedCurve, precision_recall, progress, reliability, roc, spectrum};
-pub use heat::{Heat, brief};
+pub use heat::{Heat, brief, tick};
 pub use learned::{Learned, learned};
 pub use plane::{Layer, Line, Plane};
 

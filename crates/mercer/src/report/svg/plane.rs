@@ -1,7 +1,7 @@
 //! Pictures of the plane: regions, contour lines and points, one layer over the other.
 
-use super::canvas::{Anchor, Canvas, text_width};
-use super::chart::axes;
+use super::canvas::{Anchor, Canvas, SIZE, fitted, text_width};
+use super::chart::{axes, gutter};
 use super::contour::Grid;
 use super::scale::Scale;
 use super::{Svg, WIDTH};
@@ -117,11 +117,13 @@ impl Plane {
     pub fn draw(&self) -> Svg {
         let mut canvas = Canvas::default();
         let top = self.legend(&mut canvas);
-        let labelled = !self.labels.1.is_empty();
-        let (left, right) = (if labelled { 54.0 } else { 38.0 }, WIDTH - 10.0);
+        let least = if self.labels.1.is_empty() { 38.0 } else { 54.0 };
+        let right = WIDTH - 10.0;
         let ratio = ((self.y.1 - self.y.0) / (self.x.1 - self.x.0)).clamp(0.6, 1.0);
-        let bottom = top + ratio * (right - left);
-        let (x, y) = (Scale::new(self.x, false, left, right), Scale::new(self.y, false, bottom, top));
+        let bottom = top + ratio * (right - least);
+        let y = Scale::new(self.y, false, bottom, top);
+        let left = gutter(&y, &self.labels.1).max(least);
+        let x = Scale::new(self.x, false, left, right);
         let place = |p: &(f64, f64)| (x.at(p.0), y.at(p.1));
         let within = |p: &(f64, f64)| {
             let slack = 1e-9 * (1.0 + WIDTH);
@@ -173,12 +175,13 @@ impl Plane {
         let (first, end) = (40.0, WIDTH - 10.0);
         let (mut at, mut line) = (first, 14.0);
         for (k, name) in self.names.iter().enumerate() {
-            let width = 16.0 + text_width(name);
+            let name = fitted(name, end - first - 16.0, SIZE);
+            let width = 16.0 + text_width(&name);
             if at > first && at + width > end {
                 (at, line) = (first, line + 18.0);
             }
             canvas.marks(k, &[(at + 5.0, line - 4.0)], 3.4);
-            canvas.text("", (at + 13.0, line), Anchor::Start, name);
+            canvas.text("", (at + 13.0, line), Anchor::Start, &name);
             at += width + 12.0;
         }
         line + 10.0
