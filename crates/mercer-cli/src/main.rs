@@ -10,6 +10,7 @@ mod memory;
 mod model;
 mod progress;
 mod rows;
+mod safe_csv;
 mod source;
 
 use std::process::ExitCode;

@@ -17,7 +17,7 @@ use crate::context::Context;
 use crate::failure::{Done, Failure};
 use crate::progress::Progress;
 use crate::source::{self, Reading};
-use crate::{interrupt, model};
+use crate::model;
 
 /// Learn a model from data
 ///
@@ -285,7 +285,6 @@ const SETTINGS: [&str; 25] = [
 
 impl Training {
     fn run(self, task: Option<Task>, context: &Context) -> Done {
-        interrupt::listen();
         if let Some(from) = &self.resume {
             return self.go_on(from, task, context);
         }

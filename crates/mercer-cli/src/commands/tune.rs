@@ -14,7 +14,7 @@ use crate::context::Context;
 use crate::failure::{Done, Failure};
 use crate::progress::Progress;
 use crate::source::{self, Reading};
-use crate::{interrupt, model};
+use crate::model;
 
 /// Values of a range, where only its ends are said.
 const VALUES: usize = 10;
@@ -159,7 +159,6 @@ impl Command for Tune {
     const PATH: &'static [&'static str] = &["tune"];
 
     fn run(self, context: &Context) -> Done {
-        interrupt::listen();
         self.out.as_deref().map_or(Ok(()), model::can_write)?;
         self.report.as_deref().map_or(Ok(()), model::can_write)?;
         let task = match self.learner.as_deref().map(Learner::find).transpose()?.map(|entry| entry.tasks) {
@@ -182,7 +181,7 @@ impl Command for Tune {
             plan.fit(context.par, &mut watch)?.save(out)?;
         }
         drop(watch);
-        let report = Tuned::new(source::name(&self.file), data.len(), &found, self.out.clone());
+        let report = Tuned::new(source::name(&self.file), data.len(), &found, self.out.clone()).on(&plan);
         context.show(&report)?;
         match &self.report {
             Some(file) => context.write_page(file, &tuned_page(&report).html()),

@@ -2,6 +2,7 @@
 
 mod browser;
 mod compress;
+mod controls;
 mod data;
 mod golden;
 mod help;
@@ -11,13 +12,17 @@ mod learn;
 mod learners;
 mod libsvm;
 mod manners;
+mod memory;
 mod newcomer;
+mod outputs;
 mod pca;
 mod refusals;
 mod reproduce;
 mod run;
 mod same;
 mod shell;
+mod streams;
+mod target;
 mod tour;
 mod tune;
 mod wrong;

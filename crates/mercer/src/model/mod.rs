@@ -36,6 +36,7 @@ mod sample;
 mod sphere;
 pub mod svc;
 mod svr;
+mod target;
 
 pub use bayes_point::BayesPointParams;
 pub use boost::{BaseLearner, BoostKind, BoostParams};

@@ -9,6 +9,7 @@ use mercer::report::Written;
 use crate::commands::Command;
 use crate::context::Context;
 use crate::failure::Done;
+use crate::safe_csv::SafeCsv;
 use crate::source::Reading;
 
 /// Write data in another format
@@ -33,6 +34,9 @@ pub(crate) struct Convert {
     to: Option<Format>,
 
     #[command(flatten)]
+    safe: SafeCsv,
+
+    #[command(flatten)]
     reading: Reading,
 }
 
@@ -40,7 +44,7 @@ impl Command for Convert {
     const PATH: &'static [&'static str] = &["data", "convert"];
 
     fn run(self, context: &Context) -> Done {
-        let data = self.reading.read(&self.input)?;
+        let data = self.safe.apply(self.reading.read(&self.input)?, &self.output);
         match self.to {
             Some(format) => write_as(&self.output, &data, format)?,
             None => write(&self.output, &data)?,

@@ -10,6 +10,7 @@ use mercer::report::Written;
 use crate::commands::Command;
 use crate::context::Context;
 use crate::failure::Done;
+use crate::safe_csv::SafeCsv;
 use crate::source::Reading;
 
 /// Divide data into a part to learn from and a part to test on
@@ -36,6 +37,9 @@ pub(crate) struct Split {
     share: f64,
 
     #[command(flatten)]
+    safe: SafeCsv,
+
+    #[command(flatten)]
     reading: Reading,
 }
 
@@ -43,7 +47,7 @@ impl Command for Split {
     const PATH: &'static [&'static str] = &["data", "split"];
 
     fn run(self, context: &Context) -> Done {
-        let data = self.reading.read(&self.input)?;
+        let data = self.safe.apply(self.reading.read(&self.input)?, &self.train);
         let fold = holdout_of(data.len(), &data.targets, self.share, context.seed)?;
         let (train, test) = (data.gather(&fold.train), data.gather(&fold.test));
         write(&self.train, &train)?;

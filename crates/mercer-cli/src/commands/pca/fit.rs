@@ -13,7 +13,7 @@ use crate::context::Context;
 use crate::failure::Done;
 use crate::progress::Progress;
 use crate::source::{self, Reading};
-use crate::{interrupt, model};
+use crate::model;
 
 /// Find kernel principal components
 ///
@@ -77,7 +77,6 @@ impl Command for Fit {
     const PATH: &'static [&'static str] = &["pca", "fit"];
 
     fn run(self, context: &Context) -> Done {
-        interrupt::listen();
         model::can_write(&self.out)?;
         self.report.as_deref().map_or(Ok(()), model::can_write)?;
         let params = KpcaParams {

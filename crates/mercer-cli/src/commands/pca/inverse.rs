@@ -7,7 +7,6 @@ use super::{Through, components};
 use crate::commands::Command;
 use crate::context::Context;
 use crate::failure::{Done, Failure};
-use crate::interrupt;
 use crate::progress::Progress;
 
 /// Features back to rows: the points whose images in feature space are nearest
@@ -27,7 +26,6 @@ impl Command for Inverse {
     const PATH: &'static [&'static str] = &["pca", "inverse"];
 
     fn run(self, context: &Context) -> Done {
-        interrupt::listen();
         let through = self.through;
         let fitted = through.open()?;
         let kpca = components(&fitted, &through.model)?;

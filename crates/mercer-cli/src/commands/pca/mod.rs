@@ -14,6 +14,7 @@ use mercer::report::Written;
 
 use crate::context::Context;
 use crate::failure::{Done, Failure};
+use crate::safe_csv::SafeCsv;
 use crate::source::Reading;
 use crate::{model, rows};
 
@@ -33,6 +34,9 @@ pub(crate) struct Through {
     out: PathBuf,
 
     #[command(flatten)]
+    safe: SafeCsv,
+
+    #[command(flatten)]
     reading: Reading,
 }
 
@@ -47,7 +51,7 @@ impl Through {
 
     /// Writes what came out.
     fn close(self, data: &Dataset, points: Points, context: &Context) -> Done {
-        let out = rows::like(data, points)?;
+        let out = self.safe.apply(rows::like(data, points)?, &self.out);
         rows::write(&self.out, &out, None)?;
         context.tell(&Written::new(self.out, &out))
     }

@@ -11,7 +11,7 @@ use crate::context::Context;
 use crate::failure::Done;
 use crate::progress::Progress;
 use crate::source::Reading;
-use crate::{interrupt, model};
+use crate::model;
 
 /// Draw components: what each carries, maps over the plane, images
 ///
@@ -41,7 +41,6 @@ impl Command for Show {
     const PATH: &'static [&'static str] = &["pca", "show"];
 
     fn run(self, context: &Context) -> Done {
-        interrupt::listen();
         model::can_write(&self.out)?;
         let fitted = model::read(&self.model)?;
         components(&fitted, &self.model)?;

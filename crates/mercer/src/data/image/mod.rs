@@ -8,6 +8,7 @@ mod centre;
 mod deskew;
 mod downsample;
 mod edges;
+mod grey;
 mod elastic;
 mod moments;
 mod patches;
