@@ -28,11 +28,14 @@ pub(crate) struct Context {
 impl Context {
     /// The settings the options ask for.
     pub(crate) fn new(global: &Global) -> Self {
+        if let Some(bytes) = global.memory {
+            mercer::par::limit_memory(bytes);
+        }
         Context {
             format: global.format,
             quiet: global.quiet,
             par: Par::new(global.threads.map_or(0, usize::from)),
-            memory: global.memory.unwrap_or_else(|| mercer::par::half_of_ram() as u64),
+            memory: mercer::par::memory_limit(),
             seed: global.seed,
         }
     }
@@ -59,7 +62,8 @@ impl Context {
         if self.quiet || self.format == Format::Json {
             return Ok(());
         }
-        print(&format!("\n  ✓ {}: the same with pictures, for a browser\n", file.display()), false)
+        let name = file.display().to_string();
+        print(&format!("\n  ✓ {}: the same with pictures, for a browser\n", report::visible(&name)), false)
     }
 }
 
@@ -86,14 +90,35 @@ pub(crate) fn colours_wanted() -> bool {
     !set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
-/// Text without its terminal colours.
+/// Text without its terminal colours: `ESC [ digits m`, the only sequences that this program makes.
 fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find("\u{1b}[") {
         out.push_str(&rest[..at]);
-        rest = rest[at..].find('m').map_or("", |end| &rest[at + end + 1..]);
+        let after = &rest[at + 2..];
+        let end = after.find(|c: char| !c.is_ascii_digit() && c != ';').unwrap_or(after.len());
+        rest = if after[end..].starts_with('m') {
+            &after[end + 1..]
+        } else {
+            // Not one of ours: shown as what it is, and what follows stays.
+            out.push_str("\\u{1b}[");
+            after
+        };
     }
     out.push_str(rest);
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_colours_are_taken_out() {
+        assert_eq!(plain("a\u{1b}[1;36mb\u{1b}[0mc"), "abc");
+        assert_eq!(plain("one\u{1b}[\ntwo\n"), "one\\u{1b}[\ntwo\n");
+        assert_eq!(plain("\u{1b}[2Jm"), "\\u{1b}[2Jm");
+        assert_eq!(plain("end\u{1b}["), "end\\u{1b}[");
+    }
 }

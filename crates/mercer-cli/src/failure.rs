@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
 use mercer::Error;
+use mercer::report::visible;
 
 use crate::interrupt;
 
@@ -49,8 +50,20 @@ impl Failure {
             Failure::Clap(error) => {
                 // Help goes to standard output with code 0, wrong usage to standard error with 2. A reader that has
                 // gone away is no reason to complain.
-                let _ = error.print();
-                if error.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS }
+                if !error.use_stderr() {
+                    let _ = error.print();
+                    return ExitCode::SUCCESS;
+                }
+                let mut err = io::stderr().lock();
+                let text = error.render();
+                // The words of the command line are in it: names of files that a stranger chose, perhaps.
+                let text = if err.is_terminal() && crate::context::colours_wanted() {
+                    without_controls(&text.ansi().to_string())
+                } else {
+                    without_controls(&text.to_string())
+                };
+                let _ = err.write_all(text.as_bytes());
+                ExitCode::from(2)
             }
             Failure::Usage { message, hint } => {
                 say(&message, hint.as_deref());
@@ -95,15 +108,34 @@ fn say(message: &str, hint: Option<&str>) {
     let colour = err.is_terminal() && crate::context::colours_wanted();
     let (red, cyan, off) = if colour { ("\u{1b}[1;31m", "\u{1b}[36m", "\u{1b}[0m") } else { ("", "", "") };
     // If standard error is closed there is nobody left to tell.
-    let _ = writeln!(err, "{red}error:{off} {message}");
+    let _ = writeln!(err, "{red}error:{off} {}", visible(message));
     if let Some(hint) = hint {
-        let _ = writeln!(err, "{cyan}hint:{off} {hint}");
+        let _ = writeln!(err, "{cyan}hint:{off} {}", visible(hint));
     }
+}
+
+/// A page of text with its lines and colours, and nothing else that drives a terminal.
+fn without_controls(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for (i, part) in text.split("\u{1b}[").enumerate() {
+        let colour =
+            part.find(|c: char| !c.is_ascii_digit() && c != ';').filter(|&at| part[at..].starts_with('m'));
+        if i > 0 {
+            out.push_str(if colour.is_some() { "\u{1b}[" } else { "\\u{1b}[" });
+        }
+        let lines: Vec<_> = part.split('\n').map(visible).collect();
+        out.push_str(&lines.join("\n"));
+    }
+    out
 }
 
 /// What to try, where the error's kind tells.
 fn hint(error: &Error) -> Option<String> {
     match error {
+        Error::Memory { .. } => Some(
+            "--memory SIZE raises the limit; fewer columns, or sparse data with smaller indices, need less"
+                .into(),
+        ),
         Error::Kernel { .. } => {
             Some("`mercer kernel list` shows every kernel and how its line is written".into())
         }

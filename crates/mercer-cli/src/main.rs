@@ -11,6 +11,7 @@ mod memory;
 mod model;
 mod progress;
 mod rows;
+mod safe_csv;
 mod saver;
 mod source;
 

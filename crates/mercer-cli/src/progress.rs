@@ -53,6 +53,7 @@ impl Progress {
 
     /// The closure to watch with: draws, and breaks off when Ctrl-C was pressed. The bar goes away with it.
     pub(crate) fn watch(mut self) -> impl FnMut(&Step) -> ControlFlow<()> + Send {
+        interrupt::listen();
         move |step: &Step| {
             self.draw(step);
             if interrupt::asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

@@ -1,11 +1,14 @@
 //! Data as a command line names it: a file and how to read it. Every command that takes data takes these options.
 
-use std::io::{self, Read as _};
+use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use mercer::Error;
-use mercer::data::io::{Format, LabelColumn, ReadOptions, Storage, TargetKind, read, read_bytes};
+use mercer::data::io::{
+    Format, LabelColumn, ReadOptions, Storage, TargetKind, read, read_bytes, read_stream,
+};
 use mercer::data::{Dataset, ImageShape, Targets};
 use mercer::model::{Model, Task};
 
@@ -90,7 +93,7 @@ impl Reading {
             return Ok(data);
         }
         // The last column of a table is only a guess at the label, and here nobody needs one.
-        let guessed = data.notes.iter().any(|note| note.contains("the last column is the label"));
+        let guessed = data.target_from.as_ref().is_some_and(|from| from.guessed);
         let words =
             matches!(&data.targets, Targets::Classes(l) if l.names.iter().any(|n| n.parse::<f64>().is_err()));
         if guessed && !words {
@@ -176,26 +179,29 @@ impl Reading {
     }
 }
 
-/// A file, or standard input, which can be read only once and is kept.
+/// A file; or what can be read only once, standard input, a pipe or a device, and is kept: a reading may have to begin
+/// again with another label column.
 struct Source<'a> {
     file: &'a Path,
-    stdin: Option<Vec<u8>>,
+    once: Option<Vec<u8>>,
 }
 
 impl<'a> Source<'a> {
     fn new(file: &'a Path) -> Result<Self, Failure> {
-        let mut stdin = None;
-        if file == Path::new("-") {
-            let mut bytes = Vec::new();
-            io::stdin().lock().read_to_end(&mut bytes).map_err(|e| Error::io("standard input", e))?;
-            stdin = Some(bytes);
-        }
-        Ok(Source { file, stdin })
+        let once = if file == Path::new("-") {
+            Some(read_stream(&name(file), io::stdin().lock(), None)?)
+        } else if std::fs::metadata(file).is_ok_and(|about| !about.is_file() && !about.is_dir()) {
+            let stream = File::open(file).map_err(|e| Error::io(file, e))?;
+            Some(read_stream(&name(file), stream, None)?)
+        } else {
+            None
+        };
+        Ok(Source { file, once })
     }
 
     fn read(&self, reading: &Reading, options: &ReadOptions) -> Result<Dataset, Failure> {
-        let mut data = match &self.stdin {
-            Some(bytes) => read_bytes("standard input", bytes, options),
+        let mut data = match &self.once {
+            Some(bytes) => read_bytes(&name(self.file), bytes, options),
             None => read(self.file, options),
         }?;
         if let Some(shape) = reading.image {

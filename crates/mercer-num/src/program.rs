@@ -120,7 +120,9 @@ impl Program {
         let inexact = match found.status {
             SolverStatus::Solved | SolverStatus::AlmostSolved => 0.0,
             // Progress ended in rounding errors: what is left of residuals and gap tells whether the answer can be used.
-            SolverStatus::InsufficientProgress | SolverStatus::MaxIterations | SolverStatus::NumericalError
+            SolverStatus::InsufficientProgress
+            | SolverStatus::MaxIterations
+            | SolverStatus::NumericalError
                 if finite() =>
             {
                 let gap = (found.obj_val - found.obj_val_dual).abs() / (1.0 + found.obj_val.abs());

@@ -63,12 +63,30 @@ pub enum Error {
         /// The system's word.
         source: std::io::Error,
     },
+    /// What was asked for does not fit in the memory that may be used.
+    #[error("{what} needs {} of memory, which is more than the {} allowed", size(*needed), size(*allowed))]
+    Memory {
+        /// What would have been made.
+        what: String,
+        /// Bytes that it needs.
+        needed: u64,
+        /// Bytes that were allowed.
+        allowed: u64,
+    },
     /// A computation that has no answer: a singular system, a problem that is not separable.
     #[error(transparent)]
     Numeric(#[from] mercer_num::Fault),
     /// The watcher asked to stop before there was anything to return.
     #[error("cancelled")]
     Cancelled,
+}
+
+/// Bytes in the largest unit of which there is at least one.
+fn size(bytes: u64) -> String {
+    const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    let Some(unit) = (bytes.max(1).ilog2() / 10).checked_sub(1) else { return format!("{bytes} bytes") };
+    let value = bytes as f64 / 1024f64.powi(unit as i32 + 1);
+    format!("{value:.1} {}", UNITS[unit as usize])
 }
 
 /// Where in some data something is wrong, what was found there and what was expected.
@@ -145,5 +163,14 @@ mod tests {
             ..Fault::default()
         };
         assert_eq!(fault.to_string(), "train.csv, line 12, column 3: got `abc`, expected a number");
+    }
+
+    #[test]
+    fn sizes_are_told_in_units_people_use() {
+        let error = Error::Memory { what: "a copy".into(), needed: 17_179_869_176, allowed: 3 << 29 };
+        let text = "a copy needs 16.0 GiB of memory, which is more than the 1.5 GiB allowed";
+        assert_eq!(error.to_string(), text);
+        assert_eq!(size(1023), "1023 bytes");
+        assert_eq!(size(u64::MAX), "16.0 EiB");
     }
 }

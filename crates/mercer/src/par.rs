@@ -1,9 +1,13 @@
 //! What a call may use of the machine: threads, a value that is passed, never a global, and memory.
 
+mod memory;
+
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::error::Result;
+pub(crate) use memory::room_for_table;
+pub use memory::{MULTIPLE, half_of_ram, limit_memory, memory_limit, room};
 
 /// The number of pieces a call may cut its work into. Pieces run on rayon's pool.
 ///
@@ -64,18 +68,4 @@ pub(crate) fn side_by_side<S, T: Send>(
     }
     let results = results.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     results.into_iter().map(|r| r.expect("every job was done")).collect()
-}
-
-/// Used where the machine does not say how much it has.
-const FALLBACK: usize = 4 << 30;
-
-/// Half of the machine's memory, or of what a container may use, in bytes.
-pub fn half_of_ram() -> usize {
-    let read = |path: &str| std::fs::read_to_string(path).ok();
-    let total = read("/proc/meminfo").and_then(|text| {
-        let line = text.lines().find(|line| line.starts_with("MemTotal:"))?;
-        line.split_whitespace().nth(1)?.parse::<usize>().ok().map(|kib| kib * 1024)
-    });
-    let limit = read("/sys/fs/cgroup/memory.max").and_then(|text| text.trim().parse::<usize>().ok());
-    total.into_iter().chain(limit).min().unwrap_or(FALLBACK) / 2
 }

@@ -42,7 +42,8 @@ fn dataset(points: Points, targets: Targets) -> Dataset {
 /// Data at the edges, by name.
 fn sets(task: Task) -> Vec<(&'static str, Dataset)> {
     let (spread, _) = toy::banana(14, 3);
-    let rows = |n: usize| Points::dense((0..2 * n).map(|v| (v * v % 7) as f64 - 2.0).collect(), 2).expect("rows");
+    let rows =
+        |n: usize| Points::dense((0..2 * n).map(|v| (v * v % 7) as f64 - 2.0).collect(), 2).expect("rows");
     let same = |n: usize| Points::dense([1.0, 2.0].repeat(n), 2).expect("rows");
     let zero = Points::dense(vec![0.0; 12], 2).expect("rows");
     let mut all = vec![
@@ -69,7 +70,9 @@ fn learners() -> impl Iterator<Item = (Learner, Task)> {
         }
         learner
     };
-    Learner::ALL.iter().flat_map(move |entry| entry.tasks.iter().map(move |&task| (short(entry.learner()), task)))
+    Learner::ALL
+        .iter()
+        .flat_map(move |entry| entry.tasks.iter().map(move |&task| (short(entry.learner()), task)))
 }
 
 /// A refusal must say something, and not that it was cancelled.
@@ -186,7 +189,9 @@ fn every_method_of_compression_ends_under_every_kind_of_kernel() {
         ("parzen", Task::Classification),
     ] {
         let mut learner = Learner::find(name).expect("in the table").learner();
-        for line in KERNELS.iter().chain(&["additive_chi2", "poly(degree=2, coef0=0)", "poly(degree=3, coef0=-1)"]) {
+        for line in
+            KERNELS.iter().chain(&["additive_chi2", "poly(degree=2, coef0=0)", "poly(degree=3, coef0=-1)"])
+        {
             let (points, _) = toy::banana(30, 5);
             let data = dataset(points, targets(task, 30, false));
             learner.set_kernel(kernel(line));
@@ -202,13 +207,19 @@ fn every_method_of_compression_ends_under_every_kind_of_kernel() {
 fn a_greedy_set_under_an_indefinite_kernel_keeps_the_outputs() {
     let (points, classes) = toy::banana(200, 1);
     let data = dataset(points, classes);
-    for line in ["sigmoid(scale=0.1, shift=-2)", "sigmoid(scale=0.5, shift=-1)", "-1*rbf(gamma=0.5)", "multiquadric(c=1)"] {
+    for line in [
+        "sigmoid(scale=0.1, shift=-2)",
+        "sigmoid(scale=0.5, shift=-1)",
+        "-1*rbf(gamma=0.5)",
+        "multiquadric(c=1)",
+    ] {
         let mut learner = Learner::find("svc").expect("in the table").learner();
         learner.set_kernel(kernel(line));
         let model = fit(&learner, &data).unwrap_or_else(|e| panic!("{line}: {e}"));
         let mut last = f64::INFINITY;
         for size in [1, 4, 12] {
-            let params = CompressParams { goal: Goal::Size(Size::Vectors(size)), ..CompressParams::default() };
+            let params =
+                CompressParams { goal: Goal::Size(Size::Vectors(size)), ..CompressParams::default() };
             let small = model.compress(&params, Some(&data), Par::one(), &mut silent()).expect(line);
             assert!(small.about.set.error <= last + 1e-9, "{line}: {} after {last}", small.about.set.error);
             last = small.about.set.error;
@@ -224,31 +235,30 @@ fn a_greedy_set_under_an_indefinite_kernel_keeps_the_outputs() {
 fn every_storage_of_rows_ends_alike() {
     let (dense, _) = toy::banana(14, 3);
     let values = dense.view().to_f64().expect("numbers");
-    let csr = Csr {
-        start: (0..=14).map(|i| 2 * i).collect(),
-        column: [0, 1].repeat(14),
-        value: values.clone(),
-    };
+    let csr =
+        Csr { start: (0..=14).map(|i| 2 * i).collect(), column: [0, 1].repeat(14), value: values.clone() };
     let narrow = Points::dense_f32(values.iter().map(|&v| v as f32).collect(), 2).expect("rows");
     for (learner, task) in learners() {
         for constant in [false, true] {
-            let outcomes: Vec<bool> = [dense.clone(), narrow.clone(), Points::sparse(csr.clone(), 2).expect("rows")]
-                .into_iter()
-                .map(|points| {
-                    let name = format!("{} to {}, {}", learner.entry().name, task.verb(), points.view().kind());
-                    let data = dataset(points, targets(task, 14, constant));
-                    let mut learner = learner.clone();
-                    learner.set_kernel(kernel(KERNELS[0]));
-                    match fit(&learner, &data) {
-                        Ok(model) => is_sound(&model, &data, &[Method::Auto, Method::Greedy], &name),
-                        Err(e) => {
-                            in_words(&e, &name);
-                            return false;
+            let outcomes: Vec<bool> =
+                [dense.clone(), narrow.clone(), Points::sparse(csr.clone(), 2).expect("rows")]
+                    .into_iter()
+                    .map(|points| {
+                        let name =
+                            format!("{} to {}, {}", learner.entry().name, task.verb(), points.view().kind());
+                        let data = dataset(points, targets(task, 14, constant));
+                        let mut learner = learner.clone();
+                        learner.set_kernel(kernel(KERNELS[0]));
+                        match fit(&learner, &data) {
+                            Ok(model) => is_sound(&model, &data, &[Method::Auto, Method::Greedy], &name),
+                            Err(e) => {
+                                in_words(&e, &name);
+                                return false;
+                            }
                         }
-                    }
-                    true
-                })
-                .collect();
+                        true
+                    })
+                    .collect();
             assert!(outcomes.iter().all(|o| *o == outcomes[0]), "{}: {outcomes:?}", learner.entry().name);
         }
     }

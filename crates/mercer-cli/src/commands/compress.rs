@@ -235,9 +235,7 @@ fn weight(model: &Model, file: &Path, rows: Rows<'_>, par: Par) -> Result<Weight
         let clock = Instant::now();
         let n = match rows {
             Rows::Data(data) => model.decision(data.points.view(), par).map(|_| data.len())?,
-            Rows::Ready(points) => {
-                model.body.entry().evaluate(points.view(), par).map(|_| points.len())?
-            }
+            Rows::Ready(points) => model.body.entry().evaluate(points.view(), par).map(|_| points.len())?,
         };
         best = best.min(clock.elapsed().as_secs_f64() / n.max(1) as f64);
         runs += 1;

@@ -14,8 +14,9 @@ use crate::context::Context;
 use crate::failure::{Done, Failure};
 use crate::files::Files;
 use crate::progress::Progress;
+use crate::safe_csv::SafeCsv;
 use crate::source::{self, Reading};
-use crate::{interrupt, model, rows};
+use crate::{model, rows};
 
 /// Take the noise out of rows: project them onto kernel principal components and come back
 ///
@@ -68,6 +69,9 @@ pub(crate) struct Denoise {
     report: Option<PathBuf>,
 
     #[command(flatten)]
+    safe: SafeCsv,
+
+    #[command(flatten)]
     reading: Reading,
 }
 
@@ -87,15 +91,20 @@ const PATCH: usize = 8;
 /// Squares, at most about: beyond, they overlap less.
 const SQUARES: usize = 40_000;
 
-/// What is denoised: the rows themselves, or squares of them.
+/// What is denoised: the rows themselves, or squares of them; one channel where all are equal.
 struct Job {
     data: Dataset,
+    grey: Option<Points>,
     squares: Option<(Patches, Points)>,
 }
 
 impl Job {
+    fn images(&self) -> &Points {
+        self.grey.as_ref().unwrap_or(&self.data.points)
+    }
+
     fn rows(&self) -> &Points {
-        self.squares.as_ref().map_or(&self.data.points, |(_, squares)| squares)
+        self.squares.as_ref().map_or(self.images(), |(_, squares)| squares)
     }
 }
 
@@ -108,21 +117,24 @@ impl Command for Denoise {
     }
 
     fn run(self, context: &Context) -> Done {
-        interrupt::listen();
         let back = PreimageParams { seed: context.seed, ..PreimageParams::default() };
         let (denoiser, job) = self.denoiser(&back, context)?;
         let mut watch = Progress::new(context).watch();
         let found = denoiser.denoise(job.rows().view(), &back, context.par, &mut watch)?;
         drop(watch);
-        let data = job.data;
         let clean = match &job.squares {
             Some((patches, _)) => patches.join(found.view())?,
-            None => match data.points.image() {
+            None => match job.images().image() {
                 Some(shape) if found.image().is_none() => found.with_image(shape)?,
                 _ => found,
             },
         };
-        let out = rows::like(&data, clean)?;
+        let data = job.data;
+        let clean = match (&job.grey, data.points.image()) {
+            (Some(_), Some(shape)) => clean.with_channels(shape.channels)?,
+            _ => clean,
+        };
+        let out = self.safe.apply(rows::like(&data, clean)?, &self.out);
         rows::write(&self.out, &out, rows::levels(&self.file))?;
         let report = Denoised {
             source: source::name(&self.file),
@@ -159,19 +171,29 @@ impl Denoise {
             }
             let data = self.reading.read_by(&self.file, &fitted)?;
             let components = self.components.unwrap_or_else(|| kpca.components());
-            return Ok((Denoiser::new(kpca, components)?, Job { data, squares: None }));
+            return Ok((Denoiser::new(kpca, components)?, Job { data, grey: None, squares: None }));
         }
         let data = self.reading.read(&self.file)?;
         let train = self.train.as_deref().map(|file| self.reading.read(file)).transpose()?;
         let alone = data.len() == 1 && train.is_none() && data.points.image().is_some();
         let patch = self.patch.or(alone.then_some(PATCH));
-        let squares = patch.map(|size| cut(&data, size)).transpose()?;
+        let mut train = train.map(|train| train.points);
+        // Grey pictures saved in colour: copies of a channel would hide the noise and cost three times the work.
+        let grey = data.points.image().filter(|shape| shape.channels > 1).and_then(|_| data.points.grey());
+        let grey = match (grey, &train) {
+            (Some(grey), Some(clean)) => clean.grey().map(|clean| {
+                train = Some(clean);
+                grey
+            }),
+            (grey, _) => grey,
+        };
+        let images = grey.as_ref().unwrap_or(&data.points);
+        let squares = patch.map(|size| cut(images, size)).transpose()?;
         let train = match (train, patch) {
             (Some(train), Some(size)) => Some(cut(&train, size)?.1),
-            (Some(train), None) => Some(train.points),
-            (None, _) => None,
+            (train, _) => train,
         };
-        let job = Job { data, squares };
+        let job = Job { data, grey, squares };
         let params = DenoiseParams {
             kernel: self.kernel.as_deref().map(str::parse).transpose()?,
             components: self.components,
@@ -190,15 +212,15 @@ impl Denoise {
 }
 
 /// Squares of rows that are images, each overlapping the next by three quarters, or by half where they are many.
-fn cut(data: &Dataset, size: usize) -> Result<(Patches, Points), Failure> {
-    let Some(shape) = data.points.image() else {
+fn cut(images: &Points, size: usize) -> Result<(Patches, Points), Failure> {
+    let Some(shape) = images.image() else {
         return Err(Failure::usage(
             "only images can be cut into squares",
             "`--image HxW` says that rows are images",
         ));
     };
     let step = (size / 4).max(1);
-    let about = data.len() * (shape.height / step) * (shape.width / step);
+    let about = images.len() * (shape.height / step) * (shape.width / step);
     let step = if about > SQUARES { size.div_ceil(2) } else { step };
-    Ok(Patches::cut(data.points.view(), shape, size, step)?)
+    Ok(Patches::cut(images.view(), shape, size, step)?)
 }

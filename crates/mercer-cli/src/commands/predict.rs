@@ -16,6 +16,8 @@ use crate::context::{self, Context};
 use crate::failure::{Done, Failure};
 use crate::files::Files;
 use crate::model;
+use crate::model;
+use crate::safe_csv::{self, SafeCsv};
 use crate::source::Reading;
 
 /// Answer new rows with a model
@@ -62,6 +64,9 @@ pub(crate) struct Predict {
     reject_on: Option<PathBuf>,
 
     #[command(flatten)]
+    safe: SafeCsv,
+
+    #[command(flatten)]
     reading: Reading,
 }
 
@@ -83,10 +88,12 @@ impl Command for Predict {
             _ => Beside::Nothing,
         };
         let answers = Predictions::new(&model, data.points.view(), beside, reject, context.par)?;
+        let table = self.out.as_deref().is_some_and(safe_csv::is_table);
+        let answers = if self.safe.safe_csv && table { answers.spreadsheet_safe() } else { answers };
         let Some(out) = self.out else {
             return match context.format {
                 Format::Json => context.show(&answers),
-                Format::Text => context::print(&answers.lines(',', false), false),
+                Format::Text => context::print(&answers.text(), false),
             };
         };
         let text = match extension(&out).as_str() {

@@ -17,10 +17,10 @@ use crate::commands::Command;
 use crate::context::Context;
 use crate::failure::{Done, Failure};
 use crate::files::Files;
+use crate::model;
 use crate::progress::Progress;
 use crate::saver::Saver;
 use crate::source::{self, Reading};
-use crate::{interrupt, model};
 
 /// Learn a model from data
 ///
@@ -312,7 +312,6 @@ const SETTINGS: [&str; 25] = [
 
 impl Training {
     fn run(self, task: Option<Task>, context: &Context) -> Done {
-        interrupt::listen();
         let out = self.place()?;
         if let Some(from) = &self.resume {
             return self.go_on(from, out, task, context);

@@ -14,9 +14,9 @@ use crate::commands::train::{scaling, wishes_for};
 use crate::context::Context;
 use crate::failure::{Done, Failure};
 use crate::files::Files;
+use crate::model;
 use crate::progress::Progress;
 use crate::source::{self, Reading};
-use crate::{interrupt, model};
 
 /// Values of a range, where only its ends are said.
 const VALUES: usize = 10;
@@ -166,7 +166,6 @@ impl Command for Tune {
     }
 
     fn run(self, context: &Context) -> Done {
-        interrupt::listen();
         let task = match self.learner.as_deref().map(Learner::find).transpose()?.map(|entry| entry.tasks) {
             Some([only]) => Some(*only),
             _ => None,
@@ -201,7 +200,7 @@ impl Command for Tune {
             model.save(out)?;
         }
         drop(watch);
-        let report = Tuned::new(source::name(&self.file), data.len(), &found, self.out.clone());
+        let report = Tuned::new(source::name(&self.file), data.len(), &found, self.out.clone()).on(&plan);
         context.show(&report)?;
         match &self.report {
             Some(file) => context.write_page(file, &tuned_page(&report).html()),

@@ -2,7 +2,9 @@
 
 mod browser;
 mod compress;
+mod controls;
 mod data;
+mod finite;
 mod golden;
 mod help;
 mod interrupt;
@@ -11,6 +13,7 @@ mod learn;
 mod learners;
 mod libsvm;
 mod manners;
+mod memory;
 mod newcomer;
 mod outputs;
 mod pairs;
@@ -21,6 +24,8 @@ mod reproduce;
 mod run;
 mod same;
 mod shell;
+mod streams;
+mod target;
 mod tour;
 mod tune;
 mod wrong;

@@ -14,10 +14,23 @@ pub struct Dataset {
     pub column_names: Option<Vec<String>>,
     /// Name of the target's column, where the source has one.
     pub target_name: Option<String>,
+    /// Which column of a table the target was taken from.
+    pub target_from: Option<TargetFrom>,
     /// Names of the rows, where the source has them (FASTA).
     pub row_names: Option<Vec<String>>,
     /// What a reader decided or read over, in words: the format it recognised, the label column it took.
     pub notes: Vec<String>,
+}
+
+/// How a reader found the target of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TargetFrom {
+    /// The column's number in the file, from 1.
+    pub column: usize,
+    /// Why this one; nothing where it was asked for.
+    pub why: Option<String>,
+    /// Whether it might as well be another: the place alone decided, or several names would do.
+    pub guessed: bool,
 }
 
 impl Dataset {
@@ -39,6 +52,7 @@ impl Dataset {
             targets,
             column_names: None,
             target_name: None,
+            target_from: None,
             row_names: None,
             notes: Vec::new(),
         })
@@ -67,6 +81,7 @@ impl Dataset {
             targets: self.targets.gather(rows),
             column_names: self.column_names.clone(),
             target_name: self.target_name.clone(),
+            target_from: self.target_from.clone(),
             row_names: self.row_names.as_ref().map(|names| rows.iter().map(|&i| names[i].clone()).collect()),
             notes: self.notes.clone(),
         }

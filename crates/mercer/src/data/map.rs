@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::points::{Csr, Data, Points, View};
 use crate::error::{Error, Result};
 use crate::num::Real;
-use crate::par::Par;
+use crate::par::{Par, room_for_table};
 
 /// What a map does to sparse rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,9 +42,6 @@ pub(super) trait RowMap: Sync {
     }
 }
 
-/// Sparse points whose dense result would hold more values than this are refused rather than left to exhaust memory.
-const DENSE_LIMIT: usize = 1 << 30;
-
 /// The map of every row. Sparse rows may have fewer columns than `d`: those they lack are zeros.
 pub(super) fn map_rows(view: View<'_>, d: usize, map: &dyn RowMap, par: Par) -> Result<Points> {
     let (n, d_out) = (view.n, map.dim_out());
@@ -64,6 +61,9 @@ pub(super) fn map_rows(view: View<'_>, d: usize, map: &dyn RowMap, par: Par) -> 
                 Points::sparse(Csr { start, column: column[stored].to_vec(), value: out }, d_out)
             }
             OnSparse::Rows => {
+                // Each thread has a dense row before and after.
+                let dense = 2 * par.threads();
+                room_for_table("dense copies of sparse rows", dense, d.max(d_out), view.bytes())?;
                 let rows = |range: Range<usize>| sparse_rows(view, d, map, range);
                 let parts: Vec<Csr> = pieces(n, par).into_par_iter().map(rows).collect();
                 let mut all = Csr { start: vec![0], ..Csr::default() };
@@ -76,13 +76,13 @@ pub(super) fn map_rows(view: View<'_>, d: usize, map: &dyn RowMap, par: Par) -> 
                 Points::sparse(all, d_out)
             }
             OnSparse::Dense => {
-                if n.checked_mul(d_out).is_none_or(|len| len > DENSE_LIMIT) {
-                    return Err(Error::shape(
-                        "sparse points that this stage makes dense",
-                        format!("{n} rows of {d_out} columns"),
-                        format!("at most {DENSE_LIMIT} values; a stage that keeps zeros has no such limit"),
-                    ));
-                }
+                let rows = n.saturating_add(par.threads());
+                room_for_table(
+                    "sparse points that this stage makes dense",
+                    rows,
+                    d.max(d_out),
+                    view.bytes(),
+                )?;
                 let mut out = vec![0.0; n * d_out];
                 let rows = n.div_ceil(par.threads()).max(1);
                 out.par_chunks_mut(rows * d_out).enumerate().for_each(|(piece, out)| {

@@ -18,7 +18,7 @@ mod transformations;
 
 pub use bundle::{Bundle, Tensor, Values};
 pub use call::Arg;
-pub use dataset::Dataset;
+pub use dataset::{Dataset, TargetFrom};
 pub use digits::digits;
 pub use image::Patches;
 pub use points::{Csr, Data, ImageShape, Points, Row, Sequences, View};

@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::par::room_for_table;
 
 /// Height, width and channels of rows that are images, stored row by row (channel last).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,7 +27,8 @@ impl ImageShape {
 
     /// Values an image.
     pub fn len(self) -> usize {
-        self.height * self.width * self.channels
+        // Sizes come from files and command lines: one that overflows fits no row.
+        self.height.saturating_mul(self.width).saturating_mul(self.channels)
     }
 
     /// Whether there is no pixel.
@@ -34,6 +36,9 @@ impl ImageShape {
         self.len() == 0
     }
 }
+
+/// Columns of sparse points are numbered in 32 bits.
+const MOST_COLUMNS: usize = 1 << 32;
 
 /// Compressed sparse rows; column numbers rise within a row.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -155,6 +160,9 @@ impl Points {
     /// Sparse points with d columns. Row starts must rise, columns must rise within a row and lie below d.
     pub fn sparse(csr: Csr, d: usize) -> Result<Self> {
         let n = starts_ok(&csr.start, csr.column.len())?;
+        if d > MOST_COLUMNS {
+            return Err(Error::shape("columns of sparse points", d, format!("at most {MOST_COLUMNS}")));
+        }
         if csr.value.len() != csr.column.len() {
             return Err(Error::shape("sparse values", csr.value.len(), csr.column.len()));
         }
@@ -366,12 +374,25 @@ impl<'a> View<'a> {
         Points { n: rows.len(), d, store, image: self.image }
     }
 
-    /// All values as dense f64, row by row. Fails for sequences and row numbers.
+    /// Bytes that the rows take.
+    pub(crate) fn bytes(&self) -> usize {
+        match self.data {
+            Data::F32(x) => size_of_val(x),
+            Data::F64(x) => size_of_val(x),
+            Data::Csr { start, .. } => 12 * (start[self.n] - start[0]) + 8 * (self.n + 1),
+            Data::Sequences { start, .. } => start[self.n] - start[0] + 8 * (self.n + 1),
+            Data::RowNumbers(r) => size_of_val(r),
+        }
+    }
+
+    /// All values as dense f64, row by row. Fails for sequences and row numbers, and where sparse rows would need more
+    /// memory than there is: see [`room`](crate::par::room).
     pub fn to_f64(&self) -> Result<Vec<f64>> {
         match self.data {
             Data::F32(x) => Ok(x.iter().map(|&v| f64::from(v)).collect()),
             Data::F64(x) => Ok(x.to_vec()),
             Data::Csr { start, column, value } => {
+                room_for_table("a dense copy of sparse rows", self.n, self.d, self.bytes())?;
                 let mut out = vec![0.0; self.n * self.d];
                 for i in 0..self.n {
                     for p in start[i]..start[i + 1] {
@@ -494,6 +515,32 @@ mod tests {
         let csr = Csr { start: vec![0, 1], column: vec![4], value: vec![1.0] };
         assert!(Points::sparse(csr, 4).is_err());
         assert!(sparse().concat(&Points::row_numbers(vec![1])).is_err());
+    }
+
+    #[test]
+    fn single_and_double_precision_join_to_double() {
+        let (single, double) =
+            (Points::dense_f32(vec![0.5, 0.1], 1).expect("rows"), Points::dense(vec![0.1], 1).expect("rows"));
+        for (a, b) in [(&single, &double), (&double, &single)] {
+            let both = a.concat(b).expect("numbers");
+            let wanted = [a.view().to_f64().expect("numbers"), b.view().to_f64().expect("numbers")].concat();
+            assert_eq!((both.kind(), both.view().to_f64().expect("numbers")), ("dense f64", wanted));
+        }
+        assert_eq!(single.concat(&single).expect("one kind").kind(), "dense f32");
+        assert!(double.concat(&sparse()).is_err());
+    }
+
+    #[test]
+    fn columns_that_are_only_claimed_are_not_allocated() {
+        let claims =
+            |d: usize| Points::sparse(Csr { start: vec![0, 1], column: vec![7], value: vec![1.0] }, d);
+        assert!(claims(1 << 62).is_err());
+        let wide = claims(1 << 32).expect("32 bits").gather(&[0; 4096]);
+        let error = wide.view().to_f64().expect_err("128 TiB").to_string();
+        assert!(error.starts_with("a dense copy of sparse rows (4096 x 4294967296 values) needs"), "{error}");
+        assert!(wide.to_dense().is_err());
+        let shape = ImageShape { height: usize::MAX, width: usize::MAX, channels: 3 };
+        assert!(wide.with_image(shape).is_err());
     }
 
     #[test]

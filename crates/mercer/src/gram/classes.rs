@@ -223,7 +223,8 @@ mod tests {
         let of_row: Vec<u32> = (0..n as u32).map(|i| (i * i) % 3).collect();
         let kernel = Kernel::Rbf { gamma: 0.3 };
         for (memory, one) in [(0, false), (usize::MAX, false), (usize::MAX, true)] {
-            let mut classes = Classes::new(&kernel, &points, &of_row, 3, memory).expect("a kernel on numbers");
+            let mut classes =
+                Classes::new(&kernel, &points, &of_row, 3, memory).expect("a kernel on numbers");
             if one {
                 classes.on_demand(1);
             }

@@ -5,6 +5,7 @@ use crate::data::{Data, Points, View};
 use crate::error::{Error, Result};
 use crate::kernel::{Combine, Form, Kernel};
 use crate::num::Real;
+use crate::par::room_for_table;
 
 /// Points on one side of a block of kernel values, ready for one kernel.
 #[derive(Debug, Clone)]
@@ -192,6 +193,9 @@ fn dot_ready<T: Real>(points: View<'_>, layout: &Layout) -> Result<Ready<T>> {
         let value = values.iter().map(|&v| T::of(v)).collect();
         let rows = SparseRows { d, start: begin, column: column[run].to_vec(), value };
         return Ok(Ready::Sparse { rows, sq });
+    }
+    if let Data::Csr { .. } = points.data {
+        room_for_table("dense copies of sparse rows", points.n.saturating_add(2), d, points.bytes())?;
     }
     let zero = vec![0.0; d];
     let shift = layout.shift.as_deref().unwrap_or(&zero);

@@ -24,6 +24,12 @@ impl Model {
         if *names == self.names.columns {
             return Ok(data);
         }
+        for (whose, list) in [("the data", names), ("the model", &self.names.columns)] {
+            if let Some(name) = same_name(list) {
+                let got = format!("column `{name}` twice in {whose}");
+                return Err(Error::shape("columns of the data", got, "a different name for each column"));
+            }
+        }
         // Without a single name in common, the names mean nothing: a header that numbers its columns, for example.
         if !names.iter().any(|name| self.names.columns.contains(name)) {
             return Ok(data);
@@ -56,6 +62,13 @@ impl Model {
     }
 }
 
+/// A name that occurs twice.
+fn same_name(names: &[String]) -> Option<&String> {
+    let mut sorted: Vec<&String> = names.iter().collect();
+    sorted.sort_unstable();
+    sorted.windows(2).find(|w| w[0] == w[1]).map(|w| w[0])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -82,6 +95,9 @@ mod tests {
         assert_eq!(turned.points.view().to_f64().expect("numbers"), [1.0, 6.0]);
         let short = model.arrange(named(vec![6.0, 9.0], &["y", "z"])).expect_err("no x").to_string();
         assert!(short.starts_with("columns of the data: got no column `x` among y, z"), "{short}");
+        let twins =
+            model.arrange(named(vec![6.0, 1.0, 9.0], &["y", "x", "y"])).expect_err("two y").to_string();
+        assert!(twins.contains("column `y` twice in the data"), "{twins}");
         let other = named(vec![6.0, 9.0], &["c1", "c2"]);
         assert_eq!(model.arrange(other.clone()).expect("left alone"), other);
     }

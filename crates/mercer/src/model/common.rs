@@ -1,7 +1,7 @@
 //! What several learners do alike: the rows they solve on, what a solve obeys, and outputs at new points.
 
 use crate::data::{Csr, Data, Points, View};
-use crate::error::{Error, Result};
+use crate::error::{Error, Fault, Result};
 use crate::expansion::Expansion;
 use crate::gram::{KernelRows, Rows, is_precomputed};
 use crate::kernel::Kernel;
@@ -67,14 +67,35 @@ pub(super) fn checkpoint(found: &Solution) -> Option<Vec<f64>> {
 /// Under a precomputed kernel a point is the row of its kernel values against *all* training points, as LIBSVM has it,
 /// and the columns of the centres are picked out here.
 pub(super) fn outputs(expansion: &Expansion, points: View<'_>, par: Par) -> Result<Vec<f64>> {
+    let k = expansion.outputs();
     let Data::RowNumbers(centres) = expansion.centres().view().data else {
-        return expansion.evaluate(points, par);
+        return finite_rows(expansion.evaluate(points, par)?, k);
     };
     let values = picked(points, centres)?;
     if centres.is_empty() {
-        return Ok(expansion.offset().iter().copied().cycle().take(points.n * expansion.outputs()).collect());
+        return Ok(expansion.offset().iter().copied().cycle().take(points.n * k).collect());
     }
-    expansion.evaluate_values(&values, par)
+    finite_rows(expansion.evaluate_values(&values, par)?, k)
+}
+
+/// The outputs of rows, k each, unless one of them is not finite: a class or a number made of it would look like any
+/// other prediction.
+pub(super) fn finite_rows(values: Vec<f64>, k: usize) -> Result<Vec<f64>> {
+    match values.iter().position(|v| !v.is_finite()) {
+        None => Ok(values),
+        Some(at) => Err(not_finite(values[at], at / k.max(1))),
+    }
+}
+
+/// What is wrong with row `i`, from 0, whose output is no number.
+pub(super) fn not_finite(value: f64, i: usize) -> Error {
+    Fault {
+        row: Some(i as u64 + 1),
+        got: Some(format!("{value} as the model's output")),
+        expected: "a finite number; the row's values are too large for this kernel".into(),
+        ..Fault::default()
+    }
+    .into()
 }
 
 /// The values in some columns, n x m row by row.

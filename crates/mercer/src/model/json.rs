@@ -8,10 +8,11 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use crate::data::io::write_atomic;
+use crate::data::io::{read_whole, write_atomic};
 use crate::data::{Bundle, Tensor, Values};
 use crate::error::{Error, Result};
 use crate::model::Model;
+use crate::par::memory_limit;
 
 const FORMAT: &str = "mercer-json";
 
@@ -19,7 +20,7 @@ impl Model {
     /// Reads a model file, whatever its format: this library's own, its JSON form, or LIBSVM's text.
     pub fn read(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+        let bytes = read_whole(path, memory_limit())?;
         let name = path.display().to_string();
         let start = bytes.trim_ascii_start();
         if start.starts_with(b"{") {

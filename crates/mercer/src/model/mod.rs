@@ -37,6 +37,7 @@ mod sample;
 mod sphere;
 pub mod svc;
 mod svr;
+mod target;
 
 pub use bayes_point::BayesPointParams;
 pub use boost::{BaseLearner, BoostKind, BoostParams};

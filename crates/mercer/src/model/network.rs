@@ -181,8 +181,7 @@ impl NetworkParams {
                 lambda: self.lambda,
             };
             let centres = self.started(&problem, matches!(role, Role::Classes(_)), par);
-            let (found, broken) =
-                noting(watch, |watch| self.network(&problem, centres, kernel, par, watch));
+            let (found, broken) = noting(watch, |watch| self.network(&problem, centres, kernel, par, watch));
             let (expansion, mut info) = found?;
             if broken {
                 info.stop = Stop::Cancelled;

@@ -16,6 +16,7 @@ use crate::error::{Error, Result};
 use crate::expansion::Expansion;
 use crate::gram::{Matrix, is_precomputed};
 use crate::kernel::{Entry, Kernel, Takes};
+use crate::model::target::target;
 use crate::model::{Body, Layered, Learner, Model, Names, Sample, Task};
 use crate::par::Par;
 use crate::watch::Watch;
@@ -110,6 +111,7 @@ impl<'a> Plan<'a> {
         }
         let mut choices = Choices(Vec::new());
         let (task, mut learner) = learner(wishes, &data.targets, &mut choices)?;
+        choices.0.insert(0, target(data, task));
         let precomputed = wishes.kernel.as_deref().map(str::trim) == Some("precomputed");
         let summary = Summary::new(&data.points, &data.targets);
         let layer = wishes.features.as_ref().map(|model| layer(model, wishes, &mut choices)).transpose()?;
@@ -163,7 +165,14 @@ impl<'a> Plan<'a> {
             learner,
             recipes: Vec::new(),
             stages,
-            choices: Vec::new(),
+            choices: vec![
+                target(data, model.task()),
+                Choice {
+                    what: "task".into(),
+                    value: model.task().verb().into(),
+                    why: Some("the model's".into()),
+                },
+            ],
             findings: Vec::new(),
             data,
             points,

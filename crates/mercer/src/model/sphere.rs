@@ -21,7 +21,7 @@ use crate::error::{Error, Result};
 use crate::expansion::Expansion;
 use crate::gram::{Rows, is_precomputed};
 use crate::kernel::Kernel;
-use crate::model::common::{budget, go_on_from, kernel_or_default, on_rows, outputs, support};
+use crate::model::common::{budget, finite_rows, go_on_from, kernel_or_default, on_rows, outputs, support};
 use crate::model::param::{self, Allowed, ParamSpec, spec};
 use crate::model::persist::{
     Persist, Read, finite, params, restored_checkpoint, restored_info, restored_rows, saved_info,
@@ -292,10 +292,10 @@ impl SphereModel {
             let why = "a sphere under a precomputed kernel needs k(x, x) beside the kernel values: use decision_values";
             return Err(Error::Unsupported(why.into()));
         }
-        let values = self.centre.evaluate(points, par)?;
+        let values = outputs(&self.centre, points, par)?;
         let mut own = vec![0.0; points.n];
         kernel.diag(points, &mut own);
-        Ok(self.from(&values, &own))
+        finite_rows(self.from(&values, &own), 1)
     }
 
     /// The same from kernel values: `rows` holds those against all training points, `own` k(x, x).
@@ -303,11 +303,14 @@ impl SphereModel {
         if own.len() != rows.n {
             return Err(Error::shape("values of k(x, x)", own.len(), rows.n));
         }
-        Ok(self.from(&outputs(&self.centre, rows, par)?, own))
+        finite_rows(self.from(&outputs(&self.centre, rows, par)?, own), 1)
     }
 
     fn from(&self, values: &[f64], own: &[f64]) -> Vec<f64> {
-        values.iter().zip(own).map(|(f, k)| self.radius2 - (k - 2.0 * f + self.norm2).max(0.0)).collect()
+        let distance2 = |(f, k): (&f64, &f64)| k - 2.0 * f + self.norm2;
+        // `max` alone would take a distance that is not a number for none.
+        let clamped = |far: f64| if far < 0.0 { 0.0 } else { far };
+        values.iter().zip(own).map(|pair| self.radius2 - clamped(distance2(pair))).collect()
     }
 }
 

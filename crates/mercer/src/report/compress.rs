@@ -58,7 +58,11 @@ pub struct CompressReport {
 impl CompressReport {
     /// What the distance is a share of.
     fn length(&self) -> &'static str {
-        if self.about.set.by_outputs { "the outputs at the model's centres" } else { "the length in feature space" }
+        if self.about.set.by_outputs {
+            "the outputs at the model's centres"
+        } else {
+            "the length in feature space"
+        }
     }
 }
 

@@ -50,7 +50,7 @@ pub use picture::picture;
 pub use predict::{Answer, Beside, Predicted, Predictions};
 pub use regions::regions;
 pub use scatter::scatter;
-pub use text::{Align, Page, Table, Tone, clean};
+pub use text::{Align, Page, Table, Tone, clean, visible};
 pub use tour::{Stop, Tour};
 pub use train::Trained;
 pub use trial::Trial;

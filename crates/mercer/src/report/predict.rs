@@ -1,16 +1,18 @@
 //! A model's answers: as lines to pass on, and as a summary where they went to a file.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use serde::Serialize;
 
+use crate::data::io::spreadsheet_safe;
 use crate::data::{Targets, View};
 use crate::error::Result;
 use crate::model::Model;
 use crate::model::svc::Reject;
 use crate::par::Par;
-use crate::report::{Align, Page, Report, Table, Tone, count, number, percent};
+use crate::report::{Align, Page, Report, Table, Tone, count, number, percent, visible};
 
 /// What is wanted beside the answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -98,17 +100,51 @@ impl Predictions {
     }
 
     /// One line a row. Several columns get a header and are parted by `delimiter`; a single one gets a header if asked.
+    /// Names are as they are, in quotes where they hold what would end a field or a line.
     pub fn lines(&self, delimiter: char, header: bool) -> String {
+        self.written(delimiter, header, false)
+    }
+
+    /// [`Predictions::lines`] for people: control characters in names are escaped.
+    pub fn text(&self) -> String {
+        self.written(',', false, true)
+    }
+
+    /// The same with names that a spreadsheet takes for text and not for formulas: see
+    /// [`spreadsheet_safe`](crate::data::io::spreadsheet_safe).
+    #[must_use]
+    pub fn spreadsheet_safe(mut self) -> Self {
+        let safe = |name: &mut String| *name = spreadsheet_safe(name).into_owned();
+        self.columns.iter_mut().for_each(safe);
+        for answer in &mut self.predictions {
+            if let Answer::Class(name) = answer {
+                safe(name);
+            }
+        }
+        self.classes.iter_mut().for_each(safe);
+        self
+    }
+
+    fn written(&self, delimiter: char, header: bool, escaped: bool) -> String {
+        let field = |name: &str| {
+            let name = if escaped { visible(name) } else { Cow::Borrowed(name) };
+            quoted(&name, delimiter)
+        };
         let mut out = String::new();
         if header || !self.columns.is_empty() {
             let names = std::iter::once("prediction".to_owned()).chain(self.columns.iter().cloned());
-            let names: Vec<String> = names.map(|name| quoted(&name, delimiter)).collect();
+            let names: Vec<String> = names.map(|name| field(&name)).collect();
             let _ = writeln!(out, "{}", names.join(&delimiter.to_string()));
         }
         for (i, answer) in self.predictions.iter().enumerate() {
             match answer {
-                Answer::Class(name) if self.columns.is_empty() && !header => out.push_str(name),
-                Answer::Class(name) => out.push_str(&quoted(name, delimiter)),
+                // A line of its own needs no quotes but for a line's end.
+                Answer::Class(name)
+                    if self.columns.is_empty() && !header && (escaped || !name.contains(['\n', '\r'])) =>
+                {
+                    out.push_str(&if escaped { visible(name) } else { Cow::Borrowed(name.as_str()) });
+                }
+                Answer::Class(name) => out.push_str(&field(name)),
                 Answer::Real(value) => {
                     let _ = write!(out, "{value}");
                 }
@@ -150,7 +186,7 @@ impl Predictions {
 
 impl Report for Predictions {
     fn write(&self, page: &mut Page) {
-        for line in self.lines(',', false).lines() {
+        for line in self.text().lines() {
             page.line(line);
         }
     }

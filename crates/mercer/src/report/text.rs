@@ -1,5 +1,6 @@
 //! A page of text: headings, facts, aligned tables, remarks, with colours where they are wanted.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use crate::report::scatter::MARKS;
@@ -73,7 +74,7 @@ impl Table {
     /// One more column.
     #[must_use]
     pub fn column(mut self, head: &str, align: Align) -> Self {
-        self.columns.push((head.into(), align));
+        self.columns.push((clean(head), align));
         self
     }
 
@@ -131,14 +132,14 @@ impl Page {
     /// A heading within the page, an empty line before it.
     pub fn heading(&mut self, heading: &str) {
         self.blank();
-        let heading = self.tint(Tone::Strong, heading);
+        let heading = self.tint(Tone::Strong, &clean(heading));
         self.push(&format!("{INDENT}{heading}"));
     }
 
     /// A numbered heading, an empty line before and after it.
     pub fn step(&mut self, number: usize, heading: &str) {
         self.blank();
-        let text = self.tint(Tone::Strong, &format!("{number}  {heading}"));
+        let text = self.tint(Tone::Strong, &format!("{number}  {}", clean(heading)));
         self.push(&text);
         self.blank();
     }
@@ -173,19 +174,20 @@ impl Page {
 
     /// A command to type, with what it is for.
     pub fn command(&mut self, command: &str, purpose: &str) {
-        let shown = self.tint(Tone::Command, &clean(command));
-        let pad = " ".repeat(36usize.saturating_sub(command.chars().count()));
-        let purpose = self.tint(Tone::Quiet, purpose);
+        let command = clean(command);
+        let pad = " ".repeat(36usize.saturating_sub(width(&command)));
+        let (shown, purpose) = (self.tint(Tone::Command, &command), self.tint(Tone::Quiet, &clean(purpose)));
         self.push(&format!("{INDENT}{shown}{pad}  {purpose}"));
     }
 
     /// Facts with their names, values in one column.
     pub fn facts<'a>(&mut self, facts: impl IntoIterator<Item = (&'a str, String)>) {
-        let facts: Vec<(&str, String)> = facts.into_iter().collect();
+        let facts: Vec<(String, String)> =
+            facts.into_iter().map(|(name, value)| (clean(name), value)).collect();
         let width = facts.iter().map(|(name, _)| width(name)).max().unwrap_or(0).max(10);
         for (name, value) in facts {
-            let pad = " ".repeat(width - self::width(name));
-            let name = self.tint(Tone::Quiet, name);
+            let pad = " ".repeat(width - self::width(&name));
+            let name = self.tint(Tone::Quiet, &name);
             for (i, line) in wrap(&clean(&value), WIDTH - INDENT.len() - width - 2).iter().enumerate() {
                 if i == 0 {
                     self.push(&format!("{INDENT}{name}{pad}  {line}"));
@@ -231,7 +233,7 @@ impl Page {
     pub fn drawing(&mut self, lines: &[String], marks: bool) {
         for line in lines {
             let mut out = INDENT.to_owned();
-            for c in line.chars() {
+            for c in visible(line).chars() {
                 match MARKS.iter().position(|&mark| marks && mark == c) {
                     Some(k) => out.push_str(&self.tint(Tone::class(k), &c.to_string())),
                     None => out.push(c),
@@ -247,14 +249,41 @@ impl Page {
     }
 }
 
-/// Text from a file made fit for a terminal: no control characters, no more than 2000.
+/// Text from a file made fit for a terminal: control characters escaped, no more than 2000 characters.
 pub fn clean(text: &str) -> String {
-    let fit = |c: char| if c.is_control() { '\u{fffd}' } else { c };
-    let mut out: String = text.chars().take(2000).map(fit).collect();
-    if text.chars().nth(2000).is_some() {
-        out.push('…');
+    const MOST: usize = 2000;
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", visible(&text[..end])),
+        None => visible(text).into_owned(),
     }
-    out
+}
+
+/// Text that cannot drive a terminal: control characters, line ends included, and characters that reorder or hide text
+/// are escaped as in `\n`, `\t` and `\u{1b}`.
+///
+/// ```
+/// assert_eq!(mercer::report::visible("a\u{1b}[2Jb\n"), "a\\u{1b}[2Jb\\n");
+/// assert_eq!(mercer::report::visible("plain, ä, 中"), "plain, ä, 中");
+/// ```
+pub fn visible(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(is_hidden) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match c {
+            '\n' | '\r' | '\t' => out.extend(c.escape_default()),
+            c if is_hidden(c) => out.extend(c.escape_unicode()),
+            c => out.push(c),
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// Characters that a terminal obeys instead of showing: controls, marks of direction, characters without width.
+pub(crate) fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 fn width(text: &str) -> usize {
@@ -314,6 +343,27 @@ mod tests {
         page.table(&table);
         let text = page.finish();
         assert!(!text.contains('\u{1b}') && !text.contains('\u{7}'), "{text:?}");
-        assert_eq!(text.lines().count(), 2);
+        assert_eq!(text, "evil\\u{1b}[2J\n  a\\nb\\u{7}\n");
+    }
+
+    #[test]
+    fn no_part_of_a_page_lets_controls_through() {
+        let evil = "e\u{1b}[31m\n\u{9b}\u{202e}\u{7f}";
+        let mut page = Page::new(false);
+        page.title(evil, evil);
+        page.heading(evil);
+        page.step(1, evil);
+        page.line(evil);
+        page.paragraph(evil);
+        page.remark(Tone::Warn, '!', evil);
+        page.command(evil, evil);
+        page.facts([(evil, evil.to_owned())]);
+        let mut table = Table::new().column(evil, Align::Left).column(evil, Align::Right);
+        table.row([evil, evil]);
+        page.table(&table);
+        page.drawing(&[evil.to_owned()], true);
+        let text = page.finish();
+        assert!(!text.chars().any(|c| c != '\n' && is_hidden(c)), "{text:?}");
+        assert_eq!(text.matches("e\\u{1b}[31m\\n\\u{9b}\\u{202e}\\u{7f}").count(), 15, "{text}");
     }
 }

@@ -135,7 +135,7 @@ impl Trained {
 
 impl Report for Trained {
     fn write(&self, page: &mut Page) {
-        let size = format!("{} rows, {} columns", count(self.rows), count(self.columns));
+        let size = format!("{} rows, {} features", count(self.rows), count(self.columns));
         let remarks: Vec<String> = std::iter::once(size).chain(self.notes.iter().cloned()).collect();
         page.title(&self.source, &remarks.join("; "));
         page.blank();

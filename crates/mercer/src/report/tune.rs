@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::assess::metric::Better;
 use crate::assess::{Cell, Flat, Found, Stage};
+use crate::model::{Choice, Plan};
 use crate::report::html::{self, Figure, Section};
 use crate::report::svg::{Heat, brief, tick};
 use crate::report::{Align, Page, Report, Table, Tone, count, number, percent, seconds};
@@ -22,6 +23,10 @@ pub struct Tuned {
     pub source: String,
     /// Its rows.
     pub rows: usize,
+    /// Its columns without the target.
+    pub features: usize,
+    /// Target and task, and how they were found.
+    pub choices: Vec<Choice>,
     /// The learner.
     pub learner: String,
     /// What settings were judged by.
@@ -94,6 +99,14 @@ impl TunedCell {
 }
 
 impl Tuned {
+    /// The same with what the plan settled before the search: the target and the task.
+    #[must_use]
+    pub fn on(mut self, plan: &Plan<'_>) -> Self {
+        let first = plan.choices.iter().filter(|c| matches!(c.what.as_str(), "target" | "task"));
+        (self.choices, self.features) = (first.cloned().collect(), plan.data().dim());
+        self
+    }
+
     /// What a search found, on data of this name.
     pub fn new(source: impl Into<String>, rows: usize, found: &Found, file: Option<PathBuf>) -> Self {
         let stages: Vec<TunedStage> = found
@@ -106,6 +119,8 @@ impl Tuned {
         Tuned {
             source: source.into(),
             rows,
+            features: 0,
+            choices: Vec::new(),
             learner: found.learner.entry().name.to_owned(),
             metric: found.metric.name.to_owned(),
             lower_is_better: found.metric.better == Better::Lower,
@@ -235,6 +250,15 @@ impl Report for Tuned {
             seconds(self.seconds)
         );
         page.title(&self.source, &what);
+        if !self.choices.is_empty() {
+            page.blank();
+            let told = |c: &Choice| match &c.why {
+                Some(why) => format!("{} ({why})", c.value),
+                None => format!("{} (as you asked)", c.value),
+            };
+            let facts = self.choices.iter().map(|c| (c.what.as_str(), told(c)));
+            page.facts(facts.chain([("features", count(self.features))]));
+        }
         if let Some(stage) = self.stages.last() {
             for family in Self::families(stage) {
                 let grid = self.grid(stage, &family);

@@ -11,6 +11,7 @@ use crate::context::Context;
 use crate::failure::{Done, Failure};
 use crate::files::Files;
 use crate::rows;
+use crate::safe_csv::SafeCsv;
 use crate::source::Reading;
 
 /// Write data in another format
@@ -36,6 +37,9 @@ pub(crate) struct Convert {
     to: Option<Format>,
 
     #[command(flatten)]
+    safe: SafeCsv,
+
+    #[command(flatten)]
     reading: Reading,
 }
 
@@ -52,7 +56,7 @@ impl Command for Convert {
     }
 
     fn run(self, context: &Context) -> Done {
-        let data = self.reading.read(&self.input)?;
+        let data = self.safe.apply(self.reading.read(&self.input)?, &self.output);
         match self.to {
             Some(format) => write_as(&self.output, &data, format)?,
             None => rows::write(&self.output, &data, rows::levels(&self.input))?,

@@ -11,6 +11,7 @@ use crate::commands::Command;
 use crate::context::Context;
 use crate::failure::{Done, Failure};
 use crate::files::Files;
+use crate::safe_csv::SafeCsv;
 use crate::source::Reading;
 
 /// Divide data into a part to learn from and a part to test on
@@ -37,6 +38,9 @@ pub(crate) struct Split {
     share: f64,
 
     #[command(flatten)]
+    safe: SafeCsv,
+
+    #[command(flatten)]
     reading: Reading,
 }
 
@@ -49,7 +53,7 @@ impl Command for Split {
     }
 
     fn run(self, context: &Context) -> Done {
-        let data = self.reading.read(&self.input)?;
+        let data = self.safe.apply(self.reading.read(&self.input)?, &self.train);
         let fold = holdout_of(data.len(), &data.targets, self.share, context.seed)?;
         let (train, test) = (data.gather(&fold.train), data.gather(&fold.test));
         write_set(&[(&self.train, &train), (&self.test, &test)])?;

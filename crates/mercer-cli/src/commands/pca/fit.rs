@@ -12,7 +12,7 @@ use crate::commands::Command;
 use crate::context::Context;
 use crate::failure::{Done, Failure};
 use crate::files::Files;
-use crate::interrupt;
+use crate::model;
 use crate::progress::Progress;
 use crate::source::{self, Reading};
 
@@ -83,7 +83,6 @@ impl Command for Fit {
     }
 
     fn run(self, context: &Context) -> Done {
-        interrupt::listen();
         let params = KpcaParams {
             kernel: self.kernel.as_deref().map(str::parse).transpose()?,
             components: self.components,

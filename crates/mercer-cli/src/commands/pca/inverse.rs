@@ -8,7 +8,6 @@ use crate::commands::Command;
 use crate::context::Context;
 use crate::failure::{Done, Failure};
 use crate::files::Files;
-use crate::interrupt;
 use crate::progress::Progress;
 
 /// Features back to rows: the points whose images in feature space are nearest
@@ -32,7 +31,6 @@ impl Command for Inverse {
     }
 
     fn run(self, context: &Context) -> Done {
-        interrupt::listen();
         let through = self.through;
         let fitted = through.open()?;
         let kpca = components(&fitted, &through.model)?;

@@ -15,6 +15,7 @@ use mercer::report::Written;
 use crate::context::Context;
 use crate::failure::{Done, Failure};
 use crate::files::Files;
+use crate::safe_csv::SafeCsv;
 use crate::source::Reading;
 use crate::{model, rows};
 
@@ -32,6 +33,9 @@ pub(crate) struct Through {
     /// What to write: numbers, a .png, or a folder of them if it ends in /; labels go with it
     #[arg(long, short, value_name = "FILE")]
     out: PathBuf,
+
+    #[command(flatten)]
+    safe: SafeCsv,
 
     #[command(flatten)]
     reading: Reading,
@@ -53,7 +57,7 @@ impl Through {
 
     /// Writes what came out.
     fn close(self, data: &Dataset, points: Points, context: &Context) -> Done {
-        let out = rows::like(data, points)?;
+        let out = self.safe.apply(rows::like(data, points)?, &self.out);
         rows::write(&self.out, &out, None)?;
         context.tell(&Written::new(self.out, &out))
     }

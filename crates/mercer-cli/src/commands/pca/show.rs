@@ -10,9 +10,9 @@ use crate::commands::Command;
 use crate::context::Context;
 use crate::failure::{Done, Failure};
 use crate::files::Files;
+use crate::model;
 use crate::progress::Progress;
 use crate::source::Reading;
-use crate::{interrupt, model};
 
 /// Draw components: what each carries, maps over the plane, images
 ///
@@ -47,7 +47,6 @@ impl Command for Show {
     }
 
     fn run(self, context: &Context) -> Done {
-        interrupt::listen();
         let fitted = model::read(&self.model)?;
         components(&fitted, &self.model)?;
         let data = self.data.as_deref().map(|file| self.reading.read_by(file, &fitted)).transpose()?;

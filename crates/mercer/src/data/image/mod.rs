@@ -9,6 +9,7 @@ mod deskew;
 mod downsample;
 mod edges;
 mod elastic;
+mod grey;
 mod moments;
 mod patches;
 mod silhouette;

@@ -1,20 +1,37 @@
 //! How much memory reading may take: what a file asks for is granted piece by piece, never on its word alone.
+//!
+//! Without a limit of its own, a source may take [`MULTIPLE`] times its bytes, packed as they are, and beyond that what
+//! [`memory_limit`] allows: a small file that unpacks to a large one, or declares many columns, uses up the limit and is
+//! refused.
 
 use crate::error::{Error, Result};
+use crate::par::{MULTIPLE, half_of_ram, memory_limit};
 
-/// The limit where the system does not say how much memory it has.
-const FALLBACK: u64 = 8 << 30;
+/// Bytes that a column costs whoever looks at dense data, beside its values: its name, its range, its mean.
+const COLUMN: u64 = 128;
 
 /// Bytes that what is read may take in memory.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Budget {
     bytes: u64,
+    given: bool,
 }
 
 impl Budget {
-    /// The limit asked for, or three quarters of the memory that is free.
+    /// The limit asked for, or the process's.
     pub(super) fn new(asked: Option<u64>) -> Self {
-        Budget { bytes: asked.or_else(|| free_memory().map(|b| b / 4 * 3)).unwrap_or(FALLBACK) }
+        Budget { bytes: asked.unwrap_or_else(memory_limit), given: asked.is_some() }
+    }
+
+    /// The same for a source of so many bytes, packed as they are; none: nobody knows.
+    pub(super) fn with_source(self, len: Option<u64>) -> Self {
+        let (false, Some(len)) = (self.given, len) else { return self };
+        // More than the machine has is no help, whatever the file holds.
+        let most = half_of_ram() as u64 / 2 * 3;
+        Budget {
+            bytes: self.bytes.saturating_add(len.saturating_mul(MULTIPLE)).min(most.max(self.bytes)),
+            ..self
+        }
     }
 
     /// The limit.
@@ -32,35 +49,25 @@ impl Budget {
         if self.allows(values as u128, bytes_each) {
             return Ok(());
         }
-        Err(crate::error::Fault {
-            source: Some(source.to_owned()),
-            line,
-            got: Some(format!("{values} values of {bytes_each} bytes")),
-            expected: format!("at most {} bytes in memory (`max_bytes`)", self.bytes),
-            ..Default::default()
-        }
-        .into())
+        let place = line.map(|line| format!(", line {line}")).unwrap_or_default();
+        Err(self
+            .error(format!("{source}{place}: the data up to here"), values as u128 * u128::from(bytes_each)))
     }
 
-    /// Refuses a table of n x d values that does not fit.
+    /// Refuses a table of n x d values that does not fit, or one of so many columns that looking at them would not.
     pub(super) fn check_table(self, source: &str, n: usize, d: usize, bytes_each: u64) -> Result<()> {
-        if self.allows(n as u128 * d as u128, bytes_each) {
+        let needed = (n as u128 * d as u128)
+            .saturating_mul(u128::from(bytes_each))
+            .saturating_add(d as u128 * u128::from(COLUMN));
+        if needed <= u128::from(self.bytes) {
             return Ok(());
         }
-        Err(Error::from(crate::error::Fault {
-            source: Some(source.to_owned()),
-            got: Some(format!("{n} rows of {d} columns, {bytes_each} bytes each value")),
-            expected: format!("at most {} bytes in memory (`max_bytes`)", self.bytes),
-            ..Default::default()
-        }))
+        Err(self.error(format!("{source}: a dense table of {n} rows and {d} columns"), needed))
     }
-}
 
-/// Memory that can be had without swapping, where the system tells (Linux).
-fn free_memory() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|l| l.strip_prefix("MemAvailable:"))?;
-    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kib| kib * 1024)
+    fn error(self, what: String, needed: u128) -> Error {
+        Error::Memory { what, needed: u64::try_from(needed).unwrap_or(u64::MAX), allowed: self.bytes }
+    }
 }
 
 #[cfg(test)]
@@ -74,14 +81,25 @@ mod tests {
         let message = budget.check("f", Some(3), 11, 8).expect_err("one too many").to_string();
         assert_eq!(
             message,
-            "f, line 3: got 11 values of 8 bytes, expected at most 80 bytes in memory (`max_bytes`)"
+            "f, line 3: the data up to here needs 88 bytes of memory, which is more than the 80 bytes allowed"
         );
         assert!(budget.check_table("f", usize::MAX, usize::MAX, 8).is_err());
+        assert_eq!(budget.with_source(Some(1 << 30)).bytes(), 80, "what was asked for stays");
     }
 
     #[test]
-    fn there_is_a_limit_when_none_is_asked() {
-        assert!(!Budget::new(None).allows(u128::from(u64::MAX), 8));
-        assert!(Budget::new(None).allows(1 << 20, 8));
+    fn columns_cost_more_than_their_values() {
+        let budget = Budget::new(Some(1 << 20));
+        assert!(budget.check_table("f", 1, 1 << 12, 4).is_ok());
+        assert!(budget.check_table("f", 1, 1 << 14, 4).is_err());
+    }
+
+    #[test]
+    fn there_is_a_limit_when_none_is_asked_and_files_raise_it() {
+        let budget = Budget::new(None);
+        assert!(!budget.allows(u128::from(u64::MAX), 8));
+        assert!(budget.allows(1 << 20, 8));
+        assert_eq!(budget.with_source(Some(1 << 20)).bytes(), budget.bytes() + (16 << 20));
+        assert!(budget.with_source(Some(u64::MAX)).bytes() < u64::MAX / 2);
     }
 }

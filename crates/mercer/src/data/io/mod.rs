@@ -24,8 +24,10 @@
 mod array;
 mod atomic;
 mod formats;
+mod formula;
 mod idx;
 mod images;
+mod label_column;
 mod labels;
 mod libsvm;
 mod limits;
@@ -48,13 +50,15 @@ use std::path::{Path, PathBuf};
 
 pub use atomic::write_atomic;
 pub use formats::{FORMATS, Format, FormatInfo};
+pub use formula::spreadsheet_safe;
 pub use images::write_images;
 pub use labels::TargetKind;
 pub use options::{LabelColumn, ReadOptions, Storage};
 pub use picture::is_picture;
 pub(crate) use picture::png_bytes;
 pub use place::{check_writable, check_writable_folder, lies_in, same_place};
-pub use source::Compression;
+pub(crate) use source::read_whole;
+pub use source::{Compression, read_stream};
 pub use splits::{read_splits, read_splits_bytes};
 
 use self::labels::Collector;
@@ -130,6 +134,11 @@ fn read_input(input: &mut Input<'_>, options: &ReadOptions) -> Result<Dataset> {
         return Err(input.fault(Some(&format!("{} columns", data.dim())), format!("{d} columns")));
     }
     data.points = stored(data.points, options.storage, input)?;
+    if let Data::F32(_) | Data::F64(_) = data.points.view().data {
+        // A compressed file of a few bytes may hold a row of a thousand million zeros.
+        let bytes_each = if data.points.kind() == "dense f32" { 4 } else { 8 };
+        input.budget.check_table(&input.name, data.len(), data.dim(), bytes_each)?;
+    }
     let packed = input.compression.map(|c| format!(", {}", c.extension())).unwrap_or_default();
     data.notes.insert(0, format!("read as {format}{packed}"));
     if let Some(labels) = &options.labels {
@@ -282,6 +291,7 @@ fn stored(points: Points, storage: Storage, input: &Input<'_>) -> Result<Points>
             Points::dense(view.to_f64()?, view.d)?
         }
         (Storage::F32, _) => {
+            input.budget.check_table(&input.name, view.n, view.d, 8)?;
             let values = match view.data {
                 Data::F64(x) => x.iter().map(|&v| v as f32).collect(),
                 _ => view.to_f64()?.into_iter().map(|v| v as f32).collect(),
@@ -329,6 +339,8 @@ fn attach_labels(data: &mut Dataset, source: &str, labels: &Path, options: &Read
         ));
     }
     data.targets = targets;
+    data.target_name = None;
+    data.target_from = None;
     Ok(())
 }
 

@@ -10,6 +10,7 @@ use super::source::{Input, fault, read_failed};
 use super::{Format, ReadOptions};
 use crate::data::{Data, Dataset, Targets};
 use crate::error::{Error, Result};
+use crate::par::room_for_table;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
@@ -179,6 +180,8 @@ fn element_of(descr: &str) -> Option<(Element, bool)> {
 /// Writes the points: f32 or f64 as they are kept, images with their shape. Targets go to a file of their own.
 pub(super) fn write(out: &mut dyn Write, data: &Dataset, source: &str) -> Result<()> {
     let view = data.points.view();
+    // A sparse row becomes a dense one, and bytes.
+    room_for_table("a dense copy of a sparse row", 2, view.d, view.bytes())?;
     let refused = |e| Error::io(source, e);
     let mut shape = vec![view.n, view.d];
     if let Some(image) = view.image {

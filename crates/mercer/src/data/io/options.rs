@@ -42,7 +42,8 @@ pub struct ReadOptions {
     pub array: Option<String>,
     /// The letters of sequences, in order; else DNA, RNA, protein or whatever occurs.
     pub alphabet: Option<String>,
-    /// Bytes that the data may take in memory; by itself three quarters of what is free.
+    /// Bytes that the data may take in memory; by itself 16 times the file's own, packed as it is, and beyond that what
+    /// [`memory_limit`](crate::par::memory_limit) allows.
     pub max_bytes: Option<u64>,
 }
 
@@ -85,9 +86,10 @@ impl FromStr for Storage {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum LabelColumn {
-    /// The column whose name is label, class, target or y; else, without a header, the first if it alone holds no
-    /// numbers; else the last. None in a table of one column, in one whose header is `x1, x2, ...`, and in NPY and IDX
-    /// files.
+    /// The column whose name is a target's: label, class, target, species, outcome and the like, or y unless x or z are
+    /// columns too; else the only one that holds no numbers, if it is the last, or the first of a table without a header;
+    /// else the last, which is a guess ([`TargetFrom::guessed`](crate::data::TargetFrom::guessed)). None in a table of one
+    /// column, in one whose header is `x1, x2, ...`, and in NPY and IDX files.
     #[default]
     Auto,
     /// None: all columns are features.

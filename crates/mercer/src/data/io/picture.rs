@@ -130,23 +130,23 @@ fn pnm(bytes: &[u8], name: &str, budget: Budget) -> Result<Picture> {
     let count = count as usize;
     let scale = 255.0 / white as f32;
     let too_few = || fault(name, Some("the end of the file"), format!("{count} values of at most {white}"));
-    let values: Vec<usize> = if matches!(bytes[1], b'2' | b'3') {
+    let values: Vec<u16> = if matches!(bytes[1], b'2' | b'3') {
         let next = |_| std::str::from_utf8(word(bytes, &mut at)).ok().and_then(|w| w.parse().ok());
         (0..count).map(next).collect::<Option<_>>().ok_or_else(too_few)?
     } else {
         // One blank ends the header.
         let data = bytes.get(at + 1..).unwrap_or_default();
         if white < 256 {
-            data.get(..count).ok_or_else(too_few)?.iter().map(|&v| usize::from(v)).collect()
+            data.get(..count).ok_or_else(too_few)?.iter().map(|&v| u16::from(v)).collect()
         } else {
             let pairs = data.as_chunks::<2>().0.get(..count).ok_or_else(too_few)?;
-            pairs.iter().map(|&pair| usize::from(u16::from_be_bytes(pair))).collect()
+            pairs.iter().map(|&pair| u16::from_be_bytes(pair)).collect()
         }
     };
-    if values.iter().any(|&v| v > white) {
+    if values.iter().any(|&v| usize::from(v) > white) {
         return Err(too_few());
     }
-    Ok(Picture { pixels: values.into_iter().map(|v| v as f32 * scale).collect(), shape })
+    Ok(Picture { pixels: values.into_iter().map(|v| f32::from(v) * scale).collect(), shape })
 }
 
 /// The next word of a header; `#` begins a remark that ends with its line.
@@ -214,7 +214,6 @@ pub fn is_picture(path: &Path) -> bool {
 /// All pictures of a folder, one a row; their names are the rows' names, behind those of the folders they are in.
 pub(super) fn read_folder(folder: &Path, options: &ReadOptions) -> Result<Dataset> {
     let (files, folders) = listed(folder)?;
-    let budget = Budget::new(options.max_bytes);
     let name = folder.display().to_string();
     let mut all = Vec::new();
     for file in &files {
@@ -230,6 +229,8 @@ pub(super) fn read_folder(folder: &Path, options: &ReadOptions) -> Result<Datase
         let expected = "pictures that end in .png, .pgm or .ppm, or folders of them";
         return Err(fault(&name, Some("a folder without pictures"), expected));
     }
+    let len = |(file, _): &(PathBuf, _)| std::fs::metadata(file).map_or(0, |about| about.len());
+    let budget = Budget::new(options.max_bytes).with_source(Some(all.iter().map(len).sum()));
     let (mut pixels, mut first): (Vec<f32>, Option<(ImageShape, &Path)>) = (Vec::new(), None);
     for (file, _) in &all {
         let Picture { pixels: own, shape } = read_one(file, budget)?;

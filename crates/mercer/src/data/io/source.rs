@@ -115,6 +115,7 @@ impl<'a> Input<'a> {
         origin: Origin<'a>,
         budget: Budget,
     ) -> Result<Input<'a>> {
+        let budget = budget.with_source(len);
         let refused = |e: io::Error| Error::io(&name, e);
         let mut head = first_bytes(&mut raw).map_err(refused)?;
         let compression = Compression::of_bytes(&head);
@@ -184,6 +185,48 @@ fn decoder<'a>(compression: Compression, packed: Box<dyn BufRead + 'a>) -> io::R
         // Its own default refuses windows above 128 MiB.
         Compression::Zst => Box::new(zstd::stream::read::Decoder::with_buffer(packed)?),
     })
+}
+
+/// All bytes of a stream that may have no end, such as a pipe or a device; `name` stands for it in messages.
+///
+/// The beginning is looked at first: what no reader knows is refused before the rest is waited for. What follows is kept
+/// up to a quarter of the limit: `max_bytes`, or the process's [`memory_limit`](crate::par::memory_limit).
+pub fn read_stream(name: &str, stream: impl Read, max_bytes: Option<u64>) -> Result<Vec<u8>> {
+    let mut stream = stream;
+    let bytes = first_bytes(&mut stream).map_err(|e| Error::io(name, e))?;
+    if bytes.len() as u64 == HEAD && Compression::of_bytes(&bytes).is_none() {
+        super::sniff::format_of(&Input::bytes(name, &bytes, Budget::new(max_bytes))?)?;
+    }
+    rest_of(name, bytes, stream, Budget::new(max_bytes).bytes() / SHARE)
+}
+
+/// All bytes of a file that is read as a whole, such as a model. Where its length is not known, because it is a pipe or
+/// a device, at most a quarter of `limit` bytes.
+pub(crate) fn read_whole(path: &Path, limit: u64) -> Result<Vec<u8>> {
+    let refused = |e: io::Error| Error::io(path, e);
+    let mut file = File::open(path).map_err(refused)?;
+    let about = file.metadata().map_err(refused)?;
+    let mut bytes = Vec::new();
+    if about.is_file() {
+        // A file may be larger than memory; asking first gives a message where growing would abort.
+        crate::par::room(&path.display().to_string(), about.len().into(), 0)?;
+        file.read_to_end(&mut bytes).map_err(refused)?;
+        return Ok(bytes);
+    }
+    rest_of(&path.display().to_string(), bytes, file, limit / SHARE)
+}
+
+/// A stream may take this part of the limit: it grows by doubling, and what is read from it comes on top.
+const SHARE: u64 = 4;
+
+fn rest_of(name: &str, mut bytes: Vec<u8>, stream: impl Read, limit: u64) -> Result<Vec<u8>> {
+    let left = limit.saturating_sub(bytes.len() as u64);
+    stream.take(left.saturating_add(1)).read_to_end(&mut bytes).map_err(|e| Error::io(name, e))?;
+    if bytes.len() as u64 > limit {
+        let what = format!("{name}: a stream without an end so far");
+        return Err(Error::Memory { what, needed: bytes.len() as u64, allowed: limit });
+    }
+    Ok(bytes)
 }
 
 /// What a failed read means: damaged data if they were packed, else the system's word.

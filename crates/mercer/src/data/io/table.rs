@@ -7,16 +7,14 @@
 
 use std::io::Write;
 
+use super::ReadOptions;
+use super::label_column::label_column;
 use super::labels::Collector;
 use super::records::{Record, Records, delimiter_of};
 use super::source::Input;
 use super::text::{line_fault, name_of, number, shown};
-use super::{LabelColumn, ReadOptions};
-use crate::data::{Data, Dataset, Points, Targets};
+use crate::data::{Data, Dataset, Points, TargetFrom, Targets};
 use crate::error::{Error, Fault, Result};
-
-/// Header names that mark the label column, best first.
-const LABEL_NAMES: [&str; 4] = ["label", "class", "target", "y"];
 
 /// How missing values are written.
 const MISSING: [&str; 8] = ["", "?", "na", "n/a", "nan", "null", "none", "-"];
@@ -36,16 +34,16 @@ pub(super) fn read(input: &mut Input<'_>, options: &ReadOptions) -> Result<Datas
     }
     let has_second = records.next(&mut second)?;
     let header = options.header.unwrap_or_else(|| is_header(&first, has_second.then_some(&second)));
-    let names = if header { Some(names_of(&records.lines.input.name, &first)?) } else { None };
+    let names = if header { Some(names_of(records.lines.input, &first)?) } else { None };
     let mut pending = if header || !has_second { None } else { Some(second.clone()) };
     let mut record = if header { second } else { first.clone() };
     if header && !has_second {
         return Err(records.lines.input.fault(Some("a header and no rows"), "at least one row"));
     }
-    let (label, note) = label_column(&records.lines.input.name, &record, names.as_deref(), &options.label)?;
+    let from = label_column(&records.lines.input.name, &record, names.as_deref(), &options.label)?;
     let mut rows = Rows {
         width: first.len(),
-        label,
+        label: from.as_ref().map(|from| from.column - 1),
         names,
         labels: Collector::new(options.targets),
         values: Vec::new(),
@@ -61,7 +59,8 @@ pub(super) fn read(input: &mut Input<'_>, options: &ReadOptions) -> Result<Datas
         }
     }
     let mut data = rows.finish()?;
-    data.notes.extend(note);
+    data.notes.extend(from.as_ref().and_then(|from| note(from, first.len())));
+    data.target_from = from;
     Ok(data)
 }
 
@@ -157,85 +156,47 @@ fn is_header(first: &Record, second: Option<&Record>) -> bool {
     first.fields().zip(second.fields()).any(|(a, b)| text(a) && number(b).is_some())
 }
 
-fn names_of(source: &str, header: &Record) -> Result<Vec<String>> {
-    header
+/// What to say about the label column where nobody named it and its own name does not tell.
+fn note(from: &TargetFrom, width: usize) -> Option<String> {
+    let why = from.why.as_ref()?;
+    if from.column == width && !why.contains("name") {
+        return Some("the last column is the label".into());
+    }
+    (from.column == 1 && !why.contains("name"))
+        .then(|| "the first column is the label: the only one that holds no numbers".into())
+}
+
+/// The columns' names, all different: columns are matched by name, and two of one name cannot be told apart.
+fn names_of(input: &Input<'_>, header: &Record) -> Result<Vec<String>> {
+    let source = &input.name;
+    // A name of one letter takes two strings' worth of memory.
+    input.budget.check(source, Some(header.line), header.len(), 64)?;
+    let names = header
         .fields()
         .map(|f| {
             let wrong = || line_fault(source, header.line, Some(shown(f)), "column names in UTF-8");
             name_of(f).map(str::to_owned).ok_or_else(wrong)
         })
-        .collect()
+        .collect::<Result<Vec<String>>>()?;
+    let Some((first, second)) = same_name(&names) else { return Ok(names) };
+    let got = match names[first].as_str() {
+        "" => format!("no name for columns {} and {}", first + 1, second + 1),
+        name => format!(
+            "column name {} twice, in columns {} and {}",
+            shown(name.as_bytes()),
+            first + 1,
+            second + 1
+        ),
+    };
+    Err(line_fault(source, header.line, Some(got), "a different name for each column"))
 }
 
-/// Which column is the label, and a note where that was not asked for.
-fn label_column(
-    source: &str,
-    row: &Record,
-    names: Option<&[String]>,
-    wish: &LabelColumn,
-) -> Result<(Option<usize>, Option<String>)> {
-    let width = row.len();
-    match wish {
-        LabelColumn::None => Ok((None, None)),
-        LabelColumn::Number(number) => {
-            let at = super::column_number(source, *number, width)?;
-            if width == 1 {
-                return Err(Error::shape("columns beside the label", 0, "at least 1"));
-            }
-            Ok((Some(at), None))
-        }
-        LabelColumn::Name(name) => {
-            let Some(names) = names else {
-                let allowed = format!("a number from 1 to {width}: {source} has no header");
-                return Err(Error::param("label column", name, allowed));
-            };
-            let at = names.iter().position(|n| n == name);
-            let at = at.or_else(|| names.iter().position(|n| n.eq_ignore_ascii_case(name)));
-            match at {
-                Some(_) if width == 1 => Err(Error::shape("columns beside the label", 0, "at least 1")),
-                Some(at) => Ok((Some(at), None)),
-                None => {
-                    let allowed = format!("one of the columns of {source}: {}", listed(names));
-                    Err(Error::param("label column", name, allowed))
-                }
-            }
-        }
-        LabelColumn::Auto => Ok(guessed_label(row, names)),
-    }
-}
-
-fn guessed_label(row: &Record, names: Option<&[String]>) -> (Option<usize>, Option<String>) {
-    let width = row.len();
-    if width == 1 {
-        return (None, None);
-    }
-    if let Some(names) = names {
-        let by_name =
-            LABEL_NAMES.iter().find_map(|label| names.iter().position(|n| n.eq_ignore_ascii_case(label)));
-        if by_name.is_some() {
-            return (by_name, None);
-        }
-        // How this library writes a table without targets.
-        if names.iter().enumerate().all(|(j, n)| *n == format!("x{}", j + 1)) {
-            return (None, None);
-        }
-    }
-    // With a header, a first column of text may well be a row's name.
-    let is_text = |at: usize| number(row.field(at)).is_none();
-    if names.is_none() && is_text(0) && !(1..width).any(is_text) {
-        return (Some(0), Some("the first column is the label: the only one that holds no numbers".into()));
-    }
-    (Some(width - 1), Some("the last column is the label".into()))
-}
-
-/// Names for a message, the first of them.
-fn listed(names: &[String]) -> String {
-    const MOST: usize = 20;
-    let mut list: Vec<String> = names.iter().take(MOST).map(|n| shown(n.as_bytes())).collect();
-    if names.len() > MOST {
-        list.push(format!("and {} more", names.len() - MOST));
-    }
-    list.join(", ")
+/// The first two columns of one name.
+fn same_name(names: &[String]) -> Option<(usize, usize)> {
+    let mut order: Vec<usize> = (0..names.len()).collect();
+    order.sort_unstable_by(|&a, &b| names[a].cmp(&names[b]).then(a.cmp(&b)));
+    let twins = order.windows(2).filter(|w| names[w[0]] == names[w[1]]);
+    twins.map(|w| (w[0], w[1])).min_by_key(|&(_, second)| second)
 }
 
 pub(super) fn write_csv(out: &mut dyn Write, data: &Dataset, source: &str) -> Result<()> {
@@ -252,6 +213,8 @@ fn write(out: &mut dyn Write, data: &Dataset, source: &str, delimiter: u8) -> Re
     if matches!(view.data, Data::Sequences { .. } | Data::RowNumbers(_)) {
         return Err(Error::shape("points to write as a table", view.kind(), "rows of numbers"));
     }
+    // A row as numbers and as text, and all names.
+    crate::par::room_for_table("a table of all columns", 8, view.d, view.bytes())?;
     let refused = |e| Error::io(source, e);
     let mut line = Vec::new();
     for j in 0..view.d {

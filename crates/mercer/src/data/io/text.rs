@@ -21,7 +21,8 @@ impl<'i, 'a> Lines<'i, 'a> {
     /// Fills the buffer with the next line, without its end; false at the end of the source.
     pub(super) fn advance(&mut self) -> Result<bool> {
         self.buffer.clear();
-        let mut limited = (&mut self.input.reader).take(LONGEST_LINE);
+        let longest = LONGEST_LINE.min(self.input.budget.bytes().max(1));
+        let mut limited = (&mut self.input.reader).take(longest);
         let count = match limited.read_until(b'\n', &mut self.buffer) {
             Ok(count) => count,
             Err(e) => return Err(self.input.failed(e)),
@@ -35,7 +36,9 @@ impl<'i, 'a> Lines<'i, 'a> {
             if self.buffer.last() == Some(&b'\r') {
                 self.buffer.pop();
             }
-        } else if count as u64 == LONGEST_LINE {
+        } else if count as u64 == longest && longest < LONGEST_LINE {
+            self.input.budget.check(&self.input.name, Some(self.number), count + 1, 1)?;
+        } else if count as u64 == longest {
             return Err(self.fault(None, format!("a line of less than {LONGEST_LINE} bytes")));
         }
         Ok(true)

@@ -3,6 +3,7 @@
 use crate::data::map::{OnSparse, RowMap, each_row};
 use crate::data::points::View;
 use crate::error::{Error, Fault, Result};
+use crate::par::room_for_table;
 
 /// `(x - shift) / width * gain + base`, each with one value a group; column j belongs to group `j mod groups`, so that
 /// d groups are the columns and c groups the channels of an image.
@@ -183,6 +184,8 @@ impl Stats {
             return Err(Error::shape("rows to fit a stage on", 0, "at least 1"));
         }
         check_finite(view)?;
+        // Range, mean, deviation and a count for each column, and the same again in the stage.
+        room_for_table("the ranges of all columns", 10, groups, view.bytes())?;
         let values = view.n * (view.d / groups);
         let mut min = vec![f64::INFINITY; groups];
         let mut max = vec![f64::NEG_INFINITY; groups];

@@ -10,9 +10,11 @@
 use mercer_num::Real;
 
 use super::Compare;
+use crate::data::View;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::kernel::table::{Entry, Param, Range, Takes};
+use crate::par::room;
 
 /// Words are numbers below this; longer ones are compared as they are.
 const CODES: u128 = 1 << 63;
@@ -67,12 +69,31 @@ pub(super) fn check(k: u32, m: u32, letters: u32) -> Result<()> {
     if m >= k {
         return Err(Error::param("mismatch m", m, format!("below k = {k}")));
     }
-    let neighbours: f64 = (0..=m).map(|i| choose(k, i) * f64::from(letters - 1).powi(i as i32)).sum();
-    if neighbours > NEIGHBOURS || u128::from(letters).checked_pow(k).is_none_or(|codes| codes > CODES) {
+    if neighbours(k, m, letters) > NEIGHBOURS
+        || u128::from(letters).checked_pow(k).is_none_or(|codes| codes > CODES)
+    {
         let allowed = "small enough that a word has at most a million neighbours and is a number of 63 bits";
         return Err(Error::param("mismatch k, m and letters", format!("{k}, {m} and {letters}"), allowed));
     }
     Ok(())
+}
+
+/// Words within m letters of a word, itself included.
+fn neighbours(k: u32, m: u32, letters: u32) -> f64 {
+    (0..=m).map(|i| choose(k, i) * f64::from(letters - 1).powi(i as i32)).sum()
+}
+
+/// That the words of a block of sequences and all their neighbours fit in memory.
+pub(super) fn check_room(k: u32, m: u32, letters: u32, points: View<'_>) -> Result<()> {
+    /// Sequences whose words are listed at once.
+    const LISTED: usize = 64;
+    let words = (points.d as f64 - f64::from(k) + 1.0).max(0.0);
+    // Each once in a list, with its count.
+    let all = words * neighbours(k, m, letters);
+    let different = all.min(f64::from(letters).powi(k as i32));
+    let bytes = 16.0 * different * points.n.min(LISTED) as f64 + 8.0 * all;
+    let what = format!("the words within {m} letters of those of {} sequences", points.n.min(LISTED));
+    room(&what, bytes as u128, points.bytes() as u128)
 }
 
 fn choose(n: u32, k: u32) -> f64 {

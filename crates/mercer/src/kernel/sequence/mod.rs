@@ -113,6 +113,7 @@ pub(super) fn check_points(kernel: &Kernel, points: View<'_>) -> Result<()> {
             let allowed = format!("at least {}, the letters of the alphabet", alphabet.len());
             Err(Error::param("mismatch letters", letters, allowed))
         }
+        Kernel::Mismatch { k, m, letters } => kmers::check_room(k, m, letters, points),
         _ => Ok(()),
     }
 }

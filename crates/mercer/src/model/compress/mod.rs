@@ -208,7 +208,8 @@ impl Model {
     ) -> Result<T> {
         if self.body.entry().is_empty() {
             return Err(Error::Unsupported(
-                "the model has no centres: its outputs are constants, and there is nothing to compress".into(),
+                "the model has no centres: its outputs are constants, and there is nothing to compress"
+                    .into(),
             ));
         }
         if params.retrain && data.is_none_or(|d| matches!(d.targets, Targets::None)) {

@@ -16,6 +16,7 @@ use crate::error::{Error, Result};
 use crate::expansion::Expansion;
 use crate::gram::{self, Rows};
 use crate::kernel::Kernel;
+use crate::model::common::finite_rows;
 use crate::model::svc::Probabilities;
 use crate::model::{Learner, Sample, Task};
 use crate::par::{Par, half_of_ram};
@@ -165,11 +166,10 @@ impl FunctionModel {
         let mut own = vec![0.0; points.n];
         self.expansion.kernel().diag(points, &mut own);
         let values = self.decision(points, par)?;
-        let far = values
-            .chunks(k)
-            .zip(own)
-            .flat_map(|(line, own)| line.iter().map(move |f| (own - 2.0 * f).max(0.0)));
-        Ok(far.collect())
+        let far = values.chunks(k).zip(own).flat_map(|(line, own)| line.iter().map(move |f| own - 2.0 * f));
+        let mut far = finite_rows(far.collect(), k)?;
+        far.iter_mut().for_each(|v| *v = v.max(0.0));
+        Ok(far)
     }
 
     /// Probabilities of the classes, from the normal distributions on both sides of each output. Fails where there are none.

@@ -6,7 +6,7 @@ use crate::data::{Data, View};
 use crate::error::Result;
 use crate::expansion::Expansion;
 use crate::gram;
-use crate::model::common::{outputs, picked};
+use crate::model::common::{finite_rows, not_finite, outputs, picked};
 use crate::num::{Mat, product};
 use crate::par::Par;
 
@@ -89,7 +89,7 @@ impl Readout {
                 let mut out = vec![0.0; points.n * votes.values];
                 let (a, b) = (Mat::new(&signs, points.n, t), Mat::new(&votes.weight, t, votes.values));
                 product::nn(&mut out, a, b, par.threads());
-                Ok(out)
+                finite_rows(out, votes.values)
             }
             Readout::Nearest(nearest) => {
                 let m = f.len();
@@ -100,6 +100,9 @@ impl Readout {
                         Data::RowNumbers(centres) => picked(some, centres)?,
                         _ => gram::cross::<f64>(f.kernel(), some, f.centres().view(), par)?.to_vec(),
                     };
+                    if let Some(at) = values.iter().position(|v| !v.is_finite()) {
+                        return Err(not_finite(values[at], start + at / m.max(1)));
+                    }
                     values.chunks(m.max(1)).for_each(|line| out.extend(nearest.read(line)));
                 }
                 Ok(out)

@@ -73,14 +73,38 @@ pub struct Denoiser {
 
 /// The standard deviation of noise that is the same in all directions: the directions in which the points vary least
 /// vary by the noise alone. The median variance of the lesser half of the linear principal components.
+///
+/// Columns that never change are no directions. Of n rows in more than n dimensions only n - 1 directions can be seen, and
+/// the noise of all is seen in these. Zero, where the rows vary in fewer directions than they could: they have no noise of
+/// this kind, or copies of columns hide it.
 pub fn noise_level(points: &Points, par: Par, watch: &mut Watch<'_>) -> Result<f64> {
     let params = KpcaParams { kernel: Some(Kernel::Linear), ..KpcaParams::default() };
     let fitted = params.fit(Sample::new(points, &Targets::None), par, watch)?;
     let mut variance: Vec<f64> = fitted.values.iter().map(|v| v.max(0.0) / points.len() as f64).collect();
+    let moving = moving_columns(points)?;
+    let seen = moving.min(points.len().saturating_sub(1));
+    if seen == 0 {
+        return Ok(0.0);
+    }
     // Components that are zero are not listed.
-    variance.resize(points.dim().max(variance.len()), 0.0);
+    variance.resize(seen.max(variance.len()), 0.0);
     variance.sort_unstable_by(f64::total_cmp);
-    Ok(variance[variance.len() / 4].sqrt())
+    let share = if seen < moving { points.len() as f64 / moving as f64 } else { 1.0 };
+    let level2 = variance[variance.len() / 4] * share;
+    // What rounding leaves of a direction that is none.
+    let most = variance.last().copied().unwrap_or(0.0);
+    Ok(if level2 > 1e-12 * most { level2.sqrt() } else { 0.0 })
+}
+
+/// How many columns have more than one value.
+fn moving_columns(points: &Points) -> Result<usize> {
+    let values = points.view().to_f64()?;
+    let Some(first) = values.chunks(points.dim()).next() else { return Ok(0) };
+    let mut moving = vec![false; points.dim()];
+    for row in values.chunks(points.dim()) {
+        moving.iter_mut().zip(row.iter().zip(first)).for_each(|(moves, (v, f))| *moves |= v != f);
+    }
+    Ok(moving.into_iter().filter(|moves| *moves).count())
 }
 
 impl DenoiseParams {
@@ -108,6 +132,13 @@ impl DenoiseParams {
             Some(noise) => noise,
             None => noise_level(noisy.unwrap_or(&learning), par, watch)?,
         };
+        if noise == 0.0 {
+            return Err(Error::Unsupported(
+                "no noise was found: the rows vary in fewer directions than they have columns; noise = LEVEL, its \
+                 standard deviation, says how much there is"
+                    .into(),
+            ));
+        }
         let kernels = if let Some(kernel) = &self.kernel {
             vec![kernel.clone()]
         } else {
@@ -149,6 +180,14 @@ impl DenoiseParams {
                 let (components, noise, before) = (top.components, Some(noise), Some(before));
                 best = Some(Denoiser { model, components, noise, tried, before });
             }
+        }
+        // With as many components as were asked for, the caller knows; else the best of all tried must be of use.
+        if self.components.is_none() && least > before {
+            return Err(Error::Unsupported(format!(
+                "denoising would do harm: on rows set aside the mean squared error rises from {before:.4} to {least:.4}; \
+                 {} rows are too few, or have too little in common, to tell them from their noise",
+                points.len()
+            )));
         }
         best.ok_or_else(|| Error::shape("components", 0, "at least 1"))
     }
@@ -272,6 +311,61 @@ mod tests {
                 && Denoiser::new(told.model.clone(), all + 1).is_err()
         );
         assert_eq!(Denoiser::new(told.model, all).expect("all of them").before, None);
+    }
+
+    #[test]
+    fn rows_in_single_precision_are_denoised_as_in_double() {
+        let (points, _) = arc(150, 0.2, 5);
+        let values = points.view().to_f64().expect("numbers").iter().map(|v| *v as f32).collect();
+        let single = Points::dense_f32(values, 10).expect("whole rows");
+        let params = DenoiseParams::default();
+        let run = |points: &Points| {
+            let denoiser = params.fit(points, None, Par::one(), &mut silent()).expect("a fit");
+            let clean =
+                denoiser.denoise(points.view(), &params.back, Par::one(), &mut silent()).expect("points");
+            (denoiser.components, clean.view().to_f64().expect("numbers"))
+        };
+        let ((used, clean), (wanted_used, wanted)) = (run(&single), run(&points));
+        assert_eq!(used, wanted_used);
+        mercer_testkit::assert::all_close(&clean, &wanted, 1e-3);
+    }
+
+    #[test]
+    fn columns_that_never_change_and_few_rows_do_not_hide_noise() {
+        let (points, _) = arc(400, 0.2, 7);
+        let still: Vec<f64> = points
+            .view()
+            .to_f64()
+            .expect("numbers")
+            .chunks(10)
+            .flat_map(|row| row.iter().copied().chain(std::iter::repeat_n(3.0, 30)))
+            .collect();
+        let still = Points::dense(still, 40).expect("whole rows");
+        let found = noise_level(&still, Par::one(), &mut silent()).expect("numbers");
+        assert!((0.17..0.23).contains(&found), "{found}");
+        // Fewer rows than columns: what is seen of the noise is in fewer directions.
+        let few = Points::dense(toy::normals(30, 120, 1), 120).expect("whole rows");
+        let found = noise_level(&few, Par::one(), &mut silent()).expect("numbers");
+        assert!((0.7..1.1).contains(&found), "{found}");
+    }
+
+    #[test]
+    fn what_cannot_be_denoised_is_refused() {
+        let refused = |points: &Points| {
+            let fitted = DenoiseParams::default().fit(points, None, Par::one(), &mut silent());
+            fitted.expect_err("nonsense").to_string()
+        };
+        // Every column three times: no direction is free of signal.
+        let (points, _) = arc(60, 0.2, 9);
+        let copies: Vec<f64> =
+            points.view().to_f64().expect("numbers").iter().flat_map(|v| [*v; 3]).collect();
+        let message = refused(&Points::dense(copies, 30).expect("whole rows"));
+        assert!(message.starts_with("no noise was found"), "{message}");
+        // Rows that have nothing in common, more columns than rows.
+        let strange = Points::dense(toy::uniforms(42, 200, 0.0, 100.0, 3), 200).expect("whole rows");
+        let told = DenoiseParams { noise: Some(0.5), ..DenoiseParams::default() };
+        let message = told.fit(&strange, None, Par::one(), &mut silent()).expect_err("harm").to_string();
+        assert!(message.starts_with("denoising would do harm"), "{message}");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::KpcaParams;
 use crate::data::{Data, Points, View};
 use crate::error::{Error, Result};
 use crate::expansion::{Expansion, Precision};
-use crate::model::common::outputs;
+use crate::model::common::{finite_rows, outputs};
 use crate::num::{Mat, product};
 use crate::par::Par;
 use crate::reduce::preimage::{PreimageParams, Preimages, Target, preimages};
@@ -86,7 +86,7 @@ impl KpcaModel {
     pub fn transform_in(&self, points: View<'_>, precision: Precision, par: Par) -> Result<Vec<f64>> {
         let mut out = match self.expansion.centres().view().data {
             Data::RowNumbers(_) => outputs(&self.expansion, points, par)?,
-            _ => self.expansion.evaluate_in(points, precision, par)?,
+            _ => finite_rows(self.expansion.evaluate_in(points, precision, par)?, self.components())?,
         };
         if self.params.whiten {
             let scale = self.scale();

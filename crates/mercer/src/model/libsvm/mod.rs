@@ -17,7 +17,7 @@ mod write;
 use std::path::Path;
 
 use crate::data::Stages;
-use crate::data::io::write_atomic;
+use crate::data::io::{read_whole, write_atomic};
 use crate::error::{Error, Result};
 use crate::expansion::Expansion;
 use crate::kernel::Kernel;
@@ -25,6 +25,7 @@ use crate::model::model::READ_FROM;
 use crate::model::{
     Body, Loss, Model, Names, OneClassModel, OneClassParams, Readout, Role, SphereModel, SvrModel, SvrParams,
 };
+use crate::par::memory_limit;
 use crate::watch::Info;
 pub(super) use classes::by_class;
 use text::{Machine, Text};
@@ -33,7 +34,7 @@ impl Model {
     /// Reads a LIBSVM model file.
     pub fn load_libsvm(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+        let bytes = read_whole(path, memory_limit())?;
         Self::from_libsvm(&path.display().to_string(), &bytes)
     }
 

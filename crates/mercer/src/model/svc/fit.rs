@@ -244,7 +244,9 @@ impl<'a> Plan<'a> {
             large => format!("pairs of classes, {large} of {} with rows on demand", self.machines.len()),
         };
         if sparse > 0 {
-            note += &format!("; {sparse} large classes are likely to have few support vectors, so none was computed whole");
+            note += &format!(
+                "; {sparse} large classes are likely to have few support vectors, so none was computed whole"
+            );
         }
         Ok((fitted, note))
     }

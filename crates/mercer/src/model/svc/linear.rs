@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::expansion::Expansion;
 use crate::kernel::Kernel;
 use crate::num::{Mat, product};
-use crate::par::Par;
+use crate::par::{Par, room_for_table};
 
 /// The same outputs with one centre each, where the kernel is linear and that is fewer.
 pub(in crate::model) fn collapsed(expansion: Expansion, par: Par) -> Result<Expansion> {
@@ -15,6 +15,10 @@ pub(in crate::model) fn collapsed(expansion: Expansion, par: Par) -> Result<Expa
     }
     let view = expansion.centres().view();
     let sparse = matches!(view.data, Data::Csr { .. });
+    // Sparse rows may declare far more columns than weights fit in memory: the machine is then left as it is.
+    if room_for_table("weights of all columns", 2 * k, d, view.bytes()).is_err() {
+        return Ok(expansion);
+    }
     let mut weights = vec![0.0; k * d];
     if let Data::Csr { start, column, value } = view.data {
         for j in 0..m {

@@ -213,9 +213,8 @@ fn train_linear(
     if found.info.stop == Stop::Limit && params.max_iter.is_none() {
         return Ok(None);
     }
-    let outputs = |found: &LinearSolution| -> Vec<f64> {
-        (0..n).map(|i| x.dot(i, &found.w) + found.b).collect()
-    };
+    let outputs =
+        |found: &LinearSolution| -> Vec<f64> { (0..n).map(|i| x.dot(i, &found.w) + found.b).collect() };
     let mut output = outputs(&found);
     // The tolerance is relative to small outputs, as in `solve`: so much finer that it stays below what tells classes apart.
     let finer = solver.tol / 2.0 * solve::share_of_tolerance(&output);

@@ -9,7 +9,7 @@ use super::reject::{Reject, Wanted};
 use crate::data::{Data, Labels, View};
 use crate::error::{Error, Result};
 use crate::expansion::{Expansion, Precision};
-use crate::model::common::outputs;
+use crate::model::common::{finite_rows, outputs};
 use crate::par::Par;
 use crate::watch::Info;
 
@@ -76,7 +76,7 @@ impl SvcModel {
     pub fn decision_in(&self, points: View<'_>, precision: Precision, par: Par) -> Result<Vec<f64>> {
         match self.expansion.centres().view().data {
             Data::RowNumbers(_) => outputs(&self.expansion, points, par),
-            _ => self.expansion.evaluate_in(points, precision, par),
+            _ => finite_rows(self.expansion.evaluate_in(points, precision, par)?, self.expansion.outputs()),
         }
     }
 

@@ -17,6 +17,14 @@ pub struct Sides {
     pub negative: Option<u32>,
 }
 
+/// How many machines there are for so many classes.
+pub(super) fn count(classes: usize, multi: Multi) -> usize {
+    match multi {
+        Multi::OneVsRest if classes > 2 => classes,
+        _ => classes.saturating_mul(classes.saturating_sub(1)) / 2,
+    }
+}
+
 /// The machines for so many classes. In a pair, the class named second is the positive one.
 pub(super) fn machines(classes: usize, multi: Multi) -> Vec<Sides> {
     let k = classes as u32;
@@ -88,6 +96,12 @@ mod tests {
     fn two_classes_have_one_machine_and_more_have_theirs() {
         assert_eq!(machines(2, Multi::OneVsRest), [Sides { positive: 1, negative: Some(0) }]);
         assert_eq!(machines(4, Multi::OneVsRest).len(), 4);
+        for (k, multi) in
+            [(2, Multi::OneVsRest), (5, Multi::OneVsRest), (2, Multi::OneVsOne), (7, Multi::OneVsOne)]
+        {
+            assert_eq!(machines(k, multi).len(), count(k, multi));
+        }
+        assert!(count(usize::MAX, Multi::OneVsOne) > 1 << 60);
         let pairs = machines(4, Multi::OneVsOne);
         assert_eq!(pairs.len(), 6);
         assert!(pairs.iter().all(|s| s.negative.is_some_and(|n| n < s.positive)));

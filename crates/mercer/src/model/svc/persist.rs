@@ -59,7 +59,12 @@ impl Persist for SvcModel {
         let machines = list.iter().map(|m| machine(m, &mut rows)).collect::<Read<Vec<Machine>>>()?;
         let sides: Vec<Sides> = machines.iter().map(|m| m.sides).collect();
         let known = [Multi::OneVsOne, Multi::OneVsRest];
-        if !known.iter().any(|&multi| multiclass::machines(classes.len(), multi) == sides) {
+        // Counted before they are listed: a hundred thousand names claim five thousand million pairs.
+        let fits = |&multi: &Multi| {
+            multiclass::count(classes.len(), multi) == sides.len()
+                && multiclass::machines(classes.len(), multi) == sides
+        };
+        if !known.iter().any(fits) {
             return Err(format!("{} machines that do not tell {} classes apart", sides.len(), classes.len()));
         }
         if expansion.outputs() != machines.len() {

@@ -43,8 +43,7 @@ fn support(plan: &Plan<'_>, members: &[Vec<usize>], size: usize) -> Option<Vec<f
     let of_row: Vec<u32> = index.iter().map(|&i| plan.labels.of_row[i]).collect();
     let weights: Vec<f64> = index.iter().map(|&i| plan.sample.weight(i)).collect();
     let points = plan.sample.points.gather(&index);
-    let targets =
-        Targets::Classes(Labels { names: plan.labels.names.clone(), of_row: of_row.clone() });
+    let targets = Targets::Classes(Labels { names: plan.labels.names.clone(), of_row: of_row.clone() });
     let params = SvcParams {
         kernel: Some(plan.kernel.clone()),
         probability: false,

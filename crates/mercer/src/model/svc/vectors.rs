@@ -2,6 +2,7 @@
 
 use crate::data::{Data, View};
 use crate::num::Real;
+use crate::par::room_for_table;
 use crate::solve::Vectors;
 
 /// Points that are rows of numbers.
@@ -9,10 +10,11 @@ use crate::solve::Vectors;
 pub(super) struct PointRows<'a>(View<'a>);
 
 impl<'a> PointRows<'a> {
-    /// These points, unless they are no rows of numbers.
+    /// These points, unless they are no rows of numbers or have more columns than weights fit in memory.
     pub(super) fn new(points: View<'a>) -> Option<Self> {
         let numbers = matches!(points.data, Data::F32(_) | Data::F64(_) | Data::Csr { .. });
-        numbers.then_some(PointRows(points))
+        let fits = room_for_table("weights of all columns", 2, points.d, points.bytes()).is_ok();
+        (numbers && fits).then_some(PointRows(points))
     }
 }
 

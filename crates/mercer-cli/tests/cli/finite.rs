@@ -1,0 +1,45 @@
+//! A row that a model has no finite output for is an error that names it, never a class.
+
+use crate::run::Folder;
+
+#[test]
+fn every_learner_names_the_row_it_has_no_output_for() {
+    let folder = Folder::new();
+    folder.mercer("data toy banana b.csv --rows 40 -q").fine();
+    let reals: String =
+        (0..30).map(|i| format!("{},{},{}\n", i % 7, i % 5, (i as f64 * 0.4).sin())).collect();
+    let folder = folder
+        .with("r.csv", format!("x1,x2,target\n{reals}"))
+        .with("wide.csv", "x1,x2\n0.5,0.5\n1e200,1e200\n")
+        .with("wide.svm", "1:0.5 2:0.5\n1:1e200 2:1e200\n");
+    let lines = [
+        "svc",
+        "nu-svc --nu 0.1",
+        "ridge",
+        "kfd",
+        "kfd-greedy --set centres=10",
+        "lp-machine",
+        "perceptron",
+        "bayes-point --set bounces=100",
+        "parzen",
+        "knn --set neighbours=3",
+        "one-class",
+        "sphere",
+    ];
+    let classes = lines.iter().map(|name| ("b.csv", *name));
+    let numbers = ["svr", "ridge"].iter().map(|name| ("r.csv", *name));
+    for (data, name) in classes.chain(numbers) {
+        let line = format!("train {data} --learner {name} --scale none -o m.mercer -q");
+        let mut args: Vec<&str> = line.split_whitespace().collect();
+        args.extend(["--kernel", "poly(degree=5)"]);
+        folder.mercer_args(&args).fine();
+        for rows in ["wide.csv", "wide.svm"] {
+            for extra in ["", " --decision", " --format json"] {
+                let run = folder.mercer(&format!("predict {rows} m.mercer{extra}"));
+                assert!(run.code == 1 && run.out.is_empty(), "{name} on {rows}{extra}: {run:?}");
+                assert!(run.err.starts_with("error: row 2: got "), "{name} on {rows}{extra}: {run:?}");
+                assert!(run.err.contains("expected a finite number"), "{name} on {rows}{extra}: {run:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Pipes and standard input: every command that reads data reads it once, whatever it then makes of it, and a person who
+//! gives up waiting for it is not made to wait.
+
+#![cfg(unix)]
+
+use std::io::Write as _;
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::run::Folder;
+
+/// A table, the same as NPY in both precisions, and models of them.
+fn folder() -> Folder {
+    let row = |i: usize| {
+        let at = (i % 2 * 5) as f64;
+        format!("{},{},{}\n", at + (i as f64 * 0.37).sin(), at + (i as f64 * 0.61).cos(), ["u", "v"][i % 2])
+    };
+    let table: String = (0..40).map(row).collect();
+    let bare: String =
+        table.lines().map(|l| format!("{}\n", l.rsplit_once(',').expect("a label").0)).collect();
+    let folder = Folder::new().with("z_t.csv", format!("a,b,kind\n{table}")).with("z_n.csv", bare);
+    folder.mercer("data convert z_n.csv z_d.npy --label none -q").fine();
+    let double = std::fs::read(folder.path("z_d.npy")).expect("written");
+    let folder = folder.with("z_s.npy", single(&double));
+    for (model, data) in
+        [("t.mercer", "z_t.csv"), ("n.mercer", "z_n.csv --label none"), ("d.mercer", "z_d.npy")]
+    {
+        folder.mercer(&format!("train {data} -o {model} -q")).fine();
+    }
+    folder.mercer("pca fit z_n.csv --label none --components 2 -o n.pca -q").fine();
+    folder
+}
+
+/// An NPY file of f64 as one of f32.
+fn single(double: &[u8]) -> Vec<u8> {
+    let start = 10 + usize::from(u16::from_le_bytes([double[8], double[9]]));
+    let mut out = double[..start].to_vec();
+    let at = out.windows(3).position(|w| w == b"<f8").expect("its type");
+    out[at + 2] = b'4';
+    for value in double[start..].as_chunks::<8>().0 {
+        out.extend((f64::from_le_bytes(*value) as f32).to_le_bytes());
+    }
+    out
+}
+
+/// Command lines with `@` for the data, and the files that can stand there.
+const LINES: &[(&str, &[&str])] = &[
+    ("data info @", &["z_t.csv", "z_n.csv", "z_d.npy", "z_s.npy"]),
+    ("data convert @ out.csv", &["z_t.csv", "z_d.npy", "z_s.npy"]),
+    ("data split @ a.csv b.csv", &["z_t.csv"]),
+    ("train @ -o o.mercer", &["z_t.csv", "z_n.csv", "z_d.npy", "z_s.npy"]),
+    ("novelty @ -o o.mercer", &["z_t.csv", "z_n.csv", "z_d.npy", "z_s.npy"]),
+    ("cluster @ -o o.mercer", &["z_t.csv", "z_n.csv", "z_d.npy", "z_s.npy"]),
+    ("tune @ -c 1 --gamma 1 --folds 2", &["z_t.csv"]),
+    ("predict @ t.mercer", &["z_t.csv", "z_n.csv", "z_d.npy", "z_s.npy"]),
+    ("predict @ n.mercer", &["z_n.csv", "z_d.npy", "z_s.npy"]),
+    ("evaluate @ t.mercer", &["z_t.csv"]),
+    ("explain t.mercer @", &["z_t.csv"]),
+    ("explain n.mercer @", &["z_n.csv", "z_d.npy", "z_s.npy"]),
+    ("bounds t.mercer @", &["z_t.csv"]),
+    ("compare t.mercer t.mercer @", &["z_t.csv"]),
+    ("pca fit @ -o o.pca --components 2 --label none", &["z_n.csv", "z_d.npy", "z_s.npy"]),
+    ("pca transform @ n.pca -o f.csv", &["z_n.csv", "z_d.npy", "z_s.npy"]),
+    ("denoise @ -o clean.csv --noise 0.5 --components 1 --kernel linear", &["z_d.npy", "z_s.npy"]),
+];
+
+/// What was printed, with the data under one name and without times.
+fn told(text: &str, name: &str) -> String {
+    let lines = text.lines().filter(|l| !l.contains("learned") && !l.contains("settings of"));
+    lines.map(|l| format!("{}\n", l.replace(name, "DATA").trim_end())).collect()
+}
+
+#[test]
+fn every_command_reads_pipes_and_standard_input_as_it_reads_files() {
+    let folder = folder();
+    let made = Command::new("mkfifo").arg(folder.path("pipe")).status().expect("mkfifo is there");
+    assert!(made.success());
+    for (line, files) in LINES {
+        for file in *files {
+            let plain = folder.mercer(&line.replace('@', file)).fine();
+            let bytes = std::fs::read(folder.path(file)).expect("it is there");
+            for (name, shown) in [("pipe", "pipe"), ("-", "standard input"), ("/dev/stdin", "/dev/stdin")] {
+                let line = line.replace('@', name);
+                let mut command = folder.command(&line.split_whitespace().collect::<Vec<_>>());
+                command.stdout(Stdio::piped()).stderr(Stdio::piped());
+                command.stdin(if name == "pipe" { Stdio::null() } else { Stdio::piped() });
+                let mut child = command.spawn().expect("starts");
+                if let Some(mut stdin) = child.stdin.take() {
+                    stdin.write_all(&bytes).expect("somebody reads");
+                } else {
+                    std::fs::write(folder.path("pipe"), &bytes).expect("somebody reads");
+                }
+                let output = child.wait_with_output().expect("ends");
+                let (out, err) =
+                    (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+                assert!(output.status.success() && err.is_empty(), "{line} with {file}: {err}");
+                let same = told(&out, shown) == told(&plain.out, file);
+                // A table's width goes with the name's length: only words are compared.
+                let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+                assert!(
+                    same || words(&told(&out, shown)) == words(&told(&plain.out, file)),
+                    "{line} with {file}\n{out}\n{}",
+                    plain.out
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn models_come_through_pipes_too() {
+    let folder = folder();
+    let made = Command::new("mkfifo").arg(folder.path("pipe")).status().expect("mkfifo is there");
+    assert!(made.success());
+    let wanted = folder.mercer("predict z_t.csv t.mercer").fine().out;
+    let child =
+        folder.command(&["predict", "z_t.csv", "pipe"]).stdout(Stdio::piped()).spawn().expect("starts");
+    let model = std::fs::read(folder.path("t.mercer")).expect("written");
+    std::fs::write(folder.path("pipe"), model).expect("somebody reads");
+    let output = child.wait_with_output().expect("ends");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), wanted);
+}
+
+#[test]
+fn a_signal_ends_a_run_that_waits_for_data() {
+    let folder = folder();
+    let lines =
+        ["train - -o o.mercer", "tune -", "predict - t.mercer", "denoise - -o c.csv", "pca fit - -o o.pca"];
+    for (signal, number) in [("-INT", 2), ("-TERM", 15)] {
+        for line in lines {
+            let mut command = folder.command(&line.split_whitespace().collect::<Vec<_>>());
+            let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().expect("starts");
+            std::thread::sleep(Duration::from_millis(300));
+            assert!(child.try_wait().expect("a child").is_none(), "{line} did not wait");
+            let sent = Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill");
+            let asked = Instant::now();
+            assert!(sent.success());
+            let status = loop {
+                match child.try_wait().expect("a child") {
+                    Some(status) => break status,
+                    None if asked.elapsed() > Duration::from_secs(10) => {
+                        child.kill().expect("a child");
+                        panic!("{line} went on waiting after {signal}");
+                    }
+                    None => std::thread::sleep(Duration::from_millis(20)),
+                }
+            };
+            // A shell says 128 + the signal for both.
+            assert!(
+                status.signal() == Some(number) || status.code() == Some(128 + number),
+                "{line} {signal}: {status:?}"
+            );
+        }
+    }
+}

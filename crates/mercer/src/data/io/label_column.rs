@@ -1,0 +1,180 @@
+//! Which column of a table is the label: the one asked for, one whose name says so, or a guess by its place.
+
+use super::LabelColumn;
+use super::records::Record;
+use super::text::{number, shown};
+use crate::data::TargetFrom;
+use crate::error::{Error, Result};
+
+/// Header names that mark the label column, best first.
+const NAMES: [&str; 14] = [
+    "label",
+    "class",
+    "target",
+    "labels",
+    "classes",
+    "targets",
+    "outcome",
+    "response",
+    "species",
+    "category",
+    "diagnosis",
+    "y_true",
+    "class_label",
+    "target_class",
+];
+
+/// The label's column, none where there is none.
+pub(super) fn label_column(
+    source: &str,
+    row: &Record,
+    names: Option<&[String]>,
+    wish: &LabelColumn,
+) -> Result<Option<TargetFrom>> {
+    let width = row.len();
+    let asked = |at: usize| {
+        if width == 1 {
+            return Err(Error::shape("columns beside the label", 0, "at least 1"));
+        }
+        Ok(Some(TargetFrom { column: at + 1, why: None, guessed: false }))
+    };
+    match wish {
+        LabelColumn::None => Ok(None),
+        LabelColumn::Number(number) => asked(super::column_number(source, *number, width)?),
+        LabelColumn::Name(name) => {
+            let Some(names) = names else {
+                let allowed = format!("a number from 1 to {width}: {source} has no header");
+                return Err(Error::param("label column", name, allowed));
+            };
+            let at = names.iter().position(|n| n == name);
+            let at = at.or_else(|| names.iter().position(|n| n.eq_ignore_ascii_case(name)));
+            at.map_or_else(
+                || {
+                    let allowed = format!("one of the columns of {source}: {}", listed(names));
+                    Err(Error::param("label column", name, allowed))
+                },
+                asked,
+            )
+        }
+        LabelColumn::Auto => Ok(guess(row, names)),
+    }
+}
+
+fn guess(row: &Record, names: Option<&[String]>) -> Option<TargetFrom> {
+    let width = row.len();
+    if width == 1 {
+        return None;
+    }
+    if let Some(names) = names {
+        if let Some(found) = by_name(names) {
+            return Some(found);
+        }
+        // How this library writes a table without targets.
+        if names.iter().enumerate().all(|(j, n)| *n == format!("x{}", j + 1)) {
+            return None;
+        }
+    }
+    let is_text = |at: usize| number(row.field(at)).is_none();
+    let text: Vec<usize> = (0..width).filter(|&at| is_text(at)).collect();
+    let only_text = |at: usize| TargetFrom {
+        column: at + 1,
+        why: Some("the only column of text".into()),
+        guessed: false,
+    };
+    match text[..] {
+        // With a header, a first column of text may well be a row's name.
+        [0] if names.is_none() => Some(only_text(0)),
+        [at] if at == width - 1 => Some(only_text(at)),
+        _ => Some(TargetFrom {
+            column: width,
+            why: Some("a guess: the last column; --label COLUMN takes another".into()),
+            guessed: true,
+        }),
+    }
+}
+
+/// The column whose name is a target's, where there is one.
+fn by_name(names: &[String]) -> Option<TargetFrom> {
+    let place = |name: &&str| names.iter().position(|n| n.trim().eq_ignore_ascii_case(name));
+    let mut found = NAMES.iter().filter_map(place);
+    let (column, guessed) = match (found.next(), found.next()) {
+        (Some(at), other) => (at, other.is_some()),
+        // Beside x, or x and z, y is a coordinate; unless the two are all there is, and y a function of x.
+        (None, _) => {
+            let at = place(&"y")?;
+            let coordinate = place(&"z").is_some() || place(&"x").is_some() && names.len() > 2;
+            if coordinate {
+                return None;
+            }
+            (at, false)
+        }
+    };
+    let why = if guessed {
+        "a guess: other columns have a target's name too; --label COLUMN takes another"
+    } else {
+        "the name of a target column"
+    };
+    Some(TargetFrom { column: column + 1, why: Some(why.into()), guessed })
+}
+
+/// Names for a message, the first of them.
+fn listed(names: &[String]) -> String {
+    const MOST: usize = 20;
+    let mut list: Vec<String> = names.iter().take(MOST).map(|n| shown(n.as_bytes())).collect();
+    if names.len() > MOST {
+        list.push(format!("and {} more", names.len() - MOST));
+    }
+    list.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::data::io::{ReadOptions, read_bytes};
+
+    /// The column taken, from 1, and whether that was a guess.
+    fn taken(table: &str) -> Option<(usize, bool)> {
+        let data = read_bytes("t.csv", table.as_bytes(), &ReadOptions::default()).expect("a table");
+        let from = data.target_from?;
+        assert_eq!(from.guessed, from.why.is_some_and(|why| why.contains("--label")), "{table}");
+        Some((from.column, from.guessed))
+    }
+
+    #[test]
+    fn names_come_before_places_and_guesses_say_so() {
+        for (table, wanted) in [
+            ("x,y,z,w,species\n1,2,3,4,0\n2,3,4,5,1\n", Some((5, false))),
+            ("x,y,z,w\n1,2,3,4\n2,3,4,5\n", Some((4, true))),
+            ("x,y,w\n1,2,3\n2,3,4\n", Some((3, true))),
+            ("y,x\n1,2\n2,3\n", Some((1, false))),
+            ("x,y\n1,2\n2,3\n", Some((2, false))),
+            ("y,x1,x2\n1,2,3\n2,3,4\n", Some((1, false))),
+            ("Target,a,b\n1,2,3\n2,3,4\n", Some((1, false))),
+            ("a,label,class\n1,2,3\n2,3,4\n", Some((2, true))),
+            ("a,b,kind\n1,2,u\n2,3,v\n", Some((3, false))),
+            ("a,b,price\n1,2,3\n2,3,4\n", Some((3, true))),
+            ("1,2,3\n2,3,4\n", Some((3, true))),
+            ("u,2,3\nv,3,4\n", Some((1, false))),
+            ("x1,x2\n1,2\n2,3\n", None),
+            ("1\n2\n", None),
+        ] {
+            assert_eq!(taken(table), wanted, "{table}");
+        }
+    }
+
+    #[test]
+    fn two_columns_of_one_name_are_refused() {
+        let wrong = |table: &str| {
+            read_bytes("t.csv", table.as_bytes(), &ReadOptions::default()).expect_err("twins").to_string()
+        };
+        assert_eq!(
+            wrong("a,b,a,c\n1,2,3,4\n"),
+            "t.csv, line 1: got column name `a` twice, in columns 1 and 3, expected a different name for each column"
+        );
+        assert_eq!(
+            wrong("a,,b,\n1,2,3,4\n"),
+            "t.csv, line 1: got no name for columns 2 and 4, expected a different name for each column"
+        );
+        let fine = read_bytes("t.csv", b"a,A,\n1,2,3\n", &ReadOptions::default()).expect("all different");
+        assert_eq!(fine.column_names.expect("names"), ["a", "A"]);
+    }
+}
