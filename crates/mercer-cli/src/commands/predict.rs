@@ -16,7 +16,6 @@ use crate::context::{self, Context};
 use crate::failure::{Done, Failure};
 use crate::files::Files;
 use crate::model;
-use crate::model;
 use crate::safe_csv::{self, SafeCsv};
 use crate::source::Reading;
 

@@ -12,7 +12,6 @@ use crate::commands::Command;
 use crate::context::Context;
 use crate::failure::{Done, Failure};
 use crate::files::Files;
-use crate::model;
 use crate::progress::Progress;
 use crate::source::{self, Reading};
 
