@@ -69,7 +69,7 @@ class Kernel:
     __rmul__ = __mul__
 
     def __pow__(self, degree):
-        return Kernel(f"({self.line})^{int(degree)}")
+        return Kernel(f"({self.line})^{_whole('degree', degree)}")
 
     def normalised(self):
         """The kernel divided by the lengths of both images: ``k(x, y) / sqrt(k(x, x) k(y, y))``."""
@@ -125,7 +125,7 @@ def RBF(gamma: float = 1.0) -> Kernel:
 
 def Poly(degree: int = 3, gamma: float = 1.0, coef0: float = 0.0) -> Kernel:
     """``(gamma x.y + coef0)^degree``."""
-    return Kernel(f"poly(degree={int(degree)}, scale={float(gamma)!r}, coef0={float(coef0)!r})")
+    return Kernel(f"poly(degree={_whole('degree', degree)}, scale={float(gamma)!r}, coef0={float(coef0)!r})")
 
 
 def Sigmoid(gamma: float = 1.0, coef0: float = 0.0) -> Kernel:
@@ -155,7 +155,7 @@ def Multiquadric(c: float = 1.0) -> Kernel:
 
 def BSpline(order: int = 3, width: float = 1.0) -> Kernel:
     """A product of B-splines, one a column."""
-    return Kernel(f"bspline(order={int(order)}, width={float(width)!r})")
+    return Kernel(f"bspline(order={_whole('order', order)}, width={float(width)!r})")
 
 
 def available() -> dict[str, str]:
@@ -168,6 +168,14 @@ def available() -> dict[str, str]:
     'exp(-gamma |x - y|^2)'
     """
     return {name: formula for name, formula, _, _ in _mercer.kernel_names()}
+
+
+def _whole(name, value) -> int:
+    """A whole number, of whatever type; a fraction is an error and not rounded."""
+    real = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    if not real or not np.isfinite(value) or value != int(value):
+        raise ValueError(f"{name} = {value!r}: must be a whole number")
+    return int(value)
 
 
 def line_of(kernel, X, gamma="scale", degree=3, coef0=0.0, params=None) -> str:
@@ -186,7 +194,7 @@ def line_of(kernel, X, gamma="scale", degree=3, coef0=0.0, params=None) -> str:
     g = repr(float(gamma_of(gamma, X, name)))
     match name:
         case "poly":
-            return f"poly(degree={int(degree)}, scale={g}, coef0={float(coef0)!r})"
+            return f"poly(degree={_whole('degree', degree)}, scale={g}, coef0={float(coef0)!r})"
         case "sigmoid":
             return f"sigmoid(scale={g}, shift={float(coef0)!r})"
         case _:
