@@ -44,6 +44,15 @@ impl Failure {
         Failure::Usage { message: message.into(), hint: Some(hint.into()) }
     }
 
+    /// Ctrl-C ended a search; the best of what it had tried was taken.
+    pub(crate) fn search_interrupted() -> Self {
+        Failure::Interrupted {
+            message: "interrupted: the search was not finished, and the best setting so far was taken".into(),
+            hint: "--seconds or --search-seconds limit a search; `tune --checkpoint FILE` can be continued"
+                .into(),
+        }
+    }
+
     /// Says what is wrong on standard error and gives the code to end with.
     pub(crate) fn report(self) -> ExitCode {
         match self {
@@ -151,6 +160,9 @@ fn hint(error: &Error) -> Option<String> {
         Error::Shape { what, got, .. } if what == "targets" && got == "real numbers" => {
             Some("--targets classes reads the numbers as names of classes".into())
         }
+        Error::Shape { what, got, .. } if what == "classes" && got.ends_with("different numbers") => Some(
+            "--targets reals or --learner svr learns amounts; --targets classes insists on classes".into(),
+        ),
         Error::Shape { what, .. } if what.starts_with("columns of the points") => Some(
             "the model was trained on other columns; --label says which one is the label, or `none`".into(),
         ),
@@ -159,6 +171,9 @@ fn hint(error: &Error) -> Option<String> {
         }
         Error::Param { name, .. } if name == "kind" => {
             Some("the classes overlap: `--learner svc` allows errors at a cost".into())
+        }
+        Error::Param { name, got, .. } if name == "c" && got == "inf" => {
+            Some("`--learner hard-margin` allows no errors at all".into())
         }
         Error::Io { path, source } if source.kind() == io::ErrorKind::NotFound => {
             let wanted = path.file_name()?.to_string_lossy().to_lowercase();

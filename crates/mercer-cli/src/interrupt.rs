@@ -27,3 +27,8 @@ pub(crate) fn listen() {
 pub(crate) fn asked() -> bool {
     ASKED.load(Ordering::Relaxed)
 }
+
+/// Takes the request back, because what it asked for is done: the next Ctrl-C asks again.
+pub(crate) fn again() {
+    ASKED.store(false, Ordering::SeqCst);
+}

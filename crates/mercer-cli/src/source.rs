@@ -102,6 +102,11 @@ impl Reading {
         Ok(data)
     }
 
+    /// Whether labels are classes because somebody said so.
+    pub(crate) fn insists_on_classes(&self) -> bool {
+        self.targets == Some(TargetKind::Classes)
+    }
+
     /// Reads data for a model: its own number of columns and their order, with labels or without.
     pub(crate) fn read_by(&self, file: &Path, model: &Model) -> Result<Dataset, Failure> {
         let source = Source::new(file)?;

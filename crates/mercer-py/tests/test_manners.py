@@ -179,3 +179,16 @@ def test_omp_num_threads_is_heard(monkeypatch):
     assert threads_of(None) == 3
     monkeypatch.delenv("OMP_NUM_THREADS")
     assert (threads_of(None), threads_of(2), threads_of(-1)) == (0, 2, os.cpu_count())
+
+
+@pytest.mark.parametrize("degree", [2.7, float("nan"), float("inf"), True, "3"])
+def test_a_degree_that_is_not_whole_is_an_error(moons, degree):
+    X, y = moons
+    for make in (
+        lambda: mercer.kernels.Poly(degree=degree),
+        lambda: Linear() ** degree,
+        lambda: SVC(kernel="poly", degree=degree).fit(X, y),
+    ):
+        with pytest.raises(ValueError, match="whole number"):
+            make()
+    assert mercer.kernels.Poly(degree=2.0).line == mercer.kernels.Poly(degree=2).line

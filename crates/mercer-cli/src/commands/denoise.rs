@@ -49,7 +49,7 @@ pub(crate) struct Denoise {
     train: Option<PathBuf>,
 
     /// The kernel's line [default: linear or a Gaussian, by rows set aside]
-    #[arg(long, short, value_name = "LINE")]
+    #[arg(long, short, value_name = "LINE", allow_hyphen_values = true)]
     kernel: Option<String>,
 
     /// Number of components [default: by rows set aside]

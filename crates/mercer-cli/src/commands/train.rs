@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use mercer::assess::{Tuning, tune};
 use mercer::data::io::same_place;
 use mercer::data::{Dataset, Stages};
-use mercer::model::param::ParamSpec;
+use mercer::model::param::{ParamSpec, written};
 use mercer::model::{Learner, LearnerEntry, Model, Plan, Scaling, Task, Wishes};
 use mercer::report::{Trained, trained_page};
 use mercer::watch::{Step, Stop, Watch};
@@ -186,7 +186,7 @@ struct Training {
     learner: Option<String>,
 
     /// The kernel: auto, rbf, linear, 'poly(degree=3)', ...: see `mercer kernel list`
-    #[arg(long, short, value_name = "LINE", help_heading = "Learning")]
+    #[arg(long, short, value_name = "LINE", allow_hyphen_values = true, help_heading = "Learning")]
     kernel: Option<String>,
 
     /// The Gaussian's gamma; auto is 1 / the median squared distance
@@ -198,7 +198,7 @@ struct Training {
     c: Option<OrAuto>,
 
     /// Seconds that such a search may take [default: 60]
-    #[arg(long, value_name = "S", requires = "c", help_heading = "Learning")]
+    #[arg(long, value_name = "S", requires = "c", allow_negative_numbers = true, help_heading = "Learning")]
     search_seconds: Option<f64>,
 
     #[arg(long, value_name = "NU", allow_negative_numbers = true, help = about("nu"), help_heading = "Learning")]
@@ -235,7 +235,13 @@ struct Training {
     virtual_vectors: Option<String>,
 
     /// The kernel of the training on moved support vectors [default: the same]
-    #[arg(long, value_name = "LINE", requires = "virtual_vectors", help_heading = "Prior knowledge")]
+    #[arg(
+        long,
+        value_name = "LINE",
+        requires = "virtual_vectors",
+        allow_hyphen_values = true,
+        help_heading = "Prior knowledge"
+    )]
     virtual_kernel: Option<String>,
 
     /// Trainings on moved support vectors, each from the one before [default: 1]
@@ -336,12 +342,11 @@ impl Training {
             None => self.reading.read_for(&self.file, task)?,
         };
         let mut plan = Plan::new(&data, &wishes, context.par)?;
-        if self.c == Some(OrAuto::Auto) {
-            self.search(&mut plan, context)?;
-        }
+        let stopped = self.c == Some(OrAuto::Auto) && self.search(&mut plan, context)?;
         let saver = self.saver(&out, None);
         let (model, gaps) = watched(&plan, context, |watch| saver.fit(&plan, context, watch))?;
-        self.finish(&data, &plan, &model, &gaps, &saver, context)
+        self.finish(&data, &plan, &model, &gaps, &saver, context)?;
+        if stopped { Err(Failure::search_interrupted()) } else { Ok(()) }
     }
 
     /// Where the model goes.
@@ -369,8 +374,9 @@ impl Training {
         Saver::new(out, from, self.save_every)
     }
 
-    /// Lets cross-validation choose C and, unless it was given, the kernel.
-    fn search(&self, plan: &mut Plan<'_>, context: &Context) -> Done {
+    /// Lets cross-validation choose C and, unless it was given, the kernel. Whether Ctrl-C ended it: what was found so far
+    /// is trained then.
+    fn search(&self, plan: &mut Plan<'_>, context: &Context) -> Result<bool, Failure> {
         let kernels = match (self.kernel.as_deref(), self.gamma.and_then(OrAuto::value)) {
             (None | Some("auto"), None) => vec!["auto".to_owned()],
             (Some("rbf"), None) => vec!["rbf".to_owned()],
@@ -385,9 +391,9 @@ impl Training {
             seconds: Some(self.search_seconds.unwrap_or(SEARCH)),
             ..Tuning::default()
         };
-        let mut watch = Progress::new(context).watch();
-        tune(plan, &tuning, context.par, &mut watch)?;
-        Ok(())
+        let found = tune(plan, &tuning, context.par, &mut Progress::new(context).watch())?;
+        interrupt::again();
+        Ok(found.stopped)
     }
 
     fn go_on(&self, from: &Path, out: PathBuf, task: Option<Task>, context: &Context) -> Done {
@@ -456,7 +462,7 @@ impl Training {
             ("shift", self.shift),
             ("tol", self.tol),
         ];
-        params.extend(numbers.into_iter().filter_map(|(name, v)| v.map(|v| (name, json!(v)))));
+        params.extend(numbers.into_iter().filter_map(|(name, v)| v.map(|v| (name, written(v)))));
         params.extend(self.max_iter.map(|n| ("max_iter", json!(n))));
         params.extend(self.multiclass.map(|multi| {
             let word = if multi == Multiclass::Ovr { "one_vs_rest" } else { "one_vs_one" };
@@ -489,6 +495,7 @@ impl Training {
             scaling,
             features: self.features.as_deref().map(model::read).transpose()?,
             params,
+            classes: self.reading.insists_on_classes(),
             seed: context.seed,
         })
     }
@@ -610,7 +617,7 @@ fn settings(
         let value = match value.parse::<f64>() {
             _ if value == "true" || value == "false" => json!(value == "true"),
             Ok(number) if number.fract() == 0.0 && number.abs() < 1e15 => json!(number as i64),
-            Ok(number) => json!(number),
+            Ok(number) => written(number),
             Err(_) => json!(value.replace('-', "_")),
         };
         out.push((spec.name, value));

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use mercer::assess::{Splits, Tuning, by_factors, tune};
 use mercer::data::Labels;
+use mercer::kernel::Kernel;
 use mercer::model::{Learner, Plan, Task};
 use mercer::report::{Tuned, tuned_page};
 use mercer::watch::Stop;
@@ -25,8 +26,9 @@ const VALUES: usize = 10;
 ///
 /// Every setting of a grid is trained on parts of the rows and judged on the rest. Kernel matrices are shared by all folds
 /// and machines start from their neighbours' solutions, so a grid takes seconds where separate fits take minutes. Columns
-/// are scaled inside the folds. Without options: a Gaussian's width and the learner's own parameter, ten values each, on
-/// five folds. With -o the best setting is trained on all rows.
+/// are scaled inside the folds. Without options: a Gaussian's width and the learner's own parameter, nine values each, on
+/// five folds. What `mercer train` would use is judged first, and taken unless something better is found; Ctrl-C and
+/// --seconds end the search with the best so far. With -o the best setting is trained on all rows.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Ranges: 0.1..1000 is ten values by equal factors, 0.1..1000:5 five, 1,10,100 just these.
@@ -57,7 +59,7 @@ pub(crate) struct Tune {
     learner: Option<String>,
 
     /// rbf, poly, linear, sigmoid, auto (the first three), or a kernel's whole line; may be given again [default: rbf]
-    #[arg(long, short, value_name = "LINE", help_heading = "Settings to try")]
+    #[arg(long, short, value_name = "LINE", allow_hyphen_values = true, help_heading = "Settings to try")]
     kernel: Vec<String>,
 
     /// Values of C
@@ -120,8 +122,8 @@ pub(crate) struct Tune {
     #[arg(long, help_heading = "Searching")]
     race: bool,
 
-    /// Take the best so far after so many seconds
-    #[arg(long, value_name = "S", help_heading = "Searching")]
+    /// Take the best so far after so many seconds; settings are then first tried on parts of the rows
+    #[arg(long, value_name = "S", allow_negative_numbers = true, help_heading = "Searching")]
     seconds: Option<f64>,
 
     /// Keep scores in this file; a search that was killed goes on from it
@@ -177,17 +179,26 @@ impl Command for Tune {
             ));
         }
         let data = self.reading.read_for(&self.file, task)?;
-        let wishes = wishes_for(self.learner.clone(), scaling(self.scale.as_deref())?, context);
+        let mut wishes = wishes_for(self.learner.clone(), scaling(self.scale.as_deref())?, context);
+        // The first kernel asked for is what the search starts from; families without a member of that name are made by the
+        // search itself.
+        let whole = |line: &&String| {
+            Kernel::parse(line).is_ok() || ["rbf", "gaussian", "auto"].contains(&line.trim())
+        };
+        wishes.kernel = self.kernel.first().filter(whole).cloned();
+        wishes.classes = self.reading.insists_on_classes();
         let mut plan = Plan::new(&data, &wishes, context.par)?;
         let tuning = self.tuning(context)?;
         let mut watch = Progress::new(context).watch();
         let found = tune(&mut plan, &tuning, context.par, &mut watch)?;
+        drop(watch);
         if let Some(out) = &self.out {
-            let model = plan.fit(context.par, &mut watch)?;
+            // Ctrl-C ended the search; a second one ends the training of what it found.
+            interrupt::again();
+            let model = plan.fit(context.par, &mut Progress::new(context).watch())?;
             if model.info().stop == Stop::Cancelled {
                 let file = model::place_of_interrupted(out, false);
                 model.save(&file)?;
-                drop(watch);
                 return Err(Failure::Interrupted {
                     message: format!("interrupted: the model so far is in {}", file.display()),
                     hint: format!(
@@ -199,13 +210,12 @@ impl Command for Tune {
             }
             model.save(out)?;
         }
-        drop(watch);
         let report = Tuned::new(source::name(&self.file), data.len(), &found, self.out.clone()).on(&plan);
         context.show(&report)?;
-        match &self.report {
-            Some(file) => context.write_page(file, &tuned_page(&report).html()),
-            None => Ok(()),
+        if let Some(file) = &self.report {
+            context.write_page(file, &tuned_page(&report).html())?;
         }
+        if found.stopped { Err(Failure::search_interrupted()) } else { Ok(()) }
     }
 }
 

@@ -123,3 +123,24 @@ fn a_training_that_is_killed_goes_on_from_its_last_save() {
     let decisions = |model: &str| folder.mercer(&format!("predict a.csv {model} --decision")).fine().out;
     assert_eq!(decisions("saved.mercer"), decisions("once.mercer"));
 }
+
+#[test]
+fn ctrl_c_ends_a_search_with_a_model() {
+    let folder = Folder::new();
+    folder.mercer("data toy banana a.csv --rows 3000 --noise 0.5 --seed 1 -q").fine();
+    let mut child = folder
+        .command(&["tune", "a.csv", "-c", "1..1e6", "--threads", "1", "-o", "best.mercer"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("starts");
+    std::thread::sleep(Duration::from_millis(1000));
+    assert!(child.try_wait().expect("a child").is_none(), "the search is not slow enough to interrupt");
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill is there");
+    assert!(sent.success());
+    let output = child.wait_with_output().expect("ends");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(130), "{text} {}", String::from_utf8_lossy(&output.stderr));
+    assert!(text.contains("interrupted") && text.contains("✓ best.mercer"), "{text}");
+    folder.mercer("evaluate a.csv best.mercer -q").fine();
+}

@@ -56,7 +56,10 @@ fn what_cannot_be_searched_is_refused_in_words() {
         .with("flowers.csv", flowers())
         .with("few.csv", "x,class\n1,a\n2,a\n3,a\n4,b\n5,a\n6,a\n");
     for (line, code, why) in [
-        ("tune few.csv --label class", 1, "rows of class b: got 1, expected at least 5, one for each fold"),
+        ("tune few.csv --label class --folds 9", 2, "folds = 9: must be from 2 to 5, the number of rows"),
+        ("tune flowers.csv --seconds -1", 2, "seconds = -1: must be a number above 0"),
+        ("tune flowers.csv --kernel multiquadric", 2, "use its negative, `-1*multiquadric`"),
+        ("tune flowers.csv -c 1,inf", 2, "c = inf: must be a number above 0"),
         ("tune flowers.csv --metric rmse", 2, "metric = rmse: must be one for data with classes"),
         ("tune flowers.csv --metric best", 2, "metric = best: must be one of error"),
         ("tune flowers.csv -c 10..1", 2, "a range goes from a number above 0 to a larger one"),
@@ -67,6 +70,93 @@ fn what_cannot_be_searched_is_refused_in_words() {
         let run = folder.mercer(line);
         assert!(run.code == code && run.err.contains(why), "{line}: {run:#?}");
     }
+}
+
+#[test]
+fn a_search_ends_with_a_model_whatever_the_time() {
+    let folder = Folder::new();
+    folder.mercer("data toy banana banana.csv --rows 1500 --noise 0.3 -q").fine();
+    for line in [
+        "tune banana.csv --seconds 0.01 -o m.mercer --format json",
+        "tune banana.csv --seconds 0.01 --two-stage --race -o m.mercer --format json",
+        "tune banana.csv --seconds 0.3 --kernel poly -o m.mercer --format json",
+    ] {
+        let told = folder.mercer(line).fine().json();
+        let (best, default) = (told["best"]["mean"].as_f64(), told["default"]["mean"].as_f64());
+        if let (Some(best), Some(default), None) = (best, default, told["judged_rows"].as_u64()) {
+            assert!(best <= default, "{line}: {best} {default}");
+        }
+        folder.mercer("evaluate banana.csv m.mercer -q").fine();
+        std::fs::remove_file(folder.path("m.mercer")).expect("a model");
+    }
+    folder.mercer("train banana.csv -c auto --search-seconds 0.01 -o m.mercer -q").fine();
+    folder.mercer("evaluate banana.csv m.mercer -q").fine();
+}
+
+#[test]
+fn sequences_small_classes_and_negated_kernels_are_searched() {
+    let lines: String =
+        (0..40).map(|i| format!("{}\t{}\n", i % 2, ["ACGTACGTAC", "TTGTACCTAC"][i % 2])).collect();
+    let folder = Folder::new()
+        .with("reads.txt", lines)
+        .with("few.csv", "x,class\n1,a\n2,a\n3,a\n4,b\n5,a\n6,a\n7,c\n8,c\n")
+        .with("flowers.csv", flowers());
+    for kernel in ["kmer_spectrum(k=2)", "normalised(kmer_spectrum(k=2))"] {
+        let args = [
+            "tune",
+            "reads.txt",
+            "--from",
+            "sequences",
+            "-k",
+            kernel,
+            "-c",
+            "1,10",
+            "--folds",
+            "2",
+            "-o",
+            "m.mercer",
+        ];
+        folder.mercer_args(&args).fine();
+    }
+    let told = folder.mercer("tune few.csv --label class --folds 2 -c 1,10").fine().out;
+    assert!(told.contains("class b has one row"), "{told}");
+    for command in [
+        &["train", "flowers.csv", "-k", "-1*multiquadric(c=1)", "-o", "m.mercer"][..],
+        &["tune", "flowers.csv", "-k", "-1*multiquadric(c=1)", "-c", "1,10", "--folds", "3"],
+        &["kernel", "check", "-1*multiquadric(c=1)"],
+        &["kernel", "geometry", "-1*multiquadric(c=1)"],
+        &["kernel", "gram", "flowers.csv", "-k", "-1*multiquadric(c=1)"],
+        &["pca", "fit", "flowers.csv", "-k", "-1*multiquadric(c=1)", "-o", "p.mercer"],
+    ] {
+        let run = folder.mercer_args(command);
+        assert!(!run.err.contains("unexpected argument"), "{command:?}: {run:#?}");
+        assert!(command[1] == "geometry" || run.code == 0, "{command:?}: {run:#?}");
+    }
+    let run = folder.mercer("train flowers.csv -k multiquadric -o m.mercer");
+    assert!(run.code == 2 && run.err.contains("`-1*multiquadric`"), "{run:#?}");
+    let run = folder.mercer("train flowers.csv -c inf -o m.mercer");
+    assert!(
+        run.code == 2 && run.err.contains("c = inf: must be") && run.err.contains("hard-margin"),
+        "{run:#?}"
+    );
+}
+
+#[test]
+fn numbers_by_the_hundred_are_no_classes_unless_somebody_insists() {
+    let rows: String =
+        (0..450).map(|i| format!("{},{}\n", f64::from(i) / 10.0, f64::from(i % 225) * 0.5)).collect();
+    let folder = Folder::new().with("houses.csv", format!("x,price\n{rows}"));
+    for line in ["train houses.csv --learner svc -o m.mercer", "tune houses.csv --learner svc"] {
+        let run = folder.mercer(line);
+        assert!(run.code == 1 && run.err.contains("classes: got 225 different numbers"), "{run:#?}");
+        assert!(run.err.contains("--targets reals") && run.err.contains("--targets classes"), "{run:#?}");
+    }
+    folder.mercer("train houses.csv --learner svc --targets classes -o m.mercer").fine();
+    let dense = 450 * 225 * 224 / 2 * 8;
+    let bytes = std::fs::metadata(folder.path("m.mercer")).expect("a model").len();
+    assert!(bytes < dense / 10, "{bytes}");
+    let told = folder.mercer("evaluate houses.csv m.mercer --format json").fine().json();
+    assert!(told["error"].as_f64().is_some_and(|e| e < 1.0), "{told}");
 }
 
 /// Killed at twenty moments, a search ends in the table it would have ended in.

@@ -38,6 +38,21 @@ pub struct Trials<'a> {
     memory: usize,
 }
 
+/// Told a setting's score on a fold, or why there is none.
+pub(super) type ToldAll<'a> = dyn FnMut(usize, usize, Result<f64>) -> Result<()> + Send + 'a;
+
+/// Settings to try.
+pub(super) struct Batch<'a> {
+    /// All settings; a setting's number is its place here.
+    pub settings: &'a [Learner],
+    /// The numbers of those to try, in the order in which they are.
+    pub order: &'a [usize],
+    /// The folds they are to be tried on.
+    pub wanted: &'a (dyn Fn(usize, usize) -> bool + Sync),
+    /// Scores that need not be told again.
+    pub known: &'a (dyn Fn(usize, usize) -> bool + Sync),
+}
+
 /// Settings that differ in their cost alone.
 struct Group {
     learner: Learner,
@@ -85,7 +100,7 @@ impl<'a> Trials<'a> {
     }
 
     /// Tries settings, each with its kernel, on the folds that are wanted, and tells each score as soon as there is one.
-    /// Settings of one kernel that differ in C alone are cheapest.
+    /// Settings of one kernel that differ in C alone are cheapest. The first setting that cannot be fitted ends it.
     pub fn run(
         &self,
         settings: &[Learner],
@@ -93,7 +108,20 @@ impl<'a> Trials<'a> {
         told: &mut Told<'_>,
         watch: &mut Watch<'_>,
     ) -> Result<()> {
-        let groups = grouped(settings);
+        let order: Vec<usize> = (0..settings.len()).collect();
+        let heat = Batch { settings, order: &order, wanted, known: &|_, _| false };
+        self.run_batch(&heat, &mut |cell, fold, score| told(cell, fold, score?), watch)
+    }
+
+    /// Tries a batch of settings; a setting that cannot be fitted is told as its error, and the others go on.
+    pub(super) fn run_batch(
+        &self,
+        batch: &Batch<'_>,
+        told: &mut ToldAll<'_>,
+        watch: &mut Watch<'_>,
+    ) -> Result<()> {
+        let (wanted, known) = (batch.wanted, batch.known);
+        let groups = grouped(batch.settings, batch.order);
         // Kernels in the order in which they come: groups of one kernel share a matrix.
         let mut kernels: Vec<usize> = Vec::new();
         let kernel_of: Vec<usize> = groups
@@ -112,7 +140,7 @@ impl<'a> Trials<'a> {
             .flat_map(|k| (0..groups.len()).map(move |g| (k, g)))
             .filter(|&(k, g)| kernel_of[g] == k)
             .flat_map(|(_, g)| (0..self.folds.len()).map(move |f| (g, f)))
-            .filter(|&(g, f)| groups[g].cells.iter().any(|&(cell, _)| wanted(cell, f)))
+            .filter(|&(g, f)| groups[g].cells.iter().any(|&(cell, _)| wanted(cell, f) && !known(cell, f)))
             .collect();
         let shared: Vec<Shared> = kernels.iter().map(|_| Shared::default()).collect();
         for &(g, _) in &jobs {
@@ -135,6 +163,8 @@ impl<'a> Trials<'a> {
                 return Err(Error::Cancelled);
             }
             let (g, f) = jobs[j];
+            // Known settings are trained again where others start from them: a search that goes on must end in the table it
+            // would have ended in.
             let cells: Vec<(usize, f64)> =
                 groups[g].cells.iter().copied().filter(|&(cell, _)| wanted(cell, f)).collect();
             let mut inside = |_: &Step| {
@@ -155,7 +185,7 @@ impl<'a> Trials<'a> {
             let scores = scores?;
             {
                 let mut outward = outward.lock().unwrap_or_else(PoisonError::into_inner);
-                for ((cell, _), score) in cells.iter().zip(scores) {
+                for ((cell, _), score) in cells.iter().zip(scores).filter(|((cell, _), _)| !known(*cell, f)) {
                     (outward.0)(*cell, f, score)?;
                 }
             }
@@ -176,31 +206,52 @@ impl<'a> Trials<'a> {
         workers: usize,
         par: Par,
         watch: &mut Watch<'_>,
-    ) -> Result<Vec<f64>> {
+    ) -> Result<Vec<Result<f64>>> {
         if let Some(params) = self.quick(learner, workers) {
             let labels = self.data.targets.classes()?;
-            let kernel = learner.kernel().ok_or_else(|| Error::param("kernel", "none", "given"))?;
-            let matrix = if self.recipes.is_empty() {
-                let mut held = shared.matrix.lock().unwrap_or_else(PoisonError::into_inner);
-                if let Some(matrix) = &*held {
-                    Arc::clone(matrix)
-                } else {
-                    let matrix = Arc::new(Matrix::of(kernel, self.points.view(), par)?);
-                    *held = Some(Arc::clone(&matrix));
-                    matrix
+            let matrix = match self.matrix(learner, fold, shared, par) {
+                Ok(matrix) => matrix,
+                Err(why) => {
+                    // Errors cannot be copied: the first setting has it, the others its words.
+                    let (words, mut why) = (why.to_string(), Some(why));
+                    let mut own = || why.take().unwrap_or_else(|| Error::Unsupported(words.clone()));
+                    return Ok(cells.iter().map(|_| Err(own())).collect());
                 }
-            } else {
-                let (stages, train) = Stages::fit(self.recipes, self.points.gather(&fold.train).view(), par)?;
-                let points = stages.apply(self.points.view(), par)?;
-                // Test rows may lie anywhere: what they share with the training rows must not be theirs.
-                let layout = Layout::of(kernel, train.view());
-                Arc::new(Matrix::under(kernel, points.view(), &layout, par)?)
             };
             let costs: Vec<f64> = cells.iter().map(|&(_, c)| c).collect();
-            let told = params.left_out(&matrix, labels, None, fold, &costs, watch)?;
-            return told.iter().map(|t| self.judged(labels, fold, &t.answers, &t.scores)).collect();
+            let mut on_matrix = |costs: &[f64]| -> Result<Vec<f64>> {
+                let told = params.left_out(&matrix, labels, None, fold, costs, watch)?;
+                told.iter().map(|t| self.judged(labels, fold, &t.answers, &t.scores)).collect()
+            };
+            return match on_matrix(&costs) {
+                Ok(scores) => Ok(scores.into_iter().map(Ok).collect()),
+                Err(Error::Cancelled) => Err(Error::Cancelled),
+                Err(only) if costs.len() == 1 => Ok(vec![Err(only)]),
+                // One cost that cannot be fitted must not take the others with it.
+                Err(_) => each_alone(costs.iter().map(|&c| on_matrix(&[c]).map(|scores| scores[0]))),
+            };
         }
-        cells.iter().map(|&(_, cost)| self.whole_fit(&costing(learner, cost), fold, par, watch)).collect()
+        each_alone(cells.iter().map(|&(_, cost)| self.whole_fit(&costing(learner, cost), fold, par, watch)))
+    }
+
+    /// The kernel's values between all rows: shared by all folds where no stage learns from the rows.
+    fn matrix(&self, learner: &Learner, fold: &Fold, shared: &Shared, par: Par) -> Result<Arc<Matrix>> {
+        let kernel = learner.kernel().ok_or_else(|| Error::param("kernel", "none", "given"))?;
+        kernel.check_sign()?;
+        if self.recipes.is_empty() {
+            let mut held = shared.matrix.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(matrix) = &*held {
+                return Ok(Arc::clone(matrix));
+            }
+            let matrix = Arc::new(Matrix::of(kernel, self.points.view(), par)?);
+            *held = Some(Arc::clone(&matrix));
+            return Ok(matrix);
+        }
+        let (stages, train) = Stages::fit(self.recipes, self.points.gather(&fold.train).view(), par)?;
+        let points = stages.apply(self.points.view(), par)?;
+        // Test rows may lie anywhere: what they share with the training rows must not be theirs.
+        let layout = Layout::of(kernel, train.view());
+        Ok(Arc::new(Matrix::under(kernel, points.view(), &layout, par)?))
     }
 
     /// The parameters of a learner whose folds can be trained on one matrix.
@@ -233,16 +284,10 @@ impl<'a> Trials<'a> {
                 Ok(measure(model.predict(view, par)?.reals()?, &want))
             }
             (Measure::Probabilities(measure), Targets::Classes(labels)) => {
-                let own = model.classes();
-                if own != labels.names {
-                    return Err(Error::shape(
-                        "classes in a fold's training part",
-                        own.len(),
-                        labels.names.len(),
-                    ));
-                }
                 let want: Vec<u32> = fold.test.iter().map(|&i| labels.of_row[i]).collect();
-                Ok(measure(&model.probabilities(view, par)?.values, own.len(), &want))
+                let given = model.probabilities(view, par)?.values;
+                let spread = spread(&model.classes(), labels, &given, 0.0);
+                Ok(measure(&spread, labels.names.len(), &want))
             }
             (_, Targets::Classes(labels)) => {
                 let told = model.predict(view, par)?;
@@ -254,17 +299,10 @@ impl<'a> Trials<'a> {
                     .iter()
                     .map(|&c| own.get(c as usize).and_then(|name| place(name)).map_or(u32::MAX, |p| p as u32))
                     .collect();
-                let (k, mut scores) = (labels.names.len(), Vec::new());
+                let mut scores = Vec::new();
                 if let Measure::Ranking(_) = self.metric.measure {
-                    scores = vec![f64::NEG_INFINITY; fold.test.len() * k];
                     let given = model.class_scores(view, par)?;
-                    for (line, given) in scores.chunks_mut(k).zip(given.chunks(own.len().max(1))) {
-                        own.iter().zip(given).for_each(|(name, s)| {
-                            if let Some(p) = place(name) {
-                                line[p] = *s;
-                            }
-                        });
-                    }
+                    scores = spread(&own, labels, &given, f64::NEG_INFINITY);
                 }
                 self.judged(labels, fold, &answers, &scores)
             }
@@ -284,12 +322,40 @@ impl<'a> Trials<'a> {
                     let positive: Vec<bool> = want.iter().map(|&w| w as usize == c).collect();
                     measure(&score, &positive)
                 };
-                // Two classes have one ranking; of several, each is ranked against the others.
-                Ok(if k == 2 { one(1) } else { (0..k).map(one).sum::<f64>() / k as f64 })
+                // Two classes have one ranking; of several, each that the test part has is ranked against the others.
+                let there: Vec<f64> =
+                    if k == 2 { vec![one(1)] } else { (0..k).map(one).filter(|v| !v.is_nan()).collect() };
+                Ok(there.iter().sum::<f64>() / there.len() as f64)
             }
             _ => Err(Error::param("metric", self.metric.name, "one of answers or rankings here")),
         }
     }
+}
+
+/// Values of a model's own classes, row by row, in the places of all classes: a training part may lack some.
+fn spread(own: &[String], labels: &Labels, given: &[f64], absent: f64) -> Vec<f64> {
+    let place: Vec<Option<usize>> =
+        own.iter().map(|name| labels.names.iter().position(|n| n == name)).collect();
+    let mut all = Vec::with_capacity(given.len() / own.len().max(1) * labels.names.len());
+    for line in given.chunks(own.len().max(1)) {
+        let from = all.len();
+        all.resize(from + labels.names.len(), absent);
+        place.iter().zip(line).for_each(|(&p, &v)| {
+            if let Some(p) = p {
+                all[from + p] = v;
+            }
+        });
+    }
+    all
+}
+
+/// Settings one by one: an error is its setting's own, unless somebody broke off.
+fn each_alone(scores: impl Iterator<Item = Result<f64>>) -> Result<Vec<Result<f64>>> {
+    let passed = |score| match score {
+        Err(Error::Cancelled) => Err(Error::Cancelled),
+        other => Ok(other),
+    };
+    scores.map(passed).collect()
 }
 
 /// The learner with another C, or nu.
@@ -305,9 +371,10 @@ fn costing(learner: &Learner, cost: f64) -> Learner {
 }
 
 /// Settings together that differ in C (or nu) alone, in the order in which the first of each comes.
-fn grouped(settings: &[Learner]) -> Vec<Group> {
+fn grouped(settings: &[Learner], order: &[usize]) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
-    for (cell, learner) in settings.iter().enumerate() {
+    for &cell in order {
+        let learner = &settings[cell];
         let cost = match learner {
             Learner::Svc(p) if p.kind == Kind::Nu => p.nu,
             Learner::Svc(p) => p.c,
@@ -440,16 +507,25 @@ mod tests {
     }
 
     #[test]
-    fn folds_repeat_with_their_seed_and_small_classes_are_named() {
+    fn folds_repeat_with_their_seed_and_small_classes_are_trained_on() {
         let data = banana(60);
         let splits = Splits::usual();
         assert_eq!(splits.folds(&data, 7).expect("enough"), splits.folds(&data, 7).expect("enough"));
         assert_ne!(splits.folds(&data, 7).expect("enough"), splits.folds(&data, 8).expect("enough"));
         let labels = Labels::new((0..20).map(|i| if i < 3 { "rare" } else { "usual" }));
+        let mut names: Vec<&str> = (0..20).map(|i| labels.name_of(i)).collect();
+        names[19] = "once";
+        let labels = Labels::new(names);
         let x = Points::dense((0..20).map(f64::from).collect(), 1).expect("rows");
-        let data = Dataset::new(x, Targets::Classes(labels)).expect("whole");
-        let refused = splits.folds(&data, 0).expect_err("three rows, five folds").to_string();
-        assert!(refused.contains("rows of class rare"), "{refused}");
+        let data = Dataset::new(x, Targets::Classes(labels.clone())).expect("whole");
+        let folds = splits.folds(&data, 0).expect("three rows, five folds");
+        let tested: Vec<usize> = folds.iter().flat_map(|f| f.test.iter().copied()).collect();
+        assert_eq!(tested.len(), 19);
+        assert!(folds.iter().all(|f| labels.gather(&f.train).counts().iter().all(|&rows| rows > 0)));
+        assert_eq!(
+            splits.notes(&data),
+            ["class once has one row: it is trained on in every fold and never tested"]
+        );
     }
 
     #[test]

@@ -1,20 +1,22 @@
 //! A search around a plan: what is tried where nobody says what, and the plan with what was found.
 //!
 //! Gaussians from a hundredth to a hundred times the width that the data suggests, polynomials of degree 1 to 5 and
-//! sigmoids on dot products brought to the size of 1, costs over four decades around the learner's usual one.
+//! sigmoids on dot products brought to the size of 1, costs over four decades around the learner's usual one. What the plan
+//! would use without a search is among them and is judged first.
 
-use crate::assess::search::{Axis, Family, Found, SearchParams, Space, by_factors, search};
+use crate::assess::search::{Axis, Family, Found, SearchParams, Space, by_factors, nearest, search};
 use crate::assess::validate::Splits;
 use crate::data::median_distance2;
 use crate::error::{Error, Result};
 use crate::gram::is_precomputed;
 use crate::kernel::Kernel;
-use crate::model::{Choice, Plan};
+use crate::model::{Choice, Learner, Plan};
 use crate::par::Par;
 use crate::watch::Watch;
 
-/// Values of an axis, where nobody says; in the first of two stages.
-const VALUES: usize = 10;
+/// Values of an axis, where nobody says, an odd number so that the usual value is the middle of them; in the first of two
+/// stages.
+const VALUES: usize = 9;
 const COARSE: usize = 5;
 /// The kernels that `auto` compares.
 const AUTO: [&str; 3] = ["rbf", "poly", "linear"];
@@ -48,7 +50,9 @@ impl Tuning {
     /// The search this asks for, on a plan's data.
     pub fn params(&self, plan: &Plan<'_>) -> Result<SearchParams> {
         let count = if self.two_stage { COARSE } else { VALUES };
+        let space = Space { families: self.families(plan, count)?, axes: self.axes(plan, count)? };
         Ok(SearchParams {
+            start: Some(self.start(plan, &space)?),
             stages: if self.two_stage { 2 } else { 1 },
             splits: self.splits.clone().unwrap_or_else(Splits::usual),
             metric: self.metric.as_deref().map(crate::assess::metric::find).transpose()?,
@@ -57,11 +61,44 @@ impl Tuning {
             seed: self.seed,
             seconds: self.seconds,
             checkpoint: self.checkpoint.clone(),
-            ..SearchParams::new(Space {
-                families: self.families(plan, count)?,
-                axes: self.axes(plan, count)?,
-            })
+            ..SearchParams::new(space)
         })
+    }
+
+    /// What the plan would use without a search, inside what is asked for.
+    fn start(&self, plan: &Plan<'_>, space: &Space) -> Result<Learner> {
+        let mut start = plan.learner.clone();
+        let names: Vec<&str> = self.kernels.iter().map(|name| name.trim()).collect();
+        let asked = |any: &[&str]| names.is_empty() || names.iter().any(|name| any.contains(name));
+        let there =
+            |kernel: &Kernel| space.families.iter().flat_map(|f| &f.kernels).any(|(_, k)| k == kernel);
+        let gammas = self.axes.iter().find(|(name, _)| name == "gamma").map(|(_, values)| sorted(values));
+        let own = plan.learner.kernel();
+        let kernel = match (own, gammas) {
+            (Some(Kernel::Rbf { gamma }), Some(gammas)) if asked(&["rbf", "gaussian", "auto"]) => {
+                Some(Kernel::Rbf { gamma: gammas[nearest(&gammas, *gamma)] })
+            }
+            (Some(own), _) if there(own) => None,
+            (Some(Kernel::Poly { .. }), _) if asked(&["poly"]) => None,
+            (Some(Kernel::Sigmoid { .. }), _) if asked(&["sigmoid"]) => None,
+            // Another kernel than the plan's was asked for.
+            _ => space
+                .families
+                .first()
+                .and_then(|f| f.kernels.get(f.kernels.len() / 2))
+                .map(|(_, k)| k.clone()),
+        };
+        if let Some(kernel) = kernel {
+            start.set_kernel(kernel);
+        }
+        for axis in &space.axes {
+            let now = start.get(&axis.name).and_then(|v| v.as_f64());
+            let value = axis.values[now.map_or(axis.values.len() / 2, |v| nearest(&axis.values, v))];
+            if now != Some(value) {
+                start = Axis { values: vec![value], ..axis.clone() }.applied(&start, value)?;
+            }
+        }
+        Ok(start)
     }
 
     fn families(&self, plan: &Plan<'_>, count: usize) -> Result<Vec<Family>> {
@@ -94,7 +131,11 @@ impl Tuning {
                         Some(Kernel::Rbf { gamma }) => *gamma,
                         _ => median_distance2(plan.points(), self.seed).map_or(1.0, |m| 1.0 / m),
                     };
-                    let usual = || by_factors(middle / 100.0, middle * 100.0, count);
+                    let usual = || {
+                        let mut values = by_factors(middle / 100.0, middle * 100.0, count);
+                        values[count / 2] = middle;
+                        values
+                    };
                     Ok(Family::rbf(&gammas.clone().unwrap_or_else(usual)))
                 }
                 "poly" => Ok(Family::poly(1..=5, scale()?)),
@@ -113,8 +154,8 @@ impl Tuning {
         let given = self.axes.iter().filter(|(name, _)| name != "gamma");
         let mut axes: Vec<Axis> =
             given.map(|(name, values)| Axis { name: name.clone(), values: sorted(values) }).collect();
-        if let Some(empty) = axes.iter().find(|a| a.values.is_empty()) {
-            return Err(Error::shape(format!("values of {}", empty.name), 0, "at least 1"));
+        if let Some((name, _)) = self.axes.iter().find(|(_, values)| values.is_empty()) {
+            return Err(Error::shape(format!("values of {name}"), 0, "at least 1"));
         }
         let asked = |name: &str| self.axes.iter().any(|(n, _)| n == name);
         // A parameter of the learner's own: what it is set to is where to look around.
@@ -123,7 +164,7 @@ impl Tuning {
             if !entry.params.contains(&name) || asked(name) {
                 continue;
             }
-            let values = match (name, set(name)) {
+            let mut values = match (name, set(name)) {
                 ("c", middle) => {
                     let middle = middle.unwrap_or(1.0);
                     by_factors(0.1 * middle, 1000.0 * middle, count)
@@ -131,6 +172,11 @@ impl Tuning {
                 ("lambda", _) => by_factors(1e-6, 10.0, count),
                 _ => vec![0.02, 0.05, 0.1, 0.2, 0.3, 0.5],
             };
+            // What would be used without a search takes the place of its neighbour.
+            if let Some(usual) = set(name).filter(|v| v.is_finite()) {
+                let at = nearest(&values, usual);
+                values[at] = usual;
+            }
             axes.insert(0, Axis { name: name.to_owned(), values });
         }
         Ok(axes)
@@ -186,10 +232,18 @@ pub fn tune(plan: &mut Plan<'_>, tuning: &Tuning, par: Par, watch: &mut Watch<'_
 }
 
 fn adopt(plan: &mut Plan<'_>, found: &Found) {
+    let same = plan.learner == found.learner;
     plan.learner = found.learner.clone();
-    let stage = found.stages.last();
-    let searched = stage.map_or(0, |s| s.cells.len());
-    let why = format!("the best of {searched} settings by {} on {} folds", found.metric.name, found.folds);
+    let stage = found.stages.get(found.home);
+    let searched = stage.map_or(0, |s| s.cells.iter().filter(|c| !c.open).count());
+    let best = format!("the best of {searched} settings by {} on {} folds", found.metric.name, found.folds);
+    let why = match found.rows {
+        Some(rows) => {
+            format!("the best setting by {} on {rows} of the rows: time ran out", found.metric.name)
+        }
+        None if found.best.open && same => "the usual one: the search ended before it was judged".into(),
+        None => best,
+    };
     let mut told = |what: &str, value: String| {
         plan.choices.retain(|c| c.what != what);
         plan.choices.push(Choice { what: what.into(), value, why: Some(why.clone()) });
@@ -247,8 +301,7 @@ mod tests {
         let found = tune(&mut plan, &tuning, Par::new(2), &mut silent()).expect("found");
         assert!(found.best.score.mean < 0.2, "{}", found.best.score.mean);
         assert_eq!(plan.learner, found.learner);
-        assert!(
-            plan.choices.iter().any(|c| c.what == "c" && c.why.as_ref().is_some_and(|w| w.contains("rmse")))
-        );
+        let told = plan.choices.iter().find(|c| c.what == "c").expect("a choice");
+        assert!(told.why.as_ref().is_some_and(|w| w.contains("rmse")), "{told:?}");
     }
 }

@@ -18,7 +18,8 @@ use crate::watch::Watch;
 /// How rows are divided.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Splits {
-    /// So many folds, classes in the same proportions in each; so many times over, each time another division.
+    /// So many folds, classes in the same proportions in each; so many times over, each time another division. The only row
+    /// of a class is always trained on and never tested.
     Folds {
         /// Folds.
         folds: usize,
@@ -43,11 +44,9 @@ impl Splits {
     pub fn folds(&self, data: &Dataset, seed: u64) -> Result<Vec<Fold>> {
         let n = data.len();
         match self {
-            Splits::Folds { folds, times: 1 } => split::kfold_of(n, &data.targets, *folds, seed),
+            Splits::Folds { folds, times: 1 } => kfold(data, *folds, seed),
             Splits::Folds { times: 0, .. } => Err(Error::param("repeats", 0, "at least 1")),
-            Splits::Folds { folds, times } => {
-                split::repeated(*times, seed, |seed| split::kfold_of(n, &data.targets, *folds, seed))
-            }
+            Splits::Folds { folds, times } => split::repeated(*times, seed, |seed| kfold(data, *folds, seed)),
             Splits::Grouped { groups, .. } if groups.len() != n => {
                 Err(Error::shape("groups", groups.len(), format!("{n}, one a row")))
             }
@@ -67,9 +66,41 @@ impl Splits {
         }
     }
 
+    /// What is worth saying about the folds of some data, in words: classes that they cannot judge.
+    pub fn notes(&self, data: &Dataset) -> Vec<String> {
+        let (Splits::Folds { .. }, Targets::Classes(labels)) = (self, &data.targets) else {
+            return Vec::new();
+        };
+        let counts = labels.counts();
+        let single: Vec<&str> = labels
+            .names
+            .iter()
+            .zip(&counts)
+            .filter(|(_, rows)| **rows == 1)
+            .map(|(n, _)| n.as_str())
+            .collect();
+        match single[..] {
+            [] => Vec::new(),
+            [one] => {
+                vec![format!("class {one} has one row: it is trained on in every fold and never tested")]
+            }
+            [first, ..] => vec![format!(
+                "{} classes have one row ({first}, ..): they are trained on in every fold and never tested",
+                single.len()
+            )],
+        }
+    }
+
     /// The usual choice: five folds.
     pub fn usual() -> Self {
         Splits::Folds { folds: 5, times: 1 }
+    }
+}
+
+fn kfold(data: &Dataset, folds: usize, seed: u64) -> Result<Vec<Fold>> {
+    match &data.targets {
+        Targets::Classes(labels) => split::lenient_kfold(labels, folds, seed),
+        Targets::Reals(_) | Targets::None => split::kfold(data.len(), folds, seed),
     }
 }
 

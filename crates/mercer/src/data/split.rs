@@ -106,6 +106,27 @@ pub fn stratified_kfold(labels: &Labels, k: usize, seed: u64) -> Result<Vec<Fold
     Ok(by_fold(&fold_of, k))
 }
 
+/// [`stratified_kfold`] for classes of any size: a class with fewer rows than folds is tested in as many folds as it has
+/// rows, and the only row of a class is in every training part and never tested.
+///
+/// ```
+/// use mercer::data::{Labels, split};
+/// let labels = Labels::new("aaaabbbbcdd".chars().map(String::from));
+/// let folds = split::lenient_kfold(&labels, 4, 1)?;
+/// assert!(folds.iter().all(|f| labels.gather(&f.train).counts().iter().all(|&rows| rows > 0)));
+/// assert_eq!(folds.iter().map(|f| f.test.len()).sum::<usize>(), 10);
+/// # Ok::<(), mercer::Error>(())
+/// ```
+pub fn lenient_kfold(labels: &Labels, k: usize, seed: u64) -> Result<Vec<Fold>> {
+    let members = shuffled_members(labels, seed);
+    let tested: usize = members.iter().map(Vec::len).filter(|&rows| rows > 1).sum();
+    check_folds(k, tested, "rows")?;
+    let mut fold_of = vec![usize::MAX; labels.len()];
+    let dealt = members.iter().filter(|m| m.len() > 1).flatten();
+    dealt.enumerate().for_each(|(at, &i)| fold_of[i] = at % k);
+    Ok(by_fold(&fold_of, k))
+}
+
 /// Stratified where the targets are classes, plain where they are not.
 pub fn kfold_of(n: usize, targets: &Targets, k: usize, seed: u64) -> Result<Vec<Fold>> {
     match targets {

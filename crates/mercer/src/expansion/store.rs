@@ -5,6 +5,7 @@ use serde_json::json;
 use super::Expansion;
 use crate::data::{Bundle, Csr, Data, ImageShape, Points, Sequences, Values};
 use crate::kernel::Kernel;
+use crate::par::half_of_ram;
 
 type Read<T> = std::result::Result<T, String>;
 
@@ -14,7 +15,7 @@ impl Expansion {
         let kernel =
             serde_json::to_value(&self.kernel).map_err(|e| crate::Error::Unsupported(e.to_string()))?;
         let points = store_points(&self.centres, &format!("{name}.centres"), bundle);
-        bundle.put_f64(format!("{name}.coef"), &[self.len(), self.outputs()], self.coef.clone());
+        store_coef(&self.coef, self.outputs(), name, bundle);
         bundle.put_f64(format!("{name}.offset"), &[self.outputs()], self.offset.clone());
         Ok(json!({ "kernel": kernel, "centres": points, "outputs": self.outputs() }))
     }
@@ -25,10 +26,67 @@ impl Expansion {
         let kernel: Kernel = line.parse().map_err(|e: crate::Error| e.to_string())?;
         let centres = restore_points(&meta["centres"], &format!("{name}.centres"), bundle)?;
         let k = meta["outputs"].as_u64().ok_or("the number of outputs is missing")? as usize;
-        let coef = bundle.f64(&format!("{name}.coef"), &[centres.len(), k])?.to_vec();
+        let coef = restore_coef(centres.len(), k, name, bundle)?;
         let offset = bundle.f64(&format!("{name}.offset"), &[k])?.to_vec();
         Expansion::new(kernel, centres, coef, offset).map_err(|e| e.to_string())
     }
+}
+
+/// Fewer coefficients than this are kept as they are.
+const FEW: usize = 1 << 16;
+
+/// Adds coefficients to a bundle. Machines of pairs of many classes share their centres, and most coefficients are 0: where
+/// that saves room, each centre's outputs and values are kept instead of all.
+fn store_coef(coef: &[f64], k: usize, name: &str, bundle: &mut Bundle) {
+    let (m, there) = (coef.len() / k.max(1), coef.iter().filter(|c| **c != 0.0).count());
+    if coef.len() < FEW || 2 * there > coef.len() {
+        bundle.put_f64(format!("{name}.coef"), &[m, k], coef.to_vec());
+        return;
+    }
+    let mut csr = (vec![0u64], Vec::with_capacity(there), Vec::with_capacity(there));
+    for line in coef.chunks(k) {
+        for (o, &c) in (0u32..).zip(line).filter(|(_, c)| **c != 0.0) {
+            csr.1.push(o);
+            csr.2.push(c);
+        }
+        csr.0.push(csr.1.len() as u64);
+    }
+    bundle.put(format!("{name}.coef.start"), &[m + 1], Values::U64(csr.0));
+    bundle.put(format!("{name}.coef.output"), &[there], Values::U32(csr.1));
+    bundle.put_f64(format!("{name}.coef.value"), &[there], csr.2);
+}
+
+fn restore_coef(m: usize, k: usize, name: &str, bundle: &Bundle) -> Read<Vec<f64>> {
+    let part = |p: &str| format!("{name}.coef.{p}");
+    if !bundle.tensors.contains_key(&part("start")) {
+        return Ok(bundle.f64(&format!("{name}.coef"), &[m, k])?.to_vec());
+    }
+    let (start, output) = (bundle.get(&part("start"))?, bundle.get(&part("output"))?);
+    let value = bundle.f64(&part("value"), &output.shape)?;
+    let (Values::U64(start), Values::U32(output)) = (&start.values, &output.values) else {
+        return Err(format!("`{name}.coef` holds other types than it should"));
+    };
+    // Starts that rise from 0 to the end, one for each centre and one more.
+    let rises = start.first() == Some(&0) && start.windows(2).all(|w| w[0] <= w[1]);
+    if start.len() != m.saturating_add(1) || !rises || start.last() != Some(&(output.len() as u64)) {
+        return Err(format!(
+            "`{name}.coef.start` does not divide {} coefficients into {m} centres",
+            output.len()
+        ));
+    }
+    // What a small file asks for must not be more than the machine has.
+    let bytes = m.checked_mul(k).and_then(|all| all.checked_mul(size_of::<f64>()));
+    if bytes.is_none_or(|bytes| bytes > half_of_ram()) {
+        return Err(format!("`{name}.coef` of {m} centres and {k} outputs does not fit into memory"));
+    }
+    let mut coef = vec![0.0; m * k];
+    for (line, w) in coef.chunks_mut(k.max(1)).zip(start.windows(2)) {
+        for at in w[0] as usize..w[1] as usize {
+            let place = line.get_mut(output[at] as usize);
+            *place.ok_or(format!("`{name}.coef.output` names output {}, of {k}", output[at]))? = value[at];
+        }
+    }
+    Ok(coef)
 }
 
 /// Adds points to a bundle under a name; what it returns belongs into the metadata.
@@ -130,5 +188,39 @@ pub(crate) fn restore_points(meta: &serde_json::Value, name: &str, bundle: &Bund
             points.with_image(shape).map_err(|e| e.to_string())
         }
         _ => Err(format!("`{name}` has an image shape that is none")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn coefficients_that_are_mostly_0_take_little_room_and_come_back() {
+        let (m, k) = (400, 300);
+        let centres = Points::dense((0..m).map(|i| i as f64).collect(), 1).expect("rows");
+        let coef: Vec<f64> = (0..m * k).map(|i| if i % 97 == 0 { i as f64 + 0.1 } else { 0.0 }).collect();
+        let sparse = Expansion::new(Kernel::Linear, centres.clone(), coef, vec![0.5; k]).expect("fits");
+        let full = Expansion::new(Kernel::Linear, centres, vec![1.5; m * k], vec![0.0; k]).expect("fits");
+        for expansion in [&sparse, &full] {
+            let mut bundle = Bundle::default();
+            let meta = expansion.store("f", &mut bundle).expect("stored");
+            assert_eq!(&Expansion::restore("f", &meta, &bundle).expect("restored"), expansion);
+            let values: usize = bundle.tensors.values().map(|t| t.shape.iter().product::<usize>()).sum();
+            assert_eq!(values < m * k / 10, expansion == &sparse, "{values}");
+        }
+        let mut bundle = Bundle::default();
+        let meta = sparse.store("f", &mut bundle).expect("stored");
+        let with = |name: &str, values: Values| {
+            let mut bundle = bundle.clone();
+            let shape = bundle.tensors[name].shape.clone();
+            bundle.put(name, &shape, values);
+            Expansion::restore("f", &meta, &bundle)
+        };
+        let there = bundle.tensors["f.coef.output"].shape[0];
+        assert!(with("f.coef.output", Values::U32(vec![k as u32; there])).is_err());
+        assert!(with("f.coef.start", Values::U64(vec![0; m + 1])).is_err());
+        assert!(with("f.coef.start", Values::U64(vec![u64::MAX; m + 1])).is_err());
+        assert!(with("f.coef.value", Values::F32(vec![0.0; there])).is_err());
     }
 }

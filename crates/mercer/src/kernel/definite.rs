@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 
 use Definiteness::{Conditional, ConditionalNegative, Positive, Unknown};
@@ -56,6 +57,29 @@ impl Kernel {
             Kernel::Custom(custom) => custom.0.definiteness(),
             _ => of_parts(self),
         }
+    }
+
+    /// Fails for a kernel of the wrong sign: one whose negative is conditionally positive definite. A machine that needs a
+    /// conditionally positive definite kernel would learn the opposite from it. The message has the line that is meant.
+    ///
+    /// ```
+    /// use mercer::kernel::Kernel;
+    /// let wrong = Kernel::parse("multiquadric(c=2)")?.check_sign().unwrap_err().to_string();
+    /// assert!(wrong.contains("`-1*multiquadric(c=2)`"), "{wrong}");
+    /// assert!(Kernel::parse("-1*multiquadric(c=2)")?.check_sign().is_ok());
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn check_sign(&self) -> Result<()> {
+        if self.definiteness() != ConditionalNegative {
+            return Ok(());
+        }
+        let meant = match self {
+            Kernel::Scaled { factor, of } if *factor == -1.0 => (**of).clone(),
+            Kernel::Scaled { factor, of } => Kernel::Scaled { factor: -factor, of: of.clone() },
+            other => Kernel::Scaled { factor: -1.0, of: Box::new(other.clone()) },
+        };
+        let why = format!("it is conditionally negative definite; use its negative, `{meant}`");
+        Err(Error::Kernel { line: self.to_string(), why })
     }
 
     /// Whether `k(x + z, y + z) = k(x, y)` for all z. The points may then be centred before products.

@@ -147,9 +147,16 @@ pub(super) fn support(coef: &[f64]) -> Vec<u32> {
     (0u32..).zip(coef).filter(|(_, c)| **c != 0.0).map(|(i, _)| i).collect()
 }
 
-/// The kernel asked for; if none is, a Gaussian as wide as the data's spread: `gamma = 1 / (d var)`, the variance over
-/// all values, which is what scikit-learn calls `scale`.
+/// The kernel of a machine that needs a conditionally positive definite one: see [`basis_or_default`]. Kernels of the wrong
+/// sign are refused; of indefinite ones nobody knows.
 pub(super) fn kernel_or_default(kernel: Option<&Kernel>, sample: &Sample<'_>) -> Result<Kernel> {
+    kernel.map_or(Ok(()), Kernel::check_sign)?;
+    basis_or_default(kernel, sample)
+}
+
+/// The kernel asked for; if none is, a Gaussian as wide as the data's spread: `gamma = 1 / (d var)`, the variance over
+/// all values, which is what scikit-learn calls `scale`. For machines that take its functions as they are, of either sign.
+pub(super) fn basis_or_default(kernel: Option<&Kernel>, sample: &Sample<'_>) -> Result<Kernel> {
     if let Some(kernel) = kernel {
         return Ok(kernel.clone());
     }

@@ -10,7 +10,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::error::{Error, Result};
-use crate::kernel::Kernel;
+use crate::gram::is_precomputed;
+use crate::kernel::{Definiteness, Kernel};
 use crate::model::param::{Allowed, ParamSpec};
 use crate::model::persist::saved_params;
 use crate::model::svc::Kind;
@@ -91,6 +92,9 @@ pub struct LearnerEntry {
     pub params: &'static [&'static str],
     make: fn() -> Learner,
 }
+
+/// How notes about kernels that may be indefinite begin.
+const INDEFINITE: &str = "the kernel may not be positive definite";
 
 const SVC: &[&str] = &[
     "shift",
@@ -254,9 +258,16 @@ impl Learner {
                 | Allowed::Between(..)
                 | Allowed::Whole(_)
         );
+        let number = number || matches!(spec.allowed, Allowed::WholeOrNone(_)) && !value.is_null();
         if number && !value.as_f64().is_some_and(|v| spec.allowed.holds(v)) {
             return Err(Error::param(name, shown, spec.allowed.to_string()));
         }
+        let whole = matches!(spec.allowed, Allowed::Whole(_) | Allowed::WholeOrNone(_));
+        // Numbers of things are written without a point, whatever the caller's language calls them.
+        let value = match value.as_f64().filter(|v| whole && value.is_f64() && *v < 2f64.powi(53)) {
+            Some(number) => Value::from(number as u64),
+            None => value,
+        };
         each!(self, p => set(p, name, value))
     }
 
@@ -301,17 +312,31 @@ impl Learner {
         each!(self, p => p.kernel = Some(kernel));
     }
 
-    /// Fits. Where the watcher broke, the model says so, whatever phase of the fit it was.
+    /// Whether its problem has one optimum only under kernels that are conditionally positive definite. Others take the
+    /// kernel's functions as they are.
+    fn needs_definite(&self) -> bool {
+        !matches!(self, Learner::LpMachine(_) | Learner::Network(_) | Learner::Boost(_))
+    }
+
+    /// Fits. Where the watcher broke, the model says so, whatever phase of the fit it was. A kernel that may not be
+    /// positive definite is told in the model's notes.
     pub fn fit(&self, sample: Sample<'_>, par: Par, watch: &mut Watch<'_>) -> Result<Body> {
-        let (fitted, broken) = noting(watch, |watch| self.fit_watched(sample, par, watch));
+        let (fitted, broken) = noting(watch, |watch| self.fitted(sample, par, watch));
         let mut body = fitted?;
         if broken {
             body.info_mut().stop = Stop::Cancelled;
         }
+        let unknown = |k: &Kernel| !is_precomputed(k) && k.definiteness() == Definiteness::Unknown;
+        let notes = &mut body.info_mut().notes;
+        let told = notes.iter().any(|note| note.starts_with(INDEFINITE));
+        let shifted = matches!(self, Learner::Svc(p) if p.shift != 0.0);
+        if self.needs_definite() && self.kernel().is_some_and(unknown) && !told && !shifted {
+            notes.push(format!("{INDEFINITE}: the result may not be the best one"));
+        }
         Ok(body)
     }
 
-    fn fit_watched(&self, sample: Sample<'_>, par: Par, watch: &mut Watch<'_>) -> Result<Body> {
+    fn fitted(&self, sample: Sample<'_>, par: Par, watch: &mut Watch<'_>) -> Result<Body> {
         Ok(match self {
             Learner::Svc(p) => Body::Svc(p.fit(sample, par, watch)?),
             Learner::Svr(p) => Body::Svr(p.fit(sample, par, watch)?),

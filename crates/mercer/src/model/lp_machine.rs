@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::data::Targets;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
-use crate::model::common::kernel_or_default;
+use crate::model::common::basis_or_default;
 use crate::model::function::{self, Classified, FunctionModel, Role, weighted_rows};
 use crate::model::param::{self, Allowed, ParamSpec, spec};
 use crate::model::programs::Programs;
@@ -72,7 +72,7 @@ impl LpMachineParams {
         let clock = Instant::now();
         self.check()?;
         sample.check()?;
-        let kernel = kernel_or_default(self.kernel.as_ref(), &sample)?;
+        let kernel = basis_or_default(self.kernel.as_ref(), &sample)?;
         let (rows, weight, targets, role, cost) = if let Targets::Reals(y) = sample.targets {
             let (rows, weight) = weighted_rows(&sample)?;
             let y: Vec<f64> = rows.iter().map(|&i| y[i as usize]).collect();

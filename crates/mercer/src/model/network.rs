@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::expansion::Expansion;
 use crate::gram;
 use crate::kernel::Kernel;
-use crate::model::common::kernel_or_default;
+use crate::model::common::basis_or_default;
 use crate::model::function::{Classified, FunctionModel, Role, places, weighted_rows};
 use crate::model::param::{self, Allowed, ParamSpec, spec};
 use crate::model::svc::Multi;
@@ -143,7 +143,7 @@ impl NetworkParams {
         let clock = Instant::now();
         self.check()?;
         sample.check()?;
-        let kernel = kernel_or_default(self.kernel.as_ref(), &sample)?;
+        let kernel = basis_or_default(self.kernel.as_ref(), &sample)?;
         let (rows, weight, target, role) = if let Targets::Reals(y) = sample.targets {
             if self.weights == Weights::Descent {
                 return Err(Error::param("weights", "descent", "pseudo-inverse for numbers"));

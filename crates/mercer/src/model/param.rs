@@ -105,6 +105,17 @@ impl ParamSpec {
     }
 }
 
+/// A number as parameters are written: JSON has no infinity and no NaN, and null would mean something else.
+///
+/// ```
+/// use mercer::model::param::written;
+/// assert_eq!(written(0.5).to_string(), "0.5");
+/// assert_eq!(written(f64::INFINITY).to_string(), "\"inf\"");
+/// ```
+pub fn written(value: f64) -> serde_json::Value {
+    if value.is_finite() { value.into() } else { value.to_string().into() }
+}
+
 /// Checks numbers against a table: the first one outside its range is named with its value and the range.
 ///
 /// ```

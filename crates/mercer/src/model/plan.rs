@@ -15,7 +15,7 @@ use crate::data::{Data, Dataset, Finding, Points, Stages, Summary, TargetFacts, 
 use crate::error::{Error, Result};
 use crate::expansion::Expansion;
 use crate::gram::{Matrix, is_precomputed};
-use crate::kernel::{Entry, Kernel, Takes};
+use crate::kernel::{Kernel, Takes};
 use crate::model::target::target;
 use crate::model::{Body, Layered, Learner, Model, Names, Sample, Task};
 use crate::par::Par;
@@ -23,6 +23,14 @@ use crate::watch::Watch;
 
 /// Ranges of columns that differ by more than this are brought together.
 const RATIO: f64 = 5.0;
+/// Numbers as classes, more of which are taken for amounts unless somebody insists.
+const MOST_NUMBERS: usize = 200;
+/// Rows whose entries that are not 0 are at most this share, none negative, are counts: words of a text.
+const SPARSE: f64 = 0.05;
+/// Squared lengths of rows that differ by less are alike.
+const ALIKE: f64 = 1.01;
+/// How much rounding may change a kernel's value before it is worth a word.
+const INEXACT: f64 = 1e-3;
 /// The share of rows that novelty detection may tell to be outliers, where nobody says.
 const OUTLIERS: f64 = 0.05;
 
@@ -43,6 +51,8 @@ pub struct Wishes {
     pub features: Option<Model>,
     /// Further parameters, by the names of the learner's table.
     pub params: Vec<(&'static str, Value)>,
+    /// Whether classes are classes, however many there are and whatever they look like.
+    pub classes: bool,
     /// Seed of what is drawn.
     pub seed: u64,
 }
@@ -83,6 +93,8 @@ pub struct Plan<'a> {
     pub choices: Vec<Choice>,
     /// What looks wrong about the data; nothing where a fit goes on.
     pub findings: Vec<Finding>,
+    /// What weighs on the model, in words; they go into its notes.
+    pub notes: Vec<String>,
     data: &'a Dataset,
     points: Cow<'a, Points>,
     gram: Option<Matrix>,
@@ -136,10 +148,12 @@ impl<'a> Plan<'a> {
         } else {
             (None, points)
         };
+        let notes = inexact(&kernel, &points).into_iter().collect();
         learner.set_kernel(kernel);
         parameters(wishes, &summary.targets, &mut learner, &mut choices)?;
         let findings = if precomputed { Vec::new() } else { summary.findings };
-        Ok(Plan { task, learner, recipes, stages, choices: choices.0, findings, data, points, gram, layer })
+        let choices = choices.0;
+        Ok(Plan { task, learner, recipes, stages, choices, findings, notes, data, points, gram, layer })
     }
 
     /// Goes on where a model's fit was broken off: its stages and parameters, on the same data.
@@ -174,6 +188,7 @@ impl<'a> Plan<'a> {
                 },
             ],
             findings: Vec::new(),
+            notes: Vec::new(),
             data,
             points,
             gram,
@@ -214,7 +229,8 @@ impl<'a> Plan<'a> {
         }
     }
 
-    pub(super) fn model(&self, body: Body) -> Result<Model> {
+    pub(super) fn model(&self, mut body: Body) -> Result<Model> {
+        body.info_mut().notes.extend(self.notes.iter().cloned());
         let body = match &self.layer {
             Some(features) => Body::Layered(Layered::new(features.clone(), body)?),
             None => body,
@@ -296,6 +312,14 @@ fn learner(wishes: &Wishes, targets: &Targets, choices: &mut Choices) -> Result<
             entry
         }
     };
+    if let (Task::Classification, Targets::Classes(labels), false) = (task, targets, wishes.classes) {
+        let numbers = || labels.names.iter().all(|name| name.trim().parse::<f64>().is_ok());
+        if labels.names.len() > MOST_NUMBERS && numbers() {
+            let got = format!("{} different numbers", labels.names.len());
+            let expected = format!("at most {MOST_NUMBERS}: are these amounts?");
+            return Err(Error::shape("classes", got, expected));
+        }
+    }
     if task == Task::Classification
         && let Targets::Classes(labels) = targets
         && labels.counts().iter().filter(|&&rows| rows > 0).count() < 2
@@ -353,6 +377,21 @@ fn scaling(
     if histograms(wishes) {
         return none(choices, "the kernel takes histograms as they are");
     }
+    // Ranges of words differ because some are rare, and a rare word brought to the size of a frequent one is noise.
+    if let Data::Csr { start, value, .. } = data.points.view().data
+        && summary.density <= SPARSE
+        && value.iter().all(|v| *v >= 0.0)
+    {
+        let lengths = start.windows(2).map(|w| value[w[0]..w[1]].iter().map(|v| v * v).sum::<f64>());
+        let (low, high) = lengths
+            .filter(|l| *l > 0.0)
+            .fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), l| (low.min(l), high.max(l)));
+        if high <= ALIKE * low {
+            return none(choices, "sparse rows of one length, such as words of texts");
+        }
+        choices.chosen("scaling", "rows of length 1", "sparse counts, such as words of texts");
+        return Ok(vec![Recipe::Unit]);
+    }
     let range = |c: &&crate::data::Column| c.spread.max - c.spread.min;
     let moving = || summary.each.iter().filter(|c| c.spread.max > c.spread.min);
     let wide = moving().max_by(|a, b| range(a).total_cmp(&range(b)));
@@ -377,10 +416,63 @@ fn scaling(
     Ok(vec![recipe])
 }
 
-/// Whether the kernel asked for wants values that are not negative.
+/// What rounding does to a kernel of distances on rows that lie far apart, where that is too much.
+///
+/// Squared distances come from inner products of rows around their mean, so what is common to all rows does no harm; but of
+/// two rows that lie close together and far from the mean, the distance is what cancels.
+fn inexact(kernel: &Kernel, points: &Points) -> Option<String> {
+    fn farthest<T: Copy + Into<f64>>(x: &[T], d: usize) -> f64 {
+        let rows = || x.chunks(d.max(1));
+        let n = rows().len() as f64;
+        let mut mean = vec![0.0; d];
+        rows().for_each(|row| mean.iter_mut().zip(row).for_each(|(m, &v)| *m += v.into() / n));
+        let length = |row: &[T]| row.iter().zip(&mean).map(|(&v, m)| (v.into() - m).powi(2)).sum::<f64>();
+        rows().map(length).fold(0.0, f64::max)
+    }
+    let steepest = steepest(kernel);
+    if steepest == 0.0 {
+        return None;
+    }
+    let view = points.view();
+    let far: f64 = match view.data {
+        Data::F32(x) => farthest(x, view.d),
+        Data::F64(x) => farthest(x, view.d),
+        Data::Csr { start, value, .. } => {
+            let length = |w: &[usize]| value[w[0]..w[1]].iter().map(|v| v * v).sum::<f64>();
+            start.windows(2).map(length).fold(0.0, f64::max)
+        }
+        Data::Sequences { .. } | Data::RowNumbers(_) => return None,
+    };
+    let lost = 2.0 * f64::EPSILON * far;
+    (steepest * lost > INEXACT).then(|| {
+        format!(
+            "the kernel may be inexact: rows lie up to {} from their mean, where rounding changes squared distances by {}, and \
+             {kernel} varies within {}; scale the columns, or train without the rows that lie apart",
+            short(far.sqrt()),
+            short(lost),
+            short(1.0 / steepest)
+        )
+    })
+}
+
+/// How fast a kernel of squared distances changes with them at most, beside its largest value.
+fn steepest(kernel: &Kernel) -> f64 {
+    match kernel {
+        Kernel::Rbf { gamma } => *gamma,
+        Kernel::InverseMultiquadric { c } | Kernel::Multiquadric { c } => 0.5 / (c * c),
+        Kernel::RadialPower { power } => power.abs(),
+        Kernel::Power { degree, of } => f64::from(*degree) * steepest(of),
+        other => other.children().iter().map(steepest).fold(0.0, f64::max),
+    }
+}
+
+/// Whether the kernel asked for, or a part of it, wants values that are not negative.
 fn histograms(wishes: &Wishes) -> bool {
-    let name = wishes.kernel.as_deref().and_then(|line| line.split('(').next()).map(str::trim);
-    name.and_then(Entry::find).is_some_and(|entry| entry.takes == Takes::Histograms)
+    fn any(kernel: &Kernel) -> bool {
+        kernel.entry().is_some_and(|entry| entry.takes == Takes::Histograms)
+            || kernel.children().iter().any(any)
+    }
+    wishes.kernel.as_deref().and_then(|line| Kernel::parse(line).ok()).is_some_and(|kernel| any(&kernel))
 }
 
 fn kernel(wishes: &Wishes, points: &Points, choices: &mut Choices) -> Result<Kernel> {
@@ -571,6 +663,68 @@ mod tests {
         let one = data(vec![0.0, 1.0], 1, Targets::Classes(Labels::new(["a", "a"])));
         let e = Plan::new(&one, &Wishes::default(), Par::one()).expect_err("one class").to_string();
         assert_eq!(e, "classes: got 1, expected at least 2 to tell apart");
+    }
+
+    #[test]
+    fn rounding_that_spoils_a_kernel_is_told_and_a_common_offset_is_none() {
+        let classes = || Targets::Classes(Labels::new((0..8).map(|i| if i % 2 == 0 { "a" } else { "b" })));
+        let near: Vec<f64> = (0..8).map(|i| f64::from(i) * 0.3).collect();
+        let moved = |by: &dyn Fn(usize) -> f64| {
+            data(near.iter().enumerate().map(|(i, v)| v + by(i)).collect(), 1, classes())
+        };
+        let notes = |set: &Dataset, kernel: &str| {
+            let scaling = Scaling::Given(Vec::new());
+            let wishes = Wishes { kernel: Some(kernel.into()), scaling, ..Wishes::default() };
+            let plan = Plan::new(set, &wishes, Par::one()).expect("a plan");
+            if let Some(Kernel::Rbf { .. }) = plan.learner.kernel() {
+                let model = plan.fit(Par::one(), &mut crate::watch::silent()).expect("a fit");
+                assert!(plan.notes.iter().all(|note| model.info().notes.contains(note)));
+            }
+            plan.notes.join("; ")
+        };
+        let (apart, offset) = (moved(&|i| if i < 4 { 1e8 } else { -1e8 }), moved(&|_| 1e8));
+        for kernel in ["rbf(gamma=1)", "2*rbf(gamma=1) + linear", "inverse_multiquadric", "-1*multiquadric"] {
+            assert!(notes(&apart, kernel).contains("the kernel may be inexact"), "{kernel}");
+            assert!(!notes(&moved(&|_| 0.0), kernel).contains("inexact"), "{kernel}");
+            assert!(!notes(&offset, kernel).contains("inexact"), "{kernel}");
+        }
+        assert!(!notes(&apart, "rbf(gamma=1e-16)").contains("inexact"));
+    }
+
+    #[test]
+    fn sparse_counts_keep_their_columns() {
+        // 40 rows of 3 words each, out of 200; some words come often, some once.
+        let csr = |counts: bool| crate::data::Csr {
+            start: (0..=40).map(|i| 3 * i).collect(),
+            column: (0..40u32).flat_map(|i| [i % 5, 10 + i % 7, 100 + i]).collect(),
+            value: (0..40u32)
+                .flat_map(|i| if counts { [f64::from(1 + i % 9), 2.0, 1.0] } else { [2.0, 1.0, 0.1] })
+                .collect(),
+        };
+        let classes = || Targets::Classes(Labels::new((0..40).map(|i| if i % 2 == 0 { "a" } else { "b" })));
+        let scaling = |points: Points| {
+            let set = Dataset::new(points, classes()).expect("whole");
+            let plan = Plan::new(&set, &Wishes::default(), Par::one()).expect("a plan");
+            find(&plan, "scaling").value.clone()
+        };
+        assert_eq!(scaling(Points::sparse(csr(true), 200).expect("rows")), "rows of length 1");
+        assert_eq!(scaling(Points::sparse(csr(false), 200).expect("rows")), "none");
+        // Measurements of either sign, and dense ones, are brought to one scale as before.
+        let mut signed = csr(true);
+        signed.value[0] = -90.0;
+        assert_eq!(scaling(Points::sparse(signed, 200).expect("rows")), "mean 0, deviation 1");
+    }
+
+    #[test]
+    fn many_numbers_are_amounts_unless_somebody_insists() {
+        let x: Vec<f64> = (0..300).map(f64::from).collect();
+        let labels = |prefix: &str| Targets::Classes(Labels::new((0..300).map(|i| format!("{prefix}{i}"))));
+        let svc = |classes: bool| Wishes { learner: Some("svc".into()), classes, ..Wishes::default() };
+        let set = data(x.clone(), 1, labels(""));
+        let refused = Plan::new(&set, &svc(false), Par::one()).expect_err("amounts").to_string();
+        assert_eq!(refused, "classes: got 300 different numbers, expected at most 200: are these amounts?");
+        assert!(Plan::new(&set, &svc(true), Par::one()).is_ok());
+        assert!(Plan::new(&data(x, 1, labels("writer ")), &svc(false), Par::one()).is_ok());
     }
 
     #[test]

@@ -39,12 +39,20 @@ pub struct Tuned {
     pub stages: Vec<TunedStage>,
     /// The best one.
     pub best: TunedCell,
+    /// What would have been used without a search.
+    pub default: Option<TunedCell>,
+    /// Where the best one was judged on so many rows only: how many.
+    pub judged_rows: Option<usize>,
     /// How flat the optimum is.
     pub flat: Flat,
     /// Scores that were known from before.
     pub known: usize,
     /// Whether time ran out first.
     pub late: bool,
+    /// Whether it was interrupted first.
+    pub stopped: bool,
+    /// What is good to know about the scores.
+    pub notes: Vec<String>,
     /// Wall-clock seconds of the search.
     pub seconds: f64,
     /// The model trained with the best setting on all rows, where one was written.
@@ -75,8 +83,10 @@ pub struct TunedCell {
     pub error: Option<f64>,
     /// The scores fold by fold.
     pub folds: Vec<Option<f64>>,
-    /// Whether it was dropped, or not come to, before it had seen all folds.
+    /// Whether it was dropped, failed, or was not come to, before it had seen all folds.
     pub open: bool,
+    /// Why it could not be fitted.
+    pub failed: Option<String>,
 }
 
 impl TunedCell {
@@ -94,6 +104,7 @@ impl TunedCell {
             error: there(cell.score.error),
             folds: cell.score.folds.iter().map(|v| there(*v)).collect(),
             open: cell.open,
+            failed: cell.failed.clone(),
         }
     }
 }
@@ -114,8 +125,7 @@ impl Tuned {
             .iter()
             .map(|stage| TunedStage { cells: stage.cells.iter().map(|c| TunedCell::new(stage, c)).collect() })
             .collect();
-        let home = found.stages.iter().rev().find(|s| s.cells.contains(&found.best));
-        let best = home.or(found.stages.last()).map(|s| TunedCell::new(s, &found.best));
+        let best = TunedCell::new(&found.stages[found.home], &found.best);
         Tuned {
             source: source.into(),
             rows,
@@ -126,10 +136,14 @@ impl Tuned {
             lower_is_better: found.metric.better == Better::Lower,
             folds: found.folds,
             stages,
-            best: best.expect("a search has a stage"),
+            best,
+            default: found.default.as_ref().map(|cell| TunedCell::new(&found.stages[0], cell)),
+            judged_rows: found.rows,
             flat: found.flat.clone(),
             known: found.known,
             late: found.late,
+            stopped: found.stopped,
+            notes: found.notes.clone(),
             seconds: found.seconds,
             file,
         }
@@ -155,6 +169,10 @@ impl Tuned {
     /// A family's cells as a table: the kernel's number down, the first parameter across. None where there is more to it.
     fn grid(&self, stage: &TunedStage, family: &str) -> Option<Grid> {
         let cells: Vec<&TunedCell> = stage.cells.iter().filter(|c| c.family == family).collect();
+        // The default, where it is of no family that was searched, is no table.
+        if cells.len() == 1 && stage.cells.len() > 1 {
+            return None;
+        }
         let name = cells.first()?.params.first()?.0.clone();
         if cells.iter().any(|c| c.params.len() != 1) {
             return None;
@@ -199,9 +217,20 @@ impl Tuned {
         let mut facts = vec![("best", Self::setting(b))];
         if let Some(mean) = b.mean {
             let error = b.error.map_or(String::new(), |e| format!(" +- {}", self.shown(e)));
+            let on = match self.judged_rows {
+                Some(rows) => format!("{} folds of {} rows", self.folds, count(rows)),
+                None => format!("{} folds", self.folds),
+            };
+            facts.push(("scores", format!("{} {}{error}, the mean of {on}", self.metric, self.shown(mean))));
+        } else {
+            facts.push(("scores", "not judged: the search ended first".to_owned()));
+        }
+        if let Some((default, mean)) =
+            self.default.as_ref().and_then(|d| Some((d, d.mean.filter(|_| !d.open)?)))
+        {
             facts.push((
-                "scores",
-                format!("{} {}{error}, the mean of {} folds", self.metric, self.shown(mean), self.folds),
+                "default",
+                format!("{}: {} {}", Self::setting(default), self.metric, self.shown(mean)),
             ));
         }
         let ranges: Vec<String> = (self.flat.ranges.iter())
@@ -209,6 +238,7 @@ impl Tuned {
             .map(|(name, low, high)| format!("{name} from {} to {}", brief(*low), brief(*high)))
             .collect();
         let many = match self.flat.settings {
+            0 => "unknown: no setting was judged on all rows".to_owned(),
             1 => "no other setting is within one standard error".to_owned(),
             n => format!("{} of {} settings within one standard error", count(n), count(self.flat.of)),
         };
@@ -297,8 +327,9 @@ impl Report for Tuned {
         page.blank();
         page.facts(self.verdict());
         page.blank();
-        let dropped = self.stages.iter().flat_map(|s| &s.cells).filter(|c| c.open).count();
-        if dropped > 0 && !self.late {
+        let dropped =
+            self.stages.iter().flat_map(|s| &s.cells).filter(|c| c.open && c.failed.is_none()).count();
+        if dropped > 0 && !self.late && !self.stopped {
             page.remark(
                 Tone::Quiet,
                 '-',
@@ -308,8 +339,19 @@ impl Report for Tuned {
         if self.known > 0 {
             page.remark(Tone::Quiet, '-', &format!("{} scores were known from before", count(self.known)));
         }
-        if self.late {
-            page.remark(Tone::Warn, '!', "time ran out: the best of what was tried");
+        for note in &self.notes {
+            page.remark(Tone::Warn, '!', note);
+        }
+        if self.late || self.stopped {
+            let why = if self.stopped { "interrupted" } else { "time ran out" };
+            let what = match (self.judged_rows, self.best.open) {
+                (Some(rows), _) => {
+                    format!("the best on {} of {} rows", count(rows), count(self.rows))
+                }
+                (None, true) => "the default, not judged".to_owned(),
+                (None, false) => "the best of what was tried".to_owned(),
+            };
+            page.remark(Tone::Warn, '!', &format!("{why}: {what}"));
         }
         match &self.file {
             Some(file) => {

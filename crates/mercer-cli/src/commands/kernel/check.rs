@@ -23,7 +23,7 @@ use crate::source::{self, Reading};
   mercer kernel check 'rbf(gamma=0.5)' iris.csv")]
 pub(crate) struct Check {
     /// The kernel, for example 'rbf(gamma=0.5)'
-    #[arg(value_name = "LINE", value_parser = line)]
+    #[arg(value_name = "LINE", allow_hyphen_values = true, value_parser = line)]
     kernel: Kernel,
 
     /// Data to look at; `-` is standard input

@@ -20,7 +20,7 @@ use crate::files::Files;
   mercer kernel geometry 'rbf(gamma=0.5)' --at 0,0,0 --format json")]
 pub(crate) struct ShapeAt {
     /// The kernel, for example 'poly(degree=2, coef0=1)'
-    #[arg(value_name = "LINE", value_parser = line)]
+    #[arg(value_name = "LINE", allow_hyphen_values = true, value_parser = line)]
     kernel: Kernel,
 
     /// The point: its coordinates with commas between them

@@ -28,7 +28,7 @@ pub(crate) struct Gram {
     file: PathBuf,
 
     /// The kernel, for example 'rbf(gamma=0.5)'
-    #[arg(long, short, value_name = "LINE", value_parser = line)]
+    #[arg(long, short, value_name = "LINE", allow_hyphen_values = true, value_parser = line)]
     kernel: Kernel,
 
     /// Where to write it: .npy, .csv, .tsv, .svm; without, only facts are printed

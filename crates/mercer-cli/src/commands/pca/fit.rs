@@ -34,7 +34,7 @@ pub(crate) struct Fit {
     out: PathBuf,
 
     /// The kernel's line [default: a Gaussian, width by the data]
-    #[arg(long, short, value_name = "LINE")]
+    #[arg(long, short, value_name = "LINE", allow_hyphen_values = true)]
     kernel: Option<String>,
 
     /// Number of components

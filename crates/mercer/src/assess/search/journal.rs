@@ -1,16 +1,17 @@
 //! What a search has found so far, in a file: one line a score, written as soon as it is known.
 //!
 //! A search that was killed reads it and goes on. The first line says what was searched; a file of another search is
-//! refused, and so is a file that is no journal: nothing is changed in it. A last line that was cut off is not read. Numbers are written so that they come back bit for bit.
+//! refused, and so is a file that is no journal: nothing is changed in it. A last line that was cut off is not read; any other line that is no score is an error. Numbers are written so
+//! that they come back bit for bit.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::path::Path;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Fault, Result};
 
 /// The beginning of the first line.
-const HEAD: &str = "mercer search 1";
+const HEAD: &str = "mercer search 2";
 
 /// A file of scores.
 #[derive(Debug)]
@@ -21,31 +22,42 @@ pub(super) struct Journal {
 }
 
 impl Journal {
-    /// Opens or begins the file of a search with this fingerprint.
-    pub(super) fn open(path: &Path, fingerprint: u64) -> Result<Self> {
+    /// Opens or begins the file of a search with this fingerprint, on so many folds.
+    pub(super) fn open(path: &Path, fingerprint: u64, folds: usize) -> Result<Self> {
         let wrong = |e: std::io::Error| Error::io(path, e);
         let head = format!("{HEAD} {fingerprint:016x}");
         let mut bytes = Vec::new();
         let mut file = OpenOptions::new().read(true).append(true).create(true).open(path).map_err(wrong)?;
         file.read_to_end(&mut bytes).map_err(wrong)?;
-        let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+        let whole = bytes.iter().rposition(|&b| b == b'\n').map_or(0, |end| end + 1);
         let text = String::from_utf8_lossy(&bytes[..whole]);
-        let mut lines = text.lines();
+        let mut lines = text.split_terminator('\n');
         match lines.next() {
-            // Nothing, or our first line, cut off.
-            None if head.as_bytes().starts_with(&bytes) => {
+            // A file without a single whole line is emptied only where it can be the beginning of one.
+            None if !head.as_bytes().starts_with(&bytes) => return Err(foreign(path, "something else")),
+            None => {
+                // Nothing, or a first line that was cut off.
                 file.set_len(0).map_err(wrong)?;
                 file.write_all(format!("{head}\n").as_bytes()).map_err(wrong)?;
             }
             Some(first) if first == head => file.set_len(whole as u64).map_err(wrong)?,
-            first => {
-                let ours = first.is_some_and(|first| first.starts_with(HEAD));
-                let what = if ours { "another search" } else { "something else" };
-                let allowed = "a file of this search (same data, settings and folds), or a new one";
-                return Err(Error::param("checkpoint", format!("{} of {what}", path.display()), allowed));
+            Some(first) => {
+                let ours = first.starts_with(HEAD);
+                return Err(foreign(path, if ours { "another search" } else { "something else" }));
             }
         }
-        let known = lines.filter_map(read).collect();
+        let mut known = Vec::new();
+        for (at, line) in (2u64..).zip(lines) {
+            known.push(read(line).filter(|&(_, fold, _)| fold < folds).ok_or_else(|| Fault {
+                source: Some(path.display().to_string()),
+                line: Some(at),
+                got: Some(format!("`{}`", line.chars().take(40).collect::<String>().escape_debug())),
+                expected: format!(
+                    "a setting's number, a fold below {folds} and a score; delete the line, or the file to begin anew"
+                ),
+                ..Fault::default()
+            })?);
+        }
         Ok(Journal { file, known })
     }
 
@@ -55,6 +67,11 @@ impl Journal {
         // One write a line: what is cut off is cut off at its end.
         self.file.write_all(line.as_bytes()).map_err(|e| Error::io("checkpoint", e))
     }
+}
+
+fn foreign(path: &Path, what: &str) -> Error {
+    let allowed = "a file of this search (same data, settings and folds), or a new one";
+    Error::param("checkpoint", format!("{} of {what}", path.display()), allowed)
 }
 
 fn read(line: &str) -> Option<(usize, usize, f64)> {
@@ -92,19 +109,21 @@ mod tests {
     fn scores_come_back_bit_for_bit_and_a_cut_line_is_dropped() {
         let path = std::env::temp_dir().join(format!("mercer-journal-{}", std::process::id()));
         let third = 1.0 / 3.0;
-        let mut journal = Journal::open(&path, 7).expect("a new file");
+        let mut journal = Journal::open(&path, 7, 5).expect("a new file");
         journal.add(4, 0, third).expect("written");
         journal.add(5, 1, f64::NAN).expect("written");
         drop(journal);
         OpenOptions::new().append(true).open(&path).expect("there").write_all(b"6 2 0.12").expect("written");
-        let mut again = Journal::open(&path, 7).expect("the same");
+        let mut again = Journal::open(&path, 7, 5).expect("the same");
         assert_eq!(again.known.len(), 2);
         assert_eq!((again.known[0].0, again.known[0].2.to_bits()), (4, third.to_bits()));
         assert!(again.known[1].2.is_nan());
         again.add(6, 2, 0.125).expect("written");
         drop(again);
-        assert_eq!(Journal::open(&path, 7).expect("the same").known[2], (6, 2, 0.125));
-        assert!(Journal::open(&path, 8).expect_err("another").to_string().contains("another search"));
+        assert_eq!(Journal::open(&path, 7, 5).expect("the same").known[2], (6, 2, 0.125));
+        assert!(Journal::open(&path, 8, 5).expect_err("another").to_string().contains("another search"));
+        std::fs::write(&path, "hello\n").expect("written");
+        assert!(Journal::open(&path, 7, 5).expect_err("no journal").to_string().contains("something else"));
         std::fs::remove_file(&path).expect("there");
     }
 
@@ -115,12 +134,12 @@ mod tests {
         let others: [&[u8]; 5] = [b"hello\n", b"hello", b"\xff\xfe", b"\n", b"mercer search 1 zz"];
         for other in others {
             std::fs::write(&path, other).expect("written");
-            let refused = Journal::open(&path, 7).expect_err("no journal").to_string();
+            let refused = Journal::open(&path, 7, 5).expect_err("no journal").to_string();
             assert!(refused.contains("something else"), "{refused}");
             assert_eq!(std::fs::read(&path).expect("there"), other);
         }
         // The beginning of our own first line, as a kill may leave it.
         std::fs::write(&path, "mercer search").expect("written");
-        assert!(Journal::open(&path, 7).expect("begun anew").known.is_empty());
+        assert!(Journal::open(&path, 7, 5).expect("begun anew").known.is_empty());
     }
 }

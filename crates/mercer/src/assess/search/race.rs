@@ -5,7 +5,8 @@
 //! [`CHANCE`] times what such differences have been seen to vary from fold to fold, over all settings near the leader.
 
 use super::journal::Journal;
-use crate::assess::trials::Trials;
+use super::table::Table;
+use crate::assess::trials::{Batch, Trials};
 use crate::error::Result;
 use crate::model::Learner;
 use crate::watch::Watch;
@@ -20,43 +21,57 @@ const HEAT: usize = 2;
 pub(super) struct Heat<'a> {
     pub trials: &'a Trials<'a>,
     pub learners: &'a [Learner],
+    /// Those that run, in their order.
+    pub order: &'a [usize],
     /// The number of the first setting in the journal.
     pub first: usize,
     /// Whether less is better.
     pub lower: bool,
+    /// Whether the hopeless are dropped.
+    pub race: bool,
 }
 
-/// Fills the table of settings by folds where it is NaN; returns which settings were dropped.
+/// Fills the lines of the table that are to run, and notes which of them were dropped or failed.
 pub(super) fn run(
     heat: &Heat<'_>,
-    race: bool,
-    table: &mut [Vec<f64>],
-    journal: &mut Option<Journal>,
+    table: &mut Table,
+    mut journal: Option<&mut Journal>,
     watch: &mut Watch<'_>,
-) -> Result<Vec<bool>> {
-    let folds = table.first().map_or(0, Vec::len);
-    let race = race && folds >= WORTH;
-    let mut dropped = vec![false; table.len()];
+) -> Result<()> {
+    let folds = table.folds;
+    let race = heat.race && folds >= WORTH;
     let first = if race { HEAT } else { folds };
     for part in [0..first, first..folds] {
         if part.is_empty() {
             continue;
         }
         if part.start > 0 {
-            dropped = hopeless(table, part.start, heat.lower);
+            let hopeless = hopeless(&table.lines, part.start, heat.lower);
+            heat.order.iter().for_each(|&cell| table.dropped[cell] |= hopeless[cell] && !table.whole(cell));
         }
-        let open: Vec<bool> = (0..table.len() * folds)
-            .map(|at| (at / folds, at % folds))
-            .map(|(cell, f)| !dropped[cell] && table[cell][f].is_nan() && part.contains(&f))
-            .collect();
-        let wanted = |cell: usize, fold: usize| open[cell * folds + fold];
-        let mut told = |cell: usize, fold: usize, score: f64| {
-            table[cell][fold] = score;
-            journal.as_mut().map_or(Ok(()), |j| j.add(heat.first + cell, fold, score))
+        let (dropped, failed) = (table.dropped.clone(), table.failed.clone());
+        let known: Vec<bool> = table.lines.iter().flatten().map(|score| !score.is_nan()).collect();
+        let wanted =
+            |cell: usize, fold: usize| !dropped[cell] && failed[cell].is_none() && part.contains(&fold);
+        let batch = Batch {
+            settings: heat.learners,
+            order: heat.order,
+            wanted: &wanted,
+            known: &|cell, fold| known[cell * folds + fold],
         };
-        heat.trials.run(heat.learners, &wanted, &mut told, watch)?;
+        let mut told = |cell: usize, fold: usize, score: Result<f64>| match score {
+            Ok(score) => {
+                table.lines[cell][fold] = score;
+                journal.as_mut().map_or(Ok(()), |j| j.add(heat.first + cell, fold, score))
+            }
+            Err(why) => {
+                table.fail(cell, why);
+                Ok(())
+            }
+        };
+        heat.trials.run_batch(&batch, &mut told, watch)?;
     }
-    Ok(dropped)
+    Ok(())
 }
 
 /// The settings that cannot win any more, after so many folds.

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
-use crate::model::Learner;
+use crate::model::{Learner, param};
 
 /// Kernels that differ in one number, or one kernel alone.
 #[derive(Debug, Clone, PartialEq)]
@@ -67,6 +67,23 @@ pub struct Axis {
     pub values: Vec<f64>,
 }
 
+impl Axis {
+    /// A learner with one of the values.
+    pub(crate) fn applied(&self, learner: &Learner, value: f64) -> Result<Learner> {
+        let mut learner = learner.clone();
+        let whole = value.fract() == 0.0 && value.abs() < 1e9;
+        // Numbers of things are written without a point.
+        let written = |v: Value| learner.clone().set(&self.name, v);
+        let value = if whole && written(Value::from(value)).is_err() {
+            Value::from(value as i64)
+        } else {
+            param::written(value)
+        };
+        learner.set(&self.name, value)?;
+        Ok(learner)
+    }
+}
+
 /// Settings to search: every kernel of every family with every combination of the axes' values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Space {
@@ -122,17 +139,17 @@ impl Space {
         let mut learner = base.clone();
         learner.set_kernel(setting.kernel.clone());
         for (axis, &value) in self.axes.iter().zip(&setting.values) {
-            let whole = value.fract() == 0.0 && value.abs() < 1e9;
-            let written = |v: Value| learner.clone().set(&axis.name, v);
-            // Numbers of things are written without a point.
-            let value = if whole && written(Value::from(value)).is_err() {
-                Value::from(value as i64)
-            } else {
-                Value::from(value)
-            };
-            learner.set(&axis.name, value)?;
+            learner = axis.applied(&learner, value)?;
         }
         Ok(learner)
+    }
+
+    /// How far a setting is from another one, in steps on the grid; another family counts as two.
+    pub(super) fn steps(&self, a: &Setting, b: &Setting) -> usize {
+        let kernels = if a.family == b.family { a.at.abs_diff(b.at) } else { 2 };
+        let axes = self.axes.iter().zip(a.values.iter().zip(&b.values));
+        kernels
+            + axes.map(|(x, (&a, &b))| nearest(&x.values, a).abs_diff(nearest(&x.values, b))).sum::<usize>()
     }
 
     /// The same space around one of its settings, each axis so many times finer: the second stage of a search.
@@ -144,12 +161,19 @@ impl Space {
             .iter()
             .zip(&around_it.values)
             .map(|(axis, v)| {
-                let at = axis.values.iter().position(|w| w == v).unwrap_or(0);
+                let at = nearest(&axis.values, *v);
                 Axis { name: axis.name.clone(), values: around(&axis.values, at, times) }
             })
             .collect();
         Space { families, axes }
     }
+}
+
+/// The place of the value nearest to one, by their ratio where all are above 0.
+pub(crate) fn nearest(values: &[f64], to: f64) -> usize {
+    let by_factor = to > 0.0 && values.iter().all(|v| *v > 0.0);
+    let apart = |v: f64| if by_factor { (v / to).ln().abs() } else { (v - to).abs() };
+    (0..values.len()).min_by(|&a, &b| apart(values[a]).total_cmp(&apart(values[b]))).unwrap_or(0)
 }
 
 /// Values between the neighbours of one, so many steps each way, by equal factors (equal steps where there are zeros). At an

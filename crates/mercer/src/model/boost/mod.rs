@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
-use crate::model::common::kernel_or_default;
+use crate::model::common::basis_or_default;
 use crate::model::function::{Classified, FunctionModel, Readout, Votes, places};
 use crate::model::param::{self, Allowed, ParamSpec, spec};
 use crate::model::{Learner, Sample};
@@ -150,7 +150,7 @@ impl BoostParams {
         self.check()?;
         sample.check()?;
         let classes = Classified::of(&sample)?;
-        let kernel = kernel_or_default(self.kernel.as_ref(), &sample)?;
+        let kernel = basis_or_default(self.kernel.as_ref(), &sample)?;
         let codes = classes.codes();
         let k = codes.len();
         let points = sample.points.gather(&places(&classes.rows));

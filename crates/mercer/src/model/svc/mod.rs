@@ -148,12 +148,7 @@ fn finished(
     if expansion.len() < full {
         notes.push(format!("linear kernel: {full} support vectors collapsed to one weight vector a machine"));
     }
-    for (f, s) in fitted.iter().zip(&plan.machines) {
-        if let Some(middle) = f.sigmoid.and_then(|s| s.middle().filter(|_| s.a >= 0.0 || s.b != 0.0)) {
-            let name = &plan.labels.names[s.positive as usize];
-            notes.push(format!("calibration: {name} has probability 1/2 at output {middle:.3}, not at 0"));
-        }
-    }
+    notes.extend(calibration(plan, fitted));
     let info = crowd::total(fitted, notes, clock);
     let machines = fitted.iter().zip(&plan.machines).map(|(f, &sides)| {
         let pick = |bounded: bool| {
@@ -183,6 +178,30 @@ fn finished(
         info,
         classes: plan.labels.names.clone(),
     })
+}
+
+/// Machines that stay a line each before they are summed up.
+const NAMED: usize = 10;
+
+/// Where calibration moved the decision of machines.
+fn calibration(plan: &Plan<'_>, fitted: &[Fitted]) -> Vec<String> {
+    let moved = fitted.iter().zip(&plan.machines).filter_map(|(f, s)| {
+        let middle = f.sigmoid.and_then(|s| s.middle().filter(|_| s.a >= 0.0 || s.b != 0.0))?;
+        Some((&plan.labels.names[s.positive as usize], middle))
+    });
+    let moved: Vec<(&String, f64)> = moved.collect();
+    if moved.len() <= NAMED {
+        let line = |(name, m): &(&String, f64)| {
+            format!("calibration: {name} has probability 1/2 at output {m:.3}, not at 0")
+        };
+        return moved.iter().map(line).collect();
+    }
+    let low = moved.iter().map(|m| m.1).fold(f64::INFINITY, f64::min);
+    let high = moved.iter().map(|m| m.1).fold(f64::NEG_INFINITY, f64::max);
+    let (all, many) = (fitted.len(), moved.len());
+    vec![format!(
+        "calibration: {many} of {all} machines have probability 1/2 at outputs from {low:.3} to {high:.3}, not at 0"
+    )]
 }
 
 /// All machines in one expansion, and the sample's rows its centres are.
