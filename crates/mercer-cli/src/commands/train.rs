@@ -17,10 +17,10 @@ use crate::commands::Command;
 use crate::context::Context;
 use crate::failure::{Done, Failure};
 use crate::files::Files;
-use crate::model;
 use crate::progress::Progress;
 use crate::saver::Saver;
 use crate::source::{self, Reading};
+use crate::{interrupt, model};
 
 /// Learn a model from data
 ///

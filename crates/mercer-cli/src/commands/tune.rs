@@ -15,9 +15,9 @@ use crate::commands::train::{scaling, wishes_for};
 use crate::context::Context;
 use crate::failure::{Done, Failure};
 use crate::files::Files;
-use crate::model;
 use crate::progress::Progress;
 use crate::source::{self, Reading};
+use crate::{interrupt, model};
 
 /// Values of a range, where only its ends are said.
 const VALUES: usize = 10;

@@ -108,7 +108,7 @@ fn greedy_removal_is_the_best_single_removal() {
             let keep: Vec<usize> = (0..12).filter(|&i| i != out).collect();
             let small = psi.on_centres(psi.centres().gather(&keep), Par::one()).expect("definite");
             let norm2 = psi.norm2(Par::one()).expect("numbers");
-            super::run::errors(&psi, &norm2, &small, Par::one()).expect("numbers").0
+            psi.relative_errors(&norm2, &small, Par::one()).expect("numbers").0
         })
         .fold(f64::INFINITY, f64::min);
     close(got / best, 1.0, 1e-6);
@@ -268,7 +268,7 @@ fn candidates_beyond_the_centres_are_chosen_where_they_are_better() {
         let pool = more.concat(psi.centres()).expect("fits");
         let small = psi.on_centres(pool.gather(keep), Par::one()).expect("definite");
         let norm2 = psi.norm2(Par::one()).expect("numbers");
-        super::run::errors(&psi, &norm2, &small, Par::one()).expect("numbers").0
+        psi.relative_errors(&norm2, &small, Par::one()).expect("numbers").0
     };
     let best = (0..12).map(|i| error(&[i])).fold(f64::INFINITY, f64::min);
     close(error(&order[..1]), best, 1e-9);
