@@ -109,7 +109,7 @@ fn method(name: &str) -> std::result::Result<Method, String> {
 impl Command for Compress {
     const PATH: &'static [&'static str] = &["compress"];
 
-    fn files(&self) -> Result<Files, Failure> {
+    fn files(&self) -> std::result::Result<Files, Failure> {
         let files = Files::none().reads([&self.model]).reads(&self.file).reads(self.reading.files());
         Ok(files.writes([&self.out]).writes(&self.report))
     }

@@ -78,7 +78,7 @@ impl To {
 impl Command for Convert {
     const PATH: &'static [&'static str] = &["convert"];
 
-    fn files(&self) -> Result<Files, Failure> {
+    fn files(&self) -> std::result::Result<Files, Failure> {
         Ok(Files::none().reads([&self.model]).writes([&self.out]))
     }
 

@@ -54,7 +54,7 @@ pub(crate) struct Tour {
 impl Command for Tour {
     const PATH: &'static [&'static str] = &["tour"];
 
-    fn files(&self) -> Result<Files, Failure> {
+    fn files(&self) -> std::result::Result<Files, Failure> {
         Ok(Files::none().writes([&self.out]))
     }
 
