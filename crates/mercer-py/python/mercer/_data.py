@@ -103,9 +103,8 @@ def _guess(names) -> str:
         if not all(pattern.fullmatch(name) for name in names):
             continue
         values = [number(name) for name in names]
-        fits = kind == "float64" or all(-(2**63) <= v < 2**63 for v in values)
-        if fits and len(set(values)) == len(values) and all(map(np.isfinite, values)):
-            return kind
+        fits = all(map(np.isfinite, values)) if number is float else all(-(2**63) <= v < 2**63 for v in values)
+        return kind if fits and len(set(values)) == len(values) else "str"
     return "str"
 
 
