@@ -122,7 +122,7 @@ def check_labels(y):
         raise ValueError(f"y has labels of several types ({told}): all class labels must be of one type")
 
 
-def whole(value, name, least=0):
+def whole_number(value, name, least=0):
     """A parameter that counts, as an int."""
     number = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
     if number and float(value).is_integer() and value >= least:
