@@ -97,7 +97,8 @@ fn rows_that_cannot_be_denoised_are_refused_and_nothing_is_written() {
         cells.join(",") + "\n"
     };
     let strange: String = (0..42).map(row).collect();
-    let copies: String = (0..42).map(|i| format!("{0},{0},{0},{0}\n", (i as f64 * 0.7).sin())).collect();
+    let copy = |i: usize| format!("{0},{0},{0},{0}\n", (i as f64 * 0.7).sin());
+    let copies: String = (0..42).map(copy).collect();
     let folder = Folder::new().with("strange.csv", strange).with("copies.csv", copies);
     let run = folder.mercer("denoise strange.csv --label none --noise 0.5 -o clean.csv");
     assert!(run.code == 1 && run.err.contains("denoising would do harm"), "{run:?}");
