@@ -109,8 +109,15 @@ impl Sampling<'_> {
             let words = format!("{rows} rows, ");
             let mut on = |order: &[usize], table: &mut Table, until: f64, clock: &mut Clock| {
                 let learners = &grid.learners;
-                let heat =
-                    Heat { trials: &trials, learners, order, first: 0, lower: self.lower, race: false };
+                let heat = Heat {
+                    trials: &trials,
+                    learners,
+                    order,
+                    first: 0,
+                    lower: self.lower,
+                    race: false,
+                    keep: None,
+                };
                 clock.watched(watch, until, &words, |watch| race::run(&heat, table, None, watch))
             };
             let begun = clock.now();
