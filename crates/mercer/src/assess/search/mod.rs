@@ -224,7 +224,7 @@ pub fn search(
         run.first += grid.learners.len();
         error = error.or(table.error.take());
         let first = grid.start;
-        let stage = grid.stage(table);
+        let stage = grid.stage(&table);
         let taken = take(&stage, first, sampled.as_ref(), metric, times, folds.len());
         stages.push(stage);
         let on_all_rows = taken.as_ref().is_some_and(|t| t.rows.is_none() && !t.cell.open);

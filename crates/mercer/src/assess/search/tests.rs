@@ -208,7 +208,7 @@ fn a_journal_of_any_bytes_is_an_error_or_a_search() {
     let (mut fine, mut refused) = (0, 0);
     for round in 0..300 {
         let mut bytes = written.clone();
-        for _ in 0..1 + round % 4 {
+        for _ in 0..=round % 4 {
             let at = random.random_range(0..bytes.len());
             match random.random_range(0..4) {
                 0 => bytes[at] = random.random_range(0..=255),
