@@ -134,7 +134,7 @@ fn ctrl_c_ends_a_search_with_a_model() {
         .stderr(Stdio::piped())
         .spawn()
         .expect("starts");
-    std::thread::sleep(Duration::from_millis(1000));
+    std::thread::sleep(Duration::from_secs(1));
     assert!(child.try_wait().expect("a child").is_none(), "the search is not slow enough to interrupt");
     let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill is there");
     assert!(sent.success());

@@ -51,6 +51,8 @@ impl Tuning {
     pub fn params(&self, plan: &Plan<'_>) -> Result<SearchParams> {
         let count = if self.two_stage { COARSE } else { VALUES };
         let space = Space { families: self.families(plan, count)?, axes: self.axes(plan, count)? };
+        // What the learner does not take is said about the first value asked for.
+        space.settings()?.first().map_or(Ok(()), |first| space.learner(&plan.learner, first).map(drop))?;
         Ok(SearchParams {
             start: Some(self.start(plan, &space)?),
             stages: if self.two_stage { 2 } else { 1 },

@@ -5,32 +5,26 @@
 //! standard deviation, `C = s` and `epsilon = s / 10` are what 1 and 0.1 would be on targets of deviation 1. One pass
 //! over the data, and 10,000 distances.
 
+mod columns;
+
 use std::borrow::Cow;
 
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::data::stage::{Per, Recipe};
+use crate::data::stage::Recipe;
 use crate::data::{Data, Dataset, Finding, Points, Stages, Summary, TargetFacts, Targets, median_distance2};
 use crate::error::{Error, Result};
 use crate::expansion::Expansion;
 use crate::gram::{Matrix, is_precomputed};
-use crate::kernel::{Kernel, Takes};
-use crate::model::target::target;
+use crate::kernel::Kernel;
 use crate::model::{Body, Layered, Learner, Model, Names, Sample, Task};
 use crate::par::Par;
 use crate::watch::Watch;
+use columns::{inexact, scaling};
 
-/// Ranges of columns that differ by more than this are brought together.
-const RATIO: f64 = 5.0;
 /// Numbers as classes, more of which are taken for amounts unless somebody insists.
 const MOST_NUMBERS: usize = 200;
-/// Rows whose entries that are not 0 are at most this share, none negative, are counts: words of a text.
-const SPARSE: f64 = 0.05;
-/// Squared lengths of rows that differ by less are alike.
-const ALIKE: f64 = 1.01;
-/// How much rounding may change a kernel's value before it is worth a word.
-const INEXACT: f64 = 1e-3;
 /// The share of rows that novelty detection may tell to be outliers, where nobody says.
 const OUTLIERS: f64 = 0.05;
 
@@ -123,7 +117,6 @@ impl<'a> Plan<'a> {
         }
         let mut choices = Choices(Vec::new());
         let (task, mut learner) = learner(wishes, &data.targets, &mut choices)?;
-        choices.0.insert(0, target(data, task));
         let precomputed = wishes.kernel.as_deref().map(str::trim) == Some("precomputed");
         let summary = Summary::new(&data.points, &data.targets);
         let layer = wishes.features.as_ref().map(|model| layer(model, wishes, &mut choices)).transpose()?;
@@ -179,14 +172,7 @@ impl<'a> Plan<'a> {
             learner,
             recipes: Vec::new(),
             stages,
-            choices: vec![
-                target(data, model.task()),
-                Choice {
-                    what: "task".into(),
-                    value: model.task().verb().into(),
-                    why: Some("the model's".into()),
-                },
-            ],
+            choices: Vec::new(),
             findings: Vec::new(),
             notes: Vec::new(),
             data,
@@ -221,7 +207,7 @@ impl<'a> Plan<'a> {
         self.layer.is_some()
     }
 
-    pub(super) fn sample(&self) -> Sample<'_> {
+    fn sample(&self) -> Sample<'_> {
         let sample = Sample::new(&self.points, &self.data.targets);
         match &self.gram {
             Some(gram) => sample.with_gram(gram),
@@ -229,7 +215,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    pub(super) fn model(&self, mut body: Body) -> Result<Model> {
+    fn model(&self, mut body: Body) -> Result<Model> {
         body.info_mut().notes.extend(self.notes.iter().cloned());
         let body = match &self.layer {
             Some(features) => Body::Layered(Layered::new(features.clone(), body)?),
@@ -238,7 +224,6 @@ impl<'a> Plan<'a> {
         let names = Names {
             columns: self.data.column_names.clone().unwrap_or_default(),
             target: self.data.target_name.clone(),
-            ..Names::default()
         };
         Ok(Model { stages: self.stages.clone(), names, ..Model::from(body) })
     }
@@ -344,135 +329,6 @@ fn layer(model: &Model, wishes: &Wishes, choices: &mut Choices) -> Result<Expans
     let line = format!("{} components of {}", kpca.components(), kpca.expansion.kernel());
     choices.asked("features", line);
     kpca.features()
-}
-
-fn scaling(
-    wishes: &Wishes,
-    data: &Dataset,
-    summary: &Summary,
-    precomputed: bool,
-    choices: &mut Choices,
-) -> Result<Vec<Recipe>> {
-    let none = |choices: &mut Choices, why: &str| {
-        choices.chosen("scaling", "none", why);
-        Ok(Vec::new())
-    };
-    if let Scaling::Given(recipes) = &wishes.scaling {
-        let line: Vec<String> = recipes.iter().map(ToString::to_string).collect();
-        choices.asked("scaling", if line.is_empty() { "none".into() } else { line.join(" | ") });
-        if precomputed && !recipes.is_empty() {
-            return Err(Error::param("scaling", line.join(" | "), "none under a precomputed kernel"));
-        }
-        return Ok(recipes.clone());
-    }
-    if precomputed {
-        return none(choices, "the values are kernel values");
-    }
-    if matches!(data.points.view().data, Data::Sequences { .. } | Data::RowNumbers(_)) {
-        return none(choices, "the rows are no numbers");
-    }
-    if data.points.image().is_some() {
-        return none(choices, "pixels share one scale");
-    }
-    if histograms(wishes) {
-        return none(choices, "the kernel takes histograms as they are");
-    }
-    // Ranges of words differ because some are rare, and a rare word brought to the size of a frequent one is noise.
-    if let Data::Csr { start, value, .. } = data.points.view().data
-        && summary.density <= SPARSE
-        && value.iter().all(|v| *v >= 0.0)
-    {
-        let lengths = start.windows(2).map(|w| value[w[0]..w[1]].iter().map(|v| v * v).sum::<f64>());
-        let (low, high) = lengths
-            .filter(|l| *l > 0.0)
-            .fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), l| (low.min(l), high.max(l)));
-        if high <= ALIKE * low {
-            return none(choices, "sparse rows of one length, such as words of texts");
-        }
-        choices.chosen("scaling", "rows of length 1", "sparse counts, such as words of texts");
-        return Ok(vec![Recipe::Unit]);
-    }
-    let range = |c: &&crate::data::Column| c.spread.max - c.spread.min;
-    let moving = || summary.each.iter().filter(|c| c.spread.max > c.spread.min);
-    let wide = moving().max_by(|a, b| range(a).total_cmp(&range(b)));
-    let narrow = moving().min_by(|a, b| range(a).total_cmp(&range(b)));
-    let (Some(wide), Some(narrow)) = (wide, narrow) else { return none(choices, "no column varies") };
-    if range(&wide) <= RATIO * range(&narrow) {
-        return none(choices, "the columns' ranges are alike");
-    }
-    let name = |j: usize| {
-        let given = data.column_names.as_ref().and_then(|names| names.get(j));
-        given.map_or_else(|| format!("column {}", j + 1), |name| format!("`{name}`"))
-    };
-    let recipe = Recipe::Standard { centre: None, per: Per::Column };
-    let why = format!(
-        "ranges differ: {} spans {}, {} only {}",
-        name(wide.column),
-        short(range(&wide)),
-        name(narrow.column),
-        short(range(&narrow))
-    );
-    choices.chosen("scaling", "mean 0, deviation 1", why);
-    Ok(vec![recipe])
-}
-
-/// What rounding does to a kernel of distances on rows that lie far apart, where that is too much.
-///
-/// Squared distances come from inner products of rows around their mean, so what is common to all rows does no harm; but of
-/// two rows that lie close together and far from the mean, the distance is what cancels.
-fn inexact(kernel: &Kernel, points: &Points) -> Option<String> {
-    fn farthest<T: Copy + Into<f64>>(x: &[T], d: usize) -> f64 {
-        let rows = || x.chunks(d.max(1));
-        let n = rows().len() as f64;
-        let mut mean = vec![0.0; d];
-        rows().for_each(|row| mean.iter_mut().zip(row).for_each(|(m, &v)| *m += v.into() / n));
-        let length = |row: &[T]| row.iter().zip(&mean).map(|(&v, m)| (v.into() - m).powi(2)).sum::<f64>();
-        rows().map(length).fold(0.0, f64::max)
-    }
-    let steepest = steepest(kernel);
-    if steepest == 0.0 {
-        return None;
-    }
-    let view = points.view();
-    let far: f64 = match view.data {
-        Data::F32(x) => farthest(x, view.d),
-        Data::F64(x) => farthest(x, view.d),
-        Data::Csr { start, value, .. } => {
-            let length = |w: &[usize]| value[w[0]..w[1]].iter().map(|v| v * v).sum::<f64>();
-            start.windows(2).map(length).fold(0.0, f64::max)
-        }
-        Data::Sequences { .. } | Data::RowNumbers(_) => return None,
-    };
-    let lost = 2.0 * f64::EPSILON * far;
-    (steepest * lost > INEXACT).then(|| {
-        format!(
-            "the kernel may be inexact: rows lie up to {} from their mean, where rounding changes squared distances by {}, and \
-             {kernel} varies within {}; scale the columns, or train without the rows that lie apart",
-            short(far.sqrt()),
-            short(lost),
-            short(1.0 / steepest)
-        )
-    })
-}
-
-/// How fast a kernel of squared distances changes with them at most, beside its largest value.
-fn steepest(kernel: &Kernel) -> f64 {
-    match kernel {
-        Kernel::Rbf { gamma } => *gamma,
-        Kernel::InverseMultiquadric { c } | Kernel::Multiquadric { c } => 0.5 / (c * c),
-        Kernel::RadialPower { power } => power.abs(),
-        Kernel::Power { degree, of } => f64::from(*degree) * steepest(of),
-        other => other.children().iter().map(steepest).fold(0.0, f64::max),
-    }
-}
-
-/// Whether the kernel asked for, or a part of it, wants values that are not negative.
-fn histograms(wishes: &Wishes) -> bool {
-    fn any(kernel: &Kernel) -> bool {
-        kernel.entry().is_some_and(|entry| entry.takes == Takes::Histograms)
-            || kernel.children().iter().any(any)
-    }
-    wishes.kernel.as_deref().and_then(|line| Kernel::parse(line).ok()).is_some_and(|kernel| any(&kernel))
 }
 
 fn kernel(wishes: &Wishes, points: &Points, choices: &mut Choices) -> Result<Kernel> {
@@ -606,143 +462,4 @@ fn short(value: f64) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::data::Labels;
-
-    fn data(values: Vec<f64>, d: usize, targets: Targets) -> Dataset {
-        Dataset::new(Points::dense(values, d).expect("whole rows"), targets).expect("as many targets")
-    }
-
-    fn find<'a>(plan: &'a Plan<'_>, what: &str) -> &'a Choice {
-        plan.choices.iter().find(|c| c.what == what).expect("settled")
-    }
-
-    #[test]
-    fn the_task_follows_from_the_targets_and_scaling_from_the_ranges() {
-        let x = vec![0.0, 0.0, 1.0, 1000.0, 0.5, 300.0, 0.2, 900.0];
-        let classes = Targets::Classes(Labels::new(["a", "b", "a", "b"]));
-        let set = data(x.clone(), 2, classes);
-        let plan = Plan::new(&set, &Wishes::default(), Par::one()).expect("a plan");
-        assert_eq!(plan.task, Task::Classification);
-        assert_eq!(plan.stages.len(), 1);
-        assert_eq!(
-            find(&plan, "scaling").why.as_deref(),
-            Some("ranges differ: column 2 spans 1000, column 1 only 1")
-        );
-        // The width is that of the points after scaling.
-        let median = median_distance2(plan.points(), 0).expect("rows differ");
-        let Some(Kernel::Rbf { gamma }) = plan.learner.kernel() else { panic!("a Gaussian") };
-        assert!((gamma * median - 1.0).abs() < 0.05, "{gamma} {median}");
-
-        let set = data(x.clone(), 2, Targets::Reals(vec![0.0, 100.0, 0.0, 100.0]));
-        let plan = Plan::new(&set, &Wishes::default(), Par::one()).expect("a plan");
-        assert_eq!((plan.task, plan.learner.get("c")), (Task::Regression, Some(json!(50.0))));
-        assert_eq!(plan.learner.get("epsilon"), Some(json!(5.0)));
-
-        let set = data(x, 1, Targets::None);
-        let plan = Plan::new(&set, &Wishes::default(), Par::one()).expect("a plan");
-        assert_eq!((plan.task, plan.stages.len()), (Task::Novelty, 0));
-        assert_eq!(plan.learner.get("nu"), Some(json!(0.05)));
-    }
-
-    #[test]
-    fn wishes_that_contradict_are_refused() {
-        let set = data(vec![0.0, 1.0], 1, Targets::Classes(Labels::new(["a", "b"])));
-        let refused =
-            |wishes: Wishes| Plan::new(&set, &wishes, Par::one()).expect_err("a contradiction").to_string();
-        let learner = |name: &str| Wishes { learner: Some(name.into()), ..Wishes::default() };
-        let novelty = Wishes { task: Some(Task::Novelty), ..learner("svc") };
-        assert_eq!(
-            refused(novelty),
-            "learner = svc: must be one of one-class, sphere, parzen to find novelties"
-        );
-        assert_eq!(refused(learner("svr")), "targets: got class labels, expected real numbers");
-        let both = Wishes { kernel: Some("linear".into()), gamma: Some(1.0), ..Wishes::default() };
-        assert!(refused(both).starts_with("gamma = 1: must be left out"));
-        let one = data(vec![0.0, 1.0], 1, Targets::Classes(Labels::new(["a", "a"])));
-        let e = Plan::new(&one, &Wishes::default(), Par::one()).expect_err("one class").to_string();
-        assert_eq!(e, "classes: got 1, expected at least 2 to tell apart");
-    }
-
-    #[test]
-    fn rounding_that_spoils_a_kernel_is_told_and_a_common_offset_is_none() {
-        let classes = || Targets::Classes(Labels::new((0..8).map(|i| if i % 2 == 0 { "a" } else { "b" })));
-        let near: Vec<f64> = (0..8).map(|i| f64::from(i) * 0.3).collect();
-        let moved = |by: &dyn Fn(usize) -> f64| {
-            data(near.iter().enumerate().map(|(i, v)| v + by(i)).collect(), 1, classes())
-        };
-        let notes = |set: &Dataset, kernel: &str| {
-            let scaling = Scaling::Given(Vec::new());
-            let wishes = Wishes { kernel: Some(kernel.into()), scaling, ..Wishes::default() };
-            let plan = Plan::new(set, &wishes, Par::one()).expect("a plan");
-            if let Some(Kernel::Rbf { .. }) = plan.learner.kernel() {
-                let model = plan.fit(Par::one(), &mut crate::watch::silent()).expect("a fit");
-                assert!(plan.notes.iter().all(|note| model.info().notes.contains(note)));
-            }
-            plan.notes.join("; ")
-        };
-        let (apart, offset) = (moved(&|i| if i < 4 { 1e8 } else { -1e8 }), moved(&|_| 1e8));
-        for kernel in ["rbf(gamma=1)", "2*rbf(gamma=1) + linear", "inverse_multiquadric", "-1*multiquadric"] {
-            assert!(notes(&apart, kernel).contains("the kernel may be inexact"), "{kernel}");
-            assert!(!notes(&moved(&|_| 0.0), kernel).contains("inexact"), "{kernel}");
-            assert!(!notes(&offset, kernel).contains("inexact"), "{kernel}");
-        }
-        assert!(!notes(&apart, "rbf(gamma=1e-16)").contains("inexact"));
-    }
-
-    #[test]
-    fn sparse_counts_keep_their_columns() {
-        // 40 rows of 3 words each, out of 200; some words come often, some once.
-        let csr = |counts: bool| crate::data::Csr {
-            start: (0..=40).map(|i| 3 * i).collect(),
-            column: (0..40u32).flat_map(|i| [i % 5, 10 + i % 7, 100 + i]).collect(),
-            value: (0..40u32)
-                .flat_map(|i| if counts { [f64::from(1 + i % 9), 2.0, 1.0] } else { [2.0, 1.0, 0.1] })
-                .collect(),
-        };
-        let classes = || Targets::Classes(Labels::new((0..40).map(|i| if i % 2 == 0 { "a" } else { "b" })));
-        let scaling = |points: Points| {
-            let set = Dataset::new(points, classes()).expect("whole");
-            let plan = Plan::new(&set, &Wishes::default(), Par::one()).expect("a plan");
-            find(&plan, "scaling").value.clone()
-        };
-        assert_eq!(scaling(Points::sparse(csr(true), 200).expect("rows")), "rows of length 1");
-        assert_eq!(scaling(Points::sparse(csr(false), 200).expect("rows")), "none");
-        // Measurements of either sign, and dense ones, are brought to one scale as before.
-        let mut signed = csr(true);
-        signed.value[0] = -90.0;
-        assert_eq!(scaling(Points::sparse(signed, 200).expect("rows")), "mean 0, deviation 1");
-    }
-
-    #[test]
-    fn many_numbers_are_amounts_unless_somebody_insists() {
-        let x: Vec<f64> = (0..300).map(f64::from).collect();
-        let labels = |prefix: &str| Targets::Classes(Labels::new((0..300).map(|i| format!("{prefix}{i}"))));
-        let svc = |classes: bool| Wishes { learner: Some("svc".into()), classes, ..Wishes::default() };
-        let set = data(x.clone(), 1, labels(""));
-        let refused = Plan::new(&set, &svc(false), Par::one()).expect_err("amounts").to_string();
-        assert_eq!(refused, "classes: got 300 different numbers, expected at most 200: are these amounts?");
-        assert!(Plan::new(&set, &svc(true), Par::one()).is_ok());
-        assert!(Plan::new(&data(x, 1, labels("writer ")), &svc(false), Par::one()).is_ok());
-    }
-
-    #[test]
-    fn what_is_asked_for_is_taken() {
-        let (points, targets) = crate::data::toy::banana(40, 1);
-        let set = Dataset::new(points, targets).expect("a toy");
-        let wishes = Wishes {
-            kernel: Some("poly(degree=2, coef0=1)".into()),
-            params: vec![("c", json!(7.0)), ("memory", json!(1 << 20)), ("multi", json!("one_vs_rest"))],
-            scaling: Scaling::Given(Stages::parse("minmax(0, 1)").expect("a line")),
-            ..Wishes::default()
-        };
-        let plan = Plan::new(&set, &wishes, Par::one()).expect("a plan");
-        assert_eq!(find(&plan, "kernel").value, "poly(degree=2, coef0=1)");
-        assert_eq!(find(&plan, "c").value, "7");
-        let model = plan.fit(Par::one(), &mut crate::watch::silent()).expect("a fit");
-        assert_eq!(model.stages.len(), 1);
-        let Learner::Svc(params) = &plan.learner else { panic!("a classifier") };
-        assert_eq!((params.c, params.memory), (7.0, Some(1 << 20)));
-    }
-}
+mod tests;

@@ -29,6 +29,8 @@ pub(super) struct Heat<'a> {
     pub lower: bool,
     /// Whether the hopeless are dropped.
     pub race: bool,
+    /// The one that never is, because others are compared with it.
+    pub keep: Option<usize>,
 }
 
 /// Fills the lines of the table that are to run, and notes which of them were dropped or failed.
@@ -47,7 +49,9 @@ pub(super) fn run(
         }
         if part.start > 0 {
             let hopeless = hopeless(&table.lines, part.start, heat.lower);
-            heat.order.iter().for_each(|&cell| table.dropped[cell] |= hopeless[cell] && !table.whole(cell));
+            for &cell in heat.order.iter().filter(|&&cell| Some(cell) != heat.keep) {
+                table.dropped[cell] |= hopeless[cell] && !table.whole(cell);
+            }
         }
         let (dropped, failed) = (table.dropped.clone(), table.failed.clone());
         let known: Vec<bool> = table.lines.iter().flatten().map(|score| !score.is_nan()).collect();

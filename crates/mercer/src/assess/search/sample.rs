@@ -109,18 +109,25 @@ impl Sampling<'_> {
             let words = format!("{rows} rows, ");
             let mut on = |order: &[usize], table: &mut Table, until: f64, clock: &mut Clock| {
                 let learners = &grid.learners;
-                let heat =
-                    Heat { trials: &trials, learners, order, first: 0, lower: self.lower, race: false };
+                let heat = Heat {
+                    trials: &trials,
+                    learners,
+                    order,
+                    first: 0,
+                    lower: self.lower,
+                    race: false,
+                    keep: None,
+                };
                 clock.watched(watch, until, &words, |watch| race::run(&heat, table, None, watch))
             };
             let begun = clock.now();
             let mut ended = on(&start, &mut table, clock.end(), clock);
             if ended.is_ok() {
                 sampled.seconds = clock.now() - begun;
-                // The time left is divided among the parts to come and all rows, if there is time for these.
-                let whole = sampled.expected_from(rows, self.data.len()) <= clock.left();
-                let shares = sizes.len() - at + usize::from(whole);
-                let until = clock.after(1.0 / shares as f64);
+                // The time left is divided among this part and those to come, all rows too, as far as there is time for them.
+                let in_time = |&to: &usize| sampled.expected_from(rows, to) <= clock.left();
+                let later = sizes[at + 1..].iter().copied().chain([self.data.len()]).filter(in_time).count();
+                let until = clock.after(1.0 / (1 + later) as f64);
                 ended = on(&order[..alive], &mut table, until, clock);
             }
             match ended {

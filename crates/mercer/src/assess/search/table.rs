@@ -50,7 +50,7 @@ impl Grid {
     }
 
     /// The stage with its scores.
-    pub(super) fn stage(self, table: Table) -> Stage {
+    pub(super) fn stage(self, table: &Table) -> Stage {
         let cells = self.settings.into_iter().enumerate().map(|(cell, setting)| Cell {
             setting,
             open: !table.whole(cell),

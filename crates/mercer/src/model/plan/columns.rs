@@ -1,0 +1,145 @@
+//! What happens to columns where nobody says, and what rounding does to kernels of distances.
+
+use super::{Choices, Scaling, Wishes, short};
+use crate::data::stage::{Per, Recipe};
+use crate::data::{Data, Dataset, Points, Summary};
+use crate::error::{Error, Result};
+use crate::kernel::{Kernel, Takes};
+
+/// Ranges of columns that differ by more than this are brought together.
+const RATIO: f64 = 5.0;
+/// Rows whose entries that are not 0 are at most this share, none negative, are counts: words of a text.
+const SPARSE: f64 = 0.05;
+/// Squared lengths of rows that differ by less are alike.
+const ALIKE: f64 = 1.01;
+/// How much rounding may change a kernel's value before it is worth a word.
+const INEXACT: f64 = 1e-3;
+
+pub(super) fn scaling(
+    wishes: &Wishes,
+    data: &Dataset,
+    summary: &Summary,
+    precomputed: bool,
+    choices: &mut Choices,
+) -> Result<Vec<Recipe>> {
+    let none = |choices: &mut Choices, why: &str| {
+        choices.chosen("scaling", "none", why);
+        Ok(Vec::new())
+    };
+    if let Scaling::Given(recipes) = &wishes.scaling {
+        let line: Vec<String> = recipes.iter().map(ToString::to_string).collect();
+        choices.asked("scaling", if line.is_empty() { "none".into() } else { line.join(" | ") });
+        if precomputed && !recipes.is_empty() {
+            return Err(Error::param("scaling", line.join(" | "), "none under a precomputed kernel"));
+        }
+        return Ok(recipes.clone());
+    }
+    if precomputed {
+        return none(choices, "the values are kernel values");
+    }
+    if matches!(data.points.view().data, Data::Sequences { .. } | Data::RowNumbers(_)) {
+        return none(choices, "the rows are no numbers");
+    }
+    if data.points.image().is_some() {
+        return none(choices, "pixels share one scale");
+    }
+    if histograms(wishes) {
+        return none(choices, "the kernel takes histograms as they are");
+    }
+    // Ranges of words differ because some are rare, and a rare word brought to the size of a frequent one is noise.
+    if let Data::Csr { start, value, .. } = data.points.view().data
+        && summary.density <= SPARSE
+        && value.iter().all(|v| *v >= 0.0)
+    {
+        let lengths = start.windows(2).map(|w| value[w[0]..w[1]].iter().map(|v| v * v).sum::<f64>());
+        let (low, high) = lengths
+            .filter(|l| *l > 0.0)
+            .fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), l| (low.min(l), high.max(l)));
+        if high <= ALIKE * low {
+            return none(choices, "sparse rows of one length, such as words of texts");
+        }
+        choices.chosen("scaling", "rows of length 1", "sparse counts, such as words of texts");
+        return Ok(vec![Recipe::Unit]);
+    }
+    let range = |c: &&crate::data::Column| c.spread.max - c.spread.min;
+    let moving = || summary.each.iter().filter(|c| c.spread.max > c.spread.min);
+    let wide = moving().max_by(|a, b| range(a).total_cmp(&range(b)));
+    let narrow = moving().min_by(|a, b| range(a).total_cmp(&range(b)));
+    let (Some(wide), Some(narrow)) = (wide, narrow) else { return none(choices, "no column varies") };
+    if range(&wide) <= RATIO * range(&narrow) {
+        return none(choices, "the columns' ranges are alike");
+    }
+    let name = |j: usize| {
+        let given = data.column_names.as_ref().and_then(|names| names.get(j));
+        given.map_or_else(|| format!("column {}", j + 1), |name| format!("`{name}`"))
+    };
+    let recipe = Recipe::Standard { centre: None, per: Per::Column };
+    let why = format!(
+        "ranges differ: {} spans {}, {} only {}",
+        name(wide.column),
+        short(range(&wide)),
+        name(narrow.column),
+        short(range(&narrow))
+    );
+    choices.chosen("scaling", "mean 0, deviation 1", why);
+    Ok(vec![recipe])
+}
+
+/// What rounding does to a kernel of distances on rows that lie far apart, where that is too much.
+///
+/// Squared distances come from inner products of rows around their mean, so what is common to all rows does no harm; but of
+/// two rows that lie close together and far from the mean, the distance is what cancels.
+pub(super) fn inexact(kernel: &Kernel, points: &Points) -> Option<String> {
+    fn farthest<T: Copy + Into<f64>>(x: &[T], d: usize) -> f64 {
+        let rows = || x.chunks(d.max(1));
+        let n = rows().len() as f64;
+        let mut mean = vec![0.0; d];
+        rows().for_each(|row| mean.iter_mut().zip(row).for_each(|(m, &v)| *m += v.into() / n));
+        let length = |row: &[T]| row.iter().zip(&mean).map(|(&v, m)| (v.into() - m).powi(2)).sum::<f64>();
+        rows().map(length).fold(0.0, f64::max)
+    }
+    let steepest = steepest(kernel);
+    if steepest == 0.0 {
+        return None;
+    }
+    let view = points.view();
+    let far: f64 = match view.data {
+        Data::F32(x) => farthest(x, view.d),
+        Data::F64(x) => farthest(x, view.d),
+        Data::Csr { start, value, .. } => {
+            let length = |w: &[usize]| value[w[0]..w[1]].iter().map(|v| v * v).sum::<f64>();
+            start.windows(2).map(length).fold(0.0, f64::max)
+        }
+        Data::Sequences { .. } | Data::RowNumbers(_) => return None,
+    };
+    let lost = 2.0 * f64::EPSILON * far;
+    (steepest * lost > INEXACT).then(|| {
+        format!(
+            "the kernel may be inexact: rows lie up to {} from their mean, where rounding changes squared distances by {}, and \
+             {kernel} varies within {}; scale the columns, or train without the rows that lie apart",
+            short(far.sqrt()),
+            short(lost),
+            short(1.0 / steepest)
+        )
+    })
+}
+
+/// How fast a kernel of squared distances changes with them at most, beside its largest value.
+fn steepest(kernel: &Kernel) -> f64 {
+    match kernel {
+        Kernel::Rbf { gamma } => *gamma,
+        Kernel::InverseMultiquadric { c } | Kernel::Multiquadric { c } => 0.5 / (c * c),
+        Kernel::RadialPower { power } => power.abs(),
+        Kernel::Power { degree, of } => f64::from(*degree) * steepest(of),
+        other => other.children().iter().map(steepest).fold(0.0, f64::max),
+    }
+}
+
+/// Whether the kernel asked for, or a part of it, wants values that are not negative.
+fn histograms(wishes: &Wishes) -> bool {
+    fn any(kernel: &Kernel) -> bool {
+        kernel.entry().is_some_and(|entry| entry.takes == Takes::Histograms)
+            || kernel.children().iter().any(any)
+    }
+    wishes.kernel.as_deref().and_then(|line| Kernel::parse(line).ok()).is_some_and(|kernel| any(&kernel))
+}
