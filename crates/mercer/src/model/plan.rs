@@ -18,6 +18,7 @@ use crate::error::{Error, Result};
 use crate::expansion::Expansion;
 use crate::gram::{Matrix, is_precomputed};
 use crate::kernel::Kernel;
+use crate::model::target::target;
 use crate::model::{Body, Layered, Learner, Model, Names, Sample, Task};
 use crate::par::Par;
 use crate::watch::Watch;
@@ -117,6 +118,7 @@ impl<'a> Plan<'a> {
         }
         let mut choices = Choices(Vec::new());
         let (task, mut learner) = learner(wishes, &data.targets, &mut choices)?;
+        choices.0.insert(0, target(data, task));
         let precomputed = wishes.kernel.as_deref().map(str::trim) == Some("precomputed");
         let summary = Summary::new(&data.points, &data.targets);
         let layer = wishes.features.as_ref().map(|model| layer(model, wishes, &mut choices)).transpose()?;
@@ -172,7 +174,14 @@ impl<'a> Plan<'a> {
             learner,
             recipes: Vec::new(),
             stages,
-            choices: Vec::new(),
+            choices: vec![
+                target(data, model.task()),
+                Choice {
+                    what: "task".into(),
+                    value: model.task().verb().into(),
+                    why: Some("the model's".into()),
+                },
+            ],
             findings: Vec::new(),
             notes: Vec::new(),
             data,
@@ -207,7 +216,7 @@ impl<'a> Plan<'a> {
         self.layer.is_some()
     }
 
-    fn sample(&self) -> Sample<'_> {
+    pub(super) fn sample(&self) -> Sample<'_> {
         let sample = Sample::new(&self.points, &self.data.targets);
         match &self.gram {
             Some(gram) => sample.with_gram(gram),
@@ -215,7 +224,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    fn model(&self, mut body: Body) -> Result<Model> {
+    pub(super) fn model(&self, mut body: Body) -> Result<Model> {
         body.info_mut().notes.extend(self.notes.iter().cloned());
         let body = match &self.layer {
             Some(features) => Body::Layered(Layered::new(features.clone(), body)?),
@@ -224,6 +233,7 @@ impl<'a> Plan<'a> {
         let names = Names {
             columns: self.data.column_names.clone().unwrap_or_default(),
             target: self.data.target_name.clone(),
+            ..Names::default()
         };
         Ok(Model { stages: self.stages.clone(), names, ..Model::from(body) })
     }
