@@ -4,7 +4,6 @@ mod browser;
 mod compress;
 mod controls;
 mod data;
-mod denoise;
 mod finite;
 mod golden;
 mod help;
