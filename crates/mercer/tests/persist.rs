@@ -369,7 +369,7 @@ fn unsummed(bytes: &[u8]) -> Vec<u8> {
 
 #[test]
 fn no_single_bit_changes_what_a_file_predicts() {
-    let (mut refused, mut told) = (0, 0);
+    let mut refused = 0;
     for (name, model, points) in all() {
         let whole = model.to_bytes().expect("plain");
         let wanted = bits(&model.decision(points.view(), Par::one()).expect(&name));
@@ -382,16 +382,19 @@ fn no_single_bit_changes_what_a_file_predicts() {
             match Model::from_bytes("file", &bytes) {
                 Err(e) => {
                     refused += 1;
-                    told += usize::from(e.to_string().contains("checksum does not match"));
+                    // A header may no longer be one; arrays have nothing but the checksum.
+                    let told = e.to_string().contains("checksum does not match");
+                    assert!(told || bit / 8 < header, "{name}: bit {bit}: {e}");
                 }
                 Ok(read) => {
+                    assert!(bit / 8 < header, "{name}: bit {bit} of an array changed unnoticed");
                     let got = bits(&read.decision(points.view(), Par::one()).expect(&name));
                     assert_eq!(got, wanted, "{name}: bit {bit}");
                 }
             }
         }
     }
-    assert!(refused > 10_000 && told > refused / 2, "{told} of {refused}");
+    assert!(refused > 10_000, "{refused}");
 }
 
 #[test]
