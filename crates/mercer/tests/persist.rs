@@ -399,8 +399,8 @@ fn no_single_bit_changes_what_a_file_predicts() {
 
 #[test]
 fn every_bit_of_a_small_file_is_covered() {
-    let mut bundle = Bundle::default();
-    bundle.meta = serde_json::json!({ "learner": "\\\"crc32\\\":\\\"00000000", "crc32": "00000000" });
+    let meta = serde_json::json!({ "learner": "\\\"crc32\\\":\\\"00000000", "crc32": "00000000" });
+    let mut bundle = Bundle { meta, ..Bundle::default() };
     bundle.put_f64("a", &[3], vec![1.0, -0.5, 0.25]);
     let whole = bundle.to_bytes().expect("a tensor");
     assert_eq!(Bundle::from_bytes(&whole).as_ref(), Ok(&bundle));

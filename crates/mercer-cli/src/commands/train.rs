@@ -156,6 +156,7 @@ impl OrAuto {
 }
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "switches of a command line")]
 struct Training {
     /// The data; `-` is standard input
     #[arg(value_name = "DATA")]
@@ -320,7 +321,7 @@ impl Training {
     fn run(self, task: Option<Task>, context: &Context) -> Done {
         let out = self.place()?;
         if let Some(from) = &self.resume {
-            return self.go_on(from, out, task, context);
+            return self.go_on(from, &out, task, context);
         }
         if let Some(partial) = model::partial(&out).filter(|partial| partial.exists() && !self.force) {
             return Err(Failure::usage(
@@ -396,7 +397,7 @@ impl Training {
         Ok(found.stopped)
     }
 
-    fn go_on(&self, from: &Path, out: PathBuf, task: Option<Task>, context: &Context) -> Done {
+    fn go_on(&self, from: &Path, out: &Path, task: Option<Task>, context: &Context) -> Done {
         let before = model::read(from)?;
         if let Some(task) = task.filter(|&task| task != before.task()) {
             return Err(Failure::usage(
@@ -407,7 +408,7 @@ impl Training {
         let data = self.reading.read_by(&self.file, &before)?;
         let mut plan = Plan::resuming(&before, &data, context.par)?;
         plan.learner.set("memory", json!(context.memory))?;
-        let saver = self.saver(&out, Some(&before));
+        let saver = self.saver(out, Some(&before));
         let (model, gaps) = watched(&plan, context, |watch| saver.fit(&plan, context, watch))?;
         self.finish(&data, &plan, &model, &gaps, &saver, context)
     }

@@ -14,7 +14,7 @@ pub(super) const TEMPORARY: &str = ".mercer-";
 const LINKS: usize = 40;
 
 /// Age at which a temporary file is abandoned, where the file system has no locks to tell.
-const ABANDONED: Duration = Duration::from_secs(24 * 3600);
+const ABANDONED: Duration = Duration::from_hours(24);
 
 /// What is at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
