@@ -69,3 +69,40 @@ fn a_libsvm_model_stays_one_and_a_page_shows_what_sizes_cost() {
     let run = folder.mercer("compress flowers.mercer --retrain -o a.mercer");
     assert!(run.code == 2, "{}", run.err);
 }
+
+#[test]
+fn a_kernel_that_is_not_positive_definite_is_compressed_and_times_are_not_made_up() {
+    let folder = Folder::new();
+    folder.mercer("data toy banana banana.csv -q").fine();
+    for kernel in ["sigmoid(scale=0.1,shift=-2)", "-1*multiquadric(c=1)"] {
+        let line = ["train", "banana.csv", "-k", kernel, "-o", "whole.mercer", "-q"];
+        folder.mercer_args(&line).fine();
+        let told = folder.mercer("compress whole.mercer -o small.mercer").fine().out;
+        assert!(told.contains("compressed by greedy") && told.contains("of the outputs at"), "{told}");
+        let words: Vec<&str> = told.split_whitespace().collect();
+        let less = words.windows(2).find(|w| w[0].starts_with("0.") && w[1] == "times");
+        assert!(less.is_none(), "{less:?} in {told}");
+        let told =
+            folder.mercer("compress whole.mercer banana.csv -o small.mercer --format json").fine().json();
+        assert!(told["agreement"].as_f64().expect("a share") > 0.9, "{told}");
+        assert_eq!(told["by_outputs"].as_bool(), Some(true), "{told}");
+        for method in ["fixed-point", "gradient", "moved", "exact", "kpca", "l1"] {
+            let run = folder.mercer(&format!("compress whole.mercer --method {method} -o a.mercer"));
+            assert!(run.code != 0 && run.err.contains("requires a positive definite kernel"), "{}", run.err);
+        }
+    }
+}
+
+#[test]
+fn a_model_without_centres_predicts_and_is_not_compressed() {
+    let folder = Folder::new();
+    folder.mercer("data toy banana banana.csv -q").fine();
+    folder.mercer("train banana.csv --tol 100 -o none.mercer -q").fine();
+    for line in
+        ["predict banana.csv none.mercer", "explain none.mercer banana.csv", "bounds none.mercer banana.csv"]
+    {
+        folder.mercer(line).fine();
+    }
+    let run = folder.mercer("compress none.mercer -o a.mercer");
+    assert!(run.code == 1 && run.err.contains("there is nothing to compress"), "{} {}", run.code, run.err);
+}

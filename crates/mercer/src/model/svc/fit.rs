@@ -357,7 +357,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Rows of each class.
-    fn members(&self) -> Vec<Vec<usize>> {
+    pub(super) fn members(&self) -> Vec<Vec<usize>> {
         let mut members = vec![Vec::new(); self.labels.names.len()];
         self.labels.of_row.iter().enumerate().for_each(|(i, &c)| members[c as usize].push(i));
         members

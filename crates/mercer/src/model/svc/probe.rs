@@ -58,3 +58,64 @@ fn support(plan: &Plan<'_>, members: &[Vec<usize>], size: usize) -> Option<Vec<f
     }
     Some(count)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Points;
+    use crate::kernel::Kernel;
+    use crate::model::svc::Multi;
+    use crate::par::Par;
+    use mercer_testkit::toy;
+
+    const ROWS: [usize; 3] = [8600, 300, 100];
+
+    /// One large class and two small ones, so far apart.
+    fn clouds(apart: f64) -> (Points, Targets) {
+        let of_row: Vec<u32> = ROWS.iter().zip(0..).flat_map(|(&n, class)| vec![class; n]).collect();
+        let mut x = toy::normals(of_row.len(), 2, 3);
+        for (row, &class) in x.chunks_mut(2).zip(&of_row) {
+            row[0] += apart * f64::from(class);
+        }
+        let names = ["a", "b", "c"].map(String::from).to_vec();
+        (Points::dense(x, 2).expect("whole rows"), Targets::Classes(Labels { names, of_row }))
+    }
+
+    fn params(multi: Multi) -> SvcParams {
+        SvcParams { kernel: Some(Kernel::Rbf { gamma: 0.1 }), c: 10.0, multi, ..SvcParams::default() }
+    }
+
+    #[test]
+    fn a_large_class_with_few_support_vectors_is_not_computed_whole() {
+        let (points, targets) = clouds(9.0);
+        for multi in [Multi::OneVsOne, Multi::OneVsRest] {
+            let model = params(multi).fit(Sample::new(&points, &targets), Par::one(), &mut silent());
+            let info = model.expect("a fit").info;
+            assert!(info.notes[0].contains("few support vectors"), "{multi:?}: {:?}", info.notes);
+            let square = (ROWS[0] * ROWS[0] / 2) as u64;
+            assert!(info.kernel_values < square / 4, "{multi:?}: {} values", info.kernel_values);
+        }
+    }
+
+    #[test]
+    fn classes_that_overlap_are_expected_to_ask_for_most_rows() {
+        let (points, targets) = clouds(0.1);
+        // Small classes say little about a large one: as many rows of each.
+        let labels = targets.classes().expect("classes");
+        let of_row: Vec<u32> = (0..labels.len() as u32).map(|i| i % 3).collect();
+        let mixed = Targets::Classes(Labels { names: labels.names.clone(), of_row });
+        let params = params(Multi::OneVsOne);
+        let asked = |targets: &Targets| {
+            let plan = Plan::new(&params, Sample::new(&points, targets), None, Par::one()).expect("a plan");
+            let members = plan.members();
+            let asked = rows_asked(&plan, &members, false).expect("a probe");
+            asked.iter().zip(&members).map(|(a, rows)| a / rows.len() as f64).collect::<Vec<f64>>()
+        };
+        assert!(asked(&mixed).iter().all(|share| *share > 0.5), "{:?}", asked(&mixed));
+        let apart = clouds(9.0).1;
+        let (far, _) = clouds(9.0);
+        let plan = Plan::new(&params, Sample::new(&far, &apart), None, Par::one()).expect("a plan");
+        let few = rows_asked(&plan, &plan.members(), false).expect("a probe");
+        assert!(few[0] < ROWS[0] as f64 / 2.0, "{few:?}");
+    }
+}
