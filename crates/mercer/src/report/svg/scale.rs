@@ -86,10 +86,8 @@ fn words(v: f64, digits: usize) -> String {
     if v == 0.0 {
         "0".into()
     } else if size >= 1e5 || digits > 4 {
-        format!("{v:e}").split_once('e').map_or_else(String::new, |(m, e)| {
-            let m: f64 = m.parse().unwrap_or(0.0);
-            format!("{}e{e}", (m * 10.0).round() / 10.0)
-        })
+        // Rounded before it is split: 9.99e-6 is 1e-5, not 10e-6.
+        format!("{v:.1e}").replace(".0e", "e")
     } else {
         format!("{v:.digits$}")
     }
@@ -130,6 +128,10 @@ mod tests {
             ["10⁻⁵", "10⁻⁴", "0.001", "0.01", "0.1", "1", "10"]
         );
         assert_eq!(words_of(Scale::new((0.4, 21.0), true, 0.0, 1.0), 6), ["0.5", "1", "2", "5", "10", "20"]);
+        assert_eq!(
+            words_of(Scale::new((-1.05e-5, 1.05e-5), false, 0.0, 1.0), 5),
+            ["-1e-5", "-5e-6", "0", "5e-6", "1e-5"]
+        );
         assert_eq!(words_of(Scale::new((1.0, 4.0), true, 0.0, 1.0), 3), ["1", "2", "3", "4"]);
     }
 
