@@ -1,4 +1,4 @@
-//! A training that is saved while it runs, so that one that is killed can be gone on with.
+//! A training that writes checkpoints while it runs, so that a killed one can be resumed.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,10 +1,12 @@
 //! Fisher discriminants: textbook discriminants for a linear kernel, one answer by all forms, and data with nothing to tell.
 
+use std::ops::ControlFlow;
+
 use mercer::data::{Labels, Points, Targets, toy};
 use mercer::gram::Matrix;
 use mercer::kernel::Kernel;
 use mercer::model::{Body, FunctionModel, KfdForm, KfdParams, KfdPenalty, Model, Sample, Threshold};
-use mercer::watch::silent;
+use mercer::watch::{Step, Stop, silent};
 use mercer::{Par, Result};
 use mercer_testkit::assert::close;
 use mercer_testkit::{reference, toy as draw};
@@ -281,4 +283,25 @@ fn a_saved_discriminant_is_the_same() {
         let seen = model.explain(None, Par::one(), &mut silent()).expect("a look");
         assert_eq!(seen.machines.len(), 3);
     }
+}
+
+#[test]
+fn many_noisy_rows_are_a_program_like_any_other() {
+    let n = 8000;
+    let (x, noise) = (draw::normals(n, 2, 1), draw::normals(n, 1, 2));
+    let side = |(x, e): (&[f64], &f64)| if x[0] * x[0] + x[1] + 1.5 * e > 1.0 { "a" } else { "b" };
+    let targets = Targets::Classes(Labels::new(x.chunks(2).zip(&noise).map(side)));
+    let points = Points::dense(x, 2).expect("whole rows");
+    let kernel = Some(Kernel::Rbf { gamma: 0.5 });
+    let params = KfdParams { form: KfdForm::Linear, kernel, ..KfdParams::default() };
+    // All rounds would take minutes; two programs are enough to see that they can be solved.
+    let mut calls = 0;
+    let mut watch = |_: &Step| {
+        calls += 1;
+        if calls < 2 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    };
+    let model = params.fit(Sample::new(&points, &targets), Par::one(), &mut watch).expect("a program");
+    assert!(calls == 2 && model.info.stop == Stop::Cancelled, "{:?}", model.info);
+    let wrong = errors(&model, &points, &targets) as f64 / n as f64;
+    assert!(wrong < 0.35, "{wrong} of the rows are wrong");
 }

@@ -26,8 +26,8 @@ use crate::{interrupt, model};
 ///
 /// Everything but the data can be left out. The task follows from the labels, columns are scaled where their ranges
 /// differ much, and the kernel is a Gaussian as wide as the median distance between rows; what was chosen is printed with
-/// its reason. Ctrl-C stops the training and keeps what there is, in MODEL or, where that exists, in MODEL.partial. A long
-/// training is also saved to MODEL.partial every few seconds, in case it is killed. --resume goes on from either.
+/// its reason. Ctrl-C stops the training and keeps what there is, in MODEL or, if that exists, in MODEL.partial. A long
+/// training also writes checkpoints to MODEL.partial, in case it is killed. --resume continues from either.
 #[derive(Debug, Args)]
 #[command(after_help = after_help(None))]
 pub(crate) struct Train {
@@ -170,11 +170,11 @@ struct Training {
     #[arg(long, value_name = "MODEL", conflicts_with_all = SETTINGS)]
     resume: Option<PathBuf>,
 
-    /// Let an interrupted training replace MODEL, and this one replace a MODEL.partial
+    /// Replace an existing MODEL if interrupted, and an existing MODEL.partial when starting over
     #[arg(long)]
     force: bool,
 
-    /// Save a long training to MODEL.partial every so many seconds; 0 is never
+    /// Seconds between checkpoints to MODEL.partial during a long training; 0 disables them
     #[arg(long, value_name = "S", default_value_t = SAVE_EVERY, value_parser = seconds)]
     save_every: f64,
 
@@ -325,11 +325,8 @@ impl Training {
         }
         if let Some(partial) = model::partial(&out).filter(|partial| partial.exists() && !self.force) {
             return Err(Failure::usage(
-                format!("{} holds a training that was not finished", partial.display()),
-                format!(
-                    "--resume {} goes on with it; --force begins again and replaces it",
-                    partial.display()
-                ),
+                format!("{} holds an unfinished training", partial.display()),
+                format!("--resume {} continues it; --force starts over and replaces it", partial.display()),
             ));
         }
         let wishes = self.wishes(task, context)?;
@@ -447,7 +444,7 @@ impl Training {
             if out == saver.out { String::new() } else { format!("; {} is as it was", saver.out.display()) };
         Err(Failure::Interrupted {
             message: format!("interrupted: the model so far is in {}{kept}", out.display()),
-            hint: format!("`mercer train {} --resume {}` goes on", self.file.display(), out.display()),
+            hint: format!("`mercer train {} --resume {}` continues", self.file.display(), out.display()),
         })
     }
 

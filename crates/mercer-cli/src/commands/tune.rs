@@ -202,7 +202,7 @@ impl Command for Tune {
                 return Err(Failure::Interrupted {
                     message: format!("interrupted: the model so far is in {}", file.display()),
                     hint: format!(
-                        "`mercer train {} --resume {}` goes on",
+                        "`mercer train {} --resume {}` continues",
                         self.file.display(),
                         file.display()
                     ),

@@ -10,7 +10,7 @@ const COLUMN: &str = "\u{1b}]0;title\u{7}width";
 /// Thirty rows of two columns, with names that would clear the screen, retitle it and turn its text around.
 fn evil() -> String {
     let row = |i: usize| {
-        let (class, at) = if i % 2 == 0 { (CLASS, 0.0) } else { (OPEN, 5.0) };
+        let (class, at) = if i.is_multiple_of(2) { (CLASS, 0.0) } else { (OPEN, 5.0) };
         format!("{},{},{class}\n", at + (i as f64 * 0.37).sin(), at + (i as f64 * 0.61).cos())
     };
     std::iter::once(format!("a,{COLUMN},kind\n")).chain((0..30).map(row)).collect()
@@ -106,9 +106,8 @@ fn every_prediction_is_there_and_files_keep_names_as_they_are() {
 
 #[test]
 fn names_with_line_ends_and_quotes_stay_one_field() {
-    let table: String = std::iter::once("a,kind\n".to_owned())
-        .chain((0..20).map(|i| format!("{},\"{}\"\n", i % 2 * 9, if i % 2 == 0 { "x\ny" } else { "q\"\"z" })))
-        .collect();
+    let row = |i: usize| format!("{},\"{}\"\n", i % 2 * 9, ["x\ny", "q\"\"z"][i % 2]);
+    let table: String = std::iter::once("a,kind\n".to_owned()).chain((0..20).map(row)).collect();
     let folder = Folder::new().with("t.csv", table);
     folder.mercer("train t.csv -o m.mercer -q").fine();
     assert_eq!(folder.mercer("predict t.csv m.mercer").fine().out.lines().count(), 20);

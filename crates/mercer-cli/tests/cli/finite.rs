@@ -6,8 +6,8 @@ use crate::run::Folder;
 fn every_learner_names_the_row_it_has_no_output_for() {
     let folder = Folder::new();
     folder.mercer("data toy banana b.csv --rows 40 -q").fine();
-    let reals: String =
-        (0..30).map(|i| format!("{},{},{}\n", i % 7, i % 5, (i as f64 * 0.4).sin())).collect();
+    let row = |i: usize| format!("{},{},{}\n", i % 7, i % 5, (i as f64 * 0.4).sin());
+    let reals: String = (0..30).map(row).collect();
     let folder = folder
         .with("r.csv", format!("x1,x2,target\n{reals}"))
         .with("wide.csv", "x1,x2\n0.5,0.5\n1e200,1e200\n")

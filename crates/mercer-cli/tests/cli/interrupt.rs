@@ -79,13 +79,13 @@ fn an_interrupted_training_leaves_a_finished_model_alone() {
     assert_eq!(std::fs::read(folder.path("m.mercer")).expect("there"), whole);
     assert!(text.contains("mercer train a.csv --resume m.mercer.partial"), "{text}");
     let told = "error: interrupted: the model so far is in m.mercer.partial; m.mercer is as it was\n\
-                hint: `mercer train a.csv --resume m.mercer.partial` goes on\n";
+                hint: `mercer train a.csv --resume m.mercer.partial` continues\n";
     assert_eq!(err, told);
     // Begun again, it would be lost.
     folder.mercer("train a.csv -o m.mercer").fails(
         2,
-        "error: m.mercer.partial holds a training that was not finished\n\
-         hint: --resume m.mercer.partial goes on with it; --force begins again and replaces it\n",
+        "error: m.mercer.partial holds an unfinished training\n\
+         hint: --resume m.mercer.partial continues it; --force starts over and replaces it\n",
     );
     folder.mercer("train a.csv --resume m.mercer.partial --threads 1 -q").fine();
     assert!(!folder.path("m.mercer.partial").exists(), "it is in the model now");

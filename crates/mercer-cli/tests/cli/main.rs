@@ -4,6 +4,7 @@ mod browser;
 mod compress;
 mod controls;
 mod data;
+mod denoise;
 mod finite;
 mod golden;
 mod help;

@@ -129,8 +129,8 @@ fn a_model_cannot_claim_pairs_columns_or_centres() {
 
 #[test]
 fn packed_files_names_and_kernels_stay_within_the_limit() {
-    let sequences: String =
-        (0..20).map(|i| format!("{}\t{}\n", i % 2, "ACGTTGCA".repeat(3 + i % 3))).collect();
+    let sequence = |i: usize| format!("{}\t{}\n", i % 2, "ACGTTGCA".repeat(3 + i % 3));
+    let sequences: String = (0..20).map(sequence).collect();
     let names: Vec<String> = (0..60_000).map(|i| format!("c{i}")).collect();
     let zeros = vec!["0"; 60_000].join(",");
     let folder = Folder::new()

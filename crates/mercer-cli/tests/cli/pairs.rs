@@ -5,12 +5,15 @@ use std::time::Duration;
 
 use crate::run::Folder;
 
-/// Two data sets of the same size that differ in every row.
+/// Two data sets of the same size that differ in every row, and in the order of their labels.
 fn two() -> Folder {
     let folder = Folder::new();
     folder.mercer("data toy banana old.csv --rows 300 --seed 1 -q").fine();
     folder.mercer("data toy banana new.csv --rows 300 --seed 2 -q").fine();
-    folder
+    let text = folder.read("new.csv");
+    let (head, rows) = text.split_once('\n').expect("a header");
+    let turned: String = rows.lines().rev().fold(format!("{head}\n"), |all, row| all + row + "\n");
+    folder.with("new.csv", turned)
 }
 
 fn copy(folder: &Folder, from: &str, to: &str) {
@@ -57,9 +60,11 @@ fn a_test_part_that_is_of_another_split_is_told() {
     folder.mercer("data split new.csv train.csv test.csv -q").fine();
     let told = |name: &str| folder.mercer(&format!("data info {name}")).fine().out;
     assert!(!told("train.csv").contains("same run") && !told("test.csv").contains("same run"));
+    assert!(told("train.csv").contains("Nothing suspicious"));
     copy(&folder, "old-test", "test.csv");
     assert!(told("train.csv").contains("not from the same run as test.csv"), "{}", told("train.csv"));
     assert!(told("test.csv").contains("not from the same run as train.csv"), "{}", told("test.csv"));
+    assert!(!told("train.csv").contains("Nothing suspicious"));
 }
 
 /// Whatever the moment of a kill, the pair is old, new, or known to be neither; and the next command sweeps up.
@@ -101,7 +106,8 @@ fn a_folder_of_classes_stays_one() {
     for (class, base) in [("a", 0), ("b", 90)] {
         std::fs::create_dir_all(folder.path(&format!("in/{class}"))).expect("made");
         for k in 0..6 {
-            let pixels: Vec<String> = (0..16).map(|p| (base + 9 * k + p).to_string()).collect();
+            let pixels: Vec<String> =
+                (0..16).map(|p| (base + 9 * k + p * (3 + k) % 40).to_string()).collect();
             let text = format!("P2\n4 4\n255\n{}\n", pixels.join(" "));
             std::fs::write(folder.path(&format!("in/{class}/{k}.pgm")), text).expect("written");
         }
@@ -109,7 +115,8 @@ fn a_folder_of_classes_stays_one() {
     folder.mercer("pca fit in/ -n 3 -o p.pca -q").fine();
     folder.mercer("pca transform in/ p.pca -o f.csv -q").fine();
     for (line, tree) in [
-        ("denoise in/ -n 3 -o out/ -q", true),
+        ("denoise in/ --kernel rbf(gamma=0.0001) -n 2 -o out/ -q", true),
+        ("denoise in/ --model p.pca -o out/ -q", true),
         ("data convert in/ out/ -q", true),
         ("pca inverse f.csv p.pca -o out/ -q", false),
     ] {

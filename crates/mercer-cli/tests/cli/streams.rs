@@ -17,8 +17,8 @@ fn folder() -> Folder {
         format!("{},{},{}\n", at + (i as f64 * 0.37).sin(), at + (i as f64 * 0.61).cos(), ["u", "v"][i % 2])
     };
     let table: String = (0..40).map(row).collect();
-    let bare: String =
-        table.lines().map(|l| format!("{}\n", l.rsplit_once(',').expect("a label").0)).collect();
+    let points = |line: &str| format!("{}\n", line.rsplit_once(',').expect("a label").0);
+    let bare: String = table.lines().map(points).collect();
     let folder = Folder::new().with("z_t.csv", format!("a,b,kind\n{table}")).with("z_n.csv", bare);
     folder.mercer("data convert z_n.csv z_d.npy --label none -q").fine();
     let double = std::fs::read(folder.path("z_d.npy")).expect("written");
@@ -68,7 +68,8 @@ const LINES: &[(&str, &[&str])] = &[
 /// What was printed, with the data under one name and without times.
 fn told(text: &str, name: &str) -> String {
     let lines = text.lines().filter(|l| !l.contains("learned") && !l.contains("settings of"));
-    lines.map(|l| format!("{}\n", l.replace(name, "DATA").trim_end())).collect()
+    let one = |line: &str| format!("{}\n", line.replace(name, "DATA").trim_end());
+    lines.map(one).collect()
 }
 
 #[test]

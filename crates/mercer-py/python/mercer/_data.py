@@ -103,9 +103,8 @@ def _guess(names) -> str:
         if not all(pattern.fullmatch(name) for name in names):
             continue
         values = [number(name) for name in names]
-        fits = kind == "float64" or all(-(2**63) <= v < 2**63 for v in values)
-        if fits and len(set(values)) == len(values) and all(map(np.isfinite, values)):
-            return kind
+        fits = all(map(np.isfinite, values)) if number is float else all(-(2**63) <= v < 2**63 for v in values)
+        return kind if fits and len(set(values)) == len(values) else "str"
     return "str"
 
 
@@ -123,7 +122,7 @@ def check_labels(y):
         raise ValueError(f"y has labels of several types ({told}): all class labels must be of one type")
 
 
-def whole(value, name, least=0):
+def whole_number(value, name, least=0):
     """A parameter that counts, as an int."""
     number = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
     if number and float(value).is_integer() and value >= least:

@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _mercer
 from ._base import FLOATS, Fitted
-from ._data import array_of, rows_of, threads_of, whole
+from ._data import array_of, rows_of, threads_of, whole_number
 from .kpca import image_of
 from .svm import SVC
 
@@ -223,7 +223,7 @@ class InvariantTransform(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fitt
             str(self.transformations),
             rows_of(X),
             float(self.factor),
-            whole(self.drop, "drop"),
+            whole_number(self.drop, "drop"),
             threads=threads_of(self.n_jobs),
             image=self._image,
         )

@@ -11,7 +11,7 @@ import numbers
 import numpy as np
 
 from . import _mercer
-from ._data import rows_of, threads_of, whole
+from ._data import rows_of, threads_of, whole_number
 
 __all__ = [
     "Kernel",
@@ -69,7 +69,7 @@ class Kernel:
     __rmul__ = __mul__
 
     def __pow__(self, degree):
-        return Kernel(f"({self.line})^{whole(degree, 'degree', 1)}")
+        return Kernel(f"({self.line})^{whole_number(degree, 'degree', 1)}")
 
     def normalised(self):
         """The kernel divided by the lengths of both images: ``k(x, y) / sqrt(k(x, x) k(y, y))``."""
@@ -125,7 +125,7 @@ def RBF(gamma: float = 1.0) -> Kernel:
 
 def Poly(degree: int = 3, gamma: float = 1.0, coef0: float = 0.0) -> Kernel:
     """``(gamma x.y + coef0)^degree``."""
-    return Kernel(f"poly(degree={whole(degree, 'degree')}, scale={float(gamma)!r}, coef0={float(coef0)!r})")
+    return Kernel(f"poly(degree={whole_number(degree, 'degree')}, scale={float(gamma)!r}, coef0={float(coef0)!r})")
 
 
 def Sigmoid(gamma: float = 1.0, coef0: float = 0.0) -> Kernel:
@@ -155,7 +155,7 @@ def Multiquadric(c: float = 1.0) -> Kernel:
 
 def BSpline(order: int = 3, width: float = 1.0) -> Kernel:
     """A product of B-splines, one a column."""
-    return Kernel(f"bspline(order={whole(order, 'order')}, width={float(width)!r})")
+    return Kernel(f"bspline(order={whole_number(order, 'order')}, width={float(width)!r})")
 
 
 def available() -> dict[str, str]:
@@ -186,7 +186,7 @@ def line_of(kernel, X, gamma="scale", degree=3, coef0=0.0, params=None) -> str:
     g = repr(float(gamma_of(gamma, X, name)))
     match name:
         case "poly":
-            return f"poly(degree={whole(degree, 'degree')}, scale={g}, coef0={float(coef0)!r})"
+            return f"poly(degree={whole_number(degree, 'degree')}, scale={g}, coef0={float(coef0)!r})"
         case "sigmoid":
             return f"sigmoid(scale={g}, shift={float(coef0)!r})"
         case _:

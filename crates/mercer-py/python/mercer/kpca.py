@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from . import _mercer
 from ._base import FLOATS, Fitted, _columns
-from ._data import array_of, rows_of, threads_of, watcher, whole
+from ._data import array_of, rows_of, threads_of, watcher, whole_number
 from .kernels import Kernel
 from .svm import _seed
 
@@ -309,7 +309,7 @@ class EmpiricalKernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fitt
         if self._pairwise() or self._uses_callable():
             raise ValueError("the map needs kernel values of new rows: give the kernel by name, line or object")
         n = X.shape[0]
-        m = n if self.n_components is None else min(whole(self.n_components, "n_components", 1), n)
+        m = n if self.n_components is None else min(whole_number(self.n_components, "n_components", 1), n)
         drawn = check_random_state(self.random_state).permutation(n)[:m] if m < n else np.arange(n)
         self.component_indices_ = np.sort(drawn)
         rows = rows_of(X[self.component_indices_])

@@ -11,7 +11,7 @@ from sklearn.utils import column_or_1d, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ._data import rows_of, threads_of, watcher, whole
+from ._data import rows_of, threads_of, watcher, whole_number
 
 __all__ = ["compress", "ReducedSet"]
 
@@ -237,7 +237,7 @@ class ReducedSet(MetaEstimatorMixin, BaseEstimator):
             # A constant function: nothing is smaller.
             self.estimator_, self.compression_ = whole, {"before": 0, "after": 0}
             return self
-        vectors = None if self.vectors is None else min(whole(self.vectors, "vectors", 1), centres)
+        vectors = None if self.vectors is None else min(whole_number(self.vectors, "vectors", 1), centres)
         self.estimator_ = compress(
             whole,
             X,

@@ -535,7 +535,7 @@ mod tests {
         let claims =
             |d: usize| Points::sparse(Csr { start: vec![0, 1], column: vec![7], value: vec![1.0] }, d);
         assert!(claims(1 << 62).is_err());
-        let wide = claims(1 << 32).expect("32 bits").gather(&[0; 4096]);
+        let wide = claims(1 << 32).expect("32 bits").gather(&vec![0; 4096]);
         let error = wide.view().to_f64().expect_err("128 TiB").to_string();
         assert!(error.starts_with("a dense copy of sparse rows (4096 x 4294967296 values) needs"), "{error}");
         assert!(wide.to_dense().is_err());

@@ -65,7 +65,7 @@ pub fn room(what: &str, needed: u128, held: u128) -> Result<()> {
 
 /// [`room`] for a dense table of `rows` x `columns` values of 8 bytes.
 pub(crate) fn room_for_table(what: &str, rows: usize, columns: usize, held: usize) -> Result<()> {
-    let bytes = (rows as u128) * (columns as u128) * 8;
+    let bytes = (rows as u128 * columns as u128).saturating_mul(8);
     if bytes <= u128::from(MULTIPLE) * held as u128 {
         return Ok(());
     }

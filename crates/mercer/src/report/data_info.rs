@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::data::io::OTHER_RUN;
 use crate::data::{ClassCount, Column, Dataset, Finding, ImageShape, Spread, Summary, TargetFacts, Targets};
 use crate::report::picture::{Captioned, cropped, side_by_side};
 use crate::report::scatter::MARKS;
@@ -47,7 +48,11 @@ impl DataInfo {
     pub fn new(source: impl Into<String>, data: &Dataset, each_column: bool) -> Self {
         let mut summary = Summary::new(&data.points, &data.targets);
         let names = Names(data.column_names.as_deref());
-        let messages = summary.findings.iter().map(|finding| message(finding, &names)).collect();
+        let (apart, notes): (Vec<String>, Vec<String>) =
+            data.notes.iter().cloned().partition(|note| note.starts_with(OTHER_RUN));
+        let mut messages: Vec<String> =
+            apart.into_iter().map(|note| format!("This file is {note}.")).collect();
+        messages.extend(summary.findings.iter().map(|finding| message(finding, &names)));
         let few = summary.columns <= FEW_COLUMNS && summary.image.is_none();
         let columns_shown = each_column || few;
         let drawing = drawing(data, &summary);
@@ -56,7 +61,7 @@ impl DataInfo {
         }
         DataInfo {
             source: source.into(),
-            notes: data.notes.clone(),
+            notes,
             target_name: data.target_name.clone(),
             column_names: data.column_names.clone().filter(|_| columns_shown),
             summary,

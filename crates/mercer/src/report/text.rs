@@ -364,6 +364,6 @@ mod tests {
         page.drawing(&[evil.to_owned()], true);
         let text = page.finish();
         assert!(!text.chars().any(|c| c != '\n' && is_hidden(c)), "{text:?}");
-        assert_eq!(text.matches("e\\u{1b}[31m\\n\\u{9b}\\u{202e}\\u{7f}").count(), 15, "{text}");
+        assert_eq!(text.matches("e\\u{1b}[31m\\n\\u{9b}\\u{202e}\\u{7f}").count(), 16, "{text}");
     }
 }

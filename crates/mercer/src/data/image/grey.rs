@@ -11,10 +11,6 @@ impl Points {
         if shape.channels == 1 {
             return Some(self.clone());
         }
-        fn first<T: Copy + PartialEq>(values: &[T], channels: usize) -> Option<Vec<T>> {
-            let same = |pixel: &[T]| pixel.iter().all(|v| *v == pixel[0]);
-            values.chunks(channels).map(|pixel| same(pixel).then(|| pixel[0])).collect()
-        }
         let flat = ImageShape { channels: 1, ..shape };
         let points = match self.view().data {
             Data::F32(x) => Points::dense_f32(first(x, shape.channels)?, flat.len()),
@@ -34,6 +30,12 @@ impl Points {
         let shape = ImageShape { channels, ..shape };
         Points::dense(wide, shape.len())?.with_image(shape)
     }
+}
+
+/// The first channel of every pixel, where all channels are equal.
+fn first<T: Copy + PartialEq>(values: &[T], channels: usize) -> Option<Vec<T>> {
+    let same = |pixel: &[T]| pixel.iter().all(|v| *v == pixel[0]);
+    values.chunks(channels).map(|pixel| same(pixel).then(|| pixel[0])).collect()
 }
 
 #[cfg(test)]

@@ -97,17 +97,15 @@ fn guess(row: &Record, names: Option<&[String]>) -> Option<TargetFrom> {
 fn by_name(names: &[String]) -> Option<TargetFrom> {
     let place = |name: &&str| names.iter().position(|n| n.trim().eq_ignore_ascii_case(name));
     let mut found = NAMES.iter().filter_map(place);
-    let (column, guessed) = match (found.next(), found.next()) {
-        (Some(at), other) => (at, other.is_some()),
+    let (column, guessed) = if let Some(at) = found.next() {
+        (at, found.next().is_some())
+    } else {
+        let at = place(&"y")?;
         // Beside x, or x and z, y is a coordinate; unless the two are all there is, and y a function of x.
-        (None, _) => {
-            let at = place(&"y")?;
-            let coordinate = place(&"z").is_some() || place(&"x").is_some() && names.len() > 2;
-            if coordinate {
-                return None;
-            }
-            (at, false)
+        if place(&"z").is_some() || place(&"x").is_some() && names.len() > 2 {
+            return None;
         }
+        (at, false)
     };
     let why = if guessed {
         "a guess: other columns have a target's name too; --label COLUMN takes another"

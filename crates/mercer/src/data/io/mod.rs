@@ -69,6 +69,9 @@ use self::together::{Part, torn, write_together};
 use super::{Csr, Data, Dataset, Points, Targets, View};
 use crate::error::{Error, Fault, Result};
 
+/// How a note begins that says that a file no longer goes with one it was written with.
+pub(crate) const OTHER_RUN: &str = "not from the same run as ";
+
 /// Reads a data file, or a folder of pictures.
 ///
 /// Labels in a file of their own are found beside it: see [`ReadOptions::labels`].
@@ -106,8 +109,7 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Dataset> {
     let labels = labels_beside(path);
     for other in torn.iter().map(|t| &t.other).filter(|other| !labels.iter().any(|l| same_place(l, other))) {
         data.notes.push(format!(
-            "not from the same run as {}, which it was written together with: one of the two has been replaced, and rows \
-             may be in both",
+            "{OTHER_RUN}{}, with which it was written: one of the two has been replaced, and rows may be in both",
             other.display()
         ));
     }

@@ -99,7 +99,7 @@ pub(super) fn torn(path: &Path) -> Vec<Torn> {
         return Vec::new();
     }
     let as_written = |sum: &Sum| {
-        let file = folder_of(path).join(&sum.file);
+        let file = path.with_file_name(&sum.file);
         crc_of(&file).ok().map(|crc| (file, format!("{crc:08x}") == sum.crc32))
     };
     let name = path.file_name().map(Path::new);

@@ -203,7 +203,7 @@ impl<'a> Plan<'a> {
         let members = self.members();
         let mut sparse = 0;
         if members.iter().any(|rows| rows.len() > probe::LARGE)
-            && let Some(asked) = probe::rows_asked(self, &members)
+            && let Some(asked) = probe::rows_asked(self, &members, false)
         {
             // A square is half computed, half mirrored: it pays from half of its rows on.
             for (c, rows) in members.iter().enumerate().filter(|(_, rows)| rows.len() > probe::LARGE) {
@@ -258,7 +258,7 @@ impl<'a> Plan<'a> {
         let rows = KernelRows::new(&self.kernel, self.sample.points)?;
         let fits = n.saturating_mul(n).saturating_mul(size_of::<f32>()) <= budget / 4 * 3;
         let few = fits && n > probe::LARGE && {
-            let asked = probe::rows_asked(self, &self.members());
+            let asked = probe::rows_asked(self, &self.members(), true);
             asked.is_some_and(|asked| asked.iter().sum::<f64>() < n as f64 / 2.0)
         };
         if !fits || few {

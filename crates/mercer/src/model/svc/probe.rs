@@ -21,8 +21,9 @@ const FEW: usize = 128;
 const ASKED: f64 = 2.0;
 
 /// The rows that all machines together are likely to ask for, class by class; none where a probe did not come to its end.
-pub(super) fn rows_asked(plan: &Plan<'_>, members: &[Vec<usize>]) -> Option<Vec<f64>> {
-    let (few, more) = (support(plan, members, FEW)?, support(plan, members, 4 * FEW)?);
+/// Where machines share rows, a row that several ask for counts once.
+pub(super) fn rows_asked(plan: &Plan<'_>, members: &[Vec<usize>], shared: bool) -> Option<Vec<f64>> {
+    let (few, more) = (support(plan, members, FEW, shared)?, support(plan, members, 4 * FEW, shared)?);
     let grown = |(c, rows): (usize, &Vec<usize>)| {
         let (few, more) = (few[c].max(1.0), more[c].max(1.0));
         let power = ((more / few).ln() / 4f64.ln()).clamp(0.0, 1.0);
@@ -32,8 +33,8 @@ pub(super) fn rows_asked(plan: &Plan<'_>, members: &[Vec<usize>]) -> Option<Vec<
     Some(members.iter().enumerate().map(grown).collect())
 }
 
-/// Support vectors of each class, summed over the machines, of a fit on at most `size` rows of every class.
-fn support(plan: &Plan<'_>, members: &[Vec<usize>], size: usize) -> Option<Vec<f64>> {
+/// Support vectors of each class of a fit on at most `size` rows of every class: all that there are, or the sum over machines.
+fn support(plan: &Plan<'_>, members: &[Vec<usize>], size: usize, shared: bool) -> Option<Vec<f64>> {
     // Spread over all rows of a class, in their order: the same rows every time.
     let pick = |rows: &'_ Vec<usize>| -> Vec<usize> {
         let m = rows.len().min(size);
@@ -53,8 +54,11 @@ fn support(plan: &Plan<'_>, members: &[Vec<usize>], size: usize) -> Option<Vec<f
     let sample = Sample::new(&points, &targets).weighted(&weights);
     let model = params.fit(sample, plan.par, &mut silent()).ok()?;
     let mut count = vec![0.0; members.len()];
-    for &row in model.machines.iter().flat_map(|m| m.free.iter().chain(&m.bounded)) {
-        count[of_row[row as usize] as usize] += 1.0;
+    let mut add = |row: u32| count[of_row[row as usize] as usize] += 1.0;
+    if shared {
+        model.support.iter().for_each(|&row| add(row));
+    } else {
+        model.machines.iter().flat_map(|m| m.free.iter().chain(&m.bounded)).for_each(|&row| add(row));
     }
     Some(count)
 }
