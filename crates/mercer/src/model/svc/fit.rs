@@ -244,8 +244,8 @@ impl<'a> Plan<'a> {
             large => format!("pairs of classes, {large} of {} with rows on demand", self.machines.len()),
         };
         if sparse > 0 {
-            note += &format!(
-                "; {sparse} large classes are likely to have few support vectors, so none was computed whole"
+            note = format!(
+                "{note}; {sparse} large classes are likely to have few support vectors and are not computed whole"
             );
         }
         Ok((fitted, note))
