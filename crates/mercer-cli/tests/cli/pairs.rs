@@ -115,7 +115,7 @@ fn a_folder_of_classes_stays_one() {
     folder.mercer("pca fit in/ -n 3 -o p.pca -q").fine();
     folder.mercer("pca transform in/ p.pca -o f.csv -q").fine();
     for (line, tree) in [
-        ("denoise in/ --kernel rbf(gamma=0.0001) -n 2 -o out/ -q", true),
+        ("denoise in/ --kernel rbf(gamma=0.0001) -n 2 --noise 5 -o out/ -q", true),
         ("denoise in/ --model p.pca -o out/ -q", true),
         ("data convert in/ out/ -q", true),
         ("pca inverse f.csv p.pca -o out/ -q", false),
