@@ -44,7 +44,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     ],
     needs: &[MNIST],
     needs_full: &[MNIST],
-    seconds: 100,
+    seconds: 20,
     full: None,
     run,
 };

@@ -34,8 +34,8 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     ],
     needs: &[MNIST],
     needs_full: &[MNIST],
-    seconds: 40,
-    full: Some(80),
+    seconds: 80,
+    full: Some(160),
     run,
 };
 

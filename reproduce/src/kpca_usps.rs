@@ -29,7 +29,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     ],
     needs: &[USPS],
     needs_full: &[USPS],
-    seconds: 55,
+    seconds: 110,
     full: None,
     run,
 };

@@ -29,8 +29,8 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     ],
     needs: &[USPS, MNIST],
     needs_full: &[USPS, MNIST],
-    seconds: 75,
-    full: Some(110),
+    seconds: 115,
+    full: Some(200),
     run,
 };
 

@@ -33,8 +33,8 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     ],
     needs: &[USPS],
     needs_full: &[USPS],
-    seconds: 90,
-    full: Some(140),
+    seconds: 65,
+    full: Some(110),
     run,
 };
 

@@ -37,7 +37,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     ],
     needs: &[USPS],
     needs_full: &[USPS],
-    seconds: 30,
+    seconds: 35,
     full: None,
     run,
 };

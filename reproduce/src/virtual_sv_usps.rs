@@ -30,7 +30,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     ],
     needs: &[USPS],
     needs_full: &[USPS],
-    seconds: 25,
+    seconds: 55,
     full: None,
     run,
 };

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use mercer::Par;
-use mercer_reproduce::{ALL, Experiment, Lab, List, Outcome, Settings, data, find, run};
+use mercer_reproduce::{ALL, Chosen, Experiment, Lab, List, Outcome, Row, Settings, data, find, run};
 use serde_json::Value;
 
 fn settings(folder: &Path) -> Settings {
@@ -107,20 +107,24 @@ fn the_list_names_every_experiment() {
 }
 
 #[test]
-fn usps_kernels_scans_both_copies() {
+fn usps_kernels_scans_and_validates() {
     let Some(outcome) = small("usps-kernels") else { return };
-    assert_eq!(outcome.rows.len(), 2 * 2 * (7 + 7 + 17 + 1));
+    // The whole scan at C = 10, and again with C chosen; each an error and a number of support vectors.
+    assert_eq!(outcome.rows.len(), 2 * 2 * (7 + 7 + 17));
+    let chosen = |row: &&Row| row.chosen == Chosen::Validation;
+    assert_eq!(outcome.rows.iter().filter(chosen).count(), 2 * (7 + 7 + 17));
     assert!(outcome.rows.iter().all(|row| row.paper.is_none()), "the paper did not take the first rows");
     // Two hundred digits teach something: guessing would be wrong nine times in ten.
     let error = |name: &str| outcome.rows.iter().find(|r| r.label() == name).expect("a row").mercer;
     assert!(error("smoothed, rbf c=0.5: test error") < 30.0);
-    assert!(error("raw, poly d=3: test error") < 30.0);
+    assert!(error("smoothed, poly d=3: test error") < 30.0);
 }
 
 #[test]
 fn prior_knowledge_is_no_hindrance() {
     let Some(outcome) = small("local-kernels") else { return };
-    assert_eq!(outcome.rows.len(), 2 * (4 + 5));
+    // C = 10 on both sets, C by validation on the USPS digits and for the polynomials of the other set.
+    assert_eq!(outcome.rows.len(), 2 * (4 + 5 + 4 + 2));
     assert!(outcome.rows.iter().filter(|r| r.quantity == "test error").all(|r| r.mercer < 30.0));
     let Some(outcome) = small("objects") else { return };
     assert!(outcome.rows.iter().all(|r| r.mercer < 40.0), "{:?}", outcome.rows);
@@ -133,6 +137,7 @@ fn prior_knowledge_is_no_hindrance() {
 fn virtual_vectors_and_invariant_hyperplanes_help_few_digits() {
     let errors = |outcome: &Outcome, group: &str| -> Vec<(String, f64)> {
         let rows = outcome.rows.iter().filter(|r| r.quantity == "test error" && r.group.starts_with(group));
+        let rows = rows.filter(|r| !r.group.contains("C=50") && !r.group.contains("validation"));
         rows.map(|r| (r.setting.clone(), r.mercer)).collect()
     };
     let Some(usps) = small("virtual-sv-usps") else { return };
@@ -180,7 +185,7 @@ fn bounds_choose_and_estimate() {
     let Some(outcome) = small("vc-degree") else { return };
     let degrees: Vec<f64> =
         outcome.rows.iter().filter(|r| r.quantity == "degree").map(|r| r.mercer).collect();
-    assert!(degrees.len() == 40 && degrees.iter().all(|d| (2.0..=7.0).contains(d)), "{degrees:?}");
+    assert!(degrees.len() == 60 && degrees.iter().all(|d| (2.0..=7.0).contains(d)), "{degrees:?}");
     let total = |group: &str, quantity: &str| {
         let row = outcome
             .rows
@@ -190,7 +195,7 @@ fn bounds_choose_and_estimate() {
     };
     assert!(total("C by degree", "errors") >= total("C by degree", "best of 1-7"));
     let Some(outcome) = small("auto-c") else { return };
-    assert_eq!(outcome.rows.len(), 2 * (6 * 4 + 10 * 5) + 1);
+    assert_eq!(outcome.rows.len(), 3 * (6 * 4 + 10 * 5) + 1);
     // Without training errors there is nothing to choose yet: two hundred digits teach something.
     let start = outcome.rows.iter().find(|r| r.quantity == "ten classes").expect("a row").mercer;
     assert!(start < 50.0, "{start}");

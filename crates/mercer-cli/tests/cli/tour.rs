@@ -66,9 +66,14 @@ fn every_command_on_the_page_runs() {
             data = "sinc.csv";
         }
         // Words in capitals stand for what people have.
+        let mut models = 0;
         let word = |word: &str| match word {
             "DATA" => data.to_owned(),
-            "MODEL" => "some.mercer".to_owned(),
+            // A command that reads a model and writes one has two.
+            "MODEL" => {
+                models += 1;
+                if models == 1 { "some.mercer".to_owned() } else { "other.mercer".to_owned() }
+            }
             "LINE" => "rbf(gamma=0.01)".to_owned(),
             "FILE" if command.contains("gram") => "gram.npy".to_owned(),
             "FILE" => "report.html".to_owned(),

@@ -48,7 +48,7 @@ fn libsvm_wide_rows_stay_sparse_and_refuse_to_be_dense() {
     assert_eq!((data.dim(), data.points.kind()), (2_147_483_647, "sparse"));
     let dense = ReadOptions { storage: Storage::F64, max_bytes: Some(1 << 30), ..ReadOptions::default() };
     let refused = read_bytes("f", text, &dense).expect_err("16 GB").to_string();
-    assert!(refused.contains("2 rows of 2147483647 columns"), "{refused}");
+    assert!(refused.contains("2 rows and 2147483647 columns"), "{refused}");
 }
 
 #[test]

@@ -85,7 +85,7 @@ fn files_of_every_format_and_compression() {
     }
     let names = std::fs::read_dir(folder.path()).expect("a folder");
     assert!(
-        names.flatten().all(|e| !e.file_name().to_string_lossy().starts_with('.')),
+        names.flatten().all(|e| !e.file_name().to_string_lossy().starts_with(".mercer-")),
         "temporary files are left"
     );
 }
@@ -184,7 +184,7 @@ fn folders_of_pictures_are_classes() {
     let labels = data.targets.classes().expect("classes");
     assert_eq!((0..4).map(|i| labels.name_of(i)).collect::<Vec<_>>(), ["cat", "cat", "dog", "dog"]);
     assert_eq!(data.points.row(3).to_f64(), [21.0; 4]);
-    assert_eq!(data.row_names.expect("names"), ["0", "1", "0", "1"]);
+    assert_eq!(data.row_names.expect("names"), ["cat/0", "cat/1", "dog/0", "dog/1"]);
     let bare = ReadOptions { targets: mercer::data::io::TargetKind::None, ..ReadOptions::default() };
     assert_eq!(read(folder.path(), &bare).expect("read").targets, Targets::None);
     // Another size, and no pictures at all, are told by name.
