@@ -60,8 +60,7 @@ pub(super) fn solve(state: &mut State<'_>, job: &mut Job<'_, '_>) -> Result<Outc
         };
         // A little inside the tolerance: the next look at all rows must not trip over the last digit.
         let params = Params {
-            tol: 0.9 * job.wanted,
-            relative: false,
+            tol: 0.9 * job.params.tol,
             max_iter: Some(job.left()),
             method: Method::Smo,
             ..job.params.clone()

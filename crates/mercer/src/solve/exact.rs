@@ -20,55 +20,11 @@ const PROGRESS: f64 = 0.3;
 /// Rows whose f is computed in f64 to measure the error.
 const SAMPLE: usize = 48;
 
-/// Outputs whose standard deviation is at least one over this are large enough for a tolerance that is fixed.
-const SMALL: f64 = 4.0;
-
-/// The least share of the tolerance asked for that small outputs make of it, and how often it is made smaller.
-const FINEST: f64 = 1e-2;
-const TURNS: usize = 3;
-
-/// What outputs make of a tolerance that is relative to them: 1 where they are of the usual size, less where they are small.
-/// Outputs that are all the same make nothing of it.
-pub(crate) fn share_of_tolerance(outputs: &[f64]) -> f64 {
-    let n = outputs.len().max(1) as f64;
-    let mean = outputs.iter().sum::<f64>() / n;
-    let spread = (outputs.iter().map(|f| (f - mean).powi(2)).sum::<f64>() / n).sqrt();
-    if spread > 0.0 { (SMALL * spread).clamp(FINEST, 1.0) } else { 1.0 }
-}
-
-/// Solves until the tolerance holds in f64; where it is relative to the outputs, until it holds for those found.
+/// Solves and checks until the tolerance holds in f64.
 pub(super) fn run(state: &mut State<'_>, engine: &mut Engine<'_>, job: &mut Job<'_, '_>) -> Outcome {
-    let told = job.notes.len();
-    for _ in 0..TURNS {
-        let outcome = settle(state, engine, job);
-        let good = matches!(outcome, Outcome::Converged | Outcome::Stalled) && job.gap <= job.params.tol;
-        if !job.params.relative || !good {
-            return outcome;
-        }
-        let share = share_of_tolerance(&state.f);
-        if outcome == Outcome::Stalled || job.wanted <= 1.5 * share * job.params.tol {
-            return Outcome::Converged;
-        }
-        job.wanted = share * job.params.tol;
-        job.notes.truncate(told);
-        job.notes.push(format!("outputs are small: solved to a violation of {:.0e}", job.wanted));
-    }
-    match settle(state, engine, job) {
-        Outcome::Stalled if job.gap <= job.params.tol => Outcome::Converged,
-        outcome => outcome,
-    }
-}
-
-/// Solves and checks until the tolerance in force holds in f64.
-fn settle(state: &mut State<'_>, engine: &mut Engine<'_>, job: &mut Job<'_, '_>) -> Outcome {
     let par = job.params.par;
     let mut last = f64::INFINITY;
-    // Once f32 rows did not settle it, they are not asked again.
-    let narrow = !job.exact || !state.problem.rows.rounded();
     for turn in 0.. {
-        if !narrow {
-            break;
-        }
         let outcome = engine.solve(state, job);
         match outcome {
             Outcome::Converged | Outcome::Stalled | Outcome::RunsAway => {}
@@ -91,9 +47,7 @@ fn settle(state: &mut State<'_>, engine: &mut Engine<'_>, job: &mut Job<'_, '_>)
         last = job.gap;
     }
 
-    if narrow {
-        job.notes.push("f32 rows do not settle it: finished on f64 rows".into());
-    }
+    job.notes.push("f32 rows do not settle it: finished on f64 rows".into());
     job.exact = true;
     let mut cache = RowCache::<f64>::new(state.n, job.params.memory / 4 * 3, working::LEAST_ROOM);
     let rows = state.problem.rows;
@@ -122,7 +76,7 @@ fn recompute(state: &mut State<'_>, job: &mut Job<'_, '_>) {
 
 /// Whether f32 rounding cannot matter: by its usual size first, by a measured sample where that does not decide.
 fn negligible(state: &State<'_>, job: &mut Job<'_, '_>, par: Par) -> bool {
-    let (tol, guess) = (job.wanted, job.noise(state, None));
+    let (tol, guess) = (job.params.tol, job.noise(state, None));
     if guess <= NEGLIGIBLE * tol {
         job.notes.push(format!("f32 rows suffice: their rounding moves outputs by about {guess:.0e}"));
         return true;

@@ -50,7 +50,6 @@ use crate::watch::{Info, Step, Stop, Watch};
 
 pub use basis::{BasisProblem, Loss, fit_basis, hinge_shift};
 pub use descent::{DescentParams, LinearProblem, LinearSolution, Vectors, descend};
-pub(crate) use exact::share_of_tolerance;
 pub use linear::{LinearParams, solve_linear};
 pub use mercer_num::program;
 use pair::Look;
@@ -78,9 +77,6 @@ pub enum Method {
 pub struct Params {
     /// Largest violation of the optimality conditions that is left; means what LIBSVM's `-e` means.
     pub tol: f64,
-    /// Whether `tol` is a share of the outputs' spread where that is small. A strongly regularised machine has outputs much
-    /// smaller than 1, and a violation that is fixed would be as large as what tells its classes apart.
-    pub relative: bool,
     /// Most steps; `None`: ten million or a hundred a variable, whichever is more.
     pub max_iter: Option<u64>,
     /// Whether variables that cannot move are left out for a while.
@@ -97,7 +93,6 @@ impl Default for Params {
     fn default() -> Self {
         Params {
             tol: 1e-3,
-            relative: false,
             max_iter: None,
             shrinking: true,
             memory: half_of_ram(),
@@ -182,8 +177,6 @@ enum Outcome {
 /// What all methods share while they run.
 struct Job<'a, 'w> {
     params: &'a Params,
-    /// The tolerance in force: that of the parameters, or less where it is relative to the outputs.
-    wanted: f64,
     watch: &'a mut Watch<'w>,
     keep: Option<&'a mut Keep<'w>>,
     max_iter: u64,
@@ -212,15 +205,15 @@ impl Job<'_, '_> {
 
     /// The tolerance, with the last digits of the f32 scores that pairs are ranked by.
     fn tol(&self) -> f64 {
-        self.wanted * (1.0 + 1e-6)
+        self.params.tol * (1.0 + 1e-6)
     }
 
     /// The violation at which a method may stop: with room for its noise below the tolerance where there is room, and
     /// not below the noise, which would be chasing rounding.
     fn target(&self, state: &State<'_>) -> f64 {
         let noise = self.noise(state, None);
-        if noise <= 0.6 * self.wanted {
-            (self.tol() - 1.2 * noise).max(0.3 * self.wanted)
+        if noise <= 0.6 * self.params.tol {
+            (self.tol() - 1.2 * noise).max(0.3 * self.params.tol)
         } else {
             self.tol().max(noise)
         }
@@ -349,7 +342,6 @@ pub fn solve_kept(
     let total = state.total as u64;
     let mut job = Job {
         params,
-        wanted: params.tol,
         watch,
         keep: match keep {
             Some(keep) => Some(keep),

@@ -42,7 +42,8 @@ pub(super) fn solve<T: Element>(state: &mut State<'_>, whole: &[T], job: &mut Jo
         let mut local = state.local(active.as_deref());
         let m = local.beta.len();
         let may_shrink = job.params.shrinking && rounds < MOST_ROUNDS;
-        let rule = Rule { tol: job.wanted, limit: job.leash(state, m), every: (m as u64).clamp(256, 1024) };
+        let rule =
+            Rule { tol: job.params.tol, limit: job.leash(state, m), every: (m as u64).clamp(256, 1024) };
         let (params, before, mut shrunk) = (job.params, job.iterations, false);
         let of = active.as_deref();
         let mut check = |look: Look<'_>| {

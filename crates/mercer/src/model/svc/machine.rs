@@ -22,8 +22,7 @@ use super::vectors::PointRows;
 use crate::error::{Error, Result};
 use crate::gram::Rows;
 use crate::solve::{
-    self, DescentParams, Groups, Keep, LinearProblem, LinearSolution, Problem, Shift, Solution, Vectors,
-    descend, solve_kept,
+    self, DescentParams, Groups, Keep, LinearProblem, Problem, Shift, Solution, Vectors, descend, solve_kept,
 };
 use crate::watch::{Info, Stop, Watch};
 
@@ -148,8 +147,7 @@ pub(super) fn train(
             }
             let mut problem = task.problem(params);
             problem.start = start;
-            let relative = solve::Params { relative: true, ..solver.clone() };
-            let found = solve_kept(&problem, &relative, watch, keep)?;
+            let found = solve_kept(&problem, solver, watch, keep)?;
             let offset = -found.thresholds[0].value();
             Ok(scaled(found, 1.0, offset))
         }
@@ -202,36 +200,19 @@ fn train_linear(
     let mut problem = LinearProblem::classify(&labels, &bound, true);
     problem.shift = task.shift(params);
     problem.start = start.cloned();
-    let mut rule = DescentParams {
+    let rule = DescentParams {
         // A pair of variables that each violate by half violates by the whole.
         tol: solver.tol / 2.0,
         max_epochs: solver.max_iter.map_or(EPOCHS, |most| (most / n as u64).clamp(1, EPOCHS)),
         shrinking: params.shrinking,
         seed: params.seed,
     };
-    let mut found = descend(x, &problem, &rule, watch)?;
+    let found = descend(x, &problem, &rule, watch)?;
     if found.info.stop == Stop::Limit && params.max_iter.is_none() {
         return Ok(None);
     }
-    let outputs =
-        |found: &LinearSolution| -> Vec<f64> { (0..n).map(|i| x.dot(i, &found.w) + found.b).collect() };
-    let mut output = outputs(&found);
-    // The tolerance is relative to small outputs, as in `solve`: so much finer that it stays below what tells classes apart.
-    let finer = solver.tol / 2.0 * solve::share_of_tolerance(&output);
-    if found.info.stop == Stop::Converged && finer < rule.tol {
-        rule.tol = finer;
-        problem.start = Some(found.beta.clone());
-        let more = descend(x, &problem, &rule, watch)?;
-        // What cannot be done better is still what was asked for.
-        if more.info.stop != Stop::Limit {
-            let epochs = found.info.iterations + more.info.iterations;
-            found = more;
-            found.info.iterations = epochs;
-            output = outputs(&found);
-        }
-    }
     Ok(Some(Solved {
-        output,
+        output: (0..n).map(|i| x.dot(i, &found.w) + found.b).collect(),
         beta: found.beta,
         scale: 1.0,
         offset: found.b,
