@@ -44,14 +44,14 @@ fn models_of_every_version_predict_as_they_did() {
         let (model, data) = (model.to_str().expect("text"), data.to_str().expect("text"));
         let wanted = std::fs::read_to_string(&expected).expect("a golden file");
         let mut args = vec!["--quiet", "--threads", "1"];
-        if !wanted.starts_with("prediction") {
-            args.extend(["pca", "transform", data, model]);
-        } else {
+        if wanted.starts_with("prediction") {
             args.extend(["predict", data, model]);
             args.push(if model.contains("probability") { "--proba" } else { "--decision" });
             if data.contains("images") {
                 args.extend(["--image", "4x4", "--label", "1"]);
             }
+        } else {
+            args.extend(["pca", "transform", data, model]);
         }
         args.extend(["-o", "out.csv"]);
         folder.mercer_args(&args).fine();
