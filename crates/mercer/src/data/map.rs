@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::points::{Csr, Data, Points, View};
 use crate::error::{Error, Result};
 use crate::num::Real;
-use crate::par::{Par, room_for_table};
+use crate::par::{Par, room, room_for_table};
 
 /// What a map does to sparse rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,13 +76,11 @@ pub(super) fn map_rows(view: View<'_>, d: usize, map: &dyn RowMap, par: Par) -> 
                 Points::sparse(all, d_out)
             }
             OnSparse::Dense => {
-                let rows = n.saturating_add(par.threads());
-                room_for_table(
-                    "sparse points that this stage makes dense",
-                    rows,
-                    d.max(d_out),
-                    view.bytes(),
-                )?;
+                // Beside the result each thread has a dense row.
+                let columns = d.max(d_out);
+                let bytes = (n as u128 + par.threads() as u128).saturating_mul(8 * columns as u128);
+                let what = format!("sparse points that this stage makes dense ({n} x {columns} values)");
+                room(&what, bytes, view.bytes() as u128)?;
                 let mut out = vec![0.0; n * d_out];
                 let rows = n.div_ceil(par.threads()).max(1);
                 out.par_chunks_mut(rows * d_out).enumerate().for_each(|(piece, out)| {

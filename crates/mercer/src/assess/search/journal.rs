@@ -1,8 +1,8 @@
 //! What a search has found so far, in a file: one line a score, written as soon as it is known.
 //!
 //! A search that was killed reads it and goes on. The first line says what was searched; a file of another search is
-//! refused, and so is a file that is no journal: nothing is changed in it. A last line that was cut off is not read; any other line that is no score is an error. Numbers are written so
-//! that they come back bit for bit.
+//! refused, and so is a file that is no journal; neither is changed. A truncated last line is ignored; any other line that
+//! is not a score is an error. Numbers are written so that they are read back bit for bit.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
