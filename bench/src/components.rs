@@ -14,7 +14,7 @@ use mercer::solve::eigen::Operator;
 use mercer::watch::silent;
 use serde_json::{Value, json};
 
-use crate::serve::{number, par, text, timed};
+use crate::serve::{exec, number, text, timed};
 
 /// What is held between requests.
 #[derive(Debug, Default)]
@@ -61,7 +61,7 @@ impl Components {
 
     fn fitted(&self, params: &KpcaParams) -> Result<KpcaModel> {
         let x = self.x.as_ref().context("nothing was loaded")?;
-        Ok(params.fit(Sample::new(x, &Targets::None), par(), &mut silent())?)
+        Ok(params.fit(Sample::new(x, &Targets::None), exec(), &mut silent())?)
     }
 
     fn fit(&mut self, request: &Value) -> Result<Value> {
@@ -78,9 +78,9 @@ impl Components {
 
     fn transform(&self) -> Result<Value> {
         let (model, test) = (self.model.as_ref().context("no fit")?, self.test.as_ref().context("no rows")?);
-        let (features, mut answer) = timed(|| model.transform(test.view(), par()));
+        let (features, mut answer) = timed(|| model.transform(test.view(), exec()));
         // How far that is from f64 throughout, in standard deviations of each feature.
-        let exact = model.transform_in(test.view(), Precision::F64, par())?;
+        let exact = model.transform_in(test.view(), Precision::F64, exec())?;
         let spread: Vec<f64> = model.values.iter().map(|v| (v / model.rows as f64).sqrt()).collect();
         let features = features?;
         let off = features.iter().zip(&exact).zip(spread.iter().cycle()).map(|((a, b), s)| (a - b).abs() / s);
@@ -94,7 +94,7 @@ impl Components {
         let test = self.test.as_ref().context("no rows")?;
         let (done, mut answer) = timed(|| {
             let model = self.fitted(&params)?;
-            let back = model.denoise(test.view(), used, &PreimageParams::default(), par(), &mut silent())?;
+            let back = model.denoise(test.view(), used, &PreimageParams::default(), exec(), &mut silent())?;
             anyhow::Ok((model, back))
         });
         let (model, back) = done?;
@@ -113,7 +113,7 @@ impl Components {
             ..PreimageParams::default()
         };
         let (back, answer) =
-            timed(|| model.denoise(test.view(), model.components(), &params, par(), &mut silent()));
+            timed(|| model.denoise(test.view(), model.components(), &params, exec(), &mut silent()));
         back?;
         Ok(answer)
     }
@@ -127,7 +127,7 @@ impl Components {
         let (x, z) = (single(centres)?, single(test)?);
         let (m, n, d) = (centres.len(), test.len(), centres.dim());
         let (mut k, mut sums) = (vec![0.0_f32; n * m], vec![0.0_f32; n * d]);
-        let threads = par().threads();
+        let threads = exec().threads();
         let ((), answer) = timed(|| {
             product::nt(&mut k, Mat::new(&z, n, d), Mat::new(&x, m, d), threads);
             product::nn(&mut sums, Mat::new(&k, n, m), Mat::new(&x, m, d), threads);
@@ -146,7 +146,7 @@ impl Components {
             line.iter().enumerate().for_each(|(c, a)| v[c * n + i] = a * model.values[c].sqrt());
         }
         let mut out = vec![0.0; k * n];
-        exact.apply(&v, &mut out, par());
+        exact.apply(&v, &mut out, exec());
         let mut worst = 0.0_f64;
         for (c, lambda) in model.values.iter().enumerate() {
             let (v, out) = (&v[c * n..(c + 1) * n], &mut out[c * n..(c + 1) * n]);
@@ -169,15 +169,15 @@ impl Operator for Exact<'_> {
         self.x.len()
     }
 
-    fn apply(&self, v: &[f64], out: &mut [f64], par: mercer::Par) {
+    fn apply(&self, v: &[f64], out: &mut [f64], exec: mercer::Exec) {
         let (n, k) = (self.x.len(), v.len() / self.x.len());
         for at in (0..n).step_by(1024) {
             let rows = 1024.min(n - at);
             let part = self.x.view().slice(at..at + rows);
-            let values = mercer::gram::cross::<f64>(self.kernel, part, self.x.view(), par)
+            let values = mercer::gram::cross::<f64>(self.kernel, part, self.x.view(), exec)
                 .expect("the model was fitted on these");
             let mut some = vec![0.0; k * rows];
-            product::nt(&mut some, Mat::new(v, k, n), Mat::new(&values, rows, n), par.threads());
+            product::nt(&mut some, Mat::new(v, k, n), Mat::new(&values, rows, n), exec.threads());
             for c in 0..k {
                 out[c * n + at..c * n + at + rows].copy_from_slice(&some[c * rows..(c + 1) * rows]);
             }

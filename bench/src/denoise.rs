@@ -25,8 +25,8 @@ pub(crate) fn run(args: &Args) -> Result<Report> {
     python.need(&["numpy", "scipy", "scikit-learn"])?;
     let mut peer = Side::peer("scikit-learn", &python, "denoise.py", &[], args.threads())?;
     let mut report = Report::new("denoise");
-    let settings = Settings { par: mercer::Par::new(args.threads), ..Settings::default() };
-    let digits = usps(&settings.folder, Usps::Smoothed, None, settings.par)?;
+    let settings = Settings { exec: mercer::Exec::new(args.threads), ..Settings::default() };
+    let digits = usps(&settings.folder, Usps::Smoothed, None, settings.exec)?;
     let mut watch = mercer::watch::silent();
     let mut lab = Lab::new(settings, &mut watch);
     let draws: Vec<NoisyDigits> =

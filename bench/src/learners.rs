@@ -9,7 +9,7 @@ use mercer::gram;
 use mercer::kernel::Kernel;
 use mercer::model::{KfdParams, Sample};
 use mercer::solve::kmeans::{kernel_kmeans, seeded};
-use mercer::{Par, watch};
+use mercer::{Exec, watch};
 use serde_json::{Value, json};
 
 use crate::python::Python;
@@ -25,20 +25,20 @@ pub(crate) fn run(args: &Args) -> Result<Report> {
     python.need(&["numpy", "scipy", "scikit-learn"])?;
     let mut peer = Side::peer("scikit-learn", &python, "learners.py", &[], args.threads())?;
     let mut report = Report::new("learners");
-    let par = Par::new(args.threads);
+    let exec = Exec::new(args.threads);
     for (name, clusters) in [("usps", 10), ("letter", 26)] {
         let case = format!("k-means, {ROWS} rows of {name}");
         if args.wants(&case) {
             let data = plain(name)?;
             peer.ask(&json!({"do": "load", "x": sets::hand_out(&data, &format!("learners-{name}"))?}))?;
-            kmeans(&case, &data.points, clusters, &mut peer, &mut report, par)?;
+            kmeans(&case, &data.points, clusters, &mut peer, &mut report, exec)?;
         }
     }
     let case = format!("discriminant, {ROWS} rows of letter");
     if args.wants(&case) {
         let data = plain("letter")?;
         peer.ask(&json!({"do": "load", "x": sets::hand_out(&data, "learners-letter")?}))?;
-        discriminant(&case, &data, &mut peer, &mut report, par)?;
+        discriminant(&case, &data, &mut peer, &mut report, exec)?;
     }
     Ok(report)
 }
@@ -55,12 +55,12 @@ fn kmeans(
     clusters: usize,
     peer: &mut Side,
     report: &mut Report,
-    par: Par,
+    exec: Exec,
 ) -> Result<()> {
     let weight = vec![1.0; points.len()];
-    let k = gram::square::<f64>(&Kernel::Linear, points.view(), par)?.to_vec();
+    let k = gram::square::<f64>(&Kernel::Linear, points.view(), exec)?.to_vec();
     let start = seeded(&k, &weight, clusters, 1);
-    let found = kernel_kmeans(&k, &weight, &start, clusters, 1000, par, &mut watch::silent())?;
+    let found = kernel_kmeans(&k, &weight, &start, clusters, 1000, exec, &mut watch::silent())?;
     let theirs = peer.ask(&json!({"do": "clusters", "start": start}))?;
     let inertia = theirs["inertia"].as_f64().context("an answer without an inertia")?;
     let labels = theirs["labels"].as_array().context("an answer without labels")?;
@@ -73,12 +73,12 @@ fn kmeans(
     Ok(())
 }
 
-fn discriminant(case: &str, data: &Dataset, peer: &mut Side, report: &mut Report, par: Par) -> Result<()> {
+fn discriminant(case: &str, data: &Dataset, peer: &mut Side, report: &mut Report, exec: Exec) -> Result<()> {
     let Targets::Classes(labels) = &data.targets else { anyhow::bail!("a set without classes") };
     // Nearly no penalty: it only picks among coefficients of one direction.
     let params = KfdParams { kernel: Some(Kernel::Linear), lambda: 1e-6, ..KfdParams::default() };
-    let model = params.fit(Sample::new(&data.points, &data.targets), par, &mut watch::silent())?;
-    let ours = model.decision(data.points.view(), par)?;
+    let model = params.fit(Sample::new(&data.points, &data.targets), exec, &mut watch::silent())?;
+    let ours = model.decision(data.points.view(), exec)?;
     let names: Vec<&str> = (0..data.len()).map(|i| labels.name_of(i)).collect();
     let answer = peer.ask(&json!({"do": "discriminant", "labels": names}))?;
     let theirs: Vec<f64> = answer["scores"]

@@ -12,7 +12,7 @@ use mercer::model::{Sample, SvcModel, SvcParams};
 use mercer::{kernel::Kernel, watch};
 use serde_json::{Value, json};
 
-use crate::serve::{number, par, text, timed};
+use crate::serve::{exec, number, text, timed};
 
 /// What is held between requests.
 #[derive(Debug, Default)]
@@ -49,7 +49,7 @@ impl Machine {
             ..SvcParams::default()
         };
         let sample = Sample::new(&train.points, &train.targets);
-        let (model, mut answer) = timed(|| params.fit(sample, par(), &mut watch::silent()));
+        let (model, mut answer) = timed(|| params.fit(sample, exec(), &mut watch::silent()));
         let model = model?;
         answer["sv"] = json!(model.support.len());
         answer["kernel_values"] = json!(model.info.kernel_values);
@@ -71,9 +71,9 @@ impl Machine {
             ..SvcParams::default()
         };
         let sample = Sample::new(&points, &train.targets);
-        let (model, mut answer) = timed(|| params.fit(sample, par(), &mut watch::silent()));
+        let (model, mut answer) = timed(|| params.fit(sample, exec(), &mut watch::silent()));
         let (model, truth) = (model?, test.targets.classes()?);
-        let told = model.predict_labels(test.points.view(), par())?;
+        let told = model.predict_labels(test.points.view(), exec())?;
         let wrong = (0..told.len()).filter(|&i| told.name_of(i) != truth.name_of(i)).count();
         answer["error_percent"] = json!(100.0 * wrong as f64 / told.len().max(1) as f64);
         Ok(answer)
@@ -85,7 +85,7 @@ impl Machine {
         let model = self.model.as_ref().context("nothing was fitted")?;
         let precision = if request["dtype"] == "float64" { Precision::F64 } else { Precision::F32 };
         let (classes, mut answer) = timed(|| {
-            model.decision_in(test.points.view(), precision, par()).map(|outputs| model.classes_of(&outputs))
+            model.decision_in(test.points.view(), precision, exec()).map(|outputs| model.classes_of(&outputs))
         });
         let labels = Labels { names: model.classes.clone(), of_row: classes? };
         let truth = test.targets.classes()?;

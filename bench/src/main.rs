@@ -93,7 +93,7 @@ const ALL: [Bench; 10] = [
 
 impl Args {
     fn threads(&self) -> usize {
-        mercer::Par::new(self.threads).threads()
+        mercer::Exec::new(self.threads).threads()
     }
 
     fn wants(&self, case: &str) -> bool {

@@ -16,7 +16,7 @@ use mercer::model::svc::Multi;
 use mercer::model::{Body, CompressParams, Compressed, Goal, Model, Sample, SvcParams};
 use mercer::reduce::reduced_set::{Method, ReducedSetParams, Share, Size};
 use mercer::watch::silent;
-use mercer::{Par, kernel::Kernel};
+use mercer::{Exec, kernel::Kernel};
 
 use crate::Args;
 use crate::report::Report;
@@ -34,13 +34,13 @@ const LIBSVM: &str = "usps, svm-train's model";
 
 pub(crate) fn run(args: &Args) -> Result<Report> {
     let mut report = Report::new("reduced-set");
-    let par = Par::new(args.threads);
+    let exec = Exec::new(args.threads);
     let split = Set::named("usps").load()?;
     if args.wants(CONSTRUCTION) {
-        construction(&smoothed(&split.train, par)?, &smoothed(&split.test, par)?, par, args, &mut report)?;
+        construction(&smoothed(&split.train, exec)?, &smoothed(&split.test, exec)?, exec, args, &mut report)?;
     }
     if args.wants(LIBSVM) {
-        match libsvm(&split.train, &split.test, par, args, &mut report) {
+        match libsvm(&split.train, &split.test, exec, args, &mut report) {
             Err(error) if which("svm-train").is_none() => eprintln!("bench: left out {LIBSVM}: {error:#}"),
             done => done?,
         }
@@ -49,15 +49,15 @@ pub(crate) fn run(args: &Args) -> Result<Report> {
 }
 
 /// As the papers prepared them.
-fn smoothed(data: &Dataset, par: Par) -> Result<Dataset> {
+fn smoothed(data: &Dataset, exec: Exec) -> Result<Dataset> {
     let points = data.points.clone().with_image(ImageShape::grey(16, 16))?;
-    let (_, points) = Stages::fit(&Stages::parse("smooth(0.75)")?, points.view(), par)?;
+    let (_, points) = Stages::fit(&Stages::parse("smooth(0.75)")?, points.view(), exec)?;
     Ok(Dataset::new(points, data.targets.clone())?)
 }
 
-fn construction(train: &Dataset, test: &Dataset, par: Par, args: &Args, report: &mut Report) -> Result<()> {
+fn construction(train: &Dataset, test: &Dataset, exec: Exec, args: &Args, report: &mut Report) -> Result<()> {
     let params = SvcParams { kernel: Some(KERNEL), c: C, multi: Multi::OneVsRest, ..SvcParams::default() };
-    let whole = params.fit(Sample::new(&train.points, &train.targets), par, &mut silent())?;
+    let whole = params.fit(Sample::new(&train.points, &train.targets), exec, &mut silent())?;
     let support = whole.expansion.coef().iter().filter(|c| **c != 0.0).count();
     let whole = Model::from(Body::Svc(whole));
     let set =
@@ -69,7 +69,7 @@ fn construction(train: &Dataset, test: &Dataset, par: Par, args: &Args, report: 
     let seconds = |c: &Compressed| c.about.set.first_seconds + c.about.set.second_seconds;
     for _ in 0..args.repeats {
         let mut made =
-            whole.compress_path(&params, &[(wanted, Some(STEPS))], Some(train), par, &mut silent())?;
+            whole.compress_path(&params, &[(wanted, Some(STEPS))], Some(train), exec, &mut silent())?;
         let now = made.pop().context("one size was asked for")?;
         spent += seconds(&now);
         if best.as_ref().is_none_or(|b| seconds(&now) < seconds(b)) {
@@ -85,11 +85,11 @@ fn construction(train: &Dataset, test: &Dataset, par: Par, args: &Args, report: 
     report.note(CONSTRUCTION, "phase one", set.first_seconds, "s");
     report.note(CONSTRUCTION, "phase two", set.second_seconds, "s");
     report.note(CONSTRUCTION, "distance in feature space", 100.0 * set.error, "%");
-    report.note(CONSTRUCTION, "test error, whole", error(&whole, test, par)?, "%");
-    report.note(CONSTRUCTION, "test error, compressed", error(&small.model, test, par)?, "%");
+    report.note(CONSTRUCTION, "test error, whole", error(&whole, test, exec)?, "%");
+    report.note(CONSTRUCTION, "test error, compressed", error(&small.model, test, exec)?, "%");
     let times = alternating(
         args,
-        &mut [&mut || outputs(&whole, &test.points, par), &mut || outputs(&small.model, &test.points, par)],
+        &mut [&mut || outputs(&whole, &test.points, exec), &mut || outputs(&small.model, &test.points, exec)],
     )?;
     report.row(
         &format!("{CONSTRUCTION}: predict {} rows", test.len()),
@@ -101,7 +101,7 @@ fn construction(train: &Dataset, test: &Dataset, par: Par, args: &Args, report: 
 }
 
 /// LIBSVM's model of the raw digits, smaller, in LIBSVM's own hands.
-fn libsvm(train: &Dataset, test: &Dataset, par: Par, args: &Args, report: &mut Report) -> Result<()> {
+fn libsvm(train: &Dataset, test: &Dataset, exec: Exec, args: &Args, report: &mut Report) -> Result<()> {
     let folder = sets::scratch()?;
     let file = |name: &str| folder.join(name);
     io::write(file("reduced-train.svm"), train)?;
@@ -116,7 +116,7 @@ fn libsvm(train: &Dataset, test: &Dataset, par: Par, args: &Args, report: &mut R
     let params =
         CompressParams { goal: Goal::Size(Size::Ratio(10.0)), by_class: true, ..CompressParams::default() };
     let clock = Instant::now();
-    let small = whole.compress(&params, Some(&data), par, &mut silent())?;
+    let small = whole.compress(&params, Some(&data), exec, &mut silent())?;
     report.note(LIBSVM, "compressing", clock.elapsed().as_secs_f64(), "s");
     small.model.save_libsvm(&smaller)?;
     let lines = |path: &Path| -> Result<f64> {
@@ -152,7 +152,7 @@ fn libsvm(train: &Dataset, test: &Dataset, par: Par, args: &Args, report: &mut R
     report.note(LIBSVM, "answers of svm-predict that stayed", share(&|i| before[i] == after[i]), "%");
     report.note(LIBSVM, "test error, whole", share(&|i| !same(&before[i], truth.name_of(i))), "%");
     report.note(LIBSVM, "test error, compressed", share(&|i| !same(&after[i], truth.name_of(i))), "%");
-    let ours = small.model.predict(test.points.view(), par)?;
+    let ours = small.model.predict(test.points.view(), exec)?;
     let ours = ours.classes()?;
     report.note(
         LIBSVM,
@@ -180,13 +180,13 @@ fn alternating(args: &Args, work: &mut [&mut dyn FnMut() -> Result<()>]) -> Resu
     Ok(best)
 }
 
-fn outputs(model: &Model, points: &Points, par: Par) -> Result<()> {
-    std::hint::black_box(model.decision(points.view(), par)?);
+fn outputs(model: &Model, points: &Points, exec: Exec) -> Result<()> {
+    std::hint::black_box(model.decision(points.view(), exec)?);
     Ok(())
 }
 
-fn error(model: &Model, data: &Dataset, par: Par) -> Result<f64> {
-    let told = model.predict(data.points.view(), par)?;
+fn error(model: &Model, data: &Dataset, exec: Exec) -> Result<f64> {
+    let told = model.predict(data.points.view(), exec)?;
     let (told, truth) = (told.classes()?, data.targets.classes()?);
     let wrong = (0..data.len()).filter(|&i| told.name_of(i) != truth.name_of(i)).count();
     Ok(100.0 * wrong as f64 / data.len() as f64)

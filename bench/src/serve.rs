@@ -10,7 +10,7 @@ use mercer::data::Points;
 use mercer::data::io::{self, ReadOptions, Storage};
 use mercer::num::product::{self, Mat};
 use mercer::num::{Buffer, Real};
-use mercer::{Par, gram, kernel::Kernel};
+use mercer::{Exec, gram, kernel::Kernel};
 use serde_json::{Value, json};
 
 use crate::components::Components;
@@ -68,7 +68,7 @@ impl Held {
 /// The whole symmetric Gaussian matrix, its memory included.
 fn gram<T: Real>(points: &Points, gamma: f64) -> Result<Value> {
     let kernel: Kernel = format!("rbf(gamma={gamma})").parse()?;
-    let (k, answer) = timed(|| gram::square::<T>(&kernel, points.view(), par()));
+    let (k, answer) = timed(|| gram::square::<T>(&kernel, points.view(), exec()));
     Ok(with_check(answer, k?.get(1).map_or(f64::NAN, |&v| v.f64())))
 }
 
@@ -77,7 +77,7 @@ fn local(points: &Points, request: &Value) -> Result<Value> {
     let [n, p, side] = ["n", "p", "side"].map(|name| number(request, name).map(|v| v as usize));
     let kernel: Kernel = format!("local(p={}, height={side}, width={side})", p?, side = side?).parse()?;
     let rows = points.view().slice(0..n?.min(points.len()));
-    let (k, answer) = timed(|| gram::square::<f32>(&kernel, rows, par()));
+    let (k, answer) = timed(|| gram::square::<f32>(&kernel, rows, exec()));
     Ok(with_check(answer, k?.get(1).map_or(f64::NAN, |&v| f64::from(v))))
 }
 
@@ -88,15 +88,15 @@ fn product<T: Real>(points: &Points) -> Result<Value> {
     let (b, mut out) = (a.clone(), Buffer::<T>::stale(n * n));
     out.fill(T::ONE);
     let ((), answer) =
-        timed(|| product::nt(&mut out, Mat::new(&a, n, d), Mat::new(&b, n, d), par().threads()));
+        timed(|| product::nt(&mut out, Mat::new(&a, n, d), Mat::new(&b, n, d), exec().threads()));
     black_box(&out);
     Ok(answer)
 }
 
 /// The threads this side was started with, the same as every peer's.
-pub(crate) fn par() -> Par {
+pub(crate) fn exec() -> Exec {
     let threads = std::env::var("RAYON_NUM_THREADS").ok().and_then(|t| t.parse().ok());
-    Par::new(threads.unwrap_or(0))
+    Exec::new(threads.unwrap_or(0))
 }
 
 pub(crate) fn timed<R>(work: impl FnOnce() -> R) -> (R, Value) {

@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use mercer::assess::{Axis, Family, Found, SearchParams, Space, Splits, by_factors, metric, search};
 use mercer::model::{Learner, SvcParams};
 use mercer::watch::silent;
-use mercer::{Par, kernel::Kernel};
+use mercer::{Exec, kernel::Kernel};
 use serde_json::{Value, json};
 
 use crate::Args;
@@ -61,10 +61,10 @@ fn case(
     };
     let base =
         Learner::Svc(SvcParams { kernel: Some(Kernel::Rbf { gamma: middle }), ..SvcParams::default() });
-    let par = Par::new(args.threads);
+    let exec = Exec::new(args.threads);
     let ours = || -> Result<(f64, Found)> {
         let clock = Instant::now();
-        let found = search(&data, &[], &base, &params, par, &mut silent())?;
+        let found = search(&data, &[], &base, &params, exec, &mut silent())?;
         Ok((clock.elapsed().as_secs_f64(), found))
     };
     let (mut seconds, found) = ours()?;
@@ -79,14 +79,14 @@ fn case(
         "do": "load", "x": path, "y": path.with_extension("labels.npy"), "fold_of_row": fold_of_row,
     });
     let ask =
-        |c: &[f64], gamma: &[f64]| json!({"do": "search", "c": c, "gamma": gamma, "threads": par.threads()});
+        |c: &[f64], gamma: &[f64]| json!({"do": "search", "c": c, "gamma": gamma, "threads": exec.threads()});
     let corners = |v: &[f64]| vec![v[0], v[VALUES / 2], v[VALUES - 1]];
     let mut peers = Vec::new();
     for kind in [("scikit-learn", "sklearn"), ("oneDAL", "onedal")] {
         if !args.wants_peer(kind.0) {
             continue;
         }
-        let mut side = Side::peer(kind.0, python, "tune.py", &[kind.1], par.threads())?;
+        let mut side = Side::peer(kind.0, python, "tune.py", &[kind.1], exec.threads())?;
         side.ask(&load)?;
         // The first search also starts the workers.
         side.ask(&ask(&c[..1], &gamma[..1]))?;

@@ -1,6 +1,6 @@
 //! What the fuzzers share: options from the first byte, and what must hold of whatever is read.
 
-use mercer::Par;
+use mercer::Exec;
 use mercer::data::io::{Format, LabelColumn, ReadOptions, Storage, TargetKind, read_bytes};
 use mercer::data::{Dataset, Points, Targets};
 use mercer::model::Model;
@@ -38,13 +38,13 @@ fn check(data: &Dataset) {
 pub fn use_model(model: &Model) {
     for d in [1, 2, 3, 5, 8] {
         let points = Points::dense((0..2 * d).map(|i| i as f64 - 1.5).collect(), d).expect("whole rows");
-        if let Ok(values) = model.decision(points.view(), Par::one()) {
+        if let Ok(values) = model.decision(points.view(), Exec::one()) {
             assert_eq!(values.len(), 2 * model.outputs());
         }
-        if let Ok(targets) = model.predict(points.view(), Par::one()) {
+        if let Ok(targets) = model.predict(points.view(), Exec::one()) {
             assert_eq!(targets.len(), Some(2));
         }
-        let _ = model.probabilities(points.view(), Par::one());
+        let _ = model.probabilities(points.view(), Exec::one());
     }
     let _ = model.describe();
 }

@@ -90,11 +90,11 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
     let mut digits = lab.mnist()?;
     digits.train = head(&digits.train, PART);
     let kernel = poly(DEGREE, digits.train.dim());
-    let par = lab.par();
+    let exec = lab.exec();
     lab.step("kernel values and the smallest sphere", 1, STAGES)?;
     let rows = KernelRows::new(&kernel, &digits.train.points)?;
-    let matrix = rows.whole_matrix(par);
-    let (radius2, _) = lab.watched(|watch| enclosing_radius2(&matrix, par, watch))?;
+    let matrix = rows.whole_matrix(exec);
+    let (radius2, _) = lab.watched(|watch| enclosing_radius2(&matrix, exec, watch))?;
     let params = SvcParams { kernel: Some(kernel.clone()), ..SvcParams::default() };
     let names = digits.train.targets.classes()?.names.clone();
 
@@ -113,11 +113,11 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
             let sample = Sample::new(&train.points, &train.targets);
             let (mut errors, mut outputs) = (Vec::new(), Vec::new());
             let chosen = lab.watched(|watch| {
-                auto.run(&params, sample, (&matrix, radius2), par, watch, &mut |_, model| {
+                auto.run(&params, sample, (&matrix, radius2), exec, watch, &mut |_, model| {
                     let own = model.classes[model.machines[0].sides.positive as usize] == *digit;
                     let sign = if own { 1.0 } else { -1.0 };
                     let f: Vec<f64> =
-                        model.decision(test.points.view(), par)?.iter().map(|f| sign * f).collect();
+                        model.decision(test.points.view(), exec)?.iter().map(|f| sign * f).collect();
                     errors.push(wrong(&f, &test, digit)?);
                     outputs.push(f);
                     Ok(())
@@ -137,7 +137,7 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
 
     lab.step("C = 10", STAGES - 1, STAGES)?;
     let plain = lab.machines(&SvcParams { kernel: Some(kernel), c: C, ..params }, &digits.train)?;
-    let plain = crate::digits::error_percent(&plain, &digits.test, par)?;
+    let plain = crate::digits::error_percent(&plain, &digits.test, exec)?;
     out.push(Row {
         group: "all ten digits, C = 10".into(),
         setting: "poly d=5".into(),

@@ -10,7 +10,7 @@ use mercer::data::split::{Fold, stratified_kfold};
 use mercer::data::{Dataset, Targets};
 use mercer::kernel::Kernel;
 use mercer::model::{Learner, Model, Sample};
-use mercer::{Error, Par, Result, watch};
+use mercer::{Error, Exec, Result, watch};
 
 use crate::data::Set;
 use crate::lab::Lab;
@@ -66,13 +66,13 @@ pub(crate) struct Method {
 impl Method {
     /// The median of what validation on each split's training rows picks.
     pub(crate) fn chosen(&self, lab: &mut Lab<'_>, data: &Dataset, folds: &[Fold]) -> Result<Learner> {
-        let par = lab.par();
+        let exec = lab.exec();
         let mut picked: Vec<Setting> = Vec::new();
         for (s, fold) in folds.iter().take(CHOOSING).enumerate() {
             let train = data.gather(&fold.train);
             let space = self.space.clone();
             let params = SearchParams { stages: self.stages, seed: s as u64, ..SearchParams::new(space) };
-            let found = lab.watched(|watch| search(&train, &[], &self.base, &params, par, watch))?;
+            let found = lab.watched(|watch| search(&train, &[], &self.base, &params, exec, watch))?;
             picked.push(found.best.setting);
         }
         let median = |of: &dyn Fn(&Setting) -> f64| {
@@ -90,8 +90,8 @@ impl Method {
 /// The share of wrong answers on test rows, and the number of centres.
 pub(crate) fn error_and_centres(learner: &Learner, train: &Dataset, test: &Dataset) -> Result<(f64, usize)> {
     let sample = Sample::new(&train.points, &train.targets);
-    let model = Model::from(learner.fit(sample, Par::one(), &mut watch::silent())?);
-    let Targets::Classes(got) = model.predict(test.points.view(), Par::one())? else {
+    let model = Model::from(learner.fit(sample, Exec::one(), &mut watch::silent())?);
+    let Targets::Classes(got) = model.predict(test.points.view(), Exec::one())? else {
         return Err(Error::shape("answers", "numbers", "classes"));
     };
     let want = test.targets.classes()?;
@@ -104,9 +104,9 @@ pub(crate) fn measured(
     learner: &Learner,
     data: &Dataset,
     folds: &[Fold],
-    par: Par,
+    exec: Exec,
 ) -> Result<Vec<(f64, f64)>> {
-    spread(folds.len(), par, |f| {
+    spread(folds.len(), exec, |f| {
         let (train, test) = (data.gather(&folds[f].train), data.gather(&folds[f].test));
         let (error, centres) = error_and_centres(learner, &train, &test)?;
         Ok((100.0 * error, 100.0 * centres as f64 / train.len() as f64))
@@ -120,12 +120,12 @@ pub(crate) fn best_of_few(
     share: f64,
     data: &Dataset,
     folds: &[Fold],
-    par: Par,
+    exec: Exec,
 ) -> Result<Learner> {
     let folds = &folds[..folds.len().min(CHOOSING)];
     let per = folds.len() * 5;
     let trains: Vec<Dataset> = folds.iter().map(|f| data.gather(&f.train)).collect();
-    let found = spread(settings.len() * per, par, |job| {
+    let found = spread(settings.len() * per, exec, |job| {
         let (at, split, part) = (job / per, job % per / 5, job % 5);
         let train = &trains[split];
         let inner = &stratified_kfold(train.targets.classes()?, 5, split as u64)?[part];
@@ -147,7 +147,7 @@ pub(crate) fn best_of_few(
 /// Independent jobs of two numbers on as many threads as there may be, results in order.
 fn spread(
     jobs: usize,
-    par: Par,
+    exec: Exec,
     work: impl Fn(usize) -> Result<(f64, f64)> + Sync,
 ) -> Result<Vec<(f64, f64)>> {
     let next = AtomicUsize::new(0);
@@ -162,7 +162,7 @@ fn spread(
         }
     };
     let all: Vec<(usize, Result<(f64, f64)>)> = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..par.threads()).map(|_| scope.spawn(worker)).collect();
+        let threads: Vec<_> = (0..exec.threads()).map(|_| scope.spawn(worker)).collect();
         threads.into_iter().flat_map(|t| t.join().expect("a worker does not panic on good data")).collect()
     });
     let mut out = vec![(0.0, 0.0); jobs];

@@ -28,13 +28,13 @@ impl Lab<'_> {
             memory: self.settings.memory,
             ..KpcaParams::default()
         };
-        let par = self.par();
+        let exec = self.exec();
         let sample = Sample::new(points, &Targets::None);
-        match self.watched(|watch| params.fit(sample, par, watch)) {
+        match self.watched(|watch| params.fit(sample, exec, watch)) {
             // Fewer than asked for: all there are.
             Err(Error::Param { name, .. }) if name == "components" => {
                 let all = KpcaParams { components: None, ..params };
-                self.watched(|watch| all.fit(sample, par, watch))
+                self.watched(|watch| all.fit(sample, exec, watch))
             }
             other => other,
         }
@@ -42,9 +42,9 @@ impl Lab<'_> {
 
     /// Points brought back from their first components, row by row.
     pub(crate) fn restored(&mut self, model: &KpcaModel, points: &Points, used: usize) -> Result<Vec<f64>> {
-        let (par, params) = (self.par(), PreimageParams { max_iter: 500, ..PreimageParams::default() });
+        let (exec, params) = (self.exec(), PreimageParams { max_iter: 500, ..PreimageParams::default() });
         let used = used.min(model.components());
-        self.watched(|watch| model.denoise(points.view(), used, &params, par, watch))?.points.view().to_f64()
+        self.watched(|watch| model.denoise(points.view(), used, &params, exec, watch))?.points.view().to_f64()
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use mercer::data::io::{ReadOptions, TargetKind, read};
 use mercer::data::{Dataset, ImageShape, Stages};
-use mercer::{Error, Par, Result};
+use mercer::{Error, Exec, Result};
 
 /// A data set that is not ours to give away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,20 +105,20 @@ pub fn check(needs: &[Set], folder: &Path) -> Result<()> {
 }
 
 /// The USPS digits, or the first so many of both files.
-pub fn usps(folder: &Path, copy: Usps, rows: Option<usize>, par: Par) -> Result<Split> {
+pub fn usps(folder: &Path, copy: Usps, rows: Option<usize>, exec: Exec) -> Result<Split> {
     let line = match copy {
         Usps::Smoothed => "smooth(0.75)",
         Usps::Raw => "",
     };
     let options = ReadOptions { columns: Some(256), ..classes() };
     let split = read_both(&USPS, [0, 1], &options, folder, rows)?;
-    prepared(split, ImageShape::grey(16, 16), line, par)
+    prepared(split, ImageShape::grey(16, 16), line, exec)
 }
 
 /// The MNIST digits, or the first so many of both files, pixels mapped to [-1, 1].
-pub fn mnist(folder: &Path, rows: Option<usize>, par: Par) -> Result<Split> {
+pub fn mnist(folder: &Path, rows: Option<usize>, exec: Exec) -> Result<Split> {
     let split = read_both(&MNIST, [0, 2], &classes(), folder, rows)?;
-    prepared(split, ImageShape::grey(28, 28), "scale(by=2/255, add=-1)", par)
+    prepared(split, ImageShape::grey(28, 28), "scale(by=2/255, add=-1)", exec)
 }
 
 /// The splice junctions, or so many of them from all over the file.
@@ -132,7 +132,7 @@ pub fn splice(folder: &Path, rows: Option<usize>) -> Result<Dataset> {
 
 /// Views of objects after the stages of a line: every so many to learn from, the others to judge by. With `rows`, only
 /// the first objects.
-pub fn coil(folder: &Path, line: &str, step: usize, rows: Option<usize>, par: Par) -> Result<Split> {
+pub fn coil(folder: &Path, line: &str, step: usize, rows: Option<usize>, exec: Exec) -> Result<Split> {
     check(&[COIL], folder)?;
     let options = ReadOptions { columns: Some(1024), ..classes() };
     let data = read(folder.join(COIL.files[0]), &options)?;
@@ -141,17 +141,17 @@ pub fn coil(folder: &Path, line: &str, step: usize, rows: Option<usize>, par: Pa
     let (learned, judged): (Vec<usize>, Vec<usize>) =
         some.into_iter().partition(|i| (i % VIEWS).is_multiple_of(step));
     let split = Split { train: data.gather(&learned), test: data.gather(&judged) };
-    prepared(split, ImageShape::grey(32, 32), line, par)
+    prepared(split, ImageShape::grey(32, 32), line, exec)
 }
 
 /// The abalones, or the first so many, columns of mean 0 and standard deviation 1.
-pub fn abalone(folder: &Path, rows: Option<usize>, par: Par) -> Result<Dataset> {
+pub fn abalone(folder: &Path, rows: Option<usize>, exec: Exec) -> Result<Dataset> {
     check(std::slice::from_ref(&ABALONE), folder)?;
     let options = ReadOptions { targets: TargetKind::Reals, columns: Some(8), ..ReadOptions::default() };
     let data = read(folder.join(ABALONE.files[0]), &options)?;
     let mut data = rows.map_or_else(|| data.clone(), |n| head(&data, n));
     data.points = data.points.to_dense()?;
-    (_, data.points) = Stages::fit(&Stages::parse("standard")?, data.points.view(), par)?;
+    (_, data.points) = Stages::fit(&Stages::parse("standard")?, data.points.view(), exec)?;
     Ok(data)
 }
 
@@ -193,12 +193,12 @@ pub(crate) fn head(data: &Dataset, n: usize) -> Dataset {
 }
 
 /// Images of a shape after the stages of a line.
-fn prepared(mut split: Split, shape: ImageShape, line: &str, par: Par) -> Result<Split> {
+fn prepared(mut split: Split, shape: ImageShape, line: &str, exec: Exec) -> Result<Split> {
     let (train, test) = (&mut split.train.points, &mut split.test.points);
     *train = train.clone().with_image(shape)?;
     *test = test.clone().with_image(shape)?;
-    let (stages, fitted) = Stages::fit(&Stages::parse(line)?, train.view(), par)?;
-    *test = stages.apply(test.view(), par)?;
+    let (stages, fitted) = Stages::fit(&Stages::parse(line)?, train.view(), exec)?;
+    *test = stages.apply(test.view(), exec)?;
     *train = fitted;
     Ok(split)
 }

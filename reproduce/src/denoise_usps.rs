@@ -247,18 +247,18 @@ fn pictures(lab: &mut Lab<'_>, pca: &KpcaModel, model: &KpcaModel, parts: &Noisy
     ));
     let Some(shape) = parts.train.image() else { return Ok(()) };
     let axes: Vec<usize> = (0..9).map(|p| (1 << p) - 1).filter(|&a| a < model.components()).collect();
-    let par = lab.par();
+    let exec = lab.exec();
     let mut tiles = Vec::new();
     for &axis in &axes {
         let params = PreimageParams::default();
-        let point = lab.watched(|watch| model.show_axis(axis, &params, par, watch))?;
+        let point = lab.watched(|watch| model.show_axis(axis, &params, exec, watch))?;
         tiles.push(Tile::new(point.view().to_f64()?, (axis + 1).to_string()));
     }
     let tiles = Tiles { shape, ink: Ink::Levels(-1.0, 1.0), tiles };
     lab.draw(Figure::tiles(tiles, "Pre-images of kernel eigenvectors."));
     for (of, words) in [(model, "Kernel eigenvectors"), (pca, "Linear eigenvectors")] {
         let some: Vec<usize> = axes.iter().copied().filter(|&a| a < of.components()).collect();
-        if let Some(tiles) = drives(of, &some, par)? {
+        if let Some(tiles) = drives(of, &some, exec)? {
             lab.draw(Figure::tiles(tiles, format!("{words}: what each pixel alone does to their features.")));
         }
     }

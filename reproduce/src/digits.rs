@@ -8,7 +8,7 @@ use mercer::data::{Dataset, Labels, Targets, split};
 use mercer::gram::Matrix;
 use mercer::kernel::Kernel;
 use mercer::model::svc::{Machine, Multi, SvcModel, SvcParams};
-use mercer::{Error, Par, Result};
+use mercer::{Error, Exec, Result};
 
 use crate::data::{self, Split, Usps};
 use crate::kernels::sigmoid;
@@ -46,12 +46,12 @@ pub(crate) struct Validated {
 impl Lab<'_> {
     /// The USPS digits.
     pub(crate) fn usps(&self, copy: Usps) -> Result<Split> {
-        data::usps(&self.settings.folder, copy, self.settings.rows, self.par())
+        data::usps(&self.settings.folder, copy, self.settings.rows, self.exec())
     }
 
     /// The MNIST digits.
     pub(crate) fn mnist(&self) -> Result<Split> {
-        data::mnist(&self.settings.folder, self.settings.rows, self.par())
+        data::mnist(&self.settings.folder, self.settings.rows, self.exec())
     }
 
     /// The cost with the fewest errors in a two-fold cross-validation on the training rows, one machine per class against
@@ -62,7 +62,7 @@ impl Lab<'_> {
         train: &Dataset,
         costs: &[f64],
     ) -> Result<Validated> {
-        let matrix = Matrix::of(kernel, train.points.view(), self.par())?;
+        let matrix = Matrix::of(kernel, train.points.view(), self.exec())?;
         self.validated_on(&matrix, train, costs)
     }
 
@@ -120,7 +120,7 @@ impl Lab<'_> {
                 let done = i * tried.len() + j;
                 self.step(format!("validating sigmoid T={threshold}"), done, folds.len() * tried.len())?;
                 let model = self.classifier(sigmoid(threshold, train.dim()), C, &fit)?;
-                wrong[j] += errors(&model, &held, self.par())?;
+                wrong[j] += errors(&model, &held, self.exec())?;
             }
         }
         // Of equals the first.
@@ -137,14 +137,14 @@ pub(crate) fn digit_or_rest(data: &Dataset, digit: &str) -> Result<Dataset> {
 }
 
 /// The number of rows told wrong.
-pub(crate) fn errors(model: &SvcModel, data: &Dataset, par: Par) -> Result<usize> {
-    let (told, labels) = (model.predict(data.points.view(), par)?, data.targets.classes()?);
+pub(crate) fn errors(model: &SvcModel, data: &Dataset, exec: Exec) -> Result<usize> {
+    let (told, labels) = (model.predict(data.points.view(), exec)?, data.targets.classes()?);
     Ok((0..told.len()).filter(|&i| model.classes[told[i] as usize] != labels.name_of(i)).count())
 }
 
 /// The share of rows told wrong, in hundredths.
-pub(crate) fn error_percent(model: &SvcModel, data: &Dataset, par: Par) -> Result<f64> {
-    Ok(100.0 * errors(model, data, par)? as f64 / data.len() as f64)
+pub(crate) fn error_percent(model: &SvcModel, data: &Dataset, exec: Exec) -> Result<f64> {
+    Ok(100.0 * errors(model, data, exec)? as f64 / data.len() as f64)
 }
 
 /// The training rows with a coefficient in a machine, rising.

@@ -103,7 +103,7 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
         let kernels: Vec<Kernel> = family.kernels.iter().map(|line| line.parse()).collect::<Result<_>>()?;
         lab.step(format!("kernel values, {}", family.name), f, families.len())?;
         // Letters are the same in all splits and folds, and so are their kernel values.
-        let whole = |kernel| Ok(KernelRows::new(kernel, &data.points)?.whole_matrix(lab.par()));
+        let whole = |kernel| Ok(KernelRows::new(kernel, &data.points)?.whole_matrix(lab.exec()));
         let grams: Vec<Matrix> =
             if family.scores { Vec::new() } else { kernels.iter().map(whole).collect::<Result<_>>()? };
         let mut of_family = Vec::new();
@@ -147,7 +147,7 @@ fn on_gram(lab: &mut Lab<'_>, kernel: &Kernel, gram: &Matrix, data: &Dataset, fo
     let centres: Vec<usize> = model.support.iter().map(|&i| fold.train[i as usize]).collect();
     let values: Vec<f64> =
         fold.test.iter().flat_map(|&i| centres.iter().map(move |&j| f64::from(whole[i * n + j]))).collect();
-    let told = model.classes_of(&model.expansion.evaluate_values(&values, lab.par())?);
+    let told = model.classes_of(&model.expansion.evaluate_values(&values, lab.exec())?);
     let labels = data.targets.classes()?;
     Ok(fold.test.iter().zip(told).filter(|(i, c)| model.classes[*c as usize] != labels.name_of(**i)).count())
 }
@@ -157,11 +157,11 @@ fn on_scores(lab: &mut Lab<'_>, kernel: &Kernel, data: &Dataset, fold: &Fold) ->
     let (train, test) = (data.gather(&fold.train), data.gather(&fold.test));
     let stage = Stage::log_odds(train.points.view(), train.targets.classes()?)?;
     let scored = |data: Dataset| -> Result<Dataset> {
-        Dataset::new(stage.apply(data.points.view(), lab.par())?, data.targets)
+        Dataset::new(stage.apply(data.points.view(), lab.exec())?, data.targets)
     };
     let (train, test) = (scored(train)?, scored(test)?);
     let model = lab.classifier(kernel.clone(), C, &train)?;
-    errors(&model, &test, lab.par())
+    errors(&model, &test, lab.exec())
 }
 
 fn rows(family: &Family, errors: &[f64], plain: &[f64]) -> Vec<Row> {

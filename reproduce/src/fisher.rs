@@ -83,7 +83,7 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
             };
             // Programs grow with the cube of the rows: two splits decide where they are large.
             let choosing = if folds[0].train.len() > LARGE { &folds[..folds.len().min(2)] } else { folds };
-            let few = best_of_few(&values.map(setting), SHARE, &data, choosing, lab.par())?;
+            let few = best_of_few(&values.map(setting), SHARE, &data, choosing, lab.exec())?;
             report(lab, &mut rows, name, label, &few, &data, folds)?;
         }
     }
@@ -106,7 +106,7 @@ fn report(
     data: &Dataset,
     folds: &[Fold],
 ) -> Result<()> {
-    let measured = measured(learner, data, folds, lab.par())?;
+    let measured = measured(learner, data, folds, lab.exec())?;
     let mean = |of: fn(&(f64, f64)) -> f64| measured.iter().map(of).sum::<f64>() / measured.len() as f64;
     rows.push(row(set, form, "test error", mean(|m| m.0), Better::Lower, Unit::Percent));
     rows.push(row(set, form, "centres", mean(|m| m.1), Better::Lower, Unit::Percent));
@@ -118,13 +118,13 @@ fn digits(lab: &mut Lab<'_>, rows: &mut Vec<Row>) -> Result<()> {
     let kernel = Some(Kernel::Rbf { gamma: 1.0 / (0.3 * 256.0) });
     let params =
         KfdParams { kernel, form: KfdForm::Greedy, lambda: 1e-3, centres: 500, ..KfdParams::default() };
-    let par = lab.par();
+    let exec = lab.exec();
     let clock = Instant::now();
     let fitted =
-        lab.watched(|watch| params.fit(Sample::new(&split.train.points, &split.train.targets), par, watch))?;
+        lab.watched(|watch| params.fit(Sample::new(&split.train.points, &split.train.targets), exec, watch))?;
     let seconds = clock.elapsed().as_secs_f64();
     let centres = fitted.expansion.len();
-    let got = Model::from(Body::Function(fitted)).predict(split.test.points.view(), par)?;
+    let got = Model::from(Body::Function(fitted)).predict(split.test.points.view(), exec)?;
     let (got, want) = (got.classes()?, split.test.targets.classes()?);
     let wrong = (0..want.len()).filter(|&i| got.name_of(i) != want.name_of(i)).count();
     let error = 100.0 * wrong as f64 / want.len() as f64;

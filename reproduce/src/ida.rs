@@ -132,7 +132,7 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
             lab.step(format!("{}, {}", set.name, method.name), done, total)?;
             let learner = method.chosen(lab, &data, folds)?;
             let errors: Vec<f64> =
-                measured(&learner, &data, folds, lab.par())?.iter().map(|(error, _)| *error).collect();
+                measured(&learner, &data, folds, lab.exec())?.iter().map(|(error, _)| *error).collect();
             let n = errors.len() as f64;
             let mean = errors.iter().sum::<f64>() / n;
             let spread = errors.iter().map(|e| (e - mean).powi(2)).sum::<f64>();

@@ -76,10 +76,10 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
         lab.step(format!("{}, {}", setting.group, setting.name), i, settings.len())?;
         let digits = if setting.whole { &digits } else { &inner };
         let (stages, points) =
-            Stages::fit(&Stages::parse(&setting.line)?, digits.train.points.view(), lab.par())?;
+            Stages::fit(&Stages::parse(&setting.line)?, digits.train.points.view(), lab.exec())?;
         let train = Dataset::new(points, digits.train.targets.clone())?;
         let seen = |data: &Dataset| -> Result<Dataset> {
-            Dataset::new(stages.apply(data.points.view(), lab.par())?, data.targets.clone())
+            Dataset::new(stages.apply(data.points.view(), lab.exec())?, data.targets.clone())
         };
         let test = seen(&digits.test)?;
         let kernel = match setting.kernel {
@@ -108,11 +108,12 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
                 better: Better::Lower,
                 chosen,
             };
-            let error = error_percent(&model, &test, lab.par())?;
+            let error = error_percent(&model, &test, lab.exec())?;
             rows.push(row("test error", lab.paper(setting.paper), error, Unit::Percent));
             if setting.whole {
-                let moved = Transformations::parse("shift=1")?.apply(digits.test.points.view(), lab.par())?;
-                let moved = stages.apply(moved.view(), lab.par())?;
+                let moved =
+                    Transformations::parse("shift=1")?.apply(digits.test.points.view(), lab.exec())?;
+                let moved = stages.apply(moved.view(), lab.exec())?;
                 let change = change(&model, &test, &moved, lab)?;
                 rows.push(row("change under shifts", None, change, Unit::One));
             }
@@ -151,13 +152,13 @@ fn in_feature_space(lab: &mut Lab<'_>, digits: &Split, done: usize) -> Result<Ve
         ..InvarianceParams::default()
     };
     lab.step("tangents in feature space", done, done)?;
-    let (par, train) = (lab.par(), &digits.train.points);
-    let invariance = lab.watched(|watch| params.fit(train, par, watch))?;
+    let (exec, train) = (lab.exec(), &digits.train.points);
+    let invariance = lab.watched(|watch| params.fit(train, exec, watch))?;
     let mut best = (f64::INFINITY, 1.0);
     for lambda in LAMBDAS {
         lab.step(format!("in feature space, lambda={lambda}"), done, done)?;
         let model = invariant(lab, &invariance, lambda, &fit)?;
-        let wrong = error_percent(&model, &judged, lab.par())?;
+        let wrong = error_percent(&model, &judged, lab.exec())?;
         if wrong < best.0 {
             best = (wrong, lambda);
         }
@@ -176,9 +177,9 @@ fn in_feature_space(lab: &mut Lab<'_>, digits: &Split, done: usize) -> Result<Ve
             chosen,
         };
         let model = invariant(lab, &invariance, lambda, &digits.train)?;
-        let moved = Transformations::parse("shift=1")?.apply(digits.test.points.view(), lab.par())?;
+        let moved = Transformations::parse("shift=1")?.apply(digits.test.points.view(), lab.exec())?;
         let group = "poly d=4, in feature space";
-        rows.push(row(group, "test error", error_percent(&model, &digits.test, lab.par())?, Unit::Percent));
+        rows.push(row(group, "test error", error_percent(&model, &digits.test, lab.exec())?, Unit::Percent));
         rows.push(row(group, "change under shifts", change(&model, &digits.test, &moved, lab)?, Unit::One));
 
         let from = head(&digits.train, FROM);
@@ -186,15 +187,15 @@ fn in_feature_space(lab: &mut Lab<'_>, digits: &Split, done: usize) -> Result<Ve
             KpcaParams { components: Some(COMPONENTS.min(from.len() as u64 / 2)), ..KpcaParams::default() };
         let metric = invariance.with_lambda(lambda)?;
         let sample = Sample::new(&from.points, &from.targets);
-        let features = lab.watched(|watch| metric.components(&kpca, sample, par, watch))?;
+        let features = lab.watched(|watch| metric.components(&kpca, sample, exec, watch))?;
         let seen = |data: &Dataset| -> Result<Dataset> {
-            let values = features.evaluate(data.points.view(), par)?;
+            let values = features.evaluate(data.points.view(), exec)?;
             // The factor 1 / lambda is taken out, as it is from the cost of the machines above.
             let values = values.iter().map(|v| v * lambda.sqrt()).collect();
             Dataset::new(Points::dense(values, features.outputs())?, data.targets.clone())
         };
         let behind = lab.classifier(Kernel::Linear, COMPONENTS_C, &seen(&digits.train)?)?;
-        let error = error_percent(&behind, &seen(&digits.test)?, lab.par())?;
+        let error = error_percent(&behind, &seen(&digits.test)?, lab.exec())?;
         behind_components.push(row(
             "components of degree 4, linear machine",
             "test error",
@@ -211,11 +212,11 @@ const COMPONENTS_C: f64 = 1000.0;
 
 /// Ten machines under the metric of tangents.
 fn invariant(lab: &mut Lab<'_>, invariance: &Invariance, lambda: f64, data: &Dataset) -> Result<SvcModel> {
-    let (par, memory) = (lab.par(), lab.settings.memory);
+    let (exec, memory) = (lab.exec(), lab.settings.memory);
     let params = SvcParams { c: lambda * C, multi: Multi::OneVsRest, memory, ..SvcParams::default() };
     let metric = invariance.with_lambda(lambda)?;
     let sample = Sample::new(&data.points, &data.targets);
-    lab.watched(|watch| metric.classifier(&params, sample, par, watch))
+    lab.watched(|watch| metric.classifier(&params, sample, exec, watch))
 }
 
 /// Settings with their places in their tables.
@@ -263,8 +264,8 @@ fn mean_square(data: &Dataset) -> Result<f64> {
 
 /// Root mean square of what shifts change in the outputs, over the outputs' standard deviation.
 fn change(model: &SvcModel, test: &Dataset, moved: &Points, lab: &Lab<'_>) -> Result<f64> {
-    let here = model.decision(test.points.view(), lab.par())?;
-    let there = model.decision(moved.view(), lab.par())?;
+    let here = model.decision(test.points.view(), lab.exec())?;
+    let there = model.decision(moved.view(), lab.exec())?;
     let n = here.len() as f64;
     let mean = here.iter().sum::<f64>() / n;
     let spread = here.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / n;

@@ -55,7 +55,7 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
             unit: Unit::Count,
             ..plain(group, &setting, "components", all, found, Better::Near)
         });
-        let features = model.transform(x.view(), lab.par())?;
+        let features = model.transform(x.view(), lab.exec())?;
         let across = |k: usize| correlation(&column(&features, model.components(), k), &noise).abs();
         let most = (0..model.components().min(3)).map(across).fold(0.0, f64::max);
         rows.push(plain(group, &setting, "across, most of three", None, most, Better::Higher));
@@ -69,7 +69,7 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
         lab.step(format!("clusters, {name}"), 5 + p, 7)?;
         let model = lab.components(kernel, &x, 8, true)?;
         draw(lab, &model, &x, 8, &format!("clusters, {name}"))?;
-        let features = model.transform(x.view(), lab.par())?;
+        let features = model.transform(x.view(), lab.exec())?;
         for k in 0..8 {
             let between = between(&column(&features, 8, k), 100);
             rows.push(plain(
@@ -90,7 +90,7 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
 fn draw(lab: &mut Lab<'_>, model: &KpcaModel, x: &Points, most: usize, title: &str) -> Result<()> {
     let data = Dataset::new(x.clone(), Targets::None)?;
     let model = Model::from(Body::Kpca(model.clone()));
-    for figure in contour_maps(&model, &data, most, title, lab.par())? {
+    for figure in contour_maps(&model, &data, most, title, lab.exec())? {
         lab.draw(figure);
     }
     Ok(())

@@ -61,8 +61,8 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
         let most = if degree == 1 { 256 } else { 2048 }.min(from.len() - 1);
         lab.step(format!("components of degree {degree}"), p, degrees.len())?;
         let model = lab.components(poly(degree, 256), &from.points, most, true)?;
-        let par = lab.par();
-        let features = |data: &Dataset| model.transform(data.points.view(), par);
+        let exec = lab.exec();
+        let features = |data: &Dataset| model.transform(data.points.view(), exec);
         let (train, test) = (features(&digits.train)?, features(&digits.test)?);
         let k = model.components();
         let (mut line, mut validated) = (Vec::new(), Vec::new());
@@ -80,7 +80,7 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
             let c = lab.validated_cost(&Kernel::Linear, &head(&train, FROM), &COSTS)?.c;
             let error = |lab: &mut Lab<'_>, c: f64| -> Result<f64> {
                 let machine = lab.classifier(Kernel::Linear, c, &train)?;
-                error_percent(&machine, &test, lab.par())
+                error_percent(&machine, &test, lab.exec())
             };
             let known = lab.paper(paper);
             let row = |group: String, setting: String, mercer, chosen| Row {

@@ -9,7 +9,7 @@ use mercer::kernel::Kernel;
 use mercer::model::{OneClassModel, OneClassParams, Sample, svc};
 use mercer::report::html::Figure;
 use mercer::watch::{Step, Stop, Watch};
-use mercer::{Error, Par, Result};
+use mercer::{Error, Exec, Result};
 
 use crate::data;
 
@@ -19,7 +19,7 @@ pub struct Settings {
     /// Whether the long version is wanted, on all the data the paper used.
     pub full: bool,
     /// Threads.
-    pub par: Par,
+    pub exec: Exec,
     /// Bytes for kernel values; none: half of the machine's memory.
     pub memory: Option<u64>,
     /// The folder that has the data.
@@ -30,7 +30,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings { full: false, par: Par::default(), memory: None, folder: data::folder(), rows: None }
+        Settings { full: false, exec: Exec::default(), memory: None, folder: data::folder(), rows: None }
     }
 }
 
@@ -56,8 +56,8 @@ impl<'a> Lab<'a> {
     }
 
     /// Threads.
-    pub(crate) fn par(&self) -> Par {
-        self.settings.par
+    pub(crate) fn exec(&self) -> Exec {
+        self.settings.exec
     }
 
     /// Says what comes next; fails if the watcher wants no more.
@@ -109,9 +109,9 @@ impl<'a> Lab<'a> {
     fn fitted(&mut self, params: &svc::SvcParams, sample: Sample<'_>) -> Result<svc::SvcModel> {
         let params =
             svc::SvcParams { multi: svc::Multi::OneVsRest, memory: self.settings.memory, ..params.clone() };
-        let (par, step) = (self.settings.par, self.step.clone());
+        let (exec, step) = (self.settings.exec, self.step.clone());
         let watch = &mut *self.watch;
-        let model = params.fit(sample, par, &mut |_| watch(&step))?;
+        let model = params.fit(sample, exec, &mut |_| watch(&step))?;
         if model.info.stop == Stop::Cancelled { Err(Error::Cancelled) } else { Ok(model) }
     }
 
@@ -137,9 +137,9 @@ impl<'a> Lab<'a> {
             memory: self.settings.memory,
             ..OneClassParams::default()
         };
-        let (par, step) = (self.settings.par, self.step.clone());
+        let (exec, step) = (self.settings.exec, self.step.clone());
         let watch = &mut *self.watch;
-        let model = params.fit(Sample::new(&data.points, &data.targets), par, &mut |_| watch(&step))?;
+        let model = params.fit(Sample::new(&data.points, &data.targets), exec, &mut |_| watch(&step))?;
         if model.info.stop == Stop::Cancelled { Err(Error::Cancelled) } else { Ok(model) }
     }
 }

@@ -140,7 +140,7 @@ fn one_set(
             chosen,
         };
         // Local kernel values are what this experiment's time goes into, and f32 is enough for an answer.
-        let outputs = model.decision_in(digits.test.points.view(), Precision::F32, lab.par())?;
+        let outputs = model.decision_in(digits.test.points.view(), Precision::F32, lab.exec())?;
         let (told, labels) = (model.classes_of(&outputs), digits.test.targets.classes()?);
         let wrong = (0..told.len()).filter(|&i| model.classes[told[i] as usize] != labels.name_of(i)).count();
         let error = 100.0 * wrong as f64 / digits.test.len() as f64;

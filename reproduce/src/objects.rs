@@ -42,7 +42,7 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
     for (copy, stages) in copies {
         for (views, step) in [("every 8th view", 8), ("every 4th view", 4)] {
             lab.step(format!("{copy}, {views}"), rows.len(), 4 * (DEGREES.len() + 2))?;
-            let split = crate::data::coil(&lab.settings.folder, stages, step, lab.settings.rows, lab.par())?;
+            let split = crate::data::coil(&lab.settings.folder, stages, step, lab.settings.rows, lab.exec())?;
             let mut add = |setting: String, error| {
                 rows.push(Row {
                     group: format!("{copy}, {views}"),
@@ -63,7 +63,7 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
             machines.push(("k_9^{3,3}".into(), local.into()));
             for (setting, line) in machines {
                 let model = lab.classifier(line.parse()?, C, &split.train)?;
-                add(setting, error_percent(&model, &split.test, lab.par())?);
+                add(setting, error_percent(&model, &split.test, lab.exec())?);
             }
             let params = SvcParams {
                 kernel: Some("normalised(linear)^3".parse()?),
@@ -72,18 +72,18 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
                 ..SvcParams::default()
             };
             let model = lab.machines(&params, &split.train)?;
-            add("poly d=3, virtual".into(), error_percent(&model, &split.test, lab.par())?);
+            add("poly d=3, virtual".into(), error_percent(&model, &split.test, lab.exec())?);
             let kernel: Kernel = "normalised(linear)^3".parse()?;
             let most = COMPONENTS.min(split.train.len() - 1);
             let components = lab.components(kernel, &split.train.points, most, true)?;
-            let par = lab.par();
+            let exec = lab.exec();
             let features = |data: &Dataset| -> Result<Dataset> {
-                let values = components.transform(data.points.view(), par)?;
+                let values = components.transform(data.points.view(), exec)?;
                 Dataset::new(Points::dense(values, components.components())?, data.targets.clone())
             };
             let (train, test) = (features(&split.train)?, features(&split.test)?);
             let model = lab.classifier(Kernel::Linear, C, &train)?;
-            add("components, linear".into(), error_percent(&model, &test, lab.par())?);
+            add("components, linear".into(), error_percent(&model, &test, lab.exec())?);
         }
     }
     Ok(rows)

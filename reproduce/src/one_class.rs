@@ -11,7 +11,7 @@ use mercer::kernel::Kernel;
 use mercer::model::{Body, Model, OneClassModel};
 use mercer::report::html::{Figure, Ink, Tile, Tiles};
 use mercer::report::svg::{Learned, learned};
-use mercer::{Par, Result};
+use mercer::{Exec, Result};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -93,8 +93,8 @@ fn row(
 }
 
 /// The share of rows that are outliers, in hundredths.
-fn outliers(model: &OneClassModel, data: &Dataset, par: Par) -> Result<f64> {
-    let outputs = model.decision(data.points.view(), par)?;
+fn outliers(model: &OneClassModel, data: &Dataset, exec: Exec) -> Result<f64> {
+    let outputs = model.decision(data.points.view(), exec)?;
     let below = outputs.iter().filter(|f| **f < -NOVELTY_TOL).count();
     Ok(100.0 * below as f64 / data.len() as f64)
 }
@@ -112,9 +112,9 @@ fn toy(lab: &mut Lab<'_>) -> Result<(Vec<Row>, Vec<bool>)> {
         let model = lab.novelty(Kernel::Rbf { gamma: 1.0 / c }, nu, &data)?;
         let setting = format!("nu={nu}, c={c}{}", if corner { ", corner" } else { "" });
         let n = data.len() as f64;
-        let norm2 = model.expansion.norm2(lab.par())?[0];
+        let norm2 = model.expansion.norm2(lab.exec())?[0];
         let (support, outside) =
-            (100.0 * model.support.len() as f64 / n, outliers(&model, &data, lab.par())?);
+            (100.0 * model.support.len() as f64 / n, outliers(&model, &data, lab.exec())?);
         let margin = model.rho() / norm2.sqrt();
         let mut add = |quantity, mercer, unit| {
             rows.push(Row { unit, ..row("toy", &setting, quantity, None, mercer, Better::Near) });
@@ -124,7 +124,7 @@ fn toy(lab: &mut Lab<'_>) -> Result<(Vec<Row>, Vec<bool>)> {
         add("margin", margin, Unit::One);
         if corner {
             let corner = data.gather(&(CLOUD..CLOUD + CORNER).collect::<Vec<_>>());
-            add("corner left out", outliers(&model, &corner, lab.par())?, Unit::Percent);
+            add("corner left out", outliers(&model, &corner, lab.exec())?, Unit::Percent);
         }
         kept.push(bounded(nu, support, outside));
         let caption = format!(
@@ -133,7 +133,7 @@ fn toy(lab: &mut Lab<'_>) -> Result<(Vec<Row>, Vec<bool>)> {
             paper[0], paper[1], paper[2]
         );
         let model = Model::from(Body::OneClass(model));
-        let picture = learned(&model, Learned::training(&setting, &model, &data), lab.par())?;
+        let picture = learned(&model, Learned::training(&setting, &model, &data), lab.exec())?;
         lab.draw(Figure::svg(picture, caption));
     }
     Ok((rows, kept))
@@ -143,8 +143,8 @@ fn toy(lab: &mut Lab<'_>) -> Result<(Vec<Row>, Vec<bool>)> {
 const SHOWN: usize = 20;
 
 /// The rows of a digit that a machine finds strangest, worst first.
-fn strangest(model: &OneClassModel, data: &Dataset, par: Par) -> Result<Vec<Tile>> {
-    let outputs = model.decision(data.points.view(), par)?;
+fn strangest(model: &OneClassModel, data: &Dataset, exec: Exec) -> Result<Vec<Tile>> {
+    let outputs = model.decision(data.points.view(), exec)?;
     let mut order: Vec<usize> = (0..outputs.len()).collect();
     order.sort_by(|&a, &b| outputs[a].total_cmp(&outputs[b]));
     let tile = |&i: &usize| {
@@ -184,16 +184,16 @@ fn digit(
     let (same, others) = parted(&digits.test, name)?;
     let model = lab.novelty(rbf(0.5, own.dim()), nu, &own)?;
     let support = 100.0 * model.support.len() as f64 / own.len() as f64;
-    let outside = outliers(&model, &own, lab.par())?;
+    let outside = outliers(&model, &own, lab.exec())?;
     let add = |quantity, mercer, better| row(group, setting, quantity, None, mercer, better);
     let mut rows = vec![add("SVs", support, Better::Near), add("outliers", outside, Better::Near)];
     if !same.is_empty() && !others.is_empty() {
-        rows.push(add("test, left out", outliers(&model, &same, lab.par())?, Better::Near));
-        let kept = 100.0 - outliers(&model, &others, lab.par())?;
+        rows.push(add("test, left out", outliers(&model, &same, lab.exec())?, Better::Near));
+        let kept = 100.0 - outliers(&model, &others, lab.exec())?;
         rows.push(add("others taken in", kept, Better::Lower));
     }
     if group.starts_with("nu") {
-        let (tiles, shape) = (strangest(&model, &own, lab.par())?, own.points.image());
+        let (tiles, shape) = (strangest(&model, &own, lab.exec())?, own.points.image());
         if let Some(shape) = shape {
             let caption = format!(
                 "The strangest training rows of digit {name}, with their outputs: below 0 is left out."

@@ -114,7 +114,7 @@ fn systems(lab: &mut Lab<'_>, train: &Dataset, sets: &[&Dataset]) -> Result<(Vec
     let empty = || sets.iter().map(|set| Ok(Answers::new(set.targets.classes()?))).collect();
     let mut answers: Vec<Vec<Answers>> = (0..3).map(|_| empty()).collect::<Result<_>>()?;
     let mut support = Vec::new();
-    let par = lab.par();
+    let exec = lab.exec();
     for digit in 0..10 {
         lab.step(format!("digit {digit}"), digit + 1, 11)?;
         let sides = Targets::Classes(two(labels, &digit.to_string()));
@@ -134,13 +134,13 @@ fn systems(lab: &mut Lab<'_>, train: &Dataset, sets: &[&Dataset]) -> Result<(Vec
                 ..NetworkParams::default()
             };
             let net =
-                lab.watched(|watch| params.fit(Sample::new(&data.points, &data.targets), par, watch))?;
+                lab.watched(|watch| params.fit(Sample::new(&data.points, &data.targets), exec, watch))?;
             for (answers, set) in answers.iter_mut().zip(sets) {
-                answers.add(digit, &net.decision(set.points.view(), par)?);
+                answers.add(digit, &net.decision(set.points.view(), exec)?);
             }
         }
         for (answers, set) in answers[2].iter_mut().zip(sets) {
-            answers.add(digit, &svm.decision(set.points.view(), par)?);
+            answers.add(digit, &svm.decision(set.points.view(), exec)?);
         }
     }
     Ok((answers, support))

@@ -47,15 +47,15 @@ impl Lab<'_> {
     ) -> Result<(Vec<Row>, Vec<SvcModel>)> {
         let model = Model::from(Body::Svc(ten.whole.clone()));
         let wanted: Vec<_> = tries.iter().map(|t| (Size::Vectors(t.vectors), t.descent)).collect();
-        let (par, train) = (self.par(), &ten.digits.train);
-        let small = model.compress_path(params, &wanted, Some(train), par, &mut mercer::watch::silent())?;
+        let (exec, train) = (self.exec(), &ten.digits.train);
+        let small = model.compress_path(params, &wanted, Some(train), exec, &mut mercer::watch::silent())?;
         let (mut rows, mut machines) = (Vec::new(), Vec::new());
         for (t, small) in tries.iter().zip(small) {
             let test = &ten.digits.test;
             let staged =
-                Dataset { points: small.model.stages.apply(test.points.view(), par)?, ..test.clone() };
+                Dataset { points: small.model.stages.apply(test.points.view(), exec)?, ..test.clone() };
             let Body::Svc(machine) = small.model.body else { continue };
-            let error = error_percent(&machine, &staged, par)?;
+            let error = error_percent(&machine, &staged, exec)?;
             let paper = t.paper.and_then(|p| self.paper(p));
             rows.push(t.row("test error", paper, error, Unit::Percent, Better::Lower));
             rows.push(t.row("vectors", None, vectors(&machine.expansion), Unit::Count, Better::Near));
@@ -79,9 +79,9 @@ impl Ten {
         let mut rows = Vec::new();
         for (t, machine) in tries.iter().zip(machines) {
             let model =
-                Model::from(Body::Svc(machine.clone())).retrained(&self.digits.train, 0, lab.par())?;
+                Model::from(Body::Svc(machine.clone())).retrained(&self.digits.train, 0, lab.exec())?;
             let Body::Svc(machine) = &model.body else { continue };
-            let error = error_percent(machine, &self.digits.test, lab.par())?;
+            let error = error_percent(machine, &self.digits.test, lab.exec())?;
             let t = Try { group, ..t.clone() };
             let paper = t.paper.and_then(|p| lab.paper(p));
             rows.push(t.row("test error", paper, error, Unit::Percent, Better::Lower));
@@ -131,7 +131,7 @@ pub(crate) fn vectors(f: &Expansion) -> f64 {
 /// The machines as they are, to compare with.
 pub(crate) fn uncompressed(lab: &Lab<'_>, ten: &Ten) -> Result<Vec<Row>> {
     let whole = Try { group: "uncompressed", setting: "all SVs".into(), ..Try::default() };
-    let error = error_percent(&ten.whole, &ten.digits.test, lab.par())?;
+    let error = error_percent(&ten.whole, &ten.digits.test, lab.exec())?;
     let paper = lab.paper(4.4);
     Ok(vec![
         whole.row("test error", paper, error, Unit::Percent, Better::Lower),

@@ -43,9 +43,9 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
     lab.step(format!("training on {n} digits"), 1, 3)?;
     let mut model = lab.classifier(poly(5, digits.train.dim()), C, &digits.train)?;
     lab.step("testing", 2, 3)?;
-    let error = error_percent(&model, &digits.test, lab.par())?;
+    let error = error_percent(&model, &digits.test, lab.exec())?;
     let (points, labels) = (digits.test.points.view(), digits.test.targets.classes()?);
-    let rule = model.set_reject(points, labels, Wanted::Error(0.005), lab.par())?;
+    let rule = model.set_reject(points, labels, Wanted::Error(0.005), lab.exec())?;
     let paper = |number: f64| lab.paper(number).filter(|_| lab.settings.full);
     let row = |quantity, number, mercer, unit, better| Row {
         group: format!("{n} training digits"),

@@ -5,7 +5,7 @@ use mercer::data::{Dataset, Labels};
 use mercer::kernel::Kernel;
 use mercer::model::{Body, CompressParams, Compressed, Goal, Model, Sample, SvrParams};
 use mercer::reduce::reduced_set::{ReducedSetParams, Size};
-use mercer::{Par, Result};
+use mercer::{Exec, Result};
 
 use crate::Experiment;
 use crate::data::{ABALONE, MNIST, USPS, Usps, head};
@@ -81,36 +81,36 @@ impl Lab<'_> {
     ) -> Result<Compressed> {
         let goal = Goal::Size(Size::Ratio(ratio));
         let params = CompressParams { goal, set, ..CompressParams::default() };
-        let par = self.par();
-        self.watched(|watch| model.compress(&params, Some(data), par, watch))
+        let exec = self.exec();
+        self.watched(|watch| model.compress(&params, Some(data), exec, watch))
     }
 }
 
 fn regression(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
     lab.step("abalones", 0, 4)?;
-    let all = crate::data::abalone(&lab.settings.folder, lab.settings.rows, lab.par())?;
+    let all = crate::data::abalone(&lab.settings.folder, lab.settings.rows, lab.exec())?;
     let cut = ABALONES.min(3 * all.len() / 4);
     let (train, test) = (head(&all, cut), all.gather(&(cut..all.len()).collect::<Vec<_>>()));
     let params = SvrParams { c: 10.0, epsilon: 1.0, memory: lab.settings.memory, ..SvrParams::default() };
-    let par = lab.par();
+    let exec = lab.exec();
     let sample = Sample::new(&train.points, &train.targets);
-    let whole = Model::from(Body::Svr(lab.watched(|watch| params.fit(sample, par, watch))?));
+    let whole = Model::from(Body::Svr(lab.watched(|watch| params.fit(sample, exec, watch))?));
     let small = lab.smaller(&whole, 10.0, ReducedSetParams::default(), &train)?;
-    let anew = small.model.retrained(&train, 0, par)?;
+    let anew = small.model.retrained(&train, 0, exec)?;
     let group = "regression, abalone";
     let mut rows = Vec::new();
     for (setting, model) in
         [(WHOLE, &whole), (TENTH, &small.model), ("a tenth, coefficients trained anew", &anew)]
     {
         rows.push(centres(group, setting, model));
-        let error = rms(model, &test, par)?;
+        let error = rms(model, &test, exec)?;
         rows.push(row(group, setting, "test error, root mean square", error, Unit::One, Better::Lower));
     }
     Ok(rows)
 }
 
-fn rms(model: &Model, data: &Dataset, par: Par) -> Result<f64> {
-    let told = model.predict(data.points.view(), par)?;
+fn rms(model: &Model, data: &Dataset, exec: Exec) -> Result<f64> {
+    let told = model.predict(data.points.view(), exec)?;
     let pairs = told.reals()?.iter().zip(data.targets.reals()?);
     Ok((pairs.map(|(a, b)| (a - b).powi(2)).sum::<f64>() / data.len() as f64).sqrt())
 }
@@ -126,9 +126,9 @@ fn novelty(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
         (part(&digits.train, true)?, part(&digits.test, true)?, part(&digits.test, false)?);
     let whole = Model::from(Body::OneClass(lab.novelty(rbf(0.5, own.dim()), 0.1, &own)?));
     let small = lab.smaller(&whole, 10.0, ReducedSetParams::default(), &own)?;
-    let par = lab.par();
+    let exec = lab.exec();
     let inside = |model: &Model, data: &Dataset| -> Result<f64> {
-        let outputs = model.decision(data.points.view(), par)?;
+        let outputs = model.decision(data.points.view(), exec)?;
         Ok(100.0 * outputs.iter().filter(|f| **f > 0.0).count() as f64 / data.len().max(1) as f64)
     };
     let group = "one-class, USPS digit 0";
@@ -151,10 +151,10 @@ fn components(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
     let whole = Model::from(Body::Kpca(lab.components(rbf(0.5, from.dim()), &from.points, count, true)?));
     let set = ReducedSetParams { descent: Some(50), starts: 32, ..ReducedSetParams::default() };
     let small = lab.smaller(&whole, 10.0, set, &from)?;
-    let par = lab.par();
+    let exec = lab.exec();
     let group = "64 kernel principal components, USPS";
     let features = |model: &Model, data: &Dataset| -> Result<Dataset> {
-        let values = model.decision(data.points.view(), par)?;
+        let values = model.decision(data.points.view(), exec)?;
         let d = values.len() / data.len().max(1);
         Dataset::new(mercer::data::Points::dense(values, d)?, data.targets.clone())
     };
@@ -166,7 +166,7 @@ fn components(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
     let machine = lab.classifier(Kernel::Linear, 1000.0, &features(&whole, &digits.train)?)?;
     let mut rows = vec![centres(group, WHOLE, &whole), centres(group, TENTH, &small.model)];
     for (setting, data, lost) in [(WHOLE, &before, 0.0), (TENTH, &after, 100.0 * off / all)] {
-        let error = error_percent(&machine, data, par)?;
+        let error = error_percent(&machine, data, exec)?;
         rows.push(row(group, setting, "variance of test features lost", lost, Unit::Percent, Better::Lower));
         rows.push(row(
             group,
@@ -188,17 +188,17 @@ fn ten_machines(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
         digits.train = head(&digits.train, MNIST_ROWS);
     }
     let group = if full { "MNIST, all 60000" } else { "MNIST, the first 10000" };
-    let par = lab.par();
+    let exec = lab.exec();
     let whole = Model::from(Body::Svc(lab.classifier(MNIST_KERNEL, MNIST_C, &digits.train)?));
-    let mut rows = vec![centres(group, WHOLE, &whole), wrong(group, WHOLE, &whole, &digits.test, par)?];
+    let mut rows = vec![centres(group, WHOLE, &whole), wrong(group, WHOLE, &whole, &digits.test, exec)?];
     lab.step("MNIST, one set for all", 3, 4)?;
     let set = ReducedSetParams { starts: 32, ..ReducedSetParams::default() };
     let ratios: &[f64] = &[50.0];
     for &ratio in ratios {
         let small = lab.smaller(&whole, ratio, set.clone(), &digits.train)?;
         lab.step("MNIST, trained anew", 3, 4)?;
-        let anew = small.model.retrained(&digits.train, 0, par)?;
-        let moved = small.model.retrained(&digits.train, ROUNDS, par)?;
+        let anew = small.model.retrained(&digits.train, 0, exec)?;
+        let moved = small.model.retrained(&digits.train, ROUNDS, exec)?;
         let all = [
             (&small.model, "coefficients nearest"),
             (&anew, "coefficients trained anew"),
@@ -207,14 +207,14 @@ fn ten_machines(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
         for (model, how) in all {
             let setting = format!("{ratio} times fewer, {how}");
             rows.push(centres(group, &setting, model));
-            rows.push(wrong(group, &setting, model, &digits.test, par)?);
+            rows.push(wrong(group, &setting, model, &digits.test, exec)?);
         }
     }
     Ok(rows)
 }
 
-fn wrong(group: &str, setting: &str, model: &Model, test: &Dataset, par: Par) -> Result<Row> {
-    let told = model.predict(test.points.view(), par)?;
+fn wrong(group: &str, setting: &str, model: &Model, test: &Dataset, exec: Exec) -> Result<Row> {
+    let told = model.predict(test.points.view(), exec)?;
     let (told, truth): (&Labels, &Labels) = (told.classes()?, test.targets.classes()?);
     let wrong = (0..test.len()).filter(|&i| told.name_of(i) != truth.name_of(i)).count();
     let error = 100.0 * wrong as f64 / test.len().max(1) as f64;

@@ -73,29 +73,29 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
 
 fn setting(lab: &mut Lab<'_>, data: &Dataset, gamma: f64, c: f64) -> Result<Tried> {
     let kernel = Kernel::Rbf { gamma };
-    let par = lab.par();
-    let matrix = KernelRows::new(&kernel, &data.points)?.whole_matrix(par);
+    let exec = lab.exec();
+    let matrix = KernelRows::new(&kernel, &data.points)?.whole_matrix(exec);
     let sample = Sample::new(&data.points, &data.targets).with_gram(&matrix);
     let params = SvcParams { kernel: Some(kernel.clone()), c, tol: 1e-4, ..SvcParams::default() };
     lab.watched(|watch| {
-        let model = params.fit(sample, par, watch)?;
-        let machines = Trained::all(&model, sample, par, watch)?;
+        let model = params.fit(sample, exec, watch)?;
+        let machines = Trained::all(&model, sample, exec, watch)?;
         let machine = &machines[0];
         let labels = data.targets.classes()?;
         let mut weights = vec![1.0; data.len()];
         let mut errors = 0;
         for p in machine.support() {
             weights[p] = 0.0;
-            let without = params.fit(sample.weighted(&weights), par, watch)?;
+            let without = params.fit(sample.weighted(&weights), exec, watch)?;
             weights[p] = 1.0;
-            let told = without.predict(data.points.gather(&[p]).view(), par)?[0];
+            let told = without.predict(data.points.gather(&[p]).view(), exec)?[0];
             errors += usize::from(without.classes[told as usize] != labels.name_of(p));
         }
         let n = data.len() as f64;
         Ok(Tried {
             gamma,
             c,
-            span: 100.0 * span(machine, par)?.rate,
+            span: 100.0 * span(machine, exec)?.rate,
             truth: 100.0 * errors as f64 / n,
             support: 100.0 * support_count(machine).rate,
         })

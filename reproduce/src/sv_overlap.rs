@@ -118,7 +118,7 @@ fn search(lab: &mut Lab<'_>, kernel: Kernel, train: &Dataset, seven: &Split) -> 
     let model = lab.classifier(kernel.clone(), C, train)?;
     let (ten, mean) = (model.support.clone(), mean_support(&model));
     let model = lab.classifier(kernel.clone(), C, &seven.train)?;
-    let errors = errors(&model, &seven.test, lab.par())?;
+    let errors = errors(&model, &seven.test, lab.exec())?;
     let order = split::shuffle(train.len(), 0);
     let again = lab.classifier(kernel.clone(), C, &seven.train.gather(&order))?;
     Ok(Found {
@@ -224,7 +224,7 @@ fn digit_seven(lab: &mut Lab<'_>, three: [&Found; 3], seven: &Split, sheet: &mut
     for k in 0..3 {
         let mut trained = |rows: &[usize]| -> Result<usize> {
             let model = lab.classifier(three[k].kernel.clone(), C, &seven.train.gather(rows))?;
-            errors(&model, &seven.test, lab.par())
+            errors(&model, &seven.test, lab.exec())
         };
         let quantity = ["poly errors", "rbf errors", "sigmoid errors"][k];
         for (from, set) in sets.into_iter().enumerate() {

@@ -122,7 +122,7 @@ fn fit(
             chosen: setting.chosen,
         };
         let (error, support) = setting.paper.unzip();
-        let got = error_percent(&model, &digits.test, lab.par())?;
+        let got = error_percent(&model, &digits.test, lab.exec())?;
         rows.push(row("test error", error, got, Unit::Percent, Better::Lower));
         rows.push(row("SVs a machine", support, mean_support(&model), Unit::Count, Better::Near));
     }

@@ -126,7 +126,7 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
 fn choose(lab: &mut Lab<'_>, set: &Split, cost: Cost, what: &str, done: usize) -> Result<Found> {
     let sample = Sample::new(&set.train.points, &set.train.targets);
     let labels = set.test.targets.classes()?;
-    let (par, memory) = (lab.par(), lab.settings.memory);
+    let (exec, memory) = (lab.exec(), lab.settings.memory);
     let mut found = Found { costs: Vec::new(), choices: Vec::new(), errors: Vec::new() };
     for degree in 1..=DEGREES {
         let kernels = [poly(degree, set.train.dim())];
@@ -143,8 +143,8 @@ fn choose(lab: &mut Lab<'_>, set: &Split, cost: Cost, what: &str, done: usize) -
             let params = SvcParams { c, multi: Multi::OneVsRest, memory, ..SvcParams::default() };
             let mut errors = Vec::new();
             let choices = lab.watched(|watch| {
-                choose_kernel(&kernels, &params, sample, 0.05, par, watch, &mut |_, model| {
-                    let outputs = model.decision(set.test.points.view(), par)?;
+                choose_kernel(&kernels, &params, sample, 0.05, exec, watch, &mut |_, model| {
+                    let outputs = model.decision(set.test.points.view(), exec)?;
                     let k = model.machines.len();
                     let wrong = |o: usize, class: u32| {
                         let own = |i: usize| labels.name_of(i) == model.classes[class as usize];

@@ -94,7 +94,7 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
             ..SvcParams::default()
         };
         let model = lab.machines(&params, &digits.train)?;
-        let error = error_percent(&model, &digits.test, lab.par())?;
+        let error = error_percent(&model, &digits.test, lab.exec())?;
         let paper = setting.paper.and_then(|p| lab.paper(p)).filter(|_| lab.settings.full);
         let row = |quantity, paper, mercer, unit, better| Row {
             group: format!("{n} training digits"),
@@ -115,8 +115,8 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
 
 fn deskewed(digits: &Split, lab: &Lab<'_>) -> Result<Split> {
     let stages = Stages::parse("scale(by=0.5, add=0.5) | deskew | unit")?;
-    let (stages, points) = Stages::fit(&stages, digits.train.points.view(), lab.par())?;
-    let test = stages.apply(digits.test.points.view(), lab.par())?;
+    let (stages, points) = Stages::fit(&stages, digits.train.points.view(), lab.exec())?;
+    let test = stages.apply(digits.test.points.view(), lab.exec())?;
     Ok(Split {
         train: Dataset::new(points, digits.train.targets.clone())?,
         test: Dataset::new(test, digits.test.targets.clone())?,

@@ -70,7 +70,7 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
             lab.step(format!("{}, {setting}", copy.name()), 0, 1)?;
             let all = shifted(&digits.train, lab)?;
             let model = lab.classifier(poly(3, d), C, &all)?;
-            let error = error_percent(&model, &digits.test, lab.par())?;
+            let error = error_percent(&model, &digits.test, lab.exec())?;
             let place = Place { group: copy.name().to_owned(), machine: setting.to_owned(), c: C, copy };
             rows.extend(place.rows(setting, None, error, &model));
         }
@@ -136,7 +136,7 @@ fn machines(
             ..SvcParams::default()
         };
         let model = lab.machines(&params, &digits.train)?;
-        let error = error_percent(&model, &digits.test, lab.par())?;
+        let error = error_percent(&model, &digits.test, lab.exec())?;
         let paper = paper.and_then(|p| lab.paper(p)).filter(|_| place.copy == Usps::Smoothed);
         rows.extend(place.rows(&setting, paper, error, &model));
     }
@@ -146,7 +146,7 @@ fn machines(
 /// All rows, and all under the four shifts.
 fn shifted(data: &Dataset, lab: &Lab<'_>) -> Result<Dataset> {
     let set = Transformations::parse("shift=1")?;
-    let moved = set.apply(data.points.view(), lab.par())?;
+    let moved = set.apply(data.points.view(), lab.exec())?;
     let repeated: Vec<usize> = (0..moved.len()).map(|i| i % data.len()).collect();
     let targets = data.gather(&[(0..data.len()).collect(), repeated].concat()).targets;
     Dataset::new(data.points.concat(&moved)?, targets)

@@ -65,10 +65,10 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
     let setting = format!("reduced set of {size} a machine");
     rows.extend(row(lab, &group, &setting, &each, &digits, paper(lab, 1.1))?);
     lab.step("reduced set, trained anew", 3, 6)?;
-    let pooled = whole.expansion.on_centres(each.expansion.centres().clone(), lab.par())?;
+    let pooled = whole.expansion.on_centres(each.expansion.centres().clone(), lab.exec())?;
     let pooled = SvcModel { expansion: pooled, ..each.clone() };
     for (small, name) in [(each, "trained anew"), (pooled, "pooled, trained anew")] {
-        let anew = Model::from(Body::Svc(small)).retrained(&digits.train, 0, lab.par())?;
+        let anew = Model::from(Body::Svc(small)).retrained(&digits.train, 0, lab.exec())?;
         if let Body::Svc(anew) = &anew.body {
             rows.extend(row(lab, &group, &format!("{setting}, {name}"), anew, &digits, None)?);
         }
@@ -108,8 +108,8 @@ fn reduced(
         ..ReducedSetParams::default()
     };
     let params = CompressParams { goal: Goal::Size(Size::Vectors(size)), set, ..CompressParams::default() };
-    let (par, model) = (lab.par(), Model::from(Body::Svc(whole.clone())));
-    let small = lab.watched(|watch| model.compress(&params, Some(&digits.train), par, watch))?;
+    let (exec, model) = (lab.exec(), Model::from(Body::Svc(whole.clone())));
+    let small = lab.watched(|watch| model.compress(&params, Some(&digits.train), exec, watch))?;
     match small.model.body {
         Body::Svc(machine) => Ok(machine),
         _ => Ok(whole.clone()),
@@ -134,7 +134,7 @@ fn row(
         better,
         chosen: Chosen::Paper,
     };
-    let error = error_percent(model, &digits.test, lab.par())?;
+    let error = error_percent(model, &digits.test, lab.exec())?;
     let centres = model.expansion.len() as f64;
     Ok([
         row("test error", paper, error, Unit::Percent, Better::Lower),

@@ -5,12 +5,12 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use mercer::Par;
+use mercer::Exec;
 use mercer_reproduce::{ALL, Chosen, Experiment, Lab, List, Outcome, Row, Settings, data, find, run};
 use serde_json::Value;
 
 fn settings(folder: &Path) -> Settings {
-    Settings { par: Par::new(2), folder: folder.to_owned(), rows: Some(200), ..Settings::default() }
+    Settings { exec: Exec::new(2), folder: folder.to_owned(), rows: Some(200), ..Settings::default() }
 }
 
 fn ran(experiment: &Experiment, folder: &Path) -> mercer::Result<Outcome> {

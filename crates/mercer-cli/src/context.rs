@@ -5,7 +5,7 @@ use std::path::Path;
 
 use mercer::data::io::write_atomic;
 use mercer::report::{self, Report};
-use mercer::{Error, Par};
+use mercer::{Error, Exec};
 
 use crate::args::{Format, Global};
 use crate::failure::Done;
@@ -18,7 +18,7 @@ pub(crate) struct Context {
     /// Results and errors only.
     pub(crate) quiet: bool,
     /// Threads.
-    pub(crate) par: Par,
+    pub(crate) exec: Exec,
     /// Bytes for kernel values.
     pub(crate) memory: u64,
     /// Start of all random numbers.
@@ -29,13 +29,13 @@ impl Context {
     /// The settings the options ask for.
     pub(crate) fn new(global: &Global) -> Self {
         if let Some(bytes) = global.memory {
-            mercer::par::limit_memory(bytes);
+            mercer::exec::limit_memory(bytes);
         }
         Context {
             format: global.format,
             quiet: global.quiet,
-            par: Par::new(global.threads.map_or(0, usize::from)),
-            memory: mercer::par::memory_limit(),
+            exec: Exec::new(global.threads.map_or(0, usize::from)),
+            memory: mercer::exec::memory_limit(),
             seed: global.seed,
         }
     }

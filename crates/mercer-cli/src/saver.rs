@@ -46,10 +46,10 @@ impl<'a> Saver<'a> {
                         self.saved.store(true, Ordering::Relaxed);
                     }
                 };
-                plan.fit_kept(from, every, &keep, context.par, watch)
+                plan.fit_kept(from, every, &keep, context.exec, watch)
             }
-            (_, Some(from)) => plan.resume(from, context.par, watch),
-            (_, None) => plan.fit(context.par, watch),
+            (_, Some(from)) => plan.resume(from, context.exec, watch),
+            (_, None) => plan.fit(context.exec, watch),
         }
     }
 

@@ -5,7 +5,7 @@ use mercer::data::{LabelType, Targets};
 use mercer::gram::{Matrix, is_precomputed};
 use mercer::kernel::Kernel;
 use mercer::model::{Body, DenoiseParams, KpcaParams, Learner, Names, Sample};
-use mercer::{Error, Par};
+use mercer::{Error, Exec};
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -93,7 +93,7 @@ pub(crate) fn fit(
             gram: gram.as_ref().map(|m| m as _),
             keeper: None,
         };
-        let mut model = named(learner.fit(sample, Par::new(threads), watch)?, columns);
+        let mut model = named(learner.fit(sample, Exec::new(threads), watch)?, columns);
         model.names.labels = labels;
         Ok(model)
     })?;
@@ -117,10 +117,10 @@ pub(crate) fn fit_components(
     let model = watched(py, callback.as_ref(), move |watch| {
         let (points, gram) = rows_for(params.kernel.as_ref(), points)?;
         let sample = Sample { gram: gram.as_ref().map(|m| m as _), ..Sample::new(&points, &Targets::None) };
-        let par = Par::new(threads);
-        let found = match params.fit(sample, par, watch) {
+        let exec = Exec::new(threads);
+        let found = match params.fit(sample, exec, watch) {
             Err(Error::Param { name, .. }) if name == "components" && params.components > Some(0) => {
-                KpcaParams { components: None, ..params }.fit(sample, par, watch)?
+                KpcaParams { components: None, ..params }.fit(sample, exec, watch)?
             }
             other => other?,
         };
@@ -150,7 +150,7 @@ pub(crate) fn fit_denoiser(
     let points = rows.points(image)?;
     let noisy = noisy.map(|rows| rows.points(image)).transpose()?;
     let found = watched(py, callback.as_ref(), move |watch| {
-        params.fit(&points, noisy.as_ref(), Par::new(threads), watch)
+        params.fit(&points, noisy.as_ref(), Exec::new(threads), watch)
     })?;
     Ok((Model::from(named(Body::Kpca(found.model), None)), found.components, found.noise))
 }

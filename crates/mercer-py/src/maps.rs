@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mercer::Par;
+use mercer::Exec;
 use mercer::data::{Stage, Stages as Fitted, Transformations};
 use mercer::expansion::Expansion;
 use mercer::gram;
@@ -48,11 +48,11 @@ pub(crate) fn kernel_matrix<'py>(
     threads: usize,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let kernel: Kernel = kernel.parse().map_err(raise)?;
-    let (x, par) = (x.seen(None)?, Par::new(threads));
+    let (x, exec) = (x.seen(None)?, Exec::new(threads));
     let y = y.as_ref().map(|y| y.seen(None)).transpose()?;
     let (values, columns) = free(py, || match &y {
-        Some(y) => gram::cross::<f64>(&kernel, x.view(), y.view(), par).map(|v| (v.to_vec(), y.view().n)),
-        None => gram::square::<f64>(&kernel, x.view(), par).map(|v| (v.to_vec(), x.view().n)),
+        Some(y) => gram::cross::<f64>(&kernel, x.view(), y.view(), exec).map(|v| (v.to_vec(), y.view().n)),
+        None => gram::square::<f64>(&kernel, x.view(), exec).map(|v| (v.to_vec(), x.view().n)),
     })?
     .map_err(raise)?;
     table(py, values, columns)
@@ -81,7 +81,7 @@ impl Map {
         let points = rows.points(None)?;
         let map = watched(py, callback.as_ref(), move |_| {
             if whiten {
-                whitening_map(kernel, points, Par::new(threads))
+                whitening_map(kernel, points, Exec::new(threads))
             } else {
                 empirical_map(kernel, points)
             }
@@ -112,7 +112,7 @@ impl Map {
         threads: usize,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let seen = rows.seen(None)?;
-        let values = free(py, || self.0.evaluate(seen.view(), Par::new(threads)))?.map_err(raise)?;
+        let values = free(py, || self.0.evaluate(seen.view(), Exec::new(threads)))?.map_err(raise)?;
         table(py, values, self.0.outputs())
     }
 
@@ -146,8 +146,8 @@ impl Stages {
         let recipes = Fitted::parse(line).map_err(raise)?;
         let targets = Answers::targets(answers.as_ref())?;
         let seen = rows.seen(image)?;
-        let par = Par::new(threads);
-        let found = free(py, || Fitted::fit_with(&recipes, seen.view(), targets.classes().ok(), par))?;
+        let exec = Exec::new(threads);
+        let found = free(py, || Fitted::fit_with(&recipes, seen.view(), targets.classes().ok(), exec))?;
         Ok(Stages(found.map_err(raise)?.0))
     }
 
@@ -167,7 +167,7 @@ impl Stages {
     ) -> PyResult<Self> {
         let set = Transformations::parse(transformations).map_err(raise)?;
         let seen = rows.seen(image)?;
-        let stage = free(py, || Stage::invariant(seen.view(), &set, factor, drop, Par::new(threads)))?;
+        let stage = free(py, || Stage::invariant(seen.view(), &set, factor, drop, Exec::new(threads)))?;
         Ok(Stages(Fitted { list: vec![stage.map_err(raise)?] }))
     }
 
@@ -181,7 +181,7 @@ impl Stages {
         image: Shape,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let seen = rows.seen(image)?;
-        let made = free(py, || self.0.apply(seen.view(), Par::new(threads)))?.map_err(raise)?;
+        let made = free(py, || self.0.apply(seen.view(), Exec::new(threads)))?.map_err(raise)?;
         given(py, made.view())
     }
 
@@ -195,7 +195,7 @@ impl Stages {
         image: Shape,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let seen = rows.seen(image)?;
-        let made = free(py, || self.0.undo(seen.view(), Par::new(threads)))?.map_err(raise)?;
+        let made = free(py, || self.0.undo(seen.view(), Exec::new(threads)))?.map_err(raise)?;
         given(py, made.view())
     }
 

@@ -8,7 +8,7 @@ use mercer::expansion::{Expansion, Precision};
 use mercer::model::{Body, CompressParams, Denoiser, Goal, KpcaModel, Model as Fitted, onnx};
 use mercer::reduce::preimage::{PreimageParams, Preimages, preimages};
 use mercer::reduce::reduced_set::{Method, ReducedSetParams, Share, Size};
-use mercer::{Error, Par};
+use mercer::{Error, Exec};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -43,15 +43,15 @@ impl Model {
     }
 
     /// Outputs at rows: in f32 where the rows are and the machine is an expansion and nothing else, in f64 otherwise.
-    fn outputs(&self, rows: View<'_>, par: Par) -> mercer::Result<Vec<f64>> {
+    fn outputs(&self, rows: View<'_>, exec: Exec) -> mercer::Result<Vec<f64>> {
         let f = self.0.body.expansion();
         let plain = matches!(self.0.body, Body::Svc(_) | Body::Svr(_) | Body::OneClass(_));
         let fits = self.0.stages.is_empty() && f.centres().dim() == rows.d;
         let numbers = !matches!(f.centres().view().data, Data::RowNumbers(_));
         if plain && fits && numbers && matches!(rows.data, Data::F32(_)) {
-            return f.evaluate_in(rows, Precision::F32, par);
+            return f.evaluate_in(rows, Precision::F32, exec);
         }
-        self.0.decision(rows, par)
+        self.0.decision(rows, exec)
     }
 
     fn entry(&self) -> &Expansion {
@@ -240,7 +240,7 @@ impl Model {
         image: Shape,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let seen = rows.seen(image)?;
-        let values = free(py, || self.outputs(seen.view(), Par::new(threads)))?.map_err(raise)?;
+        let values = free(py, || self.outputs(seen.view(), Exec::new(threads)))?.map_err(raise)?;
         table(py, values, self.0.outputs())
     }
 
@@ -254,12 +254,12 @@ impl Model {
         image: Shape,
     ) -> PyResult<Bound<'py, PyAny>> {
         use mercer::data::Targets;
-        let (seen, par) = (rows.seen(image)?, Par::new(threads));
+        let (seen, exec) = (rows.seen(image)?, Exec::new(threads));
         if let Body::Svc(machines) = &self.0.body {
-            let classes = || self.outputs(seen.view(), par).map(|outputs| machines.classes_of(&outputs));
+            let classes = || self.outputs(seen.view(), exec).map(|outputs| machines.classes_of(&outputs));
             return Ok(free(py, classes)?.map_err(raise)?.into_pyarray(py).into_any());
         }
-        Ok(match free(py, || self.0.predict(seen.view(), par))?.map_err(raise)? {
+        Ok(match free(py, || self.0.predict(seen.view(), exec))?.map_err(raise)? {
             Targets::Classes(labels) => labels.of_row.into_pyarray(py).into_any(),
             Targets::Reals(values) => values.into_pyarray(py).into_any(),
             Targets::None => return Err(PyValueError::new_err("this model predicts nothing")),
@@ -276,10 +276,12 @@ impl Model {
         image: Shape,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let seen = rows.seen(image)?;
-        let par = Par::new(threads);
+        let exec = Exec::new(threads);
         let scores = || match &self.0.body {
-            Body::Svc(machines) => self.outputs(seen.view(), par).map(|outputs| machines.scores_of(&outputs)),
-            _ => self.0.class_scores(seen.view(), par),
+            Body::Svc(machines) => {
+                self.outputs(seen.view(), exec).map(|outputs| machines.scores_of(&outputs))
+            }
+            _ => self.0.class_scores(seen.view(), exec),
         };
         let values = free(py, scores)?.map_err(raise)?;
         table(py, values, self.0.classes().len())
@@ -295,7 +297,7 @@ impl Model {
         image: Shape,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let seen = rows.seen(image)?;
-        let found = free(py, || self.0.probabilities(seen.view(), Par::new(threads)))?.map_err(raise)?;
+        let found = free(py, || self.0.probabilities(seen.view(), Exec::new(threads)))?.map_err(raise)?;
         table(py, found.values, self.0.classes().len())
     }
 
@@ -309,7 +311,8 @@ impl Model {
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let seen = rows.seen(None)?;
         let n = seen.view().n.max(1);
-        let values = free(py, || self.0.cluster_distances(seen.view(), Par::new(threads)))?.map_err(raise)?;
+        let values =
+            free(py, || self.0.cluster_distances(seen.view(), Exec::new(threads)))?.map_err(raise)?;
         let columns = values.len() / n;
         table(py, values, columns)
     }
@@ -361,7 +364,7 @@ impl Model {
         };
         let whole = Arc::clone(&self.0);
         let small = watched(py, callback.as_ref(), move |watch| {
-            whole.compress(&params, data.as_ref(), Par::new(threads), watch)
+            whole.compress(&params, data.as_ref(), Exec::new(threads), watch)
         })?;
         let about = serde_json::to_string(&small.about).map_err(|e| PyValueError::new_err(e.to_string()))?;
         Ok((Model::from(small.model), about))
@@ -379,7 +382,7 @@ impl Model {
         let params: PreimageParams = read(params)?;
         let model = Arc::clone(&self.0);
         let found = watched(py, callback.as_ref(), move |watch| {
-            preimages(model.body.expansion(), None, &params, Par::new(threads), watch)
+            preimages(model.body.expansion(), None, &params, Exec::new(threads), watch)
         })?;
         points_found(py, found)
     }
@@ -400,7 +403,7 @@ impl Model {
         let this = self.clone();
         let found = watched(py, callback.as_ref(), move |watch| {
             let Ok(kpca) = this.kpca() else { return Err(Error::Cancelled) };
-            kpca.decode(&features, used, &params, Par::new(threads), watch)
+            kpca.decode(&features, used, &params, Exec::new(threads), watch)
         })?;
         points_found(py, found)
     }
@@ -424,7 +427,7 @@ impl Model {
         let denoiser = Denoiser::new(kpca.clone(), used).map_err(raise)?;
         let points = rows.points(image)?;
         let clean: Points = watched(py, callback.as_ref(), move |watch| {
-            denoiser.denoise(points.view(), &back, Par::new(threads), watch)
+            denoiser.denoise(points.view(), &back, Exec::new(threads), watch)
         })?;
         given(py, clean.view())
     }

@@ -6,7 +6,7 @@ use mercer::kernel::Kernel;
 use mercer::model::svc::{Machine, Sides};
 use mercer::model::{Body, KpcaModel, KpcaParams, Learner, Loss, Model, OneClassModel, SvcModel, SvrModel};
 use mercer::watch::Info;
-use mercer::{Error, Par, Result};
+use mercer::{Error, Exec, Result};
 
 fn info() -> Info {
     let mut info = Info::default();
@@ -99,15 +99,15 @@ pub(crate) fn components(
     values: Vec<f64>,
     total: f64,
 ) -> Result<Model> {
-    let (n, k, par) = (points.len(), values.len(), Par::default());
+    let (n, k, exec) = (points.len(), values.len(), Exec::default());
     let share = vec![1.0 / n as f64; n];
     let mean = Expansion::new(kernel.clone(), points.clone(), share, vec![0.0])?;
     let plain = Expansion::new(kernel.clone(), points, axes, vec![0.0; k])?;
     // V_k . (Phi(x) - mean): the offset is -V_k . mean; V_k's coefficients sum to 0 already.
-    let along = plain.evaluate(mean.centres().view(), par)?;
+    let along = plain.evaluate(mean.centres().view(), exec)?;
     let mut offset = vec![0.0; k];
     along.chunks(k).for_each(|row| offset.iter_mut().zip(row).for_each(|(o, v)| *o -= v / n as f64));
-    let mean2 = mean.evaluate(mean.centres().view(), par)?.iter().sum::<f64>() / n as f64;
+    let mean2 = mean.evaluate(mean.centres().view(), exec)?.iter().sum::<f64>() / n as f64;
     let centres = plain.centres().clone();
     let expansion = Expansion::new(kernel.clone(), centres, plain.coef().to_vec(), offset)?;
     let params = KpcaParams { kernel: Some(kernel), components: Some(k as u64), ..KpcaParams::default() };

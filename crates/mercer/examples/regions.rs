@@ -5,18 +5,18 @@
 use mercer::data::{Dataset, toy};
 use mercer::model::{Body, Model, Sample, SvcParams};
 use mercer::report::svg::{Learned, learned};
-use mercer::{Par, watch};
+use mercer::{Exec, watch};
 
 fn main() -> mercer::Result<()> {
     let (points, targets) = toy::banana(240, 7);
     let params = SvcParams { c: 3.0, kernel: Some("rbf(gamma=1/2)".parse()?), ..SvcParams::default() };
-    let machine = params.fit(Sample::new(&points, &targets), Par::default(), &mut watch::silent())?;
+    let machine = params.fit(Sample::new(&points, &targets), Exec::default(), &mut watch::silent())?;
     let model = Model::from(Body::Svc(machine));
     let data = Dataset::new(points, targets)?;
     let picture = learned(
         &model,
         Learned::training("Two classes, their border and its margin", &model, &data),
-        Par::default(),
+        Exec::default(),
     )?;
     println!("{}", picture.standalone());
     Ok(())

@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use mercer::data::{Stages, Targets, io};
 use mercer::model::{Sample, SvcParams};
-use mercer::{Par, assess::metric, watch};
+use mercer::{Exec, assess::metric, watch};
 
 #[expect(clippy::print_stdout, reason = "an example says what it measured")]
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -37,14 +37,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     }
     let params: SvcParams = serde_json::from_value(given.into())?;
-    let par = Par::new(threads);
+    let exec = Exec::new(threads);
     let options = io::ReadOptions { targets: io::TargetKind::Classes, storage, ..io::ReadOptions::default() };
     let data = io::read(&file, &options)?;
     let data = data.gather(&(0..data.len().min(rows)).collect::<Vec<_>>());
-    let (stages, points) = Stages::fit(&recipes, data.points.view(), par)?;
+    let (stages, points) = Stages::fit(&recipes, data.points.view(), exec)?;
     for _ in 0..repeat {
         let clock = Instant::now();
-        let model = params.fit(Sample::new(&points, &data.targets), par, &mut watch::silent())?;
+        let model = params.fit(Sample::new(&points, &data.targets), exec, &mut watch::silent())?;
         let (seconds, info) = (clock.elapsed().as_secs_f64(), &model.info);
         println!(
             "{seconds:.3} s, {} centres, objective {:.6}, {} steps, {:.3e} kernel values, gap {:.1e}, {:?}",
@@ -57,12 +57,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         );
         if let Some(test) = &test {
             let data = io::read(test, &io::ReadOptions { columns: Some(data.dim()), ..options.clone() })?;
-            let points = stages.apply(data.points.view(), par)?;
+            let points = stages.apply(data.points.view(), exec)?;
             let Targets::Classes(truth) = &data.targets else {
                 return Err("the test file has no classes".into());
             };
             let clock = Instant::now();
-            let got = model.predict_labels(points.view(), par)?;
+            let got = model.predict_labels(points.view(), exec)?;
             let seconds = clock.elapsed().as_secs_f64();
             let place =
                 |name: &String| got.names.iter().position(|n| n == name).map_or(u32::MAX, |p| p as u32);

@@ -6,26 +6,26 @@
 //! judges them ([`assess`]) and what shows them ([`report`]) all stand on that one type.
 //!
 //! A module names only the modules before it in this list:
-//! `error`, `par`, `watch`, `num` (floor 0), `data` (1), `kernel` (2), `gram` (3), `solve` (4), `expansion` (5),
+//! `error`, `exec`, `watch`, `num` (floor 0), `data` (1), `kernel` (2), `gram` (3), `solve` (4), `expansion` (5),
 //! `reduce` (6), `model` (7), `assess` (8), `report` (9).
 #![forbid(unsafe_code)]
 
 pub mod assess;
 pub mod data;
 pub mod error;
+pub mod exec;
 pub mod expansion;
 pub mod gram;
 pub mod kernel;
 pub mod model;
-pub mod par;
 pub mod reduce;
 pub mod report;
 pub mod solve;
 pub mod watch;
 
 pub use error::{Error, Result};
+pub use exec::Exec;
 pub use mercer_num as num;
-pub use par::Par;
 
 /// The README's example runs too.
 #[cfg(doctest)]

@@ -10,7 +10,7 @@ use mercer::kernel::Kernel;
 use mercer::model::{Body, CompressParams, Goal, Learner, Model, Sample, Task};
 use mercer::reduce::reduced_set::{Method, ReducedSetParams, Size};
 use mercer::watch::{Step, Stop, silent};
-use mercer::{Error, Par};
+use mercer::{Error, Exec};
 
 const KERNELS: [&str; 7] = [
     "rbf(gamma=0.5)",
@@ -85,7 +85,7 @@ fn in_words(error: &Error, name: &str) {
 
 #[track_caller]
 fn finite(model: &Model, data: &Dataset, name: &str) -> Vec<f64> {
-    let f = model.decision(data.points.view(), Par::one()).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let f = model.decision(data.points.view(), Exec::one()).unwrap_or_else(|e| panic!("{name}: {e}"));
     assert!(f.iter().all(|v| v.is_finite()), "{name}: {f:?}");
     assert_eq!(f.len(), data.len() * model.outputs(), "{name}");
     f
@@ -95,17 +95,17 @@ fn finite(model: &Model, data: &Dataset, name: &str) -> Vec<f64> {
 #[track_caller]
 fn is_sound(model: &Model, data: &Dataset, methods: &[Method], name: &str) {
     let f = finite(model, data, name);
-    let told = model.predict(data.points.view(), Par::one()).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let told = model.predict(data.points.view(), Exec::one()).unwrap_or_else(|e| panic!("{name}: {e}"));
     assert_eq!(told.len(), Some(data.len()), "{name}");
     let bytes = model.to_bytes().unwrap_or_else(|e| panic!("{name}: {e}"));
     let back = Model::from_bytes("memory", &bytes).unwrap_or_else(|e| panic!("{name}: {e}"));
     assert_eq!(finite(&back, data, name), f, "{name}: other outputs after loading");
     for given in [None, Some(data)] {
-        if let Err(e) = model.explain(given, Par::one(), &mut silent()) {
+        if let Err(e) = model.explain(given, Exec::one(), &mut silent()) {
             in_words(&e, name);
         }
     }
-    match Bounds::of(model, data, 0.05, Par::one(), &mut silent()) {
+    match Bounds::of(model, data, 0.05, Exec::one(), &mut silent()) {
         Ok(bounds) => assert!(!format!("{bounds:?}").contains("NaN"), "{name}: {bounds:?}"),
         Err(e) => in_words(&e, name),
     }
@@ -115,7 +115,7 @@ fn is_sound(model: &Model, data: &Dataset, methods: &[Method], name: &str) {
             let set = ReducedSetParams { method, starts: 8, ..ReducedSetParams::default() };
             let params =
                 CompressParams { goal: Goal::Size(Size::Vectors(size)), set, ..CompressParams::default() };
-            match model.compress(&params, given, Par::one(), &mut silent()) {
+            match model.compress(&params, given, Exec::one(), &mut silent()) {
                 Ok(small) => {
                     finite(&small.model, data, &name);
                     let (before, after) = (model.body.entry().len(), small.model.body.entry().len());
@@ -133,7 +133,7 @@ fn is_sound(model: &Model, data: &Dataset, methods: &[Method], name: &str) {
 }
 
 fn fit(learner: &Learner, data: &Dataset) -> Result<Model, Error> {
-    learner.fit(Sample::new(&data.points, &data.targets), Par::one(), &mut silent()).map(Model::from)
+    learner.fit(Sample::new(&data.points, &data.targets), Exec::one(), &mut silent()).map(Model::from)
 }
 
 #[test]
@@ -221,7 +221,7 @@ fn a_greedy_set_under_an_indefinite_kernel_keeps_the_outputs() {
         for size in [1, 4, 12] {
             let params =
                 CompressParams { goal: Goal::Size(Size::Vectors(size)), ..CompressParams::default() };
-            let small = model.compress(&params, Some(&data), Par::one(), &mut silent()).expect(line);
+            let small = model.compress(&params, Some(&data), Exec::one(), &mut silent()).expect(line);
             assert!(small.about.set.error <= last + 1e-9, "{line}: {} after {last}", small.about.set.error);
             last = small.about.set.error;
             if size == 12 {
@@ -282,7 +282,7 @@ fn a_fit_cancelled_at_once_is_a_partial_model_or_the_cancelled_error() {
                 calls += 1;
                 if calls >= at { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             };
-            let fitted = learner.fit(Sample::new(&data.points, &data.targets), Par::one(), &mut watch);
+            let fitted = learner.fit(Sample::new(&data.points, &data.targets), Exec::one(), &mut watch);
             match fitted.map(Model::from) {
                 Ok(model) => {
                     let broken = calls >= at;
@@ -290,7 +290,7 @@ fn a_fit_cancelled_at_once_is_a_partial_model_or_the_cancelled_error() {
                     is_sound(&model, &data, &[Method::Auto], &name);
                     if let (Body::Svc(_), true) = (&model.body, broken) {
                         let sample = Sample::new(&data.points, &data.targets);
-                        let rest = learner.resume(sample, &model.body, Par::one(), &mut silent());
+                        let rest = learner.resume(sample, &model.body, Exec::one(), &mut silent());
                         finite(&Model::from(rest.unwrap_or_else(|e| panic!("{name}: {e}"))), &data, &name);
                     }
                 }

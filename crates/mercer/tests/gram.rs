@@ -1,6 +1,6 @@
 //! Blocks, rows, low-rank factors and expansions against their slow definitions, for every kernel in the table.
 
-use mercer::Par;
+use mercer::Exec;
 use mercer::data::{Csr, Points, View};
 use mercer::expansion::{Expansion, Precision};
 use mercer::gram::{self, Centres, KernelRows, Rows};
@@ -41,10 +41,10 @@ fn blocks_are_the_definition_for_every_kernel() {
     let (x, y) = (points(61, 1), points(300, 2));
     for kernel in kernels() {
         let want = slow(&kernel, x.view(), y.view());
-        for par in [Par::one(), Par::new(2)] {
-            let got = gram::cross::<f64>(&kernel, x.view(), y.view(), par).expect("vectors");
+        for exec in [Exec::one(), Exec::new(2)] {
+            let got = gram::cross::<f64>(&kernel, x.view(), y.view(), exec).expect("vectors");
             assert::close_to_scale(&got, &want, 1e-12);
-            let got = gram::cross::<f32>(&kernel, x.view(), y.view(), par).expect("vectors");
+            let got = gram::cross::<f32>(&kernel, x.view(), y.view(), exec).expect("vectors");
             assert::close_to_scale(&wide(&got), &want, 1e-5);
         }
     }
@@ -55,7 +55,7 @@ fn the_symmetric_half_is_mirrored() {
     let x = points(300, 3);
     for kernel in kernels() {
         let want = slow(&kernel, x.view(), x.view());
-        let got = gram::square::<f64>(&kernel, x.view(), Par::new(2)).expect("vectors");
+        let got = gram::square::<f64>(&kernel, x.view(), Exec::new(2)).expect("vectors");
         assert::close_to_scale(&got, &want, 1e-12);
         assert!((0..300 * 300).all(|p| got[p] == got[p % 300 * 300 + p / 300]), "{kernel} is not mirrored");
     }
@@ -80,11 +80,11 @@ fn sparse_rows_give_what_dense_rows_give() {
     {
         let kernel: Kernel = line.parse().expect(line);
         let want = slow(&kernel, dense.view(), dense.view());
-        let both = gram::square::<f64>(&kernel, sparse.view(), Par::new(2)).expect("numbers");
+        let both = gram::square::<f64>(&kernel, sparse.view(), Exec::new(2)).expect("numbers");
         assert::close_to_scale(&both, &want, 1e-12);
-        let mixed = gram::cross::<f64>(&kernel, sparse.view(), dense.view(), Par::one()).expect("numbers");
+        let mixed = gram::cross::<f64>(&kernel, sparse.view(), dense.view(), Exec::one()).expect("numbers");
         assert::close_to_scale(&mixed, &want, 1e-12);
-        let other = gram::cross::<f64>(&kernel, dense.view(), sparse.view(), Par::one()).expect("numbers");
+        let other = gram::cross::<f64>(&kernel, dense.view(), sparse.view(), Exec::one()).expect("numbers");
         assert::close_to_scale(&other, &want, 1e-12);
     }
 }
@@ -96,7 +96,7 @@ fn a_far_origin_does_not_cost_f32_its_digits() {
     let far = Points::dense(far, D).expect("n x d");
     let kernel = Kernel::Rbf { gamma: 1.0 };
     let want = slow(&kernel, near.view(), near.view());
-    let got = gram::square::<f32>(&kernel, far.view(), Par::one()).expect("vectors");
+    let got = gram::square::<f32>(&kernel, far.view(), Exec::one()).expect("vectors");
     assert::all_close(&wide(&got), &want, 1e-5);
 }
 
@@ -107,20 +107,20 @@ fn rows_over_points_are_rows_of_the_matrix() {
     let want = slow(&kernel, x.view(), x.view());
     let rows = KernelRows::new(&kernel, &x).expect("vectors");
     let mut out = vec![0.0; 3 * 130];
-    rows.block(&[5, 129, 0], &mut out, Par::new(2));
+    rows.block(&[5, 129, 0], &mut out, Exec::new(2));
     for (p, i) in [5, 129, 0].into_iter().enumerate() {
         assert::all_close(&wide(&out[p * 130..(p + 1) * 130]), &want[i * 130..(i + 1) * 130], 1e-5);
     }
     let keep = [7, 3, 100];
     let part = rows.subset(&keep);
     let mut out = vec![0.0; 9];
-    part.fill(&mut out, Par::one());
+    part.fill(&mut out, Exec::one());
     let picked: Vec<f64> =
         keep.iter().flat_map(|&i| keep.map(|j| want[i as usize * 130 + j as usize])).collect();
     assert::all_close(&wide(&out), &picked, 1e-5);
     let coef = [0.5, -2.0];
     let mut sums = vec![1.0; 130];
-    rows.apply(&[4, 90], &coef, &mut sums, Par::new(2));
+    rows.apply(&[4, 90], &coef, &mut sums, Exec::new(2));
     let exact: Vec<f64> =
         (0..130).map(|i| 1.0 + 0.5 * want[i * 130 + 4] - 2.0 * want[i * 130 + 90]).collect();
     assert::all_close(&sums, &exact, 1e-13);
@@ -138,8 +138,8 @@ fn low_rank_factors_come_near_and_say_how_near() {
             .collect()
     };
     let trace = |m: &[f64]| (0..80).map(|i| m[i * 80 + i]).sum::<f64>();
-    let by_pivots = gram::pivoted_cholesky(&kernel, x.view(), 80, 1e-6, Par::one()).expect("vectors");
-    let by_landmarks = gram::nystroem(&kernel, x.view(), &by_pivots.pivots, Par::one()).expect("vectors");
+    let by_pivots = gram::pivoted_cholesky(&kernel, x.view(), 80, 1e-6, Exec::one()).expect("vectors");
+    let by_landmarks = gram::nystroem(&kernel, x.view(), &by_pivots.pivots, Exec::one()).expect("vectors");
     assert!(by_pivots.rank < 80 && by_pivots.error <= 1e-6 * by_pivots.trace);
     for low in [&by_pivots, &by_landmarks] {
         let rest = rest(&low.factor, low.rank);
@@ -148,10 +148,10 @@ fn low_rank_factors_come_near_and_say_how_near() {
     }
     // On the same pivots the two are one approximation.
     assert::close(by_pivots.error, by_landmarks.error, 1e-8);
-    let all = gram::nystroem(&kernel, x.view(), &(0..80).collect::<Vec<_>>(), Par::one()).expect("vectors");
+    let all = gram::nystroem(&kernel, x.view(), &(0..80).collect::<Vec<_>>(), Exec::one()).expect("vectors");
     assert!(all.error < 1e-9 * all.trace);
-    assert!(gram::nystroem(&kernel, x.view(), &[80], Par::one()).is_err());
-    assert!(gram::pivoted_cholesky(&kernel, x.view(), 5, 1.5, Par::one()).is_err());
+    assert!(gram::nystroem(&kernel, x.view(), &[80], Exec::one()).is_err());
+    assert!(gram::pivoted_cholesky(&kernel, x.view(), 5, 1.5, Exec::one()).is_err());
 }
 
 fn expansion(kernel: &Kernel, m: usize, k: usize, seed: u64) -> Expansion {
@@ -167,13 +167,13 @@ fn expansions_evaluate_as_the_sum_for_every_kernel() {
         let k = slow(&kernel, x.view(), f.centres().view());
         let mut want = reference::product(&k, f.coef(), 300, 40, 3);
         want.iter_mut().enumerate().for_each(|(p, v)| *v += f.offset()[p % 3]);
-        assert::close_to_scale(&f.evaluate(x.view(), Par::new(2)).expect("fits"), &want, 1e-12);
+        assert::close_to_scale(&f.evaluate(x.view(), Exec::new(2)).expect("fits"), &want, 1e-12);
         assert::close_to_scale(
-            &f.evaluate_in(x.view(), Precision::F32, Par::one()).expect("fits"),
+            &f.evaluate_in(x.view(), Precision::F32, Exec::one()).expect("fits"),
             &want,
             1e-4,
         );
-        assert::close_to_scale(&f.evaluate_values(&k, Par::one()).expect("fits"), &want, 1e-12);
+        assert::close_to_scale(&f.evaluate_values(&k, Exec::one()).expect("fits"), &want, 1e-12);
     }
 }
 
@@ -181,7 +181,7 @@ fn expansions_evaluate_as_the_sum_for_every_kernel() {
 fn expansions_are_vectors_with_lengths_and_distances() {
     let kernel = Kernel::Rbf { gamma: 0.8 };
     let (f, g) = (expansion(&kernel, 30, 2, 31), expansion(&kernel, 20, 2, 41));
-    let par = Par::one();
+    let exec = Exec::one();
     let k = slow(&kernel, f.centres().view(), g.centres().view());
     let want = (0..4).map(|p| {
         (0..30)
@@ -189,22 +189,26 @@ fn expansions_are_vectors_with_lengths_and_distances() {
             .map(|(i, j)| f.coef()[i * 2 + p / 2] * k[i * 20 + j] * g.coef()[j * 2 + p % 2])
             .sum()
     });
-    assert::all_close(&f.inner(&g, par).expect("one kernel"), &want.collect::<Vec<_>>(), 1e-12);
+    assert::all_close(&f.inner(&g, exec).expect("one kernel"), &want.collect::<Vec<_>>(), 1e-12);
     let difference = f.sum(&g.scaled(-1.0)).expect("one kernel");
-    assert::all_close(&f.distance2_to(&g, par).expect("fits"), &difference.norm2(par).expect("fits"), 1e-10);
-    assert::all_close(&f.distance2_to(&f, par).expect("fits"), &[0.0, 0.0], 1e-10);
+    assert::all_close(
+        &f.distance2_to(&g, exec).expect("fits"),
+        &difference.norm2(exec).expect("fits"),
+        1e-10,
+    );
+    assert::all_close(&f.distance2_to(&f, exec).expect("fits"), &[0.0, 0.0], 1e-10);
     // The distance of Phi(x) to Psi is the distance of two expansions.
     let x = points(1, 51);
     let image = Expansion::new(kernel.clone(), x.clone(), vec![1.0, 1.0], vec![0.0, 0.0]).expect("fits");
     assert::all_close(
-        &f.distance2(x.view(), par).expect("fits"),
-        &image.distance2_to(&f, par).expect("fits"),
+        &f.distance2(x.view(), exec).expect("fits"),
+        &image.distance2_to(&f, exec).expect("fits"),
         1e-10,
     );
     let one = f.select(&[1]).expect("exists");
-    assert::close(one.norm2(par).expect("fits")[0], f.norm2(par).expect("fits")[1], 1e-12);
+    assert::close(one.norm2(exec).expect("fits")[0], f.norm2(exec).expect("fits")[1], 1e-12);
     assert!(f.select(&[2]).is_err());
-    assert!(f.inner(&expansion(&Kernel::Linear, 3, 2, 1), par).is_err());
+    assert!(f.inner(&expansion(&Kernel::Linear, 3, 2, 1), exec).is_err());
 }
 
 #[test]
@@ -215,7 +219,7 @@ fn gradients_are_finite_differences() {
         let at = |j: usize, h: f64| {
             let mut moved = x.clone();
             moved[j] += h;
-            f.evaluate(Points::dense(moved, D).expect("one row").view(), Par::one()).expect("fits")
+            f.evaluate(Points::dense(moved, D).expect("one row").view(), Exec::one()).expect("fits")
         };
         let got = f.gradient(mercer::data::Row::F64(&x)).expect("has one");
         let want: Vec<f64> =
@@ -228,23 +232,23 @@ fn gradients_are_finite_differences() {
 fn the_best_coefficients_cannot_be_bettered() {
     let kernel = Kernel::Rbf { gamma: 0.6 };
     let f = expansion(&kernel, 40, 2, 71);
-    let par = Par::one();
+    let exec = Exec::one();
     // All centres: the same vector, even with a centre twice.
     let twice = f.centres().concat(&f.centres().gather(&[0, 1])).expect("one kind");
-    let same = f.on_centres(twice, par).expect("fits");
-    let norm = f.norm2(par).expect("fits");
-    for (d, n) in f.distance2_to(&same, par).expect("fits").iter().zip(&norm) {
+    let same = f.on_centres(twice, exec).expect("fits");
+    let norm = f.norm2(exec).expect("fits");
+    for (d, n) in f.distance2_to(&same, exec).expect("fits").iter().zip(&norm) {
         assert!(*d <= 1e-8 * n, "moved by {d:e} of {n:e}");
     }
     // Few centres: every change makes it worse.
-    let near = f.on_centres(points(8, 72), par).expect("fits");
-    let best = f.distance2_to(&near, par).expect("fits");
+    let near = f.on_centres(points(8, 72), exec).expect("fits");
+    let best = f.distance2_to(&near, exec).expect("fits");
     for seed in 0..20 {
         let step = toy::normals(near.len(), 2, 100 + seed);
         let coef = near.coef().iter().zip(&step).map(|(c, s)| c + 0.01 * s).collect();
         let moved =
             Expansion::new(kernel.clone(), near.centres().clone(), coef, vec![0.0, 0.0]).expect("fits");
-        let worse = f.distance2_to(&moved, par).expect("fits");
+        let worse = f.distance2_to(&moved, exec).expect("fits");
         assert!(worse.iter().zip(&best).all(|(w, b)| w > b));
     }
 }
@@ -267,9 +271,9 @@ fn centres_take_points_in_pieces() {
     let (c, x) = (points(1100, 91), points(700, 92));
     let coef = toy::normals(1100, 1, 93);
     let mut got = vec![0.0; 700];
-    Centres::<f64>::new(&kernel, c.view(), &coef, x.view(), Par::one())
+    Centres::<f64>::new(&kernel, c.view(), &coef, x.view(), Exec::one())
         .expect("fits")
-        .apply(x.view(), &mut got, Par::new(2))
+        .apply(x.view(), &mut got, Exec::new(2))
         .expect("fits");
     let want = reference::product(&slow(&kernel, x.view(), c.view()), &coef, 700, 1100, 1);
     assert::close_to_scale(&got, &want, 1e-12);

@@ -7,12 +7,12 @@ use mercer::gram::Matrix;
 use mercer::kernel::Kernel;
 use mercer::model::{Body, FunctionModel, KfdForm, KfdParams, KfdPenalty, Model, Sample, Threshold};
 use mercer::watch::{Step, Stop, silent};
-use mercer::{Par, Result};
+use mercer::{Exec, Result};
 use mercer_testkit::assert::close;
 use mercer_testkit::{reference, toy as draw};
 
 fn fit(params: &KfdParams, points: &Points, targets: &Targets) -> Result<FunctionModel> {
-    params.fit(Sample::new(points, targets), Par::one(), &mut silent())
+    params.fit(Sample::new(points, targets), Exec::one(), &mut silent())
 }
 
 fn classes(n: usize, k: usize, d: usize, seed: u64) -> (Vec<f64>, Vec<usize>, Targets) {
@@ -27,7 +27,7 @@ fn classes(n: usize, k: usize, d: usize, seed: u64) -> (Vec<f64>, Vec<usize>, Ta
 }
 
 fn errors(model: &FunctionModel, points: &Points, targets: &Targets) -> usize {
-    let got = model.predict(points.view(), Par::one()).expect("points");
+    let got = model.predict(points.view(), Exec::one()).expect("points");
     let (got, want) = (got.classes().expect("classes"), targets.classes().expect("classes"));
     (0..got.len()).filter(|&i| got.name_of(i) != want.name_of(i)).count()
 }
@@ -44,7 +44,7 @@ fn a_linear_kernel_gives_linear_discriminant_analysis() {
         let fresh = draw::normals(40, d, 5);
         let want = reference::lda(&x, d, &class, k, &fresh);
         let got =
-            model.decision(Points::dense(fresh, d).expect("whole rows").view(), Par::one()).expect("points");
+            model.decision(Points::dense(fresh, d).expect("whole rows").view(), Exec::one()).expect("points");
         if k == 2 {
             // One output, scaled to 2 between the means: proportional to the difference of the scores.
             let apart: Vec<f64> = want.chunks(2).map(|s| s[1] - s[0]).collect();
@@ -63,7 +63,7 @@ fn a_linear_kernel_gives_linear_discriminant_analysis() {
 fn the_program_and_the_eigenproblem_have_one_direction() {
     let (points, targets) = toy::banana(50, 3);
     let kernel = Kernel::Rbf { gamma: 0.5 };
-    let k = mercer::gram::square::<f64>(&kernel, points.view(), Par::one()).expect("numbers").to_vec();
+    let k = mercer::gram::square::<f64>(&kernel, points.view(), Exec::one()).expect("numbers").to_vec();
     let labels = targets.classes().expect("classes").of_row.clone();
     let (n, lambda) = (50, 0.3);
     for penalty in [KfdPenalty::Identity, KfdPenalty::Kernel] {
@@ -106,7 +106,7 @@ fn the_program_and_the_eigenproblem_have_one_direction() {
         right[n] = 0.0;
         let want = reference::solve(&system, &right);
         let f = |i: usize| (0..n).map(|j| k[i * n + j] * want[j]).sum::<f64>() + want[n];
-        let got = model.decision(points.view(), Par::one()).expect("points");
+        let got = model.decision(points.view(), Exec::one()).expect("points");
         (0..n).for_each(|i| close(got[i], f(i), 1e-5));
     }
 }
@@ -171,7 +171,7 @@ fn thresholds_and_probabilities() {
         let params = KfdParams { threshold, ..KfdParams::default() };
         let model = fit(&params, &points, &targets).expect("classes");
         assert!(errors(&model, &points, &targets) < 30, "{threshold:?}");
-        let told = model.probabilities(points.view(), Par::one());
+        let told = model.probabilities(points.view(), Exec::one());
         assert_eq!(told.is_ok(), threshold == Threshold::Probability);
         if let Ok(told) = told {
             assert!(
@@ -188,7 +188,7 @@ fn thresholds_and_probabilities() {
     let params = KfdParams { threshold: Threshold::Probability, ..KfdParams::default() };
     let told = fit(&params, &points, &three)
         .expect("classes")
-        .probabilities(points.view(), Par::one())
+        .probabilities(points.view(), Exec::one())
         .expect("asked");
     assert!(told.values.chunks(3).all(|p| (p.iter().sum::<f64>() - 1.0).abs() < 1e-12));
 }
@@ -199,7 +199,7 @@ fn numbers_weights_matrices_and_directions() {
     for form in [KfdForm::Closed, KfdForm::Sparse, KfdForm::Linear, KfdForm::Greedy] {
         let params = KfdParams { form, lambda: 0.02, centres: 20, ..KfdParams::default() };
         let model = fit(&params, &points, &targets).expect("numbers");
-        let got = model.predict(points.view(), Par::one()).expect("points");
+        let got = model.predict(points.view(), Exec::one()).expect("points");
         let (got, want) = (got.reals().expect("numbers"), targets.reals().expect("numbers"));
         let error = got.iter().zip(want).map(|(g, w)| (g - w).powi(2)).sum::<f64>() / 80.0;
         assert!(error < 0.03, "{form:?}: {error}");
@@ -217,25 +217,25 @@ fn numbers_weights_matrices_and_directions() {
         let params =
             KfdParams { kernel: kernel_again, form, penalty, centres: 10, tol: 1e-6, ..KfdParams::default() };
         let weighted = params
-            .fit(Sample::new(&points, &targets).weighted(&weight), Par::one(), &mut silent())
+            .fit(Sample::new(&points, &targets).weighted(&weight), Exec::one(), &mut silent())
             .expect("weights");
         let plain = fit(&params, &again, &twice).expect("classes");
-        let at = |m: &FunctionModel| m.decision(points.view(), Par::one()).expect("points");
+        let at = |m: &FunctionModel| m.decision(points.view(), Exec::one()).expect("points");
         at(&weighted).iter().zip(at(&plain)).for_each(|(a, b)| close(*a, b, 2e-3));
         // The same from its matrix alone.
-        let k = mercer::gram::square::<f64>(&kernel, points.view(), Par::one()).expect("numbers").to_vec();
+        let k = mercer::gram::square::<f64>(&kernel, points.view(), Exec::one()).expect("numbers").to_vec();
         let (matrix, numbers) =
             (Matrix::new(k.clone(), 60).expect("symmetric"), Points::row_numbers((0..60).collect()));
         let params = KfdParams { kernel: Some(Kernel::Precomputed), ..params };
         let sample = Sample::new(&numbers, &targets).with_gram(&matrix).weighted(&weight);
-        let given = params.fit(sample, Par::one(), &mut silent()).expect("a matrix");
+        let given = params.fit(sample, Exec::one(), &mut silent()).expect("a matrix");
         let values = Points::dense(k, 60).expect("whole rows");
-        let got = given.decision(values.view(), Par::one()).expect("kernel values");
+        let got = given.decision(values.view(), Exec::one()).expect("kernel values");
         got.iter().zip(at(&weighted)).for_each(|(a, b)| close(*a, b, 1e-6));
     }
     let (x, _, three) = classes(60, 3, 3, 4);
     let points = Points::dense(x, 3).expect("whole rows");
-    let seen = KfdParams::default().directions(Sample::new(&points, &three), Par::one()).expect("classes");
+    let seen = KfdParams::default().directions(Sample::new(&points, &three), Exec::one()).expect("classes");
     assert_eq!(seen.outputs(), 2);
 }
 
@@ -280,7 +280,7 @@ fn a_saved_discriminant_is_the_same() {
         let back =
             Model::from_bytes("memory", &model.to_bytes().expect("no code inside")).expect("just written");
         assert_eq!(back, model);
-        let seen = model.explain(None, Par::one(), &mut silent()).expect("a look");
+        let seen = model.explain(None, Exec::one(), &mut silent()).expect("a look");
         assert_eq!(seen.machines.len(), 3);
     }
 }
@@ -300,7 +300,7 @@ fn many_noisy_rows_are_a_program_like_any_other() {
         calls += 1;
         if calls < 2 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     };
-    let model = params.fit(Sample::new(&points, &targets), Par::one(), &mut watch).expect("a program");
+    let model = params.fit(Sample::new(&points, &targets), Exec::one(), &mut watch).expect("a program");
     assert!(calls == 2 && model.info.stop == Stop::Cancelled, "{:?}", model.info);
     let wrong = errors(&model, &points, &targets) as f64 / n as f64;
     assert!(wrong < 0.35, "{wrong} of the rows are wrong");

@@ -8,7 +8,7 @@ use mercer::model::{
     Body, KpcaMethod, KpcaModel, KpcaParams, Layered, Model, Sample, SvcParams, empirical_map, whitening_map,
 };
 use mercer::watch::silent;
-use mercer::{Par, Result};
+use mercer::{Exec, Result};
 use mercer_testkit::{assert, reference, toy};
 
 fn points(n: usize, d: usize, seed: u64) -> Points {
@@ -16,7 +16,7 @@ fn points(n: usize, d: usize, seed: u64) -> Points {
 }
 
 fn fit(params: &KpcaParams, x: &Points) -> Result<KpcaModel> {
-    params.fit(Sample::new(x, &Targets::None), Par::one(), &mut silent())
+    params.fit(Sample::new(x, &Targets::None), Exec::one(), &mut silent())
 }
 
 fn rbf(gamma: f64) -> KpcaParams {
@@ -26,7 +26,7 @@ fn rbf(gamma: f64) -> KpcaParams {
 /// The centred kernel matrix and its eigenvalues by the slow way.
 fn slow(x: &Points, kernel: &Kernel) -> (Vec<f64>, Vec<f64>) {
     let n = x.len();
-    let mut k = gram::square::<f64>(kernel, x.view(), Par::one()).expect("numbers").to_vec();
+    let mut k = gram::square::<f64>(kernel, x.view(), Exec::one()).expect("numbers").to_vec();
     gram::Means::of(&k, n).centre_square(&mut k);
     let (values, _) = reference::eigen(&k, n);
     (k, values)
@@ -51,7 +51,7 @@ fn a_linear_kernel_gives_pca() {
             .expect("fits");
         assert::close_to_scale(&model.values, &values, 1e-10);
         let t = points(7, d, 2);
-        let got = model.transform(t.view(), Par::one()).expect("columns agree");
+        let got = model.transform(t.view(), Exec::one()).expect("columns agree");
         let t = t.view().to_f64().expect("numbers");
         for k in 0..d {
             let axis: Vec<f64> = (0..d).map(|j| vectors[j * d + k]).collect();
@@ -74,10 +74,10 @@ fn folded_centring_is_explicit_centring() {
     let (k, values) = slow(&x, &kernel);
     assert::close_to_scale(&model.values, &values[..4], 1e-10);
     let (all, vectors) = reference::eigen(&k, 30);
-    let square = gram::square::<f64>(&kernel, x.view(), Par::one()).expect("numbers");
-    let mut cross = gram::cross::<f64>(&kernel, t.view(), x.view(), Par::one()).expect("numbers").to_vec();
+    let square = gram::square::<f64>(&kernel, x.view(), Exec::one()).expect("numbers");
+    let mut cross = gram::cross::<f64>(&kernel, t.view(), x.view(), Exec::one()).expect("numbers").to_vec();
     gram::Means::of(&square, 30).centre_cross(&mut cross);
-    let got = model.transform(t.view(), Par::one()).expect("columns agree");
+    let got = model.transform(t.view(), Exec::one()).expect("columns agree");
     for c in 0..4 {
         let a: Vec<f64> = (0..30).map(|i| vectors[i * 30 + c] / all[c].sqrt()).collect();
         let want: Vec<f64> =
@@ -93,7 +93,7 @@ fn features_are_uncorrelated_and_whitened_ones_have_unit_variance() {
     let x = points(60, 4, 5);
     for whiten in [false, true] {
         let model = fit(&KpcaParams { whiten, components: Some(8), ..rbf(0.2) }, &x).expect("fits");
-        let f = model.transform(x.view(), Par::one()).expect("columns agree");
+        let f = model.transform(x.view(), Exec::one()).expect("columns agree");
         for a in 0..8 {
             assert!(f.iter().skip(a).step_by(8).sum::<f64>().abs() < 1e-9);
             for b in 0..8 {
@@ -108,7 +108,7 @@ fn features_are_uncorrelated_and_whitened_ones_have_unit_variance() {
                 assert::close(got, want, 1e-9);
             }
         }
-        let second = model.moment(x.view(), &[2, 2], Par::one()).expect("an axis");
+        let second = model.moment(x.view(), &[2, 2], Exec::one()).expect("an axis");
         assert::close(second, model.values[2] / 60.0, 1e-9);
     }
 }
@@ -120,7 +120,7 @@ fn reconstruction_errors_fall_to_zero() {
     let model = fit(&rbf(0.5), &x).expect("fits");
     let k = model.components();
     assert_eq!(k, 24, "centring takes one");
-    let losses = model.losses(x.view(), Par::one()).expect("columns agree");
+    let losses = model.losses(x.view(), Exec::one()).expect("columns agree");
     let sums: Vec<f64> = (0..=k).map(|c| losses.iter().skip(c).step_by(k + 1).sum()).collect();
     assert!(sums.windows(2).all(|w| w[1] <= w[0] + 1e-12));
     for c in 0..=k {
@@ -128,10 +128,10 @@ fn reconstruction_errors_fall_to_zero() {
     }
     assert!(sums[k].abs() < 1e-10);
     // The expansion that a reconstruction is gives the same distances.
-    let f = model.transform(x.view(), Par::one()).expect("columns agree");
+    let f = model.transform(x.view(), Exec::one()).expect("columns agree");
     let five: Vec<f64> = f.chunks(k).flat_map(|row| row[..5].to_vec()).collect();
-    let psi = model.reconstruct(&five, 5, Par::one()).expect("fits");
-    let distance2 = psi.distance2(x.view(), Par::one()).expect("columns agree");
+    let psi = model.reconstruct(&five, 5, Exec::one()).expect("fits");
+    let distance2 = psi.distance2(x.view(), Exec::one()).expect("columns agree");
     for i in 0..25 {
         assert::close(distance2[i * 25 + i], losses[i * (k + 1) + 5], 1e-9);
     }
@@ -175,7 +175,7 @@ fn ways_to_the_same_components_agree() {
     let base = KpcaParams { components: Some(6), tol: 1e-10, ..rbf(0.1) };
     let whole = fit(&KpcaParams { method: KpcaMethod::Complete, ..base.clone() }, &x).expect("fits");
     let probe = points(12, 3, 9);
-    let features = |m: &KpcaModel| m.transform(probe.view(), Par::one()).expect("columns agree");
+    let features = |m: &KpcaModel| m.transform(probe.view(), Exec::one()).expect("columns agree");
     let krylov = fit(&KpcaParams { method: KpcaMethod::Krylov, ..base.clone() }, &x).expect("fits");
     assert::close_to_scale(&krylov.values, &whole.values, 1e-10);
     assert::all_close(&features(&krylov), &features(&whole), 1e-7);
@@ -211,10 +211,10 @@ fn sparse_axes_are_orthonormal_and_need_few_points() {
     let model =
         fit(&KpcaParams { method: KpcaMethod::Sparse, components: Some(7), ..rbf(0.1) }, &x).expect("fits");
     assert_eq!(model.expansion.len(), 7);
-    let inner = model.expansion.inner(&model.expansion, Par::one()).expect("one kernel");
+    let inner = model.expansion.inner(&model.expansion, Exec::one()).expect("one kernel");
     let unit: Vec<f64> = (0..49).map(|p| f64::from(u8::from(p / 7 == p % 7))).collect();
     assert::all_close(&inner, &unit, 1e-8);
-    let f = model.transform(x.view(), Par::one()).expect("columns agree");
+    let f = model.transform(x.view(), Exec::one()).expect("columns agree");
     for c in 0..7 {
         assert!(f.iter().skip(c).step_by(7).sum::<f64>().abs() < 1e-8);
         assert::close(f.iter().skip(c).step_by(7).map(|v| v * v).sum::<f64>(), model.values[c], 1e-8);
@@ -239,7 +239,7 @@ fn an_indefinite_kernel_stays_usable_and_says_its_signature() {
     );
     assert!(model.values.windows(2).all(|w| w[0].abs() >= w[1].abs()));
     // V . V = sign lambda, and features on the training rows are still uncorrelated.
-    let inner = model.expansion.inner(&model.expansion, Par::one()).expect("one kernel");
+    let inner = model.expansion.inner(&model.expansion, Exec::one()).expect("one kernel");
     let want: Vec<f64> =
         (0..900).map(|p| if p / 30 == p % 30 { model.values[p / 30].signum() } else { 0.0 }).collect();
     assert::all_close(&inner, &want, 1e-8);
@@ -275,19 +275,19 @@ fn odd_data_gives_components_or_a_clear_error() {
 fn maps_into_the_span_keep_kernel_values() {
     let z = points(15, 2, 13);
     let kernel = Kernel::Rbf { gamma: 0.6 };
-    let map = whitening_map(kernel.clone(), z.clone(), Par::one()).expect("numbers");
-    let f = map.evaluate(z.view(), Par::one()).expect("columns agree");
+    let map = whitening_map(kernel.clone(), z.clone(), Exec::one()).expect("numbers");
+    let f = map.evaluate(z.view(), Exec::one()).expect("columns agree");
     let turned: Vec<f64> = (0..225).map(|p| f[p % 15 * 15 + p / 15]).collect();
-    let k = gram::square::<f64>(&kernel, z.view(), Par::one()).expect("numbers");
+    let k = gram::square::<f64>(&kernel, z.view(), Exec::one()).expect("numbers");
     assert::all_close(&reference::product(&f, &turned, 15, 15, 15), &k, 1e-9);
     let x = points(4, 2, 14);
     let got = empirical_map(kernel.clone(), z.clone())
         .expect("numbers")
-        .evaluate(x.view(), Par::one())
+        .evaluate(x.view(), Exec::one())
         .expect("columns");
     assert::all_close(
         &got,
-        &gram::cross::<f64>(&kernel, x.view(), z.view(), Par::one()).expect("numbers"),
+        &gram::cross::<f64>(&kernel, x.view(), z.view(), Exec::one()).expect("numbers"),
         1e-14,
     );
 }
@@ -301,10 +301,11 @@ fn models_with_components_come_back_from_files() {
     let targets = Targets::Classes(Labels { names: vec!["out".into(), "in".into()], of_row });
     let sample = Sample::new(&x, &targets);
     let kpca = KpcaParams { components: Some(10), whiten: true, ..rbf(0.5) };
-    let kpca = kpca.fit(sample, Par::one(), &mut silent()).expect("fits");
-    let seen = Points::dense(kpca.transform(x.view(), Par::one()).expect("columns"), 10).expect("whole rows");
+    let kpca = kpca.fit(sample, Exec::one(), &mut silent()).expect("fits");
+    let seen =
+        Points::dense(kpca.transform(x.view(), Exec::one()).expect("columns"), 10).expect("whole rows");
     let svc = SvcParams { kernel: Some(Kernel::Linear), ..SvcParams::default() };
-    let svc = svc.fit(Sample::new(&seen, &targets), Par::one(), &mut silent()).expect("fits");
+    let svc = svc.fit(Sample::new(&seen, &targets), Exec::one(), &mut silent()).expect("fits");
     let layered = Layered::new(kpca.features().expect("finite"), Body::Svc(svc.clone())).expect("10 columns");
     assert!(Layered::new(kpca.expansion.select(&[0]).expect("an axis"), Body::Svc(svc)).is_err());
     let twice = Layered::new(
@@ -317,7 +318,7 @@ fn models_with_components_come_back_from_files() {
         let bytes = model.to_bytes().expect("no custom kernel");
         let back = Model::from_bytes("test", &bytes).expect("what was written");
         assert_eq!(back, model);
-        let at = |m: &Model| m.decision(x.view(), Par::one()).expect("columns agree");
+        let at = |m: &Model| m.decision(x.view(), Exec::one()).expect("columns agree");
         assert_eq!(at(&back), at(&model));
         assert!(back.describe().facts.len() > 2);
         for cut in [bytes.len() / 3, bytes.len() - 9] {
@@ -344,9 +345,9 @@ fn f32_finds_the_components_of_f64() {
     // Features in f32, against f64 on the same axes and on the exact ones; in standard deviations.
     assert_eq!(quick.precision(), Precision::F32);
     let some = points(50, d, 5);
-    let fast = quick.transform(some.view(), Par::one()).expect("features");
-    let slow = quick.transform_in(some.view(), Precision::F64, Par::one()).expect("features");
-    let truth = exact.transform_in(some.view(), Precision::F64, Par::one()).expect("features");
+    let fast = quick.transform(some.view(), Exec::one()).expect("features");
+    let slow = quick.transform_in(some.view(), Precision::F64, Exec::one()).expect("features");
+    let truth = exact.transform_in(some.view(), Precision::F64, Exec::one()).expect("features");
     for (p, v) in fast.iter().enumerate() {
         let deviation = (exact.values[p % 6] / n as f64).sqrt();
         assert!((v - slow[p]).abs() <= 3e-5 * deviation);
@@ -369,14 +370,14 @@ fn responses_are_inner_products_with_unit_vectors() {
     let x = points(30, 5, 16);
     let linear = KpcaParams { kernel: Some(Kernel::Linear), ..KpcaParams::default() };
     let pca = fit(&linear, &x).expect("fits");
-    let got = pca.responses(&[0, 3], Par::one()).expect("axes");
+    let got = pca.responses(&[0, 3], Exec::one()).expect("axes");
     let axes = pca.expansion.centres().view().to_f64().expect("numbers");
     for (place, axis) in [(0, 0), (1, 3)] {
         let own: Vec<f64> = got.iter().skip(place).step_by(2).copied().collect();
         assert::all_close(&own, &axes[axis * 5..(axis + 1) * 5], 1e-12);
     }
     let model = fit(&KpcaParams { components: Some(4), ..rbf(0.3) }, &x).expect("fits");
-    let got = model.responses(&[1], Par::one()).expect("an axis");
+    let got = model.responses(&[1], Exec::one()).expect("an axis");
     let centres = x.view().to_f64().expect("numbers");
     for (i, got) in got.iter().enumerate() {
         let value = |c: &[f64]| {
@@ -387,7 +388,7 @@ fn responses_are_inner_products_with_unit_vectors() {
             centres.chunks(5).zip(model.expansion.coef().chunks(4)).map(|(c, a)| a[1] * value(c)).sum();
         assert::close(*got, want, 1e-12);
     }
-    assert!(model.responses(&[4], Par::one()).is_err());
+    assert!(model.responses(&[4], Exec::one()).is_err());
 }
 
 /// A kernel that is not symmetric still has an empirical map, x first; so has one on points of its own.
@@ -405,7 +406,7 @@ fn empirical_maps_take_kernels_that_are_not_symmetric() {
     }
     let (z, x) = (points(6, 2, 17), points(4, 2, 18));
     let map = empirical_map(Kernel::custom(Lopsided), z.clone()).expect("numbers");
-    let got = map.evaluate(x.view(), Par::one()).expect("columns agree");
+    let got = map.evaluate(x.view(), Exec::one()).expect("columns agree");
     let (z, x) = (z.view().to_f64().expect("numbers"), x.view().to_f64().expect("numbers"));
     let want: Vec<f64> =
         x.chunks(2).flat_map(|x| z.chunks(2).map(move |z| (x[0] * z[1]).exp() + x[1])).collect();
@@ -417,11 +418,11 @@ fn empirical_maps_take_kernels_that_are_not_symmetric() {
 fn moments_of_higher_order() {
     let x = points(50, 3, 19);
     let model = fit(&KpcaParams { components: Some(4), ..rbf(0.4) }, &x).expect("fits");
-    let f = model.transform(x.view(), Par::one()).expect("columns agree");
+    let f = model.transform(x.view(), Exec::one()).expect("columns agree");
     for axes in [&[0, 0, 0][..], &[0, 1, 2], &[3, 3, 1, 1], &[2]] {
         let product = |line: &[f64]| axes.iter().map(|&j: &usize| line[j]).product::<f64>();
         let want = f.chunks(4).map(product).sum::<f64>() / 50.0;
-        assert::close(model.moment(x.view(), axes, Par::one()).expect("axes"), want, 1e-12);
+        assert::close(model.moment(x.view(), axes, Exec::one()).expect("axes"), want, 1e-12);
     }
-    assert!(model.moment(x.view(), &[4], Par::one()).is_err());
+    assert!(model.moment(x.view(), &[4], Exec::one()).is_err());
 }

@@ -10,7 +10,7 @@ use mercer::model::{
     Place, Sample, Task, Weights,
 };
 use mercer::watch::silent;
-use mercer::{Par, Result};
+use mercer::{Exec, Result};
 use mercer_testkit::assert::close;
 
 fn data(task: Task, n: usize, seed: u64) -> Dataset {
@@ -39,7 +39,7 @@ fn with_kernel(learner: &Learner, kernel: Kernel) -> Learner {
 }
 
 fn fit(learner: &Learner, data: &Dataset) -> Result<Model> {
-    learner.fit(Sample::new(&data.points, &data.targets), Par::one(), &mut silent()).map(Model::from)
+    learner.fit(Sample::new(&data.points, &data.targets), Exec::one(), &mut silent()).map(Model::from)
 }
 
 #[test]
@@ -58,22 +58,22 @@ fn every_learner_saves_loads_predicts_evaluates_and_explains() {
             assert_eq!(back, model, "{name}");
             let fresh = data(task, 40, 4);
             let (a, b) = (
-                model.decision(fresh.points.view(), Par::one()).expect(&name),
-                back.decision(fresh.points.view(), Par::one()).expect(&name),
+                model.decision(fresh.points.view(), Exec::one()).expect(&name),
+                back.decision(fresh.points.view(), Exec::one()).expect(&name),
             );
             assert!(a == b && a.len() == 40 * model.outputs() && a.iter().all(|v| v.is_finite()), "{name}");
             assert_eq!(
-                model.predict(fresh.points.view(), Par::one()).expect(&name).len(),
+                model.predict(fresh.points.view(), Exec::one()).expect(&name).len(),
                 Some(40),
                 "{name}"
             );
-            match Evaluation::new(&model, &fresh, Par::one()).expect(&name) {
+            match Evaluation::new(&model, &fresh, Exec::one()).expect(&name) {
                 Evaluation::Classification(e) => assert!(e.error < 0.8 * e.baseline, "{name}: {}", e.error),
                 Evaluation::Regression(e) => assert!(e.rmse < 0.8 * e.baseline, "{name}: {}", e.rmse),
                 Evaluation::Novelty(e) => assert!(e.outside < 30, "{name}: {}", e.outside),
                 Evaluation::Clustering(e) => assert_eq!(e.sizes.iter().sum::<usize>(), 40, "{name}"),
             }
-            let seen = model.explain(Some(&set), Par::one(), &mut silent()).expect(&name);
+            let seen = model.explain(Some(&set), Exec::one(), &mut silent()).expect(&name);
             assert_eq!(seen.learner, entry.name, "{name}");
             assert_eq!(model.describe().kind == entry.name, seen.learner == model.kind(), "{name}");
         }
@@ -84,7 +84,7 @@ fn every_learner_saves_loads_predicts_evaluates_and_explains() {
 fn every_classifier_takes_three_classes_weights_and_a_matrix() {
     let (points, targets) = toy::three_clusters(45, 2);
     let kernel = Kernel::Rbf { gamma: 3.0 };
-    let k = mercer::gram::square::<f64>(&kernel, points.view(), Par::one()).expect("numbers").to_vec();
+    let k = mercer::gram::square::<f64>(&kernel, points.view(), Exec::one()).expect("numbers").to_vec();
     let (matrix, numbers) =
         (Matrix::new(k.clone(), 45).expect("symmetric"), Points::row_numbers((0..45).collect()));
     let values = Points::dense(k, 45).expect("whole rows");
@@ -93,9 +93,9 @@ fn every_classifier_takes_three_classes_weights_and_a_matrix() {
         let learner = with_kernel(&entry.learner(), kernel.clone());
         let sample = Sample::new(&points, &targets).weighted(&weight);
         let body =
-            learner.fit(sample, Par::one(), &mut silent()).unwrap_or_else(|e| panic!("{}: {e}", entry.name));
+            learner.fit(sample, Exec::one(), &mut silent()).unwrap_or_else(|e| panic!("{}: {e}", entry.name));
         let model = Model::from(body);
-        let got = model.predict(points.view(), Par::one()).expect("points");
+        let got = model.predict(points.view(), Exec::one()).expect("points");
         let (got, want) = (got.classes().expect("classes").clone(), targets.classes().expect("classes"));
         let wrong = (0..45).filter(|&i| got.name_of(i) != want.name_of(i)).count();
         assert!(wrong <= 2, "{}: {wrong} of 45 wrong", entry.name);
@@ -107,8 +107,8 @@ fn every_classifier_takes_three_classes_weights_and_a_matrix() {
         given.set_kernel(Kernel::Precomputed);
         let sample = Sample::new(&numbers, &targets).weighted(&weight).with_gram(&matrix);
         let body =
-            given.fit(sample, Par::one(), &mut silent()).unwrap_or_else(|e| panic!("{}: {e}", entry.name));
-        let again = Model::from(body).predict(values.view(), Par::one()).expect("kernel values");
+            given.fit(sample, Exec::one(), &mut silent()).unwrap_or_else(|e| panic!("{}: {e}", entry.name));
+        let again = Model::from(body).predict(values.view(), Exec::one()).expect("kernel values");
         assert_eq!(again.classes().expect("classes"), &got, "{}", entry.name);
     }
 }
@@ -132,11 +132,15 @@ fn one_class_one_row_and_equal_rows_are_told_or_answered() {
         // Equal rows of both classes: an answer or words, no panic.
         if let Ok(model) = fit(&learner, &same) {
             assert!(
-                model.decision(same.points.view(), Par::one()).expect("points").iter().all(|v| v.is_finite())
+                model
+                    .decision(same.points.view(), Exec::one())
+                    .expect("points")
+                    .iter()
+                    .all(|v| v.is_finite())
             );
         }
         let model = fit(&learner, &twice).unwrap_or_else(|e| panic!("{}: {e}", entry.name));
-        let got = model.predict(twice.points.view(), Par::one()).expect("points");
+        let got = model.predict(twice.points.view(), Exec::one()).expect("points");
         assert_eq!(got.classes().expect("classes").of_row, [0, 0, 1, 1], "{}", entry.name);
     }
 }
@@ -150,7 +154,7 @@ fn fact(model: &FunctionModel, name: &str) -> f64 {
 }
 
 fn errors(model: &FunctionModel, set: &Dataset) -> usize {
-    let got = model.predict(set.points.view(), Par::one()).expect("points");
+    let got = model.predict(set.points.view(), Exec::one()).expect("points");
     let (got, want) = (got.classes().expect("classes"), set.targets.classes().expect("classes"));
     (0..got.len()).filter(|&i| got.name_of(i) != want.name_of(i)).count()
 }
@@ -165,11 +169,11 @@ fn margins_of_boosted_hypotheses_are_their_decision_values() {
         let of = |kind: BoostKind, rounds: u64| {
             let kernel = Some(Kernel::Rbf { gamma: 1.0 });
             let params = BoostParams { kernel, kind, base, rounds, nu: 0.01, ..BoostParams::default() };
-            function(params.fit(sample, Par::one(), &mut silent()))
+            function(params.fit(sample, Exec::one(), &mut silent()))
         };
         for kind in [BoostKind::AdaBoost, BoostKind::ArcGv, BoostKind::Regularised, BoostKind::Program] {
             let model = of(kind, 20);
-            let f = model.decision(set.points.view(), Par::one()).expect("points");
+            let f = model.decision(set.points.view(), Exec::one()).expect("points");
             let least = f.iter().zip(&y).map(|(f, y)| f * y).fold(f64::INFINITY, f64::min);
             close(least, fact(&model, "least_margin"), 1e-9);
             assert!(f.iter().all(|f| f.abs() <= 1.0 + 1e-9), "{base:?} {kind:?}");
@@ -186,15 +190,15 @@ fn margins_of_boosted_hypotheses_are_their_decision_values() {
 fn a_machine_on_the_same_hypotheses() {
     let set = data(Task::Classification, 80, 1);
     let params = BoostParams { base: BaseLearner::Stump, rounds: 40, ..BoostParams::default() };
-    let boosted = function(params.fit(Sample::new(&set.points, &set.targets), Par::one(), &mut silent()));
+    let boosted = function(params.fit(Sample::new(&set.points, &set.targets), Exec::one(), &mut silent()));
     let kernel = boosted.hypothesis_kernel().expect("hypotheses");
-    let k = mercer::gram::square::<f64>(&kernel, set.points.view(), Par::one()).expect("numbers").to_vec();
+    let k = mercer::gram::square::<f64>(&kernel, set.points.view(), Exec::one()).expect("numbers").to_vec();
     // Hypotheses of 1 and -1 whose weights sum to one: k(x, x) = 1, and never more.
     assert!((0..80).all(|i| (k[i * 80 + i] - 1.0).abs() < 1e-9) && k.iter().all(|v| v.abs() <= 1.0 + 1e-9));
     let mut learner = Learner::find("svc").expect("in the table").learner();
     learner.set_kernel(kernel);
     let machine = fit(&learner, &set).expect("a kernel like any other");
-    let Evaluation::Classification(e) = Evaluation::new(&machine, &set, Par::one()).expect("classes") else {
+    let Evaluation::Classification(e) = Evaluation::new(&machine, &set, Exec::one()).expect("classes") else {
         panic!("a classifier")
     };
     assert!(e.error < 0.15, "{}", e.error);
@@ -215,7 +219,7 @@ fn networks_place_centres_in_each_class_on_support_vectors_or_downhill() {
                 ..NetworkParams::default()
             };
             let model =
-                function(params.fit(Sample::new(&set.points, &set.targets), Par::one(), &mut silent()));
+                function(params.fit(Sample::new(&set.points, &set.targets), Exec::one(), &mut silent()));
             let wrong = errors(&model, &fresh);
             assert!(wrong < 36, "{place:?} {weights:?}: {wrong} of 300");
             match place {
@@ -226,7 +230,7 @@ fn networks_place_centres_in_each_class_on_support_vectors_or_downhill() {
         }
     }
     let params = NetworkParams { kernel: Some(Kernel::Linear), ..NetworkParams::default() };
-    assert!(params.fit(Sample::new(&set.points, &set.targets), Par::one(), &mut silent()).is_err());
+    assert!(params.fit(Sample::new(&set.points, &set.targets), Exec::one(), &mut silent()).is_err());
 }
 
 #[test]
@@ -235,12 +239,12 @@ fn row_by_row_and_by_a_billiard() {
     let sample = Sample::new(&set.points, &set.targets);
     let kernel = Some(Kernel::Rbf { gamma: 1.0 });
     let online = |rule| PerceptronParams { kernel: kernel.clone(), rule, ..PerceptronParams::default() };
-    let perceptron = function(online(OnlineRule::Perceptron).fit(sample, Par::one(), &mut silent()));
-    let adatron = function(online(OnlineRule::Adatron).fit(sample, Par::one(), &mut silent()));
+    let perceptron = function(online(OnlineRule::Perceptron).fit(sample, Exec::one(), &mut silent()));
+    let adatron = function(online(OnlineRule::Adatron).fit(sample, Exec::one(), &mut silent()));
     let bayes = BayesPointParams { kernel: kernel.clone(), ..BayesPointParams::default() };
-    let bayes = function(bayes.fit(sample, Par::one(), &mut silent()));
+    let bayes = function(bayes.fit(sample, Exec::one(), &mut silent()));
     let lp = LpMachineParams { kernel: kernel.clone(), ..LpMachineParams::default() };
-    let lp = function(lp.fit(sample, Par::one(), &mut silent()));
+    let lp = function(lp.fit(sample, Exec::one(), &mut silent()));
     for (name, model) in [("perceptron", &perceptron), ("adatron", &adatron), ("bayes", &bayes), ("lp", &lp)]
     {
         let wrong = errors(model, &fresh);
@@ -251,7 +255,7 @@ fn row_by_row_and_by_a_billiard() {
     // Overlapping classes without a shift have no version space under a flat kernel.
     let hard = BayesPointParams { kernel: Some(Kernel::Linear), shift: 0.0, ..BayesPointParams::default() };
     assert!(
-        hard.fit(sample, Par::one(), &mut silent())
+        hard.fit(sample, Exec::one(), &mut silent())
             .expect_err("not separable")
             .to_string()
             .starts_with("shift = 0")
@@ -265,33 +269,33 @@ fn windows_and_neighbours_by_hand() {
     let kernel = Kernel::Rbf { gamma: 0.5 };
     let k = |x: f64, y: f64| (-0.5 * (x - y) * (x - y)).exp();
     let parzen = ParzenParams { kernel: Some(kernel.clone()), ..ParzenParams::default() };
-    let model = function(parzen.fit(Sample::new(&points, &labels), Par::one(), &mut silent()));
+    let model = function(parzen.fit(Sample::new(&points, &labels), Exec::one(), &mut silent()));
     let at = Points::dense(vec![2.4, 3.0], 1).expect("rows");
-    let got = model.decision(at.view(), Par::one()).expect("points");
+    let got = model.decision(at.view(), Exec::one()).expect("points");
     for (x, got) in [2.4, 3.0].iter().zip(got) {
         let b: f64 = [4.0, 5.0, 6.0].iter().map(|c| k(*c, *x)).sum();
         close(got, (b - k(0.0, *x) - k(1.0, *x)) / 5.0, 1e-12);
     }
-    let density = function(parzen.fit(Sample::new(&points, &Targets::None), Par::one(), &mut silent()));
+    let density = function(parzen.fit(Sample::new(&points, &Targets::None), Exec::one(), &mut silent()));
     assert_eq!(density.task(), Task::Novelty);
-    let f = density.decision(points.view(), Par::one()).expect("points");
+    let f = density.decision(points.view(), Exec::one()).expect("points");
     // nu = 0.05 of five rows: none may be outside.
     assert!(f.iter().all(|f| *f > 0.0));
     for (neighbours, want) in [(1, [0, 1]), (3, [0, 1]), (5, [1, 1])] {
         let knn = KnnParams { kernel: Some(kernel.clone()), neighbours };
-        let model = function(knn.fit(Sample::new(&points, &labels), Par::one(), &mut silent()));
+        let model = function(knn.fit(Sample::new(&points, &labels), Exec::one(), &mut silent()));
         let at = Points::dense(vec![2.4, 3.0], 1).expect("rows");
-        let got = model.predict(at.view(), Par::one()).expect("points");
+        let got = model.predict(at.view(), Exec::one()).expect("points");
         assert_eq!(got.classes().expect("classes").of_row, want, "{neighbours}");
     }
     let numbers = Targets::Reals(vec![1.0, 2.0, 3.0, 4.0, 5.0]);
     let knn = KnnParams { kernel: Some(Kernel::Linear), neighbours: 2 };
-    let model = function(knn.fit(Sample::new(&points, &numbers), Par::one(), &mut silent()));
-    let got = model.predict(Points::dense(vec![5.4], 1).expect("a row").view(), Par::one()).expect("points");
+    let model = function(knn.fit(Sample::new(&points, &numbers), Exec::one(), &mut silent()));
+    let got = model.predict(Points::dense(vec![5.4], 1).expect("a row").view(), Exec::one()).expect("points");
     assert_eq!(got.reals().expect("numbers"), [4.5]);
     assert!(
         KnnParams { neighbours: 6, ..knn }
-            .fit(Sample::new(&points, &numbers), Par::one(), &mut silent())
+            .fit(Sample::new(&points, &numbers), Exec::one(), &mut silent())
             .is_err()
     );
 }
@@ -307,19 +311,19 @@ fn rings_are_separated_by_a_gaussian_and_distances_are_those_of_feature_space() 
     let points = Points::dense(values, 2).expect("whole rows");
     let params =
         ClusterParams { kernel: Some(Kernel::Rbf { gamma: 6.0 }), starts: 20, ..ClusterParams::default() };
-    let model = function(params.fit(Sample::new(&points, &Targets::None), Par::one(), &mut silent()));
-    let got = model.predict(points.view(), Par::one()).expect("points");
+    let model = function(params.fit(Sample::new(&points, &Targets::None), Exec::one(), &mut silent()));
+    let got = model.predict(points.view(), Exec::one()).expect("points");
     let (got, want) = (&got.classes().expect("clusters").of_row, &truth.classes().expect("classes").of_row);
     let same = got.iter().zip(want).filter(|(g, w)| g == w).count();
     assert!(same.max(120 - same) >= 118, "{same} of 120");
     let linear = ClusterParams { kernel: Some(Kernel::Linear), ..ClusterParams::default() };
-    let plain = function(linear.fit(Sample::new(&points, &Targets::None), Par::one(), &mut silent()));
-    let cut = plain.predict(points.view(), Par::one()).expect("points");
+    let plain = function(linear.fit(Sample::new(&points, &Targets::None), Exec::one(), &mut silent()));
+    let cut = plain.predict(points.view(), Exec::one()).expect("points");
     let same = cut.classes().expect("clusters").of_row.iter().zip(want).filter(|(g, w)| g == w).count();
     assert!(same.max(120 - same) < 100, "a line cannot part rings: {same}");
     // Distances of rows to their means sum to the inertia.
     for model in [&model, &plain] {
-        let far = model.cluster_distances(points.view(), Par::one()).expect("clusters");
+        let far = model.cluster_distances(points.view(), Exec::one()).expect("clusters");
         let sum: f64 = far.chunks(2).map(|line| line[0].min(line[1])).sum();
         close(sum, fact(model, "inertia"), 1e-8);
     }
@@ -327,8 +331,8 @@ fn rings_are_separated_by_a_gaussian_and_distances_are_those_of_feature_space() 
         let (points, _) = toy::three_clusters(90, 5);
         let params =
             ClusterParams { start, clusters: 3, kernel: Some(Kernel::Linear), ..ClusterParams::default() };
-        let model = function(params.fit(Sample::new(&points, &Targets::None), Par::one(), &mut silent()));
-        let of = &model.predict(points.view(), Par::one()).expect("points");
+        let model = function(params.fit(Sample::new(&points, &Targets::None), Exec::one(), &mut silent()));
+        let of = &model.predict(points.view(), Exec::one()).expect("points");
         let of = &of.classes().expect("clusters").of_row;
         assert!((0..90).all(|i| of[i] == of[i % 3]) && of[0] != of[1] && of[1] != of[2], "{start:?}");
     }

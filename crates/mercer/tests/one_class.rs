@@ -6,7 +6,7 @@ use mercer::gram::{KernelRows, Matrix};
 use mercer::kernel::Kernel;
 use mercer::model::{OneClassParams, Sample, SphereModel, SphereParams, enclosing_radius2};
 use mercer::watch::{Stop, silent};
-use mercer::{Error, Par};
+use mercer::{Error, Exec};
 use mercer_testkit::{assert, reference, toy};
 
 fn dense(x: &[f64], d: usize) -> Points {
@@ -18,7 +18,7 @@ fn rbf(gamma: f64) -> Kernel {
 }
 
 fn sphere(params: &SphereParams, points: &Points) -> SphereModel {
-    params.fit(Sample::new(points, &Targets::None), Par::one(), &mut silent()).expect("points")
+    params.fit(Sample::new(points, &Targets::None), Exec::one(), &mut silent()).expect("points")
 }
 
 #[test]
@@ -30,8 +30,8 @@ fn nu_bounds_outliers_from_above_and_support_vectors_from_below() {
             let params =
                 OneClassParams { kernel: Some(rbf(gamma)), nu, tol: 1e-6, ..OneClassParams::default() };
             let model =
-                params.fit(Sample::new(&points, &Targets::None), Par::one(), &mut silent()).expect("points");
-            let f = model.decision(points.view(), Par::one()).expect("rows");
+                params.fit(Sample::new(&points, &Targets::None), Exec::one(), &mut silent()).expect("points");
+            let f = model.decision(points.view(), Exec::one()).expect("rows");
             let outside = f.iter().filter(|f| **f < -1e-5).count();
             assert!(outside as f64 <= nu * n as f64 + 1e-9, "{outside} outside at nu = {nu}");
             assert!(
@@ -60,15 +60,15 @@ fn under_a_radial_kernel_sphere_and_hyperplane_are_one_machine() {
     for nu in [0.05, 0.3, 0.7] {
         let plane = OneClassParams { kernel: Some(rbf(0.7)), nu, tol: 1e-7, ..OneClassParams::default() };
         let plane =
-            plane.fit(Sample::new(&train, &Targets::None), Par::one(), &mut silent()).expect("points");
+            plane.fit(Sample::new(&train, &Targets::None), Exec::one(), &mut silent()).expect("points");
         let ball = sphere(
             &SphereParams { kernel: Some(rbf(0.7)), nu, tol: 1e-8, ..SphereParams::default() },
             &train,
         );
         let scale = 2.0 / (nu * n as f64);
         let want: Vec<f64> =
-            plane.decision(test.view(), Par::one()).expect("rows").iter().map(|f| scale * f).collect();
-        assert::all_close(&ball.decision(test.view(), Par::one()).expect("rows"), &want, 1e-5);
+            plane.decision(test.view(), Exec::one()).expect("rows").iter().map(|f| scale * f).collect();
+        assert::all_close(&ball.decision(test.view(), Exec::one()).expect("rows"), &want, 1e-5);
         assert_eq!(ball.bounded, plane.bounded);
         assert::close(ball.centre.coef().iter().sum(), 1.0, 1e-12);
     }
@@ -85,7 +85,7 @@ fn the_smallest_sphere_holds_all_points_and_hangs_on_some() {
         let points = dense(&x, d);
         let params = SphereParams { kernel: Some(kernel.clone()), tol: 1e-7, ..SphereParams::default() };
         let ball = sphere(&params, &points);
-        let distance2 = ball.centre.distance2(points.view(), Par::one()).expect("rows");
+        let distance2 = ball.centre.distance2(points.view(), Exec::one()).expect("rows");
         let largest = distance2.iter().fold(0.0_f64, |m, v| m.max(*v));
         assert::close(largest / ball.radius2, 1.0, 1e-9);
         // A centre in the hull of points that all lie on the surface can be moved nowhere: the sphere is the smallest.
@@ -111,7 +111,7 @@ fn the_smallest_sphere_holds_all_points_and_hangs_on_some() {
 
         // From rows alone, to the default tolerance.
         let rows = KernelRows::new(&kernel, &points).expect("numbers");
-        let (radius2, weights) = enclosing_radius2(&rows, Par::one(), &mut silent()).expect("rows");
+        let (radius2, weights) = enclosing_radius2(&rows, Exec::one(), &mut silent()).expect("rows");
         assert::close(radius2 / ball.radius2, 1.0, 1e-3);
         assert::close(weights.iter().sum(), 1.0, 1e-12);
     }
@@ -129,13 +129,13 @@ fn known_spheres() {
     let ball = sphere(&linear, &dense(&corners, 2));
     assert::close(ball.radius2, 2.0, 1e-6);
     assert::close(ball.norm2, 0.0, 1e-6);
-    let at = ball.decision(dense(&[0.0, 0.0, 1.0, 1.0, 2.0, 0.0], 2).view(), Par::one()).expect("rows");
+    let at = ball.decision(dense(&[0.0, 0.0, 1.0, 1.0, 2.0, 0.0], 2).view(), Exec::one()).expect("rows");
     assert::all_close(&at, &[2.0, 0.0, -2.0], 1e-6);
     // All points the same, and one point.
     for points in [dense(&[2.0; 6], 2), dense(&[3.0, 1.0], 2)] {
         let ball = sphere(&linear, &points);
         assert::close(ball.radius2, 0.0, 1e-12);
-        assert!(ball.decision(points.view(), Par::one()).expect("rows").iter().all(|v| v.abs() < 1e-9));
+        assert!(ball.decision(points.view(), Exec::one()).expect("rows").iter().all(|v| v.abs() < 1e-9));
     }
     // nu = 1: every row weighs the same, the centre is the mean.
     let x = toy::normals(30, 2, 3);
@@ -146,7 +146,7 @@ fn known_spheres() {
     let (hard, soft) = (sphere(&linear, &points), sphere(&SphereParams { nu: 0.2, ..linear }, &points));
     assert!(soft.radius2 < hard.radius2);
     let outside =
-        soft.decision(points.view(), Par::one()).expect("rows").iter().filter(|f| **f < -1e-6).count();
+        soft.decision(points.view(), Exec::one()).expect("rows").iter().filter(|f| **f < -1e-6).count();
     assert!(outside > 0 && outside <= 6, "{outside}");
 }
 
@@ -168,30 +168,30 @@ fn dense_sparse_and_precomputed_points_give_one_machine() {
 
     let plane = OneClassParams { kernel: Some(rbf(0.5)), nu: 0.2, tol: 1e-7, ..OneClassParams::default() };
     let fit = |params: &OneClassParams, sample: Sample<'_>| {
-        params.fit(sample, Par::one(), &mut silent()).expect("rows")
+        params.fit(sample, Exec::one(), &mut silent()).expect("rows")
     };
     let want =
-        fit(&plane, Sample::new(&points, &Targets::None)).decision(points.view(), Par::one()).expect("rows");
+        fit(&plane, Sample::new(&points, &Targets::None)).decision(points.view(), Exec::one()).expect("rows");
     let got =
-        fit(&plane, Sample::new(&sparse, &Targets::None)).decision(sparse.view(), Par::one()).expect("rows");
+        fit(&plane, Sample::new(&sparse, &Targets::None)).decision(sparse.view(), Exec::one()).expect("rows");
     assert::all_close(&got, &want, 1e-5);
     let given = OneClassParams { kernel: Some(Kernel::Precomputed), ..plane };
     let given = fit(&given, Sample::new(&numbers, &Targets::None).with_gram(&gram));
-    assert::all_close(&given.decision(values.view(), Par::one()).expect("rows"), &want, 1e-5);
+    assert::all_close(&given.decision(values.view(), Exec::one()).expect("rows"), &want, 1e-5);
 
     let ball = SphereParams { kernel: Some(rbf(0.5)), nu: 0.2, tol: 1e-8, ..SphereParams::default() };
-    let want = sphere(&ball, &points).decision(points.view(), Par::one()).expect("rows");
-    let got = sphere(&ball, &sparse).decision(sparse.view(), Par::one()).expect("rows");
+    let want = sphere(&ball, &points).decision(points.view(), Exec::one()).expect("rows");
+    let got = sphere(&ball, &sparse).decision(sparse.view(), Exec::one()).expect("rows");
     assert::all_close(&got, &want, 1e-5);
     let given = SphereParams { kernel: Some(Kernel::Precomputed), ..ball };
     let sample = Sample::new(&numbers, &Targets::None).with_gram(&gram);
-    let given = given.fit(sample, Par::one(), &mut silent()).expect("a matrix");
+    let given = given.fit(sample, Exec::one(), &mut silent()).expect("a matrix");
     assert::all_close(
-        &given.decision_values(values.view(), &vec![1.0; n], Par::one()).expect("rows"),
+        &given.decision_values(values.view(), &vec![1.0; n], Exec::one()).expect("rows"),
         &want,
         1e-5,
     );
-    assert!(matches!(given.decision(values.view(), Par::one()), Err(Error::Unsupported(_))));
+    assert!(matches!(given.decision(values.view(), Exec::one()), Err(Error::Unsupported(_))));
 }
 
 #[test]
@@ -201,27 +201,27 @@ fn a_weight_is_a_number_of_copies() {
     let many = points.gather(&(0..40).flat_map(|i| vec![i; weights[i] as usize]).collect::<Vec<_>>());
     let sample = Sample::new(&points, &Targets::None);
     let plane = OneClassParams { kernel: Some(rbf(0.5)), nu: 0.3, tol: 1e-7, ..OneClassParams::default() };
-    let a = plane.fit(sample.weighted(&weights), Par::one(), &mut silent()).expect("weights");
-    let b = plane.fit(Sample::new(&many, &Targets::None), Par::one(), &mut silent()).expect("copies");
+    let a = plane.fit(sample.weighted(&weights), Exec::one(), &mut silent()).expect("weights");
+    let b = plane.fit(Sample::new(&many, &Targets::None), Exec::one(), &mut silent()).expect("copies");
     let at = |values: mercer::Result<Vec<f64>>| values.expect("rows");
     assert::all_close(
-        &at(a.decision(points.view(), Par::one())),
-        &at(b.decision(points.view(), Par::one())),
+        &at(a.decision(points.view(), Exec::one())),
+        &at(b.decision(points.view(), Exec::one())),
         1e-5,
     );
     for nu in [0.0, 0.3] {
         let ball = SphereParams { kernel: Some(rbf(0.5)), nu, tol: 1e-8, ..SphereParams::default() };
-        let a = ball.fit(sample.weighted(&weights), Par::one(), &mut silent()).expect("weights");
+        let a = ball.fit(sample.weighted(&weights), Exec::one(), &mut silent()).expect("weights");
         let b = sphere(&ball, &many);
         assert::all_close(
-            &at(a.decision(points.view(), Par::one())),
-            &at(b.decision(points.view(), Par::one())),
+            &at(a.decision(points.view(), Exec::one())),
+            &at(b.decision(points.view(), Exec::one())),
             1e-5,
         );
     }
     let zeros = vec![0.0; 40];
-    assert!(plane.fit(sample.weighted(&zeros), Par::one(), &mut silent()).is_err());
-    assert!(SphereParams::default().fit(sample.weighted(&zeros), Par::one(), &mut silent()).is_err());
+    assert!(plane.fit(sample.weighted(&zeros), Exec::one(), &mut silent()).is_err());
+    assert!(SphereParams::default().fit(sample.weighted(&zeros), Exec::one(), &mut silent()).is_err());
 }
 
 #[test]
@@ -229,24 +229,24 @@ fn a_fit_that_was_broken_off_goes_on_to_the_same_end() {
     let points = dense(&toy::normals(200, 2, 23), 2);
     let sample = Sample::new(&points, &Targets::None);
     let plane = OneClassParams { kernel: Some(rbf(0.5)), nu: 0.3, tol: 1e-6, ..OneClassParams::default() };
-    let straight = plane.fit(sample, Par::one(), &mut silent()).expect("points");
+    let straight = plane.fit(sample, Exec::one(), &mut silent()).expect("points");
     let part = OneClassParams { max_iter: Some(20), ..plane.clone() };
-    let part = part.fit(sample, Par::one(), &mut silent()).expect("some steps");
+    let part = part.fit(sample, Exec::one(), &mut silent()).expect("some steps");
     assert_eq!(part.info.stop, Stop::Limit);
     let from = part.checkpoint.expect("not at its end");
-    let rest = plane.resume(sample, &from, Par::one(), &mut silent()).expect("goes on");
+    let rest = plane.resume(sample, &from, Exec::one(), &mut silent()).expect("goes on");
     assert::close(rest.info.objective.expect("solved"), straight.info.objective.expect("solved"), 1e-8);
     let other = OneClassParams { nu: 0.4, ..plane };
-    assert!(other.resume(sample, &from, Par::one(), &mut silent()).is_err());
+    assert!(other.resume(sample, &from, Exec::one(), &mut silent()).is_err());
 
     let ball = SphereParams { kernel: Some(rbf(0.5)), tol: 1e-7, ..SphereParams::default() };
     let part = SphereParams { max_iter: Some(5), ..ball.clone() };
-    let part = part.fit(sample, Par::one(), &mut silent()).expect("some steps");
+    let part = part.fit(sample, Exec::one(), &mut silent()).expect("some steps");
     assert_eq!(part.info.stop, Stop::Limit);
     // Whatever its centre, the sphere holds all points.
-    assert!(part.decision(points.view(), Par::one()).expect("rows").iter().all(|f| *f >= -1e-9));
+    assert!(part.decision(points.view(), Exec::one()).expect("rows").iter().all(|f| *f >= -1e-9));
     let rest =
-        ball.resume(sample, &part.checkpoint.expect("kept"), Par::one(), &mut silent()).expect("goes on");
+        ball.resume(sample, &part.checkpoint.expect("kept"), Exec::one(), &mut silent()).expect("goes on");
     assert::close(rest.radius2 / sphere(&ball, &points).radius2, 1.0, 1e-6);
     assert!(rest.radius2 < part.radius2);
 }
@@ -257,23 +257,24 @@ fn odd_data_give_an_answer_or_a_clear_error() {
     for points in [&one, &same] {
         let params = OneClassParams::default();
         let model =
-            params.fit(Sample::new(points, &Targets::None), Par::one(), &mut silent()).expect("points");
-        assert!(model.decision(points.view(), Par::one()).expect("rows").iter().all(|f| f.abs() < 1e-2));
+            params.fit(Sample::new(points, &Targets::None), Exec::one(), &mut silent()).expect("points");
+        assert!(model.decision(points.view(), Exec::one()).expect("rows").iter().all(|f| f.abs() < 1e-2));
     }
     let none = one.gather(&[]);
-    let fitted = OneClassParams::default().fit(Sample::new(&none, &Targets::None), Par::one(), &mut silent());
+    let fitted =
+        OneClassParams::default().fit(Sample::new(&none, &Targets::None), Exec::one(), &mut silent());
     assert_eq!(fitted.expect_err("no rows").to_string(), "training rows: got 0, expected at least 1");
     let fitted = SphereParams { nu: 1.5, ..SphereParams::default() };
-    let fitted = fitted.fit(Sample::new(&one, &Targets::None), Par::one(), &mut silent());
+    let fitted = fitted.fit(Sample::new(&one, &Targets::None), Exec::one(), &mut silent());
     assert_eq!(fitted.expect_err("nu").to_string(), "nu = 1.5: must be a number from 0 to 1");
     // Not positive definite: ends all the same.
     let x = dense(&toy::normals(40, 2, 1), 2);
     let kernel = Some(Kernel::Sigmoid { amplitude: 1.0, scale: 1.0, shift: -1.0 });
     let params =
         OneClassParams { kernel: kernel.clone(), max_iter: Some(100_000), ..OneClassParams::default() };
-    assert!(params.fit(Sample::new(&x, &Targets::None), Par::one(), &mut silent()).is_ok());
+    assert!(params.fit(Sample::new(&x, &Targets::None), Exec::one(), &mut silent()).is_ok());
     let params = SphereParams { kernel, max_iter: Some(100_000), ..SphereParams::default() };
-    assert!(params.fit(Sample::new(&x, &Targets::None), Par::one(), &mut silent()).is_ok());
+    assert!(params.fit(Sample::new(&x, &Targets::None), Exec::one(), &mut silent()).is_ok());
 }
 
 #[test]
@@ -295,7 +296,7 @@ fn at_the_usual_tolerance_labels_are_those_of_the_exact_sphere() {
         let exact = sphere(&SphereParams { tol: 1e-11, ..usual.clone() }, &points);
         let usual = sphere(&usual, &points);
         assert::close(usual.radius2 / exact.radius2, 1.0, 2e-5);
-        let of = |ball: &SphereModel| ball.decision(fresh.view(), Par::one()).expect("rows");
+        let of = |ball: &SphereModel| ball.decision(fresh.view(), Exec::one()).expect("rows");
         let (got, want) = (of(&usual), of(&exact));
         for (a, b) in got.iter().zip(&want) {
             assert::close((a - b) / exact.radius2, 0.0, 2e-4);
@@ -305,8 +306,8 @@ fn at_the_usual_tolerance_labels_are_those_of_the_exact_sphere() {
             // The same machine, by another learner at its own tolerance.
             let plane = OneClassParams { kernel: Some(kernel), nu, ..OneClassParams::default() };
             let plane =
-                plane.fit(Sample::new(&points, &Targets::None), Par::one(), &mut silent()).expect("points");
-            let plane = plane.decision(fresh.view(), Par::one()).expect("rows");
+                plane.fit(Sample::new(&points, &Targets::None), Exec::one(), &mut silent()).expect("points");
+            let plane = plane.decision(fresh.view(), Exec::one()).expect("rows");
             let off = got.iter().zip(&plane).filter(|(a, b)| (**a > 0.0) != (**b > 0.0)).count();
             assert!(off <= 2, "nu {nu}: {off} of 1000 labels differ from the hyperplane's");
         }

@@ -1,6 +1,6 @@
 //! Model files: what is read back predicts bit for bit the same, and no bytes make reading or predicting panic.
 
-use mercer::Par;
+use mercer::Exec;
 use mercer::data::{Bundle, Csr, ImageShape, LabelType, Labels, Points, Stages, Targets, Values};
 use mercer::gram::Matrix;
 use mercer::kernel::Kernel;
@@ -68,7 +68,7 @@ fn all() -> Vec<(String, Model, Points)> {
     ];
     for (kind, raw, line) in kinds {
         let recipes = Stages::parse(line).expect("a line of stages");
-        let (stages, points) = Stages::fit(&recipes, raw.view(), Par::one()).expect("points");
+        let (stages, points) = Stages::fit(&recipes, raw.view(), Exec::one()).expect("points");
         let mut add = |name: &str, body: Body| {
             out.push((
                 format!("{name} on {kind}"),
@@ -79,27 +79,27 @@ fn all() -> Vec<(String, Model, Points)> {
         for loss in [Loss::Epsilon, Loss::Nu, Loss::Huber, Loss::Squared] {
             let params = SvrParams { kernel: kernel.clone(), loss, ..SvrParams::default() };
             let model =
-                params.fit(Sample::new(&points, &reals()), Par::one(), &mut silent()).expect("numbers");
+                params.fit(Sample::new(&points, &reals()), Exec::one(), &mut silent()).expect("numbers");
             add(loss.name(), Body::Svr(model));
         }
         let limited = SvrParams { kernel: kernel.clone(), max_iter: Some(2), ..SvrParams::default() };
-        let model = limited.fit(Sample::new(&points, &reals()), Par::one(), &mut silent()).expect("numbers");
+        let model = limited.fit(Sample::new(&points, &reals()), Exec::one(), &mut silent()).expect("numbers");
         assert!(model.checkpoint.is_some());
         add("broken off", Body::Svr(model));
         for (name, targets) in [("ridge", reals()), ("ridge 2", labels(2)), ("ridge 3", labels(3))] {
             let params = RidgeParams { kernel: kernel.clone(), lambda: 0.1, ..RidgeParams::default() };
             let model =
-                params.fit(Sample::new(&points, &targets), Par::one(), &mut silent()).expect("targets");
+                params.fit(Sample::new(&points, &targets), Exec::one(), &mut silent()).expect("targets");
             add(name, Body::Ridge(model));
         }
         let params = OneClassParams { kernel: kernel.clone(), nu: 0.3, ..OneClassParams::default() };
         let model =
-            params.fit(Sample::new(&points, &Targets::None), Par::one(), &mut silent()).expect("points");
+            params.fit(Sample::new(&points, &Targets::None), Exec::one(), &mut silent()).expect("points");
         add("one-class", Body::OneClass(model));
         for nu in [0.0, 0.3] {
             let params = SphereParams { kernel: kernel.clone(), nu, ..SphereParams::default() };
             let model =
-                params.fit(Sample::new(&points, &Targets::None), Par::one(), &mut silent()).expect("points");
+                params.fit(Sample::new(&points, &Targets::None), Exec::one(), &mut silent()).expect("points");
             add("sphere", Body::Sphere(model));
         }
         for (multi, k) in [(Multi::OneVsOne, 2), (Multi::OneVsOne, 3), (Multi::OneVsRest, 3)] {
@@ -112,20 +112,20 @@ fn all() -> Vec<(String, Model, Points)> {
             };
             let targets = labels(k);
             let mut model =
-                params.fit(Sample::new(&points, &targets), Par::one(), &mut silent()).expect("classes");
+                params.fit(Sample::new(&points, &targets), Exec::one(), &mut silent()).expect("classes");
             let known = targets.classes().expect("classes");
-            model.set_reject(points.view(), known, Wanted::Rejected(0.2), Par::one()).expect("labels");
+            model.set_reject(points.view(), known, Wanted::Rejected(0.2), Exec::one()).expect("labels");
             add("svc", Body::Svc(model));
         }
     }
     let k: Vec<f64> =
-        mercer::gram::square::<f64>(&Kernel::Linear, dense().view(), Par::one()).expect("numbers").to_vec();
+        mercer::gram::square::<f64>(&Kernel::Linear, dense().view(), Exec::one()).expect("numbers").to_vec();
     let (gram, numbers) =
         (Matrix::new(k.clone(), N).expect("symmetric"), Points::row_numbers((0..N as u32).collect()));
     let params = SvrParams { kernel: Some(Kernel::Precomputed), ..SvrParams::default() };
     let targets = reals();
     let sample = Sample::new(&numbers, &targets).with_gram(&gram);
-    let model = params.fit(sample, Par::one(), &mut silent()).expect("a matrix");
+    let model = params.fit(sample, Exec::one(), &mut silent()).expect("a matrix");
     out.push(("svr on a matrix".into(), Body::Svr(model).into(), Points::dense(k, N).expect("whole rows")));
     out
 }
@@ -143,15 +143,15 @@ fn what_is_read_back_is_what_was_written() {
         let back = Model::load(&path).expect(&name);
         assert_eq!(back, model, "{name}");
         let decide =
-            |m: &Model| m.decision(points.view(), Par::one()).expect("points like the training ones");
+            |m: &Model| m.decision(points.view(), Exec::one()).expect("points like the training ones");
         assert_eq!(bits(&decide(&back)), bits(&decide(&model)), "{name}");
         assert_eq!(
-            back.predict(points.view(), Par::one()).ok(),
-            model.predict(points.view(), Par::one()).ok()
+            back.predict(points.view(), Exec::one()).ok(),
+            model.predict(points.view(), Exec::one()).ok()
         );
         assert_eq!(back.describe(), model.describe());
-        if let Ok(p) = model.probabilities(points.view(), Par::one()) {
-            assert_eq!(back.probabilities(points.view(), Par::one()).expect("kept"), p);
+        if let Ok(p) = model.probabilities(points.view(), Exec::one()) {
+            assert_eq!(back.probabilities(points.view(), Exec::one()).expect("kept"), p);
         }
         // Writing again gives the same bytes.
         assert_eq!(back.to_bytes().expect(&name), std::fs::read(&path).expect("there"), "{name}");
@@ -166,7 +166,7 @@ fn the_type_of_class_labels_is_kept_and_must_fit_their_names() {
             of_row: (0..N as u32).map(|i| i % 2).collect(),
         });
         let params = SvcParams { kernel: Some(Kernel::Linear), ..SvcParams::default() };
-        let body = params.fit(Sample::new(&dense(), &targets), Par::one(), &mut silent()).expect("classes");
+        let body = params.fit(Sample::new(&dense(), &targets), Exec::one(), &mut silent()).expect("classes");
         Model { names: Names { labels, ..Names::default() }, ..Body::Svc(body).into() }
     };
     for (name, kind) in LabelType::ALL {
@@ -206,7 +206,7 @@ fn parameters_that_a_file_does_not_hold_are_not_told() {
         let kept = Model::from_bytes("m", &read.to_bytes().expect(kind)).expect(kind);
         for model in [read, kept] {
             assert!(!model.params_known());
-            let seen = model.explain(None, Par::one(), &mut silent()).expect(kind);
+            let seen = model.explain(None, Exec::one(), &mut silent()).expect(kind);
             assert!(!seen.settings_known && seen.settings.is_empty(), "{kind}: {:?}", seen.settings);
             let params = model.describe().params;
             for name in ["c", "nu", "epsilon", "tol"] {
@@ -225,19 +225,19 @@ fn parameters_that_a_file_does_not_hold_are_not_told() {
 #[test]
 fn a_model_predicts_what_its_machine_does_behind_its_stages() {
     for (name, model, points) in all() {
-        let ready = model.stages.apply(points.view(), Par::one()).expect("stages");
-        let f = model.decision(points.view(), Par::one()).expect("points");
+        let ready = model.stages.apply(points.view(), Exec::one()).expect("stages");
+        let f = model.decision(points.view(), Exec::one()).expect("points");
         assert_eq!(f.len(), N * model.outputs(), "{name}");
         let direct = match &model.body {
-            Body::Svc(m) => m.decision(ready.view(), Par::one()),
-            Body::Svr(m) => m.predict(ready.view(), Par::one()),
-            Body::Ridge(m) => m.decision(ready.view(), Par::one()),
-            Body::OneClass(m) => m.decision(ready.view(), Par::one()),
-            Body::Sphere(m) => m.decision(ready.view(), Par::one()),
+            Body::Svc(m) => m.decision(ready.view(), Exec::one()),
+            Body::Svr(m) => m.predict(ready.view(), Exec::one()),
+            Body::Ridge(m) => m.decision(ready.view(), Exec::one()),
+            Body::OneClass(m) => m.decision(ready.view(), Exec::one()),
+            Body::Sphere(m) => m.decision(ready.view(), Exec::one()),
             _ => unreachable!("all learners are named"),
         };
         assert_eq!(bits(&f), bits(&direct.expect("points")), "{name}");
-        match (model.task(), model.predict(points.view(), Par::one()).expect("points")) {
+        match (model.task(), model.predict(points.view(), Exec::one()).expect("points")) {
             (Task::Regression, Targets::Reals(y)) => assert_eq!(bits(&y), bits(&f)),
             (_, Targets::Classes(labels)) => {
                 assert_eq!(labels.names, model.classes());
@@ -260,16 +260,16 @@ fn columns_that_do_not_fit_are_refused_unless_they_are_zeros() {
     let mercer::data::Data::Csr { start, column, value } = view.data else { panic!("sparse") };
     let csr = Csr { start: start.to_vec(), column: column.to_vec(), value: value.to_vec() };
     let narrow = Points::sparse(csr.clone(), 91).expect("columns below 91");
-    let want = model.decision(view, Par::one()).expect("points");
-    assert_eq!(model.decision(narrow.view(), Par::one()).expect("narrow points"), want);
+    let want = model.decision(view, Exec::one()).expect("points");
+    assert_eq!(model.decision(narrow.view(), Exec::one()).expect("narrow points"), want);
     let wide = Points::sparse(csr, 201).expect("columns below 201");
-    let message = model.decision(wide.view(), Par::one()).expect_err("too wide").to_string();
+    let message = model.decision(wide.view(), Exec::one()).expect_err("too wide").to_string();
     assert_eq!(message, "columns of the points: got 201, expected 200");
     let any = Model { any_columns: true, ..model.clone() };
-    assert::all_close(&any.decision(wide.view(), Par::one()).expect("any width"), &want, 1e-14);
+    assert::all_close(&any.decision(wide.view(), Exec::one()).expect("any width"), &want, 1e-14);
     let few = Points::dense(vec![1.0; 3], 3).expect("one row");
-    assert!(model.decision(few.view(), Par::one()).is_err());
-    assert!(any.decision(few.view(), Par::one()).is_ok());
+    assert!(model.decision(few.view(), Exec::one()).is_err());
+    assert!(any.decision(few.view(), Exec::one()).is_ok());
 }
 
 #[test]
@@ -285,7 +285,7 @@ fn custom_kernels_are_refused_with_words() {
     }
     let kernel = Kernel::Custom(mercer::kernel::Custom(std::sync::Arc::new(Mine)));
     let params = SvrParams { kernel: Some(kernel), ..SvrParams::default() };
-    let model = params.fit(Sample::new(&dense(), &reals()), Par::one(), &mut silent()).expect("numbers");
+    let model = params.fit(Sample::new(&dense(), &reals()), Exec::one(), &mut silent()).expect("numbers");
     let model: Model = Body::Svr(model).into();
     let message = model.to_bytes().expect_err("code").to_string();
     assert!(message.contains("custom kernel"), "{message}");
@@ -334,7 +334,7 @@ fn files_of_the_first_version_are_read_for_ever() {
     ] {
         let model = Model::load(folder.join(name)).expect(name);
         let at = Points::dense(vec![0.5; d], d).expect("one row");
-        let got = model.decision(at.view(), Par::one()).expect(name);
+        let got = model.decision(at.view(), Exec::one()).expect(name);
         assert::all_close(&got, &want, 1e-12);
     }
 }
@@ -343,11 +343,11 @@ fn files_of_the_first_version_are_read_for_ever() {
 fn survive(bytes: &[u8]) {
     let Ok(model) = Model::from_bytes("bytes", bytes) else { return };
     for points in [dense(), sparse(), single(), Points::dense(vec![0.5; N], N).expect("one row")] {
-        if let Ok(f) = model.decision(points.view(), Par::one()) {
+        if let Ok(f) = model.decision(points.view(), Exec::one()) {
             assert_eq!(f.len(), points.len() * model.outputs());
         }
-        let _ = model.predict(points.view(), Par::one());
-        let _ = model.probabilities(points.view(), Par::one());
+        let _ = model.predict(points.view(), Exec::one());
+        let _ = model.probabilities(points.view(), Exec::one());
     }
     let _ = model.describe();
     let _ = model.to_libsvm();
@@ -372,7 +372,7 @@ fn no_single_bit_changes_what_a_file_predicts() {
     let mut refused = 0;
     for (name, model, points) in all() {
         let whole = model.to_bytes().expect("plain");
-        let wanted = bits(&model.decision(points.view(), Par::one()).expect(&name));
+        let wanted = bits(&model.decision(points.view(), Exec::one()).expect(&name));
         // Every bit of the header, where one letter may mean another thing, and a sample of the arrays.
         let header = 8 + u64::from_le_bytes(*whole.first_chunk().expect("a length")) as usize;
         let places = (0..header.min(400)).chain((header.min(400)..whole.len()).step_by(97));
@@ -388,7 +388,7 @@ fn no_single_bit_changes_what_a_file_predicts() {
                 }
                 Ok(read) => {
                     assert!(bit / 8 < header, "{name}: bit {bit} of an array changed unnoticed");
-                    let got = bits(&read.decision(points.view(), Par::one()).expect(&name));
+                    let got = bits(&read.decision(points.view(), Exec::one()).expect(&name));
                     assert_eq!(got, wanted, "{name}: bit {bit}");
                 }
             }

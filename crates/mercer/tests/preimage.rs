@@ -6,7 +6,7 @@ use mercer::kernel::Kernel;
 use mercer::model::{KpcaModel, KpcaParams, Sample};
 use mercer::reduce::preimage::{Method, PreimageParams, Preimages, Start, preimages};
 use mercer::watch::silent;
-use mercer::{Par, Result};
+use mercer::{Exec, Result};
 use mercer_testkit::{assert, toy};
 
 fn points(n: usize, d: usize, seed: u64) -> Points {
@@ -26,7 +26,7 @@ fn sums(kernel: &Kernel, m: usize, p: usize, d: usize) -> Expansion {
 }
 
 fn find(psi: &Expansion, params: &PreimageParams) -> Result<Preimages> {
-    preimages(psi, None, params, Par::one(), &mut silent())
+    preimages(psi, None, params, Exec::one(), &mut silent())
 }
 
 fn with(method: Method) -> PreimageParams {
@@ -115,8 +115,8 @@ fn the_fixed_point_never_ends_farther_than_it_began() {
                 let begin = points(p, d, 5);
                 let params = PreimageParams { tol, ..with(Method::FixedPoint) };
                 let found =
-                    preimages(&psi, Some(begin.view()), &params, Par::one(), &mut silent()).expect("radial");
-                let before = psi.distance2(begin.view(), Par::one()).expect("columns agree");
+                    preimages(&psi, Some(begin.view()), &params, Exec::one(), &mut silent()).expect("radial");
+                let before = psi.distance2(begin.view(), Exec::one()).expect("columns agree");
                 for o in 0..p {
                     assert!(found.distance2[o].is_finite());
                     assert!(
@@ -152,7 +152,7 @@ fn a_fixed_point_is_a_stationary_point_and_descent_agrees() {
         assert::close(fixed.distance2[o], fixed.own[o] - 2.0 * fixed.inner[o] + fixed.norm2[o], 1e-12);
         assert!(scaled[o] <= fixed.distance2[o] + 1e-12);
     }
-    assert::all_close(&fixed.norm2, &psi.norm2(Par::one()).expect("finite"), 1e-10);
+    assert::all_close(&fixed.norm2, &psi.norm2(Exec::one()).expect("finite"), 1e-10);
 }
 
 #[test]
@@ -170,7 +170,7 @@ fn auto_says_what_it_picked_and_bounds_are_kept() {
         let found = find(&psi, &PreimageParams::default()).expect(line);
         assert_eq!(found.method, want, "{line}");
         // Better than every centre.
-        let at_centres = psi.distance2(psi.centres().view(), Par::one()).expect("columns agree");
+        let at_centres = psi.distance2(psi.centres().view(), Exec::one()).expect("columns agree");
         for o in 0..5 {
             let best = (0..20).map(|j| at_centres[j * 5 + o]).fold(f64::INFINITY, f64::min);
             assert!(found.distance2[o] <= best + 1e-9, "{line}: {} against {best}", found.distance2[o]);
@@ -211,7 +211,7 @@ fn a_learned_map_needs_no_derivative() {
 
 fn kpca(x: &Points, components: u64, gamma: f64) -> KpcaModel {
     KpcaParams { kernel: Some(Kernel::Rbf { gamma }), components: Some(components), ..KpcaParams::default() }
-        .fit(Sample::new(x, &Targets::None), Par::one(), &mut silent())
+        .fit(Sample::new(x, &Targets::None), Exec::one(), &mut silent())
         .expect("fits")
 }
 
@@ -226,29 +226,31 @@ fn denoising_takes_points_back_to_the_curve() {
     let moved: Vec<f64> = ring.iter().zip(toy::normals(n, 2, 8)).map(|(x, e)| x + noise * e).collect();
     let noisy = Points::dense(moved, 2).expect("whole rows");
     let clean =
-        model.denoise(noisy.view(), 6, &PreimageParams::default(), Par::one(), &mut silent()).expect("fits");
+        model.denoise(noisy.view(), 6, &PreimageParams::default(), Exec::one(), &mut silent()).expect("fits");
     let off = |p: &Points| -> f64 {
         let rows = p.view().to_f64().expect("numbers");
         rows.chunks(2).map(|z| (z[0].hypot(z[1]) - 2.0).powi(2)).sum::<f64>() / n as f64
     };
     assert!(off(&clean.points) < 0.1 * off(&noisy), "{} of {}", off(&clean.points), off(&noisy));
-    let threads =
-        model.denoise(noisy.view(), 6, &PreimageParams::default(), Par::new(2), &mut silent()).expect("fits");
+    let threads = model
+        .denoise(noisy.view(), 6, &PreimageParams::default(), Exec::new(2), &mut silent())
+        .expect("fits");
     assert::all_close(
         &threads.points.view().to_f64().expect("numbers"),
         &clean.points.view().to_f64().expect("numbers"),
         1e-4,
     );
     // The lengths a model knows are the lengths the expansion has.
-    let f = model.transform(noisy.view(), Par::one()).expect("columns");
+    let f = model.transform(noisy.view(), Exec::one()).expect("columns");
     let six: Vec<f64> = f.chunks(12).flat_map(|row| row[..6].to_vec()).collect();
-    let psi = model.reconstruct(&six, 6, Par::one()).expect("fits");
-    assert::all_close(&clean.norm2, &psi.norm2(Par::one()).expect("finite"), 1e-9);
-    let decoded = model.decode(&six, 6, &PreimageParams::default(), Par::one(), &mut silent()).expect("fits");
+    let psi = model.reconstruct(&six, 6, Exec::one()).expect("fits");
+    assert::all_close(&clean.norm2, &psi.norm2(Exec::one()).expect("finite"), 1e-9);
+    let decoded =
+        model.decode(&six, 6, &PreimageParams::default(), Exec::one(), &mut silent()).expect("fits");
     assert!(off(&decoded.points) < 0.1 * off(&noisy));
-    assert!(model.denoise(noisy.view(), 13, &PreimageParams::default(), Par::one(), &mut silent()).is_err());
+    assert!(model.denoise(noisy.view(), 13, &PreimageParams::default(), Exec::one(), &mut silent()).is_err());
     assert_eq!(
-        model.show_axis(0, &PreimageParams::default(), Par::one(), &mut silent()).expect("an axis").len(),
+        model.show_axis(0, &PreimageParams::default(), Exec::one(), &mut silent()).expect("an axis").len(),
         1
     );
 }

@@ -5,7 +5,7 @@ use mercer::gram::Matrix;
 use mercer::kernel::{Custom, Definiteness, Kernel};
 use mercer::model::{Loss, RidgeMethod, RidgeParams, Sample, SvrModel, SvrParams};
 use mercer::watch::{Stop, silent};
-use mercer::{Error, Par};
+use mercer::{Error, Exec};
 use mercer_testkit::{assert, reference, toy};
 
 const GAMMA: f64 = 0.4;
@@ -36,7 +36,7 @@ fn params(loss: Loss, c: f64, tol: f64) -> SvrParams {
 
 fn fit(params: &SvrParams, points: &Points, y: &[f64]) -> SvrModel {
     let targets = Targets::Reals(y.to_vec());
-    params.fit(Sample::new(points, &targets), Par::one(), &mut silent()).expect("a problem like any other")
+    params.fit(Sample::new(points, &targets), Exec::one(), &mut silent()).expect("a problem like any other")
 }
 
 /// One coefficient a training row, zeros included.
@@ -122,22 +122,23 @@ fn dense_single_sparse_and_precomputed_points_give_one_machine() {
     for loss in [Loss::Epsilon, Loss::Nu, Loss::Laplace, Loss::Huber, Loss::Squared] {
         let params = params(loss, 5.0, 1e-7);
         let want = fit(&params, &all[0], &y);
-        let at = want.predict(all[0].view(), Par::one()).expect("same columns");
+        let at = want.predict(all[0].view(), Exec::one()).expect("same columns");
         for points in &all[1..] {
             let model = fit(&params, points, &y);
-            assert::all_close(&model.predict(points.view(), Par::one()).expect("same columns"), &at, 2e-5);
+            assert::all_close(&model.predict(points.view(), Exec::one()).expect("same columns"), &at, 2e-5);
         }
         // The matrix given beside points, and instead of them.
-        let beside = params.fit(Sample::new(&all[0], &targets).with_gram(&gram), Par::one(), &mut silent());
+        let beside = params.fit(Sample::new(&all[0], &targets).with_gram(&gram), Exec::one(), &mut silent());
         let beside = beside.expect("a matrix of the points");
-        assert::all_close(&beside.predict(all[0].view(), Par::one()).expect("same columns"), &at, 2e-5);
+        assert::all_close(&beside.predict(all[0].view(), Exec::one()).expect("same columns"), &at, 2e-5);
         let params = SvrParams { kernel: Some(Kernel::Precomputed), ..params };
-        let instead = params.fit(Sample::new(&numbers, &targets).with_gram(&gram), Par::one(), &mut silent());
+        let instead =
+            params.fit(Sample::new(&numbers, &targets).with_gram(&gram), Exec::one(), &mut silent());
         let instead = instead.expect("a matrix");
-        assert::all_close(&instead.predict(values.view(), Par::one()).expect("all columns"), &at, 2e-5);
+        assert::all_close(&instead.predict(values.view(), Exec::one()).expect("all columns"), &at, 2e-5);
         let few = Points::dense(vec![0.0; 3], 3).expect("one row");
-        assert!(instead.predict(few.view(), Par::one()).is_err());
-        assert!(params.fit(Sample::new(&numbers, &targets), Par::one(), &mut silent()).is_err());
+        assert!(instead.predict(few.view(), Exec::one()).is_err());
+        assert!(params.fit(Sample::new(&numbers, &targets), Exec::one(), &mut silent()).is_err());
     }
 }
 
@@ -152,9 +153,9 @@ fn a_weight_is_a_number_of_copies() {
     for loss in [Loss::Epsilon, Loss::Nu, Loss::Laplace, Loss::Huber, Loss::Squared] {
         let params = params(loss, 2.0, 1e-7);
         let weighted =
-            params.fit(Sample::new(&points, &targets).weighted(&weights), Par::one(), &mut silent());
+            params.fit(Sample::new(&points, &targets).weighted(&weights), Exec::one(), &mut silent());
         let (weighted, copied) = (weighted.expect("weights"), fit(&params, &many, &y_many));
-        let at = |m: &SvrModel| m.predict(points.view(), Par::one()).expect("same columns");
+        let at = |m: &SvrModel| m.predict(points.view(), Exec::one()).expect("same columns");
         assert::all_close(&at(&weighted), &at(&copied), 3e-5);
         if loss != Loss::Squared {
             let (a, b) = (weighted.info.objective.expect("solved"), copied.info.objective.expect("solved"));
@@ -170,7 +171,7 @@ fn nu_bounds_errors_from_above_and_support_vectors_from_below() {
     for nu in [0.05, 0.2, 0.5, 0.8, 1.0] {
         let params = SvrParams { nu, ..params(Loss::Nu, 10.0, 1e-6) };
         let model = fit(&params, &points, &y);
-        let f = model.predict(points.view(), Par::one()).expect("same columns");
+        let f = model.predict(points.view(), Exec::one()).expect("same columns");
         let epsilon = model.epsilon.expect("found");
         let outside = f.iter().zip(&y).filter(|(f, y)| (*f - *y).abs() > epsilon + 1e-5).count();
         assert!(outside as f64 <= nu * 120.0, "{outside} outside at nu = {nu}");
@@ -178,7 +179,7 @@ fn nu_bounds_errors_from_above_and_support_vectors_from_below() {
         // The tube nu found, given to the machine that asks for it, gives the same function.
         if epsilon > 1e-3 {
             let given = SvrParams { epsilon, ..SvrParams { loss: Loss::Epsilon, ..params } };
-            let again = fit(&given, &points, &y).predict(points.view(), Par::one()).expect("same columns");
+            let again = fit(&given, &points, &y).predict(points.view(), Exec::one()).expect("same columns");
             assert::all_close(&again, &f, 1e-4);
         }
     }
@@ -189,7 +190,7 @@ fn huber_lies_between_laplace_and_squared() {
     let (x, y) = wave(50, 13);
     let points = dense(&x, 2);
     let at = |params: &SvrParams| {
-        fit(params, &points, &y).predict(points.view(), Par::one()).expect("same columns")
+        fit(params, &points, &y).predict(points.view(), Exec::one()).expect("same columns")
     };
     // Never linear: r^2 / (2 delta) is the squared loss with C / delta.
     let wide = SvrParams { delta: 100.0, ..params(Loss::Huber, 200.0, 1e-8) };
@@ -214,9 +215,9 @@ fn a_linear_machine_is_one_weight_vector() {
         assert_eq!(model.expansion.len(), 1);
         assert!(model.support.len() > 5);
         let given = SvrParams { kernel: Some(Kernel::Precomputed), ..linear };
-        let given = given.fit(Sample::new(&numbers, &targets).with_gram(&gram), Par::one(), &mut silent());
-        let want = given.expect("a matrix").predict(rows.view(), Par::one()).expect("rows");
-        assert::all_close(&model.predict(points.view(), Par::one()).expect("rows"), &want, 1e-5);
+        let given = given.fit(Sample::new(&numbers, &targets).with_gram(&gram), Exec::one(), &mut silent());
+        let want = given.expect("a matrix").predict(rows.view(), Exec::one()).expect("rows");
+        assert::all_close(&model.predict(points.view(), Exec::one()).expect("rows"), &want, 1e-5);
     }
 }
 
@@ -230,12 +231,12 @@ fn order_of_rows_threads_and_shrinking_do_not_matter() {
         for c in [0.1, 100.0] {
             let plain = params(loss, c, 1e-6);
             let model = fit(&plain, &points, &y);
-            let at = model.predict(points.view(), Par::one()).expect("same columns");
+            let at = model.predict(points.view(), Exec::one()).expect("same columns");
             let moved = fit(&plain, &points.gather(&order), &mixed);
             let slow = fit(&SvrParams { shrinking: false, ..plain.clone() }, &points, &y);
             let targets = Targets::Reals(y.clone());
             let two =
-                plain.fit(Sample::new(&points, &targets), Par::new(2), &mut silent()).expect("a problem");
+                plain.fit(Sample::new(&points, &targets), Exec::new(2), &mut silent()).expect("a problem");
             for other in [moved, slow, two] {
                 assert::close(
                     other.info.objective.expect("solved"),
@@ -243,7 +244,7 @@ fn order_of_rows_threads_and_shrinking_do_not_matter() {
                     1e-6,
                 );
                 assert::all_close(
-                    &other.predict(points.view(), Par::new(2)).expect("same columns"),
+                    &other.predict(points.view(), Exec::new(2)).expect("same columns"),
                     &at,
                     2e-4,
                 );
@@ -262,25 +263,26 @@ fn a_fit_that_was_broken_off_goes_on_to_the_same_end() {
         let straight = fit(&params, &points, &y);
         assert!(straight.checkpoint.is_none());
         let limited = SvrParams { max_iter: Some(100), ..params.clone() };
-        let part = limited.fit(sample, Par::one(), &mut silent()).expect("some steps");
+        let part = limited.fit(sample, Exec::one(), &mut silent()).expect("some steps");
         assert_eq!((part.info.stop, part.info.iterations), (Stop::Limit, 100), "{loss:?}");
         let from = part.checkpoint.expect("not at its end");
-        let rest = params.resume(sample, &from, Par::one(), &mut silent()).expect("goes on");
+        let rest = params.resume(sample, &from, Exec::one(), &mut silent()).expect("goes on");
         assert_eq!(rest.info.stop, Stop::Converged);
         assert::close(rest.info.objective.expect("solved"), straight.info.objective.expect("solved"), 1e-7);
-        let at = |m: &SvrModel| m.predict(points.view(), Par::one()).expect("rows");
+        let at = |m: &SvrModel| m.predict(points.view(), Exec::one()).expect("rows");
         assert::all_close(&at(&rest), &at(&straight), 1e-3);
         // A checkpoint of another problem is told.
-        assert!(params.resume(sample, &from[1..], Par::one(), &mut silent()).is_err());
+        assert!(params.resume(sample, &from[1..], Exec::one(), &mut silent()).is_err());
         let mut other = from.clone();
         other[0] += 0.5;
-        assert!(params.resume(sample, &other, Par::one(), &mut silent()).is_err());
+        assert!(params.resume(sample, &other, Exec::one(), &mut silent()).is_err());
         let small = SvrParams { c: 1e-3, ..params };
-        assert!(small.resume(sample, &from, Par::one(), &mut silent()).is_err());
+        assert!(small.resume(sample, &from, Exec::one(), &mut silent()).is_err());
     }
     // Broken off by the watcher before the first step: what there was is returned, and said to be that.
     let mut stop = |_: &mercer::watch::Step| std::ops::ControlFlow::Break(());
-    let part = params(Loss::Epsilon, 100.0, 1e-5).fit(sample, Par::one(), &mut stop).expect("what there was");
+    let part =
+        params(Loss::Epsilon, 100.0, 1e-5).fit(sample, Exec::one(), &mut stop).expect("what there was");
     assert_eq!(part.info.stop, Stop::Cancelled);
     assert!(part.checkpoint.is_some());
 }
@@ -316,13 +318,13 @@ fn sequences_are_points_like_any_other() {
     for loss in [Loss::Epsilon, Loss::Nu, Loss::Laplace, Loss::Huber, Loss::Squared] {
         let params = SvrParams { kernel: kernel.clone(), ..params(loss, 100.0, 1e-4) };
         let model = fit(&params, &points, &y);
-        let f = model.predict(points.view(), Par::one()).expect("sequences");
+        let f = model.predict(points.view(), Exec::one()).expect("sequences");
         let off = f.iter().zip(&y).map(|(f, y)| (f - y).abs()).fold(0.0, f64::max);
         // Additive over places, so it can be learned; a wide tube (nu) leaves the most.
         assert!(off < 1.0, "{loss:?}: off by {off}");
     }
     let none = SvrParams { kernel: None, ..params(Loss::Epsilon, 1.0, 1e-3) };
-    let fitted = none.fit(Sample::new(&points, &Targets::Reals(y)), Par::one(), &mut silent());
+    let fitted = none.fit(Sample::new(&points, &Targets::Reals(y)), Exec::one(), &mut silent());
     assert_eq!(fitted.expect_err("no kernel").to_string(), "kernel = none: must be a kernel for sequences");
 }
 
@@ -333,14 +335,14 @@ fn odd_data_give_an_answer_or_a_clear_error() {
         let params = params(loss, 1.0, 1e-4);
         // One row: a constant.
         assert::close(
-            fit(&params, &one, &[7.0]).predict(one.view(), Par::one()).expect("one row")[0],
+            fit(&params, &one, &[7.0]).predict(one.view(), Exec::one()).expect("one row")[0],
             7.0,
             1e-3,
         );
         // The same point with two targets, and constant columns.
         let same = dense(&[1.0; 8], 2);
         let f =
-            fit(&params, &same, &[1.0, 3.0, 1.0, 3.0]).predict(same.view(), Par::one()).expect("four rows");
+            fit(&params, &same, &[1.0, 3.0, 1.0, 3.0]).predict(same.view(), Exec::one()).expect("four rows");
         assert!(f.iter().all(|v| (1.0 - 1e-3..=3.0 + 1e-3).contains(v)), "{loss:?} {f:?}");
         // Not positive definite: ends all the same.
         let (x, y) = wave(40, 2);
@@ -348,10 +350,10 @@ fn odd_data_give_an_answer_or_a_clear_error() {
         let indefinite = SvrParams { kernel: Some(sigmoid), max_iter: Some(100_000), ..params.clone() };
         let targets = Targets::Reals(y);
         let points = dense(&x, 2);
-        match indefinite.fit(Sample::new(&points, &targets), Par::one(), &mut silent()) {
+        match indefinite.fit(Sample::new(&points, &targets), Exec::one(), &mut silent()) {
             Ok(model) => {
                 assert!(
-                    model.predict(points.view(), Par::one()).expect("rows").iter().all(|v| v.is_finite())
+                    model.predict(points.view(), Exec::one()).expect("rows").iter().all(|v| v.is_finite())
                 );
             }
             Err(e) => assert!(loss == Loss::Squared && matches!(e, Error::Numeric(_)), "{loss:?}: {e}"),
@@ -360,7 +362,7 @@ fn odd_data_give_an_answer_or_a_clear_error() {
     // More columns than rows.
     let wide = dense(&toy::normals(5, 50, 1), 50);
     let model = fit(&params(Loss::Epsilon, 100.0, 1e-4), &wide, &[1.0, 2.0, 3.0, 4.0, 5.0]);
-    assert::close(model.predict(wide.view(), Par::one()).expect("rows")[4], 5.0, 0.05);
+    assert::close(model.predict(wide.view(), Exec::one()).expect("rows")[4], 5.0, 0.05);
     // A tube around everything: a constant in the middle and no support vector.
     let (x, y) = wave(30, 4);
     let model = fit(&SvrParams { epsilon: 100.0, ..params(Loss::Epsilon, 1.0, 1e-4) }, &dense(&x, 2), &y);
@@ -374,7 +376,7 @@ fn bad_input_is_named() {
     let (x, y) = wave(5, 1);
     let points = dense(&x, 2);
     let message = |params: SvrParams, targets: Targets| {
-        let fitted = params.fit(Sample::new(&points, &targets), Par::one(), &mut silent());
+        let fitted = params.fit(Sample::new(&points, &targets), Exec::one(), &mut silent());
         fitted.expect_err("bad input").to_string()
     };
     let good = Targets::Reals(y.clone());
@@ -401,7 +403,7 @@ fn ridge_satisfies_its_equations_by_either_method() {
             let params =
                 RidgeParams { kernel, lambda: 0.01, offset, method, tol: 1e-10, ..RidgeParams::default() };
             let sample = Sample::new(&points, &targets).weighted(&weights);
-            let model = params.fit(sample, Par::one(), &mut silent()).expect("definite");
+            let model = params.fit(sample, Exec::one(), &mut silent()).expect("definite");
             assert_eq!(model.info.stop, Stop::Converged);
             assert!(model.info.gap <= 1e-9, "{:?}", model.info);
             let mut coef = vec![0.0; 60];
@@ -430,8 +432,8 @@ fn least_squares_machines_tell_classes() {
     let two = mercer::data::Labels::new(sign.iter().map(|s| if *s > 0.0 { "in" } else { "out" }));
     let right = |labels: &mercer::data::Labels| {
         let targets = Targets::Classes(labels.clone());
-        let model = params.fit(Sample::new(&points, &targets), Par::one(), &mut silent()).expect("classes");
-        let got = model.predict(points.view(), Par::one()).expect("rows");
+        let model = params.fit(Sample::new(&points, &targets), Exec::one(), &mut silent()).expect("classes");
+        let got = model.predict(points.view(), Exec::one()).expect("rows");
         let got = got.classes().expect("classes").clone();
         assert_eq!(got.names, labels.names);
         let hits = got.of_row.iter().zip(&labels.of_row).filter(|(a, b)| a == b).count();
@@ -440,13 +442,13 @@ fn least_squares_machines_tell_classes() {
     let (model, hits) = right(&two);
     assert!(model.expansion.outputs() == 1 && hits > 125, "{hits}");
     // Positive outputs mean the class named second.
-    let f = model.decision(points.view(), Par::one()).expect("rows");
-    let got = model.predict(points.view(), Par::one()).expect("rows");
+    let f = model.decision(points.view(), Exec::one()).expect("rows");
+    let got = model.predict(points.view(), Exec::one()).expect("rows");
     assert!(f.iter().zip(&got.classes().expect("classes").of_row).all(|(f, k)| (*f > 0.0) == (*k == 1)));
     let side = |i: usize| if x[2 * i] > 0.0 { "right" } else { "left" };
     let three = mercer::data::Labels::new((0..150).map(|i| if sign[i] > 0.0 { "in" } else { side(i) }));
     let (model, hits) = right(&three);
     assert!(model.expansion.outputs() == 3 && hits > 120, "{hits}");
     let one = Targets::Classes(mercer::data::Labels::new(vec!["a"; 150]));
-    assert!(params.fit(Sample::new(&points, &one), Par::one(), &mut silent()).is_err());
+    assert!(params.fit(Sample::new(&points, &one), Exec::one(), &mut silent()).is_err());
 }

@@ -8,7 +8,7 @@ use mercer::data::{Csr, Dataset, Labels, Points, Sequences, Targets};
 use mercer::kernel::{Definiteness, Form, Kernel, Takes};
 use mercer::model::{Learner, LearnerEntry, Plan, Task, Wishes};
 use mercer::watch::{Step, silent};
-use mercer::{Par, Result};
+use mercer::{Exec, Result};
 use mercer_testkit::toy;
 
 /// Columns of the points; the kernels' examples are made for them.
@@ -49,7 +49,7 @@ fn plan<'a>(data: &'a Dataset, learner: &str, task: Task, kernel: Option<&str>) 
         kernel: kernel.map(Into::into),
         ..Wishes::default()
     };
-    Plan::new(data, &wishes, Par::one())
+    Plan::new(data, &wishes, Exec::one())
 }
 
 /// A grid of four settings around what the learner usually has.
@@ -78,8 +78,8 @@ fn holds(found: &Found, plan: &Plan<'_>, about: &str) {
         assert!(lower || found.metric.name == "accuracy", "{about}: {found:?}");
     }
     assert_eq!(plan.learner, found.learner, "{about}");
-    let model = plan.fit(Par::one(), &mut silent()).unwrap_or_else(|e| panic!("{about}: {e}"));
-    let told = model.predict(plan.data().points.view(), Par::one());
+    let model = plan.fit(Exec::one(), &mut silent()).unwrap_or_else(|e| panic!("{about}: {e}"));
+    let told = model.predict(plan.data().points.view(), Exec::one());
     assert!(told.is_ok(), "{about}: {told:?}");
 }
 
@@ -90,7 +90,7 @@ fn every_learner_is_tuned_with_and_without_time() {
         // Without limits of its own the start is exactly what the plan had.
         let mut kept = plan(&data, entry.name, task, None).expect("a plan");
         let (before, free) = (kept.learner.clone(), Tuning { seconds: Some(1e-9), ..Tuning::default() });
-        let found = tune(&mut kept, &free, Par::one(), &mut silent()).expect("the start");
+        let found = tune(&mut kept, &free, Exec::one(), &mut silent()).expect("the start");
         assert_eq!((&found.learner, &kept.learner), (&before, &before), "{}", entry.name);
         for (two_stage, race, seconds) in
             [(false, false, None), (true, true, None), (false, false, Some(1e-9)), (true, true, Some(0.05))]
@@ -98,7 +98,7 @@ fn every_learner_is_tuned_with_and_without_time() {
             let about = format!("{} to {}, {seconds:?} {two_stage}", entry.name, task.verb());
             let mut plan = plan(&data, entry.name, task, None).unwrap_or_else(|e| panic!("{about}: {e}"));
             let tuning = Tuning { two_stage, race, seconds, ..small(entry, None) };
-            let found = tune(&mut plan, &tuning, Par::one(), &mut silent());
+            let found = tune(&mut plan, &tuning, Exec::one(), &mut silent());
             let found = found.unwrap_or_else(|e| panic!("{about}: {e}"));
             if seconds.is_none() {
                 assert!(!found.best.open && !found.late, "{about}");
@@ -134,7 +134,7 @@ fn every_kernel_is_tuned_or_refused_by_its_sign() {
             let svc = Learner::find("svc").expect("known");
             let mut plan = plan(&data, "svc", Task::Classification, Some(line))
                 .unwrap_or_else(|e| panic!("{line}: {e}"));
-            let found = tune(&mut plan, &small(svc, Some(line)), Par::one(), &mut silent());
+            let found = tune(&mut plan, &small(svc, Some(line)), Exec::one(), &mut silent());
             if kernel.definiteness() == Definiteness::ConditionalNegative {
                 let refused = found.expect_err(line).to_string();
                 assert!(refused.contains("use its negative, `"), "{line}: {refused}");
@@ -170,7 +170,7 @@ fn kernels_of_the_wrong_sign_are_refused_with_the_line_that_is_meant() {
                 let targets = if entry.tasks[0] == Task::Regression { numbers(&x) } else { classes(n) };
                 let data = Dataset::new(points.clone(), targets).expect("whole");
                 let plan = plan(&data, entry.name, entry.tasks[0], Some(line)).expect("a plan");
-                let fitted = plan.fit(Par::one(), &mut silent());
+                let fitted = plan.fit(Exec::one(), &mut silent());
                 if free.contains(&entry.name) {
                     continue;
                 }
@@ -191,7 +191,7 @@ fn indefinite_kernels_are_allowed_and_told() {
         let data = dataset(20, entry.tasks[0]);
         let line = Some("sigmoid(scale=0.1, shift=-1)");
         let plan = plan(&data, entry.name, entry.tasks[0], line).expect("a plan");
-        let model = plan.fit(Par::one(), &mut silent()).unwrap_or_else(|e| panic!("{}: {e}", entry.name));
+        let model = plan.fit(Exec::one(), &mut silent()).unwrap_or_else(|e| panic!("{}: {e}", entry.name));
         let told = model.info().notes.iter().filter(|n| n.contains("may not be positive definite")).count();
         assert_eq!(told, 1, "{}: {:?}", entry.name, model.info().notes);
     }
@@ -212,7 +212,7 @@ fn a_class_of_one_row_is_trained_on_and_never_tested() {
         }
         let mut plan = plan(&data, entry.name, task, None).expect("a plan");
         let tuning = Tuning { splits: Some(Splits::usual()), ..small(entry, None) };
-        let found = tune(&mut plan, &tuning, Par::one(), &mut silent());
+        let found = tune(&mut plan, &tuning, Exec::one(), &mut silent());
         let found = found.unwrap_or_else(|e| panic!("{}: {e}", entry.name));
         assert!(found.notes.iter().any(|n| n.contains("class once has one row")), "{:?}", found.notes);
         assert!(found.best.score.mean.is_finite(), "{}", entry.name);
@@ -223,7 +223,7 @@ fn a_class_of_one_row_is_trained_on_and_never_tested() {
         let tuning =
             Tuning { metric: Some(metric.into()), splits: Some(Splits::usual()), ..small(svc, None) };
         let found =
-            tune(&mut plan, &tuning, Par::one(), &mut silent()).unwrap_or_else(|e| panic!("{metric}: {e}"));
+            tune(&mut plan, &tuning, Exec::one(), &mut silent()).unwrap_or_else(|e| panic!("{metric}: {e}"));
         assert!(found.best.score.mean.is_finite(), "{metric}");
     }
 }
@@ -240,7 +240,7 @@ fn a_watcher_that_breaks_off_gets_the_best_so_far() {
                 if left < 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             };
             let mut plan = plan(&data, learner, entry.tasks[0], None).expect("a plan");
-            let found = tune(&mut plan, &small(entry, None), Par::one(), &mut watch).expect("an answer");
+            let found = tune(&mut plan, &small(entry, None), Exec::one(), &mut watch).expect("an answer");
             let about = format!("{learner} after {steps}");
             assert!(found.stopped || left >= 0, "{about}");
             holds(&found, &plan, &about);

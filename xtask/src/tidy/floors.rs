@@ -16,7 +16,7 @@ const LIBRARY: &str = "crates/mercer/src/";
 const FLOORS: [(&str, u8); 13] = [
     ("num", 0),
     ("error", 0),
-    ("par", 0),
+    ("exec", 0),
     ("watch", 0),
     ("data", 1),
     ("kernel", 2),
@@ -334,7 +334,7 @@ mod tests {
     fn naming_downwards_or_oneself_is_fine() {
         for good in [
             "use crate::error::{Error, Result};",
-            "use crate::{Error, par::Par, num::Real};",
+            "use crate::{Error, exec::Exec, num::Real};",
             "use crate::data::View;",
             "use super::targets::Labels;",
             "use super::View;",

@@ -107,7 +107,7 @@ mod tests {
             "fn f() {\n    // SAFETY: g asks\n    // nothing.\n    let a =\n        unsafe { g() };\n}";
         let earlier = "// SAFETY: of another block.\nlet b = 1;\nlet a = unsafe { g() };";
         let num = "crates/mercer-num/src/simd.rs";
-        assert_eq!(rules("crates/mercer/src/par.rs", told).len(), 1);
+        assert_eq!(rules("crates/mercer/src/exec.rs", told).len(), 1);
         assert_eq!(rules(num, bare).len(), 1);
         assert_eq!(rules(num, earlier).len(), 1);
         assert!(rules(num, told).is_empty());
@@ -120,11 +120,11 @@ mod tests {
     #[test]
     fn the_library_is_silent_and_the_command_is_not() {
         for bad in ["println!(\"a\")", "dbg!(x)", "eprint ! (\"b\")", "print!(\"c\")"] {
-            assert_eq!(rules("crates/mercer/src/par.rs", bad).len(), 1, "{bad}");
+            assert_eq!(rules("crates/mercer/src/exec.rs", bad).len(), 1, "{bad}");
             assert!(rules("crates/mercer-cli/src/main.rs", bad).is_empty(), "{bad}");
         }
         assert!(
-            rules("crates/mercer/src/par.rs", "/// println!(\"in an example\")\nfn print() {}").is_empty()
+            rules("crates/mercer/src/exec.rs", "/// println!(\"in an example\")\nfn print() {}").is_empty()
         );
     }
 
@@ -141,7 +141,7 @@ mod tests {
             "/// ```ignore\n/// x\n/// ```",
             "//! ```rust,ignore",
         ] {
-            assert_eq!(rules("crates/mercer/src/par.rs", bad).len(), 1, "not found: {bad}");
+            assert_eq!(rules("crates/mercer/src/exec.rs", bad).len(), 1, "not found: {bad}");
         }
         for good in [
             "#[ignore = \"takes an hour\"]",
@@ -152,7 +152,7 @@ mod tests {
             "const S: &str = \"TODO\";",
             "// a todo list is a kernel of truth",
         ] {
-            assert!(rules("crates/mercer/src/par.rs", good).is_empty(), "wrongly found: {good}");
+            assert!(rules("crates/mercer/src/exec.rs", good).is_empty(), "wrongly found: {good}");
         }
     }
 }

@@ -52,7 +52,7 @@ impl Command for Bound {
         let model = model::read(&self.model)?;
         let data = self.reading.read_by(&self.file, &model)?;
         let mut watch = Progress::new(context).watch();
-        let bounds = Bounds::of(&model, &data, self.eta, context.par, &mut watch)?;
+        let bounds = Bounds::of(&model, &data, self.eta, context.exec, &mut watch)?;
         drop(watch);
         context.show(&Bounded {
             model: self.model.display().to_string(),

@@ -49,7 +49,7 @@ impl Command for Compare {
     fn run(self, context: &Context) -> Done {
         let (first, second) = (model::read(&self.first)?, model::read(&self.second)?);
         let data = self.reading.read_by(&self.file, &first)?;
-        let comparison = Comparison::of(&first, &second, &data, context.par)?;
+        let comparison = Comparison::of(&first, &second, &data, context.exec)?;
         context.show(&Compared {
             models: [self.first.display().to_string(), self.second.display().to_string()],
             source: source::name(&self.file),

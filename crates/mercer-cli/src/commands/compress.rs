@@ -9,7 +9,7 @@ use mercer::model::{CompressParams, Compression, Goal, Model};
 use mercer::reduce::reduced_set::{Method, ReducedSetParams, Share, Size};
 use mercer::report::{CompressReport, TradeOff, Weight, compressed_page};
 use mercer::watch::Watch;
-use mercer::{Error, Par, Result};
+use mercer::{Error, Exec, Result};
 
 use crate::commands::Command;
 use crate::commands::convert::To;
@@ -149,16 +149,16 @@ impl Command for Compress {
             widths: self.widths,
             by_class: to == To::Libsvm,
         };
-        let small = whole.compress(&params, data.as_ref(), context.par, &mut watch)?;
+        let small = whole.compress(&params, data.as_ref(), context.exec, &mut watch)?;
         let curve = match &self.report {
-            Some(_) => curve(&whole, &params, &small.about, data.as_ref(), context.par, &mut watch)?,
+            Some(_) => curve(&whole, &params, &small.about, data.as_ref(), context.exec, &mut watch)?,
             None => Vec::new(),
         };
         drop(watch);
         to.write(&small.model, &self.out)?;
         let centres = timed(&whole, self.widths)?;
         let rows = data.as_ref().map_or(Rows::Ready(&centres), Rows::Data);
-        let weigh = |model: &Model, file: &Path| weight(model, file, rows, context.par);
+        let weigh = |model: &Model, file: &Path| weight(model, file, rows, context.exec);
         let report = CompressReport {
             model: self.model.display().to_string(),
             whole: weigh(&whole, &self.model)?,
@@ -182,20 +182,20 @@ fn curve(
     params: &CompressParams,
     about: &Compression,
     data: Option<&Dataset>,
-    par: Par,
+    exec: Exec,
     watch: &mut Watch<'_>,
 ) -> Result<Vec<TradeOff>> {
     let made = about.set.before as f64 / about.set.after.max(1) as f64;
     let ratios = [4.0, 2.0, 1.0, 0.5, 0.25].map(|part| made * part).into_iter().filter(|r| *r > 1.0);
     let wanted: Vec<_> = ratios.map(|r| (Size::Ratio(r), params.set.descent)).collect();
     let mut curve = Vec::new();
-    for small in whole.compress_path(params, &wanted, data, par, watch)? {
+    for small in whole.compress_path(params, &wanted, data, exec, watch)? {
         curve.push(TradeOff {
             centres: small.about.set.after,
             distance: small.about.set.error,
             agreement: small.about.agreement,
             error: match data {
-                Some(data) => error(&small.model, data, par)?,
+                Some(data) => error(&small.model, data, exec)?,
                 None => None,
             },
         });
@@ -228,20 +228,20 @@ fn timed(whole: &Model, widths: bool) -> Result<Points> {
 }
 
 /// Size, speed and error of a model.
-fn weight(model: &Model, file: &Path, rows: Rows<'_>, par: Par) -> Result<Weight> {
+fn weight(model: &Model, file: &Path, rows: Rows<'_>, exec: Exec) -> Result<Weight> {
     let (mut best, mut runs) = (f64::INFINITY, 0);
     let begun = Instant::now();
     while runs < RUNS || begun.elapsed().as_secs_f64() < SECONDS {
         let clock = Instant::now();
         let n = match rows {
-            Rows::Data(data) => model.decision(data.points.view(), par).map(|_| data.len())?,
-            Rows::Ready(points) => model.body.entry().evaluate(points.view(), par).map(|_| points.len())?,
+            Rows::Data(data) => model.decision(data.points.view(), exec).map(|_| data.len())?,
+            Rows::Ready(points) => model.body.entry().evaluate(points.view(), exec).map(|_| points.len())?,
         };
         best = best.min(clock.elapsed().as_secs_f64() / n.max(1) as f64);
         runs += 1;
     }
     let error = match rows {
-        Rows::Data(data) => error(model, data, par)?,
+        Rows::Data(data) => error(model, data, exec)?,
         Rows::Ready(_) => None,
     };
     let bytes = std::fs::metadata(file).map_err(|e| Error::io(file, e))?.len();
@@ -250,13 +250,13 @@ fn weight(model: &Model, file: &Path, rows: Rows<'_>, par: Par) -> Result<Weight
 }
 
 /// The share of wrong classes, or the root mean square error, where the data has answers of the model's kind.
-fn error(model: &Model, data: &Dataset, par: Par) -> Result<Option<f64>> {
+fn error(model: &Model, data: &Dataset, exec: Exec) -> Result<Option<f64>> {
     use mercer::model::Task;
     if !matches!(model.task(), Task::Classification | Task::Regression) {
         return Ok(None);
     }
     let n = data.len().max(1) as f64;
-    Ok(match (model.predict(data.points.view(), par)?, &data.targets) {
+    Ok(match (model.predict(data.points.view(), exec)?, &data.targets) {
         (Targets::Classes(told), Targets::Classes(true_)) => {
             let wrong = (0..data.len()).filter(|&i| told.name_of(i) != true_.name_of(i)).count();
             Some(wrong as f64 / n)

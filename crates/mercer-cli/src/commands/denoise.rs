@@ -120,7 +120,7 @@ impl Command for Denoise {
         let back = PreimageParams { seed: context.seed, ..PreimageParams::default() };
         let (denoiser, job) = self.denoiser(&back, context)?;
         let mut watch = Progress::new(context).watch();
-        let found = denoiser.denoise(job.rows().view(), &back, context.par, &mut watch)?;
+        let found = denoiser.denoise(job.rows().view(), &back, context.exec, &mut watch)?;
         drop(watch);
         let clean = match &job.squares {
             Some((patches, _)) => patches.join(found.view())?,
@@ -203,8 +203,8 @@ impl Denoise {
         };
         let mut watch = Progress::new(context).watch();
         let fitted = match &train {
-            Some(train) => params.fit(train, Some(job.rows()), context.par, &mut watch),
-            None => params.fit(job.rows(), None, context.par, &mut watch),
+            Some(train) => params.fit(train, Some(job.rows()), context.exec, &mut watch),
+            None => params.fit(job.rows(), None, context.exec, &mut watch),
         };
         drop(watch);
         Ok((fitted?, job))

@@ -50,12 +50,12 @@ impl Command for Evaluate {
     fn run(self, context: &Context) -> Done {
         let model = model::read(&self.model)?;
         let data = self.reading.read_by(&self.file, &model)?;
-        let evaluation = Evaluation::new(&model, &data, context.par)?;
+        let evaluation = Evaluation::new(&model, &data, context.exec)?;
         let names = (source::name(&self.file), self.model.display().to_string());
         let report = Evaluated { source: names.0, model: names.1, evaluation };
         context.show(&report)?;
         match &self.report {
-            Some(file) => context.write_page(file, &evaluated_page(&report, &model, &data, context.par)?),
+            Some(file) => context.write_page(file, &evaluated_page(&report, &model, &data, context.exec)?),
             None => Ok(()),
         }
     }

@@ -51,7 +51,7 @@ impl Command for Explain {
         let model = model::read(&self.model)?;
         let data = self.file.as_ref().map(|file| self.reading.read_by(file, &model)).transpose()?;
         let mut watch = Progress::new(context).watch();
-        let explanation = model.explain(data.as_ref(), context.par, &mut watch)?;
+        let explanation = model.explain(data.as_ref(), context.exec, &mut watch)?;
         drop(watch);
         let report = Explained {
             file: self.model.display().to_string(),
@@ -61,7 +61,7 @@ impl Command for Explain {
         context.show(&report)?;
         match &self.report {
             Some(file) => {
-                context.write_page(file, &explained_page(&report, &model, data.as_ref(), context.par)?)
+                context.write_page(file, &explained_page(&report, &model, data.as_ref(), context.exec)?)
             }
             None => Ok(()),
         }

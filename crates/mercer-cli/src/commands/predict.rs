@@ -86,7 +86,7 @@ impl Command for Predict {
             (_, true) => Beside::Probabilities,
             _ => Beside::Nothing,
         };
-        let answers = Predictions::new(&model, data.points.view(), beside, reject, context.par)?;
+        let answers = Predictions::new(&model, data.points.view(), beside, reject, context.exec)?;
         let table = self.out.as_deref().is_some_and(safe_csv::is_table);
         let answers = if self.safe.safe_csv && table { answers.spreadsheet_safe() } else { answers };
         let Some(out) = self.out else {
@@ -133,13 +133,13 @@ impl Predict {
         }
         let rule = if let Some(file) = &self.reject_on {
             let other = self.reading.read_by(file, model)?;
-            model.set_reject(other.points.view(), Some(other.targets.classes()?), wanted, context.par)?
+            model.set_reject(other.points.view(), Some(other.targets.classes()?), wanted, context.exec)?
         } else {
             let labels = match wanted {
                 Wanted::Error(_) => Some(targets.classes()?),
                 Wanted::Rejected(_) => None,
             };
-            model.set_reject(points.view(), labels, wanted, context.par)?
+            model.set_reject(points.view(), labels, wanted, context.exec)?
         };
         Ok(Some(rule))
     }

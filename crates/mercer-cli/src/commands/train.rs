@@ -339,7 +339,7 @@ impl Training {
             Some(model) => model.arrange(self.reading.read_for(&self.file, task)?)?,
             None => self.reading.read_for(&self.file, task)?,
         };
-        let mut plan = Plan::new(&data, &wishes, context.par)?;
+        let mut plan = Plan::new(&data, &wishes, context.exec)?;
         let stopped = self.c == Some(OrAuto::Auto) && self.search(&mut plan, context)?;
         let saver = self.saver(&out, None);
         let (model, gaps) = watched(&plan, context, |watch| saver.fit(&plan, context, watch))?;
@@ -389,7 +389,7 @@ impl Training {
             seconds: Some(self.search_seconds.unwrap_or(SEARCH)),
             ..Tuning::default()
         };
-        let found = tune(plan, &tuning, context.par, &mut Progress::new(context).watch())?;
+        let found = tune(plan, &tuning, context.exec, &mut Progress::new(context).watch())?;
         interrupt::again();
         Ok(found.stopped)
     }
@@ -403,7 +403,7 @@ impl Training {
             ));
         }
         let data = self.reading.read_by(&self.file, &before)?;
-        let mut plan = Plan::resuming(&before, &data, context.par)?;
+        let mut plan = Plan::resuming(&before, &data, context.exec)?;
         plan.learner.set("memory", json!(context.memory))?;
         let saver = self.saver(out, Some(&before));
         let (model, gaps) = watched(&plan, context, |watch| saver.fit(&plan, context, watch))?;
@@ -432,10 +432,10 @@ impl Training {
         if let Some(partial) = saver.partial.as_ref().filter(over) {
             let _ = std::fs::remove_file(partial);
         }
-        let trained = Trained::new(source::name(&self.file), data, plan, model, out.clone(), context.par)?;
+        let trained = Trained::new(source::name(&self.file), data, plan, model, out.clone(), context.exec)?;
         context.tell(&trained)?;
         if let Some(file) = &self.report {
-            context.write_page(file, &trained_page(&trained, model, data, gaps, context.par)?)?;
+            context.write_page(file, &trained_page(&trained, model, data, gaps, context.exec)?)?;
         }
         if !stopped {
             return Ok(());

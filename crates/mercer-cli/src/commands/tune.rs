@@ -187,15 +187,15 @@ impl Command for Tune {
         };
         wishes.kernel = self.kernel.first().filter(whole).cloned();
         wishes.classes = self.reading.insists_on_classes();
-        let mut plan = Plan::new(&data, &wishes, context.par)?;
+        let mut plan = Plan::new(&data, &wishes, context.exec)?;
         let tuning = self.tuning(context)?;
         let mut watch = Progress::new(context).watch();
-        let found = tune(&mut plan, &tuning, context.par, &mut watch)?;
+        let found = tune(&mut plan, &tuning, context.exec, &mut watch)?;
         drop(watch);
         if let Some(out) = &self.out {
             // Ctrl-C ended the search; a second one ends the training of what it found.
             interrupt::again();
-            let model = plan.fit(context.par, &mut Progress::new(context).watch())?;
+            let model = plan.fit(context.exec, &mut Progress::new(context).watch())?;
             if model.info().stop == Stop::Cancelled {
                 let file = model::place_of_interrupted(out, false);
                 model.save(&file)?;

@@ -2,7 +2,7 @@
 
 use mercer::data::io::{ReadOptions, read};
 use mercer::model::{Model, Plan, Wishes};
-use mercer::{Par, watch};
+use mercer::{Exec, watch};
 
 use crate::run::Folder;
 
@@ -14,11 +14,11 @@ fn rust_and_the_command_predict_the_same() {
     folder.mercer("train train.csv -o m.mercer -q --threads 2").fine();
     let here = |name: &str| read(folder.path(name), &ReadOptions::default()).expect("a data file");
     let (train, test) = (here("train.csv"), here("test.csv"));
-    let plan = Plan::new(&train, &Wishes::default(), Par::new(2)).expect("a plan");
-    let model = plan.fit(Par::new(2), &mut watch::silent()).expect("a fit");
+    let plan = Plan::new(&train, &Wishes::default(), Exec::new(2)).expect("a plan");
+    let model = plan.fit(Exec::new(2), &mut watch::silent()).expect("a fit");
     let loaded = Model::read(folder.path("m.mercer")).expect("a model file");
-    let decision = model.decision(test.points.view(), Par::new(2)).expect("numbers");
-    assert_eq!(decision, loaded.decision(test.points.view(), Par::new(2)).expect("numbers"));
+    let decision = model.decision(test.points.view(), Exec::new(2)).expect("numbers");
+    assert_eq!(decision, loaded.decision(test.points.view(), Exec::new(2)).expect("numbers"));
 
     let told = folder.mercer("predict test.csv m.mercer --decision --format json --threads 2").fine().json();
     let rows = told["values"].as_array().expect("rows");
@@ -28,7 +28,7 @@ fn rust_and_the_command_predict_the_same() {
         .map(|v| v.as_f64().expect("a number"))
         .collect();
     assert_eq!(told, decision);
-    let answers = model.predict(test.points.view(), Par::new(2)).expect("classes");
+    let answers = model.predict(test.points.view(), Exec::new(2)).expect("classes");
     let labels = answers.classes().expect("classes");
     let lines = folder.mercer("predict test.csv m.mercer").fine().out;
     let names: Vec<&str> = (0..labels.len()).map(|i| labels.name_of(i)).collect();

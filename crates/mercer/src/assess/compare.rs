@@ -16,8 +16,8 @@ use serde::Serialize;
 use crate::assess::distribution::{binomial_below, chi2_beyond, student_beyond};
 use crate::data::{Dataset, Targets};
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::model::Model;
-use crate::par::Par;
 
 /// Two classifiers on the same test rows.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -180,8 +180,8 @@ pub struct Comparison {
 
 impl Comparison {
     /// Compares two models of one task on labelled rows.
-    pub fn of(first: &Model, second: &Model, data: &Dataset, par: Par) -> Result<Self> {
-        let answers = [first.predict(data.points.view(), par)?, second.predict(data.points.view(), par)?];
+    pub fn of(first: &Model, second: &Model, data: &Dataset, exec: Exec) -> Result<Self> {
+        let answers = [first.predict(data.points.view(), exec)?, second.predict(data.points.view(), exec)?];
         let n = data.len();
         if n == 0 {
             return Err(Error::shape("rows to compare on", 0, "at least 1"));
@@ -274,25 +274,25 @@ mod tests {
         let data = Dataset::new(points, targets).expect("one a row");
         let fit = |line: &str| {
             let wishes = Wishes { kernel: Some(line.to_owned()), ..Wishes::default() };
-            let plan = Plan::new(&data, &wishes, Par::one()).expect("a plan");
-            plan.fit(Par::one(), &mut silent()).expect("a fit")
+            let plan = Plan::new(&data, &wishes, Exec::one()).expect("a plan");
+            plan.fit(Exec::one(), &mut silent()).expect("a fit")
         };
         let (narrow, plane) = (fit("rbf(gamma=1)"), fit("linear"));
-        let got = Comparison::of(&plane, &narrow, &data, Par::one()).expect("classifiers");
+        let got = Comparison::of(&plane, &narrow, &data, Exec::one()).expect("classifiers");
         let test = got.mcnemar.expect("classes");
         assert!(got.errors[0] > got.errors[1] && test.p < 0.05, "{test:?}");
         assert::close(got.errors[0] * 200.0, (test.only_first + test.both) as f64, 1e-9);
         assert!(got.support.is_some_and(|s| s.both <= s.first.min(s.second)));
-        let same = Comparison::of(&plane, &plane, &data, Par::one()).expect("itself");
+        let same = Comparison::of(&plane, &plane, &data, Exec::one()).expect("itself");
         assert_eq!((same.agree, same.mcnemar.map(|m| m.p)), (Some(1.0), Some(1.0)));
         let reals = Dataset::new(Points::dense(vec![0.0, 0.0], 2).expect("a row"), Targets::Reals(vec![1.0]))
             .expect("one");
-        assert!(Comparison::of(&plane, &narrow, &reals, Par::one()).is_err());
+        assert!(Comparison::of(&plane, &narrow, &reals, Exec::one()).is_err());
         let other = Dataset::new(
             Points::dense(vec![0.0, 0.0], 2).expect("a row"),
             Targets::Classes(Labels::new(["unknown"])),
         )
         .expect("one");
-        assert_eq!(Comparison::of(&plane, &plane, &other, Par::one()).expect("classes").errors, [1.0, 1.0]);
+        assert_eq!(Comparison::of(&plane, &plane, &other, Exec::one()).expect("classes").errors, [1.0, 1.0]);
     }
 }

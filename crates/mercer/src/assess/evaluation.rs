@@ -7,8 +7,8 @@ use crate::assess::metric;
 use crate::assess::{ClassScores, per_class};
 use crate::data::{Dataset, Labels, Targets};
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::model::{Body, Model, Task};
-use crate::par::Par;
 
 /// How a model does on data.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -107,24 +107,24 @@ impl Evaluation {
     /// use mercer::assess::Evaluation;
     /// use mercer::data::{Dataset, toy};
     /// use mercer::model::{Plan, Wishes};
-    /// use mercer::{Par, watch};
+    /// use mercer::{Exec, watch};
     ///
     /// let banana = |seed| { let (x, y) = toy::banana(80, seed); Dataset::new(x, y) };
     /// let (train, test) = (banana(1)?, banana(2)?);
-    /// let model = Plan::new(&train, &Wishes::default(), Par::one())?.fit(Par::one(), &mut watch::silent())?;
-    /// let Evaluation::Classification(found) = Evaluation::new(&model, &test, Par::one())? else { panic!() };
+    /// let model = Plan::new(&train, &Wishes::default(), Exec::one())?.fit(Exec::one(), &mut watch::silent())?;
+    /// let Evaluation::Classification(found) = Evaluation::new(&model, &test, Exec::one())? else { panic!() };
     /// assert!(found.error < found.baseline);
     /// # Ok::<(), mercer::Error>(())
     /// ```
-    pub fn new(model: &Model, data: &Dataset, par: Par) -> Result<Self> {
+    pub fn new(model: &Model, data: &Dataset, exec: Exec) -> Result<Self> {
         if data.is_empty() {
             return Err(Error::shape("rows to evaluate on", 0, "at least 1"));
         }
         match model.task() {
-            Task::Classification => classification(model, data, par).map(Evaluation::Classification),
-            Task::Regression => regression(model, data, par).map(Evaluation::Regression),
-            Task::Novelty => novelty(model, data, par).map(Evaluation::Novelty),
-            Task::Clustering => clusters(model, data, par).map(Evaluation::Clustering),
+            Task::Classification => classification(model, data, exec).map(Evaluation::Classification),
+            Task::Regression => regression(model, data, exec).map(Evaluation::Regression),
+            Task::Novelty => novelty(model, data, exec).map(Evaluation::Novelty),
+            Task::Clustering => clusters(model, data, exec).map(Evaluation::Clustering),
             Task::Features => {
                 Err(Error::Unsupported("features answer nothing that targets could judge".into()))
             }
@@ -132,7 +132,7 @@ impl Evaluation {
     }
 }
 
-fn classification(model: &Model, data: &Dataset, par: Par) -> Result<ClassEvaluation> {
+fn classification(model: &Model, data: &Dataset, exec: Exec) -> Result<ClassEvaluation> {
     let labels = data.targets.classes()?;
     let points = data.points.view();
     let mut classes = model.classes();
@@ -146,13 +146,13 @@ fn classification(model: &Model, data: &Dataset, par: Par) -> Result<ClassEvalua
             format!("some of {}", classes[..known].join(", ")),
         ));
     }
-    let got: Vec<u32> = match model.predict(points, par)? {
+    let got: Vec<u32> = match model.predict(points, exec)? {
         Targets::Classes(answers) => answers.of_row,
         _ => return Err(Error::shape("answers", "no classes", "classes")),
     };
     let k = classes.len();
     let confusion = metric::confusion(&got, &want, k);
-    let scores = model.class_scores(points, par)?;
+    let scores = model.class_scores(points, exec)?;
     let curves = |draw: fn(&[f64], &[bool]) -> Curve| -> Vec<Curve> {
         let of = |c: usize| {
             let score: Vec<f64> = scores.chunks(known).map(|line| line[c]).collect();
@@ -167,7 +167,7 @@ fn classification(model: &Model, data: &Dataset, par: Par) -> Result<ClassEvalua
         _ => false,
     };
     let log_loss = if probable && k == known {
-        Some(metric::log_loss(&model.probabilities(points, par)?.values, k, &want))
+        Some(metric::log_loss(&model.probabilities(points, exec)?.values, k, &want))
     } else {
         None
     };
@@ -205,9 +205,9 @@ fn in_order(labels: &Labels, classes: &mut Vec<String>) -> Vec<u32> {
     labels.of_row.iter().map(|&c| place[c as usize]).collect()
 }
 
-fn regression(model: &Model, data: &Dataset, par: Par) -> Result<RealEvaluation> {
+fn regression(model: &Model, data: &Dataset, exec: Exec) -> Result<RealEvaluation> {
     let want = data.targets.reals()?;
-    let Targets::Reals(got) = model.predict(data.points.view(), par)? else {
+    let Targets::Reals(got) = model.predict(data.points.view(), exec)? else {
         return Err(Error::shape("answers", "no numbers", "numbers"));
     };
     let n = want.len() as f64;
@@ -226,8 +226,8 @@ fn regression(model: &Model, data: &Dataset, par: Par) -> Result<RealEvaluation>
     })
 }
 
-fn novelty(model: &Model, data: &Dataset, par: Par) -> Result<NoveltyEvaluation> {
-    let decision = model.decision(data.points.view(), par)?;
+fn novelty(model: &Model, data: &Dataset, exec: Exec) -> Result<NoveltyEvaluation> {
+    let decision = model.decision(data.points.view(), exec)?;
     let outside = |i: usize| decision[i] <= 0.0;
     let mut classes = Vec::new();
     let mut roc = None;
@@ -246,9 +246,9 @@ fn novelty(model: &Model, data: &Dataset, par: Par) -> Result<NoveltyEvaluation>
     Ok(NoveltyEvaluation { rows: data.len(), outside, classes, roc })
 }
 
-fn clusters(model: &Model, data: &Dataset, par: Par) -> Result<ClusterEvaluation> {
+fn clusters(model: &Model, data: &Dataset, exec: Exec) -> Result<ClusterEvaluation> {
     let points = data.points.view();
-    let far = model.cluster_distances(points, par)?;
+    let far = model.cluster_distances(points, exec)?;
     let k = model.outputs();
     let mut sizes = vec![0; k];
     let mut total = 0.0;
@@ -307,7 +307,7 @@ mod tests {
 
     fn fitted(data: &Dataset, kernel: &str) -> Model {
         let wishes = Wishes { kernel: Some(kernel.into()), ..Wishes::default() };
-        Plan::new(data, &wishes, Par::one()).expect("a plan").fit(Par::one(), &mut silent()).expect("a fit")
+        Plan::new(data, &wishes, Exec::one()).expect("a plan").fit(Exec::one(), &mut silent()).expect("a fit")
     }
 
     #[test]
@@ -315,7 +315,7 @@ mod tests {
         let names = Targets::Classes(Labels::new(["a", "a", "b", "b", "c", "c"]));
         let model = fitted(&set(&[0.0, 0.1, 1.0, 1.1, 2.0, 2.1], names), "rbf(gamma=2)");
         let test = set(&[2.2, 1.05, 0.0, 0.0], Targets::Classes(Labels::new(["c", "c", "z", "a"])));
-        let Evaluation::Classification(found) = Evaluation::new(&model, &test, Par::one()).expect("labels")
+        let Evaluation::Classification(found) = Evaluation::new(&model, &test, Exec::one()).expect("labels")
         else {
             panic!("a classifier")
         };
@@ -325,7 +325,8 @@ mod tests {
         assert_eq!((found.roc.len(), found.scores.len()), (3, 4));
         assert!(found.interval[0] < 0.5 && found.interval[1] > 0.5);
         let other = set(&[0.0], Targets::Classes(Labels::new(["q"])));
-        let refused = Evaluation::new(&model, &other, Par::one()).expect_err("nothing in common").to_string();
+        let refused =
+            Evaluation::new(&model, &other, Exec::one()).expect_err("nothing in common").to_string();
         assert_eq!(refused, "classes of the data: got q, expected some of a, b, c");
     }
 
@@ -333,7 +334,7 @@ mod tests {
     fn regressions_and_novelties() {
         let line = set(&[0.0, 1.0, 2.0, 3.0], Targets::Reals(vec![1.0, 3.0, 5.0, 7.0]));
         let model = fitted(&line, "linear");
-        let Evaluation::Regression(found) = Evaluation::new(&model, &line, Par::one()).expect("numbers")
+        let Evaluation::Regression(found) = Evaluation::new(&model, &line, Exec::one()).expect("numbers")
         else {
             panic!("a regression")
         };
@@ -341,7 +342,7 @@ mod tests {
         let model = fitted(&set(&[0.0, 0.1, 0.2, 0.3, 0.4], Targets::None), "rbf(gamma=1)");
         assert!(matches!(model.body.expansion().kernel(), Kernel::Rbf { .. }));
         let mixed = set(&[0.2, 9.0, 8.0], Targets::Classes(Labels::new(["1", "-1", "-1"])));
-        let Evaluation::Novelty(found) = Evaluation::new(&model, &mixed, Par::one()).expect("labels") else {
+        let Evaluation::Novelty(found) = Evaluation::new(&model, &mixed, Exec::one()).expect("labels") else {
             panic!("a detector")
         };
         assert_eq!((found.outside, found.roc.expect("both classes").area), (2, 1.0));

@@ -15,10 +15,10 @@ use crate::data::split::Fold;
 use crate::data::stage::Recipe;
 use crate::data::{Dataset, Labels, Points, Stages, Targets};
 use crate::error::{Error, Result};
+use crate::exec::{Exec, half_of_ram, side_by_side};
 use crate::gram::{Layout, Matrix, is_precomputed};
 use crate::model::svc::Kind;
 use crate::model::{Learner, Model, Sample, SvcParams};
-use crate::par::{Par, half_of_ram, side_by_side};
 use crate::watch::{Step, Watch};
 
 /// Told a setting's score on a fold: its number, the fold's, the score.
@@ -34,7 +34,7 @@ pub struct Trials<'a> {
     recipes: &'a [Recipe],
     folds: &'a [Fold],
     metric: &'static Metric,
-    par: Par,
+    exec: Exec,
     memory: usize,
 }
 
@@ -75,7 +75,7 @@ impl<'a> Trials<'a> {
         recipes: &'a [Recipe],
         folds: &'a [Fold],
         metric: &'static Metric,
-        par: Par,
+        exec: Exec,
     ) -> Result<Self> {
         match (&metric.measure, &data.targets) {
             (Measure::Reals(_), Targets::Classes(_) | Targets::None)
@@ -93,10 +93,10 @@ impl<'a> Trials<'a> {
         let fixed = recipes.iter().take_while(|r| !r.learns()).count();
         let points = match fixed {
             0 => std::borrow::Cow::Borrowed(&data.points),
-            _ => std::borrow::Cow::Owned(Stages::fit(&recipes[..fixed], data.points.view(), par)?.1),
+            _ => std::borrow::Cow::Owned(Stages::fit(&recipes[..fixed], data.points.view(), exec)?.1),
         };
         let memory = half_of_ram();
-        Ok(Trials { data, points, recipes: &recipes[fixed..], folds, metric, par, memory })
+        Ok(Trials { data, points, recipes: &recipes[fixed..], folds, metric, exec, memory })
     }
 
     /// Tries settings, each with its kernel, on the folds that are wanted, and tells each score as soon as there is one.
@@ -151,7 +151,7 @@ impl<'a> Trials<'a> {
         let outward = Mutex::new((told, watch));
         let total = jobs.len() as u64;
         let order: Vec<usize> = (0..jobs.len()).collect();
-        let workers = self.par.threads().min(jobs.len()).max(1);
+        let workers = self.exec.threads().min(jobs.len()).max(1);
         let report = |done: u64| {
             let mut outward = outward.lock().unwrap_or_else(PoisonError::into_inner);
             if (outward.1)(&Step::new("settings and folds", done, Some(total))).is_break() {
@@ -175,10 +175,10 @@ impl<'a> Trials<'a> {
                     std::ops::ControlFlow::Continue(())
                 }
             };
-            let par = Par::new((self.par.threads() / workers).max(1));
+            let exec = Exec::new((self.exec.threads() / workers).max(1));
             let shared = &shared[kernel_of[g]];
             let scores =
-                self.job(&groups[g].learner, &cells, &self.folds[f], shared, workers, par, &mut inside);
+                self.job(&groups[g].learner, &cells, &self.folds[f], shared, workers, exec, &mut inside);
             if shared.left.fetch_sub(1, Ordering::AcqRel) == 1 {
                 *shared.matrix.lock().unwrap_or_else(PoisonError::into_inner) = None;
             }
@@ -204,12 +204,12 @@ impl<'a> Trials<'a> {
         fold: &Fold,
         shared: &Shared,
         workers: usize,
-        par: Par,
+        exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<Vec<Result<f64>>> {
         if let Some(params) = self.quick(learner, workers) {
             let labels = self.data.targets.classes()?;
-            let matrix = match self.matrix(learner, fold, shared, par) {
+            let matrix = match self.matrix(learner, fold, shared, exec) {
                 Ok(matrix) => matrix,
                 Err(why) => {
                     // Errors cannot be copied: the first setting has it, the others its words.
@@ -231,11 +231,11 @@ impl<'a> Trials<'a> {
                 Err(_) => each_alone(costs.iter().map(|&c| on_matrix(&[c]).map(|scores| scores[0]))),
             };
         }
-        each_alone(cells.iter().map(|&(_, cost)| self.whole_fit(&costing(learner, cost), fold, par, watch)))
+        each_alone(cells.iter().map(|&(_, cost)| self.whole_fit(&costing(learner, cost), fold, exec, watch)))
     }
 
     /// The kernel's values between all rows: shared by all folds where no stage learns from the rows.
-    fn matrix(&self, learner: &Learner, fold: &Fold, shared: &Shared, par: Par) -> Result<Arc<Matrix>> {
+    fn matrix(&self, learner: &Learner, fold: &Fold, shared: &Shared, exec: Exec) -> Result<Arc<Matrix>> {
         let kernel = learner.kernel().ok_or_else(|| Error::param("kernel", "none", "given"))?;
         kernel.check_sign()?;
         if self.recipes.is_empty() {
@@ -243,15 +243,15 @@ impl<'a> Trials<'a> {
             if let Some(matrix) = &*held {
                 return Ok(Arc::clone(matrix));
             }
-            let matrix = Arc::new(Matrix::of(kernel, self.points.view(), par)?);
+            let matrix = Arc::new(Matrix::of(kernel, self.points.view(), exec)?);
             *held = Some(Arc::clone(&matrix));
             return Ok(matrix);
         }
-        let (stages, train) = Stages::fit(self.recipes, self.points.gather(&fold.train).view(), par)?;
-        let points = stages.apply(self.points.view(), par)?;
+        let (stages, train) = Stages::fit(self.recipes, self.points.gather(&fold.train).view(), exec)?;
+        let points = stages.apply(self.points.view(), exec)?;
         // Test rows may lie anywhere: what they share with the training rows must not be theirs.
         let layout = Layout::of(kernel, train.view());
-        Ok(Arc::new(Matrix::under(kernel, points.view(), &layout, par)?))
+        Ok(Arc::new(Matrix::under(kernel, points.view(), &layout, exec)?))
     }
 
     /// The parameters of a learner whose folds can be trained on one matrix.
@@ -266,11 +266,11 @@ impl<'a> Trials<'a> {
     }
 
     /// A fit on the training part, judged on the rest.
-    fn whole_fit(&self, learner: &Learner, fold: &Fold, par: Par, watch: &mut Watch<'_>) -> Result<f64> {
+    fn whole_fit(&self, learner: &Learner, fold: &Fold, exec: Exec, watch: &mut Watch<'_>) -> Result<f64> {
         let train = self.points.gather(&fold.train);
         let targets = self.data.targets.gather(&fold.train);
-        let (stages, points) = Stages::fit(self.recipes, train.view(), par)?;
-        let body = learner.fit(Sample::new(&points, &targets), par, watch)?;
+        let (stages, points) = Stages::fit(self.recipes, train.view(), exec)?;
+        let body = learner.fit(Sample::new(&points, &targets), exec, watch)?;
         // A learner that was broken off has an answer, but not this setting's.
         if (watch)(&Step::new("fold", 0, None)).is_break() {
             return Err(Error::Cancelled);
@@ -281,16 +281,16 @@ impl<'a> Trials<'a> {
         match (&self.metric.measure, &self.data.targets) {
             (Measure::Reals(measure), Targets::Reals(truth)) => {
                 let want: Vec<f64> = fold.test.iter().map(|&i| truth[i]).collect();
-                Ok(measure(model.predict(view, par)?.reals()?, &want))
+                Ok(measure(model.predict(view, exec)?.reals()?, &want))
             }
             (Measure::Probabilities(measure), Targets::Classes(labels)) => {
                 let want: Vec<u32> = fold.test.iter().map(|&i| labels.of_row[i]).collect();
-                let given = model.probabilities(view, par)?.values;
+                let given = model.probabilities(view, exec)?.values;
                 let spread = spread(&model.classes(), labels, &given, 0.0);
                 Ok(measure(&spread, labels.names.len(), &want))
             }
             (_, Targets::Classes(labels)) => {
-                let told = model.predict(view, par)?;
+                let told = model.predict(view, exec)?;
                 let own = model.classes();
                 let place = |name: &str| labels.names.iter().position(|n| n == name);
                 let answers: Vec<u32> = told
@@ -301,7 +301,7 @@ impl<'a> Trials<'a> {
                     .collect();
                 let mut scores = Vec::new();
                 if let Measure::Ranking(_) = self.metric.measure {
-                    let given = model.class_scores(view, par)?;
+                    let given = model.class_scores(view, exec)?;
                     scores = spread(&own, labels, &given, f64::NEG_INFINITY);
                 }
                 self.judged(labels, fold, &answers, &scores)

@@ -8,10 +8,10 @@ use crate::assess::search::{Axis, Family, Found, SearchParams, Space, by_factors
 use crate::assess::validate::Splits;
 use crate::data::median_distance2;
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::gram::is_precomputed;
 use crate::kernel::Kernel;
 use crate::model::{Choice, Learner, Plan};
-use crate::par::Par;
 use crate::watch::Watch;
 
 /// Values of an axis, where nobody says, an odd number so that the usual value is the middle of them; in the first of two
@@ -208,18 +208,18 @@ fn dot_scale(plan: &Plan<'_>) -> Result<f64> {
 /// use mercer::assess::{Tuning, tune};
 /// use mercer::data::{Dataset, toy};
 /// use mercer::model::{Plan, Wishes};
-/// use mercer::{Par, watch};
+/// use mercer::{Exec, watch};
 ///
 /// let (points, targets) = toy::banana(100, 1);
 /// let data = Dataset::new(points, targets)?;
-/// let mut plan = Plan::new(&data, &Wishes::default(), Par::one())?;
+/// let mut plan = Plan::new(&data, &Wishes::default(), Exec::one())?;
 /// let tuning = Tuning { two_stage: true, ..Tuning::default() };
-/// let found = tune(&mut plan, &tuning, Par::one(), &mut watch::silent())?;
-/// let model = plan.fit(Par::one(), &mut watch::silent())?;
+/// let found = tune(&mut plan, &tuning, Exec::one(), &mut watch::silent())?;
+/// let model = plan.fit(Exec::one(), &mut watch::silent())?;
 /// assert_eq!(Some(model.body.expansion().kernel()), found.learner.kernel());
 /// # Ok::<(), mercer::Error>(())
 /// ```
-pub fn tune(plan: &mut Plan<'_>, tuning: &Tuning, par: Par, watch: &mut Watch<'_>) -> Result<Found> {
+pub fn tune(plan: &mut Plan<'_>, tuning: &Tuning, exec: Exec, watch: &mut Watch<'_>) -> Result<Found> {
     if plan.is_layered() {
         let why = "a machine behind another model's features is not searched: the features saw all rows";
         return Err(Error::Unsupported(why.into()));
@@ -228,7 +228,7 @@ pub fn tune(plan: &mut Plan<'_>, tuning: &Tuning, par: Par, watch: &mut Watch<'_
         return Err(Error::Unsupported("a precomputed kernel has nothing to search: give points".into()));
     }
     let params = tuning.params(plan)?;
-    let found = search(plan.data(), &plan.recipes, &plan.learner, &params, par, watch)?;
+    let found = search(plan.data(), &plan.recipes, &plan.learner, &params, exec, watch)?;
     adopt(plan, &found);
     Ok(found)
 }
@@ -267,7 +267,7 @@ mod tests {
 
     fn plan<'a>(data: &'a Dataset, learner: &str) -> Plan<'a> {
         let wishes = Wishes { learner: Some(learner.into()), ..Wishes::default() };
-        Plan::new(data, &wishes, Par::one()).expect("a plan")
+        Plan::new(data, &wishes, Exec::one()).expect("a plan")
     }
 
     #[test]
@@ -300,7 +300,7 @@ mod tests {
         let data = Dataset::new(Points::dense(x, 1).expect("rows"), Targets::Reals(y)).expect("whole");
         let mut plan = plan(&data, "svr");
         let tuning = Tuning { two_stage: true, race: true, ..Tuning::default() };
-        let found = tune(&mut plan, &tuning, Par::new(2), &mut silent()).expect("found");
+        let found = tune(&mut plan, &tuning, Exec::new(2), &mut silent()).expect("found");
         assert!(found.best.score.mean < 0.2, "{}", found.best.score.mean);
         assert_eq!(plan.learner, found.learner);
         let told = plan.choices.iter().find(|c| c.what == "c").expect("a choice");

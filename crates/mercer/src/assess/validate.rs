@@ -11,8 +11,8 @@ use crate::data::split::{self, Fold};
 use crate::data::stage::Recipe;
 use crate::data::{Dataset, Targets};
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::model::Learner;
-use crate::par::Par;
 use crate::watch::Watch;
 
 /// How rows are divided.
@@ -142,13 +142,13 @@ pub fn usual_metric(targets: &Targets) -> &'static Metric {
 /// use mercer::data::{Dataset, toy};
 /// use mercer::kernel::Kernel;
 /// use mercer::model::{Learner, SvcParams};
-/// use mercer::{Par, watch};
+/// use mercer::{Exec, watch};
 ///
 /// let (points, targets) = toy::banana(150, 1);
 /// let data = Dataset::new(points, targets)?;
 /// let learner = Learner::Svc(SvcParams { kernel: Some(Kernel::Rbf { gamma: 1.0 }), ..SvcParams::default() });
 /// let folds = Splits::usual().folds(&data, 0)?;
-/// let score = cross_validate(&data, &[], &learner, &folds, metric::find("error")?, Par::one(), &mut watch::silent())?;
+/// let score = cross_validate(&data, &[], &learner, &folds, metric::find("error")?, Exec::one(), &mut watch::silent())?;
 /// assert!(score.mean < 0.2 && score.folds.len() == 5);
 /// # Ok::<(), mercer::Error>(())
 /// ```
@@ -158,10 +158,10 @@ pub fn cross_validate(
     learner: &Learner,
     folds: &[Fold],
     metric: &'static Metric,
-    par: Par,
+    exec: Exec,
     watch: &mut Watch<'_>,
 ) -> Result<Score> {
-    let trials = Trials::new(data, recipes, folds, metric, par)?;
+    let trials = Trials::new(data, recipes, folds, metric, exec)?;
     let mut scores = vec![f64::NAN; folds.len()];
     trials.run(
         std::slice::from_ref(learner),

@@ -123,7 +123,7 @@ impl Bundle {
 
     /// Reads a file.
     pub fn load(path: &Path) -> Result<Self> {
-        let bytes = crate::data::io::read_whole(path, crate::par::memory_limit())?;
+        let bytes = crate::data::io::read_whole(path, crate::exec::memory_limit())?;
         Self::from_bytes(&bytes).map_err(|why| Error::ModelFile { path: path.to_path_buf(), why })
     }
 

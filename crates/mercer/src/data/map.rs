@@ -9,8 +9,8 @@ use rayon::prelude::*;
 
 use super::points::{Csr, Data, Points, View};
 use crate::error::{Error, Result};
+use crate::exec::{Exec, room, room_for_table};
 use crate::num::Real;
-use crate::par::{Par, room, room_for_table};
 
 /// What a map does to sparse rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,11 +43,11 @@ pub(super) trait RowMap: Sync {
 }
 
 /// The map of every row. Sparse rows may have fewer columns than `d`: those they lack are zeros.
-pub(super) fn map_rows(view: View<'_>, d: usize, map: &dyn RowMap, par: Par) -> Result<Points> {
+pub(super) fn map_rows(view: View<'_>, d: usize, map: &dyn RowMap, exec: Exec) -> Result<Points> {
     let (n, d_out) = (view.n, map.dim_out());
     match view.data {
-        Data::F32(x) => Points::dense_f32(dense(x, n, d, map, par), d_out),
-        Data::F64(x) => Points::dense(dense(x, n, d, map, par), d_out),
+        Data::F32(x) => Points::dense_f32(dense(x, n, d, map, exec), d_out),
+        Data::F64(x) => Points::dense(dense(x, n, d, map, exec), d_out),
         Data::Csr { start, column, value } => match map.on_sparse() {
             OnSparse::Entries => {
                 let stored = start[0]..start[n];
@@ -62,10 +62,10 @@ pub(super) fn map_rows(view: View<'_>, d: usize, map: &dyn RowMap, par: Par) -> 
             }
             OnSparse::Rows => {
                 // Each thread has a dense row before and after.
-                let dense = 2 * par.threads();
+                let dense = 2 * exec.threads();
                 room_for_table("dense copies of sparse rows", dense, d.max(d_out), view.bytes())?;
                 let rows = |range: Range<usize>| sparse_rows(view, d, map, range);
-                let parts: Vec<Csr> = pieces(n, par).into_par_iter().map(rows).collect();
+                let parts: Vec<Csr> = pieces(n, exec).into_par_iter().map(rows).collect();
                 let mut all = Csr { start: vec![0], ..Csr::default() };
                 for part in parts {
                     let end = all.column.len();
@@ -78,11 +78,11 @@ pub(super) fn map_rows(view: View<'_>, d: usize, map: &dyn RowMap, par: Par) -> 
             OnSparse::Dense => {
                 // Beside the result each thread has a dense row.
                 let columns = d.max(d_out);
-                let bytes = (n as u128 + par.threads() as u128).saturating_mul(8 * columns as u128);
+                let bytes = (n as u128 + exec.threads() as u128).saturating_mul(8 * columns as u128);
                 let what = format!("sparse points that this stage makes dense ({n} x {columns} values)");
                 room(&what, bytes, view.bytes() as u128)?;
                 let mut out = vec![0.0; n * d_out];
-                let rows = n.div_ceil(par.threads()).max(1);
+                let rows = n.div_ceil(exec.threads()).max(1);
                 out.par_chunks_mut(rows * d_out).enumerate().for_each(|(piece, out)| {
                     let (mut x, mut scratch) = (vec![0.0; d], Vec::new());
                     for (i, out) in out.chunks_exact_mut(d_out).enumerate() {
@@ -124,7 +124,7 @@ pub(super) fn each_row(
     }
 }
 
-fn dense<R: Real>(x: &[R], n: usize, d: usize, map: &dyn RowMap, par: Par) -> Vec<R> {
+fn dense<R: Real>(x: &[R], n: usize, d: usize, map: &dyn RowMap, exec: Exec) -> Vec<R> {
     let d_out = map.dim_out();
     let mut out = vec![R::ZERO; n * d_out];
     let run = |(x, out): (&[R], &mut [R])| {
@@ -135,7 +135,7 @@ fn dense<R: Real>(x: &[R], n: usize, d: usize, map: &dyn RowMap, par: Par) -> Ve
             out.iter_mut().zip(&b).for_each(|(to, &from)| *to = R::of(from));
         }
     };
-    let rows = n.div_ceil(par.threads()).max(1);
+    let rows = n.div_ceil(exec.threads()).max(1);
     if rows >= n {
         run((x, &mut out));
     } else {
@@ -169,7 +169,7 @@ fn fill(view: View<'_>, i: usize, x: &mut [f64]) {
     }
 }
 
-fn pieces(n: usize, par: Par) -> Vec<Range<usize>> {
-    let rows = n.div_ceil(par.threads()).max(1);
+fn pieces(n: usize, exec: Exec) -> Vec<Range<usize>> {
+    let rows = n.div_ceil(exec.threads()).max(1);
     (0..n).step_by(rows).map(|at| at..(at + rows).min(n)).collect()
 }

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::par::room_for_table;
+use crate::exec::room_for_table;
 
 /// Height, width and channels of rows that are images, stored row by row (channel last).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -386,7 +386,7 @@ impl<'a> View<'a> {
     }
 
     /// All values as dense f64, row by row. Fails for sequences and row numbers, and where sparse rows would need more
-    /// memory than there is: see [`room`](crate::par::room).
+    /// memory than there is: see [`room`](crate::exec::room).
     pub fn to_f64(&self) -> Result<Vec<f64>> {
         match self.data {
             Data::F32(x) => Ok(x.iter().map(|&v| f64::from(v)).collect()),

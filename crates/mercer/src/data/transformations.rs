@@ -14,7 +14,7 @@ use super::image::{Transform, background, joined, set_of, split};
 use super::map::{RowMap, map_rows};
 use super::points::{Data, Points, View};
 use crate::error::{Error, Result};
-use crate::par::Par;
+use crate::exec::Exec;
 
 /// A transformation of points from the program that uses this library. Closures of the same form have a shorter way:
 /// [`Transformations::with_fn`].
@@ -23,7 +23,7 @@ pub trait Transformation: Send + Sync {
     fn name(&self) -> &str;
 
     /// The transformed points: as many rows, of the same kind and width, in the same order.
-    fn apply(&self, points: View<'_>, par: Par) -> Result<Points>;
+    fn apply(&self, points: View<'_>, exec: Exec) -> Result<Points>;
 }
 
 /// A step of a chain.
@@ -39,14 +39,14 @@ enum Step {
 /// the one with each of the other, the left one first. `background=-1` among them is [`Transformations::with_background`].
 ///
 /// ```
-/// use mercer::Par;
+/// use mercer::Exec;
 /// use mercer::data::{ImageShape, Points, Transformations};
 ///
 /// let set = Transformations::parse("shift=1, rotate=10, thickness, shift=1*rotate=10")?;
 /// assert_eq!(set.len(), 4 + 2 + 2 + 4 * 2);
 /// let digits = Points::dense(vec![-1.0; 3 * 256], 256)?.with_image(ImageShape::grey(16, 16))?;
 /// // Row i under transformation t is row 3 t + i.
-/// assert_eq!(set.apply(digits.view(), Par::one())?.len(), 16 * 3);
+/// assert_eq!(set.apply(digits.view(), Exec::one())?.len(), 16 * 3);
 /// # Ok::<(), mercer::Error>(())
 /// ```
 #[derive(Clone, Default, Deserialize)]
@@ -98,13 +98,13 @@ impl Transformations {
     /// The same set and a function of rows of numbers beside it: it changes a row in place.
     ///
     /// ```
-    /// use mercer::Par;
+    /// use mercer::Exec;
     /// use mercer::data::{Points, Transformations};
     ///
     /// // A spectrum is the same at half the volume.
     /// let set = Transformations::default().with_fn("softer", |row| row.iter_mut().for_each(|v| *v *= 0.5));
     /// let points = Points::dense(vec![2.0, 4.0], 2)?;
-    /// assert_eq!(set.apply(points.view(), Par::one())?.view().to_f64()?, [1.0, 2.0]);
+    /// assert_eq!(set.apply(points.view(), Exec::one())?.view().to_f64()?, [1.0, 2.0]);
     /// # Ok::<(), mercer::Error>(())
     /// ```
     #[must_use]
@@ -151,9 +151,9 @@ impl Transformations {
     }
 
     /// The points under each transformation: row i under transformation t is row `t n + i` of the result.
-    pub fn apply(&self, points: View<'_>, par: Par) -> Result<Points> {
+    pub fn apply(&self, points: View<'_>, exec: Exec) -> Result<Points> {
         let ground = self.ground(points)?;
-        let parts = (0..self.len()).map(|t| self.chain(t, points, ground, par)).collect::<Result<_>>()?;
+        let parts = (0..self.len()).map(|t| self.chain(t, points, ground, exec)).collect::<Result<_>>()?;
         Ok(joined(parts)?.unwrap_or_else(|| points.gather(&[])))
     }
 
@@ -161,8 +161,8 @@ impl Transformations {
     ///
     /// # Panics
     /// If there is no transformation t.
-    pub fn apply_one(&self, t: usize, points: View<'_>, par: Par) -> Result<Points> {
-        self.chain(t, points, self.ground(points)?, par)
+    pub fn apply_one(&self, t: usize, points: View<'_>, exec: Exec) -> Result<Points> {
+        self.chain(t, points, self.ground(points)?, exec)
     }
 
     /// Fails where the points are not of the kind that these transformations are made for.
@@ -185,13 +185,13 @@ impl Transformations {
         }
     }
 
-    fn chain(&self, t: usize, points: View<'_>, ground: f64, par: Par) -> Result<Points> {
+    fn chain(&self, t: usize, points: View<'_>, ground: f64, exec: Exec) -> Result<Points> {
         let mut now: Option<Points> = None;
         for step in &self.chains[t] {
             let from = now.as_ref().map_or(points, Points::view);
             now = Some(match step {
-                Step::Image(transform) => transform.apply(from, ground, par)?,
-                Step::Own(own) => checked(own.as_ref(), from, par)?,
+                Step::Image(transform) => transform.apply(from, ground, exec)?,
+                Step::Own(own) => checked(own.as_ref(), from, exec)?,
             });
         }
         Ok(now.unwrap_or_else(|| points.gather(&(0..points.n).collect::<Vec<_>>())))
@@ -202,8 +202,8 @@ impl Transformations {
 const MOST: usize = 100_000;
 
 /// Code of others may give anything back.
-fn checked(own: &dyn Transformation, points: View<'_>, par: Par) -> Result<Points> {
-    let out = own.apply(points, par)?;
+fn checked(own: &dyn Transformation, points: View<'_>, exec: Exec) -> Result<Points> {
+    let out = own.apply(points, exec)?;
     let sequences = matches!(points.data, Data::Sequences { .. });
     if out.len() != points.n || out.kind() != points.kind() || (out.dim() != points.d && !sequences) {
         let told = |n: usize, d: usize, kind: &str| format!("{n} rows of {d} columns, {kind}");
@@ -229,8 +229,8 @@ impl<F: Fn(&mut [f64]) + Send + Sync> Transformation for InPlace<F> {
         &self.name
     }
 
-    fn apply(&self, points: View<'_>, par: Par) -> Result<Points> {
-        map_rows(points, points.d, &Row { d: points.d, f: &self.f }, par)
+    fn apply(&self, points: View<'_>, exec: Exec) -> Result<Points> {
+        map_rows(points, points.d, &Row { d: points.d, f: &self.f }, exec)
     }
 }
 

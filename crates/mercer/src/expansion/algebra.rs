@@ -2,12 +2,12 @@
 
 use super::Expansion;
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::num::{Mat, product};
-use crate::par::Par;
 
 impl Expansion {
     /// `Psi_o . Psi'_p` for all pairs of outputs (k x k'), offsets aside. Both must have one kernel.
-    pub fn inner(&self, other: &Expansion, par: Par) -> Result<Vec<f64>> {
+    pub fn inner(&self, other: &Expansion, exec: Exec) -> Result<Vec<f64>> {
         self.same_kernel(other)?;
         let (m, k) = (self.len(), self.outputs());
         let (n, l) = (other.len(), other.outputs());
@@ -16,29 +16,29 @@ impl Expansion {
             return Ok(out);
         }
         // Block by block: the matrix of two large expansions has no place in memory.
-        let half = other.inner_at(self.centres.view(), par)?;
-        product::tn(&mut out, Mat::new(&self.coef, m, k), Mat::new(&half, m, l), par.threads());
+        let half = other.inner_at(self.centres.view(), exec)?;
+        product::tn(&mut out, Mat::new(&self.coef, m, k), Mat::new(&half, m, l), exec.threads());
         Ok(out)
     }
 
     /// `|Psi_o|^2` of each output, clamped at 0 where the kernel is positive definite.
-    pub fn norm2(&self, par: Par) -> Result<Vec<f64>> {
-        let (k, all) = (self.outputs(), self.inner(self, par)?);
+    pub fn norm2(&self, exec: Exec) -> Result<Vec<f64>> {
+        let (k, all) = (self.outputs(), self.inner(self, exec)?);
         let positive = self.kernel.definiteness() == crate::kernel::Definiteness::Positive;
         Ok((0..k).map(|o| if positive { all[o * k + o].max(0.0) } else { all[o * k + o] }).collect())
     }
 
     /// `|Psi_o - Psi'_o|^2` output by output, clamped at 0.
-    pub fn distance2_to(&self, other: &Expansion, par: Par) -> Result<Vec<f64>> {
+    pub fn distance2_to(&self, other: &Expansion, exec: Exec) -> Result<Vec<f64>> {
         if self.outputs() != other.outputs() {
             return Err(Error::shape("outputs of the other expansion", other.outputs(), self.outputs()));
         }
-        self.distance2_by(&self.norm2(par)?, other, par)
+        self.distance2_by(&self.norm2(exec)?, other, exec)
     }
 
     /// The same where [`Expansion::norm2`], the dearest part for a large expansion, is known.
-    pub(crate) fn distance2_by(&self, own: &[f64], other: &Expansion, par: Par) -> Result<Vec<f64>> {
-        let (k, cross, theirs) = (self.outputs(), self.inner(other, par)?, other.norm2(par)?);
+    pub(crate) fn distance2_by(&self, own: &[f64], other: &Expansion, exec: Exec) -> Result<Vec<f64>> {
+        let (k, cross, theirs) = (self.outputs(), self.inner(other, exec)?, other.norm2(exec)?);
         Ok((0..k).map(|o| (own[o] - 2.0 * cross[o * k + o] + theirs[o]).max(0.0)).collect())
     }
 

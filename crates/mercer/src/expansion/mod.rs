@@ -14,10 +14,10 @@ mod store;
 
 use crate::data::{Points, Row, View};
 use crate::error::{Error, Fault, Result};
+use crate::exec::Exec;
 use crate::gram::{self, Centres};
 use crate::kernel::Kernel;
 use crate::num::{Mat, product};
-use crate::par::Par;
 
 /// `f_o(x) = sum_j coef_jo k(x_j, x) + offset_o` for outputs o.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,12 +42,12 @@ impl Expansion {
     /// An expansion from its parts: `coef` is m x k row by row, `offset` has k numbers.
     ///
     /// ```
-    /// use mercer::{data::Points, expansion::Expansion, kernel::Kernel, Par};
+    /// use mercer::{data::Points, expansion::Expansion, kernel::Kernel, Exec};
     /// let centres = Points::dense(vec![1.0, 2.0, 5.0], 1)?;
     /// let f = Expansion::new(Kernel::Linear, centres, vec![1.0, -1.0, 0.0], vec![0.5])?;
     /// assert_eq!(f.len(), 2); // the third coefficient is zero
     /// let x = Points::dense(vec![3.0], 1)?;
-    /// assert_eq!(f.evaluate(x.view(), Par::one())?, [3.0 - 6.0 + 0.5]);
+    /// assert_eq!(f.evaluate(x.view(), Exec::one())?, [3.0 - 6.0 + 0.5]);
     /// # Ok::<(), mercer::Error>(())
     /// ```
     pub fn new(kernel: Kernel, centres: Points, coef: Vec<f64>, offset: Vec<f64>) -> Result<Self> {
@@ -129,49 +129,49 @@ impl Expansion {
     }
 
     /// All outputs at all points, n x k row by row.
-    pub fn evaluate(&self, points: View<'_>, par: Par) -> Result<Vec<f64>> {
-        self.evaluate_in(points, Precision::F64, par)
+    pub fn evaluate(&self, points: View<'_>, exec: Exec) -> Result<Vec<f64>> {
+        self.evaluate_in(points, Precision::F64, exec)
     }
 
     /// [`Expansion::evaluate`] with kernel values in a float type of choice.
-    pub fn evaluate_in(&self, points: View<'_>, precision: Precision, par: Par) -> Result<Vec<f64>> {
+    pub fn evaluate_in(&self, points: View<'_>, precision: Precision, exec: Exec) -> Result<Vec<f64>> {
         let mut out: Vec<f64> = self.offset.iter().copied().cycle().take(points.n * self.outputs()).collect();
-        self.add_to(points, precision, &mut out, par)?;
+        self.add_to(points, precision, &mut out, exec)?;
         Ok(out)
     }
 
     /// `Psi_o . Phi(x)` for each point and output (n x k): [`Expansion::evaluate`] without the offsets.
-    pub fn inner_at(&self, points: View<'_>, par: Par) -> Result<Vec<f64>> {
+    pub fn inner_at(&self, points: View<'_>, exec: Exec) -> Result<Vec<f64>> {
         let mut out = vec![0.0; points.n * self.outputs()];
-        self.add_to(points, Precision::F64, &mut out, par)?;
+        self.add_to(points, Precision::F64, &mut out, exec)?;
         Ok(out)
     }
 
     /// Adds the sums of kernels at all points to `out`, block by block.
-    fn add_to(&self, points: View<'_>, precision: Precision, out: &mut [f64], par: Par) -> Result<()> {
+    fn add_to(&self, points: View<'_>, precision: Precision, out: &mut [f64], exec: Exec) -> Result<()> {
         if self.is_empty() {
             return Ok(());
         }
         let centres = self.centres.view();
         match precision {
             Precision::F32 => {
-                Centres::<f32>::new(&self.kernel, centres, &self.coef, points, par)?.apply(points, out, par)
+                Centres::<f32>::new(&self.kernel, centres, &self.coef, points, exec)?.apply(points, out, exec)
             }
             Precision::F64 => {
-                Centres::<f64>::new(&self.kernel, centres, &self.coef, points, par)?.apply(points, out, par)
+                Centres::<f64>::new(&self.kernel, centres, &self.coef, points, exec)?.apply(points, out, exec)
             }
         }
     }
 
     /// All outputs from kernel values against the centres (n x m): for precomputed kernels and shared Grams.
-    pub fn evaluate_values(&self, values: &[f64], par: Par) -> Result<Vec<f64>> {
+    pub fn evaluate_values(&self, values: &[f64], exec: Exec) -> Result<Vec<f64>> {
         let (m, k) = (self.len(), self.outputs());
         let n = values.len().checked_div(m).unwrap_or(0);
         if n * m != values.len() {
             return Err(Error::shape("kernel values", values.len(), format!("a multiple of {m} centres")));
         }
         let mut out = vec![0.0; n * k];
-        product::nn(&mut out, Mat::new(values, n, m), Mat::new(&self.coef, m, k), par.threads());
+        product::nn(&mut out, Mat::new(values, n, m), Mat::new(&self.coef, m, k), exec.threads());
         out.iter_mut().zip(self.offset.iter().cycle()).for_each(|(o, b)| *o += b);
         Ok(out)
     }
@@ -191,12 +191,12 @@ impl Expansion {
     }
 
     /// `|Phi(x) - Psi_o|^2` for each point and output (n x k); the offset plays no part. Clamped at 0.
-    pub fn distance2(&self, points: View<'_>, par: Par) -> Result<Vec<f64>> {
+    pub fn distance2(&self, points: View<'_>, exec: Exec) -> Result<Vec<f64>> {
         let k = self.outputs();
-        let mut out = self.inner_at(points, par)?;
+        let mut out = self.inner_at(points, exec)?;
         let mut own = vec![0.0; points.n];
         self.kernel.diag(points, &mut own);
-        let norm2 = self.norm2(par)?;
+        let norm2 = self.norm2(exec)?;
         for (line, own) in out.chunks_mut(k).zip(&own) {
             line.iter_mut().zip(&norm2).for_each(|(v, norm2)| *v = (own - 2.0 * *v + norm2).max(0.0));
         }

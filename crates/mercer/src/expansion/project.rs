@@ -17,10 +17,10 @@
 use super::Expansion;
 use crate::data::Points;
 use crate::error::Result;
+use crate::exec::Exec;
 use crate::gram;
 use crate::kernel::Definiteness;
 use crate::num::{Mat, factor, product};
-use crate::par::Par;
 
 impl Expansion {
     /// Whether lengths in feature space exist: whether the kernel is known to be positive definite.
@@ -30,29 +30,29 @@ impl Expansion {
 
     /// The expansion on `centres` nearest to this one: in feature space, or, where the kernel is not known to be positive
     /// definite, in the outputs at the present centres. Offsets are kept as they are.
-    pub fn on_centres(&self, centres: Points, par: Par) -> Result<Expansion> {
-        let (left, right) = self.normal_equations(&centres, par)?;
+    pub fn on_centres(&self, centres: Points, exec: Exec) -> Result<Expansion> {
+        let (left, right) = self.normal_equations(&centres, exec)?;
         let (coef, _) = factor::solve_spd(&left, centres.len(), &right, self.outputs())?;
         Expansion::new(self.kernel.clone(), centres, coef, self.offset.clone())
     }
 
     /// The equations of the best coefficients on some centres: an m x m matrix and m x k right sides.
-    pub(crate) fn normal_equations(&self, centres: &Points, par: Par) -> Result<(Vec<f64>, Vec<f64>)> {
+    pub(crate) fn normal_equations(&self, centres: &Points, exec: Exec) -> Result<(Vec<f64>, Vec<f64>)> {
         let (m, n, k) = (centres.len(), self.len(), self.outputs());
         let (mut left, mut right) = (vec![0.0; m * m], vec![0.0; m * k]);
         let definite = self.definite();
         if definite {
-            left = gram::square::<f64>(&self.kernel, centres.view(), par)?.to_vec();
+            left = gram::square::<f64>(&self.kernel, centres.view(), exec)?.to_vec();
         }
         if n > 0 && m > 0 {
-            let across = gram::cross::<f64>(&self.kernel, centres.view(), self.centres.view(), par)?;
+            let across = gram::cross::<f64>(&self.kernel, centres.view(), self.centres.view(), exec)?;
             let across = Mat::new(&across, m, n);
             if definite {
-                product::nn(&mut right, across, Mat::new(&self.coef, n, k), par.threads());
+                product::nn(&mut right, across, Mat::new(&self.coef, n, k), exec.threads());
             } else {
-                let outputs = self.inner_at(self.centres.view(), par)?;
-                product::nn(&mut right, across, Mat::new(&outputs, n, k), par.threads());
-                product::nt(&mut left, across, across, par.threads());
+                let outputs = self.inner_at(self.centres.view(), exec)?;
+                product::nn(&mut right, across, Mat::new(&outputs, n, k), exec.threads());
+                product::nt(&mut left, across, across, exec.threads());
             }
         }
         Ok((left, right))
@@ -65,14 +65,14 @@ impl Expansion {
         &self,
         own: &[f64],
         other: &Expansion,
-        par: Par,
+        exec: Exec,
     ) -> Result<(f64, Vec<f64>)> {
         let k = self.outputs();
         let (off, size) = if self.definite() {
-            (self.distance2_by(own, other, par)?, own.to_vec())
+            (self.distance2_by(own, other, exec)?, own.to_vec())
         } else {
             let at = self.centres.view();
-            let (before, now) = (self.inner_at(at, par)?, other.inner_at(at, par)?);
+            let (before, now) = (self.inner_at(at, exec)?, other.inner_at(at, exec)?);
             let (mut off, mut size) = (vec![0.0; k], vec![0.0; k]);
             for (p, (a, b)) in before.iter().zip(&now).enumerate() {
                 off[p % k] += (a - b).powi(2);

@@ -4,8 +4,8 @@ use serde_json::json;
 
 use super::Expansion;
 use crate::data::{Bundle, Csr, Data, ImageShape, Points, Sequences, Values};
+use crate::exec::half_of_ram;
 use crate::kernel::Kernel;
-use crate::par::half_of_ram;
 
 type Read<T> = std::result::Result<T, String>;
 

@@ -7,11 +7,11 @@ use rayon::prelude::*;
 
 use crate::data::View;
 use crate::error::Result;
+use crate::exec::Exec;
 use crate::gram::block::block;
 use crate::gram::side::{Layout, Side};
 use crate::kernel::Kernel;
 use crate::num::{Mat, Real, product};
-use crate::par::Par;
 
 /// Centres made ready, with their coefficients (m x k, row by row).
 #[derive(Debug, Clone)]
@@ -30,14 +30,20 @@ const CENTRES: usize = 576;
 
 impl<T: Real> Centres<T> {
     /// Centres ready for many calls; `points` are like those to come.
-    pub fn new(kernel: &Kernel, centres: View<'_>, coef: &[f64], points: View<'_>, par: Par) -> Result<Self> {
+    pub fn new(
+        kernel: &Kernel,
+        centres: View<'_>,
+        coef: &[f64],
+        points: View<'_>,
+        exec: Exec,
+    ) -> Result<Self> {
         super::block::check(kernel, points, centres)?;
         let k = coef.len().checked_div(centres.n).unwrap_or(0);
         let layout = Layout::of(kernel, centres).with(points);
         let cut = |i: usize| i..(i + CENTRES).min(centres.n);
         let starts: Vec<usize> = (0..centres.n).step_by(CENTRES).collect();
         let ready = |&i: &usize| Side::new(kernel, centres.slice(cut(i)), &layout);
-        let side = if par.threads() == 1 {
+        let side = if exec.threads() == 1 {
             starts.iter().map(ready).collect::<Result<_>>()?
         } else {
             starts.par_iter().map(ready).collect::<Result<_>>()?
@@ -50,7 +56,7 @@ impl<T: Real> Centres<T> {
     }
 
     /// `out[i * k + o] += sum_j k(x_i, c_j) coef[j * k + o]` for all points, sums over tiles in f64.
-    pub fn apply(&self, points: View<'_>, out: &mut [f64], par: Par) -> Result<()> {
+    pub fn apply(&self, points: View<'_>, out: &mut [f64], exec: Exec) -> Result<()> {
         let k = self.k;
         // Without centres the sums are 0, however many outputs there are: coefficients cannot tell their number.
         if self.side.is_empty() || points.n == 0 {
@@ -64,18 +70,18 @@ impl<T: Real> Centres<T> {
             let mut sums = vec![T::ZERO; rows * k];
             for (side, coef) in self.side.iter().zip(&self.coef) {
                 let values = &mut values[..rows * side.len()];
-                block(&self.kernel, &x, side, values, Par::one());
+                block(&self.kernel, &x, side, values, Exec::one());
                 product::nn(&mut sums, Mat::new(values, rows, side.len()), Mat::new(coef, side.len(), k), 1);
                 out.iter_mut().zip(&sums).for_each(|(o, s)| *o += s.f64());
             }
             Ok(())
         };
-        if par.threads() == 1 {
+        if exec.threads() == 1 {
             return out.chunks_mut(POINTS * k).enumerate().try_for_each(|(p, out)| work(p * POINTS, out));
         }
         // Equal shares for all threads: with 39 full tiles and a bit, one of two threads would wait for the other.
-        let rounds = points.n.div_ceil(POINTS * par.threads());
-        let high = points.n.div_ceil(rounds * par.threads());
+        let rounds = points.n.div_ceil(POINTS * exec.threads());
+        let high = points.n.div_ceil(rounds * exec.threads());
         out.par_chunks_mut(high * k).enumerate().try_for_each(|(p, out)| work(p * high, out))
     }
 }

@@ -4,15 +4,15 @@
 
 use crate::data::View;
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::gram::side::{Layout, Ready, Side, SparseRows};
 use crate::kernel::Kernel;
 use crate::num::{Buffer, Mat, Real, product, tiles};
-use crate::par::Par;
 
 /// `out[i * n + j] = k(a_i, b_j)`, n the number of points in `b`.
-pub fn block<T: Real>(kernel: &Kernel, a: &Side<T>, b: &Side<T>, out: &mut [T], par: Par) {
+pub fn block<T: Real>(kernel: &Kernel, a: &Side<T>, b: &Side<T>, out: &mut [T], exec: Exec) {
     assert_eq!(out.len(), a.n * b.n);
-    block_strided(kernel, a, b, out, b.n, par);
+    block_strided(kernel, a, b, out, b.n, exec);
 }
 
 /// [`block`] into a part of a larger matrix whose rows are `stride` apart.
@@ -22,26 +22,26 @@ pub(super) fn block_strided<T: Real>(
     b: &Side<T>,
     out: &mut [T],
     stride: usize,
-    par: Par,
+    exec: Exec,
 ) {
     if a.n == 0 || b.n == 0 {
         return;
     }
     match (&a.ready, &b.ready) {
         (Ready::Dense { .. }, Ready::Dense { .. }) | (Ready::Own(_), Ready::Own(_)) => {
-            tiles::rectangular(out, stride, a.n, b.n, par.threads(), |t, values| {
+            tiles::rectangular(out, stride, a.n, b.n, exec.threads(), |t, values| {
                 tile(kernel, a, b, t, values);
             });
         }
         (Ready::Sparse { rows, sq: a_sq }, Ready::Sparse { rows: other, sq: b_sq }) => {
-            sparse_rows(kernel, (rows, a_sq), (other, b_sq), out, stride, par);
+            sparse_rows(kernel, (rows, a_sq), (other, b_sq), out, stride, exec);
         }
         (Ready::Parts { parts, own }, Ready::Parts { parts: others, own: other_own }) if stride == b.n => {
-            combine(kernel, own, other_own, out, |k, p, out| block(k, &parts[p], &others[p], out, par));
+            combine(kernel, own, other_own, out, |k, p, out| block(k, &parts[p], &others[p], out, exec));
         }
         (Ready::Parts { .. }, Ready::Parts { .. }) => {
             let mut whole = Buffer::stale(a.n * b.n);
-            block(kernel, a, b, &mut whole, par);
+            block(kernel, a, b, &mut whole, exec);
             whole
                 .chunks(b.n)
                 .zip(out.chunks_mut(stride))
@@ -52,15 +52,15 @@ pub(super) fn block_strided<T: Real>(
 }
 
 /// The whole symmetric matrix of `a` with itself: half the values are computed, the rest mirrored.
-pub fn symmetric<T: Real>(kernel: &Kernel, a: &Side<T>, out: &mut [T], par: Par) {
+pub fn symmetric<T: Real>(kernel: &Kernel, a: &Side<T>, out: &mut [T], exec: Exec) {
     assert_eq!(out.len(), a.n * a.n);
     match &a.ready {
         Ready::Dense { .. } | Ready::Own(_) => {
-            tiles::symmetric(out, a.n, par.threads(), |t, values| tile(kernel, a, a, t, values));
+            tiles::symmetric(out, a.n, exec.threads(), |t, values| tile(kernel, a, a, t, values));
         }
-        Ready::Sparse { .. } => block(kernel, a, a, out, par),
+        Ready::Sparse { .. } => block(kernel, a, a, out, exec),
         Ready::Parts { parts, own } => {
-            combine(kernel, own, own, out, |k, p, out| symmetric(k, &parts[p], out, par));
+            combine(kernel, own, own, out, |k, p, out| symmetric(k, &parts[p], out, exec));
             // Row by row arithmetic need not be symmetric to the last bit: the lower half decides.
             for i in 0..a.n {
                 for j in 0..i {
@@ -74,27 +74,27 @@ pub fn symmetric<T: Real>(kernel: &Kernel, a: &Side<T>, out: &mut [T], par: Par)
 /// The matrix of `x` against `y`, row by row, under the layout that is best for them.
 ///
 /// ```
-/// use mercer::{data::Points, gram, kernel::Kernel, Par};
+/// use mercer::{data::Points, gram, kernel::Kernel, Exec};
 /// let x = Points::dense(vec![0.0, 1.0, 3.0], 1)?;
-/// let k = gram::cross::<f64>(&Kernel::Linear, x.view(), x.view(), Par::one())?;
+/// let k = gram::cross::<f64>(&Kernel::Linear, x.view(), x.view(), Exec::one())?;
 /// assert_eq!(k[5], 3.0);
 /// # Ok::<(), mercer::Error>(())
 /// ```
-pub fn cross<T: Real>(kernel: &Kernel, x: View<'_>, y: View<'_>, par: Par) -> Result<Buffer<T>> {
+pub fn cross<T: Real>(kernel: &Kernel, x: View<'_>, y: View<'_>, exec: Exec) -> Result<Buffer<T>> {
     check(kernel, x, y)?;
     let layout = Layout::of(kernel, y).with(x);
     let (a, b) = (Side::new(kernel, x, &layout)?, Side::new(kernel, y, &layout)?);
     let mut out = Buffer::stale(x.n * y.n);
-    block(kernel, &a, &b, &mut out, par);
+    block(kernel, &a, &b, &mut out, exec);
     Ok(out)
 }
 
 /// The symmetric matrix of `x` with itself.
-pub fn square<T: Real>(kernel: &Kernel, x: View<'_>, par: Par) -> Result<Buffer<T>> {
+pub fn square<T: Real>(kernel: &Kernel, x: View<'_>, exec: Exec) -> Result<Buffer<T>> {
     check(kernel, x, x)?;
     let a = Side::new(kernel, x, &Layout::of(kernel, x))?;
     let mut out = Buffer::stale(x.n * x.n);
-    symmetric(kernel, &a, &mut out, par);
+    symmetric(kernel, &a, &mut out, exec);
     Ok(out)
 }
 
@@ -131,7 +131,7 @@ fn sparse_rows<T: Real>(
     (b, b_sq): (&SparseRows<T>, &[T]),
     out: &mut [T],
     stride: usize,
-    par: Par,
+    exec: Exec,
 ) {
     use rayon::prelude::*;
     let n = b_sq.len();
@@ -141,7 +141,7 @@ fn sparse_rows<T: Real>(
         Some(used) => used.binary_search(&c).ok(),
     };
     let columns = transposed(b, n, used.as_ref().map_or(b.d, Vec::len), place);
-    let high = a_sq.len().div_ceil(par.threads() * 4).max(1);
+    let high = a_sq.len().div_ceil(exec.threads() * 4).max(1);
     let work = |first: usize, out: &mut [T]| {
         for (r, line) in out.chunks_mut(stride).enumerate().take(a_sq.len() - first) {
             let (i, line) = (first + r, &mut line[..n]);
@@ -155,7 +155,7 @@ fn sparse_rows<T: Real>(
             kernel.map(line, &a_sq[i..=i], b_sq);
         }
     };
-    if par.threads() == 1 {
+    if exec.threads() == 1 {
         work(0, out);
     } else {
         out.par_chunks_mut(high * stride).enumerate().for_each(|(piece, out)| work(piece * high, out));

@@ -10,12 +10,12 @@ use std::sync::OnceLock;
 
 use crate::data::Points;
 use crate::error::Result;
+use crate::exec::Exec;
 use crate::gram::block::{self, block_strided};
 use crate::gram::side::{Layout, Side};
 use crate::gram::{Centres, KernelRows, Rows};
 use crate::kernel::Kernel;
 use crate::num::{Buffer, tiles};
-use crate::par::Par;
 
 /// Points by class, ready for one kernel.
 #[derive(Debug)]
@@ -85,14 +85,14 @@ impl<'a> Classes<'a> {
         self.class[class].square.get().is_some()
     }
 
-    fn square<'c>(&self, class: &'c Class, par: Par) -> Option<&'c [f32]> {
+    fn square<'c>(&self, class: &'c Class, exec: Exec) -> Option<&'c [f32]> {
         if !class.keep {
             return None;
         }
         let square = class.square.get_or_init(|| {
             let n = class.rows.len();
             let mut out = Buffer::stale(n * n);
-            block::symmetric(self.kernel, &class.side, &mut out, par);
+            block::symmetric(self.kernel, &class.side, &mut out, exec);
             out
         });
         Some(square)
@@ -116,35 +116,35 @@ impl PairRows<'_> {
 
     /// Rows of one class (numbers within it) written at `out`, which is where that class's own columns begin:
     /// inside the class they are copied from its square, against the other class computed.
-    fn inside(&self, class: &Class, rows: &[u32], out: &mut [f32], stride: usize, par: Par) {
+    fn inside(&self, class: &Class, rows: &[u32], out: &mut [f32], stride: usize, exec: Exec) {
         let n = class.rows.len();
         if rows.is_empty() || n == 0 {
             return;
         }
-        if let Some(square) = self.all.square(class, par) {
+        if let Some(square) = self.all.square(class, exec) {
             for (&r, out) in rows.iter().zip(out.chunks_mut(stride)) {
                 out[..n].copy_from_slice(&square[r as usize * n..(r as usize + 1) * n]);
             }
         } else {
-            block_strided(self.all.kernel, &class.side.gather(rows), &class.side, out, stride, par);
+            block_strided(self.all.kernel, &class.side.gather(rows), &class.side, out, stride, exec);
         }
     }
 
     /// Rows of the first class, then rows of the second: each class's rows are one product.
-    fn block_by_class(&self, rows: &[u32], out: &mut [f32], par: Par) {
+    fn block_by_class(&self, rows: &[u32], out: &mut [f32], exec: Exec) {
         let (na, n) = (self.a.rows.len(), self.len());
         let (first, second) = rows.split_at(rows.partition_point(|&r| (r as usize) < na));
         let second: Vec<u32> = second.iter().map(|r| r - na as u32).collect();
         let (upper, lower) = out.split_at_mut(first.len() * n);
         if !first.is_empty() {
-            self.inside(self.a, first, upper, n, par);
+            self.inside(self.a, first, upper, n, exec);
             let some = self.a.side.gather(first);
-            block_strided(self.all.kernel, &some, &self.b.side, &mut upper[na..], n, par);
+            block_strided(self.all.kernel, &some, &self.b.side, &mut upper[na..], n, exec);
         }
         if !second.is_empty() {
             let some = self.b.side.gather(&second);
-            block_strided(self.all.kernel, &some, &self.a.side, lower, n, par);
-            self.inside(self.b, &second, &mut lower[na..], n, par);
+            block_strided(self.all.kernel, &some, &self.a.side, lower, n, exec);
+            self.inside(self.b, &second, &mut lower[na..], n, exec);
         }
     }
 }
@@ -158,26 +158,26 @@ impl Rows for PairRows<'_> {
         [self.a.diag.as_slice(), &self.b.diag].concat()
     }
 
-    fn block(&self, rows: &[u32], out: &mut [f32], par: Par) {
+    fn block(&self, rows: &[u32], out: &mut [f32], exec: Exec) {
         let (na, n) = (self.a.rows.len(), self.len());
         if rows.is_sorted_by_key(|&r| r as usize >= na) {
-            return self.block_by_class(rows, out, par);
+            return self.block_by_class(rows, out, exec);
         }
         // The rows of each class as one product, then to the places they were asked for.
         let mut order: Vec<usize> = (0..rows.len()).collect();
         order.sort_by_key(|&p| rows[p] as usize >= na);
         let mut lines = vec![0.0; rows.len() * n];
-        self.block_by_class(&order.iter().map(|&p| rows[p]).collect::<Vec<_>>(), &mut lines, par);
+        self.block_by_class(&order.iter().map(|&p| rows[p]).collect::<Vec<_>>(), &mut lines, exec);
         for (line, p) in lines.chunks(n).zip(order) {
             out[p * n..(p + 1) * n].copy_from_slice(line);
         }
     }
 
-    fn apply(&self, rows: &[u32], coef: &[f64], out: &mut [f64], par: Par) {
+    fn apply(&self, rows: &[u32], coef: &[f64], out: &mut [f64], exec: Exec) {
         let points = self.points();
         let centres = points.gather(&rows.iter().map(|&i| i as usize).collect::<Vec<_>>());
-        Centres::<f64>::new(self.all.kernel, centres.view(), coef, points.view(), par)
-            .and_then(|centres| centres.apply(points.view(), out, par))
+        Centres::<f64>::new(self.all.kernel, centres.view(), coef, points.view(), exec)
+            .and_then(|centres| centres.apply(points.view(), out, exec))
             .expect("kernel and points were checked when the classes were made");
     }
 
@@ -191,17 +191,17 @@ impl Rows for PairRows<'_> {
         Box::new(rows)
     }
 
-    fn fill(&self, out: &mut [f32], par: Par) {
+    fn fill(&self, out: &mut [f32], exec: Exec) {
         let (na, nb) = (self.a.rows.len(), self.b.rows.len());
         let n = na + nb;
         assert_eq!(out.len(), n * n);
         let all = |n: usize| (0..n as u32).collect::<Vec<_>>();
-        self.inside(self.a, &all(na), out, n, par);
+        self.inside(self.a, &all(na), out, n, exec);
         if nb > 0 {
-            self.inside(self.b, &all(nb), &mut out[na * n + na..], n, par);
+            self.inside(self.b, &all(nb), &mut out[na * n + na..], n, exec);
         }
         if na > 0 && nb > 0 {
-            block_strided(self.all.kernel, &self.a.side, &self.b.side, &mut out[na..], n, par);
+            block_strided(self.all.kernel, &self.a.side, &self.b.side, &mut out[na..], n, exec);
             tiles::mirror(out, n, 0, na, na, nb);
         }
     }
@@ -237,8 +237,8 @@ mod tests {
             all_close(&pair.diag(), &plain.diag(), 1e-15);
             let wide = |v: &[f32]| v.iter().map(|&v| f64::from(v)).collect::<Vec<_>>();
             let (mut got, mut want) = (vec![0.0; m * m], vec![0.0; m * m]);
-            pair.fill(&mut got, Par::one());
-            plain.fill(&mut want, Par::one());
+            pair.fill(&mut got, Exec::one());
+            plain.fill(&mut want, Exec::one());
             all_close(&wide(&got), &wide(&want), 1e-6);
             // In order, mixed, of one class alone.
             let last = m as u32 - 1;
@@ -249,13 +249,13 @@ mod tests {
                 vec![2, 0],
             ] {
                 let (mut got, mut want) = (vec![0.0; rows.len() * m], vec![0.0; rows.len() * m]);
-                pair.block(&rows, &mut got, Par::one());
-                plain.block(&rows, &mut want, Par::one());
+                pair.block(&rows, &mut got, Exec::one());
+                plain.block(&rows, &mut want, Exec::one());
                 all_close(&wide(&got), &wide(&want), 1e-6);
                 let (mut got, mut want) = (vec![0.0; m], vec![0.0; m]);
                 let coef = toy::normals(rows.len(), 1, 2);
-                pair.apply(&rows, &coef, &mut got, Par::one());
-                plain.apply(&rows, &coef, &mut want, Par::one());
+                pair.apply(&rows, &coef, &mut got, Exec::one());
+                plain.apply(&rows, &coef, &mut want, Exec::one());
                 all_close(&got, &want, 1e-12);
             }
         }

@@ -4,13 +4,13 @@ use std::borrow::Cow;
 
 use crate::data::{Points, View};
 use crate::error::Result;
+use crate::exec::Exec;
 use crate::gram::apply::Centres;
 use crate::gram::block;
 use crate::gram::side::{Layout, Side};
 use crate::gram::{Matrix, Rows};
 use crate::kernel::{Form, Kernel};
 use crate::num::Buffer;
-use crate::par::Par;
 
 /// A kernel and points: values in f32 by matrix products, exact sums in f64.
 #[derive(Debug, Clone)]
@@ -39,10 +39,10 @@ impl<'a> KernelRows<'a> {
     }
 
     /// The whole matrix, computed once. Half the values are computed, the rest mirrored.
-    pub fn whole_matrix(&self, par: Par) -> Matrix {
+    pub fn whole_matrix(&self, exec: Exec) -> Matrix {
         let n = self.side.len();
         let mut out = Buffer::stale(n * n);
-        block::symmetric(self.kernel, &self.side, &mut out, par);
+        block::symmetric(self.kernel, &self.side, &mut out, exec);
         Matrix::from_f32(out, n)
     }
 }
@@ -56,15 +56,15 @@ impl Rows for KernelRows<'_> {
         self.diag.clone()
     }
 
-    fn block(&self, rows: &[u32], out: &mut [f32], par: Par) {
-        block::block(self.kernel, &self.side.gather(rows), &self.side, out, par);
+    fn block(&self, rows: &[u32], out: &mut [f32], exec: Exec) {
+        block::block(self.kernel, &self.side.gather(rows), &self.side, out, exec);
     }
 
-    fn apply(&self, rows: &[u32], coef: &[f64], out: &mut [f64], par: Par) {
+    fn apply(&self, rows: &[u32], coef: &[f64], out: &mut [f64], exec: Exec) {
         let centres = self.points.gather(&rows.iter().map(|&i| i as usize).collect::<Vec<_>>());
         let view: View<'_> = self.points.view();
-        Centres::<f64>::new(self.kernel, centres.view(), coef, view, par)
-            .and_then(|centres| centres.apply(view, out, par))
+        Centres::<f64>::new(self.kernel, centres.view(), coef, view, exec)
+            .and_then(|centres| centres.apply(view, out, exec))
             .expect("kernel and points were checked when these rows were made");
     }
 
@@ -78,8 +78,8 @@ impl Rows for KernelRows<'_> {
         })
     }
 
-    fn fill(&self, out: &mut [f32], par: Par) {
-        block::symmetric(self.kernel, &self.side, out, par);
+    fn fill(&self, out: &mut [f32], exec: Exec) {
+        block::symmetric(self.kernel, &self.side, out, exec);
     }
 
     fn cost(&self) -> f64 {

@@ -6,11 +6,11 @@
 
 use crate::data::View;
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::gram::block::{block, check, cross};
 use crate::gram::side::{Layout, Side};
 use crate::kernel::Kernel;
 use crate::num::{Mat, factor, product};
-use crate::par::Par;
 
 /// A factor F of a kernel matrix, `K ~ F F'`.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,7 +30,7 @@ pub struct LowRank {
 
 /// Nystroem's approximation from the columns of K at `landmarks`. Directions of the landmarks' own matrix below
 /// 1e-12 of its largest eigenvalue are dropped.
-pub fn nystroem(kernel: &Kernel, points: View<'_>, landmarks: &[usize], par: Par) -> Result<LowRank> {
+pub fn nystroem(kernel: &Kernel, points: View<'_>, landmarks: &[usize], exec: Exec) -> Result<LowRank> {
     check(kernel, points, points)?;
     let (n, m) = (points.n, landmarks.len());
     if m == 0 || landmarks.iter().any(|&i| i >= n) {
@@ -38,15 +38,15 @@ pub fn nystroem(kernel: &Kernel, points: View<'_>, landmarks: &[usize], par: Par
         return Err(Error::param("landmarks", format!("{landmarks:?}"), allowed));
     }
     let chosen = points.gather(landmarks);
-    let columns = cross::<f64>(kernel, points, chosen.view(), par)?;
-    let own = cross::<f64>(kernel, chosen.view(), chosen.view(), par)?;
+    let columns = cross::<f64>(kernel, points, chosen.view(), exec)?;
+    let own = cross::<f64>(kernel, chosen.view(), chosen.view(), exec)?;
     let (values, vectors) = factor::eigen(&own, m)?;
     let rank = values.iter().take_while(|&&v| v > 1e-12 * values[0].max(0.0)).count();
     // W^(-1/2) on the directions kept: U_r S_r^(-1/2).
     let half: Vec<f64> =
         (0..m * rank).map(|p| vectors[p / rank * m + p % rank] / values[p % rank].sqrt()).collect();
     let mut f = vec![0.0; n * rank];
-    product::nn(&mut f, Mat::new(&columns, n, m), Mat::new(&half, m, rank), par.threads());
+    product::nn(&mut f, Mat::new(&columns, n, m), Mat::new(&half, m, rank), exec.threads());
     let mut diag = vec![0.0; n];
     kernel.diag(points, &mut diag);
     let trace: f64 = diag.iter().sum();
@@ -60,7 +60,7 @@ pub fn pivoted_cholesky(
     points: View<'_>,
     max_rank: usize,
     tol: f64,
-    par: Par,
+    exec: Exec,
 ) -> Result<LowRank> {
     check(kernel, points, points)?;
     if !(0.0..1.0).contains(&tol) {
@@ -80,7 +80,7 @@ pub fn pivoted_cholesky(
         let best = (0..n).max_by(|&i, &j| rest[i].total_cmp(&rest[j]));
         let Some(p) = best.filter(|&p| rest[p] > 1e-14 * trace.abs() / n as f64) else { break };
         let mut column = vec![0.0; n];
-        block(kernel, &side.gather(&[p as u32]), &side, &mut column, par);
+        block(kernel, &side.gather(&[p as u32]), &side, &mut column, exec);
         for other in &columns {
             let c = other[p];
             column.iter_mut().zip(other).for_each(|(v, o)| *v -= c * o);

@@ -2,11 +2,11 @@
 
 use crate::data::View;
 use crate::error::{Error, Fault, Result};
+use crate::exec::Exec;
 use crate::gram::{Layout, Rows, Side};
 use crate::kernel::Kernel;
 use crate::num::Buffer;
 use crate::num::pass::accumulate;
-use crate::par::Par;
 
 /// A symmetric matrix in memory, f32 for the solvers with, where it was given in f64, the exact values beside.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,16 +59,16 @@ impl Matrix {
     }
 
     /// The whole f32 matrix of a kernel on points. Half the values are computed, the rest mirrored.
-    pub fn of(kernel: &Kernel, points: View<'_>, par: Par) -> Result<Self> {
-        Self::under(kernel, points, &Layout::of(kernel, points), par)
+    pub fn of(kernel: &Kernel, points: View<'_>, exec: Exec) -> Result<Self> {
+        Self::under(kernel, points, &Layout::of(kernel, points), exec)
     }
 
     /// The same under a layout of choice: that of the rows which matter, where others may lie far away.
-    pub fn under(kernel: &Kernel, points: View<'_>, layout: &Layout, par: Par) -> Result<Self> {
+    pub fn under(kernel: &Kernel, points: View<'_>, layout: &Layout, exec: Exec) -> Result<Self> {
         super::check(kernel, points, points)?;
         let side = Side::new(kernel, points, layout)?;
         let mut out = Buffer::stale(points.n * points.n);
-        super::symmetric(kernel, &side, &mut out, par);
+        super::symmetric(kernel, &side, &mut out, exec);
         Ok(Matrix::from_f32(out, points.n))
     }
 
@@ -110,13 +110,13 @@ impl Rows for Matrix {
         (0..self.n).map(|i| self.exact(i, i)).collect()
     }
 
-    fn block(&self, rows: &[u32], out: &mut [f32], _par: Par) {
+    fn block(&self, rows: &[u32], out: &mut [f32], _par: Exec) {
         for (&r, out) in rows.iter().zip(out.chunks_mut(self.n)) {
             out.copy_from_slice(&self.values[r as usize * self.n..(r as usize + 1) * self.n]);
         }
     }
 
-    fn apply(&self, rows: &[u32], coef: &[f64], out: &mut [f64], _par: Par) {
+    fn apply(&self, rows: &[u32], coef: &[f64], out: &mut [f64], _par: Exec) {
         let run = |r: u32| r as usize * self.n..(r as usize + 1) * self.n;
         if let Some(exact) = &self.exact {
             let lines: Vec<&[f64]> = rows.iter().map(|&r| &exact[run(r)]).collect();
@@ -159,7 +159,7 @@ mod tests {
         let s = m.subset(&[2, 0]);
         assert_eq!(s.whole(), Some(&[6.0, 3.0, 3.0, 1.0][..]));
         let mut out = [0.0; 2];
-        s.apply(&[0], &[2.0], &mut out, Par::one());
+        s.apply(&[0], &[2.0], &mut out, Exec::one());
         assert_eq!(out, [12.0, 6.0]);
     }
 

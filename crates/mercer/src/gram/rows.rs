@@ -1,6 +1,6 @@
 //! The one thing a solver sees of kernels and points.
 
-use crate::par::Par;
+use crate::exec::Exec;
 
 /// Rows of a symmetric n x n matrix of kernel values.
 ///
@@ -19,10 +19,10 @@ pub trait Rows: Sync {
     fn diag(&self) -> Vec<f64>;
 
     /// Some rows against all columns: `out[p * n + j] = K(rows[p], j)`. The more rows at once, the cheaper each.
-    fn block(&self, rows: &[u32], out: &mut [f32], par: Par);
+    fn block(&self, rows: &[u32], out: &mut [f32], exec: Exec);
 
     /// `out[i] += sum_p coef[p] K(i, rows[p])` for all i, with values and sums in f64.
-    fn apply(&self, rows: &[u32], coef: &[f64], out: &mut [f64], par: Par);
+    fn apply(&self, rows: &[u32], coef: &[f64], out: &mut [f64], exec: Exec);
 
     /// The same matrix on some of its rows and columns: row p of the view is row `keep[p]` here. Made ready for many
     /// calls (points are gathered), so making one costs a copy of those points.
@@ -34,7 +34,7 @@ pub trait Rows: Sync {
     }
 
     /// Writes the whole matrix to `out` (n * n values). Implementations that can compute half and mirror it do so.
-    fn fill(&self, out: &mut [f32], par: Par) {
+    fn fill(&self, out: &mut [f32], exec: Exec) {
         let n = self.len();
         if let Some(whole) = self.whole() {
             out.copy_from_slice(whole);
@@ -42,7 +42,7 @@ pub trait Rows: Sync {
         }
         let rows: Vec<u32> = (0..n as u32).collect();
         for (rows, out) in rows.chunks(256).zip(out.chunks_mut(256 * n.max(1))) {
-            self.block(rows, out, par);
+            self.block(rows, out, exec);
         }
     }
 

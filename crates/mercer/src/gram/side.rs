@@ -3,9 +3,9 @@
 
 use crate::data::{Data, Points, View};
 use crate::error::{Error, Result};
+use crate::exec::room_for_table;
 use crate::kernel::{Combine, Form, Kernel};
 use crate::num::Real;
-use crate::par::room_for_table;
 
 /// Points on one side of a block of kernel values, ready for one kernel.
 #[derive(Debug, Clone)]

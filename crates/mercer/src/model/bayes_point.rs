@@ -11,12 +11,12 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::kernel::Kernel;
 use crate::model::common::kernel_or_default;
 use crate::model::function::{self, Classified, FunctionModel, matrix};
 use crate::model::param::{self, Allowed, ParamSpec, spec};
 use crate::model::{Learner, Sample};
-use crate::par::Par;
 use crate::solve::billiard::billiard;
 use crate::solve::perceptron::adatron;
 use crate::watch::{Info, Stop, Watch};
@@ -63,7 +63,7 @@ impl BayesPointParams {
 
     /// Fits on the sample's points and classes; a row counts or, with weight 0, does not. Fails without a shift where the rows
     /// are not separable.
-    pub fn fit(&self, sample: Sample<'_>, par: Par, watch: &mut Watch<'_>) -> Result<FunctionModel> {
+    pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<FunctionModel> {
         let clock = Instant::now();
         self.check()?;
         sample.check()?;
@@ -71,7 +71,7 @@ impl BayesPointParams {
         let kernel = kernel_or_default(self.kernel.as_ref(), &sample)?;
         let (codes, n) = (classes.codes(), classes.rows.len());
         let k = codes.len();
-        let mut gram = matrix(&kernel, &sample, &classes.rows, par)?;
+        let mut gram = matrix(&kernel, &sample, &classes.rows, exec)?;
         let scale = (0..n).map(|i| gram[i * n + i]).sum::<f64>() / n as f64;
         // The offset is a constant in the kernel: version space is that of w and b together.
         gram.iter_mut().for_each(|v| *v += scale);
@@ -92,7 +92,7 @@ impl BayesPointParams {
             if start.stop == Stop::Cancelled {
                 return Err(Error::Cancelled);
             }
-            let own = billiard(&gram, y, &start.coef, self.bounces, self.seed, par, watch);
+            let own = billiard(&gram, y, &start.coef, self.bounces, self.seed, exec, watch);
             let found = own.map_err(|e| match e {
                 Error::Unsupported(_) => {
                     let allowed = "larger: the rows are not separable with this one";
@@ -109,7 +109,7 @@ impl BayesPointParams {
             }
         }
         info.iterations = bounces;
-        let (expansion, support) = function::expansion(kernel, &sample, &classes.rows, coef, offset, par)?;
+        let (expansion, support) = function::expansion(kernel, &sample, &classes.rows, coef, offset, exec)?;
         let mut model =
             FunctionModel::plain(expansion, classes.role(), Learner::BayesPoint(self.clone()), info);
         model.support = support;

@@ -15,13 +15,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::split::shuffle;
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::kernel::Kernel;
 use crate::model::common::kernel_or_default;
 use crate::model::function::{self, FunctionModel, Role, matrix, weighted_rows};
 use crate::model::param::{self, Allowed, ParamSpec, spec};
 use crate::model::{Learner, Sample};
 use crate::num::factor;
-use crate::par::Par;
 use crate::solve::kmeans::{Clusters, distances, kernel_kmeans, online, seeded};
 use crate::watch::{Info, Stop, Watch};
 
@@ -102,7 +102,7 @@ impl ClusterParams {
     }
 
     /// Fits on the sample's points and weights; targets are not looked at.
-    pub fn fit(&self, sample: Sample<'_>, par: Par, watch: &mut Watch<'_>) -> Result<FunctionModel> {
+    pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<FunctionModel> {
         let clock = Instant::now();
         self.check()?;
         sample.check()?;
@@ -112,12 +112,12 @@ impl ClusterParams {
         if m > n {
             return Err(Error::param("clusters", m, format!("at most the number of rows, {n}")));
         }
-        let gram = matrix(&kernel, &sample, &rows, par)?;
+        let gram = matrix(&kernel, &sample, &rows, exec)?;
         let mut best: Option<Clusters> = None;
         let (mut passes, mut cancelled) = (0, false);
         for start in 0..self.starts {
-            let from = self.begin(&gram, &weight, self.seed.wrapping_add(start), par)?;
-            let found = kernel_kmeans(&gram, &weight, &from, m, self.max_iter, par, &mut |step| {
+            let from = self.begin(&gram, &weight, self.seed.wrapping_add(start), exec)?;
+            let found = kernel_kmeans(&gram, &weight, &from, m, self.max_iter, exec, &mut |step| {
                 let go = watch(step);
                 cancelled |= go.is_break();
                 go
@@ -137,13 +137,13 @@ impl ClusterParams {
             (_, true) => Stop::Converged,
             _ => Stop::Limit,
         };
-        self.model(kernel, &sample, &rows, &weight, &gram, &found, info, par).map(|mut model| {
+        self.model(kernel, &sample, &rows, &weight, &gram, &found, info, exec).map(|mut model| {
             model.info.seconds = clock.elapsed().as_secs_f64();
             model
         })
     }
 
-    fn begin(&self, gram: &[f64], weight: &[f64], seed: u64, par: Par) -> Result<Vec<u32>> {
+    fn begin(&self, gram: &[f64], weight: &[f64], seed: u64, exec: Exec) -> Result<Vec<u32>> {
         let (n, m) = (weight.len(), self.clusters as usize);
         match self.start {
             ClusterStart::Distances => Ok(seeded(gram, weight, m, seed)),
@@ -166,10 +166,10 @@ impl ClusterParams {
                 }
                 let mut inner = vec![0.0; n * n];
                 let a = crate::num::Mat::new(&rows, n, m);
-                crate::num::product::nt(&mut inner, a, a, par.threads());
+                crate::num::product::nt(&mut inner, a, a, exec.threads());
                 let from = seeded(&inner, weight, m, seed);
                 let quiet = &mut crate::watch::silent();
-                Ok(kernel_kmeans(&inner, weight, &from, m, 100, par, quiet)?.of_row)
+                Ok(kernel_kmeans(&inner, weight, &from, m, 100, exec, quiet)?.of_row)
             }
         }
     }
@@ -184,14 +184,14 @@ impl ClusterParams {
         gram: &[f64],
         found: &Clusters,
         info: Info,
-        par: Par,
+        exec: Exec,
     ) -> Result<FunctionModel> {
         let (n, m) = (rows.len(), self.clusters as usize);
         let mut size = vec![0.0; m];
         found.of_row.iter().zip(weight).for_each(|(&c, w)| size[c as usize] += w);
         let mut coef = vec![0.0; n * m];
         let mut norm2 = vec![0.0; m];
-        let far = distances(gram, weight, &found.of_row, m, par);
+        let far = distances(gram, weight, &found.of_row, m, exec);
         for i in 0..n {
             let c = found.of_row[i] as usize;
             coef[i * m + c] = weight[i] / size[c];
@@ -202,7 +202,7 @@ impl ClusterParams {
             norm2[c] += coef[i * m + c] * (gram[i * n + i] - far[i * m + c]);
         }
         let offset = norm2.iter().map(|v| -0.5 * v).collect();
-        let (expansion, support) = function::expansion(kernel, sample, rows, coef, offset, par)?;
+        let (expansion, support) = function::expansion(kernel, sample, rows, coef, offset, exec)?;
         let mut model =
             FunctionModel::plain(expansion, Role::Clusters(m), Learner::Cluster(self.clone()), info);
         model.support = support;

@@ -73,8 +73,8 @@ fn same_name(names: &[String]) -> Option<&String> {
 mod tests {
     use super::*;
     use crate::data::{Labels, Targets};
+    use crate::exec::Exec;
     use crate::model::{Plan, Wishes};
-    use crate::par::Par;
 
     fn named(values: Vec<f64>, names: &[&str]) -> Dataset {
         let points = Points::dense(values, names.len()).expect("whole rows");
@@ -88,8 +88,8 @@ mod tests {
             targets: Targets::Classes(Labels::new(["a", "b"])),
             ..named(vec![0.0, 5.0, 1.0, 6.0], &["x", "y"])
         };
-        let plan = Plan::new(&train, &Wishes::default(), Par::one()).expect("a plan");
-        let model = plan.fit(Par::one(), &mut crate::watch::silent()).expect("a fit");
+        let plan = Plan::new(&train, &Wishes::default(), Exec::one()).expect("a plan");
+        let model = plan.fit(Exec::one(), &mut crate::watch::silent()).expect("a fit");
         assert_eq!(model.columns(), Some(2));
         let turned = model.arrange(named(vec![6.0, 9.0, 1.0], &["y", "z", "x"])).expect("all there");
         assert_eq!(turned.points.view().to_f64().expect("numbers"), [1.0, 6.0]);

@@ -2,11 +2,11 @@
 
 use crate::data::{Csr, Data, Points, View};
 use crate::error::{Error, Fault, Result};
+use crate::exec::{Exec, half_of_ram};
 use crate::expansion::Expansion;
 use crate::gram::{KernelRows, Rows, is_precomputed};
 use crate::kernel::Kernel;
 use crate::model::Sample;
-use crate::par::{Par, half_of_ram};
 use crate::solve::{Groups, Problem, Solution};
 use crate::watch::Stop;
 
@@ -66,16 +66,16 @@ pub(super) fn checkpoint(found: &Solution) -> Option<Vec<f64>> {
 ///
 /// Under a precomputed kernel a point is the row of its kernel values against *all* training points, as LIBSVM has it,
 /// and the columns of the centres are picked out here.
-pub(super) fn outputs(expansion: &Expansion, points: View<'_>, par: Par) -> Result<Vec<f64>> {
+pub(super) fn outputs(expansion: &Expansion, points: View<'_>, exec: Exec) -> Result<Vec<f64>> {
     let k = expansion.outputs();
     let Data::RowNumbers(centres) = expansion.centres().view().data else {
-        return finite_rows(expansion.evaluate(points, par)?, k);
+        return finite_rows(expansion.evaluate(points, exec)?, k);
     };
     let values = picked(points, centres)?;
     if centres.is_empty() {
         return Ok(expansion.offset().iter().copied().cycle().take(points.n * k).collect());
     }
-    finite_rows(expansion.evaluate_values(&values, par)?, k)
+    finite_rows(expansion.evaluate_values(&values, exec)?, k)
 }
 
 /// The outputs of rows, k each, unless one of them is not finite: a class or a number made of it would look like any

@@ -10,13 +10,13 @@ use serde_json::Value;
 
 use crate::data::{Data, Dataset, Row, Targets};
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::gram::KernelRows;
 use crate::kernel::Kernel;
 use crate::model::model::IN_FILES;
 use crate::model::svc::{Machine, Margin};
 use crate::model::{Body, Description, Learner, Model, Readout, SvcModel, Task, enclosing_radius2};
-use crate::par::Par;
 use crate::watch::Watch;
 
 /// How many rows, columns or suspects are named.
@@ -121,27 +121,27 @@ impl Model {
     /// ```
     /// use mercer::data::{Dataset, Labels, Points, Targets};
     /// use mercer::model::{Plan, Wishes};
-    /// use mercer::{Par, watch};
+    /// use mercer::{Exec, watch};
     ///
     /// // The last row lies among the others' class.
     /// let points = Points::dense(vec![0.0, 0.1, 0.2, 0.3, 1.0, 1.1, 1.2, 1.3, 0.15], 1)?;
     /// let labels = Labels::new(["a", "a", "a", "a", "b", "b", "b", "b", "b"]);
     /// let data = Dataset::new(points, Targets::Classes(labels))?;
-    /// let model = Plan::new(&data, &Wishes::default(), Par::one())?.fit(Par::one(), &mut watch::silent())?;
-    /// let seen = model.explain(Some(&data), Par::one(), &mut watch::silent())?;
+    /// let model = Plan::new(&data, &Wishes::default(), Exec::one())?.fit(Exec::one(), &mut watch::silent())?;
+    /// let seen = model.explain(Some(&data), Exec::one(), &mut watch::silent())?;
     /// assert_eq!((seen.suspects[0].row, seen.suspect_count), (8, Some(1)));
     /// # Ok::<(), mercer::Error>(())
     /// ```
-    pub fn explain(&self, data: Option<&Dataset>, par: Par, watch: &mut Watch<'_>) -> Result<Explanation> {
+    pub fn explain(&self, data: Option<&Dataset>, exec: Exec, watch: &mut Watch<'_>) -> Result<Explanation> {
         let learner = Learner::of(&self.body).ok_or_else(|| {
             Error::Unsupported("kernel features are not explained: columns stand behind them".into())
         })?;
         let f = self.body.expansion();
-        let (radius2, radius_of_centres) = self.radius2(data, par, watch)?;
+        let (radius2, radius_of_centres) = self.radius2(data, exec, watch)?;
         let settings_known = self.params_known();
         let mut settings = learner.settings();
         settings.retain(|(name, _)| settings_known || IN_FILES.contains(name));
-        let norms = norms2(f, par)?;
+        let norms = norms2(f, exec)?;
         let sparse_support = self.support();
         let svc = if let Body::Svc(m) = &self.body { Some(m) } else { None };
         // Hypotheses that vote and neighbours are no machines of their own.
@@ -169,7 +169,7 @@ impl Model {
             .collect();
         let (suspects, suspect_count) = match data {
             Some(data) => {
-                let all = self.suspects(data, par)?;
+                let all = self.suspects(data, exec)?;
                 let count = all.len();
                 (all.into_iter().take(NAMED).collect(), Some(count))
             }
@@ -243,14 +243,14 @@ impl Model {
     fn radius2(
         &self,
         data: Option<&Dataset>,
-        par: Par,
+        exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<(Option<f64>, bool)> {
         if let Body::Sphere(m) = &self.body {
             return Ok((Some(m.radius2), false));
         }
         let f = self.body.expansion();
-        let rows = data.filter(|d| d.len() <= SPHERE).map(|d| self.stages.apply(d.points.view(), par));
+        let rows = data.filter(|d| d.len() <= SPHERE).map(|d| self.stages.apply(d.points.view(), exec));
         let (points, of_centres) = match rows.transpose()? {
             Some(points) if points.dim() == f.centres().dim() => (points, false),
             _ => (f.centres().clone(), true),
@@ -262,7 +262,7 @@ impl Model {
             return Ok((None, of_centres));
         }
         let rows = KernelRows::new(f.kernel(), &points)?;
-        Ok((Some(enclosing_radius2(&rows, par, watch)?.0), of_centres))
+        Ok((Some(enclosing_radius2(&rows, exec, watch)?.0), of_centres))
     }
 
     fn influential(&self, data: Option<&Dataset>) -> Vec<Influence> {
@@ -332,15 +332,15 @@ impl Model {
     }
 
     /// Rows much farther from their cluster's mean than half of all rows are.
-    fn strays(&self, data: &Dataset, par: Par) -> Result<Vec<Suspect>> {
+    fn strays(&self, data: &Dataset, exec: Exec) -> Result<Vec<Suspect>> {
         let points = data.points.view();
-        let far = self.cluster_distances(points, par)?;
+        let far = self.cluster_distances(points, exec)?;
         let own: Vec<f64> = far
             .chunks(self.outputs())
             .map(|line| line.iter().copied().fold(f64::INFINITY, f64::min))
             .collect();
         let usual = median(own.clone());
-        let answers = self.predict(points, par)?;
+        let answers = self.predict(points, exec)?;
         let answers = answers.classes()?;
         let suspect = |row: usize| Suspect {
             row,
@@ -352,12 +352,12 @@ impl Model {
     }
 
     /// Rows whose target the model contradicts, furthest first.
-    fn suspects(&self, data: &Dataset, par: Par) -> Result<Vec<Suspect>> {
+    fn suspects(&self, data: &Dataset, exec: Exec) -> Result<Vec<Suspect>> {
         let points = data.points.view();
         let mut out: Vec<Suspect> = match (self.task(), &data.targets) {
-            (Task::Clustering, _) => self.strays(data, par)?,
+            (Task::Clustering, _) => self.strays(data, exec)?,
             (Task::Novelty, _) => {
-                let outside = self.decision(points, par)?.into_iter().enumerate().filter(|(_, f)| *f <= 0.0);
+                let outside = self.decision(points, exec)?.into_iter().enumerate().filter(|(_, f)| *f <= 0.0);
                 let suspect = |(row, f): (usize, f64)| Suspect {
                     row,
                     given: target(&data.targets, row),
@@ -368,7 +368,7 @@ impl Model {
             }
             (_, Targets::None) => return Err(Error::shape("targets", "none", "what the rows should be")),
             (_, Targets::Reals(want)) => {
-                let Targets::Reals(got) = self.predict(points, par)? else {
+                let Targets::Reals(got) = self.predict(points, exec)? else {
                     return Err(Error::shape("targets", "real numbers", "class labels"));
                 };
                 let residual: Vec<f64> = got.iter().zip(want).map(|(g, w)| w - g).collect();
@@ -384,10 +384,10 @@ impl Model {
                 rows.map(suspect).collect()
             }
             (_, Targets::Classes(labels)) => {
-                let Targets::Classes(got) = self.predict(points, par)? else {
+                let Targets::Classes(got) = self.predict(points, exec)? else {
                     return Err(Error::shape("targets", "class labels", "real numbers"));
                 };
-                let scores = self.class_scores(points, par)?;
+                let scores = self.class_scores(points, exec)?;
                 let classes = self.classes();
                 let k = classes.len();
                 let mut out = Vec::new();
@@ -410,12 +410,12 @@ impl Model {
 }
 
 /// |w|^2 of each output; nothing where the centres are row numbers of a matrix that is gone.
-fn norms2(f: &Expansion, par: Par) -> Result<Option<Vec<f64>>> {
+fn norms2(f: &Expansion, exec: Exec) -> Result<Option<Vec<f64>>> {
     if f.is_empty() || matches!(f.centres().view().data, Data::RowNumbers(_)) {
         return Ok(None);
     }
     let k = f.outputs();
-    let values = f.evaluate(f.centres().view(), par)?;
+    let values = f.evaluate(f.centres().view(), exec)?;
     let mut out = vec![0.0; k];
     for (coef, value) in f.coef().chunks(k).zip(values.chunks(k)) {
         for o in 0..k {
@@ -493,9 +493,9 @@ mod tests {
                 .expect("two rows");
         let params = SvcParams { kernel: Some(Kernel::Linear), c: 1e3, ..SvcParams::default() };
         let body =
-            params.fit(Sample::new(&data.points, &data.targets), Par::one(), &mut silent()).expect("fit");
+            params.fit(Sample::new(&data.points, &data.targets), Exec::one(), &mut silent()).expect("fit");
         let seen =
-            Model::from(Body::Svc(body)).explain(Some(&data), Par::one(), &mut silent()).expect("a look");
+            Model::from(Body::Svc(body)).explain(Some(&data), Exec::one(), &mut silent()).expect("a look");
         let machine = &seen.machines[0];
         let margin = machine.margin.expect("a classifier");
         assert!((margin - 2.5).abs() < 1e-6, "{margin}");
@@ -516,14 +516,14 @@ mod tests {
             labels.of_row[row] = 1 - labels.of_row[row];
         }
         let data = Dataset::new(x, Targets::Classes(labels)).expect("one a row");
-        let plan = Plan::new(&data, &Wishes::default(), Par::one()).expect("a plan");
-        let model = plan.fit(Par::one(), &mut silent()).expect("a fit");
-        let seen = model.explain(Some(&data), Par::one(), &mut silent()).expect("a look");
+        let plan = Plan::new(&data, &Wishes::default(), Exec::one()).expect("a plan");
+        let model = plan.fit(Exec::one(), &mut silent()).expect("a fit");
+        let seen = model.explain(Some(&data), Exec::one(), &mut silent()).expect("a look");
         let found: Vec<usize> = seen.suspects.iter().map(|s| s.row).collect();
         assert!(flipped.iter().all(|row| found.contains(row)), "{found:?}");
         assert!(seen.influential.iter().all(|i| i.target.is_some()));
         // Without data the support vectors of pairs are still known by class.
-        let bare = model.explain(None, Par::one(), &mut silent()).expect("a look");
+        let bare = model.explain(None, Exec::one(), &mut silent()).expect("a look");
         assert_eq!(bare.support_per_class, seen.support_per_class);
         assert!(bare.radius_of_centres && bare.suspect_count.is_none());
     }

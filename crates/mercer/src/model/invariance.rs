@@ -18,6 +18,7 @@
 
 use crate::data::{Points, Transformations, split};
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::gram::{self, Matrix};
 use crate::kernel::{Definiteness, Kernel};
@@ -25,7 +26,6 @@ use crate::model::Sample;
 use crate::model::kpca::KpcaParams;
 use crate::model::svc::{SvcModel, SvcParams};
 use crate::num::{Mat, product};
-use crate::par::Par;
 use crate::solve::eigen::{self, Dense, EigenParams, Which};
 use crate::watch::Watch;
 
@@ -70,19 +70,19 @@ impl InvarianceParams {
     /// use mercer::data::{Points, Transformations};
     /// use mercer::kernel::Kernel;
     /// use mercer::model::InvarianceParams;
-    /// use mercer::{Par, watch};
+    /// use mercer::{Exec, watch};
     ///
     /// // What is the same along the first axis should not be told apart by it.
     /// let along = Transformations::default().with_fn("along", |row| row[0] += 1.0);
     /// let params = InvarianceParams { transformations: along, lambda: 0.25, ..InvarianceParams::default() };
     /// let points = Points::dense(vec![0.0, 0.0, 1.0, 1.0], 2)?;
-    /// let invariance = params.fit(&points, Par::one(), &mut watch::silent())?;
-    /// let values = invariance.values(&points, Par::one())?;
+    /// let invariance = params.fit(&points, Exec::one(), &mut watch::silent())?;
+    /// let values = invariance.values(&points, Exec::one())?;
     /// // (1, 1) with itself: the first axis counts as it did, the second 1 / 0.25 times.
     /// assert!((values[3] - 5.0).abs() < 1e-12);
     /// # Ok::<(), mercer::Error>(())
     /// ```
-    pub fn fit(&self, points: &Points, par: Par, watch: &mut Watch<'_>) -> Result<Invariance> {
+    pub fn fit(&self, points: &Points, exec: Exec, watch: &mut Watch<'_>) -> Result<Invariance> {
         self.check()?;
         let drawn = match self.rows {
             Some(rows) if rows < points.len() => {
@@ -98,8 +98,8 @@ impl InvarianceParams {
         if n == 0 {
             return Err(Error::shape("patterns of an invariance", 0, "at least 1"));
         }
-        let all = points.concat(&self.transformations.apply(points.view(), par)?)?;
-        let k = gram::square::<f64>(&self.kernel, all.view(), par)?;
+        let all = points.concat(&self.transformations.apply(points.view(), exec)?)?;
+        let k = gram::square::<f64>(&self.kernel, all.view(), exec)?;
         let (order, m) = ((g + 1) * n, g * n);
         // Row n + p is pattern p % n transformed.
         let mut tangents = vec![0.0; m * m];
@@ -113,10 +113,10 @@ impl InvarianceParams {
         let wanted = self.components.unwrap_or(m).min(m);
         let found = if wanted < m && eigen::cheaper(m, wanted) {
             let params =
-                EigenParams { count: wanted, tol: 1e-6, seed: self.seed, par, ..EigenParams::default() };
+                EigenParams { count: wanted, tol: 1e-6, seed: self.seed, exec, ..EigenParams::default() };
             eigen::partial(&Dense { values: &tangents, n: m }, &params, watch)?
         } else {
-            eigen::complete(tangents, m, Which::Largest, par)?
+            eigen::complete(tangents, m, Which::Largest, exec)?
         };
         let floor = FLOOR.max(m as f64 * f64::EPSILON) * found.values[0];
         let count = found.values.iter().take(wanted).take_while(|v| **v > floor && **v > 0.0).count();
@@ -193,15 +193,15 @@ impl Invariance {
     }
 
     /// The values of k' between points, n x n row by row, symmetric to the bit.
-    pub fn values(&self, points: &Points, par: Par) -> Result<Vec<f64>> {
+    pub fn values(&self, points: &Points, exec: Exec) -> Result<Vec<f64>> {
         let (n, m) = (points.len(), self.axes.outputs());
-        let mut k = gram::square::<f64>(self.axes.kernel(), points.view(), par)?.to_vec();
-        let mut v = self.axes.evaluate(points.view(), par)?;
+        let mut k = gram::square::<f64>(self.axes.kernel(), points.view(), exec)?.to_vec();
+        let mut v = self.axes.evaluate(points.view(), exec)?;
         for (value, share) in v.iter_mut().zip(self.shares().cycle()) {
             *value *= share.max(0.0).sqrt();
         }
         let mut taken = vec![0.0; n * n];
-        product::nt(&mut taken, Mat::new(&v, n, m), Mat::new(&v, n, m), par.threads());
+        product::nt(&mut taken, Mat::new(&v, n, m), Mat::new(&v, n, m), exec.threads());
         k.iter_mut().zip(&taken).for_each(|(k, taken)| *k = (*k - taken) / self.lambda);
         for i in 0..n {
             for j in 0..i {
@@ -212,15 +212,15 @@ impl Invariance {
     }
 
     /// The same as a matrix that learners can be fitted on ([`Sample::with_gram`]).
-    pub fn gram(&self, points: &Points, par: Par) -> Result<Matrix> {
-        Matrix::new(self.values(points, par)?, points.len())
+    pub fn gram(&self, points: &Points, exec: Exec) -> Result<Matrix> {
+        Matrix::new(self.values(points, exec)?, points.len())
     }
 
     /// An expansion whose coefficients are meant for k', written with k.
-    pub fn folded(&self, f: &Expansion, par: Par) -> Result<Expansion> {
+    pub fn folded(&self, f: &Expansion, exec: Exec) -> Result<Expansion> {
         let (m, k, centres) = (self.axes.outputs(), f.outputs(), self.axes.len());
         // What f's vectors are on the axes, and what of it is taken away.
-        let mut on_axes = self.axes.inner(f, par)?;
+        let mut on_axes = self.axes.inner(f, exec)?;
         for (line, share) in on_axes.chunks_mut(k).zip(self.shares()) {
             line.iter_mut().for_each(|v| *v *= -share / self.lambda);
         }
@@ -229,7 +229,7 @@ impl Invariance {
             &mut coef,
             Mat::new(self.axes.coef(), centres, m),
             Mat::new(&on_axes, m, k),
-            par.threads(),
+            exec.threads(),
         );
         let along =
             Expansion::new(self.axes.kernel().clone(), self.axes.centres().clone(), coef, vec![0.0; k])?;
@@ -244,17 +244,17 @@ impl Invariance {
         &self,
         params: &SvcParams,
         sample: Sample<'_>,
-        par: Par,
+        exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<SvcModel> {
-        let gram = self.gram(sample.points, par)?;
+        let gram = self.gram(sample.points, exec)?;
         let params = SvcParams { kernel: Some(self.axes.kernel().clone()), ..params.clone() };
         if !params.virtual_vectors.is_empty() {
             let why = "virtual vectors and an invariance in feature space cannot be had at once";
             return Err(Error::Unsupported(why.into()));
         }
-        let mut model = params.fit(sample.with_gram(&gram), par, watch)?;
-        model.expansion = self.folded(&model.expansion, par)?;
+        let mut model = params.fit(sample.with_gram(&gram), exec, watch)?;
+        model.expansion = self.folded(&model.expansion, exec)?;
         model.checkpoint = None;
         model.info.notes.push(format!(
             "invariance in feature space: {} tangent axes, lambda {}",
@@ -270,12 +270,12 @@ impl Invariance {
         &self,
         params: &KpcaParams,
         sample: Sample<'_>,
-        par: Par,
+        exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<Expansion> {
-        let gram = self.gram(sample.points, par)?;
+        let gram = self.gram(sample.points, exec)?;
         let params = KpcaParams { kernel: Some(self.axes.kernel().clone()), ..params.clone() };
-        self.folded(&params.fit(sample.with_gram(&gram), par, watch)?.features()?, par)
+        self.folded(&params.fit(sample.with_gram(&gram), exec, watch)?.features()?, exec)
     }
 }
 
@@ -298,17 +298,17 @@ mod tests {
         let kernel = kernel.parse().expect("a kernel");
         let transformations = turning();
         let params = InvarianceParams { kernel, transformations, lambda, ..InvarianceParams::default() };
-        params.fit(points, Par::one(), &mut silent()).expect("tangents")
+        params.fit(points, Exec::one(), &mut silent()).expect("tangents")
     }
 
     #[test]
     fn under_the_linear_kernel_it_is_the_stage() {
         let points = Points::dense(toy::normals(30, 4, 5), 4).expect("rows");
         for lambda in [0.1, 0.6, 1.0] {
-            let stage = Stage::invariant(points.view(), &turning(), lambda, 0, Par::one()).expect("a map");
-            let seen = stage.apply(points.view(), Par::one()).expect("rows");
-            let want = gram::square::<f64>(&Kernel::Linear, seen.view(), Par::one()).expect("values");
-            let got = fitted("linear", &points, lambda).values(&points, Par::one()).expect("values");
+            let stage = Stage::invariant(points.view(), &turning(), lambda, 0, Exec::one()).expect("a map");
+            let seen = stage.apply(points.view(), Exec::one()).expect("rows");
+            let want = gram::square::<f64>(&Kernel::Linear, seen.view(), Exec::one()).expect("values");
+            let got = fitted("linear", &points, lambda).values(&points, Exec::one()).expect("values");
             assert::close_to_scale(&got, &want, 1e-10);
         }
     }
@@ -325,7 +325,7 @@ mod tests {
             rows.chunks(d).flat_map(pairs).collect()
         };
         let here = products(&points);
-        let there = products(&turning().apply(points.view(), Par::one()).expect("rows"));
+        let there = products(&turning().apply(points.view(), Exec::one()).expect("rows"));
         let (e, lambda) = (d * d, 0.2);
         let mut c = vec![0.0; e * e];
         for (p, moved) in there.chunks(e).enumerate() {
@@ -341,7 +341,7 @@ mod tests {
         let (solved, _) = crate::num::factor::solve_spd(&c, e, &columns, n).expect("positive");
         let mut want = vec![0.0; n * n];
         product::nn(&mut want, Mat::new(&here, n, e), Mat::new(&solved, e, n), 1);
-        let got = fitted("poly(degree=2)", &points, lambda).values(&points, Par::one()).expect("values");
+        let got = fitted("poly(degree=2)", &points, lambda).values(&points, Exec::one()).expect("values");
         assert::close_to_scale(&got, &want, 1e-9);
     }
 
@@ -356,25 +356,25 @@ mod tests {
         let invariance = fitted("rbf(gamma=0.3)", &points, lambda);
         let sample = Sample::new(&points, &targets);
         let params = SvcParams { c: lambda, tol: 1e-8, ..SvcParams::default() };
-        let model = invariance.classifier(&params, sample, Par::one(), &mut silent()).expect("a machine");
+        let model = invariance.classifier(&params, sample, Exec::one(), &mut silent()).expect("a machine");
         // The same machine, its outputs by the values of k'.
-        let gram = invariance.gram(&points, Par::one()).expect("values");
+        let gram = invariance.gram(&points, Exec::one()).expect("values");
         let plain = SvcParams { kernel: Some("rbf(gamma=0.3)".parse().expect("a kernel")), ..params };
-        let raw = plain.fit(sample.with_gram(&gram), Par::one(), &mut silent()).expect("a machine");
-        let values = invariance.values(&points, Par::one()).expect("values");
+        let raw = plain.fit(sample.with_gram(&gram), Exec::one(), &mut silent()).expect("a machine");
+        let values = invariance.values(&points, Exec::one()).expect("values");
         let columns: Vec<usize> = raw.support.iter().map(|&j| j as usize).collect();
         let picked: Vec<f64> = values.chunks(n).flat_map(|row| columns.iter().map(|&j| row[j])).collect();
-        let want = raw.expansion.evaluate_values(&picked, Par::one()).expect("outputs");
-        let got = model.decision(points.view(), Par::one()).expect("outputs");
+        let want = raw.expansion.evaluate_values(&picked, Exec::one()).expect("outputs");
+        let got = model.decision(points.view(), Exec::one()).expect("outputs");
         assert::close_to_scale(&got, &want, 1e-9);
         let usual = SvcParams { c: 1.0, ..plain };
-        let usual = usual.fit(sample, Par::one(), &mut silent()).expect("a machine");
+        let usual = usual.fit(sample, Exec::one(), &mut silent()).expect("a machine");
         let off = change(&model, &points) / change(&usual, &points);
         assert!(off < 0.8, "outputs move {off} times as much as without the invariance");
 
         let kpca = KpcaParams { components: Some(4), tol: 1e-10, ..KpcaParams::default() };
-        let features = invariance.components(&kpca, sample, Par::one(), &mut silent()).expect("features");
-        let f = features.evaluate(points.view(), Par::one()).expect("values");
+        let features = invariance.components(&kpca, sample, Exec::one(), &mut silent()).expect("features");
+        let f = features.evaluate(points.view(), Exec::one()).expect("values");
         // Components are centred and do not go together on the rows they come from.
         for a in 0..4 {
             let mean = f.iter().skip(a).step_by(4).sum::<f64>() / n as f64;
@@ -389,9 +389,9 @@ mod tests {
 
     /// Root mean square of what transformations change in outputs, over the outputs' spread.
     fn change(model: &SvcModel, points: &Points) -> f64 {
-        let moved = turning().apply(points.view(), Par::one()).expect("rows");
-        let here = model.decision(points.view(), Par::one()).expect("outputs");
-        let there = model.decision(moved.view(), Par::one()).expect("outputs");
+        let moved = turning().apply(points.view(), Exec::one()).expect("rows");
+        let here = model.decision(points.view(), Exec::one()).expect("outputs");
+        let there = model.decision(moved.view(), Exec::one()).expect("outputs");
         let mean = here.iter().sum::<f64>() / here.len() as f64;
         let spread = here.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / here.len() as f64;
         let off = there.iter().zip(here.iter().cycle()).map(|(a, b)| (a - b).powi(2)).sum::<f64>();
@@ -402,7 +402,7 @@ mod tests {
     fn what_makes_no_metric_is_refused() {
         let points = Points::dense(toy::normals(5, 3, 8), 3).expect("rows");
         let refused = |params: InvarianceParams| {
-            params.fit(&points, Par::one(), &mut silent()).expect_err("refused").to_string()
+            params.fit(&points, Exec::one(), &mut silent()).expect_err("refused").to_string()
         };
         let good = InvarianceParams { transformations: turning(), ..InvarianceParams::default() };
         assert!(refused(InvarianceParams { lambda: 0.0, ..good.clone() }).contains("lambda = 0"));

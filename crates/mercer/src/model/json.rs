@@ -11,8 +11,8 @@ use serde_json::{Map, Value, json};
 use crate::data::io::{read_whole, write_atomic};
 use crate::data::{Bundle, Tensor, Values};
 use crate::error::{Error, Result};
+use crate::exec::memory_limit;
 use crate::model::Model;
-use crate::par::memory_limit;
 
 const FORMAT: &str = "mercer-json";
 
@@ -37,11 +37,11 @@ impl Model {
     /// ```
     /// use mercer::data::{Dataset, toy};
     /// use mercer::model::{Model, Plan, Wishes};
-    /// use mercer::{Par, watch};
+    /// use mercer::{Exec, watch};
     ///
     /// let (x, y) = toy::banana(30, 0);
     /// let data = Dataset::new(x, y)?;
-    /// let model = Plan::new(&data, &Wishes::default(), Par::one())?.fit(Par::one(), &mut watch::silent())?;
+    /// let model = Plan::new(&data, &Wishes::default(), Exec::one())?.fit(Exec::one(), &mut watch::silent())?;
     /// assert_eq!(Model::from_json("m", model.to_json()?.as_bytes())?, model);
     /// # Ok::<(), mercer::Error>(())
     /// ```

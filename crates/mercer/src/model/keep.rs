@@ -8,8 +8,8 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use crate::error::Result;
+use crate::exec::Exec;
 use crate::model::{Body, Learner, Model, Plan};
-use crate::par::Par;
 use crate::watch::Watch;
 
 /// Keeping may take this share of the time: one part in so many.
@@ -63,7 +63,7 @@ impl Plan<'_> {
         from: Option<&Model>,
         every: Duration,
         keep: &(dyn Fn(&Model) + Sync),
-        par: Par,
+        exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<Model> {
         let resumable = matches!(
@@ -74,8 +74,8 @@ impl Plan<'_> {
         let sample =
             if resumable && !self.is_layered() { self.sample().kept_by(&kept) } else { self.sample() };
         self.model(match from {
-            Some(from) => self.learner.resume(sample, &from.body, par, watch)?,
-            None => self.learner.fit(sample, par, watch)?,
+            Some(from) => self.learner.resume(sample, &from.body, exec, watch)?,
+            None => self.learner.fit(sample, exec, watch)?,
         })
     }
 }
@@ -134,13 +134,13 @@ mod tests {
             params.push(("tol", json!(1e-6)));
             let wishes =
                 Wishes { learner: Some(learner.into()), gamma: Some(20.0), params, ..Wishes::default() };
-            let plan = Plan::new(&data, &wishes, Par::one()).expect(&name);
+            let plan = Plan::new(&data, &wishes, Exec::one()).expect(&name);
             let kept = Mutex::new(Vec::new());
             let keep =
                 |model: &Model| kept.lock().expect("one thread").push(model.to_bytes().expect("plain"));
-            let with = plan.fit_kept(None, Duration::ZERO, &keep, Par::one(), &mut silent()).expect(&name);
-            let without = plan.fit(Par::one(), &mut silent()).expect(&name);
-            let at = |model: &Model| model.decision(data.points.view(), Par::one()).expect("its own rows");
+            let with = plan.fit_kept(None, Duration::ZERO, &keep, Exec::one(), &mut silent()).expect(&name);
+            let without = plan.fit(Exec::one(), &mut silent()).expect(&name);
+            let at = |model: &Model| model.decision(data.points.view(), Exec::one()).expect("its own rows");
             let bits = |values: Vec<f64>| values.into_iter().map(f64::to_bits).collect::<Vec<_>>();
             assert_eq!(bits(at(&with)), bits(at(&without)), "{name}");
             let kept = kept.into_inner().expect("one thread");
@@ -148,8 +148,8 @@ mod tests {
             for bytes in [&kept[0], &kept[kept.len() / 2], &kept[kept.len() - 1]] {
                 let partial = Model::from_bytes("kept", bytes).expect(&name);
                 assert_eq!(partial.info().stop, Stop::Cancelled, "{name}");
-                let again = Plan::resuming(&partial, &data, Par::one()).expect(&name);
-                let done = again.resume(&partial, Par::one(), &mut silent()).expect(&name);
+                let again = Plan::resuming(&partial, &data, Exec::one()).expect(&name);
+                let done = again.resume(&partial, Exec::one(), &mut silent()).expect(&name);
                 assert_eq!(done.info().stop, Stop::Converged, "{name}");
                 for (a, b) in at(&done).iter().zip(at(&without)) {
                     assert!((a - b).abs() <= 1e-3 * (1.0 + b.abs()), "{name}: {a} became {b}");

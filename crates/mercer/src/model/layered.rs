@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 
 use crate::data::{Bundle, Points, Tensor, View};
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::model::Body;
 use crate::model::common::outputs;
 use crate::model::persist::{Persist, Read, restored_body, store_body};
-use crate::par::Par;
 
 /// Layers beyond this are refused: nobody means it, and it keeps every recursion shallow.
 const MAX_LAYERS: usize = 16;
@@ -22,18 +22,18 @@ const MAX_LAYERS: usize = 16;
 /// use mercer::data::{Labels, Points, Targets};
 /// use mercer::kernel::Kernel;
 /// use mercer::model::{Body, KpcaParams, Layered, Model, Sample, SvcParams};
-/// use mercer::{Par, watch};
+/// use mercer::{Exec, watch};
 ///
 /// let points = Points::dense(vec![0.0, 0.1, 1.0, 1.1, 5.0, 5.2], 1)?;
 /// let labels = Labels { names: vec!["low".into(), "high".into()], of_row: vec![0, 0, 0, 0, 1, 1] };
 /// let targets = Targets::Classes(labels);
 /// let kpca = KpcaParams { components: Some(2), ..KpcaParams::default() };
-/// let kpca = kpca.fit(Sample::new(&points, &targets), Par::one(), &mut watch::silent())?;
-/// let seen = Points::dense(kpca.transform(points.view(), Par::one())?, 2)?;
+/// let kpca = kpca.fit(Sample::new(&points, &targets), Exec::one(), &mut watch::silent())?;
+/// let seen = Points::dense(kpca.transform(points.view(), Exec::one())?, 2)?;
 /// let svc = SvcParams { kernel: Some(Kernel::Linear), ..SvcParams::default() };
-/// let svc = svc.fit(Sample::new(&seen, &targets), Par::one(), &mut watch::silent())?;
+/// let svc = svc.fit(Sample::new(&seen, &targets), Exec::one(), &mut watch::silent())?;
 /// let model = Model::from(Body::Layered(Layered::new(kpca.features()?, Body::Svc(svc))?));
-/// assert_eq!(model.predict(points.view(), Par::one())?, targets);
+/// assert_eq!(model.predict(points.view(), Exec::one())?, targets);
 /// # Ok::<(), mercer::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
@@ -68,8 +68,8 @@ impl Layered {
     }
 
     /// The features of points, as points.
-    pub fn apply(&self, points: View<'_>, par: Par) -> Result<Points> {
-        Points::dense(outputs(&self.features, points, par)?, self.features.outputs())
+    pub fn apply(&self, points: View<'_>, exec: Exec) -> Result<Points> {
+        Points::dense(outputs(&self.features, points, exec)?, self.features.outputs())
     }
 }
 

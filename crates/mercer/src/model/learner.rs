@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::gram::is_precomputed;
 use crate::kernel::{Definiteness, Kernel};
 use crate::model::param::{Allowed, ParamSpec};
@@ -20,7 +21,6 @@ use crate::model::{
     LpMachineParams, NetworkParams, OneClassParams, OnlineRule, ParzenParams, PerceptronParams, RidgeParams,
     Sample, SphereParams, SvcParams, SvrParams, Task,
 };
-use crate::par::Par;
 use crate::watch::{Stop, Watch, noting};
 
 /// A learner and its parameters.
@@ -320,8 +320,8 @@ impl Learner {
 
     /// Fits. Where the watcher broke, the model says so, whatever phase of the fit it was. A kernel that may not be
     /// positive definite is told in the model's notes.
-    pub fn fit(&self, sample: Sample<'_>, par: Par, watch: &mut Watch<'_>) -> Result<Body> {
-        let (fitted, broken) = noting(watch, |watch| self.fitted(sample, par, watch));
+    pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Body> {
+        let (fitted, broken) = noting(watch, |watch| self.fitted(sample, exec, watch));
         let mut body = fitted?;
         if broken {
             body.info_mut().stop = Stop::Cancelled;
@@ -336,42 +336,42 @@ impl Learner {
         Ok(body)
     }
 
-    fn fitted(&self, sample: Sample<'_>, par: Par, watch: &mut Watch<'_>) -> Result<Body> {
+    fn fitted(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Body> {
         Ok(match self {
-            Learner::Svc(p) => Body::Svc(p.fit(sample, par, watch)?),
-            Learner::Svr(p) => Body::Svr(p.fit(sample, par, watch)?),
-            Learner::Ridge(p) => Body::Ridge(p.fit(sample, par, watch)?),
-            Learner::OneClass(p) => Body::OneClass(p.fit(sample, par, watch)?),
-            Learner::Sphere(p) => Body::Sphere(p.fit(sample, par, watch)?),
-            Learner::Kfd(p) => Body::Function(p.fit(sample, par, watch)?),
-            Learner::Boost(p) => Body::Function(p.fit(sample, par, watch)?),
-            Learner::Network(p) => Body::Function(p.fit(sample, par, watch)?),
-            Learner::LpMachine(p) => Body::Function(p.fit(sample, par, watch)?),
-            Learner::Perceptron(p) => Body::Function(p.fit(sample, par, watch)?),
-            Learner::BayesPoint(p) => Body::Function(p.fit(sample, par, watch)?),
-            Learner::Parzen(p) => Body::Function(p.fit(sample, par, watch)?),
-            Learner::Knn(p) => Body::Function(p.fit(sample, par, watch)?),
-            Learner::Cluster(p) => Body::Function(p.fit(sample, par, watch)?),
+            Learner::Svc(p) => Body::Svc(p.fit(sample, exec, watch)?),
+            Learner::Svr(p) => Body::Svr(p.fit(sample, exec, watch)?),
+            Learner::Ridge(p) => Body::Ridge(p.fit(sample, exec, watch)?),
+            Learner::OneClass(p) => Body::OneClass(p.fit(sample, exec, watch)?),
+            Learner::Sphere(p) => Body::Sphere(p.fit(sample, exec, watch)?),
+            Learner::Kfd(p) => Body::Function(p.fit(sample, exec, watch)?),
+            Learner::Boost(p) => Body::Function(p.fit(sample, exec, watch)?),
+            Learner::Network(p) => Body::Function(p.fit(sample, exec, watch)?),
+            Learner::LpMachine(p) => Body::Function(p.fit(sample, exec, watch)?),
+            Learner::Perceptron(p) => Body::Function(p.fit(sample, exec, watch)?),
+            Learner::BayesPoint(p) => Body::Function(p.fit(sample, exec, watch)?),
+            Learner::Parzen(p) => Body::Function(p.fit(sample, exec, watch)?),
+            Learner::Knn(p) => Body::Function(p.fit(sample, exec, watch)?),
+            Learner::Cluster(p) => Body::Function(p.fit(sample, exec, watch)?),
         })
     }
 
     /// Goes on with the fit of a body that was broken off, on the same sample. Fails if it was not broken off.
-    pub fn resume(&self, sample: Sample<'_>, from: &Body, par: Par, watch: &mut Watch<'_>) -> Result<Body> {
+    pub fn resume(&self, sample: Sample<'_>, from: &Body, exec: Exec, watch: &mut Watch<'_>) -> Result<Body> {
         let done = || {
             Error::Unsupported("this model's training came to its end: there is nothing to go on with".into())
         };
         Ok(match (self, from) {
             (Learner::Svc(p), Body::Svc(m)) => {
-                Body::Svc(p.resume(sample, m.checkpoint.as_ref().ok_or_else(done)?, par, watch)?)
+                Body::Svc(p.resume(sample, m.checkpoint.as_ref().ok_or_else(done)?, exec, watch)?)
             }
             (Learner::Svr(p), Body::Svr(m)) => {
-                Body::Svr(p.resume(sample, m.checkpoint.as_ref().ok_or_else(done)?, par, watch)?)
+                Body::Svr(p.resume(sample, m.checkpoint.as_ref().ok_or_else(done)?, exec, watch)?)
             }
             (Learner::OneClass(p), Body::OneClass(m)) => {
-                Body::OneClass(p.resume(sample, m.checkpoint.as_ref().ok_or_else(done)?, par, watch)?)
+                Body::OneClass(p.resume(sample, m.checkpoint.as_ref().ok_or_else(done)?, exec, watch)?)
             }
             (Learner::Sphere(p), Body::Sphere(m)) => {
-                Body::Sphere(p.resume(sample, m.checkpoint.as_ref().ok_or_else(done)?, par, watch)?)
+                Body::Sphere(p.resume(sample, m.checkpoint.as_ref().ok_or_else(done)?, exec, watch)?)
             }
             _ => return Err(done()),
         })

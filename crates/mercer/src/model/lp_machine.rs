@@ -14,13 +14,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::Targets;
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::kernel::Kernel;
 use crate::model::common::basis_or_default;
 use crate::model::function::{self, Classified, FunctionModel, Role, weighted_rows};
 use crate::model::param::{self, Allowed, ParamSpec, spec};
 use crate::model::programs::Programs;
 use crate::model::{Learner, Sample};
-use crate::par::Par;
 use crate::solve::sparse::Cost;
 use crate::watch::Watch;
 
@@ -61,14 +61,14 @@ impl LpMachineParams {
     /// ```
     /// use mercer::data::toy;
     /// use mercer::model::{LpMachineParams, Sample};
-    /// use mercer::{Par, watch};
+    /// use mercer::{Exec, watch};
     ///
     /// let (points, targets) = toy::banana(100, 1);
-    /// let model = LpMachineParams::default().fit(Sample::new(&points, &targets), Par::one(), &mut watch::silent())?;
+    /// let model = LpMachineParams::default().fit(Sample::new(&points, &targets), Exec::one(), &mut watch::silent())?;
     /// assert!(model.expansion.len() < 20);
     /// # Ok::<(), mercer::Error>(())
     /// ```
-    pub fn fit(&self, sample: Sample<'_>, par: Par, watch: &mut Watch<'_>) -> Result<FunctionModel> {
+    pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<FunctionModel> {
         let clock = Instant::now();
         self.check()?;
         sample.check()?;
@@ -95,9 +95,9 @@ impl LpMachineParams {
             c: 1.0 / self.c,
             tol: self.tol,
         };
-        let (coef, offset, mut info) = programs.solve(&kernel, &sample, par, watch)?;
+        let (coef, offset, mut info) = programs.solve(&kernel, &sample, exec, watch)?;
         info.objective = info.objective.map(|v| self.c * v);
-        let (expansion, support) = function::expansion(kernel, &sample, &rows, coef, offset, par)?;
+        let (expansion, support) = function::expansion(kernel, &sample, &rows, coef, offset, exec)?;
         let mut model = FunctionModel::plain(expansion, role, Learner::LpMachine(self.clone()), info);
         model.support = support;
         model.info.seconds = clock.elapsed().as_secs_f64();

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::data::{Data, LabelType, Labels, Points, Stages, Targets, View};
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::model::common::widened;
 use crate::model::persist::{Persist, saved_params};
@@ -14,7 +15,6 @@ use crate::model::svc::{self, Probabilities};
 use crate::model::{
     FunctionModel, KpcaModel, Layered, OneClassModel, RidgeModel, SphereModel, SvcModel, SvrModel,
 };
-use crate::par::Par;
 use crate::watch::Info;
 
 /// A fitted model with everything that predicting needs.
@@ -187,33 +187,33 @@ impl Body {
         }
     }
 
-    pub(super) fn decision(&self, points: View<'_>, par: Par) -> Result<Vec<f64>> {
+    pub(super) fn decision(&self, points: View<'_>, exec: Exec) -> Result<Vec<f64>> {
         match self {
-            Body::Svc(m) => m.decision(points, par),
-            Body::Svr(m) => m.predict(points, par),
-            Body::Ridge(m) => m.decision(points, par),
-            Body::OneClass(m) => m.decision(points, par),
-            Body::Sphere(m) => m.decision(points, par),
-            Body::Function(m) => m.decision(points, par),
-            Body::Kpca(m) => m.transform(points, par),
-            Body::Layered(m) => m.then.decision(m.apply(points, par)?.view(), par),
+            Body::Svc(m) => m.decision(points, exec),
+            Body::Svr(m) => m.predict(points, exec),
+            Body::Ridge(m) => m.decision(points, exec),
+            Body::OneClass(m) => m.decision(points, exec),
+            Body::Sphere(m) => m.decision(points, exec),
+            Body::Function(m) => m.decision(points, exec),
+            Body::Kpca(m) => m.transform(points, exec),
+            Body::Layered(m) => m.then.decision(m.apply(points, exec)?.view(), exec),
         }
     }
 
-    pub(super) fn predict(&self, points: View<'_>, par: Par) -> Result<Targets> {
+    pub(super) fn predict(&self, points: View<'_>, exec: Exec) -> Result<Targets> {
         match self {
-            Body::Svc(m) => m.predict_labels(points, par).map(Targets::Classes),
-            Body::Svr(m) => m.predict(points, par).map(Targets::Reals),
-            Body::Ridge(m) => m.predict(points, par),
+            Body::Svc(m) => m.predict_labels(points, exec).map(Targets::Classes),
+            Body::Svr(m) => m.predict(points, exec).map(Targets::Reals),
+            Body::Ridge(m) => m.predict(points, exec),
             Body::OneClass(_) | Body::Sphere(_) => {
-                let inside = self.decision(points, par)?.into_iter().map(|v| u32::from(v > 0.0)).collect();
+                let inside = self.decision(points, exec)?.into_iter().map(|v| u32::from(v > 0.0)).collect();
                 Ok(Targets::Classes(Labels { names: novelty_names(), of_row: inside }))
             }
-            Body::Function(m) => m.predict(points, par),
+            Body::Function(m) => m.predict(points, exec),
             Body::Kpca(_) => Err(Error::Unsupported(
                 "kernel principal components predict nothing: their outputs are features".into(),
             )),
-            Body::Layered(m) => m.then.predict(m.apply(points, par)?.view(), par),
+            Body::Layered(m) => m.then.predict(m.apply(points, exec)?.view(), exec),
         }
     }
 
@@ -379,21 +379,21 @@ impl Model {
     /// Class names or numbers for new points, as they come from a file: stages are applied here.
     ///
     /// Under a precomputed kernel a point is the row of its kernel values against all training points.
-    pub fn predict(&self, points: View<'_>, par: Par) -> Result<Targets> {
-        let (body, points) = self.fitting(points, par)?;
-        body.predict(points.view(), par)
+    pub fn predict(&self, points: View<'_>, exec: Exec) -> Result<Targets> {
+        let (body, points) = self.fitting(points, exec)?;
+        body.predict(points.view(), exec)
     }
 
     /// The outputs behind [`Model::predict`], n x k row by row.
-    pub fn decision(&self, points: View<'_>, par: Par) -> Result<Vec<f64>> {
-        let (body, points) = self.fitting(points, par)?;
-        body.decision(points.view(), par)
+    pub fn decision(&self, points: View<'_>, exec: Exec) -> Result<Vec<f64>> {
+        let (body, points) = self.fitting(points, exec)?;
+        body.decision(points.view(), exec)
     }
 
     /// A score for each point and class, n x classes row by row: the larger, the likelier. Fails for regression.
-    pub fn class_scores(&self, points: View<'_>, par: Par) -> Result<Vec<f64>> {
-        let (body, points) = self.fitting(points, par)?;
-        let outputs = body.decision(points.view(), par)?;
+    pub fn class_scores(&self, points: View<'_>, exec: Exec) -> Result<Vec<f64>> {
+        let (body, points) = self.fitting(points, exec)?;
+        let outputs = body.decision(points.view(), exec)?;
         match body.machine() {
             Body::Svc(m) => Ok(m.scores_of(&outputs)),
             Body::Kpca(_) => Err(Error::Unsupported("components have no classes".into())),
@@ -411,33 +411,33 @@ impl Model {
     }
 
     /// Probabilities of all classes. Fails unless this is a classifier fitted with `probability`.
-    pub fn probabilities(&self, points: View<'_>, par: Par) -> Result<Probabilities> {
-        let (body, points) = self.fitting(points, par)?;
-        let (body, points) = behind(body.as_ref(), points, par)?;
+    pub fn probabilities(&self, points: View<'_>, exec: Exec) -> Result<Probabilities> {
+        let (body, points) = self.fitting(points, exec)?;
+        let (body, points) = behind(body.as_ref(), points, exec)?;
         match body {
-            Body::Svc(m) => m.probabilities(points.view(), par),
-            Body::Function(m) => m.probabilities(points.view(), par),
+            Body::Svc(m) => m.probabilities(points.view(), exec),
+            Body::Function(m) => m.probabilities(points.view(), exec),
             _ => Err(Error::Unsupported(format!("a model of kind {} has no probabilities", self.kind()))),
         }
     }
 
     /// Squared distances of new points to the means of all clusters, n x clusters. Fails unless this is a clustering.
-    pub fn cluster_distances(&self, points: View<'_>, par: Par) -> Result<Vec<f64>> {
-        let (body, points) = self.fitting(points, par)?;
-        let (body, points) = behind(body.as_ref(), points, par)?;
+    pub fn cluster_distances(&self, points: View<'_>, exec: Exec) -> Result<Vec<f64>> {
+        let (body, points) = self.fitting(points, exec)?;
+        let (body, points) = behind(body.as_ref(), points, exec)?;
         match body {
-            Body::Function(m) => m.cluster_distances(points.view(), par),
+            Body::Function(m) => m.cluster_distances(points.view(), exec),
             _ => Err(Error::Unsupported(format!("a model of kind {} has no clusters", self.kind()))),
         }
     }
 
     /// [`Model::predict`] as numbers of [`Model::classes`], with nothing where the reject rule says that the two largest
     /// outputs are too near each other. Fails unless this is a support vector classifier.
-    pub fn predict_or_reject(&self, points: View<'_>, par: Par) -> Result<Vec<Option<u32>>> {
-        let (body, points) = self.fitting(points, par)?;
-        let (body, points) = behind(body.as_ref(), points, par)?;
+    pub fn predict_or_reject(&self, points: View<'_>, exec: Exec) -> Result<Vec<Option<u32>>> {
+        let (body, points) = self.fitting(points, exec)?;
+        let (body, points) = behind(body.as_ref(), points, exec)?;
         match body {
-            Body::Svc(m) => m.predict_or_reject(points.view(), par),
+            Body::Svc(m) => m.predict_or_reject(points.view(), exec),
             _ => Err(Error::Unsupported(format!("a model of kind {} has no reject rule", self.kind()))),
         }
     }
@@ -449,17 +449,17 @@ impl Model {
         points: View<'_>,
         labels: Option<&Labels>,
         wanted: svc::Wanted,
-        par: Par,
+        exec: Exec,
     ) -> Result<svc::Reject> {
-        let (body, points) = self.fitting(points, par)?;
-        let (body, points) = behind(body.as_ref(), points, par)?;
+        let (body, points) = self.fitting(points, exec)?;
+        let (body, points) = behind(body.as_ref(), points, exec)?;
         let Body::Svc(machine) = body else {
             return Err(Error::Unsupported(format!("a model of kind {} has no reject rule", self.kind())));
         };
         let rule = match (labels, wanted) {
-            (Some(labels), _) => machine.clone().set_reject(points.view(), labels, wanted, par)?,
+            (Some(labels), _) => machine.clone().set_reject(points.view(), labels, wanted, exec)?,
             (None, svc::Wanted::Rejected(_)) => {
-                let gaps = machine.gaps(points.view(), par)?;
+                let gaps = machine.gaps(points.view(), exec)?;
                 svc::Reject::fit(&gaps, &vec![true; gaps.len()], wanted)?
             }
             (None, svc::Wanted::Error(_)) => {
@@ -473,11 +473,11 @@ impl Model {
     }
 
     /// Points after the stages and a machine whose centres have as many columns.
-    pub(super) fn fitting<'a>(&'a self, points: View<'a>, par: Par) -> Result<(Cow<'a, Body>, Ready<'a>)> {
+    pub(super) fn fitting<'a>(&'a self, points: View<'a>, exec: Exec) -> Result<(Cow<'a, Body>, Ready<'a>)> {
         let points = if self.stages.is_empty() {
             Ready::As(points)
         } else {
-            Ready::New(self.stages.apply(points, par)?)
+            Ready::New(self.stages.apply(points, exec)?)
         };
         let centres = self.body.entry().centres().view();
         let view = points.view();
@@ -538,9 +538,9 @@ impl Model {
 }
 
 /// The machine behind all features, and the points as it sees them.
-fn behind<'a>(body: &'a Body, points: Ready<'a>, par: Par) -> Result<(&'a Body, Ready<'a>)> {
+fn behind<'a>(body: &'a Body, points: Ready<'a>, exec: Exec) -> Result<(&'a Body, Ready<'a>)> {
     match body {
-        Body::Layered(m) => behind(&m.then, Ready::New(m.apply(points.view(), par)?), par),
+        Body::Layered(m) => behind(&m.then, Ready::New(m.apply(points.view(), exec)?), exec),
         other => Ok((other, points)),
     }
 }

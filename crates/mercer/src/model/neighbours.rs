@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::Targets;
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::kernel::Kernel;
 use crate::model::common::{kernel_or_default, on_rows};
@@ -24,7 +25,6 @@ use crate::model::function::{
 };
 use crate::model::param::{self, Allowed, ParamSpec, spec};
 use crate::model::{Learner, Sample};
-use crate::par::Par;
 use crate::watch::{Info, Watch};
 
 /// Parameters of Parzen windows. See [`ParzenParams::TABLE`] for ranges.
@@ -73,20 +73,20 @@ impl ParzenParams {
     }
 
     /// Fits on the sample's points and weights: a classifier where there are classes, else a density.
-    pub fn fit(&self, sample: Sample<'_>, par: Par, _watch: &mut Watch<'_>) -> Result<FunctionModel> {
+    pub fn fit(&self, sample: Sample<'_>, exec: Exec, _watch: &mut Watch<'_>) -> Result<FunctionModel> {
         let clock = Instant::now();
         self.check()?;
         sample.check()?;
         let kernel = kernel_or_default(self.kernel.as_ref(), &sample)?;
         let mut model = match sample.targets {
-            Targets::Classes(_) => self.classifier(kernel, &sample, par)?,
-            _ => self.density(kernel, &sample, par)?,
+            Targets::Classes(_) => self.classifier(kernel, &sample, exec)?,
+            _ => self.density(kernel, &sample, exec)?,
         };
         model.info.seconds = clock.elapsed().as_secs_f64();
         Ok(model)
     }
 
-    fn classifier(&self, kernel: Kernel, sample: &Sample<'_>, par: Par) -> Result<FunctionModel> {
+    fn classifier(&self, kernel: Kernel, sample: &Sample<'_>, exec: Exec) -> Result<FunctionModel> {
         let classes = Classified::of(sample)?;
         let total: f64 = classes.weight.iter().sum();
         // share_c times the mean over c is the sum over c by the number of all rows.
@@ -99,20 +99,20 @@ impl ParzenParams {
             }
         }
         let (expansion, support) =
-            function::expansion(kernel, sample, &classes.rows, coef, vec![0.0; k], par)?;
+            function::expansion(kernel, sample, &classes.rows, coef, vec![0.0; k], exec)?;
         let mut model =
             FunctionModel::plain(expansion, classes.role(), Learner::Parzen(self.clone()), Info::default());
         model.support = support;
         Ok(model)
     }
 
-    fn density(&self, kernel: Kernel, sample: &Sample<'_>, par: Par) -> Result<FunctionModel> {
+    fn density(&self, kernel: Kernel, sample: &Sample<'_>, exec: Exec) -> Result<FunctionModel> {
         let (rows, weight) = weighted_rows(sample)?;
         let total: f64 = weight.iter().sum();
         let coef: Vec<f64> = weight.iter().map(|w| w / total).collect();
         let mut f = vec![0.0; sample.points.len()];
         on_rows(&kernel, sample, |all| {
-            all.apply(&rows, &coef, &mut f, par);
+            all.apply(&rows, &coef, &mut f, exec);
             Ok(())
         })?;
         let mut own: Vec<(f64, f64)> = rows.iter().zip(&weight).map(|(&i, &w)| (f[i as usize], w)).collect();
@@ -124,7 +124,7 @@ impl ParzenParams {
             below > self.nu * total
         });
         let threshold = first.map_or(0.0, |(f, _)| f - 1e-12 * f.abs());
-        let (expansion, support) = function::expansion(kernel, sample, &rows, coef, vec![-threshold], par)?;
+        let (expansion, support) = function::expansion(kernel, sample, &rows, coef, vec![-threshold], exec)?;
         let mut model =
             FunctionModel::plain(expansion, Role::Novelty, Learner::Parzen(self.clone()), Info::default());
         model.support = support;
@@ -147,7 +147,7 @@ impl KnnParams {
     }
 
     /// Fits on the sample's points, targets (classes or numbers) and weights, which weigh votes.
-    pub fn fit(&self, sample: Sample<'_>, _par: Par, _watch: &mut Watch<'_>) -> Result<FunctionModel> {
+    pub fn fit(&self, sample: Sample<'_>, _par: Exec, _watch: &mut Watch<'_>) -> Result<FunctionModel> {
         let clock = Instant::now();
         self.check()?;
         sample.check()?;

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::{Points, Targets};
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::gram;
 use crate::kernel::Kernel;
@@ -23,7 +24,6 @@ use crate::model::function::{Classified, FunctionModel, Role, places, weighted_r
 use crate::model::param::{self, Allowed, ParamSpec, spec};
 use crate::model::svc::Multi;
 use crate::model::{Learner, Sample, SvcParams};
-use crate::par::Par;
 use crate::solve::kmeans::lloyd;
 use crate::solve::network::{NetworkProblem, adapt, logistic_weights, weights};
 use crate::watch::{Info, Step, Stop, Watch, noting};
@@ -131,15 +131,15 @@ impl NetworkParams {
     /// ```
     /// use mercer::data::toy;
     /// use mercer::model::{NetworkParams, Sample};
-    /// use mercer::{Par, watch};
+    /// use mercer::{Exec, watch};
     ///
     /// let (points, targets) = toy::banana(200, 1);
     /// let params = NetworkParams { centres: 10, ..NetworkParams::default() };
-    /// let model = params.fit(Sample::new(&points, &targets), Par::one(), &mut watch::silent())?;
+    /// let model = params.fit(Sample::new(&points, &targets), Exec::one(), &mut watch::silent())?;
     /// assert_eq!(model.expansion.len(), 10);
     /// # Ok::<(), mercer::Error>(())
     /// ```
-    pub fn fit(&self, sample: Sample<'_>, par: Par, watch: &mut Watch<'_>) -> Result<FunctionModel> {
+    pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<FunctionModel> {
         let clock = Instant::now();
         self.check()?;
         sample.check()?;
@@ -167,7 +167,7 @@ impl NetworkParams {
             return Err(Error::Cancelled);
         }
         let (expansion, support, info) = if self.place == Place::SupportVectors {
-            self.on_support(kernel, &points, &rows, &weight, &target, &role, par, watch)?
+            self.on_support(kernel, &points, &rows, &weight, &target, &role, exec, watch)?
         } else {
             let x = points.view().to_f64()?;
             let k = target.len();
@@ -180,8 +180,8 @@ impl NetworkParams {
                 weight: &weight,
                 lambda: self.lambda,
             };
-            let centres = self.started(&problem, matches!(role, Role::Classes(_)), par);
-            let (found, broken) = noting(watch, |watch| self.network(&problem, centres, kernel, par, watch));
+            let centres = self.started(&problem, matches!(role, Role::Classes(_)), exec);
+            let (found, broken) = noting(watch, |watch| self.network(&problem, centres, kernel, exec, watch));
             let (expansion, mut info) = found?;
             if broken {
                 info.stop = Stop::Cancelled;
@@ -199,11 +199,11 @@ impl NetworkParams {
     }
 
     /// Centres by k-means: for classes as many in each, whatever their sizes.
-    pub(super) fn started(&self, problem: &NetworkProblem<'_>, classes: bool, par: Par) -> Vec<f64> {
+    pub(super) fn started(&self, problem: &NetworkProblem<'_>, classes: bool, exec: Exec) -> Vec<f64> {
         let (n, d, k) = (problem.weight.len(), problem.dim, problem.outputs);
         let m = (self.centres as usize).min(n);
         if !classes {
-            return lloyd(problem.x, d, m, 50, self.seed, par).0;
+            return lloyd(problem.x, d, m, 50, self.seed, exec).0;
         }
         let side = |i: usize| match &problem.target[i * k..(i + 1) * k] {
             [one] => usize::from(*one > 0.0),
@@ -217,7 +217,7 @@ impl NetworkParams {
             let x: Vec<f64> =
                 rows.iter().flat_map(|&i| problem.x[i * d..(i + 1) * d].iter().copied()).collect();
             if share > 0 && !rows.is_empty() {
-                centres.extend(lloyd(&x, d, share, 50, self.seed.wrapping_add(g as u64), par).0);
+                centres.extend(lloyd(&x, d, share, 50, self.seed.wrapping_add(g as u64), exec).0);
             }
         }
         centres
@@ -229,7 +229,7 @@ impl NetworkParams {
         problem: &NetworkProblem<'_>,
         centres: Vec<f64>,
         kernel: Kernel,
-        par: Par,
+        exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<(Expansion, Info)> {
         let d = problem.dim;
@@ -237,7 +237,7 @@ impl NetworkParams {
             let Kernel::Rbf { gamma } = kernel else {
                 return Err(Error::param("kernel", kernel, "rbf where centres move; or take place=kmeans"));
             };
-            let net = adapt(problem, &centres, gamma, true, self.steps as usize, par, watch)?;
+            let net = adapt(problem, &centres, gamma, true, self.steps as usize, exec, watch)?;
             let kernel = Kernel::Rbf { gamma: net.gamma };
             let steps = u64::from(net.steps);
             if self.weights == Weights::PseudoInverse {
@@ -250,8 +250,8 @@ impl NetworkParams {
             (centres, kernel, 0)
         };
         let (x, c) = (Points::dense(problem.x.to_vec(), d)?, Points::dense(centres, d)?);
-        let values = gram::cross::<f64>(&kernel, x.view(), c.view(), par)?;
-        let (coef, offset, steps) = self.solved(&values, c.len(), problem, par, watch)?;
+        let values = gram::cross::<f64>(&kernel, x.view(), c.view(), exec)?;
+        let (coef, offset, steps) = self.solved(&values, c.len(), problem, exec, watch)?;
         let info = Info { iterations: moved + u64::from(steps), ..Info::default() };
         Ok((Expansion::new(kernel, c, coef, offset)?, info))
     }
@@ -261,18 +261,18 @@ impl NetworkParams {
         values: &[f64],
         m: usize,
         problem: &NetworkProblem<'_>,
-        par: Par,
+        exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<(Vec<f64>, Vec<f64>, u32)> {
         match self.weights {
             Weights::PseudoInverse => {
-                weights(values, m, problem, par).map(|(coef, offset)| (coef, offset, 1))
+                weights(values, m, problem, exec).map(|(coef, offset)| (coef, offset, 1))
             }
             Weights::Descent => {
                 let bits: Vec<f64> = problem.target.iter().map(|y| f64::from(u8::from(*y > 0.0))).collect();
                 let steps = (self.steps as usize).max(1) * 10;
                 let problem = NetworkProblem { target: &bits, ..*problem };
-                logistic_weights(values, m, &problem, steps, par, watch)
+                logistic_weights(values, m, &problem, steps, exec, watch)
             }
         }
     }
@@ -287,7 +287,7 @@ impl NetworkParams {
         weight: &[f64],
         target: &[Vec<f64>],
         role: &Role,
-        par: Par,
+        exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<(Expansion, Vec<u32>, Info)> {
         let Role::Classes(_) = role else {
@@ -309,12 +309,12 @@ impl NetworkParams {
                 multi: Multi::OneVsOne,
                 ..SvcParams::default()
             };
-            let svc = params.fit(Sample::new(points, &both).weighted(weight), par, watch)?;
+            let svc = params.fit(Sample::new(points, &both).weighted(weight), exec, watch)?;
             let centres = points.gather(&places(&svc.support));
-            let values = gram::cross::<f64>(&kernel, points.view(), centres.view(), par)?;
+            let values = gram::cross::<f64>(&kernel, points.view(), centres.view(), exec)?;
             let problem =
                 NetworkProblem { x: &[], dim: 1, target: y, outputs: 1, weight, lambda: self.lambda };
-            let (a, b, steps) = self.solved(&values, centres.len(), &problem, par, watch)?;
+            let (a, b, steps) = self.solved(&values, centres.len(), &problem, exec, watch)?;
             svc.support.iter().zip(&a).for_each(|(&i, a)| coef[i as usize * k + o] = *a);
             offset[o] = b[0];
             info.iterations += u64::from(steps) + svc.info.iterations;

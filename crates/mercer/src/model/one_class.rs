@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 
 use crate::data::{Bundle, View};
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::kernel::Kernel;
 use crate::model::common::{budget, checkpoint, go_on_from, kernel_or_default, on_rows, outputs, support};
@@ -27,7 +28,6 @@ use crate::model::persist::{
 };
 use crate::model::svc::collapsed;
 use crate::model::{Body, Sample};
-use crate::par::Par;
 use crate::solve::{self, Groups, Problem, Shift, Solution};
 use crate::watch::{Info, Watch};
 
@@ -99,8 +99,8 @@ impl OneClassParams {
     }
 
     /// Fits on the sample's points and weights; targets are not looked at.
-    pub fn fit(&self, sample: Sample<'_>, par: Par, watch: &mut Watch<'_>) -> Result<OneClassModel> {
-        self.fit_from(sample, None, par, watch)
+    pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<OneClassModel> {
+        self.fit_from(sample, None, exec, watch)
     }
 
     /// Goes on with a fit of the same parameters on the same sample from where it was broken off: its model's
@@ -109,17 +109,17 @@ impl OneClassParams {
         &self,
         sample: Sample<'_>,
         checkpoint: &[f64],
-        par: Par,
+        exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<OneClassModel> {
-        self.fit_from(sample, Some(checkpoint), par, watch)
+        self.fit_from(sample, Some(checkpoint), exec, watch)
     }
 
     fn fit_from(
         &self,
         sample: Sample<'_>,
         from: Option<&[f64]>,
-        par: Par,
+        exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<OneClassModel> {
         let clock = Instant::now();
@@ -149,18 +149,18 @@ impl OneClassParams {
                 max_iter: self.max_iter,
                 shrinking: self.shrinking,
                 memory: budget(self.memory),
-                par,
+                exec,
                 ..solve::Params::default()
             };
             let mut keep = |now: &dyn Fn() -> Solution| {
                 let Some(keeper) = sample.keeper.filter(|keeper| keeper.is_due()) else { return };
-                if let Ok(model) = self.model(&kernel, sample, &upper, now(), clock, par) {
+                if let Ok(model) = self.model(&kernel, sample, &upper, now(), clock, exec) {
                     keeper.take(Body::OneClass(model));
                 }
             };
             solve::solve_kept(&problem, &params, watch, Some(&mut keep))
         })?;
-        self.model(&kernel, sample, &upper, found, clock, par)
+        self.model(&kernel, sample, &upper, found, clock, exec)
     }
 
     /// The model that a solution is.
@@ -171,7 +171,7 @@ impl OneClassParams {
         upper: &[f64],
         found: Solution,
         clock: Instant,
-        par: Par,
+        exec: Exec,
     ) -> Result<OneClassModel> {
         let rho = found.thresholds[0].value();
         Ok(OneClassModel {
@@ -180,7 +180,7 @@ impl OneClassParams {
             bounded: found.beta.iter().zip(upper).filter(|(b, u)| **b > 0.0 && b >= u).count(),
             expansion: collapsed(
                 Expansion::new(kernel.clone(), sample.points.clone(), found.beta, vec![-rho])?,
-                par,
+                exec,
             )?,
             params: self.clone(),
             info: Info { seconds: clock.elapsed().as_secs_f64(), ..found.info },
@@ -190,8 +190,8 @@ impl OneClassParams {
 
 impl OneClassModel {
     /// f at new points: positive for points like the data.
-    pub fn decision(&self, points: View<'_>, par: Par) -> Result<Vec<f64>> {
-        outputs(&self.expansion, points, par)
+    pub fn decision(&self, points: View<'_>, exec: Exec) -> Result<Vec<f64>> {
+        outputs(&self.expansion, points, exec)
     }
 
     /// The level rho that outputs are compared with.

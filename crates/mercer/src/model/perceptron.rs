@@ -13,12 +13,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::split::shuffle;
 use crate::error::Result;
+use crate::exec::Exec;
 use crate::kernel::Kernel;
 use crate::model::common::kernel_or_default;
 use crate::model::function::{self, Classified, FunctionModel, matrix};
 use crate::model::param::{self, Allowed, ParamSpec, spec};
 use crate::model::{Learner, Sample};
-use crate::par::Par;
 use crate::solve::perceptron::{adatron, perceptron};
 use crate::watch::{Info, Stop, Watch};
 
@@ -91,13 +91,13 @@ impl PerceptronParams {
     }
 
     /// Fits on the sample's points and classes. Weights scale the Adatron's C; to the perceptron a row counts or does not.
-    pub fn fit(&self, sample: Sample<'_>, par: Par, watch: &mut Watch<'_>) -> Result<FunctionModel> {
+    pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<FunctionModel> {
         let clock = Instant::now();
         self.check()?;
         sample.check()?;
         let classes = Classified::of(&sample)?;
         let kernel = kernel_or_default(self.kernel.as_ref(), &sample)?;
-        let gram = matrix(&kernel, &sample, &classes.rows, par)?;
+        let gram = matrix(&kernel, &sample, &classes.rows, exec)?;
         let (codes, n) = (classes.codes(), classes.rows.len());
         let k = codes.len();
         let order = shuffle(n, self.seed);
@@ -121,7 +121,7 @@ impl PerceptronParams {
                 break;
             }
         }
-        let (expansion, support) = function::expansion(kernel, &sample, &classes.rows, coef, offset, par)?;
+        let (expansion, support) = function::expansion(kernel, &sample, &classes.rows, coef, offset, exec)?;
         let mut model =
             FunctionModel::plain(expansion, classes.role(), Learner::Perceptron(self.clone()), info);
         model.support = support;

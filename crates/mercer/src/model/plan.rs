@@ -15,12 +15,12 @@ use serde_json::{Value, json};
 use crate::data::stage::Recipe;
 use crate::data::{Data, Dataset, Finding, Points, Stages, Summary, TargetFacts, Targets, median_distance2};
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::gram::{Matrix, is_precomputed};
 use crate::kernel::Kernel;
 use crate::model::target::target;
 use crate::model::{Body, Layered, Learner, Model, Names, Sample, Task};
-use crate::par::Par;
 use crate::watch::Watch;
 use columns::{inexact, scaling};
 
@@ -103,16 +103,16 @@ impl<'a> Plan<'a> {
     /// ```
     /// use mercer::data::{Dataset, toy};
     /// use mercer::model::{Plan, Wishes};
-    /// use mercer::{Par, watch};
+    /// use mercer::{Exec, watch};
     ///
     /// let (points, targets) = toy::banana(60, 0);
     /// let data = Dataset::new(points, targets)?;
-    /// let plan = Plan::new(&data, &Wishes::default(), Par::one())?;
-    /// let model = plan.fit(Par::one(), &mut watch::silent())?;
+    /// let plan = Plan::new(&data, &Wishes::default(), Exec::one())?;
+    /// let model = plan.fit(Exec::one(), &mut watch::silent())?;
     /// assert_eq!(model.kind(), "svc");
     /// # Ok::<(), mercer::Error>(())
     /// ```
-    pub fn new(data: &'a Dataset, wishes: &Wishes, par: Par) -> Result<Self> {
+    pub fn new(data: &'a Dataset, wishes: &Wishes, exec: Exec) -> Result<Self> {
         if data.is_empty() {
             return Err(Error::shape("training rows", 0, "at least 1"));
         }
@@ -127,13 +127,13 @@ impl<'a> Plan<'a> {
             None => scaling(wishes, data, &summary, precomputed, &mut choices)?,
         };
         let (stages, points) = if let (Some(model), Some(layer)) = (&wishes.features, &layer) {
-            let seen = model.decision(data.points.view(), par)?;
+            let seen = model.decision(data.points.view(), exec)?;
             (model.stages.clone(), Cow::Owned(Points::dense(seen, layer.outputs())?))
         } else if recipes.is_empty() {
             (Stages::default(), Cow::Borrowed(&data.points))
         } else {
             let labels = data.targets.classes().ok();
-            let (stages, points) = Stages::fit_with(&recipes, data.points.view(), labels, par)?;
+            let (stages, points) = Stages::fit_with(&recipes, data.points.view(), labels, exec)?;
             (stages, Cow::Owned(points))
         };
         let kernel = kernel(wishes, &points, &mut choices)?;
@@ -152,7 +152,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Goes on where a model's fit was broken off: its stages and parameters, on the same data.
-    pub fn resuming(model: &Model, data: &'a Dataset, par: Par) -> Result<Self> {
+    pub fn resuming(model: &Model, data: &'a Dataset, exec: Exec) -> Result<Self> {
         let learner = Learner::of(&model.body)
             .ok_or_else(|| Error::Unsupported("a fit of kernel features cannot go on".into()))?;
         let kernel = model.body.expansion().kernel().clone();
@@ -163,7 +163,7 @@ impl<'a> Plan<'a> {
         } else if model.stages.is_empty() {
             (Cow::Borrowed(&data.points), None)
         } else {
-            (Cow::Owned(model.stages.apply(data.points.view(), par)?), None)
+            (Cow::Owned(model.stages.apply(data.points.view(), exec)?), None)
         };
         let mut learner = learner;
         // A kernel that the learner had found by itself must not be found again.
@@ -192,13 +192,13 @@ impl<'a> Plan<'a> {
     }
 
     /// Fits. If the watcher breaks off, the model is what there was, with a checkpoint inside.
-    pub fn fit(&self, par: Par, watch: &mut Watch<'_>) -> Result<Model> {
-        self.model(self.learner.fit(self.sample(), par, watch)?)
+    pub fn fit(&self, exec: Exec, watch: &mut Watch<'_>) -> Result<Model> {
+        self.model(self.learner.fit(self.sample(), exec, watch)?)
     }
 
     /// Goes on from a model that was broken off.
-    pub fn resume(&self, from: &Model, par: Par, watch: &mut Watch<'_>) -> Result<Model> {
-        self.model(self.learner.resume(self.sample(), &from.body, par, watch)?)
+    pub fn resume(&self, from: &Model, exec: Exec, watch: &mut Watch<'_>) -> Result<Model> {
+        self.model(self.learner.resume(self.sample(), &from.body, exec, watch)?)
     }
 
     /// The points as the machine sees them: after all stages, and after the features it stands behind.

@@ -1,10 +1,10 @@
 //! Sparse programs on a sample, one an output: what linear-programming machines and sparse discriminants share.
 
 use crate::error::Result;
+use crate::exec::Exec;
 use crate::kernel::Kernel;
 use crate::model::Sample;
 use crate::model::common::on_rows;
-use crate::par::Par;
 use crate::solve::sparse::{Cost, KernelColumns, SparseParams, SparseProblem, solve_sparse};
 use crate::watch::{Info, Stop, Watch};
 
@@ -32,13 +32,13 @@ impl Programs<'_> {
         &self,
         kernel: &Kernel,
         sample: &Sample<'_>,
-        par: Par,
+        exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<(Vec<f64>, Vec<f64>, Info)> {
         let (n, k) = (self.rows.len(), self.targets.len());
         on_rows(kernel, sample, |all| {
             let part = (n != all.len()).then(|| all.subset(self.rows));
-            let columns = KernelColumns { rows: part.as_deref().unwrap_or(all), par };
+            let columns = KernelColumns { rows: part.as_deref().unwrap_or(all), exec };
             let params = SparseParams { tol: self.tol, ..SparseParams::default() };
             let (mut coef, mut offset) = (vec![0.0; n * k], vec![0.0; k]);
             let mut info = Info { objective: Some(0.0), ..Info::default() };

@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 
 use crate::data::{Bundle, Labels, Targets, View};
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::gram::{self, Rows};
 use crate::kernel::Kernel;
@@ -29,7 +30,6 @@ use crate::model::persist::{
 };
 use crate::model::svc::collapsed;
 use crate::num::{Mat, factor, product};
-use crate::par::Par;
 use crate::solve::{LinearParams, solve_linear};
 use crate::watch::{Info, Step, Watch};
 
@@ -118,7 +118,7 @@ impl RidgeParams {
     }
 
     /// Fits on the sample's points, targets (numbers or classes) and weights.
-    pub fn fit(&self, sample: Sample<'_>, par: Par, watch: &mut Watch<'_>) -> Result<RidgeModel> {
+    pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<RidgeModel> {
         let clock = Instant::now();
         self.check()?;
         sample.check()?;
@@ -139,12 +139,12 @@ impl RidgeParams {
         let all = keep.len() == sample.points.len();
         let (mut solved, info) = on_rows(&kernel, &sample, |rows| {
             if all {
-                return self.solve(&kernel, &sample, rows, &shift, &right, par, watch);
+                return self.solve(&kernel, &sample, rows, &shift, &right, exec, watch);
             }
             let points = sample.points.gather(&keep.iter().map(|&i| i as usize).collect::<Vec<_>>());
             let part = rows.subset(&keep);
             let some = Sample { points: &points, gram: sample.gram.map(|_| part.as_ref()), ..sample };
-            self.solve(&kernel, &some, part.as_ref(), &shift, &right, par, watch)
+            self.solve(&kernel, &some, part.as_ref(), &shift, &right, exec, watch)
         })?;
         let mut offset = vec![0.0; k];
         if self.offset {
@@ -159,7 +159,7 @@ impl RidgeParams {
         let centres = sample.points.gather(&keep.iter().map(|&i| i as usize).collect::<Vec<_>>());
         let info = Info { seconds: clock.elapsed().as_secs_f64(), ..info };
         Ok(RidgeModel {
-            expansion: collapsed(Expansion::new(kernel, centres, coef, offset)?, par)?,
+            expansion: collapsed(Expansion::new(kernel, centres, coef, offset)?, exec)?,
             params: self.clone(),
             names,
             support: keep,
@@ -181,7 +181,7 @@ impl RidgeParams {
         rows: &dyn Rows,
         shift: &[f64],
         right: &[Vec<f64>],
-        par: Par,
+        exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<(Vec<Vec<f64>>, Info)> {
         let n = rows.len();
@@ -189,15 +189,15 @@ impl RidgeParams {
         let fits = n.saturating_mul(n).saturating_mul(3 * 8) <= budget(self.memory);
         if self.method == RidgeMethod::Gradients || (self.method == RidgeMethod::Auto && !fits) {
             let params =
-                LinearParams { tol: self.tol, memory: budget(self.memory), par, ..LinearParams::default() };
+                LinearParams { tol: self.tol, memory: budget(self.memory), exec, ..LinearParams::default() };
             return solve_linear(rows, shift, right, &params, watch);
         }
         if watch(&Step::new("kernel values", 0, Some(2))).is_break() {
             return Err(Error::Cancelled);
         }
         let mut a = match sample.gram {
-            Some(rows) => exact(rows, par),
-            None => gram::square::<f64>(kernel, sample.points.view(), par)?.to_vec(),
+            Some(rows) => exact(rows, exec),
+            None => gram::square::<f64>(kernel, sample.points.view(), exec)?.to_vec(),
         };
         if watch(&Step::new("factor", 1, Some(2))).is_break() {
             return Err(Error::Cancelled);
@@ -207,7 +207,7 @@ impl RidgeParams {
         let b: Vec<f64> = (0..n).flat_map(|i| right.iter().map(move |y| y[i])).collect();
         let (x, ridge) = factor::solve_spd(&a, n, &b, k)?;
         let mut back = vec![0.0; n * k];
-        product::nn(&mut back, Mat::new(&a, n, n), Mat::new(&x, n, k), par.threads());
+        product::nn(&mut back, Mat::new(&a, n, n), Mat::new(&x, n, k), exec.threads());
         let column = |v: &[f64], o: usize| v.iter().skip(o).step_by(k).copied().collect::<Vec<f64>>();
         let length = |v: &mut dyn Iterator<Item = f64>| v.map(|v| v * v).sum::<f64>().sqrt();
         let gap = right
@@ -229,11 +229,11 @@ impl RidgeParams {
 }
 
 /// The whole matrix in f64.
-fn exact(rows: &dyn Rows, par: Par) -> Vec<f64> {
+fn exact(rows: &dyn Rows, exec: Exec) -> Vec<f64> {
     let n = rows.len();
     let mut out = vec![0.0; n * n];
     for (i, line) in out.chunks_mut(n.max(1)).enumerate() {
-        rows.apply(&[i as u32], &[1.0], line, par);
+        rows.apply(&[i as u32], &[1.0], line, exec);
     }
     out
 }
@@ -265,13 +265,13 @@ pub(crate) fn right_sides(targets: &Targets) -> Result<(RightSides, Option<Vec<S
 
 impl RidgeModel {
     /// All outputs at new points, n x k row by row.
-    pub fn decision(&self, points: View<'_>, par: Par) -> Result<Vec<f64>> {
-        outputs(&self.expansion, points, par)
+    pub fn decision(&self, points: View<'_>, exec: Exec) -> Result<Vec<f64>> {
+        outputs(&self.expansion, points, exec)
     }
 
     /// Numbers, or the classes of the largest output.
-    pub fn predict(&self, points: View<'_>, par: Par) -> Result<Targets> {
-        let values = self.decision(points, par)?;
+    pub fn predict(&self, points: View<'_>, exec: Exec) -> Result<Targets> {
+        let values = self.decision(points, exec)?;
         let Some(names) = &self.names else { return Ok(Targets::Reals(values)) };
         let k = self.expansion.outputs();
         let of_row = values

@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 
 use crate::data::{Bundle, View};
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::gram::{Rows, is_precomputed};
 use crate::kernel::Kernel;
@@ -28,7 +29,6 @@ use crate::model::persist::{
     saved_params, store_checkpoint, store_rows,
 };
 use crate::model::{Body, Sample};
-use crate::par::Par;
 use crate::solve::{self, Groups, Keep, Problem, Shift, Solution};
 use crate::watch::{Info, Stop, Watch};
 
@@ -94,12 +94,12 @@ struct Found {
 ///
 /// R^2 is the largest squared distance of a row from that centre, so the sphere holds all rows whatever the tolerance;
 /// it exceeds the smallest possible by at most about `tol` times the squared diameter.
-pub fn enclosing_radius2(rows: &dyn Rows, par: Par, watch: &mut Watch<'_>) -> Result<(f64, Vec<f64>)> {
+pub fn enclosing_radius2(rows: &dyn Rows, exec: Exec, watch: &mut Watch<'_>) -> Result<(f64, Vec<f64>)> {
     let n = rows.len();
     if n == 0 {
         return Err(Error::shape("rows to enclose", 0, "at least 1"));
     }
-    let found = SphereParams::default().solve(rows, &vec![1.0; n], None, par, watch, None)?;
+    let found = SphereParams::default().solve(rows, &vec![1.0; n], None, exec, watch, None)?;
     Ok((found.radius2, found.beta))
 }
 
@@ -135,8 +135,8 @@ impl SphereParams {
     }
 
     /// Fits on the sample's points and weights; targets are not looked at.
-    pub fn fit(&self, sample: Sample<'_>, par: Par, watch: &mut Watch<'_>) -> Result<SphereModel> {
-        self.fit_from(sample, None, par, watch)
+    pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<SphereModel> {
+        self.fit_from(sample, None, exec, watch)
     }
 
     /// Goes on with a fit of the same parameters on the same sample from where it was broken off: its model's
@@ -145,17 +145,17 @@ impl SphereParams {
         &self,
         sample: Sample<'_>,
         checkpoint: &[f64],
-        par: Par,
+        exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<SphereModel> {
-        self.fit_from(sample, Some(checkpoint), par, watch)
+        self.fit_from(sample, Some(checkpoint), exec, watch)
     }
 
     fn fit_from(
         &self,
         sample: Sample<'_>,
         from: Option<&[f64]>,
-        par: Par,
+        exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<SphereModel> {
         let clock = Instant::now();
@@ -169,12 +169,12 @@ impl SphereParams {
         let found = on_rows(&kernel, &sample, |rows| {
             let mut keep = |now: &dyn Fn() -> Solution| {
                 let Some(keeper) = sample.keeper.filter(|keeper| keeper.is_due()) else { return };
-                let found = self.found(rows, &weights, now(), par);
+                let found = self.found(rows, &weights, now(), exec);
                 if let Ok(model) = self.model(&kernel, sample, &weights, found, clock) {
                     keeper.take(Body::Sphere(model));
                 }
             };
-            self.solve(rows, &weights, from, par, watch, Some(&mut keep))
+            self.solve(rows, &weights, from, exec, watch, Some(&mut keep))
         })?;
         self.model(&kernel, sample, &weights, found, clock)
     }
@@ -216,7 +216,7 @@ impl SphereParams {
         rows: &dyn Rows,
         weights: &[f64],
         from: Option<&[f64]>,
-        par: Par,
+        exec: Exec,
         watch: &mut Watch<'_>,
         keep: Option<&mut Keep<'_>>,
     ) -> Result<Found> {
@@ -226,7 +226,7 @@ impl SphereParams {
         // The largest squared distance from one row: between a quarter of the squared diameter and all of it.
         let first = weights.iter().position(|&w| w > 0.0).unwrap_or(0);
         let mut across = vec![0.0; n];
-        rows.apply(&[first as u32], &[1.0], &mut across, par);
+        rows.apply(&[first as u32], &[1.0], &mut across, exec);
         let far = (0..n).filter(|&i| weights[i] > 0.0).map(|i| diag[i] + diag[first] - 2.0 * across[i]);
         let scale = far.fold(0.0, f64::max);
         if !scale.is_finite() {
@@ -255,21 +255,21 @@ impl SphereParams {
             max_iter: self.max_iter,
             shrinking: self.shrinking,
             memory: budget(self.memory),
-            par,
+            exec,
             ..solve::Params::default()
         };
         let found = solve::solve_kept(&problem, &params, watch, keep)?;
-        Ok(self.found(rows, weights, found, par))
+        Ok(self.found(rows, weights, found, exec))
     }
 
     /// Radius and norm of a solution's sphere.
-    fn found(&self, rows: &dyn Rows, weights: &[f64], found: Solution, par: Par) -> Found {
+    fn found(&self, rows: &dyn Rows, weights: &[f64], found: Solution, exec: Exec) -> Found {
         let (n, diag) = (rows.len(), rows.diag());
         // The solver's own outputs may rest on f32 values; what the sphere promises is computed from exact ones.
         let held = support(&found.beta);
         let coef: Vec<f64> = held.iter().map(|&i| found.beta[i as usize]).collect();
         let mut output = vec![0.0; n];
-        rows.apply(&held, &coef, &mut output, par);
+        rows.apply(&held, &coef, &mut output, exec);
         let norm2: f64 = found.beta.iter().zip(&output).map(|(b, f)| b * f).sum();
         let distance2 = |i: usize| diag[i] - 2.0 * output[i] + norm2;
         // On the sphere the gradient f_i - K_ii / 2 is at its threshold. Where all must be inside, the farthest is on it.
@@ -286,24 +286,24 @@ impl SphereModel {
     /// `R^2 - |Phi(x) - c|^2` at new points: positive inside.
     ///
     /// Not for precomputed kernels, whose values say nothing about k(x, x): see [`SphereModel::decision_values`].
-    pub fn decision(&self, points: View<'_>, par: Par) -> Result<Vec<f64>> {
+    pub fn decision(&self, points: View<'_>, exec: Exec) -> Result<Vec<f64>> {
         let kernel = self.centre.kernel();
         if is_precomputed(kernel) {
             let why = "a sphere under a precomputed kernel needs k(x, x) beside the kernel values: use decision_values";
             return Err(Error::Unsupported(why.into()));
         }
-        let values = outputs(&self.centre, points, par)?;
+        let values = outputs(&self.centre, points, exec)?;
         let mut own = vec![0.0; points.n];
         kernel.diag(points, &mut own);
         finite_rows(self.from(&values, &own), 1)
     }
 
     /// The same from kernel values: `rows` holds those against all training points, `own` k(x, x).
-    pub fn decision_values(&self, rows: View<'_>, own: &[f64], par: Par) -> Result<Vec<f64>> {
+    pub fn decision_values(&self, rows: View<'_>, own: &[f64], exec: Exec) -> Result<Vec<f64>> {
         if own.len() != rows.n {
             return Err(Error::shape("values of k(x, x)", own.len(), rows.n));
         }
-        finite_rows(self.from(&outputs(&self.centre, rows, par)?, own), 1)
+        finite_rows(self.from(&outputs(&self.centre, rows, exec)?, own), 1)
     }
 
     fn from(&self, values: &[f64], own: &[f64]) -> Vec<f64> {

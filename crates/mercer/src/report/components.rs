@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use crate::data::{Dataset, Points};
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::model::{Body, KpcaModel, Model, Tried};
-use crate::par::Par;
 use crate::reduce::preimage::PreimageParams;
 use crate::report::html::{self, Figure, Ink, Section, Tile, Tiles};
 use crate::report::svg::{self, Axis, Chart, Grid, Layer, Plane, Series};
@@ -160,7 +160,7 @@ pub fn components_page(
     title: &str,
     model: &Model,
     data: Option<&Dataset>,
-    par: Par,
+    exec: Exec,
     watch: &mut Watch<'_>,
 ) -> Result<html::Page> {
     let kpca = components(model)?;
@@ -180,14 +180,14 @@ pub fn components_page(
     if let Some(data) = data.filter(|d| d.dim() == 2) {
         sections.push(Section {
             heading: "Over the plane".into(),
-            figures: contour_maps(model, data, MAPS, "", par)?,
+            figures: contour_maps(model, data, MAPS, "", exec)?,
             ..Section::default()
         });
     }
     if let Some(shape) = kpca.expansion.centres().image() {
         let mut tiles = Vec::new();
         for axis in 0..kpca.components().min(DRAWN) {
-            let point = kpca.show_axis(axis, &PreimageParams::default(), par, watch)?;
+            let point = kpca.show_axis(axis, &PreimageParams::default(), exec, watch)?;
             tiles.push(Tile::new(point.view().to_f64()?, (axis + 1).to_string()));
         }
         let ink = axis_ink(&kpca.expansion.centres().view().to_f64()?, &tiles);
@@ -200,7 +200,7 @@ pub fn components_page(
             let axes: Vec<usize> = (0..kpca.components().min(DRAWN)).collect();
             let caption =
                 "What each pixel alone does to a feature, about their mean: up in blue, down in orange.";
-            figures.extend(drives(kpca, &axes, par)?.map(|tiles| Figure::tiles(tiles, caption)));
+            figures.extend(drives(kpca, &axes, exec)?.map(|tiles| Figure::tiles(tiles, caption)));
         }
         sections.push(Section { heading: "As images".into(), figures, ..Section::default() });
     }
@@ -210,9 +210,9 @@ pub fn components_page(
 /// What each pixel alone does to some features, an image each; nothing for rows that are no images.
 ///
 /// Values are about their mean, at full ink: up in blue, down in orange.
-pub fn drives(kpca: &KpcaModel, axes: &[usize], par: Par) -> Result<Option<Tiles>> {
+pub fn drives(kpca: &KpcaModel, axes: &[usize], exec: Exec) -> Result<Option<Tiles>> {
     let Some(shape) = kpca.expansion.centres().image() else { return Ok(None) };
-    let values = kpca.responses(axes, par)?;
+    let values = kpca.responses(axes, exec)?;
     let one = |(place, axis): (usize, &usize)| {
         let mut pixels: Vec<f64> = values.iter().skip(place).step_by(axes.len()).copied().collect();
         let mean = pixels.iter().sum::<f64>() / pixels.len() as f64;
@@ -238,12 +238,12 @@ fn axis_ink(data: &[f64], tiles: &[Tile]) -> Ink {
 }
 
 /// Contours of the first features over the plane, one picture each, with the data's points; `of` says what they are of.
-pub fn contour_maps(model: &Model, data: &Dataset, most: usize, of: &str, par: Par) -> Result<Vec<Figure>> {
+pub fn contour_maps(model: &Model, data: &Dataset, most: usize, of: &str, exec: Exec) -> Result<Vec<Figure>> {
     let kpca = components(model)?;
     let pairs: Vec<(f64, f64)> = data.points.view().to_f64()?.chunks(2).map(|p| (p[0], p[1])).collect();
     let (x, y) = (Plane::range(pairs.iter().map(|p| p.0)), Plane::range(pairs.iter().map(|p| p.1)));
     let nodes = Points::dense(Grid::nodes(x, y, NODES, NODES), 2)?;
-    let values = model.decision(nodes.view(), par)?;
+    let values = model.decision(nodes.view(), exec)?;
     let k = kpca.components();
     let one = |axis: usize| {
         let feature: Vec<f64> = values.iter().skip(axis).step_by(k).copied().collect();

@@ -4,10 +4,10 @@ use serde::Serialize;
 
 use crate::data::{Dataset, median_distance2, split};
 use crate::error::Result;
+use crate::exec::Exec;
 use crate::gram;
 use crate::kernel::{Definiteness, Kernel};
 use crate::num::factor::eigen;
-use crate::par::Par;
 use crate::report::{Align, Page, Report, Table, Tone, count, number, percent};
 
 /// Rows a sample has at most: its eigenvalues take well below a second.
@@ -85,21 +85,21 @@ impl KernelCheck {
         source: impl Into<String>,
         data: &Dataset,
         seed: u64,
-        par: Par,
+        exec: Exec,
     ) -> Result<Self> {
-        let points = Some(Sight::new(kernel, source.into(), data, seed, par)?);
+        let points = Some(Sight::new(kernel, source.into(), data, seed, exec)?);
         Ok(KernelCheck { points, ..Self::new(kernel) })
     }
 }
 
 impl Sight {
-    fn new(kernel: &Kernel, source: String, data: &Dataset, seed: u64, par: Par) -> Result<Self> {
+    fn new(kernel: &Kernel, source: String, data: &Dataset, seed: u64, exec: Exec) -> Result<Self> {
         let mut rows = split::shuffle(data.len(), seed);
         rows.truncate(SAMPLE);
         rows.sort_unstable();
         let sample = data.points.gather(&rows);
         let n = sample.len();
-        let gram = gram::square::<f64>(kernel, sample.view(), par)?;
+        let gram = gram::square::<f64>(kernel, sample.view(), exec)?;
         let (falling, _) = eigen(&gram, n)?;
         let off = || (0..n).flat_map(|i| (0..i).map(move |j| (i, j)));
         let ends = |values: &mut dyn Iterator<Item = f64>| {

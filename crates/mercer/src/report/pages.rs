@@ -3,8 +3,8 @@
 use crate::assess::{ClassEvaluation, Curve, Evaluation, RealEvaluation};
 use crate::data::{Dataset, ImageShape};
 use crate::error::Result;
+use crate::exec::Exec;
 use crate::model::{Body, Explanation, MachineFacts, Model, Task};
-use crate::par::Par;
 use crate::report::explain::short;
 use crate::report::html::{Figure, Ink, Page, Section, Table, Tile, Tiles};
 use crate::report::svg::{
@@ -27,7 +27,7 @@ pub fn trained_page(
     model: &Model,
     data: &Dataset,
     gaps: &[(f64, f64)],
-    par: Par,
+    exec: Exec,
 ) -> Result<String> {
     let mut choices = Section::new("What was chosen", "");
     let row = |c: &crate::model::Choice| {
@@ -54,7 +54,7 @@ pub fn trained_page(
         course.figures.push(Figure::svg(progress(gaps, tol), "How far from the optimum, step by step."));
     }
     let mut sections = vec![choices, course];
-    sections.extend(picture(model, Learned::training("What was learned", model, data), par)?);
+    sections.extend(picture(model, Learned::training("What was learned", model, data), exec)?);
     sections.extend(images(model));
     if let Some(training) = &report.training {
         sections.extend(evaluation(training, "On the rows it learned from"));
@@ -79,18 +79,23 @@ pub fn trained_page(
 }
 
 /// The page of an evaluation: numbers, who is taken for whom, curves, and the answers drawn where they can be.
-pub fn evaluated_page(report: &Evaluated, model: &Model, data: &Dataset, par: Par) -> Result<String> {
+pub fn evaluated_page(report: &Evaluated, model: &Model, data: &Dataset, exec: Exec) -> Result<String> {
     let mut sections = evaluation(&report.evaluation, "How good the answers are");
-    sections.extend(picture(model, Learned::fresh("The rows, and what the model says", data), par)?);
+    sections.extend(picture(model, Learned::fresh("The rows, and what the model says", data), exec)?);
     if let Evaluation::Classification(e) = &report.evaluation {
-        sections.extend(mistakes(model, data, &e.wrong, par)?);
+        sections.extend(mistakes(model, data, &e.wrong, exec)?);
     }
     let intro = format!("`{}` answered by the model `{}`.", report.source, report.model);
     Ok(html(report.source.clone(), intro, sections))
 }
 
 /// The page of an explanation: machines, the rows and columns that matter, labels to check, images of the centres.
-pub fn explained_page(report: &Explained, model: &Model, data: Option<&Dataset>, par: Par) -> Result<String> {
+pub fn explained_page(
+    report: &Explained,
+    model: &Model,
+    data: Option<&Dataset>,
+    exec: Exec,
+) -> Result<String> {
     let e = &report.explanation;
     let mut about = Section::new("What it is", "");
     about.facts = facts([
@@ -105,7 +110,7 @@ pub fn explained_page(report: &Explained, model: &Model, data: Option<&Dataset>,
     about.tables.extend(machines(e));
     let mut sections = vec![about];
     if let Some(data) = data {
-        sections.extend(picture(model, Learned::training("What was learned", model, data), par)?);
+        sections.extend(picture(model, Learned::training("What was learned", model, data), exec)?);
     }
     sections.extend(weights(e));
     sections.extend(images(model));
@@ -162,7 +167,7 @@ fn centres(model: &Model) -> (&'static str, usize) {
 }
 
 /// The model over its columns, where there are few enough to draw.
-fn picture(model: &Model, with: Learned<'_>, par: Par) -> Result<Option<Section>> {
+fn picture(model: &Model, with: Learned<'_>, exec: Exec) -> Result<Option<Section>> {
     let drawable = matches!((with.data.dim(), model.task()), (1, Task::Regression) | (2, _));
     if !drawable || model.columns().is_some_and(|d| d != with.data.dim()) {
         return Ok(None);
@@ -173,7 +178,7 @@ fn picture(model: &Model, with: Learned<'_>, par: Par) -> Result<Option<Section>
         (_, true) => "Regions of the answers, and the rows with their own labels.",
         (_, false) => &format!("Regions of the answers and the rows; {} are circled.", centres(model).0),
     };
-    section.figures.push(Figure::svg(learned(model, with, par)?, caption));
+    section.figures.push(Figure::svg(learned(model, with, exec)?, caption));
     Ok(Some(section))
 }
 
@@ -379,11 +384,11 @@ fn images(model: &Model) -> Option<Section> {
 }
 
 /// Wrongly answered images, with what they are and what they were taken for.
-fn mistakes(model: &Model, data: &Dataset, wrong: &[usize], par: Par) -> Result<Option<Section>> {
+fn mistakes(model: &Model, data: &Dataset, wrong: &[usize], exec: Exec) -> Result<Option<Section>> {
     let (Some(shape), false) = (data.points.image(), wrong.is_empty()) else { return Ok(None) };
     let rows: Vec<usize> = wrong.iter().copied().take(IMAGES).collect();
     let part = data.gather(&rows);
-    let (want, got) = (part.targets.classes()?, model.predict(part.points.view(), par)?);
+    let (want, got) = (part.targets.classes()?, model.predict(part.points.view(), exec)?);
     let got = got.classes()?;
     let tile = |i: usize| Tile {
         marked: true,

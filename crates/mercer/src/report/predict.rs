@@ -9,9 +9,9 @@ use serde::Serialize;
 use crate::data::io::spreadsheet_safe;
 use crate::data::{Targets, View};
 use crate::error::Result;
+use crate::exec::Exec;
 use crate::model::Model;
 use crate::model::svc::Reject;
-use crate::par::Par;
 use crate::report::{Align, Page, Report, Table, Tone, count, number, percent, visible};
 
 /// What is wanted beside the answers.
@@ -63,7 +63,7 @@ impl Predictions {
         points: View<'_>,
         beside: Beside,
         reject: Option<Reject>,
-        par: Par,
+        exec: Exec,
     ) -> Result<Self> {
         let classes = model.classes();
         let predictions = match reject {
@@ -71,9 +71,9 @@ impl Predictions {
                 let answer = |class: Option<u32>| {
                     class.map_or(Answer::Rejected, |c| Answer::Class(classes[c as usize].clone()))
                 };
-                model.predict_or_reject(points, par)?.into_iter().map(answer).collect()
+                model.predict_or_reject(points, exec)?.into_iter().map(answer).collect()
             }
-            None => match model.predict(points, par)? {
+            None => match model.predict(points, exec)? {
                 Targets::Classes(labels) => {
                     (0..labels.len()).map(|i| Answer::Class(labels.name_of(i).into())).collect()
                 }
@@ -89,10 +89,10 @@ impl Predictions {
                     name if name.is_empty() => "decision".to_owned(),
                     name => name,
                 };
-                ((0..k).map(name).collect(), chunks(&model.decision(points, par)?, k))
+                ((0..k).map(name).collect(), chunks(&model.decision(points, exec)?, k))
             }
             Beside::Probabilities => {
-                let values = model.probabilities(points, par)?.values;
+                let values = model.probabilities(points, exec)?.values;
                 (classes.clone(), chunks(&values, classes.len()))
             }
         };

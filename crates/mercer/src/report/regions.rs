@@ -2,8 +2,8 @@
 
 use crate::data::{Dataset, Points};
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::model::SvcModel;
-use crate::par::Par;
 use crate::report::scatter::{Frame, MARKS, marks};
 
 /// Grounds of the classes, in order, then from the start again.
@@ -18,7 +18,7 @@ pub fn regions(
     shown: &[usize],
     width: usize,
     height: usize,
-    par: Par,
+    exec: Exec,
 ) -> Result<Vec<String>> {
     if data.dim() != 2 {
         return Err(Error::shape("columns of points to draw", data.dim(), 2));
@@ -29,7 +29,7 @@ pub fn regions(
         .flat_map(|line| (0..width).map(move |column| (column, line)))
         .flat_map(|(column, line)| frame.centre(column, line, width, height))
         .collect();
-    let ground = model.predict(Points::dense(grid, 2)?.view(), par)?;
+    let ground = model.predict(Points::dense(grid, 2)?.view(), exec)?;
     let pairs: Vec<(f64, f64)> = shown.iter().map(|&i| pairs[i]).collect();
     let class = data.targets.classes()?.gather(shown).of_row;
     let marks = marks(&pairs, &class, &frame, width, height);
@@ -52,17 +52,17 @@ mod tests {
         let (points, targets) = toy::ring(200, 1);
         let params = SvcParams { c: 10.0, ..SvcParams::default() };
         let sample = Sample::new(&points, &targets);
-        let model = params.fit(sample, Par::one(), &mut crate::watch::silent()).expect("a fit");
+        let model = params.fit(sample, Exec::one(), &mut crate::watch::silent()).expect("a fit");
         let data = Dataset::new(points, targets).expect("as many labels as points");
-        let lines = regions(&model, &data, &[], 21, 11, Par::one()).expect("a drawing");
+        let lines = regions(&model, &data, &[], 21, 11, Exec::one()).expect("a drawing");
         assert!(lines.iter().all(|l| l.chars().count() == 21 && l.chars().all(|c| GROUNDS.contains(&c))));
         // The corner is beyond the ring, the middle is the cloud's.
         let at = |line: usize, column: usize| lines[line].chars().nth(column).expect("inside");
         assert_ne!(at(0, 0), at(5, 10), "{lines:#?}");
-        let marked = regions(&model, &data, &[0, 1], 21, 11, Par::one()).expect("a drawing");
+        let marked = regions(&model, &data, &[0, 1], 21, 11, Exec::one()).expect("a drawing");
         let marks = marked.iter().flat_map(|line| line.chars()).filter(|c| MARKS.contains(c)).count();
         assert_eq!(marks, 2);
         let flat = Dataset::new(Points::dense(vec![0.0; 3], 1).expect("one column"), Targets::None);
-        assert!(regions(&model, &flat.expect("no labels"), &[], 5, 5, Par::one()).is_err());
+        assert!(regions(&model, &flat.expect("no labels"), &[], 5, 5, Exec::one()).is_err());
     }
 }

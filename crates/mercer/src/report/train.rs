@@ -7,8 +7,8 @@ use serde::Serialize;
 use crate::assess::Evaluation;
 use crate::data::{Dataset, Finding};
 use crate::error::Result;
+use crate::exec::Exec;
 use crate::model::{Body, Choice, Description, Model, Plan, Task};
-use crate::par::Par;
 use crate::report::data_info::{Names, message};
 use crate::report::{Align, Page, Report, Table, Tone, bytes, count, number, percent, seconds};
 use crate::watch::{Info, Stop};
@@ -56,12 +56,12 @@ impl Trained {
         plan: &Plan<'_>,
         model: &Model,
         file: PathBuf,
-        par: Par,
+        exec: Exec,
     ) -> Result<Self> {
         let bytes = std::fs::metadata(&file).map_or(0, |about| about.len());
         let whole = model.info().stop != Stop::Cancelled;
         let training =
-            if whole && data.len() <= TRIED { Some(Evaluation::new(model, data, par)?) } else { None };
+            if whole && data.len() <= TRIED { Some(Evaluation::new(model, data, exec)?) } else { None };
         let bounded = match &model.body {
             Body::Svc(m) => Some(m.machines.iter().map(|m| m.bounded.len()).sum()),
             Body::Svr(m) => Some(m.bounded),

@@ -5,8 +5,8 @@ use serde::Serialize;
 use crate::assess::metric;
 use crate::data::Dataset;
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::model::SvcModel;
-use crate::par::Par;
 use crate::report::{Align, Page, Report, Table, Tone, count, percent, seconds};
 use crate::watch::Info;
 
@@ -33,7 +33,7 @@ pub struct Trial {
 
 impl Trial {
     /// Tests a model that learned from so many rows. The test rows' classes are told by name.
-    pub fn new(model: &SvcModel, train_rows: usize, test: &Dataset, par: Par) -> Result<Self> {
+    pub fn new(model: &SvcModel, train_rows: usize, test: &Dataset, exec: Exec) -> Result<Self> {
         let labels = test.targets.classes()?;
         let place = |name: &String| {
             let at = model.classes.iter().position(|class| class == name);
@@ -42,7 +42,7 @@ impl Trial {
         };
         let places = labels.names.iter().map(place).collect::<Result<Vec<u32>>>()?;
         let want: Vec<u32> = labels.of_row.iter().map(|&k| places[k as usize]).collect();
-        let got = model.predict(test.points.view(), par)?;
+        let got = model.predict(test.points.view(), exec)?;
         let k = model.classes.len();
         Ok(Trial {
             kernel: model.expansion.kernel().to_string(),
@@ -115,13 +115,13 @@ mod tests {
         let train = data(&[0.0, 0.1, 1.0, 1.1, 2.0, 2.1], &["a", "a", "b", "b", "c", "c"]);
         let params = SvcParams { kernel: Some(Kernel::Rbf { gamma: 2.0 }), c: 10.0, ..SvcParams::default() };
         let sample = Sample::new(&train.points, &train.targets);
-        let model = params.fit(sample, Par::one(), &mut crate::watch::silent()).expect("a fit");
+        let model = params.fit(sample, Exec::one(), &mut crate::watch::silent()).expect("a fit");
         // Among the test rows `c` is class 0 and `b` does not occur.
         let trial =
-            Trial::new(&model, 6, &data(&[2.2, 1.05], &["c", "c"]), Par::one()).expect("known classes");
+            Trial::new(&model, 6, &data(&[2.2, 1.05], &["c", "c"]), Exec::one()).expect("known classes");
         assert_eq!(trial.confusion, [[0, 0, 0], [0, 0, 0], [0, 1, 1]]);
         assert_eq!((trial.error, trial.test_rows), (0.5, 2));
-        let refused = Trial::new(&model, 6, &data(&[1.0], &["d"]), Par::one()).expect_err("never seen");
+        let refused = Trial::new(&model, 6, &data(&[1.0], &["d"]), Exec::one()).expect_err("never seen");
         assert_eq!(refused.to_string(), "class of the test rows: got d, expected one of a, b, c");
     }
 }

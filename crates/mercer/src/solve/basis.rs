@@ -9,8 +9,8 @@
 //! as its active set. Cost of a step: m^2 times the rows with a loss; about ten steps.
 
 use crate::error::Result;
+use crate::exec::Exec;
 use crate::num::{Mat, factor, product};
-use crate::par::Par;
 
 /// Most Newton steps, and the relative fall of the objective that ends them.
 const STEPS: usize = 100;
@@ -59,23 +59,23 @@ pub struct BasisProblem<'a> {
 }
 
 /// The coefficients and, last, the offset; `start` is where to look first.
-pub fn fit_basis(problem: &BasisProblem<'_>, start: &[f64], par: Par) -> Result<Vec<f64>> {
+pub fn fit_basis(problem: &BasisProblem<'_>, start: &[f64], exec: Exec) -> Result<Vec<f64>> {
     let n = problem.target.len();
     let m = start.len().saturating_sub(1);
     let mut at = start.to_vec();
-    let mut out = outputs(problem, &at, n, m, par);
+    let mut out = outputs(problem, &at, n, m, exec);
     let mut value = objective(problem, &at, &out, m);
     for _ in 0..STEPS {
         let active: Vec<(usize, f64)> = (0..n)
             .filter(|&i| problem.weight[i] > 0.0)
             .filter_map(|i| problem.loss.pull(out[i], problem.target[i]).map(|t| (i, t)))
             .collect();
-        let next = newton(problem, &active, m, par)?;
+        let next = newton(problem, &active, m, exec)?;
         let mut step = 1.0;
         let mut taken = false;
         for _ in 0..CUTS {
             let trial: Vec<f64> = at.iter().zip(&next).map(|(a, b)| a + step * (b - a)).collect();
-            let now = outputs(problem, &trial, n, m, par);
+            let now = outputs(problem, &trial, n, m, exec);
             let reached = objective(problem, &trial, &now, m);
             if reached < value {
                 taken = value - reached > TOL * value;
@@ -91,10 +91,10 @@ pub fn fit_basis(problem: &BasisProblem<'_>, start: &[f64], par: Par) -> Result<
     Ok(at)
 }
 
-fn outputs(problem: &BasisProblem<'_>, at: &[f64], n: usize, m: usize, par: Par) -> Vec<f64> {
+fn outputs(problem: &BasisProblem<'_>, at: &[f64], n: usize, m: usize, exec: Exec) -> Vec<f64> {
     let mut out = vec![0.0; n];
     if m > 0 {
-        product::nn(&mut out, Mat::new(problem.values, n, m), Mat::new(&at[..m], m, 1), par.threads());
+        product::nn(&mut out, Mat::new(problem.values, n, m), Mat::new(&at[..m], m, 1), exec.threads());
     }
     out.iter_mut().for_each(|f| *f += at[m]);
     out
@@ -114,7 +114,7 @@ fn objective(problem: &BasisProblem<'_>, at: &[f64], out: &[f64], m: usize) -> f
 }
 
 /// The minimum if the rows with a loss stay the same.
-fn newton(problem: &BasisProblem<'_>, active: &[(usize, f64)], m: usize, par: Par) -> Result<Vec<f64>> {
+fn newton(problem: &BasisProblem<'_>, active: &[(usize, f64)], m: usize, exec: Exec) -> Result<Vec<f64>> {
     let (w, rows) = (m + 1, active.len());
     let mut left = Vec::with_capacity(rows * w);
     let mut right = Vec::with_capacity(rows);
@@ -126,8 +126,8 @@ fn newton(problem: &BasisProblem<'_>, active: &[(usize, f64)], m: usize, par: Pa
     }
     let (mut hessian, mut slope) = (vec![0.0; w * w], vec![0.0; w]);
     if rows > 0 {
-        product::tn(&mut hessian, Mat::new(&left, rows, w), Mat::new(&left, rows, w), par.threads());
-        product::tn(&mut slope, Mat::new(&left, rows, w), Mat::new(&right, rows, 1), par.threads());
+        product::tn(&mut hessian, Mat::new(&left, rows, w), Mat::new(&left, rows, w), exec.threads());
+        product::tn(&mut slope, Mat::new(&left, rows, w), Mat::new(&right, rows, 1), exec.threads());
     }
     let trace: f64 = (0..m).map(|j| problem.gram[j * m + j]).sum::<f64>().max(1.0);
     for j in 0..m {
@@ -205,8 +205,8 @@ mod tests {
         for (target, loss) in [(&sign, Loss::Hinge), (&real, Loss::Tube(0.1))] {
             let problem =
                 BasisProblem { values: &values, gram: &gram, target, weight: &weight, c: 3.0, loss };
-            let at = fit_basis(&problem, &[0.0; 6], Par::one()).expect("definite");
-            let value = |at: &[f64]| objective(&problem, at, &outputs(&problem, at, n, m, Par::one()), m);
+            let at = fit_basis(&problem, &[0.0; 6], Exec::one()).expect("definite");
+            let value = |at: &[f64]| objective(&problem, at, &outputs(&problem, at, n, m, Exec::one()), m);
             let best = value(&at);
             assert!(best < value(&[0.0; 6]));
             for i in 0..=m {

@@ -13,8 +13,8 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::num::{Mat, product};
-use crate::par::Par;
 use crate::watch::{Step, Stop, Watch};
 
 /// The mean of the path.
@@ -49,10 +49,10 @@ impl Ball {
         a.iter().zip(f).map(|(a, f)| a * f).sum()
     }
 
-    fn anew(&mut self, k: &[f64], par: Par) {
+    fn anew(&mut self, k: &[f64], exec: Exec) {
         let n = self.at.len();
         for (coef, out) in [(&self.at, &mut self.at_f), (&self.to, &mut self.to_f)] {
-            product::nn(out, Mat::new(k, n, n), Mat::new(coef, n, 1), par.threads());
+            product::nn(out, Mat::new(k, n, n), Mat::new(coef, n, 1), exec.threads());
         }
     }
 }
@@ -64,14 +64,14 @@ pub fn billiard(
     start: &[f64],
     bounces: u64,
     seed: u64,
-    par: Par,
+    exec: Exec,
     watch: &mut Watch<'_>,
 ) -> Result<Centre> {
     let n = y.len();
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let to = (0..n).map(|_| rng.random::<f64>() - 0.5).collect();
     let mut ball = Ball { at: start.to_vec(), at_f: vec![0.0; n], to, to_f: vec![0.0; n] };
-    ball.anew(k, par);
+    ball.anew(k, exec);
     if ball.at_f.iter().zip(y).any(|(f, y)| f * y <= 0.0) {
         return Err(Error::Unsupported("a billiard needs a start that separates the rows".into()));
     }
@@ -86,7 +86,7 @@ pub fn billiard(
     let mut last = usize::MAX;
     while done < bounces {
         if done.is_multiple_of(ANEW) && done > 0 {
-            ball.anew(k, par);
+            ball.anew(k, exec);
         }
         if done.is_multiple_of(TOLD) && watch(&Step::new("billiard", done, Some(bounces))).is_break() {
             stop = Stop::Cancelled;
@@ -152,12 +152,12 @@ mod tests {
         // Two rows in the plane: version space is the sector between 0 and 90 degrees, its centre of mass on the diagonal.
         let k = [1.0, 0.0, 0.0, 1.0];
         let found =
-            billiard(&k, &[1.0, 1.0], &[0.3, 0.1], 20_000, 1, Par::one(), &mut silent()).expect("separated");
+            billiard(&k, &[1.0, 1.0], &[0.3, 0.1], 20_000, 1, Exec::one(), &mut silent()).expect("separated");
         // Centre of mass of a quarter disc: 4 / (3 pi) along both axes.
         let want = 4.0 / (3.0 * std::f64::consts::PI);
         close(found.coef[0], want, 0.02);
         close(found.coef[1], want, 0.02);
-        let e = billiard(&k, &[1.0, -1.0], &[0.3, 0.1], 10, 1, Par::one(), &mut silent());
+        let e = billiard(&k, &[1.0, -1.0], &[0.3, 0.1], 10, 1, Exec::one(), &mut silent());
         assert!(e.expect_err("not separated").to_string().contains("separates"));
     }
 }

@@ -71,7 +71,7 @@ pub(super) fn solve(state: &mut State<'_>, job: &mut Job<'_, '_>) -> Result<Outc
         for (&v, &b) in variables.iter().zip(&found.beta) {
             state.beta[v] = b;
         }
-        state.recompute(job.params.par);
+        state.recompute(job.params.exec);
         if found.unbounded.is_some() {
             return Ok(Outcome::RunsAway);
         }

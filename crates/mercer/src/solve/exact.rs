@@ -7,8 +7,8 @@
 //! nearly singular that f32 has the wrong sign), the rest is done on f64 rows.
 
 use super::{Engine, Job, Outcome, working};
+use crate::exec::Exec;
 use crate::gram::RowCache;
-use crate::par::Par;
 use crate::solve::state::State;
 
 /// An error of f32 rows below this share of the tolerance is let be.
@@ -22,7 +22,7 @@ const SAMPLE: usize = 48;
 
 /// Solves and checks until the tolerance holds in f64.
 pub(super) fn run(state: &mut State<'_>, engine: &mut Engine<'_>, job: &mut Job<'_, '_>) -> Outcome {
-    let par = job.params.par;
+    let exec = job.params.exec;
     let mut last = f64::INFINITY;
     for turn in 0.. {
         let outcome = engine.solve(state, job);
@@ -30,7 +30,7 @@ pub(super) fn run(state: &mut State<'_>, engine: &mut Engine<'_>, job: &mut Job<
             Outcome::Converged | Outcome::Stalled | Outcome::RunsAway => {}
             _ => return outcome,
         }
-        if outcome == Outcome::Converged && job.gap <= job.tol() && negligible(state, job, par) {
+        if outcome == Outcome::Converged && job.gap <= job.tol() && negligible(state, job, exec) {
             return outcome;
         }
         recompute(state, job);
@@ -56,7 +56,7 @@ pub(super) fn run(state: &mut State<'_>, engine: &mut Engine<'_>, job: &mut Job<
         let outcome = working::solve(state, &mut cache, job, |wanted, out| {
             for (&r, out) in wanted.iter().zip(out.chunks_mut(rows.len())) {
                 out.fill(0.0);
-                rows.apply(&[r], &[1.0], out, par);
+                rows.apply(&[r], &[1.0], out, exec);
             }
         });
         recompute(state, job);
@@ -70,12 +70,12 @@ pub(super) fn run(state: &mut State<'_>, engine: &mut Engine<'_>, job: &mut Job<
 
 fn recompute(state: &mut State<'_>, job: &mut Job<'_, '_>) {
     job.kernel_values += (state.support_count() * state.n) as u64;
-    state.recompute(job.params.par);
+    state.recompute(job.params.exec);
     job.gap = state.gap();
 }
 
 /// Whether f32 rounding cannot matter: by its usual size first, by a measured sample where that does not decide.
-fn negligible(state: &State<'_>, job: &mut Job<'_, '_>, par: Par) -> bool {
+fn negligible(state: &State<'_>, job: &mut Job<'_, '_>, exec: Exec) -> bool {
     let (tol, guess) = (job.params.tol, job.noise(state, None));
     if guess <= NEGLIGIBLE * tol {
         job.notes.push(format!("f32 rows suffice: their rounding moves outputs by about {guess:.0e}"));
@@ -96,7 +96,7 @@ fn negligible(state: &State<'_>, job: &mut Job<'_, '_>, par: Par) -> bool {
     for s in 0..SAMPLE {
         let i = s * n / SAMPLE;
         row.fill(0.0);
-        state.problem.rows.apply(&[i as u32], &[1.0], &mut row, par);
+        state.problem.rows.apply(&[i as u32], &[1.0], &mut row, exec);
         let exact: f64 = row.iter().zip(&coef).map(|(k, c)| k * c).sum();
         square += (exact - state.f[i]).powi(2);
     }

@@ -14,8 +14,8 @@
 //! products under G^-1 (Cawley and Talbot 2003; the row stays among the centres): n m^2 more, no fit.
 
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::num::{Mat, factor, product};
-use crate::par::Par;
 
 /// What is added to the spread within classes.
 #[derive(Debug, Clone, Copy)]
@@ -74,7 +74,7 @@ const RANK: f64 = 1e-12;
 const FLOOR: f64 = 1e-14;
 
 /// Means, spread within classes, and one factor.
-pub fn fisher(problem: &FisherProblem<'_>, par: Par) -> Result<Fisher> {
+pub fn fisher(problem: &FisherProblem<'_>, exec: Exec) -> Result<Fisher> {
     let (n, m, k) = (problem.class.len(), problem.columns, problem.classes);
     let mut means = vec![0.0; k * m];
     let mut sizes = vec![0.0; k];
@@ -97,7 +97,7 @@ pub fn fisher(problem: &FisherProblem<'_>, par: Par) -> Result<Fisher> {
         centred[i * m..(i + 1) * m].iter_mut().zip(z).for_each(|(o, (z, mean))| *o = root * (z - mean));
     }
     let mut g = vec![0.0; m * m];
-    product::tn(&mut g, Mat::new(&centred, n, m), Mat::new(&centred, n, m), par.threads());
+    product::tn(&mut g, Mat::new(&centred, n, m), Mat::new(&centred, n, m), exec.threads());
     match problem.penalty {
         Penalty::Identity => (0..m).for_each(|j| g[j * m + j] += problem.lambda),
         Penalty::Matrix(p) => g.iter_mut().zip(p).for_each(|(g, p)| *g += problem.lambda * p),
@@ -115,14 +115,14 @@ pub fn fisher(problem: &FisherProblem<'_>, par: Par) -> Result<Fisher> {
 }
 
 /// Least squares with an offset on the same columns, `(coef, offset)`: one class whose spread is that of all rows.
-pub fn least_squares(problem: &FisherProblem<'_>, target: &[f64], par: Par) -> Result<(Vec<f64>, f64)> {
+pub fn least_squares(problem: &FisherProblem<'_>, target: &[f64], exec: Exec) -> Result<(Vec<f64>, f64)> {
     let (n, m) = (target.len(), problem.columns);
     let class = vec![0; n];
-    let all = fisher(&FisherProblem { class: &class, classes: 1, ..*problem }, par)?;
+    let all = fisher(&FisherProblem { class: &class, classes: 1, ..*problem }, exec)?;
     let mean = target.iter().zip(problem.weight).map(|(y, w)| w * y).sum::<f64>() / all.sizes[0];
     let pull: Vec<f64> = target.iter().zip(problem.weight).map(|(y, w)| w * (y - mean)).collect();
     let mut right = vec![0.0; m];
-    product::tn(&mut right, Mat::new(problem.values, n, m), Mat::new(&pull, n, 1), par.threads());
+    product::tn(&mut right, Mat::new(problem.values, n, m), Mat::new(&pull, n, 1), exec.threads());
     let (coef, _) = factor::solve_spd(&all.g, m, &right, 1)?;
     let offset = mean - coef.iter().zip(&all.means).map(|(a, m)| a * m).sum::<f64>();
     Ok((coef, offset))
@@ -203,7 +203,7 @@ impl Fisher {
 
     /// What a discriminant of all other rows says about each row: n x k scores as of [`Fisher::scores`], up to a common
     /// factor and summand a row; NaN for the only row of a class.
-    pub fn left_out(&self, problem: &FisherProblem<'_>, par: Par) -> Result<Vec<f64>> {
+    pub fn left_out(&self, problem: &FisherProblem<'_>, exec: Exec) -> Result<Vec<f64>> {
         let (n, m, k) = (problem.class.len(), problem.columns, self.classes());
         let e: Vec<f64> = (0..n)
             .flat_map(|i| {
@@ -215,7 +215,7 @@ impl Fisher {
             (0..m).flat_map(|j| (0..n).map(move |i| (i, j))).map(|(i, j)| e[i * m + j]).collect();
         let (back, _) = factor::solve_spd(&self.g, m, &right, n)?;
         let mut to_means = vec![0.0; k * n];
-        product::nn(&mut to_means, Mat::new(&self.means, k, m), Mat::new(&back, m, n), par.threads());
+        product::nn(&mut to_means, Mat::new(&self.means, k, m), Mat::new(&back, m, n), exec.threads());
         let p = self.products();
         let mut out = vec![0.0; n * k];
         for i in 0..n {
@@ -273,7 +273,7 @@ mod tests {
             lambda: 0.7,
             penalty: Penalty::Identity,
         };
-        let f = fisher(&problem, Par::one()).expect("three classes");
+        let f = fisher(&problem, Exec::one()).expect("three classes");
         let d = f.directions().expect("symmetric");
         assert_eq!(d.ratios.len(), 2);
         // The plain definition: weighted means, both scatters, entry by entry.
@@ -322,13 +322,13 @@ mod tests {
             penalty: Penalty::Identity,
         };
         let fast =
-            fisher(&problem, Par::one()).and_then(|f| f.left_out(&problem, Par::one())).expect("classes");
+            fisher(&problem, Exec::one()).and_then(|f| f.left_out(&problem, Exec::one())).expect("classes");
         for i in 0..n {
             let keep: Vec<usize> = (0..n).filter(|&j| j != i).collect();
             let some: Vec<f64> = keep.iter().flat_map(|&j| z[j * m..(j + 1) * m].to_vec()).collect();
             let (c, w): (Vec<u32>, Vec<f64>) = keep.iter().map(|&j| (class[j], weight[j])).unzip();
             let slow = FisherProblem { values: &some, class: &c, weight: &w, ..problem };
-            let f = fisher(&slow, Par::one()).expect("classes");
+            let f = fisher(&slow, Exec::one()).expect("classes");
             let (coef, offset) = f.scores();
             let freedom = f.sizes.iter().sum::<f64>() - k as f64;
             let score = |c: usize| (0..m).map(|j| z[i * m + j] * coef[j * k + c]).sum::<f64>() + offset[c];
@@ -350,13 +350,13 @@ mod tests {
             lambda: 0.1,
             penalty: Penalty::Identity,
         };
-        let same = fisher(&problem, Par::one()).expect("two classes");
+        let same = fisher(&problem, Exec::one()).expect("two classes");
         assert!(same.binary().expect_err("no difference").to_string().contains("one mean for both"));
         let one = FisherProblem { class: &[0; 4], ..problem };
-        assert!(fisher(&one, Par::one()).is_err());
+        assert!(fisher(&one, Exec::one()).is_err());
         // Without spread within classes and without lambda the answer is still the direction between the means.
         let flat = FisherProblem { values: &[0.0, 0.0, 2.0, 2.0], lambda: 0.0, ..problem };
-        let (coef, offset) = fisher(&flat, Par::one()).and_then(|f| f.binary()).expect("two means");
+        let (coef, offset) = fisher(&flat, Exec::one()).and_then(|f| f.binary()).expect("two means");
         close(coef[0], 1.0, 1e-9);
         close(offset, -1.0, 1e-9);
     }

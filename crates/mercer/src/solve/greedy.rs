@@ -15,9 +15,9 @@
 //! p m^2 in all.
 
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::gram::Rows;
 use crate::num::{Mat, product};
-use crate::par::Par;
 use crate::watch::{Info, Step, Stop, Watch};
 
 /// A greedy fit. See the module's head.
@@ -67,12 +67,12 @@ const TOLD: usize = 10;
 const BLOCK: usize = 32;
 
 /// Chooses columns until there are enough, or none is left that is not a sum of others.
-pub fn greedy(problem: &GreedyProblem<'_>, par: Par, watch: &mut Watch<'_>) -> Result<GreedySolution> {
+pub fn greedy(problem: &GreedyProblem<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<GreedySolution> {
     let (n, k) = (problem.rows.len(), problem.outputs);
     if problem.target.len() != n * k || problem.weight.len() != n {
         return Err(Error::shape("targets of a greedy fit", problem.target.len(), n * k));
     }
-    let mut pool = Pool::new(problem, par);
+    let mut pool = Pool::new(problem, exec);
     let mut chosen: Vec<u32> = Vec::new();
     let mut objective = vec![pool.cost.max(0.0)];
     let mut info = Info { kernel_values: (n * problem.candidates.len()) as u64, ..Info::default() };
@@ -88,7 +88,7 @@ pub fn greedy(problem: &GreedyProblem<'_>, par: Par, watch: &mut Watch<'_>) -> R
             info.notes.push(format!("no more than {} columns are independent", chosen.len()));
             break;
         };
-        pool.take(best, par);
+        pool.take(best, exec);
         chosen.push(problem.candidates[best]);
         objective.push(pool.cost.max(0.0));
     }
@@ -121,11 +121,11 @@ struct Pool {
 
 impl Pool {
     /// Candidates after the constant, which costs nothing, has taken its part.
-    fn new(problem: &GreedyProblem<'_>, par: Par) -> Self {
+    fn new(problem: &GreedyProblem<'_>, exec: Exec) -> Self {
         let (n, k, p) = (problem.rows.len(), problem.outputs, problem.candidates.len());
         let root: Vec<f64> = problem.weight.iter().map(|w| w.sqrt()).collect();
         let mut columns = vec![0.0f32; p * n];
-        problem.rows.block(problem.candidates, &mut columns, par);
+        problem.rows.block(problem.candidates, &mut columns, exec);
         for column in columns.chunks_mut(n.max(1)) {
             column.iter_mut().zip(&root).for_each(|(a, r)| *a *= *r as f32);
         }
@@ -141,7 +141,7 @@ impl Pool {
             .map(|(i, v)| (root[i] * v) as f32)
             .collect();
         let mut onto = vec![0.0f32; p * (k + 1)];
-        product::nn(&mut onto, Mat::new(&columns, p, n), Mat::new(&right, n, k + 1), par.threads());
+        product::nn(&mut onto, Mat::new(&columns, p, n), Mat::new(&right, n, k + 1), exec.threads());
         let gain = onto.chunks(k + 1).flat_map(|line| line[..k].iter().map(|g| f64::from(*g))).collect();
         let constant: Vec<f64> = onto.chunks(k + 1).map(|line| f64::from(line[k])).collect();
         let weighted = |i: usize, o: usize| problem.weight[i] * problem.target[i * k + o];
@@ -170,9 +170,9 @@ impl Pool {
     }
 
     /// Makes a candidate the newest direction.
-    fn take(&mut self, best: usize, par: Par) {
+    fn take(&mut self, best: usize, exec: Exec) {
         if self.products[best].is_empty() {
-            self.compute(best, par);
+            self.compute(best, exec);
         }
         self.used[best] = true;
         let norm = self.left[best].sqrt();
@@ -198,7 +198,7 @@ impl Pool {
     }
 
     /// Products with all candidates, for one of them and for the best of those that have none yet.
-    fn compute(&mut self, first: usize, par: Par) {
+    fn compute(&mut self, first: usize, exec: Exec) {
         let (n, p) = (self.n, self.p);
         let mut others: Vec<(f64, usize)> = self
             .able()
@@ -211,7 +211,7 @@ impl Pool {
             block.iter().flat_map(|&j| self.columns[j * n..(j + 1) * n].iter().copied()).collect();
         let mut out = vec![0.0f32; block.len() * p];
         let (few, all) = (Mat::new(&some, block.len(), n), Mat::new(&self.columns, p, n));
-        product::nt(&mut out, few, all, par.threads());
+        product::nt(&mut out, few, all, exec.threads());
         block.iter().zip(out.chunks(p)).for_each(|(&j, line)| self.products[j] = line.to_vec());
     }
 }
@@ -263,7 +263,7 @@ mod tests {
             candidates: &all,
             size: 6,
         };
-        let found = greedy(&problem, Par::one(), &mut silent()).expect("rows");
+        let found = greedy(&problem, Exec::one(), &mut silent()).expect("rows");
         for step in 0..6 {
             let before = &found.chosen[..step];
             let best = all
@@ -291,7 +291,7 @@ mod tests {
             candidates: &[0, 1, 2, 3, 4, 5],
             size: 6,
         };
-        let found = greedy(&problem, Par::one(), &mut silent()).expect("rows");
+        let found = greedy(&problem, Exec::one(), &mut silent()).expect("rows");
         assert!(found.chosen.len() <= 2, "{:?}", found.chosen);
         assert!(found.info.notes[0].contains("independent"));
     }

@@ -14,8 +14,8 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::num::{Mat, product};
-use crate::par::Par;
 use crate::watch::{Step, Watch};
 
 /// Clusters of rows.
@@ -40,7 +40,7 @@ pub fn kernel_kmeans(
     start: &[u32],
     clusters: usize,
     max_iter: u64,
-    par: Par,
+    exec: Exec,
     watch: &mut Watch<'_>,
 ) -> Result<Clusters> {
     let n = weight.len();
@@ -50,7 +50,7 @@ pub fn kernel_kmeans(
     let mut of_row = start.to_vec();
     let mut passes = 0;
     loop {
-        let far = distances(k, weight, &of_row, clusters, par);
+        let far = distances(k, weight, &of_row, clusters, exec);
         let inertia = (0..n).map(|i| weight[i] * far[i * clusters + of_row[i] as usize]).sum();
         let mut next: Vec<u32> = far
             .chunks(clusters)
@@ -73,7 +73,7 @@ pub fn kernel_kmeans(
 }
 
 /// Squared distances of all rows to all means, n x clusters.
-pub fn distances(k: &[f64], weight: &[f64], of_row: &[u32], clusters: usize, par: Par) -> Vec<f64> {
+pub fn distances(k: &[f64], weight: &[f64], of_row: &[u32], clusters: usize, exec: Exec) -> Vec<f64> {
     let n = weight.len();
     let mut size = vec![0.0; clusters];
     of_row.iter().zip(weight).for_each(|(&c, w)| size[c as usize] += w);
@@ -83,7 +83,7 @@ pub fn distances(k: &[f64], weight: &[f64], of_row: &[u32], clusters: usize, par
         member[i * clusters + c] = weight[i] / size[c].max(f64::MIN_POSITIVE);
     }
     let mut out = vec![0.0; n * clusters];
-    product::nn(&mut out, Mat::new(k, n, n), Mat::new(&member, n, clusters), par.threads());
+    product::nn(&mut out, Mat::new(k, n, n), Mat::new(&member, n, clusters), exec.threads());
     let mut own = vec![0.0; clusters];
     (0..n * clusters).for_each(|at| own[at % clusters] += member[at] * out[at]);
     for (i, line) in out.chunks_mut(clusters).enumerate() {
@@ -181,7 +181,7 @@ pub fn online(k: &[f64], weight: &[f64], order: &[usize], clusters: usize, passe
 }
 
 /// k-means on points, for centres of networks: `(centres m x d, inertia)`. At most m distinct centres.
-pub fn lloyd(x: &[f64], d: usize, m: usize, max_iter: usize, seed: u64, par: Par) -> (Vec<f64>, f64) {
+pub fn lloyd(x: &[f64], d: usize, m: usize, max_iter: usize, seed: u64, exec: Exec) -> (Vec<f64>, f64) {
     let n = x.len() / d.max(1);
     let m = m.min(n);
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
@@ -204,7 +204,7 @@ pub fn lloyd(x: &[f64], d: usize, m: usize, max_iter: usize, seed: u64, par: Par
     for _ in 0..max_iter.max(1) {
         let cc: Vec<f64> = centres.chunks(d).map(norm).collect();
         let mut dots = vec![0.0; n * m];
-        product::nt(&mut dots, Mat::new(x, n, d), Mat::new(&centres, m, d), par.threads());
+        product::nt(&mut dots, Mat::new(x, n, d), Mat::new(&centres, m, d), exec.threads());
         let mut moved = false;
         inertia = 0.0;
         for (i, line) in dots.chunks(m.max(1)).enumerate() {
@@ -248,7 +248,7 @@ mod tests {
         let k = reference::gram(&x, &x, d, dot);
         let start: Vec<u32> = (0..n as u32).map(|i| i / 7 % 3).collect();
         let found =
-            kernel_kmeans(&k, &vec![1.0; n], &start, m, 100, Par::one(), &mut silent()).expect("clusters");
+            kernel_kmeans(&k, &vec![1.0; n], &start, m, 100, Exec::one(), &mut silent()).expect("clusters");
         // Plain: means and nearest means in turn, written out.
         let mut of_row: Vec<usize> = start.iter().map(|&c| c as usize).collect();
         let mut inertia = 0.0;
@@ -282,13 +282,13 @@ mod tests {
         let start: Vec<u32> = (0..20).map(|i| i % 4).collect();
         let more: Vec<u32> = [&start[..], &start[..5]].concat();
         let a =
-            kernel_kmeans(&gram(&x), &weight, &start, 4, 100, Par::one(), &mut silent()).expect("clusters");
-        let b = kernel_kmeans(&gram(&twice), &[1.0; 25], &more, 4, 100, Par::one(), &mut silent())
+            kernel_kmeans(&gram(&x), &weight, &start, 4, 100, Exec::one(), &mut silent()).expect("clusters");
+        let b = kernel_kmeans(&gram(&twice), &[1.0; 25], &more, 4, 100, Exec::one(), &mut silent())
             .expect("clusters");
         close(a.inertia, b.inertia, 1e-10);
         let mut last = f64::INFINITY;
         for passes in 1..8 {
-            let now = kernel_kmeans(&gram(&x), &weight, &start, 4, passes, Par::one(), &mut silent())
+            let now = kernel_kmeans(&gram(&x), &weight, &start, 4, passes, Exec::one(), &mut silent())
                 .expect("clusters");
             assert!(now.inertia <= last + 1e-12);
             last = now.inertia;
@@ -305,9 +305,9 @@ mod tests {
         assert!((0..60).all(|i| of_row[i] == of_row[i % 2]) && of_row[0] != of_row[1]);
         let all_in_one = vec![0; 60];
         let found =
-            kernel_kmeans(&k, &[1.0; 60], &all_in_one, 2, 50, Par::one(), &mut silent()).expect("clusters");
+            kernel_kmeans(&k, &[1.0; 60], &all_in_one, 2, 50, Exec::one(), &mut silent()).expect("clusters");
         assert!(found.of_row.iter().any(|&c| c != found.of_row[0]));
-        assert!(kernel_kmeans(&k, &[1.0; 60], &all_in_one, 61, 50, Par::one(), &mut silent()).is_err());
+        assert!(kernel_kmeans(&k, &[1.0; 60], &all_in_one, 61, 50, Exec::one(), &mut silent()).is_err());
         let same = seeded(&[1.0; 9], &[1.0; 3], 3, 0);
         assert_eq!(same.len(), 3);
     }
@@ -316,7 +316,7 @@ mod tests {
     fn points_and_kernels_agree_on_what_is_good() {
         let x = toy::normals(80, 2, 9);
         let k = reference::gram(&x, &x, 2, dot);
-        let runs: Vec<(Vec<f64>, f64)> = (0..10).map(|s| lloyd(&x, 2, 5, 100, s, Par::one())).collect();
+        let runs: Vec<(Vec<f64>, f64)> = (0..10).map(|s| lloyd(&x, 2, 5, 100, s, Exec::one())).collect();
         assert!(runs.iter().all(|r| r.0.len() == 10));
         let inertia = runs.iter().map(|r| r.1).fold(f64::INFINITY, f64::min);
         let best = (0..10)
@@ -327,7 +327,7 @@ mod tests {
                     &seeded(&k, &[1.0; 80], 5, s),
                     5,
                     100,
-                    Par::one(),
+                    Exec::one(),
                     &mut silent(),
                 )
                 .expect("clusters")

@@ -16,8 +16,8 @@ use std::time::Instant;
 use mercer_num::{Buffer, Fault, factor, pass};
 
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::gram::Rows;
-use crate::par::Par;
 use crate::watch::{Info, Step, Stop, Watch};
 
 /// What solving a linear system obeys.
@@ -32,12 +32,12 @@ pub struct LinearParams {
     /// Bytes for values of K.
     pub memory: usize,
     /// Threads.
-    pub par: Par,
+    pub exec: Exec,
 }
 
 impl Default for LinearParams {
     fn default() -> Self {
-        LinearParams { tol: 1e-8, max_iter: 10_000, rank: 200, memory: 1 << 30, par: Par::default() }
+        LinearParams { tol: 1e-8, max_iter: 10_000, rank: 200, memory: 1 << 30, exec: Exec::default() }
     }
 }
 
@@ -82,7 +82,7 @@ pub fn solve_linear(
             let change = gradients(&matrix, shift, &near, &rest, wanted, &mut job)?;
             let better: Vec<f64> = x.iter().zip(&change).map(|(a, b)| a + b).collect();
             let mut exact = vec![0.0; n];
-            rows.apply(&all, &better, &mut exact, params.par);
+            rows.apply(&all, &better, &mut exact, params.exec);
             let residual: Vec<f64> = (0..n).map(|i| b[i] - exact[i] - shift[i] * better[i]).collect();
             let after = length(&residual) / scale;
             if !after.is_finite() {
@@ -181,7 +181,7 @@ struct Product<'a> {
     whole: Option<Whole<'a>>,
     /// Rows computed at once where the matrix is not in memory.
     high: usize,
-    par: Par,
+    exec: Exec,
 }
 
 enum Whole<'a> {
@@ -197,13 +197,13 @@ impl<'a> Product<'a> {
             Some(values) => Some(Whole::Given(values)),
             None if fits => {
                 let mut own = Buffer::stale(n * n);
-                rows.fill(&mut own, params.par);
+                rows.fill(&mut own, params.exec);
                 Some(Whole::Own(own))
             }
             None => None,
         };
         let high = (params.memory / (4 * n.max(1))).clamp(16, 1024).min(n.max(1));
-        Product { rows, whole, high, par: params.par }
+        Product { rows, whole, high, exec: params.exec }
     }
 
     /// `out = K x`.
@@ -222,7 +222,7 @@ impl<'a> Product<'a> {
         let numbers: Vec<u32> = (0..n as u32).collect();
         for (rows, x) in numbers.chunks(self.high).zip(x.chunks(self.high)) {
             let block = &mut block[..rows.len() * n];
-            self.rows.block(rows, block, self.par);
+            self.rows.block(rows, block, self.exec);
             self.add(block, x, out);
         }
     }
@@ -230,7 +230,7 @@ impl<'a> Product<'a> {
     /// `out += values' x`, columns cut among threads, so that the sums do not depend on how many there are.
     fn add(&self, values: &[f32], x: &[f64], out: &mut [f64]) {
         let n = out.len();
-        let pieces = if values.len() < 1 << 18 { 1 } else { self.par.threads() };
+        let pieces = if values.len() < 1 << 18 { 1 } else { self.exec.threads() };
         let piece = n.div_ceil(pieces).next_multiple_of(16);
         let work = |p: usize, out: &mut [f64]| {
             let part: Vec<&[f32]> =
@@ -275,7 +275,7 @@ impl Near {
             if !(pivot > 1e-6 * mean && pivot > 1e-2 * least) {
                 break;
             }
-            rows.block(&[at as u32], &mut row, params.par);
+            rows.block(&[at as u32], &mut row, params.exec);
             let mut column: Vec<f64> = row.iter().map(|&v| f64::from(v)).collect();
             for l in &factor {
                 let c = l[at];
@@ -356,11 +356,11 @@ mod tests {
         fn diag(&self) -> Vec<f64> {
             self.0.diag()
         }
-        fn block(&self, rows: &[u32], out: &mut [f32], par: Par) {
-            self.0.block(rows, out, par);
+        fn block(&self, rows: &[u32], out: &mut [f32], exec: Exec) {
+            self.0.block(rows, out, exec);
         }
-        fn apply(&self, rows: &[u32], coef: &[f64], out: &mut [f64], par: Par) {
-            self.0.apply(rows, coef, out, par);
+        fn apply(&self, rows: &[u32], coef: &[f64], out: &mut [f64], exec: Exec) {
+            self.0.apply(rows, coef, out, exec);
         }
         fn subset(&self, keep: &[u32]) -> Box<dyn Rows + '_> {
             self.0.subset(keep)

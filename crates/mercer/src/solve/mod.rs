@@ -43,9 +43,9 @@ use mercer_num::Buffer;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::exec::Exec;
+use crate::exec::half_of_ram;
 use crate::gram::RowCache;
-use crate::par::Par;
-use crate::par::half_of_ram;
 use crate::watch::{Info, Step, Stop, Watch};
 
 pub use basis::{BasisProblem, Loss, fit_basis, hinge_shift};
@@ -84,7 +84,7 @@ pub struct Params {
     /// Bytes for rows of K; half of the machine's by default.
     pub memory: usize,
     /// Threads.
-    pub par: Par,
+    pub exec: Exec,
     /// How to go about it.
     pub method: Method,
 }
@@ -96,7 +96,7 @@ impl Default for Params {
             max_iter: None,
             shrinking: true,
             memory: half_of_ram(),
-            par: Par::default(),
+            exec: Exec::default(),
             method: Method::Auto,
         }
     }
@@ -286,7 +286,7 @@ impl<'a> Engine<'a> {
         if fill {
             job.notes.push(format!("pairs on the whole matrix, {} MiB, computed first", bytes >> 20));
             let mut whole = Buffer::stale(n * n);
-            rows.fill(&mut whole, params.par);
+            rows.fill(&mut whole, params.exec);
             job.kernel_values += half as u64 + n as u64 / 2;
             return Engine::Filled(whole);
         }
@@ -296,11 +296,11 @@ impl<'a> Engine<'a> {
     }
 
     fn solve(&mut self, state: &mut State<'_>, job: &mut Job<'_, '_>) -> Outcome {
-        let (rows, par) = (state.problem.rows, job.params.par);
+        let (rows, exec) = (state.problem.rows, job.params.exec);
         match self {
             Engine::Given(whole) => smo::solve(state, whole, job),
             Engine::Filled(whole) => smo::solve(state, whole, job),
-            Engine::Cached(cache) => working::solve(state, cache, job, |r, out| rows.block(r, out, par)),
+            Engine::Cached(cache) => working::solve(state, cache, job, |r, out| rows.block(r, out, exec)),
         }
     }
 }
@@ -356,7 +356,7 @@ pub fn solve_kept(
         notes: Vec::new(),
     };
     if state.beta.iter().any(|&b| b != 0.0) {
-        state.recompute(params.par);
+        state.recompute(params.exec);
         job.kernel_values += (state.support_count() * state.n) as u64;
     }
     let outcome = if params.method == Method::Chunking {

@@ -12,9 +12,9 @@
 //! trained by back propagation: then a is found downhill too. Cost of an evaluation: n m (d + m).
 
 use crate::error::Result;
+use crate::exec::Exec;
 use crate::num::vector::Vector;
 use crate::num::{Mat, factor, product};
-use crate::par::Par;
 use crate::solve::lbfgs::{LbfgsParams, minimise};
 use crate::watch::Watch;
 
@@ -66,7 +66,7 @@ pub fn weights(
     values: &[f64],
     m: usize,
     problem: &NetworkProblem<'_>,
-    par: Par,
+    exec: Exec,
 ) -> Result<(Vec<f64>, Vec<f64>)> {
     let (n, k) = (problem.weight.len(), problem.outputs);
     let total: f64 = problem.weight.iter().sum();
@@ -84,13 +84,13 @@ pub fn weights(
         (0..k).for_each(|o| pull[i * k + o] = root * (problem.target[i * k + o] - level[o]));
     }
     let mut a = vec![0.0; m * m];
-    product::tn(&mut a, Mat::new(&centred, n, m), Mat::new(&centred, n, m), par.threads());
+    product::tn(&mut a, Mat::new(&centred, n, m), Mat::new(&centred, n, m), exec.threads());
     let trace = (0..m).map(|j| a[j * m + j]).sum::<f64>() / m.max(1) as f64;
     // Without decay, directions that no row sees get no weight: the pseudo-inverse.
     let least = problem.lambda.max(1e-10 * trace).max(f64::MIN_POSITIVE);
     (0..m).for_each(|j| a[j * m + j] += least);
     let mut right = vec![0.0; m * k];
-    product::tn(&mut right, Mat::new(&centred, n, m), Mat::new(&pull, n, k), par.threads());
+    product::tn(&mut right, Mat::new(&centred, n, m), Mat::new(&pull, n, k), exec.threads());
     let (coef, _) = factor::solve_spd(&a, m, &right, k)?;
     let offset = (0..k).map(|o| level[o] - (0..m).map(|j| mean[j] * coef[j * k + o]).sum::<f64>()).collect();
     Ok((coef, offset))
@@ -103,7 +103,7 @@ pub fn adapt(
     gamma: f64,
     move_width: bool,
     steps: usize,
-    par: Par,
+    exec: Exec,
     watch: &mut Watch<'_>,
 ) -> Result<Network> {
     let d = problem.dim;
@@ -124,7 +124,7 @@ pub fn adapt(
                 let moved: Vec<f64> = at[..m * d].iter().map(|c| c * unit).collect();
                 let width =
                     if move_width { gamma * at[m * d].clamp(-WIDER.ln(), WIDER.ln()).exp() } else { gamma };
-                match slope(problem, &moved, width, move_width, out, par) {
+                match slope(problem, &moved, width, move_width, out, exec) {
                     Ok(objective) => *value = objective,
                     Err(e) => {
                         failed = Some(e);
@@ -143,20 +143,20 @@ pub fn adapt(
     }
     let gamma = if move_width { gamma * at[m * d].clamp(-WIDER.ln(), WIDER.ln()).exp() } else { gamma };
     at.truncate(m * d);
-    let phi = units(problem, &at, gamma, par);
-    let (coef, offset) = weights(&phi, m, problem, par)?;
+    let phi = units(problem, &at, gamma, exec);
+    let (coef, offset) = weights(&phi, m, problem, exec)?;
     let (objective, residual) = objective(problem, &phi, &coef, &offset);
     Ok(Network { centres: at, gamma, coef, offset, objective, residual, steps: taken })
 }
 
 /// `exp(-gamma |x_i - c_j|^2)`, n x m.
-fn units(problem: &NetworkProblem<'_>, centres: &[f64], gamma: f64, par: Par) -> Vec<f64> {
+fn units(problem: &NetworkProblem<'_>, centres: &[f64], gamma: f64, exec: Exec) -> Vec<f64> {
     let (n, d) = (problem.weight.len(), problem.dim);
     let m = centres.len() / d;
     let norms = |x: &[f64]| x.chunks(d).map(|x| x.iter().map(|v| v * v).sum::<f64>()).collect::<Vec<f64>>();
     let (xx, cc) = (norms(problem.x), norms(centres));
     let mut phi = vec![0.0; n * m];
-    product::nt(&mut phi, Mat::new(problem.x, n, d), Mat::new(centres, m, d), par.threads());
+    product::nt(&mut phi, Mat::new(problem.x, n, d), Mat::new(centres, m, d), exec.threads());
     for (line, xx) in phi.chunks_mut(m.max(1)).zip(&xx) {
         line.iter_mut().zip(&cc).for_each(|(v, cc)| *v = -gamma * (xx + cc - 2.0 * *v).max(0.0));
     }
@@ -185,21 +185,21 @@ fn slope(
     gamma: f64,
     move_width: bool,
     out: &mut [f64],
-    par: Par,
+    exec: Exec,
 ) -> Result<f64> {
     let (n, d, k) = (problem.weight.len(), problem.dim, problem.outputs);
     let m = centres.len() / d;
-    let phi = units(problem, centres, gamma, par);
-    let (coef, offset) = weights(&phi, m, problem, par)?;
+    let phi = units(problem, centres, gamma, exec);
+    let (coef, offset) = weights(&phi, m, problem, exec)?;
     let (value, error) = objective(problem, &phi, &coef, &offset);
     // What a unit's value at a row should change: w_i sum_o e_io a_jo, times the value itself.
     let weighted: Vec<f64> =
         error.chunks(k).zip(problem.weight).flat_map(|(e, w)| e.iter().map(move |e| w * e)).collect();
     let mut pull = vec![0.0; n * m];
-    product::nt(&mut pull, Mat::new(&weighted, n, k), Mat::new(&coef, m, k), par.threads());
+    product::nt(&mut pull, Mat::new(&weighted, n, k), Mat::new(&coef, m, k), exec.threads());
     pull.iter_mut().zip(&phi).for_each(|(p, v)| *p *= v);
     // sum_i pull_ij 2 gamma (x_i - c_j), and for ln gamma sum_ij pull_ij ln phi_ij.
-    product::tn(&mut out[..m * d], Mat::new(&pull, n, m), Mat::new(problem.x, n, d), par.threads());
+    product::tn(&mut out[..m * d], Mat::new(&pull, n, m), Mat::new(problem.x, n, d), exec.threads());
     for j in 0..m {
         let sum: f64 = (0..n).map(|i| pull[i * m + j]).sum();
         (0..d).for_each(|p| out[j * d + p] = 2.0 * gamma * (out[j * d + p] - sum * centres[j * d + p]));
@@ -218,12 +218,12 @@ pub fn logistic_weights(
     m: usize,
     problem: &NetworkProblem<'_>,
     steps: usize,
-    par: Par,
+    exec: Exec,
     watch: &mut Watch<'_>,
 ) -> Result<(Vec<f64>, Vec<f64>, u32)> {
     let (n, k) = (problem.weight.len(), problem.outputs);
     let apart: Vec<f64> = problem.target.iter().map(|y| 4.0 * y - 2.0).collect();
-    let (mut at, offset) = weights(values, m, &NetworkProblem { target: &apart, ..*problem }, par)?;
+    let (mut at, offset) = weights(values, m, &NetworkProblem { target: &apart, ..*problem }, exec)?;
     at.extend(offset);
     let params = LbfgsParams { max_iter: steps, tol: FLAT, ..LbfgsParams::default() };
     let mut evaluate = |_: &[usize], points: &[f64], out: &mut [f64], gradients: &mut [f64]| {
@@ -231,7 +231,7 @@ pub fn logistic_weights(
         {
             let (coef, offset) = at.split_at(m * k);
             let mut f = vec![0.0; n * k];
-            product::nn(&mut f, Mat::new(values, n, m), Mat::new(coef, m, k), par.threads());
+            product::nn(&mut f, Mat::new(values, n, m), Mat::new(coef, m, k), exec.threads());
             let mut cost = 0.0;
             for ((line, y), w) in f.chunks_mut(k).zip(problem.target.chunks(k)).zip(problem.weight) {
                 for ((f, y), b) in line.iter_mut().zip(y).zip(offset) {
@@ -241,7 +241,7 @@ pub fn logistic_weights(
                 }
             }
             *value = cost + 0.5 * problem.lambda * coef.iter().map(|a| a * a).sum::<f64>();
-            product::tn(&mut grad[..m * k], Mat::new(values, n, m), Mat::new(&f, n, k), par.threads());
+            product::tn(&mut grad[..m * k], Mat::new(values, n, m), Mat::new(&f, n, k), exec.threads());
             grad[..m * k].iter_mut().zip(coef).for_each(|(g, a)| *g += problem.lambda * a);
             (0..k).for_each(|o| grad[m * k + o] = f.iter().skip(o).step_by(k).sum());
         }
@@ -269,10 +269,10 @@ mod tests {
         let problem = problem(&x, &y, &w);
         let centres = toy::normals(4, 2, 2);
         let mut g = vec![0.0; 9];
-        slope(&problem, &centres, 0.7, true, &mut g, Par::one()).expect("definite");
+        slope(&problem, &centres, 0.7, true, &mut g, Exec::one()).expect("definite");
         let mut scratch = vec![0.0; 9];
         let mut at = |c: &[f64], gamma: f64| {
-            slope(&problem, c, gamma, true, &mut scratch, Par::one()).expect("definite")
+            slope(&problem, c, gamma, true, &mut scratch, Exec::one()).expect("definite")
         };
         for j in 0..8 {
             let step = 1e-5;
@@ -296,9 +296,9 @@ mod tests {
         let w = vec![1.0; 60];
         let problem = problem(&x, &y, &w);
         let centres = toy::normals(6, 2, 4);
-        let still = adapt(&problem, &centres, 0.5, true, 0, Par::one(), &mut silent()).expect("rows");
-        let moved = adapt(&problem, &centres, 0.5, false, 30, Par::one(), &mut silent()).expect("rows");
-        let both = adapt(&problem, &centres, 0.5, true, 30, Par::one(), &mut silent()).expect("rows");
+        let still = adapt(&problem, &centres, 0.5, true, 0, Exec::one(), &mut silent()).expect("rows");
+        let moved = adapt(&problem, &centres, 0.5, false, 30, Exec::one(), &mut silent()).expect("rows");
+        let both = adapt(&problem, &centres, 0.5, true, 30, Exec::one(), &mut silent()).expect("rows");
         assert!(moved.objective < 0.8 * still.objective && both.objective < 0.8 * still.objective);
         assert_eq!((still.gamma, moved.gamma), (0.5, 0.5));
         assert_ne!(both.gamma, 0.5);
@@ -314,7 +314,7 @@ mod tests {
         let w = vec![1.0; 40];
         let problem = NetworkProblem { lambda: 1e-4, ..problem(&x, &y, &w) };
         let (coef, offset, _) =
-            logistic_weights(&x, 2, &problem, 200, Par::one(), &mut silent()).expect("definite");
+            logistic_weights(&x, 2, &problem, 200, Exec::one(), &mut silent()).expect("definite");
         let right = (0..80).filter(|&at| {
             let (i, o) = (at / 2, at % 2);
             let f = x[i * 2] * coef[o] + x[i * 2 + 1] * coef[2 + o] + offset[o];

@@ -72,7 +72,7 @@ pub(super) fn solve<T: Element>(state: &mut State<'_>, whole: &[T], job: &mut Jo
         };
         job.iterations += run.iterations;
         let (rows, change) = state.take(&local, active.as_deref());
-        state.update(&store, &rows, &change, job.params.par);
+        state.update(&store, &rows, &change, job.params.exec);
 
         if let End::Unbounded(i, j) = run.end {
             let pick = |k: usize| active.as_ref().map_or(k, |of| of[k] as usize);

@@ -19,8 +19,8 @@
 //! multiplier. Cost of a round: n m^2 for m columns kept, and one product with all columns.
 
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::gram::Rows;
-use crate::par::Par;
 use crate::solve::program::{Line, Optimum, Program};
 use crate::watch::{Info, Step, Stop, Watch};
 
@@ -53,7 +53,7 @@ pub struct KernelColumns<'a> {
     /// The matrix.
     pub rows: &'a dyn Rows,
     /// Threads.
-    pub par: Par,
+    pub exec: Exec,
 }
 
 impl std::fmt::Debug for KernelColumns<'_> {
@@ -69,14 +69,14 @@ impl Columns for KernelColumns<'_> {
 
     fn column(&self, j: usize, out: &mut [f64]) {
         out.fill(0.0);
-        self.rows.apply(&[j as u32], &[1.0], out, self.par);
+        self.rows.apply(&[j as u32], &[1.0], out, self.exec);
     }
 
     fn products(&self, v: &[f64], out: &mut [f64]) {
         let some: Vec<u32> = (0u32..).zip(v).filter(|(_, v)| **v != 0.0).map(|(i, _)| i).collect();
         let coef: Vec<f64> = some.iter().map(|&i| v[i as usize]).collect();
         out.fill(0.0);
-        self.rows.apply(&some, &coef, out, self.par);
+        self.rows.apply(&some, &coef, out, self.exec);
     }
 }
 
@@ -378,7 +378,7 @@ mod tests {
     fn the_primal_objective_is_the_dual_one_and_no_near_answer_is_better() {
         let n = 40;
         let (matrix, k, y) = problem(n);
-        let columns = KernelColumns { rows: &matrix, par: Par::one() };
+        let columns = KernelColumns { rows: &matrix, exec: Exec::one() };
         let weight = vec![1.0; n];
         for cost in [Cost::Squared, Cost::Absolute, Cost::Hinge] {
             let problem = SparseProblem { target: &y, weight: &weight, cost, group: &[], c: 1.5 };
@@ -405,7 +405,7 @@ mod tests {
     fn groups_have_their_means_on_their_targets() {
         let n = 40;
         let (matrix, k, y) = problem(n);
-        let columns = KernelColumns { rows: &matrix, par: Par::one() };
+        let columns = KernelColumns { rows: &matrix, exec: Exec::one() };
         let group: Vec<u32> = y.iter().map(|&y| u32::from(y > 0.0)).collect();
         let weight = vec![1.0; n];
         for cost in [Cost::Squared, Cost::Absolute] {

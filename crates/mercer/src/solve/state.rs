@@ -6,7 +6,7 @@ use super::pair::{Local, Look, flags, low_bit, up_bit};
 use super::problem::Problem;
 use super::store::Store;
 use super::{Solution, Threshold};
-use crate::par::Par;
+use crate::exec::Exec;
 use crate::watch::{Info, Stop};
 
 /// Variables, f, and the bookkeeping of a solve.
@@ -96,12 +96,12 @@ impl<'p> State<'p> {
     }
 
     /// f from nothing, exact.
-    pub(super) fn recompute(&mut self, par: Par) {
+    pub(super) fn recompute(&mut self, exec: Exec) {
         let (rows, coef) = self.support();
         self.f.fill(0.0);
         self.anchor.copy_from_slice(&self.beta);
         if !rows.is_empty() {
-            self.problem.rows.apply(&rows, &coef, &mut self.f, par);
+            self.problem.rows.apply(&rows, &coef, &mut self.f, exec);
         }
     }
 
@@ -188,13 +188,13 @@ impl<'p> State<'p> {
     }
 
     /// `f += sum of change * row`. Columns are cut among threads, so the sums do not depend on how many there are.
-    pub(super) fn update<S: Store + Sync>(&mut self, store: &S, rows: &[u32], change: &[f64], par: Par)
+    pub(super) fn update<S: Store + Sync>(&mut self, store: &S, rows: &[u32], change: &[f64], exec: Exec)
     where
         S::T: Element,
     {
         let rows: Vec<&[S::T]> = rows.iter().map(|&r| store.row(r)).collect();
         let work = rows.len() * self.n;
-        let pieces = if work < 1 << 18 { 1 } else { par.threads() };
+        let pieces = if work < 1 << 18 { 1 } else { exec.threads() };
         if pieces == 1 {
             pass::accumulate(&mut self.f, &rows, change);
             return;

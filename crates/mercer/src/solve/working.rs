@@ -98,7 +98,7 @@ pub(super) fn solve<T: Element>(
         });
         job.iterations += run.iterations;
         let (rows, change) = state.take(&local, Some(&choice.variables));
-        state.update(&*cache, &rows, &change, job.params.par);
+        state.update(&*cache, &rows, &change, job.params.exec);
         if let End::Unbounded(i, j) = run.end {
             return Outcome::Unbounded(choice.variables[i], choice.variables[j]);
         }

@@ -1,6 +1,6 @@
 //! Problems as plain slices, and what must hold of a solution.
 
-use mercer::Par;
+use mercer::Exec;
 use mercer::gram::{Matrix, Rows};
 use mercer::solve::{Groups, Method, Params, Problem, Shift, Solution, solve};
 use mercer::watch::{Stop, silent};
@@ -75,7 +75,7 @@ pub(crate) fn run(problem: &Problem<'_>, params: &Params) -> Solution {
 }
 
 pub(crate) fn one(tol: f64) -> Params {
-    Params { tol, par: Par::one(), ..Params::default() }
+    Params { tol, exec: Exec::one(), ..Params::default() }
 }
 
 /// The same matrix, rows at a time: what a kernel looks like to a solver.
@@ -92,11 +92,11 @@ impl Rows for OnDemand {
     fn diag(&self) -> Vec<f64> {
         self.0.diag()
     }
-    fn block(&self, rows: &[u32], out: &mut [f32], par: Par) {
-        self.0.block(rows, out, par);
+    fn block(&self, rows: &[u32], out: &mut [f32], exec: Exec) {
+        self.0.block(rows, out, exec);
     }
-    fn apply(&self, rows: &[u32], coef: &[f64], out: &mut [f64], par: Par) {
-        self.0.apply(rows, coef, out, par);
+    fn apply(&self, rows: &[u32], coef: &[f64], out: &mut [f64], exec: Exec) {
+        self.0.apply(rows, coef, out, exec);
     }
     fn subset(&self, keep: &[u32]) -> Box<dyn Rows + '_> {
         self.0.subset(keep)
@@ -114,7 +114,7 @@ pub(crate) fn ways(n: usize, tol: f64) -> Vec<(&'static str, Params)> {
         ("pairs", Params { method: Method::Smo, ..base.clone() }),
         ("pairs, no shrinking", Params { method: Method::Smo, shrinking: false, ..base.clone() }),
         ("working sets", sets.clone()),
-        ("working sets, two threads", Params { par: Par::new(2), ..sets.clone() }),
+        ("working sets, two threads", Params { exec: Exec::new(2), ..sets.clone() }),
         ("working sets, room for two rows", Params { memory: 2 * 4 * n, ..sets }),
         ("chunks", Params { method: Method::Chunking, ..base.clone() }),
         ("auto", base),

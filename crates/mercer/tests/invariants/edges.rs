@@ -1,6 +1,6 @@
 //! Problems that are hardly problems, or hardly solvable.
 
-use mercer::Par;
+use mercer::Exec;
 use mercer::gram::{Matrix, Rows};
 use mercer::solve::{Groups, Method, Params, Problem, solve};
 use mercer::watch::{Stop, silent};
@@ -151,12 +151,12 @@ impl Rows for Broken {
     fn diag(&self) -> Vec<f64> {
         self.0.diag()
     }
-    fn block(&self, rows: &[u32], out: &mut [f32], par: Par) {
-        self.0.block(rows, out, par);
+    fn block(&self, rows: &[u32], out: &mut [f32], exec: Exec) {
+        self.0.block(rows, out, exec);
         out.chunks_mut(self.len()).for_each(|row| row[self.len() - 1] = f32::NAN);
     }
-    fn apply(&self, rows: &[u32], coef: &[f64], out: &mut [f64], par: Par) {
-        self.0.apply(rows, coef, out, par);
+    fn apply(&self, rows: &[u32], coef: &[f64], out: &mut [f64], exec: Exec) {
+        self.0.apply(rows, coef, out, exec);
     }
     fn subset(&self, keep: &[u32]) -> Box<dyn Rows + '_> {
         self.0.subset(keep)

@@ -10,7 +10,7 @@ mod oracle;
 use std::ops::ControlFlow;
 
 use common::{every_way, holds, on_demand, one, plain, rbf, run, sums};
-use mercer::Par;
+use mercer::Exec;
 use mercer::solve::{Groups, Method, Params, Problem, Shift, solve};
 use mercer::watch::{Step, Stop};
 use mercer_testkit::assert::{all_close, close};
@@ -190,7 +190,8 @@ fn the_same_bits_again_and_on_any_number_of_threads() {
     let rows = on_demand(rbf(&x, 2, 2.0), n);
     let problem = Problem::classify(&rows, &y, &vec![10.0; n]);
     for method in [Method::Smo, Method::WorkingSet] {
-        let solved = |threads| run(&problem, &Params { method, par: Par::new(threads), ..Params::default() });
+        let solved =
+            |threads| run(&problem, &Params { method, exec: Exec::new(threads), ..Params::default() });
         let first = solved(2);
         assert_eq!(first.beta, solved(2).beta);
         // Sums are cut by columns, never by rows: threads change no bit here.

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
 
-use mercer::Par;
+use mercer::Exec;
 use mercer::data::{Points, Targets};
 use mercer::gram::Matrix;
 use mercer::kernel::Kernel;
@@ -167,7 +167,7 @@ fn their_models_decide_here_as_there() {
             let text = std::fs::read_to_string(folder.join("theirs")).expect("there");
             let model = Model::load_libsvm(folder.join("theirs")).expect("their own file");
             for points in [&points, &sparse(&points)] {
-                let f = model.decision(points.view(), Par::one()).expect("any width");
+                let f = model.decision(points.view(), Exec::one()).expect("any width");
                 let ours = in_their_order(&model, &text, &f);
                 let theirs = as_regressions(&text);
                 assert_eq!(ours.len(), theirs.len());
@@ -175,7 +175,7 @@ fn their_models_decide_here_as_there() {
                     assert::all_close(ours, &predicted(folder, text), 1e-6);
                 }
                 // The answers, not only the outputs. Regression's answer is its output.
-                if let Ok(Targets::Classes(ours)) = model.predict(points.view(), Par::one()) {
+                if let Ok(Targets::Classes(ours)) = model.predict(points.view(), Exec::one()) {
                     let theirs = predicted(folder, &text);
                     let ours: Vec<f64> =
                         (0..ours.len()).map(|i| ours.name_of(i).parse().expect("a number")).collect();
@@ -186,7 +186,7 @@ fn their_models_decide_here_as_there() {
             let again = model.to_libsvm().expect("it came from there");
             assert_eq!(predicted(folder, &again).len(), 40);
             for (p, text) in as_regressions(&again).iter().enumerate() {
-                let f = model.decision(points.view(), Par::one()).expect("any width");
+                let f = model.decision(points.view(), Exec::one()).expect("any width");
                 assert::all_close(&predicted(folder, text), &in_their_order(&model, &again, &f)[p], 1e-6);
             }
         }
@@ -207,7 +207,7 @@ fn their_probabilities_are_kept() {
     run(folder, "svm-train", &["-b", "1", "-q", "classes", "theirs"]);
     let model = Model::load_libsvm(folder.join("theirs")).expect("their own file");
     std::fs::write(folder.join("ours"), model.to_libsvm().expect("it came from there")).expect("written");
-    let got = model.probabilities(dense(&test.x, test.d).view(), Par::one()).expect("kept").values;
+    let got = model.probabilities(dense(&test.x, test.d).view(), Exec::one()).expect("kept").values;
     for file in ["theirs", "ours"] {
         run(folder, "svm-predict", &["-b", "1", "test", file, "out"]);
         let out = std::fs::read_to_string(folder.join("out")).expect("there");
@@ -255,49 +255,49 @@ fn our_models_decide_there_as_here() {
             for loss in [Loss::Epsilon, Loss::Nu, Loss::Huber] {
                 let params = SvrParams { kernel: some.clone(), loss, ..SvrParams::default() };
                 bodies.push(Body::Svr(
-                    params.fit(Sample::new(points, &reals), Par::one(), &mut silent()).expect("numbers"),
+                    params.fit(Sample::new(points, &reals), Exec::one(), &mut silent()).expect("numbers"),
                 ));
             }
             for (targets, kind) in [(&two, Kind::C), (&two, Kind::Nu), (&four, Kind::C), (&four, Kind::Nu)] {
                 let params = SvcParams { kernel: some.clone(), kind, nu: 0.1, ..SvcParams::default() };
                 bodies.push(Body::Svc(
-                    params.fit(Sample::new(points, targets), Par::one(), &mut silent()).expect("classes"),
+                    params.fit(Sample::new(points, targets), Exec::one(), &mut silent()).expect("classes"),
                 ));
             }
             let params = OneClassParams { kernel: some.clone(), nu: 0.2, ..OneClassParams::default() };
             bodies.push(Body::OneClass(
-                params.fit(Sample::new(points, &Targets::None), Par::one(), &mut silent()).expect("points"),
+                params.fit(Sample::new(points, &Targets::None), Exec::one(), &mut silent()).expect("points"),
             ));
         }
         if !matches!(kernel, Kernel::Sigmoid { .. } | Kernel::Scaled { .. }) {
             for targets in [&reals, &two] {
                 let params = RidgeParams { kernel: some.clone(), ..RidgeParams::default() };
                 bodies.push(Body::Ridge(
-                    params.fit(Sample::new(&points, targets), Par::one(), &mut silent()).expect("definite"),
+                    params.fit(Sample::new(&points, targets), Exec::one(), &mut silent()).expect("definite"),
                 ));
             }
         }
         if matches!(kernel, Kernel::Rbf { .. }) {
             let params = SphereParams { kernel: some, nu: 0.2, ..SphereParams::default() };
             bodies.push(Body::Sphere(
-                params.fit(Sample::new(&points, &Targets::None), Par::one(), &mut silent()).expect("points"),
+                params.fit(Sample::new(&points, &Targets::None), Exec::one(), &mut silent()).expect("points"),
             ));
         }
         for body in bodies {
             let model = Model::from(body);
             let text = model.to_libsvm().expect("LIBSVM has this");
-            let f = model.decision(at.view(), Par::one()).expect("points");
+            let f = model.decision(at.view(), Exec::one()).expect("points");
             for (text, ours) in as_regressions(&text).iter().zip(in_their_order(&model, &text, &f)) {
                 assert::all_close(&predicted(folder, text), &ours, 1e-6);
             }
-            if let Ok(Targets::Classes(ours)) = model.predict(at.view(), Par::one()) {
+            if let Ok(Targets::Classes(ours)) = model.predict(at.view(), Exec::one()) {
                 let ours: Vec<f64> =
                     (0..ours.len()).map(|i| ours.name_of(i).parse().expect("a number")).collect();
                 assert_eq!(predicted(folder, &text), ours, "{} {kernel}", model.kind());
             }
             // Our own reader agrees with theirs.
             let back = Model::from_libsvm("text", text.as_bytes()).expect("just written");
-            assert::all_close(&back.decision(at.view(), Par::one()).expect("points"), &f, 1e-12);
+            assert::all_close(&back.decision(at.view(), Exec::one()).expect("points"), &f, 1e-12);
         }
     }
 }
@@ -312,9 +312,9 @@ fn precomputed_kernels_go_both_ways() {
     let (train, test) = (data(50, 21), data(20, 22));
     let (points, at) = (dense(&train.x, train.d), dense(&test.x, test.d));
     let rbf = Kernel::Rbf { gamma: 0.2 };
-    let k = mercer::gram::square::<f64>(&rbf, points.view(), Par::one()).expect("numbers").to_vec();
+    let k = mercer::gram::square::<f64>(&rbf, points.view(), Exec::one()).expect("numbers").to_vec();
     let across =
-        mercer::gram::cross::<f64>(&rbf, at.view(), points.view(), Par::one()).expect("numbers").to_vec();
+        mercer::gram::cross::<f64>(&rbf, at.view(), points.view(), Exec::one()).expect("numbers").to_vec();
     write_values(&folder.join("train"), &train.reals, &k, 50);
     write_values(&folder.join("test"), &test.reals, &across, 50);
     let rows = dense(&across, 50);
@@ -323,15 +323,15 @@ fn precomputed_kernels_go_both_ways() {
     let theirs = std::fs::read_to_string(folder.join("theirs")).expect("there");
     let model = Model::from_libsvm("theirs", theirs.as_bytes()).expect("their own file");
     let want = predicted(folder, &theirs);
-    assert::all_close(&model.decision(rows.view(), Par::one()).expect("all columns"), &want, 1e-6);
+    assert::all_close(&model.decision(rows.view(), Exec::one()).expect("all columns"), &want, 1e-6);
 
     let gram = Matrix::new(k, 50).expect("symmetric");
     let numbers = Points::row_numbers((0..50).collect());
     let targets = Targets::Reals(train.reals);
     let params = SvrParams { kernel: Some(Kernel::Precomputed), tol: 1e-6, ..SvrParams::default() };
     let sample = Sample::new(&numbers, &targets).with_gram(&gram);
-    let ours = Model::from(Body::Svr(params.fit(sample, Par::one(), &mut silent()).expect("a matrix")));
-    let f = ours.decision(rows.view(), Par::one()).expect("all columns");
+    let ours = Model::from(Body::Svr(params.fit(sample, Exec::one(), &mut silent()).expect("a matrix")));
+    let f = ours.decision(rows.view(), Exec::one()).expect("all columns");
     assert::all_close(&f, &want, 1e-4);
     assert::all_close(&predicted(folder, &ours.to_libsvm().expect("LIBSVM has this")), &f, 1e-6);
 }
@@ -352,13 +352,13 @@ fn training_ends_where_theirs_does() {
     for c in [0.1, 1.0, 50.0] {
         let common =
             SvrParams { kernel: rbf.clone(), c, tol: 1e-6, epsilon: 0.15, nu: 0.35, ..SvrParams::default() };
-        let tube = common.fit(Sample::new(&points, &targets), Par::one(), &mut silent()).expect("numbers");
+        let tube = common.fit(Sample::new(&points, &targets), Exec::one(), &mut silent()).expect("numbers");
         let nu = SvrParams { loss: Loss::Nu, ..common };
-        let nu = nu.fit(Sample::new(&points, &targets), Par::one(), &mut silent()).expect("numbers");
+        let nu = nu.fit(Sample::new(&points, &targets), Exec::one(), &mut silent()).expect("numbers");
         let share = (c / 60.0).min(0.9);
         let plane = OneClassParams { kernel: rbf.clone(), nu: share, tol: 1e-6, ..OneClassParams::default() };
         let plane =
-            plane.fit(Sample::new(&points, &Targets::None), Par::one(), &mut silent()).expect("points");
+            plane.fit(Sample::new(&points, &Targets::None), Exec::one(), &mut silent()).expect("points");
         let (c, share) = (format!("{c}"), format!("{share}"));
         for (args, body) in [
             (["-s", "3", "-c", &c, "-p", "0.15"], Body::Svr(tube)),
@@ -386,7 +386,7 @@ fn training_ends_where_theirs_does() {
             }
             let theirs = std::fs::read_to_string(folder.join("theirs")).expect("there");
             let want = predicted(folder, &as_regressions(&theirs)[0]);
-            assert::all_close(&model.decision(at.view(), Par::one()).expect("points"), &want, 1e-4);
+            assert::all_close(&model.decision(at.view(), Exec::one()).expect("points"), &want, 1e-4);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! No text makes reading, predicting or writing panic.
 
-use mercer::Par;
+use mercer::Exec;
 use mercer::model::Model;
 use proptest::prelude::*;
 
@@ -10,11 +10,11 @@ use crate::{THREE, dense, sparse};
 fn survive(bytes: &[u8]) {
     let Ok(model) = Model::from_libsvm("bytes", bytes) else { return };
     for points in [dense(&[0.5, -1.0, 2.0], 3), sparse(&dense(&[0.0, 1.0], 2)), dense(&[1.0; 9], 9)] {
-        if let Ok(f) = model.decision(points.view(), Par::one()) {
+        if let Ok(f) = model.decision(points.view(), Exec::one()) {
             assert_eq!(f.len(), model.outputs());
         }
-        let _ = model.predict(points.view(), Par::one());
-        let _ = model.probabilities(points.view(), Par::one());
+        let _ = model.predict(points.view(), Exec::one());
+        let _ = model.probabilities(points.view(), Exec::one());
     }
     let text = model.to_libsvm().expect("it came from there");
     let back = Model::from_libsvm("again", text.as_bytes()).expect("just written");

@@ -1,6 +1,6 @@
 //! The text itself: layout, digits, and words for what is wrong.
 
-use mercer::Par;
+use mercer::Exec;
 use mercer::data::stage::Recipe;
 use mercer::data::{Labels, Row, Stages, Targets};
 use mercer::kernel::Kernel;
@@ -23,7 +23,7 @@ fn coefficients_are_laid_out_by_class() {
         0.5 * k[0] - 0.5 * k[3] + 1.0,
         2.0 * k[1] + 1.0 * k[2] - 3.0 * k[3] - 2.0,
     ];
-    let ours = model.decision(dense(&x, 2).view(), Par::one()).expect("two columns");
+    let ours = model.decision(dense(&x, 2).view(), Exec::one()).expect("two columns");
     assert::all_close(&ours, &theirs.map(|v| -v), 1e-14);
     // Probabilities belong to classes, not to signs.
     let Body::Svc(svc) = &model.body else { panic!("a classifier") };
@@ -35,7 +35,7 @@ fn coefficients_are_laid_out_by_class() {
     let text = model.to_libsvm().expect("pairs");
     assert!(text.contains("\nlabel 7 -2 3\n") && text.contains("\nnr_sv 1 2 1\n"), "{text}");
     let back = Model::from_libsvm("text", text.as_bytes()).expect("just written");
-    assert_eq!(back.decision(dense(&x, 2).view(), Par::one()).expect("two columns"), ours);
+    assert_eq!(back.decision(dense(&x, 2).view(), Exec::one()).expect("two columns"), ours);
     let Body::Svc(again) = &back.body else { panic!("a classifier") };
     assert_eq!(again.machines, svc.machines);
     assert_eq!(again.classes, svc.classes);
@@ -52,12 +52,12 @@ fn two_classes_come_in_order() {
         let model = Model::from_libsvm("text", text(labels).as_bytes()).expect("well formed");
         assert_eq!(model.classes(), if sign > 0.0 || labels == "-1 1" { ["-1", "1"] } else { ["9", "10"] });
         let at = dense(&[2.0, -2.0], 1);
-        let (theirs, ours) = ([3.5, -4.5], model.decision(at.view(), Par::one()).expect("one column"));
+        let (theirs, ours) = ([3.5, -4.5], model.decision(at.view(), Exec::one()).expect("one column"));
         assert::all_close(&ours, &theirs.map(|v| sign * v), 1e-15);
-        let got = model.predict(at.view(), Par::one()).expect("one column");
+        let got = model.predict(at.view(), Exec::one()).expect("one column");
         let first = labels.split(' ').next().expect("two labels");
         assert_eq!(got.classes().expect("classes").name_of(0), first);
-        let p = model.probabilities(at.view(), Par::one()).expect("kept").values;
+        let p = model.probabilities(at.view(), Exec::one()).expect("kept").values;
         let there = 1.0 / (1.0 + (-2.0_f64 * 3.5 + 0.25).exp());
         let place = model.classes().iter().position(|c| c == first).expect("a class");
         assert::close(p[place], there, 1e-14);
@@ -76,7 +76,7 @@ fn numbers_survive_to_the_last_bit() {
     );
     let svr = SvrParams::default().fit(
         Sample::new(&dense(&[0.0, 1.0], 1), &Targets::Reals(vec![0.0, 1.0])),
-        Par::one(),
+        Exec::one(),
         &mut silent(),
     );
     let mut svr = svr.expect("two rows");
@@ -102,7 +102,7 @@ fn what_libsvm_cannot_hold_is_refused_with_words() {
         let kernel = Some(kernel.parse().expect("a kernel"));
         let params = SvcParams { kernel, multi, ..SvcParams::default() };
         Model::from(Body::Svc(
-            params.fit(Sample::new(&points, targets), Par::one(), &mut silent()).expect("classes"),
+            params.fit(Sample::new(&points, targets), Exec::one(), &mut silent()).expect("classes"),
         ))
     };
     let four = labels(&train.classes);
@@ -115,7 +115,8 @@ fn what_libsvm_cannot_hold_is_refused_with_words() {
     let model = classify(Multi::OneVsOne, "rbf(gamma=1)", &four);
     assert!(message(Model { stages: Stages { list: vec![stage] }, ..model }).contains("stages"));
     let sphere = SphereParams { kernel: Some(Kernel::Linear), ..SphereParams::default() };
-    let sphere = sphere.fit(Sample::new(&points, &Targets::None), Par::one(), &mut silent()).expect("points");
+    let sphere =
+        sphere.fit(Sample::new(&points, &Targets::None), Exec::one(), &mut silent()).expect("points");
     assert!(message(Model::from(Body::Sphere(sphere))).contains("no spheres"));
 }
 
@@ -164,6 +165,6 @@ fn what_is_wrong_with_a_text_is_said_with_its_line() {
     // An index as large as LIBSVM's costs no memory to speak of.
     let far = good.replace("1:1 ", "2147483647:1 ");
     let model = Model::from_libsvm("m", far.as_bytes()).expect("LIBSVM reads it, too");
-    let f = model.decision(dense(&[1.0, 1.0], 1).view(), Par::one()).expect("any width");
+    let f = model.decision(dense(&[1.0, 1.0], 1).view(), Exec::one()).expect("any width");
     assert::all_close(&f, &[(-1.0f64).exp() - 0.5; 2], 1e-12);
 }

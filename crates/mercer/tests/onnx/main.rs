@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use mercer::Par;
+use mercer::Exec;
 use mercer::data::{Labels, Points, Recipe, Stages, Targets};
 use mercer::kernel::Kernel;
 use mercer::model::svc::{Multi, Ties};
@@ -123,9 +123,9 @@ fn near(what: &str, got: &[f64], want: &[f64]) {
 }
 
 fn compare(stem: &str, model: &Model, test: &Points, answers: &Value) {
-    let par = Par::one();
-    let decision = model.decision(test.view(), par).expect("points fit");
-    let Targets::Classes(labels) = model.predict(test.view(), par).expect("points fit") else {
+    let exec = Exec::one();
+    let decision = model.decision(test.view(), exec).expect("points fit");
+    let Targets::Classes(labels) = model.predict(test.view(), exec).expect("points fit") else {
         near(stem, &numbers(answers, "prediction"), &decision);
         return;
     };
@@ -149,7 +149,7 @@ fn compare(stem: &str, model: &Model, test: &Points, answers: &Value) {
             &decision[i * model.outputs()..][..model.outputs()]
         );
     }
-    if let Ok(p) = model.probabilities(test.view(), par) {
+    if let Ok(p) = model.probabilities(test.view(), exec) {
         near(&format!("{stem}, probabilities"), &numbers(answers, "probability"), &p.values);
     } else {
         assert!(answers["probability"].is_null(), "{stem}");
@@ -158,7 +158,7 @@ fn compare(stem: &str, model: &Model, test: &Points, answers: &Value) {
 
 fn svc(points: &Points, targets: &Targets, params: &SvcParams) -> Model {
     let sample = Sample::new(points, targets);
-    Model::from(Body::Svc(params.fit(sample, Par::one(), &mut silent()).expect("a fit")))
+    Model::from(Body::Svc(params.fit(sample, Exec::one(), &mut silent()).expect("a fit")))
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn every_kernel_under_every_learner() {
     let (two, three) = (classes(&train, 2, |c| format!("c{c}")), classes(&train, 3, |c| (c + 7).to_string()));
     let targets = reals(&train);
     let sample = Sample::new(&train, &targets);
-    let par = Par::one();
+    let exec = Exec::one();
     let mut cases = Cases::new();
     for line in KERNELS {
         let kernel = Some(Kernel::parse(line).expect(line));
@@ -177,17 +177,17 @@ fn every_kernel_under_every_learner() {
         let rest = SvcParams { multi: Multi::OneVsRest, ..params };
         cases.add(&format!("svc rest {line}"), svc(&train, &three, &rest), &test);
         let svr =
-            SvrParams { kernel: kernel.clone(), ..SvrParams::default() }.fit(sample, par, &mut silent());
+            SvrParams { kernel: kernel.clone(), ..SvrParams::default() }.fit(sample, exec, &mut silent());
         cases.add(&format!("svr {line}"), Model::from(Body::Svr(svr.expect("a fit"))), &test);
         let ridge = RidgeParams { kernel: kernel.clone(), ..RidgeParams::default() };
-        if let Ok(ridge) = ridge.fit(sample, par, &mut silent()) {
+        if let Ok(ridge) = ridge.fit(sample, exec, &mut silent()) {
             cases.add(&format!("ridge {line}"), Model::from(Body::Ridge(ridge)), &test);
         }
         let one = OneClassParams { kernel: kernel.clone(), nu: 0.3, ..OneClassParams::default() };
-        let one = one.fit(sample, par, &mut silent()).expect("a fit");
+        let one = one.fit(sample, exec, &mut silent()).expect("a fit");
         cases.add(&format!("one {line}"), Model::from(Body::OneClass(one)), &test);
         let sphere = SphereParams { kernel, nu: 0.3, ..SphereParams::default() };
-        let sphere = sphere.fit(sample, par, &mut silent()).expect("a fit");
+        let sphere = sphere.fit(sample, exec, &mut silent()).expect("a fit");
         cases.add(&format!("sphere {line}"), Model::from(Body::Sphere(sphere)), &test);
     }
     assert!(cases.standard >= 12, "{} of {} by standard operators", cases.standard, cases.list.len());
@@ -210,7 +210,7 @@ fn compressed_models_are_models_like_any_other() {
             SvcParams { kernel: Some(Kernel::parse(line).expect(line)), multi, ..SvcParams::default() };
         let whole = svc(&data.points, &data.targets, &params);
         let params = CompressParams { by_class, ..CompressParams::default() };
-        let small = whole.compress(&params, Some(&data), Par::one(), &mut silent()).expect("smaller").model;
+        let small = whole.compress(&params, Some(&data), Exec::one(), &mut silent()).expect("smaller").model;
         cases.add(&format!("{multi:?} {by_class} {line}"), small, &test);
     }
     cases.check();
@@ -240,7 +240,7 @@ fn probabilities_ties_and_large_coefficients() {
     }
     // A least-squares machine for several classes has an output a class.
     let (targets, sample_points) = (classes(&train, 4, |c| c.to_string()), &train);
-    let ridge = RidgeParams::default().fit(Sample::new(sample_points, &targets), Par::one(), &mut silent());
+    let ridge = RidgeParams::default().fit(Sample::new(sample_points, &targets), Exec::one(), &mut silent());
     cases.add("ridge 4", Model::from(Body::Ridge(ridge.expect("a fit"))), &test);
     cases.check();
 }
@@ -259,13 +259,13 @@ fn stages_are_part_of_the_file() {
         "minmax(0, 1) | power(2) | unit",
     ] {
         let recipes = Stages::parse(line).unwrap_or_else(|e| panic!("{line}: {e}"));
-        let (stages, seen) = Stages::fit(&recipes, train.view(), Par::one()).expect("fits");
+        let (stages, seen) = Stages::fit(&recipes, train.view(), Exec::one()).expect("fits");
         let model = svc(&seen, &targets, &SvcParams { probability: true, ..SvcParams::default() });
         cases.add(line, Model { stages, ..model }, &test);
     }
     let matrix: Vec<f64> = toy::normals(3, 4, 7);
     let linear = mercer::data::Stage::linear(matrix, 4, Some(vec![0.5, 0.0, -1.0])).expect("three rows");
-    let seen = linear.apply(train.view(), Par::one()).expect("fits");
+    let seen = linear.apply(train.view(), Exec::one()).expect("fits");
     let model = svc(&seen, &targets, &SvcParams::default());
     cases.add("linear", Model { stages: Stages { list: vec![linear] }, ..model }, &test);
     cases.check();
@@ -285,7 +285,8 @@ fn standard_operators_are_used_where_they_are_fine() {
     assert!(!has(&fit(SvcParams { multi: Multi::OneVsRest, ..SvcParams::default() }), "SVMClassifier"));
     assert!(!has(&fit(SvcParams { c: 1e6, ..SvcParams::default() }), "SVMClassifier"));
     let real = reals(&train);
-    let svr = SvrParams::default().fit(Sample::new(&train, &real), Par::one(), &mut silent()).expect("a fit");
+    let svr =
+        SvrParams::default().fit(Sample::new(&train, &real), Exec::one(), &mut silent()).expect("a fit");
     assert!(has(&Model::from(Body::Svr(svr)), "SVMRegressor"));
 }
 

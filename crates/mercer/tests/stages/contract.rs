@@ -1,6 +1,6 @@
 //! What every stage of the table keeps to.
 
-use mercer::Par;
+use mercer::Exec;
 use mercer::data::image::Transform;
 use mercer::data::stage::Entry;
 use mercer::data::{ImageShape, Labels, Points, Recipe, Sequences, Stage, Stages};
@@ -66,7 +66,7 @@ fn wrong_lines_name_argument_value_and_range() {
 #[test]
 fn sizes_are_as_told() {
     each(|entry, test, stage| {
-        let out = stage.apply(test.view(), Par::one()).expect(entry.name);
+        let out = stage.apply(test.view(), Exec::one()).expect(entry.name);
         assert_eq!(stage.name(), entry.name);
         assert_eq!((out.len(), out.dim()), (test.len(), stage.output_dim()), "{}", entry.name);
         assert_eq!(out.view().image, stage.output_image(), "{}", entry.name);
@@ -79,11 +79,11 @@ fn sizes_are_as_told() {
 fn threads_and_slices_change_no_bit() {
     each(|entry, test, stage| {
         for test in [test.clone(), narrow(test), sparse(test)] {
-            let whole = stage.apply(test.view(), Par::one()).expect(entry.name);
-            assert_eq!(stage.apply(test.view(), Par::new(4)).expect(entry.name), whole, "{}", entry.name);
-            let part = stage.apply(test.view().slice(2..5), Par::new(2)).expect(entry.name);
+            let whole = stage.apply(test.view(), Exec::one()).expect(entry.name);
+            assert_eq!(stage.apply(test.view(), Exec::new(4)).expect(entry.name), whole, "{}", entry.name);
+            let part = stage.apply(test.view().slice(2..5), Exec::new(2)).expect(entry.name);
             assert_eq!(part, whole.gather(&[2, 3, 4]), "{}", entry.name);
-            let none = stage.apply(test.view().slice(3..3), Par::new(2)).expect(entry.name);
+            let none = stage.apply(test.view().slice(3..3), Exec::new(2)).expect(entry.name);
             assert_eq!((none.len(), none.dim()), (0, stage.output_dim()), "{}", entry.name);
         }
     });
@@ -92,11 +92,11 @@ fn threads_and_slices_change_no_bit() {
 #[test]
 fn points_keep_their_kind_and_their_numbers() {
     each(|entry, test, stage| {
-        let want = values(&stage.apply(test.view(), Par::one()).expect(entry.name));
-        let from_f32 = stage.apply(narrow(test).view(), Par::one()).expect(entry.name);
+        let want = values(&stage.apply(test.view(), Exec::one()).expect(entry.name));
+        let from_f32 = stage.apply(narrow(test).view(), Exec::one()).expect(entry.name);
         assert_eq!(from_f32.kind(), "dense f32", "{}", entry.name);
         all_close(&values(&from_f32), &want, 1e-5);
-        let from_sparse = stage.apply(sparse(test).view(), Par::one()).expect(entry.name);
+        let from_sparse = stage.apply(sparse(test).view(), Exec::one()).expect(entry.name);
         assert_eq!(from_sparse.kind() == "sparse", stage.keeps_sparse(), "{}", entry.name);
         all_close(&values(&from_sparse), &want, 1e-14);
     });
@@ -119,16 +119,21 @@ fn sparse_rows_may_lack_the_last_columns_and_dense_rows_may_not() {
     let long = Points::sparse(csr, d).expect("valid rows");
     for entry in Recipe::ALL.iter().filter(|e| !e.sequence) {
         let stage = fit(entry.example, &train);
-        let short = values(&stage.apply(short.view(), Par::one()).expect(entry.name));
-        assert_eq!(short, values(&stage.apply(long.view(), Par::one()).expect(entry.name)), "{}", entry.name);
+        let short = values(&stage.apply(short.view(), Exec::one()).expect(entry.name));
+        assert_eq!(
+            short,
+            values(&stage.apply(long.view(), Exec::one()).expect(entry.name)),
+            "{}",
+            entry.name
+        );
         for d in [d - 1, d + 1] {
             let other = Points::dense(vec![0.0; d], d).expect("one row");
-            assert!(stage.apply(other.view(), Par::one()).is_err(), "{}", entry.name);
+            assert!(stage.apply(other.view(), Exec::one()).is_err(), "{}", entry.name);
         }
         let wide = sparse(&images(1, ImageShape::grey(9, 8), 1));
-        assert!(stage.apply(wide.view(), Par::one()).is_err(), "{}", entry.name);
+        assert!(stage.apply(wide.view(), Exec::one()).is_err(), "{}", entry.name);
         let turned = images(1, ImageShape::grey(7, 9), 1);
-        let message = stage.apply(turned.view(), Par::one()).expect_err(entry.name).to_string();
+        let message = stage.apply(turned.view(), Exec::one()).expect_err(entry.name).to_string();
         assert!(message.contains("7 x 9 x 1") && message.contains("9 x 7 x 1"), "{message}");
     }
 }
@@ -164,9 +169,9 @@ fn stages_of_sequences_are_those_of_the_library_and_others_may_follow() {
     for (entry, want) in Recipe::ALL.iter().filter(|e| e.sequence).zip(by_hand) {
         let recipes = Stages::parse(&format!("{} | standard", entry.example)).expect("two stages");
         let (stages, out) =
-            Stages::fit_with(&recipes, points.view(), Some(&labels), Par::one()).expect("sequences");
+            Stages::fit_with(&recipes, points.view(), Some(&labels), Exec::one()).expect("sequences");
         assert_eq!(stages.list[0], want, "{}", entry.name);
-        assert_eq!(stages.apply(points.view(), Par::new(2)).expect("sequences"), out);
+        assert_eq!(stages.apply(points.view(), Exec::new(2)).expect("sequences"), out);
         assert_eq!(out.dim(), want.output_dim());
         assert_eq!(Stages::from_parts(stages.to_parts()).expect("its own parts"), stages);
     }
@@ -175,9 +180,9 @@ fn stages_of_sequences_are_those_of_the_library_and_others_may_follow() {
 #[test]
 fn undoing_gives_back_what_there_was() {
     each(|entry, test, stage| {
-        let out = stage.apply(test.view(), Par::one()).expect(entry.name);
+        let out = stage.apply(test.view(), Exec::one()).expect(entry.name);
         let invertible = ["scale", "minmax", "standard", "power"].contains(&entry.name);
-        match stage.undo(out.view(), Par::new(2)) {
+        match stage.undo(out.view(), Exec::new(2)) {
             Ok(back) => {
                 all_close(&values(&back), &values(test), 1e-12);
                 assert_eq!(back.view().image, test.view().image);
@@ -190,11 +195,11 @@ fn undoing_gives_back_what_there_was() {
     let (stages, out) = Stages::fit(
         &Stages::parse("scale(2, 1) | power(3) | minmax(-1, 1) | standard").expect("four stages"),
         train.view(),
-        Par::one(),
+        Exec::one(),
     )
     .expect("dense");
-    all_close(&values(&stages.undo(out.view(), Par::one()).expect("invertible")), &values(&train), 1e-13);
-    assert!(fit("scale(0, 1)", &train).undo(out.view(), Par::one()).is_err());
+    all_close(&values(&stages.undo(out.view(), Exec::one()).expect("invertible")), &values(&train), 1e-13);
+    assert!(fit("scale(0, 1)", &train).undo(out.view(), Exec::one()).is_err());
 }
 
 #[test]
@@ -202,20 +207,20 @@ fn a_chain_is_its_stages_one_after_the_other() {
     let (train, test) = (images(20, SHAPES[0], 1), images(5, SHAPES[0], 2));
     let recipes = Stages::parse("smooth(0.75) | edges | downsample(4, 3) | standard(per=channel) | unit")
         .expect("five stages");
-    let (stages, fitted) = Stages::fit(&recipes, train.view(), Par::new(2)).expect("images");
+    let (stages, fitted) = Stages::fit(&recipes, train.view(), Exec::new(2)).expect("images");
     assert_eq!(stages.len(), 5);
     let (mut x, mut y) = (train.clone(), test.clone());
     for recipe in &recipes {
         let stage = recipe.fit(x.view()).expect("images");
-        x = stage.apply(x.view(), Par::one()).expect("images");
-        y = stage.apply(y.view(), Par::one()).expect("images");
+        x = stage.apply(x.view(), Exec::one()).expect("images");
+        y = stage.apply(y.view(), Exec::one()).expect("images");
     }
     assert_eq!(fitted, x);
-    assert_eq!(stages.apply(test.view(), Par::new(2)).expect("images"), y);
+    assert_eq!(stages.apply(test.view(), Exec::new(2)).expect("images"), y);
     assert_eq!(x.view().image, Some(ImageShape { height: 4, width: 3, channels: 5 }));
 
     let (none, same) =
-        Stages::fit(&Stages::parse(" ").expect("no stage"), test.view(), Par::one()).expect("nothing to do");
+        Stages::fit(&Stages::parse(" ").expect("no stage"), test.view(), Exec::one()).expect("nothing to do");
     assert!(none.is_empty());
     assert_eq!(same, test);
     assert!(Stages::parse("unit | ").is_err());

@@ -1,6 +1,6 @@
 //! Image stages against slow obvious code.
 
-use mercer::Par;
+use mercer::Exec;
 use mercer::data::{ImageShape, Points};
 use mercer_testkit::assert::{all_close, close};
 use mercer_testkit::toy as kit;
@@ -137,11 +137,11 @@ fn centring_brings_the_mass_within_half_a_pixel() {
         }
         let points = Points::dense(x.clone(), shape.len()).and_then(|p| p.with_image(shape)).expect("12 x 9");
         let stage = fit("centre-mass", &points);
-        let once = stage.apply(points.view(), Par::one()).expect("images");
+        let once = stage.apply(points.view(), Exec::one()).expect("images");
         let [mass, cx, cy, ..] = moments(&values(&once), shape, -1.0);
         assert!((cx - 4.0).abs() <= 0.5 + 1e-9 && (cy - 5.5).abs() <= 0.5 + 1e-9, "{cx} {cy}");
         close(mass, moments(&x, shape, -1.0)[0], 1e-13);
-        assert_eq!(stage.apply(once.view(), Par::one()).expect("images"), once, "a centred image stays");
+        assert_eq!(stage.apply(once.view(), Exec::one()).expect("images"), once, "a centred image stays");
         let (mut a, mut b) = (x, values(&once));
         a.sort_by(f64::total_cmp);
         b.sort_by(f64::total_cmp);

@@ -10,7 +10,7 @@ mod toy;
 mod transform;
 
 use mercer::data::{Csr, ImageShape, Points, Stage};
-use mercer::{Par, Result};
+use mercer::{Exec, Result};
 use mercer_testkit::toy as kit;
 
 /// n images of noise in [0, 1) with most pixels zero, two channels where asked.
@@ -36,7 +36,7 @@ fn fit(line: &str, points: &Points) -> Stage {
 }
 
 fn run(line: &str, points: &Points) -> Result<Vec<f64>> {
-    Ok(values(&fit(line, points).apply(points.view(), Par::one())?))
+    Ok(values(&fit(line, points).apply(points.view(), Exec::one())?))
 }
 
 /// The same numbers as f32 points.

@@ -1,6 +1,6 @@
 //! Saving: what is saved comes back the same; what was tampered with is refused.
 
-use mercer::Par;
+use mercer::Exec;
 use mercer::data::stage::{Parts, Tensor};
 use mercer::data::{ImageShape, Recipe, Stage, Stages};
 use mercer_testkit::toy as kit;
@@ -34,7 +34,7 @@ fn a_stage_comes_back_from_its_parts_and_from_json() {
         assert_eq!(back, stage);
         let json = serde_json::to_string(&stage).expect("numbers and words");
         let back: Stage = serde_json::from_str(&json).expect("its own JSON");
-        let apply = |s: &Stage| s.apply(test.view(), Par::one()).expect("images of the shape");
+        let apply = |s: &Stage| s.apply(test.view(), Exec::one()).expect("images of the shape");
         assert_eq!(apply(&back), apply(&stage));
     }
 }
@@ -43,7 +43,7 @@ fn a_stage_comes_back_from_its_parts_and_from_json() {
 fn a_chain_comes_back_with_its_arrays_named_by_stage() {
     let train = images(9, ImageShape::grey(6, 6), 7);
     let recipes = Stages::parse("standard | downsample(3, 3) | minmax").expect("three stages");
-    let (stages, _) = Stages::fit(&recipes, train.view(), Par::one()).expect("images");
+    let (stages, _) = Stages::fit(&recipes, train.view(), Exec::one()).expect("images");
     let parts = stages.to_parts();
     let names: Vec<&str> = parts.tensors.iter().map(|t| t.name.as_str()).collect();
     assert_eq!(names, ["0.mean", "0.std", "2.min", "2.max"]);

@@ -1,6 +1,6 @@
 //! Scaling and linear maps.
 
-use mercer::Par;
+use mercer::Exec;
 use mercer::data::{ImageShape, Points, Recipe, Stage};
 use mercer_testkit::assert::{all_close, close};
 use mercer_testkit::{reference, toy as kit};
@@ -34,7 +34,7 @@ fn minmax_maps_ranges_and_parks_constants() {
     // Away from 0 the nearest end is taken, and a constant column stays parked when it moves later.
     let stage = fit("minmax(2, 3)", &points);
     let later = Points::dense(vec![0.0, 0.0, 99.0, 0.0], d).expect("one row");
-    assert_eq!(values(&stage.apply(later.view(), Par::one()).expect("4 columns"))[2], 2.0);
+    assert_eq!(values(&stage.apply(later.view(), Exec::one()).expect("4 columns"))[2], 2.0);
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn wide_sparse_points_are_not_made_dense_by_accident() {
         mercer::data::Csr { start: (0..=1000).collect(), column: vec![0; 1000], value: vec![1.0; 1000] };
     let wide = Points::sparse(csr, 4_000_000_000).expect("valid rows");
     let stage = Recipe::parse("scale(by=1, add=1)").and_then(|r| r.fit(wide.view())).expect("numbers");
-    let message = stage.apply(wide.view(), Par::one()).expect_err("4e12 values").to_string();
+    let message = stage.apply(wide.view(), Exec::one()).expect_err("4e12 values").to_string();
     assert!(message.contains("(1000 x 4000000000 values)"), "{message}");
 }
 
@@ -85,13 +85,13 @@ fn standard_on_sparse_points_divides_and_says_so() {
     assert!(!fit("standard", &dense).keeps_sparse());
     assert!(!fit("standard(centre=true)", &points).keeps_sparse());
     let d = points.dim();
-    let (x, out) = (values(&dense), values(&stage.apply(points.view(), Par::one()).expect("sparse")));
+    let (x, out) = (values(&dense), values(&stage.apply(points.view(), Exec::one()).expect("sparse")));
     for j in 0..d {
         let (_, std) = mean_std(&column(&x, d, j));
         let want: Vec<f64> = column(&x, d, j).iter().map(|v| v / std).collect();
         all_close(&column(&out, d, j), &want, 1e-13);
     }
-    let centred = fit("standard(centre=true)", &points).apply(points.view(), Par::one()).expect("sparse");
+    let centred = fit("standard(centre=true)", &points).apply(points.view(), Exec::one()).expect("sparse");
     all_close(&values(&centred), &run("standard", &dense).expect("dense"), 1e-13);
 }
 
@@ -144,13 +144,13 @@ fn a_linear_map_is_a_product() {
     let stage = Stage::linear(a.clone(), d, Some(b)).expect("k x d");
     assert_eq!((stage.input_dim(), stage.output_dim(), stage.keeps_sparse()), (d, k, false));
     let points = Points::dense(x, d).expect("n x d");
-    for par in [Par::one(), Par::new(3)] {
-        let out = |p: &Points| stage.apply(p.view(), par).expect("d columns");
+    for exec in [Exec::one(), Exec::new(3)] {
+        let out = |p: &Points| stage.apply(p.view(), exec).expect("d columns");
         all_close(&values(&out(&points)), &want, 1e-13);
         all_close(&values(&out(&sparse(&points))), &want, 1e-13);
         assert_eq!(out(&narrow(&points)).kind(), "dense f32");
         all_close(&values(&out(&narrow(&points))), &want, 1e-5);
-        assert_eq!(stage.apply(points.view().slice(0..0), par).expect("no rows").dim(), k);
+        assert_eq!(stage.apply(points.view().slice(0..0), exec).expect("no rows").dim(), k);
     }
     assert!(Stage::linear(a.clone(), d + 1, None).is_err());
     assert!(Stage::linear(a.clone(), d, Some(vec![0.0])).is_err());
@@ -158,5 +158,5 @@ fn a_linear_map_is_a_product() {
     // A square map of images gives images.
     let eye = Stage::linear(vec![1.0, 0.0, 0.0, 1.0], 2, None).expect("2 x 2");
     let image = images(3, ImageShape::grey(1, 2), 1);
-    assert_eq!(eye.apply(image.view(), Par::one()).expect("images"), image);
+    assert_eq!(eye.apply(image.view(), Exec::one()).expect("images"), image);
 }

@@ -1,6 +1,6 @@
 //! Transformations of images.
 
-use mercer::Par;
+use mercer::Exec;
 use mercer::data::image::{Axis, Transform, apply_all, background};
 use mercer::data::{ImageShape, Points, Transformation, Transformations, View};
 use mercer_testkit::assert::{all_close, close};
@@ -9,7 +9,7 @@ use crate::{image, images, narrow, sparse, values};
 
 fn apply(line: &str, points: &Points, ground: f64) -> Vec<f64> {
     let transform: Transform = line.parse().expect(line);
-    values(&transform.apply(points.view(), ground, Par::one()).expect(line))
+    values(&transform.apply(points.view(), ground, Exec::one()).expect(line))
 }
 
 /// Images with a frame of zeros `edge` pixels wide.
@@ -60,7 +60,7 @@ fn there_and_back() {
         ] {
             let mut now = points.clone();
             for line in pair {
-                now = line.parse::<Transform>().expect(line).apply(now.view(), 0.0, Par::one()).expect(line);
+                now = line.parse::<Transform>().expect(line).apply(now.view(), 0.0, Exec::one()).expect(line);
             }
             assert_eq!(now, points, "{pair:?}");
         }
@@ -69,7 +69,7 @@ fn there_and_back() {
     for turn in ["rotate(90)", "rotate(-90)"] {
         let mut now = square.clone();
         for _ in 0..4 {
-            now = turn.parse::<Transform>().expect(turn).apply(now.view(), 0.0, Par::one()).expect(turn);
+            now = turn.parse::<Transform>().expect(turn).apply(now.view(), 0.0, Exec::one()).expect(turn);
         }
         assert_eq!(now, square);
     }
@@ -185,25 +185,25 @@ fn kinds_threads_and_slices() {
     for shape in SHAPES {
         let points = images(7, shape, 7);
         for transform in &set {
-            let go = |p: &Points, par| transform.apply(p.view(), 0.0, par).expect("images");
-            let want = go(&points, Par::one());
-            assert_eq!(go(&points, Par::new(3)), want);
+            let go = |p: &Points, exec| transform.apply(p.view(), 0.0, exec).expect("images");
+            let want = go(&points, Exec::one());
+            assert_eq!(go(&points, Exec::new(3)), want);
             assert_eq!(want.view().image, Some(shape));
-            let thin = go(&sparse(&points), Par::new(3));
+            let thin = go(&sparse(&points), Exec::new(3));
             assert_eq!((thin.kind(), values(&thin)), ("sparse", values(&want)));
-            let small = go(&narrow(&points), Par::new(3));
+            let small = go(&narrow(&points), Exec::new(3));
             assert_eq!(small.kind(), "dense f32");
             all_close(&values(&small), &values(&want), 1e-6);
-            let part = transform.apply(points.view().slice(2..4), 0.0, Par::one()).expect("images");
+            let part = transform.apply(points.view().slice(2..4), 0.0, Exec::one()).expect("images");
             assert_eq!(part, want.gather(&[2, 3]));
         }
-        let all = apply_all(&set, points.view(), 0.0, Par::new(2)).expect("images");
+        let all = apply_all(&set, points.view(), 0.0, Exec::new(2)).expect("images");
         assert_eq!(all.len(), set.len() * 7);
         for (t, transform) in set.iter().enumerate() {
             let rows: Vec<usize> = (t * 7..(t + 1) * 7).collect();
-            assert_eq!(all.gather(&rows), transform.apply(points.view(), 0.0, Par::one()).expect("images"));
+            assert_eq!(all.gather(&rows), transform.apply(points.view(), 0.0, Exec::one()).expect("images"));
         }
-        assert_eq!(apply_all(&[], points.view(), 0.0, Par::one()).expect("nothing to do").len(), 0);
+        assert_eq!(apply_all(&[], points.view(), 0.0, Exec::one()).expect("nothing to do").len(), 0);
     }
 }
 
@@ -259,9 +259,9 @@ fn the_background_is_the_smallest_value() {
     assert_eq!(background(holed.view()).expect("numbers"), 0.0);
     assert!(background(points.view().slice(0..0)).is_err());
     let plain = Points::dense(vec![0.0; 4], 2).expect("two rows");
-    assert!(Transform::Deskew.apply(plain.view(), 0.0, Par::one()).is_err());
-    assert!(Transform::Deskew.apply(points.view(), f64::NAN, Par::one()).is_err());
-    assert!(Transform::Shift { dx: f64::NAN, dy: 0.0 }.apply(points.view(), 0.0, Par::one()).is_err());
+    assert!(Transform::Deskew.apply(plain.view(), 0.0, Exec::one()).is_err());
+    assert!(Transform::Deskew.apply(points.view(), f64::NAN, Exec::one()).is_err());
+    assert!(Transform::Shift { dx: f64::NAN, dy: 0.0 }.apply(points.view(), 0.0, Exec::one()).is_err());
 }
 
 #[test]
@@ -280,13 +280,13 @@ fn affine_maps_are_what_they_are_made_of() {
         let turn = format!("affine({c}, {s}, {}, {c})", -s);
         all_close(&apply(&turn, &points, 0.5), &apply("rotate(20)", &points, 0.5), 1e-12);
         let mut slanted = Transform::parse_set("shear=0.3").expect("a set");
-        let right = slanted.remove(0).apply(points.view(), 0.0, Par::one()).expect("images");
+        let right = slanted.remove(0).apply(points.view(), 0.0, Exec::one()).expect("images");
         assert_ne!(values(&right), values(&points));
     }
     // Upwards is to the right under the first of a shear.
     let stroke = image(&[&[0.0, 1.0, 0.0], &[0.0, 1.0, 0.0], &[0.0, 1.0, 0.0]]);
     let right = Transform::parse_set("shear=1").expect("a set")[0];
-    let right = values(&right.apply(stroke.view(), 0.0, Par::one()).expect("images"));
+    let right = values(&right.apply(stroke.view(), 0.0, Exec::one()).expect("images"));
     assert_eq!(right, [0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0]);
 }
 
@@ -311,14 +311,14 @@ fn combinations_run_from_left_to_right() {
     let points = framed(5, SHAPES[0], 2, 10);
     let set = Transformations::parse("shift=1*rotate=10, mirror").expect("a set");
     assert_eq!((set.len(), set.name(1)), (9, "shift(dx=1, dy=0) * rotate(degrees=-10)".to_owned()));
-    let all = set.apply(points.view(), Par::new(2)).expect("images");
+    let all = set.apply(points.view(), Exec::new(2)).expect("images");
     let first: Transform = "shift(1, 0)".parse().expect("one");
     let second: Transform = "rotate(-10)".parse().expect("one");
-    let shifted = first.apply(points.view(), 0.0, Par::one()).expect("images");
-    let want = second.apply(shifted.view(), 0.0, Par::one()).expect("images");
+    let shifted = first.apply(points.view(), 0.0, Exec::one()).expect("images");
+    let want = second.apply(shifted.view(), 0.0, Exec::one()).expect("images");
     assert_eq!(all.gather(&[5, 6, 7, 8, 9]), want);
-    assert_eq!(set.apply_one(1, points.view(), Par::one()).expect("images"), want);
-    assert_eq!(set.apply(points.view().slice(0..0), Par::one()).expect("nothing").len(), 0);
+    assert_eq!(set.apply_one(1, points.view(), Exec::one()).expect("images"), want);
+    assert_eq!(set.apply(points.view().slice(0..0), Exec::one()).expect("nothing").len(), 0);
 }
 
 #[test]
@@ -344,7 +344,7 @@ fn sets_are_written_as_they_are_read() {
     let dark = image(&[&[-1.0, 1.0], &[0.5, 0.5]]);
     let right = |line: &str| {
         let set = Transformations::parse(line).expect(line);
-        values(&set.apply(dark.view(), Par::one()).expect("images"))
+        values(&set.apply(dark.view(), Exec::one()).expect("images"))
     };
     assert_eq!(right("shift(1, 0)"), [-1.0, -1.0, -1.0, 0.5]);
     assert_eq!(right("shift(1, 0), background=0"), [0.0, -1.0, 0.0, 0.5]);
@@ -357,7 +357,7 @@ impl Transformation for Reversed {
         "reversed"
     }
 
-    fn apply(&self, points: View<'_>, _par: Par) -> mercer::Result<Points> {
+    fn apply(&self, points: View<'_>, _par: Exec) -> mercer::Result<Points> {
         Ok(points.gather(&(0..points.n).rev().collect::<Vec<_>>()))
     }
 }
@@ -369,7 +369,7 @@ impl Transformation for Half {
         "half"
     }
 
-    fn apply(&self, points: View<'_>, _par: Par) -> mercer::Result<Points> {
+    fn apply(&self, points: View<'_>, _par: Exec) -> mercer::Result<Points> {
         Ok(points.gather(&(0..points.n / 2).collect::<Vec<_>>()))
     }
 }
@@ -383,14 +383,14 @@ fn functions_of_the_program_stand_beside_the_others() {
     assert_eq!(set.to_string(), "custom(reversed), custom(twice)");
     let want = [3.0, 4.0, 1.0, 2.0, 2.0, 4.0, 6.0, 8.0];
     for points in [rows.clone(), narrow(&rows), sparse(&rows)] {
-        let out = set.apply(points.view(), Par::one()).expect("rows");
+        let out = set.apply(points.view(), Exec::one()).expect("rows");
         assert_eq!((out.kind(), values(&out)), (points.kind(), want.to_vec()));
     }
     assert!(serde_json::to_string(&set).is_err(), "code cannot be saved");
     assert!(set == set.clone() && set != Transformations::default().with(Reversed));
-    let message = Transformations::default().with(Half).apply(rows.view(), Par::one());
+    let message = Transformations::default().with(Half).apply(rows.view(), Exec::one());
     let message = message.expect_err("one row of two").to_string();
     assert!(message.contains("half") && message.contains("1 rows of 2 columns"), "{message}");
     let images = Transformations::parse("shift=1").expect("a set").with(Reversed);
-    assert!(images.apply(rows.view(), Par::one()).is_err(), "rows that are no images");
+    assert!(images.apply(rows.view(), Exec::one()).is_err(), "rows that are no images");
 }

@@ -1,6 +1,6 @@
 //! Several classes.
 
-use mercer::Par;
+use mercer::Exec;
 use mercer::data::{Labels, Points, Targets};
 use mercer::model::svc::{Multi, SvcParams, Ties};
 
@@ -27,7 +27,10 @@ fn the_second_name_is_positive() {
         let model = fit(&SvcParams { kernel: Some(rbf(1.0)), ..SvcParams::default() }, &points, &targets);
         let f = outputs(&model, &points);
         assert!(f[1] * sign > 0.5 && f[0] * sign < -0.5, "{names:?}: {f:?}");
-        assert_eq!(model.predict_labels(points.view(), Par::one()).expect("one column").name_of(1), names[1]);
+        assert_eq!(
+            model.predict_labels(points.view(), Exec::one()).expect("one column").name_of(1),
+            names[1]
+        );
     }
 }
 
@@ -39,7 +42,7 @@ fn votes_are_counted_as_written_down() {
         let params = SvcParams { kernel: Some(rbf(0.2)), ties, c: 0.3, ..SvcParams::default() };
         let model = fit(&params, &points, &targets);
         let f = outputs(&model, &probe);
-        let got = model.predict(probe.view(), Par::one()).expect("columns agree");
+        let got = model.predict(probe.view(), Exec::one()).expect("columns agree");
         let mut tied = 0;
         for (line, got) in f.chunks(15).zip(got) {
             let (mut votes, mut sums) = (vec![0; 6], vec![0.0; 6]);
@@ -68,7 +71,7 @@ fn against_the_rest_the_largest_output_wins() {
     let params = SvcParams { kernel: Some(rbf(0.5)), multi: Multi::OneVsRest, ..SvcParams::default() };
     let model = fit(&params, &points, &targets);
     let f = outputs(&model, &points);
-    let got = model.predict(points.view(), Par::one()).expect("columns agree");
+    let got = model.predict(points.view(), Exec::one()).expect("columns agree");
     for (line, got) in f.chunks(4).zip(got) {
         assert!(line.iter().all(|v| *v <= line[got as usize]));
     }

@@ -1,6 +1,6 @@
 //! The hard margin, and proofs that there is none.
 
-use mercer::Par;
+use mercer::Exec;
 use mercer::data::{Labels, Points, Targets};
 use mercer::kernel::Kernel;
 use mercer::model::Sample;
@@ -56,7 +56,7 @@ fn a_known_margin_and_radius_are_found() {
         .map(|(f, &c)| if c == 1 { *f } else { -f })
         .fold(f64::INFINITY, f64::min);
     close(tight, 1.0, 1e-9);
-    let norm2 = model.expansion.norm2(Par::one()).expect("a kernel")[0];
+    let norm2 = model.expansion.norm2(Exec::one()).expect("a kernel")[0];
     close(1.0 / norm2.sqrt(), margin.width, 1e-9);
 }
 
@@ -94,17 +94,17 @@ fn overlap_is_proved_by_a_point_of_both_hulls() {
     for (points, targets) in [(square, crossed), disc(60, 3)] {
         let sample = Sample::new(&points, &targets);
         let got =
-            hard(Kernel::Linear).separation(sample, Par::one(), &mut silent()).expect("a sound problem");
+            hard(Kernel::Linear).separation(sample, Exec::one(), &mut silent()).expect("a sound problem");
         let [(sides, Separation::Overlap(overlap))] = got.as_slice() else { panic!("{got:?}") };
         let labels = targets.classes().expect("classes");
         assert!(overlap.positive.iter().all(|&(r, _)| labels.of_row[r as usize] == sides.positive));
         assert!(overlap.negative.iter().all(|&(r, _)| labels.of_row[r as usize] != sides.positive));
         meet(&points, &overlap.negative, &overlap.positive);
         assert!(overlap.distance <= 1e-5 * overlap.scale);
-        let e = hard(Kernel::Linear).fit(sample, Par::one(), &mut silent()).expect_err("no margin");
+        let e = hard(Kernel::Linear).fit(sample, Exec::one(), &mut silent()).expect_err("no margin");
         assert!(e.to_string().starts_with("kind = hard: must be c or nu here: two classes overlap"), "{e}");
         // The same rows under a kernel that can.
-        let got = hard(rbf(2.0)).separation(sample, Par::one(), &mut silent()).expect("a sound problem");
+        let got = hard(rbf(2.0)).separation(sample, Exec::one(), &mut silent()).expect("a sound problem");
         assert!(matches!(got[0].1, Separation::Separable(_)), "{got:?}");
     }
 }
@@ -116,7 +116,7 @@ fn equal_rows_of_different_classes_never_separate() {
     let names = (0..22).map(|i| if i % 2 == 0 { "a" } else { "b" });
     let targets = Targets::Classes(Labels::new(names));
     let sample = Sample::new(&points, &targets);
-    let got = hard(rbf(5.0)).separation(sample, Par::one(), &mut silent()).expect("a sound problem");
+    let got = hard(rbf(5.0)).separation(sample, Exec::one(), &mut silent()).expect("a sound problem");
     let [(_, Separation::Overlap(overlap))] = got.as_slice() else { panic!("{got:?}") };
     for (side, row) in [(&overlap.negative, 20), (&overlap.positive, 21)] {
         let weight: f64 = side.iter().filter(|(r, _)| *r == row).map(|(_, w)| w).sum();
@@ -128,7 +128,7 @@ fn equal_rows_of_different_classes_never_separate() {
 fn every_pair_of_classes_has_its_certificate() {
     let (points, targets) = clouds(4, 15, 5);
     let sample = Sample::new(&points, &targets);
-    let got = hard(Kernel::Linear).separation(sample, Par::new(2), &mut silent()).expect("a sound problem");
+    let got = hard(Kernel::Linear).separation(sample, Exec::new(2), &mut silent()).expect("a sound problem");
     assert_eq!(got.len(), 6);
     // Opposite clouds are six apart, with spread one.
     let apart = got.iter().filter(|(_, s)| matches!(s, Separation::Separable(_))).count();

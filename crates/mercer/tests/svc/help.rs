@@ -1,6 +1,6 @@
 //! Toy sets, and optimality recomputed from a fitted model alone.
 
-use mercer::Par;
+use mercer::Exec;
 use mercer::data::{Labels, Points, Targets};
 use mercer::kernel::Kernel;
 use mercer::model::Sample;
@@ -38,7 +38,7 @@ pub(crate) fn rbf(gamma: f64) -> Kernel {
 }
 
 pub(crate) fn fit(params: &SvcParams, points: &Points, targets: &Targets) -> SvcModel {
-    params.fit(Sample::new(points, targets), Par::one(), &mut silent()).expect("a sound problem")
+    params.fit(Sample::new(points, targets), Exec::one(), &mut silent()).expect("a sound problem")
 }
 
 /// The coefficient of every training row in a machine.
@@ -64,7 +64,7 @@ pub(crate) fn violation(
     assert_eq!(p.kind, Kind::C);
     let labels = targets.classes().expect("classes");
     let sides = model.machines[machine].sides;
-    let f = model.decision(points.view(), Par::one()).expect("columns agree");
+    let f = model.decision(points.view(), Exec::one()).expect("columns agree");
     let beta = coef(model, machine, n);
     let (mut highest, mut lowest, mut out, mut sum) = (f64::NEG_INFINITY, f64::INFINITY, 0.0_f64, 0.0);
     for i in 0..n {
@@ -95,11 +95,11 @@ pub(crate) fn violation(
 
 /// Share of rows whose class is wrong.
 pub(crate) fn error(model: &SvcModel, points: &Points, targets: &Targets) -> f64 {
-    let got = model.predict(points.view(), Par::one()).expect("columns agree");
+    let got = model.predict(points.view(), Exec::one()).expect("columns agree");
     mercer::assess::metric::error_rate(&got, &targets.classes().expect("classes").of_row)
 }
 
 /// Outputs of all machines.
 pub(crate) fn outputs(model: &SvcModel, points: &Points) -> Vec<f64> {
-    model.decision(points.view(), Par::one()).expect("columns agree")
+    model.decision(points.view(), Exec::one()).expect("columns agree")
 }

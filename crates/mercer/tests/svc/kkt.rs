@@ -1,6 +1,6 @@
 //! Optimality conditions, recomputed in f64 from the fitted expansion.
 
-use mercer::Par;
+use mercer::Exec;
 use mercer::kernel::Kernel;
 use mercer::model::Sample;
 use mercer::model::svc::{ClassWeights, Kind, Multi, Slack, SvcParams};
@@ -57,7 +57,7 @@ fn weights_scale_each_rows_cost() {
     let given = ClassWeights::Given([("out".to_owned(), 4.0)].into());
     let params = SvcParams { kernel: Some(rbf(0.7)), c: 2.0, class_weights: given, ..SvcParams::default() };
     let sample = Sample::new(&points, &targets).weighted(&rows);
-    let model = params.fit(sample, Par::one(), &mut silent()).expect("a sound problem");
+    let model = params.fit(sample, Exec::one(), &mut silent()).expect("a sound problem");
     let both: Vec<f64> = rows
         .iter()
         .zip(&labels.of_row)
@@ -70,7 +70,7 @@ fn weights_scale_each_rows_cost() {
     let weights: Vec<f64> = (0..200).map(|i| 1.0 + (i % 2) as f64).collect();
     let params = SvcParams { kernel: Some(rbf(0.7)), tol: 1e-7, ..SvcParams::default() };
     let weighted = Sample::new(&points, &targets).weighted(&weights);
-    let a = params.fit(weighted, Par::one(), &mut silent()).expect("a sound problem");
+    let a = params.fit(weighted, Exec::one(), &mut silent()).expect("a sound problem");
     let b = fit(&params, &points.gather(&twice), &targets.gather(&twice));
     close(a.info.objective.expect("one"), b.info.objective.expect("one"), 1e-6);
 }
@@ -97,7 +97,7 @@ fn nu_bounds_margin_errors_and_support_vectors() {
         let params =
             SvcParams { kernel: Some(rbf(0.7)), kind: Kind::Nu, nu, tol: 1e-5, ..SvcParams::default() };
         let model = fit(&params, &points, &targets);
-        let f = model.decision(points.view(), Par::one()).expect("columns agree");
+        let f = model.decision(points.view(), Exec::one()).expect("columns agree");
         let y = |i: usize| if labels.of_row[i] == 1 { 1.0 } else { -1.0 };
         let slack = 2.0 * params.tol;
         let inside = (0..400).filter(|&i| y(i) * f[i] < 1.0 - slack).count() as f64 / 400.0;
@@ -113,7 +113,7 @@ fn nu_bounds_margin_errors_and_support_vectors() {
     }
     // A share that the smaller class cannot give is refused, and the message says what it can.
     let params = SvcParams { kernel: Some(rbf(0.7)), kind: Kind::Nu, nu: 1.0, ..SvcParams::default() };
-    let e = params.fit(Sample::new(&points, &targets), Par::one(), &mut silent()).expect_err("too much");
+    let e = params.fit(Sample::new(&points, &targets), Exec::one(), &mut silent()).expect_err("too much");
     assert!(e.to_string().starts_with("nu = 1: must be at most 0."), "{e}");
 }
 
@@ -126,7 +126,7 @@ fn nu_and_c_machines_that_correspond_agree() {
     let c = a.expansion.coef().iter().fold(0.0_f64, |m, v| m.max(v.abs()));
     let b =
         fit(&SvcParams { kernel: Some(rbf(0.7)), c, tol: 1e-6, ..SvcParams::default() }, &points, &targets);
-    let at = |m: &mercer::model::SvcModel| m.decision(points.view(), Par::one()).expect("columns agree");
+    let at = |m: &mercer::model::SvcModel| m.decision(points.view(), Exec::one()).expect("columns agree");
     mercer_testkit::assert::all_close(&at(&a), &at(&b), 1e-3);
 }
 
@@ -140,6 +140,6 @@ fn linear_machines_collapse_and_stay_optimal() {
     let degree = Kernel::Poly { degree: 1, scale: 1.0, coef0: 0.0 };
     let plain = fit(&SvcParams { kernel: Some(degree), ..params }, &points, &targets);
     assert_eq!(plain.expansion.len(), plain.support.len());
-    let at = |m: &mercer::model::SvcModel| m.decision(points.view(), Par::one()).expect("columns agree");
+    let at = |m: &mercer::model::SvcModel| m.decision(points.view(), Exec::one()).expect("columns agree");
     mercer_testkit::assert::all_close(&at(&model), &at(&plain), 5e-3);
 }

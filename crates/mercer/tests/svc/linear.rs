@@ -1,6 +1,6 @@
 //! Linear machines on so many rows that they are trained on the rows themselves.
 
-use mercer::Par;
+use mercer::Exec;
 use mercer::data::{Labels, Points, Targets};
 use mercer::kernel::Kernel;
 use mercer::model::{Sample, SvcParams};
@@ -23,12 +23,12 @@ fn descent_closes_the_gap_between_primal_and_dual() {
     let (points, targets) = clouds();
     let c = 0.1;
     let params = SvcParams { kernel: Some(Kernel::Linear), c, tol: 1e-4, ..SvcParams::default() };
-    let model = params.fit(Sample::new(&points, &targets), Par::new(2), &mut silent()).expect("a fit");
+    let model = params.fit(Sample::new(&points, &targets), Exec::new(2), &mut silent()).expect("a fit");
     assert_eq!(model.info.stop, Stop::Converged);
     assert!(model.info.notes.iter().any(|n| n.contains("coordinate descent")), "{:?}", model.info.notes);
     assert_eq!(model.expansion.len(), 3, "one weight vector a machine");
     let weights = model.expansion.centres().view().to_f64().expect("numbers");
-    let outputs = model.decision(points.view(), Par::new(2)).expect("the same columns");
+    let outputs = model.decision(points.view(), Exec::new(2)).expect("the same columns");
     let classes = targets.classes().expect("classes");
     for (m, machine) in model.machines.iter().enumerate() {
         let w2: f64 = weights[3 * m..3 * m + 3].iter().map(|w| w * w).sum();
@@ -56,9 +56,9 @@ fn descent_closes_the_gap_between_primal_and_dual() {
 fn labels_off(points: &Points, targets: &Targets, c: f64) -> usize {
     let labels = |tol: f64| {
         let params = SvcParams { kernel: Some(Kernel::Linear), c, tol, ..SvcParams::default() };
-        let model = params.fit(Sample::new(points, targets), Par::one(), &mut silent()).expect("a fit");
+        let model = params.fit(Sample::new(points, targets), Exec::one(), &mut silent()).expect("a fit");
         assert_eq!(model.info.stop, Stop::Converged, "C = {c}, tol = {tol}");
-        model.predict(points.view(), Par::one()).expect("the same columns")
+        model.predict(points.view(), Exec::one()).expect("the same columns")
     };
     labels(1e-3).iter().zip(labels(1e-8)).filter(|(a, b)| **a != *b).count()
 }

@@ -1,6 +1,6 @@
 //! Odd inputs: a right answer or a clear error, and always an end.
 
-use mercer::Par;
+use mercer::Exec;
 use mercer::data::{Labels, Points, Row, Sequences, Targets};
 use mercer::kernel::{Kernel, KernelFn};
 use mercer::model::Sample;
@@ -12,7 +12,7 @@ use mercer_testkit::toy;
 use super::help::{disc, error, fit, outputs, rbf, violation};
 
 fn refused(params: &SvcParams, points: &Points, targets: &Targets) -> String {
-    params.fit(Sample::new(points, targets), Par::one(), &mut silent()).expect_err("not sound").to_string()
+    params.fit(Sample::new(points, targets), Exec::one(), &mut silent()).expect_err("not sound").to_string()
 }
 
 fn named(names: &[&str]) -> Targets {
@@ -45,7 +45,7 @@ fn a_class_without_weight_is_refused() {
     let labels = targets.classes().expect("classes");
     let weights: Vec<f64> = labels.of_row.iter().map(|&c| f64::from(c)).collect();
     let sample = Sample::new(&points, &targets).weighted(&weights);
-    let e = SvcParams::default().fit(sample, Par::one(), &mut silent()).expect_err("no weight").to_string();
+    let e = SvcParams::default().fit(sample, Exec::one(), &mut silent()).expect_err("no weight").to_string();
     assert_eq!(e, "weight of class in = 0: must be above 0 for a row");
 }
 
@@ -80,7 +80,7 @@ fn constant_columns_and_constant_rows_have_an_answer() {
     }
     let same = Points::dense(vec![2.0; 8], 2).expect("whole rows");
     let model = fit(&SvcParams::default(), &same, &named(&["a", "a", "a", "b"]));
-    assert_eq!(model.predict(same.view(), Par::one()).expect("columns agree"), [0; 4]);
+    assert_eq!(model.predict(same.view(), Exec::one()).expect("columns agree"), [0; 4]);
 }
 
 #[test]

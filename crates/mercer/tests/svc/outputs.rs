@@ -1,6 +1,6 @@
 //! Probabilities and rejects.
 
-use mercer::Par;
+use mercer::Exec;
 use mercer::data::{Labels, Points, Targets};
 use mercer::model::Sample;
 use mercer::model::svc::{Multi, SvcParams, Wanted};
@@ -16,7 +16,7 @@ fn probabilities_of_two_classes_rise_with_the_output_and_are_calibrated() {
     let params = SvcParams { kernel: Some(rbf(0.5)), probability: true, ..SvcParams::default() };
     let model = fit(&params, &points, &targets);
     let f = outputs(&model, &probe);
-    let p = model.probabilities(probe.view(), Par::one()).expect("fitted with them");
+    let p = model.probabilities(probe.view(), Exec::one()).expect("fitted with them");
     let mut order: Vec<usize> = (0..2000).collect();
     order.sort_by(|&i, &j| f[i].total_cmp(&f[j]));
     for w in order.windows(2) {
@@ -32,7 +32,7 @@ fn probabilities_of_two_classes_rise_with_the_output_and_are_calibrated() {
     let mean = sure.iter().map(|&i| p.values[2 * i + 1]).sum::<f64>() / sure.len() as f64;
     assert!(sure.len() > 300 && (share - mean).abs() < 0.05, "{share} against {mean} on {}", sure.len());
     // Where the likelier class is not the predicted one, it is said.
-    let got = model.predict(probe.view(), Par::one()).expect("columns agree");
+    let got = model.predict(probe.view(), Exec::one()).expect("columns agree");
     for i in 0..2000 {
         let likelier = u32::from(p.values[2 * i + 1] > p.values[2 * i]);
         assert_eq!(p.contradict.contains(&(i as u32)), likelier != got[i], "row {i}");
@@ -46,7 +46,7 @@ fn probabilities_of_several_classes_sum_to_one_and_follow_the_votes() {
     for multi in [Multi::OneVsOne, Multi::OneVsRest] {
         let params = SvcParams { kernel: Some(rbf(0.3)), probability: true, multi, ..SvcParams::default() };
         let model = fit(&params, &points, &targets);
-        let p = model.probabilities(points.view(), Par::one()).expect("fitted with them");
+        let p = model.probabilities(points.view(), Exec::one()).expect("fitted with them");
         for line in p.values.chunks(4) {
             close(line.iter().sum(), 1.0, 1e-12);
             assert!(line.iter().all(|v| *v >= 0.0));
@@ -62,11 +62,11 @@ fn probabilities_of_several_classes_sum_to_one_and_follow_the_votes() {
 fn probabilities_need_to_be_asked_for_and_need_rows() {
     let (points, targets) = disc(50, 4);
     let model = fit(&SvcParams::default(), &points, &targets);
-    assert!(model.probabilities(points.view(), Par::one()).is_err());
+    assert!(model.probabilities(points.view(), Exec::one()).is_err());
     let few = Points::dense(vec![0.0, 0.1, 5.0], 1).expect("whole rows");
     let lonely = Targets::Classes(Labels::new(["a", "a", "b"]));
     let params = SvcParams { probability: true, ..SvcParams::default() };
-    let e = params.fit(Sample::new(&few, &lonely), Par::one(), &mut silent()).expect_err("one row of b");
+    let e = params.fit(Sample::new(&few, &lonely), Exec::one(), &mut silent()).expect_err("one row of b");
     assert_eq!(e.to_string(), "rows to calibrate a against b: got 1, expected at least 2 of each class");
 }
 
@@ -81,8 +81,8 @@ fn rejects_are_as_many_or_as_good_as_wanted() {
         let plain = error(&model, &probe, &truth);
         assert!(plain > 0.02);
         for wanted in [Wanted::Error(plain / 2.0), Wanted::Rejected(0.1)] {
-            let rule = model.set_reject(probe.view(), labels, wanted, Par::one()).expect("rows");
-            let got = model.predict_or_reject(probe.view(), Par::one()).expect("columns agree");
+            let rule = model.set_reject(probe.view(), labels, wanted, Exec::one()).expect("rows");
+            let got = model.predict_or_reject(probe.view(), Exec::one()).expect("columns agree");
             let answered: Vec<usize> = (0..got.len()).filter(|&i| got[i].is_some()).collect();
             let wrong = answered.iter().filter(|&&i| got[i] != Some(labels.of_row[i])).count();
             let (error, rejected) =

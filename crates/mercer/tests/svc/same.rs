@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use mercer::Par;
+use mercer::Exec;
 use mercer::data::{Csr, Points, Targets, split};
 use mercer::gram::{Matrix, square};
 use mercer::kernel::Kernel;
@@ -53,7 +53,7 @@ fn sparse_rows_are_dense_rows() {
 fn a_precomputed_matrix_is_its_points() {
     let (points, targets) = clouds(3, 40, 2);
     let n = points.len();
-    let values = square::<f64>(&rbf(0.4), points.view(), Par::one()).expect("a kernel on numbers");
+    let values = square::<f64>(&rbf(0.4), points.view(), Exec::one()).expect("a kernel on numbers");
     let matrix = Matrix::new(values.to_vec(), n).expect("symmetric");
     let numbers = Points::row_numbers((0..n as u32).collect());
     let kernel_rows = Points::dense(values.to_vec(), n).expect("whole rows");
@@ -63,18 +63,18 @@ fn a_precomputed_matrix_is_its_points() {
                 SvcParams { kernel: Some(rbf(0.4)), multi, kind, nu: 0.2, tol: 1e-6, ..SvcParams::default() };
             let given = SvcParams { kernel: Some(Kernel::Precomputed), ..params.clone() };
             let sample = Sample::new(&numbers, &targets).with_gram(&matrix);
-            let a = given.fit(sample, Par::one(), &mut silent()).expect("a sound problem");
+            let a = given.fit(sample, Exec::one(), &mut silent()).expect("a sound problem");
             let b = fit(&params, &points, &targets);
             // A point under a precomputed kernel is its row of values against all training rows.
             all_close(&outputs(&a, &kernel_rows), &outputs(&b, &points), 1e-3);
             // The same matrix as a shortcut for points keeps the points.
             let sample = Sample::new(&points, &targets).with_gram(&matrix);
-            let c = params.fit(sample, Par::one(), &mut silent()).expect("a sound problem");
+            let c = params.fit(sample, Exec::one(), &mut silent()).expect("a sound problem");
             all_close(&outputs(&c, &points), &outputs(&b, &points), 1e-3);
         }
     }
     let without = SvcParams { kernel: Some(Kernel::Precomputed), ..SvcParams::default() };
-    assert!(without.fit(Sample::new(&numbers, &targets), Par::one(), &mut silent()).is_err());
+    assert!(without.fit(Sample::new(&numbers, &targets), Exec::one(), &mut silent()).is_err());
 }
 
 #[test]
@@ -97,14 +97,14 @@ fn threads_memory_and_shrinking_do_not_matter() {
         let params = SvcParams { kernel: Some(rbf(0.5)), c: 10.0, multi, tol: 1e-5, ..SvcParams::default() };
         let a = fit(&params, &points, &targets);
         let sample = Sample::new(&points, &targets);
-        let two = params.fit(sample, Par::new(2), &mut silent()).expect("a sound problem");
-        let again = params.fit(sample, Par::new(2), &mut silent()).expect("a sound problem");
+        let two = params.fit(sample, Exec::new(2), &mut silent()).expect("a sound problem");
+        let again = params.fit(sample, Exec::new(2), &mut silent()).expect("a sound problem");
         assert_eq!(two.expansion, again.expansion, "bit for bit with the same threads");
         let small = fit(&SvcParams { memory: Some(1 << 16), ..params.clone() }, &points, &targets);
         let plain = fit(&SvcParams { shrinking: false, ..params.clone() }, &points, &targets);
         for b in [&two, &small, &plain] {
             close(objective(&a), objective(b), 1e-7);
-            let at = |m: &SvcModel| m.predict(points.view(), Par::one()).expect("columns agree");
+            let at = |m: &SvcModel| m.predict(points.view(), Exec::one()).expect("columns agree");
             assert_eq!(at(&a), at(b));
         }
     }
@@ -121,8 +121,8 @@ fn in_pieces(params: &SvcParams, points: &Points, targets: &Targets, every: usiz
             if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         let model = match &from {
-            None => params.fit(sample, Par::one(), &mut watch),
-            Some(from) => params.resume(sample, from, Par::one(), &mut watch),
+            None => params.fit(sample, Exec::one(), &mut watch),
+            Some(from) => params.resume(sample, from, Exec::one(), &mut watch),
         };
         let model = model.expect("a sound problem");
         match model.checkpoint.clone() {
@@ -164,10 +164,10 @@ fn a_checkpoint_of_another_fit_is_refused() {
     let from = fit(&params, &points, &targets).checkpoint.expect("the limit was reached");
     let (other, classes) = clouds(3, 20, 8);
     let sample = Sample::new(&other, &classes);
-    let e = params.resume(sample, &from, Par::one(), &mut silent()).expect_err("another problem");
+    let e = params.resume(sample, &from, Exec::one(), &mut silent()).expect_err("another problem");
     assert!(e.to_string().starts_with("checkpoint: got 1 machines on 200 rows"), "{e}");
     let unlimited = SvcParams { max_iter: None, ..params };
     let sample = Sample::new(&points, &targets);
-    let on = unlimited.resume(sample, &from, Par::one(), &mut silent()).expect("the same problem");
+    let on = unlimited.resume(sample, &from, Exec::one(), &mut silent()).expect("the same problem");
     assert!(on.checkpoint.is_none() && on.info.stop == Stop::Converged);
 }

@@ -45,6 +45,6 @@ impl Command for Check {
         let Some(file) = self.file else { return context.show(&KernelCheck::new(&self.kernel)) };
         let data = self.reading.read(&file)?;
         let name = source::name(&file);
-        context.show(&KernelCheck::on(&self.kernel, name, &data, context.seed, context.par)?)
+        context.show(&KernelCheck::on(&self.kernel, name, &data, context.seed, context.exec)?)
     }
 }

@@ -62,7 +62,7 @@ impl Command for Gram {
             ));
         }
         let start = Instant::now();
-        let mut gram = square::<f64>(&self.kernel, data.points.view(), context.par)?;
+        let mut gram = square::<f64>(&self.kernel, data.points.view(), context.exec)?;
         if self.centre {
             Means::of(&gram, n).centre_square(&mut gram);
         }

@@ -102,9 +102,9 @@ impl Command for Fit {
         };
         let data = self.reading.read(&self.file)?;
         let recipes = self.scale.as_deref().map_or(Ok(Vec::new()), Stages::parse)?;
-        let (stages, points) = Stages::fit(&recipes, data.points.view(), context.par)?;
+        let (stages, points) = Stages::fit(&recipes, data.points.view(), context.exec)?;
         let mut watch = Progress::new(context).watch();
-        let kpca = params.fit(Sample::new(&points, &Targets::None), context.par, &mut watch)?;
+        let kpca = params.fit(Sample::new(&points, &Targets::None), context.exec, &mut watch)?;
         let names = Names {
             columns: data.column_names.clone().unwrap_or_default(),
             target: data.target_name.clone(),
@@ -115,7 +115,7 @@ impl Command for Fit {
         let name = source::name(&self.file);
         let report = Components::new(name.clone(), data.len(), &fitted, self.out)?;
         let page = match &self.report {
-            Some(_) => Some(components_page(&name, &fitted, Some(&data), context.par, &mut watch)?.html()),
+            Some(_) => Some(components_page(&name, &fitted, Some(&data), context.exec, &mut watch)?.html()),
             None => None,
         };
         drop(watch);

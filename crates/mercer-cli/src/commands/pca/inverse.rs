@@ -49,7 +49,7 @@ impl Command for Inverse {
         let back = PreimageParams { seed: context.seed, ..PreimageParams::default() };
         let mut watch = Progress::new(context).watch();
         let features = data.points.view().to_f64()?;
-        let found = kpca.decode(&features, data.dim(), &back, context.par, &mut watch)?;
+        let found = kpca.decode(&features, data.dim(), &back, context.exec, &mut watch)?;
         drop(watch);
         through.close(&data, found.points, context)
     }

@@ -52,7 +52,7 @@ impl Command for Show {
         let data = self.data.as_deref().map(|file| self.reading.read_by(file, &fitted)).transpose()?;
         let title = self.model.display().to_string();
         let mut watch = Progress::new(context).watch();
-        let page = components_page(&title, &fitted, data.as_ref(), context.par, &mut watch)?;
+        let page = components_page(&title, &fitted, data.as_ref(), context.exec, &mut watch)?;
         drop(watch);
         context.write_page(&self.out, &page.html())
     }

@@ -30,7 +30,7 @@ impl Command for Transform {
         let fitted = through.open()?;
         let k = components(&fitted, &through.model)?.components();
         let data = through.reading.read_by(&through.file, &fitted)?;
-        let features = fitted.decision(data.points.view(), context.par)?;
+        let features = fitted.decision(data.points.view(), context.exec)?;
         through.close(&data, Points::dense(features, k)?, context)
     }
 }

@@ -29,13 +29,13 @@ fn kpca(guide: &Guide<'_>, kernel: Option<Kernel>, count: u64) -> Result<KpcaMod
         ..KpcaParams::default()
     };
     let sample = Sample::new(&guide.train.points, &Targets::None);
-    params.fit(sample, guide.par, &mut Progress::new(guide.context).watch())
+    params.fit(sample, guide.exec, &mut Progress::new(guide.context).watch())
 }
 
 /// What components are, and what a linear machine makes of them.
 pub(super) fn components(guide: &Guide<'_>) -> Result<Stop> {
     let model = kpca(guide, None, FOUND as u64)?;
-    let seen = |data: &Dataset| model.transform(data.points.view(), guide.par);
+    let seen = |data: &Dataset| model.transform(data.points.view(), guide.exec);
     let (train, test) = (seen(&guide.train)?, seen(&guide.test)?);
     let mut errors = Vec::new();
     for used in [2, 4, 8, 16, 32, 64, FOUND] {
@@ -45,13 +45,13 @@ pub(super) fn components(guide: &Guide<'_>) -> Result<Stop> {
         };
         let params = SvcParams { kernel: Some(Kernel::Linear), c: 100.0, ..SvcParams::default() };
         let machine = guide.svc(params, &part(&train, &guide.train)?)?;
-        let trial = Trial::new(&machine, guide.train.len(), &part(&test, &guide.test)?, guide.par)?;
+        let trial = Trial::new(&machine, guide.train.len(), &part(&test, &guide.test)?, guide.exec)?;
         errors.push((used as f64, 100.0 * trial.error));
     }
     let mut tiles = Vec::new();
     let mut watch = Progress::new(guide.context).watch();
     for axis in 0..DRAWN {
-        let point = model.show_axis(axis, &PreimageParams::default(), guide.par, &mut watch)?;
+        let point = model.show_axis(axis, &PreimageParams::default(), guide.exec, &mut watch)?;
         tiles.push(Tile::new(point.view().to_f64()?, (axis + 1).to_string()));
     }
     drop(watch);
@@ -82,7 +82,7 @@ pub(super) fn components(guide: &Guide<'_>) -> Result<Stop> {
             "The images that come nearest to the first axes: pre-images, found by a fixed-point iteration.",
         ),
     ];
-    let alone = drives(&model, &(0..DRAWN).collect::<Vec<_>>(), guide.par)?;
+    let alone = drives(&model, &(0..DRAWN).collect::<Vec<_>>(), guide.exec)?;
     let caption = "What each pixel alone does to the features: up in blue, down in orange.";
     section.figures.extend(alone.map(|tiles| Figure::tiles(tiles, caption)));
     section.commands = vec![
@@ -107,8 +107,8 @@ pub(super) fn denoising(guide: &Guide<'_>) -> Result<Stop> {
     let noisy = noise::gaussian(&guide.test.points, NOISE, guide.seed)?;
     let params = DenoiseParams { seed: guide.seed, ..DenoiseParams::default() };
     let mut watch = Progress::new(guide.context).watch();
-    let denoiser = params.fit(&guide.train.points, Some(&noisy), guide.par, &mut watch)?;
-    let restored = denoiser.denoise(noisy.view(), &params.back, guide.par, &mut watch)?;
+    let denoiser = params.fit(&guide.train.points, Some(&noisy), guide.exec, &mut watch)?;
+    let restored = denoiser.denoise(noisy.view(), &params.back, guide.exec, &mut watch)?;
     drop(watch);
     let off = |points: &Points| -> Result<f64> {
         let found = points.view().to_f64()?;
@@ -120,7 +120,7 @@ pub(super) fn denoising(guide: &Guide<'_>) -> Result<Stop> {
     let mut watch = Progress::new(guide.context).watch();
     let mut by_lines = f64::INFINITY;
     for used in [5, 10, 15, 20, 30, 40] {
-        let found = linear.denoise(noisy.view(), used, &params.back, guide.par, &mut watch)?;
+        let found = linear.denoise(noisy.view(), used, &params.back, guide.exec, &mut watch)?;
         by_lines = by_lines.min(off(&found.points)?);
     }
     drop(watch);

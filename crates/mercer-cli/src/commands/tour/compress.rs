@@ -27,7 +27,7 @@ pub(super) fn compress(guide: &Guide<'_>) -> Result<Stop> {
         guide.classifier(SvcParams { c: 10.0, multi: Multi::OneVsRest, ..SvcParams::default() }, &train)?;
     let params = CompressParams { goal: Goal::Size(Size::Ratio(10.0)), ..CompressParams::default() };
     let wanted = RATIOS.map(|r| (Size::Ratio(r), None));
-    let all = whole.compress_path(&params, &wanted, Some(&train), guide.par, &mut silent())?;
+    let all = whole.compress_path(&params, &wanted, Some(&train), guide.exec, &mut silent())?;
     let whole_error = error(guide, &whole)?;
     let before = whole.body.expansion().len();
     let mut line = vec![(before as f64, 100.0 * whole_error)];
@@ -74,7 +74,7 @@ pub(super) fn compress(guide: &Guide<'_>) -> Result<Stop> {
 }
 
 fn error(guide: &Guide<'_>, model: &Model) -> Result<f64> {
-    let told = model.predict(guide.test.points.view(), guide.par)?;
+    let told = model.predict(guide.test.points.view(), guide.exec)?;
     let (told, want) = (told.classes()?, guide.test.targets.classes()?);
     let wrong = (0..want.len()).filter(|&i| told.name_of(i) != want.name_of(i)).count();
     Ok(wrong as f64 / want.len() as f64)
@@ -85,7 +85,7 @@ fn time(guide: &Guide<'_>, model: &Model) -> Result<f64> {
     let mut best = f64::INFINITY;
     for _ in 0..RUNS {
         let clock = Instant::now();
-        model.decision(guide.test.points.view(), mercer::Par::one())?;
+        model.decision(guide.test.points.view(), mercer::Exec::one())?;
         best = best.min(clock.elapsed().as_secs_f64());
     }
     Ok(best)

@@ -46,8 +46,8 @@ fn params(multi: Multi) -> SvcParams {
 pub(super) fn classify(guide: &Guide<'_>) -> Result<Stop> {
     let pairs = guide.svc(params(Multi::OneVsOne), &guide.train)?;
     let rest = guide.svc(params(Multi::OneVsRest), &guide.train)?;
-    let by_pairs = Trial::new(&pairs, guide.train.len(), &guide.test, guide.par)?;
-    let by_rest = Trial::new(&rest, guide.train.len(), &guide.test, guide.par)?;
+    let by_pairs = Trial::new(&pairs, guide.train.len(), &guide.test, guide.exec)?;
+    let by_rest = Trial::new(&rest, guide.train.len(), &guide.test, guide.exec)?;
     let mut section = Section::new(
         "Telling ten digits apart",
         "A support vector machine tells two classes apart, by the widest margin in the feature space of its kernel. Ten \
@@ -110,7 +110,7 @@ pub(super) fn classify(guide: &Guide<'_>) -> Result<Stop> {
 
 /// How well single outputs rank: receiver operating characteristic, precision and recall, of the three hardest digits.
 fn curves(guide: &Guide<'_>, model: &SvcModel) -> Result<[mercer::report::svg::Svg; 2]> {
-    let f = model.decision(guide.test.points.view(), guide.par)?;
+    let f = model.decision(guide.test.points.view(), guide.exec)?;
     let want = guide.test.targets.classes()?;
     let k = model.classes.len();
     let mut found: Vec<_> = (0..k)
@@ -135,7 +135,7 @@ fn errors_by_size(guide: &Guide<'_>) -> Result<mercer::report::svg::Svg> {
     for size in [30, 60, 120, 240, 480, guide.train.len()] {
         let some = guide.train.gather(&(0..size.min(guide.train.len())).collect::<Vec<_>>());
         let model = guide.svc(params(Multi::OneVsRest), &some)?;
-        let trial = Trial::new(&model, some.len(), &guide.test, guide.par)?;
+        let trial = Trial::new(&model, some.len(), &guide.test, guide.exec)?;
         points.push((some.len() as f64, 100.0 * trial.error));
     }
     let series = vec![Series::line("", points.clone()).colour(0), Series::dots("", points).colour(0)];
@@ -144,7 +144,7 @@ fn errors_by_size(guide: &Guide<'_>) -> Result<mercer::report::svg::Svg> {
 }
 
 fn mistakes(guide: &Guide<'_>, model: &SvcModel) -> Result<Vec<Tile>> {
-    let got = model.predict_labels(guide.test.points.view(), guide.par)?;
+    let got = model.predict_labels(guide.test.points.view(), guide.exec)?;
     let want = guide.test.targets.classes()?;
     let wrong = (0..got.len()).filter(|&i| got.name_of(i) != want.name_of(i));
     let tile = |i: usize| Tile {
@@ -173,7 +173,7 @@ fn heaviest(guide: &Guide<'_>, model: &SvcModel) -> Vec<Tile> {
 /// Outputs as probabilities.
 pub(super) fn probabilities(guide: &Guide<'_>) -> Result<Stop> {
     let model = guide.svc(SvcParams { probability: true, ..params(Multi::OneVsOne) }, &guide.train)?;
-    let told = model.probabilities(guide.test.points.view(), guide.par)?;
+    let told = model.probabilities(guide.test.points.view(), guide.exec)?;
     let want = guide.test.targets.classes()?;
     let k = model.classes.len();
     let likeliest = |line: &[f64]| (0..k).max_by(|&a, &b| line[a].total_cmp(&line[b])).unwrap_or(0);
@@ -225,8 +225,8 @@ pub(super) fn probabilities(guide: &Guide<'_>) -> Result<Stop> {
 pub(super) fn reject(guide: &Guide<'_>) -> Result<Stop> {
     let model = guide.classifier(params(Multi::OneVsRest), &guide.train)?;
     let Body::Svc(svc) = &model.body else { unreachable!("a classifier was asked for") };
-    let gaps = svc.gaps(guide.test.points.view(), guide.par)?;
-    let got = svc.predict_labels(guide.test.points.view(), guide.par)?;
+    let gaps = svc.gaps(guide.test.points.view(), guide.exec)?;
+    let got = svc.predict_labels(guide.test.points.view(), guide.exec)?;
     let want = guide.test.targets.classes()?;
     let right: Vec<bool> = (0..got.len()).map(|i| got.name_of(i) == want.name_of(i)).collect();
     let rules = (0..=20).map(|i| Reject::fit(&gaps, &right, Wanted::Rejected(0.01 * f64::from(i))));

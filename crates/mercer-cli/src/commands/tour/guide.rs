@@ -3,7 +3,7 @@
 use mercer::data::{Dataset, ImageShape, digits, split};
 use mercer::model::{Body, Model, Sample, SvcModel, SvcParams};
 use mercer::report::html::{Ink, Tile, Tiles};
-use mercer::{Par, Result};
+use mercer::{Exec, Result};
 
 use crate::context::Context;
 use crate::progress::Progress;
@@ -11,7 +11,7 @@ use crate::progress::Progress;
 /// Settings and data.
 pub(super) struct Guide<'a> {
     pub(super) context: &'a Context,
-    pub(super) par: Par,
+    pub(super) exec: Exec,
     pub(super) seed: u64,
     /// Digits to learn from.
     pub(super) train: Dataset,
@@ -25,7 +25,7 @@ impl<'a> Guide<'a> {
         let fold = split::holdout_of(all.len(), &all.targets, 1.0 / 3.0, context.seed)?;
         Ok(Guide {
             context,
-            par: context.par,
+            exec: context.exec,
             seed: context.seed,
             train: all.gather(&fold.train),
             test: all.gather(&fold.test),
@@ -42,7 +42,7 @@ impl<'a> Guide<'a> {
     pub(super) fn svc(&self, params: SvcParams, data: &Dataset) -> Result<SvcModel> {
         let params = SvcParams { memory: Some(self.context.memory), ..params };
         let sample = Sample::new(&data.points, &data.targets);
-        params.fit(sample, self.par, &mut Progress::new(self.context).watch())
+        params.fit(sample, self.exec, &mut Progress::new(self.context).watch())
     }
 
     /// The same as a whole model.

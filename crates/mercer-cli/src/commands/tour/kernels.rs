@@ -15,7 +15,7 @@ pub(super) fn kernels(guide: &Guide<'_>) -> Result<Stop> {
     let gamma = median_distance2(&data.points, guide.seed).map_or(1.0, |median| 1.0 / median);
     // Two digits are as many as the guess deserves.
     let kernel = Kernel::parse(&format!("rbf(gamma={gamma:.2})"))?;
-    let check = KernelCheck::on(&kernel, "the tour", &data, guide.seed, guide.par)?;
+    let check = KernelCheck::on(&kernel, "the tour", &data, guide.seed, guide.exec)?;
     let directions = check.points.as_ref().map_or(f64::NAN, |sight| sight.directions);
     let eigenvalues: Vec<f64> =
         check.points.as_ref().map(|sight| sight.eigenvalues.clone()).unwrap_or_default();

@@ -16,7 +16,7 @@ const OFF: f64 = 1e-3;
 fn one_class(guide: &Guide<'_>, nu: f64, data: &Dataset) -> Result<Model> {
     let params = OneClassParams { nu, memory: Some(guide.context.memory), ..OneClassParams::default() };
     let sample = Sample::new(&data.points, &data.targets);
-    let model = params.fit(sample, guide.par, &mut Progress::new(guide.context).watch())?;
+    let model = params.fit(sample, guide.exec, &mut Progress::new(guide.context).watch())?;
     Ok(Model::from(Body::OneClass(model)))
 }
 
@@ -36,11 +36,11 @@ pub(super) fn shapes(guide: &Guide<'_>) -> Result<Stop> {
             ..OneClassParams::default()
         };
         let sample = Sample::new(&data.points, &data.targets);
-        let model = params.fit(sample, guide.par, &mut Progress::new(guide.context).watch())?;
+        let model = params.fit(sample, guide.exec, &mut Progress::new(guide.context).watch())?;
         let model = Model::from(Body::OneClass(model));
-        let f = model.decision(data.points.view(), guide.par)?;
+        let f = model.decision(data.points.view(), guide.exec)?;
         outside.push(f.iter().filter(|v| **v < -OFF).count() as f64 / f.len() as f64);
-        let picture = learned(&model, Learned::training(caption, &model, &data), guide.par)?;
+        let picture = learned(&model, Learned::training(caption, &model, &data), guide.exec)?;
         section
             .figures
             .push(Figure::svg(picture, format!("{caption} Deeper is more usual; the line is the border.")));
@@ -61,7 +61,7 @@ pub(super) fn outliers(guide: &Guide<'_>) -> Result<Stop> {
     for class in 0..labels.names.len() {
         let rows: Vec<usize> = (0..labels.len()).filter(|&i| labels.of_row[i] as usize == class).collect();
         let data = guide.train.gather(&rows);
-        let f = one_class(guide, 0.05, &data)?.decision(data.points.view(), guide.par)?;
+        let f = one_class(guide, 0.05, &data)?.decision(data.points.view(), guide.exec)?;
         let mut order: Vec<usize> = (0..rows.len()).collect();
         order.sort_by(|&a, &b| f[a].total_cmp(&f[b]));
         let tile = |&at: &usize| Tile::new(Guide::pixels(&data, at), labels.names[class].clone());

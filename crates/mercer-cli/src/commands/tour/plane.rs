@@ -34,7 +34,7 @@ pub(super) fn borders(guide: &Guide<'_>) -> Result<Stop> {
         let model = guide.classifier(params, &data)?;
         let Body::Svc(svc) = &model.body else { unreachable!("a classifier was asked for") };
         facts.push((name, svc.support.len(), rows));
-        let picture = learned(&model, Learned::training(caption, &model, &data), guide.par)?;
+        let picture = learned(&model, Learned::training(caption, &model, &data), guide.exec)?;
         let held =
             format!("{caption} {} of {} points are support vectors.", count(svc.support.len()), count(rows));
         section.figures.push(Figure::svg(picture, held));
@@ -56,7 +56,7 @@ pub(super) fn learning(guide: &Guide<'_>) -> Result<Stop> {
     let sample = Sample::new(&data.points, &data.targets);
     let mut gaps = Vec::new();
     let params = SvcParams { c: 1000.0, memory: Some(guide.context.memory), ..SvcParams::default() };
-    let model = params.fit(sample, guide.par, &mut |step| {
+    let model = params.fit(sample, guide.exec, &mut |step| {
         gaps.extend(step.gap.map(|gap| (step.done as f64, gap)));
         ControlFlow::Continue(())
     })?;
@@ -66,7 +66,7 @@ pub(super) fn learning(guide: &Guide<'_>) -> Result<Stop> {
     for exponent in -2..=4 {
         let c = 10f64.powi(exponent);
         let model = guide.svc(SvcParams { c, ..SvcParams::default() }, &data)?;
-        let got = model.predict_labels(test.0.view(), guide.par)?;
+        let got = model.predict_labels(test.0.view(), guide.exec)?;
         let want = test.1.classes()?;
         let errors = (0..got.len()).filter(|&i| got.name_of(i) != want.name_of(i)).count();
         support.push((c, 100.0 * model.support.len() as f64 / data.len() as f64));

@@ -33,11 +33,11 @@ pub(super) fn regression(guide: &Guide<'_>) -> Result<Stop> {
             memory: Some(guide.context.memory),
             ..SvrParams::default()
         };
-        let model = params.fit(sample, guide.par, &mut Progress::new(guide.context).watch())?;
+        let model = params.fit(sample, guide.exec, &mut Progress::new(guide.context).watch())?;
         let support = model.support.len();
         let model = Model::from(Body::Svr(model));
-        let off = mercer::assess::metric::rmse(&model.decision(places.view(), guide.par)?, &want);
-        let picture = learned(&model, Learned::training("Regression", &model, &data), guide.par)?;
+        let off = mercer::assess::metric::rmse(&model.decision(places.view(), guide.exec)?, &want);
+        let picture = learned(&model, Learned::training("Regression", &model, &data), guide.exec)?;
         let caption = format!(
             "Epsilon {epsilon}: {} of {} points are support vectors; off the curve without noise by {}.",
             count(support),

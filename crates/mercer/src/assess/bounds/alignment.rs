@@ -12,8 +12,8 @@ use serde::Serialize;
 
 use crate::data::Targets;
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::gram::Rows;
-use crate::par::Par;
 
 /// The alignment of a kernel with targets, each from -1 to 1.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -35,10 +35,10 @@ pub struct Alignment {
 ///
 /// let ideal = Matrix::new(vec![1.0, -1.0, -1.0, 1.0], 2)?;
 /// let targets = Targets::Classes(Labels::new(["a", "b"]));
-/// assert!((alignment(&ideal, &targets, mercer::Par::one())?.plain - 1.0).abs() < 1e-12);
+/// assert!((alignment(&ideal, &targets, mercer::Exec::one())?.plain - 1.0).abs() < 1e-12);
 /// # Ok::<(), mercer::Error>(())
 /// ```
-pub fn alignment(rows: &dyn Rows, targets: &Targets, par: Par) -> Result<Alignment> {
+pub fn alignment(rows: &dyn Rows, targets: &Targets, exec: Exec) -> Result<Alignment> {
     let n = rows.len();
     let code = code(targets)?;
     let k = code.len();
@@ -57,7 +57,7 @@ pub fn alignment(rows: &dyn Rows, targets: &Targets, par: Par) -> Result<Alignme
     let mut block = vec![0.0f32; 256.min(n) * n];
     for chunk in numbers.chunks(256) {
         let block = &mut block[..chunk.len() * n];
-        rows.block(chunk, block, par);
+        rows.block(chunk, block, exec);
         for (&i, line) in chunk.iter().zip(block.chunks(n)) {
             let with = |z: &[f64]| line.iter().zip(z).map(|(v, z)| f64::from(*v) * z).sum::<f64>();
             for o in 0..k {

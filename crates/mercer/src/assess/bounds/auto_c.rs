@@ -19,10 +19,10 @@ use serde::Serialize;
 
 use super::trained::Trained;
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::gram::Rows;
 use crate::model::Sample;
 use crate::model::svc::{Kind, Slack, SvcModel, SvcParams};
-use crate::par::Par;
 use crate::watch::Watch;
 
 /// Which equation gives the next C.
@@ -134,7 +134,7 @@ impl AutoC {
         params: &SvcParams,
         sample: Sample<'_>,
         (gram, radius2): (&dyn Rows, f64),
-        par: Par,
+        exec: Exec,
         watch: &mut Watch<'_>,
         each: &mut dyn FnMut(&CStep, &SvcModel) -> Result<()>,
     ) -> Result<ChosenC> {
@@ -143,8 +143,8 @@ impl AutoC {
         let mut steps: Vec<CStep> = Vec::new();
         let mut c = self.start;
         for _ in 0..=self.steps {
-            let model = SvcParams { c, ..params.clone() }.fit(sample, par, watch)?;
-            let machines = Trained::all(&model, sample, par, watch)?;
+            let model = SvcParams { c, ..params.clone() }.fit(sample, exec, watch)?;
+            let machines = Trained::all(&model, sample, exec, watch)?;
             let [machine] = machines.as_slice() else {
                 return Err(Error::shape("machines", machines.len(), "1: two classes"));
             };

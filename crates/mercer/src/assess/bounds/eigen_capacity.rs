@@ -16,8 +16,8 @@
 use serde::Serialize;
 
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::gram::Rows;
-use crate::par::Par;
 use crate::solve::eigen::{Which, complete};
 
 /// Matrices of more rows take longer than the answer is worth.
@@ -43,13 +43,13 @@ pub struct EigenCapacity {
 }
 
 /// Eigenvalues of a kernel matrix, falling.
-pub fn gram_eigenvalues(rows: &dyn Rows, par: Par) -> Result<Vec<f64>> {
+pub fn gram_eigenvalues(rows: &dyn Rows, exec: Exec) -> Result<Vec<f64>> {
     let n = rows.len();
     if n > MOST {
         let why = format!("eigenvalues of a matrix of {n} rows: at most {MOST}");
         return Err(Error::Unsupported(why));
     }
-    Ok(complete(super::trained::exact(rows, par), n, Which::Largest, par)?.values)
+    Ok(complete(super::trained::exact(rows, exec), n, Which::Largest, exec)?.values)
 }
 
 /// The capacity of functions with `|w| <= norm` on n rows whose Gram matrix has these eigenvalues, at a scale.

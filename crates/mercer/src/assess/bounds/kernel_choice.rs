@@ -10,11 +10,11 @@ use serde::Serialize;
 use super::trained::Trained;
 use super::vc::vc_bound;
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::gram::KernelRows;
 use crate::kernel::Kernel;
 use crate::model::svc::{SvcModel, SvcParams};
 use crate::model::{Sample, enclosing_radius2};
-use crate::par::Par;
 use crate::watch::Watch;
 
 /// One kernel for one machine.
@@ -53,7 +53,7 @@ pub fn choose_kernel(
     params: &SvcParams,
     sample: Sample<'_>,
     eta: f64,
-    par: Par,
+    exec: Exec,
     watch: &mut Watch<'_>,
     each: &mut dyn FnMut(usize, &SvcModel) -> Result<()>,
 ) -> Result<Vec<KernelChoice>> {
@@ -68,12 +68,12 @@ pub fn choose_kernel(
             other => other.clone(),
         };
         let rows = KernelRows::new(&kernel, sample.points)?;
-        let matrix = rows.whole_matrix(par);
-        let (radius2, _) = enclosing_radius2(&matrix, par, watch)?;
+        let matrix = rows.whole_matrix(exec);
+        let (radius2, _) = enclosing_radius2(&matrix, exec, watch)?;
         let sample = sample.with_gram(&matrix);
-        let model = SvcParams { kernel: Some(kernel.clone()), ..params.clone() }.fit(sample, par, watch)?;
+        let model = SvcParams { kernel: Some(kernel.clone()), ..params.clone() }.fit(sample, exec, watch)?;
         each(place, &model)?;
-        let all = Trained::all(&model, sample, par, watch)?;
+        let all = Trained::all(&model, sample, exec, watch)?;
         machines.resize_with(all.len(), Vec::new);
         for (tried, machine) in machines.iter_mut().zip(&all) {
             let norm2 = machine.norm2();

@@ -14,10 +14,10 @@ use serde::Serialize;
 use super::trained::exact;
 use crate::data::Targets;
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::gram;
 use crate::model::{RidgeParams, Sample, right_sides};
 use crate::num::factor;
-use crate::par::Par;
 
 /// More rows than this need more memory than the answer is worth.
 const MOST: usize = 10_000;
@@ -38,7 +38,7 @@ pub struct LeaveOneOut {
 }
 
 /// Leaves out each row of the sample in turn.
-pub fn ridge_leave_one_out(params: &RidgeParams, sample: Sample<'_>, par: Par) -> Result<LeaveOneOut> {
+pub fn ridge_leave_one_out(params: &RidgeParams, sample: Sample<'_>, exec: Exec) -> Result<LeaveOneOut> {
     params.check()?;
     sample.check()?;
     let keep: Vec<usize> = (0..sample.points.len()).filter(|&i| sample.weight(i) > 0.0).collect();
@@ -50,10 +50,10 @@ pub fn ridge_leave_one_out(params: &RidgeParams, sample: Sample<'_>, par: Par) -
     let right: Vec<Vec<f64>> = right.iter().map(|y| keep.iter().map(|&i| y[i]).collect()).collect();
     let k = right.len();
     let mut a = if let Some(rows) = sample.gram {
-        exact(rows.subset(&keep.iter().map(|&i| i as u32).collect::<Vec<_>>()).as_ref(), par)
+        exact(rows.subset(&keep.iter().map(|&i| i as u32).collect::<Vec<_>>()).as_ref(), exec)
     } else {
         let kernel = params.kernel_for(&sample)?;
-        gram::square::<f64>(&kernel, sample.points.gather(&keep).view(), par)?.to_vec()
+        gram::square::<f64>(&kernel, sample.points.gather(&keep).view(), exec)?.to_vec()
     };
     for (i, &row) in keep.iter().enumerate() {
         a[i * n + i] += params.lambda / sample.weight(row);

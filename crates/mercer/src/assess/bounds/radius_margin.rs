@@ -13,8 +13,8 @@ use serde::Serialize;
 
 use super::trained::Trained;
 use crate::error::Result;
+use crate::exec::Exec;
 use crate::model::enclosing_radius2;
-use crate::par::Par;
 use crate::watch::Watch;
 
 /// Radius and margin of a machine.
@@ -33,8 +33,8 @@ pub struct RadiusMargin {
 }
 
 /// The radius-margin bound of a machine.
-pub fn radius_margin(machine: &Trained<'_>, par: Par, watch: &mut Watch<'_>) -> Result<RadiusMargin> {
-    let (radius2, _) = machine.on_rows(|rows| enclosing_radius2(rows, par, watch))?;
+pub fn radius_margin(machine: &Trained<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<RadiusMargin> {
+    let (radius2, _) = machine.on_rows(|rows| enclosing_radius2(rows, exec, watch))?;
     let shift = machine.shift.iter().copied().fold(0.0, f64::max);
     Ok(of_radius(radius2 + shift, machine.norm2(), machine.len()))
 }

@@ -6,9 +6,9 @@
 use serde::Serialize;
 
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::model::Sample;
 use crate::model::svc::{Kind, Separation, SvcParams};
-use crate::par::Par;
 use crate::watch::Watch;
 
 /// What was found.
@@ -29,7 +29,7 @@ pub fn separating_c(
     params: &SvcParams,
     sample: Sample<'_>,
     powers: std::ops::RangeInclusive<i32>,
-    par: Par,
+    exec: Exec,
     watch: &mut Watch<'_>,
 ) -> Result<SeparatingC> {
     let labels = sample.targets.classes()?;
@@ -37,11 +37,11 @@ pub fn separating_c(
     let mut found = None;
     for n in powers {
         let c = 10f64.powi(n);
-        let model = SvcParams { kind: Kind::C, c, ..params.clone() }.fit(sample, par, watch)?;
+        let model = SvcParams { kind: Kind::C, c, ..params.clone() }.fit(sample, exec, watch)?;
         if sample.gram.is_some() {
             return Err(Error::Unsupported("training errors are counted on points, not on a matrix".into()));
         }
-        let told = model.predict(sample.points.view(), par)?;
+        let told = model.predict(sample.points.view(), exec)?;
         let wrong = |&(i, &c): &(usize, &u32)| model.classes[c as usize] != labels.name_of(i);
         let errors = told.iter().enumerate().filter(wrong).count();
         tried.push((c, errors));
@@ -53,7 +53,7 @@ pub fn separating_c(
     let separable = match found {
         Some(_) => true,
         None => {
-            params.separation(sample, par, watch)?.iter().all(|(_, s)| matches!(s, Separation::Separable(_)))
+            params.separation(sample, exec, watch)?.iter().all(|(_, s)| matches!(s, Separation::Separable(_)))
         }
     };
     Ok(SeparatingC {

@@ -18,8 +18,8 @@ use serde::Serialize;
 
 use super::trained::Trained;
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::num::factor;
-use crate::par::Par;
 
 /// More rows on the margin than this need more memory than the estimate is worth.
 const MOST: usize = 8000;
@@ -42,7 +42,7 @@ pub struct Span {
 }
 
 /// The span estimate of a machine.
-pub fn span(machine: &Trained<'_>, par: Par) -> Result<Span> {
+pub fn span(machine: &Trained<'_>, exec: Exec) -> Result<Span> {
     let support = machine.support();
     let (free, bounded): (Vec<usize>, Vec<usize>) = support.iter().partition(|&&i| !machine.bounded[i]);
     if free.len() > MOST {
@@ -50,7 +50,7 @@ pub fn span(machine: &Trained<'_>, par: Par) -> Result<Span> {
         return Err(Error::Unsupported(why));
     }
     let order: Vec<usize> = free.iter().chain(&bounded).copied().collect();
-    let spans = spans(machine, &order, free.len(), par)?;
+    let spans = spans(machine, &order, free.len(), exec)?;
     let mut left_out: Vec<f64> = machine.label.iter().zip(&machine.output).map(|(y, f)| y * f).collect();
     for (&p, s2) in order.iter().zip(&spans) {
         // The shift helps a row in training only.
@@ -68,9 +68,9 @@ pub fn span(machine: &Trained<'_>, par: Par) -> Result<Span> {
 }
 
 /// S^2 of each row of `order`, whose first m are on the margin.
-fn spans(machine: &Trained<'_>, order: &[usize], m: usize, par: Par) -> Result<Vec<f64>> {
+fn spans(machine: &Trained<'_>, order: &[usize], m: usize, exec: Exec) -> Result<Vec<f64>> {
     let total = order.len();
-    let mut k = machine.values(order, par)?;
+    let mut k = machine.values(order, exec)?;
     for (i, &p) in order.iter().enumerate() {
         k[i * total + i] += machine.shift[p];
     }

@@ -12,9 +12,9 @@ use super::trained::Trained;
 use super::vc::{VcBound, vc_bound};
 use crate::data::{Dataset, Labels, Targets};
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::gram::KernelRows;
 use crate::model::{Body, Model, RidgeParams, Sample};
-use crate::par::Par;
 use crate::watch::Watch;
 
 /// Bounds and estimates of a model on its training data.
@@ -59,25 +59,25 @@ impl Bounds {
     /// use mercer::assess::bounds::Bounds;
     /// use mercer::data::{Dataset, toy};
     /// use mercer::model::{Plan, Wishes};
-    /// use mercer::{Par, watch};
+    /// use mercer::{Exec, watch};
     ///
     /// let (points, targets) = toy::banana(100, 1);
     /// let data = Dataset::new(points, targets)?;
-    /// let model = Plan::new(&data, &Wishes::default(), Par::one())?.fit(Par::one(), &mut watch::silent())?;
-    /// let bounds = Bounds::of(&model, &data, 0.05, Par::one(), &mut watch::silent())?;
+    /// let model = Plan::new(&data, &Wishes::default(), Exec::one())?.fit(Exec::one(), &mut watch::silent())?;
+    /// let bounds = Bounds::of(&model, &data, 0.05, Exec::one(), &mut watch::silent())?;
     /// let machine = &bounds.machines[0];
     /// assert!(machine.span.rate <= machine.support.rate);
     /// # Ok::<(), mercer::Error>(())
     /// ```
-    pub fn of(model: &Model, data: &Dataset, eta: f64, par: Par, watch: &mut Watch<'_>) -> Result<Self> {
-        let points = model.stages.apply(data.points.view(), par)?;
+    pub fn of(model: &Model, data: &Dataset, eta: f64, exec: Exec, watch: &mut Watch<'_>) -> Result<Self> {
+        let points = model.stages.apply(data.points.view(), exec)?;
         let kernel = model.body.expansion().kernel();
         let sample = Sample::new(&points, &data.targets);
         let (machines, leave_one_out) = match &model.body {
             Body::Svc(svc) => {
-                let trained = Trained::all(svc, sample, par, watch)?;
+                let trained = Trained::all(svc, sample, exec, watch)?;
                 let one = |(o, machine): (usize, &Trained<'_>)| {
-                    MachineBounds::of(model.machine_name(o), machine, eta, par, watch)
+                    MachineBounds::of(model.machine_name(o), machine, eta, exec, watch)
                 };
                 (trained.iter().enumerate().map(one).collect::<Result<_>>()?, None)
             }
@@ -88,7 +88,7 @@ impl Bounds {
                 };
                 let sample = Sample { targets: &targets, ..sample };
                 let params = RidgeParams { kernel: Some(kernel.clone()), ..ridge.params.clone() };
-                (Vec::new(), Some(ridge_leave_one_out(&params, sample, par)?))
+                (Vec::new(), Some(ridge_leave_one_out(&params, sample, exec)?))
             }
             _ => {
                 let why = "bounds are known for support vector classifiers, ridge regression and least-squares machines";
@@ -100,7 +100,7 @@ impl Bounds {
             rows: data.len(),
             machines,
             leave_one_out,
-            alignment: alignment(&rows, &data.targets, par)?,
+            alignment: alignment(&rows, &data.targets, exec)?,
         })
     }
 }
@@ -111,12 +111,12 @@ impl MachineBounds {
         name: String,
         machine: &Trained<'_>,
         eta: f64,
-        par: Par,
+        exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<Self> {
-        let radius_margin = radius_margin(machine, par, watch)?;
+        let radius_margin = radius_margin(machine, exec, watch)?;
         let eigen = if machine.len() <= eigen_capacity::MOST {
-            let values = machine.on_rows(|rows| gram_eigenvalues(rows, par))?;
+            let values = machine.on_rows(|rows| gram_eigenvalues(rows, exec))?;
             Some(eigen_capacity(&values, machine.len(), radius_margin.norm2.sqrt(), 1.0)?)
         } else {
             None
@@ -125,7 +125,7 @@ impl MachineBounds {
             name,
             rows: machine.len(),
             training_errors: machine.training_errors(),
-            span: span(machine, par)?,
+            span: span(machine, exec)?,
             support: support_count(machine),
             vc: vc_bound(radius_margin.capacity, machine.len(), machine.training_error(), eta)?,
             radius_margin,

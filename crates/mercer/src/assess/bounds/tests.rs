@@ -2,11 +2,11 @@
 
 use super::*;
 use crate::data::{Dataset, Labels, Points, Targets, toy};
+use crate::exec::Exec;
 use crate::gram::{KernelRows, Matrix};
 use crate::kernel::Kernel;
 use crate::model::svc::{Slack, SvcParams};
 use crate::model::{RidgeParams, Sample};
-use crate::par::Par;
 use crate::watch::silent;
 use mercer_testkit::assert;
 
@@ -22,8 +22,8 @@ fn left_out(params: &SvcParams, data: &Dataset) -> Vec<(f64, [Vec<usize>; 2])> {
         let rest: Vec<usize> = (0..n).filter(|&i| i != p).collect();
         let part = data.gather(&rest);
         let model =
-            params.fit(Sample::new(&part.points, &part.targets), Par::one(), &mut silent()).expect("a fit");
-        let f = model.decision(data.points.gather(&[p]).view(), Par::one()).expect("a point")[0];
+            params.fit(Sample::new(&part.points, &part.targets), Exec::one(), &mut silent()).expect("a fit");
+        let f = model.decision(data.points.gather(&[p]).view(), Exec::one()).expect("a point")[0];
         let positive = model.classes[model.machines[0].sides.positive as usize] == labels.name_of(p);
         let rows = |set: &[u32]| {
             let mut set: Vec<usize> = set.iter().map(|&i| rest[i as usize]).collect();
@@ -49,9 +49,9 @@ fn the_span_is_leaving_one_out_where_no_row_changes_its_place() {
         (SvcParams { shift: 0.2, ..params(1.0) }, 1),
     ];
     for (params, least) in cases {
-        let model = params.fit(sample, Par::one(), &mut silent()).expect("a fit");
-        let machine = &Trained::all(&model, sample, Par::one(), &mut silent()).expect("its own data")[0];
-        let got = span(machine, Par::one()).expect("few rows");
+        let model = params.fit(sample, Exec::one(), &mut silent()).expect("a fit");
+        let machine = &Trained::all(&model, sample, Exec::one(), &mut silent()).expect("its own data")[0];
+        let got = span(machine, Exec::one()).expect("few rows");
         let mut same = 0;
         let truth = left_out(&params, &data);
         for (p, (f, sets)) in truth.iter().enumerate() {
@@ -81,12 +81,12 @@ fn a_plane_with_too_many_rows_on_its_margin_has_a_span_all_the_same() {
     let targets = Targets::Classes(Labels::new(["a", "a", "a", "b", "b", "b"]));
     let params = SvcParams { kernel: Some(Kernel::Linear), c: 1e3, tol: 1e-6, ..SvcParams::default() };
     let sample = Sample::new(&points, &targets);
-    let model = params.fit(sample, Par::one(), &mut silent()).expect("separable");
-    let machine = &Trained::all(&model, sample, Par::one(), &mut silent()).expect("refitted")[0];
-    let bound = span(machine, Par::one()).expect("few rows");
+    let model = params.fit(sample, Exec::one(), &mut silent()).expect("separable");
+    let machine = &Trained::all(&model, sample, Exec::one(), &mut silent()).expect("refitted")[0];
+    let bound = span(machine, Exec::one()).expect("few rows");
     assert!(bound.spans.iter().all(|(_, s2)| (0.0..=5.0 + 1e-6).contains(s2)), "{bound:?}");
     // |w| = 2, and the six points lie in a circle of radius sqrt(1 + 1/4).
-    let radius = radius_margin(machine, Par::one(), &mut silent()).expect("a sphere");
+    let radius = radius_margin(machine, Exec::one(), &mut silent()).expect("a sphere");
     assert::close(radius.norm2, 4.0, 1e-4);
     assert::close(radius.radius2, 1.25, 1e-3);
 }
@@ -94,12 +94,12 @@ fn a_plane_with_too_many_rows_on_its_margin_has_a_span_all_the_same() {
 #[test]
 fn other_data_is_refused() {
     let (points, targets) = toy::banana(60, 3);
-    let model = params(1.0).fit(Sample::new(&points, &targets), Par::one(), &mut silent()).expect("a fit");
+    let model = params(1.0).fit(Sample::new(&points, &targets), Exec::one(), &mut silent()).expect("a fit");
     let (other, labels) = toy::banana(60, 4);
-    assert!(Trained::all(&model, Sample::new(&other, &labels), Par::one(), &mut silent()).is_err());
+    assert!(Trained::all(&model, Sample::new(&other, &labels), Exec::one(), &mut silent()).is_err());
     let (fewer, labels) = toy::banana(50, 3);
     let e =
-        Trained::all(&model, Sample::new(&fewer, &labels), Par::one(), &mut silent()).expect_err("too few");
+        Trained::all(&model, Sample::new(&fewer, &labels), Exec::one(), &mut silent()).expect_err("too few");
     assert!(e.to_string().contains("60"), "{e}");
 }
 
@@ -107,18 +107,18 @@ fn other_data_is_refused() {
 fn several_classes_have_a_bound_each() {
     let (points, targets) = toy::three_clusters(90, 2);
     let sample = Sample::new(&points, &targets);
-    let model = params(1.0).fit(sample, Par::one(), &mut silent()).expect("a fit");
-    let machines = Trained::all(&model, sample, Par::one(), &mut silent()).expect("its own data");
+    let model = params(1.0).fit(sample, Exec::one(), &mut silent()).expect("a fit");
+    let machines = Trained::all(&model, sample, Exec::one(), &mut silent()).expect("its own data");
     assert_eq!(machines.len(), model.machines.len());
     let rows = KernelRows::new(model.expansion.kernel(), &points).expect("points");
-    let matrix = Matrix::new(trained::exact(&rows, Par::one()), 90).expect("symmetric");
+    let matrix = Matrix::new(trained::exact(&rows, Exec::one()), 90).expect("symmetric");
     let again =
-        Trained::all(&model, sample.with_gram(&matrix), Par::one(), &mut silent()).expect("from a matrix");
-    let norms = model.expansion.norm2(Par::one()).expect("points");
+        Trained::all(&model, sample.with_gram(&matrix), Exec::one(), &mut silent()).expect("from a matrix");
+    let norms = model.expansion.norm2(Exec::one()).expect("points");
     for ((a, b), norm2) in machines.iter().zip(&again).zip(norms) {
         assert::close(a.norm2(), norm2, 1e-9 * norm2);
         assert::close_to_scale(&a.output, &b.output, 1e-9);
-        let (a, b) = (span(a, Par::one()).expect("few"), span(b, Par::one()).expect("few"));
+        let (a, b) = (span(a, Exec::one()).expect("few"), span(b, Exec::one()).expect("few"));
         assert::close_to_scale(&a.left_out, &b.left_out, 1e-9);
     }
 }
@@ -132,13 +132,13 @@ fn ridge_leaves_one_out_exactly() {
             let n = points.len();
             let weights: Vec<f64> = (0..n).map(|i| [1.0, 0.5, 2.0, 0.0][i % 4]).collect();
             let sample = Sample::new(&points, &targets).weighted(&weights);
-            let got = ridge_leave_one_out(&params, sample, Par::one()).expect("few rows");
+            let got = ridge_leave_one_out(&params, sample, Exec::one()).expect("few rows");
             let k = got.outputs.len() / got.rows.len();
             for (line, &p) in got.outputs.chunks(k).zip(&got.rows) {
                 let mut without = weights.clone();
                 without[p as usize] = 0.0;
-                let model = params.fit(sample.weighted(&without), Par::one(), &mut silent()).expect("a fit");
-                let want = model.decision(points.gather(&[p as usize]).view(), Par::one()).expect("a point");
+                let model = params.fit(sample.weighted(&without), Exec::one(), &mut silent()).expect("a fit");
+                let want = model.decision(points.gather(&[p as usize]).view(), Exec::one()).expect("a point");
                 assert::close_to_scale(line, &want, 1e-8);
             }
             assert_eq!(got.errors.is_some(), targets.classes().is_ok());
@@ -161,13 +161,14 @@ fn c_comes_to_rest_and_is_smaller_with_noise() {
     let sample = Sample::new(&points, &targets);
     let kernel = Kernel::Rbf { gamma: 0.5 };
     let rows = KernelRows::new(&kernel, &points).expect("points");
-    let matrix = rows.whole_matrix(Par::one());
-    let (radius2, _) = crate::model::enclosing_radius2(&matrix, Par::one(), &mut silent()).expect("a sphere");
+    let matrix = rows.whole_matrix(Exec::one());
+    let (radius2, _) =
+        crate::model::enclosing_radius2(&matrix, Exec::one(), &mut silent()).expect("a sphere");
     let params = SvcParams { kernel: Some(kernel.clone()), ..SvcParams::default() };
     let auto = AutoC { start: 10.0, steps: 30, tol: 1e-3, ..AutoC::default() };
     let mut seen = 0;
     let chosen = auto
-        .run(&params, sample, (&matrix, radius2), Par::one(), &mut silent(), &mut |_, _| {
+        .run(&params, sample, (&matrix, radius2), Exec::one(), &mut silent(), &mut |_, _| {
             seen += 1;
             Ok(())
         })
@@ -186,7 +187,7 @@ fn the_smallest_power_that_separates() {
     let (points, targets) = toy::spirals(80, 1);
     let sample = Sample::new(&points, &targets);
     let params = SvcParams { kernel: Some(Kernel::Rbf { gamma: 2.0 }), ..SvcParams::default() };
-    let found = separating_c(&params, sample, -3..=6, Par::one(), &mut silent()).expect("fits");
+    let found = separating_c(&params, sample, -3..=6, Exec::one(), &mut silent()).expect("fits");
     let c = found.c.expect("a narrow Gaussian separates anything");
     assert!(found.separable && found.tried.last() == Some(&(c, 0)));
     assert!(found.tried.iter().rev().skip(1).all(|(_, errors)| *errors > 0));
@@ -194,7 +195,7 @@ fn the_smallest_power_that_separates() {
     let points = Points::dense(vec![-1.0, 0.0, 1.0], 1).expect("rows");
     let targets = Targets::Classes(Labels::new(["a", "b", "a"]));
     let linear = SvcParams { kernel: Some(Kernel::Linear), ..SvcParams::default() };
-    let none = separating_c(&linear, Sample::new(&points, &targets), 0..=2, Par::one(), &mut silent())
+    let none = separating_c(&linear, Sample::new(&points, &targets), 0..=2, Exec::one(), &mut silent())
         .expect("fits");
     assert_eq!((none.c, none.separable, none.tried.len()), (None, false, 3));
 }
@@ -206,7 +207,7 @@ fn kernels_are_chosen_by_their_capacity() {
     let kernels: Vec<Kernel> = (1..4).map(|degree| Kernel::Poly { degree, scale: 1.0, coef0: 1.0 }).collect();
     let params = SvcParams { c: 10.0, ..SvcParams::default() };
     let mut seen = Vec::new();
-    let chosen = choose_kernel(&kernels, &params, sample, 0.05, Par::one(), &mut silent(), &mut |k, _| {
+    let chosen = choose_kernel(&kernels, &params, sample, 0.05, Exec::one(), &mut silent(), &mut |k, _| {
         seen.push(k);
         Ok(())
     })
@@ -225,10 +226,10 @@ fn kernels_are_chosen_by_their_capacity() {
 fn alignment_is_the_cosine_of_matrices() {
     let (points, targets) = toy::three_clusters(40, 1);
     let rows = KernelRows::new(&Kernel::Rbf { gamma: 1.0 }, &points).expect("points");
-    let got = alignment(&rows, &targets, Par::one()).expect("classes");
+    let got = alignment(&rows, &targets, Exec::one()).expect("classes");
     // The slow way: both matrices written out.
     let n = points.len();
-    let k = trained::exact(&rows, Par::one());
+    let k = trained::exact(&rows, Exec::one());
     let labels = targets.classes().expect("classes");
     let c = labels.names.len() as f64;
     let t: Vec<f64> = (0..n * n)

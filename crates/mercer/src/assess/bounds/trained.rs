@@ -9,11 +9,11 @@
 
 use crate::data::{Labels, Points};
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::gram::{self, KernelRows, Rows};
 use crate::kernel::Kernel;
 use crate::model::Sample;
 use crate::model::svc::{Kind, Machine, Slack, SvcModel, SvcParams};
-use crate::par::Par;
 use crate::watch::Watch;
 
 /// Rows on the margin may be off it by so much, and by so many tolerances, before the data is taken for other data.
@@ -58,12 +58,12 @@ impl<'a> Trained<'a> {
     pub fn all(
         model: &SvcModel,
         sample: Sample<'a>,
-        par: Par,
+        exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<Vec<Trained<'a>>> {
         let labels = by_model(model, sample.targets.classes()?)?;
         if model.expansion.len() == model.support.len() {
-            return of_expansion(model, sample, &labels, par);
+            return of_expansion(model, sample, &labels, exec);
         }
         if *model.expansion.kernel() != Kernel::Linear || model.support.is_empty() {
             let why = "this model no longer knows the coefficients of its training rows: it was compressed, or read \
@@ -73,8 +73,8 @@ impl<'a> Trained<'a> {
         // The same kernel by another name, whose machines are not collapsed.
         let plain = Kernel::Poly { degree: 1, scale: 1.0, coef0: 0.0 };
         let params = SvcParams { kernel: Some(plain), probability: false, ..model.params.clone() };
-        let again = params.fit(sample, par, watch)?;
-        of_expansion(&again, sample, &labels, par)
+        let again = params.fit(sample, exec, watch)?;
+        of_expansion(&again, sample, &labels, exec)
     }
 
     /// n, the rows the machine saw.
@@ -122,25 +122,25 @@ impl<'a> Trained<'a> {
     }
 
     /// Kernel values in f64 between some of the machine's rows, by their places, row by row.
-    pub fn values(&self, places: &[usize], par: Par) -> Result<Vec<f64>> {
+    pub fn values(&self, places: &[usize], exec: Exec) -> Result<Vec<f64>> {
         match &self.source {
             Source::Points(kernel, points) => {
-                Ok(gram::square::<f64>(kernel, points.gather(places).view(), par)?.to_vec())
+                Ok(gram::square::<f64>(kernel, points.gather(places).view(), exec)?.to_vec())
             }
             Source::Gram(rows) => {
                 let keep: Vec<u32> = places.iter().map(|&p| self.index[p]).collect();
-                Ok(exact(rows.subset(&keep).as_ref(), par))
+                Ok(exact(rows.subset(&keep).as_ref(), exec))
             }
         }
     }
 }
 
 /// A whole matrix in f64.
-pub(super) fn exact(rows: &dyn Rows, par: Par) -> Vec<f64> {
+pub(super) fn exact(rows: &dyn Rows, exec: Exec) -> Vec<f64> {
     let n = rows.len();
     let mut out = vec![0.0; n * n];
     for (i, line) in (0u32..).zip(out.chunks_mut(n.max(1))) {
-        rows.apply(&[i], &[1.0], line, par);
+        rows.apply(&[i], &[1.0], line, exec);
     }
     out
 }
@@ -167,7 +167,7 @@ fn of_expansion<'a>(
     model: &SvcModel,
     sample: Sample<'a>,
     labels: &Labels,
-    par: Par,
+    exec: Exec,
 ) -> Result<Vec<Trained<'a>>> {
     let (n, k) = (sample.points.len(), model.machines.len());
     let by_class = model.params.weights_of(labels)?;
@@ -209,7 +209,7 @@ fn of_expansion<'a>(
             index,
             source,
         };
-        trained.evaluate(par)?;
+        trained.evaluate(exec)?;
         trained.check(model.params.tol)?;
         machines.push(trained);
     }
@@ -230,12 +230,12 @@ fn other(got: usize, rows: usize) -> Error {
 
 impl Trained<'_> {
     /// Adds `K c` to the outputs, in f64.
-    fn evaluate(&mut self, par: Par) -> Result<()> {
+    fn evaluate(&mut self, exec: Exec) -> Result<()> {
         let support: Vec<u32> = self.support().into_iter().map(|i| i as u32).collect();
         let coef: Vec<f64> = support.iter().map(|&i| self.coef[i as usize]).collect();
         let mut output = std::mem::take(&mut self.output);
         self.on_rows(|rows| {
-            rows.apply(&support, &coef, &mut output, par);
+            rows.apply(&support, &coef, &mut output, exec);
             Ok(())
         })?;
         self.output = output;

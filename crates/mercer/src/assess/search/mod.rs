@@ -25,8 +25,8 @@ use crate::assess::validate::{Score, Splits, usual_metric};
 use crate::data::stage::Recipe;
 use crate::data::{Dataset, Targets};
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::model::Learner;
-use crate::par::Par;
 use crate::watch::Watch;
 use choose::{better, choose, flat};
 use clock::Clock;
@@ -155,7 +155,7 @@ pub struct Found {
 /// use mercer::assess::{Axis, Family, SearchParams, Space, by_factors, search};
 /// use mercer::data::{Dataset, toy};
 /// use mercer::model::Learner;
-/// use mercer::{Par, watch};
+/// use mercer::{Exec, watch};
 ///
 /// let (points, targets) = toy::banana(120, 2);
 /// let data = Dataset::new(points, targets)?;
@@ -164,7 +164,7 @@ pub struct Found {
 ///     axes: vec![Axis { name: "c".into(), values: by_factors(0.1, 100.0, 4) }],
 /// };
 /// let base = Learner::find("svc")?.learner();
-/// let found = search(&data, &[], &base, &SearchParams::new(space), Par::one(), &mut watch::silent())?;
+/// let found = search(&data, &[], &base, &SearchParams::new(space), Exec::one(), &mut watch::silent())?;
 /// assert!(found.best.score.mean < 0.15);
 /// # Ok::<(), mercer::Error>(())
 /// ```
@@ -173,7 +173,7 @@ pub fn search(
     recipes: &[Recipe],
     base: &Learner,
     params: &SearchParams,
-    par: Par,
+    exec: Exec,
     watch: &mut Watch<'_>,
 ) -> Result<Found> {
     let mut clock = Clock::new(params.seconds)?;
@@ -182,7 +182,7 @@ pub fn search(
     }
     let metric = params.metric.unwrap_or_else(|| usual_metric(&data.targets));
     let folds = params.splits.folds(data, params.seed)?;
-    let trials = Trials::new(data, recipes, &folds, metric, par)?;
+    let trials = Trials::new(data, recipes, &folds, metric, exec)?;
     let mut journal = match &params.checkpoint {
         Some(path) => {
             let print = fingerprint(data, recipes, base, params, metric);
@@ -199,7 +199,7 @@ pub fn search(
     let mut run = Run {
         params,
         trials: &trials,
-        sampling: Sampling { data, recipes, splits: &params.splits, metric, seed: params.seed, par, lower },
+        sampling: Sampling { data, recipes, splits: &params.splits, metric, seed: params.seed, exec, lower },
         lower,
         first: 0,
     };

@@ -14,7 +14,7 @@ use crate::assess::validate::Splits;
 use crate::data::stage::Recipe;
 use crate::data::{Dataset, Targets, split};
 use crate::error::{Error, Result};
-use crate::par::Par;
+use crate::exec::Exec;
 use crate::watch::Watch;
 
 /// Rows of the first part, or so many of each class; parts grow by a factor, and the largest is at most half of all rows.
@@ -34,7 +34,7 @@ pub(super) struct Sampling<'a> {
     pub(super) splits: &'a Splits,
     pub(super) metric: &'static Metric,
     pub(super) seed: u64,
-    pub(super) par: Par,
+    pub(super) exec: Exec,
     pub(super) lower: bool,
 }
 
@@ -104,7 +104,7 @@ impl Sampling<'_> {
             }
             let Ok((part, splits)) = self.part(rows) else { break };
             let Ok(folds) = splits.folds(&part, self.seed) else { break };
-            let trials = Trials::new(&part, self.recipes, &folds, self.metric, self.par)?;
+            let trials = Trials::new(&part, self.recipes, &folds, self.metric, self.exec)?;
             let mut table = Table::new(order.len(), folds.len());
             let words = format!("{rows} rows, ");
             let mut on = |order: &[usize], table: &mut Table, until: f64, clock: &mut Clock| {

@@ -22,7 +22,7 @@ fn space() -> Space {
 
 fn run(data: &Dataset, params: &SearchParams) -> Found {
     let base = Learner::find("svc").expect("known").learner();
-    search(data, &[], &base, params, Par::new(2), &mut silent()).expect("found")
+    search(data, &[], &base, params, Exec::new(2), &mut silent()).expect("found")
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn a_search_that_was_broken_off_ends_in_the_same_table() {
             left -= i32::from(step.done > 0);
             if left < 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        match search(&data, &[], &base, &kept, Par::one(), &mut watch) {
+        match search(&data, &[], &base, &kept, Exec::one(), &mut watch) {
             Ok(found) => break found,
             Err(Error::Cancelled) => breaks += 1,
             Err(other) => panic!("{other}"),
@@ -91,7 +91,7 @@ fn a_search_that_was_broken_off_ends_in_the_same_table() {
     assert!(breaks > 3 && found.known > 0, "{breaks}");
     assert_eq!((found.best, found.stages), (whole.best, whole.stages));
     // Other data: another search.
-    let refused = search(&banana(80, 3), &[], &base, &kept, Par::one(), &mut silent());
+    let refused = search(&banana(80, 3), &[], &base, &kept, Exec::one(), &mut silent());
     assert!(refused.expect_err("another").to_string().contains("another search"));
     std::fs::remove_file(path).expect("there");
 }
@@ -117,7 +117,7 @@ fn whenever_a_search_ends_it_has_a_setting_no_worse_than_the_start() {
                 race,
                 ..SearchParams::new(space())
             };
-            let found = search(&data, &[], &usual(), &params, Par::one(), &mut silent()).expect("one");
+            let found = search(&data, &[], &usual(), &params, Exec::one(), &mut silent()).expect("one");
             assert!(found.late == (seconds < 1.0) || seconds > 1e-3, "{seconds}");
             let start = found.default.expect("there is a start");
             if found.best.open && found.rows.is_none() {
@@ -132,10 +132,10 @@ fn whenever_a_search_ends_it_has_a_setting_no_worse_than_the_start() {
     assert!(judged >= 2, "{judged}");
     let data = banana(100, 2);
     let none = SearchParams { start: None, seconds: Some(1e-9), ..SearchParams::new(space()) };
-    let refused = search(&data, &[], &usual(), &none, Par::one(), &mut silent()).expect_err("no answer");
+    let refused = search(&data, &[], &usual(), &none, Exec::one(), &mut silent()).expect_err("no answer");
     assert!(refused.to_string().contains("time ran out"), "{refused}");
     let wrong = SearchParams { seconds: Some(-1.0), ..none };
-    assert!(search(&data, &[], &usual(), &wrong, Par::one(), &mut silent()).is_err());
+    assert!(search(&data, &[], &usual(), &wrong, Exec::one(), &mut silent()).is_err());
 }
 
 #[test]
@@ -176,13 +176,13 @@ fn a_setting_that_cannot_be_fitted_is_left_out_and_told() {
         axes: vec![Axis { name: "nu".into(), values: vec![0.05, 0.1, 0.5, 0.9] }],
     };
     let params = SearchParams { start: Some(base.clone()), ..SearchParams::new(space.clone()) };
-    let found = search(&data, &[], &base, &params, Par::new(2), &mut silent()).expect("some can be");
+    let found = search(&data, &[], &base, &params, Exec::new(2), &mut silent()).expect("some can be");
     let failed = found.stages[0].cells.iter().filter(|c| c.failed.is_some()).count();
     assert!(failed >= 4 && found.best.failed.is_none() && !found.best.open, "{failed}");
     assert!(found.notes.iter().any(|n| n.contains("could not be fitted")), "{:?}", found.notes);
     let hopeless = Space { axes: vec![Axis { name: "nu".into(), values: vec![0.9] }], ..space };
     let params = SearchParams { start: None, ..SearchParams::new(hopeless) };
-    let refused = search(&data, &[], &base, &params, Par::one(), &mut silent()).expect_err("none can be");
+    let refused = search(&data, &[], &base, &params, Exec::one(), &mut silent()).expect_err("none can be");
     assert!(refused.to_string().contains("nu"), "{refused}");
 }
 
@@ -201,7 +201,7 @@ fn a_journal_of_any_bytes_is_an_error_or_a_search() {
         splits: Splits::Folds { folds: 2, times: 1 },
         ..SearchParams::new(few)
     };
-    let run = || search(&data, &[], &usual(), &params, Par::one(), &mut silent());
+    let run = || search(&data, &[], &usual(), &params, Exec::one(), &mut silent());
     let whole = run().expect("found");
     let written = std::fs::read(&path).expect("a journal");
     let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(5);

@@ -27,11 +27,11 @@ fn slowly(
 ) -> Vec<f64> {
     let one = |fold: &Fold| {
         let (train, test) = (data.gather(&fold.train), data.gather(&fold.test));
-        let (stages, points) = Stages::fit(recipes, train.points.view(), Par::one()).expect("fits");
+        let (stages, points) = Stages::fit(recipes, train.points.view(), Exec::one()).expect("fits");
         let body =
-            learner.fit(Sample::new(&points, &train.targets), Par::one(), &mut silent()).expect("fits");
+            learner.fit(Sample::new(&points, &train.targets), Exec::one(), &mut silent()).expect("fits");
         let model = Model { stages, ..Model::from(body) };
-        let told = model.predict(test.points.view(), Par::one()).expect("answers");
+        let told = model.predict(test.points.view(), Exec::one()).expect("answers");
         let want = test.targets.classes().expect("classes");
         let Measure::Classes(measure) = metric.measure else { panic!("a metric of classes") };
         measure(&told.classes().expect("classes").of_row, &want.of_row)
@@ -48,7 +48,7 @@ fn shared_work_changes_no_score() {
     let settings: Vec<Learner> = [0.2, 2.0].iter().flat_map(|&g| [5.0, 0.5].map(|c| svc(g, c))).collect();
     for recipes in [&[][..], &[Recipe::Scale { by: 2.0, add: 1.0 }], &standard] {
         let mut table = vec![vec![f64::NAN; folds.len()]; settings.len()];
-        let trials = Trials::new(&data, recipes, &folds, metric, Par::new(2)).expect("fits");
+        let trials = Trials::new(&data, recipes, &folds, metric, Exec::new(2)).expect("fits");
         let mut told = |cell: usize, fold: usize, score: f64| {
             table[cell][fold] = score;
             Ok(())
@@ -72,13 +72,13 @@ fn scaling_is_fitted_inside_the_folds() {
     let recipes = [Recipe::MinMax { lo: 0.0, hi: 1.0, per: Per::Column }];
     let metric = metric::find("error").expect("known");
     let score =
-        cross_validate(&data, &recipes, &svc(50.0, 100.0), &[fold], metric, Par::one(), &mut silent());
+        cross_validate(&data, &recipes, &svc(50.0, 100.0), &[fold], metric, Exec::one(), &mut silent());
     let score = score.expect("trained");
     assert!(score.mean <= 0.1 + 1e-12, "{}", score.mean);
     // All rows in the fold: what a leak would look like.
     let leak = Fold { train: (0..30).chain([39]).collect(), test: (30..39).collect() };
     let leaked =
-        cross_validate(&data, &recipes, &svc(50.0, 100.0), &[leak], metric, Par::one(), &mut silent());
+        cross_validate(&data, &recipes, &svc(50.0, 100.0), &[leak], metric, Exec::one(), &mut silent());
     assert!(leaked.expect("trained").mean > 0.3);
 }
 
@@ -89,7 +89,7 @@ fn every_task_and_metric_has_its_folds() {
     assert_eq!(folds.len(), 6);
     let run = |learner: &Learner, name: &str| {
         let metric = metric::find(name).expect("known");
-        cross_validate(&data, &[], learner, &folds, metric, Par::new(2), &mut silent())
+        cross_validate(&data, &[], learner, &folds, metric, Exec::new(2), &mut silent())
     };
     let area = run(&svc(1.0, 1.0), "roc-area").expect("trained").mean;
     assert!(area > 0.9 && area <= 1.0, "{area}");
@@ -107,7 +107,7 @@ fn every_task_and_metric_has_its_folds() {
     let wave = Dataset::new(x, Targets::Reals(y)).expect("whole");
     let folds = Splits::usual().folds(&wave, 0).expect("enough");
     let r2 = metric::find("r2").expect("known");
-    let score = cross_validate(&wave, &[], &ridge, &folds, r2, Par::one(), &mut silent()).expect("trained");
+    let score = cross_validate(&wave, &[], &ridge, &folds, r2, Exec::one(), &mut silent()).expect("trained");
     assert!(score.mean > 0.5, "{}", score.mean);
 }
 
@@ -137,7 +137,7 @@ fn folds_repeat_with_their_seed_and_small_classes_are_trained_on() {
 fn a_search_can_be_broken_off() {
     let data = banana(80);
     let folds = Splits::usual().folds(&data, 0).expect("enough");
-    let trials = Trials::new(&data, &[], &folds, metric::find("error").expect("known"), Par::one());
+    let trials = Trials::new(&data, &[], &folds, metric::find("error").expect("known"), Exec::one());
     let settings = [svc(1.0, 1.0), svc(0.1, 1.0)];
     let mut seen = 0;
     let mut told = |_: usize, _: usize, _: f64| {

@@ -13,20 +13,20 @@ use super::warp::{Affine, Warp};
 use crate::data::map::{RowMap, each_row, map_rows};
 use crate::data::points::{Points, View};
 use crate::error::{Error, Result};
-use crate::par::Par;
+use crate::exec::Exec;
 
 /// One transformation of an image.
 ///
 /// Written `shift(dx=1, dy=0)` when it is meant alone; a set of them is read by [`Transform::parse_set`].
 ///
 /// ```
-/// use mercer::Par;
+/// use mercer::Exec;
 /// use mercer::data::image::Transform;
 /// use mercer::data::{ImageShape, Points};
 ///
 /// let image = Points::dense(vec![1.0, 2.0, 3.0, 4.0], 4)?.with_image(ImageShape::grey(2, 2))?;
 /// let right: Transform = "shift(1, 0)".parse()?;
-/// let moved = right.apply(image.view(), 0.0, Par::one())?;
+/// let moved = right.apply(image.view(), 0.0, Exec::one())?;
 /// assert_eq!(moved.view().to_f64()?, [0.0, 1.0, 0.0, 3.0]);
 /// # Ok::<(), mercer::Error>(())
 /// ```
@@ -95,7 +95,7 @@ pub enum Axis {
 
 impl Transform {
     /// The transformed images, in the rows' order and kind. [`background`] gives a set's own background.
-    pub fn apply(&self, points: View<'_>, background: f64, par: Par) -> Result<Points> {
+    pub fn apply(&self, points: View<'_>, background: f64, exec: Exec) -> Result<Points> {
         self.check()?;
         let shape = points.image.filter(|s| !s.is_empty()).ok_or_else(|| {
             Error::shape(format!("points to transform by {self}"), "rows without image shape", "images")
@@ -116,7 +116,7 @@ impl Transform {
             | Transform::Scale { .. }
             | Transform::Mirror { .. } => Box::new(Warp::new(shape, self.affine(), background)),
         };
-        map_rows(points, shape.len(), map.as_ref(), par)?.with_image(shape)
+        map_rows(points, shape.len(), map.as_ref(), exec)?.with_image(shape)
     }
 
     /// Fails where a number is out of its range.
@@ -180,18 +180,18 @@ impl Transform {
 /// The images under each transformation of a set: row i under transformation t is row `t n + i` of the result.
 ///
 /// ```
-/// use mercer::Par;
+/// use mercer::Exec;
 /// use mercer::data::image::{Transform, apply_all, background};
 /// use mercer::data::{ImageShape, Points};
 ///
 /// let images = Points::dense(vec![0.0; 3 * 16], 16)?.with_image(ImageShape::grey(4, 4))?;
 /// let set = Transform::parse_set("shift=1")?;
 /// let ground = background(images.view())?;
-/// assert_eq!(apply_all(&set, images.view(), ground, Par::one())?.len(), 4 * 3);
+/// assert_eq!(apply_all(&set, images.view(), ground, Exec::one())?.len(), 4 * 3);
 /// # Ok::<(), mercer::Error>(())
 /// ```
-pub fn apply_all(set: &[Transform], points: View<'_>, background: f64, par: Par) -> Result<Points> {
-    let parts = set.iter().map(|t| t.apply(points, background, par)).collect::<Result<_>>()?;
+pub fn apply_all(set: &[Transform], points: View<'_>, background: f64, exec: Exec) -> Result<Points> {
+    let parts = set.iter().map(|t| t.apply(points, background, exec)).collect::<Result<_>>()?;
     Ok(joined(parts)?.unwrap_or_else(|| points.gather(&[])))
 }
 

@@ -5,7 +5,7 @@
 //! refused.
 
 use crate::error::{Error, Result};
-use crate::par::{MULTIPLE, half_of_ram, memory_limit};
+use crate::exec::{MULTIPLE, half_of_ram, memory_limit};
 
 /// Bytes that a column costs whoever looks at dense data, beside its values: its name, its range, its mean.
 const COLUMN: u64 = 128;

@@ -10,7 +10,7 @@ use super::source::{Input, fault, read_failed};
 use super::{Format, ReadOptions};
 use crate::data::{Data, Dataset, Targets};
 use crate::error::{Error, Result};
-use crate::par::room_for_table;
+use crate::exec::room_for_table;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 

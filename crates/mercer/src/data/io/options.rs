@@ -43,7 +43,7 @@ pub struct ReadOptions {
     /// The letters of sequences, in order; else DNA, RNA, protein or whatever occurs.
     pub alphabet: Option<String>,
     /// Bytes that the data may take in memory; by itself 16 times the file's own, packed as it is, and beyond that what
-    /// [`memory_limit`](crate::par::memory_limit) allows.
+    /// [`memory_limit`](crate::exec::memory_limit) allows.
     pub max_bytes: Option<u64>,
 }
 

@@ -190,7 +190,7 @@ fn decoder<'a>(compression: Compression, packed: Box<dyn BufRead + 'a>) -> io::R
 /// All bytes of a stream that may have no end, such as a pipe or a device; `name` stands for it in messages.
 ///
 /// The beginning is looked at first: what no reader knows is refused before the rest is waited for. What follows is kept
-/// up to a quarter of the limit: `max_bytes`, or the process's [`memory_limit`](crate::par::memory_limit).
+/// up to a quarter of the limit: `max_bytes`, or the process's [`memory_limit`](crate::exec::memory_limit).
 pub fn read_stream(name: &str, stream: impl Read, max_bytes: Option<u64>) -> Result<Vec<u8>> {
     let mut stream = stream;
     let bytes = first_bytes(&mut stream).map_err(|e| Error::io(name, e))?;
@@ -209,7 +209,7 @@ pub(crate) fn read_whole(path: &Path, limit: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     if about.is_file() {
         // A file may be larger than memory; asking first gives a message where growing would abort.
-        crate::par::room(&path.display().to_string(), about.len().into(), 0)?;
+        crate::exec::room(&path.display().to_string(), about.len().into(), 0)?;
         file.read_to_end(&mut bytes).map_err(refused)?;
         return Ok(bytes);
     }

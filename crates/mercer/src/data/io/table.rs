@@ -214,7 +214,7 @@ fn write(out: &mut dyn Write, data: &Dataset, source: &str, delimiter: u8) -> Re
         return Err(Error::shape("points to write as a table", view.kind(), "rows of numbers"));
     }
     // A row as numbers and as text, and all names.
-    crate::par::room_for_table("a table of all columns", 8, view.d, view.bytes())?;
+    crate::exec::room_for_table("a table of all columns", 8, view.d, view.bytes())?;
     let refused = |e| Error::io(source, e);
     let mut line = Vec::new();
     for j in 0..view.d {

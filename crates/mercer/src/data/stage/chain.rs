@@ -11,20 +11,20 @@ use super::recipe::Recipe;
 use crate::data::points::{Points, View};
 use crate::data::targets::Labels;
 use crate::error::{Error, Result};
-use crate::par::Par;
+use crate::exec::Exec;
 
 /// Fitted stages, applied in order.
 ///
 /// ```
-/// use mercer::Par;
+/// use mercer::Exec;
 /// use mercer::data::stage::Stages;
 /// use mercer::data::{ImageShape, Points};
 ///
 /// let train = Points::dense((0..32).map(f64::from).collect(), 16)?.with_image(ImageShape::grey(4, 4))?;
 /// let recipes = Stages::parse("smooth(0.75) | downsample(2, 2) | minmax(-1, 1)")?;
-/// let (stages, fitted) = Stages::fit(&recipes, train.view(), Par::one())?;
+/// let (stages, fitted) = Stages::fit(&recipes, train.view(), Exec::one())?;
 /// assert_eq!(fitted.dim(), 4);
-/// assert_eq!(stages.apply(train.view(), Par::one())?, fitted);
+/// assert_eq!(stages.apply(train.view(), Exec::one())?, fitted);
 /// # Ok::<(), mercer::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -44,21 +44,21 @@ impl Stages {
     }
 
     /// The fitted stages, and what they make of the training points.
-    pub fn fit(recipes: &[Recipe], points: View<'_>, par: Par) -> Result<(Self, Points)> {
-        Self::fit_with(recipes, points, None, par)
+    pub fn fit(recipes: &[Recipe], points: View<'_>, exec: Exec) -> Result<(Self, Points)> {
+        Self::fit_with(recipes, points, None, exec)
     }
 
     /// The same where the points' classes are known, which some stages look at.
     ///
     /// ```
-    /// use mercer::Par;
+    /// use mercer::Exec;
     /// use mercer::data::{Labels, Points, Sequences, Stages};
     ///
     /// let dna = Sequences { alphabet: b"ACGT".to_vec(), start: vec![0, 2, 4], symbol: vec![0, 2, 3, 2] };
     /// let dna = Points::sequences(dna)?;
     /// let labels = Labels::new(["gene", "junk"]);
     /// let recipes = Stages::parse("log-odds | scale(by=2)")?;
-    /// let (_, scores) = Stages::fit_with(&recipes, dna.view(), Some(&labels), Par::one())?;
+    /// let (_, scores) = Stages::fit_with(&recipes, dna.view(), Some(&labels), Exec::one())?;
     /// assert_eq!(scores.dim(), 4); // two places, two classes
     /// # Ok::<(), mercer::Error>(())
     /// ```
@@ -66,33 +66,33 @@ impl Stages {
         recipes: &[Recipe],
         points: View<'_>,
         labels: Option<&Labels>,
-        par: Par,
+        exec: Exec,
     ) -> Result<(Self, Points)> {
         let mut list = Vec::with_capacity(recipes.len());
         let mut now: Option<Points> = None;
         for recipe in recipes {
             let before = now.as_ref().map_or(points, Points::view);
             let stage = recipe.fit_with(before, labels)?;
-            now = Some(stage.apply(before, par)?);
+            now = Some(stage.apply(before, exec)?);
             list.push(stage);
         }
         Ok((Stages { list }, now.unwrap_or_else(|| copy(points))))
     }
 
     /// The points after the last stage.
-    pub fn apply(&self, points: View<'_>, par: Par) -> Result<Points> {
+    pub fn apply(&self, points: View<'_>, exec: Exec) -> Result<Points> {
         let mut now: Option<Points> = None;
         for stage in &self.list {
-            now = Some(stage.apply(now.as_ref().map_or(points, Points::view), par)?);
+            now = Some(stage.apply(now.as_ref().map_or(points, Points::view), exec)?);
         }
         Ok(now.unwrap_or_else(|| copy(points)))
     }
 
     /// The points before the first stage, for points after the last one; fails where a stage cannot be undone.
-    pub fn undo(&self, points: View<'_>, par: Par) -> Result<Points> {
+    pub fn undo(&self, points: View<'_>, exec: Exec) -> Result<Points> {
         let mut now: Option<Points> = None;
         for stage in self.list.iter().rev() {
-            now = Some(stage.undo(now.as_ref().map_or(points, Points::view), par)?);
+            now = Some(stage.undo(now.as_ref().map_or(points, Points::view), exec)?);
         }
         Ok(now.unwrap_or_else(|| copy(points)))
     }

@@ -16,9 +16,9 @@ use crate::data::image::{Transform, background};
 use crate::data::points::{Data, View};
 use crate::data::transformations::Transformations;
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::num::product::Algebra;
 use crate::num::{Mat, eigen};
-use crate::par::Par;
 
 /// Rows whose tangents are summed at a time.
 const BATCH: usize = 2048;
@@ -29,14 +29,14 @@ impl Stage {
     /// `drop` of the directions in which points move least are left out.
     ///
     /// ```
-    /// use mercer::Par;
+    /// use mercer::Exec;
     /// use mercer::data::{Points, Stage, Transformations};
     ///
     /// // What is the same along the first axis should not be told apart by it.
     /// let set = Transformations::default().with_fn("along", |row| row[0] += 1.0);
     /// let points = Points::dense(vec![0.0, 0.0, 1.0, 1.0], 2)?;
-    /// let stage = Stage::invariant(points.view(), &set, 0.25, 0, Par::one())?;
-    /// let out = stage.apply(points.view(), Par::one())?.view().to_f64()?;
+    /// let stage = Stage::invariant(points.view(), &set, 0.25, 0, Exec::one())?;
+    /// let out = stage.apply(points.view(), Exec::one())?.view().to_f64()?;
     /// assert!((out[2] - 1.0).abs() < 1e-12 && (out[3] - 2.0).abs() < 1e-12);
     /// # Ok::<(), mercer::Error>(())
     /// ```
@@ -45,16 +45,16 @@ impl Stage {
         set: &Transformations,
         lambda: f64,
         drop: usize,
-        par: Par,
+        exec: Exec,
     ) -> Result<Self> {
         check(lambda, drop, points.d)?;
         let mut c = vec![0.0; points.d * points.d];
         for t in 0..set.len() {
-            add_tangents(&mut c, points, par, |part| {
-                Ok((set.apply_one(t, part, par)?.view().to_f64()?, part.to_f64()?, 1.0))
+            add_tangents(&mut c, points, exec, |part| {
+                Ok((set.apply_one(t, part, exec)?.view().to_f64()?, part.to_f64()?, 1.0))
             })?;
         }
-        from_covariance(c, points, lambda, drop, par)
+        from_covariance(c, points, lambda, drop, exec)
     }
 }
 
@@ -67,7 +67,7 @@ pub(super) fn of_groups(
     lambda: f64,
     drop: usize,
     [shift, rotate, thickness]: [f64; 3],
-    par: Par,
+    exec: Exec,
 ) -> Result<Stage> {
     check(lambda, drop, points.d)?;
     let ground = background(points)?;
@@ -79,8 +79,8 @@ pub(super) fn of_groups(
     ];
     let mut c = vec![0.0; points.d * points.d];
     for (step, group) in groups.into_iter().filter(|(step, _)| *step != 0.0) {
-        add_tangents(&mut c, points, par, |part| {
-            let moved = |t: f64| -> Result<Vec<f64>> { group(t).apply(part, ground, par)?.view().to_f64() };
+        add_tangents(&mut c, points, exec, |part| {
+            let moved = |t: f64| -> Result<Vec<f64>> { group(t).apply(part, ground, exec)?.view().to_f64() };
             // Angles count by the arc they make at the edge of the frame: a pixel is a pixel.
             let unit = match group(step) {
                 Transform::Rotate { degrees } => {
@@ -92,7 +92,7 @@ pub(super) fn of_groups(
             Ok((moved(step)?, moved(-step)?, unit))
         })?;
     }
-    from_covariance(c, points, lambda, drop, par)
+    from_covariance(c, points, lambda, drop, exec)
 }
 
 fn check(lambda: f64, drop: usize, d: usize) -> Result<()> {
@@ -109,7 +109,7 @@ fn check(lambda: f64, drop: usize, d: usize) -> Result<()> {
 fn add_tangents(
     c: &mut [f64],
     points: View<'_>,
-    par: Par,
+    exec: Exec,
     versions: impl Fn(View<'_>) -> Result<(Vec<f64>, Vec<f64>, f64)>,
 ) -> Result<()> {
     if matches!(points.data, Data::Sequences { .. } | Data::RowNumbers(_)) {
@@ -121,15 +121,15 @@ fn add_tangents(
         let (mut there, here, step) = versions(part)?;
         there.iter_mut().zip(&here).for_each(|(a, b)| *a = (*a - b) / step);
         let tangents = Mat::new(&there, part.n, d);
-        f64::product_tn(c, d, true, 1.0 / n as f64, tangents, tangents, par.threads());
+        f64::product_tn(c, d, true, 1.0 / n as f64, tangents, tangents, exec.threads());
     }
     Ok(())
 }
 
 /// B, or the rows of `D^(-1/2) S'` that stay.
-fn from_covariance(c: Vec<f64>, points: View<'_>, lambda: f64, drop: usize, par: Par) -> Result<Stage> {
+fn from_covariance(c: Vec<f64>, points: View<'_>, lambda: f64, drop: usize, exec: Exec) -> Result<Stage> {
     let d = points.d;
-    let (values, vectors) = eigen::all(c.into(), d, par.threads())?;
+    let (values, vectors) = eigen::all(c.into(), d, exec.threads())?;
     let kept = d - drop;
     let mut scaled = vectors[..kept * d].to_vec();
     for (row, value) in scaled.chunks_mut(d).zip(&values) {
@@ -139,7 +139,7 @@ fn from_covariance(c: Vec<f64>, points: View<'_>, lambda: f64, drop: usize, par:
     let matrix = if drop == 0 {
         let mut b = vec![0.0; d * d];
         let (s, t) = (Mat::new(&vectors, d, d), Mat::new(&scaled, d, d));
-        f64::product_tn(&mut b, d, false, 1.0, s, t, par.threads());
+        f64::product_tn(&mut b, d, false, 1.0, s, t, exec.threads());
         b
     } else {
         scaled
@@ -168,14 +168,14 @@ mod tests {
     #[test]
     fn the_map_is_the_inverse_root_of_the_tangents() {
         let (points, lambda) = (images(20), 0.3);
-        let stage = of_groups(points.view(), lambda, 0, [1.0, 0.0, 0.0], Par::one()).expect("images");
+        let stage = of_groups(points.view(), lambda, 0, [1.0, 0.0, 0.0], Exec::one()).expect("images");
         let ground = background(points.view()).expect("numbers");
         let mut c = vec![0.0; 36 * 36];
         for (dx, dy) in [(1.0, 0.0), (0.0, 1.0)] {
             let moved = |s: f64| {
                 let shift = Transform::Shift { dx: s * dx, dy: s * dy };
                 shift
-                    .apply(points.view(), ground, Par::one())
+                    .apply(points.view(), ground, Exec::one())
                     .expect("images")
                     .view()
                     .to_f64()
@@ -194,7 +194,7 @@ mod tests {
         assert::all_close(&back, &unit, 1e-10);
         let turned: Vec<f64> = (0..36 * 36).map(|p| matrix[p % 36 * 36 + p / 36]).collect();
         assert::all_close(&turned, matrix, 1e-12);
-        assert_eq!(stage.apply(points.view(), Par::one()).expect("images").image(), points.image());
+        assert_eq!(stage.apply(points.view(), Exec::one()).expect("images").image(), points.image());
     }
 
     /// Distances under the map without the leading S are those under B; dropped directions only shorten them.
@@ -202,19 +202,19 @@ mod tests {
     fn small_directions_can_be_dropped() {
         let points = images(20);
         let distance = |stage: &Stage| -> f64 {
-            let x = stage.apply(points.view(), Par::one()).expect("images");
+            let x = stage.apply(points.view(), Exec::one()).expect("images");
             let (k, x) = (x.dim(), x.view().to_f64().expect("numbers"));
             (0..k).map(|j| (x[j] - x[k + j]).powi(2)).sum::<f64>()
         };
-        let at = |drop| of_groups(points.view(), 0.4, drop, [1.0, 10.0, 0.0], Par::one()).expect("images");
+        let at = |drop| of_groups(points.view(), 0.4, drop, [1.0, 10.0, 0.0], Exec::one()).expect("images");
         let (whole, one, half) = (distance(&at(0)), distance(&at(1)), distance(&at(18)));
         assert!(whole > one && one > half && half > 0.0, "{whole} {one} {half}");
-        assert_eq!(at(18).apply(points.view(), Par::one()).expect("images").dim(), 18);
-        assert!(of_groups(points.view(), 0.4, 36, [1.0, 0.0, 0.0], Par::one()).is_err());
-        assert!(of_groups(points.view(), 0.0, 0, [1.0, 0.0, 0.0], Par::one()).is_err());
+        assert_eq!(at(18).apply(points.view(), Exec::one()).expect("images").dim(), 18);
+        assert!(of_groups(points.view(), 0.4, 36, [1.0, 0.0, 0.0], Exec::one()).is_err());
+        assert!(of_groups(points.view(), 0.0, 0, [1.0, 0.0, 0.0], Exec::one()).is_err());
         // lambda = 1 changes nothing.
-        let none = of_groups(points.view(), 1.0, 0, [1.0, 0.0, 0.0], Par::one()).expect("images");
-        let x = none.apply(points.view(), Par::one()).expect("images").view().to_f64().expect("numbers");
+        let none = of_groups(points.view(), 1.0, 0, [1.0, 0.0, 0.0], Exec::one()).expect("images");
+        let x = none.apply(points.view(), Exec::one()).expect("images").view().to_f64().expect("numbers");
         assert::all_close(&x, &points.view().to_f64().expect("numbers"), 1e-12);
     }
 }

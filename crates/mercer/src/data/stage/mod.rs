@@ -29,19 +29,19 @@ use super::image::{CentreMass, Deskew, Downsample, Edges, Mass, Silhouette, Smoo
 use super::map::{OnSparse, RowMap, map_rows};
 use super::points::{Data, ImageShape, Points, View};
 use crate::error::{Error, Result};
-use crate::par::Par;
+use crate::exec::Exec;
 
 /// A fitted map from points to points.
 ///
 /// ```
-/// use mercer::Par;
+/// use mercer::Exec;
 /// use mercer::data::Points;
 /// use mercer::data::stage::Recipe;
 ///
 /// let train = Points::dense(vec![0.0, 10.0, 5.0, 30.0], 2)?;
 /// let stage = Recipe::parse("minmax(-1, 1)")?.fit(train.view())?;
 /// let test = Points::dense(vec![10.0, 20.0], 2)?;
-/// assert_eq!(stage.apply(test.view(), Par::one())?.view().to_f64()?, [3.0, 0.0]);
+/// assert_eq!(stage.apply(test.view(), Exec::one())?.view().to_f64()?, [3.0, 0.0]);
 /// # Ok::<(), mercer::Error>(())
 /// ```
 ///
@@ -147,7 +147,7 @@ impl Stage {
     /// The points under the map. They must have as many columns as the training points had; sparse points may have
     /// fewer, whose missing columns are zeros. Image stages take the shape from the training points where these
     /// points have none.
-    pub fn apply(&self, points: View<'_>, par: Par) -> Result<Points> {
+    pub fn apply(&self, points: View<'_>, exec: Exec) -> Result<Points> {
         // Sparse rows and sequences may end early.
         let ragged = matches!(points.data, Data::Csr { .. } | Data::Sequences { .. });
         if points.d != self.d && !(ragged && points.d < self.d) {
@@ -168,14 +168,14 @@ impl Stage {
             ));
         }
         let out = match &self.op {
-            Op::Linear { matrix, offset, .. } => Linear { d: self.d, matrix, offset }.apply(points, par)?,
+            Op::Linear { matrix, offset, .. } => Linear { d: self.d, matrix, offset }.apply(points, exec)?,
             Op::OneHot { letters } => {
-                Places { d: self.d, letters: *letters, channels: *letters, table: &[] }.apply(points, par)?
+                Places { d: self.d, letters: *letters, channels: *letters, table: &[] }.apply(points, exec)?
             }
             Op::LogOdds { letters, classes, table } => {
-                Places { d: self.d, letters: *letters, channels: *classes, table }.apply(points, par)?
+                Places { d: self.d, letters: *letters, channels: *classes, table }.apply(points, exec)?
             }
-            _ => map_rows(points, self.d, self.row_map().as_ref(), par)?,
+            _ => map_rows(points, self.d, self.row_map().as_ref(), exec)?,
         };
         match self.output_image().or(points.image) {
             Some(shape) if shape.len() == out.dim() => out.with_image(shape),
@@ -187,17 +187,17 @@ impl Stage {
     /// minmax parked as constant returns to its training value. The others fail, saying so.
     ///
     /// ```
-    /// use mercer::Par;
+    /// use mercer::Exec;
     /// use mercer::data::Points;
     /// use mercer::data::stage::Recipe;
     ///
     /// let train = Points::dense(vec![0.0, 10.0, 5.0, 30.0], 2)?;
     /// let stage = Recipe::parse("minmax(-1, 1)")?.fit(train.view())?;
-    /// let scaled = stage.apply(train.view(), Par::one())?;
-    /// assert_eq!(stage.undo(scaled.view(), Par::one())?, train);
+    /// let scaled = stage.apply(train.view(), Exec::one())?;
+    /// assert_eq!(stage.undo(scaled.view(), Exec::one())?, train);
     /// # Ok::<(), mercer::Error>(())
     /// ```
-    pub fn undo(&self, points: View<'_>, par: Par) -> Result<Points> {
+    pub fn undo(&self, points: View<'_>, exec: Exec) -> Result<Points> {
         let d = self.d;
         let map: Option<Box<dyn RowMap>> = match &self.op {
             Op::Scale { by, add } => Columns::scale(d, *by, *add).undo(&[]).map(|c| Box::new(c) as _),
@@ -218,7 +218,7 @@ impl Stage {
                 d,
             ));
         }
-        let out = map_rows(points, d, map.as_ref(), par)?;
+        let out = map_rows(points, d, map.as_ref(), exec)?;
         match self.image.or(points.image) {
             Some(shape) => out.with_image(shape),
             None => Ok(out),

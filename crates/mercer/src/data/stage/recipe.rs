@@ -11,7 +11,7 @@ use crate::data::call::Call;
 use crate::data::points::{Data, ImageShape, View};
 use crate::data::targets::Labels;
 use crate::error::{Error, Result};
-use crate::par::Par;
+use crate::exec::Exec;
 
 /// A stage yet to be fitted. [`Recipe::ALL`] is the table of their names, arguments and meanings.
 ///
@@ -275,7 +275,7 @@ impl Recipe {
             Recipe::Invariant { lambda, drop, shift, rotate, thickness } => {
                 shape()?;
                 let steps = [shift, rotate, thickness];
-                return invariant::of_groups(points, lambda, drop, steps, Par::default());
+                return invariant::of_groups(points, lambda, drop, steps, Exec::default());
             }
             Recipe::OneHot | Recipe::LogOdds => unreachable!("fitted above, on sequences"),
             Recipe::Scale { by, add } => Op::Scale { by, add },

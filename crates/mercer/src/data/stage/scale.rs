@@ -3,7 +3,7 @@
 use crate::data::map::{OnSparse, RowMap, each_row};
 use crate::data::points::View;
 use crate::error::{Error, Fault, Result};
-use crate::par::room_for_table;
+use crate::exec::room_for_table;
 
 /// `(x - shift) / width * gain + base`, each with one value a group; column j belongs to group `j mod groups`, so that
 /// d groups are the columns and c groups the channels of an image.

@@ -11,7 +11,7 @@ use super::{Op, Stage};
 use crate::data::points::{Data, Points, View};
 use crate::data::targets::Labels;
 use crate::error::{Error, Result};
-use crate::par::Par;
+use crate::exec::Exec;
 
 /// A table of numbers for each place and letter, `channels` of them.
 pub(super) struct Places<'a> {
@@ -24,7 +24,7 @@ pub(super) struct Places<'a> {
 
 impl Places<'_> {
     /// Places that a sequence lacks and letters that the alphabet lacks are zeros.
-    pub(super) fn apply(&self, points: View<'_>, par: Par) -> Result<Points> {
+    pub(super) fn apply(&self, points: View<'_>, exec: Exec) -> Result<Points> {
         let Data::Sequences { start, symbol, .. } = points.data else {
             return Err(Error::shape("points for a stage on sequences", points.kind(), "sequences"));
         };
@@ -45,7 +45,7 @@ impl Places<'_> {
                 }
             }
         };
-        if par.threads() == 1 {
+        if exec.threads() == 1 {
             out.chunks_exact_mut(width).enumerate().for_each(one);
         } else {
             out.par_chunks_exact_mut(width).enumerate().for_each(one);
@@ -58,13 +58,13 @@ impl Stage {
     /// Letters as unit vectors: as many channels a place as the alphabet has letters.
     ///
     /// ```
-    /// use mercer::Par;
+    /// use mercer::Exec;
     /// use mercer::data::{Points, Sequences, Stage};
     ///
     /// let dna = Sequences { alphabet: b"ACGT".to_vec(), start: vec![0, 2, 4], symbol: vec![0, 2, 3, 2] };
     /// let dna = Points::sequences(dna)?;
     /// let stage = Stage::one_hot(dna.view())?;
-    /// let rows = stage.apply(dna.view(), Par::one())?;
+    /// let rows = stage.apply(dna.view(), Exec::one())?;
     /// assert_eq!(rows.row(0).to_f64(), [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0]);
     /// # Ok::<(), mercer::Error>(())
     /// ```
@@ -132,7 +132,7 @@ mod tests {
         let points = dna(&[&[0, 1], &[0, 2], &[3, 1]]);
         let labels = Labels::new(["yes", "yes", "no"].map(String::from));
         let stage = Stage::log_odds(points.view(), &labels).expect("sequences");
-        let rows = stage.apply(points.view(), Par::new(2)).expect("sequences");
+        let rows = stage.apply(points.view(), Exec::new(2)).expect("sequences");
         assert_eq!((rows.dim(), stage.output_dim()), (4, 4));
         let shape = rows.image().expect("an image one pixel high");
         assert_eq!((shape.height, shape.width, shape.channels), (1, 2, 2));
@@ -140,15 +140,15 @@ mod tests {
         // Letter 0 at place 0: 3 of 6 in yes, 1 of 5 in no, 4 of 11 in all.
         let got = rows.row(0).to_f64()[yes];
         assert!((got - (0.5_f64 / (4.0 / 11.0)).ln()).abs() < 1e-6, "{got}");
-        let short = stage.apply(dna(&[&[0]]).view(), Par::one()).expect("a shorter one");
+        let short = stage.apply(dna(&[&[0]]).view(), Exec::one()).expect("a shorter one");
         assert_eq!(short.row(0).to_f64()[2..], [0.0, 0.0]);
-        assert!(stage.apply(dna(&[&[0, 1, 2]]).view(), Par::one()).is_err(), "a longer one");
+        assert!(stage.apply(dna(&[&[0, 1, 2]]).view(), Exec::one()).is_err(), "a longer one");
         let numbers = Points::dense(vec![0.0, 1.0], 2).expect("a row");
-        assert!(stage.apply(numbers.view(), Par::one()).is_err());
+        assert!(stage.apply(numbers.view(), Exec::one()).is_err());
         assert!(Stage::one_hot(numbers.view()).is_err());
         for stage in [stage, Stage::one_hot(points.view()).expect("sequences")] {
             assert_eq!(Stage::from_parts(stage.to_parts()).expect("its own parts"), stage);
-            assert!(stage.undo(rows.view(), Par::one()).is_err());
+            assert!(stage.undo(rows.view(), Exec::one()).is_err());
             assert!(!stage.describe().is_empty());
         }
     }

@@ -12,9 +12,9 @@ use mercer_num::Real;
 use super::Compare;
 use crate::data::View;
 use crate::error::{Error, Result};
+use crate::exec::room;
 use crate::kernel::Kernel;
 use crate::kernel::table::{Entry, Param, Range, Takes};
-use crate::par::room;
 
 /// Words are numbers below this; longer ones are compared as they are.
 const CODES: u128 = 1 << 63;

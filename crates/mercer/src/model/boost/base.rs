@@ -3,12 +3,12 @@
 use super::{BaseLearner, BoostParams};
 use crate::data::{Csr, Data, Points};
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::kernel::Kernel;
 use crate::model::function::matrix;
 use crate::model::{NetworkParams, Place, Sample, Weights};
 use crate::num::{Mat, product};
-use crate::par::Par;
 use crate::solve::network::{Network, NetworkProblem, adapt};
 use crate::watch::silent;
 
@@ -28,7 +28,7 @@ pub(super) struct Bases<'a> {
     kernel: Kernel,
     points: &'a Points,
     rows: &'a [u32],
-    par: Par,
+    exec: Exec,
     made: Vec<Hypothesis>,
     /// The points as numbers, for stumps and networks.
     x: Vec<f64>,
@@ -46,14 +46,14 @@ impl<'a> Bases<'a> {
         points: &'a Points,
         sample: &Sample<'_>,
         rows: &'a [u32],
-        par: Par,
+        exec: Exec,
     ) -> Result<Self> {
         let mut bases = Bases {
             params,
             kernel,
             points,
             rows,
-            par,
+            exec,
             made: Vec::new(),
             x: Vec::new(),
             order: Vec::new(),
@@ -63,7 +63,7 @@ impl<'a> Bases<'a> {
         let (n, d) = (points.len(), points.dim());
         match params.base {
             BaseLearner::Kernel => {
-                bases.gram = matrix(&bases.kernel, sample, rows, par)?;
+                bases.gram = matrix(&bases.kernel, sample, rows, exec)?;
                 let largest = bases.gram.iter().fold(0.0f64, |m, v| m.max(v.abs()));
                 bases.scale = if largest > 0.0 { largest } else { 1.0 };
             }
@@ -128,7 +128,7 @@ impl<'a> Bases<'a> {
         let n = y.len();
         let pull: Vec<f64> = y.iter().zip(d).map(|(y, d)| y * d).collect();
         let mut edge = vec![0.0; n];
-        product::nn(&mut edge, Mat::new(&self.gram, n, n), Mat::new(&pull, n, 1), self.par.threads());
+        product::nn(&mut edge, Mat::new(&self.gram, n, n), Mat::new(&pull, n, 1), self.exec.threads());
         let row =
             (0..n).max_by(|&a, &b| edge[a].abs().total_cmp(&edge[b].abs()).then(b.cmp(&a))).expect("a row");
         let sign = if edge[row] >= 0.0 { 1.0 } else { -1.0 };
@@ -157,13 +157,13 @@ impl<'a> Bases<'a> {
             seed: self.params.seed.wrapping_add(1 + self.made.len() as u64),
             ..NetworkParams::default()
         };
-        let centres = params.started(&problem, true, self.par);
+        let centres = params.started(&problem, true, self.exec);
         let Kernel::Rbf { gamma } = self.kernel else {
             return Err(Error::param("kernel", &self.kernel, "rbf for networks whose centres move"));
         };
         let first = self.made.is_empty();
         let net =
-            adapt(&problem, &centres, gamma, first, self.params.steps as usize, self.par, &mut silent())?;
+            adapt(&problem, &centres, gamma, first, self.params.steps as usize, self.exec, &mut silent())?;
         if first {
             self.kernel = Kernel::Rbf { gamma: net.gamma };
         }

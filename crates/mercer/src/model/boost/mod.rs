@@ -17,12 +17,12 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::kernel::Kernel;
 use crate::model::common::basis_or_default;
 use crate::model::function::{Classified, FunctionModel, Readout, Votes, places};
 use crate::model::param::{self, Allowed, ParamSpec, spec};
 use crate::model::{Learner, Sample};
-use crate::par::Par;
 use crate::solve::boost::{Rule, boost};
 use crate::watch::{Info, Stop, Watch};
 use base::Bases;
@@ -136,16 +136,16 @@ impl BoostParams {
     /// ```
     /// use mercer::data::toy;
     /// use mercer::model::{BaseLearner, BoostParams, Sample};
-    /// use mercer::{Par, watch};
+    /// use mercer::{Exec, watch};
     ///
     /// let (points, targets) = toy::banana(100, 1);
     /// let params = BoostParams { base: BaseLearner::Stump, ..BoostParams::default() };
-    /// let model = params.fit(Sample::new(&points, &targets), Par::one(), &mut watch::silent())?;
+    /// let model = params.fit(Sample::new(&points, &targets), Exec::one(), &mut watch::silent())?;
     /// // A decision value is a margin: between -1 and 1.
-    /// assert!(model.decision(points.view(), Par::one())?.iter().all(|f| f.abs() <= 1.0 + 1e-12));
+    /// assert!(model.decision(points.view(), Exec::one())?.iter().all(|f| f.abs() <= 1.0 + 1e-12));
     /// # Ok::<(), mercer::Error>(())
     /// ```
-    pub fn fit(&self, sample: Sample<'_>, par: Par, watch: &mut Watch<'_>) -> Result<FunctionModel> {
+    pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<FunctionModel> {
         let clock = Instant::now();
         self.check()?;
         sample.check()?;
@@ -154,7 +154,7 @@ impl BoostParams {
         let codes = classes.codes();
         let k = codes.len();
         let points = sample.points.gather(&places(&classes.rows));
-        let mut bases = Bases::new(self, kernel, &points, &sample, &classes.rows, par)?;
+        let mut bases = Bases::new(self, kernel, &points, &sample, &classes.rows, exec)?;
         let rule = match self.kind {
             BoostKind::AdaBoost => Rule::AdaBoost,
             BoostKind::ArcGv => Rule::ArcGv,

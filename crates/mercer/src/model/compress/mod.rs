@@ -13,9 +13,9 @@ use serde::Serialize;
 
 use crate::data::{Dataset, Labels, Stage, Targets, View};
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::model::{Body, Model};
-use crate::par::Par;
 use crate::reduce::reduced_set::{self, Reduced, ReducedSetParams, reduce_path, reduce_until};
 use crate::watch::Watch;
 use refit::{answers, refit};
@@ -76,7 +76,7 @@ impl CompressParams {
     fn with_widths(&self) -> Result<Self> {
         let mut set = self.set.clone();
         if let Some(points) = &set.candidates {
-            set.candidates = Some(Stage::pad(points.dim(), 1)?.apply(points.view(), Par::one())?);
+            set.candidates = Some(Stage::pad(points.dim(), 1)?.apply(points.view(), Exec::one())?);
         }
         Ok(CompressParams { widths: false, set, ..self.clone() })
     }
@@ -125,28 +125,28 @@ impl Model {
         &self,
         params: &CompressParams,
         data: Option<&Dataset>,
-        par: Par,
+        exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<Compressed> {
         if params.widths {
-            return self.with_widths()?.compress(&params.with_widths()?, data, par, watch);
+            return self.with_widths()?.compress(&params.with_widths()?, data, exec, watch);
         }
         let least = match params.goal {
             Goal::Size(size) => {
-                let mut all = self.compress_path(params, &[(size, params.set.descent)], data, par, watch)?;
+                let mut all = self.compress_path(params, &[(size, params.set.descent)], data, exec, watch)?;
                 return all.pop().ok_or(Error::Cancelled);
             }
             Goal::Agreement(least) if (0.0..=1.0).contains(&least) => least,
             Goal::Agreement(least) => return Err(Error::param("agreement", least, "from 0 to 1")),
         };
-        self.on_rows(params, data, par, |old, rows| {
+        self.on_rows(params, data, exec, |old, rows| {
             let mut enough = |small: &Expansion| {
-                let (body, _) = refit(old, small.clone(), rows, params.anew(), par)?;
-                Ok(rows.agreement(&body, par)? >= least)
+                let (body, _) = refit(old, small.clone(), rows, params.anew(), exec)?;
+                Ok(rows.agreement(&body, exec)? >= least)
             };
             let (whole, set) = params.on(old)?;
-            let reduced = reduce_until(&whole, &set, &mut enough, par, watch)?;
-            self.finished(old, reduced, rows, params.anew(), par)
+            let reduced = reduce_until(&whole, &set, &mut enough, exec, watch)?;
+            self.finished(old, reduced, rows, params.anew(), exec)
         })
     }
 
@@ -157,16 +157,16 @@ impl Model {
         params: &CompressParams,
         wanted: &[(reduced_set::Size, Option<usize>)],
         data: Option<&Dataset>,
-        par: Par,
+        exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<Vec<Compressed>> {
         if params.widths {
-            return self.with_widths()?.compress_path(&params.with_widths()?, wanted, data, par, watch);
+            return self.with_widths()?.compress_path(&params.with_widths()?, wanted, data, exec, watch);
         }
-        self.on_rows(params, data, par, |old, rows| {
+        self.on_rows(params, data, exec, |old, rows| {
             let (whole, set) = params.on(old)?;
-            let all = reduce_path(&whole, &set, wanted, par, watch)?;
-            all.into_iter().map(|reduced| self.finished(old, reduced, rows, params.anew(), par)).collect()
+            let all = reduce_path(&whole, &set, wanted, exec, watch)?;
+            all.into_iter().map(|reduced| self.finished(old, reduced, rows, params.anew(), exec)).collect()
         })
     }
 
@@ -189,10 +189,10 @@ impl Model {
     /// (Keerthi, Chapelle and DeCoste 2006). For classifiers and regression.
     ///
     /// In each of `rounds` the centres move as well: see [`CompressParams::rounds`].
-    pub fn retrained(&self, data: &Dataset, rounds: usize, par: Par) -> Result<Model> {
+    pub fn retrained(&self, data: &Dataset, rounds: usize, exec: Exec) -> Result<Model> {
         let params = CompressParams { retrain: true, rounds, ..CompressParams::default() };
-        self.on_rows(&params, Some(data), par, |old, rows| {
-            let (mut body, notes) = refit(old, old.entry().clone(), rows, params.anew(), par)?;
+        self.on_rows(&params, Some(data), exec, |old, rows| {
+            let (mut body, notes) = refit(old, old.entry().clone(), rows, params.anew(), exec)?;
             body.info_mut().notes.extend(notes);
             Ok(Model { body, ..self.clone() })
         })
@@ -203,7 +203,7 @@ impl Model {
         &self,
         params: &CompressParams,
         data: Option<&Dataset>,
-        par: Par,
+        exec: Exec,
         call: impl FnOnce(&Body, &Rows<'_>) -> Result<T>,
     ) -> Result<T> {
         if self.body.entry().is_empty() {
@@ -219,10 +219,10 @@ impl Model {
         }
         let Some(data) = data else {
             let view = self.body.entry().centres().view();
-            return call(&self.body, &Rows::new(&self.body, view, None, par)?);
+            return call(&self.body, &Rows::new(&self.body, view, None, exec)?);
         };
-        let (old, ready) = self.fitting(data.points.view(), par)?;
-        let rows = Rows::new(&old, ready.view(), Some(&data.targets), par)?;
+        let (old, ready) = self.fitting(data.points.view(), exec)?;
+        let rows = Rows::new(&old, ready.view(), Some(&data.targets), exec)?;
         call(&old, &rows)
     }
 
@@ -232,10 +232,10 @@ impl Model {
         reduced: Reduced,
         rows: &Rows<'_>,
         retrain: Option<usize>,
-        par: Par,
+        exec: Exec,
     ) -> Result<Compressed> {
-        let (mut body, mut notes) = refit(old, reduced.expansion, rows, retrain, par)?;
-        let agreement = rows.agreement(&body, par)?;
+        let (mut body, mut notes) = refit(old, reduced.expansion, rows, retrain, exec)?;
+        let agreement = rows.agreement(&body, exec)?;
         let set = reduced.report;
         let line = format!(
             "{NOTE} {} to {} centres ({}): relative error {:.3}",
@@ -264,14 +264,14 @@ struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    fn new(old: &Body, view: View<'a>, targets: Option<&'a Targets>, par: Par) -> Result<Self> {
+    fn new(old: &Body, view: View<'a>, targets: Option<&'a Targets>, exec: Exec) -> Result<Self> {
         if view.n == 0 {
             return Err(Error::shape("rows to make thresholds on", 0, "at least 1"));
         }
-        let outputs = old.decision(view, par)?;
+        let outputs = old.decision(view, exec)?;
         let answers = match old {
             Body::Svc(m) => Some(Labels { names: m.classes.clone(), of_row: m.classes_of(&outputs) }),
-            _ => answers(old, view, par)?,
+            _ => answers(old, view, exec)?,
         };
         Ok(Rows { view, targets, outputs, answers })
     }
@@ -281,12 +281,12 @@ impl<'a> Rows<'a> {
     }
 
     /// The share of answers that are as before.
-    fn agreement(&self, new: &Body, par: Par) -> Result<f64> {
+    fn agreement(&self, new: &Body, exec: Exec) -> Result<f64> {
         let n = self.view.n as f64;
-        if let (Some(old), Some(new)) = (&self.answers, answers(new, self.view, par)?) {
+        if let (Some(old), Some(new)) = (&self.answers, answers(new, self.view, exec)?) {
             return Ok(old.of_row.iter().zip(&new.of_row).filter(|(a, b)| a == b).count() as f64 / n);
         }
-        let now = new.decision(self.view, par)?;
+        let now = new.decision(self.view, exec)?;
         let k = self.outputs.len() / self.view.n;
         let mut mean = vec![0.0; k];
         self.outputs.chunks(k).for_each(|l| mean.iter_mut().zip(l).for_each(|(m, v)| *m += v / n));

@@ -3,21 +3,21 @@
 use super::Rows;
 use crate::data::{Labels, Targets, View};
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::gram;
 use crate::model::Body;
 use crate::model::svc::{Machine, Reject, Sigmoid, SvcModel, Wanted};
 use crate::num::Buffer;
-use crate::par::Par;
 use crate::reduce::reduced_set::{Fit, fit_rows};
 use crate::solve::{BasisProblem, Loss, fit_basis, hinge_shift};
 use crate::watch::silent;
 
 /// The classes a machine gives, if it gives classes.
-pub(super) fn answers(body: &Body, view: View<'_>, par: Par) -> Result<Option<Labels>> {
+pub(super) fn answers(body: &Body, view: View<'_>, exec: Exec) -> Result<Option<Labels>> {
     match body.machine() {
         Body::Svr(_) | Body::Kpca(_) => Ok(None),
-        _ => Ok(body.predict(view, par)?.classes().ok().cloned()),
+        _ => Ok(body.predict(view, exec)?.classes().ok().cloned()),
     }
 }
 
@@ -27,11 +27,11 @@ pub(super) fn refit(
     small: Expansion,
     rows: &Rows<'_>,
     retrain: Option<usize>,
-    par: Par,
+    exec: Exec,
 ) -> Result<(Body, Vec<String>)> {
     let mut notes = Vec::new();
     let body = match old {
-        Body::Svc(m) => Body::Svc(classifier(m, &small, rows, retrain, &mut notes, par)?),
+        Body::Svc(m) => Body::Svc(classifier(m, &small, rows, retrain, &mut notes, exec)?),
         Body::Svr(m) if retrain.is_some() => {
             let target = rows.targets.map_or(Ok(&[][..]), Targets::reals)?;
             let tube = Loss::Tube(m.epsilon.unwrap_or(m.params.epsilon));
@@ -39,7 +39,7 @@ pub(super) fn refit(
             notes.push(anew(retrain, m.params.c));
             let rounds = retrain.unwrap_or(0);
             Body::Svr(crate::model::SvrModel {
-                expansion: retrained(&small, rows.view, m.params.c, tube, per_output, rounds, par)?,
+                expansion: retrained(&small, rows.view, m.params.c, tube, per_output, rounds, exec)?,
                 support: Vec::new(),
                 checkpoint: None,
                 ..m.clone()
@@ -49,13 +49,13 @@ pub(super) fn refit(
             return Err(Error::Unsupported("only classifiers and regression are trained anew".into()));
         }
         Body::Svr(m) => Body::Svr(crate::model::SvrModel {
-            expansion: shifted(&small, rows, par)?,
+            expansion: shifted(&small, rows, exec)?,
             support: Vec::new(),
             checkpoint: None,
             ..m.clone()
         }),
         Body::Ridge(m) => Body::Ridge(crate::model::RidgeModel {
-            expansion: shifted(&small, rows, par)?,
+            expansion: shifted(&small, rows, exec)?,
             support: Vec::new(),
             ..m.clone()
         }),
@@ -65,12 +65,12 @@ pub(super) fn refit(
             ));
         }
         Body::Function(m) => Body::Function(crate::model::FunctionModel {
-            expansion: shifted(&small, rows, par)?,
+            expansion: shifted(&small, rows, exec)?,
             support: Vec::new(),
             ..m.clone()
         }),
         Body::OneClass(m) => {
-            let now = small.evaluate(rows.view, par)?;
+            let now = small.evaluate(rows.view, exec)?;
             let offset = small.offset()[0] - Rows::level(&rows.outputs, &now);
             Body::OneClass(crate::model::OneClassModel {
                 expansion: small.with_offset(vec![offset])?,
@@ -80,7 +80,7 @@ pub(super) fn refit(
             })
         }
         Body::Sphere(m) => {
-            let norm2 = small.norm2(par)?[0];
+            let norm2 = small.norm2(exec)?[0];
             let mut sphere = crate::model::SphereModel {
                 centre: small,
                 norm2,
@@ -88,14 +88,14 @@ pub(super) fn refit(
                 checkpoint: None,
                 ..m.clone()
             };
-            sphere.radius2 -= Rows::level(&rows.outputs, &sphere.decision(rows.view, par)?);
+            sphere.radius2 -= Rows::level(&rows.outputs, &sphere.decision(rows.view, exec)?);
             Body::Sphere(sphere)
         }
         Body::Kpca(m) => {
             let mut m = m.clone();
             // Outputs may be whitened; the expansion's own are not.
-            let before = m.expansion.evaluate(rows.view, par)?;
-            let (shift, _) = shifts(&small, &before, rows, par)?;
+            let before = m.expansion.evaluate(rows.view, exec)?;
+            let (shift, _) = shifts(&small, &before, rows, exec)?;
             m.expansion = small.with_offset(sum(small.offset(), &shift))?;
             notes.push("the axes are approximate: their lengths and angles are no longer exact".into());
             Body::Kpca(m)
@@ -110,9 +110,9 @@ pub(super) fn refit(
 }
 
 /// How much larger each output was before, on average.
-fn shifts(small: &Expansion, before: &[f64], rows: &Rows<'_>, par: Par) -> Result<(Vec<f64>, Vec<f64>)> {
+fn shifts(small: &Expansion, before: &[f64], rows: &Rows<'_>, exec: Exec) -> Result<(Vec<f64>, Vec<f64>)> {
     let (k, n) = (small.outputs(), rows.view.n as f64);
-    let now = small.evaluate(rows.view, par)?;
+    let now = small.evaluate(rows.view, exec)?;
     let mut shift = vec![0.0; k];
     for (before, now) in before.chunks(k).zip(now.chunks(k)) {
         shift.iter_mut().zip(before.iter().zip(now)).for_each(|(s, (b, f))| *s += (b - f) / n);
@@ -120,8 +120,8 @@ fn shifts(small: &Expansion, before: &[f64], rows: &Rows<'_>, par: Par) -> Resul
     Ok((shift, now))
 }
 
-fn shifted(small: &Expansion, rows: &Rows<'_>, par: Par) -> Result<Expansion> {
-    let (shift, _) = shifts(small, &rows.outputs, rows, par)?;
+fn shifted(small: &Expansion, rows: &Rows<'_>, exec: Exec) -> Result<Expansion> {
+    let (shift, _) = shifts(small, &rows.outputs, rows, exec)?;
     small.with_offset(sum(small.offset(), &shift))
 }
 
@@ -146,10 +146,10 @@ fn classifier(
     rows: &Rows<'_>,
     retrain: Option<usize>,
     notes: &mut Vec<String>,
-    par: Par,
+    exec: Exec,
 ) -> Result<SvcModel> {
     let k = small.outputs();
-    let (mean, mut now) = shifts(small, &rows.outputs, rows, par)?;
+    let (mean, mut now) = shifts(small, &rows.outputs, rows, exec)?;
     let labels = rows.labels().map(|labels| classes(old, labels)).transpose()?;
     // Without labels the old answers are what is to be kept.
     let wanted = match (&labels, &rows.answers) {
@@ -171,8 +171,8 @@ fn classifier(
             let weight = judged(o).zip(&weight).map(|(s, v)| if s.is_some() { *v } else { 0.0 }).collect();
             (target, weight)
         };
-        small = retrained(&small, rows.view, old.params.c, Loss::Hinge, per_output, rounds, par)?;
-        now = small.evaluate(rows.view, par)?;
+        small = retrained(&small, rows.view, old.params.c, Loss::Hinge, per_output, rounds, exec)?;
+        now = small.evaluate(rows.view, exec)?;
         notes.push(anew(retrain, old.params.c));
     }
     let shift: Vec<f64> = (0..k)
@@ -217,7 +217,7 @@ fn classifier(
             let told = new.classes_of(&moved);
             let right: Vec<bool> = told.iter().zip(labels).map(|(a, b)| a == b).collect();
             notes.push("the reject rule was made anew on the data, for the same share of rows".into());
-            let gaps = new.gaps(rows.view, par)?;
+            let gaps = new.gaps(rows.view, exec)?;
             Some(Reject::fit(&gaps, &right, Wanted::Rejected(rule.rejected))?)
         }
         (Some(_), None) => {
@@ -250,9 +250,9 @@ fn retrained(
     loss: Loss,
     per_output: impl Fn(usize) -> (Vec<f64>, Vec<f64>),
     rounds: usize,
-    par: Par,
+    exec: Exec,
 ) -> Result<Expansion> {
-    let mut now = on_centres(small, view, c, loss, &per_output, par)?;
+    let mut now = on_centres(small, view, c, loss, &per_output, exec)?;
     if rounds == 0 {
         return Ok(now);
     }
@@ -265,8 +265,8 @@ fn retrained(
     }
     let fit = Fit { view, target: &target, weight: &weight, c, loss };
     for _ in 0..rounds {
-        let moved = fit_rows(&now, &fit, STEPS, par, &mut silent())?;
-        now = on_centres(&moved, view, c, loss, &per_output, par)?;
+        let moved = fit_rows(&now, &fit, STEPS, exec, &mut silent())?;
+        now = on_centres(&moved, view, c, loss, &per_output, exec)?;
     }
     Ok(now)
 }
@@ -278,7 +278,7 @@ fn on_centres(
     c: f64,
     loss: Loss,
     per_output: &impl Fn(usize) -> (Vec<f64>, Vec<f64>),
-    par: Par,
+    exec: Exec,
 ) -> Result<Expansion> {
     let (m, k) = (small.len(), small.outputs());
     let (mut coef, mut offset) = (vec![0.0; m * k], vec![0.0; k]);
@@ -290,8 +290,8 @@ fn on_centres(
             Some(known) if known.0 == own => known,
             _ => {
                 let centres = small.centres().gather(&own);
-                let values = gram::cross::<f64>(small.kernel(), view, centres.view(), par)?;
-                let gram = gram::square::<f64>(small.kernel(), centres.view(), par)?;
+                let values = gram::cross::<f64>(small.kernel(), view, centres.view(), exec)?;
+                let gram = gram::square::<f64>(small.kernel(), centres.view(), exec)?;
                 (own, values, gram)
             }
         };
@@ -300,7 +300,7 @@ fn on_centres(
             own.iter().map(|&j| small.coef()[j * k + o]).chain([small.offset()[o]]).collect();
         let problem =
             BasisProblem { values: &values, gram: &gram, target: &target, weight: &weight, c, loss };
-        let found = fit_basis(&problem, &start, par)?;
+        let found = fit_basis(&problem, &start, exec)?;
         own.iter().zip(&found).for_each(|(&j, b)| coef[j * k + o] = *b);
         offset[o] = found[own.len()];
         last = Some((own, values, gram));

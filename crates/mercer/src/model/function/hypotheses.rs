@@ -7,9 +7,9 @@
 use super::{FunctionModel, Readout};
 use crate::data::{Points, Row, View};
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::kernel::{Definiteness, Kernel, KernelFn};
-use crate::par::Par;
 
 /// Hypotheses with their weights.
 struct HypothesisSet {
@@ -21,7 +21,7 @@ impl HypothesisSet {
     /// `sqrt(alpha_t) h_t(x)` for all points, n x T; nothing where the points do not fit.
     fn map(&self, points: View<'_>) -> Option<Vec<f64>> {
         let t = self.weight.len();
-        let mut out = self.hypotheses.evaluate(points, Par::one()).ok()?;
+        let mut out = self.hypotheses.evaluate(points, Exec::one()).ok()?;
         for line in out.chunks_mut(t) {
             line.iter_mut()
                 .zip(&self.weight)

@@ -13,13 +13,13 @@ pub use readout::{Nearest, Normals, Readout, Votes};
 
 use crate::data::{Labels, Targets, View};
 use crate::error::{Error, Result};
+use crate::exec::{Exec, half_of_ram};
 use crate::expansion::Expansion;
 use crate::gram::{self, Rows};
 use crate::kernel::Kernel;
 use crate::model::common::finite_rows;
 use crate::model::svc::Probabilities;
 use crate::model::{Learner, Sample, Task};
-use crate::par::{Par, half_of_ram};
 use crate::watch::Info;
 
 /// What a model's answers are.
@@ -109,13 +109,13 @@ impl FunctionModel {
     }
 
     /// Decision values at new points, n x k row by row.
-    pub fn decision(&self, points: View<'_>, par: Par) -> Result<Vec<f64>> {
-        self.readout.values(&self.expansion, points, par)
+    pub fn decision(&self, points: View<'_>, exec: Exec) -> Result<Vec<f64>> {
+        self.readout.values(&self.expansion, points, exec)
     }
 
     /// Classes, numbers or clusters for new points.
-    pub fn predict(&self, points: View<'_>, par: Par) -> Result<Targets> {
-        let values = self.decision(points, par)?;
+    pub fn predict(&self, points: View<'_>, exec: Exec) -> Result<Targets> {
+        let values = self.decision(points, exec)?;
         Ok(match self.task() {
             Task::Regression => Targets::Reals(values),
             _ => Targets::Classes(Labels { names: self.names(), of_row: largest(&values, self.outputs()) }),
@@ -148,24 +148,24 @@ impl FunctionModel {
     /// use mercer::data::{Points, Targets};
     /// use mercer::kernel::Kernel;
     /// use mercer::model::{ClusterParams, Sample};
-    /// use mercer::{Par, watch};
+    /// use mercer::{Exec, watch};
     ///
     /// let points = Points::dense(vec![0.0, 2.0, 10.0, 12.0], 1)?;
     /// let params = ClusterParams { kernel: Some(Kernel::Linear), clusters: 2, ..ClusterParams::default() };
-    /// let model = params.fit(Sample::new(&points, &Targets::None), Par::one(), &mut watch::silent())?;
-    /// let mut far = model.cluster_distances(Points::dense(vec![1.0], 1)?.view(), Par::one())?;
+    /// let model = params.fit(Sample::new(&points, &Targets::None), Exec::one(), &mut watch::silent())?;
+    /// let mut far = model.cluster_distances(Points::dense(vec![1.0], 1)?.view(), Exec::one())?;
     /// far.sort_by(f64::total_cmp);
     /// assert!(far[0].abs() < 1e-9 && (far[1] - 100.0).abs() < 1e-9);
     /// # Ok::<(), mercer::Error>(())
     /// ```
-    pub fn cluster_distances(&self, points: View<'_>, par: Par) -> Result<Vec<f64>> {
+    pub fn cluster_distances(&self, points: View<'_>, exec: Exec) -> Result<Vec<f64>> {
         if !matches!(self.role, Role::Clusters(_)) {
             return Err(Error::Unsupported("only clusters have distances".into()));
         }
         let k = self.outputs();
         let mut own = vec![0.0; points.n];
         self.expansion.kernel().diag(points, &mut own);
-        let values = self.decision(points, par)?;
+        let values = self.decision(points, exec)?;
         let far = values.chunks(k).zip(own).flat_map(|(line, own)| line.iter().map(move |f| own - 2.0 * f));
         let mut far = finite_rows(far.collect(), k)?;
         far.iter_mut().for_each(|v| *v = v.max(0.0));
@@ -173,14 +173,14 @@ impl FunctionModel {
     }
 
     /// Probabilities of the classes, from the normal distributions on both sides of each output. Fails where there are none.
-    pub fn probabilities(&self, points: View<'_>, par: Par) -> Result<Probabilities> {
+    pub fn probabilities(&self, points: View<'_>, exec: Exec) -> Result<Probabilities> {
         let Role::Classes(names) = &self.role else {
             return Err(Error::Unsupported("only classifiers have probabilities".into()));
         };
         if self.normals.is_empty() {
             return Err(Error::Unsupported(format!("a {} has no probabilities", self.learner.entry().name)));
         }
-        let values = self.decision(points, par)?;
+        let values = self.decision(points, exec)?;
         let mut out = Vec::with_capacity(points.n * names.len());
         for line in values.chunks(self.outputs()) {
             match (line, self.normals.as_slice()) {
@@ -280,18 +280,18 @@ pub(super) fn weighted_rows(sample: &Sample<'_>) -> Result<(Vec<u32>, Vec<f64>)>
 
 /// The kernel matrix on some rows of a sample, in f64. Fails if it would not fit into half of the machine's memory, twice:
 /// learners work on it beside a copy or two of their own.
-pub(super) fn matrix(kernel: &Kernel, sample: &Sample<'_>, rows: &[u32], par: Par) -> Result<Vec<f64>> {
+pub(super) fn matrix(kernel: &Kernel, sample: &Sample<'_>, rows: &[u32], exec: Exec) -> Result<Vec<f64>> {
     let n = rows.len();
     room(n, 2, half_of_ram())?;
     let Some(gram) = sample.gram else {
         let points = sample.points.gather(&places(rows));
-        return Ok(gram::square::<f64>(kernel, points.view(), par)?.to_vec());
+        return Ok(gram::square::<f64>(kernel, points.view(), exec)?.to_vec());
     };
     let part = gram.subset(rows);
     let part: &dyn Rows = part.as_ref();
     let mut out = vec![0.0; n * n];
     for (i, line) in out.chunks_mut(n.max(1)).enumerate() {
-        part.apply(&[i as u32], &[1.0], line, par);
+        part.apply(&[i as u32], &[1.0], line, exec);
     }
     Ok(out)
 }
@@ -318,7 +318,7 @@ pub(super) fn expansion(
     rows: &[u32],
     coef: Vec<f64>,
     offset: Vec<f64>,
-    par: Par,
+    exec: Exec,
 ) -> Result<(Expansion, Vec<u32>)> {
     let k = offset.len();
     let support = rows
@@ -328,5 +328,5 @@ pub(super) fn expansion(
         .map(|(&i, _)| i)
         .collect();
     let whole = Expansion::new(kernel, sample.points.gather(&places(rows)), coef, offset)?;
-    Ok((crate::model::svc::collapsed(whole, par)?, support))
+    Ok((crate::model::svc::collapsed(whole, exec)?, support))
 }

@@ -4,11 +4,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::{Data, View};
 use crate::error::Result;
+use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::gram;
 use crate::model::common::{finite_rows, not_finite, outputs, picked};
 use crate::num::{Mat, product};
-use crate::par::Par;
 
 /// Points whose kernel values against all centres are in memory at once.
 const CHUNK: usize = 1024;
@@ -79,16 +79,16 @@ impl Nearest {
 
 impl Readout {
     /// Decision values at points, n x k row by row.
-    pub(super) fn values(&self, f: &Expansion, points: View<'_>, par: Par) -> Result<Vec<f64>> {
+    pub(super) fn values(&self, f: &Expansion, points: View<'_>, exec: Exec) -> Result<Vec<f64>> {
         match self {
-            Readout::Plain => outputs(f, points, par),
+            Readout::Plain => outputs(f, points, exec),
             Readout::Votes(votes) => {
                 let t = f.outputs();
                 let signs: Vec<f64> =
-                    outputs(f, points, par)?.into_iter().map(|v| if v > 0.0 { 1.0 } else { -1.0 }).collect();
+                    outputs(f, points, exec)?.into_iter().map(|v| if v > 0.0 { 1.0 } else { -1.0 }).collect();
                 let mut out = vec![0.0; points.n * votes.values];
                 let (a, b) = (Mat::new(&signs, points.n, t), Mat::new(&votes.weight, t, votes.values));
-                product::nn(&mut out, a, b, par.threads());
+                product::nn(&mut out, a, b, exec.threads());
                 finite_rows(out, votes.values)
             }
             Readout::Nearest(nearest) => {
@@ -98,7 +98,7 @@ impl Readout {
                     let some = points.slice(start..points.n.min(start + CHUNK));
                     let values = match f.centres().view().data {
                         Data::RowNumbers(centres) => picked(some, centres)?,
-                        _ => gram::cross::<f64>(f.kernel(), some, f.centres().view(), par)?.to_vec(),
+                        _ => gram::cross::<f64>(f.kernel(), some, f.centres().view(), exec)?.to_vec(),
                     };
                     if let Some(at) = values.iter().position(|v| !v.is_finite()) {
                         return Err(not_finite(values[at], start + at / m.max(1)));

@@ -4,13 +4,13 @@ use super::{KfdForm, KfdParams, KfdPenalty, Threshold};
 use crate::data::View;
 use crate::data::split::shuffle;
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::gram;
 use crate::kernel::Kernel;
 use crate::model::common::{budget, on_rows};
 use crate::model::function::{self, Classified, FunctionModel, Role, places};
 use crate::model::programs::Programs;
 use crate::model::{Learner, Sample};
-use crate::par::Par;
 use crate::solve::fisher::{Fisher, FisherProblem, Penalty, fisher, least_squares};
 use crate::solve::greedy::{GreedyProblem, greedy};
 use crate::solve::sparse::Cost;
@@ -44,11 +44,11 @@ impl KfdParams {
         rows: &[u32],
         role: Role,
         found: Found,
-        par: Par,
+        exec: Exec,
     ) -> Result<FunctionModel> {
         let centres: Vec<u32> = found.centres.iter().map(|&c| rows[c as usize]).collect();
         let (expansion, support) =
-            function::expansion(kernel, sample, &centres, found.coef, found.offset, par)?;
+            function::expansion(kernel, sample, &centres, found.coef, found.offset, exec)?;
         let mut model = FunctionModel::plain(expansion, role, Learner::Kfd(self.clone()), found.info);
         model.support = support;
         if let Some(ratio) = found.ratio {
@@ -63,10 +63,10 @@ impl KfdParams {
         kernel: &Kernel,
         sample: &Sample<'_>,
         rows: &[u32],
-        par: Par,
+        exec: Exec,
     ) -> Result<Vec<f64>> {
         function::room(rows.len(), 4, budget(self.memory))?;
-        function::matrix(kernel, sample, rows, par)
+        function::matrix(kernel, sample, rows, exec)
     }
 
     pub(super) fn problem<'a>(
@@ -94,7 +94,7 @@ impl KfdParams {
         kernel: &Kernel,
         sample: &Sample<'_>,
         classes: &Classified,
-        par: Par,
+        exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<Found> {
         let n = classes.rows.len();
@@ -103,12 +103,12 @@ impl KfdParams {
                 if watch(&Step::new("kernel values", 0, Some(2))).is_break() {
                     return Err(Error::Cancelled);
                 }
-                let k = self.whole(kernel, sample, &classes.rows, par)?;
+                let k = self.whole(kernel, sample, &classes.rows, exec)?;
                 if watch(&Step::new("discriminant", 1, Some(2))).is_break() {
                     return Err(Error::Cancelled);
                 }
                 let info = Info { iterations: 1, kernel_values: (n as u64).pow(2) / 2, ..Info::default() };
-                self.discriminant(&self.problem(&k, &k, classes), (0..n as u32).collect(), info, par)
+                self.discriminant(&self.problem(&k, &k, classes), (0..n as u32).collect(), info, exec)
             }
             KfdForm::Greedy => {
                 let codes = classes.codes();
@@ -120,18 +120,18 @@ impl KfdParams {
                     &classes.weight,
                     &target,
                     codes.len(),
-                    par,
+                    exec,
                     watch,
                 )?;
-                let (values, gram) = columns(kernel, sample, &classes.rows, &chosen, par)?;
-                self.discriminant(&self.problem(&values, &gram, classes), chosen, info, par)
+                let (values, gram) = columns(kernel, sample, &classes.rows, &chosen, exec)?;
+                self.discriminant(&self.problem(&values, &gram, classes), chosen, info, exec)
             }
             KfdForm::Sparse | KfdForm::Linear => {
                 let codes = classes.codes();
                 let side = |y: &Vec<f64>| y.iter().map(|&y| u32::from(y > 0.0)).collect();
                 let groups: Vec<Vec<u32>> = codes.iter().map(side).collect();
                 let programs = self.programs((&classes.rows, &classes.weight), &codes, &groups);
-                programs.solve(kernel, sample, par, watch).map(|found| Found::of(n, found))
+                programs.solve(kernel, sample, exec, watch).map(|found| Found::of(n, found))
             }
         }
     }
@@ -142,9 +142,9 @@ impl KfdParams {
         problem: &FisherProblem<'_>,
         centres: Vec<u32>,
         mut info: Info,
-        par: Par,
+        exec: Exec,
     ) -> Result<Found> {
-        let found: Fisher = fisher(problem, par)?;
+        let found: Fisher = fisher(problem, exec)?;
         if found.ridge > 0.0 {
             info.notes
                 .push(format!("the spread within classes is singular: {:e} was added to it", found.ridge));
@@ -154,7 +154,7 @@ impl KfdParams {
         let (coef, offset) =
             if two { found.binary().map(|(coef, offset)| (coef, vec![offset]))? } else { found.scores() };
         let wanted = self.leave_one_out || self.threshold == Threshold::Probability;
-        let left_out = match wanted.then(|| found.left_out(problem, par)).transpose()? {
+        let left_out = match wanted.then(|| found.left_out(problem, exec)).transpose()? {
             // In the units of the output, whose distance between means is 2.
             Some(s) if two => Some(s.chunks(2).map(|s| 2.0 / found.apart() * (s[1] - s[0])).collect()),
             other => other,
@@ -172,7 +172,7 @@ impl KfdParams {
         weight: &[f64],
         target: &[f64],
         outputs: usize,
-        par: Par,
+        exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<(Vec<u32>, Info)> {
         let n = rows.len();
@@ -194,7 +194,7 @@ impl KfdParams {
                 candidates: &candidates,
                 size: (self.centres as usize).min(n),
             };
-            let mut found = greedy(&problem, par, watch)?;
+            let mut found = greedy(&problem, exec, watch)?;
             // A discriminant needs a column; one that was cancelled before the first is not a bad discriminant but none.
             if found.info.stop == Stop::Cancelled && found.chosen.is_empty() {
                 return Err(Error::Cancelled);
@@ -225,25 +225,25 @@ impl KfdParams {
         rows: &[u32],
         weight: &[f64],
         y: &[f64],
-        par: Par,
+        exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<Found> {
         let n = rows.len();
         let (values, gram, centres, info) = match self.form {
             KfdForm::Closed => {
-                let k = self.whole(kernel, sample, rows, par)?;
+                let k = self.whole(kernel, sample, rows, exec)?;
                 let info = Info { iterations: 1, kernel_values: (n as u64).pow(2) / 2, ..Info::default() };
                 (k.clone(), k, (0..n as u32).collect(), info)
             }
             KfdForm::Greedy => {
-                let (chosen, info) = self.chosen(kernel, sample, rows, weight, y, 1, par, watch)?;
-                let (values, gram) = columns(kernel, sample, rows, &chosen, par)?;
+                let (chosen, info) = self.chosen(kernel, sample, rows, weight, y, 1, exec, watch)?;
+                let (values, gram) = columns(kernel, sample, rows, &chosen, exec)?;
                 (values, gram, chosen, info)
             }
             _ => {
                 let targets = [y.to_vec()];
                 let programs = self.programs((rows, weight), &targets, &[]);
-                return programs.solve(kernel, sample, par, watch).map(|found| Found::of(n, found));
+                return programs.solve(kernel, sample, exec, watch).map(|found| Found::of(n, found));
             }
         };
         let penalty = match self.penalty {
@@ -259,7 +259,7 @@ impl KfdParams {
             lambda: self.lambda,
             penalty,
         };
-        let (coef, offset) = least_squares(&problem, y, par)?;
+        let (coef, offset) = least_squares(&problem, y, exec)?;
         Ok(Found { centres, coef, offset: vec![offset], left_out: None, ratio: None, info })
     }
 }
@@ -270,7 +270,7 @@ fn columns(
     sample: &Sample<'_>,
     rows: &[u32],
     chosen: &[u32],
-    par: Par,
+    exec: Exec,
 ) -> Result<(Vec<f64>, Vec<f64>)> {
     let (n, m) = (rows.len(), chosen.len());
     let values = match sample.gram {
@@ -279,7 +279,7 @@ fn columns(
             let centres: Vec<usize> = chosen.iter().map(|&c| rows[c as usize] as usize).collect();
             let centres = sample.points.gather(&centres);
             let (x, c): (View<'_>, View<'_>) = (all.view(), centres.view());
-            gram::cross::<f64>(kernel, x, c, par)?.to_vec()
+            gram::cross::<f64>(kernel, x, c, exec)?.to_vec()
         }
         Some(gram) => {
             let part = gram.subset(rows);
@@ -287,7 +287,7 @@ fn columns(
             let mut column = vec![0.0; n];
             for (j, &c) in chosen.iter().enumerate() {
                 column.fill(0.0);
-                part.apply(&[c], &[1.0], &mut column, par);
+                part.apply(&[c], &[1.0], &mut column, exec);
                 (0..n).for_each(|i| out[i * m + j] = column[i]);
             }
             out

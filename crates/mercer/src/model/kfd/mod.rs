@@ -22,13 +22,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::Targets;
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::kernel::Kernel;
 use crate::model::Sample;
 use crate::model::common::kernel_or_default;
 use crate::model::function::{Classified, FunctionModel, Role, largest, places, weighted_rows};
 use crate::model::param::{self, Allowed, ParamSpec, spec};
-use crate::par::Par;
 use crate::solve::fisher::fisher;
 use crate::watch::Watch;
 
@@ -169,17 +169,17 @@ impl KfdParams {
     /// ```
     /// use mercer::data::toy;
     /// use mercer::model::{KfdForm, KfdParams, Sample};
-    /// use mercer::{Par, watch};
+    /// use mercer::{Exec, watch};
     ///
     /// let (points, targets) = toy::banana(100, 1);
     /// let sample = Sample::new(&points, &targets);
-    /// let all = KfdParams { leave_one_out: true, ..KfdParams::default() }.fit(sample, Par::one(), &mut watch::silent())?;
+    /// let all = KfdParams { leave_one_out: true, ..KfdParams::default() }.fit(sample, Exec::one(), &mut watch::silent())?;
     /// assert!(all.facts.iter().any(|(name, error)| *name == "leave_one_out_error" && *error < 0.3));
     /// let few = KfdParams { form: KfdForm::Sparse, lambda: 1.0, ..KfdParams::default() };
-    /// assert!(few.fit(sample, Par::one(), &mut watch::silent())?.expansion.len() < 25);
+    /// assert!(few.fit(sample, Exec::one(), &mut watch::silent())?.expansion.len() < 25);
     /// # Ok::<(), mercer::Error>(())
     /// ```
-    pub fn fit(&self, sample: Sample<'_>, par: Par, watch: &mut Watch<'_>) -> Result<FunctionModel> {
+    pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<FunctionModel> {
         let clock = Instant::now();
         self.check()?;
         sample.check()?;
@@ -190,13 +190,13 @@ impl KfdParams {
             }
             let (rows, weight) = weighted_rows(&sample)?;
             let y: Vec<f64> = rows.iter().map(|&i| y[i as usize]).collect();
-            let found = self.numbers(&kernel, &sample, &rows, &weight, &y, par, watch)?;
-            self.model(kernel, &sample, &rows, Role::Numbers, found, par)?
+            let found = self.numbers(&kernel, &sample, &rows, &weight, &y, exec, watch)?;
+            self.model(kernel, &sample, &rows, Role::Numbers, found, exec)?
         } else {
             let classes = Classified::of(&sample)?;
-            let found = self.classes(&kernel, &sample, &classes, par, watch)?;
+            let found = self.classes(&kernel, &sample, &classes, exec, watch)?;
             let left = found.left_out.clone();
-            let mut model = self.model(kernel, &sample, &classes.rows, classes.role(), found, par)?;
+            let mut model = self.model(kernel, &sample, &classes.rows, classes.role(), found, exec)?;
             if let Some(left) = &left {
                 let k = model.outputs();
                 let got = largest(left, k);
@@ -204,7 +204,7 @@ impl KfdParams {
                     (0..got.len()).filter(|&i| got[i] != classes.class[i] || left[i * k].is_nan()).count();
                 model.tell("leave_one_out_error", wrong as f64 / classes.rows.len() as f64);
             }
-            self.place(&mut model, &sample, &classes, left.as_deref(), par, watch)?;
+            self.place(&mut model, &sample, &classes, left.as_deref(), exec, watch)?;
             model
         };
         model.info.seconds = clock.elapsed().as_secs_f64();
@@ -212,14 +212,14 @@ impl KfdParams {
     }
 
     /// The directions of the generalised eigenproblem, the best first, as features: at most one less than there are classes.
-    pub fn directions(&self, sample: Sample<'_>, par: Par) -> Result<Expansion> {
+    pub fn directions(&self, sample: Sample<'_>, exec: Exec) -> Result<Expansion> {
         self.check()?;
         sample.check()?;
         let kernel = kernel_or_default(self.kernel.as_ref(), &sample)?;
         let classes = Classified::of(&sample)?;
-        let k = self.whole(&kernel, &sample, &classes.rows, par)?;
+        let k = self.whole(&kernel, &sample, &classes.rows, exec)?;
         let problem = self.problem(&k, &k, &classes);
-        let found = fisher(&problem, par)?.directions()?;
+        let found = fisher(&problem, exec)?.directions()?;
         let centres = sample.points.gather(&places(&classes.rows));
         let outputs = found.ratios.len();
         Expansion::new(kernel, centres, found.coef, vec![0.0; outputs])

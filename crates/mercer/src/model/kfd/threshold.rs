@@ -3,10 +3,10 @@
 use super::{KfdParams, Threshold};
 use crate::data::{Labels, Points, Targets};
 use crate::error::Result;
+use crate::exec::Exec;
 use crate::kernel::Kernel;
 use crate::model::function::{Classified, FunctionModel, Normals, places};
 use crate::model::{Sample, SvcParams};
-use crate::par::Par;
 use crate::watch::Watch;
 
 impl KfdParams {
@@ -19,7 +19,7 @@ impl KfdParams {
         sample: &Sample<'_>,
         classes: &Classified,
         left_out: Option<&[f64]>,
-        par: Par,
+        exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<()> {
         if self.threshold == Threshold::Means {
@@ -28,7 +28,7 @@ impl KfdParams {
         let k = model.outputs();
         let values = match left_out {
             Some(values) if k == 1 => values.to_vec(),
-            _ => training_values(model, sample, classes, par)?,
+            _ => training_values(model, sample, classes, exec)?,
         };
         let mut offset = model.expansion.offset().to_vec();
         for (o, offset) in offset.iter_mut().enumerate() {
@@ -36,7 +36,7 @@ impl KfdParams {
             let side = if k == 1 { 1 } else { o as u32 };
             let positive: Vec<bool> = classes.class.iter().map(|&c| c == side).collect();
             match self.threshold {
-                Threshold::Svm if k == 1 => *offset -= middle(&own, &positive, &classes.weight, par, watch)?,
+                Threshold::Svm if k == 1 => *offset -= middle(&own, &positive, &classes.weight, exec, watch)?,
                 Threshold::Probability => {
                     let mut normals = Normals::fit(&own, &positive, &classes.weight);
                     // Scores of several classes already compare with each other: only their distributions are kept.
@@ -60,24 +60,30 @@ fn training_values(
     model: &FunctionModel,
     sample: &Sample<'_>,
     classes: &Classified,
-    par: Par,
+    exec: Exec,
 ) -> Result<Vec<f64>> {
     let Some(gram) = sample.gram else {
-        return model.decision(sample.points.gather(&places(&classes.rows)).view(), par);
+        return model.decision(sample.points.gather(&places(&classes.rows)).view(), exec);
     };
     let (n, k) = (gram.len(), model.outputs());
     let mut out = vec![0.0; classes.rows.len() * k];
     for o in 0..k {
         let coef: Vec<f64> = model.expansion.coef().iter().skip(o).step_by(k).copied().collect();
         let mut f = vec![model.expansion.offset()[o]; n];
-        gram.apply(&model.support, &coef, &mut f, par);
+        gram.apply(&model.support, &coef, &mut f, exec);
         classes.rows.iter().enumerate().for_each(|(p, &i)| out[p * k + o] = f[i as usize]);
     }
     Ok(out)
 }
 
 /// Where a linear machine on single numbers puts its threshold; 0, the means' middle, where it finds no slope.
-fn middle(values: &[f64], positive: &[bool], weight: &[f64], par: Par, watch: &mut Watch<'_>) -> Result<f64> {
+fn middle(
+    values: &[f64],
+    positive: &[bool],
+    weight: &[f64],
+    exec: Exec,
+    watch: &mut Watch<'_>,
+) -> Result<f64> {
     let known: Vec<usize> = (0..values.len()).filter(|&i| values[i].is_finite()).collect();
     let points = Points::dense(known.iter().map(|&i| values[i]).collect(), 1)?;
     let of_row: Vec<u32> = known.iter().map(|&i| u32::from(positive[i])).collect();
@@ -87,9 +93,9 @@ fn middle(values: &[f64], positive: &[bool], weight: &[f64], par: Par, watch: &m
     }
     let targets = Targets::Classes(Labels { names: vec!["-".into(), "+".into()], of_row });
     let params = SvcParams { kernel: Some(Kernel::Linear), ..SvcParams::default() };
-    let machine = params.fit(Sample::new(&points, &targets).weighted(&weight), par, watch)?;
+    let machine = params.fit(Sample::new(&points, &targets).weighted(&weight), exec, watch)?;
     let at = Points::dense(vec![0.0, 1.0], 1)?;
-    let f = machine.decision(at.view(), par)?;
+    let f = machine.decision(at.view(), exec)?;
     let (slope, offset) = (f[1] - f[0], f[0]);
     Ok(if slope > 1e-9 { -offset / slope } else { 0.0 })
 }

@@ -17,9 +17,9 @@ use super::{KpcaModel, KpcaParams};
 use crate::data::noise::normal;
 use crate::data::{Points, Targets, View, median_distance2};
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::kernel::Kernel;
 use crate::model::Sample;
-use crate::par::Par;
 use crate::reduce::preimage::PreimageParams;
 use crate::watch::Watch;
 
@@ -77,9 +77,9 @@ pub struct Denoiser {
 /// Columns that never change are no directions. Of n rows in more than n dimensions only n - 1 directions can be seen, and
 /// the noise of all is seen in these. Zero, where the rows vary in fewer directions than they could: they have no noise of
 /// this kind, or copies of columns hide it.
-pub fn noise_level(points: &Points, par: Par, watch: &mut Watch<'_>) -> Result<f64> {
+pub fn noise_level(points: &Points, exec: Exec, watch: &mut Watch<'_>) -> Result<f64> {
     let params = KpcaParams { kernel: Some(Kernel::Linear), ..KpcaParams::default() };
-    let fitted = params.fit(Sample::new(points, &Targets::None), par, watch)?;
+    let fitted = params.fit(Sample::new(points, &Targets::None), exec, watch)?;
     let mut variance: Vec<f64> = fitted.values.iter().map(|v| v.max(0.0) / points.len() as f64).collect();
     let moving = moving_columns(points)?;
     let seen = moving.min(points.len().saturating_sub(1));
@@ -114,7 +114,7 @@ impl DenoiseParams {
         &self,
         points: &Points,
         noisy: Option<&Points>,
-        par: Par,
+        exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<Denoiser> {
         if points.len() < 5 {
@@ -130,7 +130,7 @@ impl DenoiseParams {
         let learning = points.gather(&order[aside..points.len().min(aside + ROWS)]);
         let noise = match self.noise {
             Some(noise) => noise,
-            None => noise_level(noisy.unwrap_or(&learning), par, watch)?,
+            None => noise_level(noisy.unwrap_or(&learning), exec, watch)?,
         };
         if noise == 0.0 {
             return Err(Error::Unsupported(
@@ -148,7 +148,7 @@ impl DenoiseParams {
             std::iter::once(Kernel::Linear).chain(gaussians).collect()
         };
         if let (Some(components), [kernel]) = (self.components, kernels.as_slice()) {
-            let model = self.components(kernel, &learning, par, watch)?;
+            let model = self.components(kernel, &learning, exec, watch)?;
             return Ok(Denoiser { noise: Some(noise), ..Denoiser::new(model, components)? });
         }
         let rows = points.gather(&order[..aside]).view().to_f64()?;
@@ -162,14 +162,14 @@ impl DenoiseParams {
         let mut best: Option<Denoiser> = None;
         let mut least = f64::INFINITY;
         for kernel in kernels {
-            let model = self.components(&kernel, &learning, par, watch)?;
+            let model = self.components(&kernel, &learning, exec, watch)?;
             let numbers = match self.components {
                 Some(components) => vec![components],
                 None => counts(model.components().min(MOST)),
             };
             let mut tried = Vec::new();
             for components in numbers {
-                let found = model.denoise(given.view(), components, &self.back, par, watch)?;
+                let found = model.denoise(given.view(), components, &self.back, exec, watch)?;
                 tried.push(Tried { components, error: error(&found.points.view().to_f64()?) });
             }
             let Some(top) = tried.iter().min_by(|a, b| a.error.total_cmp(&b.error)).copied() else {
@@ -197,12 +197,12 @@ impl DenoiseParams {
         &self,
         kernel: &Kernel,
         points: &Points,
-        par: Par,
+        exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<KpcaModel> {
         let mut find = |components: Option<u64>| {
             let params = KpcaParams { kernel: Some(kernel.clone()), components, ..KpcaParams::default() };
-            params.fit(Sample::new(points, &Targets::None), par, watch)
+            params.fit(Sample::new(points, &Targets::None), exec, watch)
         };
         match self.components {
             Some(wanted) => find(Some(wanted as u64)),
@@ -228,10 +228,10 @@ impl Denoiser {
         &self,
         points: View<'_>,
         back: &PreimageParams,
-        par: Par,
+        exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<Points> {
-        Ok(self.model.denoise(points, self.components, back, par, watch)?.points)
+        Ok(self.model.denoise(points, self.components, back, exec, watch)?.points)
     }
 }
 
@@ -276,7 +276,7 @@ mod tests {
     fn the_level_of_noise_is_found() {
         for noise in [0.05, 0.3] {
             let (points, _) = arc(800, noise, 3);
-            let found = noise_level(&points, Par::one(), &mut silent()).expect("numbers");
+            let found = noise_level(&points, Exec::one(), &mut silent()).expect("numbers");
             assert!((0.85 * noise..1.15 * noise).contains(&found), "{found} for {noise}");
         }
     }
@@ -285,8 +285,8 @@ mod tests {
     fn noise_goes_and_the_curve_stays() {
         let (points, clean) = arc(400, 0.2, 5);
         let params = DenoiseParams::default();
-        let denoiser = params.fit(&points, None, Par::one(), &mut silent()).expect("a fit");
-        let got = denoiser.denoise(points.view(), &params.back, Par::one(), &mut silent()).expect("points");
+        let denoiser = params.fit(&points, None, Exec::one(), &mut silent()).expect("a fit");
+        let got = denoiser.denoise(points.view(), &params.back, Exec::one(), &mut silent()).expect("points");
         let before = distance2(&points.view().to_f64().expect("numbers"), &clean);
         let after = distance2(&got.view().to_f64().expect("numbers"), &clean);
         assert!(after < 0.35 * before && after > 0.0, "{before} to {after}, {:?}", denoiser.tried);
@@ -299,11 +299,11 @@ mod tests {
         // Told clean rows, it does better still on the same noise.
         let (_, truth) = arc(400, 0.0, 77);
         let truth = Points::dense(truth, 10).expect("whole rows");
-        let told = params.fit(&truth, Some(&points), Par::one(), &mut silent()).expect("a fit");
-        let got = told.denoise(points.view(), &params.back, Par::one(), &mut silent()).expect("points");
+        let told = params.fit(&truth, Some(&points), Exec::one(), &mut silent()).expect("a fit");
+        let got = told.denoise(points.view(), &params.back, Exec::one(), &mut silent()).expect("points");
         let best = distance2(&got.view().to_f64().expect("numbers"), &clean);
         assert!(best < 0.2 * before && best < after, "{before} to {best}");
-        assert!(params.fit(&points.gather(&[0, 1, 2]), None, Par::one(), &mut silent()).is_err());
+        assert!(params.fit(&points.gather(&[0, 1, 2]), None, Exec::one(), &mut silent()).is_err());
         // Components that are there already: as many as there are, and no more.
         let all = told.model.components();
         assert!(
@@ -320,9 +320,9 @@ mod tests {
         let single = Points::dense_f32(values, 10).expect("whole rows");
         let params = DenoiseParams::default();
         let run = |points: &Points| {
-            let denoiser = params.fit(points, None, Par::one(), &mut silent()).expect("a fit");
+            let denoiser = params.fit(points, None, Exec::one(), &mut silent()).expect("a fit");
             let clean =
-                denoiser.denoise(points.view(), &params.back, Par::one(), &mut silent()).expect("points");
+                denoiser.denoise(points.view(), &params.back, Exec::one(), &mut silent()).expect("points");
             (denoiser.components, clean.view().to_f64().expect("numbers"))
         };
         let ((used, clean), (wanted_used, wanted)) = (run(&single), run(&points));
@@ -341,18 +341,18 @@ mod tests {
             .flat_map(|row| row.iter().copied().chain(std::iter::repeat_n(3.0, 30)))
             .collect();
         let still = Points::dense(still, 40).expect("whole rows");
-        let found = noise_level(&still, Par::one(), &mut silent()).expect("numbers");
+        let found = noise_level(&still, Exec::one(), &mut silent()).expect("numbers");
         assert!((0.17..0.23).contains(&found), "{found}");
         // Fewer rows than columns: what is seen of the noise is in fewer directions.
         let few = Points::dense(toy::normals(30, 120, 1), 120).expect("whole rows");
-        let found = noise_level(&few, Par::one(), &mut silent()).expect("numbers");
+        let found = noise_level(&few, Exec::one(), &mut silent()).expect("numbers");
         assert!((0.7..1.1).contains(&found), "{found}");
     }
 
     #[test]
     fn what_cannot_be_denoised_is_refused() {
         let refused = |points: &Points| {
-            let fitted = DenoiseParams::default().fit(points, None, Par::one(), &mut silent());
+            let fitted = DenoiseParams::default().fit(points, None, Exec::one(), &mut silent());
             fitted.expect_err("nonsense").to_string()
         };
         // Every column three times: no direction is free of signal.
@@ -364,7 +364,7 @@ mod tests {
         // Rows that have nothing in common, more columns than rows.
         let strange = Points::dense(toy::uniforms(42, 200, 0.0, 100.0, 3), 200).expect("whole rows");
         let told = DenoiseParams { noise: Some(0.5), ..DenoiseParams::default() };
-        let message = told.fit(&strange, None, Par::one(), &mut silent()).expect_err("harm").to_string();
+        let message = told.fit(&strange, None, Exec::one(), &mut silent()).expect_err("harm").to_string();
         assert!(message.starts_with("denoising would do harm"), "{message}");
     }
 

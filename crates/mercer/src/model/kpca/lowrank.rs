@@ -7,12 +7,12 @@
 
 use super::{Found, KpcaMethod, KpcaParams, drawn};
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::gram;
 use crate::kernel::Kernel;
 use crate::model::Sample;
 use crate::num::{Mat, factor, product};
-use crate::par::Par;
 use crate::solve::eigen::{self, Which};
 use crate::watch::Info;
 
@@ -26,7 +26,7 @@ pub(super) fn fit(
     kernel: &Kernel,
     sample: &Sample<'_>,
     landmarks: Option<&[usize]>,
-    par: Par,
+    exec: Exec,
 ) -> Result<Found> {
     if sample.gram.is_some() || gram::is_precomputed(kernel) {
         return Err(Error::Unsupported(
@@ -42,21 +42,21 @@ pub(super) fn fit(
     let n = points.n;
     let most = landmarks.map_or(LANDMARKS.min(n), <[usize]>::len);
     let chosen = match (params.method, landmarks) {
-        (KpcaMethod::Cholesky, _) => gram::pivoted_cholesky(kernel, points, most, params.tol, par)?.pivots,
+        (KpcaMethod::Cholesky, _) => gram::pivoted_cholesky(kernel, points, most, params.tol, exec)?.pivots,
         (_, Some(rows)) => rows.to_vec(),
         (_, None) => drawn(n, most, params.seed)?,
     };
     let z = sample.points.gather(&chosen);
     let m = z.len();
-    let own = gram::square::<f64>(kernel, z.view(), par)?;
+    let own = gram::square::<f64>(kernel, z.view(), exec)?;
     let (s, u) = factor::eigen(&own, m)?;
     let rank = s.iter().take_while(|&&v| v > 1e-12 * s[0].max(0.0)).count();
     let half: Vec<f64> = (0..m * rank).map(|p| u[p / rank * m + p % rank] / s[p % rank].sqrt()).collect();
     let mut f = vec![0.0; n * rank];
     for (at, out) in (0..n).step_by(BATCH).zip(f.chunks_mut((BATCH * rank).max(1))) {
         let rows = out.len() / rank;
-        let values = gram::cross::<f64>(kernel, points.slice(at..at + rows), z.view(), par)?;
-        product::nn(out, Mat::new(&values, rows, m), Mat::new(&half, m, rank), par.threads());
+        let values = gram::cross::<f64>(kernel, points.slice(at..at + rows), z.view(), exec)?;
+        product::nn(out, Mat::new(&values, rows, m), Mat::new(&half, m, rank), exec.threads());
     }
     let mut diag = vec![0.0; n];
     kernel.diag(points, &mut diag);
@@ -68,13 +68,13 @@ pub(super) fn fit(
         f.chunks_mut(rank.max(1)).for_each(|row| row.iter_mut().zip(&mean).for_each(|(v, m)| *v -= m));
     }
     let mut scatter = vec![0.0; rank * rank];
-    product::tn(&mut scatter, Mat::new(&f, n, rank), Mat::new(&f, n, rank), par.threads());
+    product::tn(&mut scatter, Mat::new(&f, n, rank), Mat::new(&f, n, rank), exec.threads());
     let total = (0..rank).map(|i| scatter[i * rank + i]).sum::<f64>() + (trace - kept).max(0.0);
-    let found = eigen::complete(scatter, rank, Which::Largest, par)?;
+    let found = eigen::complete(scatter, rank, Which::Largest, exec)?;
     let count = params.chosen(&found.values, total, 1e-12_f64.max(rank as f64 * f64::EPSILON))?;
     let axes = &found.vectors[..count * rank];
     let mut coef = vec![0.0; m * count];
-    product::nt(&mut coef, Mat::new(&half, m, rank), Mat::new(axes, count, rank), par.threads());
+    product::nt(&mut coef, Mat::new(&half, m, rank), Mat::new(axes, count, rank), exec.threads());
     let offset = axes.chunks(rank).map(|w| -w.iter().zip(&mean).map(|(w, m)| w * m).sum::<f64>()).collect();
     let mean2 = mean.iter().map(|m| m * m).sum();
     let mean = params

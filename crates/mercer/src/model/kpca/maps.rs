@@ -2,11 +2,11 @@
 
 use crate::data::Points;
 use crate::error::Result;
+use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::gram;
 use crate::kernel::Kernel;
 use crate::num::{Mat, factor, product};
-use crate::par::Par;
 
 /// The empirical kernel map `x -> (k(x, z_1), ..., k(x, z_m))` on any points z (eq. 13).
 ///
@@ -14,11 +14,11 @@ use crate::par::Par;
 /// which is positive semidefinite whatever K is.
 ///
 /// ```
-/// use mercer::{data::Points, kernel::Kernel, model::empirical_map, Par};
+/// use mercer::{data::Points, kernel::Kernel, model::empirical_map, Exec};
 /// let z = Points::dense(vec![1.0, 3.0], 1)?;
 /// let map = empirical_map(Kernel::Linear, z)?;
 /// let x = Points::dense(vec![2.0], 1)?;
-/// assert_eq!(map.evaluate(x.view(), Par::one())?, [2.0, 6.0]);
+/// assert_eq!(map.evaluate(x.view(), Exec::one())?, [2.0, 6.0]);
 /// # Ok::<(), mercer::Error>(())
 /// ```
 pub fn empirical_map(kernel: Kernel, points: Points) -> Result<Expansion> {
@@ -30,9 +30,9 @@ pub fn empirical_map(kernel: Kernel, points: Points) -> Result<Expansion> {
 /// The whitened map `x -> K^-1/2 (k(z_1, x), ..., k(z_m, x))` (eq. 17): in it the canonical dot product of two z is their
 /// kernel value. K^-1/2 is the pseudo-inverse; eigenvalues below 1e-12 of the largest count as zero, and of negative ones
 /// the size is taken.
-pub fn whitening_map(kernel: Kernel, points: Points, par: Par) -> Result<Expansion> {
+pub fn whitening_map(kernel: Kernel, points: Points, exec: Exec) -> Result<Expansion> {
     let m = points.len();
-    let k = gram::square::<f64>(&kernel, points.view(), par)?;
+    let k = gram::square::<f64>(&kernel, points.view(), exec)?;
     let (values, vectors) = factor::eigen(&k, m)?;
     let top = values.iter().fold(0.0_f64, |t, v| t.max(v.abs()));
     let scaled: Vec<f64> = (0..m * m)
@@ -42,6 +42,6 @@ pub fn whitening_map(kernel: Kernel, points: Points, par: Par) -> Result<Expansi
         })
         .collect();
     let mut half = vec![0.0; m * m];
-    product::nt(&mut half, Mat::new(&scaled, m, m), Mat::new(&vectors, m, m), par.threads());
+    product::nt(&mut half, Mat::new(&scaled, m, m), Mat::new(&vectors, m, m), exec.threads());
     Expansion::new(kernel, points, half, vec![0.0; m])
 }

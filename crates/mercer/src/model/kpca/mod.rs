@@ -29,12 +29,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::split;
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::kernel::{Definiteness, Kernel};
 use crate::model::Sample;
 use crate::model::common::kernel_or_default;
 use crate::model::param::{self, Allowed, ParamSpec, spec};
-use crate::par::Par;
 use crate::watch::{Info, Watch};
 
 pub use denoise::{DenoiseParams, Denoiser, Tried, noise_level};
@@ -157,7 +157,7 @@ impl KpcaParams {
     /// Fits on the sample's points; targets and weights are not looked at.
     ///
     /// Fails if more components are asked for than there are, or if there are none: points that all have one image.
-    pub fn fit(&self, sample: Sample<'_>, par: Par, watch: &mut Watch<'_>) -> Result<KpcaModel> {
+    pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<KpcaModel> {
         let clock = Instant::now();
         self.check()?;
         sample.check()?;
@@ -171,9 +171,9 @@ impl KpcaParams {
                 let keep: Vec<u32> = rows.iter().map(|&i| i as u32).collect();
                 let gram = sample.gram.map(|rows| rows.subset(&keep));
                 let part = Sample { points: &points, gram: gram.as_deref(), ..sample };
-                (rows.len(), self.axes(&kernel, part, None, par, watch)?)
+                (rows.len(), self.axes(&kernel, part, None, exec, watch)?)
             }
-            _ => (n, self.axes(&kernel, sample, drawn.as_deref(), par, watch)?),
+            _ => (n, self.axes(&kernel, sample, drawn.as_deref(), exec, watch)?),
         };
         if used < n {
             found.info.notes.push(format!("fitted on {used} of {n} rows"));
@@ -196,16 +196,16 @@ impl KpcaParams {
         kernel: &Kernel,
         sample: Sample<'_>,
         landmarks: Option<&[usize]>,
-        par: Par,
+        exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<Found> {
         match self.method {
             KpcaMethod::Nystroem | KpcaMethod::Cholesky => {
-                lowrank::fit(self, kernel, &sample, landmarks, par)
+                lowrank::fit(self, kernel, &sample, landmarks, exec)
             }
-            KpcaMethod::Sparse => sparse::fit(self, kernel, &sample, par, watch),
-            KpcaMethod::Auto if pca::cheap(kernel, &sample) => pca::fit(self, &sample, par),
-            _ => whole::fit(self, kernel, &sample, par, watch),
+            KpcaMethod::Sparse => sparse::fit(self, kernel, &sample, exec, watch),
+            KpcaMethod::Auto if pca::cheap(kernel, &sample) => pca::fit(self, &sample, exec),
+            _ => whole::fit(self, kernel, &sample, exec, watch),
         }
     }
 

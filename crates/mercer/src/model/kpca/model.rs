@@ -3,10 +3,10 @@
 use super::KpcaParams;
 use crate::data::{Data, Points, View};
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::expansion::{Expansion, Precision};
 use crate::model::common::{finite_rows, outputs};
 use crate::num::{Mat, product};
-use crate::par::Par;
 use crate::reduce::preimage::{PreimageParams, Preimages, Target, preimages};
 use crate::watch::{Info, Watch};
 
@@ -62,8 +62,8 @@ impl KpcaModel {
     }
 
     /// Features of new points, n x k row by row, in [`KpcaModel::precision`].
-    pub fn transform(&self, points: View<'_>, par: Par) -> Result<Vec<f64>> {
-        self.transform_in(points, self.precision(), par)
+    pub fn transform(&self, points: View<'_>, exec: Exec) -> Result<Vec<f64>> {
+        self.transform_in(points, self.precision(), exec)
     }
 
     /// The float type that is enough for features: f32 in a model large enough to be slow whose features it leaves
@@ -83,10 +83,10 @@ impl KpcaModel {
     }
 
     /// [`KpcaModel::transform`] with kernel values in the float type given.
-    pub fn transform_in(&self, points: View<'_>, precision: Precision, par: Par) -> Result<Vec<f64>> {
+    pub fn transform_in(&self, points: View<'_>, precision: Precision, exec: Exec) -> Result<Vec<f64>> {
         let mut out = match self.expansion.centres().view().data {
-            Data::RowNumbers(_) => outputs(&self.expansion, points, par)?,
-            _ => finite_rows(self.expansion.evaluate_in(points, precision, par)?, self.components())?,
+            Data::RowNumbers(_) => outputs(&self.expansion, points, exec)?,
+            _ => finite_rows(self.expansion.evaluate_in(points, precision, exec)?, self.components())?,
         };
         if self.params.whiten {
             let scale = self.scale();
@@ -99,7 +99,7 @@ impl KpcaModel {
     /// components use the first ones.
     ///
     /// Under an indefinite kernel the parts of negative eigenvalues enter with their sign.
-    pub fn reconstruct(&self, features: &[f64], used: usize, par: Par) -> Result<Expansion> {
+    pub fn reconstruct(&self, features: &[f64], used: usize, exec: Exec) -> Result<Expansion> {
         let k = self.components();
         if used == 0 || used > k {
             return Err(Error::param("components used", used, format!("from 1 to {k}")));
@@ -116,7 +116,7 @@ impl KpcaModel {
             .collect();
         let mut coef = vec![0.0; m * n];
         let axes = Mat { values: self.expansion.coef(), rows: m, cols: used, stride: k };
-        product::nt(&mut coef, axes, Mat::new(&unit, n, used), par.threads());
+        product::nt(&mut coef, axes, Mat::new(&unit, n, used), exec.threads());
         let (kernel, centres) = (self.expansion.kernel(), self.expansion.centres());
         let Some(mean) = &self.mean else {
             return Expansion::new(kernel.clone(), centres.clone(), coef, vec![0.0; n]);
@@ -147,11 +147,11 @@ impl KpcaModel {
 
     /// `|P_n Phi(x) - Phi(x)|^2` for each point and each number of components from 0 to k (n x (k + 1)): what a
     /// projection onto the first components loses, in feature space.
-    pub fn losses(&self, points: View<'_>, par: Par) -> Result<Vec<f64>> {
+    pub fn losses(&self, points: View<'_>, exec: Exec) -> Result<Vec<f64>> {
         let k = self.components();
-        let beta = outputs(&self.expansion, points, par)?;
+        let beta = outputs(&self.expansion, points, exec)?;
         let start = if let Some(mean) = &self.mean {
-            mean.distance2(points, par)?
+            mean.distance2(points, exec)?
         } else {
             let mut own = vec![0.0; points.n];
             self.expansion.kernel().diag(points, &mut own);
@@ -170,12 +170,12 @@ impl KpcaModel {
 
     /// The moment `1/n sum_i prod_p V_{j_p} . Phi~(x_i)` of the points in feature space along some axes (Schoelkopf, Smola
     /// and Mueller 1996, eq. 35): two of the same give a variance, three a skewness.
-    pub fn moment(&self, points: View<'_>, axes: &[usize], par: Par) -> Result<f64> {
+    pub fn moment(&self, points: View<'_>, axes: &[usize], exec: Exec) -> Result<f64> {
         let k = self.components();
         if let Some(&bad) = axes.iter().find(|&&j| j >= k) {
             return Err(Error::param("axis", bad, format!("below {k}")));
         }
-        let beta = outputs(&self.expansion, points, par)?;
+        let beta = outputs(&self.expansion, points, exec)?;
         let sum: f64 = beta.chunks(k).map(|line| axes.iter().map(|&j| line[j]).product::<f64>()).sum();
         Ok(sum / points.n.max(1) as f64)
     }
@@ -186,10 +186,10 @@ impl KpcaModel {
         features: &[f64],
         used: usize,
         params: &PreimageParams,
-        par: Par,
+        exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<Preimages> {
-        self.back(features, used, None, params, par, watch)
+        self.back(features, used, None, params, exec, watch)
     }
 
     /// Points projected onto the first `used` components and brought back: what the components do not carry, such as
@@ -199,16 +199,16 @@ impl KpcaModel {
         points: View<'_>,
         used: usize,
         params: &PreimageParams,
-        par: Par,
+        exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<Preimages> {
         let k = self.components();
         if used == 0 || used > k {
             return Err(Error::param("components used", used, format!("from 1 to {k}")));
         }
-        let features = self.transform(points, par)?;
+        let features = self.transform(points, exec)?;
         let first: Vec<f64> = features.chunks(k).flat_map(|line| line[..used].iter().copied()).collect();
-        self.back(&first, used, Some(points), params, par, watch)
+        self.back(&first, used, Some(points), params, exec, watch)
     }
 
     fn back(
@@ -217,15 +217,15 @@ impl KpcaModel {
         used: usize,
         starts: Option<View<'_>>,
         params: &PreimageParams,
-        par: Par,
+        exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<Preimages> {
         let mut all: Option<Preimages> = None;
         for (at, part) in features.chunks((BATCH * used).max(1)).enumerate() {
-            let psi = self.reconstruct(part, used, par)?;
+            let psi = self.reconstruct(part, used, exec)?;
             let rows = at * BATCH..at * BATCH + psi.outputs();
             let target = Target::new(&psi, Some(self.lengths(part, used)), starts.map(|s| s.slice(rows)))?;
-            let found = target.solve(params, par, watch)?;
+            let found = target.solve(params, exec, watch)?;
             all = Some(match all {
                 None => found,
                 Some(before) => before.with(&found)?,
@@ -243,16 +243,16 @@ impl KpcaModel {
         &self,
         axis: usize,
         params: &PreimageParams,
-        par: Par,
+        exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<Points> {
         let one = self.expansion.select(&[axis])?;
-        Ok(preimages(&one, None, params, par, watch)?.points)
+        Ok(preimages(&one, None, params, exec, watch)?.points)
     }
 
     /// `V_k . Phi(e_i)` of some axes for every unit vector e_i of input space, d x axes row by row: what each input alone
     /// does to a feature (Schoelkopf et al. 1999, Fig. 8). Under the linear kernel these are the axes themselves.
-    pub fn responses(&self, axes: &[usize], par: Par) -> Result<Vec<f64>> {
+    pub fn responses(&self, axes: &[usize], exec: Exec) -> Result<Vec<f64>> {
         let some = self.expansion.select(axes)?;
         let d = some.centres().dim();
         let mut out = Vec::with_capacity(d * axes.len());
@@ -260,7 +260,7 @@ impl KpcaModel {
             let rows = UNITS.min(d - from);
             let mut unit = vec![0.0; rows * d];
             (0..rows).for_each(|r| unit[r * d + from + r] = 1.0);
-            out.extend(some.evaluate(Points::dense(unit, d)?.view(), par)?);
+            out.extend(some.evaluate(Points::dense(unit, d)?.view(), exec)?);
         }
         // Offsets are what centring takes away; an axis itself has none.
         let offset = some.offset().iter().cycle();

@@ -6,11 +6,11 @@
 use super::{Found, KpcaParams};
 use crate::data::{Data, Points};
 use crate::error::Result;
+use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::kernel::Kernel;
 use crate::model::Sample;
 use crate::num::{Mat, product};
-use crate::par::Par;
 use crate::solve::eigen::{self, Which};
 use crate::watch::Info;
 
@@ -20,7 +20,7 @@ pub(super) fn cheap(kernel: &Kernel, sample: &Sample<'_>) -> bool {
     *kernel == Kernel::Linear && sample.gram.is_none() && numbers && sample.points.dim() < sample.points.len()
 }
 
-pub(super) fn fit(params: &KpcaParams, sample: &Sample<'_>, par: Par) -> Result<Found> {
+pub(super) fn fit(params: &KpcaParams, sample: &Sample<'_>, exec: Exec) -> Result<Found> {
     let view = sample.points.view();
     let (n, d) = (view.n, view.d);
     let mut x = view.to_f64()?;
@@ -31,8 +31,8 @@ pub(super) fn fit(params: &KpcaParams, sample: &Sample<'_>, par: Par) -> Result<
     }
     let total: f64 = x.iter().map(|v| v * v).sum();
     let mut scatter = vec![0.0; d * d];
-    product::tn(&mut scatter, Mat::new(&x, n, d), Mat::new(&x, n, d), par.threads());
-    let found = eigen::complete(scatter, d, Which::Largest, par)?;
+    product::tn(&mut scatter, Mat::new(&x, n, d), Mat::new(&x, n, d), exec.threads());
+    let found = eigen::complete(scatter, d, Which::Largest, exec)?;
     let count = params.chosen(&found.values, total, 1e-12_f64.max(d as f64 * f64::EPSILON))?;
     let axes = &found.vectors[..count * d];
     let offset = axes.chunks(d).map(|a| -a.iter().zip(&mean).map(|(a, m)| a * m).sum::<f64>()).collect();

@@ -13,19 +13,19 @@
 
 use super::{Found, KpcaParams, whole};
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::gram;
 use crate::kernel::Kernel;
 use crate::model::Sample;
 use crate::model::common::budget;
-use crate::par::Par;
 use crate::watch::{Info, Step, Stop, Watch};
 
 pub(super) fn fit(
     params: &KpcaParams,
     kernel: &Kernel,
     sample: &Sample<'_>,
-    par: Par,
+    exec: Exec,
     watch: &mut Watch<'_>,
 ) -> Result<Found> {
     let n = sample.points.len();
@@ -43,7 +43,7 @@ pub(super) fn fit(
         let allowed = format!("at least {}: the matrix of {n} rows", 8 * n * n);
         return Err(Error::param("memory", budget(params.memory), allowed));
     }
-    let mut k = gram::square::<f64>(kernel, sample.points.view(), par)?.to_vec();
+    let mut k = gram::square::<f64>(kernel, sample.points.view(), exec)?.to_vec();
     let trace: f64 = (0..n).map(|i| k[i * n + i]).sum();
     let means = gram::Means::of(&k, n);
     let total = if params.centred { trace - n as f64 * means.grand } else { trace };

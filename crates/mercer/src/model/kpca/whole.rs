@@ -3,6 +3,7 @@
 use super::{Found, KpcaMethod, KpcaParams, transposed};
 use crate::data::Points;
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::gram::{self, Means, Rows};
 use crate::kernel::Kernel;
@@ -10,7 +11,6 @@ use crate::model::Sample;
 use crate::model::common::{budget, on_rows};
 use crate::model::svc::collapsed;
 use crate::num::{Buffer, Fault};
-use crate::par::Par;
 use crate::solve::eigen::{self, Centred, Dense, Eigen, EigenParams, Operator, RowsOperator, Which};
 use crate::watch::{Info, Step, Watch};
 
@@ -25,7 +25,7 @@ pub(super) fn fit(
     params: &KpcaParams,
     kernel: &Kernel,
     sample: &Sample<'_>,
-    par: Par,
+    exec: Exec,
     watch: &mut Watch<'_>,
 ) -> Result<Found> {
     if watch(&Step::new("kernel values", 0, None)).is_break() {
@@ -35,26 +35,26 @@ pub(super) fn fit(
     let which = if params.indefinite(kernel) { Which::Magnitude } else { Which::Largest };
     // The matrix, the vectors and what the decomposition works with.
     let fits = n.saturating_mul(n).saturating_mul(3 * 8) <= budget(params.memory);
-    let single = match in_single(params, kernel, sample, which, fits, par, watch)? {
+    let single = match in_single(params, kernel, sample, which, fits, exec, watch)? {
         None if !fits && params.method == KpcaMethod::Complete => {
             let allowed = format!("at least {} for a complete decomposition of {n} rows", 24 * n * n);
             return Err(Error::param("memory", budget(params.memory), allowed));
         }
-        None if !fits => Some(on_rows(kernel, sample, |rows| by_rows(params, rows, which, par, watch))?),
+        None if !fits => Some(on_rows(kernel, sample, |rows| by_rows(params, rows, which, exec, watch))?),
         found => found,
     };
     let (found, means, total, floor, note) = if let Some(found) = single {
         found
     } else {
         let k = match sample.gram {
-            Some(rows) => exact(rows, par).into(),
+            Some(rows) => exact(rows, exec).into(),
             None if gram::is_precomputed(kernel) => on_rows(kernel, sample, |_| Ok(Buffer::zeroed(0)))?,
-            None => gram::square::<f64>(kernel, sample.points.view(), par)?,
+            None => gram::square::<f64>(kernel, sample.points.view(), exec)?,
         };
         let means = Means::of(&k, n);
         let diag: f64 = (0..n).map(|i| k[i * n + i]).sum();
         let total = if params.centred { diag - n as f64 * means.grand } else { diag };
-        let (found, note) = in_memory(params, k, &means, which, total, par, watch)?;
+        let (found, note) = in_memory(params, k, &means, which, total, exec, watch)?;
         (found, means, total, FLOOR.max(n as f64 * f64::EPSILON), note)
     };
     let count = params.chosen(&found.values, total, floor)?;
@@ -74,7 +74,7 @@ pub(super) fn fit(
         ..Info::default()
     };
     info.notes.extend(signature);
-    Ok(Found { expansion: collapsed(expansion, par)?, mean, mean2: means.grand, values, total, info })
+    Ok(Found { expansion: collapsed(expansion, exec)?, mean, mean2: means.grand, values, total, info })
 }
 
 /// Both ways on a matrix in memory; the complete one centres it in place.
@@ -84,7 +84,7 @@ fn in_memory(
     means: &Means,
     which: Which,
     total: f64,
-    par: Par,
+    exec: Exec,
     watch: &mut Watch<'_>,
 ) -> Result<(Eigen, String)> {
     let n = means.row.len();
@@ -100,13 +100,13 @@ fn in_memory(
         if params.centred {
             means.centre_square(&mut k);
         }
-        return Ok((eigen::complete(k, n, which, par)?, "complete eigen-decomposition".into()));
+        return Ok((eigen::complete(k, n, which, exec)?, "complete eigen-decomposition".into()));
     };
     let dense = Dense { values: &k, n };
     let centred = Centred(&dense);
     let matrix: &dyn Operator = if params.centred { &centred } else { &dense };
     loop {
-        let found = first_pairs(params, matrix, count, which, par, watch)?;
+        let found = first_pairs(params, matrix, count, which, exec, watch)?;
         let carried: f64 = found.values.iter().map(|v| v.abs()).sum();
         if wanted.is_some() || count == n || carried >= params.share * total {
             let note = format!("first eigenvectors by {} block products", found.products);
@@ -115,7 +115,7 @@ fn in_memory(
         count = (4 * count).min(n);
         if params.method == KpcaMethod::Auto && !eigen::cheaper(n, count) {
             let whole = KpcaParams { method: KpcaMethod::Complete, ..params.clone() };
-            return in_memory(&whole, k, means, which, total, par, watch);
+            return in_memory(&whole, k, means, which, total, exec, watch);
         }
     }
 }
@@ -129,7 +129,7 @@ fn in_single(
     sample: &Sample<'_>,
     which: Which,
     fits: bool,
-    par: Par,
+    exec: Exec,
     watch: &mut Watch<'_>,
 ) -> Result<Option<Pieces>> {
     let n = sample.points.len();
@@ -139,7 +139,7 @@ fn in_single(
     if !wanted || sample.gram.is_none() && gram::is_precomputed(kernel) {
         return Ok(None);
     }
-    let found = on_rows(kernel, sample, |rows| by_rows(params, rows, which, par, watch));
+    let found = on_rows(kernel, sample, |rows| by_rows(params, rows, which, exec, watch));
     match found {
         Ok(found) => {
             let size = |v: Option<&f64>| v.map_or(0.0, |v| v.abs());
@@ -157,7 +157,7 @@ fn by_rows(
     params: &KpcaParams,
     rows: &dyn Rows,
     which: Which,
-    par: Par,
+    exec: Exec,
     watch: &mut Watch<'_>,
 ) -> Result<Pieces> {
     let n = rows.len();
@@ -166,15 +166,15 @@ fn by_rows(
             format!("given: the matrix of {n} rows does not fit into memory, so not all can be found");
         return Err(Error::param("components", "none", allowed));
     };
-    let matrix = RowsOperator::new(rows, budget(params.memory), par);
+    let matrix = RowsOperator::new(rows, budget(params.memory), exec);
     let mut row = vec![0.0; n];
-    matrix.apply(&vec![1.0 / n as f64; n], &mut row, par);
+    matrix.apply(&vec![1.0 / n as f64; n], &mut row, exec);
     let grand = row.iter().sum::<f64>() / n as f64;
     let diag: f64 = rows.diag().iter().sum();
     let total = if params.centred { diag - n as f64 * grand } else { diag };
     let centred = Centred(&matrix);
     let a: &dyn Operator = if params.centred { &centred } else { &matrix };
-    let found = first_pairs(params, a, count, which, par, watch)?;
+    let found = first_pairs(params, a, count, which, exec, watch)?;
     let how = if matrix.recomputes() { "rows computed in each" } else { "matrix of f32 in memory" };
     let note = format!("first eigenvectors by {} block products, {how}", found.products);
     Ok((found, Means { row, grand }, total, FLOOR_F32, note))
@@ -185,7 +185,7 @@ fn first_pairs(
     a: &dyn Operator,
     count: usize,
     which: Which,
-    par: Par,
+    exec: Exec,
     watch: &mut Watch<'_>,
 ) -> Result<Eigen> {
     let n = a.len();
@@ -193,7 +193,7 @@ fn first_pairs(
         return Err(Error::param("components", count, format!("at most {n}, the number of rows")));
     }
     let obey =
-        EigenParams { count, which, tol: params.tol, seed: params.seed, par, ..EigenParams::default() };
+        EigenParams { count, which, tol: params.tol, seed: params.seed, exec, ..EigenParams::default() };
     eigen::partial(a, &obey, watch)
 }
 
@@ -242,11 +242,11 @@ pub(super) fn signature(values: &[f64]) -> Option<String> {
 }
 
 /// The whole matrix in f64.
-fn exact(rows: &dyn Rows, par: Par) -> Vec<f64> {
+fn exact(rows: &dyn Rows, exec: Exec) -> Vec<f64> {
     let n = rows.len();
     let mut out = vec![0.0; n * n];
     for (i, line) in out.chunks_mut(n.max(1)).enumerate() {
-        rows.apply(&[i as u32], &[1.0], line, par);
+        rows.apply(&[i as u32], &[1.0], line, exec);
     }
     out
 }

@@ -19,13 +19,13 @@ use std::path::Path;
 use crate::data::Stages;
 use crate::data::io::{read_whole, write_atomic};
 use crate::error::{Error, Result};
+use crate::exec::memory_limit;
 use crate::expansion::Expansion;
 use crate::kernel::Kernel;
 use crate::model::model::READ_FROM;
 use crate::model::{
     Body, Loss, Model, Names, OneClassModel, OneClassParams, Readout, Role, SphereModel, SvrModel, SvrParams,
 };
-use crate::par::memory_limit;
 use crate::watch::Info;
 pub(super) use classes::by_class;
 use text::{Machine, Text};
@@ -44,11 +44,11 @@ impl Model {
     /// ([`Model::any_columns`]).
     ///
     /// ```
-    /// use mercer::{Par, data::Points, model::Model};
+    /// use mercer::{Exec, data::Points, model::Model};
     /// let text = "svm_type epsilon_svr\nkernel_type linear\nnr_class 2\ntotal_sv 2\nrho -0.5\nSV\n2 1:1 3:1\n-1 2:4\n";
     /// let model = Model::from_libsvm("m", text.as_bytes())?;
     /// let x = Points::dense(vec![1.0, 1.0, 1.0, 9.0], 4)?;
-    /// assert_eq!(model.decision(x.view(), Par::one())?, [2.0 * 2.0 - 4.0 + 0.5]);
+    /// assert_eq!(model.decision(x.view(), Exec::one())?, [2.0 * 2.0 - 4.0 + 0.5]);
     /// # Ok::<(), mercer::Error>(())
     /// ```
     pub fn from_libsvm(name: &str, bytes: &[u8]) -> Result<Self> {

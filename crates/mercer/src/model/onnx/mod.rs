@@ -41,7 +41,7 @@ const MOST: usize = (1 << 31) - (1 << 20);
 /// use mercer::data::toy;
 /// use mercer::model::{Body, Model, Sample, SvcParams, onnx};
 /// let (points, targets) = toy::banana(60, 1);
-/// let svc = SvcParams::default().fit(Sample::new(&points, &targets), mercer::Par::one(), &mut mercer::watch::silent())?;
+/// let svc = SvcParams::default().fit(Sample::new(&points, &targets), mercer::Exec::one(), &mut mercer::watch::silent())?;
 /// let bytes = onnx::write(&Model::from(Body::Svc(svc)))?;
 /// assert!(bytes.windows(13).any(|w| w == b"SVMClassifier"));
 /// # Ok::<(), mercer::Error>(())

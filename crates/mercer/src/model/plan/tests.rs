@@ -16,7 +16,7 @@ fn the_task_follows_from_the_targets_and_scaling_from_the_ranges() {
     let x = vec![0.0, 0.0, 1.0, 1000.0, 0.5, 300.0, 0.2, 900.0];
     let classes = Targets::Classes(Labels::new(["a", "b", "a", "b"]));
     let set = data(x.clone(), 2, classes);
-    let plan = Plan::new(&set, &Wishes::default(), Par::one()).expect("a plan");
+    let plan = Plan::new(&set, &Wishes::default(), Exec::one()).expect("a plan");
     assert_eq!(plan.task, Task::Classification);
     assert_eq!(plan.stages.len(), 1);
     assert_eq!(
@@ -29,12 +29,12 @@ fn the_task_follows_from_the_targets_and_scaling_from_the_ranges() {
     assert!((gamma * median - 1.0).abs() < 0.05, "{gamma} {median}");
 
     let set = data(x.clone(), 2, Targets::Reals(vec![0.0, 100.0, 0.0, 100.0]));
-    let plan = Plan::new(&set, &Wishes::default(), Par::one()).expect("a plan");
+    let plan = Plan::new(&set, &Wishes::default(), Exec::one()).expect("a plan");
     assert_eq!((plan.task, plan.learner.get("c")), (Task::Regression, Some(json!(50.0))));
     assert_eq!(plan.learner.get("epsilon"), Some(json!(5.0)));
 
     let set = data(x, 1, Targets::None);
-    let plan = Plan::new(&set, &Wishes::default(), Par::one()).expect("a plan");
+    let plan = Plan::new(&set, &Wishes::default(), Exec::one()).expect("a plan");
     assert_eq!((plan.task, plan.stages.len()), (Task::Novelty, 0));
     assert_eq!(plan.learner.get("nu"), Some(json!(0.05)));
 }
@@ -43,7 +43,7 @@ fn the_task_follows_from_the_targets_and_scaling_from_the_ranges() {
 fn wishes_that_contradict_are_refused() {
     let set = data(vec![0.0, 1.0], 1, Targets::Classes(Labels::new(["a", "b"])));
     let refused =
-        |wishes: Wishes| Plan::new(&set, &wishes, Par::one()).expect_err("a contradiction").to_string();
+        |wishes: Wishes| Plan::new(&set, &wishes, Exec::one()).expect_err("a contradiction").to_string();
     let learner = |name: &str| Wishes { learner: Some(name.into()), ..Wishes::default() };
     let novelty = Wishes { task: Some(Task::Novelty), ..learner("svc") };
     assert_eq!(refused(novelty), "learner = svc: must be one of one-class, sphere, parzen to find novelties");
@@ -51,7 +51,7 @@ fn wishes_that_contradict_are_refused() {
     let both = Wishes { kernel: Some("linear".into()), gamma: Some(1.0), ..Wishes::default() };
     assert!(refused(both).starts_with("gamma = 1: must be left out"));
     let one = data(vec![0.0, 1.0], 1, Targets::Classes(Labels::new(["a", "a"])));
-    let e = Plan::new(&one, &Wishes::default(), Par::one()).expect_err("one class").to_string();
+    let e = Plan::new(&one, &Wishes::default(), Exec::one()).expect_err("one class").to_string();
     assert_eq!(e, "classes: got 1, expected at least 2 to tell apart");
 }
 
@@ -65,9 +65,9 @@ fn rounding_that_spoils_a_kernel_is_told_and_a_common_offset_is_none() {
     let notes = |set: &Dataset, kernel: &str| {
         let scaling = Scaling::Given(Vec::new());
         let wishes = Wishes { kernel: Some(kernel.into()), scaling, ..Wishes::default() };
-        let plan = Plan::new(set, &wishes, Par::one()).expect("a plan");
+        let plan = Plan::new(set, &wishes, Exec::one()).expect("a plan");
         if let Some(Kernel::Rbf { .. }) = plan.learner.kernel() {
-            let model = plan.fit(Par::one(), &mut crate::watch::silent()).expect("a fit");
+            let model = plan.fit(Exec::one(), &mut crate::watch::silent()).expect("a fit");
             assert!(plan.notes.iter().all(|note| model.info().notes.contains(note)));
         }
         plan.notes.join("; ")
@@ -94,7 +94,7 @@ fn sparse_counts_keep_their_columns() {
     let classes = || Targets::Classes(Labels::new((0..40).map(|i| if i % 2 == 0 { "a" } else { "b" })));
     let scaling = |points: Points| {
         let set = Dataset::new(points, classes()).expect("whole");
-        let plan = Plan::new(&set, &Wishes::default(), Par::one()).expect("a plan");
+        let plan = Plan::new(&set, &Wishes::default(), Exec::one()).expect("a plan");
         find(&plan, "scaling").value.clone()
     };
     assert_eq!(scaling(Points::sparse(csr(true), 200).expect("rows")), "rows of length 1");
@@ -111,10 +111,10 @@ fn many_numbers_are_amounts_unless_somebody_insists() {
     let labels = |prefix: &str| Targets::Classes(Labels::new((0..300).map(|i| format!("{prefix}{i}"))));
     let svc = |classes: bool| Wishes { learner: Some("svc".into()), classes, ..Wishes::default() };
     let set = data(x.clone(), 1, labels(""));
-    let refused = Plan::new(&set, &svc(false), Par::one()).expect_err("amounts").to_string();
+    let refused = Plan::new(&set, &svc(false), Exec::one()).expect_err("amounts").to_string();
     assert_eq!(refused, "classes: got 300 different numbers, expected at most 200: are these amounts?");
-    assert!(Plan::new(&set, &svc(true), Par::one()).is_ok());
-    assert!(Plan::new(&data(x, 1, labels("writer ")), &svc(false), Par::one()).is_ok());
+    assert!(Plan::new(&set, &svc(true), Exec::one()).is_ok());
+    assert!(Plan::new(&data(x, 1, labels("writer ")), &svc(false), Exec::one()).is_ok());
 }
 
 #[test]
@@ -127,10 +127,10 @@ fn what_is_asked_for_is_taken() {
         scaling: Scaling::Given(Stages::parse("minmax(0, 1)").expect("a line")),
         ..Wishes::default()
     };
-    let plan = Plan::new(&set, &wishes, Par::one()).expect("a plan");
+    let plan = Plan::new(&set, &wishes, Exec::one()).expect("a plan");
     assert_eq!(find(&plan, "kernel").value, "poly(degree=2, coef0=1)");
     assert_eq!(find(&plan, "c").value, "7");
-    let model = plan.fit(Par::one(), &mut crate::watch::silent()).expect("a fit");
+    let model = plan.fit(Exec::one(), &mut crate::watch::silent()).expect("a fit");
     assert_eq!(model.stages.len(), 1);
     let Learner::Svc(params) = &plan.learner else { panic!("a classifier") };
     assert_eq!((params.c, params.memory), (7.0, Some(1 << 20)));

@@ -53,7 +53,7 @@ impl<'a> Desk<'a> {
             }
             let Ok(machines) = self.machines.lock().map(|machines| machines.clone()) else { return };
             // A checkpoint is a model like any other whose fit was broken off.
-            if let Ok(model) = finished(plan, &machines, Vec::new(), self.clock, plan.par)
+            if let Ok(model) = finished(plan, &machines, Vec::new(), self.clock, plan.exec)
                 && model.info.stop == Stop::Cancelled
             {
                 self.keeper.take(Body::Svc(model));

@@ -19,12 +19,12 @@ use super::share::{Filled, Kept};
 use super::vectors::PointRows;
 use crate::data::Labels;
 use crate::error::{Error, Result};
+use crate::exec::{Exec, side_by_side};
 use crate::gram::{Classes, KernelRows, Rows, is_precomputed};
 use crate::kernel::Kernel;
 use crate::model::Sample;
 use crate::model::common::kernel_or_default;
 use crate::num::Buffer;
-use crate::par::{Par, side_by_side};
 use crate::solve::Keep;
 use crate::watch::{Info, Stop, Watch};
 
@@ -49,7 +49,7 @@ pub(super) struct Plan<'a> {
     /// Row weight times class weight.
     pub(super) weight: Vec<f64>,
     pub(super) machines: Vec<Sides>,
-    pub(super) par: Par,
+    pub(super) exec: Exec,
     /// The rows each machine sees; none: all that are of its classes.
     pub(super) only: Option<Vec<Vec<usize>>>,
     start: Option<&'a Checkpoint>,
@@ -61,7 +61,7 @@ impl<'a> Plan<'a> {
         params: &'a SvcParams,
         sample: Sample<'a>,
         start: Option<&'a Checkpoint>,
-        par: Par,
+        exec: Exec,
     ) -> Result<Self> {
         params.check()?;
         sample.check()?;
@@ -83,7 +83,7 @@ impl<'a> Plan<'a> {
         if let Some(start) = start {
             start.check(labels.len(), &machines)?;
         }
-        Ok(Plan { params, kernel, sample, labels, weight, machines, par, only: None, start })
+        Ok(Plan { params, kernel, sample, labels, weight, machines, exec, only: None, start })
     }
 
     /// Trains all machines, in the order of [`Plan::machines`], and says what was done.
@@ -105,7 +105,7 @@ impl<'a> Plan<'a> {
             None if self.machines.len() == 1 => {
                 let rows = KernelRows::new(&self.kernel, self.sample.points)?;
                 let all = self.all_rows();
-                let one = self.machine(0, &rows, &all, self.params.budget(), self.par, &crowd)?;
+                let one = self.machine(0, &rows, &all, self.params.budget(), self.exec, &crowd)?;
                 (vec![one], "rows computed from the points".to_owned())
             }
             None if self.machines[0].negative.is_some() => self.on_pairs(&crowd)?,
@@ -125,8 +125,8 @@ impl<'a> Plan<'a> {
     /// Linear machines, each on its own rows.
     fn on_points(&self, crowd: &Crowd<'_, '_>) -> Result<(Vec<Fitted>, String)> {
         let members = self.members();
-        let workers = self.par.threads().min(self.machines.len());
-        let par = if self.machines.len() == 1 { self.par } else { Par::one() };
+        let workers = self.exec.threads().min(self.machines.len());
+        let exec = if self.machines.len() == 1 { self.exec } else { Exec::one() };
         let memory = self.params.budget() / workers;
         let job = |(): &mut (), m: usize| {
             let Sides { positive, negative } = self.machines[m];
@@ -138,7 +138,7 @@ impl<'a> Plan<'a> {
             let index = pair.unwrap_or_else(|| self.all_rows());
             let rows = KernelRows::new(&self.kernel, points)?;
             let vectors = PointRows::new(points.view()).filter(|_| points.len() > MANY);
-            self.machine_on(m, (&rows, vectors), &index, memory, par, crowd)
+            self.machine_on(m, (&rows, vectors), &index, memory, exec, crowd)
         };
         let fitted = side_by_side(workers, &self.order(), || (), job)?;
         Ok((fitted, "linear machines on the rows themselves".into()))
@@ -146,8 +146,8 @@ impl<'a> Plan<'a> {
 
     /// Each machine on rows of its own choice.
     fn on_own(&self, only: &[Vec<usize>], crowd: &Crowd<'_, '_>) -> Result<Vec<Fitted>> {
-        let workers = self.par.threads().min(self.machines.len());
-        let par = if workers == 1 { self.par } else { Par::one() };
+        let workers = self.exec.threads().min(self.machines.len());
+        let exec = if workers == 1 { self.exec } else { Exec::one() };
         let memory = self.params.budget() / 2 / workers;
         let mut order: Vec<usize> = (0..only.len()).collect();
         order.sort_by_key(|&m| (std::cmp::Reverse(only[m].len()), m));
@@ -156,14 +156,14 @@ impl<'a> Plan<'a> {
             let points = self.sample.points.gather(index);
             let rows = KernelRows::new(&self.kernel, &points)?;
             if n.saturating_mul(n).saturating_mul(size_of::<f32>()) > memory || n > OWN {
-                return self.machine(m, &rows, index, memory, par, crowd);
+                return self.machine(m, &rows, index, memory, exec, crowd);
             }
             if buffer.len() < n * n {
                 *buffer = Buffer::stale(n * n);
             }
-            rows.fill(&mut buffer[..n * n], par);
+            rows.fill(&mut buffer[..n * n], exec);
             let filled = Filled { values: &buffer[..n * n], exact: &rows };
-            let mut fitted = self.machine(m, &filled, index, memory, par, crowd)?;
+            let mut fitted = self.machine(m, &filled, index, memory, exec, crowd)?;
             fitted.info.kernel_values += half(n);
             Ok(fitted)
         };
@@ -175,7 +175,7 @@ impl<'a> Plan<'a> {
         let all = self.all_rows();
         let members = self.members();
         let single = self.machines.len() == 1;
-        let (workers, par) = if single { (1, self.par) } else { (self.par.threads(), Par::one()) };
+        let (workers, exec) = if single { (1, self.exec) } else { (self.exec.threads(), Exec::one()) };
         let memory = self.params.budget() / workers;
         let order = self.order();
         let fitted = side_by_side(
@@ -186,9 +186,9 @@ impl<'a> Plan<'a> {
                 Sides { positive, negative: Some(negative) } if !single => {
                     let index = [members[negative as usize].as_slice(), &members[positive as usize]].concat();
                     let keep: Vec<u32> = index.iter().map(|&i| i as u32).collect();
-                    self.machine(m, gram.subset(&keep).as_ref(), &index, memory, par, crowd)
+                    self.machine(m, gram.subset(&keep).as_ref(), &index, memory, exec, crowd)
                 }
-                _ => self.machine(m, gram, &all, memory, par, crowd),
+                _ => self.machine(m, gram, &all, memory, exec, crowd),
             },
         )?;
         Ok((fitted, "kernel matrix as given".into()))
@@ -197,7 +197,7 @@ impl<'a> Plan<'a> {
     /// Pairs of classes, with the squares of classes shared.
     fn on_pairs(&self, crowd: &Crowd<'_, '_>) -> Result<(Vec<Fitted>, String)> {
         let budget = self.params.budget();
-        let workers = self.par.threads().min(self.machines.len());
+        let workers = self.exec.threads().min(self.machines.len());
         let k = self.labels.names.len();
         let mut classes = Classes::new(&self.kernel, self.sample.points, &self.labels.of_row, k, budget / 2)?;
         let members = self.members();
@@ -223,15 +223,15 @@ impl<'a> Plan<'a> {
             let between = (classes.rows(a).len() * classes.rows(b).len()) as f64 * pair.cost();
             if between > DENSE.0 || n > DENSE.1 || n * n * size_of::<f32>() > memory {
                 large.fetch_add(1, Ordering::Relaxed);
-                return self.machine(m, &pair, &index, memory, Par::one(), crowd);
+                return self.machine(m, &pair, &index, memory, Exec::one(), crowd);
             }
             // The largest pair came first: one buffer a thread, made once.
             if buffer.len() < n * n {
                 *buffer = Buffer::stale(n * n);
             }
-            pair.fill(&mut buffer[..n * n], Par::one());
+            pair.fill(&mut buffer[..n * n], Exec::one());
             let rows = Filled { values: &buffer[..n * n], exact: &pair };
-            let mut fitted = self.machine(m, &rows, &index, memory, Par::one(), crowd)?;
+            let mut fitted = self.machine(m, &rows, &index, memory, Exec::one(), crowd)?;
             fitted.info.kernel_values += (classes.rows(a).len() * classes.rows(b).len()) as u64;
             Ok(fitted)
         };
@@ -263,7 +263,7 @@ impl<'a> Plan<'a> {
         };
         if !fits || few {
             let kept = Kept::new(&rows, budget / 2);
-            let job = |(): &mut (), m| self.machine(m, &kept, &all, budget / 2, self.par, crowd);
+            let job = |(): &mut (), m| self.machine(m, &kept, &all, budget / 2, self.exec, crowd);
             let mut fitted = side_by_side(1, &self.order(), || (), job)?;
             for (m, f) in fitted.iter_mut().enumerate() {
                 f.info.kernel_values = if m == 0 { kept.computed() } else { 0 };
@@ -272,15 +272,15 @@ impl<'a> Plan<'a> {
             return Ok((fitted, format!("one matrix for all machines {why}: rows on demand, shared")));
         }
         let mut whole = Buffer::<f32>::stale(n * n);
-        rows.fill(&mut whole, self.par);
+        rows.fill(&mut whole, self.exec);
         let rows = Filled { values: &whole, exact: &rows };
-        let workers = self.par.threads().min(self.machines.len());
+        let workers = self.exec.threads().min(self.machines.len());
         let memory = budget / 4 / workers;
         let mut fitted = side_by_side(
             workers,
             &self.order(),
             || (),
-            |(), m| self.machine(m, &rows, &all, memory, Par::one(), crowd),
+            |(), m| self.machine(m, &rows, &all, memory, Exec::one(), crowd),
         )?;
         fitted[0].info.kernel_values += half(n);
         Ok((fitted, "one whole matrix for all machines".into()))
@@ -293,10 +293,10 @@ impl<'a> Plan<'a> {
         rows: &dyn Rows,
         index: &[usize],
         memory: usize,
-        par: Par,
+        exec: Exec,
         crowd: &Crowd<'_, '_>,
     ) -> Result<Fitted> {
-        self.machine_on(m, (rows, None), index, memory, par, crowd)
+        self.machine_on(m, (rows, None), index, memory, exec, crowd)
     }
 
     /// The same, with the rows' points where they are better worked on themselves.
@@ -306,7 +306,7 @@ impl<'a> Plan<'a> {
         (rows, vectors): (&dyn Rows, Option<PointRows<'_>>),
         index: &[usize],
         memory: usize,
-        par: Par,
+        exec: Exec,
         crowd: &Crowd<'_, '_>,
     ) -> Result<Fitted> {
         if crowd.stopped() {
@@ -329,7 +329,7 @@ impl<'a> Plan<'a> {
             names: [negative.map_or("the rest", |c| &names[c as usize]), &names[positive as usize]],
         };
         let start = kept.and_then(|f| f.start(index));
-        let solver = self.params.solver(memory, par);
+        let solver = self.params.solver(memory, exec);
         let mut watch = crowd.watcher(m);
         let mut keep = crowd.desk.as_ref().map(|desk| desk.keep(self, &task, index, m));
         let kept: Option<&mut Keep<'_>> = match &mut keep {

@@ -13,9 +13,9 @@ use super::params::{Kind, Slack, SvcParams};
 use crate::data::Labels;
 use crate::data::split::Fold;
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::gram::{Matrix, Rows};
 use crate::num::Buffer;
-use crate::par::Par;
 use crate::watch::{Stop, Watch};
 
 /// A machine that sees this share of all rows works on the whole matrix.
@@ -45,11 +45,11 @@ impl SvcParams {
     /// use mercer::data::{split, toy};
     /// use mercer::gram::Matrix;
     /// use mercer::model::SvcParams;
-    /// use mercer::{Par, kernel::Kernel, watch};
+    /// use mercer::{Exec, kernel::Kernel, watch};
     ///
     /// let (points, targets) = toy::banana(100, 3);
     /// let labels = targets.classes()?;
-    /// let gram = Matrix::of(&Kernel::Rbf { gamma: 1.0 }, points.view(), Par::one())?;
+    /// let gram = Matrix::of(&Kernel::Rbf { gamma: 1.0 }, points.view(), Exec::one())?;
     /// let fold = &split::stratified_kfold(labels, 5, 0)?[0];
     /// let told = SvcParams::default().left_out(&gram, labels, None, fold, &[0.1, 1.0, 10.0], &mut watch::silent())?;
     /// assert_eq!((told.len(), told[0].answers.len()), (3, 20));
@@ -165,7 +165,7 @@ impl Place<'_> {
             };
             params.check()?;
             let start = last.take().map(|(before, beta)| warm(&params, &task, beta, cost / before));
-            let solver = params.solver(params.budget(), Par::one());
+            let solver = params.solver(params.budget(), Exec::one());
             let solved = machine::train(&params, &task, start, &solver, watch, None)?;
             if solved.info.stop == Stop::Cancelled {
                 return Err(Error::Cancelled);
@@ -217,7 +217,7 @@ mod tests {
     fn beside_whole_fits(points: &crate::data::Points, targets: &Targets, params: &SvcParams, costs: &[f64]) {
         let labels = targets.classes().expect("classes");
         let kernel = Kernel::Rbf { gamma: 0.7 };
-        let gram = Matrix::of(&kernel, points.view(), Par::one()).expect("numbers");
+        let gram = Matrix::of(&kernel, points.view(), Exec::one()).expect("numbers");
         let params = SvcParams { tol: 1e-6, ..params.clone() };
         for fold in &split::stratified_kfold(labels, 4, 9).expect("enough rows") {
             let told = params.left_out(&gram, labels, None, fold, costs, &mut silent()).expect("trained");
@@ -229,9 +229,9 @@ mod tests {
                 }
                 let (train, y) = (points.gather(&fold.train), labels.gather(&fold.train));
                 let y = Targets::Classes(y);
-                let model = one.fit(Sample::new(&train, &y), Par::one(), &mut silent()).expect("fits");
+                let model = one.fit(Sample::new(&train, &y), Exec::one(), &mut silent()).expect("fits");
                 let test = points.gather(&fold.test);
-                let outputs = model.decision(test.view(), Par::one()).expect("numbers");
+                let outputs = model.decision(test.view(), Exec::one()).expect("numbers");
                 let scores = model.scores_of(&outputs);
                 for (got, want) in told.scores.iter().zip(&scores) {
                     assert!((got - want).abs() < 2e-4, "{got} {want} at {c}");
@@ -266,7 +266,7 @@ mod tests {
     fn what_cannot_be_trained_is_refused() {
         let (points, targets) = toy::banana(20, 5);
         let labels = targets.classes().expect("classes");
-        let gram = Matrix::of(&Kernel::Linear, points.view(), Par::one()).expect("numbers");
+        let gram = Matrix::of(&Kernel::Linear, points.view(), Exec::one()).expect("numbers");
         let one: Vec<usize> = (0..20).filter(|&i| labels.of_row[i] == 0).collect();
         let fold = Fold { train: one, test: vec![0] };
         let params = SvcParams::default();

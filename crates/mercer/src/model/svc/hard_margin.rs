@@ -148,7 +148,7 @@ fn exact_output(rows: &dyn Rows, beta: &[f64], solver: &solve::Params) -> Vec<f6
     let (support, coef): (Vec<u32>, Vec<f64>) =
         (0u32..).zip(beta).filter(|(_, b)| **b != 0.0).map(|(i, b)| (i, *b)).unzip();
     let mut output = vec![0.0; beta.len()];
-    rows.apply(&support, &coef, &mut output, solver.par);
+    rows.apply(&support, &coef, &mut output, solver.exec);
     output
 }
 
@@ -156,9 +156,9 @@ fn exact_output(rows: &dyn Rows, beta: &[f64], solver: &solve::Params) -> Vec<f6
 fn radius(task: &Task<'_>, solver: &solve::Params, watch: &mut Watch<'_>) -> Result<f64> {
     let keep: Vec<u32> = (0u32..).zip(task.weight).filter(|(_, w)| **w > 0.0).map(|(i, _)| i).collect();
     let (radius2, _) = if keep.len() == task.weight.len() {
-        enclosing_radius2(task.rows, solver.par, watch)?
+        enclosing_radius2(task.rows, solver.exec, watch)?
     } else {
-        enclosing_radius2(task.rows.subset(&keep).as_ref(), solver.par, watch)?
+        enclosing_radius2(task.rows.subset(&keep).as_ref(), solver.exec, watch)?
     };
     Ok(radius2.sqrt())
 }

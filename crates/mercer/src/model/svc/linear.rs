@@ -2,13 +2,13 @@
 
 use crate::data::{Csr, Data, Points};
 use crate::error::Result;
+use crate::exec::{Exec, room_for_table};
 use crate::expansion::Expansion;
 use crate::kernel::Kernel;
 use crate::num::{Mat, product};
-use crate::par::{Par, room_for_table};
 
 /// The same outputs with one centre each, where the kernel is linear and that is fewer.
-pub(in crate::model) fn collapsed(expansion: Expansion, par: Par) -> Result<Expansion> {
+pub(in crate::model) fn collapsed(expansion: Expansion, exec: Exec) -> Result<Expansion> {
     let (m, k, d) = (expansion.len(), expansion.outputs(), expansion.centres().dim());
     if *expansion.kernel() != Kernel::Linear || m <= k {
         return Ok(expansion);
@@ -29,7 +29,7 @@ pub(in crate::model) fn collapsed(expansion: Expansion, par: Par) -> Result<Expa
         }
     } else {
         let x = view.to_f64()?;
-        product::tn(&mut weights, Mat::new(expansion.coef(), m, k), Mat::new(&x, m, d), par.threads());
+        product::tn(&mut weights, Mat::new(expansion.coef(), m, k), Mat::new(&x, m, d), exec.threads());
     }
     // Rows that were sparse may have very many columns, of which few carry a weight.
     let filled = weights.iter().filter(|w| **w != 0.0).count();
@@ -72,9 +72,9 @@ mod tests {
         for centres in [dense, sparse] {
             let f = Expansion::new(Kernel::Linear, centres, toy::normals(m, k, 3), vec![0.1, 0.2, 0.3])
                 .expect("fits");
-            let g = collapsed(f.clone(), Par::one()).expect("linear");
+            let g = collapsed(f.clone(), Exec::one()).expect("linear");
             assert_eq!(g.len(), k);
-            let at = |e: &Expansion| e.evaluate(probe.view(), Par::one()).expect("columns agree");
+            let at = |e: &Expansion| e.evaluate(probe.view(), Exec::one()).expect("columns agree");
             all_close(&at(&g), &at(&f), 1e-12);
         }
     }

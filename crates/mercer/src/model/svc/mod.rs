@@ -11,14 +11,14 @@
 //! ```
 //! use mercer::data::{Labels, Points, Targets};
 //! use mercer::model::{Sample, svc::SvcParams};
-//! use mercer::{Par, kernel::Kernel};
+//! use mercer::{Exec, kernel::Kernel};
 //!
 //! let points = Points::dense(vec![0.0, 0.1, 1.0, 1.1, 2.0, 2.1], 1)?;
 //! let targets = Targets::Classes(Labels::new(["low", "low", "mid", "mid", "top", "top"]));
 //! let params = SvcParams { kernel: Some(Kernel::Rbf { gamma: 2.0 }), c: 10.0, ..SvcParams::default() };
-//! let model = params.fit(Sample::new(&points, &targets), Par::one(), &mut mercer::watch::silent())?;
+//! let model = params.fit(Sample::new(&points, &targets), Exec::one(), &mut mercer::watch::silent())?;
 //! let probe = Points::dense(vec![-0.2, 1.05, 2.4], 1)?;
-//! let labels = model.predict_labels(probe.view(), Par::one())?;
+//! let labels = model.predict_labels(probe.view(), Exec::one())?;
 //! assert_eq!(labels.name_of(1), "mid");
 //! # Ok::<(), mercer::Error>(())
 //! ```
@@ -48,10 +48,10 @@ mod virtuals;
 use std::time::Instant;
 
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::kernel::Definiteness;
 use crate::model::Sample;
-use crate::par::Par;
 use crate::watch::{Stop, Watch};
 
 pub use checkpoint::Checkpoint;
@@ -74,8 +74,8 @@ impl SvcParams {
     ///
     /// If the watcher breaks off, the model is what there was, and [`SvcModel::checkpoint`] holds from where to go on
     /// (not with virtual vectors, whose fit begins anew).
-    pub fn fit(&self, sample: Sample<'_>, par: Par, watch: &mut Watch<'_>) -> Result<SvcModel> {
-        self.fit_from(sample, None, par, watch)
+    pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<SvcModel> {
+        self.fit_from(sample, None, exec, watch)
     }
 
     /// Goes on with a fit of the same parameters on the same sample that was broken off.
@@ -83,10 +83,10 @@ impl SvcParams {
         &self,
         sample: Sample<'_>,
         from: &Checkpoint,
-        par: Par,
+        exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<SvcModel> {
-        self.fit_from(sample, Some(from), par, watch)
+        self.fit_from(sample, Some(from), exec, watch)
     }
 
     /// Whether the classes of each machine can be told apart without error under the kernel, with what proves it: the
@@ -94,11 +94,11 @@ impl SvcParams {
     pub fn separation(
         &self,
         sample: Sample<'_>,
-        par: Par,
+        exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<Vec<(Sides, Separation)>> {
         let hard = SvcParams { kind: Kind::Hard, probability: false, ..self.clone() };
-        let plan = Plan::new(&hard, sample, None, par)?;
+        let plan = Plan::new(&hard, sample, None, exec)?;
         let (fitted, _) = plan.train(watch)?;
         let certificate = |f: Fitted| match (f.margin, f.overlap) {
             (Some(margin), _) => Separation::Separable(margin),
@@ -112,17 +112,17 @@ impl SvcParams {
         &self,
         sample: Sample<'_>,
         from: Option<&Checkpoint>,
-        par: Par,
+        exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<SvcModel> {
         if !self.virtual_vectors.is_empty() {
             // Whose fit begins anew, so that its parts are nothing to go on from.
-            return virtuals::fit(self, Sample { keeper: None, ..sample }, par, watch);
+            return virtuals::fit(self, Sample { keeper: None, ..sample }, exec, watch);
         }
         let clock = Instant::now();
-        let plan = Plan::new(self, sample, from, par)?;
+        let plan = Plan::new(self, sample, from, exec)?;
         let (fitted, notes) = plan.train(watch)?;
-        finished(&plan, &fitted, notes, clock, par)
+        finished(&plan, &fitted, notes, clock, exec)
     }
 }
 
@@ -132,7 +132,7 @@ fn finished(
     fitted: &[Fitted],
     mut notes: Vec<String>,
     clock: Instant,
-    par: Par,
+    exec: Exec,
 ) -> Result<SvcModel> {
     if let Some(overlap) = fitted.iter().find_map(|f| f.overlap.as_ref()) {
         return Err(Error::param("kind", "hard", format!("c or nu here: {overlap}")));
@@ -144,7 +144,7 @@ fn finished(
     }
     let (expansion, support) = assembled(plan, fitted)?;
     let full = expansion.len();
-    let expansion = linear::collapsed(expansion, par)?;
+    let expansion = linear::collapsed(expansion, exec)?;
     if expansion.len() < full {
         notes.push(format!("linear kernel: {full} support vectors collapsed to one weight vector a machine"));
     }

@@ -8,9 +8,9 @@ use super::platt::{self, Sigmoid};
 use super::reject::{Reject, Wanted};
 use crate::data::{Data, Labels, View};
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::expansion::{Expansion, Precision};
 use crate::model::common::{finite_rows, outputs};
-use crate::par::Par;
 use crate::watch::Info;
 
 /// A fitted support vector classifier.
@@ -68,26 +68,26 @@ impl SvcModel {
     /// The machines' outputs, n x machines row by row.
     ///
     /// Under a precomputed kernel a point is the row of its kernel values against all training points.
-    pub fn decision(&self, points: View<'_>, par: Par) -> Result<Vec<f64>> {
-        outputs(&self.expansion, points, par)
+    pub fn decision(&self, points: View<'_>, exec: Exec) -> Result<Vec<f64>> {
+        outputs(&self.expansion, points, exec)
     }
 
     /// [`SvcModel::decision`] with kernel values in a float type of choice.
-    pub fn decision_in(&self, points: View<'_>, precision: Precision, par: Par) -> Result<Vec<f64>> {
+    pub fn decision_in(&self, points: View<'_>, precision: Precision, exec: Exec) -> Result<Vec<f64>> {
         match self.expansion.centres().view().data {
-            Data::RowNumbers(_) => outputs(&self.expansion, points, par),
-            _ => finite_rows(self.expansion.evaluate_in(points, precision, par)?, self.expansion.outputs()),
+            Data::RowNumbers(_) => outputs(&self.expansion, points, exec),
+            _ => finite_rows(self.expansion.evaluate_in(points, precision, exec)?, self.expansion.outputs()),
         }
     }
 
     /// The number of the winning class for each point.
-    pub fn predict(&self, points: View<'_>, par: Par) -> Result<Vec<u32>> {
-        Ok(self.classes_of(&self.decision(points, par)?))
+    pub fn predict(&self, points: View<'_>, exec: Exec) -> Result<Vec<u32>> {
+        Ok(self.classes_of(&self.decision(points, exec)?))
     }
 
     /// Winning classes as labels, with their names.
-    pub fn predict_labels(&self, points: View<'_>, par: Par) -> Result<Labels> {
-        Ok(Labels { names: self.classes.clone(), of_row: self.predict(points, par)? })
+    pub fn predict_labels(&self, points: View<'_>, exec: Exec) -> Result<Labels> {
+        Ok(Labels { names: self.classes.clone(), of_row: self.predict(points, exec)? })
     }
 
     /// Winning classes from outputs that are at hand (n x machines).
@@ -113,14 +113,14 @@ impl SvcModel {
     }
 
     /// How far the winning score is above the second, point by point.
-    pub fn gaps(&self, points: View<'_>, par: Par) -> Result<Vec<f64>> {
-        let scores = self.scores_of(&self.decision(points, par)?);
+    pub fn gaps(&self, points: View<'_>, exec: Exec) -> Result<Vec<f64>> {
+        let scores = self.scores_of(&self.decision(points, exec)?);
         Ok(scores.chunks(self.classes.len()).map(multiclass::gap).collect())
     }
 
     /// Winning classes, or nothing where the reject rule says that the gap is too small.
-    pub fn predict_or_reject(&self, points: View<'_>, par: Par) -> Result<Vec<Option<u32>>> {
-        let outputs = self.decision(points, par)?;
+    pub fn predict_or_reject(&self, points: View<'_>, exec: Exec) -> Result<Vec<Option<u32>>> {
+        let outputs = self.decision(points, exec)?;
         let scores = self.scores_of(&outputs);
         let least = self.reject.map_or(0.0, |r| r.gap);
         let answer = |(class, line): (u32, &[f64])| (multiclass::gap(line) >= least).then_some(class);
@@ -133,12 +133,12 @@ impl SvcModel {
         points: View<'_>,
         labels: &Labels,
         wanted: Wanted,
-        par: Par,
+        exec: Exec,
     ) -> Result<Reject> {
         if labels.len() != points.n {
             return Err(Error::shape("labels", labels.len(), format!("{}, one a point", points.n)));
         }
-        let outputs = self.decision(points, par)?;
+        let outputs = self.decision(points, exec)?;
         let scores = self.scores_of(&outputs);
         let gaps: Vec<f64> = scores.chunks(self.classes.len()).map(multiclass::gap).collect();
         let right: Vec<bool> = self
@@ -153,8 +153,8 @@ impl SvcModel {
     }
 
     /// Probabilities of all classes. Fails unless the model was fitted with `probability`.
-    pub fn probabilities(&self, points: View<'_>, par: Par) -> Result<Probabilities> {
-        self.probabilities_of(&self.decision(points, par)?)
+    pub fn probabilities(&self, points: View<'_>, exec: Exec) -> Result<Probabilities> {
+        self.probabilities_of(&self.decision(points, exec)?)
     }
 
     /// Probabilities from outputs that are at hand (n x machines).

@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::{Labels, Transformations};
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::kernel::Kernel;
 use crate::model::common::budget;
 use crate::model::param::{self, Allowed, ParamSpec};
-use crate::par::Par;
 use crate::solve;
 
 /// Which problem a machine solves.
@@ -256,13 +256,13 @@ impl SvcParams {
     }
 
     /// What each machine's solve obeys.
-    pub(super) fn solver(&self, memory: usize, par: Par) -> solve::Params {
+    pub(super) fn solver(&self, memory: usize, exec: Exec) -> solve::Params {
         solve::Params {
             tol: self.tol,
             max_iter: self.max_iter,
             shrinking: self.shrinking,
             memory,
-            par,
+            exec,
             ..solve::Params::default()
         }
     }

@@ -10,9 +10,9 @@ use super::fit::Plan;
 use super::model::SvcModel;
 use super::params::{Kind, Slack, SvcParams};
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::gram::{KernelRows, Rows};
 use crate::model::Sample;
-use crate::par::Par;
 use crate::solve::{Path, PathParams, PathPoint, PathProblem, path};
 use crate::watch::{Info, Stop, Watch};
 
@@ -37,13 +37,13 @@ impl SvcParams {
     /// ```
     /// use mercer::data::toy;
     /// use mercer::model::{Sample, svc::SvcParams};
-    /// use mercer::{Par, kernel::Kernel, watch};
+    /// use mercer::{Exec, kernel::Kernel, watch};
     ///
     /// let (points, targets) = toy::banana(80, 1);
     /// let params = SvcParams { kernel: Some(Kernel::Rbf { gamma: 1.0 }), ..SvcParams::default() };
-    /// let path = params.path(Sample::new(&points, &targets), [0.1, 10.0], Par::one(), &mut watch::silent())?;
+    /// let path = params.path(Sample::new(&points, &targets), [0.1, 10.0], Exec::one(), &mut watch::silent())?;
     /// assert!(path.breakpoints().len() > 10);
-    /// let model = path.at(2.5, Par::one())?;
+    /// let model = path.at(2.5, Exec::one())?;
     /// assert_eq!(model.params.c, 2.5);
     /// # Ok::<(), mercer::Error>(())
     /// ```
@@ -51,7 +51,7 @@ impl SvcParams {
         &'a self,
         sample: Sample<'a>,
         [c_min, c_max]: [f64; 2],
-        par: Par,
+        exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<SvcPath<'a>> {
         let clock = Instant::now();
@@ -64,7 +64,7 @@ impl SvcParams {
                 "a path over C is for kind c with linear slack, without probabilities and virtual vectors";
             return Err(Error::Unsupported(why.into()));
         }
-        let plan = Plan::new(self, sample, None, par)?;
+        let plan = Plan::new(self, sample, None, exec)?;
         if plan.machines.len() != 1 {
             return Err(Error::shape("classes", plan.labels.names.len(), "2 for a path over C"));
         }
@@ -73,7 +73,7 @@ impl SvcParams {
         let sign = |&i: &u32| if plan.labels.of_row[i as usize] == positive { 1.0 } else { -1.0 };
         let labels: Vec<f64> = index.iter().map(sign).collect();
         let weights: Vec<f64> = index.iter().map(|&i| plan.weight[i as usize]).collect();
-        let rule = PathParams { c_min, c_max, memory: self.budget(), par, ..PathParams::default() };
+        let rule = PathParams { c_min, c_max, memory: self.budget(), exec, ..PathParams::default() };
         let mut walk = |rows: &dyn Rows| {
             let problem = PathProblem { rows, labels: &labels, weights: &weights, shift: self.shift };
             path(&problem, &rule, watch)
@@ -107,7 +107,7 @@ impl SvcPath<'_> {
     }
 
     /// The classifier at a C.
-    pub fn at(&self, c: f64, par: Par) -> Result<SvcModel> {
+    pub fn at(&self, c: f64, exec: Exec) -> Result<SvcModel> {
         let PathPoint { beta, offset, bounded, .. } = self.path.at(c)?;
         let support: Vec<usize> = (0..beta.len()).filter(|&i| beta[i] != 0.0).collect();
         let fitted = Fitted {
@@ -127,14 +127,14 @@ impl SvcPath<'_> {
             },
         };
         let note = format!("taken from a path over C with {} breakpoints", self.breakpoints().len());
-        let mut model = finished(&self.plan, &[fitted], vec![note], self.clock, par)?;
+        let mut model = finished(&self.plan, &[fitted], vec![note], self.clock, exec)?;
         model.params.c = c;
         Ok(model)
     }
 
     /// The C-classifier whose outputs are those of the nu-machine with this nu.
-    pub fn at_nu(&self, nu: f64, par: Par) -> Result<SvcModel> {
-        self.at(self.path.c_of_nu(nu)?, par)
+    pub fn at_nu(&self, nu: f64, exec: Exec) -> Result<SvcModel> {
+        self.at(self.path.c_of_nu(nu)?, exec)
     }
 }
 
@@ -154,23 +154,23 @@ mod tests {
     /// `|w|^2 / 2 - sum |beta|`, the quadratic form a fit minimises.
     fn objective(model: &SvcModel) -> f64 {
         let mass: f64 = model.expansion.coef().iter().map(|b| b.abs()).sum();
-        model.expansion.norm2(Par::one()).expect("points")[0] / 2.0 - mass
+        model.expansion.norm2(Exec::one()).expect("points")[0] / 2.0 - mass
     }
 
     fn compared(points: &Points, targets: &Targets, params: &SvcParams, ends: [f64; 2]) {
         let sample = Sample::new(points, targets);
-        let path = params.path(sample, ends, Par::one(), &mut silent()).expect("a path");
+        let path = params.path(sample, ends, Exec::one(), &mut silent()).expect("a path");
         let breakpoints = path.breakpoints();
         let every = breakpoints.len() / 12;
         let some = breakpoints.windows(2).step_by(every).flat_map(|w| [w[0], f64::midpoint(w[0], w[1])]);
         for c in some {
-            let (got, fit) = (path.at(c, Par::one()).expect("on it"), SvcParams { c, ..params.clone() });
-            let want = fit.fit(sample, Par::one(), &mut silent()).expect("a fit");
+            let (got, fit) = (path.at(c, Exec::one()).expect("on it"), SvcParams { c, ..params.clone() });
+            let want = fit.fit(sample, Exec::one(), &mut silent()).expect("a fit");
             let (a, b) = (objective(&got), objective(&want));
             assert::close(a, b, 1e-6 * b.abs());
             // With no row on the margin the offset is free to some extent.
             let f = |m: &SvcModel| {
-                let f = m.decision(points.view(), Par::one()).expect("points");
+                let f = m.decision(points.view(), Exec::one()).expect("points");
                 f.iter().map(|f| f - m.expansion.offset()[0]).collect::<Vec<f64>>()
             };
             assert::close_to_scale(&f(&got), &f(&want), 1e-4);
@@ -187,11 +187,11 @@ mod tests {
             ..params(2.0)
         };
         let sample = Sample::new(&points, &targets);
-        let path = balanced.path(sample, [0.1, 10.0], Par::one(), &mut silent()).expect("a path");
+        let path = balanced.path(sample, [0.1, 10.0], Exec::one(), &mut silent()).expect("a path");
         let want =
-            SvcParams { c: 3.0, ..balanced.clone() }.fit(sample, Par::one(), &mut silent()).expect("a fit");
-        let got = path.at(3.0, Par::one()).expect("on it");
-        let f = |m: &SvcModel| m.decision(points.view(), Par::one()).expect("points");
+            SvcParams { c: 3.0, ..balanced.clone() }.fit(sample, Exec::one(), &mut silent()).expect("a fit");
+        let got = path.at(3.0, Exec::one()).expect("on it");
+        let f = |m: &SvcModel| m.decision(points.view(), Exec::one()).expect("points");
         assert::close_to_scale(&f(&got), &f(&want), 1e-4);
     }
 
@@ -200,13 +200,13 @@ mod tests {
         let (points, targets) = toy::banana(100, 3);
         let sample = Sample::new(&points, &targets);
         let params = params(1.0);
-        let path = params.path(sample, [0.01, 1000.0], Par::one(), &mut silent()).expect("a path");
+        let path = params.path(sample, [0.01, 1000.0], Exec::one(), &mut silent()).expect("a path");
         let nu = SvcParams { kind: Kind::Nu, nu: 0.4, ..params.clone() };
-        let want = nu.fit(sample, Par::one(), &mut silent()).expect("a fit");
-        let got = path.at_nu(0.4, Par::one()).expect("on it");
-        let f = |m: &SvcModel| m.decision(points.view(), Par::one()).expect("points");
+        let want = nu.fit(sample, Exec::one(), &mut silent()).expect("a fit");
+        let got = path.at_nu(0.4, Exec::one()).expect("on it");
+        let f = |m: &SvcModel| m.decision(points.view(), Exec::one()).expect("points");
         assert::close_to_scale(&f(&got), &f(&want), 1e-4);
-        assert!(nu.path(sample, [0.1, 1.0], Par::one(), &mut silent()).is_err());
+        assert!(nu.path(sample, [0.1, 1.0], Exec::one(), &mut silent()).is_err());
     }
 
     #[test]

@@ -52,7 +52,7 @@ fn support(plan: &Plan<'_>, members: &[Vec<usize>], size: usize, shared: bool) -
         ..plan.params.clone()
     };
     let sample = Sample::new(&points, &targets).weighted(&weights);
-    let model = params.fit(sample, plan.par, &mut silent()).ok()?;
+    let model = params.fit(sample, plan.exec, &mut silent()).ok()?;
     let mut count = vec![0.0; members.len()];
     let mut add = |row: u32| count[of_row[row as usize] as usize] += 1.0;
     if shared {
@@ -67,9 +67,9 @@ fn support(plan: &Plan<'_>, members: &[Vec<usize>], size: usize, shared: bool) -
 mod tests {
     use super::*;
     use crate::data::Points;
+    use crate::exec::Exec;
     use crate::kernel::Kernel;
     use crate::model::svc::Multi;
-    use crate::par::Par;
     use mercer_testkit::toy;
 
     const ROWS: [usize; 3] = [8600, 300, 100];
@@ -93,7 +93,7 @@ mod tests {
     fn a_large_class_with_few_support_vectors_is_not_computed_whole() {
         let (points, targets) = clouds(9.0);
         for multi in [Multi::OneVsOne, Multi::OneVsRest] {
-            let model = params(multi).fit(Sample::new(&points, &targets), Par::one(), &mut silent());
+            let model = params(multi).fit(Sample::new(&points, &targets), Exec::one(), &mut silent());
             let info = model.expect("a fit").info;
             assert!(info.notes[0].contains("few support vectors"), "{multi:?}: {:?}", info.notes);
             let square = (ROWS[0] * ROWS[0] / 2) as u64;
@@ -110,7 +110,7 @@ mod tests {
         let mixed = Targets::Classes(Labels { names: labels.names.clone(), of_row });
         let params = params(Multi::OneVsOne);
         let asked = |targets: &Targets| {
-            let plan = Plan::new(&params, Sample::new(&points, targets), None, Par::one()).expect("a plan");
+            let plan = Plan::new(&params, Sample::new(&points, targets), None, Exec::one()).expect("a plan");
             let members = plan.members();
             let asked = rows_asked(&plan, &members, false).expect("a probe");
             asked.iter().zip(&members).map(|(a, rows)| a / rows.len() as f64).collect::<Vec<f64>>()
@@ -118,7 +118,7 @@ mod tests {
         assert!(asked(&mixed).iter().all(|share| *share > 0.5), "{:?}", asked(&mixed));
         let apart = clouds(9.0).1;
         let (far, _) = clouds(9.0);
-        let plan = Plan::new(&params, Sample::new(&far, &apart), None, Par::one()).expect("a plan");
+        let plan = Plan::new(&params, Sample::new(&far, &apart), None, Exec::one()).expect("a plan");
         let few = rows_asked(&plan, &plan.members(), false).expect("a probe");
         assert!(few[0] < ROWS[0] as f64 / 2.0, "{few:?}");
     }

@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use crate::exec::Exec;
 use crate::gram::{RowCache, Rows};
-use crate::par::Par;
 
 /// A whole matrix of f32 values beside the rows it was computed from, which still give the exact sums.
 #[derive(Clone, Copy)]
@@ -22,15 +22,15 @@ impl Rows for Filled<'_> {
         self.exact.diag()
     }
 
-    fn block(&self, rows: &[u32], out: &mut [f32], _par: Par) {
+    fn block(&self, rows: &[u32], out: &mut [f32], _par: Exec) {
         let n = self.len();
         for (&r, out) in rows.iter().zip(out.chunks_mut(n)) {
             out.copy_from_slice(&self.values[r as usize * n..(r as usize + 1) * n]);
         }
     }
 
-    fn apply(&self, rows: &[u32], coef: &[f64], out: &mut [f64], par: Par) {
-        self.exact.apply(rows, coef, out, par);
+    fn apply(&self, rows: &[u32], coef: &[f64], out: &mut [f64], exec: Exec) {
+        self.exact.apply(rows, coef, out, exec);
     }
 
     fn subset(&self, keep: &[u32]) -> Box<dyn Rows + '_> {
@@ -74,12 +74,12 @@ impl Rows for Kept<'_> {
         self.rows.diag()
     }
 
-    fn block(&self, rows: &[u32], out: &mut [f32], par: Par) {
+    fn block(&self, rows: &[u32], out: &mut [f32], exec: Exec) {
         let n = self.len();
         let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
         let room = cache.capacity();
         for (rows, out) in rows.chunks(room).zip(out.chunks_mut(room * n)) {
-            let new = cache.fetch(rows, |missing, out| self.rows.block(missing, out, par));
+            let new = cache.fetch(rows, |missing, out| self.rows.block(missing, out, exec));
             self.computed.fetch_add(new as u64, Ordering::Relaxed);
             for (&r, out) in rows.iter().zip(out.chunks_mut(n)) {
                 out.copy_from_slice(cache.row(r));
@@ -87,8 +87,8 @@ impl Rows for Kept<'_> {
         }
     }
 
-    fn apply(&self, rows: &[u32], coef: &[f64], out: &mut [f64], par: Par) {
-        self.rows.apply(rows, coef, out, par);
+    fn apply(&self, rows: &[u32], coef: &[f64], out: &mut [f64], exec: Exec) {
+        self.rows.apply(rows, coef, out, exec);
     }
 
     fn subset(&self, keep: &[u32]) -> Box<dyn Rows + '_> {

@@ -1,8 +1,8 @@
 //! The rows of points as a linear machine's descent reads them: one at a time, in their own float type.
 
 use crate::data::{Data, View};
+use crate::exec::room_for_table;
 use crate::num::Real;
-use crate::par::room_for_table;
 use crate::solve::Vectors;
 
 /// Points that are rows of numbers.

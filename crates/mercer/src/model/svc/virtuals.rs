@@ -17,10 +17,10 @@ use super::fit::Plan;
 use super::{Kind, SvcModel, SvcParams, finished};
 use crate::data::{Data, Labels, Points, Targets, Transformations};
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::gram::is_precomputed;
 use crate::model::Sample;
 use crate::model::common::kernel_or_default;
-use crate::par::Par;
 use crate::watch::{Info, Step, Stop, Watch};
 
 /// The rows of a further run, and where they come from.
@@ -38,7 +38,7 @@ struct Rows {
 pub(super) fn fit(
     params: &SvcParams,
     sample: Sample<'_>,
-    par: Par,
+    exec: Exec,
     watch: &mut Watch<'_>,
 ) -> Result<SvcModel> {
     let clock = Instant::now();
@@ -59,7 +59,7 @@ pub(super) fn fit(
     let plain = SvcParams { virtual_vectors: Transformations::default(), ..params.clone() };
     let first = SvcParams { kernel: Some(kernel.clone()), ..plain.clone() };
     let again = SvcParams { kernel: Some(params.virtual_kernel.clone().unwrap_or(kernel)), ..plain };
-    let plan = Plan::new(&first, sample, None, par)?;
+    let plan = Plan::new(&first, sample, None, exec)?;
     let (mut fitted, mut notes) = plan.train(watch)?;
     let labels = plan.labels.clone();
     let mut rows = Rows {
@@ -81,7 +81,7 @@ pub(super) fn fit(
             fitted.iter_mut().for_each(|f| f.info.stop = Stop::Cancelled);
             break;
         }
-        let (next, place) = virtual_rows(params, &rows, &fitted, par)?;
+        let (next, place) = virtual_rows(params, &rows, &fitted, exec)?;
         let held = place.iter().filter(|p| p.is_some()).count();
         notes.push(format!(
             "{held} support vectors and {} made from them: {} rows in run {}",
@@ -98,7 +98,7 @@ pub(super) fn fit(
         });
         let targets = Targets::Classes(next.labels.clone());
         let sample = Sample { weights: next.weights.as_deref(), ..Sample::new(&next.points, &targets) };
-        let mut plan = Plan::new(&again, sample, start.as_ref(), par)?;
+        let mut plan = Plan::new(&again, sample, start.as_ref(), exec)?;
         plan.only.clone_from(&next.only);
         let (now, note) = plan.train(watch)?;
         drop(plan);
@@ -109,8 +109,8 @@ pub(super) fn fit(
     let targets = Targets::Classes(rows.labels.clone());
     let sample = Sample { weights: rows.weights.as_deref(), ..Sample::new(&rows.points, &targets) };
     let last = if work.len() > 1 { &again } else { &first };
-    let plan = Plan::new(last, sample, None, par)?;
-    let mut model = finished(&plan, &fitted, notes, clock, par)?;
+    let plan = Plan::new(last, sample, None, exec)?;
+    let mut model = finished(&plan, &fitted, notes, clock, exec)?;
     // Row numbers are those of the training rows; what there is cannot be gone on from, as the rows are not kept.
     let named = |list: &mut Vec<u32>| list.iter_mut().for_each(|r| *r = rows.origin[*r as usize]);
     named(&mut model.support);
@@ -145,13 +145,13 @@ fn virtual_rows(
     params: &SvcParams,
     rows: &Rows,
     fitted: &[Fitted],
-    par: Par,
+    exec: Exec,
 ) -> Result<(Rows, Vec<Option<u32>>)> {
     let mut place: Vec<Option<u32>> = vec![None; rows.points.len()];
     fitted.iter().flat_map(|f| &f.support).for_each(|&r| place[r as usize] = Some(0));
     let held: Vec<usize> = (0..place.len()).filter(|&r| place[r].is_some()).collect();
     held.iter().enumerate().for_each(|(p, &r)| place[r] = Some(p as u32));
-    let (points, source) = unlike(&rows.points.gather(&held), &params.virtual_vectors, par)?;
+    let (points, source) = unlike(&rows.points.gather(&held), &params.virtual_vectors, exec)?;
     let from: Vec<usize> = source.iter().map(|&p| held[p]).collect();
     let only = (!params.virtual_union).then(|| {
         let own = |f: &Fitted| {
@@ -178,10 +178,10 @@ fn virtual_rows(
 pub(in crate::model) fn unlike(
     points: &Points,
     set: &Transformations,
-    par: Par,
+    exec: Exec,
 ) -> Result<(Points, Vec<usize>)> {
     let n = points.len();
-    let all = points.concat(&set.apply(points.view(), par)?)?;
+    let all = points.concat(&set.apply(points.view(), exec)?)?;
     let mut seen = HashSet::with_capacity(all.len());
     // The vectors themselves stay, even where two are equal.
     let mut new = |i: usize| bytes(&all, i).is_none_or(|key| seen.insert(key)) || i < n;

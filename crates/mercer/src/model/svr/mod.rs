@@ -25,6 +25,7 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::gram::Rows;
 use crate::kernel::Kernel;
@@ -32,7 +33,6 @@ use crate::model::common::{checkpoint, go_on_from, kernel_or_default, on_rows, s
 use crate::model::ridge::RidgeParams;
 use crate::model::svc::collapsed;
 use crate::model::{Body, Sample};
-use crate::par::Par;
 use crate::solve::{self, Groups, Problem, Shift, Solution};
 use crate::watch::{Info, Watch};
 
@@ -92,22 +92,22 @@ impl SvrParams {
     /// ```
     /// use mercer::data::{Points, Targets};
     /// use mercer::model::{Sample, SvrParams};
-    /// use mercer::{Par, watch};
+    /// use mercer::{Exec, watch};
     ///
     /// let points = Points::dense(vec![0.0, 1.0, 2.0, 3.0], 1)?;
     /// let targets = Targets::Reals(vec![1.0, 3.0, 5.0, 7.0]);
     /// let params = SvrParams { kernel: Some("linear".parse()?), c: 100.0, epsilon: 0.01, ..SvrParams::default() };
-    /// let model = params.fit(Sample::new(&points, &targets), Par::one(), &mut watch::silent())?;
+    /// let model = params.fit(Sample::new(&points, &targets), Exec::one(), &mut watch::silent())?;
     /// let at = Points::dense(vec![10.0], 1)?;
-    /// assert!((model.predict(at.view(), Par::one())?[0] - 21.0).abs() < 0.1);
+    /// assert!((model.predict(at.view(), Exec::one())?[0] - 21.0).abs() < 0.1);
     /// # Ok::<(), mercer::Error>(())
     /// ```
-    pub fn fit(&self, sample: Sample<'_>, par: Par, watch: &mut Watch<'_>) -> Result<SvrModel> {
+    pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<SvrModel> {
         if !self.virtual_vectors.is_empty() {
             // Whose fit begins anew, so that its parts are nothing to go on from.
-            return virtuals::fit(self, Sample { keeper: None, ..sample }, par, watch);
+            return virtuals::fit(self, Sample { keeper: None, ..sample }, exec, watch);
         }
-        self.fit_from(sample, None, par, watch)
+        self.fit_from(sample, None, exec, watch)
     }
 
     /// Goes on with a fit of the same parameters on the same sample from where it was broken off: its model's
@@ -116,17 +116,17 @@ impl SvrParams {
         &self,
         sample: Sample<'_>,
         checkpoint: &[f64],
-        par: Par,
+        exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<SvrModel> {
-        self.fit_from(sample, Some(checkpoint), par, watch)
+        self.fit_from(sample, Some(checkpoint), exec, watch)
     }
 
     fn fit_from(
         &self,
         sample: Sample<'_>,
         from: Option<&[f64]>,
-        par: Par,
+        exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<SvrModel> {
         let clock = Instant::now();
@@ -138,22 +138,22 @@ impl SvrParams {
         }
         let kernel = kernel_or_default(self.kernel.as_ref(), &sample)?;
         let mut model = if self.loss == Loss::Squared {
-            self.fit_squared(&kernel, sample, par, watch)?
+            self.fit_squared(&kernel, sample, exec, watch)?
         } else {
-            let params = self.solver(par);
+            let params = self.solver(exec);
             let c: Vec<f64> = (0..targets.len()).map(|i| self.c * sample.weight(i)).collect();
             let found = on_rows(&kernel, &sample, |rows| {
                 let mut problem = self.problem(rows, targets, &c)?;
                 go_on_from(&mut problem, from)?;
                 let mut keep = |now: &dyn Fn() -> Solution| {
                     let Some(keeper) = sample.keeper.filter(|keeper| keeper.is_due()) else { return };
-                    if let Ok(model) = self.model(kernel.clone(), sample, &c, now(), par) {
+                    if let Ok(model) = self.model(kernel.clone(), sample, &c, now(), exec) {
                         keeper.take(Body::Svr(model));
                     }
                 };
                 solve::solve_kept(&problem, &params, watch, Some(&mut keep))
             })?;
-            self.model(kernel, sample, &c, found, par)?
+            self.model(kernel, sample, &c, found, exec)?
         };
         model.info.seconds = clock.elapsed().as_secs_f64();
         Ok(model)
@@ -195,7 +195,7 @@ impl SvrParams {
         sample: Sample<'_>,
         c: &[f64],
         found: Solution,
-        par: Par,
+        exec: Exec,
     ) -> Result<SvrModel> {
         let n = c.len();
         let coef: Vec<f64> = (0..n).map(|i| found.beta.iter().skip(i).step_by(n).sum()).collect();
@@ -209,7 +209,7 @@ impl SvrParams {
         let bounded = coef.iter().zip(c).filter(|(b, c)| **c > 0.0 && b.abs() >= **c).count();
         Ok(SvrModel {
             support: support(&coef),
-            expansion: collapsed(Expansion::new(kernel, sample.points.clone(), coef, vec![offset])?, par)?,
+            expansion: collapsed(Expansion::new(kernel, sample.points.clone(), coef, vec![offset])?, exec)?,
             params: self.clone(),
             epsilon,
             noise: None,
@@ -223,7 +223,7 @@ impl SvrParams {
         &self,
         kernel: &Kernel,
         sample: Sample<'_>,
-        par: Par,
+        exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<SvrModel> {
         let ridge = RidgeParams {
@@ -232,7 +232,7 @@ impl SvrParams {
             memory: self.memory,
             ..RidgeParams::default()
         };
-        let fitted = ridge.fit(sample, par, watch)?;
+        let fitted = ridge.fit(sample, exec, watch)?;
         Ok(SvrModel {
             expansion: fitted.expansion,
             params: self.clone(),

@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 use super::Loss;
 use crate::data::Transformations;
 use crate::error::Result;
+use crate::exec::Exec;
 use crate::kernel::Kernel;
 use crate::model::common::budget;
 use crate::model::param::{self, Allowed, ParamSpec, spec};
-use crate::par::Par;
 use crate::solve;
 
 /// Parameters of a regression. See [`SvrParams::TABLE`] for ranges.
@@ -118,13 +118,13 @@ impl SvrParams {
         self.kernel.as_ref().map_or(Ok(()), |kernel| kernel.check(None))
     }
 
-    pub(super) fn solver(&self, par: Par) -> solve::Params {
+    pub(super) fn solver(&self, exec: Exec) -> solve::Params {
         solve::Params {
             tol: self.tol,
             max_iter: self.max_iter,
             shrinking: self.shrinking,
             memory: budget(self.memory),
-            par,
+            exec,
             ..solve::Params::default()
         }
     }

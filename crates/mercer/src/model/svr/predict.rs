@@ -5,18 +5,18 @@ use serde_json::{Value, json};
 use super::{SvrModel, SvrParams};
 use crate::data::{Bundle, View};
 use crate::error::Result;
+use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::model::common::outputs;
 use crate::model::persist::{
     Persist, Read, finite, params, restored_checkpoint, restored_info, restored_rows, saved_info,
     saved_params, store_checkpoint, store_rows,
 };
-use crate::par::Par;
 
 impl SvrModel {
     /// f at new points.
-    pub fn predict(&self, points: View<'_>, par: Par) -> Result<Vec<f64>> {
-        outputs(&self.expansion, points, par)
+    pub fn predict(&self, points: View<'_>, exec: Exec) -> Result<Vec<f64>> {
+        outputs(&self.expansion, points, exec)
     }
 }
 

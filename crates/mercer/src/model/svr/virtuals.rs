@@ -11,11 +11,11 @@ use std::time::Instant;
 use super::{Loss, SvrModel, SvrParams};
 use crate::data::{Points, Targets, Transformations};
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::gram::is_precomputed;
 use crate::model::Sample;
 use crate::model::common::kernel_or_default;
 use crate::model::svc::unlike;
-use crate::par::Par;
 use crate::watch::{Step, Stop, Watch};
 
 /// The rows of a run, and where they come from.
@@ -31,7 +31,7 @@ struct Rows {
 pub(super) fn fit(
     params: &SvrParams,
     sample: Sample<'_>,
-    par: Par,
+    exec: Exec,
     watch: &mut Watch<'_>,
 ) -> Result<SvrModel> {
     let clock = Instant::now();
@@ -47,7 +47,7 @@ pub(super) fn fit(
     set.check_points(sample.points.view())?;
     let virtual_vectors = Transformations::default();
     let plain = SvrParams { kernel: Some(kernel), virtual_vectors, ..params.clone() };
-    let mut model = plain.fit_from(sample, None, par, watch)?;
+    let mut model = plain.fit_from(sample, None, exec, watch)?;
     let mut rows = Rows {
         points: sample.points.clone(),
         targets: sample.targets.reals()?.to_vec(),
@@ -68,7 +68,7 @@ pub(super) fn fit(
             break;
         }
         let held: Vec<usize> = model.support.iter().map(|&r| r as usize).collect();
-        let (points, source) = unlike(&rows.points.gather(&held), set, par)?;
+        let (points, source) = unlike(&rows.points.gather(&held), set, exec)?;
         let from: Vec<usize> = source.iter().map(|&p| held[p]).collect();
         rows = Rows {
             points,
@@ -86,7 +86,7 @@ pub(super) fn fit(
         let start = start(&plain, &model, n);
         let targets = Targets::Reals(rows.targets.clone());
         let sample = Sample { weights: rows.weights.as_deref(), ..Sample::new(&rows.points, &targets) };
-        model = plain.fit_from(sample, start.as_deref(), par, watch)?;
+        model = plain.fit_from(sample, start.as_deref(), exec, watch)?;
     }
     // Row numbers are those of the training rows; what there is cannot be gone on from, as the rows are not kept.
     model.support.iter_mut().for_each(|r| *r = rows.origin[*r as usize]);
@@ -158,11 +158,11 @@ mod tests {
         let other = Points::dense(vec![-0.5, -1.0, -1.5, -2.0], 1).expect("rows");
         for loss in [Loss::Epsilon, Loss::Nu, Loss::Laplace, Loss::Huber, Loss::Squared] {
             let (own, sample) = (params(loss), Sample::new(&points, &targets));
-            let model = own.fit(sample, Par::one(), &mut silent()).expect("a fit");
+            let model = own.fit(sample, Exec::one(), &mut silent()).expect("a fit");
             let plain = SvrParams { virtual_vectors: Transformations::default(), ..own.clone() };
-            let plain = plain.fit(sample, Par::one(), &mut silent()).expect("a fit");
+            let plain = plain.fit(sample, Exec::one(), &mut silent()).expect("a fit");
             let off = |model: &SvrModel| {
-                let got = model.predict(other.view(), Par::one()).expect("numbers");
+                let got = model.predict(other.view(), Exec::one()).expect("numbers");
                 let want = [-0.5_f64, -1.0, -1.5, -2.0].map(|x| (2.0 * x).cos());
                 got.iter().zip(want).map(|(g, w)| (g - w).abs()).fold(0.0, f64::max)
             };
@@ -178,17 +178,17 @@ mod tests {
         let (points, targets) = halves(60);
         for loss in [Loss::Epsilon, Loss::Laplace, Loss::Huber] {
             let own = SvrParams { tol: 1e-8, ..params(loss) };
-            let warm = own.fit(Sample::new(&points, &targets), Par::one(), &mut silent()).expect("a fit");
+            let warm = own.fit(Sample::new(&points, &targets), Exec::one(), &mut silent()).expect("a fit");
             let plain = SvrParams { virtual_vectors: Transformations::default(), ..own };
-            let first = plain.fit(Sample::new(&points, &targets), Par::one(), &mut silent()).expect("a fit");
+            let first = plain.fit(Sample::new(&points, &targets), Exec::one(), &mut silent()).expect("a fit");
             let held: Vec<usize> = first.support.iter().map(|&r| r as usize).collect();
-            let (rows, source) = unlike(&points.gather(&held), &mirrored(), Par::one()).expect("rows");
+            let (rows, source) = unlike(&points.gather(&held), &mirrored(), Exec::one()).expect("rows");
             let reals = targets.reals().expect("numbers");
             let again = Targets::Reals(source.iter().map(|&p| reals[held[p]]).collect());
-            let cold = plain.fit(Sample::new(&rows, &again), Par::one(), &mut silent()).expect("a fit");
+            let cold = plain.fit(Sample::new(&rows, &again), Exec::one(), &mut silent()).expect("a fit");
             let (got, want) = (
-                warm.predict(points.view(), Par::one()).expect("numbers"),
-                cold.predict(points.view(), Par::one()).expect("numbers"),
+                warm.predict(points.view(), Exec::one()).expect("numbers"),
+                cold.predict(points.view(), Exec::one()).expect("numbers"),
             );
             mercer_testkit::assert::all_close(&got, &want, 1e-5);
         }
@@ -199,13 +199,13 @@ mod tests {
         let (points, targets) = halves(30);
         let sample = Sample::new(&points, &targets);
         let twice = SvrParams { virtual_rounds: 2, ..params(Loss::Epsilon) };
-        let model = twice.fit(sample, Par::one(), &mut silent()).expect("a fit");
+        let model = twice.fit(sample, Exec::one(), &mut silent()).expect("a fit");
         assert!(model.info.notes.iter().any(|n| n.contains("run 3")), "{:?}", model.info.notes);
         let none = SvrParams { virtual_rounds: 0, ..params(Loss::Epsilon) };
-        assert!(none.fit(sample, Par::one(), &mut silent()).is_err());
+        assert!(none.fit(sample, Exec::one(), &mut silent()).is_err());
         let images =
             SvrParams { virtual_vectors: "shift=1".parse().expect("a line"), ..params(Loss::Epsilon) };
-        let e = images.fit(sample, Par::one(), &mut silent()).expect_err("no images").to_string();
+        let e = images.fit(sample, Exec::one(), &mut silent()).expect_err("no images").to_string();
         assert!(e.contains("images"), "{e}");
     }
 }

@@ -14,10 +14,10 @@ use rayon::prelude::*;
 use super::target::{Candidates, Target};
 use super::{PreimageParams, Start, exact};
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::num::factor;
-use crate::par::Par;
 
-pub(super) fn run(target: &Target<'_>, params: &PreimageParams, par: Par) -> Result<Candidates> {
+pub(super) fn run(target: &Target<'_>, params: &PreimageParams, exec: Exec) -> Result<Candidates> {
     let (p, m, d) = (target.len(), target.centres(), target.d);
     let inverse = exact::inverse(target).ok_or_else(|| {
         Error::Unsupported(format!(
@@ -26,10 +26,10 @@ pub(super) fn run(target: &Target<'_>, params: &PreimageParams, par: Par) -> Res
         ))
     })?;
     let centres = target.psi.centres().view();
-    let values = target.values(centres, par)?;
+    let values = target.values(centres, exec)?;
     let mut own = vec![0.0; m];
     target.psi.kernel().diag(centres, &mut own);
-    let norm2 = target.norm2(par)?;
+    let norm2 = target.norm2(exec)?;
     let q = params.neighbours.min(m);
     let one = |o: usize| -> Result<Vec<f64>> {
         let mut near: Vec<usize> = (0..m).collect();
@@ -63,7 +63,7 @@ pub(super) fn run(target: &Target<'_>, params: &PreimageParams, par: Par) -> Res
         x.chunks(d).zip(&w).for_each(|(x, w)| z.iter_mut().zip(x).for_each(|(z, x)| *z += 0.5 * w * x));
         Ok(z)
     };
-    let points: Vec<Vec<f64>> = if par.threads() == 1 {
+    let points: Vec<Vec<f64>> = if exec.threads() == 1 {
         (0..p).map(one).collect::<Result<_>>()?
     } else {
         (0..p).into_par_iter().map(one).collect::<Result<_>>()?

@@ -16,9 +16,9 @@ use super::target::{Candidates, Target};
 use super::{PreimageParams, Start};
 use crate::data::Points;
 use crate::error::{Error, Result};
-use crate::par::Par;
+use crate::exec::Exec;
 
-pub(super) fn run(target: &Target<'_>, params: &PreimageParams, par: Par) -> Result<Candidates> {
+pub(super) fn run(target: &Target<'_>, params: &PreimageParams, exec: Exec) -> Result<Candidates> {
     let (p, d) = (target.len(), target.d);
     let unit = || (0..d * d).map(|p| f64::from(u8::from(p / d == p % d))).collect::<Vec<_>>();
     let basis = match &params.basis {
@@ -43,8 +43,8 @@ pub(super) fn run(target: &Target<'_>, params: &PreimageParams, par: Par) -> Res
         let rows = basis.iter().enumerate().map(|(q, b)| origin[q % d] + sign * a * b).collect();
         Points::dense(rows, d)
     };
-    let ahead = target.values(shifted(1.0)?.view(), par)?;
-    let behind = if radial { target.values(shifted(-1.0)?.view(), par)? } else { Vec::new() };
+    let ahead = target.values(shifted(1.0)?.view(), exec)?;
+    let behind = if radial { target.values(shifted(-1.0)?.view(), exec)? } else { Vec::new() };
     let mut points = Vec::with_capacity(p * d);
     for o in 0..p {
         let at = points.len();

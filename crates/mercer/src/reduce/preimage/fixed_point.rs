@@ -16,9 +16,9 @@ use super::PreimageParams;
 use super::starts::{self, Starts};
 use super::target::{Candidates, Target};
 use crate::error::Result;
+use crate::exec::Exec;
 use crate::kernel::Kernel;
 use crate::num::{Mat, Real, product};
-use crate::par::Par;
 use crate::watch::{Step, Watch};
 
 /// Points and centres of a tile: kernel values stay in the second-level cache.
@@ -32,11 +32,11 @@ const SINGLE: f64 = 3e-6;
 pub(super) fn run(
     target: &Target<'_>,
     params: &PreimageParams,
-    par: Par,
+    exec: Exec,
     watch: &mut Watch<'_>,
 ) -> Result<Candidates> {
     let (p, d) = (target.len(), target.d);
-    let Starts { kinds, points } = starts::make(target, params, par)?;
+    let Starts { kinds, points } = starts::make(target, params, exec)?;
     let mut walkers: Vec<Walker> = points
         .chunks(d)
         .map(|z| {
@@ -46,17 +46,17 @@ pub(super) fn run(
         })
         .collect();
     let rough = params.tol.max(SINGLE);
-    Iteration::<f32>::new(target).run(&mut walkers, p, rough, params.max_iter, par, watch);
+    Iteration::<f32>::new(target).run(&mut walkers, p, rough, params.max_iter, exec, watch);
     if params.tol < SINGLE {
         walkers.iter_mut().for_each(Walker::again);
-        Iteration::<f64>::new(target).run(&mut walkers, p, params.tol, params.max_iter, par, watch);
+        Iteration::<f64>::new(target).run(&mut walkers, p, params.tol, params.max_iter, exec, watch);
     }
     let merit: Vec<f64> = walkers.iter().map(|w| w.value).collect();
     let won = starts::winners(&merit, p);
     let chosen = || won.iter().enumerate().map(|(o, &s)| &walkers[s * p + o]);
     // f32 may have seen a rise that f64 does not: then the start itself is better.
     let exact = |points: &[f64]| -> Result<Vec<f64>> {
-        target.inner(crate::data::Points::dense(points.to_vec(), d)?.view(), par)
+        target.inner(crate::data::Points::dense(points.to_vec(), d)?.view(), exec)
     };
     let mut found: Vec<f64> =
         chosen().flat_map(|w| w.best.iter().zip(&target.mean).map(|(z, m)| z + m)).collect();
@@ -150,7 +150,15 @@ impl<'a, T: Real> Iteration<'a, T> {
         Iteration { kernel, gaussian, x, x_sq, coef, size, d, spread: target.spread }
     }
 
-    fn run(&self, walkers: &mut [Walker], p: usize, tol: f64, most: usize, par: Par, watch: &mut Watch<'_>) {
+    fn run(
+        &self,
+        walkers: &mut [Walker],
+        p: usize,
+        tol: f64,
+        most: usize,
+        exec: Exec,
+        watch: &mut Watch<'_>,
+    ) {
         let d = self.d;
         let small = tol * self.spread;
         for step in 0..most {
@@ -167,7 +175,7 @@ impl<'a, T: Real> Iteration<'a, T> {
                 self.look(rows, walkers, p, &mut sums, &mut heads);
                 (sums, heads)
             };
-            let seen: Vec<(Vec<T>, Vec<Head>)> = if par.threads() == 1 {
+            let seen: Vec<(Vec<T>, Vec<Head>)> = if exec.threads() == 1 {
                 active.chunks(POINTS).map(look).collect()
             } else {
                 active.par_chunks(POINTS).map(look).collect()

@@ -14,9 +14,9 @@ use super::target::{Candidates, Target};
 use super::{PreimageParams, Start, exact};
 use crate::data::Row;
 use crate::error::Result;
+use crate::exec::Exec;
 use crate::kernel::Form;
 use crate::num::{Mat, product};
-use crate::par::Par;
 use crate::solve::lbfgs::{self, LbfgsParams};
 use crate::watch::Watch;
 
@@ -26,14 +26,14 @@ const POINTS: usize = 64;
 pub(super) fn run(
     target: &Target<'_>,
     params: &PreimageParams,
-    par: Par,
+    exec: Exec,
     watch: &mut Watch<'_>,
 ) -> Result<Candidates> {
     let (p, d) = (target.len(), target.d);
-    let Starts { mut kinds, mut points } = starts::make(target, params, par)?;
+    let Starts { mut kinds, mut points } = starts::make(target, params, exec)?;
     if target.starts.is_none() && params.basis.is_none() && exact::inverse(target).is_some() {
         kinds.push(Start::Exact);
-        points.extend(exact::run(target, params, par)?.points);
+        points.extend(exact::run(target, params, exec)?.points);
     }
     let x_sq: Vec<f64> = target.x.chunks(d).map(|r| r.iter().map(|v| v * v).sum()).collect();
     let look = Look { target, x_sq };
@@ -44,7 +44,7 @@ pub(super) fn run(
         ..LbfgsParams::default()
     };
     let ends =
-        lbfgs::minimise(&mut points, d, &obey, &mut |rows, z, f, g| look.at(rows, z, f, g, par), watch);
+        lbfgs::minimise(&mut points, d, &obey, &mut |rows, z, f, g| look.at(rows, z, f, g, exec), watch);
     let merit: Vec<f64> = ends.iter().map(|e| -e.value).collect();
     let won = starts::winners(&merit, p);
     let pick = |(o, &s): (usize, &usize)| s * p + o;
@@ -69,13 +69,13 @@ struct Look<'t, 'a> {
 
 impl Look<'_, '_> {
     /// Objectives and gradients of some walkers at points z.
-    fn at(&self, rows: &[usize], z: &[f64], f: &mut [f64], g: &mut [f64], par: Par) {
+    fn at(&self, rows: &[usize], z: &[f64], f: &mut [f64], g: &mut [f64], exec: Exec) {
         let d = self.target.d;
         let dots = self.target.psi.kernel().form() == Form::Dot;
         let work = |(((rows, z), f), g): Part<'_>| {
             if dots { self.by_products(rows, z, f, g) } else { self.by_values(rows, z, f, g) }
         };
-        if par.threads() == 1 {
+        if exec.threads() == 1 {
             work((((rows, z), f), g));
         } else {
             rows.par_chunks(POINTS)

@@ -12,14 +12,14 @@
 use super::target::{Candidates, Target};
 use super::{PreimageParams, Start};
 use crate::error::Result;
+use crate::exec::Exec;
 use crate::gram;
 use crate::num::{Mat, factor, product};
-use crate::par::Par;
 
-pub(super) fn run(target: &Target<'_>, params: &PreimageParams, par: Par) -> Result<Candidates> {
+pub(super) fn run(target: &Target<'_>, params: &PreimageParams, exec: Exec) -> Result<Candidates> {
     let (p, m, d) = (target.len(), target.centres(), target.d);
     let centres = target.psi.centres().view();
-    let mut g = gram::square::<f64>(target.psi.kernel(), centres, par)?.to_vec();
+    let mut g = gram::square::<f64>(target.psi.kernel(), centres, exec)?.to_vec();
     let own: Vec<f64> = (0..m).map(|i| g[i * m + i]).collect();
     for i in 0..m {
         for j in 0..m {
@@ -41,13 +41,13 @@ pub(super) fn run(target: &Target<'_>, params: &PreimageParams, par: Par) -> Res
             Err(fault) => return Err(fault.into()),
         }
     };
-    let norm2 = target.norm2(par)?;
-    let mut values = target.values(centres, par)?;
+    let norm2 = target.norm2(exec)?;
+    let mut values = target.values(centres, exec)?;
     for (i, line) in values.chunks_mut(p).enumerate() {
         line.iter_mut().zip(&norm2).for_each(|(v, n2)| *v = near(n2 - 2.0 * *v + own[i]));
     }
     let mut points: Vec<f64> = vec![0.0; p * d];
-    product::tn(&mut points, Mat::new(&values, m, p), Mat::new(&a, m, d), par.threads());
+    product::tn(&mut points, Mat::new(&values, m, p), Mat::new(&a, m, d), exec.threads());
     points.chunks_mut(d).for_each(|z| z.iter_mut().zip(&target.mean).for_each(|(z, m)| *z += m));
     Ok(Candidates { points, steps: vec![0; p], start: vec![Start::None; p] })
 }

@@ -21,9 +21,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::{Points, View};
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::kernel::{Form, Kernel};
-use crate::par::Par;
 use crate::watch::Watch;
 
 pub use target::Target;
@@ -160,12 +160,12 @@ impl Preimages {
 /// use mercer::expansion::Expansion;
 /// use mercer::kernel::Kernel;
 /// use mercer::reduce::preimage::{Method, PreimageParams, preimages};
-/// use mercer::{Par, watch};
+/// use mercer::{Exec, watch};
 ///
 /// // The image of a point is its own pre-image.
 /// let centre = Points::dense(vec![0.5, -1.0], 2)?;
 /// let psi = Expansion::new(Kernel::Rbf { gamma: 0.7 }, centre, vec![1.0], vec![0.0])?;
-/// let found = preimages(&psi, None, &PreimageParams::default(), Par::one(), &mut watch::silent())?;
+/// let found = preimages(&psi, None, &PreimageParams::default(), Exec::one(), &mut watch::silent())?;
 /// assert_eq!(found.method, Method::FixedPoint);
 /// assert!(found.distance2[0] < 1e-10);
 /// # Ok::<(), mercer::Error>(())
@@ -174,10 +174,10 @@ pub fn preimages(
     psi: &Expansion,
     starts: Option<View<'_>>,
     params: &PreimageParams,
-    par: Par,
+    exec: Exec,
     watch: &mut Watch<'_>,
 ) -> Result<Preimages> {
-    Target::new(psi, None, starts)?.solve(params, par, watch)
+    Target::new(psi, None, starts)?.solve(params, exec, watch)
 }
 
 impl PreimageParams {

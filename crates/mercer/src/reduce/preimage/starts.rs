@@ -6,7 +6,7 @@ use rand_chacha::ChaCha8Rng;
 use super::target::Target;
 use super::{PreimageParams, Start};
 use crate::error::Result;
-use crate::par::Par;
+use crate::exec::Exec;
 
 /// Centres among which the best one is looked for.
 const LOOKED_AT: usize = 256;
@@ -18,7 +18,7 @@ pub(super) struct Starts {
 }
 
 /// The starts for each vector: the given ones first, then the best of some centres, the weighted mean, drawn ones.
-pub(super) fn make(target: &Target<'_>, params: &PreimageParams, par: Par) -> Result<Starts> {
+pub(super) fn make(target: &Target<'_>, params: &PreimageParams, exec: Exec) -> Result<Starts> {
     let (p, m, d) = (target.len(), target.centres(), target.d);
     let mut all = Starts { kinds: Vec::new(), points: Vec::new() };
     if let Some(given) = target.starts {
@@ -35,7 +35,7 @@ pub(super) fn make(target: &Target<'_>, params: &PreimageParams, par: Par) -> Re
                 all.kinds.push(Start::Best);
                 let step = m.div_ceil(LOOKED_AT);
                 let some: Vec<usize> = (0..m).step_by(step).collect();
-                let values = target.values(target.psi.centres().gather(&some).view(), par)?;
+                let values = target.values(target.psi.centres().gather(&some).view(), exec)?;
                 for o in 0..p {
                     let best =
                         (0..some.len()).max_by(|&a, &b| values[a * p + o].total_cmp(&values[b * p + o]));

@@ -6,10 +6,10 @@ use super::{Method, PreimageParams, Preimages, Start};
 use super::{distances, exact, fixed_point, gradient, learned};
 use crate::data::{Data, Points, View};
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::gram;
 use crate::num::{Mat, product};
-use crate::par::Par;
 use crate::watch::Watch;
 
 /// Vectors of feature space, one an output of an expansion.
@@ -78,25 +78,25 @@ impl<'a> Target<'a> {
     }
 
     /// The pre-images.
-    pub fn solve(&self, params: &PreimageParams, par: Par, watch: &mut Watch<'_>) -> Result<Preimages> {
+    pub fn solve(&self, params: &PreimageParams, exec: Exec, watch: &mut Watch<'_>) -> Result<Preimages> {
         params.check()?;
         let method = params.method_for(self.psi.kernel())?;
         let found = match method {
-            Method::Auto | Method::FixedPoint => fixed_point::run(self, params, par, watch)?,
-            Method::Gradient => gradient::run(self, params, par, watch)?,
-            Method::Exact => exact::run(self, params, par)?,
-            Method::Learned => learned::run(self, params, par)?,
-            Method::Distances => distances::run(self, params, par)?,
+            Method::Auto | Method::FixedPoint => fixed_point::run(self, params, exec, watch)?,
+            Method::Gradient => gradient::run(self, params, exec, watch)?,
+            Method::Exact => exact::run(self, params, exec)?,
+            Method::Learned => learned::run(self, params, exec)?,
+            Method::Distances => distances::run(self, params, exec)?,
         };
         let points = Points::dense(found.points, self.d)?;
         let points = match self.psi.centres().image() {
             Some(shape) => points.with_image(shape)?,
             None => points,
         };
-        let inner = self.inner(points.view(), par)?;
+        let inner = self.inner(points.view(), exec)?;
         let mut own = vec![0.0; points.len()];
         self.psi.kernel().diag(points.view(), &mut own);
-        let norm2 = self.norm2(par)?;
+        let norm2 = self.norm2(exec)?;
         let distance2 = (0..own.len()).map(|o| (own[o] - 2.0 * inner[o] + norm2[o]).max(0.0)).collect();
         Ok(Preimages { points, distance2, inner, norm2, own, steps: found.steps, start: found.start, method })
     }
@@ -112,19 +112,19 @@ impl<'a> Target<'a> {
     }
 
     /// `Psi_o . Phi(z_o)` for one point a vector, in f64.
-    pub(super) fn inner(&self, points: View<'_>, par: Par) -> Result<Vec<f64>> {
+    pub(super) fn inner(&self, points: View<'_>, exec: Exec) -> Result<Vec<f64>> {
         let (p, m) = (self.len(), self.centres());
         let work = |at: usize| -> Result<Vec<f64>> {
             let rows = at..(at + POINTS).min(p);
             let centres = self.psi.centres().view();
             let values =
-                gram::cross::<f64>(self.psi.kernel(), points.slice(rows.clone()), centres, Par::one())?;
+                gram::cross::<f64>(self.psi.kernel(), points.slice(rows.clone()), centres, Exec::one())?;
             let sum =
                 |(r, o): (usize, usize)| dot(&values[r * m..(r + 1) * m], &self.coef[o * m..(o + 1) * m]);
             Ok(rows.enumerate().map(sum).collect())
         };
         let starts: Vec<usize> = (0..p).step_by(POINTS).collect();
-        let parts: Vec<Vec<f64>> = if par.threads() == 1 {
+        let parts: Vec<Vec<f64>> = if exec.threads() == 1 {
             starts.into_iter().map(work).collect::<Result<_>>()?
         } else {
             starts.into_par_iter().map(work).collect::<Result<_>>()?
@@ -133,9 +133,9 @@ impl<'a> Target<'a> {
     }
 
     /// `Psi_o . Phi(x)` of all vectors at any points: n x p, row by row.
-    pub(super) fn values(&self, points: View<'_>, par: Par) -> Result<Vec<f64>> {
+    pub(super) fn values(&self, points: View<'_>, exec: Exec) -> Result<Vec<f64>> {
         let p = self.len();
-        let mut out = self.psi.evaluate(points, par)?;
+        let mut out = self.psi.evaluate(points, exec)?;
         let offset = self.psi.offset();
         if offset.iter().any(|b| *b != 0.0) {
             out.chunks_mut(p).for_each(|line| line.iter_mut().zip(offset).for_each(|(v, b)| *v -= b));
@@ -144,7 +144,7 @@ impl<'a> Target<'a> {
     }
 
     /// `|Psi_o|^2`: as told, or computed (m^2 values, m^2 p multiply-adds).
-    pub(super) fn norm2(&self, par: Par) -> Result<Vec<f64>> {
+    pub(super) fn norm2(&self, exec: Exec) -> Result<Vec<f64>> {
         if let Some(norm2) = &self.norm2 {
             return Ok(norm2.clone());
         }
@@ -153,13 +153,13 @@ impl<'a> Target<'a> {
         let mut out = vec![0.0; p];
         for at in (0..m).step_by(CENTRES) {
             let rows = CENTRES.min(m - at);
-            let values = gram::cross::<f64>(self.psi.kernel(), centres.slice(at..at + rows), centres, par)?;
+            let values = gram::cross::<f64>(self.psi.kernel(), centres.slice(at..at + rows), centres, exec)?;
             let mut half = vec![0.0; rows * p];
             product::nn(
                 &mut half,
                 Mat::new(&values, rows, m),
                 Mat::new(self.psi.coef(), m, p),
-                par.threads(),
+                exec.threads(),
             );
             let coef = &self.psi.coef()[at * p..(at + rows) * p];
             for (half, coef) in half.chunks(p).zip(coef.chunks(p)) {

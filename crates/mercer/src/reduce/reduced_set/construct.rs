@@ -14,9 +14,9 @@ use super::gradient::{self, Known};
 use super::sheet::{Sheet, radial};
 use crate::data::Row;
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::num::{Mat, factor, product};
-use crate::par::Par;
 
 /// Starts that go to their ends by fixed points, and those of them that descend on the gain.
 const FINAL: usize = 8;
@@ -53,7 +53,13 @@ pub(super) struct Construction {
 }
 
 impl Construction {
-    pub(super) fn new(psi: Expansion, by_gradient: bool, starts: usize, seed: u64, par: Par) -> Result<Self> {
+    pub(super) fn new(
+        psi: Expansion,
+        by_gradient: bool,
+        starts: usize,
+        seed: u64,
+        exec: Exec,
+    ) -> Result<Self> {
         let kernel = psi.kernel().clone();
         let kernel = &kernel;
         let (d, k) = (psi.centres().dim(), psi.outputs());
@@ -64,7 +70,7 @@ impl Construction {
             )));
         }
         let x = psi.centres().view().to_f64()?;
-        let inner = psi.inner_at(psi.centres().view(), par)?;
+        let inner = psi.inner_at(psi.centres().view(), exec)?;
         let own: Vec<f64> = x.chunks(d).map(|x| kernel.value(Row::F64(x), Row::F64(x))).collect();
         let mut norm2 = vec![0.0; k];
         for (p, c) in inner.chunks(k).zip(psi.coef().chunks(k)) {
@@ -90,16 +96,16 @@ impl Construction {
     }
 
     /// The first `size` vectors, row by row; fewer where the residual is zero before.
-    pub(super) fn at(&mut self, size: usize, par: Par) -> Result<Vec<f64>> {
+    pub(super) fn at(&mut self, size: usize, exec: Exec) -> Result<Vec<f64>> {
         while self.across.len() < size && !self.exhausted {
-            self.grow(par)?;
+            self.grow(exec)?;
         }
         let (n, d) = (self.psi.len(), self.all.d);
         let m = size.min(self.across.len());
         Ok(self.all.y[n * d..(n + m) * d].to_vec())
     }
 
-    fn grow(&mut self, par: Par) -> Result<()> {
+    fn grow(&mut self, exec: Exec) -> Result<()> {
         let d = self.all.d;
         let kernel = self.psi.kernel().clone();
         let known = self.known()?;
@@ -107,19 +113,19 @@ impl Construction {
         if !self.by_gradient {
             // All starts go a few rounds, the better ones on, the best to their ends.
             for (rounds, keep) in [(4, (z.len() / d).div_ceil(6).max(FINAL)), (10, FINAL), (40, FINAL)] {
-                fixed_point::run(&self.all, &self.coef, &mut z, rounds, self.spread, par)?;
-                z = self.better(&known, &z, keep, par)?;
+                fixed_point::run(&self.all, &self.coef, &mut z, rounds, self.spread, exec)?;
+                z = self.better(&known, &z, keep, exec)?;
             }
         }
         // The residual is orthogonal to all earlier vectors, so only that part of a new one counts that is, too: the end of
         // the search is a descent on the gain itself.
         if kernel.has_gradient() {
-            z = self.better(&known, &z, if self.by_gradient { FINAL } else { POLISHED }, par)?;
-            gradient::run(&kernel, &self.all, &self.coef, &known, &mut z, self.spread, par)?;
+            z = self.better(&known, &z, if self.by_gradient { FINAL } else { POLISHED }, exec)?;
+            gradient::run(&kernel, &self.all, &self.coef, &known, &mut z, self.spread, exec)?;
         }
         // Descents are dear, and some end at places of their own: what those still gain after the first counts as found.
         let most = if self.by_gradient { FINAL } else { 1 };
-        let (mut z, mut gains) = self.ranked(&known, &z, most, par)?;
+        let (mut z, mut gains) = self.ranked(&known, &z, most, exec)?;
         // No search ends at a vector that lowers the error: another round of searches would end at the same places.
         if gains.first().is_none_or(|g| g.is_nan() || *g <= 0.0) {
             self.exhausted = true;
@@ -127,21 +133,21 @@ impl Construction {
         }
         let least = WORTH * gains[0];
         while gains.first().is_some_and(|g| *g >= least) && !self.exhausted {
-            self.accept(&z[..d], par)?;
+            self.accept(&z[..d], exec)?;
             let rest = z.split_off(d);
             (z, gains) = if rest.is_empty() {
                 Default::default()
             } else {
-                self.ranked(&self.known()?, &rest, most, par)?
+                self.ranked(&self.known()?, &rest, most, exec)?
             };
         }
         Ok(())
     }
 
     /// Adds a vector and computes all coefficients anew; where there is nothing left for it to do, that is the end.
-    pub(super) fn accept(&mut self, z: &[f64], par: Par) -> Result<()> {
+    pub(super) fn accept(&mut self, z: &[f64], exec: Exec) -> Result<()> {
         let (n, k, m) = (self.psi.len(), self.psi.outputs(), self.within.len());
-        let values = self.all.look(z, par)?.values;
+        let values = self.all.look(z, exec)?.values;
         let mut inner = vec![0.0; k];
         product::nn(&mut inner, Mat::new(&values, 1, n + m), Mat::new(&self.coef, n + m, k), 1);
         let merit: f64 = inner.iter().map(|p| p * p).sum();
@@ -191,14 +197,14 @@ impl Construction {
     }
 
     /// Those of the vectors that lower the error most, the best first.
-    fn better(&self, known: &Known, z: &[f64], keep: usize, par: Par) -> Result<Vec<f64>> {
-        Ok(self.ranked(known, z, keep, par)?.0)
+    fn better(&self, known: &Known, z: &[f64], keep: usize, exec: Exec) -> Result<Vec<f64>> {
+        Ok(self.ranked(known, z, keep, exec)?.0)
     }
 
     /// The same with how much each gains.
-    fn ranked(&self, known: &Known, z: &[f64], keep: usize, par: Par) -> Result<(Vec<f64>, Vec<f64>)> {
+    fn ranked(&self, known: &Known, z: &[f64], keep: usize, exec: Exec) -> Result<(Vec<f64>, Vec<f64>)> {
         let d = self.all.d;
-        let gains = known.gains(self.psi.kernel(), &self.all, &self.coef, z, par)?;
+        let gains = known.gains(self.psi.kernel(), &self.all, &self.coef, z, exec)?;
         let mut order: Vec<usize> = (0..gains.len()).collect();
         order.sort_by(|&a, &b| gains[b].total_cmp(&gains[a]));
         order.truncate(keep);

@@ -17,9 +17,9 @@
 use super::construct::spread;
 use super::sheet::Sheet;
 use crate::error::Result;
+use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::num::{Mat, factor, product};
-use crate::par::Par;
 use crate::solve::lbfgs::{self, LbfgsParams};
 use crate::watch::Watch;
 
@@ -34,15 +34,15 @@ pub(super) fn run(
     norm2: f64,
     z: &mut [f64],
     steps: usize,
-    par: Par,
+    exec: Exec,
     watch: &mut Watch<'_>,
 ) -> Result<f64> {
     let look = Descent::new(psi, norm2)?;
     let length = TOL * spread(&look.sheet.y, look.sheet.d);
     let params = LbfgsParams { tol: length, max_iter: steps, memory: MEMORY, ..LbfgsParams::default() };
     // The start must have an answer; a later trial without one is simply not taken.
-    look.at(z, par)?;
-    let mut at = |_: &[usize], z: &[f64], f: &mut [f64], g: &mut [f64]| match look.at(z, par) {
+    look.at(z, exec)?;
+    let mut at = |_: &[usize], z: &[f64], f: &mut [f64], g: &mut [f64]| match look.at(z, exec) {
         Ok((value, slope)) => {
             f[0] = value;
             g.copy_from_slice(&slope);
@@ -69,29 +69,29 @@ impl<'a> Descent<'a> {
     }
 
     /// The share of `|Psi|^2` that is left, and its slope.
-    pub(super) fn at(&self, z: &[f64], par: Par) -> Result<(f64, Vec<f64>)> {
+    pub(super) fn at(&self, z: &[f64], exec: Exec) -> Result<(f64, Vec<f64>)> {
         let (d, k, n) = (self.sheet.d, self.k, self.sheet.len());
         let m = z.len() / d;
         let own = Sheet::new(self.psi.kernel(), z.to_vec(), d);
-        let (across, within) = (self.sheet.look(z, par)?, own.look(z, par)?);
+        let (across, within) = (self.sheet.look(z, exec)?, own.look(z, exec)?);
         let mut right = vec![0.0; m * k];
         product::nn(
             &mut right,
             Mat::new(&across.values, m, n),
             Mat::new(self.psi.coef(), n, k),
-            par.threads(),
+            exec.threads(),
         );
         let (beta, _) = factor::solve_spd(&within.values, m, &right, k)?;
         let gained: f64 = beta.iter().zip(&right).map(|(b, r)| b * r).sum();
         let scaled: Vec<f64> = beta.iter().map(|b| -2.0 * b / self.norm2).collect();
         let mut weights = vec![0.0; m * n];
-        product::nt(&mut weights, Mat::new(&scaled, m, k), Mat::new(self.psi.coef(), n, k), par.threads());
-        let mut slope = self.sheet.pull(z, &across, &weights, par);
+        product::nt(&mut weights, Mat::new(&scaled, m, k), Mat::new(self.psi.coef(), n, k), exec.threads());
+        let mut slope = self.sheet.pull(z, &across, &weights, exec);
         weights.truncate(m * m);
         weights.resize(m * m, 0.0);
-        product::nt(&mut weights, Mat::new(&scaled, m, k), Mat::new(&beta, m, k), par.threads());
+        product::nt(&mut weights, Mat::new(&scaled, m, k), Mat::new(&beta, m, k), exec.threads());
         weights.iter_mut().for_each(|w| *w = -*w);
-        let back = own.pull(z, &within, &weights, par);
+        let back = own.pull(z, &within, &weights, exec);
         slope.iter_mut().zip(&back).for_each(|(s, b)| *s += b);
         Ok(((1.0 - gained / self.norm2).max(0.0), slope))
     }
@@ -109,16 +109,16 @@ mod tests {
             let centres = Points::dense(toy::normals(12, 3, 1), 3).expect("rows");
             let kernel = line.parse().expect("a kernel");
             let psi = Expansion::new(kernel, centres, toy::normals(12, 2, 2), vec![0.0; 2]).expect("fits");
-            let norm2 = psi.norm2(Par::one()).expect("numbers").iter().sum();
+            let norm2 = psi.norm2(Exec::one()).expect("numbers").iter().sum();
             let look = Descent::new(&psi, norm2).expect("numbers");
             let z = toy::normals(4, 3, 3);
-            let (value, slope) = look.at(&z, Par::one()).expect("definite");
+            let (value, slope) = look.at(&z, Exec::one()).expect("definite");
             assert!(value > 0.0 && value < 1.0, "{value}");
             for i in 0..z.len() {
                 let moved = |h: f64| {
                     let mut z = z.clone();
                     z[i] += h;
-                    look.at(&z, Par::one()).expect("definite").0
+                    look.at(&z, Exec::one()).expect("definite").0
                 };
                 close(slope[i], (moved(1e-5) - moved(-1e-5)) / 2e-5, 1e-6);
             }

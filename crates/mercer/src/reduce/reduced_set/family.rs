@@ -10,8 +10,8 @@ use super::descend::Descent;
 use super::{Method, Reduced, Report, gradient};
 use crate::data::Points;
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::expansion::Expansion;
-use crate::par::Par;
 use crate::solve::lbfgs::{self, LbfgsParams};
 use crate::watch::{Watch, silent};
 
@@ -38,7 +38,7 @@ const TOL: f64 = 1e-7;
 ///
 /// ```
 /// use mercer::reduce::reduced_set::{Family, reduce_within};
-/// use mercer::{data::Points, expansion::Expansion, kernel::Kernel, Par};
+/// use mercer::{data::Points, expansion::Expansion, kernel::Kernel, Exec};
 ///
 /// /// Points of the unit circle.
 /// struct Circle;
@@ -58,7 +58,7 @@ const TOL: f64 = 1e-7;
 /// let psi = Expansion::new(Kernel::Rbf { gamma: 1.0 }, centres, vec![1.0, 1.0, -1.5], vec![0.0])?;
 /// let starts = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0];
 /// let (small, angles) =
-///     reduce_within(&psi, &Circle, &starts, 2, 100, Par::one(), &mut mercer::watch::silent())?;
+///     reduce_within(&psi, &Circle, &starts, 2, 100, Exec::one(), &mut mercer::watch::silent())?;
 /// assert!(small.report.error < 0.1 && angles.len() == 2);
 /// # Ok::<(), mercer::Error>(())
 /// ```
@@ -68,7 +68,7 @@ pub fn reduce_within(
     starts: &[f64],
     size: usize,
     steps: usize,
-    par: Par,
+    exec: Exec,
     watch: &mut Watch<'_>,
 ) -> Result<(Reduced, Vec<f64>)> {
     let (q, d) = (family.parameters(), psi.centres().dim());
@@ -93,12 +93,12 @@ pub fn reduce_within(
         rows.for_each(|((p, g), s)| family.pull(p, g, s));
     };
     let kernel = psi.kernel().clone();
-    let mut grown = Construction::new(psi.clone(), true, 1, 0, par)?;
+    let mut grown = Construction::new(psi.clone(), true, 1, 0, exec)?;
     let mut found: Vec<f64> = Vec::new();
     let params = LbfgsParams { tol: TOL, max_iter: STEPS, ..LbfgsParams::default() };
     while found.len() < size * q && !grown.exhausted {
         let known = grown.known()?;
-        let gains = |p: &[f64]| known.gains(&kernel, &grown.all, &grown.coef, &points(p), par);
+        let gains = |p: &[f64]| known.gains(&kernel, &grown.all, &grown.coef, &points(p), exec);
         let best = |p: &[f64], keep: usize| -> Result<Vec<f64>> {
             let gains = gains(p)?;
             let mut order: Vec<usize> = (0..gains.len()).collect();
@@ -110,7 +110,8 @@ pub fn reduce_within(
         let mut at = |_: &[usize], p: &[f64], f: &mut [f64], g: &mut [f64]| {
             let z = points(p);
             let mut slope = vec![0.0; z.len()];
-            if gradient::evaluate(&kernel, &grown.all, &grown.coef, &known, &z, f, &mut slope, par).is_err() {
+            if gradient::evaluate(&kernel, &grown.all, &grown.coef, &known, &z, f, &mut slope, exec).is_err()
+            {
                 f.fill(f64::NAN);
             }
             f.iter_mut().chain(&mut slope).for_each(|v| *v /= scale);
@@ -119,16 +120,16 @@ pub fn reduce_within(
         lbfgs::minimise(&mut p, q, &params, &mut at, &mut silent());
         let p = best(&p, 1)?;
         let before = grown.rest.len();
-        grown.accept(&points(&p), par)?;
+        grown.accept(&points(&p), exec)?;
         if grown.rest.len() > before {
             found.extend(p);
         }
     }
     let rest = grown.rest.clone();
-    let norm2 = psi.norm2(par)?;
+    let norm2 = psi.norm2(exec)?;
     if steps > 0 && !found.is_empty() {
         let look = Descent::new(psi, norm2.iter().sum())?;
-        let mut at = |_: &[usize], p: &[f64], f: &mut [f64], g: &mut [f64]| match look.at(&points(p), par) {
+        let mut at = |_: &[usize], p: &[f64], f: &mut [f64], g: &mut [f64]| match look.at(&points(p), exec) {
             Ok((value, slope)) => {
                 f[0] = value;
                 back(p, &slope, g);
@@ -139,8 +140,8 @@ pub fn reduce_within(
         let params = LbfgsParams { max_iter: steps, ..params };
         lbfgs::minimise(&mut found, unknowns, &params, &mut at, watch);
     }
-    let expansion = psi.on_centres(Points::dense(points(&found), d)?, par)?;
-    let (error, error_by_output) = psi.relative_errors(&norm2, &expansion, par)?;
+    let expansion = psi.on_centres(Points::dense(points(&found), d)?, exec)?;
+    let (error, error_by_output) = psi.relative_errors(&norm2, &expansion, exec)?;
     let path = rest.iter().map(|r| (r / rest[0].max(f64::MIN_POSITIVE)).sqrt()).collect();
     let (before, after) = (psi.len(), expansion.len());
     let report =
@@ -184,7 +185,7 @@ mod tests {
         let psi = Expansion::new(kernel, points, vec![1.0, -0.7, 0.9], vec![0.0]).expect("fits");
         let starts: Vec<f64> = (0..12).flat_map(|j| [f64::from(j), 1.0]).collect();
         let run = |size, steps| {
-            reduce_within(&psi, &Bumps, &starts, size, steps, Par::one(), &mut silent()).expect("a set")
+            reduce_within(&psi, &Bumps, &starts, size, steps, Exec::one(), &mut silent()).expect("a set")
         };
         let (small, p) = run(3, 300);
         assert!(small.report.error < 1e-3, "{}", small.report.error);
@@ -199,7 +200,7 @@ mod tests {
         }
         assert!(run(1, 0).0.report.error > run(2, 0).0.report.error);
         assert!(run(2, 0).0.report.error >= run(2, 300).0.report.error);
-        assert!(reduce_within(&psi, &Bumps, &[1.0], 1, 0, Par::one(), &mut silent()).is_err());
+        assert!(reduce_within(&psi, &Bumps, &[1.0], 1, 0, Exec::one(), &mut silent()).is_err());
     }
 
     #[test]

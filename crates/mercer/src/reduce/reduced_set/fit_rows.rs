@@ -14,9 +14,9 @@ use super::join::shaped;
 use super::sheet::Sheet;
 use crate::data::View;
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::num::{Mat, product};
-use crate::par::Par;
 use crate::solve::Loss;
 use crate::solve::lbfgs::{self, LbfgsParams};
 use crate::watch::Watch;
@@ -45,7 +45,7 @@ pub fn fit_rows(
     f: &Expansion,
     fit: &Fit<'_>,
     steps: usize,
-    par: Par,
+    exec: Exec,
     watch: &mut Watch<'_>,
 ) -> Result<Expansion> {
     let (n, k, d) = (fit.view.n, f.outputs(), f.centres().dim());
@@ -58,7 +58,7 @@ pub fn fit_rows(
     if fit.target.len() != n * k || fit.weight.len() != n * k {
         return Err(Error::shape("targets", fit.target.len(), format!("{n} rows x {k} outputs")));
     }
-    let now = f.evaluate(fit.view, par)?;
+    let now = f.evaluate(fit.view, exec)?;
     let near = |i: usize| {
         (i * k..(i + 1) * k).any(|p| {
             let closer = now[p] - NEAR * (now[p] - fit.target[p]).signum();
@@ -78,9 +78,9 @@ pub fn fit_rows(
         sheet: Sheet::new(f.kernel(), rows, d),
     };
     let mut z = f.centres().view().to_f64()?;
-    let scale = look.at(&z, par)?.0.max(f64::MIN_POSITIVE);
+    let scale = look.at(&z, exec)?.0.max(f64::MIN_POSITIVE);
     let params = LbfgsParams { tol: TOL * spread(&z, d), max_iter: steps, ..LbfgsParams::default() };
-    let mut at = |_: &[usize], z: &[f64], value: &mut [f64], slope: &mut [f64]| match look.at(z, par) {
+    let mut at = |_: &[usize], z: &[f64], value: &mut [f64], slope: &mut [f64]| match look.at(z, exec) {
         Ok((v, s)) => {
             value[0] = v / scale;
             slope.iter_mut().zip(&s).for_each(|(slope, s)| *slope = s / scale);
@@ -107,11 +107,11 @@ struct Look<'a> {
 }
 
 impl Look<'_> {
-    fn at(&self, z: &[f64], par: Par) -> Result<(f64, Vec<f64>)> {
+    fn at(&self, z: &[f64], exec: Exec) -> Result<(f64, Vec<f64>)> {
         let (d, k, n) = (self.sheet.d, self.f.outputs(), self.sheet.len());
-        let (m, coef, threads) = (z.len() / d, self.f.coef(), par.threads());
+        let (m, coef, threads) = (z.len() / d, self.f.coef(), exec.threads());
         let own = Sheet::new(self.f.kernel(), z.to_vec(), d);
-        let (across, within) = (self.sheet.look(z, par)?, own.look(z, par)?);
+        let (across, within) = (self.sheet.look(z, exec)?, own.look(z, exec)?);
         let mut out = vec![0.0; n * k];
         product::tn(&mut out, Mat::new(&across.values, m, n), Mat::new(coef, m, k), threads);
         let mut value = 0.0;
@@ -124,11 +124,11 @@ impl Look<'_> {
         }
         let mut weights = vec![0.0; m * n];
         product::nt(&mut weights, Mat::new(coef, m, k), Mat::new(&out, n, k), threads);
-        let mut slope = self.sheet.pull(z, &across, &weights, par);
+        let mut slope = self.sheet.pull(z, &across, &weights, exec);
         let mut inner = vec![0.0; m * m];
         product::nt(&mut inner, Mat::new(coef, m, k), Mat::new(coef, m, k), threads);
         value += 0.5 * inner.iter().zip(&within.values).map(|(w, v)| w * v).sum::<f64>();
-        let back = own.pull(z, &within, &inner, par);
+        let back = own.pull(z, &within, &inner, exec);
         slope.iter_mut().zip(&back).for_each(|(s, b)| *s += b);
         Ok((value, slope))
     }
@@ -158,22 +158,22 @@ mod tests {
             let sheet = Sheet::new(f.kernel(), x.view().to_f64().expect("dense"), 2);
             let look = Look { f: &f, fit, sheet };
             let z = f.centres().view().to_f64().expect("dense");
-            let (value, slope) = look.at(&z, Par::one()).expect("numbers");
+            let (value, slope) = look.at(&z, Exec::one()).expect("numbers");
             for i in 0..z.len() {
                 let moved = |h: f64| {
                     let mut z = z.clone();
                     z[i] += h;
-                    look.at(&z, Par::one()).expect("numbers").0
+                    look.at(&z, Exec::one()).expect("numbers").0
                 };
                 close(slope[i], (moved(1e-5) - moved(-1e-5)) / 2e-5, 1e-4);
             }
-            let better = fit_rows(&f, &fit, 50, Par::new(2), &mut silent()).expect("moved");
+            let better = fit_rows(&f, &fit, 50, Exec::new(2), &mut silent()).expect("moved");
             let z = better.centres().view().to_f64().expect("dense");
-            let after = look.at(&z, Par::one()).expect("numbers").0;
+            let after = look.at(&z, Exec::one()).expect("numbers").0;
             assert!(after < 0.9 * value, "{after} {value}");
             assert_eq!(better.coef(), f.coef());
         }
         let short = Fit { view: x.view(), target: &target[1..], weight: &weight, c: 1.0, loss: Loss::Hinge };
-        assert!(fit_rows(&f, &short, 5, Par::one(), &mut silent()).is_err());
+        assert!(fit_rows(&f, &short, 5, Exec::one(), &mut silent()).is_err());
     }
 }

@@ -13,8 +13,8 @@
 
 use super::sheet::Sheet;
 use crate::error::Result;
+use crate::exec::Exec;
 use crate::num::{Mat, product};
-use crate::par::Par;
 
 /// The length of a step, in units of the points' spread, below which a start has arrived.
 const TOL: f64 = 1e-3;
@@ -36,7 +36,7 @@ pub(super) fn run(
     starts: &mut [f64],
     rounds: usize,
     spread: f64,
-    par: Par,
+    exec: Exec,
 ) -> Result<()> {
     let (d, n) = (sheet.d, sheet.len());
     let k = coef.len() / n;
@@ -52,14 +52,14 @@ pub(super) fn run(
         }
         let s = active.len();
         let z: Vec<f64> = active.iter().flat_map(|&w| &trial[w * d..(w + 1) * d]).copied().collect();
-        let look = sheet.look(&z, par)?;
+        let look = sheet.look(&z, exec)?;
         let mut inner = vec![0.0; s * k];
-        product::nn(&mut inner, Mat::new(&look.values, s, n), Mat::new(coef, n, k), par.threads());
+        product::nn(&mut inner, Mat::new(&look.values, s, n), Mat::new(coef, n, k), exec.threads());
         let mut weights = vec![0.0; s * n];
-        product::nt(&mut weights, Mat::new(&inner, s, k), Mat::new(coef, n, k), par.threads());
+        product::nt(&mut weights, Mat::new(&inner, s, k), Mat::new(coef, n, k), exec.threads());
         let (along, _) = sheet.slopes(&look, &weights);
         let mut next = vec![0.0; s * d];
-        product::nn(&mut next, Mat::new(&along, s, n), Mat::new(&sheet.y, n, d), par.threads());
+        product::nn(&mut next, Mat::new(&along, s, n), Mat::new(&sheet.y, n, d), exec.threads());
         for (r, &w) in active.iter().enumerate() {
             let merit: f64 = inner[r * k..(r + 1) * k].iter().map(|p| p * p).sum();
             let total: f64 = along[r * n..(r + 1) * n].iter().sum();

@@ -13,9 +13,9 @@
 use super::sheet::Sheet;
 use crate::data::Row;
 use crate::error::Result;
+use crate::exec::Exec;
 use crate::kernel::Kernel;
 use crate::num::{Mat, factor, product};
-use crate::par::Par;
 use crate::solve::lbfgs::{self, LbfgsParams};
 use crate::watch::silent;
 
@@ -45,10 +45,10 @@ impl Known {
         sheet: &Sheet,
         coef: &[f64],
         z: &[f64],
-        par: Par,
+        exec: Exec,
     ) -> Result<Vec<f64>> {
-        let values = sheet.look(z, par)?.values;
-        Ok(self.fate(kernel, sheet, coef, z, &values, par).gain)
+        let values = sheet.look(z, exec)?.values;
+        Ok(self.fate(kernel, sheet, coef, z, &values, exec).gain)
     }
 
     fn fate(
@@ -58,17 +58,17 @@ impl Known {
         coef: &[f64],
         z: &[f64],
         values: &[f64],
-        par: Par,
+        exec: Exec,
     ) -> Fate {
         let (d, all, m) = (sheet.d, sheet.len(), self.m);
         let (s, k) = (z.len() / d, coef.len() / all);
         let mut inner = vec![0.0; s * k];
-        product::nn(&mut inner, Mat::new(values, s, all), Mat::new(coef, all, k), par.threads());
+        product::nn(&mut inner, Mat::new(values, s, all), Mat::new(coef, all, k), exec.threads());
         let own: Vec<f64> = z.chunks(d).map(|z| kernel.value(Row::F64(z), Row::F64(z))).collect();
         let mut on = vec![0.0; s * m];
         if m > 0 {
             let near: Vec<f64> = values.chunks(all).flat_map(|line| &line[all - m..]).copied().collect();
-            product::nn(&mut on, Mat::new(&near, s, m), Mat::new(&self.inverse, m, m), par.threads());
+            product::nn(&mut on, Mat::new(&near, s, m), Mat::new(&self.inverse, m, m), exec.threads());
         }
         let mut fate = Fate { inner, own, on, new: Vec::with_capacity(s), gain: Vec::with_capacity(s) };
         for i in 0..s {
@@ -101,17 +101,17 @@ pub(super) fn run(
     known: &Known,
     starts: &mut [f64],
     spread: f64,
-    par: Par,
+    exec: Exec,
 ) -> Result<()> {
     // One look without a descent tells whether the kernel can be computed at all, and what size gains have.
-    let gains = known.gains(kernel, sheet, coef, starts, par)?;
+    let gains = known.gains(kernel, sheet, coef, starts, exec)?;
     let scale = gains.iter().copied().fold(0.0, f64::max);
     if scale.is_nan() || scale <= 0.0 {
         return Ok(());
     }
     let params = LbfgsParams { tol: TOL * spread, max_iter: STEPS, ..LbfgsParams::default() };
     let mut at = |_: &[usize], z: &[f64], f: &mut [f64], g: &mut [f64]| {
-        if evaluate(kernel, sheet, coef, known, z, f, g, par).is_err() {
+        if evaluate(kernel, sheet, coef, known, z, f, g, exec).is_err() {
             f.fill(f64::NAN);
         }
         f.iter_mut().chain(g).for_each(|v| *v /= scale);
@@ -130,14 +130,14 @@ pub(super) fn evaluate(
     z: &[f64],
     f: &mut [f64],
     g: &mut [f64],
-    par: Par,
+    exec: Exec,
 ) -> Result<()> {
     let (d, n, s, m) = (sheet.d, sheet.len(), f.len(), known.m);
     let k = coef.len() / n;
-    let look = sheet.look(z, par)?;
-    let fate = known.fate(kernel, sheet, coef, z, &look.values, par);
+    let look = sheet.look(z, exec)?;
+    let fate = known.fate(kernel, sheet, coef, z, &look.values, exec);
     let mut weights = vec![0.0; s * n];
-    product::nt(&mut weights, Mat::new(&fate.inner, s, k), Mat::new(coef, n, k), par.threads());
+    product::nt(&mut weights, Mat::new(&fate.inner, s, k), Mat::new(coef, n, k), exec.threads());
     // Minus the gain is -P / q, its slope -P' / q + P q' / q^2; below its floor q is a multiple of k(z, z).
     let mut of_own = vec![0.0; s];
     for (i, line) in weights.chunks_mut(n).enumerate() {
@@ -154,7 +154,7 @@ pub(super) fn evaluate(
         }
         f[i] = if fate.own[i] > 0.0 { -fate.gain[i] } else { f64::NAN };
     }
-    g.copy_from_slice(&sheet.pull(z, &look, &weights, par));
+    g.copy_from_slice(&sheet.pull(z, &look, &weights, exec));
     for ((z, g), by) in z.chunks(d).zip(g.chunks_mut(d)).zip(of_own) {
         // k(z, z) has the slope 2 dk(z, y)/dz at y = z.
         kernel.add_gradient(2.0 * by, Row::F64(z), Row::F64(z), g);
@@ -178,16 +178,16 @@ mod tests {
             sheet.push(&found);
             let coef = toy::normals(12, 2, 2);
             let points = Points::dense(found, 4).expect("rows");
-            let gram = gram::square::<f64>(&kernel, points.view(), Par::one()).expect("numbers");
+            let gram = gram::square::<f64>(&kernel, points.view(), Exec::one()).expect("numbers");
             let known = Known::new(&gram, 3).expect("definite");
             let z = toy::normals(2, 4, 3);
             let (mut f, mut g) = (vec![0.0; 2], vec![0.0; 8]);
-            evaluate(&kernel, &sheet, &coef, &known, &z, &mut f, &mut g, Par::one()).expect("numbers");
+            evaluate(&kernel, &sheet, &coef, &known, &z, &mut f, &mut g, Exec::one()).expect("numbers");
             for i in 0..z.len() {
                 let moved = |h: f64| {
                     let mut z = z.clone();
                     z[i] += h;
-                    -known.gains(&kernel, &sheet, &coef, &z, Par::one()).expect("numbers")[i / 4]
+                    -known.gains(&kernel, &sheet, &coef, &z, Exec::one()).expect("numbers")[i / 4]
                 };
                 close(g[i] / f[i / 4], (moved(1e-5) - moved(-1e-5)) / 2e-5 / f[i / 4], 1e-5);
             }

@@ -13,8 +13,8 @@ use super::l1::{self, Path};
 use super::{Block, Method, Reduced, ReducedSetParams, Report, Share, Size, descend, select, square, wide};
 use crate::data::Points;
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::expansion::Expansion;
-use crate::par::Par;
 use crate::watch::{Step, Watch};
 
 /// Steps of phase two where none are asked for.
@@ -61,7 +61,7 @@ pub(super) struct Job<'a> {
     pub pool: Cow<'a, Points>,
     method: Method,
     pub params: &'a ReducedSetParams,
-    pub par: Par,
+    pub exec: Exec,
     first: f64,
 }
 
@@ -70,7 +70,7 @@ impl<'a> Job<'a> {
         whole: &'a Expansion,
         params: &'a ReducedSetParams,
         wanted: &[Size],
-        par: Par,
+        exec: Exec,
     ) -> Result<Self> {
         let clock = Instant::now();
         let k = whole.outputs();
@@ -87,7 +87,7 @@ impl<'a> Job<'a> {
             Some(more) => Cow::Owned(whole.centres().concat(more)?),
             None => Cow::Borrowed(whole.centres()),
         };
-        let threads = if sets.len() > 1 { Par::one() } else { par };
+        let threads = if sets.len() > 1 { Exec::one() } else { exec };
         let group = |Block { centres, outputs }: Block| -> Result<Group> {
             let within: Vec<usize> =
                 if params.blocks.is_empty() { (0..whole.len()).collect() } else { centres };
@@ -136,12 +136,12 @@ impl<'a> Job<'a> {
             };
             Ok(Group { outputs, psi, norm2, thin, rows, source })
         };
-        let groups = if par.threads() > 1 {
+        let groups = if exec.threads() > 1 {
             sets.into_par_iter().map(group).collect::<Result<_>>()?
         } else {
             sets.into_iter().map(group).collect::<Result<_>>()?
         };
-        Ok(Job { whole, groups, pool, method, params, par, first: clock.elapsed().as_secs_f64() })
+        Ok(Job { whole, groups, pool, method, params, exec, first: clock.elapsed().as_secs_f64() })
     }
 
     /// How many vectors each group gets.
@@ -167,7 +167,7 @@ impl<'a> Job<'a> {
     /// The squared length of every output, from the groups unless outputs are in several of them.
     fn norm2(&self) -> Result<Vec<f64>> {
         if !self.params.blocks.is_empty() {
-            return self.whole.norm2(self.par);
+            return self.whole.norm2(self.exec);
         }
         let mut all = vec![0.0; self.whole.outputs()];
         for group in &self.groups {
@@ -200,7 +200,7 @@ impl<'a> Job<'a> {
             held.1 |= answer.is_break();
             if held.1 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        let threads = if self.groups.len() > 1 { Par::one() } else { self.par };
+        let threads = if self.groups.len() > 1 { Exec::one() } else { self.exec };
         let mut chosen = self.choose(&sizes, threads, &step)?;
         self.first += clock.elapsed().as_secs_f64();
         let clock = Instant::now();
@@ -243,7 +243,7 @@ impl<'a> Job<'a> {
                 *chosen = Chosen { points: shaped(z, d, psi)?, rows: None };
                 Ok(())
             };
-            if self.par.threads() > 1 {
+            if self.exec.threads() > 1 {
                 chosen.par_iter_mut().enumerate().try_for_each(together)?;
             } else {
                 chosen.iter_mut().enumerate().try_for_each(together)?;
@@ -262,7 +262,7 @@ impl<'a> Job<'a> {
     fn choose(
         &mut self,
         sizes: &[usize],
-        threads: Par,
+        threads: Exec,
         step: &(impl Fn(&Step) -> ControlFlow<()> + Sync),
     ) -> Result<Vec<Chosen>> {
         let pool = &self.pool;
@@ -320,7 +320,7 @@ impl<'a> Job<'a> {
                 Source::Penalised(_) => Ok(group.kept(&[], pool)),
             }
         };
-        if self.par.threads() > 1 {
+        if self.exec.threads() > 1 {
             self.groups.par_iter_mut().zip(sizes).map(pick).collect()
         } else {
             self.groups.iter_mut().zip(sizes).map(pick).collect()
@@ -346,7 +346,7 @@ impl<'a> Job<'a> {
     }
 
     fn told(&self, expansion: Expansion, path: Vec<f64>, second_seconds: f64) -> Result<Reduced> {
-        let (error, error_by_output) = self.whole.relative_errors(&self.norm2()?, &expansion, self.par)?;
+        let (error, error_by_output) = self.whole.relative_errors(&self.norm2()?, &expansion, self.exec)?;
         let report = Report {
             method: self.method,
             before: self.whole.len(),

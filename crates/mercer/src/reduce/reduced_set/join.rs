@@ -27,11 +27,11 @@ impl Job<'_> {
                 }
                 None => concat(chosen.iter().map(|c| &c.points), self.whole)?,
             };
-            return self.whole.on_centres(centres, self.par);
+            return self.whole.on_centres(centres, self.exec);
         }
         let mut parts = Vec::with_capacity(chosen.len());
         for (group, chosen) in self.groups.iter().zip(chosen) {
-            let small = group.psi.on_centres(chosen.points.clone(), self.par)?;
+            let small = group.psi.on_centres(chosen.points.clone(), self.exec)?;
             // Coefficients that came out as zero are gone from the expansion: take it from its own centres.
             let rows = chosen.rows.filter(|rows| rows.len() == small.len());
             parts.push((group, small, rows));
@@ -73,7 +73,7 @@ impl Job<'_> {
             None => concat(chosen.iter().map(|c| &c.points), whole)?,
         };
         let m = centres.len();
-        let (own, right) = whole.normal_equations(&centres, self.par)?;
+        let (own, right) = whole.normal_equations(&centres, self.exec)?;
         let mut coef = vec![0.0; m * k];
         for o in 0..k {
             let mut used = Vec::new();

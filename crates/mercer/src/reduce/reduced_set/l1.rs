@@ -11,10 +11,10 @@
 
 use crate::data::Points;
 use crate::error::Result;
+use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::gram;
 use crate::num::{Buffer, Mat, product};
-use crate::par::Par;
 
 /// Sweeps before a lambda counts as solved, and the relative change that ends them.
 const SWEEPS: usize = 400;
@@ -51,12 +51,12 @@ pub(super) struct Path {
 
 impl Path {
     /// `pool` are the centres and, behind them, other candidates.
-    pub(super) fn new(psi: &Expansion, pool: &Points, weighting: Weighting, par: Par) -> Result<Self> {
+    pub(super) fn new(psi: &Expansion, pool: &Points, weighting: Weighting, exec: Exec) -> Result<Self> {
         let (own, n, k) = (psi.len(), pool.len(), psi.outputs());
-        let gram = gram::square::<f64>(psi.kernel(), pool.view(), par)?;
+        let gram = gram::square::<f64>(psi.kernel(), pool.view(), exec)?;
         let left: Vec<f64> = gram.chunks(n.max(1)).flat_map(|line| &line[..own]).copied().collect();
         let mut right = vec![0.0; n * k];
-        product::nn(&mut right, Mat::new(&left, n, own), Mat::new(psi.coef(), own, k), par.threads());
+        product::nn(&mut right, Mat::new(&left, n, own), Mat::new(psi.coef(), own, k), exec.threads());
         let mut size: Vec<f64> =
             psi.coef().chunks(k).map(|line| line.iter().fold(0.0, |m: f64, c| m.max(c.abs()))).collect();
         let mean = size.iter().sum::<f64>() / own.max(1) as f64;
@@ -226,7 +226,7 @@ mod tests {
         for k in [1, 3] {
             for weighting in [Weighting::Equal, Weighting::Inverse] {
                 let psi = psi(k);
-                let mut path = Path::new(&psi, psi.centres(), weighting, Par::one()).expect("numbers");
+                let mut path = Path::new(&psi, psi.centres(), weighting, Exec::one()).expect("numbers");
                 assert!(path.solve(path.largest * 1.0001).is_empty());
                 assert!(!path.solve(path.largest * 0.99).is_empty());
                 let mut last = 0;
@@ -244,7 +244,7 @@ mod tests {
     #[test]
     fn the_answer_is_a_minimum() {
         let psi = psi(3);
-        let mut path = Path::new(&psi, psi.centres(), Weighting::Equal, Par::one()).expect("numbers");
+        let mut path = Path::new(&psi, psi.centres(), Weighting::Equal, Exec::one()).expect("numbers");
         let lambda = path.largest * 0.2;
         for _ in 0..20 {
             path.solve(lambda);

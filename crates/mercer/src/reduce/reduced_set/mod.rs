@@ -10,12 +10,12 @@
 //!
 //! ```
 //! use mercer::reduce::reduced_set::{ReducedSetParams, Size, reduce};
-//! use mercer::{data::Points, expansion::Expansion, kernel::Kernel, Par};
+//! use mercer::{data::Points, expansion::Expansion, kernel::Kernel, Exec};
 //! let x: Vec<f64> = (0..40).map(|i| f64::from(i) / 10.0).collect();
 //! let coef = x.iter().map(|x| x.sin()).collect();
 //! let psi = Expansion::new(Kernel::Rbf { gamma: 0.5 }, Points::dense(x, 1)?, coef, vec![0.0])?;
 //! let params = ReducedSetParams { size: Size::Vectors(4), ..ReducedSetParams::default() };
-//! let small = reduce(&psi, &params, Par::one(), &mut mercer::watch::silent())?;
+//! let small = reduce(&psi, &params, Exec::one(), &mut mercer::watch::silent())?;
 //! assert!(small.expansion.len() == 4 && small.report.error < 0.01);
 //! # Ok::<(), mercer::Error>(())
 //! ```

@@ -3,25 +3,25 @@
 use super::job::Job;
 use super::{Reduced, ReducedSetParams, Size};
 use crate::error::Result;
+use crate::exec::Exec;
 use crate::expansion::Expansion;
-use crate::par::Par;
 use crate::watch::Watch;
 
 /// Writes an expansion with fewer centres.
 pub fn reduce(
     psi: &Expansion,
     params: &ReducedSetParams,
-    par: Par,
+    exec: Exec,
     watch: &mut Watch<'_>,
 ) -> Result<Reduced> {
     params.check()?;
     match params.size {
         Size::Error(most) => {
-            let norm2 = psi.norm2(par)?;
-            let mut enough = |small: &Expansion| Ok(psi.relative_errors(&norm2, small, par)?.0 <= most);
-            search(psi, params, &mut enough, par, watch)
+            let norm2 = psi.norm2(exec)?;
+            let mut enough = |small: &Expansion| Ok(psi.relative_errors(&norm2, small, exec)?.0 <= most);
+            search(psi, params, &mut enough, exec, watch)
         }
-        size => Job::new(psi, params, &[size], par)?.build(size, params.descent, watch),
+        size => Job::new(psi, params, &[size], exec)?.build(size, params.descent, watch),
     }
 }
 
@@ -31,16 +31,16 @@ pub fn reduce_path(
     psi: &Expansion,
     params: &ReducedSetParams,
     wanted: &[(Size, Option<usize>)],
-    par: Par,
+    exec: Exec,
     watch: &mut Watch<'_>,
 ) -> Result<Vec<Reduced>> {
     for &(size, descent) in wanted {
         ReducedSetParams { size, descent, ..params.clone() }.check()?;
     }
     let sizes: Vec<Size> = wanted.iter().map(|(size, _)| *size).collect();
-    let mut job = Job::new(psi, params, &sizes, par)?;
+    let mut job = Job::new(psi, params, &sizes, exec)?;
     let one = |&(size, descent): &(Size, Option<usize>)| match size {
-        Size::Error(_) => reduce(psi, &ReducedSetParams { size, descent, ..params.clone() }, par, watch),
+        Size::Error(_) => reduce(psi, &ReducedSetParams { size, descent, ..params.clone() }, exec, watch),
         _ => job.build(size, descent, watch),
     };
     wanted.iter().map(one).collect()
@@ -52,11 +52,11 @@ pub fn reduce_until(
     psi: &Expansion,
     params: &ReducedSetParams,
     enough: &mut dyn FnMut(&Expansion) -> Result<bool>,
-    par: Par,
+    exec: Exec,
     watch: &mut Watch<'_>,
 ) -> Result<Reduced> {
     ReducedSetParams { size: Size::Vectors(1), ..params.clone() }.check()?;
-    search(psi, params, enough, par, watch)
+    search(psi, params, enough, exec, watch)
 }
 
 /// Doubles the size until it is enough, then halves the interval.
@@ -64,10 +64,10 @@ fn search(
     psi: &Expansion,
     params: &ReducedSetParams,
     enough: &mut dyn FnMut(&Expansion) -> Result<bool>,
-    par: Par,
+    exec: Exec,
     watch: &mut Watch<'_>,
 ) -> Result<Reduced> {
-    let mut job = Job::new(psi, params, &[], par)?;
+    let mut job = Job::new(psi, params, &[], exec)?;
     let sizes = job.groups.iter().map(|g| g.psi.len());
     let most = if params.blocks.is_empty() { sizes.max() } else { Some(sizes.sum()) }.unwrap_or(0);
     let (mut too_few, mut size) = (0, 1);

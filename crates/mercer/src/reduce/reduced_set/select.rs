@@ -13,11 +13,11 @@
 use super::spectrum::Spectrum;
 use crate::data::{Points, View};
 use crate::error::Result;
+use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::gram;
 use crate::kernel::Kernel;
 use crate::num::{Mat, factor, product};
-use crate::par::Par;
 
 /// What a rest may keep of the trace before a centre counts as a combination of others.
 const RANK: f64 = 1e-13;
@@ -27,8 +27,8 @@ const SPAN: f64 = 1e-10;
 const UPDATES: usize = 24;
 
 /// Centres whose images span those of all.
-pub(super) fn independent(kernel: &Kernel, centres: View<'_>, par: Par) -> Result<Vec<usize>> {
-    Ok(gram::pivoted_cholesky(kernel, centres, centres.n, RANK, par)?.pivots)
+pub(super) fn independent(kernel: &Kernel, centres: View<'_>, exec: Exec) -> Result<Vec<usize>> {
+    Ok(gram::pivoted_cholesky(kernel, centres, centres.n, RANK, exec)?.pivots)
 }
 
 /// The optimal coefficients on some of the candidates, their kernel matrix, and `Psi . Phi` there.
@@ -37,22 +37,22 @@ struct On {
     coef: Vec<f64>,
 }
 
-fn on(psi: &Expansion, pool: &Points, keep: &[usize], par: Par) -> Result<On> {
+fn on(psi: &Expansion, pool: &Points, keep: &[usize], exec: Exec) -> Result<On> {
     let (m, k, n) = (keep.len(), psi.outputs(), psi.len());
     let centres = pool.gather(keep);
-    let across = gram::cross::<f64>(psi.kernel(), centres.view(), psi.centres().view(), par)?;
+    let across = gram::cross::<f64>(psi.kernel(), centres.view(), psi.centres().view(), exec)?;
     let mut right = vec![0.0; m * k];
-    product::nn(&mut right, Mat::new(&across, m, n), Mat::new(psi.coef(), n, k), par.threads());
-    let gram = gram::square::<f64>(psi.kernel(), centres.view(), par)?.to_vec();
+    product::nn(&mut right, Mat::new(&across, m, n), Mat::new(psi.coef(), n, k), exec.threads());
+    let gram = gram::square::<f64>(psi.kernel(), centres.view(), exec)?.to_vec();
     let (coef, _) = factor::solve_spd(&gram, m, &right, k)?;
     Ok(On { gram, coef })
 }
 
 /// Every centre, in the order of how long the optimal greedy removal keeps it.
-pub(super) fn greedy(psi: &Expansion, pool: &Points, par: Par) -> Result<Vec<usize>> {
-    let keep = independent(psi.kernel(), pool.view(), par)?;
+pub(super) fn greedy(psi: &Expansion, pool: &Points, exec: Exec) -> Result<Vec<usize>> {
+    let keep = independent(psi.kernel(), pool.view(), exec)?;
     let (m, k) = (keep.len(), psi.outputs());
-    let On { gram, mut coef } = on(psi, pool, &keep, par)?;
+    let On { gram, mut coef } = on(psi, pool, &keep, exec)?;
     let unit: Vec<f64> = (0..m * m).map(|p| f64::from(u8::from(p / m == p % m))).collect();
     let (mut inverse, _) = factor::solve_spd(&gram, m, &unit, m)?;
     let mut alive = vec![true; m];
@@ -104,16 +104,16 @@ pub(super) struct Forward {
 }
 
 impl Forward {
-    pub(super) fn new(psi: &Expansion, pool: &Points, par: Par) -> Result<Self> {
+    pub(super) fn new(psi: &Expansion, pool: &Points, exec: Exec) -> Result<Self> {
         let (k, kernel, n, p) = (psi.outputs(), psi.kernel().clone(), psi.len(), pool.len());
         let (across, rest, diagonal) = if psi.definite() {
             let diagonal = (0..p).map(|i| kernel.value(pool.row(i), pool.row(i))).collect();
-            (None, psi.inner_at(pool.view(), par)?, diagonal)
+            (None, psi.inner_at(pool.view(), exec)?, diagonal)
         } else {
-            let across = gram::cross::<f64>(&kernel, pool.view(), psi.centres().view(), par)?.to_vec();
-            let outputs = psi.inner_at(psi.centres().view(), par)?;
+            let across = gram::cross::<f64>(&kernel, pool.view(), psi.centres().view(), exec)?.to_vec();
+            let outputs = psi.inner_at(psi.centres().view(), exec)?;
             let mut rest = vec![0.0; p * k];
-            product::nn(&mut rest, Mat::new(&across, p, n), Mat::new(&outputs, n, k), par.threads());
+            product::nn(&mut rest, Mat::new(&across, p, n), Mat::new(&outputs, n, k), exec.threads());
             let diagonal = across.chunks(n).map(|line| line.iter().map(|v| v * v).sum()).collect();
             (Some(across), rest, diagonal)
         };
@@ -123,21 +123,21 @@ impl Forward {
     }
 
     /// The candidates' products with one of them.
-    fn column(&self, next: usize, par: Par) -> Result<Vec<f64>> {
+    fn column(&self, next: usize, exec: Exec) -> Result<Vec<f64>> {
         let p = self.pool.len();
         let Some(across) = &self.across else {
             let chosen = self.pool.gather(&[next]);
-            return Ok(gram::cross::<f64>(&self.kernel, self.pool.view(), chosen.view(), par)?.to_vec());
+            return Ok(gram::cross::<f64>(&self.kernel, self.pool.view(), chosen.view(), exec)?.to_vec());
         };
         let n = across.len() / p;
         let mut out = vec![0.0; p];
         let one = Mat::new(&across[next * n..(next + 1) * n], n, 1);
-        product::nn(&mut out, Mat::new(across, p, n), one, par.threads());
+        product::nn(&mut out, Mat::new(across, p, n), one, exec.threads());
         Ok(out)
     }
 
     /// Chooses until there are so many, or nothing is left that would help.
-    pub(super) fn grow(&mut self, most: usize, par: Par) -> Result<()> {
+    pub(super) fn grow(&mut self, most: usize, exec: Exec) -> Result<()> {
         let (n, k) = (self.pool.len(), self.k);
         while self.order.len() < most.min(n) {
             let (rest, new) = (&self.rest, &self.new);
@@ -148,7 +148,7 @@ impl Forward {
                 break;
             };
             let root = self.new[next].sqrt();
-            let mut column = self.column(next, par)?;
+            let mut column = self.column(next, exec)?;
             for known in &self.factor {
                 let share = known[next];
                 column.iter_mut().zip(known).for_each(|(c, l)| *c -= share * l);
@@ -168,11 +168,11 @@ impl Forward {
 }
 
 /// Every centre, in the order of how long the kernel PCA criterion keeps it.
-pub(super) fn components(psi: &Expansion, pool: &Points, par: Par) -> Result<Vec<usize>> {
-    let mut keep = independent(psi.kernel(), pool.view(), par)?;
+pub(super) fn components(psi: &Expansion, pool: &Points, exec: Exec) -> Result<Vec<usize>> {
+    let mut keep = independent(psi.kernel(), pool.view(), exec)?;
     let k = psi.outputs();
     let mut gone = Vec::with_capacity(keep.len());
-    let On { gram, mut coef } = on(psi, pool, &keep, par)?;
+    let On { gram, mut coef } = on(psi, pool, &keep, exec)?;
     let mut spectrum = Spectrum::new(&gram, keep.len())?;
     let mut updates = 0;
     while keep.len() > 1 {
@@ -195,7 +195,7 @@ pub(super) fn components(psi: &Expansion, pool: &Points, par: Par) -> Result<Vec
             coef.drain(out * k..(out + 1) * k);
             (spectrum, updates) = (next, updates + 1);
         } else {
-            let fresh = on(psi, pool, &keep, par)?;
+            let fresh = on(psi, pool, &keep, exec)?;
             (spectrum, updates) = (Spectrum::new(&fresh.gram, keep.len())?, 0);
             coef = fresh.coef;
         }

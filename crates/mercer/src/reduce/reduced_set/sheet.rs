@@ -7,10 +7,10 @@ use rayon::prelude::*;
 
 use crate::data::{Points, Row};
 use crate::error::Result;
+use crate::exec::Exec;
 use crate::gram;
 use crate::kernel::{Form, Kernel};
 use crate::num::{Mat, product};
-use crate::par::Par;
 
 /// Points y_j on the right-hand side of kernel values, dense rows of f64.
 #[derive(Debug, Clone)]
@@ -60,18 +60,18 @@ impl Sheet {
     }
 
     /// Values at all points z.
-    pub(super) fn look(&self, z: &[f64], par: Par) -> Result<Look> {
+    pub(super) fn look(&self, z: &[f64], exec: Exec) -> Result<Look> {
         let (m, n) = (z.len() / self.d, self.len());
         if m == 0 || n == 0 {
             return Ok(Look { values: Vec::new(), dots: Vec::new(), sq: Vec::new() });
         }
         if !self.products() {
             let (z, y) = (Points::dense(z.to_vec(), self.d)?, Points::dense(self.y.clone(), self.d)?);
-            let values = gram::cross::<f64>(&self.kernel, z.view(), y.view(), par)?.to_vec();
+            let values = gram::cross::<f64>(&self.kernel, z.view(), y.view(), exec)?.to_vec();
             return Ok(Look { values, dots: Vec::new(), sq: Vec::new() });
         }
         let mut dots = vec![0.0; m * n];
-        product::nt(&mut dots, Mat::new(z, m, self.d), Mat::new(&self.y, n, self.d), par.threads());
+        product::nt(&mut dots, Mat::new(z, m, self.d), Mat::new(&self.y, n, self.d), exec.threads());
         let sq: Vec<f64> = squares(z, self.d).collect();
         let mut values = dots.clone();
         self.kernel.map(&mut values, &sq, &self.sq);
@@ -79,7 +79,7 @@ impl Sheet {
     }
 
     /// `g_i = sum_j weight_ij dk(z_i, y_j)/dz_i`, m x d.
-    pub(super) fn pull(&self, z: &[f64], look: &Look, weights: &[f64], par: Par) -> Vec<f64> {
+    pub(super) fn pull(&self, z: &[f64], look: &Look, weights: &[f64], exec: Exec) -> Vec<f64> {
         let (d, n) = (self.d, self.len());
         let mut out = vec![0.0; z.len()];
         if n == 0 {
@@ -92,7 +92,7 @@ impl Sheet {
                 }
             };
             let rows = z.par_chunks(d).zip(weights.par_chunks(n)).zip(out.par_chunks_mut(d));
-            if par.threads() > 1 {
+            if exec.threads() > 1 {
                 rows.for_each(one);
             } else {
                 z.chunks(d).zip(weights.chunks(n)).zip(out.chunks_mut(d)).for_each(one);
@@ -100,7 +100,7 @@ impl Sheet {
             return out;
         }
         let (mut along, own) = self.slopes(look, weights);
-        product::nn(&mut out, Mat::new(&along, z.len() / d, n), Mat::new(&self.y, n, d), par.threads());
+        product::nn(&mut out, Mat::new(&along, z.len() / d, n), Mat::new(&self.y, n, d), exec.threads());
         along.clear();
         for ((out, z), own) in out.chunks_mut(d).zip(z.chunks(d)).zip(own) {
             out.iter_mut().zip(z).for_each(|(o, z)| *o += 2.0 * own * z);
@@ -155,11 +155,11 @@ mod tests {
             let sheet = Sheet::new(&kernel, toy::normals(7, 3, 1), 3);
             let (z, weights) = (toy::normals(2, 3, 2), toy::normals(2, 7, 3));
             let sum = |z: &[f64]| -> f64 {
-                let look = sheet.look(z, Par::one()).expect("numbers");
+                let look = sheet.look(z, Exec::one()).expect("numbers");
                 look.values.iter().zip(&weights).map(|(k, w)| k * w).sum()
             };
-            let look = sheet.look(&z, Par::one()).expect("numbers");
-            let got = sheet.pull(&z, &look, &weights, Par::new(2));
+            let look = sheet.look(&z, Exec::one()).expect("numbers");
+            let got = sheet.pull(&z, &look, &weights, Exec::new(2));
             for at in 0..z.len() {
                 let moved = |h: f64| {
                     let mut z = z.clone();

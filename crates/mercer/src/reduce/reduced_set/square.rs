@@ -5,10 +5,10 @@
 //! vectors can. Cost: n d^2 + 9 d^3.
 
 use crate::error::Result;
+use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::kernel::Kernel;
 use crate::num::{Mat, factor, product};
-use crate::par::Par;
 
 /// Whether the kernel is a multiple of `(x.y)^2`.
 pub(super) fn applies(kernel: &Kernel) -> bool {
@@ -21,13 +21,13 @@ pub(super) fn applies(kernel: &Kernel) -> bool {
 }
 
 /// The eigenvectors with an eigenvalue that is not zero, row by row, most important first.
-pub(super) fn vectors(psi: &Expansion, par: Par) -> Result<Vec<f64>> {
+pub(super) fn vectors(psi: &Expansion, exec: Exec) -> Result<Vec<f64>> {
     let (n, d) = (psi.len(), psi.centres().dim());
     let x = psi.centres().view().to_f64()?;
     let mut scaled = x.clone();
     scaled.chunks_mut(d).zip(psi.coef()).for_each(|(row, a)| row.iter_mut().for_each(|v| *v *= a));
     let mut s = vec![0.0; d * d];
-    product::tn(&mut s, Mat::new(&scaled, n, d), Mat::new(&x, n, d), par.threads());
+    product::tn(&mut s, Mat::new(&scaled, n, d), Mat::new(&x, n, d), exec.threads());
     let (values, vectors) = factor::eigen(&s, d)?;
     let mut order: Vec<usize> = (0..d).collect();
     order.sort_by(|&a, &b| values[b].abs().total_cmp(&values[a].abs()));

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::data::Points;
+use crate::exec::Exec;
 use crate::kernel::Kernel;
-use crate::par::Par;
 use crate::watch::silent;
 use mercer_testkit::{assert::close, toy};
 
@@ -14,7 +14,7 @@ fn psi(line: &str, n: usize, d: usize, k: usize) -> Expansion {
 }
 
 fn reduced(psi: &Expansion, params: &ReducedSetParams) -> Reduced {
-    reduce(psi, params, Par::new(2), &mut silent()).expect("a set")
+    reduce(psi, params, Exec::new(2), &mut silent()).expect("a set")
 }
 
 fn params(method: Method, size: Size) -> ReducedSetParams {
@@ -34,8 +34,8 @@ fn all_centres_kept_is_the_same_expansion() {
                 let small = reduced(&psi, &ReducedSetParams { share, ..params(method, size) });
                 let x = Points::dense(toy::normals(9, 3, 5), 3).expect("rows");
                 let (got, want) = (
-                    small.expansion.evaluate(x.view(), Par::one()).expect("numbers"),
-                    psi.evaluate(x.view(), Par::one()).expect("numbers"),
+                    small.expansion.evaluate(x.view(), Exec::one()).expect("numbers"),
+                    psi.evaluate(x.view(), Exec::one()).expect("numbers"),
                 );
                 got.iter().zip(&want).for_each(|(g, w)| close(*g, *w, 1e-8));
                 assert!(small.report.error < 1e-6, "{method:?} {share:?} {}", small.report.error);
@@ -89,12 +89,12 @@ fn phase_two_lowers_the_error_of_every_kernel() {
 fn coefficients_are_optimal_against_small_changes() {
     let psi = psi("rbf(gamma=0.3)", 25, 3, 2);
     let small = reduced(&psi, &params(Method::Greedy, Size::Vectors(6))).expansion;
-    let best: f64 = psi.distance2_to(&small, Par::one()).expect("numbers").iter().sum();
+    let best: f64 = psi.distance2_to(&small, Exec::one()).expect("numbers").iter().sum();
     for seed in 0..30 {
         let mut coef = small.coef().to_vec();
         coef.iter_mut().zip(toy::normals(6, 2, 50 + seed)).for_each(|(c, v)| *c += 1e-3 * v);
         let moved = Expansion::new(psi.kernel().clone(), small.centres().clone(), coef, vec![0.5; 2]);
-        let off = psi.distance2_to(&moved.expect("fits"), Par::one()).expect("numbers");
+        let off = psi.distance2_to(&moved.expect("fits"), Exec::one()).expect("numbers");
         assert!(off.iter().sum::<f64>() > best);
     }
 }
@@ -106,9 +106,9 @@ fn greedy_removal_is_the_best_single_removal() {
     let best = (0..12)
         .map(|out| {
             let keep: Vec<usize> = (0..12).filter(|&i| i != out).collect();
-            let small = psi.on_centres(psi.centres().gather(&keep), Par::one()).expect("definite");
-            let norm2 = psi.norm2(Par::one()).expect("numbers");
-            psi.relative_errors(&norm2, &small, Par::one()).expect("numbers").0
+            let small = psi.on_centres(psi.centres().gather(&keep), Exec::one()).expect("definite");
+            let norm2 = psi.norm2(Exec::one()).expect("numbers");
+            psi.relative_errors(&norm2, &small, Exec::one()).expect("numbers").0
         })
         .fold(f64::INFINITY, f64::min);
     close(got / best, 1.0, 1e-6);
@@ -151,9 +151,9 @@ fn one_centre_none_and_nothing_to_do() {
         assert!(reduced(&none, &params(method, Size::Vectors(3))).expansion.is_empty());
     }
     let e =
-        reduce(&one, &params(Method::Auto, Size::Vectors(0)), Par::one(), &mut silent()).expect_err("none");
+        reduce(&one, &params(Method::Auto, Size::Vectors(0)), Exec::one(), &mut silent()).expect_err("none");
     assert_eq!(e.to_string(), "vectors = 0: must be at least 1");
-    let e = reduce(&one, &params(Method::Square, Size::Vectors(1)), Par::one(), &mut silent());
+    let e = reduce(&one, &params(Method::Square, Size::Vectors(1)), Exec::one(), &mut silent());
     assert_eq!(
         e.expect_err("no square").to_string(),
         "method square is for (x.y)^2, not for `rbf(gamma=0.3)`"
@@ -187,7 +187,7 @@ fn runs_repeat_and_threads_change_nothing_much() {
     let wish = ReducedSetParams { share: Share::Each, ..params(Method::Auto, Size::Vectors(3)) };
     let (a, b) = (reduced(&psi, &wish).expansion, reduced(&psi, &wish).expansion);
     assert_eq!(a, b);
-    let one = reduce(&psi, &wish, Par::one(), &mut silent()).expect("a set").expansion;
+    let one = reduce(&psi, &wish, Exec::one(), &mut silent()).expect("a set").expansion;
     assert_eq!(a, one);
 }
 
@@ -195,7 +195,7 @@ fn runs_repeat_and_threads_change_nothing_much() {
 fn a_watcher_can_break_off() {
     let psi = psi("rbf(gamma=0.3)", 25, 3, 1);
     let mut watch = |_: &crate::watch::Step| std::ops::ControlFlow::Break(());
-    let broken = reduce(&psi, &params(Method::Auto, Size::Vectors(5)), Par::one(), &mut watch);
+    let broken = reduce(&psi, &params(Method::Auto, Size::Vectors(5)), Exec::one(), &mut watch);
     assert!(matches!(broken, Err(crate::Error::Cancelled)));
 }
 
@@ -222,7 +222,7 @@ fn centres_of_a_block_are_replaced_by_centres_of_that_block() {
         // Each output has the best coefficients on the centres of both its blocks.
         for o in 0..3 {
             let own = small.expansion.select(&[o]).expect("an output");
-            let best = whole.select(&[o]).expect("an output").on_centres(own.centres().clone(), Par::one());
+            let best = whole.select(&[o]).expect("an output").on_centres(own.centres().clone(), Exec::one());
             let best = best.expect("definite");
             best.coef().iter().zip(own.coef()).for_each(|(a, b)| close(*a, *b, 1e-6));
         }
@@ -230,7 +230,7 @@ fn centres_of_a_block_are_replaced_by_centres_of_that_block() {
     let twice = vec![block(0), block(0), block(1), block(2)];
     for (blocks, why) in [(twice, "centre 0, output 0"), (vec![block(0)], "no block has")] {
         let wish = ReducedSetParams { blocks, ..params(Method::Auto, Size::Vectors(5)) };
-        let e = reduce(&whole, &wish, Par::one(), &mut silent()).expect_err("not the expansion's");
+        let e = reduce(&whole, &wish, Exec::one(), &mut silent()).expect_err("not the expansion's");
         assert!(e.to_string().contains(why), "{e}");
     }
 }
@@ -259,23 +259,23 @@ fn candidates_beyond_the_centres_are_chosen_where_they_are_better() {
     }
     // Added one by one, the first is the best single one, and all of them are the whole.
     let pool = more.concat(psi.centres()).expect("fits");
-    let mut forward = super::select::Forward::new(&psi, &pool, Par::one()).expect("numbers");
+    let mut forward = super::select::Forward::new(&psi, &pool, Exec::one()).expect("numbers");
     // In two goes, which must be as one.
-    forward.grow(3, Par::one()).expect("numbers");
-    forward.grow(12, Par::one()).expect("numbers");
+    forward.grow(3, Exec::one()).expect("numbers");
+    forward.grow(12, Exec::one()).expect("numbers");
     let order = forward.order;
     let error = |keep: &[usize]| {
         let pool = more.concat(psi.centres()).expect("fits");
-        let small = psi.on_centres(pool.gather(keep), Par::one()).expect("definite");
-        let norm2 = psi.norm2(Par::one()).expect("numbers");
-        psi.relative_errors(&norm2, &small, Par::one()).expect("numbers").0
+        let small = psi.on_centres(pool.gather(keep), Exec::one()).expect("definite");
+        let norm2 = psi.norm2(Exec::one()).expect("numbers");
+        psi.relative_errors(&norm2, &small, Exec::one()).expect("numbers").0
     };
     let best = (0..12).map(|i| error(&[i])).fold(f64::INFINITY, f64::min);
     close(error(&order[..1]), best, 1e-9);
     assert!(error(&order) < 1e-4);
     let wide = Points::dense(vec![0.0; 3], 3).expect("rows");
     let wish = ReducedSetParams { candidates: Some(wide), ..params(Method::Greedy, Size::Vectors(4)) };
-    assert!(reduce(&psi, &wish, Par::one(), &mut silent()).is_err());
+    assert!(reduce(&psi, &wish, Exec::one(), &mut silent()).is_err());
 }
 
 #[test]
@@ -284,7 +284,7 @@ fn sizes_asked_for_one_after_the_other_are_those_asked_for_alone() {
     for method in SELECT {
         let base = ReducedSetParams { share: Share::Each, ..params(method, Size::Vectors(1)) };
         let sizes = [5, 10, 20, 8].map(|m| (Size::Vectors(m), None));
-        let all = reduce_path(&psi, &base, &sizes, Par::new(2), &mut silent()).expect("sets");
+        let all = reduce_path(&psi, &base, &sizes, Exec::new(2), &mut silent()).expect("sets");
         for ((size, _), got) in sizes.into_iter().zip(all) {
             let alone = reduced(&psi, &ReducedSetParams { size, ..base.clone() });
             assert_eq!(got.expansion.len(), alone.expansion.len(), "{method:?} {size:?}");

@@ -15,11 +15,11 @@ use crate::kernel::Kernel;
 ///
 /// ```
 /// use mercer::reduce::reduced_set::with_widths;
-/// use mercer::{data::Points, expansion::Expansion, kernel::Kernel, Par};
+/// use mercer::{data::Points, expansion::Expansion, kernel::Kernel, Exec};
 /// let f = Expansion::new(Kernel::Rbf { gamma: 0.5 }, Points::dense(vec![0.0, 1.0], 1)?, vec![1.0, -2.0], vec![0.0])?;
 /// let wide = with_widths(&f)?;
 /// let (x, padded) = (Points::dense(vec![0.3], 1)?, Points::dense(vec![0.3, 0.0], 2)?);
-/// let (before, after) = (f.evaluate(x.view(), Par::one())?, wide.evaluate(padded.view(), Par::one())?);
+/// let (before, after) = (f.evaluate(x.view(), Exec::one())?, wide.evaluate(padded.view(), Exec::one())?);
 /// assert!((before[0] - after[0]).abs() < 1e-6);
 /// # Ok::<(), mercer::Error>(())
 /// ```

@@ -3,8 +3,8 @@
 use super::{Axis, Chart, Grid, Layer, Line, Look, Plane, Series, Svg};
 use crate::data::{Dataset, Points};
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::model::{Body, Model, Task};
-use crate::par::Par;
 
 /// Nodes of a grid along each axis: fine enough that lines look smooth.
 const NODES: usize = 120;
@@ -48,19 +48,19 @@ impl<'a> Learned<'a> {
 /// of what is like the data, or contours of a function or of the first
 /// feature; for one column a curve with its tube. Fails on points of more
 /// columns.
-pub fn learned(model: &Model, with: Learned<'_>, par: Par) -> Result<Svg> {
+pub fn learned(model: &Model, with: Learned<'_>, exec: Exec) -> Result<Svg> {
     match (with.data.dim(), model.task()) {
-        (1, Task::Regression) => curve(model, with, par),
-        (2, task) => plane(model, with, task, par),
+        (1, Task::Regression) => curve(model, with, exec),
+        (2, task) => plane(model, with, task, exec),
         (d, _) => Err(Error::shape("columns of points to draw", d, "2, or 1 for regression")),
     }
 }
 
-fn curve(model: &Model, with: Learned<'_>, par: Par) -> Result<Svg> {
+fn curve(model: &Model, with: Learned<'_>, exec: Exec) -> Result<Svg> {
     let x = with.data.points.view().to_f64()?;
     let (low, high) = Plane::range(x.iter().copied());
     let steps: Vec<f64> = (0..STEPS).map(|i| low + (high - low) * i as f64 / (STEPS - 1) as f64).collect();
-    let f = model.decision(Points::dense(steps.clone(), 1)?.view(), par)?;
+    let f = model.decision(Points::dense(steps.clone(), 1)?.view(), exec)?;
     let line: Vec<(f64, f64)> = steps.iter().copied().zip(f.iter().copied()).collect();
     let mut series = Vec::new();
     if let Body::Svr(m) = model.body.machine()
@@ -83,12 +83,12 @@ fn curve(model: &Model, with: Learned<'_>, par: Par) -> Result<Svg> {
     Ok(Chart::new(with.title, Axis::new("x"), Axis::new("y"), series).draw())
 }
 
-fn plane(model: &Model, with: Learned<'_>, task: Task, par: Par) -> Result<Svg> {
+fn plane(model: &Model, with: Learned<'_>, task: Task, exec: Exec) -> Result<Svg> {
     let values = with.data.points.view().to_f64()?;
     let points: Vec<(f64, f64)> = values.chunks(2).map(|p| (p[0], p[1])).collect();
     let (x, y) = (Plane::range(points.iter().map(|p| p.0)), Plane::range(points.iter().map(|p| p.1)));
     let nodes = Points::dense(Grid::nodes(x, y, NODES, NODES), 2)?;
-    let outputs = model.decision(nodes.view(), par)?;
+    let outputs = model.decision(nodes.view(), exec)?;
     let k = model.outputs();
     let grid = |values: Vec<f64>| Grid::new(x, y, NODES, values);
     let mut layers = Vec::new();
@@ -173,36 +173,36 @@ mod tests {
 
     #[test]
     fn each_kind_of_model_has_its_picture() {
-        let par = Par::one();
+        let exec = Exec::one();
         let fit = |data: &Dataset| {
             let sample = Sample::new(&data.points, &data.targets);
-            Model::from(Body::Svc(SvcParams::default().fit(sample, par, &mut silent()).expect("a fit")))
+            Model::from(Body::Svc(SvcParams::default().fit(sample, exec, &mut silent()).expect("a fit")))
         };
         let banana = data("banana");
-        let two =
-            learned(&fit(&banana), Learned::training("two", &fit(&banana), &banana), par).expect("a picture");
+        let two = learned(&fit(&banana), Learned::training("two", &fit(&banana), &banana), exec)
+            .expect("a picture");
         assert!(two.inline().contains("margin") && two.inline().contains("<circle"));
         let clusters = data("clusters");
         let three =
-            learned(&fit(&clusters), Learned::fresh("three", &clusters), par).expect("a picture").inline();
+            learned(&fit(&clusters), Learned::fresh("three", &clusters), exec).expect("a picture").inline();
         assert!(three.contains("k2 fill") && !three.contains("margin") && !three.contains("<circle"));
         let ring = data("ring");
         let sample = Sample::new(&ring.points, &ring.targets);
-        let novel = OneClassParams { nu: 0.1, ..OneClassParams::default() }.fit(sample, par, &mut silent());
+        let novel = OneClassParams { nu: 0.1, ..OneClassParams::default() }.fit(sample, exec, &mut silent());
         let novel = Model::from(Body::OneClass(novel.expect("a fit")));
         let like =
-            learned(&novel, Learned::training("like", &novel, &ring), par).expect("a picture").inline();
+            learned(&novel, Learned::training("like", &novel, &ring), exec).expect("a picture").inline();
         assert!(like.contains("shade") && like.contains("edge"));
         let sinc = data("sinc");
         let sample = Sample::new(&sinc.points, &sinc.targets);
         let svr =
-            Model::from(Body::Svr(SvrParams::default().fit(sample, par, &mut silent()).expect("a fit")));
-        let tube = learned(&svr, Learned::training("tube", &svr, &sinc), par).expect("a picture").inline();
+            Model::from(Body::Svr(SvrParams::default().fit(sample, exec, &mut silent()).expect("a fit")));
+        let tube = learned(&svr, Learned::training("tube", &svr, &sinc), exec).expect("a picture").inline();
         assert!(tube.contains(">tube<") && tube.contains("support vectors"));
         for svg in [two.inline(), three, like, tube] {
             assert!(well_formed(&svg) && !svg.contains("NaN"));
         }
-        assert!(learned(&svr, Learned::fresh("no", &banana), par).is_err());
+        assert!(learned(&svr, Learned::fresh("no", &banana), exec).is_err());
     }
 
     #[test]
@@ -211,10 +211,10 @@ mod tests {
         let values = points.view().to_f64().expect("numbers");
         let targets = crate::data::Targets::Reals(values.chunks(2).map(|p| p[0] * p[1]).collect());
         let sample = Sample::new(&points, &targets);
-        let ridge = RidgeParams::default().fit(sample, Par::one(), &mut silent()).expect("a fit");
+        let ridge = RidgeParams::default().fit(sample, Exec::one(), &mut silent()).expect("a fit");
         let model = Model::from(Body::Ridge(ridge));
         let data = Dataset::new(points.clone(), targets.clone()).expect("a target a point");
-        let svg = learned(&model, Learned::fresh("f", &data), Par::one()).expect("a picture").inline();
+        let svg = learned(&model, Learned::fresh("f", &data), Exec::one()).expect("a picture").inline();
         assert!(svg.contains("thin") && svg.contains("k1 shade"));
     }
 }

@@ -7,16 +7,16 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::error::Result;
+use crate::exec::Exec;
 use crate::num::product::Algebra;
 use crate::num::{Fault, Mat, factor, product};
-use crate::par::Par;
 
 /// Orthonormal rows of n numbers.
 #[derive(Debug)]
 pub(super) struct Basis {
     pub n: usize,
     pub rows: Vec<f64>,
-    pub par: Par,
+    pub exec: Exec,
     rng: ChaCha8Rng,
 }
 
@@ -34,8 +34,8 @@ pub(super) struct Split {
 }
 
 impl Basis {
-    pub(super) fn new(n: usize, seed: u64, par: Par) -> Self {
-        Basis { n, rows: Vec::new(), par, rng: ChaCha8Rng::seed_from_u64(seed) }
+    pub(super) fn new(n: usize, seed: u64, exec: Exec) -> Self {
+        Basis { n, rows: Vec::new(), exec, rng: ChaCha8Rng::seed_from_u64(seed) }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -79,7 +79,7 @@ impl Basis {
 
     /// `w -= (w v') v` for orthonormal rows v; the coefficients are added to a matrix with rows so far apart.
     fn take_out(&self, w: &mut [f64], v: &[f64], coef: Option<(&mut [f64], usize)>) {
-        let (n, threads) = (self.n, self.par.threads());
+        let (n, threads) = (self.n, self.exec.threads());
         let (rows, m) = (w.len() / n, v.len() / n);
         if rows == 0 || m == 0 {
             return;
@@ -98,7 +98,7 @@ impl Basis {
     fn gram(&self, w: &[f64]) -> Result<(Vec<f64>, Vec<f64>)> {
         let rows = w.len() / self.n;
         let mut g = vec![0.0; rows * rows];
-        product::nt(&mut g, Mat::new(w, rows, self.n), Mat::new(w, rows, self.n), self.par.threads());
+        product::nt(&mut g, Mat::new(w, rows, self.n), Mat::new(w, rows, self.n), self.exec.threads());
         if g.iter().any(|v| !v.is_finite()) {
             return Err(Fault::NotFinite { what: "product with the matrix" }.into());
         }
@@ -111,7 +111,7 @@ impl Basis {
         let turn: Vec<f64> =
             (0..keep * rows).map(|p| u[p % rows * rows + p / rows] / s[p / rows].sqrt()).collect();
         let mut out = vec![0.0; keep * self.n];
-        product::nn(&mut out, Mat::new(&turn, keep, rows), Mat::new(w, rows, self.n), self.par.threads());
+        product::nn(&mut out, Mat::new(&turn, keep, rows), Mat::new(w, rows, self.n), self.exec.threads());
         out
     }
 
@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn a_split_gives_the_block_back_however_ill_conditioned() {
         let n = 40;
-        let mut basis = Basis::new(n, 1, Par::one());
+        let mut basis = Basis::new(n, 1, Exec::one());
         basis.rows = basis.random(5, &[]).expect("finite");
         let mut w = toy::normals(4, n, 2);
         // The third row is the first up to 1e-9; the fourth lies in the basis.

@@ -27,7 +27,7 @@ pub(super) fn run(a: &dyn Operator, params: &EigenParams, watch: &mut Watch<'_>)
     let (n, count) = (a.len(), params.count);
     let width = block_width(a, params);
     let most = (count + count.max(256) + 4 * width).min(n);
-    let mut basis = Basis::new(n, params.seed, params.par);
+    let mut basis = Basis::new(n, params.seed, params.exec);
     let mut next = basis.random(width, &[])?;
     let rounding = a.rounding();
     // T has room for a whole basis from the start: rows are `most` apart.
@@ -39,7 +39,7 @@ pub(super) fn run(a: &dyn Operator, params: &EigenParams, watch: &mut Watch<'_>)
         basis.rows.extend_from_slice(&next[..fresh * n]);
         let m = old + fresh;
         let mut w = vec![0.0; fresh * n];
-        a.apply(&basis.rows[old * n..], &mut w, params.par);
+        a.apply(&basis.rows[old * n..], &mut w, params.exec);
         products += 1;
         multiplied += n as f64 * n as f64 * fresh as f64 + a.overhead();
         if w.iter().any(|v| !v.is_finite()) {
@@ -149,7 +149,7 @@ fn combined(basis: &Basis, y: &[f64], m: usize, chosen: &[usize]) -> Vec<f64> {
         &mut out,
         Mat::new(&turned, chosen.len(), m),
         Mat::new(&basis.rows, m, basis.n),
-        basis.par.threads(),
+        basis.exec.threads(),
     );
     out
 }

@@ -13,8 +13,8 @@ mod krylov;
 mod operator;
 
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::num::{self, Buffer};
-use crate::par::Par;
 use crate::watch::{Stop, Watch};
 
 pub use operator::{Centred, Dense, Operator, ROUNDING_F32, RowsOperator};
@@ -45,7 +45,7 @@ pub struct EigenParams {
     /// Seed of the first block.
     pub seed: u64,
     /// Threads.
-    pub par: Par,
+    pub exec: Exec,
 }
 
 impl Default for EigenParams {
@@ -57,7 +57,7 @@ impl Default for EigenParams {
             max_products: 1000,
             block: None,
             seed: 1,
-            par: Par::default(),
+            exec: Exec::default(),
         }
     }
 }
@@ -104,8 +104,8 @@ pub fn partial(a: &dyn Operator, params: &EigenParams, watch: &mut Watch<'_>) ->
 }
 
 /// All eigenpairs of a matrix in memory, n x n row by row, which is used up.
-pub fn complete(a: impl Into<Buffer<f64>>, n: usize, which: Which, par: Par) -> Result<Eigen> {
-    let (values, mut vectors) = num::eigen::all(a.into(), n, par.threads())?;
+pub fn complete(a: impl Into<Buffer<f64>>, n: usize, which: Which, exec: Exec) -> Result<Eigen> {
+    let (values, mut vectors) = num::eigen::all(a.into(), n, exec.threads())?;
     let chosen = order(&values, which);
     if chosen.iter().enumerate().any(|(i, &j)| i != j) {
         vectors = chosen.iter().flat_map(|&j| vectors[j * n..(j + 1) * n].iter().copied()).collect();
@@ -154,7 +154,7 @@ mod tests {
         let a = reference::gram(&x, &x, d, |p, q| {
             (-0.2 * p.iter().zip(q).map(|(p, q)| (p - q).powi(2)).sum::<f64>()).exp()
         });
-        let all = complete(a.clone(), n, Which::Largest, Par::one()).expect("finite");
+        let all = complete(a.clone(), n, Which::Largest, Exec::one()).expect("finite");
         let params = EigenParams { count: 10, tol: 1e-10, ..EigenParams::default() };
         let first = partial(&Dense { values: &a, n }, &params, &mut silent()).expect("finite");
         assert::close_to_scale(&first.values, &all.values[..10], 1e-12);

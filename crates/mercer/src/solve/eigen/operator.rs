@@ -2,9 +2,9 @@
 
 use rayon::prelude::*;
 
+use crate::exec::Exec;
 use crate::gram::Rows;
 use crate::num::{Buffer, Mat, Real, product};
-use crate::par::Par;
 
 /// A symmetric n x n matrix A that multiplies blocks of vectors.
 pub trait Operator: Sync {
@@ -17,7 +17,7 @@ pub trait Operator: Sync {
     }
 
     /// `out = x A`: rows of n numbers, as many in `out` as in `x`.
-    fn apply(&self, x: &[f64], out: &mut [f64], par: Par);
+    fn apply(&self, x: &[f64], out: &mut [f64], exec: Exec);
 
     /// Multiply-adds that one block product costs beside those of its vectors, n^2 each: kernel values computed anew.
     fn overhead(&self) -> f64 {
@@ -34,12 +34,12 @@ pub trait Operator: Sync {
 const STRIP: usize = 128;
 
 /// `out` (rows x b) = rows of n values times the b vectors in the rows of `x`.
-fn strips<T: Real>(values: &[T], n: usize, x: &[T], out: &mut [T], par: Par) {
+fn strips<T: Real>(values: &[T], n: usize, x: &[T], out: &mut [T], exec: Exec) {
     let b = x.len() / n;
     let work = |(values, out): (&[T], &mut [T])| {
         product::nt(out, Mat::new(values, out.len() / b, n), Mat::new(x, b, n), 1);
     };
-    if par.threads() == 1 {
+    if exec.threads() == 1 {
         values.chunks(STRIP * n).zip(out.chunks_mut(STRIP * b)).for_each(work);
     } else {
         values.par_chunks(STRIP * n).zip(out.par_chunks_mut(STRIP * b)).for_each(work);
@@ -68,12 +68,12 @@ impl Operator for Dense<'_> {
         self.n
     }
 
-    fn apply(&self, x: &[f64], out: &mut [f64], par: Par) {
+    fn apply(&self, x: &[f64], out: &mut [f64], exec: Exec) {
         if x.is_empty() {
             return;
         }
         let mut turned = vec![0.0; x.len()];
-        strips(self.values, self.n, x, &mut turned, par);
+        strips(self.values, self.n, x, &mut turned, exec);
         turn(&turned, x.len() / self.n, out);
     }
 }
@@ -88,7 +88,7 @@ impl Operator for Centred<'_> {
         self.0.len()
     }
 
-    fn apply(&self, x: &[f64], out: &mut [f64], par: Par) {
+    fn apply(&self, x: &[f64], out: &mut [f64], exec: Exec) {
         let n = self.len().max(1);
         let centre = |v: &mut [f64]| {
             for line in v.chunks_mut(n) {
@@ -98,7 +98,7 @@ impl Operator for Centred<'_> {
         };
         let mut x = x.to_vec();
         centre(&mut x);
-        self.0.apply(&x, out, par);
+        self.0.apply(&x, out, exec);
         centre(out);
     }
 
@@ -129,12 +129,12 @@ pub const ROUNDING_F32: f64 = 0.125 * f32::EPSILON as f64;
 const BATCH: usize = 512;
 impl<'a> RowsOperator<'a> {
     /// Rows ready for products, the whole matrix in memory if `memory` bytes allow it.
-    pub fn new(rows: &'a dyn Rows, memory: usize, par: Par) -> Self {
+    pub fn new(rows: &'a dyn Rows, memory: usize, exec: Exec) -> Self {
         let n = rows.len();
         let fits = n.saturating_mul(n).saturating_mul(4) <= memory;
         let kept = (rows.whole().is_none() && fits).then(|| {
             let mut values = Buffer::zeroed(n * n);
-            rows.fill(&mut values, par);
+            rows.fill(&mut values, exec);
             values
         });
         RowsOperator { rows, kept }
@@ -156,7 +156,7 @@ impl Operator for RowsOperator<'_> {
         self.rows.len()
     }
 
-    fn apply(&self, x: &[f64], out: &mut [f64], par: Par) {
+    fn apply(&self, x: &[f64], out: &mut [f64], exec: Exec) {
         let n = self.len();
         if x.is_empty() {
             return;
@@ -165,14 +165,14 @@ impl Operator for RowsOperator<'_> {
         let x: Vec<f32> = x.iter().map(|&v| v as f32).collect();
         let mut turned = vec![0.0; n * b];
         if let Some(values) = self.whole() {
-            strips(values, n, &x, &mut turned, par);
+            strips(values, n, &x, &mut turned, exec);
         } else {
             let mut values = vec![0.0; BATCH.min(n) * n];
             for (p, out) in turned.chunks_mut(BATCH * b).enumerate() {
                 let rows: Vec<u32> = (0..out.len() / b).map(|r| (p * BATCH + r) as u32).collect();
                 let values = &mut values[..rows.len() * n];
-                self.rows.block(&rows, values, par);
-                strips(values, n, &x, out, par);
+                self.rows.block(&rows, values, exec);
+                strips(values, n, &x, out, exec);
             }
         }
         turn(&turned, b, out);
@@ -202,11 +202,11 @@ mod tests {
         let v = toy::normals(b, n, 2);
         let want = reference::product(&v, &a, b, n, n);
         let mut out = vec![f64::NAN; b * n];
-        Dense { values: &a, n }.apply(&v, &mut out, Par::one());
+        Dense { values: &a, n }.apply(&v, &mut out, Exec::one());
         assert::close_to_scale(&out, &want, 1e-13);
         let matrix = Matrix::new(a.clone(), n).expect("symmetric");
-        for par in [Par::one(), Par::new(2)] {
-            RowsOperator::new(&matrix, 0, par).apply(&v, &mut out, par);
+        for exec in [Exec::one(), Exec::new(2)] {
+            RowsOperator::new(&matrix, 0, exec).apply(&v, &mut out, exec);
             assert::close_to_scale(&out, &want, 1e-6);
         }
         let means = crate::gram::Means::of(&a, n);
@@ -214,7 +214,7 @@ mod tests {
         means.centre_square(&mut centred);
         let want = reference::product(&v, &centred, b, n, n);
         let a = reference::gram(&x, &x, 5, |p, q| p.iter().zip(q).map(|(p, q)| p * q).sum::<f64>());
-        Centred(&Dense { values: &a, n }).apply(&v, &mut out, Par::one());
+        Centred(&Dense { values: &a, n }).apply(&v, &mut out, Exec::one());
         assert::close_to_scale(&out, &want, 1e-12);
     }
 
@@ -231,10 +231,10 @@ mod tests {
         let v = toy::normals(5, n, 2);
         let (mut kept, mut anew) = (vec![0.0; 5 * n], vec![0.0; 5 * n]);
         let (large, small) =
-            (RowsOperator::new(&rows, 1 << 30, Par::one()), RowsOperator::new(&rows, 0, Par::one()));
+            (RowsOperator::new(&rows, 1 << 30, Exec::one()), RowsOperator::new(&rows, 0, Exec::one()));
         assert!(!large.recomputes() && small.recomputes());
-        large.apply(&v, &mut kept, Par::one());
-        small.apply(&v, &mut anew, Par::one());
+        large.apply(&v, &mut kept, Exec::one());
+        small.apply(&v, &mut anew, Exec::one());
         assert::close_to_scale(&anew, &kept, 1e-6);
     }
 }

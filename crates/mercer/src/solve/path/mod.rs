@@ -25,8 +25,8 @@ mod stand;
 mod walk;
 
 use crate::error::{Error, Result};
+use crate::exec::{Exec, half_of_ram};
 use crate::gram::Rows;
-use crate::par::{Par, half_of_ram};
 use crate::watch::Watch;
 
 pub use point::{Path, PathPoint};
@@ -65,7 +65,7 @@ pub struct PathParams {
     /// Bytes for kernel values.
     pub memory: usize,
     /// Threads.
-    pub par: Par,
+    pub exec: Exec,
 }
 
 impl Default for PathParams {
@@ -76,7 +76,7 @@ impl Default for PathParams {
             tol: 1e-7,
             max_breakpoints: None,
             memory: half_of_ram(),
-            par: Par::default(),
+            exec: Exec::default(),
         }
     }
 }

@@ -21,10 +21,10 @@ impl Walk<'_> {
 
     /// Row i of K with the shift, in f64.
     pub(super) fn row(&mut self, i: usize) -> &[f64] {
-        let (problem, n, par) = (self.problem, self.n, self.params.par);
+        let (problem, n, exec) = (self.problem, self.n, self.params.exec);
         self.rows[i].get_or_insert_with(|| {
             let mut line = vec![0.0; n];
-            problem.rows.apply(&[i as u32], &[1.0], &mut line, par);
+            problem.rows.apply(&[i as u32], &[1.0], &mut line, exec);
             line[i] += problem.shift;
             line.into_boxed_slice()
         })
@@ -51,7 +51,7 @@ impl Walk<'_> {
         let rule = solve::Params {
             tol: self.params.tol / 10.0,
             memory: self.params.memory,
-            par: self.params.par,
+            exec: self.params.exec,
             method: Method::Auto,
             ..solve::Params::default()
         };

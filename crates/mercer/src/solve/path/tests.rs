@@ -30,7 +30,7 @@ impl Case {
     fn walk(&self, c_min: f64, c_max: f64) -> Path {
         let problem =
             PathProblem { rows: &self.rows, labels: &self.labels, weights: &self.weights, shift: self.shift };
-        let params = PathParams { c_min, c_max, par: Par::one(), ..PathParams::default() };
+        let params = PathParams { c_min, c_max, exec: Exec::one(), ..PathParams::default() };
         path(&problem, &params, &mut silent()).expect("a path")
     }
 
@@ -45,7 +45,7 @@ impl Case {
         let bound: Vec<f64> = self.weights.iter().map(|v| c * v).collect();
         let mut problem = Problem::classify(&self.rows, &self.labels, &bound);
         problem.shift = Shift::Same(self.shift);
-        let rule = solve::Params { tol: 1e-9, par: Par::one(), ..solve::Params::default() };
+        let rule = solve::Params { tol: 1e-9, exec: Exec::one(), ..solve::Params::default() };
         let beta = solve::solve(&problem, &rule, &mut silent()).expect("a solution").beta;
         self.objective(&beta)
     }

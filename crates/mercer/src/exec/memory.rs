@@ -48,7 +48,7 @@ pub fn memory_limit() -> u64 {
 /// Refuses to make something of `needed` bytes from data that take `held`. `what` is the subject of the message.
 ///
 /// ```
-/// use mercer::par::room;
+/// use mercer::exec::room;
 /// assert!(room("a small table", 1 << 20, 0).is_ok());
 /// let error = room("a dense copy of 3 rows", u128::MAX, 36).unwrap_err().to_string();
 /// assert!(error.starts_with("a dense copy of 3 rows needs"), "{error}");

@@ -12,22 +12,22 @@ pub use memory::{MULTIPLE, half_of_ram, limit_memory, memory_limit, room};
 /// The number of pieces a call may cut its work into. Pieces run on rayon's pool.
 ///
 /// ```
-/// use mercer::Par;
-/// assert_eq!(Par::one().threads(), 1);
-/// assert!(Par::default().threads() >= 1);
+/// use mercer::Exec;
+/// assert_eq!(Exec::one().threads(), 1);
+/// assert!(Exec::default().threads() >= 1);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Par(usize);
+pub struct Exec(usize);
 
-impl Par {
+impl Exec {
     /// No second thread.
     pub fn one() -> Self {
-        Par(1)
+        Exec(1)
     }
 
     /// So many threads; 0 means as many as the machine has.
     pub fn new(threads: usize) -> Self {
-        if threads == 0 { Self::default() } else { Par(threads) }
+        if threads == 0 { Self::default() } else { Exec(threads) }
     }
 
     /// The number of threads.
@@ -36,9 +36,9 @@ impl Par {
     }
 }
 
-impl Default for Par {
+impl Default for Exec {
     fn default() -> Self {
-        Par(std::thread::available_parallelism().map_or(1, usize::from))
+        Exec(std::thread::available_parallelism().map_or(1, usize::from))
     }
 }
 
