@@ -7,7 +7,7 @@ use mercer::data::io::{self, ReadOptions, Storage};
 use mercer::data::{Points, Targets};
 use mercer::expansion::Precision;
 use mercer::kernel::Kernel;
-use mercer::model::{KpcaModel, KpcaParams, Sample};
+use mercer::model::{KpcaParams, Machine, Sample};
 use mercer::num::{Mat, product};
 use mercer::reduce::preimage::{Method, PreimageParams};
 use mercer::solve::eigen::Operator;
@@ -21,7 +21,7 @@ use crate::serve::{exec, number, text, timed};
 pub(crate) struct Components {
     x: Option<Points>,
     test: Option<Points>,
-    model: Option<KpcaModel>,
+    model: Option<Machine>,
 }
 
 impl Components {
@@ -59,7 +59,7 @@ impl Components {
         })
     }
 
-    fn fitted(&self, params: &KpcaParams) -> Result<KpcaModel> {
+    fn fitted(&self, params: &KpcaParams) -> Result<Machine> {
         let x = self.x.as_ref().context("nothing was loaded")?;
         Ok(params.fit(Sample::new(x, &Targets::None), exec(), &mut silent())?)
     }
@@ -69,7 +69,7 @@ impl Components {
         self.model = None;
         let (model, mut answer) = timed(|| self.fitted(&params));
         let model = model?;
-        answer["values"] = json!(model.values.iter().take(2000).collect::<Vec<_>>());
+        answer["values"] = json!(model.components()?.features.values.iter().take(2000).collect::<Vec<_>>());
         answer["gap"] = json!(model.info.gap);
         answer["note"] = json!(model.info.notes);
         self.model = Some(model);
@@ -78,10 +78,11 @@ impl Components {
 
     fn transform(&self) -> Result<Value> {
         let (model, test) = (self.model.as_ref().context("no fit")?, self.test.as_ref().context("no rows")?);
-        let (features, mut answer) = timed(|| model.transform(test.view(), exec()));
+        let (features, mut answer) = timed(|| model.decision(test.view(), exec()));
         // How far that is from f64 throughout, in standard deviations of each feature.
-        let exact = model.transform_in(test.view(), Precision::F64, exec())?;
-        let spread: Vec<f64> = model.values.iter().map(|v| (v / model.rows as f64).sqrt()).collect();
+        let exact = model.decision_in(test.view(), Precision::F64, exec())?;
+        let found = model.components()?.features;
+        let spread: Vec<f64> = found.values.iter().map(|v| (v / found.rows as f64).sqrt()).collect();
         let features = features?;
         let off = features.iter().zip(&exact).zip(spread.iter().cycle()).map(|((a, b), s)| (a - b).abs() / s);
         answer["off"] = json!(off.fold(0.0, f64::max));
@@ -94,7 +95,8 @@ impl Components {
         let test = self.test.as_ref().context("no rows")?;
         let (done, mut answer) = timed(|| {
             let model = self.fitted(&params)?;
-            let back = model.denoise(test.view(), used, &PreimageParams::default(), exec(), &mut silent())?;
+            let kpca = model.components()?;
+            let back = kpca.denoise(test.view(), used, &PreimageParams::default(), exec(), &mut silent())?;
             anyhow::Ok((model, back))
         });
         let (model, back) = done?;
@@ -112,8 +114,9 @@ impl Components {
             max_iter: number(request, "steps")? as usize,
             ..PreimageParams::default()
         };
+        let kpca = model.components()?;
         let (back, answer) =
-            timed(|| model.denoise(test.view(), model.components(), &params, exec(), &mut silent()));
+            timed(|| kpca.denoise(test.view(), kpca.count(), &params, exec(), &mut silent()));
         back?;
         Ok(answer)
     }
@@ -138,17 +141,18 @@ impl Components {
     /// The largest `|K v - lambda v| / lambda` with kernel values and sums in f64: one pass over the centred matrix.
     fn residual(&self) -> Result<Value> {
         let (model, x) = (self.model.as_ref().context("no fit")?, self.x.as_ref().context("no rows")?);
-        let (n, k) = (x.len(), model.components());
+        let (n, k) = (x.len(), model.outputs());
+        let values = &model.components()?.features.values;
         let exact = Exact { kernel: model.expansion.kernel(), x };
         // Unit eigenvectors are the unit axes' coefficients times the root of the eigenvalue.
         let mut v = vec![0.0; k * n];
         for (i, line) in model.expansion.coef().chunks(k).enumerate() {
-            line.iter().enumerate().for_each(|(c, a)| v[c * n + i] = a * model.values[c].sqrt());
+            line.iter().enumerate().for_each(|(c, a)| v[c * n + i] = a * values[c].sqrt());
         }
         let mut out = vec![0.0; k * n];
         exact.apply(&v, &mut out, exec());
         let mut worst = 0.0_f64;
-        for (c, lambda) in model.values.iter().enumerate() {
+        for (c, lambda) in values.iter().enumerate() {
             let (v, out) = (&v[c * n..(c + 1) * n], &mut out[c * n..(c + 1) * n]);
             let mean = out.iter().sum::<f64>() / n as f64;
             let off: f64 = out.iter().zip(v).map(|(o, v)| (o - mean - lambda * v).powi(2)).sum();

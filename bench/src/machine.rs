@@ -8,7 +8,7 @@ use mercer::data::io::{self, ReadOptions, Storage, TargetKind};
 use mercer::data::{Data, Dataset, ImageShape, Labels};
 use mercer::expansion::Precision;
 use mercer::model::svc::Multi;
-use mercer::model::{Sample, SvcModel, SvcParams};
+use mercer::model::{self, Sample, SvcParams};
 use mercer::{kernel::Kernel, watch};
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ use crate::serve::{exec, number, text, timed};
 #[derive(Debug, Default)]
 pub(crate) struct Machine {
     sets: Option<(Dataset, Dataset)>,
-    model: Option<SvcModel>,
+    model: Option<model::Machine>,
 }
 
 impl Machine {
@@ -73,7 +73,7 @@ impl Machine {
         let sample = Sample::new(&points, &train.targets);
         let (model, mut answer) = timed(|| params.fit(sample, exec(), &mut watch::silent()));
         let (model, truth) = (model?, test.targets.classes()?);
-        let told = model.predict_labels(test.points.view(), exec())?;
+        let told = model.labels(test.points.view(), exec())?;
         let wrong = (0..told.len()).filter(|&i| told.name_of(i) != truth.name_of(i)).count();
         answer["error_percent"] = json!(100.0 * wrong as f64 / told.len().max(1) as f64);
         Ok(answer)
@@ -87,7 +87,7 @@ impl Machine {
         let (classes, mut answer) = timed(|| {
             model.decision_in(test.points.view(), precision, exec()).map(|outputs| model.classes_of(&outputs))
         });
-        let labels = Labels { names: model.classes.clone(), of_row: classes? };
+        let labels = Labels { names: model.classes(), of_row: classes? };
         let truth = test.targets.classes()?;
         let wrong = (0..labels.len()).filter(|&i| labels.name_of(i) != truth.name_of(i)).count();
         answer["error_percent"] = json!(100.0 * wrong as f64 / labels.len() as f64);
@@ -101,14 +101,12 @@ impl Machine {
     /// Each pair's dual objective, as the machine has it.
     pub(crate) fn objective(&self) -> Result<Value> {
         let model = self.model.as_ref().context("nothing was fitted")?;
-        let number = |class: u32| -> Result<i64> { Ok(model.classes[class as usize].parse::<f64>()? as i64) };
+        let classes = model.classes();
+        let number = |class: u32| -> Result<i64> { Ok(classes[class as usize].parse::<f64>()? as i64) };
         let mut pairs = BTreeMap::new();
-        for machine in &model.machines {
-            let (a, b) = (
-                number(machine.sides.negative.context("one against one")?)?,
-                number(machine.sides.positive)?,
-            );
-            pairs.insert(format!("{},{}", a.min(b), a.max(b)), machine.objective);
+        for (part, sides) in model.parts.iter().zip(model.sides()) {
+            let (a, b) = (number(sides.negative.context("one against one")?)?, number(sides.positive)?);
+            pairs.insert(format!("{},{}", a.min(b), a.max(b)), part.objective);
         }
         Ok(json!({ "objective": pairs }))
     }

@@ -13,7 +13,7 @@ use anyhow::{Context, Result, bail};
 use mercer::data::io::{self, ReadOptions, TargetKind};
 use mercer::data::{Dataset, ImageShape, Points, Stages};
 use mercer::model::svc::Multi;
-use mercer::model::{Body, CompressParams, Compressed, Goal, Model, Sample, SvcParams};
+use mercer::model::{CompressParams, Compressed, Goal, Model, Sample, SvcParams};
 use mercer::reduce::reduced_set::{Method, ReducedSetParams, Share, Size};
 use mercer::watch::silent;
 use mercer::{Exec, kernel::Kernel};
@@ -59,7 +59,7 @@ fn construction(train: &Dataset, test: &Dataset, exec: Exec, args: &Args, report
     let params = SvcParams { kernel: Some(KERNEL), c: C, multi: Multi::OneVsRest, ..SvcParams::default() };
     let whole = params.fit(Sample::new(&train.points, &train.targets), exec, &mut silent())?;
     let support = whole.expansion.coef().iter().filter(|c| **c != 0.0).count();
-    let whole = Model::from(Body::Svc(whole));
+    let whole = Model::from(whole);
     let set =
         ReducedSetParams { method: Method::FixedPoint, share: Share::Each, ..ReducedSetParams::default() };
     let wanted = Size::Vectors(VECTORS);

@@ -114,7 +114,7 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
             let (mut errors, mut outputs) = (Vec::new(), Vec::new());
             let chosen = lab.watched(|watch| {
                 auto.run(&params, sample, (&matrix, radius2), exec, watch, &mut |_, model| {
-                    let own = model.classes[model.machines[0].sides.positive as usize] == *digit;
+                    let own = model.classes()[model.sides()[0].positive as usize] == *digit;
                     let sign = if own { 1.0 } else { -1.0 };
                     let f: Vec<f64> =
                         model.decision(test.points.view(), exec)?.iter().map(|f| sign * f).collect();

@@ -96,7 +96,7 @@ pub(crate) fn error_and_centres(learner: &Learner, train: &Dataset, test: &Datas
     };
     let want = test.targets.classes()?;
     let wrong = (0..want.len()).filter(|&i| got.name_of(i) != want.name_of(i)).count();
-    Ok((wrong as f64 / want.len() as f64, model.body.expansion().len()))
+    Ok((wrong as f64 / want.len() as f64, model.machine.expansion.len()))
 }
 
 /// Test errors in percent, and centres in percent of the training rows, split by split.

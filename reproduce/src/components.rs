@@ -2,7 +2,7 @@
 
 use mercer::data::{Points, Targets};
 use mercer::kernel::Kernel;
-use mercer::model::{KpcaModel, KpcaParams, Sample};
+use mercer::model::{KpcaParams, Machine, Sample};
 use mercer::reduce::preimage::PreimageParams;
 use mercer::{Error, Result};
 use rand::{Rng, RngExt};
@@ -18,7 +18,7 @@ impl Lab<'_> {
         points: &Points,
         count: usize,
         centred: bool,
-    ) -> Result<KpcaModel> {
+    ) -> Result<Machine> {
         let most = if kernel == Kernel::Linear { points.dim() } else { points.len() };
         let components = (count < most).then_some(count as u64);
         let params = KpcaParams {
@@ -41,10 +41,11 @@ impl Lab<'_> {
     }
 
     /// Points brought back from their first components, row by row.
-    pub(crate) fn restored(&mut self, model: &KpcaModel, points: &Points, used: usize) -> Result<Vec<f64>> {
+    pub(crate) fn restored(&mut self, model: &Machine, points: &Points, used: usize) -> Result<Vec<f64>> {
         let (exec, params) = (self.exec(), PreimageParams { max_iter: 500, ..PreimageParams::default() });
-        let used = used.min(model.components());
-        self.watched(|watch| model.denoise(points.view(), used, &params, exec, watch))?.points.view().to_f64()
+        let used = used.min(model.outputs());
+        let kpca = model.components()?;
+        self.watched(|watch| kpca.denoise(points.view(), used, &params, exec, watch))?.points.view().to_f64()
     }
 }
 

@@ -9,7 +9,7 @@
 use mercer::Result;
 use mercer::data::{Dataset, Points, noise};
 use mercer::kernel::Kernel;
-use mercer::model::KpcaModel;
+use mercer::model::{Components, Machine};
 use mercer::reduce::preimage::PreimageParams;
 use mercer::report::drives;
 use mercer::report::html::{Figure, Ink, Tile, Tiles};
@@ -169,7 +169,7 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
 /// The errors after so many components each; those that there are not count as all.
 fn judged(
     lab: &mut Lab<'_>,
-    model: &KpcaModel,
+    model: &Machine,
     noisy: &Points,
     clean: &Points,
     counts: &[usize],
@@ -233,9 +233,11 @@ fn told(lab: &mut Lab<'_>, noise: Noise, of: &Errors, held: Option<Choice>) -> V
 }
 
 /// The first eigenvectors in two ways (the paper's Fig. 8), the scree, and digits before and after (its Fig. 10).
-fn pictures(lab: &mut Lab<'_>, pca: &KpcaModel, model: &KpcaModel, parts: &NoisyDigits) -> Result<()> {
+fn pictures(lab: &mut Lab<'_>, pca: &Machine, model: &Machine, parts: &NoisyDigits) -> Result<()> {
     lab.step("drawing", 0, 1)?;
-    let share = |m: &KpcaModel| -> Vec<(f64, f64)> {
+    let machines = (pca, model);
+    let (pca, model) = (pca.components()?, model.components()?);
+    let share = |m: Components<'_>| -> Vec<(f64, f64)> {
         m.shares().iter().take(512).enumerate().map(|(k, s)| ((k + 1) as f64, *s)).collect()
     };
     let series =
@@ -246,7 +248,7 @@ fn pictures(lab: &mut Lab<'_>, pca: &KpcaModel, model: &KpcaModel, parts: &Noisy
         "The share of the variance of each component, at the paper's width.",
     ));
     let Some(shape) = parts.train.image() else { return Ok(()) };
-    let axes: Vec<usize> = (0..9).map(|p| (1 << p) - 1).filter(|&a| a < model.components()).collect();
+    let axes: Vec<usize> = (0..9).map(|p| (1 << p) - 1).filter(|&a| a < model.count()).collect();
     let exec = lab.exec();
     let mut tiles = Vec::new();
     for &axis in &axes {
@@ -257,7 +259,7 @@ fn pictures(lab: &mut Lab<'_>, pca: &KpcaModel, model: &KpcaModel, parts: &Noisy
     let tiles = Tiles { shape, ink: Ink::Levels(-1.0, 1.0), tiles };
     lab.draw(Figure::tiles(tiles, "Pre-images of kernel eigenvectors."));
     for (of, words) in [(model, "Kernel eigenvectors"), (pca, "Linear eigenvectors")] {
-        let some: Vec<usize> = axes.iter().copied().filter(|&a| a < of.components()).collect();
+        let some: Vec<usize> = axes.iter().copied().filter(|&a| a < of.count()).collect();
         if let Some(tiles) = drives(of, &some, exec)? {
             lab.draw(Figure::tiles(tiles, format!("{words}: what each pixel alone does to their features.")));
         }
@@ -266,7 +268,7 @@ fn pictures(lab: &mut Lab<'_>, pca: &KpcaModel, model: &KpcaModel, parts: &Noisy
     for noise in Noise::BOTH {
         let (name, noisy) = (noise.name(), parts.noisy(noise)?);
         strips(lab, &parts.test, &noisy.view().to_f64()?, &format!("With {name} noise"));
-        for (of, used, words) in [(pca, 32, "linear"), (model, 256, "kernel")] {
+        for (of, used, words) in [(machines.0, 32, "linear"), (machines.1, 256, "kernel")] {
             let found = lab.restored(of, &noisy, used)?;
             strips(lab, &parts.test, &found, &format!("{name} noise, {used} {words} components"));
         }
@@ -319,7 +321,7 @@ impl NoisyDigits {
     }
 
     /// The same; `first` is the model of the first width, where it is there already.
-    fn validated(&self, lab: &mut Lab<'_>, first: Option<&KpcaModel>) -> Result<[Choice; 2]> {
+    fn validated(&self, lab: &mut Lab<'_>, first: Option<&Machine>) -> Result<[Choice; 2]> {
         let mut best = [Choice { width: f64::NAN, used: 0, error: f64::INFINITY }; 2];
         let most = HELD[HELD.len() - 1];
         for (w, width) in WIDTHS.into_iter().enumerate() {
@@ -332,7 +334,7 @@ impl NoisyDigits {
                 let noisy = noise.on(&self.held, self.seed + 77)?;
                 for (error, used) in judged(lab, own, &noisy, &self.held, &HELD)?.into_iter().zip(HELD) {
                     if error < best.error {
-                        *best = Choice { width, used: used.min(own.components()), error };
+                        *best = Choice { width, used: used.min(own.outputs()), error };
                     }
                 }
             }

@@ -7,7 +7,8 @@ use std::time::Duration;
 use mercer::data::{Dataset, Labels, Targets, split};
 use mercer::gram::Matrix;
 use mercer::kernel::Kernel;
-use mercer::model::svc::{Machine, Multi, SvcModel, SvcParams};
+use mercer::model::svc::{Multi, SvcParams};
+use mercer::model::{Machine, Part};
 use mercer::{Error, Exec, Result};
 
 use crate::data::{self, Split, Usps};
@@ -137,25 +138,25 @@ pub(crate) fn digit_or_rest(data: &Dataset, digit: &str) -> Result<Dataset> {
 }
 
 /// The number of rows told wrong.
-pub(crate) fn errors(model: &SvcModel, data: &Dataset, exec: Exec) -> Result<usize> {
-    let (told, labels) = (model.predict(data.points.view(), exec)?, data.targets.classes()?);
-    Ok((0..told.len()).filter(|&i| model.classes[told[i] as usize] != labels.name_of(i)).count())
+pub(crate) fn errors(model: &Machine, data: &Dataset, exec: Exec) -> Result<usize> {
+    let (told, labels) = (model.labels(data.points.view(), exec)?, data.targets.classes()?);
+    Ok((0..told.len()).filter(|&i| told.name_of(i) != labels.name_of(i)).count())
 }
 
 /// The share of rows told wrong, in hundredths.
-pub(crate) fn error_percent(model: &SvcModel, data: &Dataset, exec: Exec) -> Result<f64> {
+pub(crate) fn error_percent(model: &Machine, data: &Dataset, exec: Exec) -> Result<f64> {
     Ok(100.0 * errors(model, data, exec)? as f64 / data.len() as f64)
 }
 
 /// The training rows with a coefficient in a machine, rising.
-pub(crate) fn support(machine: &Machine) -> Vec<u32> {
+pub(crate) fn support(machine: &Part) -> Vec<u32> {
     let mut rows = [machine.free.as_slice(), &machine.bounded].concat();
     rows.sort_unstable();
     rows
 }
 
 /// Support vectors a machine, on average.
-pub(crate) fn mean_support(model: &SvcModel) -> f64 {
-    let all: usize = model.machines.iter().map(|m| m.free.len() + m.bounded.len()).sum();
-    all as f64 / model.machines.len() as f64
+pub(crate) fn mean_support(model: &Machine) -> f64 {
+    let all: usize = model.parts.iter().map(|m| m.free.len() + m.bounded.len()).sum();
+    all as f64 / model.parts.len() as f64
 }

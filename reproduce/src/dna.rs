@@ -149,7 +149,12 @@ fn on_gram(lab: &mut Lab<'_>, kernel: &Kernel, gram: &Matrix, data: &Dataset, fo
         fold.test.iter().flat_map(|&i| centres.iter().map(move |&j| f64::from(whole[i * n + j]))).collect();
     let told = model.classes_of(&model.expansion.evaluate_values(&values, lab.exec())?);
     let labels = data.targets.classes()?;
-    Ok(fold.test.iter().zip(told).filter(|(i, c)| model.classes[*c as usize] != labels.name_of(**i)).count())
+    Ok(fold
+        .test
+        .iter()
+        .zip(told)
+        .filter(|(i, c)| model.classes()[*c as usize] != labels.name_of(**i))
+        .count())
 }
 
 /// Rows told wrong by machines that see scores of letters, which the training rows alone decide.

@@ -12,7 +12,7 @@ use mercer::assess::{Axis, Family, Space, by_factors};
 use mercer::data::Dataset;
 use mercer::data::split::Fold;
 use mercer::kernel::Kernel;
-use mercer::model::{Body, KfdForm, KfdParams, Learner, Model, Sample};
+use mercer::model::{KfdForm, KfdParams, Learner, Model, Sample};
 
 use crate::Experiment;
 use crate::benchmark::{IDA, Method, best_of_few, measured, read_set};
@@ -124,7 +124,7 @@ fn digits(lab: &mut Lab<'_>, rows: &mut Vec<Row>) -> Result<()> {
         lab.watched(|watch| params.fit(Sample::new(&split.train.points, &split.train.targets), exec, watch))?;
     let seconds = clock.elapsed().as_secs_f64();
     let centres = fitted.expansion.len();
-    let got = Model::from(Body::Function(fitted)).predict(split.test.points.view(), exec)?;
+    let got = Model::from(fitted).predict(split.test.points.view(), exec)?;
     let (got, want) = (got.classes()?, split.test.targets.classes()?);
     let wrong = (0..want.len()).filter(|&i| got.name_of(i) != want.name_of(i)).count();
     let error = 100.0 * wrong as f64 / want.len() as f64;

@@ -8,7 +8,8 @@
 use mercer::Result;
 use mercer::data::{Dataset, ImageShape, Points, Stages, Transformations};
 use mercer::kernel::Kernel;
-use mercer::model::svc::{Multi, SvcModel, SvcParams};
+use mercer::model::Machine;
+use mercer::model::svc::{Multi, SvcParams};
 use mercer::model::{Invariance, InvarianceParams, KpcaParams, Sample};
 
 use crate::Experiment;
@@ -211,7 +212,7 @@ fn in_feature_space(lab: &mut Lab<'_>, digits: &Split, done: usize) -> Result<Ve
 const COMPONENTS_C: f64 = 1000.0;
 
 /// Ten machines under the metric of tangents.
-fn invariant(lab: &mut Lab<'_>, invariance: &Invariance, lambda: f64, data: &Dataset) -> Result<SvcModel> {
+fn invariant(lab: &mut Lab<'_>, invariance: &Invariance, lambda: f64, data: &Dataset) -> Result<Machine> {
     let (exec, memory) = (lab.exec(), lab.settings.memory);
     let params = SvcParams { c: lambda * C, multi: Multi::OneVsRest, memory, ..SvcParams::default() };
     let metric = invariance.with_lambda(lambda)?;
@@ -263,7 +264,7 @@ fn mean_square(data: &Dataset) -> Result<f64> {
 }
 
 /// Root mean square of what shifts change in the outputs, over the outputs' standard deviation.
-fn change(model: &SvcModel, test: &Dataset, moved: &Points, lab: &Lab<'_>) -> Result<f64> {
+fn change(model: &Machine, test: &Dataset, moved: &Points, lab: &Lab<'_>) -> Result<f64> {
     let here = model.decision(test.points.view(), lab.exec())?;
     let there = model.decision(moved.view(), lab.exec())?;
     let n = here.len() as f64;

@@ -8,7 +8,7 @@
 use mercer::Result;
 use mercer::data::{Dataset, Points, Targets};
 use mercer::kernel::Kernel;
-use mercer::model::{Body, KpcaModel, Model};
+use mercer::model::{Machine, Model};
 use mercer::report::contour_maps;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -50,14 +50,14 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
         let setting = format!("degree {degree}");
         // The paper tells it of the linear kernel; a degree of d has d + 1 monomials.
         let all = (degree == 1).then_some(2.0);
-        let found = model.components() as f64;
+        let found = model.outputs() as f64;
         rows.push(Row {
             unit: Unit::Count,
             ..plain(group, &setting, "components", all, found, Better::Near)
         });
-        let features = model.transform(x.view(), lab.exec())?;
-        let across = |k: usize| correlation(&column(&features, model.components(), k), &noise).abs();
-        let most = (0..model.components().min(3)).map(across).fold(0.0, f64::max);
+        let features = model.decision(x.view(), lab.exec())?;
+        let across = |k: usize| correlation(&column(&features, model.outputs(), k), &noise).abs();
+        let most = (0..model.outputs().min(3)).map(across).fold(0.0, f64::max);
         rows.push(plain(group, &setting, "across, most of three", None, most, Better::Higher));
     }
     let x = clusters(100, 3)?;
@@ -69,7 +69,7 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
         lab.step(format!("clusters, {name}"), 5 + p, 7)?;
         let model = lab.components(kernel, &x, 8, true)?;
         draw(lab, &model, &x, 8, &format!("clusters, {name}"))?;
-        let features = model.transform(x.view(), lab.exec())?;
+        let features = model.decision(x.view(), lab.exec())?;
         for k in 0..8 {
             let between = between(&column(&features, 8, k), 100);
             rows.push(plain(
@@ -87,9 +87,9 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
 }
 
 /// Contours of the first components over the plane.
-fn draw(lab: &mut Lab<'_>, model: &KpcaModel, x: &Points, most: usize, title: &str) -> Result<()> {
+fn draw(lab: &mut Lab<'_>, model: &Machine, x: &Points, most: usize, title: &str) -> Result<()> {
     let data = Dataset::new(x.clone(), Targets::None)?;
-    let model = Model::from(Body::Kpca(model.clone()));
+    let model = Model::from(model.clone());
     for figure in contour_maps(&model, &data, most, title, lab.exec())? {
         lab.draw(figure);
     }
@@ -104,7 +104,7 @@ fn moved(lab: &mut Lab<'_>, x: &Points) -> Result<Vec<Row>> {
     let noise = 2.0 * NOISE * NOISE;
     let before = mean_squared(&test.view().to_f64()?, &sources, 2) / noise;
     let model = lab.components(Kernel::Rbf { gamma: 10.0 }, x, 8, true)?;
-    let linear: KpcaModel = lab.components(Kernel::Linear, x, 1, true)?;
+    let linear: Machine = lab.components(Kernel::Linear, x, 1, true)?;
     let group = "rebuilt";
     let mut rows = vec![plain(group, "as they are", "squared distance", None, before, Better::Lower)];
     for used in 1..=8 {

@@ -62,9 +62,9 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
         lab.step(format!("components of degree {degree}"), p, degrees.len())?;
         let model = lab.components(poly(degree, 256), &from.points, most, true)?;
         let exec = lab.exec();
-        let features = |data: &Dataset| model.transform(data.points.view(), exec);
+        let features = |data: &Dataset| model.decision(data.points.view(), exec);
         let (train, test) = (features(&digits.train)?, features(&digits.test)?);
-        let k = model.components();
+        let k = model.outputs();
         let (mut line, mut validated) = (Vec::new(), Vec::new());
         for (count, errors) in &TABLE {
             let paper = errors[degree as usize - 1];

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use mercer::data::Dataset;
 use mercer::gram::Rows;
 use mercer::kernel::Kernel;
-use mercer::model::{OneClassModel, OneClassParams, Sample, svc};
+use mercer::model::{Machine, OneClassParams, Sample, svc};
 use mercer::report::html::Figure;
 use mercer::watch::{Step, Stop, Watch};
 use mercer::{Error, Exec, Result};
@@ -85,12 +85,12 @@ impl<'a> Lab<'a> {
     }
 
     /// One machine a class against the rest, or one machine for two classes.
-    pub(crate) fn classifier(&mut self, kernel: Kernel, c: f64, data: &Dataset) -> Result<svc::SvcModel> {
+    pub(crate) fn classifier(&mut self, kernel: Kernel, c: f64, data: &Dataset) -> Result<Machine> {
         self.machines(&svc::SvcParams { kernel: Some(kernel), c, ..svc::SvcParams::default() }, data)
     }
 
     /// The same, with more to say.
-    pub(crate) fn machines(&mut self, params: &svc::SvcParams, data: &Dataset) -> Result<svc::SvcModel> {
+    pub(crate) fn machines(&mut self, params: &svc::SvcParams, data: &Dataset) -> Result<Machine> {
         self.fitted(params, Sample::new(&data.points, &data.targets))
     }
 
@@ -101,12 +101,12 @@ impl<'a> Lab<'a> {
         c: f64,
         data: &Dataset,
         gram: &dyn Rows,
-    ) -> Result<svc::SvcModel> {
+    ) -> Result<Machine> {
         let params = svc::SvcParams { kernel: Some(kernel), c, ..svc::SvcParams::default() };
         self.fitted(&params, Sample::new(&data.points, &data.targets).with_gram(gram))
     }
 
-    fn fitted(&mut self, params: &svc::SvcParams, sample: Sample<'_>) -> Result<svc::SvcModel> {
+    fn fitted(&mut self, params: &svc::SvcParams, sample: Sample<'_>) -> Result<Machine> {
         let params =
             svc::SvcParams { multi: svc::Multi::OneVsRest, memory: self.settings.memory, ..params.clone() };
         let (exec, step) = (self.settings.exec, self.step.clone());
@@ -129,7 +129,7 @@ impl<'a> Lab<'a> {
     }
 
     /// A one-class machine.
-    pub(crate) fn novelty(&mut self, kernel: Kernel, nu: f64, data: &Dataset) -> Result<OneClassModel> {
+    pub(crate) fn novelty(&mut self, kernel: Kernel, nu: f64, data: &Dataset) -> Result<Machine> {
         let params = OneClassParams {
             kernel: Some(kernel),
             nu,

@@ -142,7 +142,8 @@ fn one_set(
         // Local kernel values are what this experiment's time goes into, and f32 is enough for an answer.
         let outputs = model.decision_in(digits.test.points.view(), Precision::F32, lab.exec())?;
         let (told, labels) = (model.classes_of(&outputs), digits.test.targets.classes()?);
-        let wrong = (0..told.len()).filter(|&i| model.classes[told[i] as usize] != labels.name_of(i)).count();
+        let classes = model.classes();
+        let wrong = (0..told.len()).filter(|&i| classes[told[i] as usize] != labels.name_of(i)).count();
         let error = 100.0 * wrong as f64 / digits.test.len() as f64;
         rows.push(row("test error", paper, error, Unit::Percent, Better::Lower));
         rows.push(row("SVs a machine", None, mean_support(&model), Unit::Count, Better::Near));

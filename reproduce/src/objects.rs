@@ -78,8 +78,8 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
             let components = lab.components(kernel, &split.train.points, most, true)?;
             let exec = lab.exec();
             let features = |data: &Dataset| -> Result<Dataset> {
-                let values = components.transform(data.points.view(), exec)?;
-                Dataset::new(Points::dense(values, components.components())?, data.targets.clone())
+                let values = components.decision(data.points.view(), exec)?;
+                Dataset::new(Points::dense(values, components.outputs())?, data.targets.clone())
             };
             let (train, test) = (features(&split.train)?, features(&split.test)?);
             let model = lab.classifier(Kernel::Linear, C, &train)?;

@@ -8,7 +8,7 @@
 
 use mercer::data::{Dataset, Points, Targets};
 use mercer::kernel::Kernel;
-use mercer::model::{Body, Model, OneClassModel};
+use mercer::model::{Machine, Model};
 use mercer::report::html::{Figure, Ink, Tile, Tiles};
 use mercer::report::svg::{Learned, learned};
 use mercer::{Exec, Result};
@@ -93,7 +93,7 @@ fn row(
 }
 
 /// The share of rows that are outliers, in hundredths.
-fn outliers(model: &OneClassModel, data: &Dataset, exec: Exec) -> Result<f64> {
+fn outliers(model: &Machine, data: &Dataset, exec: Exec) -> Result<f64> {
     let outputs = model.decision(data.points.view(), exec)?;
     let below = outputs.iter().filter(|f| **f < -NOVELTY_TOL).count();
     Ok(100.0 * below as f64 / data.len() as f64)
@@ -115,7 +115,7 @@ fn toy(lab: &mut Lab<'_>) -> Result<(Vec<Row>, Vec<bool>)> {
         let norm2 = model.expansion.norm2(lab.exec())?[0];
         let (support, outside) =
             (100.0 * model.support.len() as f64 / n, outliers(&model, &data, lab.exec())?);
-        let margin = model.rho() / norm2.sqrt();
+        let margin = -model.expansion.offset()[0] / norm2.sqrt();
         let mut add = |quantity, mercer, unit| {
             rows.push(Row { unit, ..row("toy", &setting, quantity, None, mercer, Better::Near) });
         };
@@ -132,7 +132,7 @@ fn toy(lab: &mut Lab<'_>) -> Result<(Vec<Row>, Vec<bool>)> {
              points: {:.0} %, {:.0} %, {:.2}.",
             paper[0], paper[1], paper[2]
         );
-        let model = Model::from(Body::OneClass(model));
+        let model = Model::from(model);
         let picture = learned(&model, Learned::training(&setting, &model, &data), lab.exec())?;
         lab.draw(Figure::svg(picture, caption));
     }
@@ -143,7 +143,7 @@ fn toy(lab: &mut Lab<'_>) -> Result<(Vec<Row>, Vec<bool>)> {
 const SHOWN: usize = 20;
 
 /// The rows of a digit that a machine finds strangest, worst first.
-fn strangest(model: &OneClassModel, data: &Dataset, exec: Exec) -> Result<Vec<Tile>> {
+fn strangest(model: &Machine, data: &Dataset, exec: Exec) -> Result<Vec<Tile>> {
     let outputs = model.decision(data.points.view(), exec)?;
     let mut order: Vec<usize> = (0..outputs.len()).collect();
     order.sort_by(|&a, &b| outputs[a].total_cmp(&outputs[b]));

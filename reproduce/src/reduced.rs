@@ -4,8 +4,8 @@ use mercer::Result;
 use mercer::data::Dataset;
 use mercer::expansion::Expansion;
 use mercer::kernel::Kernel;
-use mercer::model::svc::SvcModel;
-use mercer::model::{Body, CompressParams, Model};
+use mercer::model::Machine;
+use mercer::model::{CompressParams, Model};
 use mercer::reduce::reduced_set::{ReducedSetParams, Size};
 
 use crate::data::{Split, Usps};
@@ -19,7 +19,7 @@ pub(crate) const KERNEL: Kernel = Kernel::Rbf { gamma: 1.0 / 128.0 };
 /// The ten machines, against the rest, and the digits they were trained on.
 pub(crate) struct Ten {
     pub digits: Split,
-    pub whole: SvcModel,
+    pub whole: Machine,
 }
 
 impl Lab<'_> {
@@ -44,8 +44,8 @@ impl Lab<'_> {
         ten: &Ten,
         params: &CompressParams,
         tries: &[Try],
-    ) -> Result<(Vec<Row>, Vec<SvcModel>)> {
-        let model = Model::from(Body::Svc(ten.whole.clone()));
+    ) -> Result<(Vec<Row>, Vec<Machine>)> {
+        let model = Model::from(ten.whole.clone());
         let wanted: Vec<_> = tries.iter().map(|t| (Size::Vectors(t.vectors), t.descent)).collect();
         let (exec, train) = (self.exec(), &ten.digits.train);
         let small = model.compress_path(params, &wanted, Some(train), exec, &mut mercer::watch::silent())?;
@@ -54,7 +54,7 @@ impl Lab<'_> {
             let test = &ten.digits.test;
             let staged =
                 Dataset { points: small.model.stages.apply(test.points.view(), exec)?, ..test.clone() };
-            let Body::Svc(machine) = small.model.body else { continue };
+            let machine = small.model.machine;
             let error = error_percent(&machine, &staged, exec)?;
             let paper = t.paper.and_then(|p| self.paper(p));
             rows.push(t.row("test error", paper, error, Unit::Percent, Better::Lower));
@@ -74,13 +74,12 @@ impl Ten {
         lab: &Lab<'_>,
         group: &'static str,
         tries: &[Try],
-        machines: &[SvcModel],
+        machines: &[Machine],
     ) -> Result<Vec<Row>> {
         let mut rows = Vec::new();
         for (t, machine) in tries.iter().zip(machines) {
-            let model =
-                Model::from(Body::Svc(machine.clone())).retrained(&self.digits.train, 0, lab.exec())?;
-            let Body::Svc(machine) = &model.body else { continue };
+            let model = Model::from(machine.clone()).retrained(&self.digits.train, 0, lab.exec())?;
+            let machine = &model.machine;
             let error = error_percent(machine, &self.digits.test, lab.exec())?;
             let t = Try { group, ..t.clone() };
             let paper = t.paper.and_then(|p| lab.paper(p));

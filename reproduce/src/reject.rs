@@ -5,7 +5,7 @@
 //! All 60000 training rows only in full: the default is the first 10000, for which the paper has no numbers.
 
 use mercer::Result;
-use mercer::model::svc::Wanted;
+use mercer::model::Wanted;
 
 use crate::Experiment;
 use crate::data::{MNIST, head};
@@ -41,11 +41,12 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
     }
     let n = digits.train.len();
     lab.step(format!("training on {n} digits"), 1, 3)?;
-    let mut model = lab.classifier(poly(5, digits.train.dim()), C, &digits.train)?;
+    let model = lab.classifier(poly(5, digits.train.dim()), C, &digits.train)?;
     lab.step("testing", 2, 3)?;
     let error = error_percent(&model, &digits.test, lab.exec())?;
     let (points, labels) = (digits.test.points.view(), digits.test.targets.classes()?);
-    let rule = model.set_reject(points, labels, Wanted::Error(0.005), lab.exec())?;
+    let outputs = model.decision(points, lab.exec())?;
+    let rule = model.reject_rule(&outputs, Some(labels), Wanted::Error(0.005))?;
     let paper = |number: f64| lab.paper(number).filter(|_| lab.settings.full);
     let row = |quantity, number, mercer, unit, better| Row {
         group: format!("{n} training digits"),

@@ -3,7 +3,7 @@
 
 use mercer::data::{Dataset, Labels};
 use mercer::kernel::Kernel;
-use mercer::model::{Body, CompressParams, Compressed, Goal, Model, Sample, SvrParams};
+use mercer::model::{CompressParams, Compressed, Goal, Model, Sample, SvrParams};
 use mercer::reduce::reduced_set::{ReducedSetParams, Size};
 use mercer::{Exec, Result};
 
@@ -64,7 +64,7 @@ fn row(group: &str, setting: &str, quantity: &'static str, mercer: f64, unit: Un
 }
 
 fn centres(group: &str, setting: &str, model: &Model) -> Row {
-    let count = model.body.expansion().len() as f64;
+    let count = model.machine.expansion.len() as f64;
     row(group, setting, "centres", count, Unit::Count, Better::Lower)
 }
 
@@ -94,7 +94,7 @@ fn regression(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
     let params = SvrParams { c: 10.0, epsilon: 1.0, memory: lab.settings.memory, ..SvrParams::default() };
     let exec = lab.exec();
     let sample = Sample::new(&train.points, &train.targets);
-    let whole = Model::from(Body::Svr(lab.watched(|watch| params.fit(sample, exec, watch))?));
+    let whole = Model::from(lab.watched(|watch| params.fit(sample, exec, watch))?);
     let small = lab.smaller(&whole, 10.0, ReducedSetParams::default(), &train)?;
     let anew = small.model.retrained(&train, 0, exec)?;
     let group = "regression, abalone";
@@ -124,7 +124,7 @@ fn novelty(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
     };
     let (own, same, others) =
         (part(&digits.train, true)?, part(&digits.test, true)?, part(&digits.test, false)?);
-    let whole = Model::from(Body::OneClass(lab.novelty(rbf(0.5, own.dim()), 0.1, &own)?));
+    let whole = Model::from(lab.novelty(rbf(0.5, own.dim()), 0.1, &own)?);
     let small = lab.smaller(&whole, 10.0, ReducedSetParams::default(), &own)?;
     let exec = lab.exec();
     let inside = |model: &Model, data: &Dataset| -> Result<f64> {
@@ -148,7 +148,7 @@ fn components(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
     let digits = lab.usps(Usps::Smoothed)?;
     let from = head(&digits.train, DIGITS);
     let count = COMPONENTS.min(from.len() / 4);
-    let whole = Model::from(Body::Kpca(lab.components(rbf(0.5, from.dim()), &from.points, count, true)?));
+    let whole = Model::from(lab.components(rbf(0.5, from.dim()), &from.points, count, true)?);
     let set = ReducedSetParams { descent: Some(50), starts: 32, ..ReducedSetParams::default() };
     let small = lab.smaller(&whole, 10.0, set, &from)?;
     let exec = lab.exec();
@@ -189,7 +189,7 @@ fn ten_machines(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
     }
     let group = if full { "MNIST, all 60000" } else { "MNIST, the first 10000" };
     let exec = lab.exec();
-    let whole = Model::from(Body::Svc(lab.classifier(MNIST_KERNEL, MNIST_C, &digits.train)?));
+    let whole = Model::from(lab.classifier(MNIST_KERNEL, MNIST_C, &digits.train)?);
     let mut rows = vec![centres(group, WHOLE, &whole), wrong(group, WHOLE, &whole, &digits.test, exec)?];
     lab.step("MNIST, one set for all", 3, 4)?;
     let set = ReducedSetParams { starts: 32, ..ReducedSetParams::default() };

@@ -2,7 +2,7 @@
 //! after the joint descent over all vectors, and with one set of vectors shared by all ten.
 
 use mercer::Result;
-use mercer::model::{Body, CompressParams, Model, SvcModel};
+use mercer::model::{CompressParams, Machine, Model};
 use mercer::reduce::reduced_set::{Method, ReducedSetParams, Share};
 use mercer::report::centre_images;
 use mercer::report::html::Figure;
@@ -114,7 +114,7 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
 const SHOWN: usize = 20;
 
 /// The error by size, and the vectors of the machines of 20.
-fn draw(lab: &mut Lab<'_>, rows: &[Row], machines: &[SvcModel], first: usize) {
+fn draw(lab: &mut Lab<'_>, rows: &[Row], machines: &[Machine], first: usize) {
     let errors: Vec<f64> = rows.iter().filter(|r| r.quantity == "test error").map(|r| r.mercer).collect();
     let paper: Vec<Option<f64>> =
         rows.iter().filter(|r| r.quantity == "test error").map(|r| r.paper).collect();
@@ -129,7 +129,7 @@ fn draw(lab: &mut Lab<'_>, rows: &[Row], machines: &[SvcModel], first: usize) {
     let axes = (Axis::new("vectors a machine").log(), Axis::new("test error, per cent"));
     lab.draw(Figure::svg(Chart::new("Error by size", axes.0, axes.1, series).draw(), "What a size costs."));
     let shown = machines.iter().min_by_key(|m| (vectors(&m.expansion) - SHOWN as f64).abs() as usize);
-    if let Some(figure) = shown.and_then(|m| centre_images(&Model::from(Body::Svc(m.clone())))) {
+    if let Some(figure) = shown.and_then(|m| centre_images(&Model::from(m.clone()))) {
         lab.draw(figure);
     }
 }

@@ -88,8 +88,8 @@ fn setting(lab: &mut Lab<'_>, data: &Dataset, gamma: f64, c: f64) -> Result<Trie
             weights[p] = 0.0;
             let without = params.fit(sample.weighted(&weights), exec, watch)?;
             weights[p] = 1.0;
-            let told = without.predict(data.points.gather(&[p]).view(), exec)?[0];
-            errors += usize::from(without.classes[told as usize] != labels.name_of(p));
+            let told = without.labels(data.points.gather(&[p]).view(), exec)?;
+            errors += usize::from(told.name_of(0) != labels.name_of(p));
         }
         let n = data.len() as f64;
         Ok(Tried {

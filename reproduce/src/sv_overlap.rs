@@ -125,8 +125,8 @@ fn search(lab: &mut Lab<'_>, kernel: Kernel, train: &Dataset, seven: &Split) -> 
         kernel,
         ten,
         mean,
-        seven: support(&model.machines[0]),
-        permuted: support(&again.machines[0]).iter().map(|&r| order[r as usize] as u32).collect(),
+        seven: support(&model.parts[0]),
+        permuted: support(&again.parts[0]).iter().map(|&r| order[r as usize] as u32).collect(),
         errors,
     })
 }
@@ -265,7 +265,7 @@ fn digit_zero(lab: &mut Lab<'_>, rows: &mut Vec<Row>) -> Result<()> {
     for (k, kernel) in [poly(4, d), rbf(0.6, d), sigmoid(1.5, d)].into_iter().enumerate() {
         lab.step(format!("MNIST, digit 0, {kernel}"), 1 + k, 4)?;
         let model = lab.classifier(kernel, C, &train)?;
-        sets[k] = support(&model.machines[0]);
+        sets[k] = support(&model.parts[0]);
         sheet.add(&[k], [table, NAMES[k]], "SVs", paper::ZERO[k], sets[k].len() as f64);
     }
     sheet.shared(table, sets.each_ref(), paper::ZERO_SHARED, paper::ZERO_SHARES);

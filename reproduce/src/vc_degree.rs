@@ -145,12 +145,12 @@ fn choose(lab: &mut Lab<'_>, set: &Split, cost: Cost, what: &str, done: usize) -
             let choices = lab.watched(|watch| {
                 choose_kernel(&kernels, &params, sample, 0.05, exec, watch, &mut |_, model| {
                     let outputs = model.decision(set.test.points.view(), exec)?;
-                    let k = model.machines.len();
+                    let (k, classes, sides) = (model.outputs(), model.classes(), model.sides());
                     let wrong = |o: usize, class: u32| {
-                        let own = |i: usize| labels.name_of(i) == model.classes[class as usize];
+                        let own = |i: usize| labels.name_of(i) == classes[class as usize];
                         (0..set.test.len()).filter(|&i| (outputs[i * k + o] > 0.0) != own(i)).count()
                     };
-                    errors = (0..k).map(|o| wrong(o, model.machines[o].sides.positive)).collect();
+                    errors = (0..k).map(|o| wrong(o, sides[o].positive)).collect();
                     Ok(())
                 })
             })?;

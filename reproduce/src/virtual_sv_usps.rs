@@ -8,7 +8,8 @@
 use mercer::Result;
 use mercer::data::{Dataset, Transformations};
 use mercer::kernel::Kernel;
-use mercer::model::svc::{SvcModel, SvcParams};
+use mercer::model::Machine;
+use mercer::model::svc::SvcParams;
 
 use crate::Experiment;
 use crate::data::{Split, USPS, Usps};
@@ -94,7 +95,7 @@ struct Place {
 }
 
 impl Place {
-    fn rows(&self, setting: &str, paper: Option<f64>, error: f64, model: &SvcModel) -> [Row; 2] {
+    fn rows(&self, setting: &str, paper: Option<f64>, error: f64, model: &Machine) -> [Row; 2] {
         let row = |quantity, paper, mercer, unit, better| Row {
             group: self.group.clone(),
             setting: setting.to_owned(),

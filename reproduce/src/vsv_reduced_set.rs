@@ -7,8 +7,9 @@
 
 use mercer::Result;
 use mercer::kernel::Kernel;
-use mercer::model::svc::{SvcModel, SvcParams};
-use mercer::model::{Body, CompressParams, Goal, Model};
+use mercer::model::Machine;
+use mercer::model::svc::SvcParams;
+use mercer::model::{CompressParams, Goal, Model};
 use mercer::reduce::reduced_set::{Method, ReducedSetParams, Share, Size};
 
 use crate::Experiment;
@@ -66,12 +67,10 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
     rows.extend(row(lab, &group, &setting, &each, &digits, paper(lab, 1.1))?);
     lab.step("reduced set, trained anew", 3, 6)?;
     let pooled = whole.expansion.on_centres(each.expansion.centres().clone(), lab.exec())?;
-    let pooled = SvcModel { expansion: pooled, ..each.clone() };
+    let pooled = Machine { expansion: pooled, ..each.clone() };
     for (small, name) in [(each, "trained anew"), (pooled, "pooled, trained anew")] {
-        let anew = Model::from(Body::Svc(small)).retrained(&digits.train, 0, lab.exec())?;
-        if let Body::Svc(anew) = &anew.body {
-            rows.extend(row(lab, &group, &format!("{setting}, {name}"), anew, &digits, None)?);
-        }
+        let anew = Model::from(small).retrained(&digits.train, 0, lab.exec())?;
+        rows.extend(row(lab, &group, &format!("{setting}, {name}"), &anew.machine, &digits, None)?);
     }
     let mut small = lab.usps(Usps::Smoothed)?;
     small.train = head(&small.train, LOCAL);
@@ -86,7 +85,7 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
 }
 
 /// The ten machines with virtual vectors.
-fn vsv(lab: &mut Lab<'_>, step: usize, kernel: Kernel, digits: &Split) -> Result<SvcModel> {
+fn vsv(lab: &mut Lab<'_>, step: usize, kernel: Kernel, digits: &Split) -> Result<Machine> {
     lab.step(format!("virtual support vectors, {kernel}"), step, 6)?;
     let virtual_vectors = "shift=1".parse()?;
     let params = SvcParams { kernel: Some(kernel), c: C, virtual_vectors, ..SvcParams::default() };
@@ -95,11 +94,11 @@ fn vsv(lab: &mut Lab<'_>, step: usize, kernel: Kernel, digits: &Split) -> Result
 
 fn reduced(
     lab: &mut Lab<'_>,
-    whole: &SvcModel,
+    whole: &Machine,
     size: usize,
     (starts, steps): (usize, usize),
     digits: &Split,
-) -> Result<SvcModel> {
+) -> Result<Machine> {
     let set = ReducedSetParams {
         method: Method::Gradient,
         share: Share::Each,
@@ -108,19 +107,16 @@ fn reduced(
         ..ReducedSetParams::default()
     };
     let params = CompressParams { goal: Goal::Size(Size::Vectors(size)), set, ..CompressParams::default() };
-    let (exec, model) = (lab.exec(), Model::from(Body::Svc(whole.clone())));
+    let (exec, model) = (lab.exec(), Model::from(whole.clone()));
     let small = lab.watched(|watch| model.compress(&params, Some(&digits.train), exec, watch))?;
-    match small.model.body {
-        Body::Svc(machine) => Ok(machine),
-        _ => Ok(whole.clone()),
-    }
+    Ok(small.model.machine)
 }
 
 fn row(
     lab: &Lab<'_>,
     group: &str,
     setting: &str,
-    model: &SvcModel,
+    model: &Machine,
     digits: &Split,
     paper: Option<f64>,
 ) -> Result<[Row; 2]> {

@@ -4,7 +4,7 @@ use mercer::data::Points;
 use mercer::data::{LabelType, Targets};
 use mercer::gram::{Matrix, is_precomputed};
 use mercer::kernel::Kernel;
-use mercer::model::{Body, DenoiseParams, KpcaParams, Learner, Names, Sample};
+use mercer::model::{DenoiseParams, KpcaParams, Learner, Machine, Names, Sample};
 use mercer::{Error, Exec};
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyValueError;
@@ -26,9 +26,9 @@ fn rows_for(kernel: Option<&Kernel>, points: Points) -> mercer::Result<(Points, 
     Ok((Points::row_numbers((0..n as u32).collect()), Some(matrix)))
 }
 
-fn named(body: Body, columns: Option<Vec<String>>) -> mercer::model::Model {
+fn named(machine: Machine, columns: Option<Vec<String>>) -> mercer::model::Model {
     let names = Names { columns: columns.unwrap_or_default(), ..Names::default() };
-    mercer::model::Model { names, ..body.into() }
+    mercer::model::Model { names, ..machine.into() }
 }
 
 /// The type of class labels by its name in numpy. Refuses names that are no labels of it: the model's file could not be
@@ -124,7 +124,7 @@ pub(crate) fn fit_components(
             }
             other => other?,
         };
-        Ok(named(Body::Kpca(found), columns))
+        Ok(named(found, columns))
     })?;
     Ok(Model::from(model))
 }
@@ -152,7 +152,7 @@ pub(crate) fn fit_denoiser(
     let found = watched(py, callback.as_ref(), move |watch| {
         params.fit(&points, noisy.as_ref(), Exec::new(threads), watch)
     })?;
-    Ok((Model::from(named(Body::Kpca(found.model), None)), found.components, found.noise))
+    Ok((Model::from(named(found.model, None)), found.components, found.noise))
 }
 
 /// A parameter struct from JSON.

@@ -3,9 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use mercer::data::{Data, Dataset, Points, View};
-use mercer::expansion::{Expansion, Precision};
-use mercer::model::{Body, CompressParams, Denoiser, Goal, KpcaModel, Model as Fitted, onnx};
+use mercer::data::{Data, Dataset, Points};
+use mercer::model::{Components, CompressParams, Denoiser, Goal, Model as Fitted, onnx};
 use mercer::reduce::preimage::{PreimageParams, Preimages, preimages};
 use mercer::reduce::reduced_set::{Method, ReducedSetParams, Share, Size};
 use mercer::{Error, Exec};
@@ -35,30 +34,8 @@ impl From<Fitted> for Model {
 type Found<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<f64>>);
 
 impl Model {
-    fn kpca(&self) -> PyResult<&KpcaModel> {
-        if let Body::Kpca(kpca) = &self.0.body {
-            return Ok(kpca);
-        }
-        Err(PyValueError::new_err(format!("a model of kind {} has no components", self.0.kind())))
-    }
-
-    /// Outputs at rows: in f32 where the rows are and the machine is an expansion and nothing else, in f64 otherwise.
-    fn outputs(&self, rows: View<'_>, exec: Exec) -> mercer::Result<Vec<f64>> {
-        let f = self.0.body.expansion();
-        let plain = matches!(self.0.body, Body::Svc(_) | Body::Svr(_) | Body::OneClass(_));
-        let fits = self.0.stages.is_empty() && f.centres().dim() == rows.d;
-        let numbers = !matches!(f.centres().view().data, Data::RowNumbers(_));
-        if plain && fits && numbers && matches!(rows.data, Data::F32(_)) {
-            return f.evaluate_in(rows, Precision::F32, exec);
-        }
-        self.0.decision(rows, exec)
-    }
-
-    fn entry(&self) -> &Expansion {
-        match &self.0.body {
-            Body::Layered(layered) => &layered.features,
-            other => other.expansion(),
-        }
+    fn kpca(&self) -> PyResult<Components<'_>> {
+        self.0.machine.components().map_err(raise)
     }
 }
 
@@ -171,7 +148,7 @@ impl Model {
     #[getter]
     fn columns(&self) -> Option<usize> {
         let first = self.0.stages.list.first().map(mercer::data::Stage::input_dim);
-        let centres = self.entry().centres();
+        let centres = self.0.entry().centres();
         let numbers = !matches!(centres.view().data, Data::RowNumbers(_));
         first.or_else(|| numbers.then(|| centres.dim()))
     }
@@ -191,43 +168,33 @@ impl Model {
     /// The centres: an array, or `(data, indices, indptr, columns)`; none under a precomputed kernel.
     #[getter]
     fn centres<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        given(py, self.0.body.expansion().centres().view())
+        given(py, self.0.machine.expansion.centres().view())
     }
 
     /// The coefficients, a row a centre and a column an output.
     #[getter]
     fn coef<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let f = self.0.body.expansion();
+        let f = &self.0.machine.expansion;
         table(py, f.coef().to_vec(), f.outputs())
     }
 
     /// The offset of each output.
     #[getter]
     fn offset<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        self.0.body.expansion().offset().to_vec().into_pyarray(py)
+        self.0.machine.expansion.offset().to_vec().into_pyarray(py)
     }
 
     /// The training rows with a coefficient.
     #[getter]
     fn support<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
-        let rows = match self.0.body.machine() {
-            Body::Svc(m) => &m.support,
-            Body::Svr(m) => &m.support,
-            Body::Ridge(m) => &m.support,
-            Body::OneClass(m) => &m.support,
-            Body::Sphere(m) => &m.support,
-            Body::Function(m) => &m.support,
-            _ => &Vec::new(),
-        };
-        rows.clone().into_pyarray(py)
+        self.0.machine.support.clone().into_pyarray(py)
     }
 
     /// For each machine of a classifier the classes it tells apart: `(positive, negative)`; -1 stands for all others.
     #[getter]
     fn sides(&self) -> Vec<(i64, i64)> {
-        let Body::Svc(m) = self.0.body.machine() else { return Vec::new() };
-        let side = |s: mercer::model::svc::Sides| (i64::from(s.positive), s.negative.map_or(-1, i64::from));
-        m.machines.iter().map(|m| side(m.sides)).collect()
+        let side = |s: mercer::model::Sides| (i64::from(s.positive), s.negative.map_or(-1, i64::from));
+        self.0.machine.sides().into_iter().map(side).collect()
     }
 
     /// Outputs at rows, n x k.
@@ -240,7 +207,7 @@ impl Model {
         image: Shape,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let seen = rows.seen(image)?;
-        let values = free(py, || self.outputs(seen.view(), Exec::new(threads)))?.map_err(raise)?;
+        let values = free(py, || self.0.decision(seen.view(), Exec::new(threads)))?.map_err(raise)?;
         table(py, values, self.0.outputs())
     }
 
@@ -255,10 +222,6 @@ impl Model {
     ) -> PyResult<Bound<'py, PyAny>> {
         use mercer::data::Targets;
         let (seen, exec) = (rows.seen(image)?, Exec::new(threads));
-        if let Body::Svc(machines) = &self.0.body {
-            let classes = || self.outputs(seen.view(), exec).map(|outputs| machines.classes_of(&outputs));
-            return Ok(free(py, classes)?.map_err(raise)?.into_pyarray(py).into_any());
-        }
         Ok(match free(py, || self.0.predict(seen.view(), exec))?.map_err(raise)? {
             Targets::Classes(labels) => labels.of_row.into_pyarray(py).into_any(),
             Targets::Reals(values) => values.into_pyarray(py).into_any(),
@@ -276,13 +239,7 @@ impl Model {
         image: Shape,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let seen = rows.seen(image)?;
-        let exec = Exec::new(threads);
-        let scores = || match &self.0.body {
-            Body::Svc(machines) => {
-                self.outputs(seen.view(), exec).map(|outputs| machines.scores_of(&outputs))
-            }
-            _ => self.0.class_scores(seen.view(), exec),
-        };
+        let scores = || self.0.class_scores(seen.view(), Exec::new(threads));
         let values = free(py, scores)?.map_err(raise)?;
         table(py, values, self.0.classes().len())
     }
@@ -382,7 +339,7 @@ impl Model {
         let params: PreimageParams = read(params)?;
         let model = Arc::clone(&self.0);
         let found = watched(py, callback.as_ref(), move |watch| {
-            preimages(model.body.expansion(), None, &params, Exec::new(threads), watch)
+            preimages(&model.machine.expansion, None, &params, Exec::new(threads), watch)
         })?;
         points_found(py, found)
     }
@@ -423,8 +380,8 @@ impl Model {
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let back: PreimageParams = read(params)?;
         let kpca = self.kpca()?;
-        let used = components.unwrap_or_else(|| kpca.components());
-        let denoiser = Denoiser::new(kpca.clone(), used).map_err(raise)?;
+        let used = components.unwrap_or_else(|| kpca.count());
+        let denoiser = Denoiser::new(self.0.machine.clone(), used).map_err(raise)?;
         let points = rows.points(image)?;
         let clean: Points = watched(py, callback.as_ref(), move |watch| {
             denoiser.denoise(points.view(), &back, Exec::new(threads), watch)

@@ -3,8 +3,8 @@
 use mercer::data::Points;
 use mercer::expansion::Expansion;
 use mercer::kernel::Kernel;
-use mercer::model::svc::{Machine, Sides};
-use mercer::model::{Body, KpcaModel, KpcaParams, Learner, Loss, Model, OneClassModel, SvcModel, SvrModel};
+use mercer::model::svc::Ties;
+use mercer::model::{Features, KpcaParams, Learner, Loss, Machine, Model, Part, Readout, Role};
 use mercer::watch::Info;
 use mercer::{Error, Exec, Result};
 
@@ -36,59 +36,37 @@ pub(crate) fn machine(
         1 => Ok(()),
         more => Err(Error::shape("outputs", more, 1)),
     };
-    let body = match learner {
-        Learner::Svc(params) => {
-            let k = classes.len() as u32;
-            let pairs =
-                (0..k).flat_map(|a| (a + 1..k).map(move |b| Sides { positive: b, negative: Some(a) }));
-            let machines: Vec<Machine> = pairs.map(of_sides).collect();
-            if machines.len() != outputs {
-                return Err(Error::shape("outputs", outputs, format!("{}, one a pair", machines.len())));
+    let (role, facts, readout, parts) = match &learner {
+        Learner::Svc(_) => {
+            let k = classes.len();
+            let pairs = k * k.saturating_sub(1) / 2;
+            if pairs != outputs {
+                return Err(Error::shape("outputs", outputs, format!("{pairs}, one per pair of classes")));
             }
-            Body::Svc(SvcModel {
-                classes,
-                expansion,
-                machines,
-                support,
-                params,
-                reject: None,
-                checkpoint: None,
-                info: info(),
-            })
+            let readout = if k > 2 { Readout::Pairs(Ties::First) } else { Readout::Plain };
+            (Role::Classes(classes), Vec::new(), readout, vec![Part::default(); pairs])
         }
         Learner::Svr(params) => {
             one()?;
             // Where nu is given the width of the tube is found, and not told.
-            let epsilon = (params.loss == Loss::Epsilon).then_some(params.epsilon);
-            let (noise, checkpoint, bounded) = (None, None, at_bound(expansion.coef(), params.c));
-            Body::Svr(SvrModel {
-                expansion,
-                params,
-                epsilon,
-                noise,
-                support,
-                bounded,
-                checkpoint,
-                info: info(),
-            })
+            let epsilon = (params.loss == Loss::Epsilon).then_some(("epsilon", params.epsilon));
+            let bounded = ("bounded", at_bound(expansion.coef(), params.c) as f64);
+            let facts = std::iter::once(bounded).chain(epsilon).collect();
+            (Role::Numbers, facts, Readout::Plain, Vec::new())
         }
-        Learner::OneClass(params) => {
+        Learner::OneClass(_) => {
             one()?;
             // LIBSVM's variables go from 0 to 1.
-            let (checkpoint, bounded) = (None, at_bound(expansion.coef(), 1.0));
-            Body::OneClass(OneClassModel { expansion, params, support, bounded, checkpoint, info: info() })
+            let bounded = ("bounded", at_bound(expansion.coef(), 1.0) as f64);
+            (Role::Novelty, vec![bounded], Readout::Plain, Vec::new())
         }
         other => {
             let allowed = "svc, nu-svc, svr, nu-svr or one-class";
             return Err(Error::param("learner", other.entry().name, allowed));
         }
     };
-    Ok(body.into())
-}
-
-fn of_sides(sides: Sides) -> Machine {
-    let (free, bounded) = (Vec::new(), Vec::new());
-    Machine { sides, rows: 0, free, bounded, objective: 0.0, margin: None, sigmoid: None }
+    let machine = Machine::new(expansion, role, learner, info());
+    Ok(Machine { readout, facts, parts, support, ..machine }.into())
 }
 
 /// Components whose axes have unit length, centred on the mean of the rows' images.
@@ -111,6 +89,6 @@ pub(crate) fn components(
     let centres = plain.centres().clone();
     let expansion = Expansion::new(kernel.clone(), centres, plain.coef().to_vec(), offset)?;
     let params = KpcaParams { kernel: Some(kernel), components: Some(k as u64), ..KpcaParams::default() };
-    let mean = Some(mean);
-    Ok(Body::Kpca(KpcaModel { expansion, mean, mean2, values, total, rows: n, params, info: info() }).into())
+    let features = Features { mean: Some(mean), mean2, values, total, rows: n, whiten: false };
+    Ok(Machine::new(expansion, Role::Features(features), Learner::Kpca(params), info()).into())
 }

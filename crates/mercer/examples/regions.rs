@@ -3,7 +3,7 @@
 #![expect(clippy::print_stdout, reason = "a program's output is its purpose")]
 
 use mercer::data::{Dataset, toy};
-use mercer::model::{Body, Model, Sample, SvcParams};
+use mercer::model::{Model, Sample, SvcParams};
 use mercer::report::svg::{Learned, learned};
 use mercer::{Exec, watch};
 
@@ -11,7 +11,7 @@ fn main() -> mercer::Result<()> {
     let (points, targets) = toy::banana(240, 7);
     let params = SvcParams { c: 3.0, kernel: Some("rbf(gamma=1/2)".parse()?), ..SvcParams::default() };
     let machine = params.fit(Sample::new(&points, &targets), Exec::default(), &mut watch::silent())?;
-    let model = Model::from(Body::Svc(machine));
+    let model = Model::from(machine);
     let data = Dataset::new(points, targets)?;
     let picture = learned(
         &model,

@@ -62,7 +62,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 return Err("the test file has no classes".into());
             };
             let clock = Instant::now();
-            let got = model.predict_labels(points.view(), exec)?;
+            let got = model.labels(points.view(), exec)?;
             let seconds = clock.elapsed().as_secs_f64();
             let place =
                 |name: &String| got.names.iter().position(|n| n == name).map_or(u32::MAX, |p| p as u32);

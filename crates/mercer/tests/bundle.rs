@@ -70,7 +70,7 @@ fn broken_files_are_refused_with_the_reason() {
         changed
     };
     assert!(
-        why(&replaced("\\\"version\\\":1", "\\\"version\\\":9")).contains("newer than this program reads")
+        why(&replaced("\\\"version\\\":2", "\\\"version\\\":9")).contains("newer than this program reads")
     );
     assert!(
         why(&replaced("\\\"format\\\":\\\"mercer\\\"", "\\\"format\\\":\\\"nercer\\\""))

@@ -2,9 +2,10 @@
 
 use mercer::data::{Dataset, Labels, Points, Targets};
 use mercer::kernel::Kernel;
-use mercer::model::svc::{Multi, Wanted};
+use mercer::model::svc::Multi;
 use mercer::model::{
-    Body, CompressParams, Goal, KpcaParams, Model, OneClassParams, Sample, SphereParams, SvcParams, SvrParams,
+    CompressParams, Goal, KpcaParams, Model, OneClassParams, Sample, SphereParams, SvcParams, SvrParams,
+    Wanted,
 };
 use mercer::reduce::reduced_set::{ReducedSetParams, Share, Size};
 use mercer::{Exec, watch::silent};
@@ -31,7 +32,7 @@ fn svc(data: &Dataset, probability: bool) -> Model {
     let params =
         SvcParams { kernel: Some(RBF), c: 5.0, multi: Multi::OneVsRest, probability, ..SvcParams::default() };
     let sample = Sample::new(&data.points, &data.targets);
-    Model::from(Body::Svc(params.fit(sample, Exec::one(), &mut silent()).expect("a fit")))
+    Model::from(params.fit(sample, Exec::one(), &mut silent()).expect("a fit"))
 }
 
 fn ratio(r: f64) -> CompressParams {
@@ -95,10 +96,10 @@ fn numbers_novelties_spheres_and_components_are_compressed_too() {
     let sphere = SphereParams { kernel: Some(RBF), nu: 0.3, ..SphereParams::default() };
     let kpca = KpcaParams { kernel: Some(RBF), components: Some(3), ..KpcaParams::default() };
     let models = [
-        Body::Svr(svr.fit(sample(), Exec::one(), quiet).expect("a fit")),
-        Body::OneClass(one.fit(sample(), Exec::one(), quiet).expect("a fit")),
-        Body::Sphere(sphere.fit(sample(), Exec::one(), quiet).expect("a fit")),
-        Body::Kpca(kpca.fit(sample(), Exec::one(), quiet).expect("a fit")),
+        svr.fit(sample(), Exec::one(), quiet).expect("a fit"),
+        one.fit(sample(), Exec::one(), quiet).expect("a fit"),
+        sphere.fit(sample(), Exec::one(), quiet).expect("a fit"),
+        kpca.fit(sample(), Exec::one(), quiet).expect("a fit"),
     ];
     for body in models {
         let whole = Model::from(body);
@@ -122,7 +123,7 @@ fn machines_of_pairs_keep_the_form_of_libsvms_files() {
     let data = Dataset::new(data.points.clone(), Targets::Classes(numbers)).expect("fits");
     let params = SvcParams { kernel: Some(RBF), c: 5.0, ..SvcParams::default() };
     let sample = Sample::new(&data.points, &data.targets);
-    let whole = Model::from(Body::Svc(params.fit(sample, Exec::one(), &mut silent()).expect("a fit")));
+    let whole = Model::from(params.fit(sample, Exec::one(), &mut silent()).expect("a fit"));
     // As a file of LIBSVM's: that is where such models come from.
     let whole = Model::from_libsvm("m", whole.to_libsvm().expect("pairs").as_bytes()).expect("read");
     let params = CompressParams { by_class: true, ..ratio(4.0) };
@@ -159,13 +160,13 @@ fn coefficients_trained_anew_serve_the_data_better() {
     let anew = whole.compress(&params, Some(&data), Exec::one(), &mut silent()).expect("smaller");
     assert!(errors(&anew.model) <= errors(&small.model), "{} {}", errors(&anew.model), errors(&small.model));
     assert_eq!(
-        small.model.retrained(&data, 0, Exec::one()).expect("labels").body.expansion(),
-        anew.model.body.expansion()
+        small.model.retrained(&data, 0, Exec::one()).expect("labels").machine.expansion,
+        anew.model.machine.expansion
     );
     assert!(anew.about.notes.iter().any(|n| n.contains("trained anew")), "{:?}", anew.about.notes);
     let moved = small.model.retrained(&data, 4, Exec::new(2)).expect("labels");
     assert!(errors(&moved) <= errors(&anew.model), "{} {}", errors(&moved), errors(&anew.model));
-    assert_ne!(moved.body.expansion().centres(), small.model.body.expansion().centres());
+    assert_ne!(moved.machine.expansion.centres(), small.model.machine.expansion.centres());
     let refused = whole.compress(&params, None, Exec::one(), &mut silent()).expect_err("no labels");
     assert!(refused.to_string().contains("data with targets"), "{refused}");
     // Regression, too; a one-class machine has nothing to be trained on.
@@ -173,7 +174,7 @@ fn coefficients_trained_anew_serve_the_data_better() {
     let reals = Dataset::new(data.points.clone(), Targets::Reals(y.clone())).expect("fits");
     let svr = SvrParams { kernel: Some(RBF), c: 10.0, epsilon: 0.02, ..SvrParams::default() };
     let sample = Sample::new(&reals.points, &reals.targets);
-    let whole = Model::from(Body::Svr(svr.fit(sample, Exec::one(), &mut silent()).expect("a fit")));
+    let whole = Model::from(svr.fit(sample, Exec::one(), &mut silent()).expect("a fit"));
     let params = CompressParams { retrain: true, ..ratio(20.0) };
     let anew = whole.compress(&params, Some(&reals), Exec::one(), &mut silent()).expect("smaller");
     let near = whole.compress(&ratio(20.0), Some(&reals), Exec::one(), &mut silent()).expect("smaller");
@@ -183,7 +184,7 @@ fn coefficients_trained_anew_serve_the_data_better() {
     });
     assert!(off < near && off < 0.1, "{off} {near}");
     let one = OneClassParams { kernel: Some(RBF), nu: 0.3, ..OneClassParams::default() };
-    let whole = Model::from(Body::OneClass(one.fit(sample, Exec::one(), &mut silent()).expect("a fit")));
+    let whole = Model::from(one.fit(sample, Exec::one(), &mut silent()).expect("a fit"));
     assert!(whole.retrained(&reals, 0, Exec::one()).is_err());
 }
 
@@ -200,7 +201,7 @@ fn a_compressed_model_is_explained_without_rows_it_no_longer_has() {
     assert!(after.machines.iter().all(|m| m.free.is_none() && m.bounded.is_none() && m.norm2.is_some()));
     assert_eq!(after.support_per_class, None);
     // What is named are places among the centres, not rows of the data.
-    assert!(after.influential.iter().all(|i| i.target.is_none() && i.row < small.body.expansion().len()));
+    assert!(after.influential.iter().all(|i| i.target.is_none() && i.row < small.machine.expansion.len()));
     assert!(small.info().notes.iter().any(|n| n.starts_with("compressed from")));
 }
 

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use mercer::assess::bounds::Bounds;
 use mercer::data::{Csr, Dataset, Labels, Points, Targets, toy};
 use mercer::kernel::Kernel;
-use mercer::model::{Body, CompressParams, Goal, Learner, Model, Sample, Task};
+use mercer::model::{CompressParams, Goal, Learner, Model, Sample, Task};
 use mercer::reduce::reduced_set::{Method, ReducedSetParams, Size};
 use mercer::watch::{Step, Stop, silent};
 use mercer::{Error, Exec};
@@ -118,13 +118,13 @@ fn is_sound(model: &Model, data: &Dataset, methods: &[Method], name: &str) {
             match model.compress(&params, given, Exec::one(), &mut silent()) {
                 Ok(small) => {
                     finite(&small.model, data, &name);
-                    let (before, after) = (model.body.entry().len(), small.model.body.entry().len());
+                    let (before, after) = (model.entry().len(), small.model.entry().len());
                     // The exact method has a size of its own.
                     let wanted = if method == Method::Exact { before } else { size };
                     assert!(after <= wanted || after == before, "{name}: {before} to {after}");
                     let (error, agreement) = (small.about.set.error, small.about.agreement);
                     assert!(error.is_finite() && error >= 0.0 && (0.0..=1.0).contains(&agreement), "{name}");
-                    assert_eq!(small.about.set.by_outputs, !model.body.entry().definite(), "{name}");
+                    assert_eq!(small.about.set.by_outputs, !model.entry().definite(), "{name}");
                 }
                 Err(e) => in_words(&e, &name),
             }
@@ -168,7 +168,7 @@ fn coefficients_that_are_all_zero_are_a_machine_like_any_other() {
                 learner.set(parameter, value.into()).expect("within its range");
                 match fit(&learner, &data) {
                     Ok(model) => {
-                        empty += usize::from(model.body.entry().is_empty());
+                        empty += usize::from(model.entry().is_empty());
                         is_sound(&model, &data, &[Method::Auto], &name);
                     }
                     Err(e) => in_words(&e, &name),
@@ -288,9 +288,9 @@ fn a_fit_cancelled_at_once_is_a_partial_model_or_the_cancelled_error() {
                     let broken = calls >= at;
                     assert_eq!(model.info().stop == Stop::Cancelled, broken, "{name}: {:?}", model.info());
                     is_sound(&model, &data, &[Method::Auto], &name);
-                    if let (Body::Svc(_), true) = (&model.body, broken) {
+                    if broken && model.machine.svc().is_some() {
                         let sample = Sample::new(&data.points, &data.targets);
-                        let rest = learner.resume(sample, &model.body, Exec::one(), &mut silent());
+                        let rest = learner.resume(sample, &model.machine, Exec::one(), &mut silent());
                         finite(&Model::from(rest.unwrap_or_else(|e| panic!("{name}: {e}"))), &data, &name);
                     }
                 }
@@ -332,7 +332,7 @@ fn a_budget_that_holds_the_matrix_changes_no_bit() {
             let name = format!("{} to {}, {} rows", learner.entry().name, task.verb(), data.len());
             assert!(fitted.len() == 3 || fitted.is_empty(), "{name}: fitted under some budgets only");
             for other in fitted.iter().skip(1) {
-                assert_eq!(other.body.entry(), fitted[0].body.entry(), "{name}");
+                assert_eq!(other.entry(), fitted[0].entry(), "{name}");
                 assert_eq!(finite(other, &data, &name), finite(&fitted[0], &data, &name), "{name}");
                 compared += 1;
             }

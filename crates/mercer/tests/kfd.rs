@@ -5,13 +5,13 @@ use std::ops::ControlFlow;
 use mercer::data::{Labels, Points, Targets, toy};
 use mercer::gram::Matrix;
 use mercer::kernel::Kernel;
-use mercer::model::{Body, FunctionModel, KfdForm, KfdParams, KfdPenalty, Model, Sample, Threshold};
+use mercer::model::{KfdForm, KfdParams, KfdPenalty, Machine, Model, Sample, Threshold};
 use mercer::watch::{Step, Stop, silent};
 use mercer::{Exec, Result};
 use mercer_testkit::assert::close;
 use mercer_testkit::{reference, toy as draw};
 
-fn fit(params: &KfdParams, points: &Points, targets: &Targets) -> Result<FunctionModel> {
+fn fit(params: &KfdParams, points: &Points, targets: &Targets) -> Result<Machine> {
     params.fit(Sample::new(points, targets), Exec::one(), &mut silent())
 }
 
@@ -26,7 +26,7 @@ fn classes(n: usize, k: usize, d: usize, seed: u64) -> (Vec<f64>, Vec<usize>, Ta
     (x, class, Targets::Classes(Labels::new(names)))
 }
 
-fn errors(model: &FunctionModel, points: &Points, targets: &Targets) -> usize {
+fn errors(model: &Machine, points: &Points, targets: &Targets) -> usize {
     let got = model.predict(points.view(), Exec::one()).expect("points");
     let (got, want) = (got.classes().expect("classes"), targets.classes().expect("classes"));
     (0..got.len()).filter(|&i| got.name_of(i) != want.name_of(i)).count()
@@ -220,7 +220,7 @@ fn numbers_weights_matrices_and_directions() {
             .fit(Sample::new(&points, &targets).weighted(&weight), Exec::one(), &mut silent())
             .expect("weights");
         let plain = fit(&params, &again, &twice).expect("classes");
-        let at = |m: &FunctionModel| m.decision(points.view(), Exec::one()).expect("points");
+        let at = |m: &Machine| m.decision(points.view(), Exec::one()).expect("points");
         at(&weighted).iter().zip(at(&plain)).for_each(|(a, b)| close(*a, b, 2e-3));
         // The same from its matrix alone.
         let k = mercer::gram::square::<f64>(&kernel, points.view(), Exec::one()).expect("numbers").to_vec();
@@ -276,7 +276,7 @@ fn a_saved_discriminant_is_the_same() {
     let points = Points::dense(x, 2).expect("rows");
     for form in [KfdForm::Closed, KfdForm::Sparse, KfdForm::Greedy] {
         let params = KfdParams { form, threshold: Threshold::Probability, ..KfdParams::default() };
-        let model = Model::from(Body::Function(fit(&params, &points, &targets).expect("classes")));
+        let model = Model::from(fit(&params, &points, &targets).expect("classes"));
         let back =
             Model::from_bytes("memory", &model.to_bytes().expect("no code inside")).expect("just written");
         assert_eq!(back, model);

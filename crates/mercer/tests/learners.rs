@@ -5,9 +5,9 @@ use mercer::data::{Dataset, Labels, Points, Targets, toy};
 use mercer::gram::Matrix;
 use mercer::kernel::Kernel;
 use mercer::model::{
-    BaseLearner, BayesPointParams, BoostKind, BoostParams, ClusterParams, ClusterStart, FunctionModel,
-    KnnParams, Learner, LpMachineParams, Model, NetworkParams, OnlineRule, ParzenParams, PerceptronParams,
-    Place, Sample, Task, Weights,
+    BaseLearner, BayesPointParams, BoostKind, BoostParams, ClusterParams, ClusterStart, KnnParams, Learner,
+    LpMachineParams, Machine, Model, NetworkParams, OnlineRule, ParzenParams, PerceptronParams, Place,
+    Sample, Task, Weights,
 };
 use mercer::watch::silent;
 use mercer::{Exec, Result};
@@ -145,15 +145,15 @@ fn one_class_one_row_and_equal_rows_are_told_or_answered() {
     }
 }
 
-fn function(fitted: Result<FunctionModel>) -> FunctionModel {
+fn function(fitted: Result<Machine>) -> Machine {
     fitted.expect("good data")
 }
 
-fn fact(model: &FunctionModel, name: &str) -> f64 {
+fn fact(model: &Machine, name: &str) -> f64 {
     model.facts.iter().find(|f| f.0 == name).unwrap_or_else(|| panic!("{name} is not told")).1
 }
 
-fn errors(model: &FunctionModel, set: &Dataset) -> usize {
+fn errors(model: &Machine, set: &Dataset) -> usize {
     let got = model.predict(set.points.view(), Exec::one()).expect("points");
     let (got, want) = (got.classes().expect("classes"), set.targets.classes().expect("classes"));
     (0..got.len()).filter(|&i| got.name_of(i) != want.name_of(i)).count()

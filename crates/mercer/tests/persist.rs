@@ -4,9 +4,10 @@ use mercer::Exec;
 use mercer::data::{Bundle, Csr, ImageShape, LabelType, Labels, Points, Stages, Targets, Values};
 use mercer::gram::Matrix;
 use mercer::kernel::Kernel;
-use mercer::model::svc::{Multi, Wanted};
+use mercer::model::svc::Multi;
 use mercer::model::{
-    Body, Loss, Model, Names, OneClassParams, RidgeParams, Sample, SphereParams, SvcParams, SvrParams, Task,
+    Loss, Machine, Model, Names, OneClassParams, RidgeParams, Sample, SphereParams, SvcParams, SvrParams,
+    Task, Wanted,
 };
 use mercer::watch::silent;
 use mercer_testkit::{assert, toy};
@@ -69,10 +70,10 @@ fn all() -> Vec<(String, Model, Points)> {
     for (kind, raw, line) in kinds {
         let recipes = Stages::parse(line).expect("a line of stages");
         let (stages, points) = Stages::fit(&recipes, raw.view(), Exec::one()).expect("points");
-        let mut add = |name: &str, body: Body| {
+        let mut add = |name: &str, machine: Machine| {
             out.push((
                 format!("{name} on {kind}"),
-                Model { stages: stages.clone(), body, any_columns: false, names: names() },
+                Model { stages: stages.clone(), names: names(), ..Model::from(machine) },
                 raw.clone(),
             ));
         };
@@ -80,27 +81,27 @@ fn all() -> Vec<(String, Model, Points)> {
             let params = SvrParams { kernel: kernel.clone(), loss, ..SvrParams::default() };
             let model =
                 params.fit(Sample::new(&points, &reals()), Exec::one(), &mut silent()).expect("numbers");
-            add(loss.name(), Body::Svr(model));
+            add(loss.name(), model);
         }
         let limited = SvrParams { kernel: kernel.clone(), max_iter: Some(2), ..SvrParams::default() };
         let model = limited.fit(Sample::new(&points, &reals()), Exec::one(), &mut silent()).expect("numbers");
         assert!(model.checkpoint.is_some());
-        add("broken off", Body::Svr(model));
+        add("broken off", model);
         for (name, targets) in [("ridge", reals()), ("ridge 2", labels(2)), ("ridge 3", labels(3))] {
             let params = RidgeParams { kernel: kernel.clone(), lambda: 0.1, ..RidgeParams::default() };
             let model =
                 params.fit(Sample::new(&points, &targets), Exec::one(), &mut silent()).expect("targets");
-            add(name, Body::Ridge(model));
+            add(name, model);
         }
         let params = OneClassParams { kernel: kernel.clone(), nu: 0.3, ..OneClassParams::default() };
         let model =
             params.fit(Sample::new(&points, &Targets::None), Exec::one(), &mut silent()).expect("points");
-        add("one-class", Body::OneClass(model));
+        add("one-class", model);
         for nu in [0.0, 0.3] {
             let params = SphereParams { kernel: kernel.clone(), nu, ..SphereParams::default() };
             let model =
                 params.fit(Sample::new(&points, &Targets::None), Exec::one(), &mut silent()).expect("points");
-            add("sphere", Body::Sphere(model));
+            add("sphere", model);
         }
         for (multi, k) in [(Multi::OneVsOne, 2), (Multi::OneVsOne, 3), (Multi::OneVsRest, 3)] {
             let params = SvcParams {
@@ -114,8 +115,10 @@ fn all() -> Vec<(String, Model, Points)> {
             let mut model =
                 params.fit(Sample::new(&points, &targets), Exec::one(), &mut silent()).expect("classes");
             let known = targets.classes().expect("classes");
-            model.set_reject(points.view(), known, Wanted::Rejected(0.2), Exec::one()).expect("labels");
-            add("svc", Body::Svc(model));
+            let f = model.decision(points.view(), Exec::one()).expect("points");
+            let rule = model.reject_rule(&f, Some(known), Wanted::Rejected(0.2));
+            model.reject = Some(rule.expect("labels"));
+            add("svc", model);
         }
     }
     let k: Vec<f64> =
@@ -126,7 +129,7 @@ fn all() -> Vec<(String, Model, Points)> {
     let targets = reals();
     let sample = Sample::new(&numbers, &targets).with_gram(&gram);
     let model = params.fit(sample, Exec::one(), &mut silent()).expect("a matrix");
-    out.push(("svr on a matrix".into(), Body::Svr(model).into(), Points::dense(k, N).expect("whole rows")));
+    out.push(("svr on a matrix".into(), model.into(), Points::dense(k, N).expect("whole rows")));
     out
 }
 
@@ -167,7 +170,7 @@ fn the_type_of_class_labels_is_kept_and_must_fit_their_names() {
         });
         let params = SvcParams { kernel: Some(Kernel::Linear), ..SvcParams::default() };
         let body = params.fit(Sample::new(&dense(), &targets), Exec::one(), &mut silent()).expect("classes");
-        Model { names: Names { labels, ..Names::default() }, ..Body::Svc(body).into() }
+        Model { names: Names { labels, ..Names::default() }, ..body.into() }
     };
     for (name, kind) in LabelType::ALL {
         let names = match kind {
@@ -228,14 +231,7 @@ fn a_model_predicts_what_its_machine_does_behind_its_stages() {
         let ready = model.stages.apply(points.view(), Exec::one()).expect("stages");
         let f = model.decision(points.view(), Exec::one()).expect("points");
         assert_eq!(f.len(), N * model.outputs(), "{name}");
-        let direct = match &model.body {
-            Body::Svc(m) => m.decision(ready.view(), Exec::one()),
-            Body::Svr(m) => m.predict(ready.view(), Exec::one()),
-            Body::Ridge(m) => m.decision(ready.view(), Exec::one()),
-            Body::OneClass(m) => m.decision(ready.view(), Exec::one()),
-            Body::Sphere(m) => m.decision(ready.view(), Exec::one()),
-            _ => unreachable!("all learners are named"),
-        };
+        let direct = model.machine.decision(ready.view(), Exec::one());
         assert_eq!(bits(&f), bits(&direct.expect("points")), "{name}");
         match (model.task(), model.predict(points.view(), Exec::one()).expect("points")) {
             (Task::Regression, Targets::Reals(y)) => assert_eq!(bits(&y), bits(&f)),
@@ -286,7 +282,7 @@ fn custom_kernels_are_refused_with_words() {
     let kernel = Kernel::Custom(mercer::kernel::Custom(std::sync::Arc::new(Mine)));
     let params = SvrParams { kernel: Some(kernel), ..SvrParams::default() };
     let model = params.fit(Sample::new(&dense(), &reals()), Exec::one(), &mut silent()).expect("numbers");
-    let model: Model = Body::Svr(model).into();
+    let model: Model = model.into();
     let message = model.to_bytes().expect_err("code").to_string();
     assert!(message.contains("custom kernel"), "{message}");
     assert!(model.describe().params.is_null());
@@ -305,9 +301,9 @@ fn what_is_wrong_with_a_file_is_said() {
     };
     let checks: [(Change<'_>, &str); 7] = [
         (&|b| b.meta["learner"] = "magic".into(), "learner `magic` is not one this program knows"),
-        (&|b| b.meta["learner"] = Value::Null, "the learner's tag is missing"),
-        (&|b| b.meta["body"]["params"]["c"] = (-1.0).into(), "c = -1: must be a number above 0"),
-        (&|b| b.meta["body"]["params"]["d"] = 1.into(), "unknown field `d`"),
+        (&|b| b.meta["learner"] = Value::Null, "the learner's name is missing"),
+        (&|b| b.meta["params"]["c"] = (-1.0).into(), "c = -1: must be a number above 0"),
+        (&|b| b.meta["params"]["d"] = 1.into(), "unknown field `d`"),
         (&|b| b.meta["stages"] = Value::Array(Vec::new()), "array of saved stages"),
         (&|b| drop(b.tensors.remove("f.coef")), "tensor `f.coef` is missing"),
         (&|b| b.put("support", &[1], Values::U8(vec![0])), "tensor `support` is not of u32"),

@@ -3,11 +3,16 @@
 use mercer::data::{Points, Targets};
 use mercer::expansion::Expansion;
 use mercer::kernel::Kernel;
-use mercer::model::{KpcaModel, KpcaParams, Sample};
+use mercer::model::{Components, KpcaParams, Machine, Sample};
 use mercer::reduce::preimage::{Method, PreimageParams, Preimages, Start, preimages};
 use mercer::watch::silent;
 use mercer::{Exec, Result};
 use mercer_testkit::{assert, toy};
+
+/// The components of a machine.
+fn of(machine: &Machine) -> Components<'_> {
+    machine.components().expect("components")
+}
 
 fn points(n: usize, d: usize, seed: u64) -> Points {
     Points::dense(toy::normals(n, d, seed), d).expect("whole rows")
@@ -209,7 +214,7 @@ fn a_learned_map_needs_no_derivative() {
     assert!(off < 0.05, "mean squared error {off}");
 }
 
-fn kpca(x: &Points, components: u64, gamma: f64) -> KpcaModel {
+fn kpca(x: &Points, components: u64, gamma: f64) -> Machine {
     KpcaParams { kernel: Some(Kernel::Rbf { gamma }), components: Some(components), ..KpcaParams::default() }
         .fit(Sample::new(x, &Targets::None), Exec::one(), &mut silent())
         .expect("fits")
@@ -225,14 +230,15 @@ fn denoising_takes_points_back_to_the_curve() {
     let model = kpca(&x, 12, 0.5);
     let moved: Vec<f64> = ring.iter().zip(toy::normals(n, 2, 8)).map(|(x, e)| x + noise * e).collect();
     let noisy = Points::dense(moved, 2).expect("whole rows");
-    let clean =
-        model.denoise(noisy.view(), 6, &PreimageParams::default(), Exec::one(), &mut silent()).expect("fits");
+    let clean = of(&model)
+        .denoise(noisy.view(), 6, &PreimageParams::default(), Exec::one(), &mut silent())
+        .expect("fits");
     let off = |p: &Points| -> f64 {
         let rows = p.view().to_f64().expect("numbers");
         rows.chunks(2).map(|z| (z[0].hypot(z[1]) - 2.0).powi(2)).sum::<f64>() / n as f64
     };
     assert!(off(&clean.points) < 0.1 * off(&noisy), "{} of {}", off(&clean.points), off(&noisy));
-    let threads = model
+    let threads = of(&model)
         .denoise(noisy.view(), 6, &PreimageParams::default(), Exec::new(2), &mut silent())
         .expect("fits");
     assert::all_close(
@@ -241,16 +247,21 @@ fn denoising_takes_points_back_to_the_curve() {
         1e-4,
     );
     // The lengths a model knows are the lengths the expansion has.
-    let f = model.transform(noisy.view(), Exec::one()).expect("columns");
+    let f = model.decision(noisy.view(), Exec::one()).expect("columns");
     let six: Vec<f64> = f.chunks(12).flat_map(|row| row[..6].to_vec()).collect();
-    let psi = model.reconstruct(&six, 6, Exec::one()).expect("fits");
+    let psi = of(&model).reconstruct(&six, 6, Exec::one()).expect("fits");
     assert::all_close(&clean.norm2, &psi.norm2(Exec::one()).expect("finite"), 1e-9);
     let decoded =
-        model.decode(&six, 6, &PreimageParams::default(), Exec::one(), &mut silent()).expect("fits");
+        of(&model).decode(&six, 6, &PreimageParams::default(), Exec::one(), &mut silent()).expect("fits");
     assert!(off(&decoded.points) < 0.1 * off(&noisy));
-    assert!(model.denoise(noisy.view(), 13, &PreimageParams::default(), Exec::one(), &mut silent()).is_err());
+    assert!(
+        of(&model).denoise(noisy.view(), 13, &PreimageParams::default(), Exec::one(), &mut silent()).is_err()
+    );
     assert_eq!(
-        model.show_axis(0, &PreimageParams::default(), Exec::one(), &mut silent()).expect("an axis").len(),
+        of(&model)
+            .show_axis(0, &PreimageParams::default(), Exec::one(), &mut silent())
+            .expect("an axis")
+            .len(),
         1
     );
 }

@@ -3,7 +3,7 @@
 use mercer::data::{Csr, Points, Row, Sequences, Targets};
 use mercer::gram::Matrix;
 use mercer::kernel::{Custom, Definiteness, Kernel};
-use mercer::model::{Loss, RidgeMethod, RidgeParams, Sample, SvrModel, SvrParams};
+use mercer::model::{Checkpoint, Learner, Loss, Machine, RidgeMethod, RidgeParams, Sample, SvrParams};
 use mercer::watch::{Stop, silent};
 use mercer::{Error, Exec};
 use mercer_testkit::{assert, reference, toy};
@@ -34,13 +34,13 @@ fn params(loss: Loss, c: f64, tol: f64) -> SvrParams {
     SvrParams { kernel, loss, c, tol, epsilon: 0.2, nu: 0.3, delta: 0.25, ..SvrParams::default() }
 }
 
-fn fit(params: &SvrParams, points: &Points, y: &[f64]) -> SvrModel {
+fn fit(params: &SvrParams, points: &Points, y: &[f64]) -> Machine {
     let targets = Targets::Reals(y.to_vec());
     params.fit(Sample::new(points, &targets), Exec::one(), &mut silent()).expect("a problem like any other")
 }
 
 /// One coefficient a training row, zeros included.
-fn spread(model: &SvrModel, n: usize) -> Vec<f64> {
+fn spread(model: &Machine, n: usize) -> Vec<f64> {
     assert_eq!(model.support.len(), model.expansion.len());
     let mut coef = vec![0.0; n];
     model.support.iter().zip(model.expansion.coef()).for_each(|(&i, &c)| coef[i as usize] = c);
@@ -48,14 +48,15 @@ fn spread(model: &SvrModel, n: usize) -> Vec<f64> {
 }
 
 /// What optimality means for each loss, written in residuals: the coefficient is C times a subgradient of the loss.
-fn check_optimal(model: &SvrModel, x: &[f64], y: &[f64], c: f64, slack: f64) {
+fn check_optimal(model: &Machine, x: &[f64], y: &[f64], c: f64, slack: f64) {
     let n = y.len();
     let coef = spread(model, n);
     let mut f = reference::product(&gaussian(x, x, 2), &coef, n, n, 1);
     f.iter_mut().for_each(|f| *f += model.expansion.offset()[0]);
-    let loss = model.params.loss;
+    let Learner::Svr(params) = &model.learner else { panic!("a regression") };
+    let loss = params.loss;
     assert::close(coef.iter().sum::<f64>() / c, 0.0, 1e-9);
-    let epsilon = model.epsilon.unwrap_or(0.0);
+    let epsilon = model.fact("epsilon").unwrap_or(0.0);
     assert!(epsilon >= -slack, "{loss:?}: tube of {epsilon}");
     for i in 0..n {
         let (r, b) = (y[i] - f[i], coef[i] / c);
@@ -79,7 +80,7 @@ fn check_optimal(model: &SvrModel, x: &[f64], y: &[f64], c: f64, slack: f64) {
             }
             Loss::Huber => {
                 // The gradient of the loss, within what a residual's slack may change it.
-                let want = |r: f64| (r / model.params.delta).clamp(-1.0, 1.0);
+                let want = |r: f64| (r / params.delta).clamp(-1.0, 1.0);
                 let (low, high) = (want(r - slack), want(r + slack));
                 assert!(b >= low - 1e-9 && b <= high + 1e-9, "{place}");
             }
@@ -122,22 +123,22 @@ fn dense_single_sparse_and_precomputed_points_give_one_machine() {
     for loss in [Loss::Epsilon, Loss::Nu, Loss::Laplace, Loss::Huber, Loss::Squared] {
         let params = params(loss, 5.0, 1e-7);
         let want = fit(&params, &all[0], &y);
-        let at = want.predict(all[0].view(), Exec::one()).expect("same columns");
+        let at = want.decision(all[0].view(), Exec::one()).expect("same columns");
         for points in &all[1..] {
             let model = fit(&params, points, &y);
-            assert::all_close(&model.predict(points.view(), Exec::one()).expect("same columns"), &at, 2e-5);
+            assert::all_close(&model.decision(points.view(), Exec::one()).expect("same columns"), &at, 2e-5);
         }
         // The matrix given beside points, and instead of them.
         let beside = params.fit(Sample::new(&all[0], &targets).with_gram(&gram), Exec::one(), &mut silent());
         let beside = beside.expect("a matrix of the points");
-        assert::all_close(&beside.predict(all[0].view(), Exec::one()).expect("same columns"), &at, 2e-5);
+        assert::all_close(&beside.decision(all[0].view(), Exec::one()).expect("same columns"), &at, 2e-5);
         let params = SvrParams { kernel: Some(Kernel::Precomputed), ..params };
         let instead =
             params.fit(Sample::new(&numbers, &targets).with_gram(&gram), Exec::one(), &mut silent());
         let instead = instead.expect("a matrix");
-        assert::all_close(&instead.predict(values.view(), Exec::one()).expect("all columns"), &at, 2e-5);
+        assert::all_close(&instead.decision(values.view(), Exec::one()).expect("all columns"), &at, 2e-5);
         let few = Points::dense(vec![0.0; 3], 3).expect("one row");
-        assert!(instead.predict(few.view(), Exec::one()).is_err());
+        assert!(instead.decision(few.view(), Exec::one()).is_err());
         assert!(params.fit(Sample::new(&numbers, &targets), Exec::one(), &mut silent()).is_err());
     }
 }
@@ -155,7 +156,7 @@ fn a_weight_is_a_number_of_copies() {
         let weighted =
             params.fit(Sample::new(&points, &targets).weighted(&weights), Exec::one(), &mut silent());
         let (weighted, copied) = (weighted.expect("weights"), fit(&params, &many, &y_many));
-        let at = |m: &SvrModel| m.predict(points.view(), Exec::one()).expect("same columns");
+        let at = |m: &Machine| m.decision(points.view(), Exec::one()).expect("same columns");
         assert::all_close(&at(&weighted), &at(&copied), 3e-5);
         if loss != Loss::Squared {
             let (a, b) = (weighted.info.objective.expect("solved"), copied.info.objective.expect("solved"));
@@ -171,15 +172,15 @@ fn nu_bounds_errors_from_above_and_support_vectors_from_below() {
     for nu in [0.05, 0.2, 0.5, 0.8, 1.0] {
         let params = SvrParams { nu, ..params(Loss::Nu, 10.0, 1e-6) };
         let model = fit(&params, &points, &y);
-        let f = model.predict(points.view(), Exec::one()).expect("same columns");
-        let epsilon = model.epsilon.expect("found");
+        let f = model.decision(points.view(), Exec::one()).expect("same columns");
+        let epsilon = model.fact("epsilon").expect("found");
         let outside = f.iter().zip(&y).filter(|(f, y)| (*f - *y).abs() > epsilon + 1e-5).count();
         assert!(outside as f64 <= nu * 120.0, "{outside} outside at nu = {nu}");
         assert!(model.support.len() as f64 >= nu * 120.0 - 1e-9, "{} at nu = {nu}", model.support.len());
         // The tube nu found, given to the machine that asks for it, gives the same function.
         if epsilon > 1e-3 {
             let given = SvrParams { epsilon, ..SvrParams { loss: Loss::Epsilon, ..params } };
-            let again = fit(&given, &points, &y).predict(points.view(), Exec::one()).expect("same columns");
+            let again = fit(&given, &points, &y).decision(points.view(), Exec::one()).expect("same columns");
             assert::all_close(&again, &f, 1e-4);
         }
     }
@@ -190,7 +191,7 @@ fn huber_lies_between_laplace_and_squared() {
     let (x, y) = wave(50, 13);
     let points = dense(&x, 2);
     let at = |params: &SvrParams| {
-        fit(params, &points, &y).predict(points.view(), Exec::one()).expect("same columns")
+        fit(params, &points, &y).decision(points.view(), Exec::one()).expect("same columns")
     };
     // Never linear: r^2 / (2 delta) is the squared loss with C / delta.
     let wide = SvrParams { delta: 100.0, ..params(Loss::Huber, 200.0, 1e-8) };
@@ -216,8 +217,8 @@ fn a_linear_machine_is_one_weight_vector() {
         assert!(model.support.len() > 5);
         let given = SvrParams { kernel: Some(Kernel::Precomputed), ..linear };
         let given = given.fit(Sample::new(&numbers, &targets).with_gram(&gram), Exec::one(), &mut silent());
-        let want = given.expect("a matrix").predict(rows.view(), Exec::one()).expect("rows");
-        assert::all_close(&model.predict(points.view(), Exec::one()).expect("rows"), &want, 1e-5);
+        let want = given.expect("a matrix").decision(rows.view(), Exec::one()).expect("rows");
+        assert::all_close(&model.decision(points.view(), Exec::one()).expect("rows"), &want, 1e-5);
     }
 }
 
@@ -231,7 +232,7 @@ fn order_of_rows_threads_and_shrinking_do_not_matter() {
         for c in [0.1, 100.0] {
             let plain = params(loss, c, 1e-6);
             let model = fit(&plain, &points, &y);
-            let at = model.predict(points.view(), Exec::one()).expect("same columns");
+            let at = model.decision(points.view(), Exec::one()).expect("same columns");
             let moved = fit(&plain, &points.gather(&order), &mixed);
             let slow = fit(&SvrParams { shrinking: false, ..plain.clone() }, &points, &y);
             let targets = Targets::Reals(y.clone());
@@ -244,7 +245,7 @@ fn order_of_rows_threads_and_shrinking_do_not_matter() {
                     1e-6,
                 );
                 assert::all_close(
-                    &other.predict(points.view(), Exec::new(2)).expect("same columns"),
+                    &other.decision(points.view(), Exec::new(2)).expect("same columns"),
                     &at,
                     2e-4,
                 );
@@ -265,11 +266,11 @@ fn a_fit_that_was_broken_off_goes_on_to_the_same_end() {
         let limited = SvrParams { max_iter: Some(100), ..params.clone() };
         let part = limited.fit(sample, Exec::one(), &mut silent()).expect("some steps");
         assert_eq!((part.info.stop, part.info.iterations), (Stop::Limit, 100), "{loss:?}");
-        let from = part.checkpoint.expect("not at its end");
+        let from = part.checkpoint.as_ref().and_then(Checkpoint::variables).expect("not at its end").to_vec();
         let rest = params.resume(sample, &from, Exec::one(), &mut silent()).expect("goes on");
         assert_eq!(rest.info.stop, Stop::Converged);
         assert::close(rest.info.objective.expect("solved"), straight.info.objective.expect("solved"), 1e-7);
-        let at = |m: &SvrModel| m.predict(points.view(), Exec::one()).expect("rows");
+        let at = |m: &Machine| m.decision(points.view(), Exec::one()).expect("rows");
         assert::all_close(&at(&rest), &at(&straight), 1e-3);
         // A checkpoint of another problem is told.
         assert!(params.resume(sample, &from[1..], Exec::one(), &mut silent()).is_err());
@@ -318,7 +319,7 @@ fn sequences_are_points_like_any_other() {
     for loss in [Loss::Epsilon, Loss::Nu, Loss::Laplace, Loss::Huber, Loss::Squared] {
         let params = SvrParams { kernel: kernel.clone(), ..params(loss, 100.0, 1e-4) };
         let model = fit(&params, &points, &y);
-        let f = model.predict(points.view(), Exec::one()).expect("sequences");
+        let f = model.decision(points.view(), Exec::one()).expect("sequences");
         let off = f.iter().zip(&y).map(|(f, y)| (f - y).abs()).fold(0.0, f64::max);
         // Additive over places, so it can be learned; a wide tube (nu) leaves the most.
         assert!(off < 1.0, "{loss:?}: off by {off}");
@@ -335,14 +336,14 @@ fn odd_data_give_an_answer_or_a_clear_error() {
         let params = params(loss, 1.0, 1e-4);
         // One row: a constant.
         assert::close(
-            fit(&params, &one, &[7.0]).predict(one.view(), Exec::one()).expect("one row")[0],
+            fit(&params, &one, &[7.0]).decision(one.view(), Exec::one()).expect("one row")[0],
             7.0,
             1e-3,
         );
         // The same point with two targets, and constant columns.
         let same = dense(&[1.0; 8], 2);
         let f =
-            fit(&params, &same, &[1.0, 3.0, 1.0, 3.0]).predict(same.view(), Exec::one()).expect("four rows");
+            fit(&params, &same, &[1.0, 3.0, 1.0, 3.0]).decision(same.view(), Exec::one()).expect("four rows");
         assert!(f.iter().all(|v| (1.0 - 1e-3..=3.0 + 1e-3).contains(v)), "{loss:?} {f:?}");
         // Not positive definite: ends all the same.
         let (x, y) = wave(40, 2);
@@ -353,7 +354,7 @@ fn odd_data_give_an_answer_or_a_clear_error() {
         match indefinite.fit(Sample::new(&points, &targets), Exec::one(), &mut silent()) {
             Ok(model) => {
                 assert!(
-                    model.predict(points.view(), Exec::one()).expect("rows").iter().all(|v| v.is_finite())
+                    model.decision(points.view(), Exec::one()).expect("rows").iter().all(|v| v.is_finite())
                 );
             }
             Err(e) => assert!(loss == Loss::Squared && matches!(e, Error::Numeric(_)), "{loss:?}: {e}"),
@@ -362,7 +363,7 @@ fn odd_data_give_an_answer_or_a_clear_error() {
     // More columns than rows.
     let wide = dense(&toy::normals(5, 50, 1), 50);
     let model = fit(&params(Loss::Epsilon, 100.0, 1e-4), &wide, &[1.0, 2.0, 3.0, 4.0, 5.0]);
-    assert::close(model.predict(wide.view(), Exec::one()).expect("rows")[4], 5.0, 0.05);
+    assert::close(model.decision(wide.view(), Exec::one()).expect("rows")[4], 5.0, 0.05);
     // A tube around everything: a constant in the middle and no support vector.
     let (x, y) = wave(30, 4);
     let model = fit(&SvrParams { epsilon: 100.0, ..params(Loss::Epsilon, 1.0, 1e-4) }, &dense(&x, 2), &y);

@@ -222,7 +222,7 @@ enum Rows<'a> {
 /// The whole model's centres, again and again until there are enough rows: both models are timed on the same rows.
 fn timed(whole: &Model, widths: bool) -> Result<Points> {
     let wide = if widths { Some(whole.with_widths()?) } else { None };
-    let centres = wide.as_ref().unwrap_or(whole).body.entry().centres();
+    let centres = wide.as_ref().unwrap_or(whole).entry().centres();
     let rows: Vec<usize> = (0..centres.len().max(TIMED)).map(|i| i % centres.len().max(1)).collect();
     Ok(if centres.is_empty() { centres.clone() } else { centres.gather(&rows) })
 }
@@ -235,7 +235,7 @@ fn weight(model: &Model, file: &Path, rows: Rows<'_>, exec: Exec) -> Result<Weig
         let clock = Instant::now();
         let n = match rows {
             Rows::Data(data) => model.decision(data.points.view(), exec).map(|_| data.len())?,
-            Rows::Ready(points) => model.body.entry().evaluate(points.view(), exec).map(|_| points.len())?,
+            Rows::Ready(points) => model.entry().evaluate(points.view(), exec).map(|_| points.len())?,
         };
         best = best.min(clock.elapsed().as_secs_f64() / n.max(1) as f64);
         runs += 1;

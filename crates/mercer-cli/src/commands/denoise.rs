@@ -162,7 +162,7 @@ impl Denoise {
     fn denoiser(&self, back: &PreimageParams, context: &Context) -> Result<(Denoiser, Job), Failure> {
         if let Some(file) = &self.model {
             let fitted = model::read(file)?;
-            let kpca = components(&fitted, file)?.clone();
+            let most = components(&fitted, file)?.count();
             if !fitted.stages.is_empty() {
                 return Err(Failure::usage(
                     format!("{} changes columns first, and there is no way back from that", file.display()),
@@ -170,8 +170,8 @@ impl Denoise {
                 ));
             }
             let data = self.reading.read_by(&self.file, &fitted)?;
-            let components = self.components.unwrap_or_else(|| kpca.components());
-            return Ok((Denoiser::new(kpca, components)?, Job { data, grey: None, squares: None }));
+            let components = self.components.unwrap_or(most);
+            return Ok((Denoiser::new(fitted.machine, components)?, Job { data, grey: None, squares: None }));
         }
         let data = self.reading.read(&self.file)?;
         let train = self.train.as_deref().map(|file| self.reading.read(file)).transpose()?;

@@ -6,7 +6,7 @@ use clap::Args;
 use mercer::Error;
 use mercer::data::Targets;
 use mercer::data::io::write_atomic;
-use mercer::model::svc::Wanted;
+use mercer::model::Wanted;
 use mercer::model::{Model, Task};
 use mercer::report::{self, Beside, Predictions};
 
@@ -113,7 +113,7 @@ impl Predict {
         targets: &Targets,
         points: &mercer::data::Points,
         context: &Context,
-    ) -> Result<Option<mercer::model::svc::Reject>, Failure> {
+    ) -> Result<Option<mercer::model::Reject>, Failure> {
         let wanted = match (self.reject_rate, self.reject_error) {
             (Some(rate), _) => Wanted::Rejected(rate),
             (None, Some(rate)) => Wanted::Error(rate),

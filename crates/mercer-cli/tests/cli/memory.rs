@@ -102,12 +102,12 @@ fn a_model_cannot_claim_pairs_columns_or_centres() {
     folder.mercer("convert m.mercer --to json -o m.json -q").fine();
     let whole: serde_json::Value = serde_json::from_str(&folder.read("m.json")).expect("JSON");
     let mut names = whole.clone();
-    names["model"]["body"]["names"] = (0..100_000).map(|i| format!("c{i}")).collect();
+    names["model"]["machine"]["role"]["classes"] = (0..100_000).map(|i| format!("c{i}")).collect();
     let mut columns = whole.clone();
-    columns["model"]["body"]["expansion"]["centres"]["kind"] = "sparse".into();
-    columns["model"]["body"]["expansion"]["centres"]["columns"] = (1u64 << 62).into();
+    columns["model"]["machine"]["expansion"]["centres"]["kind"] = "sparse".into();
+    columns["model"]["machine"]["expansion"]["centres"]["columns"] = (1u64 << 62).into();
     let mut rows = whole;
-    rows["model"]["body"]["expansion"]["centres"]["rows"] = (1u64 << 62).into();
+    rows["model"]["machine"]["expansion"]["centres"]["rows"] = (1u64 << 62).into();
     let folder = folder
         .with("names.json", names.to_string())
         .with("columns.json", columns.to_string())

@@ -8,7 +8,7 @@ use crate::assess::{ClassScores, per_class};
 use crate::data::{Dataset, Labels, Targets};
 use crate::error::{Error, Result};
 use crate::exec::Exec;
-use crate::model::{Body, Model, Task};
+use crate::model::{Model, Task};
 
 /// How a model does on data.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -161,12 +161,7 @@ fn classification(model: &Model, data: &Dataset, exec: Exec) -> Result<ClassEval
         };
         (0..known).map(of).collect()
     };
-    let probable = match &model.body {
-        Body::Svc(m) => m.machines.iter().all(|m| m.sigmoid.is_some()),
-        Body::Function(m) => !m.normals.is_empty(),
-        _ => false,
-    };
-    let log_loss = if probable && k == known {
+    let log_loss = if model.machine.has_probabilities() && k == known {
         Some(metric::log_loss(&model.probabilities(points, exec)?.values, k, &want))
     } else {
         None
@@ -340,7 +335,7 @@ mod tests {
         };
         assert!(found.r2 > 0.9 && found.rmse < found.baseline && found.worst.0 >= found.mae);
         let model = fitted(&set(&[0.0, 0.1, 0.2, 0.3, 0.4], Targets::None), "rbf(gamma=1)");
-        assert!(matches!(model.body.expansion().kernel(), Kernel::Rbf { .. }));
+        assert!(matches!(model.machine.expansion.kernel(), Kernel::Rbf { .. }));
         let mixed = set(&[0.2, 9.0, 8.0], Targets::Classes(Labels::new(["1", "-1", "-1"])));
         let Evaluation::Novelty(found) = Evaluation::new(&model, &mixed, Exec::one()).expect("labels") else {
             panic!("a detector")

@@ -216,7 +216,7 @@ fn dot_scale(plan: &Plan<'_>) -> Result<f64> {
 /// let tuning = Tuning { two_stage: true, ..Tuning::default() };
 /// let found = tune(&mut plan, &tuning, Exec::one(), &mut watch::silent())?;
 /// let model = plan.fit(Exec::one(), &mut watch::silent())?;
-/// assert_eq!(Some(model.body.expansion().kernel()), found.learner.kernel());
+/// assert_eq!(Some(model.machine.expansion.kernel()), found.learner.kernel());
 /// # Ok::<(), mercer::Error>(())
 /// ```
 pub fn tune(plan: &mut Plan<'_>, tuning: &Tuning, exec: Exec, watch: &mut Watch<'_>) -> Result<Found> {

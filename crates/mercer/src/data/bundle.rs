@@ -19,8 +19,6 @@ use crate::error::{Error, Result};
 
 /// What the metadata's `format` says.
 const MAGIC: &str = "mercer";
-/// What this build writes, and the newest it reads.
-const VERSION: u64 = 1;
 /// The metadata entry that holds everything that is not a tensor.
 const META: &str = "mercer";
 /// The place of the checksum before it is known.
@@ -51,15 +49,26 @@ pub enum Values {
 }
 
 /// Named tensors and metadata.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Bundle {
+    /// The version of the file it was read from; [`Bundle::VERSION`] where it was made.
+    pub version: u64,
     /// What kind of thing this is, and everything about it that is not a tensor.
     pub meta: Value,
     /// The tensors by name.
     pub tensors: BTreeMap<String, Tensor>,
 }
 
+impl Default for Bundle {
+    fn default() -> Self {
+        Bundle { version: Self::VERSION, meta: Value::Null, tensors: BTreeMap::new() }
+    }
+}
+
 impl Bundle {
+    /// The version that is written, and the newest that is read.
+    pub const VERSION: u64 = 2;
+
     /// Adds a tensor of doubles.
     pub fn put_f64(&mut self, name: impl Into<String>, shape: &[usize], values: Vec<f64>) {
         self.put(name, shape, Values::F64(values));
@@ -102,8 +111,11 @@ impl Bundle {
             .collect::<std::result::Result<Vec<_>, _>>()
             .map_err(|e| Error::shape("tensor", e, "a shape that fits its values"))?;
         // In this order: nothing that a model's own metadata hold stands behind the checksum.
-        let head =
-            format!(r#"{{"body":{},"crc32":"{UNKNOWN}","format":"{MAGIC}","version":{VERSION}}}"#, self.meta);
+        let head = format!(
+            r#"{{"body":{},"crc32":"{UNKNOWN}","format":"{MAGIC}","version":{}}}"#,
+            self.meta,
+            Self::VERSION
+        );
         let meta = HashMap::from([(META.to_owned(), head)]);
         let mut bytes = safetensors::serialize(views, Some(meta))
             .map_err(|e| Error::shape("model", e, "tensors that can be written"))?;
@@ -143,13 +155,14 @@ impl Bundle {
         if head["format"] != MAGIC {
             return Err(format!("format is {}, expected \"{MAGIC}\"", head["format"]));
         }
-        match head["version"].as_u64() {
-            Some(1..=VERSION) => {}
+        let newest = Self::VERSION;
+        let version = match head["version"].as_u64() {
+            Some(version) if (1..=newest).contains(&version) => version,
             Some(newer) => {
-                return Err(format!("version {newer} is newer than this program reads ({VERSION})"));
+                return Err(format!("version {newer} is newer than this program reads ({newest})"));
             }
             None => return Err(format!("version is {}, expected a whole number", head["version"])),
-        }
+        };
         // After the version: a newer one may have another checksum.
         check_sum(bytes, &head)?;
         let file =
@@ -159,7 +172,7 @@ impl Bundle {
             let values = Values::read(&view).map_err(|why| format!("tensor `{name}` {why}"))?;
             tensors.insert(name, Tensor { shape: view.shape().to_vec(), values });
         }
-        Ok(Bundle { meta: head["body"].clone(), tensors })
+        Ok(Bundle { version, meta: head["body"].clone(), tensors })
     }
 }
 

@@ -13,8 +13,9 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::kernel::Kernel;
+use crate::model::Machine;
+use crate::model::classified::{self, Classified, matrix};
 use crate::model::common::kernel_or_default;
-use crate::model::function::{self, Classified, FunctionModel, matrix};
 use crate::model::param::{self, Allowed, ParamSpec, spec};
 use crate::model::{Learner, Sample};
 use crate::solve::billiard::billiard;
@@ -63,7 +64,7 @@ impl BayesPointParams {
 
     /// Fits on the sample's points and classes; a row counts or, with weight 0, does not. Fails without a shift where the rows
     /// are not separable.
-    pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<FunctionModel> {
+    pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine> {
         let clock = Instant::now();
         self.check()?;
         sample.check()?;
@@ -109,9 +110,8 @@ impl BayesPointParams {
             }
         }
         info.iterations = bounces;
-        let (expansion, support) = function::expansion(kernel, &sample, &classes.rows, coef, offset, exec)?;
-        let mut model =
-            FunctionModel::plain(expansion, classes.role(), Learner::BayesPoint(self.clone()), info);
+        let (expansion, support) = classified::expansion(kernel, &sample, &classes.rows, coef, offset, exec)?;
+        let mut model = Machine::new(expansion, classes.role(), Learner::BayesPoint(self.clone()), info);
         model.support = support;
         model.tell("bounces", bounces as f64);
         model.info.seconds = clock.elapsed().as_secs_f64();

@@ -17,10 +17,11 @@ use crate::data::split::shuffle;
 use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::kernel::Kernel;
+use crate::model::classified::{self, matrix, weighted_rows};
 use crate::model::common::kernel_or_default;
-use crate::model::function::{self, FunctionModel, Role, matrix, weighted_rows};
 use crate::model::param::{self, Allowed, ParamSpec, spec};
 use crate::model::{Learner, Sample};
+use crate::model::{Machine, Role};
 use crate::num::factor;
 use crate::solve::kmeans::{Clusters, distances, kernel_kmeans, online, seeded};
 use crate::watch::{Info, Stop, Watch};
@@ -102,7 +103,7 @@ impl ClusterParams {
     }
 
     /// Fits on the sample's points and weights; targets are not looked at.
-    pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<FunctionModel> {
+    pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine> {
         let clock = Instant::now();
         self.check()?;
         sample.check()?;
@@ -185,7 +186,7 @@ impl ClusterParams {
         found: &Clusters,
         info: Info,
         exec: Exec,
-    ) -> Result<FunctionModel> {
+    ) -> Result<Machine> {
         let (n, m) = (rows.len(), self.clusters as usize);
         let mut size = vec![0.0; m];
         found.of_row.iter().zip(weight).for_each(|(&c, w)| size[c as usize] += w);
@@ -202,9 +203,8 @@ impl ClusterParams {
             norm2[c] += coef[i * m + c] * (gram[i * n + i] - far[i * m + c]);
         }
         let offset = norm2.iter().map(|v| -0.5 * v).collect();
-        let (expansion, support) = function::expansion(kernel, sample, rows, coef, offset, exec)?;
-        let mut model =
-            FunctionModel::plain(expansion, Role::Clusters(m), Learner::Cluster(self.clone()), info);
+        let (expansion, support) = classified::expansion(kernel, sample, rows, coef, offset, exec)?;
+        let mut model = Machine::new(expansion, Role::Clusters(m), Learner::Cluster(self.clone()), info);
         model.support = support;
         model.tell("inertia", found.inertia);
         model.tell("starts", self.starts as f64);

@@ -10,7 +10,7 @@ impl Model {
         if let Some(stage) = self.stages.list.first() {
             return Some(stage.input_dim());
         }
-        let centres = self.body.entry().centres();
+        let centres = self.entry().centres();
         let numbers = !matches!(centres.view().data, Data::Sequences { .. } | Data::RowNumbers(_));
         (numbers && !self.any_columns && !centres.is_empty()).then(|| centres.dim())
     }

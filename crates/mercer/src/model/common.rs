@@ -6,7 +6,7 @@ use crate::exec::{Exec, half_of_ram};
 use crate::expansion::Expansion;
 use crate::gram::{KernelRows, Rows, is_precomputed};
 use crate::kernel::Kernel;
-use crate::model::Sample;
+use crate::model::{Checkpoint, Sample};
 use crate::solve::{Groups, Problem, Solution};
 use crate::watch::Stop;
 
@@ -58,8 +58,8 @@ pub(super) fn go_on_from(problem: &mut Problem<'_>, checkpoint: Option<&[f64]>) 
 }
 
 /// The variables to go on from, where a solve did not come to its end.
-pub(super) fn checkpoint(found: &Solution) -> Option<Vec<f64>> {
-    (found.info.stop != Stop::Converged).then(|| found.beta.clone())
+pub(super) fn checkpoint(found: &Solution) -> Option<Checkpoint> {
+    (found.info.stop != Stop::Converged).then(|| Checkpoint::Variables(found.beta.clone()))
 }
 
 /// All outputs at new points, n x k row by row.

@@ -14,9 +14,9 @@ use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::gram::KernelRows;
 use crate::kernel::Kernel;
-use crate::model::model::IN_FILES;
-use crate::model::svc::{Machine, Margin};
-use crate::model::{Body, Description, Learner, Model, Readout, SvcModel, Task, enclosing_radius2};
+use crate::model::machine::IN_FILES;
+use crate::model::svc::Margin;
+use crate::model::{Description, Machine, Model, Readout, Task, enclosing_radius2};
 use crate::watch::Watch;
 
 /// How many rows, columns or suspects are named.
@@ -133,36 +133,39 @@ impl Model {
     /// # Ok::<(), mercer::Error>(())
     /// ```
     pub fn explain(&self, data: Option<&Dataset>, exec: Exec, watch: &mut Watch<'_>) -> Result<Explanation> {
-        let learner = Learner::of(&self.body).ok_or_else(|| {
-            Error::Unsupported("kernel features are not explained: columns stand behind them".into())
-        })?;
-        let f = self.body.expansion();
+        let m = &self.machine;
+        if !self.layers.is_empty() || self.task() == Task::Features {
+            return Err(Error::Unsupported(
+                "kernel features are not explained: columns stand behind them".into(),
+            ));
+        }
+        let (learner, f) = (&m.learner, &m.expansion);
         let (radius2, radius_of_centres) = self.radius2(data, exec, watch)?;
         let settings_known = self.params_known();
         let mut settings = learner.settings();
         settings.retain(|(name, _)| settings_known || IN_FILES.contains(name));
         let norms = norms2(f, exec)?;
         let sparse_support = self.support();
-        let svc = if let Body::Svc(m) = &self.body { Some(m) } else { None };
+        let svc = m.svc().is_some();
         // Hypotheses that vote and neighbours are no machines of their own.
-        let read = matches!(&self.body, Body::Function(m) if m.readout != Readout::Plain);
+        let read = matches!(m.readout, Readout::Votes(_) | Readout::Nearest(_));
         let machines = (0..if read { 0 } else { f.outputs() })
             .map(|o| {
                 let norm2 = norms.as_ref().map(|n| n[o]);
-                let machine = svc.map(|m| &m.machines[o]);
+                let machine = m.parts.get(o);
                 // A model that was read from elsewhere or compressed does not know its training rows.
                 let solved = machine.filter(|m| m.free.len() + m.bounded.len() > 0);
-                let bounded = self.bounded();
+                let bounded = m.fact("bounded").filter(|_| !m.support.is_empty()).map(|b| b as usize);
                 MachineFacts {
-                    name: self.machine_name(o),
+                    name: m.output_name(o),
                     rows: machine.map(|m| m.rows).filter(|&n| n > 0),
                     free: solved
                         .map(|m| m.free.len())
                         .or(bounded.map(|b| sparse_support.map_or(0, <[u32]>::len).saturating_sub(b))),
                     bounded: solved.map(|m| m.bounded.len()).or(bounded),
                     norm2,
-                    margin: norm2.filter(|&n| n > 0.0 && svc.is_some()).map(|n| 1.0 / n.sqrt()),
-                    capacity: norm2.zip(radius2).map(|(n, r)| n * r).filter(|_| svc.is_some()),
+                    margin: norm2.filter(|&n| n > 0.0 && svc).map(|n| 1.0 / n.sqrt()),
+                    capacity: norm2.zip(radius2).map(|(n, r)| n * r).filter(|_| svc),
                     certificate: machine.and_then(|m| m.margin),
                 }
             })
@@ -181,7 +184,7 @@ impl Model {
             settings,
             settings_known,
             machines,
-            support_per_class: svc.and_then(|m| support_per_class(m, data)),
+            support_per_class: svc.then(|| support_per_class(m, data)).flatten(),
             radius2,
             radius_of_centres,
             influential: self.influential(data),
@@ -192,64 +195,16 @@ impl Model {
         })
     }
 
-    /// The training rows its centres were, where that is known.
-    pub fn support(&self) -> Option<&[u32]> {
-        let rows = match &self.body {
-            Body::Svc(m) => &m.support,
-            Body::Svr(m) => &m.support,
-            Body::Ridge(m) => &m.support,
-            Body::OneClass(m) => &m.support,
-            Body::Sphere(m) => &m.support,
-            Body::Function(m) => &m.support,
-            Body::Kpca(_) | Body::Layered(_) => return None,
-        };
-        (!rows.is_empty()).then_some(rows)
-    }
-
-    /// What an output tells: `b against a`, `b against the rest`, or nothing.
-    pub fn machine_name(&self, output: usize) -> String {
-        let classes = self.classes();
-        match &self.body {
-            Body::Svc(SvcModel { machines, .. }) => {
-                let Machine { sides, .. } = &machines[output];
-                let name = |k: u32| classes[k as usize].as_str();
-                let other = sides.negative.map_or("the rest", name);
-                format!("{} against {other}", name(sides.positive))
-            }
-            Body::Function(_) if self.task() == Task::Clustering => {
-                format!("cluster {}", classes[output])
-            }
-            Body::Ridge(_) | Body::Function(_)
-                if classes.len() == 2 && self.outputs() == 1 && self.task() == Task::Classification =>
-            {
-                format!("{} against {}", classes[1], classes[0])
-            }
-            Body::Ridge(_) | Body::Function(_) if classes.len() > 2 => {
-                format!("{} against the rest", classes[output])
-            }
-            _ => String::new(),
-        }
-    }
-
-    fn bounded(&self) -> Option<usize> {
-        match &self.body {
-            Body::Svr(m) if !m.support.is_empty() => Some(m.bounded),
-            Body::OneClass(m) if !m.support.is_empty() => Some(m.bounded),
-            Body::Sphere(m) if !m.support.is_empty() => Some(m.bounded),
-            _ => None,
-        }
-    }
-
     fn radius2(
         &self,
         data: Option<&Dataset>,
         exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<(Option<f64>, bool)> {
-        if let Body::Sphere(m) = &self.body {
-            return Ok((Some(m.radius2), false));
+        if let Readout::Ball(ball) = &self.machine.readout {
+            return Ok((Some(ball.radius2), false));
         }
-        let f = self.body.expansion();
+        let f = &self.machine.expansion;
         let rows = data.filter(|d| d.len() <= SPHERE).map(|d| self.stages.apply(d.points.view(), exec));
         let (points, of_centres) = match rows.transpose()? {
             Some(points) if points.dim() == f.centres().dim() => (points, false),
@@ -266,7 +221,7 @@ impl Model {
     }
 
     fn influential(&self, data: Option<&Dataset>) -> Vec<Influence> {
-        let f = self.body.expansion();
+        let f = &self.machine.expansion;
         let k = f.outputs();
         let support = self.support();
         if support.is_some_and(|rows| rows.len() != f.len()) {
@@ -292,7 +247,7 @@ impl Model {
     }
 
     fn column_weights(&self, data: Option<&Dataset>) -> Vec<ColumnWeight> {
-        let f = self.body.expansion();
+        let f = &self.machine.expansion;
         let (k, d) = (f.outputs(), f.centres().dim());
         if *f.kernel() != Kernel::Linear || d == 0 {
             return Vec::new();
@@ -426,14 +381,11 @@ fn norms2(f: &Expansion, exec: Exec) -> Result<Option<Vec<f64>>> {
     Ok(Some(out))
 }
 
-/// Whether its centres were made or chosen anew: they are not the rows of any class.
-fn compressed(m: &SvcModel) -> bool {
-    m.info.notes.iter().any(|note| note.starts_with(crate::model::compress::NOTE))
-}
-
-fn support_per_class(m: &SvcModel, data: Option<&Dataset>) -> Option<Vec<usize>> {
-    let mut count = vec![0; m.classes.len()];
-    if compressed(m) {
+fn support_per_class(m: &Machine, data: Option<&Dataset>) -> Option<Vec<usize>> {
+    let (classes, sides) = (m.classes(), m.sides());
+    let mut count = vec![0; classes.len()];
+    // Centres that were made or chosen anew are not the rows of any class.
+    if m.origin.compressed {
         return None;
     }
     if let Some(Targets::Classes(labels)) = data.map(|d| &d.targets)
@@ -442,20 +394,20 @@ fn support_per_class(m: &SvcModel, data: Option<&Dataset>) -> Option<Vec<usize>>
     {
         for &row in &m.support {
             let name = labels.name_of(row as usize);
-            count[m.classes.iter().position(|c| c == name)?] += 1;
+            count[classes.iter().position(|c| c == name)?] += 1;
         }
         return Some(count);
     }
     // A pair's coefficients tell the side by their sign; against the rest most are on the nameless side.
     let f = &m.expansion;
     let k = f.outputs();
-    let pairs = m.machines.iter().all(|machine| machine.sides.negative.is_some());
+    let pairs = sides.iter().all(|sides| sides.negative.is_some());
     if !pairs || (!m.support.is_empty() && m.support.len() != f.len()) {
         return None;
     }
     for coef in f.coef().chunks(k) {
         let (o, c) = coef.iter().enumerate().find(|(_, c)| **c != 0.0)?;
-        let sides = m.machines[o].sides;
+        let sides = sides[o];
         let class = if *c > 0.0 { sides.positive } else { sides.negative? };
         count[class as usize] += 1;
     }
@@ -494,8 +446,7 @@ mod tests {
         let params = SvcParams { kernel: Some(Kernel::Linear), c: 1e3, ..SvcParams::default() };
         let body =
             params.fit(Sample::new(&data.points, &data.targets), Exec::one(), &mut silent()).expect("fit");
-        let seen =
-            Model::from(Body::Svc(body)).explain(Some(&data), Exec::one(), &mut silent()).expect("a look");
+        let seen = Model::from(body).explain(Some(&data), Exec::one(), &mut silent()).expect("a look");
         let machine = &seen.machines[0];
         let margin = machine.margin.expect("a classifier");
         assert!((margin - 2.5).abs() < 1e-6, "{margin}");

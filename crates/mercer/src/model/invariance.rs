@@ -22,9 +22,10 @@ use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::gram::{self, Matrix};
 use crate::kernel::{Definiteness, Kernel};
+use crate::model::Machine;
 use crate::model::Sample;
 use crate::model::kpca::KpcaParams;
-use crate::model::svc::{SvcModel, SvcParams};
+use crate::model::svc::SvcParams;
 use crate::num::{Mat, product};
 use crate::solve::eigen::{self, Dense, EigenParams, Which};
 use crate::watch::Watch;
@@ -246,7 +247,7 @@ impl Invariance {
         sample: Sample<'_>,
         exec: Exec,
         watch: &mut Watch<'_>,
-    ) -> Result<SvcModel> {
+    ) -> Result<Machine> {
         let gram = self.gram(sample.points, exec)?;
         let params = SvcParams { kernel: Some(self.axes.kernel().clone()), ..params.clone() };
         if !params.virtual_vectors.is_empty() {
@@ -275,7 +276,7 @@ impl Invariance {
     ) -> Result<Expansion> {
         let gram = self.gram(sample.points, exec)?;
         let params = KpcaParams { kernel: Some(self.axes.kernel().clone()), ..params.clone() };
-        self.folded(&params.fit(sample.with_gram(&gram), exec, watch)?.features()?, exec)
+        self.folded(&params.fit(sample.with_gram(&gram), exec, watch)?.components()?.layer()?, exec)
     }
 }
 
@@ -388,7 +389,7 @@ mod tests {
     }
 
     /// Root mean square of what transformations change in outputs, over the outputs' spread.
-    fn change(model: &SvcModel, points: &Points) -> f64 {
+    fn change(model: &Machine, points: &Points) -> f64 {
         let moved = turning().apply(points.view(), Exec::one()).expect("rows");
         let here = model.decision(points.view(), Exec::one()).expect("outputs");
         let there = model.decision(moved.view(), Exec::one()).expect("outputs");

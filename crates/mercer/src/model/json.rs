@@ -1,6 +1,6 @@
 //! Models as JSON, for programs in other languages and for people with a text editor; and reading a model of any format.
 //!
-//! The file is the model file's content, written out: `{"format": "mercer-json", "version": 1, "model": {...},
+//! The file is the model file's content, written out: `{"format": "mercer-json", "version": Bundle::VERSION, "model": {...},
 //! "tensors": {"name": {"type": "f64", "shape": [m, d], "values": [...]}}}`. Numbers are written so that they read back
 //! the same to the last bit.
 
@@ -49,7 +49,8 @@ impl Model {
         let bundle = self.bundle()?;
         let tensors: Map<String, Value> =
             bundle.tensors.iter().map(|(name, tensor)| (name.clone(), written(tensor))).collect();
-        let all = json!({ "format": FORMAT, "version": 1, "model": bundle.meta, "tensors": tensors });
+        let all =
+            json!({ "format": FORMAT, "version": Bundle::VERSION, "model": bundle.meta, "tensors": tensors });
         Ok(format!("{all}\n"))
     }
 
@@ -58,11 +59,15 @@ impl Model {
         let wrong = |why: String| Error::ModelFile { path: name.into(), why };
         let all: Value =
             serde_json::from_slice(bytes).map_err(|e| wrong(format!("not a model as JSON: {e}")))?;
-        if all["format"] != FORMAT || all["version"] != 1 {
+        if all["format"] != FORMAT {
             let why = format!("JSON, but not a model: `format` is {}, expected \"{FORMAT}\"", all["format"]);
             return Err(wrong(why));
         }
-        let mut bundle = Bundle { meta: all["model"].clone(), ..Bundle::default() };
+        let newest = Bundle::VERSION;
+        let version = all["version"].as_u64().filter(|v| (1..=newest).contains(v)).ok_or_else(|| {
+            wrong(format!("version is {}, expected a whole number from 1 to {newest}", all["version"]))
+        })?;
+        let mut bundle = Bundle { version, meta: all["model"].clone(), ..Bundle::default() };
         for (tensor, value) in all["tensors"].as_object().into_iter().flatten() {
             let read = read(value).map_err(|why| wrong(format!("tensor `{tensor}` {why}")))?;
             bundle.tensors.insert(tensor.clone(), read);

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use crate::error::Result;
 use crate::exec::Exec;
-use crate::model::{Body, Learner, Model, Plan};
+use crate::model::{Learner, Machine, Model, Plan};
 use crate::watch::Watch;
 
 /// Keeping may take this share of the time: one part in so many.
@@ -24,7 +24,7 @@ pub trait Keeper: Sync {
     fn is_due(&self) -> bool;
 
     /// Takes one.
-    fn take(&self, body: Body);
+    fn take(&self, machine: Machine);
 }
 
 /// The keeper of a plan's fit.
@@ -45,10 +45,10 @@ impl Keeper for Kept<'_> {
         self.due.try_lock().is_ok_and(|due| Instant::now() >= *due)
     }
 
-    fn take(&self, body: Body) {
+    fn take(&self, machine: Machine) {
         let Ok(mut due) = self.due.lock() else { return };
         let start = Instant::now();
-        if let Ok(model) = self.plan.model(body) {
+        if let Ok(model) = self.plan.model(machine) {
             (self.keep)(&model);
         }
         *due = Instant::now() + self.every.max(SHARE * start.elapsed());
@@ -74,7 +74,7 @@ impl Plan<'_> {
         let sample =
             if resumable && !self.is_layered() { self.sample().kept_by(&kept) } else { self.sample() };
         self.model(match from {
-            Some(from) => self.learner.resume(sample, &from.body, exec, watch)?,
+            Some(from) => self.learner.resume(sample, &from.machine, exec, watch)?,
             None => self.learner.fit(sample, exec, watch)?,
         })
     }

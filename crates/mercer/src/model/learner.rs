@@ -1,7 +1,7 @@
 //! The learners by name: one table for every surface that lets people choose.
 //!
 //! A [`Learner`] is one learner's parameters behind one type: made by name, told by parameter name, fitted to a
-//! [`Body`]. What its parameters are called and may be stands in the learner's own table.
+//! [`Machine`]. What its parameters are called and may be stands in the learner's own table.
 
 mod table;
 
@@ -13,13 +13,13 @@ use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::gram::is_precomputed;
 use crate::kernel::{Definiteness, Kernel};
+use crate::model::files::saved_params;
 use crate::model::param::{Allowed, ParamSpec};
-use crate::model::persist::saved_params;
 use crate::model::svc::Kind;
 use crate::model::{
-    BayesPointParams, Body, BoostKind, BoostParams, ClusterParams, KfdForm, KfdParams, KnnParams, Loss,
-    LpMachineParams, NetworkParams, OneClassParams, OnlineRule, ParzenParams, PerceptronParams, RidgeParams,
-    Sample, SphereParams, SvcParams, SvrParams, Task,
+    BayesPointParams, BoostKind, BoostParams, Checkpoint, ClusterParams, KfdForm, KfdParams, KnnParams,
+    KpcaParams, Loss, LpMachineParams, Machine, NetworkParams, OneClassParams, OnlineRule, ParzenParams,
+    PerceptronParams, RidgeParams, Sample, SphereParams, SvcParams, SvrParams, Task,
 };
 use crate::watch::{Stop, Watch, noting};
 
@@ -55,6 +55,8 @@ pub enum Learner {
     Knn(KnnParams),
     /// Kernel k-means.
     Cluster(ClusterParams),
+    /// Kernel principal components.
+    Kpca(KpcaParams),
 }
 
 /// The same for every learner's parameters.
@@ -75,6 +77,7 @@ macro_rules! each {
             Learner::Parzen($p) => $answer,
             Learner::Knn($p) => $answer,
             Learner::Cluster($p) => $answer,
+            Learner::Kpca($p) => $answer,
         }
     };
 }
@@ -92,9 +95,6 @@ pub struct LearnerEntry {
     pub params: &'static [&'static str],
     make: fn() -> Learner,
 }
-
-/// How notes about kernels that may be indefinite begin.
-const INDEFINITE: &str = "the kernel may not be positive definite";
 
 const SVC: &[&str] = &[
     "shift",
@@ -129,18 +129,13 @@ impl Learner {
         })
     }
 
-    /// The learner that made a model, with its parameters; none where it is not one of [`Learner::ALL`]: features, and
-    /// machines behind them.
-    pub fn of(body: &Body) -> Option<Self> {
-        Some(match body {
-            Body::Svc(m) => Learner::Svc(m.params.clone()),
-            Body::Svr(m) => Learner::Svr(m.params.clone()),
-            Body::Ridge(m) => Learner::Ridge(m.params.clone()),
-            Body::OneClass(m) => Learner::OneClass(m.params.clone()),
-            Body::Sphere(m) => Learner::Sphere(m.params.clone()),
-            Body::Function(m) => m.learner.clone(),
-            Body::Kpca(_) | Body::Layered(_) => return None,
-        })
+    /// The learner of a name with its default parameters: one of [`Learner::ALL`], or kernel PCA.
+    pub(super) fn any(name: &str) -> Result<Self> {
+        if name == table::FEATURES.name {
+            Ok(table::FEATURES.learner())
+        } else {
+            Ok(Self::find(name)?.learner())
+        }
     }
 
     /// Its row in [`Learner::ALL`].
@@ -152,11 +147,10 @@ impl Learner {
                 Kind::Hard => "hard-margin",
             },
             Learner::Svr(p) => match p.loss {
-                Loss::Epsilon => "svr",
+                Loss::Epsilon | Loss::Squared => "svr",
                 Loss::Nu => "nu-svr",
                 Loss::Huber => "huber",
                 Loss::Laplace => "laplace",
-                Loss::Squared => "ridge",
             },
             Learner::Ridge(_) => "ridge",
             Learner::OneClass(_) => "one-class",
@@ -183,6 +177,7 @@ impl Learner {
             Learner::Parzen(_) => "parzen",
             Learner::Knn(_) => "knn",
             Learner::Cluster(_) => "kmeans",
+            Learner::Kpca(_) => return &table::FEATURES,
         };
         Self::find(name).expect("all of these are in the table")
     }
@@ -204,6 +199,7 @@ impl Learner {
             Learner::Parzen(_) => ParzenParams::TABLE,
             Learner::Knn(_) => KnnParams::TABLE,
             Learner::Cluster(_) => ClusterParams::TABLE,
+            Learner::Kpca(_) => KpcaParams::TABLE,
         }
     }
 
@@ -312,69 +308,46 @@ impl Learner {
         each!(self, p => p.kernel = Some(kernel));
     }
 
-    /// Whether its problem has one optimum only under kernels that are conditionally positive definite. Others take the
-    /// kernel's functions as they are.
+    /// Whether its problem has one optimum only under kernels that are conditionally positive definite, and it does not say
+    /// so itself. Others take the kernel's functions as they are.
     fn needs_definite(&self) -> bool {
-        !matches!(self, Learner::LpMachine(_) | Learner::Network(_) | Learner::Boost(_))
+        let own = matches!(self, Learner::Svc(_));
+        !own && !matches!(self, Learner::LpMachine(_) | Learner::Network(_) | Learner::Boost(_))
     }
 
-    /// Fits. Where the watcher broke, the model says so, whatever phase of the fit it was. A kernel that may not be
-    /// positive definite is told in the model's notes.
-    pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Body> {
-        let (fitted, broken) = noting(watch, |watch| self.fitted(sample, exec, watch));
-        let mut body = fitted?;
+    /// Fits. Where the watcher broke, the machine says so, whatever phase of the fit it was. A kernel that may not be
+    /// positive definite is told in its notes.
+    pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine> {
+        let (fitted, broken) = noting(watch, |watch| each!(self, p => p.fit(sample, exec, watch)));
+        let mut machine = fitted?;
         if broken {
-            body.info_mut().stop = Stop::Cancelled;
+            machine.info.stop = Stop::Cancelled;
         }
         let unknown = |k: &Kernel| !is_precomputed(k) && k.definiteness() == Definiteness::Unknown;
-        let notes = &mut body.info_mut().notes;
-        let told = notes.iter().any(|note| note.starts_with(INDEFINITE));
-        let shifted = matches!(self, Learner::Svc(p) if p.shift != 0.0);
-        if self.needs_definite() && self.kernel().is_some_and(unknown) && !told && !shifted {
-            notes.push(format!("{INDEFINITE}: the result may not be the best one"));
+        if self.needs_definite() && self.kernel().is_some_and(unknown) {
+            let note = "the kernel may not be positive definite: the result may not be the best one";
+            machine.info.notes.push(note.into());
         }
-        Ok(body)
+        Ok(machine)
     }
 
-    fn fitted(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Body> {
-        Ok(match self {
-            Learner::Svc(p) => Body::Svc(p.fit(sample, exec, watch)?),
-            Learner::Svr(p) => Body::Svr(p.fit(sample, exec, watch)?),
-            Learner::Ridge(p) => Body::Ridge(p.fit(sample, exec, watch)?),
-            Learner::OneClass(p) => Body::OneClass(p.fit(sample, exec, watch)?),
-            Learner::Sphere(p) => Body::Sphere(p.fit(sample, exec, watch)?),
-            Learner::Kfd(p) => Body::Function(p.fit(sample, exec, watch)?),
-            Learner::Boost(p) => Body::Function(p.fit(sample, exec, watch)?),
-            Learner::Network(p) => Body::Function(p.fit(sample, exec, watch)?),
-            Learner::LpMachine(p) => Body::Function(p.fit(sample, exec, watch)?),
-            Learner::Perceptron(p) => Body::Function(p.fit(sample, exec, watch)?),
-            Learner::BayesPoint(p) => Body::Function(p.fit(sample, exec, watch)?),
-            Learner::Parzen(p) => Body::Function(p.fit(sample, exec, watch)?),
-            Learner::Knn(p) => Body::Function(p.fit(sample, exec, watch)?),
-            Learner::Cluster(p) => Body::Function(p.fit(sample, exec, watch)?),
-        })
-    }
-
-    /// Goes on with the fit of a body that was broken off, on the same sample. Fails if it was not broken off.
-    pub fn resume(&self, sample: Sample<'_>, from: &Body, exec: Exec, watch: &mut Watch<'_>) -> Result<Body> {
-        let done = || {
-            Error::Unsupported("this model's training came to its end: there is nothing to go on with".into())
-        };
-        Ok(match (self, from) {
-            (Learner::Svc(p), Body::Svc(m)) => {
-                Body::Svc(p.resume(sample, m.checkpoint.as_ref().ok_or_else(done)?, exec, watch)?)
-            }
-            (Learner::Svr(p), Body::Svr(m)) => {
-                Body::Svr(p.resume(sample, m.checkpoint.as_ref().ok_or_else(done)?, exec, watch)?)
-            }
-            (Learner::OneClass(p), Body::OneClass(m)) => {
-                Body::OneClass(p.resume(sample, m.checkpoint.as_ref().ok_or_else(done)?, exec, watch)?)
-            }
-            (Learner::Sphere(p), Body::Sphere(m)) => {
-                Body::Sphere(p.resume(sample, m.checkpoint.as_ref().ok_or_else(done)?, exec, watch)?)
-            }
-            _ => return Err(done()),
-        })
+    /// Resumes the fit of a machine that was interrupted, on the same sample. Fails if it came to its end.
+    pub fn resume(
+        &self,
+        sample: Sample<'_>,
+        from: &Machine,
+        exec: Exec,
+        watch: &mut Watch<'_>,
+    ) -> Result<Machine> {
+        match (self, &from.checkpoint) {
+            (Learner::Svc(p), Some(Checkpoint::Machines(at))) => p.resume(sample, at, exec, watch),
+            (Learner::Svr(p), Some(Checkpoint::Variables(at))) => p.resume(sample, at, exec, watch),
+            (Learner::OneClass(p), Some(Checkpoint::Variables(at))) => p.resume(sample, at, exec, watch),
+            (Learner::Sphere(p), Some(Checkpoint::Variables(at))) => p.resume(sample, at, exec, watch),
+            _ => Err(Error::Unsupported(
+                "this model's training came to its end: there is nothing to go on with".into(),
+            )),
+        }
     }
 }
 

@@ -16,11 +16,12 @@ use crate::data::Targets;
 use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::kernel::Kernel;
+use crate::model::classified::{self, Classified, weighted_rows};
 use crate::model::common::basis_or_default;
-use crate::model::function::{self, Classified, FunctionModel, Role, weighted_rows};
 use crate::model::param::{self, Allowed, ParamSpec, spec};
 use crate::model::programs::Programs;
 use crate::model::{Learner, Sample};
+use crate::model::{Machine, Role};
 use crate::solve::sparse::Cost;
 use crate::watch::Watch;
 
@@ -68,7 +69,7 @@ impl LpMachineParams {
     /// assert!(model.expansion.len() < 20);
     /// # Ok::<(), mercer::Error>(())
     /// ```
-    pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<FunctionModel> {
+    pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine> {
         let clock = Instant::now();
         self.check()?;
         sample.check()?;
@@ -97,8 +98,8 @@ impl LpMachineParams {
         };
         let (coef, offset, mut info) = programs.solve(&kernel, &sample, exec, watch)?;
         info.objective = info.objective.map(|v| self.c * v);
-        let (expansion, support) = function::expansion(kernel, &sample, &rows, coef, offset, exec)?;
-        let mut model = FunctionModel::plain(expansion, role, Learner::LpMachine(self.clone()), info);
+        let (expansion, support) = classified::expansion(kernel, &sample, &rows, coef, offset, exec)?;
+        let mut model = Machine::new(expansion, role, Learner::LpMachine(self.clone()), info);
         model.support = support;
         model.info.seconds = clock.elapsed().as_secs_f64();
         Ok(model)

@@ -6,30 +6,28 @@
 
 mod bayes_point;
 mod boost;
+mod classified;
 mod cluster;
 mod columns;
 mod common;
 mod compress;
 mod explain;
-mod function;
+mod files;
 mod invariance;
 mod json;
 mod keep;
 mod kfd;
 mod kpca;
-mod layered;
 mod learner;
 mod libsvm;
 mod lp_machine;
-#[expect(clippy::module_inception, reason = "the whole saved thing has no better name")]
-mod model;
+mod machine;
 mod neighbours;
 mod network;
 mod one_class;
 pub mod onnx;
 pub mod param;
 mod perceptron;
-mod persist;
 mod plan;
 mod programs;
 mod ridge;
@@ -44,26 +42,26 @@ pub use boost::{BaseLearner, BoostKind, BoostParams};
 pub use cluster::{ClusterParams, ClusterStart};
 pub use compress::{CompressParams, Compressed, Compression, Goal};
 pub use explain::{ColumnWeight, Explanation, Influence, MachineFacts, Suspect};
-pub use function::{FunctionModel, Nearest, Normals, Readout, Role, Votes};
 pub use invariance::{Invariance, InvarianceParams};
 pub use keep::Keeper;
 pub use kfd::{KfdForm, KfdParams, KfdPenalty, Threshold};
 pub use kpca::{
-    DenoiseParams, Denoiser, KpcaMethod, KpcaModel, KpcaParams, Tried, empirical_map, noise_level,
-    whitening_map,
+    DenoiseParams, Denoiser, KpcaMethod, KpcaParams, Tried, empirical_map, noise_level, whitening_map,
 };
-pub use layered::Layered;
 pub use learner::{Learner, LearnerEntry};
 pub use lp_machine::LpMachineParams;
-pub use model::{Body, Description, Model, Names, Task};
+pub use machine::{
+    Ball, Calibration, Checkpoint, Components, Description, Features, Machine, Model, Names, Nearest,
+    Normals, Origin, Part, Probabilities, Readout, Reject, Role, Sides, Sigmoid, Task, Votes, Wanted,
+};
 pub use neighbours::{KnnParams, ParzenParams};
 pub use network::{NetworkParams, Place, Weights};
-pub use one_class::{OneClassModel, OneClassParams};
+pub use one_class::OneClassParams;
 pub use perceptron::{OnlineRule, PerceptronParams};
 pub use plan::{Choice, Plan, Scaling, Wishes};
 pub(crate) use ridge::right_sides;
-pub use ridge::{RidgeMethod, RidgeModel, RidgeParams};
+pub use ridge::{RidgeMethod, RidgeParams};
 pub use sample::Sample;
-pub use sphere::{SphereModel, SphereParams, enclosing_radius2};
-pub use svc::{SvcModel, SvcParams};
-pub use svr::{Loss, SvrModel, SvrParams};
+pub use sphere::{SphereParams, enclosing_radius2};
+pub use svc::SvcParams;
+pub use svr::{Loss, SvrParams};

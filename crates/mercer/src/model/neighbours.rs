@@ -19,12 +19,11 @@ use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::kernel::Kernel;
+use crate::model::classified::{self, Classified, places, weighted_rows};
 use crate::model::common::{kernel_or_default, on_rows};
-use crate::model::function::{
-    self, Classified, FunctionModel, Nearest, Readout, Role, places, weighted_rows,
-};
 use crate::model::param::{self, Allowed, ParamSpec, spec};
 use crate::model::{Learner, Sample};
+use crate::model::{Machine, Nearest, Readout, Role};
 use crate::watch::{Info, Watch};
 
 /// Parameters of Parzen windows. See [`ParzenParams::TABLE`] for ranges.
@@ -73,7 +72,7 @@ impl ParzenParams {
     }
 
     /// Fits on the sample's points and weights: a classifier where there are classes, else a density.
-    pub fn fit(&self, sample: Sample<'_>, exec: Exec, _watch: &mut Watch<'_>) -> Result<FunctionModel> {
+    pub fn fit(&self, sample: Sample<'_>, exec: Exec, _watch: &mut Watch<'_>) -> Result<Machine> {
         let clock = Instant::now();
         self.check()?;
         sample.check()?;
@@ -86,7 +85,7 @@ impl ParzenParams {
         Ok(model)
     }
 
-    fn classifier(&self, kernel: Kernel, sample: &Sample<'_>, exec: Exec) -> Result<FunctionModel> {
+    fn classifier(&self, kernel: Kernel, sample: &Sample<'_>, exec: Exec) -> Result<Machine> {
         let classes = Classified::of(sample)?;
         let total: f64 = classes.weight.iter().sum();
         // share_c times the mean over c is the sum over c by the number of all rows.
@@ -99,14 +98,14 @@ impl ParzenParams {
             }
         }
         let (expansion, support) =
-            function::expansion(kernel, sample, &classes.rows, coef, vec![0.0; k], exec)?;
+            classified::expansion(kernel, sample, &classes.rows, coef, vec![0.0; k], exec)?;
         let mut model =
-            FunctionModel::plain(expansion, classes.role(), Learner::Parzen(self.clone()), Info::default());
+            Machine::new(expansion, classes.role(), Learner::Parzen(self.clone()), Info::default());
         model.support = support;
         Ok(model)
     }
 
-    fn density(&self, kernel: Kernel, sample: &Sample<'_>, exec: Exec) -> Result<FunctionModel> {
+    fn density(&self, kernel: Kernel, sample: &Sample<'_>, exec: Exec) -> Result<Machine> {
         let (rows, weight) = weighted_rows(sample)?;
         let total: f64 = weight.iter().sum();
         let coef: Vec<f64> = weight.iter().map(|w| w / total).collect();
@@ -124,9 +123,10 @@ impl ParzenParams {
             below > self.nu * total
         });
         let threshold = first.map_or(0.0, |(f, _)| f - 1e-12 * f.abs());
-        let (expansion, support) = function::expansion(kernel, sample, &rows, coef, vec![-threshold], exec)?;
+        let (expansion, support) =
+            classified::expansion(kernel, sample, &rows, coef, vec![-threshold], exec)?;
         let mut model =
-            FunctionModel::plain(expansion, Role::Novelty, Learner::Parzen(self.clone()), Info::default());
+            Machine::new(expansion, Role::Novelty, Learner::Parzen(self.clone()), Info::default());
         model.support = support;
         model.tell("threshold", threshold);
         Ok(model)
@@ -147,7 +147,7 @@ impl KnnParams {
     }
 
     /// Fits on the sample's points, targets (classes or numbers) and weights, which weigh votes.
-    pub fn fit(&self, sample: Sample<'_>, _par: Exec, _watch: &mut Watch<'_>) -> Result<FunctionModel> {
+    pub fn fit(&self, sample: Sample<'_>, _par: Exec, _watch: &mut Watch<'_>) -> Result<Machine> {
         let clock = Instant::now();
         self.check()?;
         sample.check()?;
@@ -186,7 +186,7 @@ impl KnnParams {
         // The mean of all images: what the neighbours are when all of them vote.
         let centres = sample.points.gather(&places(&rows));
         let expansion = Expansion::new(kernel, centres, vec![1.0 / n as f64; n], vec![0.0])?;
-        let mut model = FunctionModel::plain(expansion, role, Learner::Knn(self.clone()), Info::default());
+        let mut model = Machine::new(expansion, role, Learner::Knn(self.clone()), Info::default());
         model.readout = Readout::Nearest(Nearest { neighbours: self.neighbours as usize, says, values, own });
         model.support = rows;
         model.info.seconds = clock.elapsed().as_secs_f64();

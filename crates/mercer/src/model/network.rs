@@ -19,11 +19,12 @@ use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::gram;
 use crate::kernel::Kernel;
+use crate::model::classified::{Classified, places, weighted_rows};
 use crate::model::common::basis_or_default;
-use crate::model::function::{Classified, FunctionModel, Role, places, weighted_rows};
 use crate::model::param::{self, Allowed, ParamSpec, spec};
 use crate::model::svc::Multi;
 use crate::model::{Learner, Sample, SvcParams};
+use crate::model::{Machine, Role};
 use crate::solve::kmeans::lloyd;
 use crate::solve::network::{NetworkProblem, adapt, logistic_weights, weights};
 use crate::watch::{Info, Step, Stop, Watch, noting};
@@ -139,7 +140,7 @@ impl NetworkParams {
     /// assert_eq!(model.expansion.len(), 10);
     /// # Ok::<(), mercer::Error>(())
     /// ```
-    pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<FunctionModel> {
+    pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine> {
         let clock = Instant::now();
         self.check()?;
         sample.check()?;
@@ -188,7 +189,7 @@ impl NetworkParams {
             }
             (expansion, Vec::new(), info)
         };
-        let mut model = FunctionModel::plain(expansion, role, Learner::Network(self.clone()), info);
+        let mut model = Machine::new(expansion, role, Learner::Network(self.clone()), info);
         if let Kernel::Rbf { gamma } = model.expansion.kernel() {
             let gamma = *gamma;
             model.tell("gamma", gamma);

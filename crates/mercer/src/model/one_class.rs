@@ -13,21 +13,15 @@
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
-use crate::data::{Bundle, View};
 use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::kernel::Kernel;
-use crate::model::common::{budget, checkpoint, go_on_from, kernel_or_default, on_rows, outputs, support};
+use crate::model::common::{budget, checkpoint, go_on_from, kernel_or_default, on_rows, support};
 use crate::model::param::{self, Allowed, ParamSpec, spec};
-use crate::model::persist::{
-    Persist, Read, params, restored_checkpoint, restored_info, restored_rows, saved_info, saved_params,
-    store_checkpoint, store_rows,
-};
 use crate::model::svc::collapsed;
-use crate::model::{Body, Sample};
+use crate::model::{Learner, Machine, Role, Sample};
 use crate::solve::{self, Groups, Problem, Shift, Solution};
 use crate::watch::{Info, Watch};
 
@@ -53,23 +47,6 @@ impl Default for OneClassParams {
     fn default() -> Self {
         OneClassParams { kernel: None, nu: 0.5, tol: 1e-3, max_iter: None, shrinking: true, memory: None }
     }
-}
-
-/// A fitted one-class machine.
-#[derive(Debug, Clone, PartialEq)]
-pub struct OneClassModel {
-    /// f, one output; its offset is -rho.
-    pub expansion: Expansion,
-    /// What it was fitted with.
-    pub params: OneClassParams,
-    /// The training rows with a coefficient: the centres, unless the kernel is linear and they were collapsed to one.
-    pub support: Vec<u32>,
-    /// How many of them are on their bound.
-    pub bounded: usize,
-    /// The solver's variables, where the fit was broken off or ran into its limit: [`OneClassParams::resume`] goes on from them.
-    pub checkpoint: Option<Vec<f64>>,
-    /// How the fit went.
-    pub info: Info,
 }
 
 impl OneClassParams {
@@ -99,7 +76,7 @@ impl OneClassParams {
     }
 
     /// Fits on the sample's points and weights; targets are not looked at.
-    pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<OneClassModel> {
+    pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine> {
         self.fit_from(sample, None, exec, watch)
     }
 
@@ -111,7 +88,7 @@ impl OneClassParams {
         checkpoint: &[f64],
         exec: Exec,
         watch: &mut Watch<'_>,
-    ) -> Result<OneClassModel> {
+    ) -> Result<Machine> {
         self.fit_from(sample, Some(checkpoint), exec, watch)
     }
 
@@ -121,7 +98,7 @@ impl OneClassParams {
         from: Option<&[f64]>,
         exec: Exec,
         watch: &mut Watch<'_>,
-    ) -> Result<OneClassModel> {
+    ) -> Result<Machine> {
         let clock = Instant::now();
         self.check()?;
         sample.check()?;
@@ -155,7 +132,7 @@ impl OneClassParams {
             let mut keep = |now: &dyn Fn() -> Solution| {
                 let Some(keeper) = sample.keeper.filter(|keeper| keeper.is_due()) else { return };
                 if let Ok(model) = self.model(&kernel, sample, &upper, now(), clock, exec) {
-                    keeper.take(Body::OneClass(model));
+                    keeper.take(model);
                 }
             };
             solve::solve_kept(&problem, &params, watch, Some(&mut keep))
@@ -172,63 +149,15 @@ impl OneClassParams {
         found: Solution,
         clock: Instant,
         exec: Exec,
-    ) -> Result<OneClassModel> {
+    ) -> Result<Machine> {
         let rho = found.thresholds[0].value();
-        Ok(OneClassModel {
-            checkpoint: checkpoint(&found),
-            support: support(&found.beta),
-            bounded: found.beta.iter().zip(upper).filter(|(b, u)| **b > 0.0 && b >= u).count(),
-            expansion: collapsed(
-                Expansion::new(kernel.clone(), sample.points.clone(), found.beta, vec![-rho])?,
-                exec,
-            )?,
-            params: self.clone(),
-            info: Info { seconds: clock.elapsed().as_secs_f64(), ..found.info },
-        })
-    }
-}
-
-impl OneClassModel {
-    /// f at new points: positive for points like the data.
-    pub fn decision(&self, points: View<'_>, exec: Exec) -> Result<Vec<f64>> {
-        outputs(&self.expansion, points, exec)
-    }
-
-    /// The level rho that outputs are compared with.
-    pub fn rho(&self) -> f64 {
-        -self.expansion.offset()[0]
-    }
-}
-
-impl Persist for OneClassModel {
-    const TAG: &'static str = "one-class";
-
-    fn store(&self, bundle: &mut Bundle) -> Result<Value> {
-        let expansion = self.expansion.store("f", bundle)?;
-        store_rows("support", &self.support, bundle);
-        store_checkpoint(self.checkpoint.as_deref(), bundle);
-        Ok(json!({
-            "expansion": expansion,
-            "params": saved_params(&self.params)?,
-            "bounded": self.bounded,
-            "info": saved_info(&self.info),
-        }))
-    }
-
-    fn restore(meta: &Value, bundle: &Bundle) -> Read<Self> {
-        let expansion = Expansion::restore("f", &meta["expansion"], bundle)?;
-        if expansion.outputs() != 1 {
-            return Err(format!("a one-class machine with {} outputs, expected 1", expansion.outputs()));
-        }
-        let params: OneClassParams = params(meta)?;
-        params.check().map_err(|e| e.to_string())?;
-        Ok(OneClassModel {
-            expansion,
-            params,
-            support: restored_rows("support", bundle)?,
-            bounded: meta["bounded"].as_u64().ok_or("`bounded` is missing")? as usize,
-            checkpoint: restored_checkpoint(bundle)?,
-            info: restored_info(meta)?,
-        })
+        let (checkpoint, support) = (checkpoint(&found), support(&found.beta));
+        let bounded = found.beta.iter().zip(upper).filter(|(b, u)| **b > 0.0 && b >= u).count();
+        let whole = Expansion::new(kernel.clone(), sample.points.clone(), found.beta, vec![-rho])?;
+        let info = Info { seconds: clock.elapsed().as_secs_f64(), ..found.info };
+        let learner = Learner::OneClass(self.clone());
+        let mut machine = Machine::new(collapsed(whole, exec)?, Role::Novelty, learner, info);
+        machine.tell("bounded", bounded as f64);
+        Ok(Machine { checkpoint, support, ..machine })
     }
 }

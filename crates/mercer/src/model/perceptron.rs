@@ -15,8 +15,9 @@ use crate::data::split::shuffle;
 use crate::error::Result;
 use crate::exec::Exec;
 use crate::kernel::Kernel;
+use crate::model::Machine;
+use crate::model::classified::{self, Classified, matrix};
 use crate::model::common::kernel_or_default;
-use crate::model::function::{self, Classified, FunctionModel, matrix};
 use crate::model::param::{self, Allowed, ParamSpec, spec};
 use crate::model::{Learner, Sample};
 use crate::solve::perceptron::{adatron, perceptron};
@@ -91,7 +92,7 @@ impl PerceptronParams {
     }
 
     /// Fits on the sample's points and classes. Weights scale the Adatron's C; to the perceptron a row counts or does not.
-    pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<FunctionModel> {
+    pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine> {
         let clock = Instant::now();
         self.check()?;
         sample.check()?;
@@ -121,9 +122,8 @@ impl PerceptronParams {
                 break;
             }
         }
-        let (expansion, support) = function::expansion(kernel, &sample, &classes.rows, coef, offset, exec)?;
-        let mut model =
-            FunctionModel::plain(expansion, classes.role(), Learner::Perceptron(self.clone()), info);
+        let (expansion, support) = classified::expansion(kernel, &sample, &classes.rows, coef, offset, exec)?;
+        let mut model = Machine::new(expansion, classes.role(), Learner::Perceptron(self.clone()), info);
         model.support = support;
         model.tell("updates", updates as f64);
         model.info.seconds = clock.elapsed().as_secs_f64();

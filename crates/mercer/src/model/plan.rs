@@ -20,7 +20,7 @@ use crate::expansion::Expansion;
 use crate::gram::{Matrix, is_precomputed};
 use crate::kernel::Kernel;
 use crate::model::target::target;
-use crate::model::{Body, Layered, Learner, Model, Names, Sample, Task};
+use crate::model::{Learner, Machine, Model, Names, Sample, Task};
 use crate::watch::Watch;
 use columns::{inexact, scaling};
 
@@ -153,9 +153,10 @@ impl<'a> Plan<'a> {
 
     /// Goes on where a model's fit was broken off: its stages and parameters, on the same data.
     pub fn resuming(model: &Model, data: &'a Dataset, exec: Exec) -> Result<Self> {
-        let learner = Learner::of(&model.body)
-            .ok_or_else(|| Error::Unsupported("a fit of kernel features cannot go on".into()))?;
-        let kernel = model.body.expansion().kernel().clone();
+        if !model.layers.is_empty() || model.task() == Task::Features {
+            return Err(Error::Unsupported("kernel PCA fits cannot be resumed".into()));
+        }
+        let kernel = model.machine.expansion.kernel().clone();
         let (points, gram) = if is_precomputed(&kernel) {
             let n = data.len();
             let matrix = Matrix::new(data.points.view().to_f64()?, n)?;
@@ -165,7 +166,7 @@ impl<'a> Plan<'a> {
         } else {
             (Cow::Owned(model.stages.apply(data.points.view(), exec)?), None)
         };
-        let mut learner = learner;
+        let mut learner = model.machine.learner.clone();
         // A kernel that the learner had found by itself must not be found again.
         learner.set_kernel(kernel);
         let stages = model.stages.clone();
@@ -198,7 +199,7 @@ impl<'a> Plan<'a> {
 
     /// Goes on from a model that was broken off.
     pub fn resume(&self, from: &Model, exec: Exec, watch: &mut Watch<'_>) -> Result<Model> {
-        self.model(self.learner.resume(self.sample(), &from.body, exec, watch)?)
+        self.model(self.learner.resume(self.sample(), &from.machine, exec, watch)?)
     }
 
     /// The points as the machine sees them: after all stages, and after the features it stands behind.
@@ -224,18 +225,18 @@ impl<'a> Plan<'a> {
         }
     }
 
-    pub(super) fn model(&self, mut body: Body) -> Result<Model> {
-        body.info_mut().notes.extend(self.notes.iter().cloned());
-        let body = match &self.layer {
-            Some(features) => Body::Layered(Layered::new(features.clone(), body)?),
-            None => body,
+    pub(super) fn model(&self, mut machine: Machine) -> Result<Model> {
+        machine.info.notes.extend(self.notes.iter().cloned());
+        let model = match &self.layer {
+            Some(features) => Model::from(machine).behind(features.clone())?,
+            None => Model::from(machine),
         };
         let names = Names {
             columns: self.data.column_names.clone().unwrap_or_default(),
             target: self.data.target_name.clone(),
             ..Names::default()
         };
-        Ok(Model { stages: self.stages.clone(), names, ..Model::from(body) })
+        Ok(Model { stages: self.stages.clone(), names, ..model })
     }
 }
 
@@ -326,7 +327,7 @@ fn learner(wishes: &Wishes, targets: &Targets, choices: &mut Choices) -> Result<
 
 /// The features of components that a machine is to stand behind.
 fn layer(model: &Model, wishes: &Wishes, choices: &mut Choices) -> Result<Expansion> {
-    let Body::Kpca(kpca) = &model.body else {
+    let Some(kpca) = model.machine.components().ok().filter(|_| model.layers.is_empty()) else {
         let allowed = "components: `mercer pca fit` finds some";
         return Err(Error::param("features", format!("a model of kind {}", model.kind()), allowed));
     };
@@ -336,9 +337,9 @@ fn layer(model: &Model, wishes: &Wishes, choices: &mut Choices) -> Result<Expans
     if wishes.kernel.as_deref().map(str::trim) == Some("precomputed") {
         return Err(Error::param("kernel", "precomputed", "another: features are no kernel values"));
     }
-    let line = format!("{} components of {}", kpca.components(), kpca.expansion.kernel());
+    let line = format!("{} components of {}", kpca.count(), kpca.expansion.kernel());
     choices.asked("features", line);
-    kpca.features()
+    kpca.layer()
 }
 
 fn kernel(wishes: &Wishes, points: &Points, choices: &mut Choices) -> Result<Kernel> {

@@ -14,21 +14,17 @@
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
-use crate::data::{Bundle, Labels, Targets, View};
+use crate::data::Targets;
 use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::gram::{self, Rows};
 use crate::kernel::Kernel;
-use crate::model::Sample;
-use crate::model::common::{budget, kernel_or_default, on_rows, outputs};
+use crate::model::common::{budget, kernel_or_default, on_rows};
 use crate::model::param::{self, Allowed, ParamSpec, spec};
-use crate::model::persist::{
-    Persist, Read, params, restored_info, restored_names, restored_rows, saved_info, saved_params, store_rows,
-};
 use crate::model::svc::collapsed;
+use crate::model::{Learner, Machine, Role, Sample};
 use crate::num::{Mat, factor, product};
 use crate::solve::{LinearParams, solve_linear};
 use crate::watch::{Info, Step, Watch};
@@ -77,22 +73,6 @@ impl Default for RidgeParams {
     }
 }
 
-/// A fitted ridge regression or least-squares machine.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RidgeModel {
-    /// f: one output for numbers and for two classes, else one a class.
-    pub expansion: Expansion,
-    /// What it was fitted with.
-    pub params: RidgeParams,
-    /// The classes' names, where it was fitted on classes.
-    pub names: Option<Vec<String>>,
-    /// The training rows with a coefficient: all that have a weight. The centres, unless the kernel is linear and they
-    /// were collapsed to one an output.
-    pub support: Vec<u32>,
-    /// How the fit went.
-    pub info: Info,
-}
-
 impl RidgeParams {
     /// Names, ranges, defaults.
     pub const TABLE: &'static [ParamSpec] = &[
@@ -118,7 +98,7 @@ impl RidgeParams {
     }
 
     /// Fits on the sample's points, targets (numbers or classes) and weights.
-    pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<RidgeModel> {
+    pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine> {
         let clock = Instant::now();
         self.check()?;
         sample.check()?;
@@ -158,13 +138,9 @@ impl RidgeParams {
         let coef = (0..keep.len()).flat_map(|i| solved.iter().map(move |u| u[i])).collect();
         let centres = sample.points.gather(&keep.iter().map(|&i| i as usize).collect::<Vec<_>>());
         let info = Info { seconds: clock.elapsed().as_secs_f64(), ..info };
-        Ok(RidgeModel {
-            expansion: collapsed(Expansion::new(kernel, centres, coef, offset)?, exec)?,
-            params: self.clone(),
-            names,
-            support: keep,
-            info,
-        })
+        let expansion = collapsed(Expansion::new(kernel, centres, coef, offset)?, exec)?;
+        let role = names.map_or(Role::Numbers, Role::Classes);
+        Ok(Machine { support: keep, ..Machine::new(expansion, role, Learner::Ridge(self.clone()), info) })
     }
 
     /// The kernel asked for, or the one that follows from the sample.
@@ -260,63 +236,5 @@ pub(crate) fn right_sides(targets: &Targets) -> Result<(RightSides, Option<Vec<S
             Ok((right, Some(labels.names.clone())))
         }
         Targets::None => Err(Error::shape("targets", "none", "real numbers or class labels")),
-    }
-}
-
-impl RidgeModel {
-    /// All outputs at new points, n x k row by row.
-    pub fn decision(&self, points: View<'_>, exec: Exec) -> Result<Vec<f64>> {
-        outputs(&self.expansion, points, exec)
-    }
-
-    /// Numbers, or the classes of the largest output.
-    pub fn predict(&self, points: View<'_>, exec: Exec) -> Result<Targets> {
-        let values = self.decision(points, exec)?;
-        let Some(names) = &self.names else { return Ok(Targets::Reals(values)) };
-        let k = self.expansion.outputs();
-        let of_row = values
-            .chunks(k)
-            .map(|line| match line {
-                [one] => u32::from(*one > 0.0),
-                more => {
-                    (0..)
-                        .zip(more)
-                        .fold((0, f64::NEG_INFINITY), |b, (o, &v)| if v > b.1 { (o, v) } else { b })
-                        .0
-                }
-            })
-            .collect();
-        Ok(Targets::Classes(Labels { names: names.clone(), of_row }))
-    }
-}
-
-impl Persist for RidgeModel {
-    const TAG: &'static str = "ridge";
-
-    fn store(&self, bundle: &mut Bundle) -> Result<Value> {
-        let expansion = self.expansion.store("f", bundle)?;
-        store_rows("support", &self.support, bundle);
-        Ok(json!({
-            "expansion": expansion,
-            "params": saved_params(&self.params)?,
-            "names": self.names,
-            "info": saved_info(&self.info),
-        }))
-    }
-
-    fn restore(meta: &Value, bundle: &Bundle) -> Read<Self> {
-        let expansion = Expansion::restore("f", &meta["expansion"], bundle)?;
-        let params: RidgeParams = params(meta)?;
-        params.check().map_err(|e| e.to_string())?;
-        let names = if meta["names"].is_null() { None } else { Some(restored_names(meta)?) };
-        let want = match names.as_ref().map(Vec::len) {
-            None | Some(2) => 1,
-            Some(more) => more,
-        };
-        if expansion.outputs() != want {
-            return Err(format!("{} outputs, expected {want}", expansion.outputs()));
-        }
-        let support = restored_rows("support", bundle)?;
-        Ok(RidgeModel { expansion, params, names, support, info: restored_info(meta)? })
     }
 }

@@ -14,21 +14,15 @@
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
-use crate::data::{Bundle, View};
 use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::expansion::Expansion;
-use crate::gram::{Rows, is_precomputed};
+use crate::gram::Rows;
 use crate::kernel::Kernel;
-use crate::model::common::{budget, finite_rows, go_on_from, kernel_or_default, on_rows, outputs, support};
+use crate::model::common::{budget, go_on_from, kernel_or_default, on_rows, support};
 use crate::model::param::{self, Allowed, ParamSpec, spec};
-use crate::model::persist::{
-    Persist, Read, finite, params, restored_checkpoint, restored_info, restored_rows, saved_info,
-    saved_params, store_checkpoint, store_rows,
-};
-use crate::model::{Body, Sample};
+use crate::model::{Ball, Checkpoint, Learner, Machine, Readout, Role, Sample};
 use crate::solve::{self, Groups, Keep, Problem, Shift, Solution};
 use crate::watch::{Info, Stop, Watch};
 
@@ -55,27 +49,6 @@ impl Default for SphereParams {
     fn default() -> Self {
         SphereParams { kernel: None, nu: 0.0, tol: 1e-4, max_iter: None, shrinking: true, memory: None }
     }
-}
-
-/// A fitted sphere.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SphereModel {
-    /// The centre, one output without an offset.
-    pub centre: Expansion,
-    /// R^2.
-    pub radius2: f64,
-    /// |c|^2.
-    pub norm2: f64,
-    /// What it was fitted with.
-    pub params: SphereParams,
-    /// The training rows with a coefficient: the centres.
-    pub support: Vec<u32>,
-    /// How many of them are on their bound, outside the sphere.
-    pub bounded: usize,
-    /// The solver's variables, where the fit was broken off or ran into its limit: [`SphereParams::resume`] goes on from them.
-    pub checkpoint: Option<Vec<f64>>,
-    /// How the fit went.
-    pub info: Info,
 }
 
 /// The share of the tolerance that a hard sphere is solved to: its squared radius may be a quarter of the squared distance
@@ -135,7 +108,7 @@ impl SphereParams {
     }
 
     /// Fits on the sample's points and weights; targets are not looked at.
-    pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<SphereModel> {
+    pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine> {
         self.fit_from(sample, None, exec, watch)
     }
 
@@ -147,7 +120,7 @@ impl SphereParams {
         checkpoint: &[f64],
         exec: Exec,
         watch: &mut Watch<'_>,
-    ) -> Result<SphereModel> {
+    ) -> Result<Machine> {
         self.fit_from(sample, Some(checkpoint), exec, watch)
     }
 
@@ -157,7 +130,7 @@ impl SphereParams {
         from: Option<&[f64]>,
         exec: Exec,
         watch: &mut Watch<'_>,
-    ) -> Result<SphereModel> {
+    ) -> Result<Machine> {
         let clock = Instant::now();
         self.check()?;
         sample.check()?;
@@ -171,7 +144,7 @@ impl SphereParams {
                 let Some(keeper) = sample.keeper.filter(|keeper| keeper.is_due()) else { return };
                 let found = self.found(rows, &weights, now(), exec);
                 if let Ok(model) = self.model(&kernel, sample, &weights, found, clock) {
-                    keeper.take(Body::Sphere(model));
+                    keeper.take(model);
                 }
             };
             self.solve(rows, &weights, from, exec, watch, Some(&mut keep))
@@ -187,21 +160,21 @@ impl SphereParams {
         weights: &[f64],
         found: Found,
         clock: Instant,
-    ) -> Result<SphereModel> {
+    ) -> Result<Machine> {
         let upper = self.boxes(weights);
-        Ok(SphereModel {
-            checkpoint: (found.info.stop != Stop::Converged).then(|| found.beta.clone()),
-            support: support(&found.beta),
-            bounded: match self.nu {
-                0.0 => 0,
-                _ => found.beta.iter().zip(&upper).filter(|(b, u)| **b > 0.0 && b >= u).count(),
-            },
-            centre: Expansion::new(kernel.clone(), sample.points.clone(), found.beta, vec![0.0])?,
-            radius2: found.radius2,
-            norm2: found.norm2,
-            params: self.clone(),
-            info: Info { seconds: clock.elapsed().as_secs_f64(), ..found.info },
-        })
+        let checkpoint =
+            (found.info.stop != Stop::Converged).then(|| Checkpoint::Variables(found.beta.clone()));
+        let support = support(&found.beta);
+        let bounded = match self.nu {
+            0.0 => 0,
+            _ => found.beta.iter().zip(&upper).filter(|(b, u)| **b > 0.0 && b >= u).count(),
+        };
+        let centre = Expansion::new(kernel.clone(), sample.points.clone(), found.beta, vec![0.0])?;
+        let info = Info { seconds: clock.elapsed().as_secs_f64(), ..found.info };
+        let mut machine = Machine::new(centre, Role::Novelty, Learner::Sphere(self.clone()), info);
+        machine.tell("bounded", bounded as f64);
+        let readout = Readout::Ball(Ball { radius2: found.radius2, norm2: found.norm2 });
+        Ok(Machine { readout, checkpoint, support, ..machine })
     }
 
     /// Upper bounds of the weights: all of the sphere may hang on one row where none may lie outside.
@@ -279,74 +252,5 @@ impl SphereParams {
             (norm2 - 2.0 * found.thresholds[0].value()).max(0.0)
         };
         Found { beta: found.beta, radius2, norm2, info: found.info }
-    }
-}
-
-impl SphereModel {
-    /// `R^2 - |Phi(x) - c|^2` at new points: positive inside.
-    ///
-    /// Not for precomputed kernels, whose values say nothing about k(x, x): see [`SphereModel::decision_values`].
-    pub fn decision(&self, points: View<'_>, exec: Exec) -> Result<Vec<f64>> {
-        let kernel = self.centre.kernel();
-        if is_precomputed(kernel) {
-            let why = "a sphere under a precomputed kernel needs k(x, x) beside the kernel values: use decision_values";
-            return Err(Error::Unsupported(why.into()));
-        }
-        let values = outputs(&self.centre, points, exec)?;
-        let mut own = vec![0.0; points.n];
-        kernel.diag(points, &mut own);
-        finite_rows(self.from(&values, &own), 1)
-    }
-
-    /// The same from kernel values: `rows` holds those against all training points, `own` k(x, x).
-    pub fn decision_values(&self, rows: View<'_>, own: &[f64], exec: Exec) -> Result<Vec<f64>> {
-        if own.len() != rows.n {
-            return Err(Error::shape("values of k(x, x)", own.len(), rows.n));
-        }
-        finite_rows(self.from(&outputs(&self.centre, rows, exec)?, own), 1)
-    }
-
-    fn from(&self, values: &[f64], own: &[f64]) -> Vec<f64> {
-        let distance2 = |(f, k): (&f64, &f64)| k - 2.0 * f + self.norm2;
-        // `max` alone would take a distance that is not a number for none.
-        let clamped = |far: f64| if far < 0.0 { 0.0 } else { far };
-        values.iter().zip(own).map(|pair| self.radius2 - clamped(distance2(pair))).collect()
-    }
-}
-
-impl Persist for SphereModel {
-    const TAG: &'static str = "sphere";
-
-    fn store(&self, bundle: &mut Bundle) -> Result<Value> {
-        let centre = self.centre.store("centre", bundle)?;
-        store_rows("support", &self.support, bundle);
-        store_checkpoint(self.checkpoint.as_deref(), bundle);
-        Ok(json!({
-            "centre": centre,
-            "radius2": self.radius2,
-            "norm2": self.norm2,
-            "params": saved_params(&self.params)?,
-            "bounded": self.bounded,
-            "info": saved_info(&self.info),
-        }))
-    }
-
-    fn restore(meta: &Value, bundle: &Bundle) -> Read<Self> {
-        let centre = Expansion::restore("centre", &meta["centre"], bundle)?;
-        if centre.outputs() != 1 {
-            return Err(format!("a sphere with {} centres, expected 1", centre.outputs()));
-        }
-        let params: SphereParams = params(meta)?;
-        params.check().map_err(|e| e.to_string())?;
-        Ok(SphereModel {
-            centre,
-            radius2: finite(meta, "radius2")?.ok_or("`radius2` is missing")?,
-            norm2: finite(meta, "norm2")?.ok_or("`norm2` is missing")?,
-            params,
-            support: restored_rows("support", bundle)?,
-            bounded: meta["bounded"].as_u64().ok_or("`bounded` is missing")? as usize,
-            checkpoint: restored_checkpoint(bundle)?,
-            info: restored_info(meta)?,
-        })
     }
 }

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use crate::data::{Dataset, Points};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::exec::Exec;
-use crate::model::{Body, KpcaModel, Model, Tried};
+use crate::model::{self, Model, Tried};
 use crate::reduce::preimage::PreimageParams;
 use crate::report::html::{self, Figure, Ink, Section, Tile, Tiles};
 use crate::report::svg::{self, Axis, Chart, Grid, Layer, Plane, Series};
@@ -76,11 +76,8 @@ pub struct Denoised {
 }
 
 /// The components of a model.
-fn components(model: &Model) -> Result<&KpcaModel> {
-    match &model.body {
-        Body::Kpca(kpca) => Ok(kpca),
-        _ => Err(Error::Unsupported(format!("a model of kind {} has no components", model.kind()))),
-    }
+fn components(model: &Model) -> Result<model::Components<'_>> {
+    model.machine.components()
 }
 
 impl Components {
@@ -94,7 +91,7 @@ impl Components {
             kernel: about.kernel,
             stages: about.stages,
             shares: kpca.shares(),
-            notes: kpca.info.notes.clone(),
+            notes: model.info().notes.clone(),
             bytes: std::fs::metadata(&file).map_or(0, |about| about.len()),
             file,
         })
@@ -168,7 +165,7 @@ pub fn components_page(
     let mut sections = vec![Section {
         heading: "What each carries".into(),
         facts: vec![
-            ("components".into(), count(kpca.components())),
+            ("components".into(), count(kpca.count())),
             ("kernel".into(), kpca.expansion.kernel().to_string()),
         ],
         figures: vec![Figure::svg(
@@ -186,7 +183,7 @@ pub fn components_page(
     }
     if let Some(shape) = kpca.expansion.centres().image() {
         let mut tiles = Vec::new();
-        for axis in 0..kpca.components().min(DRAWN) {
+        for axis in 0..kpca.count().min(DRAWN) {
             let point = kpca.show_axis(axis, &PreimageParams::default(), exec, watch)?;
             tiles.push(Tile::new(point.view().to_f64()?, (axis + 1).to_string()));
         }
@@ -197,7 +194,7 @@ pub fn components_page(
         };
         let mut figures = vec![Figure::tiles(Tiles { shape, ink, tiles }, caption)];
         if shape.len() <= PIXELS {
-            let axes: Vec<usize> = (0..kpca.components().min(DRAWN)).collect();
+            let axes: Vec<usize> = (0..kpca.count().min(DRAWN)).collect();
             let caption =
                 "What each pixel alone does to a feature, about their mean: up in blue, down in orange.";
             figures.extend(drives(kpca, &axes, exec)?.map(|tiles| Figure::tiles(tiles, caption)));
@@ -210,7 +207,7 @@ pub fn components_page(
 /// What each pixel alone does to some features, an image each; nothing for rows that are no images.
 ///
 /// Values are about their mean, at full ink: up in blue, down in orange.
-pub fn drives(kpca: &KpcaModel, axes: &[usize], exec: Exec) -> Result<Option<Tiles>> {
+pub fn drives(kpca: model::Components<'_>, axes: &[usize], exec: Exec) -> Result<Option<Tiles>> {
     let Some(shape) = kpca.expansion.centres().image() else { return Ok(None) };
     let values = kpca.responses(axes, exec)?;
     let one = |(place, axis): (usize, &usize)| {
@@ -244,7 +241,7 @@ pub fn contour_maps(model: &Model, data: &Dataset, most: usize, of: &str, exec: 
     let (x, y) = (Plane::range(pairs.iter().map(|p| p.0)), Plane::range(pairs.iter().map(|p| p.1)));
     let nodes = Points::dense(Grid::nodes(x, y, NODES, NODES), 2)?;
     let values = model.decision(nodes.view(), exec)?;
-    let k = kpca.components();
+    let k = kpca.count();
     let one = |axis: usize| {
         let feature: Vec<f64> = values.iter().skip(axis).step_by(k).copied().collect();
         let title = format!("Component {}", axis + 1);

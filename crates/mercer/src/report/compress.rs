@@ -202,7 +202,7 @@ fn trade_off(curve: &[TradeOff], classes: bool, whole: Option<f64>, path: &[f64]
 
 /// The centres as images with their coefficients, machine by machine, the largest first; none if they are no images.
 pub fn centre_images(model: &Model) -> Option<Figure> {
-    let f = model.body.expansion();
+    let f = &model.machine.expansion;
     let (shape, k) = (f.centres().image()?, f.outputs());
     let each = (IMAGES / k).clamp(4, IMAGES);
     let mut tiles = Vec::new();
@@ -212,7 +212,7 @@ pub fn centre_images(model: &Model) -> Option<Figure> {
         order.sort_by(|&a, &b| coef(b).abs().total_cmp(&coef(a).abs()));
         order.truncate(each);
         order.sort_by(|&a, &b| coef(b).total_cmp(&coef(a)));
-        let name = model.machine_name(o);
+        let name = model.machine.output_name(o);
         let name = name.split(' ').next().filter(|_| k > 1).map_or(String::new(), |n| format!("{n}: "));
         let tile = |j: usize| Tile::new(f.centres().row(j).to_f64(), format!("{name}{:+.2}", coef(j)));
         tiles.extend(order.into_iter().map(tile));

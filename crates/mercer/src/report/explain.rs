@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::model::{Explanation, FunctionModel, MachineFacts, Task};
+use crate::model::{Explanation, Machine, MachineFacts, Task};
 use crate::report::{Align, Page, Report, Table, Tone, count, number, percent, seconds};
 
 /// Machines shown one by one; of more, only the extremes are.
@@ -56,7 +56,9 @@ impl Report for Explained {
         facts.extend(
             e.radius2.map(|r| ("radius^2", format!("{}, of {} in feature space", number(r), e.ball()))),
         );
-        for (name, value) in model.facts.iter().filter(|f| FunctionModel::FACTS.contains(&f.0)) {
+        // The bounded rows and the tube stand elsewhere already.
+        let shown = |name: &str| Machine::FACTS.contains(&name) && !["bounded", "epsilon"].contains(&name);
+        for (name, value) in model.facts.iter().filter(|f| shown(f.0)) {
             let value = value.as_f64().map_or_else(|| value.to_string(), number);
             facts.push(("found", format!("{} {value}", name.replace('_', " "))));
         }

@@ -4,7 +4,7 @@ use crate::assess::{ClassEvaluation, Curve, Evaluation, RealEvaluation};
 use crate::data::{Dataset, ImageShape};
 use crate::error::Result;
 use crate::exec::Exec;
-use crate::model::{Body, Explanation, MachineFacts, Model, Task};
+use crate::model::{Explanation, MachineFacts, Model, Task};
 use crate::report::explain::short;
 use crate::report::html::{Figure, Ink, Page, Section, Table, Tile, Tiles};
 use crate::report::svg::{
@@ -148,22 +148,18 @@ fn first_left(heads: &[&str]) -> Vec<(String, Align)> {
 
 /// Whether a model is a machine whose solver knows how far from the optimum it is.
 fn solved(model: &Model) -> bool {
-    matches!(model.body.machine(), Body::Svc(_) | Body::Svr(_) | Body::OneClass(_) | Body::Sphere(_))
+    model.machine.has_support_vectors()
 }
 
 /// What the points are called that a model is made of, and how many there are.
 fn centres(model: &Model) -> (&'static str, usize) {
-    let body = model.body.machine();
-    let support = match body {
-        Body::Svc(m) => &m.support,
-        Body::Svr(m) => &m.support,
-        Body::OneClass(m) => &m.support,
-        Body::Sphere(m) => &m.support,
-        _ => return ("centres", body.expansion().len()),
-    };
+    let m = &model.machine;
     // A linear machine keeps one vector of weights and the numbers of its support vectors; after a compression the centres
     // are no rows any more.
-    if support.is_empty() { ("centres", body.expansion().len()) } else { ("support vectors", support.len()) }
+    if m.has_support_vectors() && !m.support.is_empty() {
+        return ("support vectors", m.support.len());
+    }
+    ("centres", m.expansion.len())
 }
 
 /// The model over its columns, where there are few enough to draw.
@@ -368,7 +364,7 @@ fn suspects(e: &Explanation) -> Option<Section> {
 
 /// The centres as images, where rows are images, the heaviest first.
 fn images(model: &Model) -> Option<Section> {
-    let f = model.body.expansion();
+    let f = &model.machine.expansion;
     let shape = f.centres().image()?;
     let k = f.outputs();
     let weight = |j: usize| f.coef()[j * k..(j + 1) * k].iter().map(|c| c.abs()).fold(0.0, f64::max);

@@ -11,7 +11,7 @@ use crate::data::{Targets, View};
 use crate::error::Result;
 use crate::exec::Exec;
 use crate::model::Model;
-use crate::model::svc::Reject;
+use crate::model::Reject;
 use crate::report::{Align, Page, Report, Table, Tone, count, number, percent, visible};
 
 /// What is wanted beside the answers.
@@ -85,7 +85,7 @@ impl Predictions {
             Beside::Nothing => (Vec::new(), Vec::new()),
             Beside::Decision => {
                 let k = model.outputs();
-                let name = |o: usize| match model.machine_name(o) {
+                let name = |o: usize| match model.machine.output_name(o) {
                     name if name.is_empty() => "decision".to_owned(),
                     name => name,
                 };

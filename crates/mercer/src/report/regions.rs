@@ -3,7 +3,7 @@
 use crate::data::{Dataset, Points};
 use crate::error::{Error, Result};
 use crate::exec::Exec;
-use crate::model::SvcModel;
+use crate::model::Machine;
 use crate::report::scatter::{Frame, MARKS, marks};
 
 /// Grounds of the classes, in order, then from the start again.
@@ -13,7 +13,7 @@ const GROUNDS: [char; 4] = [' ', '░', '▒', '▓'];
 /// are to be shown. `width` and `height` count characters. Fails unless points have two columns and the targets are
 /// classes.
 pub fn regions(
-    model: &SvcModel,
+    model: &Machine,
     data: &Dataset,
     shown: &[usize],
     width: usize,
@@ -29,7 +29,7 @@ pub fn regions(
         .flat_map(|line| (0..width).map(move |column| (column, line)))
         .flat_map(|(column, line)| frame.centre(column, line, width, height))
         .collect();
-    let ground = model.predict(Points::dense(grid, 2)?.view(), exec)?;
+    let ground = model.labels(Points::dense(grid, 2)?.view(), exec)?.of_row;
     let pairs: Vec<(f64, f64)> = shown.iter().map(|&i| pairs[i]).collect();
     let class = data.targets.classes()?.gather(shown).of_row;
     let marks = marks(&pairs, &class, &frame, width, height);

@@ -8,7 +8,7 @@ use crate::assess::Evaluation;
 use crate::data::{Dataset, Finding};
 use crate::error::Result;
 use crate::exec::Exec;
-use crate::model::{Body, Choice, Description, Model, Plan, Task};
+use crate::model::{Choice, Description, Model, Plan, Task};
 use crate::report::data_info::{Names, message};
 use crate::report::{Align, Page, Report, Table, Tone, bytes, count, number, percent, seconds};
 use crate::watch::{Info, Stop};
@@ -62,12 +62,10 @@ impl Trained {
         let whole = model.info().stop != Stop::Cancelled;
         let training =
             if whole && data.len() <= TRIED { Some(Evaluation::new(model, data, exec)?) } else { None };
-        let bounded = match &model.body {
-            Body::Svc(m) => Some(m.machines.iter().map(|m| m.bounded.len()).sum()),
-            Body::Svr(m) => Some(m.bounded),
-            Body::OneClass(m) => Some(m.bounded),
-            Body::Sphere(m) => Some(m.bounded),
-            Body::Ridge(_) | Body::Function(_) | Body::Kpca(_) | Body::Layered(_) => None,
+        let m = &model.machine;
+        let bounded = match m.parts.as_slice() {
+            [] => m.fact("bounded").map(|b| b as usize),
+            parts => Some(parts.iter().map(|p| p.bounded.len()).sum()),
         };
         Ok(Trained {
             source: source.into(),

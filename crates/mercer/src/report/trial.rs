@@ -6,7 +6,7 @@ use crate::assess::metric;
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::exec::Exec;
-use crate::model::SvcModel;
+use crate::model::Machine;
 use crate::report::{Align, Page, Report, Table, Tone, count, percent, seconds};
 use crate::watch::Info;
 
@@ -33,24 +33,25 @@ pub struct Trial {
 
 impl Trial {
     /// Tests a model that learned from so many rows. The test rows' classes are told by name.
-    pub fn new(model: &SvcModel, train_rows: usize, test: &Dataset, exec: Exec) -> Result<Self> {
+    pub fn new(model: &Machine, train_rows: usize, test: &Dataset, exec: Exec) -> Result<Self> {
         let labels = test.targets.classes()?;
+        let classes = model.classes();
         let place = |name: &String| {
-            let at = model.classes.iter().position(|class| class == name);
-            let known = || format!("one of {}", model.classes.join(", "));
+            let at = classes.iter().position(|class| class == name);
+            let known = || format!("one of {}", classes.join(", "));
             at.map(|k| k as u32).ok_or_else(|| Error::shape("class of the test rows", name, known()))
         };
         let places = labels.names.iter().map(place).collect::<Result<Vec<u32>>>()?;
         let want: Vec<u32> = labels.of_row.iter().map(|&k| places[k as usize]).collect();
-        let got = model.predict(test.points.view(), exec)?;
-        let k = model.classes.len();
+        let got = model.labels(test.points.view(), exec)?.of_row;
+        let k = classes.len();
         Ok(Trial {
             kernel: model.expansion.kernel().to_string(),
             train_rows,
             test_rows: test.len(),
             support: model.support.len(),
             info: model.info.clone(),
-            classes: model.classes.clone(),
+            classes,
             error: metric::error_rate(&got, &want),
             confusion: metric::confusion(&got, &want, k).chunks(k).map(<[usize]>::to_vec).collect(),
         })

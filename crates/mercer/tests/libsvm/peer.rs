@@ -11,7 +11,7 @@ use mercer::gram::Matrix;
 use mercer::kernel::Kernel;
 use mercer::model::svc::Kind;
 use mercer::model::{
-    Body, Loss, Model, OneClassParams, RidgeParams, Sample, SphereParams, SvcParams, SvrParams,
+    Learner, Loss, Model, OneClassParams, RidgeParams, Sample, SphereParams, SvcParams, SvrParams,
 };
 use mercer::watch::silent;
 use mercer_testkit::assert;
@@ -225,8 +225,7 @@ fn their_probabilities_are_kept() {
     }
     run(folder, "svm-train", &["-s", "3", "-b", "1", "-q", "reals", "theirs"]);
     let model = Model::load_libsvm(folder.join("theirs")).expect("their own file");
-    let Body::Svr(svr) = &model.body else { panic!("a regression") };
-    let noise = svr.noise.expect("kept");
+    let noise = model.machine.fact("noise").expect("kept");
     assert!(
         noise > 0.0 && model.to_libsvm().expect("it came from there").contains(&format!("probA {noise}"))
     );
@@ -254,34 +253,34 @@ fn our_models_decide_there_as_here() {
         for points in [&points, &sparse(&points)] {
             for loss in [Loss::Epsilon, Loss::Nu, Loss::Huber] {
                 let params = SvrParams { kernel: some.clone(), loss, ..SvrParams::default() };
-                bodies.push(Body::Svr(
+                bodies.push(
                     params.fit(Sample::new(points, &reals), Exec::one(), &mut silent()).expect("numbers"),
-                ));
+                );
             }
             for (targets, kind) in [(&two, Kind::C), (&two, Kind::Nu), (&four, Kind::C), (&four, Kind::Nu)] {
                 let params = SvcParams { kernel: some.clone(), kind, nu: 0.1, ..SvcParams::default() };
-                bodies.push(Body::Svc(
+                bodies.push(
                     params.fit(Sample::new(points, targets), Exec::one(), &mut silent()).expect("classes"),
-                ));
+                );
             }
             let params = OneClassParams { kernel: some.clone(), nu: 0.2, ..OneClassParams::default() };
-            bodies.push(Body::OneClass(
+            bodies.push(
                 params.fit(Sample::new(points, &Targets::None), Exec::one(), &mut silent()).expect("points"),
-            ));
+            );
         }
         if !matches!(kernel, Kernel::Sigmoid { .. } | Kernel::Scaled { .. }) {
             for targets in [&reals, &two] {
                 let params = RidgeParams { kernel: some.clone(), ..RidgeParams::default() };
-                bodies.push(Body::Ridge(
+                bodies.push(
                     params.fit(Sample::new(&points, targets), Exec::one(), &mut silent()).expect("definite"),
-                ));
+                );
             }
         }
         if matches!(kernel, Kernel::Rbf { .. }) {
             let params = SphereParams { kernel: some, nu: 0.2, ..SphereParams::default() };
-            bodies.push(Body::Sphere(
+            bodies.push(
                 params.fit(Sample::new(&points, &Targets::None), Exec::one(), &mut silent()).expect("points"),
-            ));
+            );
         }
         for body in bodies {
             let model = Model::from(body);
@@ -330,7 +329,7 @@ fn precomputed_kernels_go_both_ways() {
     let targets = Targets::Reals(train.reals);
     let params = SvrParams { kernel: Some(Kernel::Precomputed), tol: 1e-6, ..SvrParams::default() };
     let sample = Sample::new(&numbers, &targets).with_gram(&gram);
-    let ours = Model::from(Body::Svr(params.fit(sample, Exec::one(), &mut silent()).expect("a matrix")));
+    let ours = Model::from(params.fit(sample, Exec::one(), &mut silent()).expect("a matrix"));
     let f = ours.decision(rows.view(), Exec::one()).expect("all columns");
     assert::all_close(&f, &want, 1e-4);
     assert::all_close(&predicted(folder, &ours.to_libsvm().expect("LIBSVM has this")), &f, 1e-6);
@@ -361,9 +360,9 @@ fn training_ends_where_theirs_does() {
             plane.fit(Sample::new(&points, &Targets::None), Exec::one(), &mut silent()).expect("points");
         let (c, share) = (format!("{c}"), format!("{share}"));
         for (args, body) in [
-            (["-s", "3", "-c", &c, "-p", "0.15"], Body::Svr(tube)),
-            (["-s", "4", "-c", &c, "-n", "0.35"], Body::Svr(nu)),
-            (["-s", "2", "-c", "1", "-n", &share], Body::OneClass(plane)),
+            (["-s", "3", "-c", &c, "-p", "0.15"], tube),
+            (["-s", "4", "-c", &c, "-n", "0.35"], nu),
+            (["-s", "2", "-c", "1", "-n", &share], plane),
         ] {
             let all: Vec<&str> =
                 args.into_iter().chain(["-g", "0.3", "-e", "1e-6", "reals", "theirs"]).collect();
@@ -378,11 +377,11 @@ fn training_ends_where_theirs_does() {
                 (objective - word("obj = ")).abs() <= 1e-6 * objective.abs().max(1.0),
                 "{args:?}: {objective}"
             );
-            assert::close(-model.body.expansion().offset()[0], word("rho = "), 1e-4);
-            if let Body::Svr(svr) = &model.body
-                && svr.params.loss == Loss::Nu
+            assert::close(-model.machine.expansion.offset()[0], word("rho = "), 1e-4);
+            if let Learner::Svr(params) = &model.machine.learner
+                && params.loss == Loss::Nu
             {
-                assert::close(svr.epsilon.expect("found"), word("epsilon = "), 1e-4);
+                assert::close(model.machine.fact("epsilon").expect("found"), word("epsilon = "), 1e-4);
             }
             let theirs = std::fs::read_to_string(folder.join("theirs")).expect("there");
             let want = predicted(folder, &as_regressions(&theirs)[0]);

@@ -5,7 +5,7 @@ use mercer::data::stage::Recipe;
 use mercer::data::{Labels, Row, Stages, Targets};
 use mercer::kernel::Kernel;
 use mercer::model::svc::Multi;
-use mercer::model::{Body, Model, Sample, SphereParams, SvcParams, SvrParams};
+use mercer::model::{Calibration, Model, Sample, SphereParams, SvcParams, SvrParams};
 use mercer::watch::silent;
 use mercer_testkit::assert;
 
@@ -26,19 +26,20 @@ fn coefficients_are_laid_out_by_class() {
     let ours = model.decision(dense(&x, 2).view(), Exec::one()).expect("two columns");
     assert::all_close(&ours, &theirs.map(|v| -v), 1e-14);
     // Probabilities belong to classes, not to signs.
-    let Body::Svc(svc) = &model.body else { panic!("a classifier") };
+    let svc = &model.machine;
+    let Calibration::Sigmoids(sigmoids) = &svc.calibration else { panic!("calibrated") };
     for p in 0..3 {
         let there = 1.0 / (1.0 + ([-1.0, -2.0, -3.0][p] * theirs[p] + [0.1, 0.2, 0.3][p]).exp());
-        assert::close(svc.machines[p].sigmoid.expect("kept").at(ours[p]), 1.0 - there, 1e-14);
+        assert::close(sigmoids[p].at(ours[p]), 1.0 - there, 1e-14);
     }
     // There and back.
     let text = model.to_libsvm().expect("pairs");
     assert!(text.contains("\nlabel 7 -2 3\n") && text.contains("\nnr_sv 1 2 1\n"), "{text}");
     let back = Model::from_libsvm("text", text.as_bytes()).expect("just written");
     assert_eq!(back.decision(dense(&x, 2).view(), Exec::one()).expect("two columns"), ours);
-    let Body::Svc(again) = &back.body else { panic!("a classifier") };
-    assert_eq!(again.machines, svc.machines);
-    assert_eq!(again.classes, svc.classes);
+    let again = &back.machine;
+    assert_eq!((&again.calibration, &again.readout), (&svc.calibration, &svc.readout));
+    assert_eq!(again.classes(), svc.classes());
 }
 
 #[test]
@@ -81,10 +82,8 @@ fn numbers_survive_to_the_last_bit() {
     );
     let mut svr = svr.expect("two rows");
     svr.expansion = f.expect("fits");
-    let text = Model::from(Body::Svr(svr.clone())).to_libsvm().expect("LIBSVM has this");
-    let Body::Svr(back) = Model::from_libsvm("text", text.as_bytes()).expect("just written").body else {
-        panic!("svr")
-    };
+    let text = Model::from(svr.clone()).to_libsvm().expect("LIBSVM has this");
+    let back = Model::from_libsvm("text", text.as_bytes()).expect("just written").machine;
     assert_eq!(back.expansion.coef(), svr.expansion.coef());
     assert_eq!(back.expansion.offset(), svr.expansion.offset());
     assert_eq!(back.expansion.kernel(), svr.expansion.kernel());
@@ -101,9 +100,7 @@ fn what_libsvm_cannot_hold_is_refused_with_words() {
     let classify = |multi: Multi, kernel: &str, targets: &Targets| {
         let kernel = Some(kernel.parse().expect("a kernel"));
         let params = SvcParams { kernel, multi, ..SvcParams::default() };
-        Model::from(Body::Svc(
-            params.fit(Sample::new(&points, targets), Exec::one(), &mut silent()).expect("classes"),
-        ))
+        Model::from(params.fit(Sample::new(&points, targets), Exec::one(), &mut silent()).expect("classes"))
     };
     let four = labels(&train.classes);
     let message = |model: Model| model.to_libsvm().expect_err("not LIBSVM's").to_string();
@@ -117,7 +114,7 @@ fn what_libsvm_cannot_hold_is_refused_with_words() {
     let sphere = SphereParams { kernel: Some(Kernel::Linear), ..SphereParams::default() };
     let sphere =
         sphere.fit(Sample::new(&points, &Targets::None), Exec::one(), &mut silent()).expect("points");
-    assert!(message(Model::from(Body::Sphere(sphere))).contains("no spheres"));
+    assert!(message(Model::from(sphere)).contains("no spheres"));
 }
 
 #[test]

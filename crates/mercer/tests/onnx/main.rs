@@ -12,8 +12,7 @@ use mercer::data::{Labels, Points, Recipe, Stages, Targets};
 use mercer::kernel::Kernel;
 use mercer::model::svc::{Multi, Ties};
 use mercer::model::{
-    Body, CompressParams, Model, OneClassParams, RidgeParams, Sample, SphereParams, SvcParams, SvrParams,
-    onnx,
+    CompressParams, Model, OneClassParams, RidgeParams, Sample, SphereParams, SvcParams, SvrParams, onnx,
 };
 use mercer::watch::silent;
 use mercer_testkit::toy;
@@ -158,7 +157,7 @@ fn compare(stem: &str, model: &Model, test: &Points, answers: &Value) {
 
 fn svc(points: &Points, targets: &Targets, params: &SvcParams) -> Model {
     let sample = Sample::new(points, targets);
-    Model::from(Body::Svc(params.fit(sample, Exec::one(), &mut silent()).expect("a fit")))
+    Model::from(params.fit(sample, Exec::one(), &mut silent()).expect("a fit"))
 }
 
 #[test]
@@ -178,17 +177,17 @@ fn every_kernel_under_every_learner() {
         cases.add(&format!("svc rest {line}"), svc(&train, &three, &rest), &test);
         let svr =
             SvrParams { kernel: kernel.clone(), ..SvrParams::default() }.fit(sample, exec, &mut silent());
-        cases.add(&format!("svr {line}"), Model::from(Body::Svr(svr.expect("a fit"))), &test);
+        cases.add(&format!("svr {line}"), Model::from(svr.expect("a fit")), &test);
         let ridge = RidgeParams { kernel: kernel.clone(), ..RidgeParams::default() };
         if let Ok(ridge) = ridge.fit(sample, exec, &mut silent()) {
-            cases.add(&format!("ridge {line}"), Model::from(Body::Ridge(ridge)), &test);
+            cases.add(&format!("ridge {line}"), Model::from(ridge), &test);
         }
         let one = OneClassParams { kernel: kernel.clone(), nu: 0.3, ..OneClassParams::default() };
         let one = one.fit(sample, exec, &mut silent()).expect("a fit");
-        cases.add(&format!("one {line}"), Model::from(Body::OneClass(one)), &test);
+        cases.add(&format!("one {line}"), Model::from(one), &test);
         let sphere = SphereParams { kernel, nu: 0.3, ..SphereParams::default() };
         let sphere = sphere.fit(sample, exec, &mut silent()).expect("a fit");
-        cases.add(&format!("sphere {line}"), Model::from(Body::Sphere(sphere)), &test);
+        cases.add(&format!("sphere {line}"), Model::from(sphere), &test);
     }
     assert!(cases.standard >= 12, "{} of {} by standard operators", cases.standard, cases.list.len());
     cases.check();
@@ -241,7 +240,7 @@ fn probabilities_ties_and_large_coefficients() {
     // A least-squares machine for several classes has an output a class.
     let (targets, sample_points) = (classes(&train, 4, |c| c.to_string()), &train);
     let ridge = RidgeParams::default().fit(Sample::new(sample_points, &targets), Exec::one(), &mut silent());
-    cases.add("ridge 4", Model::from(Body::Ridge(ridge.expect("a fit"))), &test);
+    cases.add("ridge 4", Model::from(ridge.expect("a fit")), &test);
     cases.check();
 }
 
@@ -287,7 +286,7 @@ fn standard_operators_are_used_where_they_are_fine() {
     let real = reals(&train);
     let svr =
         SvrParams::default().fit(Sample::new(&train, &real), Exec::one(), &mut silent()).expect("a fit");
-    assert!(has(&Model::from(Body::Svr(svr)), "SVMRegressor"));
+    assert!(has(&Model::from(svr), "SVMRegressor"));
 }
 
 #[test]

@@ -13,7 +13,7 @@ fn classes_that_lie_apart_are_told_apart() {
     for multi in [Multi::OneVsOne, Multi::OneVsRest] {
         let params = SvcParams { kernel: Some(rbf(0.3)), multi, ..SvcParams::default() };
         let model = fit(&params, &points, &targets);
-        assert_eq!(model.classes, targets.classes().expect("classes").names);
+        assert_eq!(model.classes(), targets.classes().expect("classes").names);
         let off = error(&model, &probe, &truth);
         assert!(off < 0.15, "{multi:?}: {off}");
     }
@@ -27,10 +27,7 @@ fn the_second_name_is_positive() {
         let model = fit(&SvcParams { kernel: Some(rbf(1.0)), ..SvcParams::default() }, &points, &targets);
         let f = outputs(&model, &points);
         assert!(f[1] * sign > 0.5 && f[0] * sign < -0.5, "{names:?}: {f:?}");
-        assert_eq!(
-            model.predict_labels(points.view(), Exec::one()).expect("one column").name_of(1),
-            names[1]
-        );
+        assert_eq!(model.labels(points.view(), Exec::one()).expect("one column").name_of(1), names[1]);
     }
 }
 
@@ -42,12 +39,12 @@ fn votes_are_counted_as_written_down() {
         let params = SvcParams { kernel: Some(rbf(0.2)), ties, c: 0.3, ..SvcParams::default() };
         let model = fit(&params, &points, &targets);
         let f = outputs(&model, &probe);
-        let got = model.predict(probe.view(), Exec::one()).expect("columns agree");
+        let got = model.labels(probe.view(), Exec::one()).expect("columns agree").of_row;
         let mut tied = 0;
         for (line, got) in f.chunks(15).zip(got) {
             let (mut votes, mut sums) = (vec![0; 6], vec![0.0; 6]);
-            for (m, f) in model.machines.iter().zip(line) {
-                let (p, n) = (m.sides.positive as usize, m.sides.negative.expect("a pair") as usize);
+            for (sides, f) in model.sides().iter().zip(line) {
+                let (p, n) = (sides.positive as usize, sides.negative.expect("a pair") as usize);
                 votes[if *f > 0.0 { p } else { n }] += 1;
                 sums[p] += f;
                 sums[n] -= f;
@@ -71,7 +68,7 @@ fn against_the_rest_the_largest_output_wins() {
     let params = SvcParams { kernel: Some(rbf(0.5)), multi: Multi::OneVsRest, ..SvcParams::default() };
     let model = fit(&params, &points, &targets);
     let f = outputs(&model, &points);
-    let got = model.predict(points.view(), Exec::one()).expect("columns agree");
+    let got = model.labels(points.view(), Exec::one()).expect("columns agree").of_row;
     for (line, got) in f.chunks(4).zip(got) {
         assert!(line.iter().all(|v| *v <= line[got as usize]));
     }
@@ -83,8 +80,8 @@ fn names_without_rows_are_left_out() {
     let labels = targets.classes().expect("classes");
     let keep: Vec<usize> = (0..labels.len()).filter(|&i| labels.of_row[i] != 1).collect();
     let model = fit(&SvcParams::default(), &points.gather(&keep), &targets.gather(&keep));
-    assert_eq!(model.classes, ["class 0", "class 2", "class 3"]);
-    assert_eq!(model.machines.len(), 3);
+    assert_eq!(model.classes(), ["class 0", "class 2", "class 3"]);
+    assert_eq!(model.parts.len(), 3);
 }
 
 #[test]
@@ -94,10 +91,10 @@ fn one_set_of_centres_serves_all_machines() {
     assert_eq!(model.expansion.outputs(), 6);
     assert_eq!(model.expansion.len(), model.support.len());
     let mut rows: Vec<u32> =
-        model.machines.iter().flat_map(|m| m.free.iter().chain(&m.bounded)).copied().collect();
+        model.parts.iter().flat_map(|m| m.free.iter().chain(&m.bounded)).copied().collect();
     rows.sort_unstable();
     rows.dedup();
     assert_eq!(rows, model.support);
-    let used: usize = model.machines.iter().map(|m| m.free.len() + m.bounded.len()).sum();
+    let used: usize = model.parts.iter().map(|m| m.free.len() + m.bounded.len()).sum();
     assert!(used > model.support.len(), "no centre is shared");
 }

@@ -33,7 +33,7 @@ fn apart(n: usize, seed: u64) -> (Points, Targets) {
 fn a_known_margin_and_radius_are_found() {
     let (points, targets) = apart(80, 1);
     let model = fit(&hard(Kernel::Linear), &points, &targets);
-    let margin = model.machines[0].margin.expect("separable");
+    let margin = model.parts[0].margin.expect("separable");
     close(margin.width, 1.0, 2e-3);
     assert!(margin.width <= margin.at_most && margin.at_most <= 1.002);
     // The sphere holds all rows, and a smaller one would not hold the two farthest.
@@ -67,7 +67,7 @@ fn it_is_where_large_costs_tend_to() {
         let a = fit(&SvcParams { tol: 1e-6, ..hard(kernel.clone()) }, &points, &targets);
         let soft = SvcParams { kernel: Some(kernel), c: 1e5, tol: 1e-5, ..SvcParams::default() };
         let b = fit(&soft, &points, &targets);
-        assert!(b.machines[0].bounded.is_empty());
+        assert!(b.parts[0].bounded.is_empty());
         all_close(&outputs(&a, &points), &outputs(&b, &points), 1e-3);
     }
 }
@@ -135,5 +135,5 @@ fn every_pair_of_classes_has_its_certificate() {
     assert!(apart >= 2, "{apart}");
     let model = fit(&hard(rbf(4.0)), &points, &targets);
     assert_eq!(super::help::error(&model, &points, &targets), 0.0);
-    assert!(model.machines.iter().all(|m| m.margin.is_some_and(|m| m.width > 0.0 && m.radius <= 1.0 + 1e-6)));
+    assert!(model.parts.iter().all(|m| m.margin.is_some_and(|m| m.width > 0.0 && m.radius <= 1.0 + 1e-6)));
 }

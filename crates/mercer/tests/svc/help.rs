@@ -3,8 +3,9 @@
 use mercer::Exec;
 use mercer::data::{Labels, Points, Targets};
 use mercer::kernel::Kernel;
+use mercer::model::Machine;
 use mercer::model::Sample;
-use mercer::model::svc::{Kind, Slack, SvcModel, SvcParams};
+use mercer::model::svc::{Kind, Slack, SvcParams};
 use mercer::watch::silent;
 use mercer_testkit::toy;
 
@@ -37,13 +38,13 @@ pub(crate) fn rbf(gamma: f64) -> Kernel {
     Kernel::Rbf { gamma }
 }
 
-pub(crate) fn fit(params: &SvcParams, points: &Points, targets: &Targets) -> SvcModel {
+pub(crate) fn fit(params: &SvcParams, points: &Points, targets: &Targets) -> Machine {
     params.fit(Sample::new(points, targets), Exec::one(), &mut silent()).expect("a sound problem")
 }
 
 /// The coefficient of every training row in a machine.
-pub(crate) fn coef(model: &SvcModel, machine: usize, n: usize) -> Vec<f64> {
-    let k = model.machines.len();
+pub(crate) fn coef(model: &Machine, machine: usize, n: usize) -> Vec<f64> {
+    let k = model.outputs();
     let mut out = vec![0.0; n];
     for (j, &row) in model.support.iter().enumerate() {
         out[row as usize] = model.expansion.coef()[j * k + machine];
@@ -54,16 +55,16 @@ pub(crate) fn coef(model: &SvcModel, machine: usize, n: usize) -> Vec<f64> {
 /// How far a C-machine is from optimal: the largest violation among its rows, its sum, and how far coefficients leave
 /// their boxes. Everything in f64 from the expansion, nothing from the solver.
 pub(crate) fn violation(
-    model: &SvcModel,
+    model: &Machine,
     machine: usize,
     points: &Points,
     targets: &Targets,
     weight: &[f64],
 ) -> [f64; 3] {
-    let (p, n, k) = (&model.params, points.len(), model.machines.len());
+    let (p, n, k) = (model.svc().expect("a classifier"), points.len(), model.outputs());
     assert_eq!(p.kind, Kind::C);
     let labels = targets.classes().expect("classes");
-    let sides = model.machines[machine].sides;
+    let sides = model.sides()[machine];
     let f = model.decision(points.view(), Exec::one()).expect("columns agree");
     let beta = coef(model, machine, n);
     let (mut highest, mut lowest, mut out, mut sum) = (f64::NEG_INFINITY, f64::INFINITY, 0.0_f64, 0.0);
@@ -94,12 +95,12 @@ pub(crate) fn violation(
 }
 
 /// Share of rows whose class is wrong.
-pub(crate) fn error(model: &SvcModel, points: &Points, targets: &Targets) -> f64 {
-    let got = model.predict(points.view(), Exec::one()).expect("columns agree");
+pub(crate) fn error(model: &Machine, points: &Points, targets: &Targets) -> f64 {
+    let got = model.labels(points.view(), Exec::one()).expect("columns agree").of_row;
     mercer::assess::metric::error_rate(&got, &targets.classes().expect("classes").of_row)
 }
 
 /// Outputs of all machines.
-pub(crate) fn outputs(model: &SvcModel, points: &Points) -> Vec<f64> {
+pub(crate) fn outputs(model: &Machine, points: &Points) -> Vec<f64> {
     model.decision(points.view(), Exec::one()).expect("columns agree")
 }

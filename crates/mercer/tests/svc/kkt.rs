@@ -32,14 +32,14 @@ fn optimal_for_all_machines_of_many_classes() {
     for multi in [Multi::OneVsOne, Multi::OneVsRest] {
         let params = SvcParams { kernel: Some(rbf(0.5)), c: 5.0, multi, tol: 1e-4, ..SvcParams::default() };
         let model = fit(&params, &points, &targets);
-        assert_eq!(model.machines.len(), if multi == Multi::OneVsOne { 10 } else { 5 });
-        for m in 0..model.machines.len() {
+        assert_eq!(model.parts.len(), if multi == Multi::OneVsOne { 10 } else { 5 });
+        for m in 0..model.parts.len() {
             let [gap, sum, out] = violation(&model, m, &points, &targets, &ones);
             assert!(
                 gap <= 1.01e-4 && sum.abs() < 1e-9 && out <= 0.0,
                 "{multi:?} machine {m}: {gap} {sum} {out}"
             );
-            let f = &model.machines[m];
+            let f = &model.parts[m];
             let beta = coef(&model, m, points.len());
             let all: usize = beta.iter().filter(|b| **b != 0.0).count();
             assert_eq!(f.free.len() + f.bounded.len(), all);
@@ -107,7 +107,7 @@ fn nu_bounds_margin_errors_and_support_vectors() {
             "nu {nu}: {inside} inside, {support} support vectors"
         );
         // Free rows lie on the margin.
-        for &r in &model.machines[0].free {
+        for &r in &model.parts[0].free {
             close(y(r as usize) * f[r as usize], 1.0, slack);
         }
     }
@@ -126,7 +126,7 @@ fn nu_and_c_machines_that_correspond_agree() {
     let c = a.expansion.coef().iter().fold(0.0_f64, |m, v| m.max(v.abs()));
     let b =
         fit(&SvcParams { kernel: Some(rbf(0.7)), c, tol: 1e-6, ..SvcParams::default() }, &points, &targets);
-    let at = |m: &mercer::model::SvcModel| m.decision(points.view(), Exec::one()).expect("columns agree");
+    let at = |m: &mercer::model::Machine| m.decision(points.view(), Exec::one()).expect("columns agree");
     mercer_testkit::assert::all_close(&at(&a), &at(&b), 1e-3);
 }
 
@@ -140,6 +140,6 @@ fn linear_machines_collapse_and_stay_optimal() {
     let degree = Kernel::Poly { degree: 1, scale: 1.0, coef0: 0.0 };
     let plain = fit(&SvcParams { kernel: Some(degree), ..params }, &points, &targets);
     assert_eq!(plain.expansion.len(), plain.support.len());
-    let at = |m: &mercer::model::SvcModel| m.decision(points.view(), Exec::one()).expect("columns agree");
+    let at = |m: &mercer::model::Machine| m.decision(points.view(), Exec::one()).expect("columns agree");
     mercer_testkit::assert::all_close(&at(&model), &at(&plain), 5e-3);
 }

@@ -30,13 +30,13 @@ fn descent_closes_the_gap_between_primal_and_dual() {
     let weights = model.expansion.centres().view().to_f64().expect("numbers");
     let outputs = model.decision(points.view(), Exec::new(2)).expect("the same columns");
     let classes = targets.classes().expect("classes");
-    for (m, machine) in model.machines.iter().enumerate() {
+    for (m, (sides, machine)) in model.sides().iter().zip(&model.parts).enumerate() {
         let w2: f64 = weights[3 * m..3 * m + 3].iter().map(|w| w * w).sum();
         let slack: f64 = (0..classes.len())
             .filter_map(|i| {
-                let sign = if classes.of_row[i] == machine.sides.positive {
+                let sign = if classes.of_row[i] == sides.positive {
                     1.0
-                } else if Some(classes.of_row[i]) == machine.sides.negative {
+                } else if Some(classes.of_row[i]) == sides.negative {
                     -1.0
                 } else {
                     return None;
@@ -58,7 +58,7 @@ fn labels_off(points: &Points, targets: &Targets, c: f64) -> usize {
         let params = SvcParams { kernel: Some(Kernel::Linear), c, tol, ..SvcParams::default() };
         let model = params.fit(Sample::new(points, targets), Exec::one(), &mut silent()).expect("a fit");
         assert_eq!(model.info.stop, Stop::Converged, "C = {c}, tol = {tol}");
-        model.predict(points.view(), Exec::one()).expect("the same columns")
+        model.labels(points.view(), Exec::one()).expect("the same columns").of_row
     };
     labels(1e-3).iter().zip(labels(1e-8)).filter(|(a, b)| **a != *b).count()
 }

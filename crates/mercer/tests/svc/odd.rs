@@ -80,7 +80,7 @@ fn constant_columns_and_constant_rows_have_an_answer() {
     }
     let same = Points::dense(vec![2.0; 8], 2).expect("whole rows");
     let model = fit(&SvcParams::default(), &same, &named(&["a", "a", "a", "b"]));
-    assert_eq!(model.predict(same.view(), Exec::one()).expect("columns agree"), [0; 4]);
+    assert_eq!(model.labels(same.view(), Exec::one()).expect("columns agree").of_row, [0; 4]);
 }
 
 #[test]

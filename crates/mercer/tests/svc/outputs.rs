@@ -3,7 +3,8 @@
 use mercer::Exec;
 use mercer::data::{Labels, Points, Targets};
 use mercer::model::Sample;
-use mercer::model::svc::{Multi, SvcParams, Wanted};
+use mercer::model::Wanted;
+use mercer::model::svc::{Multi, SvcParams};
 use mercer::watch::silent;
 use mercer_testkit::assert::close;
 
@@ -32,7 +33,7 @@ fn probabilities_of_two_classes_rise_with_the_output_and_are_calibrated() {
     let mean = sure.iter().map(|&i| p.values[2 * i + 1]).sum::<f64>() / sure.len() as f64;
     assert!(sure.len() > 300 && (share - mean).abs() < 0.05, "{share} against {mean} on {}", sure.len());
     // Where the likelier class is not the predicted one, it is said.
-    let got = model.predict(probe.view(), Exec::one()).expect("columns agree");
+    let got = model.labels(probe.view(), Exec::one()).expect("columns agree").of_row;
     for i in 0..2000 {
         let likelier = u32::from(p.values[2 * i + 1] > p.values[2 * i]);
         assert_eq!(p.contradict.contains(&(i as u32)), likelier != got[i], "row {i}");
@@ -81,8 +82,10 @@ fn rejects_are_as_many_or_as_good_as_wanted() {
         let plain = error(&model, &probe, &truth);
         assert!(plain > 0.02);
         for wanted in [Wanted::Error(plain / 2.0), Wanted::Rejected(0.1)] {
-            let rule = model.set_reject(probe.view(), labels, wanted, Exec::one()).expect("rows");
-            let got = model.predict_or_reject(probe.view(), Exec::one()).expect("columns agree");
+            let f = outputs(&model, &probe);
+            let rule = model.reject_rule(&f, Some(labels), wanted).expect("rows");
+            model.reject = Some(rule);
+            let got = model.unrejected(&f).expect("classes");
             let answered: Vec<usize> = (0..got.len()).filter(|&i| got[i].is_some()).collect();
             let wrong = answered.iter().filter(|&&i| got[i] != Some(labels.of_row[i])).count();
             let (error, rejected) =

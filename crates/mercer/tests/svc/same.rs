@@ -7,7 +7,8 @@ use mercer::data::{Csr, Points, Targets, split};
 use mercer::gram::{Matrix, square};
 use mercer::kernel::Kernel;
 use mercer::model::Sample;
-use mercer::model::svc::{Kind, Multi, SvcModel, SvcParams};
+use mercer::model::svc::{Kind, Multi, SvcParams};
+use mercer::model::{Checkpoint, Machine};
 use mercer::watch::{Stop, silent};
 use mercer_testkit::assert::{all_close, close};
 
@@ -25,7 +26,7 @@ fn sparse(points: &Points) -> Points {
     Points::sparse(Csr { start, column, value }, points.dim()).expect("whole rows")
 }
 
-fn objective(model: &SvcModel) -> f64 {
+fn objective(model: &Machine) -> f64 {
     model.info.objective.expect("every fit has one")
 }
 
@@ -104,14 +105,14 @@ fn threads_memory_and_shrinking_do_not_matter() {
         let plain = fit(&SvcParams { shrinking: false, ..params.clone() }, &points, &targets);
         for b in [&two, &small, &plain] {
             close(objective(&a), objective(b), 1e-7);
-            let at = |m: &SvcModel| m.predict(points.view(), Exec::one()).expect("columns agree");
+            let at = |m: &Machine| m.predict(points.view(), Exec::one()).expect("columns agree");
             assert_eq!(at(&a), at(b));
         }
     }
 }
 
 /// Fits, but breaks off at every `every`th report, and goes on from the checkpoint, as often as it takes.
-fn in_pieces(params: &SvcParams, points: &Points, targets: &Targets, every: usize) -> (SvcModel, usize) {
+fn in_pieces(params: &SvcParams, points: &Points, targets: &Targets, every: usize) -> (Machine, usize) {
     let sample = Sample::new(points, targets);
     let mut from = None;
     for pieces in 1..10_000 {
@@ -125,7 +126,7 @@ fn in_pieces(params: &SvcParams, points: &Points, targets: &Targets, every: usiz
             Some(from) => params.resume(sample, from, Exec::one(), &mut watch),
         };
         let model = model.expect("a sound problem");
-        match model.checkpoint.clone() {
+        match model.checkpoint.as_ref().and_then(Checkpoint::machines).cloned() {
             None => return (model, pieces),
             Some(next) => {
                 assert_eq!(model.info.stop, Stop::Cancelled);
@@ -161,13 +162,14 @@ fn a_fit_in_pieces_ends_where_a_whole_one_does() {
 fn a_checkpoint_of_another_fit_is_refused() {
     let (points, targets) = disc(200, 7);
     let params = SvcParams { kernel: Some(rbf(1.0)), c: 100.0, max_iter: Some(3), ..SvcParams::default() };
-    let from = fit(&params, &points, &targets).checkpoint.expect("the limit was reached");
+    let part = fit(&params, &points, &targets);
+    let from = part.checkpoint.as_ref().and_then(Checkpoint::machines).expect("the limit was reached");
     let (other, classes) = clouds(3, 20, 8);
     let sample = Sample::new(&other, &classes);
-    let e = params.resume(sample, &from, Exec::one(), &mut silent()).expect_err("another problem");
+    let e = params.resume(sample, from, Exec::one(), &mut silent()).expect_err("another problem");
     assert!(e.to_string().starts_with("checkpoint: got 1 machines on 200 rows"), "{e}");
     let unlimited = SvcParams { max_iter: None, ..params };
     let sample = Sample::new(&points, &targets);
-    let on = unlimited.resume(sample, &from, Exec::one(), &mut silent()).expect("the same problem");
+    let on = unlimited.resume(sample, from, Exec::one(), &mut silent()).expect("the same problem");
     assert!(on.checkpoint.is_none() && on.info.stop == Stop::Converged);
 }

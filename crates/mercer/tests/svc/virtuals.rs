@@ -3,15 +3,15 @@
 
 use mercer::data::{ImageShape, Labels, Points, Targets, Transformations};
 use mercer::kernel::Kernel;
-use mercer::model::svc::{Multi, SvcModel, SvcParams};
-use mercer::model::{Body, Model, Sample};
+use mercer::model::svc::{Multi, SvcParams};
+use mercer::model::{Machine, Model, Sample};
 use mercer::watch::silent;
 use mercer::{Exec, Result};
 use mercer_testkit::{assert, toy};
 
 use crate::help::{clouds, fit, rbf};
 
-fn try_fit(params: &SvcParams, points: &Points, targets: &Targets) -> Result<SvcModel> {
+fn try_fit(params: &SvcParams, points: &Points, targets: &Targets) -> Result<Machine> {
     params.fit(Sample::new(points, targets), Exec::one(), &mut silent())
 }
 
@@ -37,7 +37,7 @@ fn the_second_run_is_a_fit_on_vectors_and_their_images() {
         let names = held.iter().chain(&held).map(|&r| labels.name_of(r));
         let want = fit(&plain, &all, &Targets::Classes(Labels::new(names)));
         let probe = Points::dense(toy::normals(50, 2, 9), 2).expect("whole rows");
-        let outputs = |m: &SvcModel| m.decision(probe.view(), Exec::one()).expect("outputs");
+        let outputs = |m: &Machine| m.decision(probe.view(), Exec::one()).expect("outputs");
         assert::all_close(&outputs(&got), &outputs(&want), 1e-4);
         // Rows are those of the training set, virtual or not.
         assert!(got.support.iter().all(|r| first.support.contains(r)));
@@ -57,21 +57,21 @@ fn each_machine_goes_on_with_its_own_vectors() {
     };
     let first = fit(&plain, &points, &targets);
     let got = fit(&SvcParams { virtual_vectors: mirrored(), ..plain.clone() }, &points, &targets);
-    for (before, after) in first.machines.iter().zip(&got.machines) {
+    for (before, after) in first.parts.iter().zip(&got.parts) {
         let own = before.free.len() + before.bounded.len();
         assert_eq!(after.rows, 2 * own);
     }
     // The first machine by hand, on two classes.
-    let machine = &first.machines[0];
+    let machine = &first.parts[0];
     let mut held: Vec<usize> = machine.free.iter().chain(&machine.bounded).map(|&r| r as usize).collect();
     held.sort_unstable();
     let own = points.gather(&held);
     let all = own.concat(&mirrored().apply(own.view(), Exec::one()).expect("rows")).expect("alike");
     let labels = targets.classes().expect("classes");
-    let side = |&r: &usize| if labels.of_row[r] == machine.sides.positive { "yes" } else { "no" };
+    let side = |&r: &usize| if labels.of_row[r] == first.sides()[0].positive { "yes" } else { "no" };
     let want = fit(&plain, &all, &Targets::Classes(Labels::new(held.iter().chain(&held).map(side))));
     let probe = Points::dense(toy::normals(50, 2, 9), 2).expect("whole rows");
-    let of = |m: &SvcModel| m.decision(probe.view(), Exec::one()).expect("outputs");
+    let of = |m: &Machine| m.decision(probe.view(), Exec::one()).expect("outputs");
     let got: Vec<f64> = of(&got).chunks(3).map(|line| line[0]).collect();
     assert::all_close(&got, &of(&want), 1e-4);
 }
@@ -103,7 +103,7 @@ fn shifted_bars_are_learned_from_few() {
     let plain = SvcParams { kernel, c: 100.0, ..SvcParams::default() };
     let wrong = |params: &SvcParams| -> usize {
         let model = fit(params, &points.gather(&two), &few);
-        let told = model.predict_labels(points.view(), Exec::one()).expect("labels");
+        let told = model.labels(points.view(), Exec::one()).expect("labels");
         (0..200).filter(|&i| told.name_of(i) != labels.name_of(i)).count()
     };
     let shifts: Transformations = "shift=1, background=0".parse().expect("a line");
@@ -124,15 +124,15 @@ fn models_are_saved_and_what_cannot_be_is_said() {
     let model = fit(&params, &points, &targets);
     assert_eq!(model.expansion.kernel(), &rbf(0.05));
     let want = model.decision(points.view(), Exec::one()).expect("outputs");
-    let whole = Model::from(Body::Svc(model));
+    let whole = Model::from(model);
     let back = Model::from_bytes("a file", &whole.to_bytes().expect("bytes")).expect("a model");
-    let Body::Svc(back) = back.body else { panic!("a classifier") };
-    assert_eq!(back.params, params);
+    let back = back.machine;
+    assert_eq!(back.svc(), Some(&params));
     assert_eq!(back.decision(points.view(), Exec::one()).expect("outputs"), want);
 
     let own = SvcParams { virtual_vectors: mirrored(), ..params.clone() };
     let (plane, sides) = clouds(2, 20, 3);
-    assert!(fit(&own, &plane, &sides).params.virtual_vectors.is_empty());
+    assert!(fit(&own, &plane, &sides).svc().expect("a classifier").virtual_vectors.is_empty());
     let told = |params: &SvcParams, points: &Points, targets: &Targets| {
         try_fit(params, points, targets).expect_err("no way").to_string()
     };

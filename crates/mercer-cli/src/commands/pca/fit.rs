@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use mercer::data::{Stages, Targets};
-use mercer::model::{Body, KpcaParams, Model, Names, Sample};
+use mercer::model::{KpcaParams, Model, Names, Sample};
 use mercer::report::{Components, components_page};
 use serde_json::json;
 
@@ -110,7 +110,7 @@ impl Command for Fit {
             target: data.target_name.clone(),
             ..Names::default()
         };
-        let fitted = Model { stages, names, ..Model::from(Body::Kpca(kpca)) };
+        let fitted = Model { stages, names, ..Model::from(kpca) };
         fitted.save(&self.out)?;
         let name = source::name(&self.file);
         let report = Components::new(name.clone(), data.len(), &fitted, self.out)?;

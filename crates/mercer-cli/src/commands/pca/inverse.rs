@@ -35,13 +35,13 @@ impl Command for Inverse {
         let fitted = through.open()?;
         let kpca = components(&fitted, &through.model)?;
         let data = through.reading.read(&through.file)?;
-        if data.dim() > kpca.components() {
+        if data.dim() > kpca.count() {
             return Err(Failure::usage(
                 format!(
                     "{} has {} columns, but there are {} components",
                     through.file.display(),
                     data.dim(),
-                    kpca.components()
+                    kpca.count()
                 ),
                 "`--label COLUMN` says which column is a label",
             ));

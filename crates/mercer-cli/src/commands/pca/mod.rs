@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use mercer::data::{Dataset, Points};
-use mercer::model::{Body, KpcaModel, Model};
+use mercer::model::{Components, Model};
 use mercer::report::Written;
 
 use crate::context::Context;
@@ -64,10 +64,10 @@ impl Through {
 }
 
 /// The components inside a model.
-pub(crate) fn components<'a>(model: &'a Model, file: &Path) -> Result<&'a KpcaModel, Failure> {
-    match &model.body {
-        Body::Kpca(kpca) => Ok(kpca),
-        _ => Err(Failure::usage(
+pub(crate) fn components<'a>(model: &'a Model, file: &Path) -> Result<Components<'a>, Failure> {
+    match model.machine.components() {
+        Ok(kpca) => Ok(kpca),
+        Err(_) => Err(Failure::usage(
             format!("{} holds a model of kind {}, which has no components", file.display(), model.kind()),
             "`mercer pca fit DATA -o MODEL` finds components",
         )),

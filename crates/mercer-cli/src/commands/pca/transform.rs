@@ -28,7 +28,7 @@ impl Command for Transform {
     fn run(self, context: &Context) -> Done {
         let through = self.through;
         let fitted = through.open()?;
-        let k = components(&fitted, &through.model)?.components();
+        let k = components(&fitted, &through.model)?.count();
         let data = through.reading.read_by(&through.file, &fitted)?;
         let features = fitted.decision(data.points.view(), context.exec)?;
         through.close(&data, Points::dense(features, k)?, context)

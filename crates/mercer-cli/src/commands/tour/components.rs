@@ -3,7 +3,7 @@
 use mercer::Result;
 use mercer::data::{Dataset, Points, Targets, noise};
 use mercer::kernel::Kernel;
-use mercer::model::{DenoiseParams, KpcaModel, KpcaParams, Sample, SvcParams};
+use mercer::model::{DenoiseParams, KpcaParams, Machine, Sample, SvcParams};
 use mercer::reduce::preimage::PreimageParams;
 use mercer::report::html::{Figure, Section, Tile};
 use mercer::report::svg::{Axis, Chart, Series, spectrum};
@@ -20,7 +20,7 @@ const SHOWN: usize = 14;
 /// Deviation of the noise, on pixels from 0 to 16.
 const NOISE: f64 = 4.0;
 
-fn kpca(guide: &Guide<'_>, kernel: Option<Kernel>, count: u64) -> Result<KpcaModel> {
+fn kpca(guide: &Guide<'_>, kernel: Option<Kernel>, count: u64) -> Result<Machine> {
     let params = KpcaParams {
         kernel,
         components: Some(count),
@@ -35,7 +35,7 @@ fn kpca(guide: &Guide<'_>, kernel: Option<Kernel>, count: u64) -> Result<KpcaMod
 /// What components are, and what a linear machine makes of them.
 pub(super) fn components(guide: &Guide<'_>) -> Result<Stop> {
     let model = kpca(guide, None, FOUND as u64)?;
-    let seen = |data: &Dataset| model.transform(data.points.view(), guide.exec);
+    let seen = |data: &Dataset| model.decision(data.points.view(), guide.exec);
     let (train, test) = (seen(&guide.train)?, seen(&guide.test)?);
     let mut errors = Vec::new();
     for used in [2, 4, 8, 16, 32, 64, FOUND] {
@@ -48,10 +48,11 @@ pub(super) fn components(guide: &Guide<'_>) -> Result<Stop> {
         let trial = Trial::new(&machine, guide.train.len(), &part(&test, &guide.test)?, guide.exec)?;
         errors.push((used as f64, 100.0 * trial.error));
     }
+    let found = model.components()?;
     let mut tiles = Vec::new();
     let mut watch = Progress::new(guide.context).watch();
     for axis in 0..DRAWN {
-        let point = model.show_axis(axis, &PreimageParams::default(), guide.exec, &mut watch)?;
+        let point = found.show_axis(axis, &PreimageParams::default(), guide.exec, &mut watch)?;
         tiles.push(Tile::new(point.view().to_f64()?, (axis + 1).to_string()));
     }
     drop(watch);
@@ -60,7 +61,7 @@ pub(super) fn components(guide: &Guide<'_>) -> Result<Stop> {
         "The axes along which the digits vary most, as a Gaussian kernel sees them: principal components in feature space. \
          How far a digit goes along each is a list of features that simpler machines can work with.",
     );
-    let carried: f64 = model.shares().iter().sum();
+    let carried: f64 = found.shares().iter().sum();
     section.facts = vec![
         ("components".into(), count(FOUND)),
         ("of the variance".into(), percent(carried)),
@@ -70,7 +71,7 @@ pub(super) fn components(guide: &Guide<'_>) -> Result<Stop> {
     let (x, y) = (Axis::new("components").log(), Axis::new("test error, per cent").log());
     section.figures = vec![
         Figure::svg(
-            spectrum("Share of the variance", "share", &model.shares()[..40], false),
+            spectrum("Share of the variance", "share", &found.shares()[..40], false),
             "The first components carry most.",
         ),
         Figure::svg(
@@ -82,7 +83,7 @@ pub(super) fn components(guide: &Guide<'_>) -> Result<Stop> {
             "The images that come nearest to the first axes: pre-images, found by a fixed-point iteration.",
         ),
     ];
-    let alone = drives(&model, &(0..DRAWN).collect::<Vec<_>>(), guide.exec)?;
+    let alone = drives(found, &(0..DRAWN).collect::<Vec<_>>(), guide.exec)?;
     let caption = "What each pixel alone does to the features: up in blue, down in orange.";
     section.figures.extend(alone.map(|tiles| Figure::tiles(tiles, caption)));
     section.commands = vec![
@@ -120,7 +121,7 @@ pub(super) fn denoising(guide: &Guide<'_>) -> Result<Stop> {
     let mut watch = Progress::new(guide.context).watch();
     let mut by_lines = f64::INFINITY;
     for used in [5, 10, 15, 20, 30, 40] {
-        let found = linear.denoise(noisy.view(), used, &params.back, guide.exec, &mut watch)?;
+        let found = linear.components()?.denoise(noisy.view(), used, &params.back, guide.exec, &mut watch)?;
         by_lines = by_lines.min(off(&found.points)?);
     }
     drop(watch);

@@ -29,7 +29,7 @@ pub(super) fn compress(guide: &Guide<'_>) -> Result<Stop> {
     let wanted = RATIOS.map(|r| (Size::Ratio(r), None));
     let all = whole.compress_path(&params, &wanted, Some(&train), guide.exec, &mut silent())?;
     let whole_error = error(guide, &whole)?;
-    let before = whole.body.expansion().len();
+    let before = whole.machine.expansion.len();
     let mut line = vec![(before as f64, 100.0 * whole_error)];
     for small in &all {
         line.push((small.about.set.after as f64, 100.0 * error(guide, &small.model)?));

@@ -2,8 +2,8 @@
 
 use mercer::Result;
 use mercer::assess::{pr_curve, roc_curve};
-use mercer::model::svc::{Multi, Reject, Wanted};
-use mercer::model::{Body, SvcModel, SvcParams};
+use mercer::model::svc::Multi;
+use mercer::model::{Machine, Reject, SvcParams, Wanted};
 use mercer::report::html::{Figure, Section, Table, Tile};
 use mercer::report::svg::{Axis, Chart, NamedCurve, Series, confusion, precision_recall, reliability, roc};
 use mercer::report::{Align, Stop, Trial, count, number, percent, seconds};
@@ -54,10 +54,10 @@ pub(super) fn classify(guide: &Guide<'_>) -> Result<Stop> {
          classes take one machine for each pair, which vote, or one for each digit against the rest, of which the surest \
          wins. The kernel is a Gaussian whose width follows from the distances between the images.",
     );
-    let way = |name: &str, model: &SvcModel, trial: &Trial| {
+    let way = |name: &str, model: &Machine, trial: &Trial| {
         vec![
             name.to_owned(),
-            count(model.machines.len()),
+            count(model.outputs()),
             count(trial.support),
             percent(trial.error),
             seconds(trial.info.seconds),
@@ -109,15 +109,16 @@ pub(super) fn classify(guide: &Guide<'_>) -> Result<Stop> {
 }
 
 /// How well single outputs rank: receiver operating characteristic, precision and recall, of the three hardest digits.
-fn curves(guide: &Guide<'_>, model: &SvcModel) -> Result<[mercer::report::svg::Svg; 2]> {
+fn curves(guide: &Guide<'_>, model: &Machine) -> Result<[mercer::report::svg::Svg; 2]> {
     let f = model.decision(guide.test.points.view(), guide.exec)?;
     let want = guide.test.targets.classes()?;
-    let k = model.classes.len();
+    let classes = model.classes();
+    let k = classes.len();
     let mut found: Vec<_> = (0..k)
         .map(|class| {
             let score: Vec<f64> = f.iter().skip(class).step_by(k).copied().collect();
-            let own: Vec<bool> = (0..want.len()).map(|i| want.name_of(i) == model.classes[class]).collect();
-            (model.classes[class].as_str(), roc_curve(&score, &own), pr_curve(&score, &own))
+            let own: Vec<bool> = (0..want.len()).map(|i| want.name_of(i) == classes[class]).collect();
+            (classes[class].as_str(), roc_curve(&score, &own), pr_curve(&score, &own))
         })
         .collect();
     found.sort_by(|a, b| a.1.area.total_cmp(&b.1.area));
@@ -143,8 +144,8 @@ fn errors_by_size(guide: &Guide<'_>) -> Result<mercer::report::svg::Svg> {
     Ok(Chart::new("Error by number of training digits", x, y, series).draw())
 }
 
-fn mistakes(guide: &Guide<'_>, model: &SvcModel) -> Result<Vec<Tile>> {
-    let got = model.predict_labels(guide.test.points.view(), guide.exec)?;
+fn mistakes(guide: &Guide<'_>, model: &Machine) -> Result<Vec<Tile>> {
+    let got = model.labels(guide.test.points.view(), guide.exec)?;
     let want = guide.test.targets.classes()?;
     let wrong = (0..got.len()).filter(|&i| got.name_of(i) != want.name_of(i));
     let tile = |i: usize| Tile {
@@ -155,9 +156,9 @@ fn mistakes(guide: &Guide<'_>, model: &SvcModel) -> Result<Vec<Tile>> {
 }
 
 /// Of the machine for 8, the centres with the largest coefficients of either sign.
-fn heaviest(guide: &Guide<'_>, model: &SvcModel) -> Vec<Tile> {
+fn heaviest(guide: &Guide<'_>, model: &Machine) -> Vec<Tile> {
     const DIGIT: usize = 8;
-    let k = model.machines.len();
+    let k = model.outputs();
     let coef: Vec<f64> = model.expansion.coef().iter().skip(DIGIT).step_by(k).copied().collect();
     let mut order: Vec<usize> = (0..coef.len()).collect();
     order.sort_by(|&a, &b| coef[b].total_cmp(&coef[a]));
@@ -175,11 +176,12 @@ pub(super) fn probabilities(guide: &Guide<'_>) -> Result<Stop> {
     let model = guide.svc(SvcParams { probability: true, ..params(Multi::OneVsOne) }, &guide.train)?;
     let told = model.probabilities(guide.test.points.view(), guide.exec)?;
     let want = guide.test.targets.classes()?;
-    let k = model.classes.len();
+    let classes = model.classes();
+    let k = classes.len();
     let likeliest = |line: &[f64]| (0..k).max_by(|&a, &b| line[a].total_cmp(&line[b])).unwrap_or(0);
     let answers: Vec<(usize, f64)> =
         told.values.chunks(k).map(|line| (likeliest(line), line[likeliest(line)])).collect();
-    let right = |row: usize| model.classes[answers[row].0] == want.name_of(row);
+    let right = |row: usize| classes[answers[row].0] == want.name_of(row);
     let kept: Vec<(f64, bool)> = answers.iter().enumerate().map(|(row, a)| (a.1, right(row))).collect();
     let mut order: Vec<usize> = (0..answers.len()).collect();
     order.sort_by(|&a, &b| answers[a].1.total_cmp(&answers[b].1));
@@ -187,7 +189,7 @@ pub(super) fn probabilities(guide: &Guide<'_>) -> Result<Stop> {
         marked: !right(row),
         ..Tile::new(
             Guide::pixels(&guide.test, row),
-            format!("{}? {:.0} %", model.classes[answers[row].0], 100.0 * answers[row].1),
+            format!("{}? {:.0} %", classes[answers[row].0], 100.0 * answers[row].1),
         )
     };
     let doubtful = order.iter().filter(|&&row| answers[row].1 < 0.5).count();
@@ -224,9 +226,9 @@ pub(super) fn probabilities(guide: &Guide<'_>) -> Result<Stop> {
 /// Errors against answers not given.
 pub(super) fn reject(guide: &Guide<'_>) -> Result<Stop> {
     let model = guide.classifier(params(Multi::OneVsRest), &guide.train)?;
-    let Body::Svc(svc) = &model.body else { unreachable!("a classifier was asked for") };
-    let gaps = svc.gaps(guide.test.points.view(), guide.exec)?;
-    let got = svc.predict_labels(guide.test.points.view(), guide.exec)?;
+    let svc = &model.machine;
+    let gaps = svc.gaps_of(&svc.decision(guide.test.points.view(), guide.exec)?)?;
+    let got = svc.labels(guide.test.points.view(), guide.exec)?;
     let want = guide.test.targets.classes()?;
     let right: Vec<bool> = (0..got.len()).map(|i| got.name_of(i) == want.name_of(i)).collect();
     let rules = (0..=20).map(|i| Reject::fit(&gaps, &right, Wanted::Rejected(0.01 * f64::from(i))));

@@ -1,7 +1,7 @@
 //! What all stops of the tour have in common: settings, and the digits in two parts.
 
 use mercer::data::{Dataset, ImageShape, digits, split};
-use mercer::model::{Body, Model, Sample, SvcModel, SvcParams};
+use mercer::model::{Machine, Model, Sample, SvcParams};
 use mercer::report::html::{Ink, Tile, Tiles};
 use mercer::{Exec, Result};
 
@@ -39,7 +39,7 @@ impl<'a> Guide<'a> {
     }
 
     /// A classifier.
-    pub(super) fn svc(&self, params: SvcParams, data: &Dataset) -> Result<SvcModel> {
+    pub(super) fn svc(&self, params: SvcParams, data: &Dataset) -> Result<Machine> {
         let params = SvcParams { memory: Some(self.context.memory), ..params };
         let sample = Sample::new(&data.points, &data.targets);
         params.fit(sample, self.exec, &mut Progress::new(self.context).watch())
@@ -47,7 +47,7 @@ impl<'a> Guide<'a> {
 
     /// The same as a whole model.
     pub(super) fn classifier(&self, params: SvcParams, data: &Dataset) -> Result<Model> {
-        self.svc(params, data).map(|model| Model::from(Body::Svc(model)))
+        self.svc(params, data).map(|model| Model::from(model))
     }
 
     /// Pixels of a row of some digits.

@@ -2,7 +2,7 @@
 
 use mercer::Result;
 use mercer::data::Dataset;
-use mercer::model::{Body, Model, OneClassParams, Sample};
+use mercer::model::{Model, OneClassParams, Sample};
 use mercer::report::html::{Figure, Section, Tile};
 use mercer::report::svg::{Learned, learned};
 use mercer::report::{Stop, count, percent};
@@ -17,7 +17,7 @@ fn one_class(guide: &Guide<'_>, nu: f64, data: &Dataset) -> Result<Model> {
     let params = OneClassParams { nu, memory: Some(guide.context.memory), ..OneClassParams::default() };
     let sample = Sample::new(&data.points, &data.targets);
     let model = params.fit(sample, guide.exec, &mut Progress::new(guide.context).watch())?;
-    Ok(Model::from(Body::OneClass(model)))
+    Ok(Model::from(model))
 }
 
 /// Where points of two shapes are to be expected.
@@ -37,7 +37,7 @@ pub(super) fn shapes(guide: &Guide<'_>) -> Result<Stop> {
         };
         let sample = Sample::new(&data.points, &data.targets);
         let model = params.fit(sample, guide.exec, &mut Progress::new(guide.context).watch())?;
-        let model = Model::from(Body::OneClass(model));
+        let model = Model::from(model);
         let f = model.decision(data.points.view(), guide.exec)?;
         outside.push(f.iter().filter(|v| **v < -OFF).count() as f64 / f.len() as f64);
         let picture = learned(&model, Learned::training(caption, &model, &data), guide.exec)?;

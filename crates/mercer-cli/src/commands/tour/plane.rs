@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use mercer::Result;
 use mercer::kernel::Kernel;
 use mercer::model::svc::Multi;
-use mercer::model::{Body, Sample, SvcParams};
+use mercer::model::{Sample, SvcParams};
 use mercer::report::html::{Figure, Section};
 use mercer::report::svg::{Axis, Chart, Learned, Series, learned, progress};
 use mercer::report::{Stop, count};
@@ -32,7 +32,7 @@ pub(super) fn borders(guide: &Guide<'_>) -> Result<Stop> {
         let kernel = gamma.map(|gamma| Kernel::Rbf { gamma });
         let params = SvcParams { c, kernel, multi: Multi::OneVsRest, ..SvcParams::default() };
         let model = guide.classifier(params, &data)?;
-        let Body::Svc(svc) = &model.body else { unreachable!("a classifier was asked for") };
+        let svc = &model.machine;
         facts.push((name, svc.support.len(), rows));
         let picture = learned(&model, Learned::training(caption, &model, &data), guide.exec)?;
         let held =
@@ -66,7 +66,7 @@ pub(super) fn learning(guide: &Guide<'_>) -> Result<Stop> {
     for exponent in -2..=4 {
         let c = 10f64.powi(exponent);
         let model = guide.svc(SvcParams { c, ..SvcParams::default() }, &data)?;
-        let got = model.predict_labels(test.0.view(), guide.exec)?;
+        let got = model.labels(test.0.view(), guide.exec)?;
         let want = test.1.classes()?;
         let errors = (0..got.len()).filter(|&i| got.name_of(i) != want.name_of(i)).count();
         support.push((c, 100.0 * model.support.len() as f64 / data.len() as f64));
@@ -81,7 +81,7 @@ pub(super) fn learning(guide: &Guide<'_>) -> Result<Stop> {
          believed.",
     );
     section.figures = vec![
-        Figure::svg(progress(&gaps, Some(model.params.tol)), "The gap, step by step, at C = 1000."),
+        Figure::svg(progress(&gaps, Some(params.tol)), "The gap, step by step, at C = 1000."),
         Figure::svg(
             Chart::new(
                 "Error and support vectors by C",
@@ -95,7 +95,7 @@ pub(super) fn learning(guide: &Guide<'_>) -> Result<Stop> {
     ];
     section.commands =
         vec![("mercer train DATA --c 10 -o MODEL".into(), "learns with a bar that shows the gap".into())];
-    let seen = format!("{} steps to a gap of {}", count(model.info.iterations as usize), model.params.tol);
+    let seen = format!("{} steps to a gap of {}", count(model.info.iterations as usize), params.tol);
     Ok(Stop::new("Learning", seen, "mercer train DATA --c C -o MODEL", section)
         .fact("iterations", model.info.iterations)
         .fact("least_error_percent", least))

@@ -1,7 +1,7 @@
 //! The stop at regression.
 
 use mercer::Result;
-use mercer::model::{Body, Model, Sample, SvrParams};
+use mercer::model::{Model, Sample, SvrParams};
 use mercer::report::html::{Figure, Section};
 use mercer::report::svg::{Learned, learned};
 use mercer::report::{Stop, count, number};
@@ -35,7 +35,7 @@ pub(super) fn regression(guide: &Guide<'_>) -> Result<Stop> {
         };
         let model = params.fit(sample, guide.exec, &mut Progress::new(guide.context).watch())?;
         let support = model.support.len();
-        let model = Model::from(Body::Svr(model));
+        let model = Model::from(model);
         let off = mercer::assess::metric::rmse(&model.decision(places.view(), guide.exec)?, &want);
         let picture = learned(&model, Learned::training("Regression", &model, &data), guide.exec)?;
         let caption = format!(

@@ -21,8 +21,9 @@ use super::trained::Trained;
 use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::gram::Rows;
+use crate::model::Machine;
 use crate::model::Sample;
-use crate::model::svc::{Kind, Slack, SvcModel, SvcParams};
+use crate::model::svc::{Kind, Slack, SvcParams};
 use crate::watch::Watch;
 
 /// Which equation gives the next C.
@@ -136,7 +137,7 @@ impl AutoC {
         (gram, radius2): (&dyn Rows, f64),
         exec: Exec,
         watch: &mut Watch<'_>,
-        each: &mut dyn FnMut(&CStep, &SvcModel) -> Result<()>,
+        each: &mut dyn FnMut(&CStep, &Machine) -> Result<()>,
     ) -> Result<ChosenC> {
         self.check(params)?;
         let sample = sample.with_gram(gram);

@@ -13,7 +13,8 @@ use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::gram::KernelRows;
 use crate::kernel::Kernel;
-use crate::model::svc::{SvcModel, SvcParams};
+use crate::model::Machine;
+use crate::model::svc::SvcParams;
 use crate::model::{Sample, enclosing_radius2};
 use crate::watch::Watch;
 
@@ -55,7 +56,7 @@ pub fn choose_kernel(
     eta: f64,
     exec: Exec,
     watch: &mut Watch<'_>,
-    each: &mut dyn FnMut(usize, &SvcModel) -> Result<()>,
+    each: &mut dyn FnMut(usize, &Machine) -> Result<()>,
 ) -> Result<Vec<KernelChoice>> {
     if kernels.is_empty() {
         return Err(Error::shape("kernels to choose from", 0, "at least 1"));

@@ -41,9 +41,8 @@ pub fn separating_c(
         if sample.gram.is_some() {
             return Err(Error::Unsupported("training errors are counted on points, not on a matrix".into()));
         }
-        let told = model.predict(sample.points.view(), exec)?;
-        let wrong = |&(i, &c): &(usize, &u32)| model.classes[c as usize] != labels.name_of(i);
-        let errors = told.iter().enumerate().filter(wrong).count();
+        let told = model.labels(sample.points.view(), exec)?;
+        let errors = (0..told.len()).filter(|&i| told.name_of(i) != labels.name_of(i)).count();
         tried.push((c, errors));
         if errors == 0 {
             found = Some(c);

@@ -14,7 +14,7 @@ use crate::data::{Dataset, Labels, Targets};
 use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::gram::KernelRows;
-use crate::model::{Body, Model, RidgeParams, Sample};
+use crate::model::{Learner, Model, RidgeParams, Role, Sample};
 use crate::watch::Watch;
 
 /// Bounds and estimates of a model on its training data.
@@ -71,23 +71,26 @@ impl Bounds {
     /// ```
     pub fn of(model: &Model, data: &Dataset, eta: f64, exec: Exec, watch: &mut Watch<'_>) -> Result<Self> {
         let points = model.stages.apply(data.points.view(), exec)?;
-        let kernel = model.body.expansion().kernel();
+        let kernel = model.machine.expansion.kernel();
         let sample = Sample::new(&points, &data.targets);
-        let (machines, leave_one_out) = match &model.body {
-            Body::Svc(svc) => {
-                let trained = Trained::all(svc, sample, exec, watch)?;
+        let m = &model.machine;
+        let (machines, leave_one_out) = match &m.learner {
+            Learner::Svc(_) if model.layers.is_empty() => {
+                let trained = Trained::all(m, sample, exec, watch)?;
                 let one = |(o, machine): (usize, &Trained<'_>)| {
-                    MachineBounds::of(model.machine_name(o), machine, eta, exec, watch)
+                    MachineBounds::of(m.output_name(o), machine, eta, exec, watch)
                 };
                 (trained.iter().enumerate().map(one).collect::<Result<_>>()?, None)
             }
-            Body::Ridge(ridge) => {
-                let targets = match (&data.targets, &ridge.names) {
-                    (Targets::Classes(labels), Some(names)) => Targets::Classes(in_order(labels, names)?),
+            Learner::Ridge(params) if model.layers.is_empty() => {
+                let targets = match (&data.targets, &m.role) {
+                    (Targets::Classes(labels), Role::Classes(names)) => {
+                        Targets::Classes(in_order(labels, names)?)
+                    }
                     (other, _) => other.clone(),
                 };
                 let sample = Sample { targets: &targets, ..sample };
-                let params = RidgeParams { kernel: Some(kernel.clone()), ..ridge.params.clone() };
+                let params = RidgeParams { kernel: Some(kernel.clone()), ..params.clone() };
                 (Vec::new(), Some(ridge_leave_one_out(&params, sample, exec)?))
             }
             _ => {

@@ -24,13 +24,13 @@ fn left_out(params: &SvcParams, data: &Dataset) -> Vec<(f64, [Vec<usize>; 2])> {
         let model =
             params.fit(Sample::new(&part.points, &part.targets), Exec::one(), &mut silent()).expect("a fit");
         let f = model.decision(data.points.gather(&[p]).view(), Exec::one()).expect("a point")[0];
-        let positive = model.classes[model.machines[0].sides.positive as usize] == labels.name_of(p);
+        let positive = model.classes()[model.sides()[0].positive as usize] == labels.name_of(p);
         let rows = |set: &[u32]| {
             let mut set: Vec<usize> = set.iter().map(|&i| rest[i as usize]).collect();
             set.sort_unstable();
             set
         };
-        let machine = &model.machines[0];
+        let machine = &model.parts[0];
         (if positive { f } else { -f }, [rows(&machine.free), rows(&machine.bounded)])
     };
     (0..n).map(one).collect()
@@ -60,7 +60,7 @@ fn the_span_is_leaving_one_out_where_no_row_changes_its_place() {
                 set.sort_unstable();
                 set
             };
-            let own = &model.machines[0];
+            let own = &model.parts[0];
             if sets[0] == without(&own.free) && sets[1] == without(&own.bounded) && machine.coef[p] != 0.0 {
                 assert::close(got.left_out[p], *f, 1e-5 * (1.0 + f.abs()));
                 same += 1;
@@ -109,7 +109,7 @@ fn several_classes_have_a_bound_each() {
     let sample = Sample::new(&points, &targets);
     let model = params(1.0).fit(sample, Exec::one(), &mut silent()).expect("a fit");
     let machines = Trained::all(&model, sample, Exec::one(), &mut silent()).expect("its own data");
-    assert_eq!(machines.len(), model.machines.len());
+    assert_eq!(machines.len(), model.parts.len());
     let rows = KernelRows::new(model.expansion.kernel(), &points).expect("points");
     let matrix = Matrix::new(trained::exact(&rows, Exec::one()), 90).expect("symmetric");
     let again =

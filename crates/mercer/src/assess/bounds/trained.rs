@@ -12,8 +12,9 @@ use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::gram::{self, KernelRows, Rows};
 use crate::kernel::Kernel;
+use crate::model::Machine;
 use crate::model::Sample;
-use crate::model::svc::{Kind, Machine, Slack, SvcModel, SvcParams};
+use crate::model::svc::{Kind, Slack, SvcParams};
 use crate::watch::Watch;
 
 /// Rows on the margin may be off it by so much, and by so many tolerances, before the data is taken for other data.
@@ -56,14 +57,17 @@ impl<'a> Trained<'a> {
     /// Fails where the sample is another one, as far as that shows: in the number of rows, or where rows that should lie
     /// on the margin do not.
     pub fn all(
-        model: &SvcModel,
+        model: &Machine,
         sample: Sample<'a>,
         exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<Vec<Trained<'a>>> {
         let labels = by_model(model, sample.targets.classes()?)?;
+        let params = model.svc().ok_or_else(|| {
+            Error::Unsupported(format!("a model of kind {} is no support vector classifier", model.kind()))
+        })?;
         if model.expansion.len() == model.support.len() {
-            return of_expansion(model, sample, &labels, exec);
+            return of_expansion(model, params, sample, &labels, exec);
         }
         if *model.expansion.kernel() != Kernel::Linear || model.support.is_empty() {
             let why = "this model no longer knows the coefficients of its training rows: it was compressed, or read \
@@ -72,9 +76,9 @@ impl<'a> Trained<'a> {
         }
         // The same kernel by another name, whose machines are not collapsed.
         let plain = Kernel::Poly { degree: 1, scale: 1.0, coef0: 0.0 };
-        let params = SvcParams { kernel: Some(plain), probability: false, ..model.params.clone() };
+        let params = SvcParams { kernel: Some(plain), probability: false, ..params.clone() };
         let again = params.fit(sample, exec, watch)?;
-        of_expansion(&again, sample, &labels, exec)
+        of_expansion(&again, &params, sample, &labels, exec)
     }
 
     /// n, the rows the machine saw.
@@ -146,40 +150,38 @@ pub(super) fn exact(rows: &dyn Rows, exec: Exec) -> Vec<f64> {
 }
 
 /// The labels as the model numbers its classes.
-fn by_model(model: &SvcModel, labels: &Labels) -> Result<Labels> {
-    let place: Vec<Option<u32>> = labels
-        .names
-        .iter()
-        .map(|name| model.classes.iter().position(|c| c == name).map(|p| p as u32))
-        .collect();
+fn by_model(model: &Machine, labels: &Labels) -> Result<Labels> {
+    let classes = model.classes();
+    let place: Vec<Option<u32>> =
+        labels.names.iter().map(|name| classes.iter().position(|c| c == name).map(|p| p as u32)).collect();
     let of = |&class: &u32| {
         let known = place[class as usize];
         known.ok_or_else(|| {
-            let allowed = format!("one of the model's, {}", model.classes.join(", "));
+            let allowed = format!("one of the model's, {}", classes.join(", "));
             Error::param("class", &labels.names[class as usize], allowed)
         })
     };
     let of_row = labels.of_row.iter().map(of).collect::<Result<_>>()?;
-    Ok(Labels { names: model.classes.clone(), of_row })
+    Ok(Labels { names: classes.clone(), of_row })
 }
 
 fn of_expansion<'a>(
-    model: &SvcModel,
+    model: &Machine,
+    params: &SvcParams,
     sample: Sample<'a>,
     labels: &Labels,
     exec: Exec,
 ) -> Result<Vec<Trained<'a>>> {
-    let (n, k) = (sample.points.len(), model.machines.len());
-    let by_class = model.params.weights_of(labels)?;
+    let (n, k) = (sample.points.len(), model.outputs());
+    let by_class = params.weights_of(labels)?;
     let mut coef = vec![0.0; n];
     let mut machines = Vec::with_capacity(k);
-    for (o, machine) in model.machines.iter().enumerate() {
+    for (o, (machine, sides)) in model.parts.iter().zip(model.sides()).enumerate() {
         coef.fill(0.0);
         for (&row, line) in model.support.iter().zip(model.expansion.coef().chunks(k)) {
             *coef.get_mut(row as usize).ok_or_else(|| other(n, machine.rows))? = line[o];
         }
         let sees = |class: u32| {
-            let Machine { sides, .. } = machine;
             class == sides.positive || k == 1 || sides.negative.is_none_or(|negative| negative == class)
         };
         let index: Vec<u32> = (0..n as u32)
@@ -197,20 +199,17 @@ fn of_expansion<'a>(
         machine.bounded.iter().filter(|&&r| (r as usize) < n).for_each(|&r| bounded[r as usize] = true);
         let weight = |i: usize| sample.weight(i) * by_class[labels.of_row[i] as usize];
         let mut trained = Trained {
-            label: at
-                .iter()
-                .map(|&i| if labels.of_row[i] == machine.sides.positive { 1.0 } else { -1.0 })
-                .collect(),
+            label: at.iter().map(|&i| if labels.of_row[i] == sides.positive { 1.0 } else { -1.0 }).collect(),
             coef: at.iter().map(|&i| coef[i]).collect(),
             bounded: at.iter().map(|&i| bounded[i]).collect(),
-            shift: at.iter().map(|&i| added(&model.params, weight(i))).collect(),
+            shift: at.iter().map(|&i| added(params, weight(i))).collect(),
             output: vec![model.expansion.offset()[o]; at.len()],
             offset: model.expansion.offset()[o],
             index,
             source,
         };
         trained.evaluate(exec)?;
-        trained.check(model.params.tol)?;
+        trained.check(params.tol)?;
         machines.push(trained);
     }
     Ok(machines)

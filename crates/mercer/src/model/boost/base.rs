@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::kernel::Kernel;
-use crate::model::function::matrix;
+use crate::model::classified::matrix;
 use crate::model::{NetworkParams, Place, Sample, Weights};
 use crate::num::{Mat, product};
 use crate::solve::network::{Network, NetworkProblem, adapt};

@@ -19,10 +19,11 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::kernel::Kernel;
+use crate::model::classified::{Classified, places};
 use crate::model::common::basis_or_default;
-use crate::model::function::{Classified, FunctionModel, Readout, Votes, places};
 use crate::model::param::{self, Allowed, ParamSpec, spec};
 use crate::model::{Learner, Sample};
+use crate::model::{Machine, Readout, Votes};
 use crate::solve::boost::{Rule, boost};
 use crate::watch::{Info, Stop, Watch};
 use base::Bases;
@@ -145,7 +146,7 @@ impl BoostParams {
     /// assert!(model.decision(points.view(), Exec::one())?.iter().all(|f| f.abs() <= 1.0 + 1e-12));
     /// # Ok::<(), mercer::Error>(())
     /// ```
-    pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<FunctionModel> {
+    pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine> {
         let clock = Instant::now();
         self.check()?;
         sample.check()?;
@@ -187,7 +188,7 @@ impl BoostParams {
         }
         let (expansion, kept, plain) = bases.expansion(&votes, k)?;
         let hypotheses = kept.len();
-        let mut model = FunctionModel::plain(expansion, classes.role(), Learner::Boost(self.clone()), info);
+        let mut model = Machine::new(expansion, classes.role(), Learner::Boost(self.clone()), info);
         if !plain {
             let mut weight = vec![0.0; hypotheses * k];
             kept.iter().enumerate().for_each(|(t, &h)| weight[t * k + votes[h].1] = votes[h].0);

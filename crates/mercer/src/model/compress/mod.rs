@@ -15,13 +15,10 @@ use crate::data::{Dataset, Labels, Stage, Targets, View};
 use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::expansion::Expansion;
-use crate::model::{Body, Model};
+use crate::model::Model;
 use crate::reduce::reduced_set::{self, Reduced, ReducedSetParams, reduce_path, reduce_until};
 use crate::watch::Watch;
-use refit::{answers, refit};
-
-/// How the note of a compressed model begins.
-pub(super) const NOTE: &str = "compressed from";
+use refit::{answers, refit, values};
 
 /// How small a model is to become.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -82,14 +79,13 @@ impl CompressParams {
     }
 
     /// The expansion to make smaller, and how.
-    fn on<'b>(&self, old: &'b Body) -> Result<(Cow<'b, Expansion>, ReducedSetParams)> {
-        match old {
-            Body::Svc(m) if self.by_class && m.machines.len() > 1 => {
-                let (whole, blocks) = m.by_class()?;
-                Ok((Cow::Owned(whole), ReducedSetParams { blocks, ..self.set.clone() }))
-            }
-            _ => Ok((Cow::Borrowed(old.entry()), self.set.clone())),
+    fn on<'b>(&self, old: &'b Model) -> Result<(Cow<'b, Expansion>, ReducedSetParams)> {
+        let machine = &old.machine;
+        if self.by_class && old.layers.is_empty() && machine.svc().is_some() && machine.outputs() > 1 {
+            let (whole, blocks) = machine.by_class()?;
+            return Ok((Cow::Owned(whole), ReducedSetParams { blocks, ..self.set.clone() }));
         }
+        Ok((Cow::Borrowed(old.entry()), self.set.clone()))
     }
 }
 
@@ -141,8 +137,8 @@ impl Model {
         };
         self.on_rows(params, data, exec, |old, rows| {
             let mut enough = |small: &Expansion| {
-                let (body, _) = refit(old, small.clone(), rows, params.anew(), exec)?;
-                Ok(rows.agreement(&body, exec)? >= least)
+                let (small, _) = refit(old, small.clone(), rows, params.anew(), exec)?;
+                Ok(rows.agreement(&small, exec)? >= least)
             };
             let (whole, set) = params.on(old)?;
             let reduced = reduce_until(&whole, &set, &mut enough, exec, watch)?;
@@ -174,13 +170,13 @@ impl Model {
     /// rounds, then moves widths as well as points. A stage makes room for the widths. Only for the kernel `rbf`.
     pub fn with_widths(&self) -> Result<Model> {
         let mut model = self.clone();
-        let f = model.body.entry_mut();
+        let f = model.entry();
         let (before, wide) = (f.centres().dim(), reduced_set::with_widths(f)?);
         if wide.centres().dim() > before {
             model.stages.list.push(Stage::pad(before, 1)?);
             // The widths stand behind a number of columns that is fixed from here on.
             model.any_columns = false;
-            *f = wide;
+            *model.entry_mut() = wide;
         }
         Ok(model)
     }
@@ -192,9 +188,9 @@ impl Model {
     pub fn retrained(&self, data: &Dataset, rounds: usize, exec: Exec) -> Result<Model> {
         let params = CompressParams { retrain: true, rounds, ..CompressParams::default() };
         self.on_rows(&params, Some(data), exec, |old, rows| {
-            let (mut body, notes) = refit(old, old.entry().clone(), rows, params.anew(), exec)?;
-            body.info_mut().notes.extend(notes);
-            Ok(Model { body, ..self.clone() })
+            let (mut model, notes) = refit(old, old.entry().clone(), rows, params.anew(), exec)?;
+            model.machine.info.notes.extend(notes);
+            Ok(model)
         })
     }
 
@@ -204,9 +200,9 @@ impl Model {
         params: &CompressParams,
         data: Option<&Dataset>,
         exec: Exec,
-        call: impl FnOnce(&Body, &Rows<'_>) -> Result<T>,
+        call: impl FnOnce(&Model, &Rows<'_>) -> Result<T>,
     ) -> Result<T> {
-        if self.body.entry().is_empty() {
+        if self.entry().is_empty() {
             return Err(Error::Unsupported(
                 "the model has no centres: its outputs are constants, and there is nothing to compress"
                     .into(),
@@ -218,8 +214,8 @@ impl Model {
             ));
         }
         let Some(data) = data else {
-            let view = self.body.entry().centres().view();
-            return call(&self.body, &Rows::new(&self.body, view, None, exec)?);
+            let view = self.entry().centres().view();
+            return call(self, &Rows::new(self, view, None, exec)?);
         };
         let (old, ready) = self.fitting(data.points.view(), exec)?;
         let rows = Rows::new(&old, ready.view(), Some(&data.targets), exec)?;
@@ -228,29 +224,30 @@ impl Model {
 
     fn finished(
         &self,
-        old: &Body,
+        old: &Model,
         reduced: Reduced,
         rows: &Rows<'_>,
         retrain: Option<usize>,
         exec: Exec,
     ) -> Result<Compressed> {
-        let (mut body, mut notes) = refit(old, reduced.expansion, rows, retrain, exec)?;
-        let agreement = rows.agreement(&body, exec)?;
+        let (mut model, mut notes) = refit(old, reduced.expansion, rows, retrain, exec)?;
+        let agreement = rows.agreement(&model, exec)?;
         let set = reduced.report;
         let line = format!(
-            "{NOTE} {} to {} centres ({}): relative error {:.3}",
+            "compressed from {} to {} centres ({}): relative error {:.3}",
             set.before,
             set.after,
             set.method.name(),
             set.error
         );
-        body.info_mut().notes.push(line);
+        model.machine.info.notes.push(line);
+        model.machine.origin.compressed = true;
         let given = rows.targets.is_some();
         if !given {
             notes.insert(0, "no data given: thresholds were made on the model's own centres".into());
         }
         let about = Compression { set, rows: rows.view.n, given, agreement, notes };
-        Ok(Compressed { model: Model { body, ..self.clone() }, about })
+        Ok(Compressed { model, about })
     }
 }
 
@@ -264,15 +261,12 @@ struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    fn new(old: &Body, view: View<'a>, targets: Option<&'a Targets>, exec: Exec) -> Result<Self> {
+    fn new(old: &Model, view: View<'a>, targets: Option<&'a Targets>, exec: Exec) -> Result<Self> {
         if view.n == 0 {
             return Err(Error::shape("rows to make thresholds on", 0, "at least 1"));
         }
-        let outputs = old.decision(view, exec)?;
-        let answers = match old {
-            Body::Svc(m) => Some(Labels { names: m.classes.clone(), of_row: m.classes_of(&outputs) }),
-            _ => answers(old, view, exec)?,
-        };
+        let outputs = values(old, view, exec)?;
+        let answers = answers(old, &outputs)?;
         Ok(Rows { view, targets, outputs, answers })
     }
 
@@ -281,12 +275,12 @@ impl<'a> Rows<'a> {
     }
 
     /// The share of answers that are as before.
-    fn agreement(&self, new: &Body, exec: Exec) -> Result<f64> {
+    fn agreement(&self, new: &Model, exec: Exec) -> Result<f64> {
         let n = self.view.n as f64;
-        if let (Some(old), Some(new)) = (&self.answers, answers(new, self.view, exec)?) {
+        let now = values(new, self.view, exec)?;
+        if let (Some(old), Some(new)) = (&self.answers, answers(new, &now)?) {
             return Ok(old.of_row.iter().zip(&new.of_row).filter(|(a, b)| a == b).count() as f64 / n);
         }
-        let now = new.decision(self.view, exec)?;
         let k = self.outputs.len() / self.view.n;
         let mut mean = vec![0.0; k];
         self.outputs.chunks(k).for_each(|l| mean.iter_mut().zip(l).for_each(|(m, v)| *m += v / n));

@@ -6,107 +6,94 @@ use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::gram;
-use crate::model::Body;
-use crate::model::svc::{Machine, Reject, Sigmoid, SvcModel, Wanted};
+use crate::model::machine::Ready;
+use crate::model::svc::SvcParams;
+use crate::model::{
+    Ball, Calibration, Learner, Machine, Model, Readout, Reject, Role, Sides, Sigmoid, Wanted,
+};
 use crate::num::Buffer;
 use crate::reduce::reduced_set::{Fit, fit_rows};
 use crate::solve::{BasisProblem, Loss, fit_basis, hinge_shift};
 use crate::watch::silent;
 
-/// The classes a machine gives, if it gives classes.
-pub(super) fn answers(body: &Body, view: View<'_>, exec: Exec) -> Result<Option<Labels>> {
-    match body.machine() {
-        Body::Svr(_) | Body::Kpca(_) => Ok(None),
-        _ => Ok(body.predict(view, exec)?.classes().ok().cloned()),
+/// Decision values at rows that are behind the stages already.
+pub(super) fn values(model: &Model, view: View<'_>, exec: Exec) -> Result<Vec<f64>> {
+    model.machine.decision(model.layered(Ready::As(view), exec)?.view(), exec)
+}
+
+/// The classes that decision values give, if they give classes.
+pub(super) fn answers(model: &Model, values: &[f64]) -> Result<Option<Labels>> {
+    match model.machine.role {
+        Role::Numbers | Role::Features(_) => Ok(None),
+        _ => Ok(model.machine.predicted(values)?.classes().ok().cloned()),
     }
 }
 
-/// A machine on the new expansion: offsets that take out the mean shift, then what the learner needs.
+/// A model on the new expansion: offsets that take out the mean shift, then what the machine needs.
 pub(super) fn refit(
-    old: &Body,
+    old: &Model,
     small: Expansion,
     rows: &Rows<'_>,
     retrain: Option<usize>,
     exec: Exec,
-) -> Result<(Body, Vec<String>)> {
+) -> Result<(Model, Vec<String>)> {
     let mut notes = Vec::new();
-    let body = match old {
-        Body::Svc(m) => Body::Svc(classifier(m, &small, rows, retrain, &mut notes, exec)?),
-        Body::Svr(m) if retrain.is_some() => {
+    if let [_, rest @ ..] = old.layers.as_slice() {
+        if retrain.is_some() {
+            return Err(Error::Unsupported("machines behind kernel features are not retrained".into()));
+        }
+        let layers = std::iter::once(small).chain(rest.iter().cloned()).collect();
+        return Ok((Model { layers, ..old.clone() }, notes));
+    }
+    let m = &old.machine;
+    let machine = match (&m.role, &m.readout, &m.learner) {
+        (Role::Classes(_), _, Learner::Svc(params)) => {
+            classifier(m, params, &small, rows, retrain, &mut notes, exec)?
+        }
+        (Role::Numbers, _, Learner::Svr(params)) if retrain.is_some() => {
             let target = rows.targets.map_or(Ok(&[][..]), Targets::reals)?;
-            let tube = Loss::Tube(m.epsilon.unwrap_or(m.params.epsilon));
+            let tube = Loss::Tube(m.fact("epsilon").unwrap_or(params.epsilon));
             let per_output = |_: usize| (target.to_vec(), vec![1.0; target.len()]);
-            notes.push(anew(retrain, m.params.c));
+            notes.push(anew(retrain, params.c));
             let rounds = retrain.unwrap_or(0);
-            Body::Svr(crate::model::SvrModel {
-                expansion: retrained(&small, rows.view, m.params.c, tube, per_output, rounds, exec)?,
-                support: Vec::new(),
-                checkpoint: None,
-                ..m.clone()
-            })
+            m.on(retrained(&small, rows.view, params.c, tube, per_output, rounds, exec)?)
         }
         _ if retrain.is_some() => {
             return Err(Error::Unsupported("only classifiers and regression are trained anew".into()));
         }
-        Body::Svr(m) => Body::Svr(crate::model::SvrModel {
-            expansion: shifted(&small, rows, exec)?,
-            support: Vec::new(),
-            checkpoint: None,
-            ..m.clone()
-        }),
-        Body::Ridge(m) => Body::Ridge(crate::model::RidgeModel {
-            expansion: shifted(&small, rows, exec)?,
-            support: Vec::new(),
-            ..m.clone()
-        }),
-        Body::Function(m) if matches!(m.readout, crate::model::Readout::Nearest(_)) => {
+        (_, Readout::Nearest(_), _) => {
             return Err(Error::Unsupported(
                 "neighbours are the data itself: there is nothing to compress".into(),
             ));
         }
-        Body::Function(m) => Body::Function(crate::model::FunctionModel {
-            expansion: shifted(&small, rows, exec)?,
-            support: Vec::new(),
-            ..m.clone()
-        }),
-        Body::OneClass(m) => {
+        (_, Readout::Ball(ball), _) => {
+            let norm2 = small.norm2(exec)?[0];
+            let mut sphere = m.on(small);
+            sphere.readout = Readout::Ball(Ball { norm2, ..*ball });
+            let level = Rows::level(&rows.outputs, &sphere.decision(rows.view, exec)?);
+            sphere.readout = Readout::Ball(Ball { norm2, radius2: ball.radius2 - level });
+            sphere
+        }
+        (_, _, Learner::OneClass(_)) => {
             let now = small.evaluate(rows.view, exec)?;
             let offset = small.offset()[0] - Rows::level(&rows.outputs, &now);
-            Body::OneClass(crate::model::OneClassModel {
-                expansion: small.with_offset(vec![offset])?,
-                support: Vec::new(),
-                checkpoint: None,
-                ..m.clone()
-            })
+            m.on(small.with_offset(vec![offset])?)
         }
-        Body::Sphere(m) => {
-            let norm2 = small.norm2(exec)?[0];
-            let mut sphere = crate::model::SphereModel {
-                centre: small,
-                norm2,
-                support: Vec::new(),
-                checkpoint: None,
-                ..m.clone()
-            };
-            sphere.radius2 -= Rows::level(&rows.outputs, &sphere.decision(rows.view, exec)?);
-            Body::Sphere(sphere)
-        }
-        Body::Kpca(m) => {
-            let mut m = m.clone();
+        (Role::Features(_), _, _) => {
             // Outputs may be whitened; the expansion's own are not.
             let before = m.expansion.evaluate(rows.view, exec)?;
             let (shift, _) = shifts(&small, &before, rows, exec)?;
-            m.expansion = small.with_offset(sum(small.offset(), &shift))?;
             notes.push("the axes are approximate: their lengths and angles are no longer exact".into());
-            Body::Kpca(m)
+            m.on(small.with_offset(sum(small.offset(), &shift))?)
         }
-        Body::Layered(m) => {
-            let mut m = m.clone();
-            m.features = small;
-            Body::Layered(m)
+        (_, Readout::Votes(_), _) => {
+            let before = m.expansion.evaluate(rows.view, exec)?;
+            let (shift, _) = shifts(&small, &before, rows, exec)?;
+            m.on(small.with_offset(sum(small.offset(), &shift))?)
         }
+        _ => m.on(shifted(&small, rows, exec)?),
     };
-    Ok((body, notes))
+    Ok((Model { machine, ..old.clone() }, notes))
 }
 
 /// How much larger each output was before, on average.
@@ -130,8 +117,8 @@ fn sum(a: &[f64], b: &[f64]) -> Vec<f64> {
 }
 
 /// Which side of a machine a class is on, if any.
-fn side(machine: &Machine, class: u32) -> Option<bool> {
-    match (machine.sides.positive, machine.sides.negative) {
+fn side(sides: Sides, class: u32) -> Option<bool> {
+    match (sides.positive, sides.negative) {
         (positive, _) if positive == class => Some(true),
         (_, None) => Some(false),
         (_, Some(negative)) => (negative == class).then_some(false),
@@ -141,14 +128,15 @@ fn side(machine: &Machine, class: u32) -> Option<bool> {
 /// A classifier's thresholds, each machine's the one that training gives to these vectors: the smallest sum of its hinge
 /// losses. Or its coefficients as well, by the same losses. Then its probabilities and its reject rule.
 fn classifier(
-    old: &SvcModel,
+    old: &Machine,
+    params: &SvcParams,
     small: &Expansion,
     rows: &Rows<'_>,
     retrain: Option<usize>,
     notes: &mut Vec<String>,
     exec: Exec,
-) -> Result<SvcModel> {
-    let k = small.outputs();
+) -> Result<Machine> {
+    let (k, sides) = (small.outputs(), old.sides());
     let (mean, mut now) = shifts(small, &rows.outputs, rows, exec)?;
     let labels = rows.labels().map(|labels| classes(old, labels)).transpose()?;
     // Without labels the old answers are what is to be kept.
@@ -158,12 +146,13 @@ fn classifier(
     };
     let weight = match rows.labels() {
         Some(labels) => {
-            let of_class = old.params.weights_of(labels)?;
+            let of_class = params.weights_of(labels)?;
             labels.of_row.iter().map(|&c| of_class[c as usize]).collect()
         }
         None => vec![1.0; wanted.len()],
     };
-    let judged = |o: usize| wanted.iter().map(move |&class| side(&old.machines[o], class));
+    let sides = &sides;
+    let judged = |o: usize| wanted.iter().map(move |&class| side(sides[o], class));
     let mut small = small.clone();
     if let Some(rounds) = retrain {
         let per_output = |o: usize| {
@@ -171,9 +160,9 @@ fn classifier(
             let weight = judged(o).zip(&weight).map(|(s, v)| if s.is_some() { *v } else { 0.0 }).collect();
             (target, weight)
         };
-        small = retrained(&small, rows.view, old.params.c, Loss::Hinge, per_output, rounds, exec)?;
+        small = retrained(&small, rows.view, params.c, Loss::Hinge, per_output, rounds, exec)?;
         now = small.evaluate(rows.view, exec)?;
-        notes.push(anew(retrain, old.params.c));
+        notes.push(anew(retrain, params.c));
     }
     let shift: Vec<f64> = (0..k)
         .map(|o| {
@@ -185,28 +174,21 @@ fn classifier(
         .collect();
     let offset = sum(small.offset(), &shift);
     let moved: Vec<f64> = now.iter().zip(shift.iter().cycle()).map(|(f, s)| f + s).collect();
-    let mut new = SvcModel {
-        expansion: small.with_offset(offset)?,
-        support: Vec::new(),
-        checkpoint: None,
-        ..old.clone()
-    };
-    for (o, machine) in new.machines.iter_mut().enumerate() {
-        // The old solution's rows and its margin are not this machine's.
-        (machine.free, machine.bounded, machine.margin) = (Vec::new(), Vec::new(), None);
-        machine.sigmoid = match (machine.sigmoid, &labels) {
-            (Some(_), Some(labels)) => {
-                let judged = moved.chunks(k).zip(labels).filter(|(_, class)| {
-                    machine.sides.negative.is_none_or(|n| **class == n || **class == machine.sides.positive)
-                });
+    let mut new = old.on(small.with_offset(offset)?);
+    let calibrated = old.has_probabilities();
+    new.calibration = match (&old.calibration, &labels) {
+        (Calibration::Sigmoids(_), Some(labels)) => {
+            let fitted = |(o, sides): (usize, &Sides)| {
+                let judged = moved.chunks(k).zip(labels).filter(|(_, class)| side(*sides, **class).is_some());
                 let (f, positive): (Vec<f64>, Vec<bool>) =
-                    judged.map(|(line, class)| (line[o], *class == machine.sides.positive)).unzip();
-                Some(Sigmoid::fit(&f, &positive))
-            }
-            _ => None,
-        };
-    }
-    if old.machines.iter().all(|m| m.sigmoid.is_some()) {
+                    judged.map(|(line, class)| (line[o], *class == sides.positive)).unzip();
+                Sigmoid::fit(&f, &positive)
+            };
+            Calibration::Sigmoids(sides.iter().enumerate().map(fitted).collect())
+        }
+        _ => Calibration::None,
+    };
+    if calibrated {
         notes.push(match labels {
             Some(_) => "probabilities were fitted anew on the data".into(),
             None => "probabilities were dropped: they need labelled data to be fitted anew".into(),
@@ -217,7 +199,7 @@ fn classifier(
             let told = new.classes_of(&moved);
             let right: Vec<bool> = told.iter().zip(labels).map(|(a, b)| a == b).collect();
             notes.push("the reject rule was made anew on the data, for the same share of rows".into());
-            let gaps = new.gaps(rows.view, exec)?;
+            let gaps = new.gaps_of(&moved)?;
             Some(Reject::fit(&gaps, &right, Wanted::Rejected(rule.rejected))?)
         }
         (Some(_), None) => {
@@ -309,12 +291,13 @@ fn on_centres(
 }
 
 /// Labels as numbers of the model's classes; a class the model does not know is an error.
-fn classes(model: &SvcModel, labels: &Labels) -> Result<Vec<u32>> {
-    let of = |name: &str| model.classes.iter().position(|c| c == name).map(|c| c as u32);
+fn classes(model: &Machine, labels: &Labels) -> Result<Vec<u32>> {
+    let names = model.classes();
+    let of = |name: &str| names.iter().position(|c| c == name).map(|c| c as u32);
     (0..labels.len())
         .map(|i| {
             of(labels.name_of(i)).ok_or_else(|| {
-                Error::param("class", labels.name_of(i), format!("one of {}", model.classes.join(", ")))
+                Error::param("class", labels.name_of(i), format!("one of {}", names.join(", ")))
             })
         })
         .collect()

@@ -7,10 +7,11 @@ use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::gram;
 use crate::kernel::Kernel;
+use crate::model::classified::{self, Classified, places};
 use crate::model::common::{budget, on_rows};
-use crate::model::function::{self, Classified, FunctionModel, Role, places};
 use crate::model::programs::Programs;
 use crate::model::{Learner, Sample};
+use crate::model::{Machine, Role};
 use crate::solve::fisher::{Fisher, FisherProblem, Penalty, fisher, least_squares};
 use crate::solve::greedy::{GreedyProblem, greedy};
 use crate::solve::sparse::Cost;
@@ -45,11 +46,11 @@ impl KfdParams {
         role: Role,
         found: Found,
         exec: Exec,
-    ) -> Result<FunctionModel> {
+    ) -> Result<Machine> {
         let centres: Vec<u32> = found.centres.iter().map(|&c| rows[c as usize]).collect();
         let (expansion, support) =
-            function::expansion(kernel, sample, &centres, found.coef, found.offset, exec)?;
-        let mut model = FunctionModel::plain(expansion, role, Learner::Kfd(self.clone()), found.info);
+            classified::expansion(kernel, sample, &centres, found.coef, found.offset, exec)?;
+        let mut model = Machine::new(expansion, role, Learner::Kfd(self.clone()), found.info);
         model.support = support;
         if let Some(ratio) = found.ratio {
             model.tell("ratio", ratio);
@@ -65,8 +66,8 @@ impl KfdParams {
         rows: &[u32],
         exec: Exec,
     ) -> Result<Vec<f64>> {
-        function::room(rows.len(), 4, budget(self.memory))?;
-        function::matrix(kernel, sample, rows, exec)
+        classified::room(rows.len(), 4, budget(self.memory))?;
+        classified::matrix(kernel, sample, rows, exec)
     }
 
     pub(super) fn problem<'a>(

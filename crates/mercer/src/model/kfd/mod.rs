@@ -26,9 +26,10 @@ use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::kernel::Kernel;
 use crate::model::Sample;
+use crate::model::classified::{Classified, places, weighted_rows};
 use crate::model::common::kernel_or_default;
-use crate::model::function::{Classified, FunctionModel, Role, largest, places, weighted_rows};
 use crate::model::param::{self, Allowed, ParamSpec, spec};
+use crate::model::{Machine, Role, machine::largest};
 use crate::solve::fisher::fisher;
 use crate::watch::Watch;
 
@@ -179,7 +180,7 @@ impl KfdParams {
     /// assert!(few.fit(sample, Exec::one(), &mut watch::silent())?.expansion.len() < 25);
     /// # Ok::<(), mercer::Error>(())
     /// ```
-    pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<FunctionModel> {
+    pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine> {
         let clock = Instant::now();
         self.check()?;
         sample.check()?;

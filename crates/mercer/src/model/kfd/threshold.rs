@@ -5,7 +5,8 @@ use crate::data::{Labels, Points, Targets};
 use crate::error::Result;
 use crate::exec::Exec;
 use crate::kernel::Kernel;
-use crate::model::function::{Classified, FunctionModel, Normals, places};
+use crate::model::classified::{Classified, places};
+use crate::model::{Calibration, Machine, Normals};
 use crate::model::{Sample, SvcParams};
 use crate::watch::Watch;
 
@@ -15,7 +16,7 @@ impl KfdParams {
     /// Values are those that other rows' discriminants give where these are known: a row's own is too good.
     pub(super) fn place(
         &self,
-        model: &mut FunctionModel,
+        model: &mut Machine,
         sample: &Sample<'_>,
         classes: &Classified,
         left_out: Option<&[f64]>,
@@ -31,6 +32,7 @@ impl KfdParams {
             _ => training_values(model, sample, classes, exec)?,
         };
         let mut offset = model.expansion.offset().to_vec();
+        let mut kept = Vec::new();
         for (o, offset) in offset.iter_mut().enumerate() {
             let own: Vec<f64> = values.iter().skip(o).step_by(k).copied().collect();
             let side = if k == 1 { 1 } else { o as u32 };
@@ -45,19 +47,22 @@ impl KfdParams {
                         *offset -= at;
                         normals.mean.iter_mut().for_each(|m| *m -= at);
                     }
-                    model.normals.push(normals);
+                    kept.push(normals);
                 }
                 _ => {}
             }
         }
         model.expansion = model.expansion.with_offset(offset)?;
+        if !kept.is_empty() {
+            model.calibration = Calibration::Normals(kept);
+        }
         Ok(())
     }
 }
 
 /// Outputs on the training rows, from the points or from their matrix.
 fn training_values(
-    model: &FunctionModel,
+    model: &Machine,
     sample: &Sample<'_>,
     classes: &Classified,
     exec: Exec,

@@ -13,12 +13,13 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 
-use super::{KpcaModel, KpcaParams};
+use super::KpcaParams;
 use crate::data::noise::normal;
 use crate::data::{Points, Targets, View, median_distance2};
 use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::kernel::Kernel;
+use crate::model::Machine;
 use crate::model::Sample;
 use crate::reduce::preimage::PreimageParams;
 use crate::watch::Watch;
@@ -60,7 +61,7 @@ pub struct Tried {
 #[derive(Debug, Clone)]
 pub struct Denoiser {
     /// The components.
-    pub model: KpcaModel,
+    pub model: Machine,
     /// How many of them to use.
     pub components: usize,
     /// The noise taken to be there; none where nobody asked.
@@ -80,7 +81,8 @@ pub struct Denoiser {
 pub fn noise_level(points: &Points, exec: Exec, watch: &mut Watch<'_>) -> Result<f64> {
     let params = KpcaParams { kernel: Some(Kernel::Linear), ..KpcaParams::default() };
     let fitted = params.fit(Sample::new(points, &Targets::None), exec, watch)?;
-    let mut variance: Vec<f64> = fitted.values.iter().map(|v| v.max(0.0) / points.len() as f64).collect();
+    let mut variance: Vec<f64> =
+        fitted.components()?.features.values.iter().map(|v| v.max(0.0) / points.len() as f64).collect();
     let moving = moving_columns(points)?;
     let seen = moving.min(points.len().saturating_sub(1));
     if seen == 0 {
@@ -165,11 +167,11 @@ impl DenoiseParams {
             let model = self.components(&kernel, &learning, exec, watch)?;
             let numbers = match self.components {
                 Some(components) => vec![components],
-                None => counts(model.components().min(MOST)),
+                None => counts(model.components()?.count().min(MOST)),
             };
             let mut tried = Vec::new();
             for components in numbers {
-                let found = model.denoise(given.view(), components, &self.back, exec, watch)?;
+                let found = model.components()?.denoise(given.view(), components, &self.back, exec, watch)?;
                 tried.push(Tried { components, error: error(&found.points.view().to_f64()?) });
             }
             let Some(top) = tried.iter().min_by(|a, b| a.error.total_cmp(&b.error)).copied() else {
@@ -199,7 +201,7 @@ impl DenoiseParams {
         points: &Points,
         exec: Exec,
         watch: &mut Watch<'_>,
-    ) -> Result<KpcaModel> {
+    ) -> Result<Machine> {
         let mut find = |components: Option<u64>| {
             let params = KpcaParams { kernel: Some(kernel.clone()), components, ..KpcaParams::default() };
             params.fit(Sample::new(points, &Targets::None), exec, watch)
@@ -215,8 +217,8 @@ impl DenoiseParams {
 
 impl Denoiser {
     /// Denoises with the first so many of components that are there already.
-    pub fn new(model: KpcaModel, components: usize) -> Result<Self> {
-        let most = model.components();
+    pub fn new(model: Machine, components: usize) -> Result<Self> {
+        let most = model.components()?.count();
         if components == 0 || components > most {
             return Err(Error::param("components", components, format!("from 1 to {most}")));
         }
@@ -231,7 +233,7 @@ impl Denoiser {
         exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<Points> {
-        Ok(self.model.denoise(points, self.components, back, exec, watch)?.points)
+        Ok(self.model.components()?.denoise(points, self.components, back, exec, watch)?.points)
     }
 }
 
@@ -305,7 +307,7 @@ mod tests {
         assert!(best < 0.2 * before && best < after, "{before} to {best}");
         assert!(params.fit(&points.gather(&[0, 1, 2]), None, Exec::one(), &mut silent()).is_err());
         // Components that are there already: as many as there are, and no more.
-        let all = told.model.components();
+        let all = told.model.outputs();
         assert!(
             Denoiser::new(told.model.clone(), 0).is_err()
                 && Denoiser::new(told.model.clone(), all + 1).is_err()

@@ -17,9 +17,7 @@
 mod denoise;
 mod lowrank;
 mod maps;
-mod model;
 mod pca;
-mod persist;
 mod sparse;
 mod whole;
 
@@ -32,14 +30,13 @@ use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::kernel::{Definiteness, Kernel};
-use crate::model::Sample;
 use crate::model::common::kernel_or_default;
 use crate::model::param::{self, Allowed, ParamSpec, spec};
+use crate::model::{Features, Learner, Machine, Role, Sample};
 use crate::watch::{Info, Watch};
 
 pub use denoise::{DenoiseParams, Denoiser, Tried, noise_level};
 pub use maps::{empirical_map, whitening_map};
-pub use model::KpcaModel;
 
 /// How the components are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -157,7 +154,7 @@ impl KpcaParams {
     /// Fits on the sample's points; targets and weights are not looked at.
     ///
     /// Fails if more components are asked for than there are, or if there are none: points that all have one image.
-    pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<KpcaModel> {
+    pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine> {
         let clock = Instant::now();
         self.check()?;
         sample.check()?;
@@ -179,16 +176,16 @@ impl KpcaParams {
             found.info.notes.push(format!("fitted on {used} of {n} rows"));
         }
         found.info.seconds = clock.elapsed().as_secs_f64();
-        Ok(KpcaModel {
-            expansion: found.expansion,
+        let features = Features {
             mean: found.mean,
             mean2: if self.centred { found.mean2 } else { 0.0 },
             values: found.values,
             total: found.total,
             rows: used,
-            params: self.clone(),
-            info: found.info,
-        })
+            whiten: self.whiten,
+        };
+        let learner = Learner::Kpca(self.clone());
+        Ok(Machine::new(found.expansion, Role::Features(features), learner, found.info))
     }
 
     fn axes(

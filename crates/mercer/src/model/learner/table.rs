@@ -3,9 +3,29 @@
 use super::{Learner, LearnerEntry};
 use crate::model::svc::Kind;
 use crate::model::{
-    BayesPointParams, BoostKind, BoostParams, ClusterParams, KfdForm, KfdParams, KnnParams, Loss,
+    BayesPointParams, BoostKind, BoostParams, ClusterParams, KfdForm, KfdParams, KnnParams, KpcaParams, Loss,
     LpMachineParams, NetworkParams, OneClassParams, OnlineRule, ParzenParams, PerceptronParams, RidgeParams,
     SphereParams, SvcParams, SvrParams, Task,
+};
+
+/// The row of kernel PCA, which is fitted by commands of its own and predicts nothing: not one of [`Learner::ALL`].
+pub(super) const FEATURES: LearnerEntry = LearnerEntry {
+    name: "kpca",
+    tasks: &[Task::Features],
+    doc: "kernel principal components",
+    params: &[
+        "kernel",
+        "components",
+        "share",
+        "centred",
+        "whiten",
+        "method",
+        "rows",
+        "tol",
+        "seed",
+        "memory",
+    ],
+    make: || Learner::Kpca(KpcaParams::default()),
 };
 
 impl Learner {

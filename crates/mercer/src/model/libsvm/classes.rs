@@ -7,7 +7,8 @@ use super::exchangeable;
 use super::text::{Machine as Kind, Text};
 use crate::error::{Error, Fault, Result};
 use crate::expansion::Expansion;
-use crate::model::svc::{self, Machine, Sides, Sigmoid, SvcModel, SvcParams};
+use crate::model::svc::{self, SvcParams};
+use crate::model::{Calibration, Learner, Machine, Part, Role, Sigmoid};
 use crate::reduce::reduced_set::Block;
 use crate::watch::Info;
 
@@ -29,7 +30,7 @@ fn column(own: usize, other: usize) -> usize {
     if other < own { other } else { other - 1 }
 }
 
-pub(super) fn read(source: &str, text: Text, info: Info) -> Result<SvcModel> {
+pub(super) fn read(source: &str, text: Text, info: Info) -> Result<Machine> {
     let (k, m) = (text.classes, text.centres.len());
     let machines = text.rho.len();
     let fault = |got: String, expected: String| {
@@ -84,44 +85,28 @@ pub(super) fn read(source: &str, text: Text, info: Info) -> Result<SvcModel> {
         probability: !text.prob_a.is_empty(),
         ..SvcParams::default()
     };
-    let machines = pairs(k).zip(sigmoid).map(|((a, b), sigmoid)| Machine {
-        sides: Sides { positive: b as u32, negative: Some(a as u32) },
-        rows: 0,
-        free: Vec::new(),
-        bounded: Vec::new(),
-        objective: 0.0,
-        margin: None,
-        sigmoid,
-    });
-    Ok(SvcModel {
-        classes: order.iter().map(|&i| text.label[i].to_string()).collect(),
-        machines: machines.collect(),
-        expansion: Expansion::new(text.kernel, text.centres, coef, offset)?,
-        support: Vec::new(),
-        params,
-        reject: None,
-        checkpoint: None,
-        info,
+    let role = Role::Classes(order.iter().map(|&i| text.label[i].to_string()).collect());
+    let expansion = Expansion::new(text.kernel, text.centres, coef, offset)?;
+    let sigmoids: Option<Vec<Sigmoid>> = sigmoid.into_iter().collect();
+    Ok(Machine {
+        readout: params.readout(k),
+        calibration: sigmoids.map_or(Calibration::None, Calibration::Sigmoids),
+        parts: vec![Part::default(); machines],
+        ..Machine::new(expansion, role, Learner::Svc(params), info)
     })
 }
 
-pub(super) fn write_svc(model: &SvcModel) -> Result<Text> {
+/// A classifier whose outputs tell pairs of classes apart as text.
+pub(super) fn write(model: &Machine) -> Result<Text> {
     model.check_pairs()?;
-    let machine = if model.params.kind == svc::Kind::Nu { Kind::NuSvc } else { Kind::CSvc };
-    let mut text = written(machine, &model.classes, &model.expansion)?;
-    if let Some(sigmoids) = model.machines.iter().map(|m| m.sigmoid).collect::<Option<Vec<Sigmoid>>>() {
+    let nu = model.svc().is_some_and(|p| p.kind == svc::Kind::Nu);
+    let kind = if nu { Kind::NuSvc } else { Kind::CSvc };
+    let mut text = written(kind, &model.classes(), &model.expansion)?;
+    if let Calibration::Sigmoids(sigmoids) = &model.calibration {
         text.prob_a = sigmoids.iter().map(|s| s.a).collect();
         text.prob_b = sigmoids.iter().map(|s| -s.b).collect();
     }
     Ok(text)
-}
-
-pub(super) fn write_ridge(names: &[String], f: &Expansion) -> Result<Text> {
-    if names.len() > 2 {
-        let why = "LIBSVM tells several classes apart by pairs; this model has an output a class";
-        return Err(Error::Unsupported(why.into()));
-    }
-    written(Kind::CSvc, names, f)
 }
 
 /// Machines of pairs as text, labels in the order of names: outputs there have the opposite sign.
@@ -182,11 +167,11 @@ pub(in crate::model) fn by_class(k: usize, f: &Expansion, factor: f64) -> Vec<Ve
     lines
 }
 
-impl SvcModel {
+impl Machine {
     /// The same machines of pairs with every centre in the machines of one class only, as LIBSVM's files have them, and each
     /// class's centres and machines.
     pub(in crate::model) fn by_class(&self) -> Result<(Expansion, Vec<Block>)> {
-        let (k, f) = (self.classes.len(), &self.expansion);
+        let (k, f) = (self.classes().len(), &self.expansion);
         self.check_pairs()?;
         let (machines, lines) = (f.outputs(), by_class(k, f, -1.0));
         let (mut rows, mut coef, mut blocks) = (Vec::new(), Vec::new(), Vec::new());
@@ -207,15 +192,17 @@ impl SvcModel {
         Ok((whole, blocks))
     }
 
-    /// Fails unless there is a machine for every pair of classes.
+    /// Fails unless there is an output for every pair of classes.
     fn check_pairs(&self) -> Result<()> {
-        let sides: Vec<Sides> = self.machines.iter().map(|m| m.sides).collect();
-        let pairwise = |(a, b): (usize, usize)| Sides { positive: b as u32, negative: Some(a as u32) };
-        if pairs(self.classes.len()).map(pairwise).eq(sides) {
+        if self.sides().iter().all(|sides| sides.negative.is_some()) {
             return Ok(());
         }
-        let why =
-            "LIBSVM tells several classes apart by pairs: fit with multi = one_vs_one to exchange the model";
+        let why = match self.svc() {
+            Some(_) => {
+                "LIBSVM tells several classes apart by pairs: fit with multi = one_vs_one to exchange the model"
+            }
+            None => "LIBSVM tells several classes apart by pairs; this model has an output a class",
+        };
         Err(Error::Unsupported(why.into()))
     }
 }

@@ -16,19 +16,15 @@ mod write;
 
 use std::path::Path;
 
-use crate::data::Stages;
 use crate::data::io::{read_whole, write_atomic};
 use crate::error::{Error, Result};
 use crate::exec::memory_limit;
 use crate::expansion::Expansion;
 use crate::kernel::Kernel;
-use crate::model::model::READ_FROM;
-use crate::model::{
-    Body, Loss, Model, Names, OneClassModel, OneClassParams, Readout, Role, SphereModel, SvrModel, SvrParams,
-};
+use crate::model::{Ball, Learner, Loss, Machine, Model, OneClassParams, Origin, Readout, Role, SvrParams};
 use crate::watch::Info;
 pub(super) use classes::by_class;
-use text::{Machine, Text};
+use text::{Machine as Kind, Text};
 
 impl Model {
     /// Reads a LIBSVM model file.
@@ -54,37 +50,30 @@ impl Model {
     pub fn from_libsvm(name: &str, bytes: &[u8]) -> Result<Self> {
         let text = text::read(name, bytes)?;
         let mut info = Info {
-            notes: vec![format!("{READ_FROM}LIBSVM {} model", text.machine.name())],
+            notes: vec![format!("read from a LIBSVM {} model", text.machine.name())],
             ..Info::default()
         };
         if !text.density.is_empty() {
             info.notes.push("its marks of one-class probabilities were read over".into());
         }
-        let body = match text.machine {
-            Machine::CSvc | Machine::NuSvc => Body::Svc(classes::read(name, text, info)?),
-            Machine::OneClass => Body::OneClass(OneClassModel {
-                params: OneClassParams { kernel: Some(text.kernel.clone()), ..OneClassParams::default() },
-                expansion: single(text)?,
-                support: Vec::new(),
-                bounded: 0,
-                checkpoint: None,
-                info,
-            }),
-            Machine::EpsilonSvr | Machine::NuSvr => {
-                let loss = if text.machine == Machine::NuSvr { Loss::Nu } else { Loss::Epsilon };
-                Body::Svr(SvrModel {
-                    params: SvrParams { kernel: Some(text.kernel.clone()), loss, ..SvrParams::default() },
-                    epsilon: None,
-                    noise: text.prob_a.first().copied(),
-                    expansion: single(text)?,
-                    support: Vec::new(),
-                    bounded: 0,
-                    checkpoint: None,
-                    info,
-                })
+        let machine = match text.machine {
+            Kind::CSvc | Kind::NuSvc => classes::read(name, text, info)?,
+            Kind::OneClass => {
+                let params =
+                    OneClassParams { kernel: Some(text.kernel.clone()), ..OneClassParams::default() };
+                Machine::new(single(text)?, Role::Novelty, Learner::OneClass(params), info)
+            }
+            Kind::EpsilonSvr | Kind::NuSvr => {
+                let loss = if text.machine == Kind::NuSvr { Loss::Nu } else { Loss::Epsilon };
+                let params = SvrParams { kernel: Some(text.kernel.clone()), loss, ..SvrParams::default() };
+                let noise = text.prob_a.first().copied();
+                let mut machine = Machine::new(single(text)?, Role::Numbers, Learner::Svr(params), info);
+                noise.into_iter().for_each(|scale| machine.tell("noise", scale));
+                machine
             }
         };
-        Ok(Model { stages: Stages::default(), body, any_columns: true, names: Names::default() })
+        let origin = Origin { foreign: true, ..Origin::default() };
+        Ok(Model { any_columns: true, ..Model::from(Machine { origin, ..machine }) })
     }
 
     /// Writes a LIBSVM model file. Fails for models LIBSVM cannot predict with.
@@ -100,29 +89,26 @@ impl Model {
                 format!("LIBSVM's files hold no stages, and this model has one first: {}", stage.describe());
             return Err(Error::Unsupported(why));
         }
-        let text = match &self.body {
-            Body::Svc(m) => classes::write_svc(m)?,
-            Body::Svr(m) => {
-                let machine = if m.params.loss == Loss::Nu { Machine::NuSvr } else { Machine::EpsilonSvr };
-                Text { prob_a: m.noise.into_iter().collect(), ..written(machine, &m.expansion)? }
+        if !self.layers.is_empty() {
+            let why = "LIBSVM's files hold no kernel features: this model is made of them".into();
+            return Err(Error::Unsupported(why));
+        }
+        let (m, f) = (&self.machine, &self.machine.expansion);
+        let text = match (&m.role, &m.readout) {
+            (Role::Classes(_), Readout::Plain | Readout::Pairs(_)) => classes::write(m)?,
+            (Role::Numbers, Readout::Plain) => {
+                let nu = matches!(&m.learner, Learner::Svr(p) if p.loss == Loss::Nu);
+                let kind = if nu { Kind::NuSvr } else { Kind::EpsilonSvr };
+                Text { prob_a: m.fact("noise").into_iter().collect(), ..written(kind, f)? }
             }
-            Body::Ridge(m) => match &m.names {
-                None => written(Machine::EpsilonSvr, &m.expansion)?,
-                Some(names) => classes::write_ridge(names, &m.expansion)?,
-            },
-            Body::OneClass(m) => written(Machine::OneClass, &m.expansion)?,
-            Body::Sphere(m) => written(Machine::OneClass, &plane(m)?)?,
-            Body::Function(m) => match (&m.readout, &m.role) {
-                (Readout::Plain, Role::Numbers) => written(Machine::EpsilonSvr, &m.expansion)?,
-                (Readout::Plain, Role::Novelty) => written(Machine::OneClass, &m.expansion)?,
-                (Readout::Plain, Role::Classes(names)) => classes::write_ridge(names, &m.expansion)?,
-                _ => {
-                    let why = format!("LIBSVM's files have no form for a {}", m.learner.entry().name);
-                    return Err(Error::Unsupported(why));
-                }
-            },
-            Body::Kpca(_) | Body::Layered(_) => {
+            (Role::Novelty, Readout::Plain) => written(Kind::OneClass, f)?,
+            (Role::Novelty, Readout::Ball(ball)) => written(Kind::OneClass, &plane(f, ball)?)?,
+            (Role::Features(_), _) => {
                 let why = "LIBSVM's files hold no kernel features: this model is made of them".into();
+                return Err(Error::Unsupported(why));
+            }
+            _ => {
+                let why = format!("LIBSVM's files have no form for a {}", self.kind());
                 return Err(Error::Unsupported(why));
             }
         };
@@ -138,7 +124,7 @@ fn single(text: Text) -> Result<Expansion> {
 }
 
 /// A machine with one output as text.
-fn written(machine: Machine, f: &Expansion) -> Result<Text> {
+fn written(machine: Kind, f: &Expansion) -> Result<Text> {
     let (kernel, factor) = exchangeable(f.kernel())?;
     Ok(Text {
         machine,
@@ -156,13 +142,12 @@ fn written(machine: Machine, f: &Expansion) -> Result<Text> {
 }
 
 /// The plane that a sphere is where k(x, x) is the same everywhere: `R^2 - |Phi(x) - c|^2 = 2 c . Phi(x) + const`.
-fn plane(sphere: &SphereModel) -> Result<Expansion> {
-    let f = &sphere.centre;
+fn plane(f: &Expansion, ball: &Ball) -> Result<Expansion> {
     let (Kernel::Rbf { .. }, own) = exchangeable(f.kernel())? else {
         let why = format!("under {} a sphere is no plane, and LIBSVM has no spheres", f.kernel());
         return Err(Error::Unsupported(why));
     };
-    f.scaled(2.0).with_offset(vec![sphere.radius2 - own - sphere.norm2])
+    f.scaled(2.0).with_offset(vec![ball.radius2 - own - ball.norm2])
 }
 
 /// The LIBSVM kernel that a kernel is a multiple of, and the factor, which coefficients can carry.

@@ -2,7 +2,8 @@
 
 use super::graph::{Graph, Name};
 use super::proto::{Attribute, Element};
-use crate::model::svc::{Machine, Sigmoid, SvcModel, Ties};
+use crate::model::svc::Ties;
+use crate::model::{Calibration, Machine, Sides, Sigmoid};
 
 /// The class names as a constant to pick labels from, and the type of their elements: whole numbers where all names are,
 /// texts otherwise.
@@ -34,21 +35,19 @@ pub(super) fn by_largest(g: &mut Graph, scores: &str, names: &str) -> Name {
     g.with("Gather", &[names, &place], &[("axis", Attribute::Int(0))])
 }
 
-/// The label of a support vector classifier from its outputs, N x machines.
-pub(super) fn label(g: &mut Graph, model: &SvcModel, f: &str, names: &str) -> Name {
-    let (k, m) = (model.classes.len(), model.machines.len());
+/// The label of a classifier from its decision values, N x k.
+pub(super) fn label(g: &mut Graph, model: &Machine, f: &str, names: &str) -> Name {
+    let (k, m, sides) = (model.classes().len(), model.outputs(), model.sides());
     if m == 1 {
         return by_sign(g, f, names);
     }
-    if model.machines[0].sides.negative.is_none() {
+    if sides.first().is_none_or(|sides| sides.negative.is_none()) {
         return by_largest(g, f, names);
     }
-    let side = |wanted: fn(&Machine) -> Option<u32>| -> Vec<f64> {
-        (0..m * k)
-            .map(|at| f64::from(u8::from(wanted(&model.machines[at / k]) == Some((at % k) as u32))))
-            .collect()
+    let side = |wanted: fn(&Sides) -> Option<u32>| -> Vec<f64> {
+        (0..m * k).map(|at| f64::from(u8::from(wanted(&sides[at / k]) == Some((at % k) as u32)))).collect()
     };
-    let (positive, negative) = (side(|m| Some(m.sides.positive)), side(|m| m.sides.negative));
+    let (positive, negative) = (side(|s| Some(s.positive)), side(|s| s.negative));
     // Votes for either side: those of the positive one less those of the negative one, plus all that could be negative.
     let won = sign_of(g, f);
     let lost = g.affine(&won, -1.0, 1.0);
@@ -56,7 +55,7 @@ pub(super) fn label(g: &mut Graph, model: &SvcModel, f: &str, names: &str) -> Na
     let votes = g.op("MatMul", &[&won, &for_positive]);
     let others = g.op("MatMul", &[&lost, &for_negative]);
     let mut votes = g.op("Add", &[&votes, &others]);
-    if model.params.ties == Ties::Sum {
+    if model.ties() == Ties::Sum {
         let signed: Vec<f64> = positive.iter().zip(&negative).map(|(p, n)| p - n).collect();
         let signed = g.doubles(&[m, k], &signed);
         let sum = g.op("MatMul", &[f, &signed]);
@@ -76,9 +75,9 @@ fn sign_of(g: &mut Graph, f: &str) -> Name {
 }
 
 /// Probabilities of all classes from outputs, N x machines; none for a model without sigmoids.
-pub(super) fn probabilities(g: &mut Graph, model: &SvcModel, f: &str) -> Option<Name> {
-    let sigmoids = model.machines.iter().map(|m| m.sigmoid).collect::<Option<Vec<Sigmoid>>>()?;
-    let (k, m) = (model.classes.len(), model.machines.len());
+pub(super) fn probabilities(g: &mut Graph, model: &Machine, f: &str) -> Option<Name> {
+    let Calibration::Sigmoids(sigmoids) = &model.calibration else { return None };
+    let (k, m, sides) = (model.classes().len(), model.outputs(), model.sides());
     let row = |g: &mut Graph, part: fn(&Sigmoid) -> f64| {
         g.doubles(&[1, m], &sigmoids.iter().map(part).collect::<Vec<_>>())
     };
@@ -86,7 +85,7 @@ pub(super) fn probabilities(g: &mut Graph, model: &SvcModel, f: &str) -> Option<
     let z = g.op("Mul", &[f, &a]);
     let z = g.op("Add", &[&z, &b]);
     let p = g.op("Sigmoid", &[&z]);
-    if model.machines[0].sides.negative.is_none() {
+    if sides[0].negative.is_none() {
         return Some(normalised(g, &p));
     }
     let (low, high) = (g.number(1e-7), g.number(1.0 - 1e-7));
@@ -98,8 +97,8 @@ pub(super) fn probabilities(g: &mut Graph, model: &SvcModel, f: &str) -> Option<
     }
     // r[i, j] is the probability of class i when it is i or j.
     let (mut own, mut other) = (vec![0.0; m * k * k], vec![0.0; m * k * k]);
-    for (at, machine) in model.machines.iter().enumerate() {
-        let (i, j) = (machine.sides.positive as usize, machine.sides.negative? as usize);
+    for (at, sides) in sides.iter().enumerate() {
+        let (i, j) = (sides.positive as usize, sides.negative? as usize);
         own[at * k * k + i * k + j] = 1.0;
         other[at * k * k + j * k + i] = 1.0;
     }

@@ -23,8 +23,8 @@ use crate::data::Data;
 use crate::error::{Error, Result};
 use crate::expansion::Expansion;
 use crate::model::libsvm::by_class;
-use crate::model::svc::{SvcModel, Ties};
-use crate::model::{Body, Model, Readout, Role, Task};
+use crate::model::svc::Ties;
+use crate::model::{Machine, Model, Readout, Role, Task};
 
 /// Version of the format, of the standard operators and of those for machine learning.
 const VERSIONS: (i64, i64, i64) = (8, 17, 3);
@@ -39,15 +39,15 @@ const MOST: usize = (1 << 31) - (1 << 20);
 ///
 /// ```
 /// use mercer::data::toy;
-/// use mercer::model::{Body, Model, Sample, SvcParams, onnx};
+/// use mercer::model::{Model, Sample, SvcParams, onnx};
 /// let (points, targets) = toy::banana(60, 1);
 /// let svc = SvcParams::default().fit(Sample::new(&points, &targets), mercer::Exec::one(), &mut mercer::watch::silent())?;
-/// let bytes = onnx::write(&Model::from(Body::Svc(svc)))?;
+/// let bytes = onnx::write(&Model::from(svc))?;
 /// assert!(bytes.windows(13).any(|w| w == b"SVMClassifier"));
 /// # Ok::<(), mercer::Error>(())
 /// ```
 pub fn write(model: &Model) -> Result<Vec<u8>> {
-    let f = model.body.expansion();
+    let f = &model.machine.expansion;
     let centres = f.centres().view();
     if matches!(centres.data, Data::Sequences { .. } | Data::RowNumbers(_)) {
         return Err(Error::Unsupported(format!("a model on {} has no form in ONNX", centres.kind())));
@@ -63,45 +63,38 @@ pub fn write(model: &Model) -> Result<Vec<u8>> {
         x = stage::apply(&mut g, stage, &x)?;
     }
     let machine = Machines { x, d: centres.d, centres: centres.to_f64()?, f };
-    let outputs = match &model.body {
-        Body::Kpca(_) | Body::Layered(_) => {
+    if !model.layers.is_empty() {
+        return Err(Error::Unsupported("kernel features have no form in ONNX here".into()));
+    }
+    let m = &model.machine;
+    let outputs = match (&m.role, &m.readout) {
+        (Role::Features(_), _) => {
             return Err(Error::Unsupported("kernel features have no form in ONNX here".into()));
         }
-        Body::Svc(m) => svc(&mut g, &machine, m)?,
-        Body::Svr(_) => regression(&mut g, &machine)?,
-        Body::Function(m) if m.readout != Readout::Plain => {
-            let why = format!("a {} has no form in ONNX here", m.learner.entry().name);
-            return Err(Error::Unsupported(why));
+        (_, Readout::Votes(_) | Readout::Nearest(_)) => {
+            return Err(Error::Unsupported(format!("a {} has no form in ONNX here", model.kind())));
         }
-        Body::Function(m) if m.role == Role::Novelty => {
-            let f = machine.single(&mut g)?;
-            novelty(&mut g, model, &f)
-        }
-        Body::Ridge(_) | Body::Function(_) => match model.classes() {
-            none if none.is_empty() => regression(&mut g, &machine)?,
-            names => {
-                let f = machine.plain(&mut g)?;
-                let (constant, element) = classes::names(&mut g, &names);
-                let label = match machine.f.outputs() {
-                    1 => classes::by_sign(&mut g, &f, &constant),
-                    _ => classes::by_largest(&mut g, &f, &constant),
-                };
-                told(&mut g, &label, element, &f, machine.f.outputs())
-            }
-        },
-        Body::OneClass(_) => {
-            let f = machine.single(&mut g)?;
-            novelty(&mut g, model, &f)
-        }
-        Body::Sphere(m) => {
+        (Role::Classes(_), _) => classifier(&mut g, &machine, m)?,
+        (Role::Numbers, _) => regression(&mut g, &machine)?,
+        (Role::Novelty, Readout::Ball(ball)) => {
             let values = machine.plain(&mut g)?;
             let own = kernel::own_value(&mut g, machine.f.kernel(), &machine.x, machine.d)?;
-            let twice = g.affine(&values, -2.0, m.norm2);
+            let twice = g.affine(&values, -2.0, ball.norm2);
             let distance = g.op("Add", &[&own, &twice]);
             let zero = g.number(0.0);
             let distance = g.op("Max", &[&distance, &zero]);
-            let f = g.affine(&distance, -1.0, m.radius2);
+            let f = g.affine(&distance, -1.0, ball.radius2);
             novelty(&mut g, model, &f)
+        }
+        (Role::Novelty, _) => {
+            let f = machine.single(&mut g)?;
+            novelty(&mut g, model, &f)
+        }
+        (Role::Clusters(_), _) => {
+            let f = machine.plain(&mut g)?;
+            let (constant, element) = classes::names(&mut g, &m.classes());
+            let label = classes::label(&mut g, m, &f, &constant);
+            told(&mut g, &label, element, &f, m.outputs())
         }
     };
     finished(model, &g, &value_info("X", Element::Float, Some(columns)), &outputs)
@@ -165,10 +158,12 @@ impl Machines<'_> {
     }
 
     /// Label and outputs of a classifier of pairs by ONNX's own operator, where it has one that votes as we do.
-    fn pairs(&self, g: &mut Graph, m: &SvcModel) -> Option<(Name, Name)> {
-        let k = m.classes.len();
-        let voted = m.machines.iter().all(|m| m.sides.negative.is_some());
-        if !voted || (k > 2 && m.params.ties != Ties::First) {
+    fn pairs(&self, g: &mut Graph, m: &Machine) -> Option<(Name, Name)> {
+        let names = m.classes();
+        let k = names.len();
+        let voted = m.sides().iter().all(|sides| sides.negative.is_some());
+        // Machines of least squares have a coefficient for every row: too many for this form.
+        if !voted || m.parts.is_empty() || (k > 2 && m.ties() != Ties::First) {
             return None;
         }
         let (name, params, factor) = self.standard()?;
@@ -176,9 +171,9 @@ impl Machines<'_> {
         let all: Vec<&(usize, Vec<f64>)> = lines.iter().flatten().collect();
         let coef = (0..k - 1).flat_map(|j| all.iter().map(move |(_, line)| line[j] as f32));
         let centre = |row: usize| self.centres[row * self.d..(row + 1) * self.d].iter().map(|v| *v as f32);
-        let labels = match classes::numbers(&m.classes) {
+        let labels = match classes::numbers(&names) {
             Some(numbers) => ("classlabels_ints", Attribute::Ints(numbers)),
-            None => ("classlabels_strings", Attribute::Strings(m.classes.clone())),
+            None => ("classlabels_strings", Attribute::Strings(names.clone())),
         };
         let x = g.cast(&self.x, Element::Float);
         let (label, scores) = (format!("{x}label"), format!("{x}scores"));
@@ -202,18 +197,19 @@ impl Machines<'_> {
     }
 }
 
-fn svc(g: &mut Graph, machine: &Machines<'_>, m: &SvcModel) -> Result<Vec<Message>> {
+fn classifier(g: &mut Graph, machine: &Machines<'_>, m: &Machine) -> Result<Vec<Message>> {
+    let names = m.classes();
     let (label, element, f) = if let Some((label, f)) = machine.pairs(g, m) {
-        let whole = classes::numbers(&m.classes).is_some();
+        let whole = classes::numbers(&names).is_some();
         (label, if whole { Element::Int64 } else { Element::String }, f)
     } else {
         let f = machine.plain(g)?;
-        let (constant, element) = classes::names(g, &m.classes);
+        let (constant, element) = classes::names(g, &names);
         (classes::label(g, m, &f, &constant), element, f)
     };
-    let mut outputs = told(g, &label, element, &f, m.machines.len());
+    let mut outputs = told(g, &label, element, &f, m.outputs());
     if let Some(p) = classes::probabilities(g, m, &f) {
-        outputs.push(numbers(g, &p, "probability", m.classes.len()));
+        outputs.push(numbers(g, &p, "probability", names.len()));
     }
     Ok(outputs)
 }
@@ -258,7 +254,7 @@ fn finished(model: &Model, g: &Graph, input: &Message, outputs: &[Message]) -> R
         Task::Features => "features",
     };
     let facts = [("task", task.to_owned()), ("learner", model.kind().to_owned())];
-    let facts = facts.into_iter().chain([("kernel", model.body.expansion().kernel().to_string())]);
+    let facts = facts.into_iter().chain([("kernel", model.machine.expansion.kernel().to_string())]);
     let (format, standard, learning) = VERSIONS;
     let opset = |domain: &str, version: i64| Message::new().text(1, domain).int(2, version);
     let file = Message::new()

@@ -5,9 +5,9 @@
 
 use super::machine::{self, Task};
 use super::params::SvcParams;
-use super::platt::Sigmoid;
 use crate::data::{Labels, split};
 use crate::error::{Error, Result};
+use crate::model::Sigmoid;
 use crate::solve;
 use crate::watch::{Stop, Watch};
 

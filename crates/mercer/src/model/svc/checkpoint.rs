@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use super::hard_margin::Overlap;
 use super::machine::{Margin, Solved, Task};
-use super::multiclass::Sides;
 use super::params::SvcParams;
-use super::platt::Sigmoid;
 use crate::error::{Error, Result};
+use crate::model::Sides;
+use crate::model::Sigmoid;
 use crate::watch::{Info, Stop};
 
 /// The state of a fit that was broken off. [`SvcParams::resume`] goes on from it.

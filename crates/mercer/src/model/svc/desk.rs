@@ -7,7 +7,6 @@ use super::checkpoint::Fitted;
 use super::finished;
 use super::fit::Plan;
 use super::machine::{Solved, Task};
-use crate::model::Body;
 use crate::model::keep::Keeper;
 use crate::solve::Solution;
 use crate::watch::Stop;
@@ -56,7 +55,7 @@ impl<'a> Desk<'a> {
             if let Ok(model) = finished(plan, &machines, Vec::new(), self.clock, plan.exec)
                 && model.info.stop == Stop::Cancelled
             {
-                self.keeper.take(Body::Svc(model));
+                self.keeper.take(model);
             }
         }
     }

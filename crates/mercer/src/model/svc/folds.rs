@@ -8,13 +8,14 @@
 
 use super::fit::occurring;
 use super::machine::{self, Solved, Task};
-use super::multiclass::{self, Sides};
 use super::params::{Kind, Slack, SvcParams};
 use crate::data::Labels;
 use crate::data::split::Fold;
 use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::gram::{Matrix, Rows};
+use crate::model::Sides;
+use crate::model::machine::multiclass;
 use crate::num::Buffer;
 use crate::watch::{Stop, Watch};
 
@@ -232,7 +233,7 @@ mod tests {
                 let model = one.fit(Sample::new(&train, &y), Exec::one(), &mut silent()).expect("fits");
                 let test = points.gather(&fold.test);
                 let outputs = model.decision(test.view(), Exec::one()).expect("numbers");
-                let scores = model.scores_of(&outputs);
+                let scores = model.scores_of(&outputs).expect("classes");
                 for (got, want) in told.scores.iter().zip(&scores) {
                     assert!((got - want).abs() < 2e-4, "{got} {want} at {c}");
                 }

@@ -18,7 +18,7 @@
 //! let params = SvcParams { kernel: Some(Kernel::Rbf { gamma: 2.0 }), c: 10.0, ..SvcParams::default() };
 //! let model = params.fit(Sample::new(&points, &targets), Exec::one(), &mut mercer::watch::silent())?;
 //! let probe = Points::dense(vec![-0.2, 1.05, 2.4], 1)?;
-//! let labels = model.predict_labels(probe.view(), Exec::one())?;
+//! let labels = model.labels(probe.view(), Exec::one())?;
 //! assert_eq!(labels.name_of(1), "mid");
 //! # Ok::<(), mercer::Error>(())
 //! ```
@@ -33,14 +33,9 @@ mod folds;
 mod hard_margin;
 mod linear;
 mod machine;
-mod model;
-mod multiclass;
 mod params;
 mod path;
-mod persist;
-mod platt;
 mod probe;
-mod reject;
 mod share;
 mod vectors;
 mod virtuals;
@@ -51,7 +46,7 @@ use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::kernel::Definiteness;
-use crate::model::Sample;
+use crate::model::{self, Calibration, Learner, Machine, Part, Role, Sample, Sides, Sigmoid};
 use crate::watch::{Stop, Watch};
 
 pub use checkpoint::Checkpoint;
@@ -61,20 +56,16 @@ pub use folds::LeftOut;
 pub use hard_margin::{Overlap, Separation};
 pub(super) use linear::collapsed;
 pub use machine::Margin;
-pub use model::{Machine, Probabilities, SvcModel};
-pub use multiclass::Sides;
 pub use params::{ClassWeights, Kind, Multi, Slack, SvcParams, Ties};
 pub use path::SvcPath;
-pub use platt::Sigmoid;
-pub use reject::{Reject, Wanted};
 pub(super) use virtuals::unlike;
 
 impl SvcParams {
     /// Fits on the sample's points, class labels and weights.
     ///
-    /// If the watcher breaks off, the model is what there was, and [`SvcModel::checkpoint`] holds from where to go on
+    /// If the watcher breaks off, the model is what there was, and [`Machine::checkpoint`] holds from where to go on
     /// (not with virtual vectors, whose fit begins anew).
-    pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<SvcModel> {
+    pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine> {
         self.fit_from(sample, None, exec, watch)
     }
 
@@ -85,7 +76,7 @@ impl SvcParams {
         from: &Checkpoint,
         exec: Exec,
         watch: &mut Watch<'_>,
-    ) -> Result<SvcModel> {
+    ) -> Result<Machine> {
         self.fit_from(sample, Some(from), exec, watch)
     }
 
@@ -114,7 +105,7 @@ impl SvcParams {
         from: Option<&Checkpoint>,
         exec: Exec,
         watch: &mut Watch<'_>,
-    ) -> Result<SvcModel> {
+    ) -> Result<Machine> {
         if !self.virtual_vectors.is_empty() {
             // Whose fit begins anew, so that its parts are nothing to go on from.
             return virtuals::fit(self, Sample { keeper: None, ..sample }, exec, watch);
@@ -133,7 +124,7 @@ fn finished(
     mut notes: Vec<String>,
     clock: Instant,
     exec: Exec,
-) -> Result<SvcModel> {
+) -> Result<Machine> {
     if let Some(overlap) = fitted.iter().find_map(|f| f.overlap.as_ref()) {
         return Err(Error::param("kind", "hard", format!("c or nu here: {overlap}")));
     }
@@ -150,33 +141,31 @@ fn finished(
     }
     notes.extend(calibration(plan, fitted));
     let info = crowd::total(fitted, notes, clock);
-    let machines = fitted.iter().zip(&plan.machines).map(|(f, &sides)| {
+    let parts = fitted.iter().map(|f| {
         let pick = |bounded: bool| {
             f.support.iter().zip(&f.bounded).filter(|(_, b)| **b == bounded).map(|(&r, _)| r).collect()
         };
-        Machine {
-            sides,
+        Part {
             rows: f.rows,
             free: pick(false),
             bounded: pick(true),
             objective: f.info.objective.unwrap_or(0.0),
             margin: f.margin,
-            sigmoid: f.sigmoid,
         }
     });
-    Ok(SvcModel {
-        machines: machines.collect(),
-        expansion,
+    let checkpoint = (info.stop != Stop::Converged).then(|| {
+        let (rows, sides) = (plan.labels.len(), plan.machines.clone());
+        model::Checkpoint::Machines(Checkpoint { rows, sides, machines: fitted.to_vec() })
+    });
+    let sigmoids: Option<Vec<Sigmoid>> = fitted.iter().map(|f| f.sigmoid).collect();
+    let (role, learner) = (Role::Classes(plan.labels.names.clone()), Learner::Svc(plan.params.clone()));
+    Ok(Machine {
+        readout: plan.params.readout(plan.labels.names.len()),
+        calibration: sigmoids.map_or(Calibration::None, Calibration::Sigmoids),
+        parts: parts.collect(),
         support,
-        params: plan.params.clone(),
-        reject: None,
-        checkpoint: (info.stop != Stop::Converged).then(|| Checkpoint {
-            rows: plan.labels.len(),
-            sides: plan.machines.clone(),
-            machines: fitted.to_vec(),
-        }),
-        info,
-        classes: plan.labels.names.clone(),
+        checkpoint,
+        ..Machine::new(expansion, role, learner, info)
     })
 }
 

@@ -8,6 +8,7 @@ use crate::data::{Labels, Transformations};
 use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::kernel::Kernel;
+use crate::model::Readout;
 use crate::model::common::budget;
 use crate::model::param::{self, Allowed, ParamSpec};
 use crate::solve;
@@ -253,6 +254,11 @@ impl SvcParams {
     /// Bytes for kernel values.
     pub(super) fn budget(&self) -> usize {
         budget(self.memory)
+    }
+
+    /// How the outputs of machines for so many classes are read.
+    pub(in crate::model) fn readout(&self, classes: usize) -> Readout {
+        if classes > 2 && self.multi == Multi::OneVsOne { Readout::Pairs(self.ties) } else { Readout::Plain }
     }
 
     /// What each machine's solve obeys.

@@ -7,12 +7,12 @@ use std::time::Instant;
 use super::checkpoint::Fitted;
 use super::finished;
 use super::fit::Plan;
-use super::model::SvcModel;
 use super::params::{Kind, Slack, SvcParams};
 use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::gram::{KernelRows, Rows};
 use crate::model::Sample;
+use crate::model::{Learner, Machine};
 use crate::solve::{Path, PathParams, PathPoint, PathProblem, path};
 use crate::watch::{Info, Stop, Watch};
 
@@ -44,7 +44,7 @@ impl SvcParams {
     /// let path = params.path(Sample::new(&points, &targets), [0.1, 10.0], Exec::one(), &mut watch::silent())?;
     /// assert!(path.breakpoints().len() > 10);
     /// let model = path.at(2.5, Exec::one())?;
-    /// assert_eq!(model.params.c, 2.5);
+    /// assert_eq!(model.svc().map(|p| p.c), Some(2.5));
     /// # Ok::<(), mercer::Error>(())
     /// ```
     pub fn path<'a>(
@@ -107,7 +107,7 @@ impl SvcPath<'_> {
     }
 
     /// The classifier at a C.
-    pub fn at(&self, c: f64, exec: Exec) -> Result<SvcModel> {
+    pub fn at(&self, c: f64, exec: Exec) -> Result<Machine> {
         let PathPoint { beta, offset, bounded, .. } = self.path.at(c)?;
         let support: Vec<usize> = (0..beta.len()).filter(|&i| beta[i] != 0.0).collect();
         let fitted = Fitted {
@@ -128,12 +128,13 @@ impl SvcPath<'_> {
         };
         let note = format!("taken from a path over C with {} breakpoints", self.breakpoints().len());
         let mut model = finished(&self.plan, &[fitted], vec![note], self.clock, exec)?;
-        model.params.c = c;
+        let params = SvcParams { c, ..self.plan.params.clone() };
+        model.learner = Learner::Svc(params);
         Ok(model)
     }
 
     /// The C-classifier whose outputs are those of the nu-machine with this nu.
-    pub fn at_nu(&self, nu: f64, exec: Exec) -> Result<SvcModel> {
+    pub fn at_nu(&self, nu: f64, exec: Exec) -> Result<Machine> {
         self.at(self.path.c_of_nu(nu)?, exec)
     }
 }
@@ -152,7 +153,7 @@ mod tests {
     }
 
     /// `|w|^2 / 2 - sum |beta|`, the quadratic form a fit minimises.
-    fn objective(model: &SvcModel) -> f64 {
+    fn objective(model: &Machine) -> f64 {
         let mass: f64 = model.expansion.coef().iter().map(|b| b.abs()).sum();
         model.expansion.norm2(Exec::one()).expect("points")[0] / 2.0 - mass
     }
@@ -169,7 +170,7 @@ mod tests {
             let (a, b) = (objective(&got), objective(&want));
             assert::close(a, b, 1e-6 * b.abs());
             // With no row on the margin the offset is free to some extent.
-            let f = |m: &SvcModel| {
+            let f = |m: &Machine| {
                 let f = m.decision(points.view(), Exec::one()).expect("points");
                 f.iter().map(|f| f - m.expansion.offset()[0]).collect::<Vec<f64>>()
             };
@@ -191,7 +192,7 @@ mod tests {
         let want =
             SvcParams { c: 3.0, ..balanced.clone() }.fit(sample, Exec::one(), &mut silent()).expect("a fit");
         let got = path.at(3.0, Exec::one()).expect("on it");
-        let f = |m: &SvcModel| m.decision(points.view(), Exec::one()).expect("points");
+        let f = |m: &Machine| m.decision(points.view(), Exec::one()).expect("points");
         assert::close_to_scale(&f(&got), &f(&want), 1e-4);
     }
 
@@ -204,7 +205,7 @@ mod tests {
         let nu = SvcParams { kind: Kind::Nu, nu: 0.4, ..params.clone() };
         let want = nu.fit(sample, Exec::one(), &mut silent()).expect("a fit");
         let got = path.at_nu(0.4, Exec::one()).expect("on it");
-        let f = |m: &SvcModel| m.decision(points.view(), Exec::one()).expect("points");
+        let f = |m: &Machine| m.decision(points.view(), Exec::one()).expect("points");
         assert::close_to_scale(&f(&got), &f(&want), 1e-4);
         assert!(nu.path(sample, [0.1, 1.0], Exec::one(), &mut silent()).is_err());
     }

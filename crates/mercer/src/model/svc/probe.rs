@@ -58,7 +58,7 @@ fn support(plan: &Plan<'_>, members: &[Vec<usize>], size: usize, shared: bool) -
     if shared {
         model.support.iter().for_each(|&row| add(row));
     } else {
-        model.machines.iter().flat_map(|m| m.free.iter().chain(&m.bounded)).for_each(|&row| add(row));
+        model.parts.iter().flat_map(|m| m.free.iter().chain(&m.bounded)).for_each(|&row| add(row));
     }
     Some(count)
 }

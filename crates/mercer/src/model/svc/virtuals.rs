@@ -14,13 +14,14 @@ use std::time::Instant;
 
 use super::checkpoint::{Checkpoint, Fitted};
 use super::fit::Plan;
-use super::{Kind, SvcModel, SvcParams, finished};
+use super::{Kind, SvcParams, finished};
 use crate::data::{Data, Labels, Points, Targets, Transformations};
 use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::gram::is_precomputed;
 use crate::model::Sample;
 use crate::model::common::kernel_or_default;
+use crate::model::{Learner, Machine};
 use crate::watch::{Info, Step, Stop, Watch};
 
 /// The rows of a further run, and where they come from.
@@ -40,7 +41,7 @@ pub(super) fn fit(
     sample: Sample<'_>,
     exec: Exec,
     watch: &mut Watch<'_>,
-) -> Result<SvcModel> {
+) -> Result<Machine> {
     let clock = Instant::now();
     params.check()?;
     sample.check()?;
@@ -114,20 +115,21 @@ pub(super) fn fit(
     // Row numbers are those of the training rows; what there is cannot be gone on from, as the rows are not kept.
     let named = |list: &mut Vec<u32>| list.iter_mut().for_each(|r| *r = rows.origin[*r as usize]);
     named(&mut model.support);
-    for machine in &mut model.machines {
+    for machine in &mut model.parts {
         named(&mut machine.free);
         named(&mut machine.bounded);
     }
     model.checkpoint = None;
-    model.params = params.clone();
+    let mut kept = params.clone();
     if !params.virtual_vectors.all_of_images() {
         // Code is not kept in a file, and the model does not need it any more.
         model
             .info
             .notes
             .push(format!("trained with `{}`, which the model does not keep", params.virtual_vectors));
-        model.params.virtual_vectors = Transformations::default();
+        kept.virtual_vectors = Transformations::default();
     }
+    model.learner = Learner::Svc(kept);
     let before = &work[..work.len() - 1];
     model.info.iterations += before.iter().map(|w| w.0).sum::<u64>();
     model.info.kernel_values += before.iter().map(|w| w.1).sum::<u64>();

@@ -17,7 +17,6 @@
 //! Cost: that of the solver, or n^3 / 3 for the squared loss.
 
 mod params;
-mod predict;
 mod virtuals;
 
 use std::time::Instant;
@@ -32,9 +31,9 @@ use crate::kernel::Kernel;
 use crate::model::common::{checkpoint, go_on_from, kernel_or_default, on_rows, support};
 use crate::model::ridge::RidgeParams;
 use crate::model::svc::collapsed;
-use crate::model::{Body, Sample};
+use crate::model::{Learner, Machine, Role, Sample};
 use crate::solve::{self, Groups, Problem, Shift, Solution};
-use crate::watch::{Info, Watch};
+use crate::watch::Watch;
 
 pub use params::SvrParams;
 
@@ -65,27 +64,6 @@ impl Loss {
     }
 }
 
-/// A fitted regression.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SvrModel {
-    /// f, one output.
-    pub expansion: Expansion,
-    /// What it was fitted with.
-    pub params: SvrParams,
-    /// Half-width of the tube: given, or found by the nu loss; none for losses without a tube.
-    pub epsilon: Option<f64>,
-    /// Scale of Laplace-distributed noise about f, where someone estimated it: LIBSVM's `probA`.
-    pub noise: Option<f64>,
-    /// The training rows with a coefficient: the centres, unless the kernel is linear and they were collapsed to one.
-    pub support: Vec<u32>,
-    /// How many of them are on their bound.
-    pub bounded: usize,
-    /// The solver's variables, where the fit was broken off or ran into its limit: [`SvrParams::resume`] goes on from them.
-    pub checkpoint: Option<Vec<f64>>,
-    /// How the fit went.
-    pub info: Info,
-}
-
 impl SvrParams {
     /// Fits on the sample's points, real targets and weights.
     ///
@@ -99,10 +77,10 @@ impl SvrParams {
     /// let params = SvrParams { kernel: Some("linear".parse()?), c: 100.0, epsilon: 0.01, ..SvrParams::default() };
     /// let model = params.fit(Sample::new(&points, &targets), Exec::one(), &mut watch::silent())?;
     /// let at = Points::dense(vec![10.0], 1)?;
-    /// assert!((model.predict(at.view(), Exec::one())?[0] - 21.0).abs() < 0.1);
+    /// assert!((model.decision(at.view(), Exec::one())?[0] - 21.0).abs() < 0.1);
     /// # Ok::<(), mercer::Error>(())
     /// ```
-    pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<SvrModel> {
+    pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine> {
         if !self.virtual_vectors.is_empty() {
             // Whose fit begins anew, so that its parts are nothing to go on from.
             return virtuals::fit(self, Sample { keeper: None, ..sample }, exec, watch);
@@ -118,7 +96,7 @@ impl SvrParams {
         checkpoint: &[f64],
         exec: Exec,
         watch: &mut Watch<'_>,
-    ) -> Result<SvrModel> {
+    ) -> Result<Machine> {
         self.fit_from(sample, Some(checkpoint), exec, watch)
     }
 
@@ -128,7 +106,7 @@ impl SvrParams {
         from: Option<&[f64]>,
         exec: Exec,
         watch: &mut Watch<'_>,
-    ) -> Result<SvrModel> {
+    ) -> Result<Machine> {
         let clock = Instant::now();
         self.check()?;
         sample.check()?;
@@ -148,7 +126,7 @@ impl SvrParams {
                 let mut keep = |now: &dyn Fn() -> Solution| {
                     let Some(keeper) = sample.keeper.filter(|keeper| keeper.is_due()) else { return };
                     if let Ok(model) = self.model(kernel.clone(), sample, &c, now(), exec) {
-                        keeper.take(Body::Svr(model));
+                        keeper.take(model);
                     }
                 };
                 solve::solve_kept(&problem, &params, watch, Some(&mut keep))
@@ -196,7 +174,7 @@ impl SvrParams {
         c: &[f64],
         found: Solution,
         exec: Exec,
-    ) -> Result<SvrModel> {
+    ) -> Result<Machine> {
         let n = c.len();
         let coef: Vec<f64> = (0..n).map(|i| found.beta.iter().skip(i).step_by(n).sum()).collect();
         let levels: Vec<f64> = found.thresholds.iter().map(solve::Threshold::value).collect();
@@ -207,16 +185,12 @@ impl SvrParams {
             _ => (-levels[0], None),
         };
         let bounded = coef.iter().zip(c).filter(|(b, c)| **c > 0.0 && b.abs() >= **c).count();
-        Ok(SvrModel {
-            support: support(&coef),
-            expansion: collapsed(Expansion::new(kernel, sample.points.clone(), coef, vec![offset])?, exec)?,
-            params: self.clone(),
-            epsilon,
-            noise: None,
-            bounded,
-            checkpoint: checkpoint(&found),
-            info: found.info,
-        })
+        let (support, checkpoint) = (support(&coef), checkpoint(&found));
+        let f = collapsed(Expansion::new(kernel, sample.points.clone(), coef, vec![offset])?, exec)?;
+        let mut machine = Machine::new(f, Role::Numbers, Learner::Svr(self.clone()), found.info);
+        machine.tell("bounded", bounded as f64);
+        epsilon.into_iter().for_each(|e| machine.tell("epsilon", e));
+        Ok(Machine { support, checkpoint, ..machine })
     }
 
     fn fit_squared(
@@ -225,23 +199,13 @@ impl SvrParams {
         sample: Sample<'_>,
         exec: Exec,
         watch: &mut Watch<'_>,
-    ) -> Result<SvrModel> {
+    ) -> Result<Machine> {
         let ridge = RidgeParams {
             kernel: Some(kernel.clone()),
             lambda: 1.0 / self.c,
             memory: self.memory,
             ..RidgeParams::default()
         };
-        let fitted = ridge.fit(sample, exec, watch)?;
-        Ok(SvrModel {
-            expansion: fitted.expansion,
-            params: self.clone(),
-            epsilon: None,
-            noise: None,
-            support: fitted.support,
-            bounded: 0,
-            checkpoint: None,
-            info: fitted.info,
-        })
+        Ok(Machine { learner: Learner::Svr(self.clone()), ..ridge.fit(sample, exec, watch)? })
     }
 }

@@ -8,7 +8,7 @@
 
 use std::time::Instant;
 
-use super::{Loss, SvrModel, SvrParams};
+use super::{Loss, SvrParams};
 use crate::data::{Points, Targets, Transformations};
 use crate::error::{Error, Result};
 use crate::exec::Exec;
@@ -16,6 +16,7 @@ use crate::gram::is_precomputed;
 use crate::model::Sample;
 use crate::model::common::kernel_or_default;
 use crate::model::svc::unlike;
+use crate::model::{Learner, Machine};
 use crate::watch::{Step, Stop, Watch};
 
 /// The rows of a run, and where they come from.
@@ -33,7 +34,7 @@ pub(super) fn fit(
     sample: Sample<'_>,
     exec: Exec,
     watch: &mut Watch<'_>,
-) -> Result<SvrModel> {
+) -> Result<Machine> {
     let clock = Instant::now();
     params.check()?;
     sample.check()?;
@@ -91,12 +92,13 @@ pub(super) fn fit(
     // Row numbers are those of the training rows; what there is cannot be gone on from, as the rows are not kept.
     model.support.iter_mut().for_each(|r| *r = rows.origin[*r as usize]);
     model.checkpoint = None;
-    model.params = params.clone();
+    let mut kept = params.clone();
     if !set.all_of_images() {
         // Code is not kept in a file, and the model does not need it any more.
         notes.push(format!("trained with `{set}`, which the model does not keep"));
-        model.params.virtual_vectors = Transformations::default();
+        kept.virtual_vectors = Transformations::default();
     }
+    model.learner = Learner::Svr(kept);
     model.info.iterations += work.0;
     model.info.kernel_values += work.1;
     model.info.notes.extend(notes);
@@ -106,7 +108,7 @@ pub(super) fn fit(
 
 /// The solver's variables on n rows of which the first are the old support vectors; none where the old coefficients are
 /// not at hand or not feasible.
-fn start(params: &SvrParams, old: &SvrModel, n: usize) -> Option<Vec<f64>> {
+fn start(params: &SvrParams, old: &Machine, n: usize) -> Option<Vec<f64>> {
     let coef = old.expansion.coef();
     // A linear machine has one centre; the sums that nu asks for grow with the rows; ridge solves no quadratic program.
     if coef.len() != old.support.len() || matches!(params.loss, Loss::Nu | Loss::Squared) {
@@ -161,15 +163,16 @@ mod tests {
             let model = own.fit(sample, Exec::one(), &mut silent()).expect("a fit");
             let plain = SvrParams { virtual_vectors: Transformations::default(), ..own.clone() };
             let plain = plain.fit(sample, Exec::one(), &mut silent()).expect("a fit");
-            let off = |model: &SvrModel| {
-                let got = model.predict(other.view(), Exec::one()).expect("numbers");
+            let off = |model: &Machine| {
+                let got = model.decision(other.view(), Exec::one()).expect("numbers");
                 let want = [-0.5_f64, -1.0, -1.5, -2.0].map(|x| (2.0 * x).cos());
                 got.iter().zip(want).map(|(g, w)| (g - w).abs()).fold(0.0, f64::max)
             };
             assert!(off(&model) < 0.15, "{}: {}", loss.name(), off(&model));
             assert!(off(&plain) > 0.3, "{}: {}", loss.name(), off(&plain));
             assert!(model.support.iter().all(|&r| (r as usize) < points.len()));
-            assert!(model.params.virtual_vectors.is_empty(), "code is not kept");
+            let kept = model.learner.get("virtual_vectors");
+            assert_eq!(kept, Some(serde_json::json!("")), "code is not kept");
         }
     }
 
@@ -187,8 +190,8 @@ mod tests {
             let again = Targets::Reals(source.iter().map(|&p| reals[held[p]]).collect());
             let cold = plain.fit(Sample::new(&rows, &again), Exec::one(), &mut silent()).expect("a fit");
             let (got, want) = (
-                warm.predict(points.view(), Exec::one()).expect("numbers"),
-                cold.predict(points.view(), Exec::one()).expect("numbers"),
+                warm.decision(points.view(), Exec::one()).expect("numbers"),
+                cold.decision(points.view(), Exec::one()).expect("numbers"),
             );
             mercer_testkit::assert::all_close(&got, &want, 1e-5);
         }

@@ -4,7 +4,7 @@ use super::{Axis, Chart, Grid, Layer, Line, Look, Plane, Series, Svg};
 use crate::data::{Dataset, Points};
 use crate::error::{Error, Result};
 use crate::exec::Exec;
-use crate::model::{Body, Model, Task};
+use crate::model::{Model, Task};
 
 /// Nodes of a grid along each axis: fine enough that lines look smooth.
 const NODES: usize = 120;
@@ -26,15 +26,10 @@ pub struct Learned<'a> {
 impl<'a> Learned<'a> {
     /// A model with the points it was trained on: support vectors are circled.
     pub fn training(title: &'a str, model: &'a Model, data: &'a Dataset) -> Self {
-        let circled: &[u32] = match model.body.machine() {
-            Body::Svc(m) => &m.support,
-            Body::Svr(m) => &m.support,
-            Body::OneClass(m) => &m.support,
-            Body::Sphere(m) => &m.support,
-            // Where every row is a centre, circles say nothing.
-            Body::Function(m) if m.support.len() < data.len() => &m.support,
-            Body::Ridge(_) | Body::Function(_) | Body::Kpca(_) | Body::Layered(_) => &[],
-        };
+        let m = &model.machine;
+        // Where every row is a centre, circles say nothing.
+        let circled: &[u32] =
+            if m.has_support_vectors() || m.support.len() < data.len() { &m.support } else { &[] };
         Learned { data, circled, title }
     }
 
@@ -63,9 +58,7 @@ fn curve(model: &Model, with: Learned<'_>, exec: Exec) -> Result<Svg> {
     let f = model.decision(Points::dense(steps.clone(), 1)?.view(), exec)?;
     let line: Vec<(f64, f64)> = steps.iter().copied().zip(f.iter().copied()).collect();
     let mut series = Vec::new();
-    if let Body::Svr(m) = model.body.machine()
-        && let Some(epsilon) = m.epsilon.filter(|e| *e > 0.0)
-    {
+    if let Some(epsilon) = model.machine.fact("epsilon").filter(|e| *e > 0.0) {
         let lower = line.iter().map(|(x, f)| (*x, f - epsilon)).collect();
         let upper = f.iter().map(|f| f + epsilon).collect();
         series.push(Series::new("tube", Look::Band(upper), lower).colour(0));
@@ -102,10 +95,7 @@ fn plane(model: &Model, with: Learned<'_>, task: Task, exec: Exec) -> Result<Svg
             layers.push(Layer::Levels { grid: f, levels: vec![0.0], line: Line::Edge });
         }
         Task::Classification | Task::Clustering => {
-            let scores = match model.body.machine() {
-                Body::Svc(m) => m.scores_of(&outputs),
-                _ => outputs,
-            };
+            let scores = model.machine.scores_of(&outputs)?;
             let classes = model.classes().len();
             for class in 0..classes {
                 let ahead = |line: &[f64]| {
@@ -176,7 +166,7 @@ mod tests {
         let exec = Exec::one();
         let fit = |data: &Dataset| {
             let sample = Sample::new(&data.points, &data.targets);
-            Model::from(Body::Svc(SvcParams::default().fit(sample, exec, &mut silent()).expect("a fit")))
+            Model::from(SvcParams::default().fit(sample, exec, &mut silent()).expect("a fit"))
         };
         let banana = data("banana");
         let two = learned(&fit(&banana), Learned::training("two", &fit(&banana), &banana), exec)
@@ -189,14 +179,13 @@ mod tests {
         let ring = data("ring");
         let sample = Sample::new(&ring.points, &ring.targets);
         let novel = OneClassParams { nu: 0.1, ..OneClassParams::default() }.fit(sample, exec, &mut silent());
-        let novel = Model::from(Body::OneClass(novel.expect("a fit")));
+        let novel = Model::from(novel.expect("a fit"));
         let like =
             learned(&novel, Learned::training("like", &novel, &ring), exec).expect("a picture").inline();
         assert!(like.contains("shade") && like.contains("edge"));
         let sinc = data("sinc");
         let sample = Sample::new(&sinc.points, &sinc.targets);
-        let svr =
-            Model::from(Body::Svr(SvrParams::default().fit(sample, exec, &mut silent()).expect("a fit")));
+        let svr = Model::from(SvrParams::default().fit(sample, exec, &mut silent()).expect("a fit"));
         let tube = learned(&svr, Learned::training("tube", &svr, &sinc), exec).expect("a picture").inline();
         assert!(tube.contains(">tube<") && tube.contains("support vectors"));
         for svg in [two.inline(), three, like, tube] {
@@ -212,7 +201,7 @@ mod tests {
         let targets = crate::data::Targets::Reals(values.chunks(2).map(|p| p[0] * p[1]).collect());
         let sample = Sample::new(&points, &targets);
         let ridge = RidgeParams::default().fit(sample, Exec::one(), &mut silent()).expect("a fit");
-        let model = Model::from(Body::Ridge(ridge));
+        let model = Model::from(ridge);
         let data = Dataset::new(points.clone(), targets.clone()).expect("a target a point");
         let svg = learned(&model, Learned::fresh("f", &data), Exec::one()).expect("a picture").inline();
         assert!(svg.contains("thin") && svg.contains("k1 shade"));

@@ -1,6 +1,6 @@
-//! What a kernel PCA has found, and its uses: features, reconstructions, moments.
+//! Features: what a kernel PCA has found, and its uses: reconstructions, pre-images, moments.
 
-use super::KpcaParams;
+use super::{Machine, Role};
 use crate::data::{Data, Points, View};
 use crate::error::{Error, Result};
 use crate::exec::Exec;
@@ -8,13 +8,11 @@ use crate::expansion::{Expansion, Precision};
 use crate::model::common::{finite_rows, outputs};
 use crate::num::{Mat, product};
 use crate::reduce::preimage::{PreimageParams, Preimages, Target, preimages};
-use crate::watch::{Info, Watch};
+use crate::watch::Watch;
 
-/// A fitted kernel PCA.
+/// What is known of features beside the expansion, which is `V_k . (Phi(x) - mean)` for axes of unit length.
 #[derive(Debug, Clone, PartialEq)]
-pub struct KpcaModel {
-    /// `V_k . (Phi(x) - mean)` for axes of unit length, centring folded in.
-    pub expansion: Expansion,
+pub struct Features {
     /// The mean in feature space, where it was taken away.
     pub mean: Option<Expansion>,
     /// The mean's squared length.
@@ -26,10 +24,27 @@ pub struct KpcaModel {
     pub total: f64,
     /// n, the number of rows it was fitted on.
     pub rows: usize,
-    /// What it was fitted with.
-    pub params: KpcaParams,
-    /// How the fit went.
-    pub info: Info,
+    /// Whether features are scaled to unit variance on the training rows.
+    pub whiten: bool,
+}
+
+/// The components of a machine whose role is [`Role::Features`].
+#[derive(Debug, Clone, Copy)]
+pub struct Components<'a> {
+    /// `V_k . (Phi(x) - mean)`, centring folded in.
+    pub expansion: &'a Expansion,
+    /// The mean, the eigenvalues.
+    pub features: &'a Features,
+}
+
+impl Machine {
+    /// The components of a kernel PCA. Fails for other machines.
+    pub fn components(&self) -> Result<Components<'_>> {
+        match &self.role {
+            Role::Features(features) => Ok(Components { expansion: &self.expansion, features }),
+            _ => Err(Error::Unsupported(format!("a model of kind {} has no components", self.kind()))),
+        }
+    }
 }
 
 /// Points that go back to input space at a time: their coefficients are a matrix of centres x points.
@@ -37,33 +52,44 @@ const BATCH: usize = 4096;
 /// Unit vectors looked at together.
 const UNITS: usize = 256;
 
-impl KpcaModel {
+impl Components<'_> {
     /// k, the number of components.
-    pub fn components(&self) -> usize {
-        self.values.len()
+    pub fn count(&self) -> usize {
+        self.features.values.len()
     }
 
     /// The share of the variance each component carries.
     pub fn shares(&self) -> Vec<f64> {
-        self.values.iter().map(|v| v.abs() / self.total.max(f64::MIN_POSITIVE)).collect()
+        self.features.values.iter().map(|v| v.abs() / self.features.total.max(f64::MIN_POSITIVE)).collect()
     }
 
     /// The factor each feature is multiplied with: 1, or what makes its variance on the training rows 1.
-    fn scale(&self) -> Vec<f64> {
-        let unit = |v: &f64| if self.params.whiten { (self.rows as f64 / v.abs()).sqrt() } else { 1.0 };
-        self.values.iter().map(unit).collect()
+    pub(super) fn scale(&self) -> Vec<f64> {
+        let unit =
+            |v: &f64| if self.features.whiten { (self.features.rows as f64 / v.abs()).sqrt() } else { 1.0 };
+        self.features.values.iter().map(unit).collect()
     }
 
     /// The features as one expansion, scaled if they are whitened: what a machine behind them needs.
-    pub fn features(&self) -> Result<Expansion> {
-        let (scale, f) = (self.scale(), &self.expansion);
+    pub fn layer(&self) -> Result<Expansion> {
+        let (scale, f) = (self.scale(), self.expansion);
         let times = |v: &[f64]| v.iter().zip(scale.iter().cycle()).map(|(v, s)| v * s).collect::<Vec<_>>();
         Expansion::new(f.kernel().clone(), f.centres().clone(), times(f.coef()), times(f.offset()))
     }
 
-    /// Features of new points, n x k row by row, in [`KpcaModel::precision`].
+    /// Features of new points, n x k row by row: the machine's decision values.
     pub fn transform(&self, points: View<'_>, exec: Exec) -> Result<Vec<f64>> {
         self.transform_in(points, self.precision(), exec)
+    }
+
+    /// [`Components::transform`] with kernel values in a float type of choice.
+    pub fn transform_in(&self, points: View<'_>, precision: Precision, exec: Exec) -> Result<Vec<f64>> {
+        let mut out = match self.expansion.centres().view().data {
+            Data::RowNumbers(_) => outputs(self.expansion, points, exec)?,
+            _ => finite_rows(self.expansion.evaluate_in(points, precision, exec)?, self.count())?,
+        };
+        out.iter_mut().zip(self.scale().iter().cycle()).for_each(|(v, s)| *v *= s);
+        Ok(out)
     }
 
     /// The float type that is enough for features: f32 in a model large enough to be slow whose features it leaves
@@ -74,25 +100,12 @@ impl KpcaModel {
     pub fn precision(&self) -> Precision {
         const LARGE: usize = 1 << 18;
         const ENOUGH: f64 = 3e-5;
-        let least = self.values.iter().fold(f64::INFINITY, |m, v| m.min(v.abs()));
-        let (n, size) = (self.rows as f64, self.expansion.len() * self.expansion.centres().dim());
+        let least = self.features.values.iter().fold(f64::INFINITY, |m, v| m.min(v.abs()));
+        let (n, size) = (self.features.rows as f64, self.expansion.len() * self.expansion.centres().dim());
         // The mean of k(x, x) on the training rows.
-        let scale = self.total.abs() / n + self.mean2;
+        let scale = self.features.total.abs() / n + self.features.mean2;
         let error = f64::from(f32::EPSILON) * scale * n.sqrt() / least;
         if size >= LARGE && error <= ENOUGH { Precision::F32 } else { Precision::F64 }
-    }
-
-    /// [`KpcaModel::transform`] with kernel values in the float type given.
-    pub fn transform_in(&self, points: View<'_>, precision: Precision, exec: Exec) -> Result<Vec<f64>> {
-        let mut out = match self.expansion.centres().view().data {
-            Data::RowNumbers(_) => outputs(&self.expansion, points, exec)?,
-            _ => finite_rows(self.expansion.evaluate_in(points, precision, exec)?, self.components())?,
-        };
-        if self.params.whiten {
-            let scale = self.scale();
-            out.iter_mut().zip(scale.iter().cycle()).for_each(|(v, s)| *v *= s);
-        }
-        Ok(out)
     }
 
     /// `mean + sum_k beta_k V_k` for each row of features: as many outputs as rows. Rows of fewer features than there are
@@ -100,7 +113,7 @@ impl KpcaModel {
     ///
     /// Under an indefinite kernel the parts of negative eigenvalues enter with their sign.
     pub fn reconstruct(&self, features: &[f64], used: usize, exec: Exec) -> Result<Expansion> {
-        let k = self.components();
+        let k = self.count();
         if used == 0 || used > k {
             return Err(Error::param("components used", used, format!("from 1 to {k}")));
         }
@@ -112,13 +125,13 @@ impl KpcaModel {
         let unit: Vec<f64> = features
             .iter()
             .enumerate()
-            .map(|(p, v)| v / scale[p % used] * self.values[p % used].signum())
+            .map(|(p, v)| v / scale[p % used] * self.features.values[p % used].signum())
             .collect();
         let mut coef = vec![0.0; m * n];
         let axes = Mat { values: self.expansion.coef(), rows: m, cols: used, stride: k };
         product::nt(&mut coef, axes, Mat::new(&unit, n, used), exec.threads());
         let (kernel, centres) = (self.expansion.kernel(), self.expansion.centres());
-        let Some(mean) = &self.mean else {
+        let Some(mean) = &self.features.mean else {
             return Expansion::new(kernel.clone(), centres.clone(), coef, vec![0.0; n]);
         };
         if mean.centres() == centres {
@@ -138,9 +151,9 @@ impl KpcaModel {
         let length = |line: &[f64]| -> f64 {
             let parts = line.iter().enumerate().map(|(k, v)| {
                 let beta = v / scale[k];
-                self.values[k].signum() * (beta * beta - 2.0 * beta * offset[k])
+                self.features.values[k].signum() * (beta * beta - 2.0 * beta * offset[k])
             });
-            self.mean2 + parts.sum::<f64>()
+            self.features.mean2 + parts.sum::<f64>()
         };
         features.chunks(used).map(length).collect()
     }
@@ -148,9 +161,9 @@ impl KpcaModel {
     /// `|P_n Phi(x) - Phi(x)|^2` for each point and each number of components from 0 to k (n x (k + 1)): what a
     /// projection onto the first components loses, in feature space.
     pub fn losses(&self, points: View<'_>, exec: Exec) -> Result<Vec<f64>> {
-        let k = self.components();
-        let beta = outputs(&self.expansion, points, exec)?;
-        let start = if let Some(mean) = &self.mean {
+        let k = self.count();
+        let beta = outputs(self.expansion, points, exec)?;
+        let start = if let Some(mean) = &self.features.mean {
             mean.distance2(points, exec)?
         } else {
             let mut own = vec![0.0; points.n];
@@ -160,7 +173,7 @@ impl KpcaModel {
         let mut out = Vec::with_capacity(points.n * (k + 1));
         for (mut left, line) in start.into_iter().zip(beta.chunks(k)) {
             out.push(left);
-            for (b, v) in line.iter().zip(&self.values) {
+            for (b, v) in line.iter().zip(&self.features.values) {
                 left -= v.signum() * b * b;
                 out.push(left);
             }
@@ -171,11 +184,11 @@ impl KpcaModel {
     /// The moment `1/n sum_i prod_p V_{j_p} . Phi~(x_i)` of the points in feature space along some axes (Schoelkopf, Smola
     /// and Mueller 1996, eq. 35): two of the same give a variance, three a skewness.
     pub fn moment(&self, points: View<'_>, axes: &[usize], exec: Exec) -> Result<f64> {
-        let k = self.components();
+        let k = self.count();
         if let Some(&bad) = axes.iter().find(|&&j| j >= k) {
             return Err(Error::param("axis", bad, format!("below {k}")));
         }
-        let beta = outputs(&self.expansion, points, exec)?;
+        let beta = outputs(self.expansion, points, exec)?;
         let sum: f64 = beta.chunks(k).map(|line| axes.iter().map(|&j| line[j]).product::<f64>()).sum();
         Ok(sum / points.n.max(1) as f64)
     }
@@ -202,7 +215,7 @@ impl KpcaModel {
         exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<Preimages> {
-        let k = self.components();
+        let k = self.count();
         if used == 0 || used > k {
             return Err(Error::param("components used", used, format!("from 1 to {k}")));
         }

@@ -31,7 +31,7 @@ impl Reject {
     /// The rule for rows whose gaps, and whether they were classified rightly, are known.
     ///
     /// ```
-    /// use mercer::model::svc::{Reject, Wanted};
+    /// use mercer::model::{Reject, Wanted};
     /// let (gaps, right) = ([0.1, 0.5, 1.0, 2.0], [false, true, false, true]);
     /// let rule = Reject::fit(&gaps, &right, Wanted::Rejected(0.25))?;
     /// assert_eq!((rule.rejected, rule.error), (0.25, 1.0 / 3.0));

@@ -4,7 +4,7 @@
 //! k(x, y) = sum_t alpha_t h_t(x) h_t(y)                    (Mueller et al. 2001, section IV-D; Raetsch et al. 2002)
 //! ```
 
-use super::{FunctionModel, Readout};
+use super::{Machine, Readout};
 use crate::data::{Points, Row, View};
 use crate::error::{Error, Result};
 use crate::exec::Exec;
@@ -64,7 +64,7 @@ impl KernelFn for HypothesisSet {
     }
 }
 
-impl FunctionModel {
+impl Machine {
     /// The kernel whose features are the hypotheses of a vote for two classes, weighed as in the vote: `k(x, x) = 1`. It is
     /// code, so models with it cannot be saved. Fails unless this is such a vote.
     pub fn hypothesis_kernel(&self) -> Result<Kernel> {

@@ -1,17 +1,9 @@
-//! From the outputs of an expansion to decision values: as they are, by votes of their signs, or by near neighbours.
+//! From the outputs of an expansion to decision values, and from those to probabilities: the parts of a machine that say how.
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::{Data, View};
-use crate::error::Result;
-use crate::exec::Exec;
-use crate::expansion::Expansion;
-use crate::gram;
-use crate::model::common::{finite_rows, not_finite, outputs, picked};
-use crate::num::{Mat, product};
-
-/// Points whose kernel values against all centres are in memory at once.
-const CHUNK: usize = 1024;
+use super::Sigmoid;
+use crate::model::svc::Ties;
 
 /// How the outputs of an expansion become decision values.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,25 +11,45 @@ const CHUNK: usize = 1024;
 pub enum Readout {
     /// An output is a decision value.
     Plain,
+    /// An output is a decision value, and tells two of three or more classes apart: it votes for one of them.
+    Pairs(Ties),
+    /// An output is a sphere's centre: the decision value is the squared radius less the squared distance from it.
+    Ball(Ball),
     /// An output is a hypothesis: its sign votes.
     Votes(Votes),
     /// Centres are neighbours: the nearest ones vote.
     Nearest(Nearest),
 }
 
-/// What the hypotheses' votes weigh.
+/// A sphere in feature space.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Ball {
+    /// R^2.
+    pub radius2: f64,
+    /// The squared length of the centre.
+    pub norm2: f64,
+}
+
+/// How decision values become probabilities.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
+pub enum Calibration {
+    /// They do not.
+    #[default]
+    None,
+    /// By a sigmoid for each decision value.
+    Sigmoids(Vec<Sigmoid>),
+    /// By the normal distributions on both sides of each decision value.
+    Normals(Vec<Normals>),
+}
+
+/// The weight of each hypothesis.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Votes {
     /// T x k: the weight of each hypothesis in each decision value.
     pub weight: Vec<f64>,
     /// k.
     pub values: usize,
-}
-
-impl Votes {
-    pub(super) fn outputs(&self) -> usize {
-        self.values
-    }
 }
 
 /// Who votes among the nearest centres.
@@ -59,7 +71,7 @@ impl Nearest {
         if self.values == 2 { 1 } else { self.values }
     }
 
-    fn read(&self, line: &[f64]) -> Vec<f64> {
+    pub(super) fn read(&self, line: &[f64]) -> Vec<f64> {
         let (k, m) = (self.values, line.len());
         let take = self.neighbours.min(m);
         // Squared distances without k(x, x), which all centres share.
@@ -74,40 +86,6 @@ impl Nearest {
         }
         // A tie between two classes goes to the first, as everywhere.
         if k == 2 { vec![out[1] - out[0]] } else { out }
-    }
-}
-
-impl Readout {
-    /// Decision values at points, n x k row by row.
-    pub(super) fn values(&self, f: &Expansion, points: View<'_>, exec: Exec) -> Result<Vec<f64>> {
-        match self {
-            Readout::Plain => outputs(f, points, exec),
-            Readout::Votes(votes) => {
-                let t = f.outputs();
-                let signs: Vec<f64> =
-                    outputs(f, points, exec)?.into_iter().map(|v| if v > 0.0 { 1.0 } else { -1.0 }).collect();
-                let mut out = vec![0.0; points.n * votes.values];
-                let (a, b) = (Mat::new(&signs, points.n, t), Mat::new(&votes.weight, t, votes.values));
-                product::nn(&mut out, a, b, exec.threads());
-                finite_rows(out, votes.values)
-            }
-            Readout::Nearest(nearest) => {
-                let m = f.len();
-                let mut out = Vec::with_capacity(points.n * nearest.outputs());
-                for start in (0..points.n).step_by(CHUNK) {
-                    let some = points.slice(start..points.n.min(start + CHUNK));
-                    let values = match f.centres().view().data {
-                        Data::RowNumbers(centres) => picked(some, centres)?,
-                        _ => gram::cross::<f64>(f.kernel(), some, f.centres().view(), exec)?.to_vec(),
-                    };
-                    if let Some(at) = values.iter().position(|v| !v.is_finite()) {
-                        return Err(not_finite(values[at], start + at / m.max(1)));
-                    }
-                    values.chunks(m.max(1)).for_each(|line| out.extend(nearest.read(line)));
-                }
-                Ok(out)
-            }
-        }
     }
 }
 
@@ -165,7 +143,7 @@ impl Normals {
         0.5 * (low + high)
     }
 
-    pub(super) fn usable(&self) -> bool {
+    pub(in crate::model) fn usable(&self) -> bool {
         let finite = self.mean.iter().chain(&self.deviation).chain(&self.share).all(|v| v.is_finite());
         finite && self.deviation.iter().all(|d| *d > 0.0) && self.share.iter().all(|s| *s >= 0.0)
     }

@@ -33,7 +33,7 @@ impl Sigmoid {
     /// The likeliest sigmoid for outputs and which of them belong to positive rows.
     ///
     /// ```
-    /// use mercer::model::svc::Sigmoid;
+    /// use mercer::model::Sigmoid;
     /// let outputs = [-2.0, -1.0, -0.5, 0.5, 1.0, 2.0];
     /// let sigmoid = Sigmoid::fit(&outputs, &[false, false, true, false, true, true]);
     /// assert!(sigmoid.a < 0.0 && sigmoid.at(2.0) > sigmoid.at(1.0));

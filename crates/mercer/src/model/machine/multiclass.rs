@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::params::{Multi, Ties};
+use crate::model::svc::{Multi, Ties};
 
 /// The two sides of a machine, as numbers of classes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,7 +18,7 @@ pub struct Sides {
 }
 
 /// How many machines there are for so many classes.
-pub(super) fn count(classes: usize, multi: Multi) -> usize {
+pub(in crate::model) fn count(classes: usize, multi: Multi) -> usize {
     match multi {
         Multi::OneVsRest if classes > 2 => classes,
         _ => classes.saturating_mul(classes.saturating_sub(1)) / 2,
@@ -26,7 +26,7 @@ pub(super) fn count(classes: usize, multi: Multi) -> usize {
 }
 
 /// The machines for so many classes. In a pair, the class named second is the positive one.
-pub(super) fn machines(classes: usize, multi: Multi) -> Vec<Sides> {
+pub(in crate::model) fn machines(classes: usize, multi: Multi) -> Vec<Sides> {
     let k = classes as u32;
     match multi {
         Multi::OneVsRest if k > 2 => (0..k).map(|positive| Sides { positive, negative: None }).collect(),
@@ -38,7 +38,7 @@ pub(super) fn machines(classes: usize, multi: Multi) -> Vec<Sides> {
 ///
 /// Against the rest it is the output itself. One against one it is the number of votes plus, below a third in size, the
 /// squashed sum of outputs in favour: votes decide, and the sum ranks what ties (as in scikit-learn's decision function).
-pub(super) fn scores(outputs: &[f64], sides: &[Sides], scores: &mut [f64]) {
+pub(in crate::model) fn scores(outputs: &[f64], sides: &[Sides], scores: &mut [f64]) {
     scores.fill(0.0);
     if let [only] = sides
         && only.negative.is_some()
@@ -64,7 +64,7 @@ pub(super) fn scores(outputs: &[f64], sides: &[Sides], scores: &mut [f64]) {
 }
 
 /// The winning class from its scores.
-pub(super) fn winner(scores: &[f64], ties: Ties, voted: bool) -> u32 {
+pub(in crate::model) fn winner(scores: &[f64], ties: Ties, voted: bool) -> u32 {
     let rank = |s: f64| if voted && ties == Ties::First { s.round() } else { s };
     let mut best = 0;
     for (c, &score) in scores.iter().enumerate().skip(1) {
@@ -76,7 +76,7 @@ pub(super) fn winner(scores: &[f64], ties: Ties, voted: bool) -> u32 {
 }
 
 /// How far the largest score is above the second largest.
-pub(super) fn gap(scores: &[f64]) -> f64 {
+pub(in crate::model) fn gap(scores: &[f64]) -> f64 {
     let (mut first, mut second) = (f64::NEG_INFINITY, f64::NEG_INFINITY);
     for &score in scores {
         if score > first {

@@ -1,0 +1,225 @@
+//! The machine: what every learner leaves behind.
+//!
+//! An [`Expansion`], how its outputs become decision values ([`Readout`]), what the decision values mean ([`Role`]), and the
+//! learner with its parameters. Learners differ in how they find the coefficients, not in what they are afterwards, so
+//! predicting, saving, explaining, compressing, exporting and drawing are written once for all of them.
+//!
+//! `predict.rs` is the one place where readout and role decide what is predicted.
+
+mod components;
+mod describe;
+mod hypotheses;
+mod model;
+pub(super) mod multiclass;
+mod predict;
+mod readout;
+mod reject;
+mod sigmoid;
+
+pub use components::{Components, Features};
+pub use describe::Description;
+pub(super) use describe::IN_FILES;
+pub(super) use model::{MAX_LAYERS, Ready};
+pub use model::{Model, Names, Task};
+pub use multiclass::Sides;
+pub use predict::Probabilities;
+pub(super) use predict::largest;
+pub use readout::{Ball, Calibration, Nearest, Normals, Readout, Votes};
+pub use reject::{Reject, Wanted};
+pub use sigmoid::Sigmoid;
+
+use serde::{Deserialize, Serialize};
+
+use crate::expansion::Expansion;
+use crate::model::Learner;
+use crate::model::svc::{Kind, Margin, SvcParams};
+use crate::watch::Info;
+
+/// What a machine's decision values mean.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Role {
+    /// Classes of these names: one decision value for two of them (positive: the second), else one per class or per pair.
+    Classes(Vec<String>),
+    /// Numbers.
+    Numbers,
+    /// Points like the data (positive) or not.
+    Novelty,
+    /// The nearest of so many clusters, by the largest decision value.
+    Clusters(usize),
+    /// Features of a point.
+    Features(Features),
+}
+
+/// A fitted machine.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Machine {
+    /// The function; a sphere's is its centre.
+    pub expansion: Expansion,
+    /// How its outputs become decision values.
+    pub readout: Readout,
+    /// What the decision values mean.
+    pub role: Role,
+    /// From decision values to probabilities.
+    pub calibration: Calibration,
+    /// Rows that get no prediction, where a rule was made for them.
+    pub reject: Option<Reject>,
+    /// The learner with the parameters it was fitted with.
+    pub learner: Learner,
+    /// The training rows with a coefficient, in order: the centres, unless a linear machine was collapsed to one centre per
+    /// output. Empty where they are not known.
+    pub support: Vec<u32>,
+    /// What is known of the solution behind each output of a support vector classifier; empty for other learners.
+    pub parts: Vec<Part>,
+    /// What only this learner knows, by names of [`Machine::FACTS`].
+    pub facts: Vec<(&'static str, f64)>,
+    /// Where the coefficients come from.
+    pub origin: Origin,
+    /// The state to resume from, where the fit was interrupted or reached its limit.
+    pub checkpoint: Option<Checkpoint>,
+    /// How the fit went.
+    pub info: Info,
+}
+
+/// What is known of the solution behind one output of a classifier.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Part {
+    /// Training rows it saw.
+    pub rows: usize,
+    /// Training rows strictly inside their box: they lie on the margin.
+    pub free: Vec<u32>,
+    /// Training rows on their bound: inside the margin or beyond it.
+    pub bounded: Vec<u32>,
+    /// The value of the quadratic form reached.
+    pub objective: f64,
+    /// How wide the margin is, where errors are not allowed.
+    pub margin: Option<Margin>,
+}
+
+/// Where a machine's coefficients come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Origin {
+    /// Another library fitted it, and its file does not hold all parameters: those of the learner are then defaults.
+    pub foreign: bool,
+    /// Its centres were replaced by fewer ones.
+    pub compressed: bool,
+}
+
+/// The state of a fit that did not come to its end.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Checkpoint {
+    /// The variables of one problem.
+    Variables(Vec<f64>),
+    /// Those of a classifier's machines.
+    Machines(crate::model::svc::Checkpoint),
+}
+
+impl Checkpoint {
+    /// The variables of one problem, where it is of one.
+    pub fn variables(&self) -> Option<&[f64]> {
+        if let Checkpoint::Variables(beta) = self { Some(beta) } else { None }
+    }
+
+    /// The state of a classifier's machines, where it is of those.
+    pub fn machines(&self) -> Option<&crate::model::svc::Checkpoint> {
+        if let Checkpoint::Machines(machines) = self { Some(machines) } else { None }
+    }
+}
+
+impl Machine {
+    /// What learners tell about themselves.
+    pub const FACTS: &'static [&'static str] = &[
+        "leave_one_out_error",
+        "ratio",
+        "hypotheses",
+        "least_margin",
+        "mean_margin",
+        "lp_margin",
+        "updates",
+        "bounces",
+        "version_space",
+        "gamma",
+        "inertia",
+        "starts",
+        "threshold",
+        "bounded",
+        "epsilon",
+        "noise",
+    ];
+
+    /// A machine whose outputs are its decision values.
+    pub fn new(expansion: Expansion, role: Role, learner: Learner, info: Info) -> Self {
+        Machine {
+            expansion,
+            readout: Readout::Plain,
+            role,
+            calibration: Calibration::None,
+            reject: None,
+            learner,
+            support: Vec::new(),
+            parts: Vec::new(),
+            facts: Vec::new(),
+            origin: Origin::default(),
+            checkpoint: None,
+            info,
+        }
+    }
+
+    /// Adds a fact; numbers that are not finite are left out.
+    pub fn tell(&mut self, name: &'static str, value: f64) {
+        let place = |name: &str| Self::FACTS.iter().position(|f| *f == name);
+        debug_assert!(place(name).is_some(), "{name} is not in the table");
+        if value.is_finite() {
+            self.facts.push((name, value));
+            self.facts.sort_by_key(|f| place(f.0));
+        }
+    }
+
+    /// A fact by name.
+    pub fn fact(&self, name: &str) -> Option<f64> {
+        self.facts.iter().find(|f| f.0 == name).map(|f| f.1)
+    }
+
+    /// The learner's name: `svc`, `svr`, `ridge`, `one-class`, `sphere`, `kpca`, `kfd`, ...; all forms of `svc` and of `svr`
+    /// share one.
+    pub fn kind(&self) -> &'static str {
+        match &self.learner {
+            Learner::Svc(_) => "svc",
+            Learner::Svr(_) => "svr",
+            other => other.entry().name,
+        }
+    }
+
+    /// The sphere's radius and centre, where it is one.
+    pub fn ball(&self) -> Option<Ball> {
+        if let Readout::Ball(ball) = self.readout { Some(ball) } else { None }
+    }
+
+    /// The parameters of a support vector classifier.
+    pub fn svc(&self) -> Option<&SvcParams> {
+        if let Learner::Svc(params) = &self.learner { Some(params) } else { None }
+    }
+
+    /// Whether it is a support vector machine: its centres are the training rows whose constraints are active.
+    pub fn has_support_vectors(&self) -> bool {
+        matches!(self.learner, Learner::Svc(_) | Learner::Svr(_) | Learner::OneClass(_) | Learner::Sphere(_))
+    }
+
+    /// Whether every coefficient has a bound that the parameters set: then f32 is enough for kernel values of f32 rows.
+    pub(super) fn has_bounded_coef(&self) -> bool {
+        match &self.learner {
+            Learner::Svc(p) => p.kind != Kind::Hard,
+            Learner::Svr(_) | Learner::OneClass(_) => true,
+            _ => false,
+        }
+    }
+
+    /// The same machine on another expansion, which no longer knows its training rows.
+    pub(super) fn on(&self, expansion: Expansion) -> Self {
+        let facts = self.facts.iter().copied().filter(|f| f.0 != "bounded").collect();
+        let forgotten = |p: &Part| Part { rows: p.rows, objective: p.objective, ..Part::default() };
+        let parts = self.parts.iter().map(forgotten).collect();
+        Machine { expansion, support: Vec::new(), facts, parts, checkpoint: None, ..self.clone() }
+    }
+}

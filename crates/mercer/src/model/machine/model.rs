@@ -1,0 +1,269 @@
+//! A whole model: what happens to rows first, the features they become, and the machine that then sees them.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Machine, Probabilities, Reject, Wanted};
+use crate::data::{Data, LabelType, Labels, Points, Stages, Targets, View};
+use crate::error::{Error, Result};
+use crate::exec::Exec;
+use crate::expansion::{Expansion, Precision};
+use crate::model::common::{outputs, widened};
+use crate::watch::Info;
+
+/// A fitted model with everything that predicting needs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Model {
+    /// What columns and target were called, where the training file said.
+    pub names: Names,
+    /// What happens to rows first.
+    pub stages: Stages,
+    /// Kernel features that rows become then, one layer after the other: the multi-layer machines of Schoelkopf, Smola and
+    /// Mueller 1996 (section 4.7). Usually there are none.
+    pub layers: Vec<Expansion>,
+    /// The machine behind them.
+    pub machine: Machine,
+    /// Whether points may have more or fewer columns than the centres, which are then zeros: LIBSVM's files do not say
+    /// how many columns there were.
+    pub any_columns: bool,
+}
+
+/// Layers beyond this are refused.
+pub(in crate::model) const MAX_LAYERS: usize = 16;
+
+/// What the training data called its columns and its target, and of what type the class labels were.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Names {
+    /// The columns in order; empty where they had no names.
+    pub columns: Vec<String>,
+    /// The target.
+    pub target: Option<String>,
+    /// The type of the class labels, where a program with types gave them; none for data from a file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub labels: Option<LabelType>,
+}
+
+/// What a model is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Task {
+    /// Predicts a class.
+    Classification,
+    /// Predicts a number.
+    Regression,
+    /// Tells points like the data from others.
+    Novelty,
+    /// Tells which points belong together.
+    Clustering,
+    /// Turns points into features.
+    Features,
+}
+
+impl Task {
+    /// What a model of this kind does: `classify`, `regress`, `find novelties`, `find clusters`, `extract features`.
+    pub fn verb(self) -> &'static str {
+        match self {
+            Task::Classification => "classify",
+            Task::Regression => "regress",
+            Task::Novelty => "find novelties",
+            Task::Clustering => "find clusters",
+            Task::Features => "extract features",
+        }
+    }
+}
+
+impl From<Machine> for Model {
+    fn from(machine: Machine) -> Self {
+        let (stages, names) = (Stages::default(), Names::default());
+        Model { names, stages, layers: Vec::new(), machine, any_columns: false }
+    }
+}
+
+impl Model {
+    /// The same model behind kernel features: rows become features first. Fails unless it sees as many columns as there are.
+    ///
+    /// ```
+    /// use mercer::data::{Labels, Points, Targets};
+    /// use mercer::kernel::Kernel;
+    /// use mercer::model::{KpcaParams, Model, Sample, SvcParams};
+    /// use mercer::{Exec, watch};
+    ///
+    /// let points = Points::dense(vec![0.0, 0.1, 1.0, 1.1, 5.0, 5.2], 1)?;
+    /// let labels = Labels { names: vec!["low".into(), "high".into()], of_row: vec![0, 0, 0, 0, 1, 1] };
+    /// let targets = Targets::Classes(labels);
+    /// let kpca = KpcaParams { components: Some(2), ..KpcaParams::default() };
+    /// let kpca = kpca.fit(Sample::new(&points, &targets), Exec::one(), &mut watch::silent())?;
+    /// let seen = Points::dense(kpca.decision(points.view(), Exec::one())?, 2)?;
+    /// let svc = SvcParams { kernel: Some(Kernel::Linear), ..SvcParams::default() };
+    /// let svc = svc.fit(Sample::new(&seen, &targets), Exec::one(), &mut watch::silent())?;
+    /// let model = Model::from(svc).behind(kpca.components()?.layer()?)?;
+    /// assert_eq!(model.predict(points.view(), Exec::one())?, targets);
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn behind(mut self, features: Expansion) -> Result<Self> {
+        let centres = self.entry().centres();
+        if !centres.is_empty() && centres.dim() != features.outputs() {
+            return Err(Error::shape("columns the machine sees", centres.dim(), features.outputs()));
+        }
+        if self.layers.len() == MAX_LAYERS {
+            return Err(Error::param("layers", MAX_LAYERS + 1, format!("at most {MAX_LAYERS}")));
+        }
+        self.layers.insert(0, features);
+        Ok(self)
+    }
+
+    /// The expansion that rows meet first: its centres have their columns.
+    pub fn entry(&self) -> &Expansion {
+        self.layers.first().unwrap_or(&self.machine.expansion)
+    }
+
+    pub(in crate::model) fn entry_mut(&mut self) -> &mut Expansion {
+        self.layers.first_mut().unwrap_or(&mut self.machine.expansion)
+    }
+
+    /// The learner's name: see [`Machine::kind`].
+    pub fn kind(&self) -> &'static str {
+        self.machine.kind()
+    }
+
+    /// What it is for.
+    pub fn task(&self) -> Task {
+        self.machine.task()
+    }
+
+    /// The classes' names in order: see [`Machine::classes`].
+    pub fn classes(&self) -> Vec<String> {
+        self.machine.classes()
+    }
+
+    /// k, the number of decision values per point.
+    pub fn outputs(&self) -> usize {
+        self.machine.outputs()
+    }
+
+    /// How the fit went.
+    pub fn info(&self) -> &Info {
+        &self.machine.info
+    }
+
+    /// The training rows that its centres were, where that is known.
+    pub fn support(&self) -> Option<&[u32]> {
+        let rows = &self.machine.support;
+        (!rows.is_empty() && self.layers.is_empty()).then_some(rows)
+    }
+
+    /// Class names or numbers for new points, as they come from a file: stages are applied here.
+    ///
+    /// Under a precomputed kernel a point is the row of its kernel values against all training points.
+    pub fn predict(&self, points: View<'_>, exec: Exec) -> Result<Targets> {
+        self.machine.predicted(&self.decision(points, exec)?)
+    }
+
+    /// The decision values behind [`Model::predict`], n x k row by row.
+    ///
+    /// Kernel values are f64; for rows of f32 that meet a machine with bounded coefficients at once, without stages or
+    /// layers, they are f32, which is twice as fast.
+    pub fn decision(&self, points: View<'_>, exec: Exec) -> Result<Vec<f64>> {
+        let single = matches!(points.data, Data::F32(_)) && self.stages.is_empty() && self.layers.is_empty();
+        let (model, points) = self.fitting(points, exec)?;
+        if single && matches!(points, Ready::As(_)) && model.machine.has_bounded_coef() {
+            return model.machine.decision_in(points.view(), Precision::F32, exec);
+        }
+        let points = model.layered(points, exec)?;
+        model.machine.decision(points.view(), exec)
+    }
+
+    /// A score for each point and class, n x classes row by row: the larger, the likelier. Fails for regression.
+    pub fn class_scores(&self, points: View<'_>, exec: Exec) -> Result<Vec<f64>> {
+        self.machine.scores_of(&self.decision(points, exec)?)
+    }
+
+    /// Probabilities of all classes. Fails unless this is a classifier fitted with them.
+    pub fn probabilities(&self, points: View<'_>, exec: Exec) -> Result<Probabilities> {
+        self.machine.probabilities_of(&self.decision(points, exec)?)
+    }
+
+    /// Squared distances of new points to the means of all clusters, n x clusters. Fails unless this is a clustering.
+    pub fn cluster_distances(&self, points: View<'_>, exec: Exec) -> Result<Vec<f64>> {
+        let (model, points) = self.fitting(points, exec)?;
+        let points = model.layered(points, exec)?;
+        model.machine.cluster_distances(points.view(), exec)
+    }
+
+    /// [`Model::predict`] as numbers of [`Model::classes`], with nothing where the reject rule says that the two largest
+    /// scores are too near each other. Fails unless this is a classifier.
+    pub fn predict_or_reject(&self, points: View<'_>, exec: Exec) -> Result<Vec<Option<u32>>> {
+        self.machine.unrejected(&self.decision(points, exec)?)
+    }
+
+    /// Makes the reject rule of [`Model::predict_or_reject`] and keeps it: see [`Machine::reject_rule`].
+    pub fn set_reject(
+        &mut self,
+        points: View<'_>,
+        labels: Option<&Labels>,
+        wanted: Wanted,
+        exec: Exec,
+    ) -> Result<Reject> {
+        let rule = self.machine.reject_rule(&self.decision(points, exec)?, labels, wanted)?;
+        self.machine.reject = Some(rule);
+        Ok(rule)
+    }
+
+    /// Points after the stages, and this model, with as many columns in its first centres.
+    pub(in crate::model) fn fitting<'a>(
+        &'a self,
+        points: View<'a>,
+        exec: Exec,
+    ) -> Result<(Cow<'a, Model>, Ready<'a>)> {
+        let points = if self.stages.is_empty() {
+            Ready::As(points)
+        } else {
+            Ready::New(self.stages.apply(points, exec)?)
+        };
+        let centres = self.entry().centres().view();
+        let view = points.view();
+        let numbers = !matches!(view.data, Data::Sequences { .. } | Data::RowNumbers(_));
+        let precomputed = matches!(centres.data, Data::RowNumbers(_));
+        if view.d == centres.d || !numbers || precomputed {
+            return Ok((Cow::Borrowed(self), points));
+        }
+        let sparse = matches!(view.data, Data::Csr { .. });
+        if view.d < centres.d && (sparse || self.any_columns) {
+            let wide = widened(view, centres.d)?;
+            return Ok((Cow::Borrowed(self), Ready::New(wide)));
+        }
+        if view.d > centres.d && self.any_columns {
+            let mut model = self.clone();
+            let f = model.entry_mut();
+            let wide = widened(f.centres().view(), view.d)?;
+            *f = Expansion::new(f.kernel().clone(), wide, f.coef().to_vec(), f.offset().to_vec())?;
+            return Ok((Cow::Owned(model), points));
+        }
+        Err(Error::shape("columns of the points", view.d, centres.d))
+    }
+
+    /// Points behind the stages as the machine sees them: after all layers.
+    pub(in crate::model) fn layered<'a>(&self, mut points: Ready<'a>, exec: Exec) -> Result<Ready<'a>> {
+        for layer in &self.layers {
+            points = Ready::New(Points::dense(outputs(layer, points.view(), exec)?, layer.outputs())?);
+        }
+        Ok(points)
+    }
+}
+
+/// Points as they came, or made anew.
+pub(in crate::model) enum Ready<'a> {
+    As(View<'a>),
+    New(Points),
+}
+
+impl Ready<'_> {
+    pub(in crate::model) fn view(&self) -> View<'_> {
+        match self {
+            Ready::As(view) => *view,
+            Ready::New(points) => points.view(),
+        }
+    }
+}

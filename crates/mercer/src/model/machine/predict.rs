@@ -1,0 +1,389 @@
+//! What a machine predicts: the one place where [`Readout`] and [`Role`] decide.
+//!
+//! ```text
+//! rows --expansion--> outputs --readout--> decision values --role--> classes, numbers, clusters
+//!                                               |--calibration--> probabilities
+//! ```
+//!
+//! All of it starts from decision values, so a caller who has them ([`Machine::decision`]) evaluates the expansion once.
+
+use super::multiclass::{self, Sides};
+use super::reject::{Reject, Wanted};
+use super::{Calibration, Machine, Nearest, Readout, Role, Task, sigmoid};
+use crate::data::{Data, Labels, Targets, View};
+use crate::error::{Error, Result};
+use crate::exec::Exec;
+use crate::expansion::Precision;
+use crate::gram::{self, is_precomputed};
+use crate::model::common::{finite_rows, not_finite, outputs, picked};
+use crate::model::svc::{Multi, Ties};
+use crate::num::{Mat, product};
+
+/// Points whose kernel values against all centres are in memory at once.
+const CHUNK: usize = 1024;
+
+/// Probabilities of all classes at some points.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Probabilities {
+    /// n x classes, row by row; each row sums to 1.
+    pub values: Vec<f64>,
+    /// Rows whose likeliest class is not the one that [`Machine::classes_of`] gives: probabilities and votes come from the
+    /// same decision values in different ways.
+    pub contradict: Vec<u32>,
+}
+
+impl Machine {
+    /// k, the number of decision values per point.
+    pub fn outputs(&self) -> usize {
+        match &self.readout {
+            Readout::Plain | Readout::Pairs(_) | Readout::Ball(_) => self.expansion.outputs(),
+            Readout::Votes(votes) => votes.values,
+            Readout::Nearest(nearest) => nearest.outputs(),
+        }
+    }
+
+    /// What it is for.
+    pub fn task(&self) -> Task {
+        match self.role {
+            Role::Classes(_) => Task::Classification,
+            Role::Numbers => Task::Regression,
+            Role::Novelty => Task::Novelty,
+            Role::Clusters(_) => Task::Clustering,
+            Role::Features(_) => Task::Features,
+        }
+    }
+
+    /// The names of classes or clusters, in order; those of novelty are LIBSVM's and scikit-learn's, `-1` for a point unlike
+    /// the data and `1` for one like it. Empty for numbers and features.
+    pub fn classes(&self) -> Vec<String> {
+        match &self.role {
+            Role::Classes(names) => names.clone(),
+            Role::Novelty => vec!["-1".into(), "1".into()],
+            Role::Clusters(k) => (1..=*k).map(|c| c.to_string()).collect(),
+            Role::Numbers | Role::Features(_) => Vec::new(),
+        }
+    }
+
+    /// The classes that each decision value tells apart; empty without classes.
+    pub fn sides(&self) -> Vec<Sides> {
+        match (&self.role, &self.readout) {
+            (Role::Classes(names), Readout::Pairs(_)) => multiclass::machines(names.len(), Multi::OneVsOne),
+            (Role::Classes(names), _) => multiclass::machines(names.len(), Multi::OneVsRest),
+            _ => Vec::new(),
+        }
+    }
+
+    /// What a decision value tells: `b against a`, `b against the rest`, `cluster 2`, or nothing.
+    pub fn output_name(&self, output: usize) -> String {
+        let classes = self.classes();
+        let name = |k: u32| classes[k as usize].as_str();
+        match (self.sides().get(output), &self.role) {
+            (Some(sides), _) => {
+                format!("{} against {}", name(sides.positive), sides.negative.map_or("the rest", name))
+            }
+            (None, Role::Clusters(_)) => format!("cluster {}", classes[output]),
+            (None, _) => String::new(),
+        }
+    }
+
+    /// Decision values at points, n x k row by row.
+    ///
+    /// Under a precomputed kernel a point is the row of its kernel values against all training points. Kernel values are
+    /// f64, and f32 for features that it leaves right.
+    pub fn decision(&self, points: View<'_>, exec: Exec) -> Result<Vec<f64>> {
+        let precision = match &self.role {
+            Role::Features(_) => self.components()?.precision(),
+            _ => Precision::F64,
+        };
+        self.decision_in(points, precision, exec)
+    }
+
+    /// [`Machine::decision`] with kernel values in a float type of choice.
+    pub fn decision_in(&self, points: View<'_>, precision: Precision, exec: Exec) -> Result<Vec<f64>> {
+        let f = &self.expansion;
+        let plain = || match f.centres().view().data {
+            Data::RowNumbers(_) => outputs(f, points, exec),
+            _ => finite_rows(f.evaluate_in(points, precision, exec)?, f.outputs()),
+        };
+        match (&self.readout, &self.role) {
+            (_, Role::Features(_)) => self.components()?.transform_in(points, precision, exec),
+            (Readout::Plain | Readout::Pairs(_), _) => plain(),
+            (Readout::Votes(votes), _) => {
+                let t = f.outputs();
+                let signs: Vec<f64> =
+                    plain()?.into_iter().map(|v| if v > 0.0 { 1.0 } else { -1.0 }).collect();
+                let mut out = vec![0.0; points.n * votes.values];
+                let (a, b) = (Mat::new(&signs, points.n, t), Mat::new(&votes.weight, t, votes.values));
+                product::nn(&mut out, a, b, exec.threads());
+                finite_rows(out, votes.values)
+            }
+            (Readout::Nearest(nearest), _) => self.by_neighbours(nearest, points, exec),
+            (Readout::Ball(_), _) if is_precomputed(f.kernel()) => {
+                let why = "a sphere under a precomputed kernel needs k(x, x) beside the kernel values: use decision_values";
+                Err(Error::Unsupported(why.into()))
+            }
+            (Readout::Ball(_), _) => {
+                let mut own = vec![0.0; points.n];
+                f.kernel().diag(points, &mut own);
+                self.inside(&plain()?, &own)
+            }
+        }
+    }
+
+    /// [`Machine::decision`] from kernel values: `rows` holds those against all training points, `own` k(x, x), which only
+    /// spheres need.
+    pub fn decision_values(&self, rows: View<'_>, own: &[f64], exec: Exec) -> Result<Vec<f64>> {
+        if own.len() != rows.n {
+            return Err(Error::shape("values of k(x, x)", own.len(), rows.n));
+        }
+        match self.readout {
+            Readout::Ball(_) => self.inside(&outputs(&self.expansion, rows, exec)?, own),
+            _ => self.decision(rows, exec),
+        }
+    }
+
+    /// `R^2 - |Phi(x) - c|^2` from the outputs `c . Phi(x)` and `k(x, x)`.
+    fn inside(&self, outputs: &[f64], own: &[f64]) -> Result<Vec<f64>> {
+        let Readout::Ball(ball) = self.readout else { return Ok(outputs.to_vec()) };
+        let distance2 = |(f, k): (&f64, &f64)| k - 2.0 * f + ball.norm2;
+        // `max` alone would take a distance that is not a number for none.
+        let clamped = |far: f64| if far < 0.0 { 0.0 } else { far };
+        finite_rows(outputs.iter().zip(own).map(|pair| ball.radius2 - clamped(distance2(pair))).collect(), 1)
+    }
+
+    fn by_neighbours(&self, nearest: &Nearest, points: View<'_>, exec: Exec) -> Result<Vec<f64>> {
+        let (f, m) = (&self.expansion, self.expansion.len());
+        let mut out = Vec::with_capacity(points.n * nearest.outputs());
+        for start in (0..points.n).step_by(CHUNK) {
+            let some = points.slice(start..points.n.min(start + CHUNK));
+            let values = match f.centres().view().data {
+                Data::RowNumbers(centres) => picked(some, centres)?,
+                _ => gram::cross::<f64>(f.kernel(), some, f.centres().view(), exec)?.to_vec(),
+            };
+            if let Some(at) = values.iter().position(|v| !v.is_finite()) {
+                return Err(not_finite(values[at], start + at / m.max(1)));
+            }
+            values.chunks(m.max(1)).for_each(|line| out.extend(nearest.read(line)));
+        }
+        Ok(out)
+    }
+
+    /// Classes, numbers, novelty or clusters for new points. Fails for features.
+    pub fn predict(&self, points: View<'_>, exec: Exec) -> Result<Targets> {
+        self.predicted(&self.decision(points, exec)?)
+    }
+
+    /// [`Machine::predict`] from decision values that are at hand.
+    pub fn predicted(&self, values: &[f64]) -> Result<Targets> {
+        match &self.role {
+            Role::Numbers => Ok(Targets::Reals(values.to_vec())),
+            Role::Features(_) => Err(Error::Unsupported(
+                "kernel principal components predict nothing: their outputs are features".into(),
+            )),
+            _ => Ok(Targets::Classes(Labels { names: self.classes(), of_row: self.classes_of(values) })),
+        }
+    }
+
+    /// The predicted classes of new points as labels. Fails where there are no classes.
+    pub fn labels(&self, points: View<'_>, exec: Exec) -> Result<Labels> {
+        match self.predict(points, exec)? {
+            Targets::Classes(labels) => Ok(labels),
+            _ => Err(self.no_classes()),
+        }
+    }
+
+    /// The number of the winning class for each line of decision values.
+    pub fn classes_of(&self, values: &[f64]) -> Vec<u32> {
+        let Readout::Pairs(ties) = self.readout else { return largest(values, self.outputs()) };
+        let scores = self.scored(values);
+        let k = self.classes().len();
+        scores.chunks(k).map(|line| multiclass::winner(line, ties, true)).collect()
+    }
+
+    /// A score for each class from decision values, n x classes: the decision value itself against the rest; votes, then sums
+    /// of decision values for pairs. Fails where there are no classes.
+    pub fn scores_of(&self, values: &[f64]) -> Result<Vec<f64>> {
+        match &self.role {
+            Role::Numbers | Role::Features(_) => Err(self.no_classes()),
+            Role::Classes(_) | Role::Novelty | Role::Clusters(_) => Ok(self.scored(values)),
+        }
+    }
+
+    fn scored(&self, values: &[f64]) -> Vec<f64> {
+        let (k, m) = (self.classes().len(), self.outputs());
+        match self.readout {
+            Readout::Pairs(_) => {
+                let sides = self.sides();
+                let mut scores = vec![0.0; values.len() / m * k];
+                for (line, values) in scores.chunks_mut(k).zip(values.chunks(m)) {
+                    multiclass::scores(values, &sides, line);
+                }
+                scores
+            }
+            // One value: positive for the second class, as in all machines for two.
+            _ if m == 1 && k == 2 => values.iter().flat_map(|f| [-f, *f]).collect(),
+            _ => values.to_vec(),
+        }
+    }
+
+    fn no_classes(&self) -> Error {
+        let what = if self.task() == Task::Features { "components have" } else { "a regression has" };
+        Error::Unsupported(format!("{what} no classes"))
+    }
+
+    /// How far the winning score is above the second, for each line of decision values. Fails without classes.
+    pub fn gaps_of(&self, values: &[f64]) -> Result<Vec<f64>> {
+        let k = self.classes().len();
+        Ok(self.scores_of(values)?.chunks(k).map(multiclass::gap).collect())
+    }
+
+    /// Winning classes, or nothing where the reject rule says that the gap is too small. Fails without classes.
+    pub fn unrejected(&self, values: &[f64]) -> Result<Vec<Option<u32>>> {
+        let least = self.reject.map_or(0.0, |r| r.gap);
+        let pairs = self.classes_of(values).into_iter().zip(self.gaps_of(values)?);
+        Ok(pairs.map(|(class, gap)| (gap >= least).then_some(class)).collect())
+    }
+
+    /// The reject rule for decision values of rows that were best not trained on, and their labels. Without labels only a
+    /// share of rows to reject can be asked for.
+    pub fn reject_rule(&self, values: &[f64], labels: Option<&Labels>, wanted: Wanted) -> Result<Reject> {
+        let Role::Classes(names) = &self.role else {
+            return Err(Error::Unsupported(format!("a model of kind {} has no reject rule", self.kind())));
+        };
+        let gaps = self.gaps_of(values)?;
+        let right: Vec<bool> = match (labels, wanted) {
+            (Some(labels), _) if labels.len() != gaps.len() => {
+                return Err(Error::shape("labels", labels.len(), format!("{}, one a point", gaps.len())));
+            }
+            (Some(labels), _) => {
+                let named = |(i, &c): (usize, &u32)| names[c as usize] == labels.name_of(i);
+                self.classes_of(values).iter().enumerate().map(named).collect()
+            }
+            (None, Wanted::Rejected(_)) => vec![true; gaps.len()],
+            (None, Wanted::Error(_)) => {
+                return Err(Error::shape("labels to make the reject rule on", "none", "one a row"));
+            }
+        };
+        Reject::fit(&gaps, &right, wanted)
+    }
+
+    /// Whether it gives probabilities.
+    pub fn has_probabilities(&self) -> bool {
+        !matches!(self.calibration, Calibration::None)
+    }
+
+    /// Probabilities of all classes at points. Fails where the machine was fitted without.
+    pub fn probabilities(&self, points: View<'_>, exec: Exec) -> Result<Probabilities> {
+        self.probabilities_of(&self.decision(points, exec)?)
+    }
+
+    /// Probabilities from decision values that are at hand.
+    pub fn probabilities_of(&self, values: &[f64]) -> Result<Probabilities> {
+        let Role::Classes(names) = &self.role else {
+            return Err(Error::Unsupported(format!("a model of kind {} has no probabilities", self.kind())));
+        };
+        let (k, m) = (names.len(), self.outputs());
+        let mut out = vec![0.0; values.len() / m * k];
+        match &self.calibration {
+            Calibration::None => {
+                let why = match self.svc() {
+                    Some(_) => "this model was fitted without probabilities".to_owned(),
+                    None => format!("a model of kind {} has no probabilities", self.kind()),
+                };
+                return Err(Error::Unsupported(why));
+            }
+            Calibration::Sigmoids(sigmoids) => {
+                let sides = self.sides();
+                let mut pairwise = vec![0.0; k * k];
+                for (line, values) in out.chunks_mut(k).zip(values.chunks(m)) {
+                    for ((sides, sigmoid), &f) in sides.iter().zip(sigmoids).zip(values) {
+                        let (p, positive) = (sigmoid.at(f), sides.positive as usize);
+                        match sides.negative {
+                            None => line[positive] = p,
+                            Some(negative) => {
+                                // Never quite sure of a pair: coupling divides by these.
+                                let p = p.clamp(1e-7, 1.0 - 1e-7);
+                                pairwise[positive * k + negative as usize] = p;
+                                pairwise[negative as usize * k + positive] = 1.0 - p;
+                            }
+                        }
+                    }
+                    if k == 2 {
+                        line.copy_from_slice(&[pairwise[1], pairwise[2]]);
+                    } else if sides[0].negative.is_none() {
+                        sigmoid::normalise(line);
+                    } else {
+                        sigmoid::couple(&pairwise, line);
+                    }
+                }
+            }
+            Calibration::Normals(normals) => {
+                for (line, values) in out.chunks_mut(k).zip(values.chunks(m)) {
+                    if let ([f], [one]) = (values, normals.as_slice()) {
+                        line.copy_from_slice(&[1.0 - one.positive(*f), one.positive(*f)]);
+                        continue;
+                    }
+                    for ((p, f), n) in line.iter_mut().zip(values).zip(normals) {
+                        *p = n.positive(*f).max(1e-12);
+                    }
+                    let sum: f64 = line.iter().sum();
+                    line.iter_mut().for_each(|p| *p /= sum);
+                }
+            }
+        }
+        let likeliest =
+            |line: &[f64]| (1..k).fold(0, |best, c| if line[c] > line[best] { c } else { best }) as u32;
+        let told = self.classes_of(values);
+        let contradict = (0u32..)
+            .zip(told.iter().zip(out.chunks(k)))
+            .filter(|(_, (class, line))| likeliest(line) != **class);
+        let contradict = contradict.map(|(row, _)| row).collect();
+        Ok(Probabilities { values: out, contradict })
+    }
+
+    /// `|Phi(x) - mean_c|^2` for each point and cluster. Fails unless this is a clustering.
+    ///
+    /// ```
+    /// use mercer::data::{Points, Targets};
+    /// use mercer::kernel::Kernel;
+    /// use mercer::model::{ClusterParams, Sample};
+    /// use mercer::{Exec, watch};
+    /// let points = Points::dense(vec![0.0, 2.0, 10.0, 12.0], 1)?;
+    /// let params = ClusterParams { kernel: Some(Kernel::Linear), clusters: 2, ..ClusterParams::default() };
+    /// let model = params.fit(Sample::new(&points, &Targets::None), Exec::one(), &mut watch::silent())?;
+    /// let mut far = model.cluster_distances(Points::dense(vec![1.0], 1)?.view(), Exec::one())?;
+    /// far.sort_by(f64::total_cmp);
+    /// assert!(far[0].abs() < 1e-9 && (far[1] - 100.0).abs() < 1e-9);
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn cluster_distances(&self, points: View<'_>, exec: Exec) -> Result<Vec<f64>> {
+        if !matches!(self.role, Role::Clusters(_)) {
+            return Err(Error::Unsupported(format!("a model of kind {} has no clusters", self.kind())));
+        }
+        let k = self.outputs();
+        let mut own = vec![0.0; points.n];
+        self.expansion.kernel().diag(points, &mut own);
+        let values = self.decision(points, exec)?;
+        let far = values.chunks(k).zip(own).flat_map(|(line, own)| line.iter().map(move |f| own - 2.0 * f));
+        let mut far = finite_rows(far.collect(), k)?;
+        far.iter_mut().for_each(|v| *v = v.max(0.0));
+        Ok(far)
+    }
+
+    /// The rule for votes that tie; the first class for machines without votes.
+    pub fn ties(&self) -> Ties {
+        if let Readout::Pairs(ties) = self.readout { ties } else { Ties::First }
+    }
+}
+
+/// The class of each line of decision values: the sign of a single one, else the largest.
+pub(in crate::model) fn largest(values: &[f64], k: usize) -> Vec<u32> {
+    let one = |line: &[f64]| match line {
+        [one] => u32::from(*one > 0.0),
+        more => {
+            let first = (0, f64::NEG_INFINITY);
+            (0..).zip(more).fold(first, |best, (o, &v)| if v > best.1 { (o, v) } else { best }).0
+        }
+    };
+    values.chunks(k.max(1)).map(one).collect()
+}
