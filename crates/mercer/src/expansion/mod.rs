@@ -14,7 +14,7 @@ mod store;
 
 use crate::data::{Points, Row, View};
 use crate::error::{Error, Fault, Result};
-use crate::exec::Exec;
+use crate::exec::{Exec, half_of_ram};
 use crate::gram::{self, Centres};
 use crate::kernel::Kernel;
 use crate::num::{Mat, product};
@@ -77,7 +77,7 @@ impl Expansion {
             };
             return Err(fault.into());
         }
-        gram::check(&kernel, centres.view(), centres.view())?;
+        gram::check(&kernel, centres.view(), centres.view(), half_of_ram() as u64)?;
         Ok(Self::trimmed(kernel, centres, coef, offset))
     }
 

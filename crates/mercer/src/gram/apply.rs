@@ -37,12 +37,12 @@ impl<T: Real> Centres<T> {
         points: View<'_>,
         exec: Exec,
     ) -> Result<Self> {
-        super::block::check(kernel, points, centres)?;
+        super::block::check(kernel, points, centres, exec.memory())?;
         let k = coef.len().checked_div(centres.n).unwrap_or(0);
         let layout = Layout::of(kernel, centres).with(points);
         let cut = |i: usize| i..(i + CENTRES).min(centres.n);
         let starts: Vec<usize> = (0..centres.n).step_by(CENTRES).collect();
-        let ready = |&i: &usize| Side::new(kernel, centres.slice(cut(i)), &layout);
+        let ready = |&i: &usize| Side::new(kernel, centres.slice(cut(i)), &layout, exec);
         let side = if exec.threads() == 1 {
             starts.iter().map(ready).collect::<Result<_>>()?
         } else {
@@ -65,7 +65,7 @@ impl<T: Real> Centres<T> {
         assert_eq!(out.len(), points.n * k);
         let work = |first: usize, out: &mut [f64]| -> Result<()> {
             let rows = out.len() / k;
-            let x = Side::<T>::new(&self.kernel, points.slice(first..first + rows), &self.layout)?;
+            let x = Side::<T>::new(&self.kernel, points.slice(first..first + rows), &self.layout, exec)?;
             let mut values = vec![T::ZERO; rows * CENTRES];
             let mut sums = vec![T::ZERO; rows * k];
             for (side, coef) in self.side.iter().zip(&self.coef) {

@@ -24,6 +24,7 @@ pub struct Classes<'a> {
     points: &'a Points,
     layout: Layout,
     class: Vec<Class>,
+    exec: Exec,
 }
 
 #[derive(Debug)]
@@ -37,16 +38,16 @@ struct Class {
 }
 
 impl<'a> Classes<'a> {
-    /// The points' rows by class; squares are kept if all of them fit into `memory` bytes.
+    /// The points' rows by class; squares are kept if all of them fit into the memory budget.
     pub fn new(
         kernel: &'a Kernel,
         points: &'a Points,
         of_row: &[u32],
         classes: usize,
-        memory: usize,
+        exec: Exec,
     ) -> Result<Self> {
         let view = points.view();
-        block::check(kernel, view, view)?;
+        block::check(kernel, view, view, exec.memory())?;
         let layout = Layout::of(kernel, view);
         let mut rows = vec![Vec::new(); classes];
         of_row.iter().enumerate().for_each(|(i, &k)| rows[k as usize].push(i));
@@ -57,11 +58,11 @@ impl<'a> Classes<'a> {
                 let own = points.gather(&rows);
                 let mut diag = vec![0.0; rows.len()];
                 kernel.diag(own.view(), &mut diag);
-                let side = Side::new(kernel, own.view(), &layout)?;
-                Ok(Class { rows, side, diag, square: OnceLock::new(), keep: bytes <= memory })
+                let side = Side::new(kernel, own.view(), &layout, exec)?;
+                Ok(Class { rows, side, diag, square: OnceLock::new(), keep: bytes <= exec.budget() })
             })
             .collect::<Result<_>>()?;
-        Ok(Classes { kernel, points, layout, class })
+        Ok(Classes { kernel, points, layout, class, exec })
     }
 
     /// Computes values inside a class only for the rows that are asked for, as often as they are: for classes of which few
@@ -186,7 +187,7 @@ impl Rows for PairRows<'_> {
         let row =
             |&i: &u32| if (i as usize) < na { self.a.rows[i as usize] } else { self.b.rows[i as usize - na] };
         let points = self.all.points.gather(&keep.iter().map(row).collect::<Vec<_>>());
-        let rows = KernelRows::under(self.all.kernel, Cow::Owned(points), &self.all.layout)
+        let rows = KernelRows::under(self.all.kernel, Cow::Owned(points), &self.all.layout, self.all.exec)
             .expect("kernel and points were checked when the classes were made");
         Box::new(rows)
     }
@@ -222,15 +223,15 @@ mod tests {
         let points = Points::dense(toy::normals(n, d, 1), d).expect("whole rows");
         let of_row: Vec<u32> = (0..n as u32).map(|i| (i * i) % 3).collect();
         let kernel = Kernel::Rbf { gamma: 0.3 };
-        for (memory, one) in [(0, false), (usize::MAX, false), (usize::MAX, true)] {
-            let mut classes =
-                Classes::new(&kernel, &points, &of_row, 3, memory).expect("a kernel on numbers");
+        for (memory, one) in [(0, false), (u64::MAX, false), (u64::MAX, true)] {
+            let mut classes = Classes::new(&kernel, &points, &of_row, 3, Exec::one().with_memory(memory))
+                .expect("a kernel on numbers");
             if one {
                 classes.on_demand(1);
             }
             let (a, b) = (classes.rows(1), classes.rows(0));
             let own = points.gather(&[a, b].concat());
-            let plain = KernelRows::new(&kernel, &own).expect("a kernel on numbers");
+            let plain = KernelRows::new(&kernel, &own, Exec::one()).expect("a kernel on numbers");
             let pair = classes.pair(1, 0);
             let m = pair.len();
             assert_eq!(m, a.len() + b.len());

@@ -23,16 +23,21 @@ pub struct KernelRows<'a> {
 
 impl<'a> KernelRows<'a> {
     /// Rows over these points. Fails where the kernel cannot be computed on them.
-    pub fn new(kernel: &'a Kernel, points: &'a Points) -> Result<Self> {
+    pub fn new(kernel: &'a Kernel, points: &'a Points, exec: Exec) -> Result<Self> {
         let layout = Layout::of(kernel, points.view());
-        Self::under(kernel, Cow::Borrowed(points), &layout)
+        Self::under(kernel, Cow::Borrowed(points), &layout, exec)
     }
 
     /// Rows over points that share a layout with others.
-    pub(super) fn under(kernel: &'a Kernel, points: Cow<'a, Points>, layout: &Layout) -> Result<Self> {
+    pub(super) fn under(
+        kernel: &'a Kernel,
+        points: Cow<'a, Points>,
+        layout: &Layout,
+        exec: Exec,
+    ) -> Result<Self> {
         let view = points.view();
-        block::check(kernel, view, view)?;
-        let side = Side::new(kernel, view, layout)?;
+        block::check(kernel, view, view, exec.memory())?;
+        let side = Side::new(kernel, view, layout, exec)?;
         let mut diag = vec![0.0; view.n];
         kernel.diag(view, &mut diag);
         Ok(KernelRows { kernel, points, side, diag })

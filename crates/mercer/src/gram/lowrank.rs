@@ -31,7 +31,7 @@ pub struct LowRank {
 /// Nystroem's approximation from the columns of K at `landmarks`. Directions of the landmarks' own matrix below
 /// 1e-12 of its largest eigenvalue are dropped.
 pub fn nystroem(kernel: &Kernel, points: View<'_>, landmarks: &[usize], exec: Exec) -> Result<LowRank> {
-    check(kernel, points, points)?;
+    check(kernel, points, points, exec.memory())?;
     let (n, m) = (points.n, landmarks.len());
     if m == 0 || landmarks.iter().any(|&i| i >= n) {
         let allowed = format!("at least one, each a row below {n}");
@@ -62,13 +62,13 @@ pub fn pivoted_cholesky(
     tol: f64,
     exec: Exec,
 ) -> Result<LowRank> {
-    check(kernel, points, points)?;
+    check(kernel, points, points, exec.memory())?;
     if !(0.0..1.0).contains(&tol) {
         return Err(Error::param("tol", tol, "at least 0 and below 1"));
     }
     let n = points.n;
     let max_rank = max_rank.min(n);
-    let side = Side::<f64>::new(kernel, points, &Layout::of(kernel, points))?;
+    let side = Side::<f64>::new(kernel, points, &Layout::of(kernel, points), exec)?;
     let mut rest = vec![0.0; n];
     kernel.diag(points, &mut rest);
     let trace: f64 = rest.iter().sum();

@@ -111,7 +111,7 @@ const SVC: &[&str] = &[
 ];
 /// For all losses of a regression.
 const SVR: &[&str] = &["virtual_vectors", "virtual_rounds"];
-const SOLVER: &[&str] = &["kernel", "tol", "max_iter", "shrinking", "memory"];
+const SOLVER: &[&str] = &["kernel", "tol", "max_iter", "shrinking"];
 
 impl Learner {
     /// The row of a learner's name.
@@ -242,6 +242,11 @@ impl Learner {
             Value::String(word) => word.clone(),
             other => other.as_f64().map_or_else(|| other.to_string(), |v| v.to_string()),
         };
+        if name == "memory" {
+            let allowed =
+                "given to the whole call (`--memory`, `Exec::with_memory`): learners have no such parameter";
+            return Err(Error::param(name, shown, allowed));
+        }
         if !entry.takes(name) {
             let others: Vec<&str> = Self::ALL.iter().filter(|e| e.takes(name)).map(|e| e.name).collect();
             let allowed =
@@ -286,7 +291,6 @@ impl Learner {
             "tol",
             "max_iter",
             "shrinking",
-            "memory",
             "method",
             "seed",
             "folds",

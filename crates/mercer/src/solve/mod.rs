@@ -44,7 +44,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::exec::Exec;
-use crate::exec::half_of_ram;
 use crate::gram::RowCache;
 use crate::watch::{Info, Step, Stop, Watch};
 
@@ -81,9 +80,7 @@ pub struct Params {
     pub max_iter: Option<u64>,
     /// Whether variables that cannot move are left out for a while.
     pub shrinking: bool,
-    /// Bytes for rows of K; half of the machine's by default.
-    pub memory: usize,
-    /// Threads.
+    /// Threads, memory for rows of K, device.
     pub exec: Exec,
     /// How to go about it.
     pub method: Method,
@@ -91,14 +88,7 @@ pub struct Params {
 
 impl Default for Params {
     fn default() -> Self {
-        Params {
-            tol: 1e-3,
-            max_iter: None,
-            shrinking: true,
-            memory: half_of_ram(),
-            exec: Exec::default(),
-            method: Method::Auto,
-        }
+        Params { tol: 1e-3, max_iter: None, shrinking: true, exec: Exec::one(), method: Method::Auto }
     }
 }
 
@@ -281,7 +271,7 @@ impl<'a> Engine<'a> {
         let fill = match params.method {
             Method::Smo => true,
             Method::WorkingSet | Method::Chunking => false,
-            Method::Auto => bytes <= params.memory / 2 && half * cost.max(1.0) <= CHEAP,
+            Method::Auto => bytes <= params.exec.budget() / 2 && half * cost.max(1.0) <= CHEAP,
         };
         if fill {
             job.notes.push(format!("pairs on the whole matrix, {} MiB, computed first", bytes >> 20));
@@ -290,7 +280,7 @@ impl<'a> Engine<'a> {
             job.kernel_values += half as u64 + n as u64 / 2;
             return Engine::Filled(whole);
         }
-        let cache = RowCache::new(n, params.memory / 4 * 3, working::LEAST_ROOM);
+        let cache = RowCache::new(n, params.exec.budget() / 4 * 3, working::LEAST_ROOM);
         job.notes.push(format!("working sets, room for {} of {n} rows", cache.capacity()));
         Engine::Cached(cache)
     }

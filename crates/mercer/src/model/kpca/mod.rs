@@ -84,8 +84,6 @@ pub struct KpcaParams {
     pub tol: f64,
     /// Seed of what is drawn.
     pub seed: u64,
-    /// Bytes for kernel values; none: half of the machine's memory.
-    pub memory: Option<u64>,
 }
 
 impl Default for KpcaParams {
@@ -100,7 +98,6 @@ impl Default for KpcaParams {
             rows: None,
             tol: 1e-5,
             seed: 1,
-            memory: None,
         }
     }
 }
@@ -135,7 +132,6 @@ impl KpcaParams {
         spec("rows", Allowed::WholeOrNone(1), "all", "fit on so many rows drawn at random"),
         spec("tol", Allowed::Above(0.0), "1e-5", "relative residual of an eigenvector left"),
         spec("seed", Allowed::Whole(0), "1", "seed of what is drawn"),
-        spec("memory", Allowed::WholeOrNone(1), "half of RAM", "bytes for kernel values"),
     ];
 
     /// Fails if a parameter is outside its range.
@@ -148,7 +144,6 @@ impl KpcaParams {
                 ("share", self.share),
                 ("rows", whole(self.rows)),
                 ("tol", self.tol),
-                ("memory", whole(self.memory)),
             ],
         )?;
         self.kernel.as_ref().map_or(Ok(()), |kernel| kernel.check(None))

@@ -64,7 +64,7 @@ impl Learner {
             name: "ridge",
             tasks: &[Task::Regression, Task::Classification],
             doc: "squared errors: kernel ridge regression; on classes, least-squares machines",
-            params: &["kernel", "lambda", "offset", "method", "tol", "memory"],
+            params: &["kernel", "lambda", "offset", "method", "tol"],
             make: || Learner::Ridge(RidgeParams::default()),
         },
         LearnerEntry {
@@ -85,7 +85,7 @@ impl Learner {
             name: "kfd",
             tasks: &[Task::Classification, Task::Regression],
             doc: "Fisher discriminant: classes far apart beside their own spread; every row is a centre",
-            params: &["kernel", "lambda", "penalty", "threshold", "leave_one_out", "memory"],
+            params: &["kernel", "lambda", "penalty", "threshold", "leave_one_out"],
             make: || Learner::Kfd(KfdParams::default()),
         },
         LearnerEntry {
@@ -115,7 +115,6 @@ impl Learner {
                 "candidates",
                 "leave_one_out",
                 "seed",
-                "memory",
             ],
             make: || Learner::Kfd(KfdParams { form: KfdForm::Greedy, ..KfdParams::default() }),
         },

@@ -22,7 +22,7 @@ impl Rows for Filled<'_> {
         self.exact.diag()
     }
 
-    fn block(&self, rows: &[u32], out: &mut [f32], _par: Exec) {
+    fn block(&self, rows: &[u32], out: &mut [f32], _exec: Exec) {
         let n = self.len();
         for (&r, out) in rows.iter().zip(out.chunks_mut(n)) {
             out.copy_from_slice(&self.values[r as usize * n..(r as usize + 1) * n]);
