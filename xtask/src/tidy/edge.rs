@@ -19,7 +19,7 @@ pub(crate) fn check(files: &[File]) -> Vec<Finding> {
     library
         .iter()
         .filter(|(inside, _)| !tests.iter().any(|test| test == inside))
-        .flat_map(|(_, file)| made(&file.text).into_iter().map(|line| (file, line)))
+        .flat_map(|(_, file)| made(&file.text).into_iter().map(move |line| (*file, line)))
         .map(|(file, line)| {
             let rule = "`Exec::default()`: the edge makes the execution context, the library passes it on";
             Finding::new(&file.path, line, rule)
@@ -57,9 +57,11 @@ mod tests {
     #[test]
     fn tests_examples_and_programs_may_make_one() {
         let test = "//! A file.\n#[cfg(test)]\nmod tests {\n    fn f() { g(Exec::default()) }\n}\n";
-        assert_eq!(found("crates/mercer/src/solve/x.rs", test), []);
-        assert_eq!(found("crates/mercer/src/solve/x.rs", "/// let exec = Exec::default();\nfn f() {}\n"), []);
-        assert_eq!(found("crates/mercer-cli/src/main.rs", "fn f() { g(Exec::default()) }"), []);
-        assert_eq!(found("crates/mercer/src/solve/x.rs", "fn f() { g(Exec::one()) }"), []);
+        assert!(found("crates/mercer/src/solve/x.rs", test).is_empty());
+        assert!(
+            found("crates/mercer/src/solve/x.rs", "/// let exec = Exec::default();\nfn f() {}\n").is_empty()
+        );
+        assert!(found("crates/mercer-cli/src/main.rs", "fn f() { g(Exec::default()) }").is_empty());
+        assert!(found("crates/mercer/src/solve/x.rs", "fn f() { g(Exec::one()) }").is_empty());
     }
 }

@@ -604,6 +604,12 @@ fn settings(
     let table = entry.learner().table();
     let mut out = Vec::new();
     for (name, value) in given {
+        if name == "memory" {
+            return Err(Failure::usage(
+                format!("{learner} has no parameter memory"),
+                "--memory SIZE is the memory of the whole run",
+            ));
+        }
         let names = || table.iter().map(|s| s.name).filter(|n| entry.takes(n)).collect::<Vec<_>>().join(", ");
         let spec = ParamSpec::find(table, name).filter(|_| entry.takes(name)).ok_or_else(|| {
             Failure::usage(

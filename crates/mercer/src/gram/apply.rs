@@ -9,9 +9,30 @@ use crate::data::View;
 use crate::error::Result;
 use crate::exec::Exec;
 use crate::gram::block::block;
+use crate::gram::door::{self, Sum};
 use crate::gram::side::{Layout, Side};
 use crate::kernel::Kernel;
 use crate::num::{Mat, Real, product};
+
+/// `out[i * k + o] += sum_j k(x_i, c_j) coef[j * k + o]` for all points, with values of type T: on the device of the call
+/// if it takes them, else on the CPU.
+pub fn apply<T: Real>(
+    kernel: &Kernel,
+    centres: View<'_>,
+    coef: &[f64],
+    points: View<'_>,
+    out: &mut [f64],
+    exec: Exec,
+) -> Result<()> {
+    if !exec.device().is_cpu() && centres.n > 0 && points.n > 0 {
+        super::block::check(kernel, points, centres, exec.memory())?;
+        let sum = Sum { kernel, centres, coef, exact: size_of::<T>() == size_of::<f64>() };
+        if let Some(done) = door::ask(exec, |device| device.apply(&sum, points, out, exec)) {
+            return done;
+        }
+    }
+    Centres::<T>::new(kernel, centres, coef, points, exec)?.apply(points, out, exec)
+}
 
 /// Centres made ready, with their coefficients (m x k, row by row).
 #[derive(Debug, Clone)]

@@ -5,6 +5,7 @@
 use crate::data::View;
 use crate::error::{Error, Result};
 use crate::exec::Exec;
+use crate::gram::door;
 use crate::gram::side::{Layout, Ready, Side, SparseRows};
 use crate::kernel::Kernel;
 use crate::num::{Buffer, Mat, Real, product, tiles};
@@ -82,9 +83,12 @@ pub fn symmetric<T: Real>(kernel: &Kernel, a: &Side<T>, out: &mut [T], exec: Exe
 /// ```
 pub fn cross<T: Real>(kernel: &Kernel, x: View<'_>, y: View<'_>, exec: Exec) -> Result<Buffer<T>> {
     check(kernel, x, y, exec.memory())?;
+    let mut out = Buffer::stale(x.n * y.n);
+    if door::cross(kernel, x, y, &mut out, exec)? {
+        return Ok(out);
+    }
     let layout = Layout::of(kernel, y).with(x);
     let (a, b) = (Side::new(kernel, x, &layout, exec)?, Side::new(kernel, y, &layout, exec)?);
-    let mut out = Buffer::stale(x.n * y.n);
     block(kernel, &a, &b, &mut out, exec);
     Ok(out)
 }
@@ -92,8 +96,11 @@ pub fn cross<T: Real>(kernel: &Kernel, x: View<'_>, y: View<'_>, exec: Exec) -> 
 /// The symmetric matrix of `x` with itself.
 pub fn square<T: Real>(kernel: &Kernel, x: View<'_>, exec: Exec) -> Result<Buffer<T>> {
     check(kernel, x, x, exec.memory())?;
-    let a = Side::new(kernel, x, &Layout::of(kernel, x), exec)?;
     let mut out = Buffer::stale(x.n * x.n);
+    if door::square(kernel, x, &mut out, exec)? {
+        return Ok(out);
+    }
+    let a = Side::new(kernel, x, &Layout::of(kernel, x), exec)?;
     symmetric(kernel, &a, &mut out, exec);
     Ok(out)
 }

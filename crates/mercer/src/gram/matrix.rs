@@ -66,9 +66,11 @@ impl Matrix {
     /// The same under a layout of choice: that of the rows which matter, where others may lie far away.
     pub fn under(kernel: &Kernel, points: View<'_>, layout: &Layout, exec: Exec) -> Result<Self> {
         super::check(kernel, points, points, exec.memory())?;
-        let side = Side::new(kernel, points, layout, exec)?;
         let mut out = Buffer::stale(points.n * points.n);
-        super::symmetric(kernel, &side, &mut out, exec);
+        if !super::door::square(kernel, points, &mut out, exec)? {
+            let side = Side::new(kernel, points, layout, exec)?;
+            super::symmetric(kernel, &side, &mut out, exec);
+        }
         Ok(Matrix::from_f32(out, points.n))
     }
 

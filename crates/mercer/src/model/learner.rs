@@ -14,7 +14,7 @@ use crate::exec::Exec;
 use crate::gram::is_precomputed;
 use crate::kernel::{Definiteness, Kernel};
 use crate::model::param::{Allowed, ParamSpec};
-use crate::model::persist::saved_params;
+use crate::model::persist::{saved_params, without_memory};
 use crate::model::svc::Kind;
 use crate::model::{
     BayesPointParams, Body, BoostKind, BoostParams, ClusterParams, KfdForm, KfdParams, KnnParams, Loss,
@@ -219,8 +219,13 @@ impl Learner {
 
     /// The same learner with the parameters of a file.
     pub(super) fn with_params(mut self, written: &Value) -> Result<Self> {
+        let written = match self {
+            // The only one of these that had a memory budget of its own once.
+            Learner::Kfd(_) => without_memory(written.clone()),
+            _ => written.clone(),
+        };
         each!(&mut self, p => {
-            *p = serde_json::from_value(written.clone())
+            *p = serde_json::from_value(written)
                 .map_err(|e| Error::Unsupported(format!("the learner's parameters: {e}")))?;
         });
         Ok(self)
@@ -325,8 +330,10 @@ impl Learner {
     /// Fits. Where the watcher broke, the model says so, whatever phase of the fit it was. A kernel that may not be
     /// positive definite is told in the model's notes.
     pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Body> {
+        let before = exec.device().answered();
         let (fitted, broken) = noting(watch, |watch| self.fitted(sample, exec, watch));
         let mut body = fitted?;
+        body.info_mut().computed_on(exec, before);
         if broken {
             body.info_mut().stop = Stop::Cancelled;
         }
@@ -442,5 +449,27 @@ mod tests {
         assert!(refused(&mut learner, "banana", json!(1.0)).contains("no meaning"));
         learner.set("multi", json!("one_vs_rest")).expect("a word of its table");
         assert!(learner.set("multi", json!("all_vs_all")).is_err());
+    }
+
+    #[test]
+    fn a_memory_budget_is_no_parameter_and_old_ones_are_read_over() {
+        let mut learner = Learner::find("svc").expect("known").learner();
+        let refused = learner.set("memory", json!(1000)).expect_err("not a parameter").to_string();
+        assert!(refused.contains("--memory"), "{refused}");
+        for name in ["svc", "svr", "ridge", "one-class", "sphere", "kfd"] {
+            let plain = Learner::find(name).expect("known").learner();
+            let mut written = plain.params().expect("no code inside");
+            written["memory"] = json!(1 << 20);
+            let read = match &plain {
+                Learner::Kfd(_) => plain.clone().with_params(&written).expect(name),
+                _ => Learner::find(name)
+                    .expect("known")
+                    .learner()
+                    .with_params(&without_memory(written))
+                    .expect(name),
+            };
+            assert_eq!(read, plain, "{name}");
+        }
+        assert!(Learner::find("knn").expect("known").learner().with_params(&json!({"memory": 1})).is_err());
     }
 }

@@ -179,7 +179,16 @@ pub(super) fn saved_params(params: &impl Serialize) -> Result<Value> {
 
 /// The parameters a model was fitted with.
 pub(super) fn params<T: DeserializeOwned>(meta: &Value) -> Read<T> {
-    serde_json::from_value(meta["params"].clone()).map_err(|e| format!("the learner's parameters: {e}"))
+    serde_json::from_value(without_memory(meta["params"].clone()))
+        .map_err(|e| format!("the learner's parameters: {e}"))
+}
+
+/// Written parameters without a memory budget, which files of before hold: it belongs to a call, not to a learner.
+pub(super) fn without_memory(mut written: Value) -> Value {
+    if let Some(params) = written.as_object_mut() {
+        params.remove("memory");
+    }
+    written
 }
 
 /// At least two class names, all different.

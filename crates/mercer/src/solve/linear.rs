@@ -110,7 +110,16 @@ pub fn solve_linear(
     let products = if matrix.whole.is_some() { 1 } else { job.done };
     let kernel_values = products * (n as u64).pow(2);
     let seconds = clock.elapsed().as_secs_f64();
-    let info = Info { stop, iterations: job.done, gap, objective: None, kernel_values, seconds, notes };
+    let info = Info {
+        stop,
+        iterations: job.done,
+        gap,
+        objective: None,
+        kernel_values,
+        seconds,
+        notes,
+        device: None,
+    };
     Ok((out, info))
 }
 

@@ -16,6 +16,7 @@ pub mod boost;
 mod choose;
 mod chunking;
 mod descent;
+mod door;
 pub mod eigen;
 mod exact;
 pub mod fisher;
@@ -49,6 +50,7 @@ use crate::watch::{Info, Step, Stop, Watch};
 
 pub use basis::{BasisProblem, Loss, fit_basis, hinge_shift};
 pub use descent::{DescentParams, LinearProblem, LinearSolution, Vectors, descend};
+pub use door::{Backend, Door, solve_batch, solve_on_device};
 pub use linear::{LinearParams, solve_linear};
 pub use mercer_num::program;
 use pair::Look;
@@ -319,7 +321,25 @@ pub fn solve(problem: &Problem<'_>, params: &Params, watch: &mut Watch<'_>) -> R
 }
 
 /// Solves a problem as [`solve`] does, and offers its state at each step.
+///
+/// A device that takes the problem offers no state before its end.
 pub fn solve_kept(
+    problem: &Problem<'_>,
+    params: &Params,
+    watch: &mut Watch<'_>,
+    keep: Option<&mut Keep<'_>>,
+) -> Result<Solution> {
+    if !params.exec.device().is_cpu()
+        && let Some(mut solved) = solve_on_device(std::slice::from_ref(problem), params, watch)?
+        && let Some(solution) = solved.pop()
+    {
+        return Ok(solution);
+    }
+    solve_here(problem, params, watch, keep)
+}
+
+/// Solves a problem on the CPU.
+fn solve_here(
     problem: &Problem<'_>,
     params: &Params,
     watch: &mut Watch<'_>,
@@ -391,6 +411,7 @@ pub fn solve_kept(
             kernel_values: job.kernel_values,
             seconds: clock.elapsed().as_secs_f64(),
             notes: job.notes,
+            device: None,
         },
         beta: state.beta,
         output: state.f,

@@ -160,6 +160,7 @@ impl KpcaParams {
         let n = sample.points.len();
         let drawn = self.rows.map(|rows| drawn(n, rows as usize, self.seed)).transpose()?;
         let landmarks = matches!(self.method, KpcaMethod::Nystroem | KpcaMethod::Cholesky);
+        let before = exec.device().answered();
         let (used, mut found) = match &drawn {
             Some(rows) if !landmarks => {
                 let points = sample.points.gather(rows);
@@ -173,6 +174,7 @@ impl KpcaParams {
         if used < n {
             found.info.notes.push(format!("fitted on {used} of {n} rows"));
         }
+        found.info.computed_on(exec, before);
         found.info.seconds = clock.elapsed().as_secs_f64();
         Ok(KpcaModel {
             expansion: found.expansion,

@@ -11,7 +11,7 @@ use super::calibrate;
 use super::checkpoint::{Checkpoint, Fitted};
 use super::crowd::Crowd;
 use super::desk::Desk;
-use super::machine::{self, Task};
+use super::machine::{self, Solved, Task};
 use super::multiclass::{self, Sides};
 use super::params::{Kind, SvcParams};
 use super::probe;
@@ -25,7 +25,7 @@ use crate::kernel::Kernel;
 use crate::model::Sample;
 use crate::model::common::kernel_or_default;
 use crate::num::Buffer;
-use crate::solve::Keep;
+use crate::solve::{self, Keep};
 use crate::watch::{Info, Stop, Watch};
 
 /// Pairs whose values between the classes cost at most so many multiply-adds, on at most so many rows, are trained on
@@ -52,7 +52,7 @@ pub(super) struct Plan<'a> {
     pub(super) exec: Exec,
     /// The rows each machine sees; none: all that are of its classes.
     pub(super) only: Option<Vec<Vec<usize>>>,
-    start: Option<&'a Checkpoint>,
+    pub(super) start: Option<&'a Checkpoint>,
 }
 
 impl<'a> Plan<'a> {
@@ -96,6 +96,9 @@ impl<'a> Plan<'a> {
         let keeper = self.sample.keeper.filter(|_| self.only.is_none());
         let desk = keeper.map(|keeper| Desk::new(keeper, begun()));
         let crowd = Crowd::new(watch, self.machines.len(), desk);
+        if let Some(fitted) = self.together(&crowd)? {
+            return Ok((fitted, vec!["all machines together".into()]));
+        }
         if let Some(only) = &self.only {
             return Ok((self.on_own(only, &crowd)?, vec!["each machine on rows of its own".into()]));
         }
@@ -316,17 +319,9 @@ impl<'a> Plan<'a> {
             crowd.finished();
             return Ok(done.clone());
         }
-        let Sides { positive, negative } = self.machines[m];
-        let names = &self.labels.names;
-        let is_positive: Vec<bool> = index.iter().map(|&i| self.labels.of_row[i] == positive).collect();
-        let weight: Vec<f64> = index.iter().map(|&i| self.weight[i]).collect();
-        let task = Task {
-            rows,
-            vectors,
-            positive: &is_positive,
-            weight: &weight,
-            names: [negative.map_or("the rest", |c| &names[c as usize]), &names[positive as usize]],
-        };
+        let (positive, weight) = self.labelled(self.machines[m], index);
+        let names = self.names_of(self.machines[m]);
+        let task = Task { rows, vectors, positive: &positive, weight: &weight, names };
         let start = kept.and_then(|f| f.start(index));
         let solver = self.params.solver(exec);
         let mut watch = crowd.watcher(m);
@@ -336,14 +331,42 @@ impl<'a> Plan<'a> {
             None => None,
         };
         let solved = machine::train(self.params, &task, start, &solver, &mut watch, kept)?;
-        let mut fitted = Fitted::new(self.params, &task, index, &solved);
+        drop(keep);
+        self.finish(m, &task, index, &solved, &solver, &mut watch, crowd)
+    }
+
+    /// Which of a machine's rows are of the class that f > 0 means, and their weights.
+    pub(super) fn labelled(&self, sides: Sides, index: &[usize]) -> (Vec<bool>, Vec<f64>) {
+        let positive = index.iter().map(|&i| self.labels.of_row[i] == sides.positive).collect();
+        (positive, index.iter().map(|&i| self.weight[i]).collect())
+    }
+
+    /// The names of a machine's classes: negative, positive.
+    pub(super) fn names_of(&self, sides: Sides) -> [&str; 2] {
+        let names = &self.labels.names;
+        [sides.negative.map_or("the rest", |c| &names[c as usize]), &names[sides.positive as usize]]
+    }
+
+    /// What is done with a machine once it is solved: left for a checkpoint, calibrated.
+    #[expect(clippy::too_many_arguments, reason = "all that one machine of a crowd has")]
+    pub(super) fn finish(
+        &self,
+        m: usize,
+        task: &Task<'_>,
+        index: &[usize],
+        solved: &Solved,
+        solver: &solve::Params,
+        watch: &mut Watch<'_>,
+        crowd: &Crowd<'_, '_>,
+    ) -> Result<Fitted> {
+        let mut fitted = Fitted::new(self.params, task, index, solved);
         if let Some(desk) = &crowd.desk {
             // Without its sigmoid a machine is not done.
             let stop = if self.params.probability { Stop::Cancelled } else { fitted.info.stop };
             desk.put(m, Fitted { info: Info { stop, ..fitted.info.clone() }, ..fitted.clone() });
         }
         if self.params.probability && fitted.info.stop != Stop::Cancelled {
-            fitted.sigmoid = calibrate::sigmoid(self.params, &task, &solver, m, &mut watch)?;
+            fitted.sigmoid = calibrate::sigmoid(self.params, task, solver, m, watch)?;
             if fitted.sigmoid.is_none() {
                 fitted.info.stop = Stop::Cancelled;
             }

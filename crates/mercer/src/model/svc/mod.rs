@@ -42,6 +42,7 @@ mod platt;
 mod probe;
 mod reject;
 mod share;
+mod together;
 mod vectors;
 mod virtuals;
 
