@@ -54,20 +54,20 @@ impl Components {
             kernel: Some(Kernel::Rbf { gamma: number(request, "gamma")? }),
             components: request["components"].as_u64(),
             tol: request["tol"].as_f64().unwrap_or(KpcaParams::default().tol),
-            memory: request["memory"].as_u64(),
             ..KpcaParams::default()
         })
     }
 
-    fn fitted(&self, params: &KpcaParams) -> Result<Machine> {
+    fn fitted(&self, params: &KpcaParams, exec: mercer::Exec) -> Result<Machine> {
         let x = self.x.as_ref().context("nothing was loaded")?;
-        Ok(params.fit(Sample::new(x, &Targets::None), exec(), &mut silent())?)
+        Ok(params.fit(Sample::new(x, &Targets::None), exec, &mut silent())?)
     }
 
     fn fit(&mut self, request: &Value) -> Result<Value> {
         let params = Self::params(request)?;
+        let exec = request["memory"].as_u64().map_or(exec(), |bytes| exec().with_memory(bytes));
         self.model = None;
-        let (model, mut answer) = timed(|| self.fitted(&params));
+        let (model, mut answer) = timed(|| self.fitted(&params, exec));
         let model = model?;
         answer["values"] = json!(model.components()?.features.values.iter().take(2000).collect::<Vec<_>>());
         answer["gap"] = json!(model.info.gap);
@@ -94,7 +94,7 @@ impl Components {
         let used = params.components.context("a number of components")? as usize;
         let test = self.test.as_ref().context("no rows")?;
         let (done, mut answer) = timed(|| {
-            let model = self.fitted(&params)?;
+            let model = self.fitted(&params, exec())?;
             let kpca = model.components()?;
             let back = kpca.denoise(test.view(), used, &PreimageParams::default(), exec(), &mut silent())?;
             anyhow::Ok((model, back))

@@ -92,7 +92,7 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
     let kernel = poly(DEGREE, digits.train.dim());
     let exec = lab.exec();
     lab.step("kernel values and the smallest sphere", 1, STAGES)?;
-    let rows = KernelRows::new(&kernel, &digits.train.points)?;
+    let rows = KernelRows::new(&kernel, &digits.train.points, lab.exec())?;
     let matrix = rows.whole_matrix(exec);
     let (radius2, _) = lab.watched(|watch| enclosing_radius2(&matrix, exec, watch))?;
     let params = SvcParams { kernel: Some(kernel.clone()), ..SvcParams::default() };

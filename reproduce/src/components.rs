@@ -21,13 +21,7 @@ impl Lab<'_> {
     ) -> Result<Machine> {
         let most = if kernel == Kernel::Linear { points.dim() } else { points.len() };
         let components = (count < most).then_some(count as u64);
-        let params = KpcaParams {
-            kernel: Some(kernel),
-            components,
-            centred,
-            memory: self.settings.memory,
-            ..KpcaParams::default()
-        };
+        let params = KpcaParams { kernel: Some(kernel), components, centred, ..KpcaParams::default() };
         let exec = self.exec();
         let sample = Sample::new(points, &Targets::None);
         match self.watched(|watch| params.fit(sample, exec, watch)) {

@@ -77,9 +77,9 @@ impl Lab<'_> {
         let labels = train.targets.classes()?;
         let folds = split::stratified_kfold(labels, PARTS, 1)?;
         let params = SvcParams { multi: Multi::OneVsRest, ..SvcParams::default() };
-        let stop = AtomicBool::new(false);
+        let (stop, exec) = (AtomicBool::new(false), self.exec());
         let errors_of = |fold: &split::Fold| -> Result<Vec<usize>> {
-            let told = params.left_out(matrix, labels, None, fold, costs, &mut |_| {
+            let told = params.left_out(matrix, labels, None, fold, costs, exec, &mut |_| {
                 if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             })?;
             let wrong = |answers: &[u32]| {

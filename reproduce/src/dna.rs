@@ -103,7 +103,7 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
         let kernels: Vec<Kernel> = family.kernels.iter().map(|line| line.parse()).collect::<Result<_>>()?;
         lab.step(format!("kernel values, {}", family.name), f, families.len())?;
         // Letters are the same in all splits and folds, and so are their kernel values.
-        let whole = |kernel| Ok(KernelRows::new(kernel, &data.points)?.whole_matrix(lab.exec()));
+        let whole = |kernel| Ok(KernelRows::new(kernel, &data.points, lab.exec())?.whole_matrix(lab.exec()));
         let grams: Vec<Matrix> =
             if family.scores { Vec::new() } else { kernels.iter().map(whole).collect::<Result<_>>()? };
         let mut of_family = Vec::new();

@@ -213,8 +213,8 @@ const COMPONENTS_C: f64 = 1000.0;
 
 /// Ten machines under the metric of tangents.
 fn invariant(lab: &mut Lab<'_>, invariance: &Invariance, lambda: f64, data: &Dataset) -> Result<Machine> {
-    let (exec, memory) = (lab.exec(), lab.settings.memory);
-    let params = SvcParams { c: lambda * C, multi: Multi::OneVsRest, memory, ..SvcParams::default() };
+    let exec = lab.exec();
+    let params = SvcParams { c: lambda * C, multi: Multi::OneVsRest, ..SvcParams::default() };
     let metric = invariance.with_lambda(lambda)?;
     let sample = Sample::new(&data.points, &data.targets);
     lab.watched(|watch| metric.classifier(&params, sample, exec, watch))

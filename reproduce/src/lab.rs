@@ -18,10 +18,8 @@ use crate::data;
 pub struct Settings {
     /// Whether the long version is wanted, on all the data the paper used.
     pub full: bool,
-    /// Threads.
+    /// Threads, memory, device.
     pub exec: Exec,
-    /// Bytes for kernel values; none: half of the machine's memory.
-    pub memory: Option<u64>,
     /// The folder that has the data.
     pub folder: PathBuf,
     /// Only so many training rows, for tests of the experiments themselves; the papers' numbers are then left out.
@@ -30,7 +28,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings { full: false, exec: Exec::default(), memory: None, folder: data::folder(), rows: None }
+        Settings { full: false, exec: Exec::default(), folder: data::folder(), rows: None }
     }
 }
 
@@ -107,8 +105,7 @@ impl<'a> Lab<'a> {
     }
 
     fn fitted(&mut self, params: &svc::SvcParams, sample: Sample<'_>) -> Result<Machine> {
-        let params =
-            svc::SvcParams { multi: svc::Multi::OneVsRest, memory: self.settings.memory, ..params.clone() };
+        let params = svc::SvcParams { multi: svc::Multi::OneVsRest, ..params.clone() };
         let (exec, step) = (self.settings.exec, self.step.clone());
         let watch = &mut *self.watch;
         let model = params.fit(sample, exec, &mut |_| watch(&step))?;
@@ -130,13 +127,8 @@ impl<'a> Lab<'a> {
 
     /// A one-class machine.
     pub(crate) fn novelty(&mut self, kernel: Kernel, nu: f64, data: &Dataset) -> Result<Machine> {
-        let params = OneClassParams {
-            kernel: Some(kernel),
-            nu,
-            tol: NOVELTY_TOL,
-            memory: self.settings.memory,
-            ..OneClassParams::default()
-        };
+        let params =
+            OneClassParams { kernel: Some(kernel), nu, tol: NOVELTY_TOL, ..OneClassParams::default() };
         let (exec, step) = (self.settings.exec, self.step.clone());
         let watch = &mut *self.watch;
         let model = params.fit(Sample::new(&data.points, &data.targets), exec, &mut |_| watch(&step))?;

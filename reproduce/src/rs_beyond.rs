@@ -91,7 +91,7 @@ fn regression(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
     let all = crate::data::abalone(&lab.settings.folder, lab.settings.rows, lab.exec())?;
     let cut = ABALONES.min(3 * all.len() / 4);
     let (train, test) = (head(&all, cut), all.gather(&(cut..all.len()).collect::<Vec<_>>()));
-    let params = SvrParams { c: 10.0, epsilon: 1.0, memory: lab.settings.memory, ..SvrParams::default() };
+    let params = SvrParams { c: 10.0, epsilon: 1.0, ..SvrParams::default() };
     let exec = lab.exec();
     let sample = Sample::new(&train.points, &train.targets);
     let whole = Model::from(lab.watched(|watch| params.fit(sample, exec, watch))?);

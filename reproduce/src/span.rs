@@ -74,7 +74,7 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
 fn setting(lab: &mut Lab<'_>, data: &Dataset, gamma: f64, c: f64) -> Result<Tried> {
     let kernel = Kernel::Rbf { gamma };
     let exec = lab.exec();
-    let matrix = KernelRows::new(&kernel, &data.points)?.whole_matrix(exec);
+    let matrix = KernelRows::new(&kernel, &data.points, exec)?.whole_matrix(exec);
     let sample = Sample::new(&data.points, &data.targets).with_gram(&matrix);
     let params = SvcParams { kernel: Some(kernel.clone()), c, tol: 1e-4, ..SvcParams::default() };
     lab.watched(|watch| {

@@ -126,7 +126,7 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
 fn choose(lab: &mut Lab<'_>, set: &Split, cost: Cost, what: &str, done: usize) -> Result<Found> {
     let sample = Sample::new(&set.train.points, &set.train.targets);
     let labels = set.test.targets.classes()?;
-    let (exec, memory) = (lab.exec(), lab.settings.memory);
+    let exec = lab.exec();
     let mut found = Found { costs: Vec::new(), choices: Vec::new(), errors: Vec::new() };
     for degree in 1..=DEGREES {
         let kernels = [poly(degree, set.train.dim())];
@@ -140,7 +140,7 @@ fn choose(lab: &mut Lab<'_>, set: &Split, cost: Cost, what: &str, done: usize) -
         };
         for c in tried {
             lab.step(format!("{what}, degree {degree}, C={c}"), done, 2)?;
-            let params = SvcParams { c, multi: Multi::OneVsRest, memory, ..SvcParams::default() };
+            let params = SvcParams { c, multi: Multi::OneVsRest, ..SvcParams::default() };
             let mut errors = Vec::new();
             let choices = lab.watched(|watch| {
                 choose_kernel(&kernels, &params, sample, 0.05, exec, watch, &mut |_, model| {

@@ -17,10 +17,8 @@ pub(crate) struct Context {
     pub(crate) format: Format,
     /// Results and errors only.
     pub(crate) quiet: bool,
-    /// Threads.
+    /// Threads, memory, device: made once, here, and passed to every call.
     pub(crate) exec: Exec,
-    /// Bytes for kernel values.
-    pub(crate) memory: u64,
     /// Start of all random numbers.
     pub(crate) seed: u64,
 }
@@ -28,14 +26,11 @@ pub(crate) struct Context {
 impl Context {
     /// The settings the options ask for.
     pub(crate) fn new(global: &Global) -> Self {
-        if let Some(bytes) = global.memory {
-            mercer::exec::limit_memory(bytes);
-        }
+        let exec = Exec::new(global.threads.map_or(0, usize::from));
         Context {
             format: global.format,
             quiet: global.quiet,
-            exec: Exec::new(global.threads.map_or(0, usize::from)),
-            memory: mercer::exec::memory_limit(),
+            exec: global.memory.map_or(exec, |bytes| exec.with_memory(bytes)),
             seed: global.seed,
         }
     }

@@ -2,13 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+use mercer::Exec;
 use mercer::model::Model;
 
 use crate::failure::Failure;
 
 /// Reads a model of any format.
-pub(crate) fn read(file: &Path) -> Result<Model, Failure> {
-    Ok(Model::read(file)?)
+pub(crate) fn read(file: &Path, exec: Exec) -> Result<Model, Failure> {
+    Ok(Model::read_within(file, exec.memory())?)
 }
 
 /// Where a model that is not finished goes: beside its place, never into it. None where the place is a device or a pipe.

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use mercer::data::io::{self, Format, is_picture, write_atomic};
+use mercer::data::io::{self, Format, WriteOptions, is_picture, write_atomic};
 use mercer::data::{Dataset, Points};
 use mercer::report::html::{Ink, sheet};
-use mercer::{Error, Result};
+use mercer::{Error, Exec, Result};
 
 /// Images in a line of a sheet.
 const ACROSS: usize = 20;
@@ -32,11 +32,12 @@ pub(crate) fn is_folder(path: &Path) -> bool {
 
 /// Writes rows as the file's name asks: numbers; a picture, or a sheet of them, where it ends in `.png` or `.pgm`; a
 /// folder of pictures where it ends in `/` or is one.
-pub(crate) fn write(file: &Path, data: &Dataset, levels: Option<Levels>) -> Result<()> {
+pub(crate) fn write(file: &Path, data: &Dataset, levels: Option<Levels>, exec: Exec) -> Result<()> {
+    let options = WriteOptions { memory: Some(exec.memory()), ..WriteOptions::default() };
     let folder = is_folder(file);
     let format = Format::of_path(file).filter(|format| matches!(format, Format::Png | Format::Pnm));
     if !folder && format.is_none() {
-        return io::write(file, data);
+        return io::write_with(file, data, &options);
     }
     let Some(shape) = data.points.image() else {
         return Err(Error::Unsupported(format!(
@@ -44,7 +45,7 @@ pub(crate) fn write(file: &Path, data: &Dataset, levels: Option<Levels>) -> Resu
             file.display()
         )));
     };
-    let pixels = data.points.view().to_f64()?;
+    let pixels = data.points.view().to_f64_within(exec.memory())?;
     let ends = |(low, high): Levels, v: &f64| (v.min(low), v.max(high));
     let (low, high) = levels.unwrap_or_else(|| pixels.iter().fold((f64::INFINITY, f64::NEG_INFINITY), ends));
     if !folder && data.len() > 1 && format == Some(Format::Png) {
@@ -55,5 +56,5 @@ pub(crate) fn write(file: &Path, data: &Dataset, levels: Option<Levels>) -> Resu
     let scale = if high > low { 255.0 / (high - low) } else { 1.0 };
     let pixels = pixels.iter().map(|v| scale * (v - low)).collect();
     let out = like(data, Points::dense(pixels, shape.len())?.with_image(shape)?)?;
-    if folder { io::write_images(file, &out) } else { io::write(file, &out) }
+    if folder { io::write_images(file, &out) } else { io::write_with(file, &out, &options) }
 }

@@ -5,12 +5,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use mercer::Error;
 use mercer::data::io::{
     Format, LabelColumn, ReadOptions, Storage, TargetKind, read, read_bytes, read_stream,
 };
 use mercer::data::{Dataset, ImageShape, Targets};
 use mercer::model::{Model, Task};
+use mercer::{Error, Exec};
 
 use crate::failure::Failure;
 
@@ -70,14 +70,15 @@ impl Reading {
     }
 
     /// Reads a file, or standard input where the file is `-`.
-    pub(crate) fn read(&self, file: &Path) -> Result<Dataset, Failure> {
-        Source::new(file)?.read(self, &self.options())
+    pub(crate) fn read(&self, file: &Path, exec: Exec) -> Result<Dataset, Failure> {
+        let options = self.options(exec);
+        Source::new(file, &options)?.read(self, &options)
     }
 
     /// Reads data to learn from. A task says what labels are, where nobody else does.
-    pub(crate) fn read_for(&self, file: &Path, task: Option<Task>) -> Result<Dataset, Failure> {
-        let source = Source::new(file)?;
-        let mut options = self.options();
+    pub(crate) fn read_for(&self, file: &Path, task: Option<Task>, exec: Exec) -> Result<Dataset, Failure> {
+        let mut options = self.options(exec);
+        let source = Source::new(file, &options)?;
         if self.targets.is_none() {
             options.targets = match task {
                 Some(Task::Classification) => TargetKind::Classes,
@@ -108,9 +109,9 @@ impl Reading {
     }
 
     /// Reads data for a model: its own number of columns and their order, with labels or without.
-    pub(crate) fn read_by(&self, file: &Path, model: &Model) -> Result<Dataset, Failure> {
-        let source = Source::new(file)?;
-        let mut options = self.options();
+    pub(crate) fn read_by(&self, file: &Path, model: &Model, exec: Exec) -> Result<Dataset, Failure> {
+        let mut options = self.options(exec);
+        let source = Source::new(file, &options)?;
         if self.targets.is_none() {
             options.targets = match model.task() {
                 Task::Classification => TargetKind::Classes,
@@ -167,7 +168,7 @@ impl Reading {
         }
     }
 
-    fn options(&self) -> ReadOptions {
+    fn options(&self, exec: Exec) -> ReadOptions {
         ReadOptions {
             format: self.from,
             targets: self.targets.unwrap_or_default(),
@@ -179,6 +180,7 @@ impl Reading {
             storage: self.storage.unwrap_or_default(),
             array: self.array.clone(),
             alphabet: self.alphabet.clone(),
+            memory: Some(exec.memory()),
             ..ReadOptions::default()
         }
     }
@@ -192,12 +194,12 @@ struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    fn new(file: &'a Path) -> Result<Self, Failure> {
+    fn new(file: &'a Path, options: &ReadOptions) -> Result<Self, Failure> {
         let once = if file == Path::new("-") {
-            Some(read_stream(&name(file), io::stdin().lock(), None)?)
+            Some(read_stream(&name(file), io::stdin().lock(), options)?)
         } else if std::fs::metadata(file).is_ok_and(|about| !about.is_file() && !about.is_dir()) {
             let stream = File::open(file).map_err(|e| Error::io(file, e))?;
-            Some(read_stream(&name(file), stream, None)?)
+            Some(read_stream(&name(file), stream, options)?)
         } else {
             None
         };

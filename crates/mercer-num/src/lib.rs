@@ -17,7 +17,7 @@ pub mod vector;
 
 pub use buffer::{Buffer, release};
 pub use product::Mat;
-pub use real::Real;
+pub use real::{Floats, Real};
 
 /// A computation that has no answer.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

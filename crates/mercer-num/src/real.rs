@@ -50,10 +50,21 @@ pub trait Real:
     fn same_f32(x: &[f32]) -> Option<&[Self]>;
     /// The same slice, if this type is f64.
     fn same_f64(x: &[f64]) -> Option<&[Self]>;
+    /// The same slice, to be written to by whoever asks which type it is.
+    fn floats(x: &mut [Self]) -> Floats<'_>;
+}
+
+/// Values of one of the two types, to be written to.
+#[derive(Debug)]
+pub enum Floats<'a> {
+    /// In single precision.
+    F32(&'a mut [f32]),
+    /// In double precision.
+    F64(&'a mut [f64]),
 }
 
 macro_rules! real {
-    ($t:ty, $same32:expr, $same64:expr) => {
+    ($t:ty, $same32:expr, $same64:expr, $floats:expr) => {
         impl Real for $t {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
@@ -76,8 +87,11 @@ macro_rules! real {
             fn same_f64(x: &[f64]) -> Option<&[Self]> {
                 $same64(x)
             }
+            fn floats(x: &mut [Self]) -> Floats<'_> {
+                $floats(x)
+            }
         }
     };
 }
-real!(f32, Some, |_| None);
-real!(f64, |_| None, Some);
+real!(f32, Some, |_| None, Floats::F32);
+real!(f64, |_| None, Some, Floats::F64);

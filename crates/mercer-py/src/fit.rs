@@ -58,9 +58,9 @@ pub(crate) fn with_params(learner: &str, kernel: Option<Kernel>, params: &str) -
 }
 
 /// Fits a learner of the library's table. `params` is a JSON object with names of the learner's table; `labels` is the
-/// type of the class labels.
+/// type of the class labels; `memory` is the budget in bytes, half of the machine's memory where it is not given.
 #[pyfunction]
-#[pyo3(signature = (learner, params, kernel, rows, answers=None, weights=None, *, threads=0, columns=None, labels=None, image=None, callback=None))]
+#[pyo3(signature = (learner, params, kernel, rows, answers=None, weights=None, *, threads=0, memory=None, columns=None, labels=None, image=None, callback=None))]
 #[expect(clippy::too_many_arguments, reason = "Python passes them by name")]
 pub(crate) fn fit(
     py: Python<'_>,
@@ -71,6 +71,7 @@ pub(crate) fn fit(
     answers: Option<Answers<'_>>,
     weights: Option<PyReadonlyArray1<'_, f64>>,
     threads: usize,
+    memory: Option<u64>,
     columns: Option<Vec<String>>,
     labels: Option<&str>,
     image: Shape,
@@ -93,7 +94,9 @@ pub(crate) fn fit(
             gram: gram.as_ref().map(|m| m as _),
             keeper: None,
         };
-        let mut model = named(learner.fit(sample, Exec::new(threads), watch)?, columns);
+        let exec = Exec::new(threads);
+        let exec = memory.map_or(exec, |bytes| exec.with_memory(bytes));
+        let mut model = named(learner.fit(sample, exec, watch)?, columns);
         model.names.labels = labels;
         Ok(model)
     })?;

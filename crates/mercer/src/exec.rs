@@ -1,44 +1,91 @@
-//! What a call may use of the machine: threads, a value that is passed, never a global, and memory.
+//! What a call may use of the machine: threads, memory and a device. One value that is passed, never a global.
 
+mod device;
 mod memory;
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::error::Result;
+pub use device::Device;
 pub(crate) use memory::room_for_table;
-pub use memory::{MULTIPLE, half_of_ram, limit_memory, memory_limit, room};
+pub use memory::{MULTIPLE, half_of_ram, room};
 
-/// The number of pieces a call may cut its work into. Pieces run on rayon's pool.
+/// The execution context of a call: how many pieces its work is cut into, how many bytes it may allocate, and the
+/// device that computes. Pieces run on rayon's pool.
+///
+/// The edge (the command, Python, a service) makes one and passes it down; the library makes none by itself.
 ///
 /// ```
 /// use mercer::Exec;
 /// assert_eq!(Exec::one().threads(), 1);
 /// assert!(Exec::default().threads() >= 1);
+/// let small = Exec::new(2).with_memory(1 << 20);
+/// assert_eq!((small.threads(), small.memory()), (2, 1 << 20));
+/// assert!(small.device().is_cpu());
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Exec(usize);
+pub struct Exec {
+    threads: usize,
+    memory: u64,
+    device: Device,
+}
 
 impl Exec {
-    /// No second thread.
+    /// One thread, half of the memory, the CPU.
     pub fn one() -> Self {
-        Exec(1)
+        Exec { threads: 1, memory: half_of_ram() as u64, device: Device::CPU }
     }
 
-    /// So many threads; 0 means as many as the machine has.
+    /// So many threads, half of the memory, the CPU; 0 means as many threads as the machine has.
     pub fn new(threads: usize) -> Self {
-        if threads == 0 { Self::default() } else { Exec(threads) }
+        let all = || std::thread::available_parallelism().map_or(1, usize::from);
+        Exec { threads: if threads == 0 { all() } else { threads }, ..Exec::one() }
+    }
+
+    /// The same with another number of threads; 0 means as many as the machine has.
+    #[must_use]
+    pub fn with_threads(self, threads: usize) -> Self {
+        Exec { threads: Exec::new(threads).threads, ..self }
+    }
+
+    /// The same with a memory budget in bytes; 0 counts as 1.
+    #[must_use]
+    pub fn with_memory(self, bytes: u64) -> Self {
+        Exec { memory: bytes.max(1), ..self }
+    }
+
+    /// The same on another device.
+    #[must_use]
+    pub fn with_device(self, device: Device) -> Self {
+        Exec { device, ..self }
     }
 
     /// The number of threads.
     pub fn threads(self) -> usize {
-        self.0
+        self.threads
+    }
+
+    /// Bytes that a call may allocate beyond a multiple of its data: kernel values, dense copies, buffers.
+    pub fn memory(self) -> u64 {
+        self.memory
+    }
+
+    /// The memory budget as a size of an object in memory.
+    pub(crate) fn budget(self) -> usize {
+        usize::try_from(self.memory).unwrap_or(usize::MAX)
+    }
+
+    /// The device that computes.
+    pub fn device(self) -> Device {
+        self.device
     }
 }
 
+/// All threads of the machine, half of its memory, the CPU. For programs: code of the library never calls it.
 impl Default for Exec {
     fn default() -> Self {
-        Exec(std::thread::available_parallelism().map_or(1, usize::from))
+        Exec::new(0)
     }
 }
 

@@ -7,6 +7,8 @@ use std::ops::ControlFlow;
 
 use serde::{Deserialize, Serialize};
 
+use crate::exec::Exec;
+
 /// One step of long work.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
@@ -95,8 +97,25 @@ pub struct Info {
     pub kernel_values: u64,
     /// Wall-clock seconds.
     pub seconds: f64,
+    /// The device that did the work, or a part of it; none: the CPU did all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
     /// Decisions taken on the way, in words: which path was chosen and why.
     pub notes: Vec<String>,
+}
+
+impl Info {
+    /// Tells the device of a call if it has answered since it had answered `before` times. Where other calls use the
+    /// device at the same time, their answers count too.
+    pub(crate) fn computed_on(&mut self, exec: Exec, before: u64) {
+        let device = exec.device();
+        if self.device.is_none() && device.answered() > before {
+            self.device = Some(device.name().to_owned());
+        }
+        if let Some(device) = &self.device {
+            self.notes.push(format!("computed on device {device}"));
+        }
+    }
 }
 
 /// JSON has no infinity and writes null for it.

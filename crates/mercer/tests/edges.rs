@@ -133,7 +133,11 @@ fn is_sound(model: &Model, data: &Dataset, methods: &[Method], name: &str) {
 }
 
 fn fit(learner: &Learner, data: &Dataset) -> Result<Model, Error> {
-    learner.fit(Sample::new(&data.points, &data.targets), Exec::one(), &mut silent()).map(Model::from)
+    fit_within(learner, data, Exec::one())
+}
+
+fn fit_within(learner: &Learner, data: &Dataset, exec: Exec) -> Result<Model, Error> {
+    learner.fit(Sample::new(&data.points, &data.targets), exec, &mut silent()).map(Model::from)
 }
 
 #[test]
@@ -307,7 +311,7 @@ const BUDGETS: [Option<u64>; 3] = [Some(16 << 20), Some(1 << 30), None];
 fn a_budget_that_holds_the_matrix_changes_no_bit() {
     let wide = Points::dense(mercer_testkit::toy::normals(600, 200, 7), 200).expect("rows");
     let mut compared = 0;
-    for (learner, task) in learners().filter(|(learner, _)| learner.entry().takes("memory")) {
+    for (learner, task) in learners() {
         let (points, classes) = toy::three_clusters(150, 2);
         let labelled = |points: Points, classes: Targets| match task {
             Task::Classification => dataset(points, classes),
@@ -325,8 +329,8 @@ fn a_budget_that_holds_the_matrix_changes_no_bit() {
                 .filter_map(|budget| {
                     let mut learner = learner.clone();
                     learner.set_kernel(kernel(line));
-                    learner.set("memory", (*budget).into()).expect("bytes");
-                    fit(&learner, &data).ok()
+                    let exec = budget.map_or(Exec::one(), |bytes| Exec::one().with_memory(bytes));
+                    fit_within(&learner, &data, exec).ok()
                 })
                 .collect();
             let name = format!("{} to {}, {} rows", learner.entry().name, task.verb(), data.len());

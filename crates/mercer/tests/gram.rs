@@ -105,7 +105,7 @@ fn rows_over_points_are_rows_of_the_matrix() {
     let x = points(130, 9);
     let kernel = Kernel::Rbf { gamma: 0.7 };
     let want = slow(&kernel, x.view(), x.view());
-    let rows = KernelRows::new(&kernel, &x).expect("vectors");
+    let rows = KernelRows::new(&kernel, &x, Exec::one()).expect("vectors");
     let mut out = vec![0.0; 3 * 130];
     rows.block(&[5, 129, 0], &mut out, Exec::new(2));
     for (p, i) in [5, 129, 0].into_iter().enumerate() {

@@ -189,7 +189,9 @@ fn ways_to_the_same_components_agree() {
     assert::close_to_scale(&of(&krylov).features.values, &of(&whole).features.values, 1e-10);
     assert::all_close(&features(&krylov), &features(&whole), 1e-7);
     // Rows of f32 computed anew in each product.
-    let small = fit(&KpcaParams { memory: Some(1000), tol: 1e-7, ..base.clone() }, &x).expect("fits");
+    let few = Exec::one().with_memory(1000);
+    let small = KpcaParams { tol: 1e-7, ..base.clone() };
+    let small = small.fit(Sample::new(&x, &Targets::None), few, &mut silent()).expect("fits");
     assert!(small.info.notes[0].contains("computed in each"), "{:?}", small.info.notes);
     assert::close_to_scale(&of(&small).features.values, &of(&whole).features.values, 1e-6);
     assert::all_close(&features(&small), &features(&whole), 1e-3);

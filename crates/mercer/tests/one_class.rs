@@ -114,7 +114,7 @@ fn the_smallest_sphere_holds_all_points_and_hangs_on_some() {
         assert::close(radius(&ball).norm2, reference::product(&beta, &kb, 1, 70, 1)[0], 1e-9);
 
         // From rows alone, to the default tolerance.
-        let rows = KernelRows::new(&kernel, &points).expect("numbers");
+        let rows = KernelRows::new(&kernel, &points, Exec::one()).expect("numbers");
         let (radius2, weights) = enclosing_radius2(&rows, Exec::one(), &mut silent()).expect("rows");
         assert::close(radius2 / radius(&ball).radius2, 1.0, 1e-3);
         assert::close(weights.iter().sum(), 1.0, 1e-12);

@@ -10,7 +10,7 @@ use super::Finding;
 use super::files::File;
 use super::lexer::{self, Token};
 
-const LIBRARY: &str = "crates/mercer/src/";
+pub(super) const LIBRARY: &str = "crates/mercer/src/";
 
 /// Every module of the library's root, with its floor.
 const FLOORS: [(&str, u8); 13] = [
@@ -265,7 +265,7 @@ fn re_exports(root: &str) -> BTreeMap<String, String> {
 }
 
 /// Files that are whole modules under `#[cfg(test)]`.
-fn test_files(library: &[(&str, &File)]) -> Vec<String> {
+pub(super) fn test_files(library: &[(&str, &File)]) -> Vec<String> {
     let mut out = Vec::new();
     for (inside, file) in library {
         let source = lexer::read(&file.text);

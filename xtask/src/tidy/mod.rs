@@ -4,6 +4,7 @@
 //! check that cannot fail is no check.
 
 mod deps;
+mod edge;
 mod files;
 mod floors;
 mod lexer;
@@ -69,6 +70,7 @@ fn check(files: &[File]) -> Vec<Finding> {
         findings.extend(words::check(&file.path, &file.text));
     }
     findings.extend(deps::check(files));
+    findings.extend(edge::check(files));
     findings.sort();
     findings.dedup();
     findings

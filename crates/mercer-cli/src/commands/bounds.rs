@@ -49,8 +49,8 @@ impl Command for Bound {
     }
 
     fn run(self, context: &Context) -> Done {
-        let model = model::read(&self.model)?;
-        let data = self.reading.read_by(&self.file, &model)?;
+        let model = model::read(&self.model, context.exec)?;
+        let data = self.reading.read_by(&self.file, &model, context.exec)?;
         let mut watch = Progress::new(context).watch();
         let bounds = Bounds::of(&model, &data, self.eta, context.exec, &mut watch)?;
         drop(watch);

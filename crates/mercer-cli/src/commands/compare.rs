@@ -47,8 +47,9 @@ impl Command for Compare {
     }
 
     fn run(self, context: &Context) -> Done {
-        let (first, second) = (model::read(&self.first)?, model::read(&self.second)?);
-        let data = self.reading.read_by(&self.file, &first)?;
+        let (first, second) =
+            (model::read(&self.first, context.exec)?, model::read(&self.second, context.exec)?);
+        let data = self.reading.read_by(&self.file, &first, context.exec)?;
         let comparison = Comparison::of(&first, &second, &data, context.exec)?;
         context.show(&Compared {
             models: [self.first.display().to_string(), self.second.display().to_string()],

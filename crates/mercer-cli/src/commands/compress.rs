@@ -115,7 +115,7 @@ impl Command for Compress {
     }
 
     fn run(self, context: &Context) -> Done {
-        let whole = model::read(&self.model)?;
+        let whole = model::read(&self.model, context.exec)?;
         // Only LIBSVM's files leave the number of columns open.
         let to = self.to.unwrap_or(if whole.any_columns { To::Libsvm } else { To::Safetensors });
         if to == To::Libsvm {
@@ -126,7 +126,8 @@ impl Command for Compress {
                 whole.to_libsvm()?
             };
         }
-        let data = self.file.as_ref().map(|file| self.reading.read_by(file, &whole)).transpose()?;
+        let data =
+            self.file.as_ref().map(|file| self.reading.read_by(file, &whole, context.exec)).transpose()?;
         let goal = match (self.vectors, self.agreement, self.error_budget) {
             (Some(n), ..) => Goal::Size(Size::Vectors(n)),
             (_, Some(share), _) => Goal::Agreement(share),

@@ -83,7 +83,7 @@ impl Command for Convert {
     }
 
     fn run(self, context: &Context) -> Done {
-        let model = model::read(&self.model)?;
+        let model = model::read(&self.model, context.exec)?;
         let (format, remark) = self.to.write(&model, &self.out)?;
         context.tell(&Converted::new(self.out, format, remark))
     }

@@ -135,7 +135,7 @@ impl Command for Denoise {
             _ => clean,
         };
         let out = self.safe.apply(rows::like(&data, clean)?, &self.out);
-        rows::write(&self.out, &out, rows::levels(&self.file))?;
+        rows::write(&self.out, &out, rows::levels(&self.file), context.exec)?;
         let report = Denoised {
             source: source::name(&self.file),
             rows: data.len(),
@@ -161,7 +161,7 @@ impl Command for Denoise {
 impl Denoise {
     fn denoiser(&self, back: &PreimageParams, context: &Context) -> Result<(Denoiser, Job), Failure> {
         if let Some(file) = &self.model {
-            let fitted = model::read(file)?;
+            let fitted = model::read(file, context.exec)?;
             let most = components(&fitted, file)?.count();
             if !fitted.stages.is_empty() {
                 return Err(Failure::usage(
@@ -169,12 +169,12 @@ impl Denoise {
                     "find components without --scale",
                 ));
             }
-            let data = self.reading.read_by(&self.file, &fitted)?;
+            let data = self.reading.read_by(&self.file, &fitted, context.exec)?;
             let components = self.components.unwrap_or(most);
             return Ok((Denoiser::new(fitted.machine, components)?, Job { data, grey: None, squares: None }));
         }
-        let data = self.reading.read(&self.file)?;
-        let train = self.train.as_deref().map(|file| self.reading.read(file)).transpose()?;
+        let data = self.reading.read(&self.file, context.exec)?;
+        let train = self.train.as_deref().map(|file| self.reading.read(file, context.exec)).transpose()?;
         let alone = data.len() == 1 && train.is_none() && data.points.image().is_some();
         let patch = self.patch.or(alone.then_some(PATCH));
         let mut train = train.map(|train| train.points);

@@ -48,8 +48,9 @@ impl Command for Explain {
     }
 
     fn run(self, context: &Context) -> Done {
-        let model = model::read(&self.model)?;
-        let data = self.file.as_ref().map(|file| self.reading.read_by(file, &model)).transpose()?;
+        let model = model::read(&self.model, context.exec)?;
+        let data =
+            self.file.as_ref().map(|file| self.reading.read_by(file, &model, context.exec)).transpose()?;
         let mut watch = Progress::new(context).watch();
         let explanation = model.explain(data.as_ref(), context.exec, &mut watch)?;
         drop(watch);

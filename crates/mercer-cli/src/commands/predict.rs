@@ -78,8 +78,8 @@ impl Command for Predict {
     }
 
     fn run(self, context: &Context) -> Done {
-        let mut model = model::read(&self.model)?;
-        let data = self.reading.read_by(&self.file, &model)?;
+        let mut model = model::read(&self.model, context.exec)?;
+        let data = self.reading.read_by(&self.file, &model, context.exec)?;
         let reject = self.reject(&mut model, &data.targets, &data.points, context)?;
         let beside = match (self.decision, self.proba) {
             (true, _) => Beside::Decision,
@@ -132,7 +132,7 @@ impl Predict {
             ));
         }
         let rule = if let Some(file) = &self.reject_on {
-            let other = self.reading.read_by(file, model)?;
+            let other = self.reading.read_by(file, model, context.exec)?;
             model.set_reject(other.points.view(), Some(other.targets.classes()?), wanted, context.exec)?
         } else {
             let labels = match wanted {

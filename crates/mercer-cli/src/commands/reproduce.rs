@@ -55,8 +55,7 @@ impl Command for Reproduce {
             return context.show(&List);
         };
         let experiment = mercer_reproduce::find(&name)?;
-        let (full, exec, memory) = (self.full, context.exec, Some(context.memory));
-        let settings = Settings { full, exec, memory, ..Settings::default() };
+        let settings = Settings { full: self.full, exec: context.exec, ..Settings::default() };
         let mut watch = Progress::new(context).watch();
         let outcome = mercer_reproduce::run(experiment, &mut Lab::new(settings, &mut watch))?;
         // The bar must be gone before the table comes.

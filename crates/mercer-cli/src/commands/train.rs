@@ -336,8 +336,8 @@ impl Training {
             _ => None,
         });
         let data = match &wishes.features {
-            Some(model) => model.arrange(self.reading.read_for(&self.file, task)?)?,
-            None => self.reading.read_for(&self.file, task)?,
+            Some(model) => model.arrange(self.reading.read_for(&self.file, task, context.exec)?)?,
+            None => self.reading.read_for(&self.file, task, context.exec)?,
         };
         let mut plan = Plan::new(&data, &wishes, context.exec)?;
         let stopped = self.c == Some(OrAuto::Auto) && self.search(&mut plan, context)?;
@@ -395,16 +395,15 @@ impl Training {
     }
 
     fn go_on(&self, from: &Path, out: &Path, task: Option<Task>, context: &Context) -> Done {
-        let before = model::read(from)?;
+        let before = model::read(from, context.exec)?;
         if let Some(task) = task.filter(|&task| task != before.task()) {
             return Err(Failure::usage(
                 format!("{} was trained to {}, not to {}", from.display(), before.task().verb(), task.verb()),
                 "leave --task out: the model knows",
             ));
         }
-        let data = self.reading.read_by(&self.file, &before)?;
-        let mut plan = Plan::resuming(&before, &data, context.exec)?;
-        plan.learner.set("memory", json!(context.memory))?;
+        let data = self.reading.read_by(&self.file, &before, context.exec)?;
+        let plan = Plan::resuming(&before, &data, context.exec)?;
         let saver = self.saver(out, Some(&before));
         let (model, gaps) = watched(&plan, context, |watch| saver.fit(&plan, context, watch))?;
         self.finish(&data, &plan, &model, &gaps, &saver, context)
@@ -491,7 +490,7 @@ impl Training {
             kernel: self.kernel.clone(),
             gamma: self.gamma.and_then(OrAuto::value),
             scaling,
-            features: self.features.as_deref().map(model::read).transpose()?,
+            features: self.features.as_deref().map(|file| model::read(file, context.exec)).transpose()?,
             params,
             classes: self.reading.insists_on_classes(),
             seed: context.seed,
@@ -516,7 +515,7 @@ pub(super) fn wishes_for(learner: Option<String>, scaling: Scaling, context: &Co
 }
 
 fn passed_along(context: &Context) -> Vec<(&'static str, Value)> {
-    vec![("memory", json!(context.memory)), ("seed", json!(context.seed))]
+    vec![("seed", json!(context.seed))]
 }
 
 /// Runs a training under a bar that is gone afterwards; returns also the gap by the solver's steps.
@@ -605,6 +604,12 @@ fn settings(
     let table = entry.learner().table();
     let mut out = Vec::new();
     for (name, value) in given {
+        if name == "memory" {
+            return Err(Failure::usage(
+                format!("{learner} has no parameter memory"),
+                "--memory SIZE is the memory of the whole run",
+            ));
+        }
         let names = || table.iter().map(|s| s.name).filter(|n| entry.takes(n)).collect::<Vec<_>>().join(", ");
         let spec = ParamSpec::find(table, name).filter(|_| entry.takes(name)).ok_or_else(|| {
             Failure::usage(

@@ -178,7 +178,7 @@ impl Command for Tune {
                 "set --nu to the share of rows that may be outliers, and train",
             ));
         }
-        let data = self.reading.read_for(&self.file, task)?;
+        let data = self.reading.read_for(&self.file, task, context.exec)?;
         let mut wishes = wishes_for(self.learner.clone(), scaling(self.scale.as_deref())?, context);
         // The first kernel asked for is what the search starts from; families without a member of that name are made by the
         // search itself.

@@ -36,8 +36,16 @@ class Fitted(BaseEstimator):
         max_iter = self.max_iter
         if max_iter == -1:
             max_iter = None
-        memory = int(self.cache_size * 2**20) if self.cache_size is not None else None
-        return {"tol": self.tol, "max_iter": max_iter, "shrinking": bool(self.shrinking), "memory": memory}
+        return {"tol": self.tol, "max_iter": max_iter, "shrinking": bool(self.shrinking)}
+
+    def _memory(self):
+        """The memory budget of a fit in bytes; None: half of the machine's memory."""
+        size = getattr(self, "cache_size", None)
+        if size is None:
+            return None
+        if not size > 0:
+            raise ValueError(f"cache_size == {size}, must be above 0")
+        return max(1, int(size * 2**20))
 
     def _line(self, X):
         """The line of this estimator's kernel, for training rows."""
@@ -94,6 +102,7 @@ class Fitted(BaseEstimator):
                 answers,
                 weights,
                 threads=threads_of(self.n_jobs),
+                memory=self._memory(),
                 columns=_columns(self),
                 labels=type_of(self.classes_) if isinstance(answers, tuple) else None,
                 image=self._image,

@@ -25,6 +25,7 @@ def fit(
     weights: Floats | None = None,
     *,
     threads: int = 0,
+    memory: int | None = None,
     columns: list[str] | None = None,
     labels: str | None = None,
     image: Shape = None,

@@ -223,7 +223,7 @@ class SVC(Classifier):
     tol : float, default=1e-3
         Violation of the optimality conditions left.
     cache_size : float, default=None
-        Mebibytes for kernel values; None: half of the machine's memory.
+        Memory budget of a fit in mebibytes; None: half of the machine's memory.
     class_weight : dict or 'balanced', default=None
         Factors of C by class.
     verbose : bool, default=False

@@ -15,7 +15,7 @@ use crate::data::split::Fold;
 use crate::data::stage::Recipe;
 use crate::data::{Dataset, Labels, Points, Stages, Targets};
 use crate::error::{Error, Result};
-use crate::exec::{Exec, half_of_ram, side_by_side};
+use crate::exec::{Exec, side_by_side};
 use crate::gram::{Layout, Matrix, is_precomputed};
 use crate::model::svc::Kind;
 use crate::model::{Learner, Model, Sample, SvcParams};
@@ -35,7 +35,6 @@ pub struct Trials<'a> {
     folds: &'a [Fold],
     metric: &'static Metric,
     exec: Exec,
-    memory: usize,
 }
 
 /// Told a setting's score on a fold, or why there is none.
@@ -95,8 +94,7 @@ impl<'a> Trials<'a> {
             0 => std::borrow::Cow::Borrowed(&data.points),
             _ => std::borrow::Cow::Owned(Stages::fit(&recipes[..fixed], data.points.view(), exec)?.1),
         };
-        let memory = half_of_ram();
-        Ok(Trials { data, points, recipes: &recipes[fixed..], folds, metric, exec, memory })
+        Ok(Trials { data, points, recipes: &recipes[fixed..], folds, metric, exec })
     }
 
     /// Tries settings, each with its kernel, on the folds that are wanted, and tells each score as soon as there is one.
@@ -175,7 +173,8 @@ impl<'a> Trials<'a> {
                     std::ops::ControlFlow::Continue(())
                 }
             };
-            let exec = Exec::new((self.exec.threads() / workers).max(1));
+            let memory = self.exec.memory() / workers as u64;
+            let exec = self.exec.with_threads((self.exec.threads() / workers).max(1)).with_memory(memory);
             let shared = &shared[kernel_of[g]];
             let scores =
                 self.job(&groups[g].learner, &cells, &self.folds[f], shared, workers, exec, &mut inside);
@@ -220,7 +219,7 @@ impl<'a> Trials<'a> {
             };
             let costs: Vec<f64> = cells.iter().map(|&(_, c)| c).collect();
             let mut on_matrix = |costs: &[f64]| -> Result<Vec<f64>> {
-                let told = params.left_out(&matrix, labels, None, fold, costs, watch)?;
+                let told = params.left_out(&matrix, labels, None, fold, costs, exec, watch)?;
                 told.iter().map(|t| self.judged(labels, fold, &t.answers, &t.scores)).collect()
             };
             return match on_matrix(&costs) {
@@ -262,7 +261,7 @@ impl<'a> Trials<'a> {
         let plain = params.virtual_vectors.is_empty() && !params.probability && params.kind != Kind::Hard;
         let kernel = learner.kernel().is_some_and(|k| !is_precomputed(k));
         let judged = !matches!(self.metric.measure, Measure::Probabilities(_));
-        (plain && kernel && judged && room <= self.memory).then_some(params)
+        (plain && kernel && judged && room <= self.exec.budget()).then_some(params)
     }
 
     /// A fit on the training part, judged on the rest.

@@ -135,7 +135,7 @@ impl Bundle {
 
     /// Reads a file.
     pub fn load(path: &Path) -> Result<Self> {
-        let bytes = crate::data::io::read_whole(path, crate::exec::memory_limit())?;
+        let bytes = crate::data::io::read_whole(path, crate::exec::half_of_ram() as u64)?;
         Self::from_bytes(&bytes).map_err(|why| Error::ModelFile { path: path.to_path_buf(), why })
     }
 

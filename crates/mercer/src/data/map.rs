@@ -63,7 +63,13 @@ pub(super) fn map_rows(view: View<'_>, d: usize, map: &dyn RowMap, exec: Exec) -
             OnSparse::Rows => {
                 // Each thread has a dense row before and after.
                 let dense = 2 * exec.threads();
-                room_for_table("dense copies of sparse rows", dense, d.max(d_out), view.bytes())?;
+                room_for_table(
+                    "dense copies of sparse rows",
+                    dense,
+                    d.max(d_out),
+                    view.bytes(),
+                    exec.memory(),
+                )?;
                 let rows = |range: Range<usize>| sparse_rows(view, d, map, range);
                 let parts: Vec<Csr> = pieces(n, exec).into_par_iter().map(rows).collect();
                 let mut all = Csr { start: vec![0], ..Csr::default() };
@@ -80,7 +86,7 @@ pub(super) fn map_rows(view: View<'_>, d: usize, map: &dyn RowMap, exec: Exec) -
                 let columns = d.max(d_out);
                 let bytes = (n as u128 + exec.threads() as u128).saturating_mul(8 * columns as u128);
                 let what = format!("sparse points that this stage makes dense ({n} x {columns} values)");
-                room(&what, bytes, view.bytes() as u128)?;
+                room(&what, bytes, view.bytes() as u128, exec.memory())?;
                 let mut out = vec![0.0; n * d_out];
                 let rows = n.div_ceil(exec.threads()).max(1);
                 out.par_chunks_mut(rows * d_out).enumerate().for_each(|(piece, out)| {

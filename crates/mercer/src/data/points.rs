@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::exec::room_for_table;
+use crate::exec::{half_of_ram, room_for_table};
 
 /// Height, width and channels of rows that are images, stored row by row (channel last).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -386,13 +386,18 @@ impl<'a> View<'a> {
     }
 
     /// All values as dense f64, row by row. Fails for sequences and row numbers, and where sparse rows would need more
-    /// memory than there is: see [`room`](crate::exec::room).
+    /// than half of the memory: see [`room`](crate::exec::room).
     pub fn to_f64(&self) -> Result<Vec<f64>> {
+        self.to_f64_within(half_of_ram() as u64)
+    }
+
+    /// The same within a memory budget in bytes.
+    pub fn to_f64_within(&self, memory: u64) -> Result<Vec<f64>> {
         match self.data {
             Data::F32(x) => Ok(x.iter().map(|&v| f64::from(v)).collect()),
             Data::F64(x) => Ok(x.to_vec()),
             Data::Csr { start, column, value } => {
-                room_for_table("a dense copy of sparse rows", self.n, self.d, self.bytes())?;
+                room_for_table("a dense copy of sparse rows", self.n, self.d, self.bytes(), memory)?;
                 let mut out = vec![0.0; self.n * self.d];
                 for i in 0..self.n {
                     for p in start[i]..start[i + 1] {

@@ -2,13 +2,12 @@
 //!
 //! Files claim sizes: a sparse row of one value may declare two thousand million columns. What is stored is bounded by
 //! the bytes of the file; what is computed from it must be asked for here before it is allocated. The rule: a working
-//! copy may take [`MULTIPLE`] times the bytes that are held already, and beyond that what [`memory_limit`] allows. So
-//! the peak stays below a small multiple of the bytes read plus the limit, and running out of it is an
+//! copy may take [`MULTIPLE`] times the bytes that are held already, and beyond that the budget of the call ([`Exec::memory`](crate::Exec::memory)). So
+//! the peak stays below a small multiple of the bytes read plus the budget, and running out of it is an
 //! [`Error::Memory`], not an abort.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{Error, Result};
 
@@ -17,9 +16,6 @@ const FALLBACK: u64 = 8 << 30;
 
 /// What may be made of data without asking, in multiples of the bytes they take.
 pub const MULTIPLE: u64 = 16;
-
-/// The limit that was set; 0: none.
-static LIMIT: AtomicU64 = AtomicU64::new(0);
 
 /// Half of the memory that this process may use, in bytes: of the machine's, of what a control group (version 1 or 2)
 /// allows, or of the limit on its address space (`ulimit -v`), whichever is least.
@@ -31,31 +27,17 @@ pub fn half_of_ram() -> usize {
     })
 }
 
-/// Sets what [`memory_limit`] is in this process. Memory belongs to the process, so this is its setting, as `ulimit` is;
-/// libraries should leave it to the program.
-pub fn limit_memory(bytes: u64) {
-    LIMIT.store(bytes.max(1), Ordering::Relaxed);
-}
-
-/// Bytes that working copies may take beyond a multiple of the data: what was set, else half of the memory.
-pub fn memory_limit() -> u64 {
-    match LIMIT.load(Ordering::Relaxed) {
-        0 => half_of_ram() as u64,
-        set => set,
-    }
-}
-
-/// Refuses to make something of `needed` bytes from data that take `held`. `what` is the subject of the message.
+/// Refuses to make something of `needed` bytes from data that take `held` where `memory` bytes may be used beyond a
+/// multiple of these. `what` is the subject of the message.
 ///
 /// ```
 /// use mercer::exec::room;
-/// assert!(room("a small table", 1 << 20, 0).is_ok());
-/// let error = room("a dense copy of 3 rows", u128::MAX, 36).unwrap_err().to_string();
+/// assert!(room("a small table", 1 << 20, 0, 1 << 20).is_ok());
+/// let error = room("a dense copy of 3 rows", u128::MAX, 36, 1 << 20).unwrap_err().to_string();
 /// assert!(error.starts_with("a dense copy of 3 rows needs"), "{error}");
 /// ```
-pub fn room(what: &str, needed: u128, held: u128) -> Result<()> {
-    let limit = memory_limit();
-    let allowed = held.saturating_mul(u128::from(MULTIPLE)).saturating_add(u128::from(limit));
+pub fn room(what: &str, needed: u128, held: u128, memory: u64) -> Result<()> {
+    let allowed = held.saturating_mul(u128::from(MULTIPLE)).saturating_add(u128::from(memory));
     if needed <= allowed {
         return Ok(());
     }
@@ -64,12 +46,18 @@ pub fn room(what: &str, needed: u128, held: u128) -> Result<()> {
 }
 
 /// [`room`] for a dense table of `rows` x `columns` values of 8 bytes.
-pub(crate) fn room_for_table(what: &str, rows: usize, columns: usize, held: usize) -> Result<()> {
+pub(crate) fn room_for_table(
+    what: &str,
+    rows: usize,
+    columns: usize,
+    held: usize,
+    memory: u64,
+) -> Result<()> {
     let bytes = (rows as u128 * columns as u128).saturating_mul(8);
     if bytes <= u128::from(MULTIPLE) * held as u128 {
         return Ok(());
     }
-    room(&format!("{what} ({rows} x {columns} values)"), bytes, held as u128)
+    room(&format!("{what} ({rows} x {columns} values)"), bytes, held as u128, memory)
 }
 
 fn text(path: impl AsRef<Path>) -> Option<String> {
@@ -160,10 +148,11 @@ mod tests {
     #[test]
     fn what_is_held_counts_and_no_size_overflows() {
         assert!(half_of_ram() > 0);
-        let huge = room_for_table("a copy", usize::MAX, usize::MAX, 12).expect_err("too much").to_string();
+        let huge =
+            room_for_table("a copy", usize::MAX, usize::MAX, 12, 1 << 40).expect_err("too much").to_string();
         assert!(huge.contains("a copy (18446744073709551615 x"), "{huge}");
         // A copy of data that are there is allowed whatever the limit.
-        assert!(room("a copy", u128::from(u64::MAX), u128::from(u64::MAX / 16 + 1)).is_ok());
-        assert!(room("a copy", u128::from(u64::MAX), 0).is_err());
+        assert!(room("a copy", u128::from(u64::MAX), u128::from(u64::MAX / 16 + 1), 1).is_ok());
+        assert!(room("a copy", u128::from(u64::MAX), 0, 1 << 40).is_err());
     }
 }

@@ -14,8 +14,8 @@ mod store;
 
 use crate::data::{Points, Row, View};
 use crate::error::{Error, Fault, Result};
-use crate::exec::Exec;
-use crate::gram::{self, Centres};
+use crate::exec::{Exec, half_of_ram};
+use crate::gram;
 use crate::kernel::Kernel;
 use crate::num::{Mat, product};
 
@@ -77,7 +77,7 @@ impl Expansion {
             };
             return Err(fault.into());
         }
-        gram::check(&kernel, centres.view(), centres.view())?;
+        gram::check(&kernel, centres.view(), centres.view(), half_of_ram() as u64)?;
         Ok(Self::trimmed(kernel, centres, coef, offset))
     }
 
@@ -154,12 +154,8 @@ impl Expansion {
         }
         let centres = self.centres.view();
         match precision {
-            Precision::F32 => {
-                Centres::<f32>::new(&self.kernel, centres, &self.coef, points, exec)?.apply(points, out, exec)
-            }
-            Precision::F64 => {
-                Centres::<f64>::new(&self.kernel, centres, &self.coef, points, exec)?.apply(points, out, exec)
-            }
+            Precision::F32 => gram::apply::<f32>(&self.kernel, centres, &self.coef, points, out, exec),
+            Precision::F64 => gram::apply::<f64>(&self.kernel, centres, &self.coef, points, out, exec),
         }
     }
 

@@ -9,9 +9,30 @@ use crate::data::View;
 use crate::error::Result;
 use crate::exec::Exec;
 use crate::gram::block::block;
+use crate::gram::door::{self, Sum};
 use crate::gram::side::{Layout, Side};
 use crate::kernel::Kernel;
 use crate::num::{Mat, Real, product};
+
+/// `out[i * k + o] += sum_j k(x_i, c_j) coef[j * k + o]` for all points, with values of type T: on the device of the call
+/// if it takes them, else on the CPU.
+pub fn apply<T: Real>(
+    kernel: &Kernel,
+    centres: View<'_>,
+    coef: &[f64],
+    points: View<'_>,
+    out: &mut [f64],
+    exec: Exec,
+) -> Result<()> {
+    if !exec.device().is_cpu() && centres.n > 0 && points.n > 0 {
+        super::block::check(kernel, points, centres, exec.memory())?;
+        let sum = Sum { kernel, centres, coef, exact: size_of::<T>() == size_of::<f64>() };
+        if let Some(done) = door::ask(exec, |device| device.apply(&sum, points, out, exec)) {
+            return done;
+        }
+    }
+    Centres::<T>::new(kernel, centres, coef, points, exec)?.apply(points, out, exec)
+}
 
 /// Centres made ready, with their coefficients (m x k, row by row).
 #[derive(Debug, Clone)]
@@ -37,12 +58,12 @@ impl<T: Real> Centres<T> {
         points: View<'_>,
         exec: Exec,
     ) -> Result<Self> {
-        super::block::check(kernel, points, centres)?;
+        super::block::check(kernel, points, centres, exec.memory())?;
         let k = coef.len().checked_div(centres.n).unwrap_or(0);
         let layout = Layout::of(kernel, centres).with(points);
         let cut = |i: usize| i..(i + CENTRES).min(centres.n);
         let starts: Vec<usize> = (0..centres.n).step_by(CENTRES).collect();
-        let ready = |&i: &usize| Side::new(kernel, centres.slice(cut(i)), &layout);
+        let ready = |&i: &usize| Side::new(kernel, centres.slice(cut(i)), &layout, exec);
         let side = if exec.threads() == 1 {
             starts.iter().map(ready).collect::<Result<_>>()?
         } else {
@@ -65,7 +86,7 @@ impl<T: Real> Centres<T> {
         assert_eq!(out.len(), points.n * k);
         let work = |first: usize, out: &mut [f64]| -> Result<()> {
             let rows = out.len() / k;
-            let x = Side::<T>::new(&self.kernel, points.slice(first..first + rows), &self.layout)?;
+            let x = Side::<T>::new(&self.kernel, points.slice(first..first + rows), &self.layout, exec)?;
             let mut values = vec![T::ZERO; rows * CENTRES];
             let mut sums = vec![T::ZERO; rows * k];
             for (side, coef) in self.side.iter().zip(&self.coef) {

@@ -5,6 +5,7 @@
 use crate::data::View;
 use crate::error::{Error, Result};
 use crate::exec::Exec;
+use crate::gram::door;
 use crate::gram::side::{Layout, Ready, Side, SparseRows};
 use crate::kernel::Kernel;
 use crate::num::{Buffer, Mat, Real, product, tiles};
@@ -81,30 +82,36 @@ pub fn symmetric<T: Real>(kernel: &Kernel, a: &Side<T>, out: &mut [T], exec: Exe
 /// # Ok::<(), mercer::Error>(())
 /// ```
 pub fn cross<T: Real>(kernel: &Kernel, x: View<'_>, y: View<'_>, exec: Exec) -> Result<Buffer<T>> {
-    check(kernel, x, y)?;
-    let layout = Layout::of(kernel, y).with(x);
-    let (a, b) = (Side::new(kernel, x, &layout)?, Side::new(kernel, y, &layout)?);
+    check(kernel, x, y, exec.memory())?;
     let mut out = Buffer::stale(x.n * y.n);
+    if door::cross(kernel, x, y, &mut out, exec)? {
+        return Ok(out);
+    }
+    let layout = Layout::of(kernel, y).with(x);
+    let (a, b) = (Side::new(kernel, x, &layout, exec)?, Side::new(kernel, y, &layout, exec)?);
     block(kernel, &a, &b, &mut out, exec);
     Ok(out)
 }
 
 /// The symmetric matrix of `x` with itself.
 pub fn square<T: Real>(kernel: &Kernel, x: View<'_>, exec: Exec) -> Result<Buffer<T>> {
-    check(kernel, x, x)?;
-    let a = Side::new(kernel, x, &Layout::of(kernel, x))?;
+    check(kernel, x, x, exec.memory())?;
     let mut out = Buffer::stale(x.n * x.n);
+    if door::square(kernel, x, &mut out, exec)? {
+        return Ok(out);
+    }
+    let a = Side::new(kernel, x, &Layout::of(kernel, x), exec)?;
     symmetric(kernel, &a, &mut out, exec);
     Ok(out)
 }
 
 /// That a kernel can be computed between these points.
-pub(crate) fn check(kernel: &Kernel, x: View<'_>, y: View<'_>) -> Result<()> {
+pub(crate) fn check(kernel: &Kernel, x: View<'_>, y: View<'_>, memory: u64) -> Result<()> {
     if x.d != y.d && !matches!(x.data, crate::data::Data::Sequences { .. }) {
         return Err(Error::shape("columns of the points", x.d, y.d));
     }
-    kernel.check_points(x)?;
-    kernel.check_points(y)
+    kernel.check_points_within(x, memory)?;
+    kernel.check_points_within(y, memory)
 }
 
 /// One tile, where both sides hold rows that a tile can be cut from.

@@ -13,17 +13,19 @@ use crate::error::Result;
 use crate::exec::Exec;
 use crate::gram::block::{self, block_strided};
 use crate::gram::side::{Layout, Side};
-use crate::gram::{Centres, KernelRows, Rows};
+use crate::gram::{KernelRows, Owner, Rows, apply, door};
 use crate::kernel::Kernel;
 use crate::num::{Buffer, tiles};
 
 /// Points by class, ready for one kernel.
-#[derive(Debug)]
 pub struct Classes<'a> {
     kernel: &'a Kernel,
     points: &'a Points,
     layout: Layout,
     class: Vec<Class>,
+    exec: Exec,
+    /// All rows, where a device keeps them.
+    device: Option<Box<dyn Rows>>,
 }
 
 #[derive(Debug)]
@@ -36,17 +38,26 @@ struct Class {
     keep: bool,
 }
 
+impl std::fmt::Debug for Classes<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Classes")
+            .field("kernel", self.kernel)
+            .field("class", &self.class)
+            .finish_non_exhaustive()
+    }
+}
+
 impl<'a> Classes<'a> {
-    /// The points' rows by class; squares are kept if all of them fit into `memory` bytes.
+    /// The points' rows by class; squares are kept if all of them fit into the memory budget.
     pub fn new(
         kernel: &'a Kernel,
         points: &'a Points,
         of_row: &[u32],
         classes: usize,
-        memory: usize,
+        exec: Exec,
     ) -> Result<Self> {
         let view = points.view();
-        block::check(kernel, view, view)?;
+        block::check(kernel, view, view, exec.memory())?;
         let layout = Layout::of(kernel, view);
         let mut rows = vec![Vec::new(); classes];
         of_row.iter().enumerate().for_each(|(i, &k)| rows[k as usize].push(i));
@@ -57,11 +68,11 @@ impl<'a> Classes<'a> {
                 let own = points.gather(&rows);
                 let mut diag = vec![0.0; rows.len()];
                 kernel.diag(own.view(), &mut diag);
-                let side = Side::new(kernel, own.view(), &layout)?;
-                Ok(Class { rows, side, diag, square: OnceLock::new(), keep: bytes <= memory })
+                let side = Side::new(kernel, own.view(), &layout, exec)?;
+                Ok(Class { rows, side, diag, square: OnceLock::new(), keep: bytes <= exec.budget() })
             })
             .collect::<Result<_>>()?;
-        Ok(Classes { kernel, points, layout, class })
+        Ok(Classes { kernel, points, layout, class, exec, device: door::rows(kernel, view, exec)? })
     }
 
     /// Computes values inside a class only for the rows that are asked for, as often as they are: for classes of which few
@@ -77,7 +88,12 @@ impl<'a> Classes<'a> {
 
     /// The matrix of two classes: first the rows of `a`, then those of `b`.
     pub fn pair(&self, a: usize, b: usize) -> PairRows<'_> {
-        PairRows { all: self, a: &self.class[a], b: &self.class[b] }
+        let (a, b) = (&self.class[a], &self.class[b]);
+        let device = self.device.as_ref().map(|all| {
+            let keep: Vec<u32> = a.rows.iter().chain(&b.rows).map(|&i| i as u32).collect();
+            all.subset(&keep)
+        });
+        PairRows { all: self, a, b, device }
     }
 
     /// Whether the square of a class has been computed.
@@ -92,7 +108,13 @@ impl<'a> Classes<'a> {
         let square = class.square.get_or_init(|| {
             let n = class.rows.len();
             let mut out = Buffer::stale(n * n);
-            block::symmetric(self.kernel, &class.side, &mut out, exec);
+            let own = || self.points.gather(&class.rows);
+            // If a device that takes no rows fails, the CPU does it.
+            if exec.device().is_cpu()
+                || !door::square(self.kernel, own().view(), &mut out, exec).unwrap_or(false)
+            {
+                block::symmetric(self.kernel, &class.side, &mut out, exec);
+            }
             out
         });
         Some(square)
@@ -100,11 +122,18 @@ impl<'a> Classes<'a> {
 }
 
 /// The matrix of two classes.
-#[derive(Debug, Clone, Copy)]
 pub struct PairRows<'a> {
     all: &'a Classes<'a>,
     a: &'a Class,
     b: &'a Class,
+    /// The same rows, where a device keeps them.
+    device: Option<Box<dyn Rows + 'a>>,
+}
+
+impl std::fmt::Debug for PairRows<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PairRows").field("a", self.a).field("b", self.b).finish_non_exhaustive()
+    }
 }
 
 impl PairRows<'_> {
@@ -159,6 +188,9 @@ impl Rows for PairRows<'_> {
     }
 
     fn block(&self, rows: &[u32], out: &mut [f32], exec: Exec) {
+        if let Some(device) = &self.device {
+            return device.block(rows, out, exec);
+        }
         let (na, n) = (self.a.rows.len(), self.len());
         if rows.is_sorted_by_key(|&r| r as usize >= na) {
             return self.block_by_class(rows, out, exec);
@@ -174,24 +206,36 @@ impl Rows for PairRows<'_> {
     }
 
     fn apply(&self, rows: &[u32], coef: &[f64], out: &mut [f64], exec: Exec) {
+        if let Some(device) = &self.device {
+            return device.apply(rows, coef, out, exec);
+        }
         let points = self.points();
         let centres = points.gather(&rows.iter().map(|&i| i as usize).collect::<Vec<_>>());
-        Centres::<f64>::new(self.all.kernel, centres.view(), coef, points.view(), exec)
-            .and_then(|centres| centres.apply(points.view(), out, exec))
+        apply::<f64>(self.all.kernel, centres.view(), coef, points.view(), out, exec)
             .expect("kernel and points were checked when the classes were made");
     }
 
     fn subset(&self, keep: &[u32]) -> Box<dyn Rows + '_> {
+        if let Some(device) = &self.device {
+            return device.subset(keep);
+        }
         let na = self.a.rows.len();
         let row =
             |&i: &u32| if (i as usize) < na { self.a.rows[i as usize] } else { self.b.rows[i as usize - na] };
         let points = self.all.points.gather(&keep.iter().map(row).collect::<Vec<_>>());
-        let rows = KernelRows::under(self.all.kernel, Cow::Owned(points), &self.all.layout)
+        let rows = KernelRows::under(self.all.kernel, Cow::Owned(points), &self.all.layout, self.all.exec)
             .expect("kernel and points were checked when the classes were made");
         Box::new(rows)
     }
 
+    fn owner(&self) -> Option<Owner> {
+        self.device.as_ref().and_then(|device| device.owner())
+    }
+
     fn fill(&self, out: &mut [f32], exec: Exec) {
+        if let Some(device) = &self.device {
+            return device.fill(out, exec);
+        }
         let (na, nb) = (self.a.rows.len(), self.b.rows.len());
         let n = na + nb;
         assert_eq!(out.len(), n * n);
@@ -222,15 +266,15 @@ mod tests {
         let points = Points::dense(toy::normals(n, d, 1), d).expect("whole rows");
         let of_row: Vec<u32> = (0..n as u32).map(|i| (i * i) % 3).collect();
         let kernel = Kernel::Rbf { gamma: 0.3 };
-        for (memory, one) in [(0, false), (usize::MAX, false), (usize::MAX, true)] {
-            let mut classes =
-                Classes::new(&kernel, &points, &of_row, 3, memory).expect("a kernel on numbers");
+        for (memory, one) in [(0, false), (u64::MAX, false), (u64::MAX, true)] {
+            let mut classes = Classes::new(&kernel, &points, &of_row, 3, Exec::one().with_memory(memory))
+                .expect("a kernel on numbers");
             if one {
                 classes.on_demand(1);
             }
             let (a, b) = (classes.rows(1), classes.rows(0));
             let own = points.gather(&[a, b].concat());
-            let plain = KernelRows::new(&kernel, &own).expect("a kernel on numbers");
+            let plain = KernelRows::new(&kernel, &own, Exec::one()).expect("a kernel on numbers");
             let pair = classes.pair(1, 0);
             let m = pair.len();
             assert_eq!(m, a.len() + b.len());

@@ -5,51 +5,85 @@ use std::borrow::Cow;
 use crate::data::{Points, View};
 use crate::error::Result;
 use crate::exec::Exec;
-use crate::gram::apply::Centres;
-use crate::gram::block;
+use crate::gram::apply::apply;
 use crate::gram::side::{Layout, Side};
-use crate::gram::{Matrix, Rows};
+use crate::gram::{Matrix, Owner, Rows};
+use crate::gram::{block, door};
 use crate::kernel::{Form, Kernel};
 use crate::num::Buffer;
 
 /// A kernel and points: values in f32 by matrix products, exact sums in f64.
-#[derive(Debug, Clone)]
+///
+/// Where the call runs on a device that takes them, the rows are the device's own.
 pub struct KernelRows<'a> {
     kernel: &'a Kernel,
     points: Cow<'a, Points>,
-    side: Side<f32>,
+    source: Source,
     diag: Vec<f64>,
+}
+
+/// Where values come from.
+enum Source {
+    Here(Side<f32>),
+    Device(Box<dyn Rows>),
+}
+
+impl std::fmt::Debug for KernelRows<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("KernelRows")
+            .field("kernel", self.kernel)
+            .field("n", &self.diag.len())
+            .finish_non_exhaustive()
+    }
 }
 
 impl<'a> KernelRows<'a> {
     /// Rows over these points. Fails where the kernel cannot be computed on them.
-    pub fn new(kernel: &'a Kernel, points: &'a Points) -> Result<Self> {
-        let layout = Layout::of(kernel, points.view());
-        Self::under(kernel, Cow::Borrowed(points), &layout)
+    pub fn new(kernel: &'a Kernel, points: &'a Points, exec: Exec) -> Result<Self> {
+        let view = points.view();
+        if !exec.device().is_cpu() {
+            block::check(kernel, view, view, exec.memory())?;
+            if let Some(rows) = door::rows(kernel, view, exec)? {
+                let diag = rows.diag();
+                return Ok(KernelRows {
+                    kernel,
+                    points: Cow::Borrowed(points),
+                    source: Source::Device(rows),
+                    diag,
+                });
+            }
+        }
+        let layout = Layout::of(kernel, view);
+        Self::under(kernel, Cow::Borrowed(points), &layout, exec)
     }
 
     /// Rows over points that share a layout with others.
-    pub(super) fn under(kernel: &'a Kernel, points: Cow<'a, Points>, layout: &Layout) -> Result<Self> {
+    pub(super) fn under(
+        kernel: &'a Kernel,
+        points: Cow<'a, Points>,
+        layout: &Layout,
+        exec: Exec,
+    ) -> Result<Self> {
         let view = points.view();
-        block::check(kernel, view, view)?;
-        let side = Side::new(kernel, view, layout)?;
+        block::check(kernel, view, view, exec.memory())?;
+        let side = Side::new(kernel, view, layout, exec)?;
         let mut diag = vec![0.0; view.n];
         kernel.diag(view, &mut diag);
-        Ok(KernelRows { kernel, points, side, diag })
+        Ok(KernelRows { kernel, points, source: Source::Here(side), diag })
     }
 
     /// The whole matrix, computed once. Half the values are computed, the rest mirrored.
     pub fn whole_matrix(&self, exec: Exec) -> Matrix {
-        let n = self.side.len();
+        let n = self.diag.len();
         let mut out = Buffer::stale(n * n);
-        block::symmetric(self.kernel, &self.side, &mut out, exec);
+        self.fill(&mut out, exec);
         Matrix::from_f32(out, n)
     }
 }
 
 impl Rows for KernelRows<'_> {
     fn len(&self) -> usize {
-        self.side.len()
+        self.diag.len()
     }
 
     fn diag(&self) -> Vec<f64> {
@@ -57,33 +91,74 @@ impl Rows for KernelRows<'_> {
     }
 
     fn block(&self, rows: &[u32], out: &mut [f32], exec: Exec) {
-        block::block(self.kernel, &self.side.gather(rows), &self.side, out, exec);
+        match &self.source {
+            Source::Here(side) => block::block(self.kernel, &side.gather(rows), side, out, exec),
+            Source::Device(own) => own.block(rows, out, exec),
+        }
     }
 
     fn apply(&self, rows: &[u32], coef: &[f64], out: &mut [f64], exec: Exec) {
+        if let Source::Device(own) = &self.source {
+            return own.apply(rows, coef, out, exec);
+        }
         let centres = self.points.gather(&rows.iter().map(|&i| i as usize).collect::<Vec<_>>());
         let view: View<'_> = self.points.view();
-        Centres::<f64>::new(self.kernel, centres.view(), coef, view, exec)
-            .and_then(|centres| centres.apply(view, out, exec))
+        apply::<f64>(self.kernel, centres.view(), coef, view, out, exec)
             .expect("kernel and points were checked when these rows were made");
     }
 
     fn subset(&self, keep: &[u32]) -> Box<dyn Rows + '_> {
+        let side = match &self.source {
+            Source::Here(side) => side.gather(keep),
+            Source::Device(own) => return own.subset(keep),
+        };
         let rows: Vec<usize> = keep.iter().map(|&i| i as usize).collect();
         Box::new(KernelRows {
             kernel: self.kernel,
             points: Cow::Owned(self.points.gather(&rows)),
-            side: self.side.gather(keep),
+            source: Source::Here(side),
             diag: rows.iter().map(|&i| self.diag[i]).collect(),
         })
     }
 
     fn fill(&self, out: &mut [f32], exec: Exec) {
-        block::symmetric(self.kernel, &self.side, out, exec);
+        match &self.source {
+            // A device that keeps no rows may still compute the whole matrix; if that fails, the CPU does it.
+            Source::Here(side) => {
+                if !door::square(self.kernel, self.points.view(), out, exec).unwrap_or(false) {
+                    block::symmetric(self.kernel, side, out, exec);
+                }
+            }
+            Source::Device(own) => own.fill(out, exec),
+        }
+    }
+
+    fn whole(&self) -> Option<&[f32]> {
+        match &self.source {
+            Source::Here(_) => None,
+            Source::Device(own) => own.whole(),
+        }
+    }
+
+    fn rounded(&self) -> bool {
+        match &self.source {
+            Source::Here(_) => true,
+            Source::Device(own) => own.rounded(),
+        }
+    }
+
+    fn owner(&self) -> Option<Owner> {
+        match &self.source {
+            Source::Here(_) => None,
+            Source::Device(own) => own.owner(),
+        }
     }
 
     fn cost(&self) -> f64 {
-        self.side.cost()
+        match &self.source {
+            Source::Here(side) => side.cost(),
+            Source::Device(own) => own.cost(),
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use crate::data::View;
 use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::gram::block::{block, check, cross};
+use crate::gram::door;
 use crate::gram::side::{Layout, Side};
 use crate::kernel::Kernel;
 use crate::num::{Mat, factor, product};
@@ -31,7 +32,7 @@ pub struct LowRank {
 /// Nystroem's approximation from the columns of K at `landmarks`. Directions of the landmarks' own matrix below
 /// 1e-12 of its largest eigenvalue are dropped.
 pub fn nystroem(kernel: &Kernel, points: View<'_>, landmarks: &[usize], exec: Exec) -> Result<LowRank> {
-    check(kernel, points, points)?;
+    check(kernel, points, points, exec.memory())?;
     let (n, m) = (points.n, landmarks.len());
     if m == 0 || landmarks.iter().any(|&i| i >= n) {
         let allowed = format!("at least one, each a row below {n}");
@@ -62,13 +63,17 @@ pub fn pivoted_cholesky(
     tol: f64,
     exec: Exec,
 ) -> Result<LowRank> {
-    check(kernel, points, points)?;
+    check(kernel, points, points, exec.memory())?;
     if !(0.0..1.0).contains(&tol) {
         return Err(Error::param("tol", tol, "at least 0 and below 1"));
     }
     let n = points.n;
     let max_rank = max_rank.min(n);
-    let side = Side::<f64>::new(kernel, points, &Layout::of(kernel, points))?;
+    let device = door::rows(kernel, points, exec)?;
+    let side = match device {
+        Some(_) => None,
+        None => Some(Side::<f64>::new(kernel, points, &Layout::of(kernel, points), exec)?),
+    };
     let mut rest = vec![0.0; n];
     kernel.diag(points, &mut rest);
     let trace: f64 = rest.iter().sum();
@@ -80,7 +85,12 @@ pub fn pivoted_cholesky(
         let best = (0..n).max_by(|&i, &j| rest[i].total_cmp(&rest[j]));
         let Some(p) = best.filter(|&p| rest[p] > 1e-14 * trace.abs() / n as f64) else { break };
         let mut column = vec![0.0; n];
-        block(kernel, &side.gather(&[p as u32]), &side, &mut column, exec);
+        match (&side, &device) {
+            (Some(side), _) => block(kernel, &side.gather(&[p as u32]), side, &mut column, exec),
+            (None, device) => {
+                device.iter().for_each(|rows| rows.apply(&[p as u32], &[1.0], &mut column, exec))
+            }
+        }
         for other in &columns {
             let c = other[p];
             column.iter_mut().zip(other).for_each(|(v, o)| *v -= c * o);

@@ -65,10 +65,12 @@ impl Matrix {
 
     /// The same under a layout of choice: that of the rows which matter, where others may lie far away.
     pub fn under(kernel: &Kernel, points: View<'_>, layout: &Layout, exec: Exec) -> Result<Self> {
-        super::check(kernel, points, points)?;
-        let side = Side::new(kernel, points, layout)?;
+        super::check(kernel, points, points, exec.memory())?;
         let mut out = Buffer::stale(points.n * points.n);
-        super::symmetric(kernel, &side, &mut out, exec);
+        if !super::door::square(kernel, points, &mut out, exec)? {
+            let side = Side::new(kernel, points, layout, exec)?;
+            super::symmetric(kernel, &side, &mut out, exec);
+        }
         Ok(Matrix::from_f32(out, points.n))
     }
 
@@ -110,13 +112,13 @@ impl Rows for Matrix {
         (0..self.n).map(|i| self.exact(i, i)).collect()
     }
 
-    fn block(&self, rows: &[u32], out: &mut [f32], _par: Exec) {
+    fn block(&self, rows: &[u32], out: &mut [f32], _exec: Exec) {
         for (&r, out) in rows.iter().zip(out.chunks_mut(self.n)) {
             out.copy_from_slice(&self.values[r as usize * self.n..(r as usize + 1) * self.n]);
         }
     }
 
-    fn apply(&self, rows: &[u32], coef: &[f64], out: &mut [f64], _par: Exec) {
+    fn apply(&self, rows: &[u32], coef: &[f64], out: &mut [f64], _exec: Exec) {
         let run = |r: u32| r as usize * self.n..(r as usize + 1) * self.n;
         if let Some(exact) = &self.exact {
             let lines: Vec<&[f64]> = rows.iter().map(|&r| &exact[run(r)]).collect();

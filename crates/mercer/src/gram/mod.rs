@@ -2,26 +2,32 @@
 //!
 //! [`Side`] makes points ready for a kernel, [`block()`] and [`symmetric`] compute values, [`Centres`] sums them against
 //! coefficients without holding them, and [`Rows`] is what a solver sees of all this.
+//!
+//! Code above this floor gets its kernel values through four doors: [`square`], [`cross`], rows ([`KernelRows`],
+//! [`Classes`]) and [`apply`]. Behind them stands the CPU or, where the call's [`Exec`](crate::Exec) names a device,
+//! its [`Backend`].
 
 mod apply;
 mod block;
 mod cache;
 mod centre;
 mod classes;
+mod door;
 mod kernel_rows;
 mod lowrank;
 mod matrix;
 mod rows;
 mod side;
 
-pub use apply::Centres;
+pub use apply::{Centres, apply};
 pub(crate) use block::check;
 pub use block::{block, cross, square, symmetric};
 pub use cache::RowCache;
 pub use centre::Means;
 pub use classes::{Classes, PairRows};
+pub use door::{Backend, Door, Sum};
 pub use kernel_rows::{KernelRows, is_precomputed};
 pub use lowrank::{LowRank, nystroem, pivoted_cholesky};
 pub use matrix::Matrix;
-pub use rows::Rows;
+pub use rows::{Owner, Rows};
 pub use side::{Layout, Side};

@@ -1,6 +1,15 @@
 //! The one thing a solver sees of kernels and points.
 
-use crate::exec::Exec;
+use crate::exec::{Device, Exec};
+
+/// Whose rows are, where they lie on a device: what its back end for solvers knows them by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Owner {
+    /// The device.
+    pub device: Device,
+    /// A number that the device gave them; it means nothing to anyone else.
+    pub key: u64,
+}
 
 /// Rows of a symmetric n x n matrix of kernel values.
 ///
@@ -49,6 +58,11 @@ pub trait Rows: Sync {
     /// Whether the f32 values are rounded: whether [`Rows::apply`] has more digits to give than [`Rows::block`].
     fn rounded(&self) -> bool {
         true
+    }
+
+    /// The device they lie on; none: they are the CPU's.
+    fn owner(&self) -> Option<Owner> {
+        None
     }
 
     /// Multiply-adds that one value costs, for deciding what is worth computing.

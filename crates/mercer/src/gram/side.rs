@@ -3,7 +3,7 @@
 
 use crate::data::{Data, Points, View};
 use crate::error::{Error, Result};
-use crate::exec::room_for_table;
+use crate::exec::{Exec, room_for_table};
 use crate::kernel::{Combine, Form, Kernel};
 use crate::num::Real;
 
@@ -93,9 +93,9 @@ fn mean(points: View<'_>) -> Vec<f64> {
 
 impl<T: Real> Side<T> {
     /// Points ready for a kernel under a layout.
-    pub fn new(kernel: &Kernel, points: View<'_>, layout: &Layout) -> Result<Self> {
+    pub fn new(kernel: &Kernel, points: View<'_>, layout: &Layout, exec: Exec) -> Result<Self> {
         let ready = match kernel.form() {
-            Form::Dot => dot_ready(points, layout)?,
+            Form::Dot => dot_ready(points, layout, exec)?,
             Form::Own => Ready::Own(points.slice(0..points.n).gather(&(0..points.n).collect::<Vec<_>>())),
             Form::Parts => {
                 let (combine, kernels) =
@@ -105,7 +105,10 @@ impl<T: Real> Side<T> {
                     part.diag(points, &mut own);
                 }
                 Ready::Parts {
-                    parts: kernels.iter().map(|k| Side::new(k, points, layout)).collect::<Result<_>>()?,
+                    parts: kernels
+                        .iter()
+                        .map(|k| Side::new(k, points, layout, exec))
+                        .collect::<Result<_>>()?,
                     own,
                 }
             }
@@ -183,7 +186,7 @@ fn pick<'a, T: Copy + 'a>(keep: &[u32], row: impl Fn(usize) -> &'a [T]) -> Vec<T
     out
 }
 
-fn dot_ready<T: Real>(points: View<'_>, layout: &Layout) -> Result<Ready<T>> {
+fn dot_ready<T: Real>(points: View<'_>, layout: &Layout, exec: Exec) -> Result<Ready<T>> {
     let d = points.d;
     if let (Data::Csr { start, column, value }, true) = (points.data, layout.sparse) {
         let run = start[0]..start[points.n];
@@ -195,7 +198,13 @@ fn dot_ready<T: Real>(points: View<'_>, layout: &Layout) -> Result<Ready<T>> {
         return Ok(Ready::Sparse { rows, sq });
     }
     if let Data::Csr { .. } = points.data {
-        room_for_table("dense copies of sparse rows", points.n.saturating_add(2), d, points.bytes())?;
+        room_for_table(
+            "dense copies of sparse rows",
+            points.n.saturating_add(2),
+            d,
+            points.bytes(),
+            exec.memory(),
+        )?;
     }
     let zero = vec![0.0; d];
     let shift = layout.shift.as_deref().unwrap_or(&zero);

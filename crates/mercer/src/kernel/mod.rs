@@ -55,6 +55,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use crate::data::{Data, Row, View};
 use crate::error::{Error, Result};
+use crate::exec::half_of_ram;
 use crate::kernel::rows::Span;
 
 pub use algebra::Combine;
@@ -300,22 +301,31 @@ impl Kernel {
     }
 
     /// [`Kernel::check`] against the points themselves: their kind, their width and, for histogram kernels, their sign.
+    /// What a kernel lists of the points must fit into half of the memory.
     pub fn check_points(&self, points: View<'_>) -> Result<()> {
+        self.check_points_within(points, half_of_ram() as u64)
+    }
+
+    /// The same within a memory budget in bytes.
+    pub fn check_points_within(&self, points: View<'_>, memory: u64) -> Result<()> {
         let numbers = matches!(points.data, Data::F32(_) | Data::F64(_) | Data::Csr { .. });
         self.check(numbers.then_some(points.d))?;
-        self.check_kind(points, numbers)?;
+        self.check_kind(points, numbers, memory)?;
         if self.histograms() { chi_squared::check_points(points) } else { Ok(()) }
     }
 
     /// That every kernel inside is made for points of this kind.
-    fn check_kind(&self, points: View<'_>, numbers: bool) -> Result<()> {
+    fn check_kind(&self, points: View<'_>, numbers: bool, memory: u64) -> Result<()> {
         let wanted = match self {
             Kernel::Custom(custom) => return custom.0.accepts(points),
             Kernel::Precomputed if matches!(points.data, Data::RowNumbers(_)) => return Ok(()),
             Kernel::Precomputed => "row numbers of a precomputed matrix",
-            _ if sequence::is(self) => return sequence::check_points(self, points),
+            _ if sequence::is(self) => return sequence::check_points(self, points, memory),
             _ if !self.children().is_empty() => {
-                return self.children().iter().try_for_each(|child| child.check_kind(points, numbers));
+                return self
+                    .children()
+                    .iter()
+                    .try_for_each(|child| child.check_kind(points, numbers, memory));
             }
             _ if numbers => return Ok(()),
             _ => "rows of numbers",

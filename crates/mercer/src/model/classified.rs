@@ -1,7 +1,7 @@
 //! What learners share that train on rows of classes or numbers in one matrix: which rows, which codes, which expansion.
 
 use crate::error::{Error, Result};
-use crate::exec::{Exec, half_of_ram};
+use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::gram::{self, Rows};
 use crate::kernel::Kernel;
@@ -70,11 +70,11 @@ pub(super) fn weighted_rows(sample: &Sample<'_>) -> Result<(Vec<u32>, Vec<f64>)>
     Ok((rows, weight))
 }
 
-/// The kernel matrix on some rows of a sample, in f64. Fails if it would not fit into half of the machine's memory, twice:
+/// The kernel matrix on some rows of a sample, in f64. Fails if it would not fit into the memory budget, twice:
 /// learners work on it beside a copy or two of their own.
 pub(super) fn matrix(kernel: &Kernel, sample: &Sample<'_>, rows: &[u32], exec: Exec) -> Result<Vec<f64>> {
     let n = rows.len();
-    room(n, 2, half_of_ram())?;
+    room(n, 2, exec.budget())?;
     let Some(gram) = sample.gram else {
         let points = sample.points.gather(&places(rows));
         return Ok(gram::square::<f64>(kernel, points.view(), exec)?.to_vec());

@@ -2,7 +2,7 @@
 
 use crate::data::{Csr, Data, Points, View};
 use crate::error::{Error, Fault, Result};
-use crate::exec::{Exec, half_of_ram};
+use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::gram::{KernelRows, Rows, is_precomputed};
 use crate::kernel::Kernel;
@@ -14,6 +14,7 @@ use crate::watch::Stop;
 pub(super) fn on_rows<T>(
     kernel: &Kernel,
     sample: &Sample<'_>,
+    exec: Exec,
     call: impl FnOnce(&dyn Rows) -> Result<T>,
 ) -> Result<T> {
     match sample.gram {
@@ -21,13 +22,8 @@ pub(super) fn on_rows<T>(
         None if is_precomputed(kernel) => {
             Err(Error::Unsupported("a precomputed kernel needs its matrix: give it with the sample".into()))
         }
-        None => call(&KernelRows::new(kernel, sample.points)?),
+        None => call(&KernelRows::new(kernel, sample.points, exec)?),
     }
-}
-
-/// Bytes for kernel values: what is asked, or half of the machine's memory.
-pub(super) fn budget(memory: Option<u64>) -> usize {
-    memory.map_or_else(half_of_ram, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX))
 }
 
 /// Lets a problem whose start is set go on from the variables of a fit that was broken off.

@@ -216,7 +216,7 @@ impl Model {
         if !usable || collapsed || matches!(f.centres().view().data, Data::RowNumbers(_)) {
             return Ok((None, of_centres));
         }
-        let rows = KernelRows::new(f.kernel(), &points)?;
+        let rows = KernelRows::new(f.kernel(), &points, exec)?;
         Ok((Some(enclosing_radius2(&rows, exec, watch)?.0), of_centres))
     }
 

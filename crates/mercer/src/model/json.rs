@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use crate::data::io::{read_whole, write_atomic};
 use crate::data::{Bundle, Tensor, Values};
 use crate::error::{Error, Result};
-use crate::exec::memory_limit;
+use crate::exec::half_of_ram;
 use crate::model::Model;
 
 const FORMAT: &str = "mercer-json";
@@ -19,8 +19,13 @@ const FORMAT: &str = "mercer-json";
 impl Model {
     /// Reads a model file, whatever its format: this library's own, its JSON form, or LIBSVM's text.
     pub fn read(path: impl AsRef<Path>) -> Result<Self> {
+        Self::read_within(path, half_of_ram() as u64)
+    }
+
+    /// The same for a file of at most so many bytes.
+    pub fn read_within(path: impl AsRef<Path>, memory: u64) -> Result<Self> {
         let path = path.as_ref();
-        let bytes = read_whole(path, memory_limit())?;
+        let bytes = read_whole(path, memory)?;
         let name = path.display().to_string();
         let start = bytes.trim_ascii_start();
         if start.starts_with(b"{") {

@@ -111,7 +111,7 @@ const SVC: &[&str] = &[
 ];
 /// For all losses of a regression.
 const SVR: &[&str] = &["virtual_vectors", "virtual_rounds"];
-const SOLVER: &[&str] = &["kernel", "tol", "max_iter", "shrinking", "memory"];
+const SOLVER: &[&str] = &["kernel", "tol", "max_iter", "shrinking"];
 
 impl Learner {
     /// The row of a learner's name.
@@ -238,6 +238,11 @@ impl Learner {
             Value::String(word) => word.clone(),
             other => other.as_f64().map_or_else(|| other.to_string(), |v| v.to_string()),
         };
+        if name == "memory" {
+            let allowed =
+                "given to the whole call (`--memory`, `Exec::with_memory`): learners have no such parameter";
+            return Err(Error::param(name, shown, allowed));
+        }
         if !entry.takes(name) {
             let others: Vec<&str> = Self::ALL.iter().filter(|e| e.takes(name)).map(|e| e.name).collect();
             let allowed =
@@ -282,7 +287,6 @@ impl Learner {
             "tol",
             "max_iter",
             "shrinking",
-            "memory",
             "method",
             "seed",
             "folds",
@@ -318,8 +322,10 @@ impl Learner {
     /// Fits. Where the watcher broke, the machine says so, whatever phase of the fit it was. A kernel that may not be
     /// positive definite is told in its notes.
     pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine> {
+        let before = exec.device().answered();
         let (fitted, broken) = noting(watch, |watch| each!(self, p => p.fit(sample, exec, watch)));
         let mut machine = fitted?;
+        machine.info.computed_on(exec, before);
         if broken {
             machine.info.stop = Stop::Cancelled;
         }
@@ -411,5 +417,13 @@ mod tests {
         assert!(refused(&mut learner, "banana", json!(1.0)).contains("no meaning"));
         learner.set("multi", json!("one_vs_rest")).expect("a word of its table");
         assert!(learner.set("multi", json!("all_vs_all")).is_err());
+    }
+
+    #[test]
+    fn a_memory_budget_is_no_parameter() {
+        let mut learner = Learner::find("svc").expect("known").learner();
+        let refused = learner.set("memory", json!(1000)).expect_err("not a parameter").to_string();
+        assert!(refused.contains("--memory"), "{refused}");
+        assert!(Learner::find("knn").expect("known").learner().with_params(&json!({"memory": 1})).is_err());
     }
 }

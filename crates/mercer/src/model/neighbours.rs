@@ -110,7 +110,7 @@ impl ParzenParams {
         let total: f64 = weight.iter().sum();
         let coef: Vec<f64> = weight.iter().map(|w| w / total).collect();
         let mut f = vec![0.0; sample.points.len()];
-        on_rows(&kernel, sample, |all| {
+        on_rows(&kernel, sample, exec, |all| {
             all.apply(&rows, &coef, &mut f, exec);
             Ok(())
         })?;
@@ -147,7 +147,7 @@ impl KnnParams {
     }
 
     /// Fits on the sample's points, targets (classes or numbers) and weights, which weigh votes.
-    pub fn fit(&self, sample: Sample<'_>, _par: Exec, _watch: &mut Watch<'_>) -> Result<Machine> {
+    pub fn fit(&self, sample: Sample<'_>, exec: Exec, _watch: &mut Watch<'_>) -> Result<Machine> {
         let clock = Instant::now();
         self.check()?;
         sample.check()?;
@@ -181,7 +181,7 @@ impl KnnParams {
                 format!("at most the number of rows, {n}"),
             ));
         }
-        let diag = on_rows(&kernel, &sample, |all| Ok(all.diag()))?;
+        let diag = on_rows(&kernel, &sample, exec, |all| Ok(all.diag()))?;
         let own = rows.iter().map(|&i| diag[i as usize]).collect();
         // The mean of all images: what the neighbours are when all of them vote.
         let centres = sample.points.gather(&places(&rows));

@@ -170,7 +170,7 @@ impl NetworkParams {
         let (expansion, support, info) = if self.place == Place::SupportVectors {
             self.on_support(kernel, &points, &rows, &weight, &target, &role, exec, watch)?
         } else {
-            let x = points.view().to_f64()?;
+            let x = points.view().to_f64_within(exec.memory())?;
             let k = target.len();
             let flat: Vec<f64> = (0..n).flat_map(|i| target.iter().map(move |y| y[i])).collect();
             let problem = NetworkProblem {

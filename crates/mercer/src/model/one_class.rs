@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::kernel::Kernel;
-use crate::model::common::{budget, checkpoint, go_on_from, kernel_or_default, on_rows, support};
+use crate::model::common::{checkpoint, go_on_from, kernel_or_default, on_rows, support};
 use crate::model::param::{self, Allowed, ParamSpec, spec};
 use crate::model::svc::collapsed;
 use crate::model::{Learner, Machine, Role, Sample};
@@ -39,13 +39,11 @@ pub struct OneClassParams {
     pub max_iter: Option<u64>,
     /// Whether rows that cannot move are left out for a while.
     pub shrinking: bool,
-    /// Bytes for kernel values; none: half of the machine's memory.
-    pub memory: Option<u64>,
 }
 
 impl Default for OneClassParams {
     fn default() -> Self {
-        OneClassParams { kernel: None, nu: 0.5, tol: 1e-3, max_iter: None, shrinking: true, memory: None }
+        OneClassParams { kernel: None, nu: 0.5, tol: 1e-3, max_iter: None, shrinking: true }
     }
 }
 
@@ -62,15 +60,11 @@ impl OneClassParams {
         spec("tol", Allowed::Above(0.0), "0.001", "optimality violation left"),
         spec("max_iter", Allowed::WholeOrNone(1), "none", "most solver steps"),
         spec("shrinking", Allowed::Flag, "true", "leave out rows that cannot move"),
-        spec("memory", Allowed::WholeOrNone(1), "half of RAM", "bytes for kernel values"),
     ];
 
     /// Fails if a parameter is outside its range.
     pub fn check(&self) -> Result<()> {
-        param::check(
-            Self::TABLE,
-            &[("nu", self.nu), ("tol", self.tol), ("memory", self.memory.unwrap_or(1) as f64)],
-        )?;
+        param::check(Self::TABLE, &[("nu", self.nu), ("tol", self.tol)])?;
         param::check(Self::TABLE, &[("max_iter", self.max_iter.unwrap_or(1) as f64)])?;
         self.kernel.as_ref().map_or(Ok(()), |kernel| kernel.check(None))
     }
@@ -109,7 +103,7 @@ impl OneClassParams {
         if sum <= 0.0 {
             return Err(Error::param("row weights", 0, "above 0 for at least one row"));
         }
-        let found = on_rows(&kernel, &sample, |rows| {
+        let found = on_rows(&kernel, &sample, exec, |rows| {
             let mut problem = Problem {
                 rows,
                 linear: vec![0.0; n],
@@ -125,7 +119,6 @@ impl OneClassParams {
                 tol: self.tol,
                 max_iter: self.max_iter,
                 shrinking: self.shrinking,
-                memory: budget(self.memory),
                 exec,
                 ..solve::Params::default()
             };

@@ -138,7 +138,7 @@ impl<'a> Plan<'a> {
         };
         let kernel = kernel(wishes, &points, &mut choices)?;
         let (gram, points) = if is_precomputed(&kernel) {
-            let matrix = Matrix::new(points.view().to_f64()?, points.len())?;
+            let matrix = Matrix::new(points.view().to_f64_within(exec.memory())?, points.len())?;
             (Some(matrix), Cow::Owned(Points::row_numbers((0..points.len() as u32).collect())))
         } else {
             (None, points)
@@ -159,7 +159,7 @@ impl<'a> Plan<'a> {
         let kernel = model.machine.expansion.kernel().clone();
         let (points, gram) = if is_precomputed(&kernel) {
             let n = data.len();
-            let matrix = Matrix::new(data.points.view().to_f64()?, n)?;
+            let matrix = Matrix::new(data.points.view().to_f64_within(exec.memory())?, n)?;
             (Cow::Owned(Points::row_numbers((0..n as u32).collect())), Some(matrix))
         } else if model.stages.is_empty() {
             (Cow::Borrowed(&data.points), None)
@@ -387,7 +387,7 @@ fn parameters(
     choices: &mut Choices,
 ) -> Result<()> {
     let entry = learner.entry();
-    let silent = ["memory", "seed"];
+    let silent = ["seed"];
     let given = |name: &str| wishes.params.iter().any(|(n, _)| *n == name);
     for (name, value) in &wishes.params {
         // What every surface passes along must not disturb learners that have no use for it.

@@ -36,7 +36,7 @@ impl Programs<'_> {
         watch: &mut Watch<'_>,
     ) -> Result<(Vec<f64>, Vec<f64>, Info)> {
         let (n, k) = (self.rows.len(), self.targets.len());
-        on_rows(kernel, sample, |all| {
+        on_rows(kernel, sample, exec, |all| {
             let part = (n != all.len()).then(|| all.subset(self.rows));
             let columns = KernelColumns { rows: part.as_deref().unwrap_or(all), exec };
             let params = SparseParams { tol: self.tol, ..SparseParams::default() };

@@ -21,7 +21,7 @@ use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::gram::{self, Rows};
 use crate::kernel::Kernel;
-use crate::model::common::{budget, kernel_or_default, on_rows};
+use crate::model::common::{kernel_or_default, on_rows};
 use crate::model::param::{self, Allowed, ParamSpec, spec};
 use crate::model::svc::collapsed;
 use crate::model::{Learner, Machine, Role, Sample};
@@ -56,20 +56,11 @@ pub struct RidgeParams {
     pub method: RidgeMethod,
     /// Relative residual left by conjugate gradients.
     pub tol: f64,
-    /// Bytes for kernel values; none: half of the machine's memory.
-    pub memory: Option<u64>,
 }
 
 impl Default for RidgeParams {
     fn default() -> Self {
-        RidgeParams {
-            kernel: None,
-            lambda: 1.0,
-            offset: true,
-            method: RidgeMethod::Auto,
-            tol: 1e-8,
-            memory: None,
-        }
+        RidgeParams { kernel: None, lambda: 1.0, offset: true, method: RidgeMethod::Auto, tol: 1e-8 }
     }
 }
 
@@ -86,13 +77,11 @@ impl RidgeParams {
             "how the linear system is solved",
         ),
         spec("tol", Allowed::Above(0.0), "1e-8", "relative residual left by conjugate gradients"),
-        spec("memory", Allowed::WholeOrNone(1), "half of RAM", "bytes for kernel values"),
     ];
 
     /// Fails if a parameter is outside its range.
     pub fn check(&self) -> Result<()> {
-        let numbers =
-            [("lambda", self.lambda), ("tol", self.tol), ("memory", self.memory.unwrap_or(1) as f64)];
+        let numbers = [("lambda", self.lambda), ("tol", self.tol)];
         param::check(Self::TABLE, &numbers)?;
         self.kernel.as_ref().map_or(Ok(()), |kernel| kernel.check(None))
     }
@@ -117,7 +106,7 @@ impl RidgeParams {
             right.push(vec![1.0; keep.len()]);
         }
         let all = keep.len() == sample.points.len();
-        let (mut solved, info) = on_rows(&kernel, &sample, |rows| {
+        let (mut solved, info) = on_rows(&kernel, &sample, exec, |rows| {
             if all {
                 return self.solve(&kernel, &sample, rows, &shift, &right, exec, watch);
             }
@@ -162,10 +151,9 @@ impl RidgeParams {
     ) -> Result<(Vec<Vec<f64>>, Info)> {
         let n = rows.len();
         // The matrix, its copy with the shift, and the factor.
-        let fits = n.saturating_mul(n).saturating_mul(3 * 8) <= budget(self.memory);
+        let fits = n.saturating_mul(n).saturating_mul(3 * 8) <= exec.budget();
         if self.method == RidgeMethod::Gradients || (self.method == RidgeMethod::Auto && !fits) {
-            let params =
-                LinearParams { tol: self.tol, memory: budget(self.memory), exec, ..LinearParams::default() };
+            let params = LinearParams { tol: self.tol, exec, ..LinearParams::default() };
             return solve_linear(rows, shift, right, &params, watch);
         }
         if watch(&Step::new("kernel values", 0, Some(2))).is_break() {

@@ -20,7 +20,7 @@ use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::gram::Rows;
 use crate::kernel::Kernel;
-use crate::model::common::{budget, go_on_from, kernel_or_default, on_rows, support};
+use crate::model::common::{go_on_from, kernel_or_default, on_rows, support};
 use crate::model::param::{self, Allowed, ParamSpec, spec};
 use crate::model::{Ball, Checkpoint, Learner, Machine, Readout, Role, Sample};
 use crate::solve::{self, Groups, Keep, Problem, Shift, Solution};
@@ -41,13 +41,11 @@ pub struct SphereParams {
     pub max_iter: Option<u64>,
     /// Whether rows that cannot move are left out for a while.
     pub shrinking: bool,
-    /// Bytes for kernel values; none: half of the machine's memory.
-    pub memory: Option<u64>,
 }
 
 impl Default for SphereParams {
     fn default() -> Self {
-        SphereParams { kernel: None, nu: 0.0, tol: 1e-4, max_iter: None, shrinking: true, memory: None }
+        SphereParams { kernel: None, nu: 0.0, tol: 1e-4, max_iter: None, shrinking: true }
     }
 }
 
@@ -94,15 +92,11 @@ impl SphereParams {
         ),
         spec("max_iter", Allowed::WholeOrNone(1), "none", "most solver steps"),
         spec("shrinking", Allowed::Flag, "true", "leave out rows that cannot move"),
-        spec("memory", Allowed::WholeOrNone(1), "half of RAM", "bytes for kernel values"),
     ];
 
     /// Fails if a parameter is outside its range.
     pub fn check(&self) -> Result<()> {
-        param::check(
-            Self::TABLE,
-            &[("nu", self.nu), ("tol", self.tol), ("memory", self.memory.unwrap_or(1) as f64)],
-        )?;
+        param::check(Self::TABLE, &[("nu", self.nu), ("tol", self.tol)])?;
         param::check(Self::TABLE, &[("max_iter", self.max_iter.unwrap_or(1) as f64)])?;
         self.kernel.as_ref().map_or(Ok(()), |kernel| kernel.check(None))
     }
@@ -139,7 +133,7 @@ impl SphereParams {
         if weights.iter().all(|&w| w == 0.0) {
             return Err(Error::param("row weights", 0, "above 0 for at least one row"));
         }
-        let found = on_rows(&kernel, &sample, |rows| {
+        let found = on_rows(&kernel, &sample, exec, |rows| {
             let mut keep = |now: &dyn Fn() -> Solution| {
                 let Some(keeper) = sample.keeper.filter(|keeper| keeper.is_due()) else { return };
                 let found = self.found(rows, &weights, now(), exec);
@@ -227,7 +221,6 @@ impl SphereParams {
             tol: (self.tol * scale * most).max(f64::MIN_POSITIVE),
             max_iter: self.max_iter,
             shrinking: self.shrinking,
-            memory: budget(self.memory),
             exec,
             ..solve::Params::default()
         };

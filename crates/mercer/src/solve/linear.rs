@@ -29,15 +29,13 @@ pub struct LinearParams {
     pub max_iter: u64,
     /// Rank of the approximation the iteration is preconditioned with.
     pub rank: usize,
-    /// Bytes for values of K.
-    pub memory: usize,
-    /// Threads.
+    /// Threads, memory for values of K, device.
     pub exec: Exec,
 }
 
 impl Default for LinearParams {
     fn default() -> Self {
-        LinearParams { tol: 1e-8, max_iter: 10_000, rank: 200, memory: 1 << 30, exec: Exec::default() }
+        LinearParams { tol: 1e-8, max_iter: 10_000, rank: 200, exec: Exec::one() }
     }
 }
 
@@ -112,7 +110,16 @@ pub fn solve_linear(
     let products = if matrix.whole.is_some() { 1 } else { job.done };
     let kernel_values = products * (n as u64).pow(2);
     let seconds = clock.elapsed().as_secs_f64();
-    let info = Info { stop, iterations: job.done, gap, objective: None, kernel_values, seconds, notes };
+    let info = Info {
+        stop,
+        iterations: job.done,
+        gap,
+        objective: None,
+        kernel_values,
+        seconds,
+        notes,
+        device: None,
+    };
     Ok((out, info))
 }
 
@@ -192,7 +199,7 @@ enum Whole<'a> {
 impl<'a> Product<'a> {
     fn new(rows: &'a dyn Rows, params: &LinearParams) -> Self {
         let n = rows.len();
-        let fits = n.saturating_mul(n).saturating_mul(4) <= params.memory;
+        let fits = n.saturating_mul(n).saturating_mul(4) <= params.exec.budget();
         let whole = match rows.whole() {
             Some(values) => Some(Whole::Given(values)),
             None if fits => {
@@ -202,7 +209,7 @@ impl<'a> Product<'a> {
             }
             None => None,
         };
-        let high = (params.memory / (4 * n.max(1))).clamp(16, 1024).min(n.max(1));
+        let high = (params.exec.budget() / (4 * n.max(1))).clamp(16, 1024).min(n.max(1));
         Product { rows, whole, high, exec: params.exec }
     }
 
@@ -382,7 +389,12 @@ mod tests {
             for (rows, memory, rank) in
                 [(&given as &dyn Rows, 1 << 20, 30), (&hidden, 1 << 20, 200), (&hidden, 100, 10)]
             {
-                let params = LinearParams { tol: 1e-9, memory, rank, ..LinearParams::default() };
+                let params = LinearParams {
+                    tol: 1e-9,
+                    exec: Exec::one().with_memory(memory),
+                    rank,
+                    ..LinearParams::default()
+                };
                 let (x, info) = solve_linear(rows, &shift, &right, &params, &mut silent()).expect("definite");
                 assert_eq!(info.stop, Stop::Converged, "{gamma} {info:?}");
                 for (x, b) in x.iter().zip(&right) {

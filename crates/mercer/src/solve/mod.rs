@@ -16,6 +16,7 @@ pub mod boost;
 mod choose;
 mod chunking;
 mod descent;
+mod door;
 pub mod eigen;
 mod exact;
 pub mod fisher;
@@ -44,12 +45,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::exec::Exec;
-use crate::exec::half_of_ram;
 use crate::gram::RowCache;
 use crate::watch::{Info, Step, Stop, Watch};
 
 pub use basis::{BasisProblem, Loss, fit_basis, hinge_shift};
 pub use descent::{DescentParams, LinearProblem, LinearSolution, Vectors, descend};
+pub use door::{Backend, Door, solve_batch, solve_on_device};
 pub use linear::{LinearParams, solve_linear};
 pub use mercer_num::program;
 use pair::Look;
@@ -81,9 +82,7 @@ pub struct Params {
     pub max_iter: Option<u64>,
     /// Whether variables that cannot move are left out for a while.
     pub shrinking: bool,
-    /// Bytes for rows of K; half of the machine's by default.
-    pub memory: usize,
-    /// Threads.
+    /// Threads, memory for rows of K, device.
     pub exec: Exec,
     /// How to go about it.
     pub method: Method,
@@ -91,14 +90,7 @@ pub struct Params {
 
 impl Default for Params {
     fn default() -> Self {
-        Params {
-            tol: 1e-3,
-            max_iter: None,
-            shrinking: true,
-            memory: half_of_ram(),
-            exec: Exec::default(),
-            method: Method::Auto,
-        }
+        Params { tol: 1e-3, max_iter: None, shrinking: true, exec: Exec::one(), method: Method::Auto }
     }
 }
 
@@ -281,7 +273,7 @@ impl<'a> Engine<'a> {
         let fill = match params.method {
             Method::Smo => true,
             Method::WorkingSet | Method::Chunking => false,
-            Method::Auto => bytes <= params.memory / 2 && half * cost.max(1.0) <= CHEAP,
+            Method::Auto => bytes <= params.exec.budget() / 2 && half * cost.max(1.0) <= CHEAP,
         };
         if fill {
             job.notes.push(format!("pairs on the whole matrix, {} MiB, computed first", bytes >> 20));
@@ -290,7 +282,7 @@ impl<'a> Engine<'a> {
             job.kernel_values += half as u64 + n as u64 / 2;
             return Engine::Filled(whole);
         }
-        let cache = RowCache::new(n, params.memory / 4 * 3, working::LEAST_ROOM);
+        let cache = RowCache::new(n, params.exec.budget() / 4 * 3, working::LEAST_ROOM);
         job.notes.push(format!("working sets, room for {} of {n} rows", cache.capacity()));
         Engine::Cached(cache)
     }
@@ -329,7 +321,25 @@ pub fn solve(problem: &Problem<'_>, params: &Params, watch: &mut Watch<'_>) -> R
 }
 
 /// Solves a problem as [`solve`] does, and offers its state at each step.
+///
+/// A device that takes the problem offers no state before its end.
 pub fn solve_kept(
+    problem: &Problem<'_>,
+    params: &Params,
+    watch: &mut Watch<'_>,
+    keep: Option<&mut Keep<'_>>,
+) -> Result<Solution> {
+    if !params.exec.device().is_cpu()
+        && let Some(mut solved) = solve_on_device(std::slice::from_ref(problem), params, watch)?
+        && let Some(solution) = solved.pop()
+    {
+        return Ok(solution);
+    }
+    solve_here(problem, params, watch, keep)
+}
+
+/// Solves a problem on the CPU.
+fn solve_here(
     problem: &Problem<'_>,
     params: &Params,
     watch: &mut Watch<'_>,
@@ -401,6 +411,7 @@ pub fn solve_kept(
             kernel_values: job.kernel_values,
             seconds: clock.elapsed().as_secs_f64(),
             notes: job.notes,
+            device: None,
         },
         beta: state.beta,
         output: state.f,

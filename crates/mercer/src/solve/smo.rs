@@ -66,7 +66,7 @@ pub(super) fn solve<T: Element>(state: &mut State<'_>, whole: &[T], job: &mut Jo
                     Some(of) => of.iter().map(|&v| v % n as u32).collect(),
                     None => (0..state.total).map(|v| (v % n) as u32).collect(),
                 };
-                let mut rows = Gathered::new(&store, columns, params.memory / 4);
+                let mut rows = Gathered::new(&store, columns, params.exec.budget() / 4);
                 newton::run(&mut local, &mut rows, &rule, &mut check)
             }
         };

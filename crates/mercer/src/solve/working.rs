@@ -84,7 +84,7 @@ pub(super) fn solve<T: Element>(
         job.kernel_values += cache.fetch(&columns, &mut compute) as u64 * n as u64;
 
         let mut local = state.local(Some(&choice.variables));
-        let mut rows = Gathered::new(&*cache, columns, job.params.memory / 8);
+        let mut rows = Gathered::new(&*cache, columns, job.params.exec.budget() / 8);
         let begun = if hold { gap_here } else { gap };
         let rule = Rule {
             tol: (INNER * begun).max(0.8 * target),

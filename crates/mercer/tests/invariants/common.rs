@@ -115,7 +115,10 @@ pub(crate) fn ways(n: usize, tol: f64) -> Vec<(&'static str, Params)> {
         ("pairs, no shrinking", Params { method: Method::Smo, shrinking: false, ..base.clone() }),
         ("working sets", sets.clone()),
         ("working sets, two threads", Params { exec: Exec::new(2), ..sets.clone() }),
-        ("working sets, room for two rows", Params { memory: 2 * 4 * n, ..sets }),
+        (
+            "working sets, room for two rows",
+            Params { exec: Exec::one().with_memory(2 * 4 * n as u64), ..sets },
+        ),
         ("chunks", Params { method: Method::Chunking, ..base.clone() }),
         ("auto", base),
     ]

@@ -108,7 +108,8 @@ fn what_libsvm_cannot_hold_is_refused_with_words() {
     assert!(message(classify(Multi::OneVsOne, "laplacian(gamma=1)", &four)).contains("no kernel laplacian"));
     let named = Targets::Classes(Labels::new(train.classes.iter().map(|c| format!("class {c}"))));
     assert!(message(classify(Multi::OneVsOne, "rbf(gamma=1)", &named)).contains("a whole number"));
-    let stage = Recipe::parse("standard").expect("a stage").fit(points.view()).expect("numbers");
+    let stage =
+        Recipe::parse("standard").expect("a stage").fit(points.view(), mercer::Exec::one()).expect("numbers");
     let model = classify(Multi::OneVsOne, "rbf(gamma=1)", &four);
     assert!(message(Model { stages: Stages { list: vec![stage] }, ..model }).contains("stages"));
     let sphere = SphereParams { kernel: Some(Kernel::Linear), ..SphereParams::default() };

@@ -299,7 +299,8 @@ fn what_cannot_be_written_is_refused_with_words() {
     let message = refused(&model);
     assert!(message.contains("bspline") && message.contains("laplacian"), "{message}");
     let images = train.clone().with_image(mercer::data::ImageShape::grey(2, 2)).expect("four pixels");
-    let smooth = Recipe::parse("smooth(0.8)").expect("a stage").fit(images.view()).expect("fits");
+    let smooth =
+        Recipe::parse("smooth(0.8)").expect("a stage").fit(images.view(), mercer::Exec::one()).expect("fits");
     let model = svc(&train, &targets, &SvcParams::default());
     let message = refused(&Model { stages: Stages { list: vec![smooth] }, ..model });
     assert!(message.contains("smooth") && message.contains("minmax"), "{message}");

@@ -144,12 +144,19 @@ fn stages_refuse_what_they_are_not_for() {
     let numbers = Points::row_numbers(vec![0, 1]);
     for entry in Recipe::ALL {
         let recipe = Recipe::parse(entry.example).expect("the table's example");
-        assert_eq!(recipe.fit(plain.view()).is_err(), entry.image || entry.sequence, "{}", entry.name);
-        assert!(recipe.fit(numbers.view()).is_err(), "{}", entry.name);
-        let letters = recipe.fit_with(sequences().view(), Some(&Labels::new(["a", "b", "a"])));
+        assert_eq!(
+            recipe.fit(plain.view(), mercer::Exec::one()).is_err(),
+            entry.image || entry.sequence,
+            "{}",
+            entry.name
+        );
+        assert!(recipe.fit(numbers.view(), mercer::Exec::one()).is_err(), "{}", entry.name);
+        let letters =
+            recipe.fit_with(sequences().view(), Some(&Labels::new(["a", "b", "a"])), mercer::Exec::one());
         assert_eq!(letters.is_ok(), entry.sequence, "{}", entry.name);
     }
-    let message = Recipe::LogOdds.fit(sequences().view()).expect_err("no labels").to_string();
+    let message =
+        Recipe::LogOdds.fit(sequences().view(), mercer::Exec::one()).expect_err("no labels").to_string();
     assert_eq!(message, "labels to fit stage log-odds with: got none, expected a class for every sequence");
 }
 
@@ -211,7 +218,7 @@ fn a_chain_is_its_stages_one_after_the_other() {
     assert_eq!(stages.len(), 5);
     let (mut x, mut y) = (train.clone(), test.clone());
     for recipe in &recipes {
-        let stage = recipe.fit(x.view()).expect("images");
+        let stage = recipe.fit(x.view(), mercer::Exec::one()).expect("images");
         x = stage.apply(x.view(), Exec::one()).expect("images");
         y = stage.apply(y.view(), Exec::one()).expect("images");
     }

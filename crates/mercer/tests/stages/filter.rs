@@ -78,7 +78,13 @@ fn downsampling_is_the_mean_over_the_area() {
     }
     let points = images(2, ImageShape::grey(6, 5), 2);
     all_close(&run("downsample(6, 5)", &points).expect("images"), &values(&points), 1e-15);
-    assert!("downsample(7, 5)".parse::<mercer::data::Recipe>().expect("a line").fit(points.view()).is_err());
+    assert!(
+        "downsample(7, 5)"
+            .parse::<mercer::data::Recipe>()
+            .expect("a line")
+            .fit(points.view(), mercer::Exec::one())
+            .is_err()
+    );
 }
 
 #[test]

@@ -32,7 +32,7 @@ fn values(points: &Points) -> Vec<f64> {
 }
 
 fn fit(line: &str, points: &Points) -> Stage {
-    line.parse::<mercer::data::Recipe>().and_then(|r| r.fit(points.view())).expect(line)
+    line.parse::<mercer::data::Recipe>().and_then(|r| r.fit(points.view(), mercer::Exec::one())).expect(line)
 }
 
 fn run(line: &str, points: &Points) -> Result<Vec<f64>> {

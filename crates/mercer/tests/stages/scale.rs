@@ -52,7 +52,9 @@ fn wide_sparse_points_are_not_made_dense_by_accident() {
     let csr =
         mercer::data::Csr { start: (0..=1000).collect(), column: vec![0; 1000], value: vec![1.0; 1000] };
     let wide = Points::sparse(csr, 4_000_000_000).expect("valid rows");
-    let stage = Recipe::parse("scale(by=1, add=1)").and_then(|r| r.fit(wide.view())).expect("numbers");
+    let stage = Recipe::parse("scale(by=1, add=1)")
+        .and_then(|r| r.fit(wide.view(), mercer::Exec::one()))
+        .expect("numbers");
     let message = stage.apply(wide.view(), Exec::one()).expect_err("4e12 values").to_string();
     assert!(message.contains("(1000 x 4000000000 values)"), "{message}");
 }
@@ -127,11 +129,11 @@ fn unit_rows_and_signed_powers() {
 fn fitting_refuses_what_cannot_be_measured() {
     let recipe = Recipe::parse("standard").expect("a stage");
     let bad = Points::dense(vec![0.0, 1.0, 2.0, f64::NAN], 2).expect("two rows");
-    let message = recipe.fit(bad.view()).expect_err("NaN").to_string();
+    let message = recipe.fit(bad.view(), mercer::Exec::one()).expect_err("NaN").to_string();
     assert_eq!(message, "row 2, column 2: got NaN, expected a finite number");
-    assert!(recipe.fit(bad.view().slice(0..0)).is_err());
+    assert!(recipe.fit(bad.view().slice(0..0), mercer::Exec::one()).is_err());
     let huge = Points::dense(vec![-1e308, 1e308], 1).expect("two rows");
-    assert!(recipe.fit(huge.view()).is_err());
+    assert!(recipe.fit(huge.view(), mercer::Exec::one()).is_err());
 }
 
 #[test]

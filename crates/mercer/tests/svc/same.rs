@@ -101,7 +101,8 @@ fn threads_memory_and_shrinking_do_not_matter() {
         let two = params.fit(sample, Exec::new(2), &mut silent()).expect("a sound problem");
         let again = params.fit(sample, Exec::new(2), &mut silent()).expect("a sound problem");
         assert_eq!(two.expansion, again.expansion, "bit for bit with the same threads");
-        let small = fit(&SvcParams { memory: Some(1 << 16), ..params.clone() }, &points, &targets);
+        let few = Exec::one().with_memory(1 << 16);
+        let small = params.fit(sample, few, &mut silent()).expect("a sound problem");
         let plain = fit(&SvcParams { shrinking: false, ..params.clone() }, &points, &targets);
         for b in [&two, &small, &plain] {
             close(objective(&a), objective(b), 1e-7);

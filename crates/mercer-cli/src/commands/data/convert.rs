@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use mercer::data::io::{Format, write_as};
+use mercer::data::io::{Format, WriteOptions, write_with};
 use mercer::report::Written;
 
 use crate::commands::Command;
@@ -56,10 +56,13 @@ impl Command for Convert {
     }
 
     fn run(self, context: &Context) -> Done {
-        let data = self.safe.apply(self.reading.read(&self.input)?, &self.output);
+        let data = self.safe.apply(self.reading.read(&self.input, context.exec)?, &self.output);
         match self.to {
-            Some(format) => write_as(&self.output, &data, format)?,
-            None => rows::write(&self.output, &data, rows::levels(&self.input))?,
+            Some(format) => {
+                let memory = Some(context.exec.memory());
+                write_with(&self.output, &data, &WriteOptions { format: Some(format), memory })?;
+            }
+            None => rows::write(&self.output, &data, rows::levels(&self.input), context.exec)?,
         }
         context.tell(&Written::new(self.output, &data))
     }

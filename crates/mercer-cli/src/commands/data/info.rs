@@ -43,7 +43,7 @@ impl Command for Info {
     }
 
     fn run(self, context: &Context) -> Done {
-        let data = self.reading.read(&self.file)?;
+        let data = self.reading.read(&self.file, context.exec)?;
         context.show(&DataInfo::new(source::name(&self.file), &data, self.each))
     }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use mercer::data::io::write_set;
+use mercer::data::io::{WriteOptions, write_set};
 use mercer::data::split::holdout_of;
 use mercer::report::Written;
 
@@ -53,10 +53,11 @@ impl Command for Split {
     }
 
     fn run(self, context: &Context) -> Done {
-        let data = self.safe.apply(self.reading.read(&self.input)?, &self.train);
+        let data = self.safe.apply(self.reading.read(&self.input, context.exec)?, &self.train);
         let fold = holdout_of(data.len(), &data.targets, self.share, context.seed)?;
         let (train, test) = (data.gather(&fold.train), data.gather(&fold.test));
-        write_set(&[(&self.train, &train), (&self.test, &test)])?;
+        let options = WriteOptions { memory: Some(context.exec.memory()), ..WriteOptions::default() };
+        write_set(&[(&self.train, &train), (&self.test, &test)], &options)?;
         context.tell(&vec![Written::new(self.train, &train), Written::new(self.test, &test)])
     }
 }

@@ -43,7 +43,7 @@ impl Command for Check {
 
     fn run(self, context: &Context) -> Done {
         let Some(file) = self.file else { return context.show(&KernelCheck::new(&self.kernel)) };
-        let data = self.reading.read(&file)?;
+        let data = self.reading.read(&file, context.exec)?;
         let name = source::name(&file);
         context.show(&KernelCheck::on(&self.kernel, name, &data, context.seed, context.exec)?)
     }

@@ -51,11 +51,11 @@ impl Command for Gram {
     }
 
     fn run(self, context: &Context) -> Done {
-        let data = self.reading.read(&self.file)?;
+        let data = self.reading.read(&self.file, context.exec)?;
         let n = data.len();
         let size = (n as u64).saturating_mul(n as u64).saturating_mul(8);
-        if size > context.memory {
-            let (size, budget) = (bytes(size as usize), bytes(context.memory as usize));
+        if size > context.exec.memory() {
+            let (size, budget) = (bytes(size as usize), bytes(context.exec.memory() as usize));
             return Err(Failure::usage(
                 format!("the Gram matrix of {} rows takes {size}, more than the {budget} allowed", count(n)),
                 "--memory allows more; `mercer data split` makes a smaller file",

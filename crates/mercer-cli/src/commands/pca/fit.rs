@@ -97,10 +97,9 @@ impl Command for Fit {
             })?,
             rows: self.rows,
             seed: context.seed,
-            memory: Some(context.memory),
             ..KpcaParams::default()
         };
-        let data = self.reading.read(&self.file)?;
+        let data = self.reading.read(&self.file, context.exec)?;
         let recipes = self.scale.as_deref().map_or(Ok(Vec::new()), Stages::parse)?;
         let (stages, points) = Stages::fit(&recipes, data.points.view(), context.exec)?;
         let mut watch = Progress::new(context).watch();

@@ -32,9 +32,9 @@ impl Command for Inverse {
 
     fn run(self, context: &Context) -> Done {
         let through = self.through;
-        let fitted = through.open()?;
+        let fitted = through.open(context)?;
         let kpca = components(&fitted, &through.model)?;
-        let data = through.reading.read(&through.file)?;
+        let data = through.reading.read(&through.file, context.exec)?;
         if data.dim() > kpca.count() {
             return Err(Failure::usage(
                 format!(
@@ -48,7 +48,7 @@ impl Command for Inverse {
         }
         let back = PreimageParams { seed: context.seed, ..PreimageParams::default() };
         let mut watch = Progress::new(context).watch();
-        let features = data.points.view().to_f64()?;
+        let features = data.points.view().to_f64_within(context.exec.memory())?;
         let found = kpca.decode(&features, data.dim(), &back, context.exec, &mut watch)?;
         drop(watch);
         through.close(&data, found.points, context)

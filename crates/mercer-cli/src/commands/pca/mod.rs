@@ -49,8 +49,8 @@ impl Through {
     }
 
     /// The model.
-    fn open(&self) -> Result<Model, Failure> {
-        let fitted = model::read(&self.model)?;
+    fn open(&self, context: &Context) -> Result<Model, Failure> {
+        let fitted = model::read(&self.model, context.exec)?;
         components(&fitted, &self.model)?;
         Ok(fitted)
     }
@@ -58,7 +58,7 @@ impl Through {
     /// Writes what came out.
     fn close(self, data: &Dataset, points: Points, context: &Context) -> Done {
         let out = self.safe.apply(rows::like(data, points)?, &self.out);
-        rows::write(&self.out, &out, None)?;
+        rows::write(&self.out, &out, None, context.exec)?;
         context.tell(&Written::new(self.out, &out))
     }
 }

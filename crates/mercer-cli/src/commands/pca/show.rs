@@ -47,9 +47,10 @@ impl Command for Show {
     }
 
     fn run(self, context: &Context) -> Done {
-        let fitted = model::read(&self.model)?;
+        let fitted = model::read(&self.model, context.exec)?;
         components(&fitted, &self.model)?;
-        let data = self.data.as_deref().map(|file| self.reading.read_by(file, &fitted)).transpose()?;
+        let data =
+            self.data.as_deref().map(|file| self.reading.read_by(file, &fitted, context.exec)).transpose()?;
         let title = self.model.display().to_string();
         let mut watch = Progress::new(context).watch();
         let page = components_page(&title, &fitted, data.as_ref(), context.exec, &mut watch)?;

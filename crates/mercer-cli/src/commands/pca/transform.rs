@@ -27,9 +27,9 @@ impl Command for Transform {
 
     fn run(self, context: &Context) -> Done {
         let through = self.through;
-        let fitted = through.open()?;
+        let fitted = through.open(context)?;
         let k = components(&fitted, &through.model)?.count();
-        let data = through.reading.read_by(&through.file, &fitted)?;
+        let data = through.reading.read_by(&through.file, &fitted, context.exec)?;
         let features = fitted.decision(data.points.view(), context.exec)?;
         through.close(&data, Points::dense(features, k)?, context)
     }

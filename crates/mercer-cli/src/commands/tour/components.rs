@@ -21,13 +21,7 @@ const SHOWN: usize = 14;
 const NOISE: f64 = 4.0;
 
 fn kpca(guide: &Guide<'_>, kernel: Option<Kernel>, count: u64) -> Result<Machine> {
-    let params = KpcaParams {
-        kernel,
-        components: Some(count),
-        memory: Some(guide.context.memory),
-        seed: guide.seed,
-        ..KpcaParams::default()
-    };
+    let params = KpcaParams { kernel, components: Some(count), seed: guide.seed, ..KpcaParams::default() };
     let sample = Sample::new(&guide.train.points, &Targets::None);
     params.fit(sample, guide.exec, &mut Progress::new(guide.context).watch())
 }

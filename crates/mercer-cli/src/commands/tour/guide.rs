@@ -40,7 +40,6 @@ impl<'a> Guide<'a> {
 
     /// A classifier.
     pub(super) fn svc(&self, params: SvcParams, data: &Dataset) -> Result<Machine> {
-        let params = SvcParams { memory: Some(self.context.memory), ..params };
         let sample = Sample::new(&data.points, &data.targets);
         params.fit(sample, self.exec, &mut Progress::new(self.context).watch())
     }

@@ -14,7 +14,7 @@ use crate::progress::Progress;
 const OFF: f64 = 1e-3;
 
 fn one_class(guide: &Guide<'_>, nu: f64, data: &Dataset) -> Result<Model> {
-    let params = OneClassParams { nu, memory: Some(guide.context.memory), ..OneClassParams::default() };
+    let params = OneClassParams { nu, ..OneClassParams::default() };
     let sample = Sample::new(&data.points, &data.targets);
     let model = params.fit(sample, guide.exec, &mut Progress::new(guide.context).watch())?;
     Ok(Model::from(model))

@@ -55,7 +55,7 @@ pub(super) fn learning(guide: &Guide<'_>) -> Result<Stop> {
     let data = guide.toy("disc", 1200)?;
     let sample = Sample::new(&data.points, &data.targets);
     let mut gaps = Vec::new();
-    let params = SvcParams { c: 1000.0, memory: Some(guide.context.memory), ..SvcParams::default() };
+    let params = SvcParams { c: 1000.0, ..SvcParams::default() };
     let model = params.fit(sample, guide.exec, &mut |step| {
         gaps.extend(step.gap.map(|gap| (step.done as f64, gap)));
         ControlFlow::Continue(())

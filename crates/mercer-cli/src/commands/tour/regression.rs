@@ -26,13 +26,7 @@ pub(super) fn regression(guide: &Guide<'_>) -> Result<Stop> {
     let places = mercer::data::Points::dense(places, 1)?;
     for (epsilon, name) in [(0.05, "narrow"), (0.2, "wide")] {
         let kernel = Some(mercer::kernel::Kernel::Rbf { gamma: 0.2 });
-        let params = SvrParams {
-            epsilon,
-            kernel,
-            c: 10.0,
-            memory: Some(guide.context.memory),
-            ..SvrParams::default()
-        };
+        let params = SvrParams { epsilon, kernel, c: 10.0, ..SvrParams::default() };
         let model = params.fit(sample, guide.exec, &mut Progress::new(guide.context).watch())?;
         let support = model.support.len();
         let model = Model::from(model);

@@ -68,7 +68,7 @@ pub fn choose_kernel(
             Kernel::Linear => Kernel::Poly { degree: 1, scale: 1.0, coef0: 0.0 },
             other => other.clone(),
         };
-        let rows = KernelRows::new(&kernel, sample.points)?;
+        let rows = KernelRows::new(&kernel, sample.points, exec)?;
         let matrix = rows.whole_matrix(exec);
         let (radius2, _) = enclosing_radius2(&matrix, exec, watch)?;
         let sample = sample.with_gram(&matrix);

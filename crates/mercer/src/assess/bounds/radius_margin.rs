@@ -34,7 +34,7 @@ pub struct RadiusMargin {
 
 /// The radius-margin bound of a machine.
 pub fn radius_margin(machine: &Trained<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<RadiusMargin> {
-    let (radius2, _) = machine.on_rows(|rows| enclosing_radius2(rows, exec, watch))?;
+    let (radius2, _) = machine.on_rows(exec, |rows| enclosing_radius2(rows, exec, watch))?;
     let shift = machine.shift.iter().copied().fold(0.0, f64::max);
     Ok(of_radius(radius2 + shift, machine.norm2(), machine.len()))
 }

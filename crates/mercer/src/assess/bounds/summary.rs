@@ -98,7 +98,7 @@ impl Bounds {
                 return Err(Error::Unsupported(why.into()));
             }
         };
-        let rows = KernelRows::new(kernel, &points)?;
+        let rows = KernelRows::new(kernel, &points, exec)?;
         Ok(Bounds {
             rows: data.len(),
             machines,
@@ -119,7 +119,7 @@ impl MachineBounds {
     ) -> Result<Self> {
         let radius_margin = radius_margin(machine, exec, watch)?;
         let eigen = if machine.len() <= eigen_capacity::MOST {
-            let values = machine.on_rows(|rows| gram_eigenvalues(rows, exec))?;
+            let values = machine.on_rows(exec, |rows| gram_eigenvalues(rows, exec))?;
             Some(eigen_capacity(&values, machine.len(), radius_margin.norm2.sqrt(), 1.0)?)
         } else {
             None

@@ -110,7 +110,7 @@ fn several_classes_have_a_bound_each() {
     let model = params(1.0).fit(sample, Exec::one(), &mut silent()).expect("a fit");
     let machines = Trained::all(&model, sample, Exec::one(), &mut silent()).expect("its own data");
     assert_eq!(machines.len(), model.parts.len());
-    let rows = KernelRows::new(model.expansion.kernel(), &points).expect("points");
+    let rows = KernelRows::new(model.expansion.kernel(), &points, Exec::one()).expect("points");
     let matrix = Matrix::new(trained::exact(&rows, Exec::one()), 90).expect("symmetric");
     let again =
         Trained::all(&model, sample.with_gram(&matrix), Exec::one(), &mut silent()).expect("from a matrix");
@@ -160,7 +160,7 @@ fn c_comes_to_rest_and_is_smaller_with_noise() {
     let (points, targets) = toy::banana(120, 5);
     let sample = Sample::new(&points, &targets);
     let kernel = Kernel::Rbf { gamma: 0.5 };
-    let rows = KernelRows::new(&kernel, &points).expect("points");
+    let rows = KernelRows::new(&kernel, &points, Exec::one()).expect("points");
     let matrix = rows.whole_matrix(Exec::one());
     let (radius2, _) =
         crate::model::enclosing_radius2(&matrix, Exec::one(), &mut silent()).expect("a sphere");
@@ -225,7 +225,7 @@ fn kernels_are_chosen_by_their_capacity() {
 #[test]
 fn alignment_is_the_cosine_of_matrices() {
     let (points, targets) = toy::three_clusters(40, 1);
-    let rows = KernelRows::new(&Kernel::Rbf { gamma: 1.0 }, &points).expect("points");
+    let rows = KernelRows::new(&Kernel::Rbf { gamma: 1.0 }, &points, Exec::one()).expect("points");
     let got = alignment(&rows, &targets, Exec::one()).expect("classes");
     // The slow way: both matrices written out.
     let n = points.len();

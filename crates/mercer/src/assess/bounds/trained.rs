@@ -116,9 +116,9 @@ impl<'a> Trained<'a> {
     }
 
     /// Calls with the kernel matrix of the machine's rows.
-    pub fn on_rows<T>(&self, call: impl FnOnce(&dyn Rows) -> Result<T>) -> Result<T> {
+    pub fn on_rows<T>(&self, exec: Exec, call: impl FnOnce(&dyn Rows) -> Result<T>) -> Result<T> {
         match &self.source {
-            Source::Points(kernel, points) => call(&KernelRows::new(kernel, points)?),
+            Source::Points(kernel, points) => call(&KernelRows::new(kernel, points, exec)?),
             // The whole matrix needs no copy.
             Source::Gram(rows) if self.len() == rows.len() => call(*rows),
             Source::Gram(rows) => call(rows.subset(&self.index).as_ref()),
@@ -233,7 +233,7 @@ impl Trained<'_> {
         let support: Vec<u32> = self.support().into_iter().map(|i| i as u32).collect();
         let coef: Vec<f64> = support.iter().map(|&i| self.coef[i as usize]).collect();
         let mut output = std::mem::take(&mut self.output);
-        self.on_rows(|rows| {
+        self.on_rows(exec, |rows| {
             rows.apply(&support, &coef, &mut output, exec);
             Ok(())
         })?;

@@ -50,7 +50,7 @@ pub struct FormatInfo {
 }
 
 /// Writes a data set; the name is for messages.
-pub(super) type Writer = fn(&mut dyn Write, &Dataset, &str) -> Result<()>;
+pub(super) type Writer = fn(&mut dyn Write, &Dataset, &str, u64) -> Result<()>;
 
 /// Every format that can be read, and which of them can be written.
 pub const FORMATS: &[FormatInfo] = &[

@@ -32,7 +32,7 @@ pub fn write_images(folder: &Path, data: &Dataset) -> Result<()> {
             std::fs::create_dir_all(above).map_err(|e| Error::io(above, e))?;
         }
         let one = data.gather(&[row]);
-        let ready = Ready::new(&file, |out| write_png(out, &one, &file.display().to_string()))?;
+        let ready = Ready::new(&file, |out| write_png(out, &one, &file.display().to_string(), u64::MAX))?;
         ready.map_or(Ok(()), Ready::commit)?;
     }
     sweep(folder);

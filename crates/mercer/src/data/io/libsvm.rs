@@ -213,7 +213,7 @@ fn bad_pair(word: &[u8]) -> Wrong {
 /// Writes LIBSVM text: class names or numbers first, zeros left out.
 ///
 /// The number of columns survives: where the last column is empty, the first row writes its zero.
-pub(super) fn write(out: &mut dyn Write, data: &Dataset, source: &str) -> Result<()> {
+pub(super) fn write(out: &mut dyn Write, data: &Dataset, source: &str, _memory: u64) -> Result<()> {
     let view = data.points.view();
     if matches!(view.data, Data::Sequences { .. } | Data::RowNumbers(_)) {
         return Err(Error::shape("points to write as LIBSVM text", view.kind(), "rows of numbers"));

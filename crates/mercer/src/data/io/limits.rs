@@ -1,11 +1,12 @@
 //! How much memory reading may take: what a file asks for is granted piece by piece, never on its word alone.
 //!
-//! Without a limit of its own, a source may take [`MULTIPLE`] times its bytes, packed as they are, and beyond that what
-//! [`memory_limit`] allows: a small file that unpacks to a large one, or declares many columns, uses up the limit and is
+//! Without a limit of its own, a source may take [`MULTIPLE`] times its bytes, packed as they are, and beyond that
+//! [`ReadOptions::memory`]: a small file that unpacks to a large one, or declares many columns, uses that up and is
 //! refused.
 
+use super::ReadOptions;
 use crate::error::{Error, Result};
-use crate::exec::{MULTIPLE, half_of_ram, memory_limit};
+use crate::exec::{MULTIPLE, half_of_ram};
 
 /// Bytes that a column costs whoever looks at dense data, beside its values: its name, its range, its mean.
 const COLUMN: u64 = 128;
@@ -18,9 +19,15 @@ pub(super) struct Budget {
 }
 
 impl Budget {
-    /// The limit asked for, or the process's.
-    pub(super) fn new(asked: Option<u64>) -> Self {
-        Budget { bytes: asked.unwrap_or_else(memory_limit), given: asked.is_some() }
+    /// The limit asked for, or what may be used beyond a multiple of the source.
+    pub(super) fn new(asked: Option<u64>, memory: Option<u64>) -> Self {
+        let memory = memory.unwrap_or_else(|| half_of_ram() as u64);
+        Budget { bytes: asked.unwrap_or(memory), given: asked.is_some() }
+    }
+
+    /// The limits of a reader's options.
+    pub(super) fn of(options: &ReadOptions) -> Self {
+        Self::new(options.max_bytes, options.memory)
     }
 
     /// The same for a source of so many bytes, packed as they are; none: nobody knows.
@@ -76,7 +83,7 @@ mod tests {
 
     #[test]
     fn the_limit_is_exact_and_named() {
-        let budget = Budget::new(Some(80));
+        let budget = Budget::new(Some(80), None);
         assert!(budget.check("f", None, 10, 8).is_ok());
         let message = budget.check("f", Some(3), 11, 8).expect_err("one too many").to_string();
         assert_eq!(
@@ -89,14 +96,14 @@ mod tests {
 
     #[test]
     fn columns_cost_more_than_their_values() {
-        let budget = Budget::new(Some(1 << 20));
+        let budget = Budget::new(Some(1 << 20), None);
         assert!(budget.check_table("f", 1, 1 << 12, 4).is_ok());
         assert!(budget.check_table("f", 1, 1 << 14, 4).is_err());
     }
 
     #[test]
     fn there_is_a_limit_when_none_is_asked_and_files_raise_it() {
-        let budget = Budget::new(None);
+        let budget = Budget::new(None, None);
         assert!(!budget.allows(u128::from(u64::MAX), 8));
         assert!(budget.allows(1 << 20, 8));
         assert_eq!(budget.with_source(Some(1 << 20)).bytes(), budget.bytes() + (16 << 20));

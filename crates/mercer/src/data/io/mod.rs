@@ -53,7 +53,7 @@ pub use formats::{FORMATS, Format, FormatInfo};
 pub use formula::spreadsheet_safe;
 pub use images::write_images;
 pub use labels::TargetKind;
-pub use options::{LabelColumn, ReadOptions, Storage};
+pub use options::{LabelColumn, ReadOptions, Storage, WriteOptions};
 pub use picture::is_picture;
 pub(crate) use picture::png_bytes;
 pub use place::{check_writable, check_writable_folder, lies_in, same_place};
@@ -68,6 +68,7 @@ use self::text::Lines;
 use self::together::{Part, torn, write_together};
 use super::{Csr, Data, Dataset, Points, Targets, View};
 use crate::error::{Error, Fault, Result};
+use crate::exec::half_of_ram;
 
 /// How a note begins that says that a file no longer goes with one it was written with.
 pub(crate) const OTHER_RUN: &str = "not from the same run as ";
@@ -84,7 +85,7 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Dataset> {
         }
         return Ok(data);
     }
-    let mut input = Input::open(path, Budget::new(options.max_bytes))?;
+    let mut input = Input::open(path, Budget::of(options))?;
     let mut data = read_input(&mut input, options)?;
     let torn = torn(path);
     let wanted = options.targets != TargetKind::None && options.label != LabelColumn::None;
@@ -118,12 +119,12 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Dataset> {
 
 /// Reads data from memory; `name` stands for the file in messages.
 pub fn read_bytes(name: &str, bytes: &[u8], options: &ReadOptions) -> Result<Dataset> {
-    read_input(&mut Input::bytes(name, bytes, Budget::new(options.max_bytes))?, options)
+    read_input(&mut Input::bytes(name, bytes, Budget::of(options))?, options)
 }
 
 /// Reads data from a stream; `name` stands for the file in messages.
 pub fn read_from(name: &str, stream: impl Read, options: &ReadOptions) -> Result<Dataset> {
-    read_input(&mut Input::stream(name, stream, Budget::new(options.max_bytes))?, options)
+    read_input(&mut Input::stream(name, stream, Budget::of(options))?, options)
 }
 
 fn read_input(input: &mut Input<'_>, options: &ReadOptions) -> Result<Dataset> {
@@ -151,7 +152,12 @@ fn read_input(input: &mut Input<'_>, options: &ReadOptions) -> Result<Dataset> {
 
 /// Reads a file of one label a row: a line each, or a 1-dimensional NPY or IDX array.
 pub fn read_labels(path: impl AsRef<Path>, kind: TargetKind) -> Result<Targets> {
-    let mut input = Input::open(path.as_ref(), Budget::new(None))?;
+    labels_within(path.as_ref(), kind, None)
+}
+
+/// The same with the memory that may be used.
+fn labels_within(path: &Path, kind: TargetKind, memory: Option<u64>) -> Result<Targets> {
+    let mut input = Input::open(path, Budget::new(None, memory))?;
     if idx::begins(&input.head) {
         return idx::read_array(&mut input)?.into_targets(&input.name, kind);
     }
@@ -175,8 +181,12 @@ pub fn read_labels(path: impl AsRef<Path>, kind: TargetKind) -> Result<Targets> 
 /// The file is written whole or not at all. Numbers are written as short as they can be and still be read back the same
 /// to the last bit. An NPY file holds points only: targets go to `x.labels.npy` beside `x.npy`.
 pub fn write(path: impl AsRef<Path>, data: &Dataset) -> Result<()> {
-    let path = path.as_ref();
-    write_as(path, data, format_for(path)?)
+    write_with(path, data, &WriteOptions::default())
+}
+
+/// Writes a data file as [`write()`] does, with a format or a memory budget of choice.
+pub fn write_with(path: impl AsRef<Path>, data: &Dataset, options: &WriteOptions) -> Result<()> {
+    write_together(parts(path.as_ref(), data, options)?)
 }
 
 /// The format that a file's name asks for.
@@ -191,21 +201,22 @@ fn format_for(path: &Path) -> Result<Format> {
 
 /// Writes a data file in a given format, compressed where the extension is `.gz`, `.xz` or `.zst`.
 pub fn write_as(path: impl AsRef<Path>, data: &Dataset, format: Format) -> Result<()> {
-    write_together(parts(path.as_ref(), data, format)?)
+    write_with(path, data, &WriteOptions { format: Some(format), ..WriteOptions::default() })
 }
 
 /// Writes several data files that belong together, each as [`write()`] does: all are written whole before the first takes
 /// its place, and [`read`] tells when a file is no longer the one that was written with another.
-pub fn write_set(files: &[(&Path, &Dataset)]) -> Result<()> {
+pub fn write_set(files: &[(&Path, &Dataset)], options: &WriteOptions) -> Result<()> {
     let mut all = Vec::new();
     for (path, data) in files {
-        all.extend(parts(path, data, format_for(path)?)?);
+        all.extend(parts(path, data, options)?);
     }
     write_together(all)
 }
 
 /// The files that a data set becomes: labels first, so that points without labels never stand alone.
-fn parts<'a>(path: &'a Path, data: &'a Dataset, format: Format) -> Result<Vec<Part<'a>>> {
+fn parts<'a>(path: &'a Path, data: &'a Dataset, options: &WriteOptions) -> Result<Vec<Part<'a>>> {
+    let (format, memory) = (options.format.map_or_else(|| format_for(path), Ok)?, options.memory);
     let name = path.display().to_string();
     let packing = Compression::of_path(path);
     let mut parts = Vec::new();
@@ -233,7 +244,7 @@ fn parts<'a>(path: &'a Path, data: &'a Dataset, format: Format) -> Result<Vec<Pa
         path: path.to_owned(),
         main: true,
         write: Box::new(move |out| {
-            atomic::compressed(out, packing, path, |out| write_to(out, &name, data, format))
+            atomic::compressed(out, packing, path, |out| write_within(out, &name, data, format, memory))
         }),
     });
     Ok(parts)
@@ -260,11 +271,21 @@ fn npy_labels(path: &Path) -> PathBuf {
 
 /// Writes data to a stream; `name` stands for the file in messages. As NPY, the points only.
 pub fn write_to(out: &mut dyn Write, name: &str, data: &Dataset, format: Format) -> Result<()> {
+    write_within(out, name, data, format, None)
+}
+
+fn write_within(
+    out: &mut dyn Write,
+    name: &str,
+    data: &Dataset,
+    format: Format,
+    memory: Option<u64>,
+) -> Result<()> {
     let Some(writer) = format.info().writer else {
         let known: Vec<&str> = FORMATS.iter().filter(|row| row.writable()).map(|row| row.name).collect();
         return Err(Error::param("format to write", format, format!("one of {}", known.join(", "))));
     };
-    writer(out, data, name)
+    writer(out, data, name, memory.unwrap_or_else(|| half_of_ram() as u64))
 }
 
 /// The place of a column given by number: from 1, or from -1 backwards.
@@ -290,13 +311,13 @@ fn stored(points: Points, storage: Storage, input: &Input<'_>) -> Result<Points>
         (Storage::Sparse, _) => Points::sparse(to_sparse(view), view.d)?,
         (Storage::F64, _) => {
             input.budget.check_table(&input.name, view.n, view.d, 8)?;
-            Points::dense(view.to_f64()?, view.d)?
+            Points::dense(view.to_f64_within(input.budget.bytes())?, view.d)?
         }
         (Storage::F32, _) => {
             input.budget.check_table(&input.name, view.n, view.d, 8)?;
             let values = match view.data {
                 Data::F64(x) => x.iter().map(|&v| v as f32).collect(),
-                _ => view.to_f64()?.into_iter().map(|v| v as f32).collect(),
+                _ => view.to_f64_within(input.budget.bytes())?.into_iter().map(|v| v as f32).collect(),
             };
             let narrowed = Points::dense_f32(values, view.d)?;
             if let Some((row, column)) = narrowed.first_not_finite() {
@@ -332,7 +353,7 @@ fn to_sparse(view: View<'_>) -> Csr {
 }
 
 fn attach_labels(data: &mut Dataset, source: &str, labels: &Path, options: &ReadOptions) -> Result<()> {
-    let targets = read_labels(labels, options.targets)?;
+    let targets = labels_within(labels, options.targets, options.memory)?;
     if let Some(n) = targets.len().filter(|&n| n != data.len()) {
         return Err(source::fault(
             &labels.display().to_string(),

@@ -178,10 +178,10 @@ fn element_of(descr: &str) -> Option<(Element, bool)> {
 }
 
 /// Writes the points: f32 or f64 as they are kept, images with their shape. Targets go to a file of their own.
-pub(super) fn write(out: &mut dyn Write, data: &Dataset, source: &str) -> Result<()> {
+pub(super) fn write(out: &mut dyn Write, data: &Dataset, source: &str, memory: u64) -> Result<()> {
     let view = data.points.view();
     // A sparse row becomes a dense one, and bytes.
-    room_for_table("a dense copy of a sparse row", 2, view.d, view.bytes())?;
+    room_for_table("a dense copy of a sparse row", 2, view.d, view.bytes(), memory)?;
     let refused = |e| Error::io(source, e);
     let mut shape = vec![view.n, view.d];
     if let Some(image) = view.image {

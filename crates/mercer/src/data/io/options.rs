@@ -42,9 +42,28 @@ pub struct ReadOptions {
     pub array: Option<String>,
     /// The letters of sequences, in order; else DNA, RNA, protein or whatever occurs.
     pub alphabet: Option<String>,
-    /// Bytes that the data may take in memory; by itself 16 times the file's own, packed as it is, and beyond that what
-    /// [`memory_limit`](crate::exec::memory_limit) allows.
+    /// Bytes that the data may take in memory; by itself 16 times the file's own, packed as it is, and beyond that
+    /// [`ReadOptions::memory`].
     pub max_bytes: Option<u64>,
+    /// Bytes that reading may use beyond a multiple of the file's own, as [`Exec::memory`](crate::Exec::memory); none:
+    /// half of the memory.
+    pub memory: Option<u64>,
+}
+
+/// What may be asked of a writer.
+///
+/// ```
+/// use mercer::data::io::{Format, WriteOptions};
+/// let options = WriteOptions { format: Some(Format::Csv), ..WriteOptions::default() };
+/// assert_eq!(options.memory, None);
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct WriteOptions {
+    /// The format; else told by the name of the file.
+    pub format: Option<Format>,
+    /// Bytes that writing may use beyond a multiple of the data, as [`Exec::memory`](crate::Exec::memory); none: half
+    /// of the memory.
+    pub memory: Option<u64>,
 }
 
 /// How points are kept in memory.

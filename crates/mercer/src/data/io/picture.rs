@@ -179,13 +179,13 @@ fn only(data: &Dataset, name: &str) -> Result<(Vec<u8>, ImageShape)> {
     Ok((bytes, shape))
 }
 
-pub(super) fn write_png(out: &mut dyn Write, data: &Dataset, name: &str) -> Result<()> {
+pub(super) fn write_png(out: &mut dyn Write, data: &Dataset, name: &str, _memory: u64) -> Result<()> {
     let (bytes, shape) = only(data, name)?;
     let kind = if shape.channels == 3 { ColorType::Rgb } else { ColorType::Grayscale };
     out.write_all(&png_bytes(&bytes, shape, kind)).map_err(|e| Error::io(name, e))
 }
 
-pub(super) fn write_pnm(out: &mut dyn Write, data: &Dataset, name: &str) -> Result<()> {
+pub(super) fn write_pnm(out: &mut dyn Write, data: &Dataset, name: &str, _memory: u64) -> Result<()> {
     let (bytes, shape) = only(data, name)?;
     let kind = if shape.channels == 3 { 6 } else { 5 };
     write!(out, "P{kind}\n{} {}\n255\n", shape.width, shape.height)
@@ -230,7 +230,7 @@ pub(super) fn read_folder(folder: &Path, options: &ReadOptions) -> Result<Datase
         return Err(fault(&name, Some("a folder without pictures"), expected));
     }
     let len = |(file, _): &(PathBuf, _)| std::fs::metadata(file).map_or(0, |about| about.len());
-    let budget = Budget::new(options.max_bytes).with_source(Some(all.iter().map(len).sum()));
+    let budget = Budget::of(options).with_source(Some(all.iter().map(len).sum()));
     let (mut pixels, mut first): (Vec<f32>, Option<(ImageShape, &Path)>) = (Vec::new(), None);
     for (file, _) in &all {
         let Picture { pixels: own, shape } = read_one(file, budget)?;
@@ -281,7 +281,7 @@ mod tests {
     use super::*;
 
     fn budget() -> Budget {
-        Budget::new(Some(1 << 20))
+        Budget::new(Some(1 << 20), None)
     }
 
     /// A PNG file of some samples.
@@ -352,7 +352,7 @@ mod tests {
         let mut sum = flate2::Crc::new();
         sum.update(&bytes[12..29]);
         bytes[29..33].copy_from_slice(&sum.sum().to_be_bytes());
-        let error = png(&bytes, "p.png", Budget::new(None)).err().expect("a lie").to_string();
+        let error = png(&bytes, "p.png", Budget::new(None, None)).err().expect("a lie").to_string();
         assert!(error.starts_with("p.png: got a header that declares 32767 x 32767 pixels in"), "{error}");
     }
 }

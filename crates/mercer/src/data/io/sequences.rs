@@ -232,7 +232,7 @@ fn id_and_class(header: &str) -> (&str, Option<&str>) {
 }
 
 /// Writes `class<TAB>sequence` lines.
-pub(super) fn write(out: &mut dyn Write, data: &Dataset, source: &str) -> Result<()> {
+pub(super) fn write(out: &mut dyn Write, data: &Dataset, source: &str, _memory: u64) -> Result<()> {
     let view = data.points.view();
     let Data::Sequences { alphabet, start, symbol } = view.data else {
         return Err(Error::shape("points to write as sequences", view.kind(), "sequences"));

@@ -7,6 +7,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
+use super::ReadOptions;
 use super::limits::Budget;
 use crate::error::{Error, Fault, Result};
 
@@ -190,14 +191,14 @@ fn decoder<'a>(compression: Compression, packed: Box<dyn BufRead + 'a>) -> io::R
 /// All bytes of a stream that may have no end, such as a pipe or a device; `name` stands for it in messages.
 ///
 /// The beginning is looked at first: what no reader knows is refused before the rest is waited for. What follows is kept
-/// up to a quarter of the limit: `max_bytes`, or the process's [`memory_limit`](crate::exec::memory_limit).
-pub fn read_stream(name: &str, stream: impl Read, max_bytes: Option<u64>) -> Result<Vec<u8>> {
+/// up to a quarter of the limit: [`ReadOptions::max_bytes`], or [`ReadOptions::memory`].
+pub fn read_stream(name: &str, stream: impl Read, options: &ReadOptions) -> Result<Vec<u8>> {
     let mut stream = stream;
     let bytes = first_bytes(&mut stream).map_err(|e| Error::io(name, e))?;
     if bytes.len() as u64 == HEAD && Compression::of_bytes(&bytes).is_none() {
-        super::sniff::format_of(&Input::bytes(name, &bytes, Budget::new(max_bytes))?)?;
+        super::sniff::format_of(&Input::bytes(name, &bytes, Budget::of(options))?)?;
     }
-    rest_of(name, bytes, stream, Budget::new(max_bytes).bytes() / SHARE)
+    rest_of(name, bytes, stream, Budget::of(options).bytes() / SHARE)
 }
 
 /// All bytes of a file that is read as a whole, such as a model. Where its length is not known, because it is a pipe or
@@ -209,7 +210,7 @@ pub(crate) fn read_whole(path: &Path, limit: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     if about.is_file() {
         // A file may be larger than memory; asking first gives a message where growing would abort.
-        crate::exec::room(&path.display().to_string(), about.len().into(), 0)?;
+        crate::exec::room(&path.display().to_string(), about.len().into(), 0, limit)?;
         file.read_to_end(&mut bytes).map_err(refused)?;
         return Ok(bytes);
     }

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 ///
 /// Row numbers may come in any order. Each number needs both a `train` and a `test` line, no row may be on both sides, and none twice on one.
 pub fn read_splits(path: impl AsRef<Path>, n: usize) -> Result<Vec<Fold>> {
-    read(&mut Input::open(path.as_ref(), Budget::new(None))?, n)
+    read(&mut Input::open(path.as_ref(), Budget::new(None, None))?, n)
 }
 
 /// Reads splits from memory; `name` stands for the file in messages.
@@ -23,7 +23,7 @@ pub fn read_splits(path: impl AsRef<Path>, n: usize) -> Result<Vec<Fold>> {
 /// # Ok::<(), mercer::Error>(())
 /// ```
 pub fn read_splits_bytes(name: &str, bytes: &[u8], n: usize) -> Result<Vec<Fold>> {
-    read(&mut Input::bytes(name, bytes, Budget::new(None))?, n)
+    read(&mut Input::bytes(name, bytes, Budget::new(None, None))?, n)
 }
 
 fn read(input: &mut Input<'_>, n: usize) -> Result<Vec<Fold>> {

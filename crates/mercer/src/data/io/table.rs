@@ -199,22 +199,22 @@ fn same_name(names: &[String]) -> Option<(usize, usize)> {
     twins.map(|w| (w[0], w[1])).min_by_key(|&(_, second)| second)
 }
 
-pub(super) fn write_csv(out: &mut dyn Write, data: &Dataset, source: &str) -> Result<()> {
-    write(out, data, source, b',')
+pub(super) fn write_csv(out: &mut dyn Write, data: &Dataset, source: &str, memory: u64) -> Result<()> {
+    write(out, data, (source, memory), b',')
 }
 
-pub(super) fn write_tsv(out: &mut dyn Write, data: &Dataset, source: &str) -> Result<()> {
-    write(out, data, source, b'\t')
+pub(super) fn write_tsv(out: &mut dyn Write, data: &Dataset, source: &str, memory: u64) -> Result<()> {
+    write(out, data, (source, memory), b'\t')
 }
 
 /// Writes a header and rows, the target last; numbers as short as they can be and still be read back the same.
-fn write(out: &mut dyn Write, data: &Dataset, source: &str, delimiter: u8) -> Result<()> {
+fn write(out: &mut dyn Write, data: &Dataset, (source, memory): (&str, u64), delimiter: u8) -> Result<()> {
     let view = data.points.view();
     if matches!(view.data, Data::Sequences { .. } | Data::RowNumbers(_)) {
         return Err(Error::shape("points to write as a table", view.kind(), "rows of numbers"));
     }
     // A row as numbers and as text, and all names.
-    crate::exec::room_for_table("a table of all columns", 8, view.d, view.bytes())?;
+    crate::exec::room_for_table("a table of all columns", 8, view.d, view.bytes(), memory)?;
     let refused = |e| Error::io(source, e);
     let mut line = Vec::new();
     for j in 0..view.d {

@@ -72,7 +72,7 @@ impl Stages {
         let mut now: Option<Points> = None;
         for recipe in recipes {
             let before = now.as_ref().map_or(points, Points::view);
-            let stage = recipe.fit_with(before, labels)?;
+            let stage = recipe.fit_with(before, labels, exec)?;
             now = Some(stage.apply(before, exec)?);
             list.push(stage);
         }

@@ -51,7 +51,11 @@ impl Stage {
         let mut c = vec![0.0; points.d * points.d];
         for t in 0..set.len() {
             add_tangents(&mut c, points, exec, |part| {
-                Ok((set.apply_one(t, part, exec)?.view().to_f64()?, part.to_f64()?, 1.0))
+                Ok((
+                    set.apply_one(t, part, exec)?.view().to_f64_within(exec.memory())?,
+                    part.to_f64_within(exec.memory())?,
+                    1.0,
+                ))
             })?;
         }
         from_covariance(c, points, lambda, drop, exec)
@@ -80,7 +84,9 @@ pub(super) fn of_groups(
     let mut c = vec![0.0; points.d * points.d];
     for (step, group) in groups.into_iter().filter(|(step, _)| *step != 0.0) {
         add_tangents(&mut c, points, exec, |part| {
-            let moved = |t: f64| -> Result<Vec<f64>> { group(t).apply(part, ground, exec)?.view().to_f64() };
+            let moved = |t: f64| -> Result<Vec<f64>> {
+                group(t).apply(part, ground, exec)?.view().to_f64_within(exec.memory())
+            };
             // Angles count by the arc they make at the edge of the frame: a pixel is a pixel.
             let unit = match group(step) {
                 Transform::Rotate { degrees } => {

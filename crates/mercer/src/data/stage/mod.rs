@@ -39,7 +39,7 @@ use crate::exec::Exec;
 /// use mercer::data::stage::Recipe;
 ///
 /// let train = Points::dense(vec![0.0, 10.0, 5.0, 30.0], 2)?;
-/// let stage = Recipe::parse("minmax(-1, 1)")?.fit(train.view())?;
+/// let stage = Recipe::parse("minmax(-1, 1)")?.fit(train.view(), Exec::one())?;
 /// let test = Points::dense(vec![10.0, 20.0], 2)?;
 /// assert_eq!(stage.apply(test.view(), Exec::one())?.view().to_f64()?, [3.0, 0.0]);
 /// # Ok::<(), mercer::Error>(())
@@ -192,7 +192,7 @@ impl Stage {
     /// use mercer::data::stage::Recipe;
     ///
     /// let train = Points::dense(vec![0.0, 10.0, 5.0, 30.0], 2)?;
-    /// let stage = Recipe::parse("minmax(-1, 1)")?.fit(train.view())?;
+    /// let stage = Recipe::parse("minmax(-1, 1)")?.fit(train.view(), Exec::one())?;
     /// let scaled = stage.apply(train.view(), Exec::one())?;
     /// assert_eq!(stage.undo(scaled.view(), Exec::one())?, train);
     /// # Ok::<(), mercer::Error>(())

@@ -47,7 +47,7 @@ impl Stage {
     /// use mercer::data::stage::{Recipe, Stage};
     ///
     /// let train = Points::dense(vec![0.0, 10.0, 5.0, 30.0], 2)?;
-    /// let stage = Recipe::parse("standard")?.fit(train.view())?;
+    /// let stage = Recipe::parse("standard")?.fit(train.view(), mercer::Exec::one())?;
     /// let parts = stage.to_parts();
     /// assert_eq!(parts.header["stage"]["name"], "standard");
     /// assert_eq!(parts.tensors[0].name, "mean");

@@ -246,12 +246,12 @@ impl Recipe {
     }
 
     /// The stage fitted on these points. Fails where it wants labels: see [`Recipe::fit_with`].
-    pub fn fit(&self, points: View<'_>) -> Result<Stage> {
-        self.fit_with(points, None)
+    pub fn fit(&self, points: View<'_>, exec: Exec) -> Result<Stage> {
+        self.fit_with(points, None, exec)
     }
 
     /// The same where the points' classes are known.
-    pub fn fit_with(&self, points: View<'_>, labels: Option<&Labels>) -> Result<Stage> {
+    pub fn fit_with(&self, points: View<'_>, labels: Option<&Labels>, exec: Exec) -> Result<Stage> {
         self.check()?;
         match (self, labels) {
             (Recipe::OneHot, _) => return Stage::one_hot(points),
@@ -275,16 +275,16 @@ impl Recipe {
             Recipe::Invariant { lambda, drop, shift, rotate, thickness } => {
                 shape()?;
                 let steps = [shift, rotate, thickness];
-                return invariant::of_groups(points, lambda, drop, steps, Exec::default());
+                return invariant::of_groups(points, lambda, drop, steps, exec);
             }
             Recipe::OneHot | Recipe::LogOdds => unreachable!("fitted above, on sequences"),
             Recipe::Scale { by, add } => Op::Scale { by, add },
             Recipe::MinMax { lo, hi, per } => {
-                let Stats { min, max, .. } = Stats::of(points, per.groups(points.d, image))?;
+                let Stats { min, max, .. } = Stats::of(points, per.groups(points.d, image), exec)?;
                 Op::MinMax { lo, hi, min, max }
             }
             Recipe::Standard { centre, per } => {
-                let mut stats = Stats::of(points, per.groups(points.d, image))?;
+                let mut stats = Stats::of(points, per.groups(points.d, image), exec)?;
                 let centred = centre.unwrap_or(!matches!(points.data, Data::Csr { .. }));
                 if !centred {
                     stats.mean.fill(0.0);

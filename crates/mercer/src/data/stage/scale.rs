@@ -3,7 +3,7 @@
 use crate::data::map::{OnSparse, RowMap, each_row};
 use crate::data::points::View;
 use crate::error::{Error, Fault, Result};
-use crate::exec::room_for_table;
+use crate::exec::{Exec, room_for_table};
 
 /// `(x - shift) / width * gain + base`, each with one value a group; column j belongs to group `j mod groups`, so that
 /// d groups are the columns and c groups the channels of an image.
@@ -179,13 +179,13 @@ pub(super) struct Stats {
 
 impl Stats {
     /// In two passes, so that a large mean does not drown the deviations. Refuses NaN, infinities and no rows.
-    pub(super) fn of(view: View<'_>, groups: usize) -> Result<Self> {
+    pub(super) fn of(view: View<'_>, groups: usize, exec: Exec) -> Result<Self> {
         if view.n == 0 {
             return Err(Error::shape("rows to fit a stage on", 0, "at least 1"));
         }
         check_finite(view)?;
         // Range, mean, deviation and a count for each column, and the same again in the stage.
-        room_for_table("the ranges of all columns", 10, groups, view.bytes())?;
+        room_for_table("the ranges of all columns", 10, groups, view.bytes(), exec.memory())?;
         let values = view.n * (view.d / groups);
         let mut min = vec![f64::INFINITY; groups];
         let mut max = vec![f64::NEG_INFINITY; groups];

@@ -84,7 +84,7 @@ fn neighbours(k: u32, m: u32, letters: u32) -> f64 {
 }
 
 /// That the words of a block of sequences and all their neighbours fit in memory.
-pub(super) fn check_room(k: u32, m: u32, letters: u32, points: View<'_>) -> Result<()> {
+pub(super) fn check_room(k: u32, m: u32, letters: u32, points: View<'_>, memory: u64) -> Result<()> {
     /// Sequences whose words are listed at once.
     const LISTED: usize = 64;
     let words = (points.d as f64 - f64::from(k) + 1.0).max(0.0);
@@ -93,7 +93,7 @@ pub(super) fn check_room(k: u32, m: u32, letters: u32, points: View<'_>) -> Resu
     let different = all.min(f64::from(letters).powi(k as i32));
     let bytes = 16.0 * different * points.n.min(LISTED) as f64 + 8.0 * all;
     let what = format!("the words within {m} letters of those of {} sequences", points.n.min(LISTED));
-    room(&what, bytes as u128, points.bytes() as u128)
+    room(&what, bytes as u128, points.bytes() as u128, memory)
 }
 
 fn choose(n: u32, k: u32) -> f64 {

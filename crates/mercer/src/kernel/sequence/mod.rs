@@ -104,7 +104,7 @@ pub(super) fn check(kernel: &Kernel) -> Result<()> {
 }
 
 /// That the points' alphabet fits the kernel.
-pub(super) fn check_points(kernel: &Kernel, points: View<'_>) -> Result<()> {
+pub(super) fn check_points(kernel: &Kernel, points: View<'_>, memory: u64) -> Result<()> {
     let Data::Sequences { alphabet, .. } = points.data else {
         return Err(Error::shape(format!("points for the kernel `{kernel}`"), points.kind(), "sequences"));
     };
@@ -113,7 +113,7 @@ pub(super) fn check_points(kernel: &Kernel, points: View<'_>) -> Result<()> {
             let allowed = format!("at least {}, the letters of the alphabet", alphabet.len());
             Err(Error::param("mismatch letters", letters, allowed))
         }
-        Kernel::Mismatch { k, m, letters } => kmers::check_room(k, m, letters, points),
+        Kernel::Mismatch { k, m, letters } => kmers::check_room(k, m, letters, points, memory),
         _ => Ok(()),
     }
 }

@@ -68,7 +68,7 @@ impl<'a> Bases<'a> {
                 bases.scale = if largest > 0.0 { largest } else { 1.0 };
             }
             BaseLearner::Stump => {
-                bases.x = points.view().to_f64()?;
+                bases.x = points.view().to_f64_within(exec.memory())?;
                 let x = &bases.x;
                 let sorted = |j: usize| {
                     let mut order: Vec<u32> = (0..n as u32).collect();
@@ -81,7 +81,7 @@ impl<'a> Bases<'a> {
                 let Kernel::Rbf { .. } = bases.kernel else {
                     return Err(Error::param("kernel", &bases.kernel, "rbf for networks whose centres move"));
                 };
-                bases.x = points.view().to_f64()?;
+                bases.x = points.view().to_f64_within(exec.memory())?;
             }
         }
         Ok(bases)

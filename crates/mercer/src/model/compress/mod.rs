@@ -70,10 +70,10 @@ impl CompressParams {
     }
 
     /// The same for a model that has room for widths.
-    fn with_widths(&self) -> Result<Self> {
+    fn with_widths(&self, exec: Exec) -> Result<Self> {
         let mut set = self.set.clone();
         if let Some(points) = &set.candidates {
-            set.candidates = Some(Stage::pad(points.dim(), 1)?.apply(points.view(), Exec::one())?);
+            set.candidates = Some(Stage::pad(points.dim(), 1)?.apply(points.view(), exec)?);
         }
         Ok(CompressParams { widths: false, set, ..self.clone() })
     }
@@ -125,7 +125,7 @@ impl Model {
         watch: &mut Watch<'_>,
     ) -> Result<Compressed> {
         if params.widths {
-            return self.with_widths()?.compress(&params.with_widths()?, data, exec, watch);
+            return self.with_widths()?.compress(&params.with_widths(exec)?, data, exec, watch);
         }
         let least = match params.goal {
             Goal::Size(size) => {
@@ -157,7 +157,7 @@ impl Model {
         watch: &mut Watch<'_>,
     ) -> Result<Vec<Compressed>> {
         if params.widths {
-            return self.with_widths()?.compress_path(&params.with_widths()?, wanted, data, exec, watch);
+            return self.with_widths()?.compress_path(&params.with_widths(exec)?, wanted, data, exec, watch);
         }
         self.on_rows(params, data, exec, |old, rows| {
             let (whole, set) = params.on(old)?;

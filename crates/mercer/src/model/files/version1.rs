@@ -106,7 +106,10 @@ fn machine(tag: &str, meta: &Value, bundle: &Bundle) -> Read<Machine> {
 fn family(name: &str, params: &Value) -> Read<Learner> {
     let learner =
         Learner::any(name).map_err(|_| format!("learner `{name}` is not one this program knows"))?;
-    let learner = learner.with_params(params).map_err(|e| e.to_string())?;
+    // A memory budget belongs to a call, not to a learner; files of before hold one.
+    let mut params = params.clone();
+    params.as_object_mut().and_then(|params| params.remove("memory"));
+    let learner = learner.with_params(&params).map_err(|e| e.to_string())?;
     restored_learner(&json!({ "learner": learner.entry().name, "params": params }))
 }
 

@@ -8,7 +8,7 @@ use crate::exec::Exec;
 use crate::gram;
 use crate::kernel::Kernel;
 use crate::model::classified::{self, Classified, places};
-use crate::model::common::{budget, on_rows};
+use crate::model::common::on_rows;
 use crate::model::programs::Programs;
 use crate::model::{Learner, Sample};
 use crate::model::{Machine, Role};
@@ -66,7 +66,7 @@ impl KfdParams {
         rows: &[u32],
         exec: Exec,
     ) -> Result<Vec<f64>> {
-        classified::room(rows.len(), 4, budget(self.memory))?;
+        classified::room(rows.len(), 4, exec.budget())?;
         classified::matrix(kernel, sample, rows, exec)
     }
 
@@ -177,14 +177,14 @@ impl KfdParams {
         watch: &mut Watch<'_>,
     ) -> Result<(Vec<u32>, Info)> {
         let n = rows.len();
-        let room = budget(self.memory) / (4 * n.max(1));
+        let room = exec.budget() / (4 * n.max(1));
         let pool = (self.candidates as usize).min(n).min(room.max(1));
         let mut candidates: Vec<u32> = match pool {
             all if all == n => (0..n as u32).collect(),
             some => shuffle(n, self.seed)[..some].iter().map(|&i| i as u32).collect(),
         };
         candidates.sort_unstable();
-        on_rows(kernel, sample, |all| {
+        on_rows(kernel, sample, exec, |all| {
             let part = (n != all.len()).then(|| all.subset(rows));
             let problem = GreedyProblem {
                 rows: part.as_deref().unwrap_or(all),

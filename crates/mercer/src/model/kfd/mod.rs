@@ -96,8 +96,6 @@ pub struct KfdParams {
     pub tol: f64,
     /// Seed of the candidates.
     pub seed: u64,
-    /// Bytes for kernel values; none: half of the machine's memory.
-    pub memory: Option<u64>,
 }
 
 impl Default for KfdParams {
@@ -113,7 +111,6 @@ impl Default for KfdParams {
             leave_one_out: false,
             tol: 1e-3,
             seed: 0,
-            memory: None,
         }
     }
 }
@@ -146,7 +143,6 @@ impl KfdParams {
         spec("leave_one_out", Allowed::Flag, "false", "tell the leave-one-out error"),
         spec("tol", Allowed::Above(0.0), "0.001", "optimality violation left"),
         spec("seed", Allowed::Whole(0), "0", "seed of what is drawn"),
-        spec("memory", Allowed::WholeOrNone(1), "half of RAM", "bytes for kernel values"),
     ];
 
     /// Fails if a parameter is outside its range.
@@ -156,7 +152,6 @@ impl KfdParams {
             ("centres", self.centres as f64),
             ("candidates", self.candidates as f64),
             ("tol", self.tol),
-            ("memory", self.memory.unwrap_or(1) as f64),
         ];
         param::check(Self::TABLE, &numbers)?;
         if self.form != KfdForm::Closed && self.lambda <= 0.0 {

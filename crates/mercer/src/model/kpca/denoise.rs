@@ -83,7 +83,7 @@ pub fn noise_level(points: &Points, exec: Exec, watch: &mut Watch<'_>) -> Result
     let fitted = params.fit(Sample::new(points, &Targets::None), exec, watch)?;
     let mut variance: Vec<f64> =
         fitted.components()?.features.values.iter().map(|v| v.max(0.0) / points.len() as f64).collect();
-    let moving = moving_columns(points)?;
+    let moving = moving_columns(points, exec)?;
     let seen = moving.min(points.len().saturating_sub(1));
     if seen == 0 {
         return Ok(0.0);
@@ -99,8 +99,8 @@ pub fn noise_level(points: &Points, exec: Exec, watch: &mut Watch<'_>) -> Result
 }
 
 /// How many columns have more than one value.
-fn moving_columns(points: &Points) -> Result<usize> {
-    let values = points.view().to_f64()?;
+fn moving_columns(points: &Points, exec: Exec) -> Result<usize> {
+    let values = points.view().to_f64_within(exec.memory())?;
     let Some(first) = values.chunks(points.dim()).next() else { return Ok(0) };
     let mut moving = vec![false; points.dim()];
     for row in values.chunks(points.dim()) {
@@ -153,7 +153,7 @@ impl DenoiseParams {
             let model = self.components(kernel, &learning, exec, watch)?;
             return Ok(Denoiser { noise: Some(noise), ..Denoiser::new(model, components)? });
         }
-        let rows = points.gather(&order[..aside]).view().to_f64()?;
+        let rows = points.gather(&order[..aside]).view().to_f64_within(exec.memory())?;
         let more: Vec<f64> = rows.iter().map(|_| noise * normal(&mut rng)).collect();
         let with = |sign: f64| rows.iter().zip(&more).map(|(x, e)| x + sign * e).collect::<Vec<f64>>();
         let (given, wanted) = (with(1.0), with(if noisy.is_some() { 0.0 } else { -1.0 }));
@@ -172,7 +172,10 @@ impl DenoiseParams {
             let mut tried = Vec::new();
             for components in numbers {
                 let found = model.components()?.denoise(given.view(), components, &self.back, exec, watch)?;
-                tried.push(Tried { components, error: error(&found.points.view().to_f64()?) });
+                tried.push(Tried {
+                    components,
+                    error: error(&found.points.view().to_f64_within(exec.memory())?),
+                });
             }
             let Some(top) = tried.iter().min_by(|a, b| a.error.total_cmp(&b.error)).copied() else {
                 continue;

@@ -81,8 +81,6 @@ pub struct KpcaParams {
     pub tol: f64,
     /// Seed of what is drawn.
     pub seed: u64,
-    /// Bytes for kernel values; none: half of the machine's memory.
-    pub memory: Option<u64>,
 }
 
 impl Default for KpcaParams {
@@ -97,7 +95,6 @@ impl Default for KpcaParams {
             rows: None,
             tol: 1e-5,
             seed: 1,
-            memory: None,
         }
     }
 }
@@ -132,7 +129,6 @@ impl KpcaParams {
         spec("rows", Allowed::WholeOrNone(1), "all", "fit on so many rows drawn at random"),
         spec("tol", Allowed::Above(0.0), "1e-5", "relative residual of an eigenvector left"),
         spec("seed", Allowed::Whole(0), "1", "seed of what is drawn"),
-        spec("memory", Allowed::WholeOrNone(1), "half of RAM", "bytes for kernel values"),
     ];
 
     /// Fails if a parameter is outside its range.
@@ -145,7 +141,6 @@ impl KpcaParams {
                 ("share", self.share),
                 ("rows", whole(self.rows)),
                 ("tol", self.tol),
-                ("memory", whole(self.memory)),
             ],
         )?;
         self.kernel.as_ref().map_or(Ok(()), |kernel| kernel.check(None))
@@ -162,6 +157,7 @@ impl KpcaParams {
         let n = sample.points.len();
         let drawn = self.rows.map(|rows| drawn(n, rows as usize, self.seed)).transpose()?;
         let landmarks = matches!(self.method, KpcaMethod::Nystroem | KpcaMethod::Cholesky);
+        let before = exec.device().answered();
         let (used, mut found) = match &drawn {
             Some(rows) if !landmarks => {
                 let points = sample.points.gather(rows);
@@ -175,6 +171,7 @@ impl KpcaParams {
         if used < n {
             found.info.notes.push(format!("fitted on {used} of {n} rows"));
         }
+        found.info.computed_on(exec, before);
         found.info.seconds = clock.elapsed().as_secs_f64();
         let features = Features {
             mean: found.mean,

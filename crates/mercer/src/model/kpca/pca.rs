@@ -23,7 +23,7 @@ pub(super) fn cheap(kernel: &Kernel, sample: &Sample<'_>) -> bool {
 pub(super) fn fit(params: &KpcaParams, sample: &Sample<'_>, exec: Exec) -> Result<Found> {
     let view = sample.points.view();
     let (n, d) = (view.n, view.d);
-    let mut x = view.to_f64()?;
+    let mut x = view.to_f64_within(exec.memory())?;
     let mut mean = vec![0.0; d];
     if params.centred {
         x.chunks(d).for_each(|row| mean.iter_mut().zip(row).for_each(|(m, v)| *m += v / n as f64));

@@ -18,7 +18,6 @@ use crate::expansion::Expansion;
 use crate::gram;
 use crate::kernel::Kernel;
 use crate::model::Sample;
-use crate::model::common::budget;
 use crate::watch::{Info, Step, Stop, Watch};
 
 pub(super) fn fit(
@@ -39,9 +38,9 @@ pub(super) fn fit(
             "sparse axes need a positive definite kernel: `{kernel}` is not known to be"
         )));
     }
-    if n.saturating_mul(8 * n) > budget(params.memory) {
+    if n.saturating_mul(8 * n) > exec.budget() {
         let allowed = format!("at least {}: the matrix of {n} rows", 8 * n * n);
-        return Err(Error::param("memory", budget(params.memory), allowed));
+        return Err(Error::param("memory", exec.budget(), allowed));
     }
     let mut k = gram::square::<f64>(kernel, sample.points.view(), exec)?.to_vec();
     let trace: f64 = (0..n).map(|i| k[i * n + i]).sum();

@@ -8,7 +8,7 @@ use crate::expansion::Expansion;
 use crate::gram::{self, Means, Rows};
 use crate::kernel::Kernel;
 use crate::model::Sample;
-use crate::model::common::{budget, on_rows};
+use crate::model::common::on_rows;
 use crate::model::svc::collapsed;
 use crate::num::{Buffer, Fault};
 use crate::solve::eigen::{self, Centred, Dense, Eigen, EigenParams, Operator, RowsOperator, Which};
@@ -34,13 +34,15 @@ pub(super) fn fit(
     let n = sample.points.len();
     let which = if params.indefinite(kernel) { Which::Magnitude } else { Which::Largest };
     // The matrix, the vectors and what the decomposition works with.
-    let fits = n.saturating_mul(n).saturating_mul(3 * 8) <= budget(params.memory);
+    let fits = n.saturating_mul(n).saturating_mul(3 * 8) <= exec.budget();
     let single = match in_single(params, kernel, sample, which, fits, exec, watch)? {
         None if !fits && params.method == KpcaMethod::Complete => {
             let allowed = format!("at least {} for a complete decomposition of {n} rows", 24 * n * n);
-            return Err(Error::param("memory", budget(params.memory), allowed));
+            return Err(Error::param("memory", exec.budget(), allowed));
         }
-        None if !fits => Some(on_rows(kernel, sample, |rows| by_rows(params, rows, which, exec, watch))?),
+        None if !fits => {
+            Some(on_rows(kernel, sample, exec, |rows| by_rows(params, rows, which, exec, watch))?)
+        }
         found => found,
     };
     let (found, means, total, floor, note) = if let Some(found) = single {
@@ -48,7 +50,7 @@ pub(super) fn fit(
     } else {
         let k = match sample.gram {
             Some(rows) => exact(rows, exec).into(),
-            None if gram::is_precomputed(kernel) => on_rows(kernel, sample, |_| Ok(Buffer::zeroed(0)))?,
+            None if gram::is_precomputed(kernel) => on_rows(kernel, sample, exec, |_| Ok(Buffer::zeroed(0)))?,
             None => gram::square::<f64>(kernel, sample.points.view(), exec)?,
         };
         let means = Means::of(&k, n);
@@ -139,7 +141,7 @@ fn in_single(
     if !wanted || sample.gram.is_none() && gram::is_precomputed(kernel) {
         return Ok(None);
     }
-    let found = on_rows(kernel, sample, |rows| by_rows(params, rows, which, exec, watch));
+    let found = on_rows(kernel, sample, exec, |rows| by_rows(params, rows, which, exec, watch));
     match found {
         Ok(found) => {
             let size = |v: Option<&f64>| v.map_or(0.0, |v| v.abs());
@@ -166,7 +168,7 @@ fn by_rows(
             format!("given: the matrix of {n} rows does not fit into memory, so not all can be found");
         return Err(Error::param("components", "none", allowed));
     };
-    let matrix = RowsOperator::new(rows, budget(params.memory), exec);
+    let matrix = RowsOperator::new(rows, exec);
     let mut row = vec![0.0; n];
     matrix.apply(&vec![1.0 / n as f64; n], &mut row, exec);
     let grand = row.iter().sum::<f64>() / n as f64;

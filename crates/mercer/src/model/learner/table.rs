@@ -13,18 +13,7 @@ pub(super) const FEATURES: LearnerEntry = LearnerEntry {
     name: "kpca",
     tasks: &[Task::Features],
     doc: "kernel principal components",
-    params: &[
-        "kernel",
-        "components",
-        "share",
-        "centred",
-        "whiten",
-        "method",
-        "rows",
-        "tol",
-        "seed",
-        "memory",
-    ],
+    params: &["kernel", "components", "share", "centred", "whiten", "method", "rows", "tol", "seed"],
     make: || Learner::Kpca(KpcaParams::default()),
 };
 
@@ -84,7 +73,7 @@ impl Learner {
             name: "ridge",
             tasks: &[Task::Regression, Task::Classification],
             doc: "squared errors: kernel ridge regression; on classes, least-squares machines",
-            params: &["kernel", "lambda", "offset", "method", "tol", "memory"],
+            params: &["kernel", "lambda", "offset", "method", "tol"],
             make: || Learner::Ridge(RidgeParams::default()),
         },
         LearnerEntry {
@@ -105,7 +94,7 @@ impl Learner {
             name: "kfd",
             tasks: &[Task::Classification, Task::Regression],
             doc: "Fisher discriminant: classes far apart beside their own spread; every row is a centre",
-            params: &["kernel", "lambda", "penalty", "threshold", "leave_one_out", "memory"],
+            params: &["kernel", "lambda", "penalty", "threshold", "leave_one_out"],
             make: || Learner::Kfd(KfdParams::default()),
         },
         LearnerEntry {
@@ -135,7 +124,6 @@ impl Learner {
                 "candidates",
                 "leave_one_out",
                 "seed",
-                "memory",
             ],
             make: || Learner::Kfd(KfdParams { form: KfdForm::Greedy, ..KfdParams::default() }),
         },

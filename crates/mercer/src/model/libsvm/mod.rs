@@ -18,7 +18,7 @@ use std::path::Path;
 
 use crate::data::io::{read_whole, write_atomic};
 use crate::error::{Error, Result};
-use crate::exec::memory_limit;
+use crate::exec::half_of_ram;
 use crate::expansion::Expansion;
 use crate::kernel::Kernel;
 use crate::model::{Ball, Learner, Loss, Machine, Model, OneClassParams, Origin, Readout, Role, SvrParams};
@@ -30,7 +30,7 @@ impl Model {
     /// Reads a LIBSVM model file.
     pub fn load_libsvm(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let bytes = read_whole(path, memory_limit())?;
+        let bytes = read_whole(path, half_of_ram() as u64)?;
         Self::from_libsvm(&path.display().to_string(), &bytes)
     }
 

@@ -237,7 +237,8 @@ impl Components<'_> {
         for (at, part) in features.chunks((BATCH * used).max(1)).enumerate() {
             let psi = self.reconstruct(part, used, exec)?;
             let rows = at * BATCH..at * BATCH + psi.outputs();
-            let target = Target::new(&psi, Some(self.lengths(part, used)), starts.map(|s| s.slice(rows)))?;
+            let target =
+                Target::new(&psi, Some(self.lengths(part, used)), starts.map(|s| s.slice(rows)), exec)?;
             let found = target.solve(params, exec, watch)?;
             all = Some(match all {
                 None => found,

@@ -123,7 +123,7 @@ fn what_is_asked_for_is_taken() {
     let set = Dataset::new(points, targets).expect("a toy");
     let wishes = Wishes {
         kernel: Some("poly(degree=2, coef0=1)".into()),
-        params: vec![("c", json!(7.0)), ("memory", json!(1 << 20)), ("multi", json!("one_vs_rest"))],
+        params: vec![("c", json!(7.0)), ("multi", json!("one_vs_rest"))],
         scaling: Scaling::Given(Stages::parse("minmax(0, 1)").expect("a line")),
         ..Wishes::default()
     };
@@ -133,5 +133,5 @@ fn what_is_asked_for_is_taken() {
     let model = plan.fit(Exec::one(), &mut crate::watch::silent()).expect("a fit");
     assert_eq!(model.stages.len(), 1);
     let Learner::Svc(params) = &plan.learner else { panic!("a classifier") };
-    assert_eq!((params.c, params.memory), (7.0, Some(1 << 20)));
+    assert_eq!(params.c, 7.0);
 }

@@ -38,6 +38,18 @@ impl<'a, 'w> Crowd<'a, 'w> {
         self.done.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// What machines that are solved together report to.
+    pub(super) fn whole(&self) -> impl FnMut(&Step) -> ControlFlow<()> + Send {
+        move |step| {
+            let Ok(mut watch) = self.watch.lock() else { return ControlFlow::Break(()) };
+            let flow = watch(step);
+            if flow.is_break() {
+                self.stop.store(true, Ordering::Relaxed);
+            }
+            flow
+        }
+    }
+
     /// What machine m reports to. One that breaks breaks all.
     pub(super) fn watcher(&self, m: usize) -> impl FnMut(&Step) -> ControlFlow<()> + Send {
         move |step| {
@@ -73,6 +85,7 @@ pub(super) fn total(fitted: &[Fitted], notes: Vec<String>, clock: Instant) -> In
             (Stop::Limit, _) | (_, Stop::Limit) => Stop::Limit,
             _ => Stop::Converged,
         };
+        info.device = info.device.or_else(|| f.info.device.clone());
         of_machines.extend(f.info.notes.iter().cloned());
     }
     info.notes.extend(alike(of_machines));

@@ -11,7 +11,7 @@ use super::calibrate;
 use super::checkpoint::{Checkpoint, Fitted};
 use super::crowd::Crowd;
 use super::desk::Desk;
-use super::machine::{self, Task};
+use super::machine::{self, Solved, Task};
 use super::params::{Kind, SvcParams};
 use super::probe;
 use super::share::{Filled, Kept};
@@ -26,7 +26,7 @@ use crate::model::Sides;
 use crate::model::common::kernel_or_default;
 use crate::model::machine::multiclass;
 use crate::num::Buffer;
-use crate::solve::Keep;
+use crate::solve::{self, Keep};
 use crate::watch::{Info, Stop, Watch};
 
 /// Pairs whose values between the classes cost at most so many multiply-adds, on at most so many rows, are trained on
@@ -53,7 +53,7 @@ pub(super) struct Plan<'a> {
     pub(super) exec: Exec,
     /// The rows each machine sees; none: all that are of its classes.
     pub(super) only: Option<Vec<Vec<usize>>>,
-    start: Option<&'a Checkpoint>,
+    pub(super) start: Option<&'a Checkpoint>,
 }
 
 impl<'a> Plan<'a> {
@@ -72,7 +72,7 @@ impl<'a> Plan<'a> {
             return Err(Error::shape("classes among the training rows", got, "at least 2"));
         }
         let kernel = kernel_or_default(params.kernel.as_ref(), &sample)?;
-        kernel.check_points(sample.points.view())?;
+        kernel.check_points_within(sample.points.view(), exec.memory())?;
         if is_precomputed(&kernel) && sample.gram.is_none() {
             let why = "a precomputed kernel needs its matrix: give it with the sample";
             return Err(Error::Unsupported(why.into()));
@@ -97,6 +97,9 @@ impl<'a> Plan<'a> {
         let keeper = self.sample.keeper.filter(|_| self.only.is_none());
         let desk = keeper.map(|keeper| Desk::new(keeper, begun()));
         let crowd = Crowd::new(watch, self.machines.len(), desk);
+        if let Some(fitted) = self.together(&crowd)? {
+            return Ok((fitted, vec!["all machines together".into()]));
+        }
         if let Some(only) = &self.only {
             return Ok((self.on_own(only, &crowd)?, vec!["each machine on rows of its own".into()]));
         }
@@ -104,15 +107,20 @@ impl<'a> Plan<'a> {
             Some(gram) => self.on_gram(gram, &crowd)?,
             None if self.is_linear() && self.sizes().iter().any(|&n| n > MANY) => self.on_points(&crowd)?,
             None if self.machines.len() == 1 => {
-                let rows = KernelRows::new(&self.kernel, self.sample.points)?;
+                let rows = KernelRows::new(&self.kernel, self.sample.points, self.exec)?;
                 let all = self.all_rows();
-                let one = self.machine(0, &rows, &all, self.params.budget(), self.exec, &crowd)?;
+                let one = self.machine(0, &rows, &all, self.exec, &crowd)?;
                 (vec![one], "rows computed from the points".to_owned())
             }
             None if self.machines[0].negative.is_some() => self.on_pairs(&crowd)?,
             None => self.on_rest(&crowd)?,
         };
         Ok((fitted, vec![note]))
+    }
+
+    /// What one of several workers may use: a thread, and its share of a part of the memory.
+    fn share(&self, parts: u64, workers: usize) -> Exec {
+        self.exec.with_threads(1).with_memory(self.exec.memory() / parts / workers.max(1) as u64)
     }
 
     fn all_rows(&self) -> Vec<usize> {
@@ -127,8 +135,7 @@ impl<'a> Plan<'a> {
     fn on_points(&self, crowd: &Crowd<'_, '_>) -> Result<(Vec<Fitted>, String)> {
         let members = self.members();
         let workers = self.exec.threads().min(self.machines.len());
-        let exec = if self.machines.len() == 1 { self.exec } else { Exec::one() };
-        let memory = self.params.budget() / workers;
+        let exec = if self.machines.len() == 1 { self.exec } else { self.share(1, workers) };
         let job = |(): &mut (), m: usize| {
             let Sides { positive, negative } = self.machines[m];
             let pair = negative.filter(|_| self.machines.len() > 1).map(|negative| {
@@ -137,9 +144,9 @@ impl<'a> Plan<'a> {
             let gathered = pair.as_ref().map(|index| self.sample.points.gather(index));
             let points = gathered.as_ref().unwrap_or(self.sample.points);
             let index = pair.unwrap_or_else(|| self.all_rows());
-            let rows = KernelRows::new(&self.kernel, points)?;
-            let vectors = PointRows::new(points.view()).filter(|_| points.len() > MANY);
-            self.machine_on(m, (&rows, vectors), &index, memory, exec, crowd)
+            let rows = KernelRows::new(&self.kernel, points, exec)?;
+            let vectors = PointRows::new(points.view(), exec).filter(|_| points.len() > MANY);
+            self.machine_on(m, (&rows, vectors), &index, exec, crowd)
         };
         let fitted = side_by_side(workers, &self.order(), || (), job)?;
         Ok((fitted, "linear machines on the rows themselves".into()))
@@ -148,23 +155,23 @@ impl<'a> Plan<'a> {
     /// Each machine on rows of its own choice.
     fn on_own(&self, only: &[Vec<usize>], crowd: &Crowd<'_, '_>) -> Result<Vec<Fitted>> {
         let workers = self.exec.threads().min(self.machines.len());
-        let exec = if workers == 1 { self.exec } else { Exec::one() };
-        let memory = self.params.budget() / 2 / workers;
+        let threads = if workers == 1 { self.exec.threads() } else { 1 };
+        let exec = self.share(2, workers).with_threads(threads);
         let mut order: Vec<usize> = (0..only.len()).collect();
         order.sort_by_key(|&m| (std::cmp::Reverse(only[m].len()), m));
         let job = |buffer: &mut Buffer<f32>, m: usize| {
             let (index, n) = (&only[m], only[m].len());
             let points = self.sample.points.gather(index);
-            let rows = KernelRows::new(&self.kernel, &points)?;
-            if n.saturating_mul(n).saturating_mul(size_of::<f32>()) > memory || n > OWN {
-                return self.machine(m, &rows, index, memory, exec, crowd);
+            let rows = KernelRows::new(&self.kernel, &points, exec)?;
+            if n.saturating_mul(n).saturating_mul(size_of::<f32>()) > exec.budget() || n > OWN {
+                return self.machine(m, &rows, index, exec, crowd);
             }
             if buffer.len() < n * n {
                 *buffer = Buffer::stale(n * n);
             }
             rows.fill(&mut buffer[..n * n], exec);
             let filled = Filled { values: &buffer[..n * n], exact: &rows };
-            let mut fitted = self.machine(m, &filled, index, memory, exec, crowd)?;
+            let mut fitted = self.machine(m, &filled, index, exec, crowd)?;
             fitted.info.kernel_values += half(n);
             Ok(fitted)
         };
@@ -176,8 +183,8 @@ impl<'a> Plan<'a> {
         let all = self.all_rows();
         let members = self.members();
         let single = self.machines.len() == 1;
-        let (workers, exec) = if single { (1, self.exec) } else { (self.exec.threads(), Exec::one()) };
-        let memory = self.params.budget() / workers;
+        let workers = if single { 1 } else { self.exec.threads() };
+        let exec = if single { self.exec } else { self.share(1, workers) };
         let order = self.order();
         let fitted = side_by_side(
             workers,
@@ -187,9 +194,9 @@ impl<'a> Plan<'a> {
                 Sides { positive, negative: Some(negative) } if !single => {
                     let index = [members[negative as usize].as_slice(), &members[positive as usize]].concat();
                     let keep: Vec<u32> = index.iter().map(|&i| i as u32).collect();
-                    self.machine(m, gram.subset(&keep).as_ref(), &index, memory, exec, crowd)
+                    self.machine(m, gram.subset(&keep).as_ref(), &index, exec, crowd)
                 }
-                _ => self.machine(m, gram, &all, memory, exec, crowd),
+                _ => self.machine(m, gram, &all, exec, crowd),
             },
         )?;
         Ok((fitted, "kernel matrix as given".into()))
@@ -197,10 +204,10 @@ impl<'a> Plan<'a> {
 
     /// Pairs of classes, with the squares of classes shared.
     fn on_pairs(&self, crowd: &Crowd<'_, '_>) -> Result<(Vec<Fitted>, String)> {
-        let budget = self.params.budget();
         let workers = self.exec.threads().min(self.machines.len());
         let k = self.labels.names.len();
-        let mut classes = Classes::new(&self.kernel, self.sample.points, &self.labels.of_row, k, budget / 2)?;
+        let mut classes =
+            Classes::new(&self.kernel, self.sample.points, &self.labels.of_row, k, self.share(2, 1))?;
         let members = self.members();
         let mut sparse = 0;
         if members.iter().any(|rows| rows.len() > probe::LARGE)
@@ -214,7 +221,7 @@ impl<'a> Plan<'a> {
                 }
             }
         }
-        let memory = budget / 4 / workers;
+        let exec = self.share(4, workers);
         let large = AtomicUsize::new(0);
         let job = |buffer: &mut Buffer<f32>, m: usize| {
             let Sides { positive, negative } = self.machines[m];
@@ -222,17 +229,17 @@ impl<'a> Plan<'a> {
             let (pair, index) = (classes.pair(a, b), [classes.rows(a), classes.rows(b)].concat());
             let n = index.len();
             let between = (classes.rows(a).len() * classes.rows(b).len()) as f64 * pair.cost();
-            if between > DENSE.0 || n > DENSE.1 || n * n * size_of::<f32>() > memory {
+            if between > DENSE.0 || n > DENSE.1 || n * n * size_of::<f32>() > exec.budget() {
                 large.fetch_add(1, Ordering::Relaxed);
-                return self.machine(m, &pair, &index, memory, Exec::one(), crowd);
+                return self.machine(m, &pair, &index, exec, crowd);
             }
             // The largest pair came first: one buffer a thread, made once.
             if buffer.len() < n * n {
                 *buffer = Buffer::stale(n * n);
             }
-            pair.fill(&mut buffer[..n * n], Exec::one());
+            pair.fill(&mut buffer[..n * n], exec);
             let rows = Filled { values: &buffer[..n * n], exact: &pair };
-            let mut fitted = self.machine(m, &rows, &index, memory, Exec::one(), crowd)?;
+            let mut fitted = self.machine(m, &rows, &index, exec, crowd)?;
             fitted.info.kernel_values += (classes.rows(a).len() * classes.rows(b).len()) as u64;
             Ok(fitted)
         };
@@ -254,9 +261,9 @@ impl<'a> Plan<'a> {
 
     /// Each class against all others, on one matrix.
     fn on_rest(&self, crowd: &Crowd<'_, '_>) -> Result<(Vec<Fitted>, String)> {
-        let budget = self.params.budget();
+        let budget = self.exec.budget();
         let (n, all) = (self.labels.len(), self.all_rows());
-        let rows = KernelRows::new(&self.kernel, self.sample.points)?;
+        let rows = KernelRows::new(&self.kernel, self.sample.points, self.exec)?;
         let fits = n.saturating_mul(n).saturating_mul(size_of::<f32>()) <= budget / 4 * 3;
         let few = fits && n > probe::LARGE && {
             let asked = probe::rows_asked(self, &self.members(), true);
@@ -264,7 +271,8 @@ impl<'a> Plan<'a> {
         };
         if !fits || few {
             let kept = Kept::new(&rows, budget / 2);
-            let job = |(): &mut (), m| self.machine(m, &kept, &all, budget / 2, self.exec, crowd);
+            let exec = self.share(2, 1).with_threads(self.exec.threads());
+            let job = |(): &mut (), m| self.machine(m, &kept, &all, exec, crowd);
             let mut fitted = side_by_side(1, &self.order(), || (), job)?;
             for (m, f) in fitted.iter_mut().enumerate() {
                 f.info.kernel_values = if m == 0 { kept.computed() } else { 0 };
@@ -276,13 +284,9 @@ impl<'a> Plan<'a> {
         rows.fill(&mut whole, self.exec);
         let rows = Filled { values: &whole, exact: &rows };
         let workers = self.exec.threads().min(self.machines.len());
-        let memory = budget / 4 / workers;
-        let mut fitted = side_by_side(
-            workers,
-            &self.order(),
-            || (),
-            |(), m| self.machine(m, &rows, &all, memory, Exec::one(), crowd),
-        )?;
+        let exec = self.share(4, workers);
+        let mut fitted =
+            side_by_side(workers, &self.order(), || (), |(), m| self.machine(m, &rows, &all, exec, crowd))?;
         fitted[0].info.kernel_values += half(n);
         Ok((fitted, "one whole matrix for all machines".into()))
     }
@@ -293,11 +297,10 @@ impl<'a> Plan<'a> {
         m: usize,
         rows: &dyn Rows,
         index: &[usize],
-        memory: usize,
         exec: Exec,
         crowd: &Crowd<'_, '_>,
     ) -> Result<Fitted> {
-        self.machine_on(m, (rows, None), index, memory, exec, crowd)
+        self.machine_on(m, (rows, None), index, exec, crowd)
     }
 
     /// The same, with the rows' points where they are better worked on themselves.
@@ -306,7 +309,6 @@ impl<'a> Plan<'a> {
         m: usize,
         (rows, vectors): (&dyn Rows, Option<PointRows<'_>>),
         index: &[usize],
-        memory: usize,
         exec: Exec,
         crowd: &Crowd<'_, '_>,
     ) -> Result<Fitted> {
@@ -318,19 +320,11 @@ impl<'a> Plan<'a> {
             crowd.finished();
             return Ok(done.clone());
         }
-        let Sides { positive, negative } = self.machines[m];
-        let names = &self.labels.names;
-        let is_positive: Vec<bool> = index.iter().map(|&i| self.labels.of_row[i] == positive).collect();
-        let weight: Vec<f64> = index.iter().map(|&i| self.weight[i]).collect();
-        let task = Task {
-            rows,
-            vectors,
-            positive: &is_positive,
-            weight: &weight,
-            names: [negative.map_or("the rest", |c| &names[c as usize]), &names[positive as usize]],
-        };
+        let (positive, weight) = self.labelled(self.machines[m], index);
+        let names = self.names_of(self.machines[m]);
+        let task = Task { rows, vectors, positive: &positive, weight: &weight, names };
         let start = kept.and_then(|f| f.start(index));
-        let solver = self.params.solver(memory, exec);
+        let solver = self.params.solver(exec);
         let mut watch = crowd.watcher(m);
         let mut keep = crowd.desk.as_ref().map(|desk| desk.keep(self, &task, index, m));
         let kept: Option<&mut Keep<'_>> = match &mut keep {
@@ -338,14 +332,42 @@ impl<'a> Plan<'a> {
             None => None,
         };
         let solved = machine::train(self.params, &task, start, &solver, &mut watch, kept)?;
-        let mut fitted = Fitted::new(self.params, &task, index, &solved);
+        drop(keep);
+        self.finish(m, &task, index, &solved, &solver, &mut watch, crowd)
+    }
+
+    /// Which of a machine's rows are of the class that f > 0 means, and their weights.
+    pub(super) fn labelled(&self, sides: Sides, index: &[usize]) -> (Vec<bool>, Vec<f64>) {
+        let positive = index.iter().map(|&i| self.labels.of_row[i] == sides.positive).collect();
+        (positive, index.iter().map(|&i| self.weight[i]).collect())
+    }
+
+    /// The names of a machine's classes: negative, positive.
+    pub(super) fn names_of(&self, sides: Sides) -> [&str; 2] {
+        let names = &self.labels.names;
+        [sides.negative.map_or("the rest", |c| &names[c as usize]), &names[sides.positive as usize]]
+    }
+
+    /// What is done with a machine once it is solved: left for a checkpoint, calibrated.
+    #[expect(clippy::too_many_arguments, reason = "all that one machine of a crowd has")]
+    pub(super) fn finish(
+        &self,
+        m: usize,
+        task: &Task<'_>,
+        index: &[usize],
+        solved: &Solved,
+        solver: &solve::Params,
+        watch: &mut Watch<'_>,
+        crowd: &Crowd<'_, '_>,
+    ) -> Result<Fitted> {
+        let mut fitted = Fitted::new(self.params, task, index, solved);
         if let Some(desk) = &crowd.desk {
             // Without its sigmoid a machine is not done.
             let stop = if self.params.probability { Stop::Cancelled } else { fitted.info.stop };
             desk.put(m, Fitted { info: Info { stop, ..fitted.info.clone() }, ..fitted.clone() });
         }
         if self.params.probability && fitted.info.stop != Stop::Cancelled {
-            fitted.sigmoid = calibrate::sigmoid(self.params, &task, &solver, m, &mut watch)?;
+            fitted.sigmoid = calibrate::sigmoid(self.params, task, solver, m, watch)?;
             if fitted.sigmoid.is_none() {
                 fitted.info.stop = Stop::Cancelled;
             }

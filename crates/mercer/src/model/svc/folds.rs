@@ -52,7 +52,8 @@ impl SvcParams {
     /// let labels = targets.classes()?;
     /// let gram = Matrix::of(&Kernel::Rbf { gamma: 1.0 }, points.view(), Exec::one())?;
     /// let fold = &split::stratified_kfold(labels, 5, 0)?[0];
-    /// let told = SvcParams::default().left_out(&gram, labels, None, fold, &[0.1, 1.0, 10.0], &mut watch::silent())?;
+    /// let (params, costs) = (SvcParams::default(), [0.1, 1.0, 10.0]);
+    /// let told = params.left_out(&gram, labels, None, fold, &costs, Exec::one(), &mut watch::silent())?;
     /// assert_eq!((told.len(), told[0].answers.len()), (3, 20));
     /// # Ok::<(), mercer::Error>(())
     /// ```
@@ -63,6 +64,7 @@ impl SvcParams {
         weights: Option<&[f64]>,
         fold: &Fold,
         costs: &[f64],
+        exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<Vec<LeftOut>> {
         self.check()?;
@@ -93,7 +95,7 @@ impl SvcParams {
         let mut buffer = Buffer::zeroed(0);
         for (o, &one) in sides.iter().enumerate() {
             let place = Place { gram, fold, class: &class, weight: &weight, names: &seen.names, side: one };
-            buffer = place.train(self, costs, &order, buffer, watch, |which, solved, on_test| {
+            buffer = place.train(self, costs, &order, buffer, exec, watch, |which, solved, on_test| {
                 outputs[which].iter_mut().skip(o).step_by(m).zip(on_test).for_each(|(out, f)| *out = f);
                 spent[which].0 += solved.beta.iter().filter(|b| **b != 0.0).count();
                 spent[which].1 += solved.info.iterations;
@@ -137,6 +139,7 @@ impl Place<'_> {
         costs: &[f64],
         order: &[usize],
         buffer: Buffer<f32>,
+        exec: Exec,
         watch: &mut Watch<'_>,
         mut found: impl FnMut(usize, &Solved, Vec<f64>),
     ) -> Result<Buffer<f32>> {
@@ -166,7 +169,7 @@ impl Place<'_> {
             };
             params.check()?;
             let start = last.take().map(|(before, beta)| warm(&params, &task, beta, cost / before));
-            let solver = params.solver(params.budget(), Exec::one());
+            let solver = params.solver(exec.with_threads(1));
             let solved = machine::train(&params, &task, start, &solver, watch, None)?;
             if solved.info.stop == Stop::Cancelled {
                 return Err(Error::Cancelled);
@@ -221,7 +224,9 @@ mod tests {
         let gram = Matrix::of(&kernel, points.view(), Exec::one()).expect("numbers");
         let params = SvcParams { tol: 1e-6, ..params.clone() };
         for fold in &split::stratified_kfold(labels, 4, 9).expect("enough rows") {
-            let told = params.left_out(&gram, labels, None, fold, costs, &mut silent()).expect("trained");
+            let told = params
+                .left_out(&gram, labels, None, fold, costs, Exec::one(), &mut silent())
+                .expect("trained");
             for (told, &c) in told.iter().zip(costs) {
                 let mut one = SvcParams { kernel: Some(kernel.clone()), ..params.clone() };
                 match one.kind {
@@ -271,8 +276,8 @@ mod tests {
         let one: Vec<usize> = (0..20).filter(|&i| labels.of_row[i] == 0).collect();
         let fold = Fold { train: one, test: vec![0] };
         let params = SvcParams::default();
-        assert!(params.left_out(&gram, labels, None, &fold, &[1.0], &mut silent()).is_err());
+        assert!(params.left_out(&gram, labels, None, &fold, &[1.0], Exec::one(), &mut silent()).is_err());
         let fold = &split::stratified_kfold(labels, 2, 0).expect("enough")[0];
-        assert!(params.left_out(&gram, labels, None, fold, &[-1.0], &mut silent()).is_err());
+        assert!(params.left_out(&gram, labels, None, fold, &[-1.0], Exec::one(), &mut silent()).is_err());
     }
 }

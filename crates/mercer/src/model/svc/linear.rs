@@ -16,7 +16,7 @@ pub(in crate::model) fn collapsed(expansion: Expansion, exec: Exec) -> Result<Ex
     let view = expansion.centres().view();
     let sparse = matches!(view.data, Data::Csr { .. });
     // Sparse rows may declare far more columns than weights fit in memory: the machine is then left as it is.
-    if room_for_table("weights of all columns", 2 * k, d, view.bytes()).is_err() {
+    if room_for_table("weights of all columns", 2 * k, d, view.bytes(), exec.memory()).is_err() {
         return Ok(expansion);
     }
     let mut weights = vec![0.0; k * d];
@@ -28,7 +28,7 @@ pub(in crate::model) fn collapsed(expansion: Expansion, exec: Exec) -> Result<Ex
             }
         }
     } else {
-        let x = view.to_f64()?;
+        let x = view.to_f64_within(exec.memory())?;
         product::tn(&mut weights, Mat::new(expansion.coef(), m, k), Mat::new(&x, m, d), exec.threads());
     }
     // Rows that were sparse may have very many columns, of which few carry a weight.

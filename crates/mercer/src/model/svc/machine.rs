@@ -140,6 +140,13 @@ pub(super) fn train(
     let [negative, positive] = task.class_weight()?;
     match params.kind {
         Kind::C => {
+            if task.vectors.is_some() && !solver.exec.device().is_cpu() {
+                let problem = Problem { start: start.clone(), ..task.problem(params) };
+                let found = solve::solve_on_device(std::slice::from_ref(&problem), solver, watch)?;
+                if let Some(found) = found.and_then(|mut found| found.pop()) {
+                    return Ok(soft(found));
+                }
+            }
             if let Some(x) = &task.vectors
                 && let Some(solved) = train_linear(params, task, x, start.as_ref(), solver, watch)?
             {
@@ -147,9 +154,7 @@ pub(super) fn train(
             }
             let mut problem = task.problem(params);
             problem.start = start;
-            let found = solve_kept(&problem, solver, watch, keep)?;
-            let offset = -found.thresholds[0].value();
-            Ok(scaled(found, 1.0, offset))
+            Ok(soft(solve_kept(&problem, solver, watch, keep)?))
         }
         Kind::Nu => {
             let all = negative + positive;
@@ -180,6 +185,12 @@ pub(super) fn train(
             })
         }
     }
+}
+
+/// A C-machine from its solution.
+pub(super) fn soft(found: Solution) -> Solved {
+    let offset = -found.thresholds.first().map_or(0.0, solve::Threshold::value);
+    scaled(found, 1.0, offset)
 }
 
 /// Epochs after which coordinate descent has shown that it does not suit the problem (badly scaled columns, a huge C).

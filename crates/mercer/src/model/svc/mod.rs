@@ -37,6 +37,7 @@ mod params;
 mod path;
 mod probe;
 mod share;
+mod together;
 mod vectors;
 mod virtuals;
 

@@ -9,7 +9,6 @@ use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::kernel::Kernel;
 use crate::model::Readout;
-use crate::model::common::budget;
 use crate::model::param::{self, Allowed, ParamSpec};
 use crate::solve;
 
@@ -107,8 +106,6 @@ pub struct SvcParams {
     pub max_iter: Option<u64>,
     /// Whether rows that cannot move are left out for a while.
     pub shrinking: bool,
-    /// Bytes for kernel values; none: half of the machine's memory.
-    pub memory: Option<u64>,
     /// Transformations that do not change what a point is: support vectors are moved by them, and the machines trained
     /// again on both (Schoelkopf 1997, section 4.2.1). Empty: one run.
     pub virtual_vectors: Transformations,
@@ -138,7 +135,6 @@ impl Default for SvcParams {
             tol: 1e-3,
             max_iter: None,
             shrinking: true,
-            memory: None,
             virtual_vectors: Transformations::default(),
             virtual_kernel: None,
             virtual_rounds: 1,
@@ -194,7 +190,6 @@ impl SvcParams {
         spec("tol", Allowed::Above(0.0), "0.001", "violation of the optimality conditions left"),
         spec("max_iter", Allowed::WholeOrNone(1), "none", "most solver steps a machine"),
         spec("shrinking", Allowed::Flag, "true", "leave out rows that cannot move for a while"),
-        spec("memory", Allowed::WholeOrNone(1), "half of RAM", "bytes for kernel values"),
         spec(
             "virtual_vectors",
             Allowed::Transformations,
@@ -217,7 +212,6 @@ impl SvcParams {
                 ("folds", f64::from(self.folds)),
                 ("tol", self.tol),
                 ("max_iter", self.max_iter.unwrap_or(1) as f64),
-                ("memory", self.memory.unwrap_or(1) as f64),
                 ("virtual_rounds", f64::from(self.virtual_rounds)),
             ],
         )?;
@@ -251,23 +245,17 @@ impl SvcParams {
         }
     }
 
-    /// Bytes for kernel values.
-    pub(super) fn budget(&self) -> usize {
-        budget(self.memory)
-    }
-
     /// How the outputs of machines for so many classes are read.
     pub(in crate::model) fn readout(&self, classes: usize) -> Readout {
         if classes > 2 && self.multi == Multi::OneVsOne { Readout::Pairs(self.ties) } else { Readout::Plain }
     }
 
     /// What each machine's solve obeys.
-    pub(super) fn solver(&self, memory: usize, exec: Exec) -> solve::Params {
+    pub(super) fn solver(&self, exec: Exec) -> solve::Params {
         solve::Params {
             tol: self.tol,
             max_iter: self.max_iter,
             shrinking: self.shrinking,
-            memory,
             exec,
             ..solve::Params::default()
         }

@@ -73,7 +73,7 @@ impl SvcParams {
         let sign = |&i: &u32| if plan.labels.of_row[i as usize] == positive { 1.0 } else { -1.0 };
         let labels: Vec<f64> = index.iter().map(sign).collect();
         let weights: Vec<f64> = index.iter().map(|&i| plan.weight[i as usize]).collect();
-        let rule = PathParams { c_min, c_max, memory: self.budget(), exec, ..PathParams::default() };
+        let rule = PathParams { c_min, c_max, exec, ..PathParams::default() };
         let mut walk = |rows: &dyn Rows| {
             let problem = PathProblem { rows, labels: &labels, weights: &weights, shift: self.shift };
             path(&problem, &rule, watch)
@@ -84,7 +84,7 @@ impl SvcParams {
             Some(rows) => walk(rows.subset(&index).as_ref())?,
             None => {
                 let rows: Vec<usize> = index.iter().map(|&i| i as usize).collect();
-                walk(&KernelRows::new(&plan.kernel, &sample.points.gather(&rows))?)?
+                walk(&KernelRows::new(&plan.kernel, &sample.points.gather(&rows), exec)?)?
             }
         };
         if path.stop == Stop::Cancelled {

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::exec::Exec;
-use crate::gram::{RowCache, Rows};
+use crate::gram::{Owner, RowCache, Rows};
 
 /// A whole matrix of f32 values beside the rows it was computed from, which still give the exact sums.
 #[derive(Clone, Copy)]
@@ -22,7 +22,7 @@ impl Rows for Filled<'_> {
         self.exact.diag()
     }
 
-    fn block(&self, rows: &[u32], out: &mut [f32], _par: Exec) {
+    fn block(&self, rows: &[u32], out: &mut [f32], _exec: Exec) {
         let n = self.len();
         for (&r, out) in rows.iter().zip(out.chunks_mut(n)) {
             out.copy_from_slice(&self.values[r as usize * n..(r as usize + 1) * n]);
@@ -39,6 +39,10 @@ impl Rows for Filled<'_> {
 
     fn whole(&self) -> Option<&[f32]> {
         Some(self.values)
+    }
+
+    fn owner(&self) -> Option<Owner> {
+        self.exact.owner()
     }
 
     fn cost(&self) -> f64 {
@@ -93,6 +97,10 @@ impl Rows for Kept<'_> {
 
     fn subset(&self, keep: &[u32]) -> Box<dyn Rows + '_> {
         self.rows.subset(keep)
+    }
+
+    fn owner(&self) -> Option<Owner> {
+        self.rows.owner()
     }
 
     fn cost(&self) -> f64 {

@@ -1,7 +1,7 @@
 //! The rows of points as a linear machine's descent reads them: one at a time, in their own float type.
 
 use crate::data::{Data, View};
-use crate::exec::room_for_table;
+use crate::exec::{Exec, room_for_table};
 use crate::num::Real;
 use crate::solve::Vectors;
 
@@ -11,9 +11,10 @@ pub(super) struct PointRows<'a>(View<'a>);
 
 impl<'a> PointRows<'a> {
     /// These points, unless they are no rows of numbers or have more columns than weights fit in memory.
-    pub(super) fn new(points: View<'a>) -> Option<Self> {
+    pub(super) fn new(points: View<'a>, exec: Exec) -> Option<Self> {
         let numbers = matches!(points.data, Data::F32(_) | Data::F64(_) | Data::Csr { .. });
-        let fits = room_for_table("weights of all columns", 2, points.d, points.bytes()).is_ok();
+        let fits =
+            room_for_table("weights of all columns", 2, points.d, points.bytes(), exec.memory()).is_ok();
         (numbers && fits).then_some(PointRows(points))
     }
 }
@@ -102,7 +103,7 @@ mod tests {
         };
         let sparse = Points::sparse(csr, d).expect("whole rows");
         for points in [&wide, &narrow, &sparse] {
-            let rows = PointRows::new(points.view()).expect("rows of numbers");
+            let rows = PointRows::new(points.view(), Exec::one()).expect("rows of numbers");
             assert_eq!((rows.len(), rows.dim()), (n, d));
             for i in 0..n {
                 let row = &x[i * d..(i + 1) * d];

@@ -120,7 +120,7 @@ impl SvrParams {
         } else {
             let params = self.solver(exec);
             let c: Vec<f64> = (0..targets.len()).map(|i| self.c * sample.weight(i)).collect();
-            let found = on_rows(&kernel, &sample, |rows| {
+            let found = on_rows(&kernel, &sample, exec, |rows| {
                 let mut problem = self.problem(rows, targets, &c)?;
                 go_on_from(&mut problem, from)?;
                 let mut keep = |now: &dyn Fn() -> Solution| {
@@ -200,12 +200,8 @@ impl SvrParams {
         exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<Machine> {
-        let ridge = RidgeParams {
-            kernel: Some(kernel.clone()),
-            lambda: 1.0 / self.c,
-            memory: self.memory,
-            ..RidgeParams::default()
-        };
+        let ridge =
+            RidgeParams { kernel: Some(kernel.clone()), lambda: 1.0 / self.c, ..RidgeParams::default() };
         Ok(Machine { learner: Learner::Svr(self.clone()), ..ridge.fit(sample, exec, watch)? })
     }
 }

@@ -7,7 +7,6 @@ use crate::data::Transformations;
 use crate::error::Result;
 use crate::exec::Exec;
 use crate::kernel::Kernel;
-use crate::model::common::budget;
 use crate::model::param::{self, Allowed, ParamSpec, spec};
 use crate::solve;
 
@@ -33,8 +32,6 @@ pub struct SvrParams {
     pub max_iter: Option<u64>,
     /// Whether rows that cannot move are left out for a while.
     pub shrinking: bool,
-    /// Bytes for kernel values; none: half of the machine's memory.
-    pub memory: Option<u64>,
     /// Train again on rows with a coefficient moved by these transformations, with their targets; empty: once.
     pub virtual_vectors: Transformations,
     /// How often; each run moves what the one before has left.
@@ -53,7 +50,6 @@ impl Default for SvrParams {
             tol: 1e-3,
             max_iter: None,
             shrinking: true,
-            memory: None,
             virtual_vectors: Transformations::default(),
             virtual_rounds: 1,
         }
@@ -87,7 +83,6 @@ impl SvrParams {
         spec("tol", Allowed::Above(0.0), "0.001", "optimality violation left"),
         spec("max_iter", Allowed::WholeOrNone(1), "none", "most solver steps"),
         spec("shrinking", Allowed::Flag, "true", "leave out rows that cannot move"),
-        spec("memory", Allowed::WholeOrNone(1), "half of RAM", "bytes for kernel values"),
         spec(
             "virtual_vectors",
             Allowed::Transformations,
@@ -110,7 +105,6 @@ impl SvrParams {
         param::check(
             Self::TABLE,
             &[
-                ("memory", self.memory.unwrap_or(1) as f64),
                 ("max_iter", self.max_iter.unwrap_or(1) as f64),
                 ("virtual_rounds", f64::from(self.virtual_rounds)),
             ],
@@ -123,7 +117,6 @@ impl SvrParams {
             tol: self.tol,
             max_iter: self.max_iter,
             shrinking: self.shrinking,
-            memory: budget(self.memory),
             exec,
             ..solve::Params::default()
         }

@@ -177,7 +177,7 @@ pub fn preimages(
     exec: Exec,
     watch: &mut Watch<'_>,
 ) -> Result<Preimages> {
-    Target::new(psi, None, starts)?.solve(params, exec, watch)
+    Target::new(psi, None, starts, exec)?.solve(params, exec, watch)
 }
 
 impl PreimageParams {

@@ -23,7 +23,7 @@ pub(super) fn make(target: &Target<'_>, params: &PreimageParams, exec: Exec) -> 
     let mut all = Starts { kinds: Vec::new(), points: Vec::new() };
     if let Some(given) = target.starts {
         all.kinds.push(Start::Given);
-        all.points.extend(given.to_f64()?);
+        all.points.extend(given.to_f64_within(exec.memory())?);
     }
     let more = params.starts.unwrap_or(if target.starts.is_some() { 0 } else { 3 });
     let more = if target.starts.is_none() { more.max(1) } else { more };

@@ -41,7 +41,12 @@ pub(super) struct Candidates {
 
 impl<'a> Target<'a> {
     /// The outputs of an expansion; `norm2` are their squared lengths where they are known, `starts` points to begin at.
-    pub fn new(psi: &'a Expansion, norm2: Option<Vec<f64>>, starts: Option<View<'a>>) -> Result<Self> {
+    pub fn new(
+        psi: &'a Expansion,
+        norm2: Option<Vec<f64>>,
+        starts: Option<View<'a>>,
+        exec: Exec,
+    ) -> Result<Self> {
         let view = psi.centres().view();
         if !matches!(view.data, Data::F32(_) | Data::F64(_) | Data::Csr { .. }) {
             return Err(Error::Unsupported(format!(
@@ -65,7 +70,7 @@ impl<'a> Target<'a> {
         if norm2.as_ref().is_some_and(|n| n.len() != p) {
             return Err(Error::shape("squared lengths", norm2.map_or(0, |n| n.len()), p));
         }
-        let x = view.to_f64()?;
+        let x = view.to_f64_within(exec.memory())?;
         let mut mean = vec![0.0; d];
         x.chunks(d).for_each(|row| mean.iter_mut().zip(row).for_each(|(m, v)| *m += v));
         mean.iter_mut().for_each(|v| *v /= m as f64);
@@ -113,12 +118,11 @@ impl<'a> Target<'a> {
 
     /// `Psi_o . Phi(z_o)` for one point a vector, in f64.
     pub(super) fn inner(&self, points: View<'_>, exec: Exec) -> Result<Vec<f64>> {
-        let (p, m) = (self.len(), self.centres());
+        let (p, m, one) = (self.len(), self.centres(), exec.with_threads(1));
         let work = |at: usize| -> Result<Vec<f64>> {
             let rows = at..(at + POINTS).min(p);
             let centres = self.psi.centres().view();
-            let values =
-                gram::cross::<f64>(self.psi.kernel(), points.slice(rows.clone()), centres, Exec::one())?;
+            let values = gram::cross::<f64>(self.psi.kernel(), points.slice(rows.clone()), centres, one)?;
             let sum =
                 |(r, o): (usize, usize)| dot(&values[r * m..(r + 1) * m], &self.coef[o * m..(o + 1) * m]);
             Ok(rows.enumerate().map(sum).collect())

@@ -69,7 +69,7 @@ impl Construction {
                 "kernel `{kernel}` has no derivative, so no vectors can be constructed: use a method that selects"
             )));
         }
-        let x = psi.centres().view().to_f64()?;
+        let x = psi.centres().view().to_f64_within(exec.memory())?;
         let inner = psi.inner_at(psi.centres().view(), exec)?;
         let own: Vec<f64> = x.chunks(d).map(|x| kernel.value(Row::F64(x), Row::F64(x))).collect();
         let mut norm2 = vec![0.0; k];

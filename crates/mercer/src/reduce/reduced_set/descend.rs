@@ -37,7 +37,7 @@ pub(super) fn run(
     exec: Exec,
     watch: &mut Watch<'_>,
 ) -> Result<f64> {
-    let look = Descent::new(psi, norm2)?;
+    let look = Descent::new(psi, norm2, exec)?;
     let length = TOL * spread(&look.sheet.y, look.sheet.d);
     let params = LbfgsParams { tol: length, max_iter: steps, memory: MEMORY, ..LbfgsParams::default() };
     // The start must have an answer; a later trial without one is simply not taken.
@@ -63,8 +63,9 @@ pub(super) struct Descent<'a> {
 }
 
 impl<'a> Descent<'a> {
-    pub(super) fn new(psi: &'a Expansion, norm2: f64) -> Result<Self> {
-        let sheet = Sheet::new(psi.kernel(), psi.centres().view().to_f64()?, psi.centres().dim());
+    pub(super) fn new(psi: &'a Expansion, norm2: f64, exec: Exec) -> Result<Self> {
+        let sheet =
+            Sheet::new(psi.kernel(), psi.centres().view().to_f64_within(exec.memory())?, psi.centres().dim());
         Ok(Descent { psi, sheet, norm2, k: psi.outputs() })
     }
 
@@ -110,7 +111,7 @@ mod tests {
             let kernel = line.parse().expect("a kernel");
             let psi = Expansion::new(kernel, centres, toy::normals(12, 2, 2), vec![0.0; 2]).expect("fits");
             let norm2 = psi.norm2(Exec::one()).expect("numbers").iter().sum();
-            let look = Descent::new(&psi, norm2).expect("numbers");
+            let look = Descent::new(&psi, norm2, Exec::one()).expect("numbers");
             let z = toy::normals(4, 3, 3);
             let (value, slope) = look.at(&z, Exec::one()).expect("definite");
             assert!(value > 0.0 && value < 1.0, "{value}");

@@ -128,7 +128,7 @@ pub fn reduce_within(
     let rest = grown.rest.clone();
     let norm2 = psi.norm2(exec)?;
     if steps > 0 && !found.is_empty() {
-        let look = Descent::new(psi, norm2.iter().sum())?;
+        let look = Descent::new(psi, norm2.iter().sum(), exec)?;
         let mut at = |_: &[usize], p: &[f64], f: &mut [f64], g: &mut [f64]| match look.at(&points(p), exec) {
             Ok((value, slope)) => {
                 f[0] = value;

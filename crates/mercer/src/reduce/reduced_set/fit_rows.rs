@@ -69,7 +69,7 @@ pub fn fit_rows(
     if keep.is_empty() || f.is_empty() {
         return Ok(f.clone());
     }
-    let rows = fit.view.gather(&keep).view().to_f64()?;
+    let rows = fit.view.gather(&keep).view().to_f64_within(exec.memory())?;
     let pick = |of: &[f64]| keep.iter().flat_map(|&i| &of[i * k..(i + 1) * k]).copied().collect::<Vec<f64>>();
     let (target, weight) = (pick(fit.target), pick(fit.weight));
     let look = Look {
@@ -77,7 +77,7 @@ pub fn fit_rows(
         fit: Fit { target: &target, weight: &weight, ..*fit },
         sheet: Sheet::new(f.kernel(), rows, d),
     };
-    let mut z = f.centres().view().to_f64()?;
+    let mut z = f.centres().view().to_f64_within(exec.memory())?;
     let scale = look.at(&z, exec)?.0.max(f64::MIN_POSITIVE);
     let params = LbfgsParams { tol: TOL * spread(&z, d), max_iter: steps, ..LbfgsParams::default() };
     let mut at = |_: &[usize], z: &[f64], value: &mut [f64], slope: &mut [f64]| match look.at(z, exec) {

@@ -87,7 +87,7 @@ impl<'a> Job<'a> {
             Some(more) => Cow::Owned(whole.centres().concat(more)?),
             None => Cow::Borrowed(whole.centres()),
         };
-        let threads = if sets.len() > 1 { Exec::one() } else { exec };
+        let threads = if sets.len() > 1 { exec.with_threads(1) } else { exec };
         let group = |Block { centres, outputs }: Block| -> Result<Group> {
             let within: Vec<usize> =
                 if params.blocks.is_empty() { (0..whole.len()).collect() } else { centres };
@@ -200,7 +200,7 @@ impl<'a> Job<'a> {
             held.1 |= answer.is_break();
             if held.1 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        let threads = if self.groups.len() > 1 { Exec::one() } else { self.exec };
+        let threads = if self.groups.len() > 1 { self.exec.with_threads(1) } else { self.exec };
         let mut chosen = self.choose(&sizes, threads, &step)?;
         self.first += clock.elapsed().as_secs_f64();
         let clock = Instant::now();
@@ -222,7 +222,8 @@ impl<'a> Job<'a> {
                 if chosen.points.len() >= psi.len() {
                     return Ok(());
                 }
-                let (mut z, mut d) = (chosen.points.view().to_f64()?, chosen.points.dim());
+                let (mut z, mut d) =
+                    (chosen.points.view().to_f64_within(self.exec.memory())?, chosen.points.dim());
                 let mut watch = |s: &Step| {
                     let phase = format!("phase two, set {} of {}", g + 1, groups.len());
                     step(&Step::new(phase, s.done, s.total))

@@ -23,7 +23,7 @@ pub(super) fn applies(kernel: &Kernel) -> bool {
 /// The eigenvectors with an eigenvalue that is not zero, row by row, most important first.
 pub(super) fn vectors(psi: &Expansion, exec: Exec) -> Result<Vec<f64>> {
     let (n, d) = (psi.len(), psi.centres().dim());
-    let x = psi.centres().view().to_f64()?;
+    let x = psi.centres().view().to_f64_within(exec.memory())?;
     let mut scaled = x.clone();
     scaled.chunks_mut(d).zip(psi.coef()).for_each(|(row, a)| row.iter_mut().for_each(|v| *v *= a));
     let mut s = vec![0.0; d * d];

@@ -57,7 +57,7 @@ impl Default for EigenParams {
             max_products: 1000,
             block: None,
             seed: 1,
-            exec: Exec::default(),
+            exec: Exec::one(),
         }
     }
 }

@@ -128,10 +128,10 @@ pub const ROUNDING_F32: f64 = 0.125 * f32::EPSILON as f64;
 /// Rows computed at a time where the matrix is not kept.
 const BATCH: usize = 512;
 impl<'a> RowsOperator<'a> {
-    /// Rows ready for products, the whole matrix in memory if `memory` bytes allow it.
-    pub fn new(rows: &'a dyn Rows, memory: usize, exec: Exec) -> Self {
+    /// Rows ready for products, the whole matrix in memory if the memory budget allows it.
+    pub fn new(rows: &'a dyn Rows, exec: Exec) -> Self {
         let n = rows.len();
-        let fits = n.saturating_mul(n).saturating_mul(4) <= memory;
+        let fits = n.saturating_mul(n).saturating_mul(4) <= exec.budget();
         let kept = (rows.whole().is_none() && fits).then(|| {
             let mut values = Buffer::zeroed(n * n);
             rows.fill(&mut values, exec);
@@ -206,7 +206,7 @@ mod tests {
         assert::close_to_scale(&out, &want, 1e-13);
         let matrix = Matrix::new(a.clone(), n).expect("symmetric");
         for exec in [Exec::one(), Exec::new(2)] {
-            RowsOperator::new(&matrix, 0, exec).apply(&v, &mut out, exec);
+            RowsOperator::new(&matrix, exec.with_memory(0)).apply(&v, &mut out, exec);
             assert::close_to_scale(&out, &want, 1e-6);
         }
         let means = crate::gram::Means::of(&a, n);
@@ -227,11 +227,11 @@ mod tests {
         let n = 700;
         let points = Points::dense(toy::normals(n, 4, 3), 4).expect("whole rows");
         let kernel = Kernel::Rbf { gamma: 0.3 };
-        let rows = KernelRows::new(&kernel, &points).expect("dense");
+        let rows = KernelRows::new(&kernel, &points, Exec::one()).expect("dense");
         let v = toy::normals(5, n, 2);
         let (mut kept, mut anew) = (vec![0.0; 5 * n], vec![0.0; 5 * n]);
         let (large, small) =
-            (RowsOperator::new(&rows, 1 << 30, Exec::one()), RowsOperator::new(&rows, 0, Exec::one()));
+            (RowsOperator::new(&rows, Exec::one()), RowsOperator::new(&rows, Exec::one().with_memory(0)));
         assert!(!large.recomputes() && small.recomputes());
         large.apply(&v, &mut kept, Exec::one());
         small.apply(&v, &mut anew, Exec::one());

@@ -25,7 +25,7 @@ mod stand;
 mod walk;
 
 use crate::error::{Error, Result};
-use crate::exec::{Exec, half_of_ram};
+use crate::exec::Exec;
 use crate::gram::Rows;
 use crate::watch::Watch;
 
@@ -62,22 +62,13 @@ pub struct PathParams {
     pub tol: f64,
     /// Most breakpoints; none: 50 a row, at least 10000.
     pub max_breakpoints: Option<usize>,
-    /// Bytes for kernel values.
-    pub memory: usize,
-    /// Threads.
+    /// Threads, memory for kernel values, device.
     pub exec: Exec,
 }
 
 impl Default for PathParams {
     fn default() -> Self {
-        PathParams {
-            c_min: 1e-3,
-            c_max: 1e3,
-            tol: 1e-7,
-            max_breakpoints: None,
-            memory: half_of_ram(),
-            exec: Exec::default(),
-        }
+        PathParams { c_min: 1e-3, c_max: 1e3, tol: 1e-7, max_breakpoints: None, exec: Exec::one() }
     }
 }
 
@@ -104,7 +95,7 @@ impl PathProblem<'_> {
         if params.c_max < params.c_min {
             return Err(Error::param("c_max", params.c_max, format!("at least c_min, {}", params.c_min)));
         }
-        if n.saturating_mul(n).saturating_mul(size_of::<f64>()) > params.memory {
+        if n.saturating_mul(n).saturating_mul(size_of::<f64>()) > params.exec.budget() {
             let why = format!(
                 "a path over {n} rows needs {} MiB for kernel values, more than is allowed",
                 (n * n) >> 17

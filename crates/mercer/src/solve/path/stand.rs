@@ -50,7 +50,6 @@ impl Walk<'_> {
         }
         let rule = solve::Params {
             tol: self.params.tol / 10.0,
-            memory: self.params.memory,
             exec: self.params.exec,
             method: Method::Auto,
             ..solve::Params::default()

@@ -1,0 +1,111 @@
+//! What stands behind the doors of this floor when a call runs on a device.
+//!
+//! All blocks of kernel values come through four doors: [`square`](super::square), [`cross`](super::cross), rows
+//! ([`KernelRows`](super::KernelRows), [`Classes`](super::Classes)) and [`apply`](super::apply). Each asks the device of
+//! the call first. A back end that does not know a kernel, a kind of points or a size answers None, and the CPU does it.
+//! On the CPU a door costs one comparison.
+
+use std::fmt;
+
+use crate::data::View;
+use crate::error::Result;
+use crate::exec::Exec;
+use crate::gram::Rows;
+use crate::kernel::Kernel;
+use crate::num::{Floats, Real};
+
+/// Kernel values by a device. Every method may answer None: not supported, the CPU does it.
+///
+/// Points and kernels were checked to go together. Values must be those of [`Kernel::value`] to the rounding of the
+/// type they are asked in.
+pub trait Backend: Send + Sync {
+    /// The symmetric matrix of `x` with itself, row by row.
+    fn square(&self, kernel: &Kernel, x: View<'_>, out: Floats<'_>, exec: Exec) -> Option<Result<()>> {
+        let _ = (kernel, x, out, exec);
+        None
+    }
+
+    /// The matrix of `x` (rows) against `y` (columns), row by row.
+    fn cross(
+        &self,
+        kernel: &Kernel,
+        x: View<'_>,
+        y: View<'_>,
+        out: Floats<'_>,
+        exec: Exec,
+    ) -> Option<Result<()>> {
+        let _ = (kernel, x, y, out, exec);
+        None
+    }
+
+    /// `out[i * k + o] += sum_j k(x_i, c_j) coef[j * k + o]`, with values in f32 at least, in f64 if `exact`.
+    fn apply(&self, sum: &Sum<'_>, points: View<'_>, out: &mut [f64], exec: Exec) -> Option<Result<()>> {
+        let _ = (sum, points, out, exec);
+        None
+    }
+
+    /// Rows of the matrix of these points with themselves, which the device keeps. They say whose they are
+    /// ([`Rows::owner`]), so that a solver's back end can know them again.
+    fn rows(&self, kernel: &Kernel, points: View<'_>, exec: Exec) -> Option<Result<Box<dyn Rows>>> {
+        let _ = (kernel, points, exec);
+        None
+    }
+}
+
+/// What is applied: centres with coefficients under a kernel.
+#[derive(Debug, Clone, Copy)]
+pub struct Sum<'a> {
+    /// The kernel.
+    pub kernel: &'a Kernel,
+    /// m centres.
+    pub centres: View<'a>,
+    /// m x k coefficients, row by row.
+    pub coef: &'a [f64],
+    /// Whether values must be f64.
+    pub exact: bool,
+}
+
+/// A back end as a device holds it: pass it, boxed, to [`Device::new`](crate::exec::Device::new).
+pub struct Door(pub Box<dyn Backend>);
+
+impl fmt::Debug for Door {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("gram::Door")
+    }
+}
+
+/// Asks the device of a call, if it is not the CPU; none if it declines.
+pub(super) fn ask<T>(exec: Exec, call: impl FnOnce(&dyn Backend) -> Option<T>) -> Option<T> {
+    let device = exec.device();
+    if device.is_cpu() {
+        return None;
+    }
+    let found = call(device.door::<Door>()?.0.as_ref());
+    if found.is_some() {
+        device.note();
+    }
+    found
+}
+
+/// Asks for a square; whether the device has written it.
+pub(super) fn square<T: Real>(kernel: &Kernel, x: View<'_>, out: &mut [T], exec: Exec) -> Result<bool> {
+    let done = ask(exec, |device| device.square(kernel, x, T::floats(out), exec));
+    done.transpose().map(|done| done.is_some())
+}
+
+/// Asks for a block; whether the device has written it.
+pub(super) fn cross<T: Real>(
+    kernel: &Kernel,
+    x: View<'_>,
+    y: View<'_>,
+    out: &mut [T],
+    exec: Exec,
+) -> Result<bool> {
+    let done = ask(exec, |device| device.cross(kernel, x, y, T::floats(out), exec));
+    done.transpose().map(|done| done.is_some())
+}
+
+/// Asks for rows.
+pub(super) fn rows(kernel: &Kernel, points: View<'_>, exec: Exec) -> Result<Option<Box<dyn Rows>>> {
+    ask(exec, |device| device.rows(kernel, points, exec)).transpose()
+}

@@ -1,0 +1,85 @@
+//! All machines of a fit as one batch, on a device that keeps their rows.
+//!
+//! A device must have the whole loop to itself, and many machines at once, to be fast. So C-machines are posed together:
+//! one set of rows on the device, parts of it for machines on two classes, one call of the door of `solve`. What a device
+//! does not take is trained machine by machine, as on the CPU.
+
+use super::checkpoint::Fitted;
+use super::crowd::Crowd;
+use super::fit::Plan;
+use super::machine::{self, Task};
+use super::params::Kind;
+use crate::error::Result;
+use crate::gram::{KernelRows, Rows};
+use crate::model::Sides;
+use crate::solve::{Problem, solve_on_device};
+
+impl Plan<'_> {
+    /// The machines in their order; none where there is no device, or it keeps no rows or declines the batch.
+    pub(super) fn together(&self, crowd: &Crowd<'_, '_>) -> Result<Option<Vec<Fitted>>> {
+        let device = self.exec.device();
+        // Machines that go on from a checkpoint differ in how far they are: they are trained one by one.
+        if device.is_cpu() || self.params.kind != Kind::C || self.start.is_some() {
+            return Ok(None);
+        }
+        let own;
+        let rows: &dyn Rows = match self.sample.gram {
+            Some(gram) => gram,
+            None => {
+                own = KernelRows::new(&self.kernel, self.sample.points, self.exec)?;
+                &own
+            }
+        };
+        if rows.owner().is_none_or(|owner| owner.device != device) {
+            return Ok(None);
+        }
+        let indices = self.indices();
+        let parts: Vec<Option<Box<dyn Rows + '_>>> = indices
+            .iter()
+            .map(|index| {
+                let keep: Vec<u32> = index.iter().map(|&i| i as u32).collect();
+                (keep.len() < rows.len()).then(|| rows.subset(&keep))
+            })
+            .collect();
+        let sides: Vec<(Vec<bool>, Vec<f64>)> =
+            self.machines.iter().zip(&indices).map(|(sides, index)| self.labelled(*sides, index)).collect();
+        let tasks: Vec<Task<'_>> = (0..self.machines.len())
+            .map(|m| Task {
+                rows: parts[m].as_deref().unwrap_or(rows),
+                vectors: None,
+                positive: &sides[m].0,
+                weight: &sides[m].1,
+                names: self.names_of(self.machines[m]),
+            })
+            .collect();
+        let mut problems: Vec<Problem<'_>> = Vec::with_capacity(tasks.len());
+        for task in &tasks {
+            task.class_weight()?;
+            problems.push(task.problem(self.params));
+        }
+        let solver = self.params.solver(self.exec);
+        let Some(found) = solve_on_device(&problems, &solver, &mut crowd.whole())? else {
+            return Ok(None);
+        };
+        let fitted = found.into_iter().enumerate().map(|(m, solution)| {
+            let solved = machine::soft(solution);
+            self.finish(m, &tasks[m], &indices[m], &solved, &solver, &mut crowd.watcher(m), crowd)
+        });
+        fitted.collect::<Result<_>>().map(Some)
+    }
+
+    /// The sample's rows that each machine sees.
+    fn indices(&self) -> Vec<Vec<usize>> {
+        if let Some(only) = &self.only {
+            return only.clone();
+        }
+        let members = self.members();
+        let of = |sides: &Sides| match sides.negative.filter(|_| self.machines.len() > 1) {
+            Some(negative) => {
+                [members[negative as usize].as_slice(), &members[sides.positive as usize]].concat()
+            }
+            None => (0..self.labels.len()).collect(),
+        };
+        self.machines.iter().map(of).collect()
+    }
+}
