@@ -6,7 +6,7 @@
 //! judges them ([`assess`]) and what shows them ([`report`]) all stand on that one type.
 //!
 //! A module names only the modules before it in this list:
-//! `error`, `exec`, `watch`, `num` (floor 0), `data` (1), `kernel` (2), `gram` (3), `solve` (4), `expansion` (5),
+//! `error`, `exec`, `param`, `line`, `watch`, `num` (floor 0), `data` (1), `kernel` (2), `gram` (3), `solve` (4), `expansion` (5),
 //! `reduce` (6), `model` (7), `assess` (8), `report` (9).
 #![forbid(unsafe_code)]
 
@@ -17,7 +17,9 @@ pub mod exec;
 pub mod expansion;
 pub mod gram;
 pub mod kernel;
+mod line;
 pub mod model;
+pub mod param;
 pub mod reduce;
 pub mod report;
 pub mod solve;

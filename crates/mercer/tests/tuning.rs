@@ -250,7 +250,7 @@ fn a_watcher_that_breaks_off_gets_the_best_so_far() {
 
 #[test]
 fn whole_parameters_take_no_fractions_under_any_name() {
-    use mercer::model::param::Allowed;
+    use mercer::param::Allowed;
     for entry in Learner::ALL {
         let mut learner = entry.learner();
         for spec in learner.table().iter().filter(|spec| entry.takes(spec.name)) {
@@ -266,7 +266,7 @@ fn whole_parameters_take_no_fractions_under_any_name() {
         }
     }
     for entry in Kernel::ALL {
-        for param in entry.params.iter().filter(|p| p.range.to_string().starts_with("a whole number")) {
+        for param in entry.params.iter().filter(|p| p.allowed.to_string().starts_with("a whole number")) {
             let of =
                 if entry.algebra || entry.params.iter().any(|p| p.name == "of") { ", of=linear" } else { "" };
             let line = format!("{}({}=2.7{of})", entry.name, param.name);

@@ -13,10 +13,12 @@ use super::lexer::{self, Token};
 pub(super) const LIBRARY: &str = "crates/mercer/src/";
 
 /// Every module of the library's root, with its floor.
-const FLOORS: [(&str, u8); 13] = [
+const FLOORS: [(&str, u8); 15] = [
     ("num", 0),
     ("error", 0),
     ("exec", 0),
+    ("param", 0),
+    ("line", 0),
     ("watch", 0),
     ("data", 1),
     ("kernel", 2),

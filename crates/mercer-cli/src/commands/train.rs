@@ -7,8 +7,8 @@ use clap::{Args, ValueEnum};
 use mercer::assess::{Tuning, tune};
 use mercer::data::io::same_place;
 use mercer::data::{Dataset, Stages};
-use mercer::model::param::{ParamSpec, written};
 use mercer::model::{Learner, LearnerEntry, Model, Plan, Scaling, Task, Wishes};
+use mercer::param::{Param, written};
 use mercer::report::{Trained, trained_page};
 use mercer::watch::{Step, Stop, Watch};
 use serde_json::{Value, json};
@@ -611,7 +611,7 @@ fn settings(
             ));
         }
         let names = || table.iter().map(|s| s.name).filter(|n| entry.takes(n)).collect::<Vec<_>>().join(", ");
-        let spec = ParamSpec::find(table, name).filter(|_| entry.takes(name)).ok_or_else(|| {
+        let spec = Param::find(table, name).filter(|_| entry.takes(name)).ok_or_else(|| {
             Failure::usage(
                 format!("{learner} has no parameter {name}"),
                 format!("its parameters are {}", names()),
@@ -643,7 +643,7 @@ fn or_auto(text: &str) -> Result<OrAuto, String> {
 /// A parameter's line from the learners' tables, with the learners that take it.
 fn about(name: &str) -> String {
     let takers = || Learner::ALL.iter().filter(|entry| entry.takes(name));
-    let spec = takers().find_map(|entry| ParamSpec::find(entry.learner().table(), name));
+    let spec = takers().find_map(|entry| Param::find(entry.learner().table(), name));
     let Some(spec) = spec else { return String::new() };
     let doc = spec.doc.split(" (").next().unwrap_or(spec.doc);
     let mut doc = doc.chars();

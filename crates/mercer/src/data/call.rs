@@ -4,18 +4,18 @@
 //! obeys them, so the two cannot disagree.
 
 use crate::error::{Error, Result};
+use crate::line::{Reader, number};
+use crate::param::{Allowed, Param};
 
-/// One argument of a stage or a transformation, as help shows it and the parser reads it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Arg {
-    /// Its name.
-    pub name: &'static str,
-    /// What it is when not given; empty where it must be given.
-    pub default: &'static str,
-    /// The values allowed, in words.
-    pub allowed: &'static str,
-    /// What it does, in a line.
-    pub doc: &'static str,
+/// A row of a table of arguments, whose values are told in words. An empty default: it must be given.
+pub(super) const fn arg(
+    name: &'static str,
+    default: &'static str,
+    allowed: &'static str,
+    doc: &'static str,
+) -> Param {
+    let default = if default.is_empty() { None } else { Some(default) };
+    Param::new(name, Allowed::Words(allowed), default, doc)
 }
 
 /// A line taken apart: the name, and the arguments in the order of a table.
@@ -28,29 +28,35 @@ pub(super) struct Call<'a> {
 impl<'a> Call<'a> {
     /// Takes `name(a, key=b)` apart. `what` is what the line describes, for the message.
     pub(super) fn parse(what: &str, line: &'a str) -> Result<Self> {
-        let text = line.trim();
         let wrong =
             || Error::param(what, format!("`{line}`"), "written as name or name(argument, key=value)");
-        let (name, inside) = match text.split_once('(') {
-            None => (text, ""),
-            Some((name, rest)) => (name, rest.strip_suffix(')').ok_or_else(wrong)?),
-        };
-        let name = name.trim();
-        if name.is_empty() || !name.chars().all(|c| c.is_alphanumeric() || c == '-' || c == '_') {
+        let mut reader = Reader::new(line);
+        let (name, mut args) = (reader.dashed_name(), Vec::new());
+        if name.is_empty() {
             return Err(wrong());
         }
-        let mut args = Vec::new();
-        for part in inside.split(',').map(str::trim) {
-            if part.is_empty() {
-                if inside.trim().is_empty() {
-                    continue;
+        if reader.eat('(') && !reader.eat(')') {
+            loop {
+                let start = reader;
+                let key = Some(reader.name()).filter(|key| !key.is_empty() && reader.eat('='));
+                if key.is_none() {
+                    reader = start;
                 }
+                let value = reader.until(&[',', ')']);
+                if value.is_empty() {
+                    return Err(wrong());
+                }
+                args.push((key, value));
+                if !reader.eat(',') {
+                    break;
+                }
+            }
+            if !reader.eat(')') {
                 return Err(wrong());
             }
-            args.push(match part.split_once('=') {
-                None => (None, part),
-                Some((key, value)) => (Some(key.trim()), value.trim()),
-            });
+        }
+        if !reader.is_done() {
+            return Err(wrong());
         }
         Ok(Call { name, args })
     }
@@ -61,7 +67,7 @@ impl<'a> Call<'a> {
     }
 
     /// The arguments in the table's order: given by place first, then by name, else the default.
-    pub(super) fn bind(&self, table: &'static [Arg]) -> Result<Args<'a>> {
+    pub(super) fn bind(&self, table: &'static [Param]) -> Result<Args<'a>> {
         let mut values: Vec<Option<&'a str>> = vec![None; table.len()];
         let names = || table.iter().map(|a| a.name).collect::<Vec<_>>().join(", ");
         for (place, &(key, value)) in self.args.iter().enumerate() {
@@ -92,7 +98,7 @@ impl<'a> Call<'a> {
 #[derive(Debug)]
 pub(super) struct Args<'a> {
     name: &'a str,
-    table: &'static [Arg],
+    table: &'static [Param],
     values: Vec<Option<&'a str>>,
 }
 
@@ -104,15 +110,14 @@ impl Args<'_> {
         let arg = &self.table[slot];
         match self.values[slot] {
             Some(value) => Ok(value),
-            None if arg.default.is_empty() => Err(self.wrong(key, "nothing")),
-            None => Ok(arg.default),
+            None => arg.default.ok_or_else(|| self.wrong(key, "nothing")),
         }
     }
 
     /// A number: `0.5`, `-1`, `1/255`.
     pub(super) fn real(&self, key: &str) -> Result<f64> {
         let text = self.text(key)?;
-        real(text).ok_or_else(|| self.wrong(key, text))
+        number(text).ok_or_else(|| self.wrong(key, text))
     }
 
     /// A number, or the word that stands for none.
@@ -134,28 +139,16 @@ impl Args<'_> {
 
     /// The message for a value the table does not allow.
     pub(super) fn wrong(&self, key: &str, got: &str) -> Error {
-        let allowed = self.table.iter().find(|a| a.name == key).map_or("", |a| a.allowed);
-        Error::param(format!("{} {key}", self.name), got, allowed)
+        let allowed = self.table.iter().find(|a| a.name == key).map_or(Allowed::Words(""), |a| a.allowed);
+        Error::param(format!("{} {key}", self.name), got, allowed.to_string())
     }
-}
-
-/// A finite number, also as a fraction.
-pub(super) fn real(text: &str) -> Option<f64> {
-    let value = match text.split_once('/') {
-        None => text.trim().parse::<f64>().ok()?,
-        Some((a, b)) => a.trim().parse::<f64>().ok()? / b.trim().parse::<f64>().ok()?,
-    };
-    value.is_finite().then_some(value)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const TABLE: &[Arg] = &[
-        Arg { name: "lo", default: "0", allowed: "a number", doc: "" },
-        Arg { name: "hi", default: "", allowed: "a number", doc: "" },
-    ];
+    const TABLE: &[Param] = &[arg("lo", "0", "a number", ""), arg("hi", "", "a number", "")];
 
     fn pair(line: &str) -> Result<(f64, f64)> {
         let args = Call::parse("thing", line)?.bind(TABLE)?;

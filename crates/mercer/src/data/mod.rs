@@ -17,7 +17,6 @@ pub mod toy;
 mod transformations;
 
 pub use bundle::{Bundle, Tensor, Values};
-pub use call::Arg;
 pub use dataset::{Dataset, TargetFrom};
 pub use digits::digits;
 pub use image::Patches;

@@ -9,12 +9,12 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::call::real;
 use super::image::{Transform, background, joined, set_of, split};
 use super::map::{RowMap, map_rows};
 use super::points::{Data, Points, View};
 use crate::error::{Error, Result};
 use crate::exec::Exec;
+use crate::line::number;
 
 /// A transformation of points from the program that uses this library. Closures of the same form have a shorter way:
 /// [`Transformations::with_fn`].
@@ -65,7 +65,7 @@ impl Transformations {
         for item in split(line, ',') {
             if let Some(value) = item.strip_prefix("background=") {
                 let wrong = || Error::param("background", value, "a finite number");
-                set.background = Some(real(value).ok_or_else(wrong)?);
+                set.background = Some(number(value).ok_or_else(wrong)?);
                 continue;
             }
             items.push(item);

@@ -7,15 +7,16 @@ use mercer_num::Real;
 
 use crate::kernel::Kernel;
 use crate::kernel::rows::Span;
-use crate::kernel::table::{Entry, Param, Range};
+use crate::kernel::table::Entry;
+use crate::param::{Allowed, Param};
 
-const OF: Param = Param::new("of", Range::Kernel, None, "the kernel");
+const OF: Param = Param::new("of", Allowed::Kernel, None, "the kernel");
 
 pub(super) const SUM: Entry = Entry {
     name: "sum",
     formula: "k_1(x, y) + k_2(x, y) + ...",
     doc: "Feature spaces side by side; written with `+`.",
-    params: &[Param::new("of", Range::Kernels, None, "the kernels")],
+    params: &[Param::new("of", Allowed::Kernels, None, "the kernels")],
     definiteness: "positive or conditional if all parts are",
     translation_invariant: true,
     algebra: true,
@@ -32,7 +33,7 @@ pub(super) const PRODUCT: Entry = Entry {
     name: "product",
     formula: "k_1(x, y) k_2(x, y) ...",
     doc: "All products of features; written with `*`.",
-    params: &[Param::new("of", Range::Kernels, None, "the kernels")],
+    params: &[Param::new("of", Allowed::Kernels, None, "the kernels")],
     definiteness: "positive if all parts are",
     translation_invariant: true,
     algebra: true,
@@ -49,7 +50,7 @@ pub(super) const SCALED: Entry = Entry {
     name: "scaled",
     formula: "factor k(x, y)",
     doc: "A multiple; written `0.5*k`.",
-    params: &[Param::new("factor", Range::NotZero, None, "the factor"), OF],
+    params: &[Param::new("factor", Allowed::NotZero, None, "the factor"), OF],
     definiteness: "that of the kernel; a negative factor swaps conditional and conditional-as-its-negative",
     translation_invariant: true,
     algebra: true,
@@ -62,7 +63,7 @@ pub(super) const POWER: Entry = Entry {
     name: "power",
     formula: "k(x, y)^degree",
     doc: "Products of so many features; written `k^2`.",
-    params: &[Param::new("degree", Range::Whole(1, 1000), None, "the power"), OF],
+    params: &[Param::new("degree", Allowed::Count(1, 1000), None, "the power"), OF],
     definiteness: "positive if the kernel is",
     translation_invariant: true,
     algebra: true,

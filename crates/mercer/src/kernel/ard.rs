@@ -6,7 +6,8 @@ use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::kernel::block::{Dense, panels};
 use crate::kernel::coordinates::{Coordinates, Term};
-use crate::kernel::table::{Entry, Param, Range};
+use crate::kernel::table::Entry;
+use crate::param::{Allowed, Param};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "ard",
@@ -14,7 +15,7 @@ pub(super) const ENTRY: Entry = Entry {
     doc: "The Gaussian with one width a coordinate.",
     params: &[Param::new(
         "gammas",
-        Range::Weights,
+        Allowed::Weights,
         None,
         "one inverse width a column; 0 leaves the column out",
     )],

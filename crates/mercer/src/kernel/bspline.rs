@@ -10,8 +10,9 @@ use mercer_num::vector::{LANES, Parts};
 
 use crate::kernel::block::Dense;
 use crate::kernel::coordinates::{Coordinates, Term};
-use crate::kernel::table::{Entry, Param, Range};
+use crate::kernel::table::Entry;
 use crate::kernel::{Kernel, lanes};
+use crate::param::{Allowed, Param};
 
 /// Beyond this the truncated powers cancel, and the spline is a Gaussian to all purposes.
 const MAX_ORDER: usize = 5;
@@ -24,11 +25,11 @@ pub(super) const ENTRY: Entry = Entry {
     params: &[
         Param::new(
             "order",
-            Range::Whole(0, MAX_ORDER as u32),
+            Allowed::Count(0, MAX_ORDER as u64),
             Some("1"),
             "the splines are of degree 2 order + 1",
         ),
-        Param::new("width", Range::Positive, Some("1"), "distance of the knots"),
+        Param::new("width", Allowed::Above(0.0), Some("1"), "distance of the knots"),
     ],
     definiteness: "positive",
     translation_invariant: true,

@@ -11,14 +11,15 @@ use crate::error::{Fault, Result};
 use crate::kernel::Kernel;
 use crate::kernel::block::{Dense, panels};
 use crate::kernel::coordinates::{Coordinates, Term};
-use crate::kernel::table::{Entry, Param, Range, Takes};
+use crate::kernel::table::{Entry, Takes};
+use crate::param::{Allowed, Param};
 
 pub(super) const EXPONENTIAL: Entry = Entry {
     name: "chi2",
     aliases: &["chi_squared"],
     formula: "exp(-gamma sum_i (x_i - y_i)^2 / (x_i + y_i))",
     doc: "For histograms: the Gaussian of the chi-squared distance.",
-    params: &[Param::new("gamma", Range::Positive, Some("1"), "inverse width")],
+    params: &[Param::new("gamma", Allowed::Above(0.0), Some("1"), "inverse width")],
     definiteness: "positive on histograms",
     takes: Takes::Histograms,
     examples: &["chi2(gamma=0.6)"],

@@ -8,16 +8,17 @@ use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::kernel::block::{self, Dense};
 use crate::kernel::rows::Span;
-use crate::kernel::table::{Entry, Param, Range};
+use crate::kernel::table::Entry;
+use crate::param::{Allowed, Param};
 
 pub(super) const COLUMNS: Entry = Entry {
     name: "columns",
     formula: "k(x[from..to], y[from..to])",
     doc: "A kernel on a run of columns alone.",
     params: &[
-        Param::new("from", Range::Whole(0, u32::MAX), None, "first column, from 0"),
-        Param::new("to", Range::Whole(1, u32::MAX), None, "behind the last column"),
-        Param::new("of", Range::Kernel, None, "the kernel on them"),
+        Param::new("from", Allowed::Count(0, u32::MAX as u64), None, "first column, from 0"),
+        Param::new("to", Allowed::Count(1, u32::MAX as u64), None, "behind the last column"),
+        Param::new("of", Allowed::Kernel, None, "the kernel on them"),
     ],
     definiteness: "that of the kernel",
     translation_invariant: true,
@@ -32,15 +33,20 @@ pub(super) const SUBVECTOR: Entry = Entry {
     formula: "sum_r k(x_r, y_r)^degree, x_r = x[r step .. r step + size]",
     doc: "Products of coordinates within neighbourhoods only, added up.",
     params: &[
-        Param::new("size", Range::Whole(1, u32::MAX), None, "columns a subvector; the last may be shorter"),
+        Param::new(
+            "size",
+            Allowed::Count(1, u32::MAX as u64),
+            None,
+            "columns a subvector; the last may be shorter",
+        ),
         Param::new(
             "step",
-            Range::Whole(1, u32::MAX),
+            Allowed::Count(1, u32::MAX as u64),
             None,
             "columns from one start to the next; size, for no overlap",
         ),
-        Param::new("degree", Range::Whole(1, 1000), Some("1"), "power of each term"),
-        Param::new("of", Range::Kernel, None, "the kernel on a subvector"),
+        Param::new("degree", Allowed::Count(1, 1000), Some("1"), "power of each term"),
+        Param::new("of", Allowed::Kernel, None, "the kernel on a subvector"),
     ],
     definiteness: "positive if the kernel is; of degree 1, that of the kernel",
     translation_invariant: true,

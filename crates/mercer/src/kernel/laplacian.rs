@@ -5,14 +5,15 @@ use mercer_num::Real;
 use crate::kernel::Kernel;
 use crate::kernel::block::{Dense, panels};
 use crate::kernel::coordinates::{Coordinates, Term};
-use crate::kernel::table::{Entry, Param, Range};
+use crate::kernel::table::Entry;
+use crate::param::{Allowed, Param};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "laplacian",
     aliases: &["laplace"],
     formula: "exp(-gamma sum_i |x_i - y_i|)",
     doc: "Like the Gaussian, with a peak and heavier tails: for rough functions and outliers.",
-    params: &[Param::new("gamma", Range::Positive, None, "inverse width")],
+    params: &[Param::new("gamma", Allowed::Above(0.0), None, "inverse width")],
     definiteness: "positive",
     translation_invariant: true,
     examples: &["laplacian(gamma=0.4)"],

@@ -17,8 +17,10 @@ mod print;
 use std::str::FromStr;
 
 use crate::error::{Error, Result};
-use crate::kernel::table::{Entry, Param, Range, Value};
+use crate::kernel::table::{Entry, Value, admits};
 use crate::kernel::{Kernel, MAX_DEPTH};
+use crate::line::{Read, Reader, head};
+use crate::param::{Allowed, Param};
 
 pub(super) use print::show;
 
@@ -38,55 +40,30 @@ pub(super) fn parse(line: &str) -> Result<Kernel> {
         }
         Error::Kernel { line: shown, why }
     };
-    let mut reader = Reader { rest: line, depth: 0 };
+    let mut reader = Kernels { at: Reader::new(line), depth: 0 };
     let kernel = reader.kernel().map_err(fail)?;
-    reader.skip();
-    if !reader.rest.is_empty() {
-        return Err(fail(format!("`{}` is left over behind the kernel", head(reader.rest))));
+    reader.at.skip();
+    if !reader.at.rest.is_empty() {
+        return Err(fail(format!("`{}` is left over behind the kernel", head(reader.at.rest))));
     }
     kernel.check(None).map_err(|e| fail(e.to_string()))?;
     Ok(kernel)
 }
 
-/// What failed, in words; the line is added at the door.
-type Read<T> = std::result::Result<T, String>;
-
-struct Reader<'a> {
-    rest: &'a str,
+/// A reader of kernels and how deep it is in them.
+struct Kernels<'a> {
+    at: Reader<'a>,
     depth: usize,
 }
 
-fn head(rest: &str) -> String {
-    rest.chars().take(20).collect()
-}
-
-impl<'a> Reader<'a> {
-    fn skip(&mut self) {
-        self.rest = self.rest.trim_start();
-    }
-
-    fn eat(&mut self, token: char) -> bool {
-        self.skip();
-        let found = self.rest.strip_prefix(token);
-        self.rest = found.unwrap_or(self.rest);
-        found.is_some()
-    }
-
-    fn expect(&mut self, token: char, after: &str) -> Read<()> {
-        if self.eat(token) {
-            return Ok(());
-        }
-        let got = if self.rest.is_empty() { "the end".to_owned() } else { format!("`{}`", head(self.rest)) };
-        Err(format!("expected `{token}` after {after}, got {got}"))
-    }
-
+impl Kernels<'_> {
     fn kernel(&mut self) -> Read<Kernel> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             return Err(format!("nested deeper than {MAX_DEPTH}"));
         }
         let mut terms = vec![self.term()?];
-        while self.eat('+') {
+        while self.at.eat('+') {
             terms.push(self.term()?);
         }
         self.depth -= 1;
@@ -95,13 +72,13 @@ impl<'a> Reader<'a> {
 
     fn term(&mut self) -> Read<Kernel> {
         let mut multiples = Vec::new();
-        while self.at_number() {
-            multiples.push(self.number()?);
-            self.expect('*', "a factor")?;
+        while self.at.at_number() {
+            multiples.push(self.at.number()?);
+            self.at.expect('*', "a factor")?;
         }
         let mut factors = vec![self.factor()?];
-        while self.eat('*') {
-            if self.at_number() {
+        while self.at.eat('*') {
+            if self.at.at_number() {
                 return Err("a number must stand before the kernels it multiplies: `2*linear`".into());
             }
             factors.push(self.factor()?);
@@ -117,12 +94,12 @@ impl<'a> Reader<'a> {
     fn factor(&mut self) -> Read<Kernel> {
         let mut kernel = self.atom()?;
         let mut powers = 0;
-        while self.eat('^') {
+        while self.at.eat('^') {
             powers += 1;
             if powers > MAX_DEPTH {
                 return Err(format!("more than {MAX_DEPTH} powers"));
             }
-            let Value::Whole(degree) = whole(self.decimal()?) else {
+            let Value::Whole(degree) = whole(self.at.decimal()?) else {
                 return Err("a power must be a whole number of at least 1".into());
             };
             kernel = Kernel::Power { degree, of: Box::new(kernel) };
@@ -131,26 +108,27 @@ impl<'a> Reader<'a> {
     }
 
     fn atom(&mut self) -> Read<Kernel> {
-        if self.eat('(') {
+        if self.at.eat('(') {
             let kernel = self.kernel()?;
-            self.expect(')', "the kernel in brackets")?;
+            self.at.expect(')', "the kernel in brackets")?;
             return Ok(kernel);
         }
-        let name = self.name();
+        let name = self.at.name();
         if name.is_empty() {
-            let got = if self.rest.is_empty() { "nothing".into() } else { format!("`{}`", head(self.rest)) };
+            let got =
+                if self.at.rest.is_empty() { "nothing".into() } else { format!("`{}`", head(self.at.rest)) };
             return Err(format!("expected a kernel, got {got}; kernels are {}", names()));
         }
         let lower = name.to_ascii_lowercase();
         let entry = Entry::find(&lower).ok_or_else(|| unknown_kernel(name))?;
         let mut given: Vec<Option<Value>> = vec![None; entry.params.len()];
-        if self.eat('(') && !self.eat(')') {
+        if self.at.eat('(') && !self.at.eat(')') {
             loop {
                 self.argument(entry, &mut given)?;
-                if self.eat(')') {
+                if self.at.eat(')') {
                     break;
                 }
-                self.expect(',', "an argument")?;
+                self.at.expect(',', "an argument")?;
             }
         }
         let values = entry.params.iter().zip(given).map(|(param, value)| fill(entry, param, value));
@@ -159,23 +137,24 @@ impl<'a> Reader<'a> {
 
     /// One argument of a call, put in its place. Kernels need no name.
     fn argument(&mut self, entry: &'static Entry, given: &mut [Option<Value>]) -> Read<()> {
-        self.skip();
-        let start = self.rest;
-        let name = self.name();
-        if name.is_empty() || !self.eat('=') {
-            self.rest = start;
-            let place = entry.params.iter().position(|p| matches!(p.range, Range::Kernel | Range::Kernels));
+        self.at.skip();
+        let start = self.at.rest;
+        let name = self.at.name();
+        if name.is_empty() || !self.at.eat('=') {
+            self.at.rest = start;
+            let place =
+                entry.params.iter().position(|p| matches!(p.allowed, Allowed::Kernel | Allowed::Kernels));
             let unnamed = || format!("`{}` needs a name; {}", head(start), parameters(entry));
             let place = place.filter(|_| !start.starts_with('[')).ok_or_else(unnamed)?;
-            let number = self.at_number();
+            let number = self.at.at_number();
             // A number may start a kernel, as in `0.5*linear`; if it does not, it lacks its name.
             let kernel = self.kernel().map_err(|why| if number { unnamed() } else { why })?;
-            return match (&mut given[place], entry.params[place].range) {
+            return match (&mut given[place], entry.params[place].allowed) {
                 (Some(Value::Kernels(kernels)), _) => {
                     kernels.push(kernel);
                     Ok(())
                 }
-                (slot @ None, Range::Kernels) => {
+                (slot @ None, Allowed::Kernels) => {
                     *slot = Some(Value::Kernels(vec![kernel]));
                     Ok(())
                 }
@@ -192,88 +171,15 @@ impl<'a> Reader<'a> {
         if given[place].is_some() {
             return Err(format!("{name} is given twice"));
         }
-        let value = match entry.params[place].range {
-            Range::Kernel => Value::Kernel(Box::new(self.kernel()?)),
-            Range::Kernels => Value::Kernels(vec![self.kernel()?]),
-            Range::Weights => Value::List(self.list()?.into()),
-            Range::Whole(..) => whole(self.number()?),
-            _ => Value::Real(self.number()?),
+        let value = match entry.params[place].allowed {
+            Allowed::Kernel => Value::Kernel(Box::new(self.kernel()?)),
+            Allowed::Kernels => Value::Kernels(vec![self.kernel()?]),
+            Allowed::Weights => Value::List(self.at.list()?.into()),
+            Allowed::Count(..) => whole(self.at.number()?),
+            _ => Value::Real(self.at.number()?),
         };
         given[place] = Some(value);
         Ok(())
-    }
-
-    fn name(&mut self) -> &'a str {
-        self.skip();
-        let letter = |c: char| c.is_ascii_alphabetic() || c == '_';
-        let end = match self.rest.chars().next() {
-            Some(c) if letter(c) => {
-                self.rest.find(|c: char| !letter(c) && !c.is_ascii_digit()).unwrap_or(self.rest.len())
-            }
-            _ => 0,
-        };
-        let (name, rest) = self.rest.split_at(end);
-        self.rest = rest;
-        name
-    }
-
-    fn at_number(&mut self) -> bool {
-        self.skip();
-        self.rest.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+'))
-    }
-
-    fn decimal(&mut self) -> Read<f64> {
-        self.skip();
-        let bytes = self.rest.as_bytes();
-        let digits = |mut at: usize| {
-            while bytes.get(at).is_some_and(u8::is_ascii_digit) {
-                at += 1;
-            }
-            at
-        };
-        let sign = |at: usize| at + usize::from(matches!(bytes.get(at), Some(b'+' | b'-')));
-        let mut end = digits(sign(0));
-        if bytes.get(end) == Some(&b'.') {
-            end = digits(end + 1);
-        }
-        if matches!(bytes.get(end), Some(b'e' | b'E')) {
-            let exponent = digits(sign(end + 1));
-            if bytes.get(exponent - 1).is_some_and(u8::is_ascii_digit) {
-                end = exponent;
-            }
-        }
-        let (number, rest) = self.rest.split_at(end);
-        match number.parse::<f64>() {
-            Ok(v) if v.is_finite() => {
-                self.rest = rest;
-                Ok(v)
-            }
-            _ => Err(format!("expected a number, got `{}`", head(self.rest))),
-        }
-    }
-
-    fn number(&mut self) -> Read<f64> {
-        let v = self.decimal()?;
-        let v = if self.eat('/') {
-            v / self.decimal()?
-        } else if self.eat('^') {
-            v.powf(self.decimal()?)
-        } else {
-            v
-        };
-        if v.is_finite() { Ok(v) } else { Err("a number that is not finite".into()) }
-    }
-
-    fn list(&mut self) -> Read<Vec<f64>> {
-        if !self.eat('[') {
-            return Ok(vec![self.number()?]);
-        }
-        let mut list = vec![self.number()?];
-        while self.eat(',') {
-            list.push(self.number()?);
-        }
-        self.expect(']', "a list")?;
-        Ok(list)
     }
 }
 
@@ -290,18 +196,18 @@ fn whole(v: f64) -> Value {
 fn fill(entry: &'static Entry, param: &Param, value: Option<Value>) -> Read<Value> {
     let value = match (value, param.default) {
         (Some(value), _) => value,
-        (None, Some(default)) => default_value(param.range, default),
+        (None, Some(default)) => default_value(param.allowed, default),
         (None, None) => return Err(format!("{} lacks `{}`; {}", entry.name, param.name, parameters(entry))),
     };
-    if param.range.admits(&value) {
+    if admits(param.allowed, &value) {
         return Ok(value);
     }
-    Err(format!("{} = {}: must be {}", param.name, show(&value), param.range))
+    Err(format!("{} = {}: must be {}", param.name, show(&value), param.allowed))
 }
 
-fn default_value(range: Range, text: &str) -> Value {
+fn default_value(allowed: Allowed, text: &str) -> Value {
     let number = text.parse().unwrap_or(f64::NAN);
-    if matches!(range, Range::Whole(..)) { whole(number) } else { Value::Real(number) }
+    if matches!(allowed, Allowed::Count(..)) { whole(number) } else { Value::Real(number) }
 }
 
 fn names() -> String {
@@ -351,8 +257,8 @@ fn parameters(entry: &Entry) -> String {
         return format!("{} has no parameters", entry.name);
     }
     let one = |p: &Param| match p.default {
-        Some(default) => format!("{} ({}; default {default})", p.name, p.range),
-        None => format!("{} ({})", p.name, p.range),
+        Some(default) => format!("{} ({}; default {default})", p.name, p.allowed),
+        None => format!("{} ({})", p.name, p.allowed),
     };
     let list: Vec<String> = entry.params.iter().map(one).collect();
     format!("parameters of {} are {}", entry.name, list.join(", "))

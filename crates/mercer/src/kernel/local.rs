@@ -15,7 +15,8 @@ use crate::kernel::Kernel;
 use crate::kernel::block::Dense;
 use crate::kernel::derivative::Second;
 use crate::kernel::rows::{self, Span};
-use crate::kernel::table::{Entry, Param, Range};
+use crate::kernel::table::Entry;
+use crate::param::{Allowed, Param};
 
 /// Images are at most so high and wide, so that no product of sides overflows.
 const MOST: u32 = 1 << 15;
@@ -25,16 +26,16 @@ pub(super) const ENTRY: Entry = Entry {
     formula: "(sum_p (sum_q w(q - p) x_q y_q)^d1 / s)^d2, w a pyramid, k(1, 1) = 1",
     doc: "Image-local: correlations of d1 pixels within a neighbourhood, then of d2 neighbourhoods.",
     params: &[
-        Param::new("p", Range::Whole(1, 1023), None, "diameter of the pyramid, odd"),
-        Param::new("d1", Range::Whole(1, 100), Some("2"), "power of each neighbourhood's sum"),
-        Param::new("d2", Range::Whole(1, 100), Some("2"), "power of the sum over neighbourhoods"),
+        Param::new("p", Allowed::Count(1, 1023), None, "diameter of the pyramid, odd"),
+        Param::new("d1", Allowed::Count(1, 100), Some("2"), "power of each neighbourhood's sum"),
+        Param::new("d2", Allowed::Count(1, 100), Some("2"), "power of the sum over neighbourhoods"),
         Param::new(
             "height",
-            Range::Whole(0, MOST),
+            Allowed::Count(0, MOST as u64),
             Some("0"),
             "rows of pixels; 0: images are square and grey",
         ),
-        Param::new("width", Range::Whole(0, MOST), Some("0"), "columns of pixels"),
+        Param::new("width", Allowed::Count(0, MOST as u64), Some("0"), "columns of pixels"),
     ],
     definiteness: "positive",
     examples: &[

@@ -62,7 +62,7 @@ pub use algebra::Combine;
 pub use custom::{Custom, KernelFn};
 pub use definite::Definiteness;
 pub use derivative::Second;
-pub use table::{Entry, Param, Range, Takes};
+pub use table::{Entry, Takes};
 
 /// Nesting beyond this is refused: nobody means it, and it keeps every recursion shallow.
 pub const MAX_DEPTH: usize = 24;

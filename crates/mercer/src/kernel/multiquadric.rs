@@ -8,14 +8,15 @@ use mercer_num::Real;
 
 use crate::kernel::Kernel;
 use crate::kernel::dot::Profile;
-use crate::kernel::table::{Entry, Param, Range};
+use crate::kernel::table::Entry;
+use crate::param::{Allowed, Param};
 
 pub(super) const INVERSE: Entry = Entry {
     name: "inverse_multiquadric",
     aliases: &["imq"],
     formula: "(|x - y|^2 + c^2)^(-1/2)",
     doc: "Like the Gaussian with a heavy tail.",
-    params: &[Param::new("c", Range::Positive, Some("1"), "width")],
+    params: &[Param::new("c", Allowed::Above(0.0), Some("1"), "width")],
     definiteness: "positive",
     translation_invariant: true,
     examples: &["inverse_multiquadric(c=1.5)"],
@@ -28,7 +29,7 @@ pub(super) const MULTIQUADRIC: Entry = Entry {
     aliases: &["mq"],
     formula: "(|x - y|^2 + c^2)^(1/2)",
     doc: "Grows with the distance; its negative, -1*multiquadric, is conditionally positive definite.",
-    params: &[Param::new("c", Range::Positive, Some("1"), "width")],
+    params: &[Param::new("c", Allowed::Above(0.0), Some("1"), "width")],
     definiteness: "conditional, as its negative",
     translation_invariant: true,
     examples: &["multiquadric(c=0.7)"],
@@ -40,7 +41,7 @@ pub(super) const FAMILY: Entry = Entry {
     name: "radial_power",
     formula: "(|x - y|^2 + 1)^power",
     doc: "The family of both multiquadrics of width 1.",
-    params: &[Param::new("power", Range::Finite, None, "exponent, of either sign")],
+    params: &[Param::new("power", Allowed::Finite, None, "exponent, of either sign")],
     definiteness: "positive for power <= 0; conditional, as its negative, up to 1; else unknown",
     translation_invariant: true,
     examples: &[

@@ -11,18 +11,19 @@ use mercer_num::vector::{LANES, Parts};
 
 use crate::kernel::block::Dense;
 use crate::kernel::coordinates::{Coordinates, Term};
-use crate::kernel::table::{Entry, Param, Range};
+use crate::kernel::table::Entry;
 use crate::kernel::{Kernel, lanes};
+use crate::param::{Allowed, Param};
 
 const FREQ: Param =
-    Param::new("freq", Range::Positive, Some("1"), "lowest frequency: the period is 2 pi / freq");
+    Param::new("freq", Allowed::Above(0.0), Some("1"), "lowest frequency: the period is 2 pi / freq");
 
 pub(super) const FOURIER: Entry = Entry {
     name: "fourier",
     formula: "prod_i (1 - q)^2 / (1 - 2 q cos(freq (x_i - y_i)) + q^2)",
     doc: "The Fourier expansion with coefficients that fall as q^j.",
     params: &[
-        Param::new("q", Range::Between(0.0, 1.0), Some("0.5"), "how slowly the coefficients fall"),
+        Param::new("q", Allowed::Between(0.0, 1.0), Some("0.5"), "how slowly the coefficients fall"),
         FREQ,
     ],
     definiteness: "positive",
@@ -36,7 +37,7 @@ pub(super) const DIRICHLET: Entry = Entry {
     name: "dirichlet",
     formula: "prod_i sum_{j=-order}^{order} cos(j freq (x_i - y_i)) / (2 order + 1)",
     doc: "The Fourier expansion cut at an order.",
-    params: &[Param::new("order", Range::Whole(1, 1000), None, "highest harmonic"), FREQ],
+    params: &[Param::new("order", Allowed::Count(1, 1000), None, "highest harmonic"), FREQ],
     definiteness: "positive",
     translation_invariant: true,
     examples: &["dirichlet(order=2)", "dirichlet(order=5, freq=0.5)"],
@@ -48,7 +49,10 @@ pub(super) const SPECTRUM: Entry = Entry {
     name: "spectrum",
     formula: "prod_i sum_j w_j cos(j freq (x_i - y_i)) / sum_j w_j",
     doc: "The translation-invariant kernel of a given spectrum: one weight a harmonic, from the constant on.",
-    params: &[Param::new("weights", Range::Weights, None, "weight of each harmonic, j = 0, 1, 2, ..."), FREQ],
+    params: &[
+        Param::new("weights", Allowed::Weights, None, "weight of each harmonic, j = 0, 1, 2, ..."),
+        FREQ,
+    ],
     definiteness: "positive",
     translation_invariant: true,
     examples: &["spectrum(weights=[1, 0.5, 0, 0.25], freq=0.7)"],

@@ -7,7 +7,8 @@ use mercer_num::Real;
 
 use crate::kernel::Kernel;
 use crate::kernel::dot::Profile;
-use crate::kernel::table::{Entry, Param, Range};
+use crate::kernel::table::Entry;
+use crate::param::{Allowed, Param};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "poly",
@@ -15,9 +16,14 @@ pub(super) const ENTRY: Entry = Entry {
     formula: "(scale x.y + coef0)^degree",
     doc: "All products of so many coordinates; with coef0 > 0 also those of fewer.",
     params: &[
-        Param::new("degree", Range::Whole(1, 1000), None, "number of coordinates multiplied"),
-        Param::new("scale", Range::Positive, Some("1"), "factor of the dot product, 1 / columns for pixels"),
-        Param::new("coef0", Range::Finite, Some("0"), "what is added before the power"),
+        Param::new("degree", Allowed::Count(1, 1000), None, "number of coordinates multiplied"),
+        Param::new(
+            "scale",
+            Allowed::Above(0.0),
+            Some("1"),
+            "factor of the dot product, 1 / columns for pixels",
+        ),
+        Param::new("coef0", Allowed::Finite, Some("0"), "what is added before the power"),
     ],
     definiteness: "positive for coef0 >= 0; conditional for degree 1; else unknown",
     examples: &[

@@ -6,14 +6,15 @@ use mercer_num::Real;
 
 use crate::kernel::Kernel;
 use crate::kernel::dot::Profile;
-use crate::kernel::table::{Entry, Param, Range};
+use crate::kernel::table::Entry;
+use crate::param::{Allowed, Param};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "rbf",
     aliases: &["gaussian", "gauss"],
     formula: "exp(-gamma |x - y|^2)",
     doc: "Points count as far as they are near; the usual first choice.",
-    params: &[Param::new("gamma", Range::Positive, None, "inverse width, 1 / (2 sigma^2)")],
+    params: &[Param::new("gamma", Allowed::Above(0.0), None, "inverse width, 1 / (2 sigma^2)")],
     definiteness: "positive",
     translation_invariant: true,
     examples: &["rbf(gamma=0.3)"],

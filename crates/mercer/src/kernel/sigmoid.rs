@@ -7,7 +7,8 @@ use mercer_num::Real;
 
 use crate::kernel::Kernel;
 use crate::kernel::dot::Profile;
-use crate::kernel::table::{Entry, Param, Range};
+use crate::kernel::table::Entry;
+use crate::param::{Allowed, Param};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "sigmoid",
@@ -15,9 +16,9 @@ pub(super) const ENTRY: Entry = Entry {
     formula: "amplitude tanh(scale x.y + shift)",
     doc: "Expansions become two-layer networks. Not positive definite in general.",
     params: &[
-        Param::new("amplitude", Range::Positive, Some("1"), "height"),
-        Param::new("scale", Range::Positive, Some("1"), "factor of the dot product"),
-        Param::new("shift", Range::Finite, Some("0"), "what is added to it, usually negative"),
+        Param::new("amplitude", Allowed::Above(0.0), Some("1"), "height"),
+        Param::new("scale", Allowed::Above(0.0), Some("1"), "factor of the dot product"),
+        Param::new("shift", Allowed::Finite, Some("0"), "what is added to it, usually negative"),
     ],
     definiteness: "unknown",
     examples: &["sigmoid(amplitude=1.04, scale=0.5, shift=-0.8)"],

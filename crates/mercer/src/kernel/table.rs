@@ -7,6 +7,7 @@ use crate::kernel::{
     Kernel, MAX_DEPTH, algebra, ard, bspline, chi_squared, columns, laplacian, linear, local, multiquadric,
     periodic, poly, precomputed, rbf, sequence, sigmoid, widths,
 };
+use crate::param::{Allowed, Param};
 
 /// One row of [`Kernel::ALL`]: a kernel, or an operation on kernels.
 #[derive(Clone, Copy, Debug)]
@@ -70,69 +71,6 @@ pub enum Takes {
     RowNumbers,
 }
 
-/// A parameter of a kernel.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct Param {
-    /// Its name.
-    pub name: &'static str,
-    /// What it may be.
-    pub range: Range,
-    /// What it is if not given; without one it must be given.
-    pub default: Option<&'static str>,
-    /// One phrase.
-    pub doc: &'static str,
-}
-
-impl Param {
-    pub(super) const fn new(
-        name: &'static str,
-        range: Range,
-        default: Option<&'static str>,
-        doc: &'static str,
-    ) -> Self {
-        Param { name, range, default, doc }
-    }
-}
-
-/// What a parameter may be.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum Range {
-    /// A finite number.
-    Finite,
-    /// A finite number above 0.
-    Positive,
-    /// A finite number other than 0.
-    NotZero,
-    /// A number between two, both excluded.
-    Between(f64, f64),
-    /// A whole number between two, both included.
-    Whole(u32, u32),
-    /// A list of finite numbers, none negative, one at least positive.
-    Weights,
-    /// A kernel.
-    Kernel,
-    /// One or more kernels.
-    Kernels,
-}
-
-impl std::fmt::Display for Range {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Range::Finite => f.write_str("a finite number"),
-            Range::Positive => f.write_str("a number above 0"),
-            Range::NotZero => f.write_str("a number other than 0"),
-            Range::Between(low, high) => write!(f, "a number above {low} and below {high}"),
-            Range::Whole(low, u32::MAX) => write!(f, "a whole number of at least {low}"),
-            Range::Whole(low, high) => write!(f, "a whole number from {low} to {high}"),
-            Range::Weights => f.write_str("a list of numbers, none negative and one at least above 0"),
-            Range::Kernel => f.write_str("a kernel"),
-            Range::Kernels => f.write_str("one or more kernels"),
-        }
-    }
-}
-
 /// A parameter's value.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Value {
@@ -143,7 +81,7 @@ pub(super) enum Value {
     Kernels(Vec<Kernel>),
 }
 
-// `build` is called only with values that `Range::admits` has seen, so each is of the kind that is asked for.
+// `build` is called only with values that [`admits`] has seen, so each is of the kind that is asked for.
 impl Value {
     pub(super) fn real(&self) -> f64 {
         if let Value::Real(v) = self { *v } else { f64::NAN }
@@ -166,22 +104,19 @@ impl Value {
     }
 }
 
-impl Range {
-    /// Whether the value is of this kind and in this range.
-    pub(super) fn admits(self, value: &Value) -> bool {
-        match (self, value) {
-            (Range::Finite, Value::Real(v)) => v.is_finite(),
-            (Range::Positive, Value::Real(v)) => v.is_finite() && *v > 0.0,
-            (Range::NotZero, Value::Real(v)) => v.is_finite() && *v != 0.0,
-            (Range::Between(low, high), Value::Real(v)) => *v > low && *v < high,
-            (Range::Whole(low, high), Value::Whole(v)) => (low..=high).contains(v),
-            (Range::Weights, Value::List(v)) => {
-                v.iter().all(|w| w.is_finite() && *w >= 0.0) && v.iter().any(|w| *w > 0.0)
-            }
-            (Range::Kernel, Value::Kernel(_)) => true,
-            (Range::Kernels, Value::Kernels(k)) => !k.is_empty(),
-            _ => false,
+/// Whether the value is of the kind that is allowed, and in its range.
+pub(super) fn admits(allowed: Allowed, value: &Value) -> bool {
+    match (allowed, value) {
+        (Allowed::Count(..), Value::Whole(v)) => allowed.holds(f64::from(*v)),
+        (Allowed::Weights, Value::List(v)) => {
+            v.iter().all(|w| w.is_finite() && *w >= 0.0) && v.iter().any(|w| *w > 0.0)
         }
+        (Allowed::Kernel, Value::Kernel(_)) => true,
+        (Allowed::Kernels, Value::Kernels(k)) => !k.is_empty(),
+        (Allowed::Finite | Allowed::NotZero | Allowed::Above(_) | Allowed::Between(..), Value::Real(v)) => {
+            allowed.holds(*v)
+        }
+        _ => false,
     }
 }
 
@@ -281,9 +216,9 @@ pub(super) fn check(kernel: &Kernel, d: Option<usize>, depth: usize) -> Result<(
     }
     if let Some((entry, values)) = describe(kernel) {
         for (param, value) in entry.params.iter().zip(&values) {
-            if !param.range.admits(value) {
+            if !admits(param.allowed, value) {
                 let name = format!("{} {}", entry.name, param.name);
-                return Err(Error::param(name, super::line::show(value), param.range.to_string()));
+                return Err(Error::param(name, super::line::show(value), param.allowed.to_string()));
             }
         }
     }

@@ -16,13 +16,14 @@ use crate::kernel::Kernel;
 use crate::kernel::block::{Dense, panels};
 use crate::kernel::derivative::Second;
 use crate::kernel::rows::{self, Span};
-use crate::kernel::table::{Entry, Param, Range};
+use crate::kernel::table::Entry;
+use crate::param::{Allowed, Param};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "rbf_widths",
     formula: "p^(d/2) exp(-2 gamma |x - y|^2 / (u + v)), u and v by the last column",
     doc: "Gaussians whose width stands in the last column, 0 for that of gamma.",
-    params: &[Param::new("gamma", Range::Positive, None, "inverse width where the last column is 0")],
+    params: &[Param::new("gamma", Allowed::Above(0.0), None, "inverse width where the last column is 0")],
     definiteness: "positive",
     examples: &["rbf_widths(gamma=0.3)"],
     build: |v| Kernel::RbfWidths { gamma: v[0].real() },

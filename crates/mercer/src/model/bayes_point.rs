@@ -8,60 +8,30 @@
 
 use std::time::Instant;
 
-use serde::{Deserialize, Serialize};
-
 use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::kernel::Kernel;
 use crate::model::Machine;
 use crate::model::classified::{self, Classified, matrix};
 use crate::model::common::kernel_or_default;
-use crate::model::param::{self, Allowed, ParamSpec, spec};
+use crate::model::param::params;
 use crate::model::{Learner, Sample};
 use crate::solve::billiard::billiard;
 use crate::solve::perceptron::adatron;
 use crate::watch::{Info, Stop, Watch};
 
-/// Parameters of a Bayes point machine. See [`BayesPointParams::TABLE`] for ranges.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct BayesPointParams {
-    /// The kernel; none: a Gaussian whose width follows from the data's spread.
-    pub kernel: Option<Kernel>,
-    /// Added to the diagonal, as a share of its mean: errors are allowed.
-    pub shift: f64,
-    /// Bounces of the billiard.
-    pub bounces: u64,
-    /// Seed of the first direction.
-    pub seed: u64,
-}
-
-impl Default for BayesPointParams {
-    fn default() -> Self {
-        BayesPointParams { kernel: None, shift: 0.1, bounces: 5000, seed: 0 }
+params! {
+    /// Parameters of a Bayes point machine. See [`BayesPointParams::TABLE`] for ranges.
+    pub struct BayesPointParams {
+        /// The kernel; none: a Gaussian whose width follows from the data's spread.
+        kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
+        shift: f64 = 0.1, AtLeast(0.0) => "added to the diagonal of the kernel matrix: errors are allowed";
+        bounces: u64 = 5000, Whole(1) => "number of billiard bounces";
+        seed: u64 = 0, Whole(0) => "random seed";
     }
 }
 
 impl BayesPointParams {
-    /// Names, ranges, defaults.
-    pub const TABLE: &'static [ParamSpec] = &[
-        spec("kernel", Allowed::Kernel, "rbf, width by the data", "the kernel"),
-        spec(
-            "shift",
-            Allowed::AtLeast(0.0),
-            "0.1",
-            "added to the diagonal of the kernel matrix: errors are allowed",
-        ),
-        spec("bounces", Allowed::Whole(1), "5000", "bounces of the billiard"),
-        spec("seed", Allowed::Whole(0), "0", "seed of what is drawn"),
-    ];
-
-    /// Fails if a parameter is outside its range.
-    pub fn check(&self) -> Result<()> {
-        param::check(Self::TABLE, &[("shift", self.shift), ("bounces", self.bounces as f64)])?;
-        self.kernel.as_ref().map_or(Ok(()), |kernel| kernel.check(None))
-    }
-
     /// Fits on the sample's points and classes; a row counts or, with weight 0, does not. Fails without a shift where the rows
     /// are not separable.
     pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine> {

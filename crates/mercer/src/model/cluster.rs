@@ -19,7 +19,7 @@ use crate::exec::Exec;
 use crate::kernel::Kernel;
 use crate::model::classified::{self, matrix, weighted_rows};
 use crate::model::common::kernel_or_default;
-use crate::model::param::{self, Allowed, ParamSpec, spec};
+use crate::model::param::params;
 use crate::model::{Learner, Sample};
 use crate::model::{Machine, Role};
 use crate::num::factor;
@@ -39,34 +39,16 @@ pub enum ClusterStart {
     Online,
 }
 
-/// Parameters of a clustering. See [`ClusterParams::TABLE`] for ranges.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct ClusterParams {
-    /// The kernel; none: a Gaussian whose width follows from the data's spread.
-    pub kernel: Option<Kernel>,
-    /// How many clusters.
-    pub clusters: u64,
-    /// Where they start.
-    pub start: ClusterStart,
-    /// Starts tried; the best result is kept.
-    pub starts: u64,
-    /// Most passes a start.
-    pub max_iter: u64,
-    /// Seed of the starts.
-    pub seed: u64,
-}
-
-impl Default for ClusterParams {
-    fn default() -> Self {
-        ClusterParams {
-            kernel: None,
-            clusters: 2,
-            start: ClusterStart::Distances,
-            starts: 10,
-            max_iter: 300,
-            seed: 0,
-        }
+params! {
+    /// Parameters of a clustering. See [`ClusterParams::TABLE`] for ranges.
+    pub struct ClusterParams {
+        /// The kernel; none: a Gaussian whose width follows from the data's spread.
+        kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
+        clusters: u64 = 2, Whole(1) => "number of clusters";
+        start: ClusterStart = ClusterStart::Distances, OneOf(&["distances", "spectral", "online"]), "distances" => "initial clusters";
+        starts: u64 = 10, Whole(1) => "number of restarts; the best result is kept";
+        max_iter: u64 = 300, Whole(1) => "maximum passes per restart";
+        seed: u64 = 0, Whole(0) => "random seed";
     }
 }
 
@@ -74,34 +56,6 @@ impl Default for ClusterParams {
 const SPECTRAL: usize = 3000;
 
 impl ClusterParams {
-    /// Names, ranges, defaults.
-    pub const TABLE: &'static [ParamSpec] = &[
-        spec("kernel", Allowed::Kernel, "rbf, width by the data", "the kernel"),
-        spec("clusters", Allowed::Whole(1), "2", "how many clusters"),
-        spec(
-            "start",
-            Allowed::OneOf(&["distances", "spectral", "online"]),
-            "distances",
-            "where clusters start",
-        ),
-        spec("starts", Allowed::Whole(1), "10", "starts tried; the best is kept"),
-        spec("max_iter", Allowed::Whole(1), "300", "most passes a start"),
-        spec("seed", Allowed::Whole(0), "0", "seed of what is drawn"),
-    ];
-
-    /// Fails if a parameter is outside its range.
-    pub fn check(&self) -> Result<()> {
-        param::check(
-            Self::TABLE,
-            &[
-                ("clusters", self.clusters as f64),
-                ("starts", self.starts as f64),
-                ("max_iter", self.max_iter as f64),
-            ],
-        )?;
-        self.kernel.as_ref().map_or(Ok(()), |kernel| kernel.check(None))
-    }
-
     /// Fits on the sample's points and weights; targets are not looked at.
     pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine> {
         let clock = Instant::now();

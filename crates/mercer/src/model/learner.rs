@@ -14,13 +14,13 @@ use crate::exec::Exec;
 use crate::gram::is_precomputed;
 use crate::kernel::{Definiteness, Kernel};
 use crate::model::files::saved_params;
-use crate::model::param::{Allowed, ParamSpec};
 use crate::model::svc::Kind;
 use crate::model::{
     BayesPointParams, BoostKind, BoostParams, Checkpoint, ClusterParams, KfdForm, KfdParams, KnnParams,
     KpcaParams, Loss, LpMachineParams, Machine, NetworkParams, OneClassParams, OnlineRule, ParzenParams,
     PerceptronParams, RidgeParams, Sample, SphereParams, SvcParams, SvrParams, Task,
 };
+use crate::param::Param;
 use crate::watch::{Stop, Watch, noting};
 
 /// A learner and its parameters.
@@ -183,7 +183,7 @@ impl Learner {
     }
 
     /// Names, ranges and defaults of its parameters.
-    pub fn table(&self) -> &'static [ParamSpec] {
+    pub fn table(&self) -> &'static [Param] {
         match self {
             Learner::Svc(_) => SvcParams::TABLE,
             Learner::Svr(_) => SvrParams::TABLE,
@@ -249,21 +249,12 @@ impl Learner {
                 format!("left out: it has no meaning for {}, but for {}", entry.name, others.join(", "));
             return Err(Error::param(name, shown, allowed));
         }
-        let spec = ParamSpec::find(self.table(), name).expect("what an entry takes is in its table");
-        let number = matches!(
-            spec.allowed,
-            Allowed::Above(_)
-                | Allowed::AtLeast(_)
-                | Allowed::UpTo(..)
-                | Allowed::Within(..)
-                | Allowed::Between(..)
-                | Allowed::Whole(_)
-        );
-        let number = number || matches!(spec.allowed, Allowed::WholeOrNone(_)) && !value.is_null();
+        let spec = Param::find(self.table(), name).expect("what an entry takes is in its table");
+        let number = spec.allowed.is_number() && !(spec.allowed.is_none_too() && value.is_null());
         if number && !value.as_f64().is_some_and(|v| spec.allowed.holds(v)) {
             return Err(Error::param(name, shown, spec.allowed.to_string()));
         }
-        let whole = matches!(spec.allowed, Allowed::Whole(_) | Allowed::WholeOrNone(_));
+        let whole = spec.allowed.is_whole();
         // Numbers of things are written without a point, whatever the caller's language calls them.
         let value = match value.as_f64().filter(|v| whole && value.is_f64() && *v < 2f64.powi(53)) {
             Some(number) => Value::from(number as u64),
@@ -396,7 +387,7 @@ mod tests {
             let mut learner = entry.learner();
             assert_eq!(learner.entry().name, entry.name);
             for name in entry.params.iter().chain(SOLVER.iter().filter(|n| entry.takes(n))) {
-                let spec = ParamSpec::find(learner.table(), name);
+                let spec = Param::find(learner.table(), name);
                 assert!(spec.is_some(), "{} has no {name}", entry.name);
                 let same = learner.get(name).expect("a parameter");
                 learner.set(name, same.clone()).expect("its own value");

@@ -10,53 +10,32 @@
 
 use std::time::Instant;
 
-use serde::{Deserialize, Serialize};
-
 use crate::data::Targets;
 use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::kernel::Kernel;
 use crate::model::classified::{self, Classified, weighted_rows};
 use crate::model::common::basis_or_default;
-use crate::model::param::{self, Allowed, ParamSpec, spec};
+use crate::model::param::params;
 use crate::model::programs::Programs;
 use crate::model::{Learner, Sample};
 use crate::model::{Machine, Role};
 use crate::solve::sparse::Cost;
 use crate::watch::Watch;
 
-/// Parameters of a linear-programming machine. See [`LpMachineParams::TABLE`] for ranges.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct LpMachineParams {
-    /// The kernel; none: a Gaussian whose width follows from the data's spread.
-    pub kernel: Option<Kernel>,
-    /// What an error costs beside a coefficient.
-    pub c: f64,
-    /// Share by which a column left out may violate its condition.
-    pub tol: f64,
-}
-
-impl Default for LpMachineParams {
-    fn default() -> Self {
-        LpMachineParams { kernel: None, c: 1.0, tol: 1e-3 }
+params! {
+    /// Parameters of a linear-programming machine. See [`LpMachineParams::TABLE`] for ranges.
+    pub struct LpMachineParams {
+        /// The kernel; none: a Gaussian whose width follows from the data's spread.
+        kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
+        /// What an error costs beside a coefficient.
+        c: f64 = 1.0, Above(0.0) => "cost of errors";
+        /// Share by which a column left out may violate its condition.
+        tol: f64 = 1e-3, Above(0.0), "0.001" => "stopping tolerance (maximum KKT violation)";
     }
 }
 
 impl LpMachineParams {
-    /// Names, ranges, defaults.
-    pub const TABLE: &'static [ParamSpec] = &[
-        spec("kernel", Allowed::Kernel, "rbf, width by the data", "the kernel"),
-        spec("c", Allowed::Above(0.0), "1", "cost of an error"),
-        spec("tol", Allowed::Above(0.0), "0.001", "optimality violation left"),
-    ];
-
-    /// Fails if a parameter is outside its range.
-    pub fn check(&self) -> Result<()> {
-        param::check(Self::TABLE, &[("c", self.c), ("tol", self.tol)])?;
-        self.kernel.as_ref().map_or(Ok(()), |kernel| kernel.check(None))
-    }
-
     /// Fits on the sample's points, targets (classes or numbers) and weights.
     ///
     /// ```

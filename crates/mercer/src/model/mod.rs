@@ -26,7 +26,7 @@ mod neighbours;
 mod network;
 mod one_class;
 pub mod onnx;
-pub mod param;
+mod param;
 mod perceptron;
 mod plan;
 mod programs;

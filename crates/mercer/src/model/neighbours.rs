@@ -12,8 +12,6 @@
 
 use std::time::Instant;
 
-use serde::{Deserialize, Serialize};
-
 use crate::data::Targets;
 use crate::error::{Error, Result};
 use crate::exec::Exec;
@@ -21,56 +19,31 @@ use crate::expansion::Expansion;
 use crate::kernel::Kernel;
 use crate::model::classified::{self, Classified, places, weighted_rows};
 use crate::model::common::{kernel_or_default, on_rows};
-use crate::model::param::{self, Allowed, ParamSpec, spec};
+use crate::model::param::params;
 use crate::model::{Learner, Sample};
 use crate::model::{Machine, Nearest, Readout, Role};
 use crate::watch::{Info, Watch};
 
-/// Parameters of Parzen windows. See [`ParzenParams::TABLE`] for ranges.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct ParzenParams {
-    /// The kernel; none: a Gaussian whose width follows from the data's spread.
-    pub kernel: Option<Kernel>,
-    /// Of a density: the share of the rows below its threshold.
-    pub nu: f64,
-}
-
-impl Default for ParzenParams {
-    fn default() -> Self {
-        ParzenParams { kernel: None, nu: 0.05 }
+params! {
+    /// Parameters of Parzen windows. See [`ParzenParams::TABLE`] for ranges.
+    pub struct ParzenParams {
+        /// The kernel; none: a Gaussian whose width follows from the data's spread.
+        kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
+        /// Of a density: the share of the rows below its threshold.
+        nu: f64 = 0.05, UpTo(0.0, 1.0) => "upper bound on the fraction of outliers";
     }
 }
 
-/// Parameters of nearest neighbours. See [`KnnParams::TABLE`] for ranges.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct KnnParams {
-    /// The kernel; none: a Gaussian whose width follows from the data's spread.
-    pub kernel: Option<Kernel>,
-    /// How many neighbours vote.
-    pub neighbours: u64,
-}
-
-impl Default for KnnParams {
-    fn default() -> Self {
-        KnnParams { kernel: None, neighbours: 5 }
+params! {
+    /// Parameters of nearest neighbours. See [`KnnParams::TABLE`] for ranges.
+    pub struct KnnParams {
+        /// The kernel; none: a Gaussian whose width follows from the data's spread.
+        kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
+        neighbours: u64 = 5, Whole(1) => "number of neighbours";
     }
 }
 
 impl ParzenParams {
-    /// Names, ranges, defaults.
-    pub const TABLE: &'static [ParamSpec] = &[
-        spec("kernel", Allowed::Kernel, "rbf, width by the data", "the kernel"),
-        spec("nu", Allowed::UpTo(0.0, 1.0), "0.05", "bounds the share of outliers"),
-    ];
-
-    /// Fails if a parameter is outside its range.
-    pub fn check(&self) -> Result<()> {
-        param::check(Self::TABLE, &[("nu", self.nu)])?;
-        self.kernel.as_ref().map_or(Ok(()), |kernel| kernel.check(None))
-    }
-
     /// Fits on the sample's points and weights: a classifier where there are classes, else a density.
     pub fn fit(&self, sample: Sample<'_>, exec: Exec, _watch: &mut Watch<'_>) -> Result<Machine> {
         let clock = Instant::now();
@@ -134,18 +107,6 @@ impl ParzenParams {
 }
 
 impl KnnParams {
-    /// Names, ranges, defaults.
-    pub const TABLE: &'static [ParamSpec] = &[
-        spec("kernel", Allowed::Kernel, "rbf, width by the data", "the kernel"),
-        spec("neighbours", Allowed::Whole(1), "5", "how many neighbours vote"),
-    ];
-
-    /// Fails if a parameter is outside its range.
-    pub fn check(&self) -> Result<()> {
-        param::check(Self::TABLE, &[("neighbours", self.neighbours as f64)])?;
-        self.kernel.as_ref().map_or(Ok(()), |kernel| kernel.check(None))
-    }
-
     /// Fits on the sample's points, targets (classes or numbers) and weights, which weigh votes.
     pub fn fit(&self, sample: Sample<'_>, exec: Exec, _watch: &mut Watch<'_>) -> Result<Machine> {
         let clock = Instant::now();

@@ -21,7 +21,7 @@ use crate::gram;
 use crate::kernel::Kernel;
 use crate::model::classified::{Classified, places, weighted_rows};
 use crate::model::common::basis_or_default;
-use crate::model::param::{self, Allowed, ParamSpec, spec};
+use crate::model::param::params;
 use crate::model::svc::Multi;
 use crate::model::{Learner, Sample, SvcParams};
 use crate::model::{Machine, Role};
@@ -53,80 +53,24 @@ pub enum Weights {
     Descent,
 }
 
-/// Parameters of a network. See [`NetworkParams::TABLE`] for ranges.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct NetworkParams {
-    /// The kernel; none: a Gaussian whose width follows from the data's spread. Only a Gaussian's centres can move.
-    pub kernel: Option<Kernel>,
-    /// How many centres; support vectors are as many as there are.
-    pub centres: u64,
-    /// Where centres are.
-    pub place: Place,
-    /// How weights are found.
-    pub weights: Weights,
-    /// Weight decay.
-    pub lambda: f64,
-    /// Most steps downhill of the centres; of weights alone, which are cheaper, ten times as many.
-    pub steps: u64,
-    /// C of the machine whose support vectors are taken.
-    pub c: f64,
-    /// Seed of k-means.
-    pub seed: u64,
-}
-
-impl Default for NetworkParams {
-    fn default() -> Self {
-        NetworkParams {
-            kernel: None,
-            centres: 20,
-            place: Place::Adapted,
-            weights: Weights::PseudoInverse,
-            lambda: 0.01,
-            steps: 20,
-            c: 1.0,
-            seed: 0,
-        }
+params! {
+    /// Parameters of a network. See [`NetworkParams::TABLE`] for ranges.
+    pub struct NetworkParams {
+        /// The kernel; none: a Gaussian whose width follows from the data's spread. Only a Gaussian's centres can move.
+        kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
+        /// How many centres; support vectors are as many as there are.
+        centres: u64 = 20, Whole(1) => "maximum number of centres";
+        place: Place = Place::Adapted, OneOf(&["adapted", "kmeans", "support_vectors"]), "adapted" => "how centres are placed";
+        weights: Weights = Weights::PseudoInverse, OneOf(&["pseudo_inverse", "descent"]), "pseudo_inverse" => "how output weights are fitted";
+        lambda: f64 = 0.01, AtLeast(0.0) => "regularisation strength";
+        /// Most steps downhill of the centres; of weights alone, which are cheaper, ten times as many.
+        steps: u64 = 20, Whole(0) => "maximum gradient steps";
+        c: f64 = 1.0, Above(0.0) => "cost of errors of the machine that provides the support vectors";
+        seed: u64 = 0, Whole(0) => "random seed";
     }
 }
 
 impl NetworkParams {
-    /// Names, ranges, defaults.
-    pub const TABLE: &'static [ParamSpec] = &[
-        spec("kernel", Allowed::Kernel, "rbf, width by the data", "the kernel"),
-        spec("centres", Allowed::Whole(1), "20", "most centres"),
-        spec(
-            "place",
-            Allowed::OneOf(&["adapted", "kmeans", "support_vectors"]),
-            "adapted",
-            "where centres are",
-        ),
-        spec(
-            "weights",
-            Allowed::OneOf(&["pseudo_inverse", "descent"]),
-            "pseudo_inverse",
-            "how weights are found",
-        ),
-        spec("lambda", Allowed::AtLeast(0.0), "0.01", "weight of smoothness"),
-        spec("steps", Allowed::Whole(0), "20", "most steps downhill"),
-        spec(
-            "c",
-            Allowed::Above(0.0),
-            "1",
-            "cost of an error of the machine whose support vectors are taken",
-        ),
-        spec("seed", Allowed::Whole(0), "0", "seed of what is drawn"),
-    ];
-
-    /// Fails if a parameter is outside its range.
-    pub fn check(&self) -> Result<()> {
-        param::check(
-            Self::TABLE,
-            &[("centres", self.centres as f64), ("lambda", self.lambda), ("c", self.c)],
-        )?;
-        self.kernel.as_ref().map_or(Ok(()), |kernel| kernel.check(None))
-    }
-
     /// Fits on the sample's points, targets (classes or numbers) and weights.
     ///
     /// ```

@@ -12,63 +12,32 @@
 
 use std::time::Instant;
 
-use serde::{Deserialize, Serialize};
-
 use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::kernel::Kernel;
 use crate::model::common::{checkpoint, go_on_from, kernel_or_default, on_rows, support};
-use crate::model::param::{self, Allowed, ParamSpec, spec};
+use crate::model::param::params;
 use crate::model::svc::collapsed;
 use crate::model::{Learner, Machine, Role, Sample};
 use crate::solve::{self, Groups, Problem, Shift, Solution};
 use crate::watch::{Info, Watch};
 
-/// Parameters of a one-class machine. See [`OneClassParams::TABLE`] for ranges.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct OneClassParams {
-    /// The kernel; none: a Gaussian whose width follows from the data's spread.
-    pub kernel: Option<Kernel>,
-    /// Bound on the share of training rows told to be outliers.
-    pub nu: f64,
-    /// Largest violation of the optimality conditions left.
-    pub tol: f64,
-    /// Most steps of the solver.
-    pub max_iter: Option<u64>,
-    /// Whether rows that cannot move are left out for a while.
-    pub shrinking: bool,
-}
-
-impl Default for OneClassParams {
-    fn default() -> Self {
-        OneClassParams { kernel: None, nu: 0.5, tol: 1e-3, max_iter: None, shrinking: true }
+params! {
+    /// Parameters of a one-class machine. See [`OneClassParams::TABLE`] for ranges.
+    pub struct OneClassParams {
+        /// The kernel; none: a Gaussian whose width follows from the data's spread.
+        kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
+        nu: f64 = 0.5, UpTo(0.0, 1.0) => "upper bound on the fraction of outliers, lower bound on that of support vectors";
+        /// Largest violation of the optimality conditions left.
+        tol: f64 = 1e-3, Above(0.0), "0.001" => "stopping tolerance (maximum KKT violation)";
+        max_iter: Option<u64> = None, WholeOrNone(1), "none" => "maximum iterations";
+        /// Whether rows that cannot move are left out for a while.
+        shrinking: bool = true, Flag => "use shrinking";
     }
 }
 
 impl OneClassParams {
-    /// Names, ranges, defaults.
-    pub const TABLE: &'static [ParamSpec] = &[
-        spec("kernel", Allowed::Kernel, "rbf, width by the data", "the kernel"),
-        spec(
-            "nu",
-            Allowed::UpTo(0.0, 1.0),
-            "0.5",
-            "bounds the share of outliers from above, of support vectors from below",
-        ),
-        spec("tol", Allowed::Above(0.0), "0.001", "optimality violation left"),
-        spec("max_iter", Allowed::WholeOrNone(1), "none", "most solver steps"),
-        spec("shrinking", Allowed::Flag, "true", "leave out rows that cannot move"),
-    ];
-
-    /// Fails if a parameter is outside its range.
-    pub fn check(&self) -> Result<()> {
-        param::check(Self::TABLE, &[("nu", self.nu), ("tol", self.tol)])?;
-        param::check(Self::TABLE, &[("max_iter", self.max_iter.unwrap_or(1) as f64)])?;
-        self.kernel.as_ref().map_or(Ok(()), |kernel| kernel.check(None))
-    }
-
     /// Fits on the sample's points and weights; targets are not looked at.
     pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine> {
         self.fit_from(sample, None, exec, watch)

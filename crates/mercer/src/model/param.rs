@@ -1,210 +1,161 @@
-//! Tables of parameters: what a learner's parameters are called, what they may be, what they are if nobody says.
+//! How a learner's parameters are declared: once.
 //!
-//! Each `Params` struct has one such table. Its `check()`, the command's help, Python's errors and the lab's sliders
-//! all read it, so a range is written down once. Names are those of the struct's fields, as serde writes them.
+//! ```text
+//! params! {
+//!     /// Parameters of a machine.
+//!     pub struct Params {
+//!         c: f64 = 1.0, Above(0.0) => "cost of errors";
+//!     }
+//! }
+//! ```
+//!
+//! A line is field, type, default, what is allowed, and one line of documentation; where the default needs words, they stand
+//! behind what is allowed. It makes the field with its documentation, `Default`, `TABLE` (which help, flags, `--set` and
+//! Python read), `check` and the JSON of files. `where Self::f` names a function that checks what parameters must obey
+//! together.
 
-use std::fmt;
+use std::any::Any;
 
 use crate::error::{Error, Result};
+use crate::kernel::Kernel;
+use crate::param::Param;
 
-/// One parameter of a learner.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ParamSpec {
-    /// Its name, as the field is called.
-    pub name: &'static str,
-    /// What it may be.
-    pub allowed: Allowed,
-    /// What it is if nobody says, in words.
-    pub default: &'static str,
-    /// One line about it.
-    pub doc: &'static str,
-}
-
-/// What a parameter may be.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[non_exhaustive]
-pub enum Allowed {
-    /// A finite number above this one.
-    Above(f64),
-    /// A finite number of at least this one.
-    AtLeast(f64),
-    /// A number above the first and at most the second.
-    UpTo(f64, f64),
-    /// A number between two, both included.
-    Within(f64, f64),
-    /// A number between two, both excluded.
-    Between(f64, f64),
-    /// A whole number of at least this one.
-    Whole(u64),
-    /// A whole number of at least this one, or nothing.
-    WholeOrNone(u64),
-    /// One of these words.
-    OneOf(&'static [&'static str]),
-    /// Yes or no.
-    Flag,
-    /// A kernel's line, or nothing.
-    Kernel,
-    /// A positive weight for each class that is named.
-    ClassWeights,
-    /// A line of transformations.
-    Transformations,
-}
-
-impl Allowed {
-    /// Whether a number is allowed. Words and kernels are told by their types: for them this is always so.
-    pub fn holds(&self, value: f64) -> bool {
-        match *self {
-            Allowed::Above(low) => value > low && value.is_finite(),
-            Allowed::AtLeast(low) => value >= low && value.is_finite(),
-            Allowed::UpTo(low, high) => value > low && value <= high,
-            Allowed::Within(low, high) => value >= low && value <= high,
-            Allowed::Between(low, high) => value > low && value < high,
-            Allowed::Whole(low) | Allowed::WholeOrNone(low) => value >= low as f64 && value.fract() == 0.0,
-            Allowed::OneOf(_)
-            | Allowed::Flag
-            | Allowed::Kernel
-            | Allowed::ClassWeights
-            | Allowed::Transformations => true,
+/// Declares a struct of parameters. See the module's text.
+macro_rules! params {
+    (
+        $(#[$about:meta])*
+        pub struct $name:ident $(where $more:path)? {
+            $(
+                $(#[$meta:meta])*
+                $field:ident : $type:ty = $default:expr, $allowed:expr $(, $words:literal)? => $doc:literal;
+            )*
         }
-    }
-}
-
-impl fmt::Display for Allowed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Allowed::Above(low) => write!(f, "a number above {low}"),
-            Allowed::AtLeast(low) => write!(f, "a number of at least {low}"),
-            Allowed::UpTo(low, high) => write!(f, "a number above {low} and at most {high}"),
-            Allowed::Within(low, high) => write!(f, "a number from {low} to {high}"),
-            Allowed::Between(low, high) => write!(f, "a number above {low} and below {high}"),
-            Allowed::Whole(low) => write!(f, "a whole number of at least {low}"),
-            Allowed::WholeOrNone(low) => write!(f, "a whole number of at least {low}, or nothing"),
-            Allowed::OneOf(words) => write!(f, "one of {}", words.join(", ")),
-            Allowed::Flag => f.write_str("true or false"),
-            Allowed::Kernel => f.write_str("a kernel, or nothing"),
-            Allowed::ClassWeights => f.write_str("positive weights by class name"),
-            Allowed::Transformations => f.write_str("transformations such as shift=1, rotate=10"),
+    ) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+        #[serde(default, deny_unknown_fields)]
+        pub struct $name {
+            $(
+                #[doc = $doc]
+                #[doc = ""]
+                $(#[$meta])*
+                pub $field: $type,
+            )*
         }
-    }
+
+        impl Default for $name {
+            fn default() -> Self {
+                $name { $($field: $default),* }
+            }
+        }
+
+        impl $name {
+            /// Names, ranges, defaults, documentation.
+            #[allow(unused_imports)]
+            pub const TABLE: &'static [$crate::param::Param] = {
+                use $crate::param::Allowed::*;
+                &[$($crate::param::Param::new(
+                    stringify!($field),
+                    $allowed,
+                    Some($crate::model::param::default_words(&[$($words,)? stringify!($default)])),
+                    $doc,
+                )),*]
+            };
+
+            /// Fails if a parameter is outside its range.
+            pub fn check(&self) -> $crate::error::Result<()> {
+                $crate::model::param::check(Self::TABLE, &[$(&self.$field),*])?;
+                $($more(self)?;)?
+                Ok(())
+            }
+        }
+    };
 }
 
-/// A row of a table.
-pub(super) const fn spec(
-    name: &'static str,
-    allowed: Allowed,
-    default: &'static str,
-    doc: &'static str,
-) -> ParamSpec {
-    ParamSpec { name, allowed, default, doc }
+pub(super) use params;
+
+/// The default in words: those given, or the expression, without a fraction that is 0.
+pub(super) const fn default_words(all: &[&'static str]) -> &'static str {
+    let text = all[0];
+    let bytes = text.as_bytes();
+    let n = bytes.len();
+    if n > 2 && bytes[n - 2] == b'.' && bytes[n - 1] == b'0' { text.split_at(n - 2).0 } else { text }
 }
 
-impl ParamSpec {
-    /// The row of this name.
-    pub fn find(table: &'static [ParamSpec], name: &str) -> Option<&'static ParamSpec> {
-        table.iter().find(|spec| spec.name == name)
-    }
-}
-
-/// A number as parameters are written: JSON has no infinity and no NaN, and null would mean something else.
-///
-/// ```
-/// use mercer::model::param::written;
-/// assert_eq!(written(0.5).to_string(), "0.5");
-/// assert_eq!(written(f64::INFINITY).to_string(), "\"inf\"");
-/// ```
-pub fn written(value: f64) -> serde_json::Value {
-    if value.is_finite() { value.into() } else { value.to_string().into() }
-}
-
-/// Checks numbers against a table: the first one outside its range is named with its value and the range.
-///
-/// ```
-/// use mercer::model::param::{Allowed, ParamSpec, check};
-/// const TABLE: &[ParamSpec] = &[ParamSpec { name: "c", allowed: Allowed::Above(0.0), default: "1", doc: "cost" }];
-/// assert!(check(TABLE, &[("c", 2.0)]).is_ok());
-/// assert_eq!(check(TABLE, &[("c", -1.0)]).unwrap_err().to_string(), "c = -1: must be a number above 0");
-/// ```
-pub fn check(table: &'static [ParamSpec], values: &[(&str, f64)]) -> Result<()> {
-    for &(name, value) in values {
-        let spec = ParamSpec::find(table, name).expect("a learner checks the parameters of its own table");
-        if !spec.allowed.holds(value) {
-            return Err(Error::param(name, value, spec.allowed.to_string()));
+/// Checks values against their rows: the first one outside its range is named with its value and the range.
+pub(super) fn check(table: &'static [Param], values: &[&dyn Any]) -> Result<()> {
+    for (param, value) in table.iter().zip(values) {
+        if let Some(number) = number(*value)
+            && !param.allowed.holds(number)
+        {
+            return Err(Error::param(param.name, number, param.allowed.to_string()));
+        }
+        if let Some(kernel) = value.downcast_ref::<Option<Kernel>>().and_then(Option::as_ref) {
+            kernel.check(None)?;
         }
     }
     Ok(())
 }
 
+/// A field as a number, where it is one.
+fn number(value: &dyn Any) -> Option<f64> {
+    if let Some(v) = value.downcast_ref::<f64>() {
+        return Some(*v);
+    }
+    if let Some(v) = value.downcast_ref::<Option<f64>>() {
+        return *v;
+    }
+    let whole = value.downcast_ref::<u64>().copied();
+    let whole = whole.or_else(|| value.downcast_ref::<u32>().copied().map(u64::from));
+    let whole = whole.or_else(|| value.downcast_ref::<Option<u64>>().copied().flatten());
+    whole.map(|v| v as f64)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::{KpcaParams, Learner, SvcParams};
+    use crate::param::Allowed;
 
-    /// A table has a row for each field, its words are read by serde, and its defaults are the struct's.
-    fn table_is_the_struct<T>(table: &'static [ParamSpec])
-    where
-        T: Default + PartialEq + fmt::Debug + serde::Serialize + serde::de::DeserializeOwned,
-    {
-        let value = serde_json::to_value(T::default()).expect("plain data");
-        let mut fields: Vec<&String> = value.as_object().expect("a struct").keys().collect();
-        let mut names: Vec<&str> = table.iter().map(|s| s.name).collect();
-        fields.sort();
-        names.sort_unstable();
-        assert_eq!(fields, names);
-        for spec in table {
-            let at = &value[spec.name];
-            match spec.allowed {
-                Allowed::OneOf(words) => {
-                    assert_eq!(at, spec.default, "{}", spec.name);
-                    for word in words {
-                        let text = format!("{{\"{}\": \"{word}\"}}", spec.name);
-                        assert!(serde_json::from_str::<T>(&text).is_ok(), "{text}");
+    /// The words of a table are read by serde, and its defaults are the struct's.
+    #[test]
+    fn tables_say_what_the_structs_do() {
+        let kpca = Learner::Kpca(KpcaParams::default());
+        for learner in Learner::ALL.iter().map(|entry| entry.learner()).chain([kpca]) {
+            // The learner of a row may be a form of its struct: what the table says is the struct's own default.
+            for param in learner.table() {
+                let name = param.name;
+                let at = learner.get(name).unwrap_or_else(|| panic!("no field {name}"));
+                let own = ["kind", "loss", "form", "rule"].contains(&name);
+                let told = param.default.expect("every parameter of a learner has a default");
+                match param.allowed {
+                    Allowed::OneOf(words) => {
+                        assert!(own || at == told, "{name}: {at} {told}");
+                        for word in words {
+                            let mut all = learner.params().expect("plain data");
+                            all[name] = (*word).into();
+                            assert!(learner.clone().with_params(&all).is_ok(), "{name} = {word}");
+                        }
                     }
+                    Allowed::WholeOrNone(_) | Allowed::Kernel => assert!(at.is_null(), "{name}"),
+                    Allowed::Flag => assert_eq!(at.to_string(), told, "{name}"),
+                    Allowed::ClassWeights | Allowed::Transformations => {}
+                    _ => assert_eq!(at.as_f64(), told.parse().ok(), "{name}"),
                 }
-                Allowed::WholeOrNone(_) | Allowed::Kernel => assert!(at.is_null(), "{}", spec.name),
-                Allowed::Flag => assert_eq!(at.to_string(), spec.default, "{}", spec.name),
-                _ => assert_eq!(at.as_f64(), spec.default.parse().ok(), "{}", spec.name),
             }
+            let line = learner.params().expect("plain data");
+            assert_eq!(learner.clone().with_params(&line).expect("as written"), learner);
         }
-        let line = serde_json::to_string(&T::default()).expect("plain data");
-        assert_eq!(serde_json::from_str::<T>(&line).expect("as written"), T::default());
     }
 
     #[test]
-    fn tables_are_their_structs() {
-        use crate::model::{
-            BayesPointParams, BoostParams, ClusterParams, KfdParams, KnnParams, LpMachineParams,
-            NetworkParams, OneClassParams, ParzenParams, PerceptronParams, RidgeParams, SphereParams,
-            SvrParams,
-        };
-        table_is_the_struct::<SvrParams>(SvrParams::TABLE);
-        table_is_the_struct::<RidgeParams>(RidgeParams::TABLE);
-        table_is_the_struct::<OneClassParams>(OneClassParams::TABLE);
-        table_is_the_struct::<SphereParams>(SphereParams::TABLE);
-        table_is_the_struct::<KfdParams>(KfdParams::TABLE);
-        table_is_the_struct::<BoostParams>(BoostParams::TABLE);
-        table_is_the_struct::<NetworkParams>(NetworkParams::TABLE);
-        table_is_the_struct::<LpMachineParams>(LpMachineParams::TABLE);
-        table_is_the_struct::<PerceptronParams>(PerceptronParams::TABLE);
-        table_is_the_struct::<BayesPointParams>(BayesPointParams::TABLE);
-        table_is_the_struct::<ParzenParams>(ParzenParams::TABLE);
-        table_is_the_struct::<KnnParams>(KnnParams::TABLE);
-        table_is_the_struct::<ClusterParams>(ClusterParams::TABLE);
-    }
-
-    #[test]
-    fn ranges_hold_what_their_words_say() {
-        for (allowed, inside, outside, words) in [
-            (Allowed::Above(0.0), 1e-300, 0.0, "a number above 0"),
-            (Allowed::AtLeast(0.0), 0.0, f64::INFINITY, "a number of at least 0"),
-            (Allowed::UpTo(0.0, 1.0), 1.0, 0.0, "a number above 0 and at most 1"),
-            (Allowed::Within(0.0, 1.0), 0.0, -1e-300, "a number from 0 to 1"),
-            (Allowed::Between(0.0, 1.0), 0.5, 1.0, "a number above 0 and below 1"),
-            (Allowed::Whole(2), 2.0, 2.5, "a whole number of at least 2"),
-            (Allowed::WholeOrNone(1), 1.0, 0.0, "a whole number of at least 1, or nothing"),
-        ] {
-            assert!(allowed.holds(inside), "{allowed}");
-            assert!(!allowed.holds(outside), "{allowed}");
-            assert!(!allowed.holds(f64::NAN), "{allowed}");
-            assert_eq!(allowed.to_string(), words);
-        }
+    fn values_outside_their_range_and_broken_kernels_are_named() {
+        let bad = |params: SvcParams| params.check().expect_err("out of range").to_string();
+        let c = SvcParams { c: f64::NAN, ..SvcParams::default() };
+        assert_eq!(bad(c), "c = NaN: must be a number above 0");
+        let none = SvcParams { max_iter: Some(0), ..SvcParams::default() };
+        assert_eq!(bad(none), "max_iter = 0: must be a whole number of at least 1, or nothing");
+        let kernel = Some(Kernel::Rbf { gamma: -1.0 });
+        assert!(bad(SvcParams { virtual_kernel: kernel, ..SvcParams::default() }).contains("gamma"));
     }
 }

@@ -18,7 +18,7 @@ use crate::kernel::Kernel;
 use crate::model::Machine;
 use crate::model::classified::{self, Classified, matrix};
 use crate::model::common::kernel_or_default;
-use crate::model::param::{self, Allowed, ParamSpec, spec};
+use crate::model::param::params;
 use crate::model::{Learner, Sample};
 use crate::solve::perceptron::{adatron, perceptron};
 use crate::watch::{Info, Stop, Watch};
@@ -34,63 +34,23 @@ pub enum OnlineRule {
     Adatron,
 }
 
-/// Parameters of a machine that learns row by row. See [`PerceptronParams::TABLE`] for ranges.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct PerceptronParams {
-    /// The kernel; none: a Gaussian whose width follows from the data's spread.
-    pub kernel: Option<Kernel>,
-    /// Which rule.
-    pub rule: OnlineRule,
-    /// Most passes over the rows.
-    pub passes: u64,
-    /// Whether the perceptron answers with the mean of all it has been.
-    pub averaged: bool,
-    /// Largest coefficient of the Adatron.
-    pub c: f64,
-    /// Largest change of a coefficient in the Adatron's last pass.
-    pub tol: f64,
-    /// Seed of the rows' order.
-    pub seed: u64,
-}
-
-impl Default for PerceptronParams {
-    fn default() -> Self {
-        PerceptronParams {
-            kernel: None,
-            rule: OnlineRule::Perceptron,
-            passes: 100,
-            averaged: true,
-            c: 1.0,
-            tol: 1e-4,
-            seed: 0,
-        }
+params! {
+    /// Parameters of a machine that learns row by row. See [`PerceptronParams::TABLE`] for ranges.
+    pub struct PerceptronParams {
+        /// The kernel; none: a Gaussian whose width follows from the data's spread.
+        kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
+        rule: OnlineRule = OnlineRule::Perceptron, OneOf(&["perceptron", "adatron"]), "perceptron" => "update rule";
+        passes: u64 = 100, Whole(1) => "maximum passes over the rows";
+        /// Whether the perceptron answers with the mean of all it has been.
+        averaged: bool = true, Flag => "predict with the average of all hypotheses (averaged perceptron)";
+        c: f64 = 1.0, Above(0.0) => "cost of errors: upper bound of the coefficients";
+        /// Largest change of a coefficient in the Adatron's last pass.
+        tol: f64 = 1e-4, Above(0.0), "0.0001" => "stopping tolerance (largest change of a coefficient)";
+        seed: u64 = 0, Whole(0) => "random seed";
     }
 }
 
 impl PerceptronParams {
-    /// Names, ranges, defaults.
-    pub const TABLE: &'static [ParamSpec] = &[
-        spec("kernel", Allowed::Kernel, "rbf, width by the data", "the kernel"),
-        spec(
-            "rule",
-            Allowed::OneOf(&["perceptron", "adatron"]),
-            "perceptron",
-            "how a row changes its coefficient",
-        ),
-        spec("passes", Allowed::Whole(1), "100", "most passes over the rows"),
-        spec("averaged", Allowed::Flag, "true", "answer with the mean of all it has been"),
-        spec("c", Allowed::Above(0.0), "1", "cost of an error: the largest coefficient"),
-        spec("tol", Allowed::Above(0.0), "0.0001", "largest change of a coefficient left"),
-        spec("seed", Allowed::Whole(0), "0", "seed of what is drawn"),
-    ];
-
-    /// Fails if a parameter is outside its range.
-    pub fn check(&self) -> Result<()> {
-        param::check(Self::TABLE, &[("passes", self.passes as f64), ("c", self.c), ("tol", self.tol)])?;
-        self.kernel.as_ref().map_or(Ok(()), |kernel| kernel.check(None))
-    }
-
     /// Fits on the sample's points and classes. Weights scale the Adatron's C; to the perceptron a row counts or does not.
     pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine> {
         let clock = Instant::now();

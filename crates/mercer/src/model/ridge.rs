@@ -22,7 +22,7 @@ use crate::expansion::Expansion;
 use crate::gram::{self, Rows};
 use crate::kernel::Kernel;
 use crate::model::common::{kernel_or_default, on_rows};
-use crate::model::param::{self, Allowed, ParamSpec, spec};
+use crate::model::param::params;
 use crate::model::svc::collapsed;
 use crate::model::{Learner, Machine, Role, Sample};
 use crate::num::{Mat, factor, product};
@@ -42,50 +42,19 @@ pub enum RidgeMethod {
     Gradients,
 }
 
-/// Parameters of a ridge regression. See [`RidgeParams::TABLE`] for ranges.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct RidgeParams {
-    /// The kernel; none: a Gaussian whose width follows from the data's spread.
-    pub kernel: Option<Kernel>,
-    /// Weight of |w|^2.
-    pub lambda: f64,
-    /// Whether f has an offset that costs nothing.
-    pub offset: bool,
-    /// How the system is solved.
-    pub method: RidgeMethod,
-    /// Relative residual left by conjugate gradients.
-    pub tol: f64,
-}
-
-impl Default for RidgeParams {
-    fn default() -> Self {
-        RidgeParams { kernel: None, lambda: 1.0, offset: true, method: RidgeMethod::Auto, tol: 1e-8 }
+params! {
+    /// Parameters of a ridge regression. See [`RidgeParams::TABLE`] for ranges.
+    pub struct RidgeParams {
+        /// The kernel; none: a Gaussian whose width follows from the data's spread.
+        kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
+        lambda: f64 = 1.0, Above(0.0) => "regularisation strength";
+        offset: bool = true, Flag => "an offset that costs nothing";
+        method: RidgeMethod = RidgeMethod::Auto, OneOf(&["auto", "cholesky", "gradients"]), "auto" => "solver of the linear system";
+        tol: f64 = 1e-8, Above(0.0) => "stopping tolerance of conjugate gradients (relative residual)";
     }
 }
 
 impl RidgeParams {
-    /// Names, ranges, defaults.
-    pub const TABLE: &'static [ParamSpec] = &[
-        spec("kernel", Allowed::Kernel, "rbf, width by the data", "the kernel"),
-        spec("lambda", Allowed::Above(0.0), "1", "weight of smoothness"),
-        spec("offset", Allowed::Flag, "true", "an offset that costs nothing"),
-        spec(
-            "method",
-            Allowed::OneOf(&["auto", "cholesky", "gradients"]),
-            "auto",
-            "how the linear system is solved",
-        ),
-        spec("tol", Allowed::Above(0.0), "1e-8", "relative residual left by conjugate gradients"),
-    ];
-
-    /// Fails if a parameter is outside its range.
-    pub fn check(&self) -> Result<()> {
-        let numbers = [("lambda", self.lambda), ("tol", self.tol)];
-        param::check(Self::TABLE, &numbers)?;
-        self.kernel.as_ref().map_or(Ok(()), |kernel| kernel.check(None))
-    }
-
     /// Fits on the sample's points, targets (numbers or classes) and weights.
     pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine> {
         let clock = Instant::now();

@@ -13,39 +13,29 @@
 
 use std::time::Instant;
 
-use serde::{Deserialize, Serialize};
-
 use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::gram::Rows;
 use crate::kernel::Kernel;
 use crate::model::common::{go_on_from, kernel_or_default, on_rows, support};
-use crate::model::param::{self, Allowed, ParamSpec, spec};
+use crate::model::param::params;
 use crate::model::{Ball, Checkpoint, Learner, Machine, Readout, Role, Sample};
 use crate::solve::{self, Groups, Keep, Problem, Shift, Solution};
 use crate::watch::{Info, Stop, Watch};
 
-/// Parameters of a sphere. See [`SphereParams::TABLE`] for ranges.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct SphereParams {
-    /// The kernel; none: a Gaussian whose width follows from the data's spread.
-    pub kernel: Option<Kernel>,
-    /// Bound on the share of training rows outside; 0: none.
-    pub nu: f64,
-    /// Largest violation of the optimality conditions left, relative to the data's squared diameter and to the largest
-    /// weight of a row.
-    pub tol: f64,
-    /// Most steps of the solver.
-    pub max_iter: Option<u64>,
-    /// Whether rows that cannot move are left out for a while.
-    pub shrinking: bool,
-}
-
-impl Default for SphereParams {
-    fn default() -> Self {
-        SphereParams { kernel: None, nu: 0.0, tol: 1e-4, max_iter: None, shrinking: true }
+params! {
+    /// Parameters of a sphere. See [`SphereParams::TABLE`] for ranges.
+    pub struct SphereParams {
+        /// The kernel; none: a Gaussian whose width follows from the data's spread.
+        kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
+        nu: f64 = 0.0, Within(0.0, 1.0) => "upper bound on the fraction of rows outside; 0 encloses all";
+        /// Largest violation of the optimality conditions left, relative to the data's squared diameter and to the largest
+        /// weight of a row.
+        tol: f64 = 1e-4, Above(0.0), "0.0001" => "stopping tolerance (maximum KKT violation, relative to the squared diameter)";
+        max_iter: Option<u64> = None, WholeOrNone(1), "none" => "maximum iterations";
+        /// Whether rows that cannot move are left out for a while.
+        shrinking: bool = true, Flag => "use shrinking";
     }
 }
 
@@ -75,32 +65,6 @@ pub fn enclosing_radius2(rows: &dyn Rows, exec: Exec, watch: &mut Watch<'_>) -> 
 }
 
 impl SphereParams {
-    /// Names, ranges, defaults.
-    pub const TABLE: &'static [ParamSpec] = &[
-        spec("kernel", Allowed::Kernel, "rbf, width by the data", "the kernel"),
-        spec(
-            "nu",
-            Allowed::Within(0.0, 1.0),
-            "0",
-            "bounds the share of rows outside from above; 0 encloses all",
-        ),
-        spec(
-            "tol",
-            Allowed::Above(0.0),
-            "0.0001",
-            "optimality violation left, relative to the squared diameter",
-        ),
-        spec("max_iter", Allowed::WholeOrNone(1), "none", "most solver steps"),
-        spec("shrinking", Allowed::Flag, "true", "leave out rows that cannot move"),
-    ];
-
-    /// Fails if a parameter is outside its range.
-    pub fn check(&self) -> Result<()> {
-        param::check(Self::TABLE, &[("nu", self.nu), ("tol", self.tol)])?;
-        param::check(Self::TABLE, &[("max_iter", self.max_iter.unwrap_or(1) as f64)])?;
-        self.kernel.as_ref().map_or(Ok(()), |kernel| kernel.check(None))
-    }
-
     /// Fits on the sample's points and weights; targets are not looked at.
     pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine> {
         self.fit_from(sample, None, exec, watch)

@@ -64,9 +64,9 @@ impl KernelFacts {
     }
 
     fn of(entry: &Entry) -> Self {
-        let parameter = |p: &crate::kernel::Param| ParameterFacts {
+        let parameter = |p: &crate::param::Param| ParameterFacts {
             name: p.name,
-            range: p.range.to_string(),
+            range: p.allowed.to_string(),
             default: p.default,
             doc: p.doc,
         };

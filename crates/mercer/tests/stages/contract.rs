@@ -237,14 +237,11 @@ fn a_chain_is_its_stages_one_after_the_other() {
 fn the_document_shows_the_tables() {
     let text = include_str!("../../../../docs/stages.md");
     for entry in Recipe::ALL {
-        let args: Vec<String> =
-            entry
-                .args
-                .iter()
-                .map(|a| {
-                    if a.default.is_empty() { a.name.to_owned() } else { format!("{}={}", a.name, a.default) }
-                })
-                .collect();
+        let args: Vec<String> = entry
+            .args
+            .iter()
+            .map(|a| a.default.map_or(a.name.to_owned(), |default| format!("{}={default}", a.name)))
+            .collect();
         let call = if args.is_empty() {
             entry.name.to_owned()
         } else {

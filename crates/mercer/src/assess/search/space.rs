@@ -5,7 +5,8 @@ use serde_json::Value;
 
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
-use crate::model::{Learner, param};
+use crate::model::Learner;
+use crate::param;
 
 /// Kernels that differ in one number, or one kernel alone.
 #[derive(Debug, Clone, PartialEq)]

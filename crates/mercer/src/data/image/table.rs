@@ -4,33 +4,32 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::transform::{Axis, Transform};
-use crate::data::call::{Arg, Call, real};
+use crate::data::call::{Call, arg};
 use crate::error::{Error, Result};
+use crate::line::number;
+use crate::param::Param;
 
 /// A row of the table of transformations.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TransformEntry {
     /// Its name.
     pub name: &'static str,
     /// The arguments of a single one, `name(...)`; none where the name stands for a set only.
-    pub args: Option<&'static [Arg]>,
+    pub args: Option<&'static [Param]>,
     /// How a set is written.
     pub set: &'static str,
     /// What the set holds.
     pub doc: &'static str,
 }
 
-const fn arg(name: &'static str, default: &'static str, allowed: &'static str, doc: &'static str) -> Arg {
-    Arg { name, default, allowed, doc }
-}
-
-const SHIFT: &[Arg] =
+const SHIFT: &[Param] =
     &[arg("dx", "", "a number", "pixels to the right"), arg("dy", "", "a number", "pixels downwards")];
-const ROTATE: &[Arg] = &[arg("degrees", "", "a number", "counter-clockwise")];
-const SCALE: &[Arg] = &[arg("factor", "", "a number from 0.01 to 100", "new size over old")];
-const MIRROR: &[Arg] = &[arg("axis", "horizontal", "horizontal or vertical", "which sides change places")];
-const THICKNESS: &[Arg] = &[arg("pixels", "", "a number from -20 to 20", "growth on each side of a stroke")];
-const AFFINE: &[Arg] = &[
+const ROTATE: &[Param] = &[arg("degrees", "", "a number", "counter-clockwise")];
+const SCALE: &[Param] = &[arg("factor", "", "a number from 0.01 to 100", "new size over old")];
+const MIRROR: &[Param] = &[arg("axis", "horizontal", "horizontal or vertical", "which sides change places")];
+const THICKNESS: &[Param] =
+    &[arg("pixels", "", "a number from -20 to 20", "growth on each side of a stroke")];
+const AFFINE: &[Param] = &[
     arg("xx", "1", "a number", "x of the result from x"),
     arg("xy", "0", "a number", "x of the result from y"),
     arg("yx", "0", "a number", "y of the result from x"),
@@ -38,7 +37,7 @@ const AFFINE: &[Arg] = &[
     arg("dx", "0", "a number", "pixels to the right"),
     arg("dy", "0", "a number", "pixels downwards"),
 ];
-const ELASTIC: &[Arg] = &[
+const ELASTIC: &[Param] = &[
     arg("pixels", "1", "a number from -100 to 100", "root mean square of the way along each axis"),
     arg("sigma", "4", "a number from 0.1 to 100", "smoothness of the field, in pixels"),
     arg("seed", "0", "a whole number", "which field"),
@@ -150,7 +149,7 @@ fn parse_item(item: &str, set: &mut Vec<Transform>) -> Result<()> {
         Error::param(name, value.unwrap_or("nothing"), format!("written like {}: {}", entry.set, entry.doc))
     };
     let usual = entry.set.split_once('=').map(|(_, v)| v);
-    let number = || value.or(usual).and_then(real).ok_or_else(wrong);
+    let number = || value.or(usual).and_then(number).ok_or_else(wrong);
     match name {
         "shift" => {
             let r = number()?;

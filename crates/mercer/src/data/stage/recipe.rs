@@ -208,7 +208,8 @@ impl Recipe {
     pub fn check(&self) -> Result<()> {
         let entry = Self::ALL.iter().find(|e| e.name == self.name()).expect("the table has every stage");
         let need = |ok: bool, key: &str, got: f64| {
-            let allowed = entry.args.iter().find(|a| a.name == key).map_or("", |a| a.allowed);
+            let allowed =
+                entry.args.iter().find(|a| a.name == key).map_or(String::new(), |a| a.allowed.to_string());
             if ok { Ok(()) } else { Err(Error::param(format!("{} {key}", entry.name), got, allowed)) }
         };
         let finite = |key, v: Option<f64>| need(v.is_none_or(f64::is_finite), key, v.unwrap_or(0.0));

@@ -1,15 +1,16 @@
 //! The table of stages: one row each, read by the parser, by help and by the tests that every stage must pass.
 
 use super::recipe::Recipe;
-use crate::data::call::Arg;
+use crate::data::call::arg;
+use crate::param::Param;
 
 /// A row of the table of stages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Entry {
     /// Its name.
     pub name: &'static str,
     /// Its arguments, in the order in which they may be given without names.
-    pub args: &'static [Arg],
+    pub args: &'static [Param],
     /// Whether it works on images only.
     pub image: bool,
     /// Whether it works on sequences only; the others work on numbers.
@@ -20,17 +21,13 @@ pub struct Entry {
     pub example: &'static str,
 }
 
-const fn arg(name: &'static str, default: &'static str, allowed: &'static str, doc: &'static str) -> Arg {
-    Arg { name, default, allowed, doc }
-}
-
-const PER: Arg = arg(
+const PER: Param = arg(
     "per",
     "column",
     "column or channel",
     "what shares one range: a column, or all pixels of a channel (all values where rows are no images)",
 );
-const BACKGROUND: Arg = arg(
+const BACKGROUND: Param = arg(
     "background",
     "auto",
     "a number or auto",

@@ -3,7 +3,8 @@
 use std::fmt;
 
 use crate::kernel::Kernel;
-use crate::kernel::table::{self, Range, Value};
+use crate::kernel::table::{self, Value};
+use crate::param::Allowed;
 
 /// The shortest decimal that reads back the same.
 struct Decimal(f64);
@@ -94,10 +95,10 @@ fn call(kernel: &Kernel, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         .iter()
         .zip(&values)
         .filter(|(param, value)| {
-            param.default.is_none_or(|text| super::default_value(param.range, text) != **value)
+            param.default.is_none_or(|text| super::default_value(param.allowed, text) != **value)
         })
-        .map(|(param, value)| match param.range {
-            Range::Kernel | Range::Kernels => show(value),
+        .map(|(param, value)| match param.allowed {
+            Allowed::Kernel | Allowed::Kernels => show(value),
             _ => format!("{}={}", param.name, show(value)),
         })
         .collect();

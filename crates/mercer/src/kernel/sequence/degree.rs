@@ -12,7 +12,8 @@ use mercer_num::Real;
 use super::Compare;
 use super::lanes::{floats, panels};
 use crate::kernel::Kernel;
-use crate::kernel::table::{Entry, Param, Range, Takes};
+use crate::kernel::table::{Entry, Takes};
+use crate::param::{Allowed, Param};
 
 pub(in crate::kernel) const ENTRY: Entry = Entry {
     name: "weighted_degree",
@@ -20,8 +21,8 @@ pub(in crate::kernel) const ENTRY: Entry = Entry {
     formula: "sum_k b_k sum_p sum_s (words of k letters equal at p and p+s) / (2 (s+1))",
     doc: "Sequences: common words of up to so many letters at the same place, or shifted a little.",
     params: &[
-        Param::new("degree", Range::Whole(1, 1000), Some("8"), "longest word"),
-        Param::new("shift", Range::Whole(0, 10_000), Some("0"), "largest shift"),
+        Param::new("degree", Allowed::Count(1, 1000), Some("8"), "longest word"),
+        Param::new("shift", Allowed::Count(0, 10_000), Some("0"), "largest shift"),
     ],
     definiteness: "positive",
     takes: Takes::Sequences,

@@ -14,7 +14,8 @@ use crate::data::View;
 use crate::error::{Error, Result};
 use crate::exec::room;
 use crate::kernel::Kernel;
-use crate::kernel::table::{Entry, Param, Range, Takes};
+use crate::kernel::table::{Entry, Takes};
+use crate::param::{Allowed, Param};
 
 /// Words are numbers below this; longer ones are compared as they are.
 const CODES: u128 = 1 << 63;
@@ -23,7 +24,7 @@ const NEIGHBOURS: f64 = 1e6;
 /// Different words in a block up to which rows are dense.
 const DENSE: usize = 2048;
 
-const K: Param = Param::new("k", Range::Whole(1, 1000), Some("3"), "letters of a word");
+const K: Param = Param::new("k", Allowed::Count(1, 1000), Some("3"), "letters of a word");
 
 pub(in crate::kernel) const SPECTRUM: Entry = Entry {
     name: "kmer_spectrum",
@@ -44,10 +45,10 @@ pub(in crate::kernel) const MISMATCH: Entry = Entry {
     doc: "Sequences: words of k letters that both have but for m letters, wherever they stand.",
     params: &[
         K,
-        Param::new("m", Range::Whole(0, 10), Some("1"), "letters that may differ, fewer than k"),
+        Param::new("m", Allowed::Count(0, 10), Some("1"), "letters that may differ, fewer than k"),
         Param::new(
             "letters",
-            Range::Whole(2, 256),
+            Allowed::Count(2, 256),
             Some("4"),
             "letters of the alphabet: 4 for DNA, 20 for proteins",
         ),

@@ -16,11 +16,12 @@ use mercer_num::vector::Frame;
 use super::Compare;
 use super::lanes::{floats, panels};
 use crate::kernel::Kernel;
-use crate::kernel::table::{Entry, Param, Range, Takes};
+use crate::kernel::table::{Entry, Takes};
+use crate::param::{Allowed, Param};
 
-const P: Param = Param::new("p", Range::Whole(1, 1023), None, "places of a window, odd");
-const D1: Param = Param::new("d1", Range::Whole(1, 100), Some("2"), "power of a window's matches");
-const D2: Param = Param::new("d2", Range::Whole(1, 100), Some("2"), "power of the sum over windows");
+const P: Param = Param::new("p", Allowed::Count(1, 1023), None, "places of a window, odd");
+const D1: Param = Param::new("d1", Allowed::Count(1, 100), Some("2"), "power of a window's matches");
+const D2: Param = Param::new("d2", Allowed::Count(1, 100), Some("2"), "power of the sum over windows");
 
 pub(in crate::kernel) const LOCALITY: Entry = Entry {
     name: "locality_improved",
@@ -44,8 +45,8 @@ pub(in crate::kernel) const CODON: Entry = Entry {
         P,
         D1,
         D2,
-        Param::new("shift", Range::Whole(1, 1 << 20), Some("3"), "places of the shift"),
-        Param::new("weight", Range::Positive, Some("0.5"), "weight of what the shift adds"),
+        Param::new("shift", Allowed::Count(1, 1 << 20), Some("3"), "places of the shift"),
+        Param::new("weight", Allowed::Above(0.0), Some("0.5"), "weight of what the shift adds"),
     ],
     definiteness: "positive",
     takes: Takes::Sequences,

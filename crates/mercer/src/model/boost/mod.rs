@@ -21,7 +21,7 @@ use crate::exec::Exec;
 use crate::kernel::Kernel;
 use crate::model::classified::{Classified, places};
 use crate::model::common::basis_or_default;
-use crate::model::param::{self, Allowed, ParamSpec, spec};
+use crate::model::param::params;
 use crate::model::{Learner, Sample};
 use crate::model::{Machine, Readout, Votes};
 use crate::solve::boost::{Rule, boost};
@@ -56,82 +56,27 @@ pub enum BaseLearner {
     Kernel,
 }
 
-/// Parameters of boosting. See [`BoostParams::TABLE`] for ranges.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct BoostParams {
-    /// The kernel of networks and kernel functions; none: a Gaussian whose width follows from the data's spread.
-    pub kernel: Option<Kernel>,
-    /// How hypotheses are weighed.
-    pub kind: BoostKind,
-    /// What hypotheses are.
-    pub base: BaseLearner,
-    /// Most hypotheses, for each class against the rest.
-    pub rounds: u64,
-    /// AdaBoost_Reg's C: how soon hard rows are given up.
-    pub c: f64,
-    /// LPBoost's nu: bounds the share of rows below the margin.
-    pub nu: f64,
-    /// Centres of a network.
-    pub centres: u64,
-    /// Weight decay of a network.
-    pub lambda: f64,
-    /// Most steps downhill of a network's centres.
-    pub steps: u64,
-    /// Seed of k-means.
-    pub seed: u64,
-}
-
-impl Default for BoostParams {
-    fn default() -> Self {
-        BoostParams {
-            kernel: None,
-            kind: BoostKind::AdaBoost,
-            base: BaseLearner::Network,
-            rounds: 100,
-            c: 0.1,
-            nu: 0.1,
-            centres: 6,
-            lambda: 1e-4,
-            steps: 10,
-            seed: 0,
-        }
+params! {
+    /// Parameters of boosting. See [`BoostParams::TABLE`] for ranges.
+    pub struct BoostParams {
+        /// The kernel of networks and kernel functions; none: a Gaussian whose width follows from the data's spread.
+        kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
+        kind: BoostKind = BoostKind::AdaBoost, OneOf(&["ada_boost", "arc_gv", "regularised", "program"]), "ada_boost" => "boosting variant";
+        base: BaseLearner = BaseLearner::Network, OneOf(&["network", "stump", "kernel"]), "network" => "base learner";
+        /// Most hypotheses, for each class against the rest.
+        rounds: u64 = 100, Whole(1) => "maximum number of hypotheses";
+        /// AdaBoost_Reg's C: how soon hard rows are given up.
+        c: f64 = 0.1, AtLeast(0.0) => "softness of the margin: larger ignores hard rows sooner";
+        nu: f64 = 0.1, UpTo(0.0, 1.0) => "upper bound on the fraction of rows below the margin";
+        centres: u64 = 6, Whole(1) => "maximum number of centres";
+        lambda: f64 = 1e-4, AtLeast(0.0), "0.0001" => "regularisation strength";
+        /// Most steps downhill of a network's centres.
+        steps: u64 = 10, Whole(0) => "maximum gradient steps";
+        seed: u64 = 0, Whole(0) => "random seed";
     }
 }
 
 impl BoostParams {
-    /// Names, ranges, defaults.
-    pub const TABLE: &'static [ParamSpec] = &[
-        spec("kernel", Allowed::Kernel, "rbf, width by the data", "the kernel"),
-        spec(
-            "kind",
-            Allowed::OneOf(&["ada_boost", "arc_gv", "regularised", "program"]),
-            "ada_boost",
-            "how hypotheses are weighed",
-        ),
-        spec("base", Allowed::OneOf(&["network", "stump", "kernel"]), "network", "what hypotheses are"),
-        spec("rounds", Allowed::Whole(1), "100", "most hypotheses"),
-        spec("c", Allowed::AtLeast(0.0), "0.1", "how soon hard rows are given up"),
-        spec("nu", Allowed::UpTo(0.0, 1.0), "0.1", "bounds the share of rows below the margin"),
-        spec("centres", Allowed::Whole(1), "6", "most centres"),
-        spec("lambda", Allowed::AtLeast(0.0), "0.0001", "weight of smoothness"),
-        spec("steps", Allowed::Whole(0), "10", "most steps downhill"),
-        spec("seed", Allowed::Whole(0), "0", "seed of what is drawn"),
-    ];
-
-    /// Fails if a parameter is outside its range.
-    pub fn check(&self) -> Result<()> {
-        let numbers = [
-            ("rounds", self.rounds as f64),
-            ("c", self.c),
-            ("nu", self.nu),
-            ("centres", self.centres as f64),
-            ("lambda", self.lambda),
-        ];
-        param::check(Self::TABLE, &numbers)?;
-        self.kernel.as_ref().map_or(Ok(()), |kernel| kernel.check(None))
-    }
-
     /// Fits on the sample's points, classes and weights.
     ///
     /// ```

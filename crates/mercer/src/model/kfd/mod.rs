@@ -28,7 +28,7 @@ use crate::kernel::Kernel;
 use crate::model::Sample;
 use crate::model::classified::{Classified, places, weighted_rows};
 use crate::model::common::kernel_or_default;
-use crate::model::param::{self, Allowed, ParamSpec, spec};
+use crate::model::param::params;
 use crate::model::{Machine, Role, machine::largest};
 use crate::solve::fisher::fisher;
 use crate::watch::Watch;
@@ -72,92 +72,34 @@ pub enum Threshold {
     Probability,
 }
 
-/// Parameters of a Fisher discriminant. See [`KfdParams::TABLE`] for ranges.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct KfdParams {
-    /// The kernel; none: a Gaussian whose width follows from the data's spread.
-    pub kernel: Option<Kernel>,
-    /// How coefficients are found.
-    pub form: KfdForm,
-    /// Weight of the penalty.
-    pub lambda: f64,
-    /// What is penalised, in the closed form.
-    pub penalty: KfdPenalty,
-    /// Where two classes are told apart.
-    pub threshold: Threshold,
-    /// Most centres of the greedy form.
-    pub centres: u64,
-    /// Rows that may become centres of the greedy form, drawn from all.
-    pub candidates: u64,
-    /// Whether to tell the leave-one-out error; closed and greedy form.
-    pub leave_one_out: bool,
-    /// Share of lambda by which a column may violate its condition, in the sparse forms.
-    pub tol: f64,
-    /// Seed of the candidates.
-    pub seed: u64,
-}
-
-impl Default for KfdParams {
-    fn default() -> Self {
-        KfdParams {
-            kernel: None,
-            form: KfdForm::Closed,
-            lambda: 0.1,
-            penalty: KfdPenalty::Identity,
-            threshold: Threshold::Means,
-            centres: 100,
-            candidates: 2000,
-            leave_one_out: false,
-            tol: 1e-3,
-            seed: 0,
-        }
+params! {
+    /// Parameters of a Fisher discriminant. See [`KfdParams::TABLE`] for ranges.
+    pub struct KfdParams where Self::together {
+        /// The kernel; none: a Gaussian whose width follows from the data's spread.
+        kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
+        form: KfdForm = KfdForm::Closed, OneOf(&["closed", "sparse", "linear", "greedy"]), "closed" => "formulation";
+        lambda: f64 = 0.1, AtLeast(0.0) => "regularisation strength";
+        penalty: KfdPenalty = KfdPenalty::Identity, OneOf(&["identity", "kernel"]), "identity" => "penalty: on the coefficients, or on the norm of the direction";
+        threshold: Threshold = Threshold::Means, OneOf(&["means", "svm", "probability"]), "means" => "how the threshold on the projection is chosen";
+        /// Most centres of the greedy form.
+        centres: u64 = 100, Whole(1) => "maximum number of centres";
+        /// Rows that may become centres of the greedy form, drawn from all.
+        candidates: u64 = 2000, Whole(1) => "candidate rows per centre";
+        /// Whether to tell the leave-one-out error; closed and greedy form.
+        leave_one_out: bool = false, Flag => "report the leave-one-out error";
+        /// Share of lambda by which a column may violate its condition, in the sparse forms.
+        tol: f64 = 1e-3, Above(0.0), "0.001" => "stopping tolerance (maximum KKT violation)";
+        seed: u64 = 0, Whole(0) => "random seed";
     }
 }
 
 impl KfdParams {
-    /// Names, ranges, defaults.
-    pub const TABLE: &'static [ParamSpec] = &[
-        spec("kernel", Allowed::Kernel, "rbf, width by the data", "the kernel"),
-        spec(
-            "form",
-            Allowed::OneOf(&["closed", "sparse", "linear", "greedy"]),
-            "closed",
-            "how coefficients are found",
-        ),
-        spec("lambda", Allowed::AtLeast(0.0), "0.1", "weight of smoothness"),
-        spec(
-            "penalty",
-            Allowed::OneOf(&["identity", "kernel"]),
-            "identity",
-            "what is kept small: coefficients, or the direction's length",
-        ),
-        spec(
-            "threshold",
-            Allowed::OneOf(&["means", "svm", "probability"]),
-            "means",
-            "how two classes are told apart on the direction",
-        ),
-        spec("centres", Allowed::Whole(1), "100", "most centres"),
-        spec("candidates", Allowed::Whole(1), "2000", "rows that may become centres"),
-        spec("leave_one_out", Allowed::Flag, "false", "tell the leave-one-out error"),
-        spec("tol", Allowed::Above(0.0), "0.001", "optimality violation left"),
-        spec("seed", Allowed::Whole(0), "0", "seed of what is drawn"),
-    ];
-
-    /// Fails if a parameter is outside its range.
-    pub fn check(&self) -> Result<()> {
-        let numbers = [
-            ("lambda", self.lambda),
-            ("centres", self.centres as f64),
-            ("candidates", self.candidates as f64),
-            ("tol", self.tol),
-        ];
-        param::check(Self::TABLE, &numbers)?;
+    /// What parameters must obey together.
+    fn together(&self) -> Result<()> {
         if self.form != KfdForm::Closed && self.lambda <= 0.0 {
             return Err(Error::param("lambda", self.lambda, "above 0 where centres are chosen"));
         }
-        self.kernel.as_ref().map_or(Ok(()), |kernel| kernel.check(None))
+        Ok(())
     }
 
     /// Fits on the sample's points, targets (classes or numbers) and weights.

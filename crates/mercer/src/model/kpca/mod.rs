@@ -31,7 +31,7 @@ use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::kernel::{Definiteness, Kernel};
 use crate::model::common::kernel_or_default;
-use crate::model::param::{self, Allowed, ParamSpec, spec};
+use crate::model::param::params;
 use crate::model::{Features, Learner, Machine, Role, Sample};
 use crate::watch::{Info, Watch};
 
@@ -58,44 +58,25 @@ pub enum KpcaMethod {
     Sparse,
 }
 
-/// Parameters of a kernel PCA. See [`KpcaParams::TABLE`] for ranges.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct KpcaParams {
-    /// The kernel; none: a Gaussian whose width follows from the data's spread.
-    pub kernel: Option<Kernel>,
-    /// Number of components; none: all that are not zero, or those the share asks for.
-    pub components: Option<u64>,
-    /// Share of the variance the components carry together; 1: all of it.
-    pub share: f64,
-    /// Whether the mean in feature space is taken away first.
-    pub centred: bool,
-    /// Whether features are scaled to unit variance on the training rows.
-    pub whiten: bool,
-    /// How the components are found.
-    pub method: KpcaMethod,
-    /// Fit on so many rows drawn at random (for Nystroem: landmarks; for Cholesky: most pivots); none: on all.
-    pub rows: Option<u64>,
-    /// Residual of an eigenvector left, relative to its eigenvalue; for Cholesky the share of the trace left. Below 1e-5
-    /// kernel values and products are in f64, else in f32 where there are many rows and f32 is enough.
-    pub tol: f64,
-    /// Seed of what is drawn.
-    pub seed: u64,
-}
-
-impl Default for KpcaParams {
-    fn default() -> Self {
-        KpcaParams {
-            kernel: None,
-            components: None,
-            share: 1.0,
-            centred: true,
-            whiten: false,
-            method: KpcaMethod::Auto,
-            rows: None,
-            tol: 1e-5,
-            seed: 1,
-        }
+params! {
+    /// Parameters of a kernel PCA. See [`KpcaParams::TABLE`] for ranges.
+    pub struct KpcaParams {
+        /// The kernel; none: a Gaussian whose width follows from the data's spread.
+        kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
+        /// Number of components; none: all that are not zero, or those the share asks for.
+        components: Option<u64> = None, WholeOrNone(1), "all that are not zero" => "number of components";
+        share: f64 = 1.0, UpTo(0.0, 1.0) => "fraction of the variance to explain";
+        /// Whether the mean in feature space is taken away first.
+        centred: bool = true, Flag => "centre in feature space";
+        /// Whether features are scaled to unit variance on the training rows.
+        whiten: bool = false, Flag => "scale features to unit variance";
+        method: KpcaMethod = KpcaMethod::Auto, OneOf(&["auto", "complete", "krylov", "nystroem", "cholesky", "sparse"]), "auto" => "eigensolver or approximation";
+        /// Fit on so many rows drawn at random (for Nystroem: landmarks; for Cholesky: most pivots); none: on all.
+        rows: Option<u64> = None, WholeOrNone(1), "all" => "number of rows to fit on, drawn at random";
+        /// Residual of an eigenvector left, relative to its eigenvalue; for Cholesky the share of the trace left. Below 1e-5
+        /// kernel values and products are in f64, else in f32 where there are many rows and f32 is enough.
+        tol: f64 = 1e-5, Above(0.0) => "stopping tolerance (relative eigenvector residual)";
+        seed: u64 = 1, Whole(0) => "random seed";
     }
 }
 
@@ -113,39 +94,6 @@ pub(super) struct Found {
 }
 
 impl KpcaParams {
-    /// Names, ranges, defaults.
-    pub const TABLE: &'static [ParamSpec] = &[
-        spec("kernel", Allowed::Kernel, "rbf, width by the data", "the kernel"),
-        spec("components", Allowed::WholeOrNone(1), "all that are not zero", "number of components"),
-        spec("share", Allowed::UpTo(0.0, 1.0), "1", "share of the variance the components carry together"),
-        spec("centred", Allowed::Flag, "true", "take away the mean in feature space"),
-        spec("whiten", Allowed::Flag, "false", "scale features to unit variance"),
-        spec(
-            "method",
-            Allowed::OneOf(&["auto", "complete", "krylov", "nystroem", "cholesky", "sparse"]),
-            "auto",
-            "how the components are found",
-        ),
-        spec("rows", Allowed::WholeOrNone(1), "all", "fit on so many rows drawn at random"),
-        spec("tol", Allowed::Above(0.0), "1e-5", "relative residual of an eigenvector left"),
-        spec("seed", Allowed::Whole(0), "1", "seed of what is drawn"),
-    ];
-
-    /// Fails if a parameter is outside its range.
-    pub fn check(&self) -> Result<()> {
-        let whole = |v: Option<u64>| v.unwrap_or(1) as f64;
-        param::check(
-            Self::TABLE,
-            &[
-                ("components", whole(self.components)),
-                ("share", self.share),
-                ("rows", whole(self.rows)),
-                ("tol", self.tol),
-            ],
-        )?;
-        self.kernel.as_ref().map_or(Ok(()), |kernel| kernel.check(None))
-    }
-
     /// Fits on the sample's points; targets and weights are not looked at.
     ///
     /// Fails if more components are asked for than there are, or if there are none: points that all have one image.

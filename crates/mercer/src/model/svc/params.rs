@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::kernel::Kernel;
 use crate::model::Readout;
-use crate::model::param::{self, Allowed, ParamSpec};
+use crate::model::param::params;
 use crate::solve;
 
 /// Which problem a machine solves.
@@ -71,159 +71,49 @@ pub enum ClassWeights {
     Given(BTreeMap<String, f64>),
 }
 
-/// Parameters of a support vector classifier. See [`SvcParams::TABLE`] for ranges.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct SvcParams {
-    /// The kernel; none: a Gaussian whose width follows from the data's spread.
-    pub kernel: Option<Kernel>,
-    /// Which problem is solved.
-    pub kind: Kind,
-    /// Cost of errors, for kind C.
-    pub c: f64,
-    /// Bound on margin errors and support vectors, for kind nu.
-    pub nu: f64,
-    /// How errors count, for kind C.
-    pub slack: Slack,
-    /// Added to the kernel matrix's diagonal while training: for kernels that are not quite positive definite
-    /// (Schoelkopf 1997, section 1.3.5).
-    pub shift: f64,
-    /// How several classes are told apart.
-    pub multi: Multi,
-    /// Which class wins when votes tie.
-    pub ties: Ties,
-    /// Factors of C by class.
-    pub class_weights: ClassWeights,
-    /// Whether outputs are calibrated to probabilities, by cross-validation inside the fit.
-    pub probability: bool,
-    /// Folds of that cross-validation.
-    pub folds: u32,
-    /// Seed of its splits.
-    pub seed: u64,
-    /// Largest violation of the optimality conditions left; what LIBSVM's `-e` means.
-    pub tol: f64,
-    /// Most steps of the solver, a machine.
-    pub max_iter: Option<u64>,
-    /// Whether rows that cannot move are left out for a while.
-    pub shrinking: bool,
-    /// Transformations that do not change what a point is: support vectors are moved by them, and the machines trained
-    /// again on both (Schoelkopf 1997, section 4.2.1). Empty: one run.
-    pub virtual_vectors: Transformations,
-    /// The kernel of further runs; none: the same.
-    pub virtual_kernel: Option<Kernel>,
-    /// Further runs, each on the support vectors of the one before and on what is made from them.
-    pub virtual_rounds: u32,
-    /// Whether each machine goes on with the support vectors of all, not only with its own.
-    pub virtual_union: bool,
-}
-
-impl Default for SvcParams {
-    fn default() -> Self {
-        SvcParams {
-            kernel: None,
-            kind: Kind::C,
-            c: 1.0,
-            nu: 0.5,
-            slack: Slack::Linear,
-            shift: 0.0,
-            multi: Multi::OneVsOne,
-            ties: Ties::First,
-            class_weights: ClassWeights::Even,
-            probability: false,
-            folds: 5,
-            seed: 0,
-            tol: 1e-3,
-            max_iter: None,
-            shrinking: true,
-            virtual_vectors: Transformations::default(),
-            virtual_kernel: None,
-            virtual_rounds: 1,
-            virtual_union: false,
-        }
+params! {
+    /// Parameters of a support vector classifier. See [`SvcParams::TABLE`] for ranges.
+    pub struct SvcParams where Self::together {
+        /// The kernel; none: a Gaussian whose width follows from the data's spread.
+        kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
+        kind: Kind = Kind::C, OneOf(&["c", "nu", "hard"]), "c" => "formulation: errors cost C, are bounded by nu, or are not allowed";
+        c: f64 = 1.0, Above(0.0) => "cost of errors (kind c)";
+        nu: f64 = 0.5, UpTo(0.0, 1.0) => "upper bound on the fraction of margin errors, lower bound on that of support vectors (kind nu)";
+        slack: Slack = Slack::Linear, OneOf(&["linear", "squared"]), "linear" => "loss: hinge or squared hinge (kind c)";
+        /// Added to the kernel matrix's diagonal while training: for kernels that are not quite positive definite
+        /// (Schoelkopf 1997, section 1.3.5).
+        shift: f64 = 0.0, AtLeast(0.0) => "added to the diagonal of the kernel matrix, for indefinite kernels";
+        multi: Multi = Multi::OneVsOne, OneOf(&["one_vs_one", "one_vs_rest"]), "one_vs_one" => "multi-class strategy: one-vs-one or one-vs-rest";
+        ties: Ties = Ties::First, OneOf(&["first", "sum"]), "first" => "class that wins when votes tie";
+        class_weights: ClassWeights = ClassWeights::Even, ClassWeights, "even" => "class weights: even, balanced, or given by name";
+        /// Whether outputs are calibrated to probabilities, by cross-validation inside the fit.
+        probability: bool = false, Flag => "calibrate probability estimates by cross-validation";
+        folds: u32 = 5, Whole(2) => "cross-validation folds of the calibration";
+        seed: u64 = 0, Whole(0) => "seed of the cross-validation splits";
+        /// Largest violation of the optimality conditions left; what LIBSVM's `-e` means.
+        tol: f64 = 1e-3, Above(0.0), "0.001" => "stopping tolerance (maximum KKT violation)";
+        max_iter: Option<u64> = None, WholeOrNone(1), "none" => "maximum iterations per machine";
+        shrinking: bool = true, Flag => "use shrinking";
+        /// Transformations that do not change what a point is: support vectors are moved by them, and the machines trained
+        /// again on both (Schoelkopf 1997, section 4.2.1). Empty: one run.
+        virtual_vectors: Transformations = Transformations::default(), Transformations, "none" => "retrain on virtual support vectors made by these label-preserving transformations";
+        virtual_kernel: Option<Kernel> = None, Kernel, "the same" => "kernel of the retraining on virtual support vectors";
+        /// Further runs, each on the support vectors of the one before and on what is made from them.
+        virtual_rounds: u32 = 1, Whole(1) => "rounds of retraining on virtual support vectors";
+        /// Whether each machine goes on with the support vectors of all, not only with its own.
+        virtual_union: bool = false, Flag => "share the support vectors of all machines when retraining";
     }
 }
 
-const fn spec(name: &'static str, allowed: Allowed, default: &'static str, doc: &'static str) -> ParamSpec {
-    ParamSpec { name, allowed, default, doc }
-}
-
 impl SvcParams {
-    /// Names, ranges, defaults.
-    pub const TABLE: &'static [ParamSpec] = &[
-        spec("kernel", Allowed::Kernel, "rbf, width by the data", "the kernel"),
-        spec(
-            "kind",
-            Allowed::OneOf(&["c", "nu", "hard"]),
-            "c",
-            "errors cost C, are bounded by nu, or are not allowed",
-        ),
-        spec("c", Allowed::Above(0.0), "1", "cost of errors (kind c)"),
-        spec(
-            "nu",
-            Allowed::UpTo(0.0, 1.0),
-            "0.5",
-            "bounds margin errors from above, support vectors from below (kind nu)",
-        ),
-        spec("slack", Allowed::OneOf(&["linear", "squared"]), "linear", "how errors count (kind c)"),
-        spec(
-            "shift",
-            Allowed::AtLeast(0.0),
-            "0",
-            "added to the kernel matrix's diagonal, for kernels not quite positive",
-        ),
-        spec(
-            "multi",
-            Allowed::OneOf(&["one_vs_one", "one_vs_rest"]),
-            "one_vs_one",
-            "how several classes are told apart",
-        ),
-        spec("ties", Allowed::OneOf(&["first", "sum"]), "first", "which class wins when votes tie"),
-        spec(
-            "class_weights",
-            Allowed::ClassWeights,
-            "even",
-            "factors of C by class: even, balanced, or given",
-        ),
-        spec("probability", Allowed::Flag, "false", "calibrate outputs to probabilities by cross-validation"),
-        spec("folds", Allowed::Whole(2), "5", "folds of that cross-validation"),
-        spec("seed", Allowed::Whole(0), "0", "seed of its splits"),
-        spec("tol", Allowed::Above(0.0), "0.001", "violation of the optimality conditions left"),
-        spec("max_iter", Allowed::WholeOrNone(1), "none", "most solver steps a machine"),
-        spec("shrinking", Allowed::Flag, "true", "leave out rows that cannot move for a while"),
-        spec(
-            "virtual_vectors",
-            Allowed::Transformations,
-            "none",
-            "train again on support vectors moved by these transformations",
-        ),
-        spec("virtual_kernel", Allowed::Kernel, "the same", "the kernel of that second run"),
-        spec("virtual_rounds", Allowed::Whole(1), "1", "further runs on moved support vectors"),
-        spec("virtual_union", Allowed::Flag, "false", "machines share each other's support vectors then"),
-    ];
-
-    /// Fails if a parameter is outside its range.
-    pub fn check(&self) -> Result<()> {
-        param::check(
-            Self::TABLE,
-            &[
-                ("c", self.c),
-                ("nu", self.nu),
-                ("shift", self.shift),
-                ("folds", f64::from(self.folds)),
-                ("tol", self.tol),
-                ("max_iter", self.max_iter.unwrap_or(1) as f64),
-                ("virtual_rounds", f64::from(self.virtual_rounds)),
-            ],
-        )?;
-        if let Some(kernel) = &self.virtual_kernel {
-            kernel.check(None)?;
-        }
+    /// What parameters must obey together.
+    fn together(&self) -> Result<()> {
         if let ClassWeights::Given(by_name) = &self.class_weights
             && let Some((name, weight)) = by_name.iter().find(|(_, w)| !(**w > 0.0 && w.is_finite()))
         {
             return Err(Error::param(format!("weight of class {name}"), weight, "a number above 0"));
         }
-        self.kernel.as_ref().map_or(Ok(()), |kernel| kernel.check(None))
+        Ok(())
     }
 
     /// The factor of C of each class. Fails on a name that no class has: it would be without effect.
@@ -265,26 +155,6 @@ impl SvcParams {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_table_names_every_field_and_every_word() {
-        let value = serde_json::to_value(SvcParams::default()).expect("plain data");
-        let mut fields: Vec<&String> = value.as_object().expect("a struct").keys().collect();
-        let mut names: Vec<&str> = SvcParams::TABLE.iter().map(|s| s.name).collect();
-        fields.sort();
-        names.sort_unstable();
-        assert_eq!(fields, names);
-        for spec in SvcParams::TABLE {
-            let Allowed::OneOf(words) = spec.allowed else { continue };
-            assert_eq!(value[spec.name], spec.default, "{}", spec.name);
-            for word in words {
-                let text = format!("{{\"{}\": \"{word}\"}}", spec.name);
-                assert!(serde_json::from_str::<SvcParams>(&text).is_ok(), "{text}");
-            }
-        }
-        let line = serde_json::to_string(&SvcParams::default()).expect("plain data");
-        assert_eq!(serde_json::from_str::<SvcParams>(&line).expect("as written"), SvcParams::default());
-    }
 
     #[test]
     fn values_outside_their_range_are_named() {
