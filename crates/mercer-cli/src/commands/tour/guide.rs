@@ -39,13 +39,13 @@ impl<'a> Guide<'a> {
     }
 
     /// A classifier.
-    pub(super) fn svc(&self, params: SvcParams, data: &Dataset) -> Result<SvcModel> {
+    pub(super) fn svc(&self, params: &SvcParams, data: &Dataset) -> Result<SvcModel> {
         let sample = Sample::new(&data.points, &data.targets);
         params.fit(sample, self.exec, &mut Progress::new(self.context).watch())
     }
 
     /// The same as a whole model.
-    pub(super) fn classifier(&self, params: SvcParams, data: &Dataset) -> Result<Model> {
+    pub(super) fn classifier(&self, params: &SvcParams, data: &Dataset) -> Result<Model> {
         self.svc(params, data).map(|model| Model::from(Body::Svc(model)))
     }
 
