@@ -401,8 +401,7 @@ fn ridge_satisfies_its_equations_by_either_method() {
     for offset in [true, false] {
         for method in [RidgeMethod::Cholesky, RidgeMethod::Gradients] {
             let kernel = Some(Kernel::Rbf { gamma: GAMMA });
-            let params =
-                RidgeParams { kernel, lambda: 0.01, offset, method, tol: 1e-10, ..RidgeParams::default() };
+            let params = RidgeParams { kernel, lambda: 0.01, offset, method, tol: 1e-10 };
             let sample = Sample::new(&points, &targets).weighted(&weights);
             let model = params.fit(sample, Exec::one(), &mut silent()).expect("definite");
             assert_eq!(model.info.stop, Stop::Converged);

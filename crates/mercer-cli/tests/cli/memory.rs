@@ -174,34 +174,33 @@ fn sources_without_an_end_are_refused() {
 
 #[test]
 fn the_memory_of_a_run_holds_for_every_call() {
-    let folder = Folder::new();
-    folder.mercer("data toy banana b.csv --rows 300 -q").fine();
+    let folder = Folder::new().with("large.mercer", vec![b'{'; 3 << 20]);
+    folder.mercer("data toy banana b.csv --rows 600 -q").fine();
     folder.mercer("train b.csv -o m.mercer -q").fine();
-    folder.mercer("pca fit b.csv -o p.mercer -k 'rbf(gamma=1)' -q").fine();
     // What needs the whole kernel matrix in f64 is refused, in training and in cross-validation alike.
     for line in ["train b.csv -o k.mercer --learner kfd", "tune b.csv --learner kfd --gamma 1 --folds 2"] {
-        let (code, _, err) = bounded(&folder, &format!("{line} --memory 100K"));
+        let (code, _, err) = bounded(&folder, &format!("{line} --memory 1M"));
         assert!(code == 1 && err.contains("in this memory"), "{line}: {err}");
         let (code, _, err) = bounded(&folder, line);
         assert_eq!(code, 0, "{line}: {err}");
     }
-    let complete = "pca fit b.csv -o q.mercer -k 'rbf(gamma=1)' --method complete --memory 100K";
+    let complete = "pca fit b.csv -o q.mercer -k 'rbf(gamma=1)' --method complete --memory 1M";
     let (code, _, err) = bounded(&folder, complete);
-    assert!(code == 1 && err.contains("memory = 102400"), "{err}");
-    // What needs no matrix goes on in little memory, and files may be larger than it only where they justify it.
+    assert!(code == 1 && err.contains("memory = 1048576"), "{err}");
+    // What needs no matrix goes on in little memory.
     for line in [
-        "train b.csv -o n.mercer --memory 100K -q",
-        "tune b.csv -c 1 --gamma 1 --folds 2 --memory 100K -q",
-        "predict b.csv m.mercer --memory 100K",
-        "compress m.mercer -o c.mercer --vectors 5 --memory 100K -q",
-        "data convert b.csv o.npy --memory 100K -q",
+        "train b.csv -o n.mercer -q",
+        "tune b.csv -c 1 --gamma 1 --folds 2 -q",
+        "predict b.csv m.mercer",
+        "compress m.mercer -o c.mercer --vectors 5 -q",
+        "data convert b.csv o.npy -q",
     ] {
-        let (code, _, err) = bounded(&folder, line);
+        let (code, _, err) = bounded(&folder, &format!("{line} --memory 1M"));
         assert_eq!(code, 0, "{line}: {err}");
     }
-    for line in ["predict b.csv m.mercer", "explain m.mercer", "pca transform b.csv p.mercer -o t.csv"] {
-        let (code, _, err) = bounded(&folder, &format!("{line} --memory 100"));
-        assert!(code == 1 && err.contains("--memory"), "{line}: {err}");
+    for line in ["predict b.csv large.mercer", "explain large.mercer"] {
+        let (code, _, err) = bounded(&folder, &format!("{line} --memory 1M"));
+        assert!(code == 1 && err.contains("needs 3.0 MiB") && err.contains("--memory"), "{line}: {err}");
     }
 }
 

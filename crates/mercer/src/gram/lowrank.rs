@@ -88,7 +88,7 @@ pub fn pivoted_cholesky(
         match (&side, &device) {
             (Some(side), _) => block(kernel, &side.gather(&[p as u32]), side, &mut column, exec),
             (None, device) => {
-                device.iter().for_each(|rows| rows.apply(&[p as u32], &[1.0], &mut column, exec))
+                device.iter().for_each(|rows| rows.apply(&[p as u32], &[1.0], &mut column, exec));
             }
         }
         for other in &columns {

@@ -38,7 +38,7 @@ pub(super) fn components(guide: &Guide<'_>) -> Result<Stop> {
             Dataset::new(Points::dense(first, used)?, of.targets.clone())
         };
         let params = SvcParams { kernel: Some(Kernel::Linear), c: 100.0, ..SvcParams::default() };
-        let machine = guide.svc(params, &part(&train, &guide.train)?)?;
+        let machine = guide.svc(&params, &part(&train, &guide.train)?)?;
         let trial = Trial::new(&machine, guide.train.len(), &part(&test, &guide.test)?, guide.exec)?;
         errors.push((used as f64, 100.0 * trial.error));
     }

@@ -24,7 +24,7 @@ pub(super) fn compress(guide: &Guide<'_>) -> Result<Stop> {
     let mut train = guide.train.clone();
     train.points = train.points.with_image(ImageShape::grey(8, 8))?;
     let whole =
-        guide.classifier(SvcParams { c: 10.0, multi: Multi::OneVsRest, ..SvcParams::default() }, &train)?;
+        guide.classifier(&SvcParams { c: 10.0, multi: Multi::OneVsRest, ..SvcParams::default() }, &train)?;
     let params = CompressParams { goal: Goal::Size(Size::Ratio(10.0)), ..CompressParams::default() };
     let wanted = RATIOS.map(|r| (Size::Ratio(r), None));
     let all = whole.compress_path(&params, &wanted, Some(&train), guide.exec, &mut silent())?;

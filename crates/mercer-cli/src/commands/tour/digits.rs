@@ -44,8 +44,8 @@ fn params(multi: Multi) -> SvcParams {
 
 /// Ten classes by machines for two, both ways.
 pub(super) fn classify(guide: &Guide<'_>) -> Result<Stop> {
-    let pairs = guide.svc(params(Multi::OneVsOne), &guide.train)?;
-    let rest = guide.svc(params(Multi::OneVsRest), &guide.train)?;
+    let pairs = guide.svc(&params(Multi::OneVsOne), &guide.train)?;
+    let rest = guide.svc(&params(Multi::OneVsRest), &guide.train)?;
     let by_pairs = Trial::new(&pairs, guide.train.len(), &guide.test, guide.exec)?;
     let by_rest = Trial::new(&rest, guide.train.len(), &guide.test, guide.exec)?;
     let mut section = Section::new(
@@ -135,7 +135,7 @@ fn errors_by_size(guide: &Guide<'_>) -> Result<mercer::report::svg::Svg> {
     let mut points = Vec::new();
     for size in [30, 60, 120, 240, 480, guide.train.len()] {
         let some = guide.train.gather(&(0..size.min(guide.train.len())).collect::<Vec<_>>());
-        let model = guide.svc(params(Multi::OneVsRest), &some)?;
+        let model = guide.svc(&params(Multi::OneVsRest), &some)?;
         let trial = Trial::new(&model, some.len(), &guide.test, guide.exec)?;
         points.push((some.len() as f64, 100.0 * trial.error));
     }
@@ -173,7 +173,7 @@ fn heaviest(guide: &Guide<'_>, model: &Machine) -> Vec<Tile> {
 
 /// Outputs as probabilities.
 pub(super) fn probabilities(guide: &Guide<'_>) -> Result<Stop> {
-    let model = guide.svc(SvcParams { probability: true, ..params(Multi::OneVsOne) }, &guide.train)?;
+    let model = guide.svc(&SvcParams { probability: true, ..params(Multi::OneVsOne) }, &guide.train)?;
     let told = model.probabilities(guide.test.points.view(), guide.exec)?;
     let want = guide.test.targets.classes()?;
     let classes = model.classes();
@@ -225,7 +225,7 @@ pub(super) fn probabilities(guide: &Guide<'_>) -> Result<Stop> {
 
 /// Errors against answers not given.
 pub(super) fn reject(guide: &Guide<'_>) -> Result<Stop> {
-    let model = guide.classifier(params(Multi::OneVsRest), &guide.train)?;
+    let model = guide.classifier(&params(Multi::OneVsRest), &guide.train)?;
     let svc = &model.machine;
     let gaps = svc.gaps_of(&svc.decision(guide.test.points.view(), guide.exec)?)?;
     let got = svc.labels(guide.test.points.view(), guide.exec)?;

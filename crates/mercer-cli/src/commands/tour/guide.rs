@@ -39,14 +39,14 @@ impl<'a> Guide<'a> {
     }
 
     /// A classifier.
-    pub(super) fn svc(&self, params: SvcParams, data: &Dataset) -> Result<Machine> {
+    pub(super) fn svc(&self, params: &SvcParams, data: &Dataset) -> Result<Machine> {
         let sample = Sample::new(&data.points, &data.targets);
         params.fit(sample, self.exec, &mut Progress::new(self.context).watch())
     }
 
     /// The same as a whole model.
-    pub(super) fn classifier(&self, params: SvcParams, data: &Dataset) -> Result<Model> {
-        self.svc(params, data).map(|model| Model::from(model))
+    pub(super) fn classifier(&self, params: &SvcParams, data: &Dataset) -> Result<Model> {
+        self.svc(params, data).map(Model::from)
     }
 
     /// Pixels of a row of some digits.

@@ -31,7 +31,7 @@ pub(super) fn borders(guide: &Guide<'_>) -> Result<Stop> {
         let data = guide.toy(name, rows)?;
         let kernel = gamma.map(|gamma| Kernel::Rbf { gamma });
         let params = SvcParams { c, kernel, multi: Multi::OneVsRest, ..SvcParams::default() };
-        let model = guide.classifier(params, &data)?;
+        let model = guide.classifier(&params, &data)?;
         let svc = &model.machine;
         facts.push((name, svc.support.len(), rows));
         let picture = learned(&model, Learned::training(caption, &model, &data), guide.exec)?;
@@ -65,7 +65,7 @@ pub(super) fn learning(guide: &Guide<'_>) -> Result<Stop> {
     let test = mercer::data::toy::by_name("disc", 1200, guide.seed + 1)?;
     for exponent in -2..=4 {
         let c = 10f64.powi(exponent);
-        let model = guide.svc(SvcParams { c, ..SvcParams::default() }, &data)?;
+        let model = guide.svc(&SvcParams { c, ..SvcParams::default() }, &data)?;
         let got = model.labels(test.0.view(), guide.exec)?;
         let want = test.1.classes()?;
         let errors = (0..got.len()).filter(|&i| got.name_of(i) != want.name_of(i)).count();

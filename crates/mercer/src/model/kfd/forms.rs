@@ -59,13 +59,7 @@ impl KfdParams {
     }
 
     /// The kernel matrix, if there is room for it and what is made of it.
-    pub(super) fn whole(
-        &self,
-        kernel: &Kernel,
-        sample: &Sample<'_>,
-        rows: &[u32],
-        exec: Exec,
-    ) -> Result<Vec<f64>> {
+    pub(super) fn whole(kernel: &Kernel, sample: &Sample<'_>, rows: &[u32], exec: Exec) -> Result<Vec<f64>> {
         classified::room(rows.len(), 4, exec.budget())?;
         classified::matrix(kernel, sample, rows, exec)
     }
@@ -104,7 +98,7 @@ impl KfdParams {
                 if watch(&Step::new("kernel values", 0, Some(2))).is_break() {
                     return Err(Error::Cancelled);
                 }
-                let k = self.whole(kernel, sample, &classes.rows, exec)?;
+                let k = Self::whole(kernel, sample, &classes.rows, exec)?;
                 if watch(&Step::new("discriminant", 1, Some(2))).is_break() {
                     return Err(Error::Cancelled);
                 }
@@ -232,7 +226,7 @@ impl KfdParams {
         let n = rows.len();
         let (values, gram, centres, info) = match self.form {
             KfdForm::Closed => {
-                let k = self.whole(kernel, sample, rows, exec)?;
+                let k = Self::whole(kernel, sample, rows, exec)?;
                 let info = Info { iterations: 1, kernel_values: (n as u64).pow(2) / 2, ..Info::default() };
                 (k.clone(), k, (0..n as u32).collect(), info)
             }

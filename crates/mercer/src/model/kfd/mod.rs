@@ -155,7 +155,7 @@ impl KfdParams {
         sample.check()?;
         let kernel = kernel_or_default(self.kernel.as_ref(), &sample)?;
         let classes = Classified::of(&sample)?;
-        let k = self.whole(&kernel, &sample, &classes.rows, exec)?;
+        let k = Self::whole(&kernel, &sample, &classes.rows, exec)?;
         let problem = self.problem(&k, &k, &classes);
         let found = fisher(&problem, exec)?.directions()?;
         let centres = sample.points.gather(&places(&classes.rows));

@@ -7,11 +7,10 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::calibrate;
 use super::checkpoint::{Checkpoint, Fitted};
 use super::crowd::Crowd;
 use super::desk::Desk;
-use super::machine::{self, Solved, Task};
+use super::machine::{self, Task};
 use super::params::{Kind, SvcParams};
 use super::probe;
 use super::share::{Filled, Kept};
@@ -26,8 +25,8 @@ use crate::model::Sides;
 use crate::model::common::kernel_or_default;
 use crate::model::machine::multiclass;
 use crate::num::Buffer;
-use crate::solve::{self, Keep};
-use crate::watch::{Info, Stop, Watch};
+use crate::solve::Keep;
+use crate::watch::{Stop, Watch};
 
 /// Pairs whose values between the classes cost at most so many multiply-adds, on at most so many rows, are trained on
 /// their whole matrix: computing it costs less than finding out which rows of it are needed. (Measured: both ways cost the
@@ -334,49 +333,6 @@ impl<'a> Plan<'a> {
         let solved = machine::train(self.params, &task, start, &solver, &mut watch, kept)?;
         drop(keep);
         self.finish(m, &task, index, &solved, &solver, &mut watch, crowd)
-    }
-
-    /// Which of a machine's rows are of the class that f > 0 means, and their weights.
-    pub(super) fn labelled(&self, sides: Sides, index: &[usize]) -> (Vec<bool>, Vec<f64>) {
-        let positive = index.iter().map(|&i| self.labels.of_row[i] == sides.positive).collect();
-        (positive, index.iter().map(|&i| self.weight[i]).collect())
-    }
-
-    /// The names of a machine's classes: negative, positive.
-    pub(super) fn names_of(&self, sides: Sides) -> [&str; 2] {
-        let names = &self.labels.names;
-        [sides.negative.map_or("the rest", |c| &names[c as usize]), &names[sides.positive as usize]]
-    }
-
-    /// What is done with a machine once it is solved: left for a checkpoint, calibrated.
-    #[expect(clippy::too_many_arguments, reason = "all that one machine of a crowd has")]
-    pub(super) fn finish(
-        &self,
-        m: usize,
-        task: &Task<'_>,
-        index: &[usize],
-        solved: &Solved,
-        solver: &solve::Params,
-        watch: &mut Watch<'_>,
-        crowd: &Crowd<'_, '_>,
-    ) -> Result<Fitted> {
-        let mut fitted = Fitted::new(self.params, task, index, solved);
-        if let Some(desk) = &crowd.desk {
-            // Without its sigmoid a machine is not done.
-            let stop = if self.params.probability { Stop::Cancelled } else { fitted.info.stop };
-            desk.put(m, Fitted { info: Info { stop, ..fitted.info.clone() }, ..fitted.clone() });
-        }
-        if self.params.probability && fitted.info.stop != Stop::Cancelled {
-            fitted.sigmoid = calibrate::sigmoid(self.params, task, solver, m, watch)?;
-            if fitted.sigmoid.is_none() {
-                fitted.info.stop = Stop::Cancelled;
-            }
-            if let Some(desk) = &crowd.desk {
-                desk.put(m, fitted.clone());
-            }
-        }
-        crowd.finished();
-        Ok(fitted)
     }
 
     /// Rows of each class.

@@ -57,6 +57,7 @@ impl SvcParams {
     /// assert_eq!((told.len(), told[0].answers.len()), (3, 20));
     /// # Ok::<(), mercer::Error>(())
     /// ```
+    #[expect(clippy::too_many_arguments, reason = "what a fold is judged on, and where that runs")]
     pub fn left_out(
         &self,
         gram: &Matrix,
@@ -94,8 +95,9 @@ impl SvcParams {
         order.sort_by(|&a, &b| costs[a].total_cmp(&costs[b]));
         let mut buffer = Buffer::zeroed(0);
         for (o, &one) in sides.iter().enumerate() {
-            let place = Place { gram, fold, class: &class, weight: &weight, names: &seen.names, side: one };
-            buffer = place.train(self, costs, &order, buffer, exec, watch, |which, solved, on_test| {
+            let place =
+                Place { gram, fold, class: &class, weight: &weight, names: &seen.names, side: one, exec };
+            buffer = place.train(self, costs, &order, buffer, watch, |which, solved, on_test| {
                 outputs[which].iter_mut().skip(o).step_by(m).zip(on_test).for_each(|(out, f)| *out = f);
                 spent[which].0 += solved.beta.iter().filter(|b| **b != 0.0).count();
                 spent[which].1 += solved.info.iterations;
@@ -129,6 +131,7 @@ struct Place<'a> {
     weight: &'a [f64],
     names: &'a [String],
     side: Sides,
+    exec: Exec,
 }
 
 impl Place<'_> {
@@ -139,7 +142,6 @@ impl Place<'_> {
         costs: &[f64],
         order: &[usize],
         buffer: Buffer<f32>,
-        exec: Exec,
         watch: &mut Watch<'_>,
         mut found: impl FnMut(usize, &Solved, Vec<f64>),
     ) -> Result<Buffer<f32>> {
@@ -169,7 +171,7 @@ impl Place<'_> {
             };
             params.check()?;
             let start = last.take().map(|(before, beta)| warm(&params, &task, beta, cost / before));
-            let solver = params.solver(exec.with_threads(1));
+            let solver = params.solver(self.exec.with_threads(1));
             let solved = machine::train(&params, &task, start, &solver, watch, None)?;
             if solved.info.stop == Stop::Cancelled {
                 return Err(Error::Cancelled);

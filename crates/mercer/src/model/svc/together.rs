@@ -2,17 +2,19 @@
 //!
 //! A device must have the whole loop to itself, and many machines at once, to be fast. So C-machines are posed together:
 //! one set of rows on the device, parts of it for machines on two classes, one call of the door of `solve`. What a device
-//! does not take is trained machine by machine, as on the CPU.
+//! does not take is trained machine by machine, as on the CPU. What both ways do for each machine is here too.
 
+use super::calibrate;
 use super::checkpoint::Fitted;
 use super::crowd::Crowd;
 use super::fit::Plan;
-use super::machine::{self, Task};
+use super::machine::{self, Solved, Task};
 use super::params::Kind;
 use crate::error::Result;
 use crate::gram::{KernelRows, Rows};
 use crate::model::Sides;
-use crate::solve::{Problem, solve_on_device};
+use crate::solve::{self, Problem, solve_on_device};
+use crate::watch::{Info, Stop, Watch};
 
 impl Plan<'_> {
     /// The machines in their order; none where there is no device, or it keeps no rows or declines the batch.
@@ -23,12 +25,11 @@ impl Plan<'_> {
             return Ok(None);
         }
         let own;
-        let rows: &dyn Rows = match self.sample.gram {
-            Some(gram) => gram,
-            None => {
-                own = KernelRows::new(&self.kernel, self.sample.points, self.exec)?;
-                &own
-            }
+        let rows: &dyn Rows = if let Some(gram) = self.sample.gram {
+            gram
+        } else {
+            own = KernelRows::new(&self.kernel, self.sample.points, self.exec)?;
+            &own
         };
         if rows.owner().is_none_or(|owner| owner.device != device) {
             return Ok(None);
@@ -81,5 +82,48 @@ impl Plan<'_> {
             None => (0..self.labels.len()).collect(),
         };
         self.machines.iter().map(of).collect()
+    }
+
+    /// Which of a machine's rows are of the class that f > 0 means, and their weights.
+    pub(super) fn labelled(&self, sides: Sides, index: &[usize]) -> (Vec<bool>, Vec<f64>) {
+        let positive = index.iter().map(|&i| self.labels.of_row[i] == sides.positive).collect();
+        (positive, index.iter().map(|&i| self.weight[i]).collect())
+    }
+
+    /// The names of a machine's classes: negative, positive.
+    pub(super) fn names_of(&self, sides: Sides) -> [&str; 2] {
+        let names = &self.labels.names;
+        [sides.negative.map_or("the rest", |c| &names[c as usize]), &names[sides.positive as usize]]
+    }
+
+    /// What is done with a machine once it is solved: left for a checkpoint, calibrated.
+    #[expect(clippy::too_many_arguments, reason = "all that one machine of a crowd has")]
+    pub(super) fn finish(
+        &self,
+        m: usize,
+        task: &Task<'_>,
+        index: &[usize],
+        solved: &Solved,
+        solver: &solve::Params,
+        watch: &mut Watch<'_>,
+        crowd: &Crowd<'_, '_>,
+    ) -> Result<Fitted> {
+        let mut fitted = Fitted::new(self.params, task, index, solved);
+        if let Some(desk) = &crowd.desk {
+            // Without its sigmoid a machine is not done.
+            let stop = if self.params.probability { Stop::Cancelled } else { fitted.info.stop };
+            desk.put(m, Fitted { info: Info { stop, ..fitted.info.clone() }, ..fitted.clone() });
+        }
+        if self.params.probability && fitted.info.stop != Stop::Cancelled {
+            fitted.sigmoid = calibrate::sigmoid(self.params, task, solver, m, watch)?;
+            if fitted.sigmoid.is_none() {
+                fitted.info.stop = Stop::Cancelled;
+            }
+            if let Some(desk) = &crowd.desk {
+                desk.put(m, fitted.clone());
+            }
+        }
+        crowd.finished();
+        Ok(fitted)
     }
 }
