@@ -4,11 +4,15 @@
 //! tensors. Everything needed to predict is inside, and what is read back predicts bit for bit the same. A file is read as if
 //! a stranger had written it: any bytes give a model that can predict, or words about what is wrong.
 
+mod json;
+mod libsvm;
+pub mod onnx;
 mod version1;
+
+pub(super) use libsvm::by_class;
 
 use std::path::Path;
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
@@ -53,7 +57,7 @@ impl Model {
             .map_err(|why| Error::ModelFile { path: name.into(), why })
     }
 
-    pub(super) fn bundle(&self) -> Result<Bundle> {
+    fn bundle(&self) -> Result<Bundle> {
         let mut bundle = Bundle::default();
         let layers = self
             .layers
@@ -78,7 +82,7 @@ impl Model {
         Ok(bundle)
     }
 
-    pub(super) fn restored(bundle: &Bundle) -> Read<Self> {
+    fn restored(bundle: &Bundle) -> Read<Self> {
         let meta = &bundle.meta;
         let (layers, machine) = match bundle.version {
             1 => version1::body(meta, bundle)?,
@@ -465,11 +469,6 @@ fn finite(meta: &Value, key: &str) -> Read<Option<f64>> {
 /// A part of the metadata by its type.
 fn from_json<T: DeserializeOwned>(meta: &Value, what: &str) -> Read<T> {
     serde_json::from_value(meta.clone()).map_err(|e| format!("{what}: {e}"))
-}
-
-/// Parameters as metadata. Fails for custom kernels, which are code.
-pub(super) fn saved_params(params: &impl Serialize) -> Result<Value> {
-    serde_json::to_value(params).map_err(|e| Error::Unsupported(e.to_string()))
 }
 
 /// At least two class names, all different.

@@ -1,0 +1,93 @@
+//! Bayes point machines: the centre of all machines that make no error on the training rows.
+//!
+//! Of the w that separate the rows, the support vector machine takes the centre of the largest ball; the Bayes point is the
+//! centre of mass, the one machine that agrees best with a vote of them all (Herbrich, Graepel and Campbell 2001). It is found
+//! by a billiard in version space. Where classes overlap, `shift` is added to the kernel's diagonal: each row gets an image of
+//! its own as well, so that every training set is separable, and errors are allowed the more the larger it is. Several classes:
+//! each against the rest. Cost: n^2 for the matrix, n a bounce.
+
+use std::time::Instant;
+
+use crate::error::{Error, Result};
+use crate::exec::Exec;
+use crate::kernel::Kernel;
+use crate::model::Machine;
+use crate::model::classified::{self, Classified, matrix};
+use crate::model::common::kernel_or_default;
+use crate::model::learners::learner::learner;
+use crate::model::param::params;
+use crate::model::{Learner, Sample};
+use crate::solve::billiard::billiard;
+use crate::solve::perceptron::adatron;
+use crate::watch::{Info, Stop, Watch};
+
+params! {
+    /// Parameters of a Bayes point machine. See [`BayesPointParams::TABLE`] for ranges.
+    pub struct BayesPointParams {
+        /// The kernel; none: a Gaussian whose width follows from the data's spread.
+        kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
+        shift: f64 = 0.1, AtLeast(0.0) => "added to the diagonal of the kernel matrix: errors are allowed";
+        bounces: u64 = 5000, Whole(1) => "number of billiard bounces";
+        seed: u64 = 0, Whole(0) => "random seed";
+    }
+}
+
+learner!(BayesPointParams, |_| "bayes-point");
+
+impl BayesPointParams {
+    /// Fits on the sample's points and classes; a row counts or, with weight 0, does not. Fails without a shift where the rows
+    /// are not separable.
+    pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine> {
+        let clock = Instant::now();
+        self.check()?;
+        sample.check()?;
+        let classes = Classified::of(&sample)?;
+        let kernel = kernel_or_default(self.kernel.as_ref(), &sample)?;
+        let (codes, n) = (classes.codes(), classes.rows.len());
+        let k = codes.len();
+        let mut gram = matrix(&kernel, &sample, &classes.rows, exec)?;
+        let scale = (0..n).map(|i| gram[i * n + i]).sum::<f64>() / n as f64;
+        // The offset is a constant in the kernel: version space is that of w and b together.
+        gram.iter_mut().for_each(|v| *v += scale);
+        (0..n).for_each(|i| gram[i * n + i] += self.shift * scale);
+        let (mut coef, mut offset) = (vec![0.0; n * k], vec![0.0; k]);
+        let mut info = Info { kernel_values: (n as u64).pow(2) / 2, ..Info::default() };
+        let mut bounces = 0;
+        for (o, y) in codes.iter().enumerate() {
+            let start = adatron(
+                &gram,
+                y,
+                &vec![f64::MAX; n],
+                false,
+                1e-3 / scale.max(f64::MIN_POSITIVE),
+                2000,
+                watch,
+            );
+            if start.stop == Stop::Cancelled {
+                return Err(Error::Cancelled);
+            }
+            let own = billiard(&gram, y, &start.coef, self.bounces, self.seed, exec, watch);
+            let found = own.map_err(|e| match e {
+                Error::Unsupported(_) => {
+                    let allowed = "larger: the rows are not separable with this one";
+                    Error::param("shift", self.shift, allowed)
+                }
+                other => other,
+            })?;
+            found.coef.iter().enumerate().for_each(|(i, a)| coef[i * k + o] = *a);
+            offset[o] = scale * found.coef.iter().sum::<f64>();
+            bounces += found.bounces;
+            if found.stop == Stop::Cancelled {
+                info.stop = Stop::Cancelled;
+                break;
+            }
+        }
+        info.iterations = bounces;
+        let (expansion, support) = classified::expansion(kernel, &sample, &classes.rows, coef, offset, exec)?;
+        let mut model = Machine::new(expansion, classes.role(), Learner::BayesPoint(self.clone()), info);
+        model.support = support;
+        model.tell("bounces", bounces as f64);
+        model.info.seconds = clock.elapsed().as_secs_f64();
+        Ok(model)
+    }
+}

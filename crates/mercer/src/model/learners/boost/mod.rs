@@ -1,0 +1,160 @@
+//! Boosting: many weak hypotheses, each trained on what the ones before got wrong, and a vote.
+//!
+//! ```text
+//! f(x) = sum_t alpha_t h_t(x),   sum alpha = 1:   y f(x) is the margin of a row (Mueller et al. 2001, section IV-D)
+//! ```
+//!
+//! Hypotheses are decision stumps, networks of Gaussians with centres that move (Raetsch, Onoda and Mueller 2001), or kernel
+//! functions `k(x_i, .)`. All of them are expansions: a stump's argument is the product with a unit vector, a network is a sum of
+//! kernels, and of a whole vote only the signs stand between one expansion of T outputs and the answer. Networks of one vote
+//! share their width: the first one finds it. Kernel functions have no sign to take, so their vote is one plain function.
+//! Several classes: each against the rest. Cost: rounds times that of the base learner.
+
+mod base;
+
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::exec::Exec;
+use crate::kernel::Kernel;
+use crate::model::classified::{Classified, places};
+use crate::model::common::basis_or_default;
+use crate::model::learners::learner::learner;
+use crate::model::param::params;
+use crate::model::{Learner, Sample};
+use crate::model::{Machine, Readout, Votes};
+use crate::solve::boost::{Rule, boost};
+use crate::watch::{Info, Stop, Watch};
+use base::Bases;
+
+/// How hypotheses are weighed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BoostKind {
+    /// AdaBoost.
+    #[default]
+    AdaBoost,
+    /// Arc-GV: towards the largest least margin.
+    ArcGv,
+    /// AdaBoost_Reg: rows that stay hard are given up.
+    Regularised,
+    /// LPBoost: a linear program.
+    Program,
+}
+
+/// What hypotheses are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BaseLearner {
+    /// Networks of Gaussians with centres that move.
+    #[default]
+    Network,
+    /// One column against a threshold.
+    Stump,
+    /// Kernel functions of single rows, with either sign.
+    Kernel,
+}
+
+params! {
+    /// Parameters of boosting. See [`BoostParams::TABLE`] for ranges.
+    pub struct BoostParams {
+        /// The kernel of networks and kernel functions; none: a Gaussian whose width follows from the data's spread.
+        kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
+        kind: BoostKind = BoostKind::AdaBoost, OneOf(&["ada_boost", "arc_gv", "regularised", "program"]), "ada_boost" => "boosting variant";
+        base: BaseLearner = BaseLearner::Network, OneOf(&["network", "stump", "kernel"]), "network" => "base learner";
+        /// Most hypotheses, for each class against the rest.
+        rounds: u64 = 100, Whole(1) => "maximum number of hypotheses";
+        /// AdaBoost_Reg's C: how soon hard rows are given up.
+        c: f64 = 0.1, AtLeast(0.0) => "softness of the margin: larger ignores hard rows sooner";
+        nu: f64 = 0.1, UpTo(0.0, 1.0) => "upper bound on the fraction of rows below the margin";
+        centres: u64 = 6, Whole(1) => "maximum number of centres";
+        lambda: f64 = 1e-4, AtLeast(0.0), "0.0001" => "regularisation strength";
+        /// Most steps downhill of a network's centres.
+        steps: u64 = 10, Whole(0) => "maximum gradient steps";
+        seed: u64 = 0, Whole(0) => "random seed";
+    }
+}
+
+learner!(BoostParams, |p| match p.kind {
+    BoostKind::AdaBoost => "adaboost",
+    BoostKind::ArcGv => "arc-gv",
+    BoostKind::Regularised => "adaboost-reg",
+    BoostKind::Program => "lpboost",
+});
+
+impl BoostParams {
+    /// Fits on the sample's points, classes and weights.
+    ///
+    /// ```
+    /// use mercer::data::toy;
+    /// use mercer::model::{BaseLearner, BoostParams, Sample};
+    /// use mercer::{Exec, watch};
+    ///
+    /// let (points, targets) = toy::banana(100, 1);
+    /// let params = BoostParams { base: BaseLearner::Stump, ..BoostParams::default() };
+    /// let model = params.fit(Sample::new(&points, &targets), Exec::one(), &mut watch::silent())?;
+    /// // A decision value is a margin: between -1 and 1.
+    /// assert!(model.decision(points.view(), Exec::one())?.iter().all(|f| f.abs() <= 1.0 + 1e-12));
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine> {
+        let clock = Instant::now();
+        self.check()?;
+        sample.check()?;
+        let classes = Classified::of(&sample)?;
+        let kernel = basis_or_default(self.kernel.as_ref(), &sample)?;
+        let codes = classes.codes();
+        let k = codes.len();
+        let points = sample.points.gather(&places(&classes.rows));
+        let mut bases = Bases::new(self, kernel, &points, &sample, &classes.rows, exec)?;
+        let rule = match self.kind {
+            BoostKind::AdaBoost => Rule::AdaBoost,
+            BoostKind::ArcGv => Rule::ArcGv,
+            BoostKind::Regularised => Rule::Regularised(self.c),
+            BoostKind::Program => Rule::Program(self.nu),
+        };
+        let mut info = Info::default();
+        // The weight of each hypothesis and the output it votes for.
+        let mut votes: Vec<(f64, usize)> = Vec::new();
+        let (mut least, mut mean, mut value) = (f64::INFINITY, 0.0, None);
+        for (o, y) in codes.iter().enumerate() {
+            let found =
+                boost(y, &classes.weight, rule, self.rounds as usize, &mut |d| bases.next(y, d), watch)?;
+            least = found.margin.iter().copied().fold(least, f64::min);
+            mean += found.margin.iter().sum::<f64>() / (found.margin.len() * k) as f64;
+            value = found.value.map_or(value, |v| Some(value.map_or(v, |w: f64| w.min(v))));
+            // What the base learner made and the vote did not take has no weight.
+            let made = bases.len() - votes.len();
+            votes.extend((0..made).map(|t| (found.alpha.get(t).copied().unwrap_or(0.0), o)));
+            info.iterations += found.info.iterations;
+            // Only the program has an end of its own; other votes are as long as was asked.
+            match found.info.stop {
+                Stop::Limit if self.kind != BoostKind::Program => {}
+                Stop::Converged => {}
+                early => info.stop = early,
+            }
+            if info.stop == Stop::Cancelled && o + 1 < k {
+                return Err(Error::Cancelled);
+            }
+        }
+        let (expansion, kept, plain) = bases.expansion(&votes, k)?;
+        let hypotheses = kept.len();
+        let mut model = Machine::new(expansion, classes.role(), Learner::Boost(self.clone()), info);
+        if !plain {
+            let mut weight = vec![0.0; hypotheses * k];
+            kept.iter().enumerate().for_each(|(t, &h)| weight[t * k + votes[h].1] = votes[h].0);
+            model.readout = Readout::Votes(Votes { weight, values: k });
+        }
+        model.support = bases.support(&votes);
+        model.tell("hypotheses", hypotheses as f64);
+        model.tell("least_margin", least);
+        model.tell("mean_margin", mean);
+        if let Some(value) = value {
+            model.tell("lp_margin", value);
+        }
+        model.info.seconds = clock.elapsed().as_secs_f64();
+        Ok(model)
+    }
+}

@@ -1,0 +1,170 @@
+//! Kernel k-means: points whose images lie together.
+//!
+//! ```text
+//! minimise   sum_i w_i |Phi(x_i) - m_c(i)|^2                       (Schoelkopf, Smola and Mueller 1998, section 7.2)
+//! ```
+//!
+//! Each mean is a sum of images, so the clusters are one expansion with an output a cluster: `f_c(x) = m_c . Phi(x) - |m_c|^2 / 2`,
+//! largest for the nearest mean, and `k(x, x) - 2 f_c(x)` is the squared distance. Starts are drawn by distances, or come from the
+//! first eigenvectors of the normalised kernel matrix (Ng, Jordan and Weiss 2002; Zha et al. 2001); the best of several is kept.
+//! Cost: n^2 a pass, and n^2 a step of the eigenvectors.
+
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+
+use crate::data::split::shuffle;
+use crate::error::{Error, Result};
+use crate::exec::Exec;
+use crate::kernel::Kernel;
+use crate::model::classified::{self, matrix, weighted_rows};
+use crate::model::common::kernel_or_default;
+use crate::model::learners::learner::learner;
+use crate::model::param::params;
+use crate::model::{Learner, Sample};
+use crate::model::{Machine, Role};
+use crate::num::factor;
+use crate::solve::kmeans::{Clusters, distances, kernel_kmeans, online, seeded};
+use crate::watch::{Info, Stop, Watch};
+
+/// Where clusters start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ClusterStart {
+    /// At rows drawn by their distances.
+    #[default]
+    Distances,
+    /// By the first eigenvectors of the normalised kernel matrix.
+    Spectral,
+    /// Where the online form, row by row, leaves them.
+    Online,
+}
+
+params! {
+    /// Parameters of a clustering. See [`ClusterParams::TABLE`] for ranges.
+    pub struct ClusterParams {
+        /// The kernel; none: a Gaussian whose width follows from the data's spread.
+        kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
+        clusters: u64 = 2, Whole(1) => "number of clusters";
+        start: ClusterStart = ClusterStart::Distances, OneOf(&["distances", "spectral", "online"]), "distances" => "initial clusters";
+        starts: u64 = 10, Whole(1) => "number of restarts; the best result is kept";
+        max_iter: u64 = 300, Whole(1) => "maximum passes per restart";
+        seed: u64 = 0, Whole(0) => "random seed";
+    }
+}
+
+learner!(ClusterParams, |_| "kmeans");
+
+/// Rows beyond which eigenvectors are not worth their time.
+const SPECTRAL: usize = 3000;
+
+impl ClusterParams {
+    /// Fits on the sample's points and weights; targets are not looked at.
+    pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine> {
+        let clock = Instant::now();
+        self.check()?;
+        sample.check()?;
+        let kernel = kernel_or_default(self.kernel.as_ref(), &sample)?;
+        let (rows, weight) = weighted_rows(&sample)?;
+        let (n, m) = (rows.len(), self.clusters as usize);
+        if m > n {
+            return Err(Error::param("clusters", m, format!("at most the number of rows, {n}")));
+        }
+        let gram = matrix(&kernel, &sample, &rows, exec)?;
+        let mut best: Option<Clusters> = None;
+        let (mut passes, mut cancelled) = (0, false);
+        for start in 0..self.starts {
+            let from = self.begin(&gram, &weight, self.seed.wrapping_add(start), exec)?;
+            let found = kernel_kmeans(&gram, &weight, &from, m, self.max_iter, exec, &mut |step| {
+                let go = watch(step);
+                cancelled |= go.is_break();
+                go
+            })?;
+            passes += found.passes;
+            if best.as_ref().is_none_or(|b| found.inertia < b.inertia) {
+                best = Some(found);
+            }
+            if cancelled {
+                break;
+            }
+        }
+        let found = best.expect("at least one start");
+        let mut info = Info { iterations: passes, objective: Some(found.inertia), ..Info::default() };
+        info.stop = match (cancelled, found.converged) {
+            (true, _) => Stop::Cancelled,
+            (_, true) => Stop::Converged,
+            _ => Stop::Limit,
+        };
+        self.model(kernel, &sample, &rows, &weight, &gram, &found, info, exec).map(|mut model| {
+            model.info.seconds = clock.elapsed().as_secs_f64();
+            model
+        })
+    }
+
+    fn begin(&self, gram: &[f64], weight: &[f64], seed: u64, exec: Exec) -> Result<Vec<u32>> {
+        let (n, m) = (weight.len(), self.clusters as usize);
+        match self.start {
+            ClusterStart::Distances => Ok(seeded(gram, weight, m, seed)),
+            ClusterStart::Online => Ok(online(gram, weight, &shuffle(n, seed), m, 1)),
+            ClusterStart::Spectral => {
+                if n > SPECTRAL {
+                    return Err(Error::param("start", "spectral", format!("another beyond {SPECTRAL} rows")));
+                }
+                let root: Vec<f64> = (0..n)
+                    .map(|i| gram[i * n..(i + 1) * n].iter().sum::<f64>().abs().max(f64::MIN_POSITIVE).sqrt())
+                    .collect();
+                let scaled: Vec<f64> =
+                    (0..n * n).map(|at| gram[at] / (root[at / n] * root[at % n])).collect();
+                let (_, vectors) = factor::eigen(&scaled, n)?;
+                // Rows of the first m eigenvectors, to length one, and plain k-means among them.
+                let mut rows: Vec<f64> = (0..n).flat_map(|i| vectors[i * n..i * n + m].to_vec()).collect();
+                for row in rows.chunks_mut(m) {
+                    let length = row.iter().map(|v| v * v).sum::<f64>().sqrt().max(f64::MIN_POSITIVE);
+                    row.iter_mut().for_each(|v| *v /= length);
+                }
+                let mut inner = vec![0.0; n * n];
+                let a = crate::num::Mat::new(&rows, n, m);
+                crate::num::product::nt(&mut inner, a, a, exec.threads());
+                let from = seeded(&inner, weight, m, seed);
+                let quiet = &mut crate::watch::silent();
+                Ok(kernel_kmeans(&inner, weight, &from, m, 100, exec, quiet)?.of_row)
+            }
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the clusters and the rows they are of")]
+    fn model(
+        &self,
+        kernel: Kernel,
+        sample: &Sample<'_>,
+        rows: &[u32],
+        weight: &[f64],
+        gram: &[f64],
+        found: &Clusters,
+        info: Info,
+        exec: Exec,
+    ) -> Result<Machine> {
+        let (n, m) = (rows.len(), self.clusters as usize);
+        let mut size = vec![0.0; m];
+        found.of_row.iter().zip(weight).for_each(|(&c, w)| size[c as usize] += w);
+        let mut coef = vec![0.0; n * m];
+        let mut norm2 = vec![0.0; m];
+        let far = distances(gram, weight, &found.of_row, m, exec);
+        for i in 0..n {
+            let c = found.of_row[i] as usize;
+            coef[i * m + c] = weight[i] / size[c];
+        }
+        // |m_c|^2 = sum_i a_i k_ii - mean distance of its rows.
+        for i in 0..n {
+            let c = found.of_row[i] as usize;
+            norm2[c] += coef[i * m + c] * (gram[i * n + i] - far[i * m + c]);
+        }
+        let offset = norm2.iter().map(|v| -0.5 * v).collect();
+        let (expansion, support) = classified::expansion(kernel, sample, rows, coef, offset, exec)?;
+        let mut model = Machine::new(expansion, Role::Clusters(m), Learner::Cluster(self.clone()), info);
+        model.support = support;
+        model.tell("inertia", found.inertia);
+        model.tell("starts", self.starts as f64);
+        Ok(model)
+    }
+}

@@ -1,0 +1,177 @@
+//! What several learners do alike: the rows they solve on, what a solve obeys, and outputs at new points.
+
+use crate::data::{Csr, Data, Points, View};
+use crate::error::{Error, Fault, Result};
+use crate::exec::Exec;
+use crate::expansion::Expansion;
+use crate::gram::{KernelRows, Rows, is_precomputed};
+use crate::kernel::Kernel;
+use crate::model::{Checkpoint, Sample};
+use crate::solve::{Groups, Problem, Solution};
+use crate::watch::Stop;
+
+/// Calls with the rows of the kernel matrix: the sample's own, or computed from its points.
+pub(in crate::model) fn on_rows<T>(
+    kernel: &Kernel,
+    sample: &Sample<'_>,
+    exec: Exec,
+    call: impl FnOnce(&dyn Rows) -> Result<T>,
+) -> Result<T> {
+    match sample.gram {
+        Some(rows) => call(rows),
+        None if is_precomputed(kernel) => {
+            Err(Error::Unsupported("a precomputed kernel needs its matrix: give it with the sample".into()))
+        }
+        None => call(&KernelRows::new(kernel, sample.points, exec)?),
+    }
+}
+
+/// Lets a problem whose start is set go on from the variables of a fit that was broken off.
+///
+/// Fails unless they could be of the same problem: as many, and with the same sum on each side. That they lie in the box
+/// the solver checks itself.
+pub(in crate::model) fn go_on_from(problem: &mut Problem<'_>, checkpoint: Option<&[f64]>) -> Result<()> {
+    let Some(from) = checkpoint else { return Ok(()) };
+    let n = problem.rows.len();
+    if from.len() != problem.linear.len() {
+        return Err(Error::shape("variables of the checkpoint", from.len(), problem.linear.len()));
+    }
+    let start = problem.start.clone().unwrap_or_else(|| vec![0.0; from.len()]);
+    let sums = |v: &[f64]| -> Vec<f64> {
+        match problem.groups {
+            Groups::One => vec![v.iter().sum()],
+            _ => v.chunks(n).map(|side| side.iter().sum()).collect(),
+        }
+    };
+    let size: f64 = 1.0 + from.iter().map(|v| v.abs()).sum::<f64>();
+    for (got, want) in sums(from).into_iter().zip(sums(&start)) {
+        if (got - want).abs() > 1e-9 * size {
+            return Err(Error::shape("sum of the checkpoint's variables", got, want));
+        }
+    }
+    problem.start = Some(from.to_vec());
+    Ok(())
+}
+
+/// The variables to go on from, where a solve did not come to its end.
+pub(in crate::model) fn checkpoint(found: &Solution) -> Option<Checkpoint> {
+    (found.info.stop != Stop::Converged).then(|| Checkpoint::Variables(found.beta.clone()))
+}
+
+/// All outputs at new points, n x k row by row.
+///
+/// Under a precomputed kernel a point is the row of its kernel values against *all* training points, as LIBSVM has it,
+/// and the columns of the centres are picked out here.
+pub(in crate::model) fn outputs(expansion: &Expansion, points: View<'_>, exec: Exec) -> Result<Vec<f64>> {
+    let k = expansion.outputs();
+    let Data::RowNumbers(centres) = expansion.centres().view().data else {
+        return finite_rows(expansion.evaluate(points, exec)?, k);
+    };
+    let values = picked(points, centres)?;
+    if centres.is_empty() {
+        return Ok(expansion.offset().iter().copied().cycle().take(points.n * k).collect());
+    }
+    finite_rows(expansion.evaluate_values(&values, exec)?, k)
+}
+
+/// The outputs of rows, k each, unless one of them is not finite: a class or a number made of it would look like any
+/// other prediction.
+pub(in crate::model) fn finite_rows(values: Vec<f64>, k: usize) -> Result<Vec<f64>> {
+    match values.iter().position(|v| !v.is_finite()) {
+        None => Ok(values),
+        Some(at) => Err(not_finite(values[at], at / k.max(1))),
+    }
+}
+
+/// What is wrong with row `i`, from 0, whose output is no number.
+pub(in crate::model) fn not_finite(value: f64, i: usize) -> Error {
+    Fault {
+        row: Some(i as u64 + 1),
+        got: Some(format!("{value} as the model's output")),
+        expected: "a finite number; the row's values are too large for this kernel".into(),
+        ..Fault::default()
+    }
+    .into()
+}
+
+/// The values in some columns, n x m row by row.
+pub(in crate::model) fn picked(points: View<'_>, columns: &[u32]) -> Result<Vec<f64>> {
+    if let Some(&last) = columns.iter().max()
+        && last as usize >= points.d
+    {
+        let expected =
+            format!("at least {}: a kernel value against every training point", u64::from(last) + 1);
+        return Err(Error::shape("columns under a precomputed kernel", points.d, expected));
+    }
+    let dense = |at: &dyn Fn(usize, usize) -> f64| -> Vec<f64> {
+        (0..points.n).flat_map(|i| columns.iter().map(move |&c| at(i, c as usize))).collect()
+    };
+    match points.data {
+        Data::F32(x) => Ok(dense(&|i, c| f64::from(x[i * points.d + c]))),
+        Data::F64(x) => Ok(dense(&|i, c| x[i * points.d + c])),
+        Data::Csr { start, column, value } => Ok(dense(&|i, c| {
+            let row = start[i]..start[i + 1];
+            column[row.clone()].binary_search(&(c as u32)).map_or(0.0, |p| value[row.start + p])
+        })),
+        Data::Sequences { .. } | Data::RowNumbers(_) => {
+            Err(Error::shape("points under a precomputed kernel", points.kind(), "rows of kernel values"))
+        }
+    }
+}
+
+/// The same rows, sparse, with more columns, which hold zeros. Sparse, because how many more is what a file says.
+pub(in crate::model) fn widened(points: View<'_>, d: usize) -> Result<Points> {
+    if let Data::Csr { start, column, value } = points.data {
+        let run = start[0]..start[points.n];
+        let start = start.iter().map(|s| s - run.start).collect();
+        let csr = Csr { start, column: column[run.clone()].to_vec(), value: value[run].to_vec() };
+        return Points::sparse(csr, d);
+    }
+    let mut csr = Csr { start: vec![0], ..Csr::default() };
+    for row in points.to_f64()?.chunks(points.d) {
+        for (j, &v) in row.iter().enumerate().filter(|(_, v)| **v != 0.0) {
+            csr.column.push(j as u32);
+            csr.value.push(v);
+        }
+        csr.start.push(csr.column.len());
+    }
+    Points::sparse(csr, d)
+}
+
+/// The rows whose coefficient is not zero.
+pub(in crate::model) fn support(coef: &[f64]) -> Vec<u32> {
+    (0u32..).zip(coef).filter(|(_, c)| **c != 0.0).map(|(i, _)| i).collect()
+}
+
+/// The kernel of a machine that needs a conditionally positive definite one: see [`basis_or_default`]. Kernels of the wrong
+/// sign are refused; of indefinite ones nobody knows.
+pub(in crate::model) fn kernel_or_default(kernel: Option<&Kernel>, sample: &Sample<'_>) -> Result<Kernel> {
+    kernel.map_or(Ok(()), Kernel::check_sign)?;
+    basis_or_default(kernel, sample)
+}
+
+/// The kernel asked for; if none is, a Gaussian as wide as the data's spread: `gamma = 1 / (d var)`, the variance over
+/// all values, which is what scikit-learn calls `scale`. For machines that take its functions as they are, of either sign.
+pub(in crate::model) fn basis_or_default(kernel: Option<&Kernel>, sample: &Sample<'_>) -> Result<Kernel> {
+    if let Some(kernel) = kernel {
+        return Ok(kernel.clone());
+    }
+    let view = sample.points.view();
+    let spread = |sum: f64, squares: f64| {
+        let all = view.n as f64 * view.d as f64;
+        squares / all - (sum / all).powi(2)
+    };
+    let moments =
+        |values: &mut dyn Iterator<Item = f64>| values.fold((0.0, 0.0), |(s, q), v| (s + v, q + v * v));
+    let (sum, squares) = match view.data {
+        Data::F32(x) => moments(&mut x.iter().map(|&v| f64::from(v))),
+        Data::F64(x) => moments(&mut x.iter().copied()),
+        Data::Csr { start, value, .. } => moments(&mut value[start[0]..start[view.n]].iter().copied()),
+        Data::RowNumbers(_) => return Ok(Kernel::Precomputed),
+        Data::Sequences { .. } => return Err(Error::param("kernel", "none", "a kernel for sequences")),
+    };
+    let variance = spread(sum, squares);
+    // Constant data: any width will do.
+    let variance = if variance > 1e-12 * squares / (view.n as f64 * view.d as f64) { variance } else { 1.0 };
+    Ok(Kernel::Rbf { gamma: 1.0 / (view.d as f64 * variance) })
+}

@@ -1,0 +1,326 @@
+//! A learner by name: made by name, told by parameter name, fitted to a [`Machine`].
+
+use serde_json::Value;
+
+use super::{FEATURES, Learner};
+use crate::error::{Error, Result};
+use crate::exec::Exec;
+use crate::gram::is_precomputed;
+use crate::kernel::{Definiteness, Kernel};
+use crate::model::{Checkpoint, Machine, Sample, Task};
+use crate::param::Param;
+use crate::watch::{Stop, Watch, noting};
+
+/// What every struct of parameters can do, whatever is in it: `params!` makes it.
+pub(in crate::model) trait Declared {
+    /// Its rows.
+    fn table(&self) -> &'static [Param];
+    /// Fails if a parameter is outside its range.
+    fn check(&self) -> Result<()>;
+    /// All parameters as they are written in files. Fails for custom kernels, which are code.
+    fn to_json(&self) -> Result<Value>;
+    /// Takes all parameters from what a file holds.
+    fn read_json(&mut self, written: Value) -> serde_json::Result<()>;
+    /// The kernel asked for.
+    fn kernel(&self) -> Option<&Kernel>;
+    /// Asks for a kernel.
+    fn set_kernel(&mut self, kernel: Kernel);
+}
+
+/// What makes parameters a learner: `learner!` makes it from their `fit`.
+pub(in crate::model) trait Fits: Declared {
+    /// The name of its row: parameters such as a loss may tell several learners apart.
+    fn form(&self) -> &'static str;
+    /// The machine that fits a sample.
+    fn fitted(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine>;
+    /// The same from the state of a fit that was interrupted; nothing where a learner keeps none.
+    fn resumed(
+        &self,
+        _sample: Sample<'_>,
+        _from: &Checkpoint,
+        _exec: Exec,
+        _watch: &mut Watch<'_>,
+    ) -> Option<Result<Machine>> {
+        None
+    }
+}
+
+/// Makes a struct of parameters a learner: `learner!(Params, |p| "name")`; `resumes with variables` (or `machines`) for those
+/// whose `resume` goes on from a checkpoint.
+macro_rules! learner {
+    ($params:ty, $form:expr $(, resumes with $state:ident)?) => {
+        impl $crate::model::learners::Fits for $params {
+            fn form(&self) -> &'static str {
+                let form: fn(&$params) -> &'static str = $form;
+                form(self)
+            }
+
+            fn fitted(
+                &self,
+                sample: $crate::model::Sample<'_>,
+                exec: $crate::exec::Exec,
+                watch: &mut $crate::watch::Watch<'_>,
+            ) -> $crate::error::Result<$crate::model::Machine> {
+                self.fit(sample, exec, watch)
+            }
+
+            $(fn resumed(
+                &self,
+                sample: $crate::model::Sample<'_>,
+                from: &$crate::model::Checkpoint,
+                exec: $crate::exec::Exec,
+                watch: &mut $crate::watch::Watch<'_>,
+            ) -> Option<$crate::error::Result<$crate::model::Machine>> {
+                from.$state().map(|from| self.resume(sample, from, exec, watch))
+            })?
+        }
+    };
+}
+
+pub(super) use learner;
+
+/// A row of [`Learner::ALL`].
+#[derive(Debug, Clone, Copy)]
+pub struct LearnerEntry {
+    /// Its name.
+    pub name: &'static str,
+    /// What it can be used for; the first is what it is best known for.
+    pub tasks: &'static [Task],
+    /// One line about it.
+    pub doc: &'static str,
+    /// The parameters that make a difference to it, of those its table has.
+    pub params: &'static [&'static str],
+    /// Further ones that it takes, and that are not worth a word where they are at their default.
+    pub(super) also: &'static [&'static [&'static str]],
+    pub(super) make: fn() -> Learner,
+}
+
+impl Learner {
+    /// The row of a learner's name.
+    ///
+    /// ```
+    /// use mercer::model::Learner;
+    /// assert_eq!(Learner::find("nu-svr")?.params, ["c", "nu"]);
+    /// assert!(Learner::find("forest").is_err());
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn find(name: &str) -> Result<&'static LearnerEntry> {
+        Self::ALL.iter().find(|entry| entry.name == name).ok_or_else(|| {
+            let names: Vec<&str> = Self::ALL.iter().map(|entry| entry.name).collect();
+            Error::param("learner", name, format!("one of {}", names.join(", ")))
+        })
+    }
+
+    /// The learner of a name with its default parameters: one of [`Learner::ALL`], or kernel PCA.
+    pub(in crate::model) fn any(name: &str) -> Result<Self> {
+        if name == FEATURES.name { Ok(FEATURES.learner()) } else { Ok(Self::find(name)?.learner()) }
+    }
+
+    /// Its row in [`Learner::ALL`].
+    pub fn entry(&self) -> &'static LearnerEntry {
+        match self {
+            Learner::Kpca(_) => &FEATURES,
+            other => Self::find(other.inner().form()).expect("every form of a learner is in the table"),
+        }
+    }
+
+    /// Names, ranges and defaults of its parameters.
+    pub fn table(&self) -> &'static [Param] {
+        self.inner().table()
+    }
+
+    /// Fails if a parameter is outside its range.
+    pub fn check(&self) -> Result<()> {
+        self.inner().check()
+    }
+
+    /// All parameters as they are written in files. Fails for custom kernels, which are code.
+    pub(in crate::model) fn params(&self) -> Result<Value> {
+        self.inner().to_json()
+    }
+
+    /// The same learner with the parameters of a file.
+    pub(in crate::model) fn with_params(mut self, written: &Value) -> Result<Self> {
+        let wrong = |e| Error::Unsupported(format!("the learner's parameters: {e}"));
+        self.inner_mut().read_json(written.clone()).map_err(wrong)?;
+        Ok(self)
+    }
+
+    /// Sets a parameter by the name it has in the table. Fails where it would be without effect.
+    ///
+    /// ```
+    /// use mercer::model::Learner;
+    /// let mut learner = Learner::find("svc")?.learner();
+    /// learner.set("c", 10.0.into())?;
+    /// let refused = learner.set("nu", 0.2.into()).unwrap_err();
+    /// assert_eq!(refused.to_string(), "nu = 0.2: must be left out: it has no meaning for svc, but for nu-svc, nu-svr, one-class, sphere, lpboost, parzen");
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn set(&mut self, name: &str, value: Value) -> Result<()> {
+        let entry = self.entry();
+        let shown = match &value {
+            Value::String(word) => word.clone(),
+            other => other.as_f64().map_or_else(|| other.to_string(), |v| v.to_string()),
+        };
+        if name == "memory" {
+            let allowed =
+                "given to the whole call (`--memory`, `Exec::with_memory`): learners have no such parameter";
+            return Err(Error::param(name, shown, allowed));
+        }
+        if !entry.takes(name) {
+            let others: Vec<&str> = Self::ALL.iter().filter(|e| e.takes(name)).map(|e| e.name).collect();
+            let allowed =
+                format!("left out: it has no meaning for {}, but for {}", entry.name, others.join(", "));
+            return Err(Error::param(name, shown, allowed));
+        }
+        let spec = Param::find(self.table(), name).expect("what an entry takes is in its table");
+        let number = spec.allowed.is_number() && !(spec.allowed.is_none_too() && value.is_null());
+        if number && !value.as_f64().is_some_and(|v| spec.allowed.holds(v)) {
+            return Err(Error::param(name, shown, spec.allowed.to_string()));
+        }
+        let whole = spec.allowed.is_whole();
+        // Numbers of things are written without a point, whatever the caller's language calls them.
+        let value = match value.as_f64().filter(|v| whole && value.is_f64() && *v < 2f64.powi(53)) {
+            Some(number) => Value::from(number as u64),
+            None => value,
+        };
+        let mut all = self.params()?;
+        all[name] = value;
+        self.inner_mut().read_json(all).map_err(|e| Error::param(name, shown, format!("valid: {e}")))
+    }
+
+    /// A parameter by name, as it is written in files.
+    pub fn get(&self, name: &str) -> Option<Value> {
+        self.params().ok()?.get(name).cloned()
+    }
+
+    /// What makes this fit differ from the learner's usual one: its own parameters, and others that were changed.
+    pub fn settings(&self) -> Vec<(&'static str, Value)> {
+        let entry = self.entry();
+        let usual = entry.learner();
+        let quiet = [
+            "kernel",
+            "tol",
+            "max_iter",
+            "shrinking",
+            "method",
+            "seed",
+            "folds",
+            "kind",
+            "loss",
+            "form",
+            "rule",
+        ];
+        // How errors count is worth a word only where it is not the usual way.
+        let own = |name: &str| entry.params.contains(&name) && name != "slack";
+        let told = |name: &str| own(name) || self.get(name) != usual.get(name);
+        let names = self.table().iter().map(|spec| spec.name).filter(|n| !quiet.contains(n));
+        names.filter(|n| told(n)).filter_map(|n| self.get(n).map(|value| (n, value))).collect()
+    }
+
+    /// The kernel asked for.
+    pub fn kernel(&self) -> Option<&Kernel> {
+        self.inner().kernel()
+    }
+
+    /// Asks for a kernel. Unlike [`Learner::set`], this takes custom ones too.
+    pub fn set_kernel(&mut self, kernel: Kernel) {
+        self.inner_mut().set_kernel(kernel);
+    }
+
+    /// Whether its problem has one optimum only under kernels that are conditionally positive definite, and it does not say
+    /// so itself. Others take the kernel's functions as they are.
+    fn needs_definite(&self) -> bool {
+        let own = matches!(self, Learner::Svc(_));
+        !own && !matches!(self, Learner::LpMachine(_) | Learner::Network(_) | Learner::Boost(_))
+    }
+
+    /// Fits. Where the watcher broke, the machine says so, whatever phase of the fit it was. A kernel that may not be
+    /// positive definite is told in its notes.
+    pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine> {
+        let before = exec.device().answered();
+        let (fitted, broken) = noting(watch, |watch| self.inner().fitted(sample, exec, watch));
+        let mut machine = fitted?;
+        machine.info.computed_on(exec, before);
+        if broken {
+            machine.info.stop = Stop::Cancelled;
+        }
+        let unknown = |k: &Kernel| !is_precomputed(k) && k.definiteness() == Definiteness::Unknown;
+        if self.needs_definite() && self.kernel().is_some_and(unknown) {
+            let note = "the kernel may not be positive definite: the result may not be the best one";
+            machine.info.notes.push(note.into());
+        }
+        Ok(machine)
+    }
+
+    /// Resumes the fit of a machine that was interrupted, on the same sample. Fails if it came to its end.
+    pub fn resume(
+        &self,
+        sample: Sample<'_>,
+        from: &Machine,
+        exec: Exec,
+        watch: &mut Watch<'_>,
+    ) -> Result<Machine> {
+        let resumed = from.checkpoint.as_ref().and_then(|at| self.inner().resumed(sample, at, exec, watch));
+        resumed.unwrap_or_else(|| {
+            Err(Error::Unsupported(
+                "this model's training came to its end: there is nothing to go on with".into(),
+            ))
+        })
+    }
+}
+
+impl LearnerEntry {
+    /// The learner with its default parameters.
+    pub fn learner(&self) -> Learner {
+        (self.make)()
+    }
+
+    /// Whether a parameter makes a difference to it.
+    pub fn takes(&self, name: &str) -> bool {
+        self.params.contains(&name) || self.also.iter().any(|names| names.contains(&name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn every_learner_is_found_again_and_takes_what_it_says() {
+        for entry in Learner::ALL {
+            let mut learner = entry.learner();
+            assert_eq!(learner.entry().name, entry.name);
+            for name in entry.params.iter().chain(entry.also.iter().copied().flatten()) {
+                let spec = Param::find(learner.table(), name);
+                assert!(spec.is_some(), "{} has no {name}", entry.name);
+                let same = learner.get(name).expect("a parameter");
+                learner.set(name, same.clone()).expect("its own value");
+                assert_eq!(learner.get(name), Some(same));
+            }
+        }
+    }
+
+    #[test]
+    fn values_outside_their_range_and_without_effect_are_refused() {
+        let mut learner = Learner::find("nu-svc").expect("known").learner();
+        let refused = |l: &mut Learner, name: &str, v: Value| l.set(name, v).expect_err("wrong").to_string();
+        assert_eq!(
+            refused(&mut learner, "nu", json!(1.5)),
+            "nu = 1.5: must be a number above 0 and at most 1"
+        );
+        assert!(refused(&mut learner, "c", json!(1.0)).contains("no meaning for nu-svc"));
+        assert!(refused(&mut learner, "banana", json!(1.0)).contains("no meaning"));
+        learner.set("multi", json!("one_vs_rest")).expect("a word of its table");
+        assert!(learner.set("multi", json!("all_vs_all")).is_err());
+    }
+
+    #[test]
+    fn a_memory_budget_is_no_parameter() {
+        let mut learner = Learner::find("svc").expect("known").learner();
+        let refused = learner.set("memory", json!(1000)).expect_err("not a parameter").to_string();
+        assert!(refused.contains("--memory"), "{refused}");
+        assert!(Learner::find("knn").expect("known").learner().with_params(&json!({"memory": 1})).is_err());
+    }
+}

@@ -1,0 +1,89 @@
+//! Linear-programming machines: few kernel functions, found by a linear program.
+//!
+//! ```text
+//! minimise   sum_j |a_j| + C sum_i w_i loss_i,    f(x) = sum_j a_j k(x_j, x) + b
+//! ```
+//!
+//! with the loss `max(0, 1 - y f)` for classes and `|y - f|` for numbers (Mangasarian 2000; Graepel et al. 1999). The kernel
+//! needs not be positive definite: it is only a set of columns. Several classes: each against the rest. Cost: column
+//! generation, n m^2 a round for m columns.
+
+use std::time::Instant;
+
+use crate::data::Targets;
+use crate::error::{Error, Result};
+use crate::exec::Exec;
+use crate::kernel::Kernel;
+use crate::model::classified::{self, Classified, weighted_rows};
+use crate::model::common::basis_or_default;
+use crate::model::learners::learner::learner;
+use crate::model::learners::programs::Programs;
+use crate::model::param::params;
+use crate::model::{Learner, Sample};
+use crate::model::{Machine, Role};
+use crate::solve::sparse::Cost;
+use crate::watch::Watch;
+
+params! {
+    /// Parameters of a linear-programming machine. See [`LpMachineParams::TABLE`] for ranges.
+    pub struct LpMachineParams {
+        /// The kernel; none: a Gaussian whose width follows from the data's spread.
+        kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
+        /// What an error costs beside a coefficient.
+        c: f64 = 1.0, Above(0.0) => "cost of errors";
+        /// Share by which a column left out may violate its condition.
+        tol: f64 = 1e-3, Above(0.0), "0.001" => "stopping tolerance (maximum KKT violation)";
+    }
+}
+
+learner!(LpMachineParams, |_| "lp-machine");
+
+impl LpMachineParams {
+    /// Fits on the sample's points, targets (classes or numbers) and weights.
+    ///
+    /// ```
+    /// use mercer::data::toy;
+    /// use mercer::model::{LpMachineParams, Sample};
+    /// use mercer::{Exec, watch};
+    ///
+    /// let (points, targets) = toy::banana(100, 1);
+    /// let model = LpMachineParams::default().fit(Sample::new(&points, &targets), Exec::one(), &mut watch::silent())?;
+    /// assert!(model.expansion.len() < 20);
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine> {
+        let clock = Instant::now();
+        self.check()?;
+        sample.check()?;
+        let kernel = basis_or_default(self.kernel.as_ref(), &sample)?;
+        let (rows, weight, targets, role, cost) = if let Targets::Reals(y) = sample.targets {
+            let (rows, weight) = weighted_rows(&sample)?;
+            let y: Vec<f64> = rows.iter().map(|&i| y[i as usize]).collect();
+            if let Some(i) = y.iter().position(|y| !y.is_finite()) {
+                return Err(Error::param(format!("target of row {}", rows[i] + 1), y[i], "a finite number"));
+            }
+            (rows, weight, vec![y], Role::Numbers, Cost::Absolute)
+        } else {
+            let classes = Classified::of(&sample)?;
+            let (codes, role) = (classes.codes(), classes.role());
+            (classes.rows, classes.weight, codes, role, Cost::Hinge)
+        };
+        // Losses of weight 1 and coefficients of cost 1 / C: the same program, better scaled.
+        let programs = Programs {
+            rows: &rows,
+            weight: &weight,
+            targets: &targets,
+            groups: &[],
+            cost,
+            c: 1.0 / self.c,
+            tol: self.tol,
+        };
+        let (coef, offset, mut info) = programs.solve(&kernel, &sample, exec, watch)?;
+        info.objective = info.objective.map(|v| self.c * v);
+        let (expansion, support) = classified::expansion(kernel, &sample, &rows, coef, offset, exec)?;
+        let mut model = Machine::new(expansion, role, Learner::LpMachine(self.clone()), info);
+        model.support = support;
+        model.info.seconds = clock.elapsed().as_secs_f64();
+        Ok(model)
+    }
+}

@@ -1,0 +1,98 @@
+//! Machines that learn row by row: the kernel perceptron and the kernel Adatron.
+//!
+//! ```text
+//! perceptron   a_i += y_i  where y_i f(x_i) <= 0                      (Rosenblatt 1958; Aizerman, Braverman and Rozonoer 1964)
+//! Adatron      a_i += (1 - y_i f(x_i)) / k_ii within [0, C]            (Friess, Cristianini and Campbell 1998)
+//! ```
+//!
+//! Several classes: each against the rest, largest output wins. Cost: n^2 a pass, with the matrix in memory.
+
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+
+use crate::data::split::shuffle;
+use crate::error::Result;
+use crate::exec::Exec;
+use crate::kernel::Kernel;
+use crate::model::Machine;
+use crate::model::classified::{self, Classified, matrix};
+use crate::model::common::kernel_or_default;
+use crate::model::learners::learner::learner;
+use crate::model::param::params;
+use crate::model::{Learner, Sample};
+use crate::solve::perceptron::{adatron, perceptron};
+use crate::watch::{Info, Stop, Watch};
+
+/// Which rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnlineRule {
+    /// The perceptron's.
+    #[default]
+    Perceptron,
+    /// The Adatron's.
+    Adatron,
+}
+
+params! {
+    /// Parameters of a machine that learns row by row. See [`PerceptronParams::TABLE`] for ranges.
+    pub struct PerceptronParams {
+        /// The kernel; none: a Gaussian whose width follows from the data's spread.
+        kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
+        rule: OnlineRule = OnlineRule::Perceptron, OneOf(&["perceptron", "adatron"]), "perceptron" => "update rule";
+        passes: u64 = 100, Whole(1) => "maximum passes over the rows";
+        /// Whether the perceptron answers with the mean of all it has been.
+        averaged: bool = true, Flag => "predict with the average of all hypotheses (averaged perceptron)";
+        c: f64 = 1.0, Above(0.0) => "cost of errors: upper bound of the coefficients";
+        /// Largest change of a coefficient in the Adatron's last pass.
+        tol: f64 = 1e-4, Above(0.0), "0.0001" => "stopping tolerance (largest change of a coefficient)";
+        seed: u64 = 0, Whole(0) => "random seed";
+    }
+}
+
+learner!(PerceptronParams, |p| match p.rule {
+    OnlineRule::Perceptron => "perceptron",
+    OnlineRule::Adatron => "adatron",
+});
+
+impl PerceptronParams {
+    /// Fits on the sample's points and classes. Weights scale the Adatron's C; to the perceptron a row counts or does not.
+    pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine> {
+        let clock = Instant::now();
+        self.check()?;
+        sample.check()?;
+        let classes = Classified::of(&sample)?;
+        let kernel = kernel_or_default(self.kernel.as_ref(), &sample)?;
+        let gram = matrix(&kernel, &sample, &classes.rows, exec)?;
+        let (codes, n) = (classes.codes(), classes.rows.len());
+        let k = codes.len();
+        let order = shuffle(n, self.seed);
+        let upper: Vec<f64> = classes.weight.iter().map(|w| w * self.c).collect();
+        let (mut coef, mut offset, mut updates) = (vec![0.0; n * k], vec![0.0; k], 0);
+        let mut info = Info { kernel_values: (n as u64).pow(2) / 2, ..Info::default() };
+        for (o, y) in codes.iter().enumerate() {
+            let found = match self.rule {
+                OnlineRule::Perceptron => perceptron(&gram, y, &order, self.passes, self.averaged, watch),
+                OnlineRule::Adatron => adatron(&gram, y, &upper, true, self.tol, self.passes, watch),
+            };
+            found.coef.iter().enumerate().for_each(|(i, a)| coef[i * k + o] = *a);
+            offset[o] = found.offset;
+            updates += found.updates;
+            info.iterations += found.passes;
+            info.gap = info.gap.max(found.left);
+            if found.stop != Stop::Converged {
+                info.stop = found.stop;
+            }
+            if found.stop == Stop::Cancelled {
+                break;
+            }
+        }
+        let (expansion, support) = classified::expansion(kernel, &sample, &classes.rows, coef, offset, exec)?;
+        let mut model = Machine::new(expansion, classes.role(), Learner::Perceptron(self.clone()), info);
+        model.support = support;
+        model.tell("updates", updates as f64);
+        model.info.seconds = clock.elapsed().as_secs_f64();
+        Ok(model)
+    }
+}

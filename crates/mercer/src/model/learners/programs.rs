@@ -1,0 +1,66 @@
+//! Sparse programs on a sample, one an output: what linear-programming machines and sparse discriminants share.
+
+use crate::error::Result;
+use crate::exec::Exec;
+use crate::kernel::Kernel;
+use crate::model::Sample;
+use crate::model::common::on_rows;
+use crate::solve::sparse::{Cost, KernelColumns, SparseParams, SparseProblem, solve_sparse};
+use crate::watch::{Info, Stop, Watch};
+
+/// Outputs that are each a sum of few columns of one kernel matrix.
+pub(in crate::model) struct Programs<'a> {
+    /// The rows of the sample that take part.
+    pub(in crate::model) rows: &'a [u32],
+    /// Their weights.
+    pub(in crate::model) weight: &'a [f64],
+    /// Targets, output by output.
+    pub(in crate::model) targets: &'a [Vec<f64>],
+    /// Groups whose means lie on their targets, output by output; empty: none.
+    pub(in crate::model) groups: &'a [Vec<u32>],
+    /// What an error costs.
+    pub(in crate::model) cost: Cost,
+    /// What a coefficient costs.
+    pub(in crate::model) c: f64,
+    /// Share of c by which a column left out may violate its condition.
+    pub(in crate::model) tol: f64,
+}
+
+impl Programs<'_> {
+    /// Coefficients of the rows that take part, n x k; k offsets; and how it went for all of them together.
+    pub(in crate::model) fn solve(
+        &self,
+        kernel: &Kernel,
+        sample: &Sample<'_>,
+        exec: Exec,
+        watch: &mut Watch<'_>,
+    ) -> Result<(Vec<f64>, Vec<f64>, Info)> {
+        let (n, k) = (self.rows.len(), self.targets.len());
+        on_rows(kernel, sample, exec, |all| {
+            let part = (n != all.len()).then(|| all.subset(self.rows));
+            let columns = KernelColumns { rows: part.as_deref().unwrap_or(all), exec };
+            let params = SparseParams { tol: self.tol, ..SparseParams::default() };
+            let (mut coef, mut offset) = (vec![0.0; n * k], vec![0.0; k]);
+            let mut info = Info { objective: Some(0.0), ..Info::default() };
+            for (o, target) in self.targets.iter().enumerate() {
+                let group = self.groups.get(o).map_or(&[][..], Vec::as_slice);
+                let problem =
+                    SparseProblem { target, weight: self.weight, cost: self.cost, group, c: self.c };
+                let found = solve_sparse(&columns, &problem, &params, watch)?;
+                found.coef.iter().for_each(|&(j, a)| coef[j as usize * k + o] = a);
+                offset[o] = found.offset;
+                info.iterations += found.info.iterations;
+                info.gap = info.gap.max(found.info.gap);
+                info.objective = info.objective.zip(found.info.objective).map(|(a, b)| a + b);
+                info.notes.extend(found.info.notes);
+                if found.info.stop != Stop::Converged {
+                    info.stop = found.info.stop;
+                }
+                if found.info.stop == Stop::Cancelled {
+                    break;
+                }
+            }
+            Ok((coef, offset, info))
+        })
+    }
+}

@@ -1,0 +1,216 @@
+//! Spheres around the data in feature space: the smallest that holds all of it, and a soft one that holds most.
+//!
+//! ```text
+//! minimise over centre c and R    R^2 + 1 / (nu sum w) sum_i w_i max(0, |Phi(x_i) - c|^2 - R^2)
+//! dual        b' K b - sum_i b_i K_ii,    0 <= b_i <= w_i / (nu sum w),    sum b = 1,    c = sum_i b_i Phi(x_i)
+//! decision    R^2 - |Phi(x) - c|^2: positive inside
+//! ```
+//!
+//! With nu = 0 nothing may lie outside (Schoelkopf 1997, section 2.6.1): that radius is what bounds of the form
+//! `R^2 |w|^2` ask for. With nu above 0 at most a share nu of the rows lies outside (Tax and Duin 1999). Where k(x, x)
+//! is the same for all x, the soft sphere and the one-class hyperplane of the same nu are one machine: decision values
+//! differ by the factor `2 / (nu n)`. Cost: the solver's.
+
+use std::time::Instant;
+
+use crate::error::{Error, Result};
+use crate::exec::Exec;
+use crate::expansion::Expansion;
+use crate::gram::Rows;
+use crate::kernel::Kernel;
+use crate::model::common::{go_on_from, kernel_or_default, on_rows, support};
+use crate::model::learners::learner::learner;
+use crate::model::param::params;
+use crate::model::{Ball, Checkpoint, Learner, Machine, Readout, Role, Sample};
+use crate::solve::{self, Groups, Keep, Problem, Shift, Solution};
+use crate::watch::{Info, Stop, Watch};
+
+params! {
+    /// Parameters of a sphere. See [`SphereParams::TABLE`] for ranges.
+    pub struct SphereParams {
+        /// The kernel; none: a Gaussian whose width follows from the data's spread.
+        kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
+        nu: f64 = 0.0, Within(0.0, 1.0) => "upper bound on the fraction of rows outside; 0 encloses all";
+        /// Largest violation of the optimality conditions left, relative to the data's squared diameter and to the largest
+        /// weight of a row.
+        tol: f64 = 1e-4, Above(0.0), "0.0001" => "stopping tolerance (maximum KKT violation, relative to the squared diameter)";
+        max_iter: Option<u64> = None, WholeOrNone(1), "none" => "maximum iterations";
+        /// Whether rows that cannot move are left out for a while.
+        shrinking: bool = true, Flag => "use shrinking";
+    }
+}
+
+learner!(SphereParams, |_| "sphere", resumes with variables);
+
+/// The share of the tolerance that a hard sphere is solved to: its squared radius may be a quarter of the squared distance
+/// that the tolerance is relative to, and is then right to half the tolerance.
+const HARD: f64 = 1.0 / 16.0;
+
+/// A sphere in numbers.
+struct Found {
+    beta: Vec<f64>,
+    radius2: f64,
+    norm2: f64,
+    info: Info,
+}
+
+/// R^2 of the smallest sphere around all rows of a kernel matrix, and the convex weights of its centre.
+///
+/// R^2 is the largest squared distance of a row from that centre, so the sphere holds all rows whatever the tolerance;
+/// it exceeds the smallest possible by at most about `tol` times the squared diameter.
+pub fn enclosing_radius2(rows: &dyn Rows, exec: Exec, watch: &mut Watch<'_>) -> Result<(f64, Vec<f64>)> {
+    let n = rows.len();
+    if n == 0 {
+        return Err(Error::shape("rows to enclose", 0, "at least 1"));
+    }
+    let found = SphereParams::default().solve(rows, &vec![1.0; n], None, exec, watch, None)?;
+    Ok((found.radius2, found.beta))
+}
+
+impl SphereParams {
+    /// Fits on the sample's points and weights; targets are not looked at.
+    pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine> {
+        self.fit_from(sample, None, exec, watch)
+    }
+
+    /// Goes on with a fit of the same parameters on the same sample from where it was broken off: its model's
+    /// `checkpoint`.
+    pub fn resume(
+        &self,
+        sample: Sample<'_>,
+        checkpoint: &[f64],
+        exec: Exec,
+        watch: &mut Watch<'_>,
+    ) -> Result<Machine> {
+        self.fit_from(sample, Some(checkpoint), exec, watch)
+    }
+
+    fn fit_from(
+        &self,
+        sample: Sample<'_>,
+        from: Option<&[f64]>,
+        exec: Exec,
+        watch: &mut Watch<'_>,
+    ) -> Result<Machine> {
+        let clock = Instant::now();
+        self.check()?;
+        sample.check()?;
+        let kernel = kernel_or_default(self.kernel.as_ref(), &sample)?;
+        let weights: Vec<f64> = (0..sample.points.len()).map(|i| sample.weight(i)).collect();
+        if weights.iter().all(|&w| w == 0.0) {
+            return Err(Error::param("row weights", 0, "above 0 for at least one row"));
+        }
+        let found = on_rows(&kernel, &sample, exec, |rows| {
+            let mut keep = |now: &dyn Fn() -> Solution| {
+                let Some(keeper) = sample.keeper.filter(|keeper| keeper.is_due()) else { return };
+                let found = self.found(rows, &weights, now(), exec);
+                if let Ok(model) = self.model(&kernel, sample, &weights, found, clock) {
+                    keeper.take(model);
+                }
+            };
+            self.solve(rows, &weights, from, exec, watch, Some(&mut keep))
+        })?;
+        self.model(&kernel, sample, &weights, found, clock)
+    }
+
+    /// The model that a solution is.
+    fn model(
+        &self,
+        kernel: &Kernel,
+        sample: Sample<'_>,
+        weights: &[f64],
+        found: Found,
+        clock: Instant,
+    ) -> Result<Machine> {
+        let upper = self.boxes(weights);
+        let checkpoint =
+            (found.info.stop != Stop::Converged).then(|| Checkpoint::Variables(found.beta.clone()));
+        let support = support(&found.beta);
+        let bounded = match self.nu {
+            0.0 => 0,
+            _ => found.beta.iter().zip(&upper).filter(|(b, u)| **b > 0.0 && b >= u).count(),
+        };
+        let centre = Expansion::new(kernel.clone(), sample.points.clone(), found.beta, vec![0.0])?;
+        let info = Info { seconds: clock.elapsed().as_secs_f64(), ..found.info };
+        let mut machine = Machine::new(centre, Role::Novelty, Learner::Sphere(self.clone()), info);
+        machine.tell("bounded", bounded as f64);
+        let readout = Readout::Ball(Ball { radius2: found.radius2, norm2: found.norm2 });
+        Ok(Machine { readout, checkpoint, support, ..machine })
+    }
+
+    /// Upper bounds of the weights: all of the sphere may hang on one row where none may lie outside.
+    fn boxes(&self, weights: &[f64]) -> Vec<f64> {
+        let sum: f64 = weights.iter().sum();
+        let bound = |w: f64| if self.nu > 0.0 { w / (self.nu * sum) } else { f64::from(u8::from(w > 0.0)) };
+        weights.iter().map(|&w| bound(w)).collect()
+    }
+
+    fn solve(
+        &self,
+        rows: &dyn Rows,
+        weights: &[f64],
+        from: Option<&[f64]>,
+        exec: Exec,
+        watch: &mut Watch<'_>,
+        keep: Option<&mut Keep<'_>>,
+    ) -> Result<Found> {
+        let n = rows.len();
+        let diag = rows.diag();
+        let upper = self.boxes(weights);
+        // The largest squared distance from one row: between a quarter of the squared diameter and all of it.
+        let first = weights.iter().position(|&w| w > 0.0).unwrap_or(0);
+        let mut across = vec![0.0; n];
+        rows.apply(&[first as u32], &[1.0], &mut across, exec);
+        let far = (0..n).filter(|&i| weights[i] > 0.0).map(|i| diag[i] + diag[first] - 2.0 * across[i]);
+        let scale = far.fold(0.0, f64::max);
+        if !scale.is_finite() {
+            return Err(crate::num::Fault::NotFinite { what: "kernel matrix" }.into());
+        }
+        let mut problem = Problem {
+            rows,
+            linear: diag.iter().map(|k| -k / 2.0).collect(),
+            lower: vec![0.0; n],
+            upper,
+            groups: Groups::One,
+            shift: Shift::None,
+            start: None,
+        };
+        problem.start_at_sums(&[1.0])?;
+        go_on_from(&mut problem, from)?;
+        // Weights of a soft sphere are at most 1 / (nu n), and the gradient follows them: what moves a row of the one-class
+        // hyperplane, whose weights go up to 1, by tol moves it here by that share of tol.
+        // A hard sphere reaches to the farthest row, whose squared distance is off by twice the violation.
+        let most = match self.nu {
+            0.0 => HARD,
+            _ => problem.upper.iter().copied().fold(0.0, f64::max).min(1.0),
+        };
+        let params = solve::Params {
+            tol: (self.tol * scale * most).max(f64::MIN_POSITIVE),
+            max_iter: self.max_iter,
+            shrinking: self.shrinking,
+            exec,
+            ..solve::Params::default()
+        };
+        let found = solve::solve_kept(&problem, &params, watch, keep)?;
+        Ok(self.found(rows, weights, found, exec))
+    }
+
+    /// Radius and norm of a solution's sphere.
+    fn found(&self, rows: &dyn Rows, weights: &[f64], found: Solution, exec: Exec) -> Found {
+        let (n, diag) = (rows.len(), rows.diag());
+        // The solver's own outputs may rest on f32 values; what the sphere promises is computed from exact ones.
+        let held = support(&found.beta);
+        let coef: Vec<f64> = held.iter().map(|&i| found.beta[i as usize]).collect();
+        let mut output = vec![0.0; n];
+        rows.apply(&held, &coef, &mut output, exec);
+        let norm2: f64 = found.beta.iter().zip(&output).map(|(b, f)| b * f).sum();
+        let distance2 = |i: usize| diag[i] - 2.0 * output[i] + norm2;
+        // On the sphere the gradient f_i - K_ii / 2 is at its threshold. Where all must be inside, the farthest is on it.
+        let radius2 = if self.nu == 0.0 {
+            (0..n).filter(|&i| weights[i] > 0.0).map(distance2).fold(0.0, f64::max)
+        } else {
+            (norm2 - 2.0 * found.thresholds[0].value()).max(0.0)
+        };
+        Found { beta: found.beta, radius2, norm2, info: found.info }
+    }
+}

@@ -1,0 +1,213 @@
+//! Support vector classification.
+//!
+//! A machine for two classes is `f(x) = sum_i c_i k(x_i, x) + b`, the hyperplane in feature space with the widest margin
+//! against what errors cost; [`Kind`] says how errors are counted, or that there are none. For several classes there are
+//! several machines ([`Multi`]), all in one expansion with shared centres. f > 0 means the class whose name comes second,
+//! or, against the rest, the class itself.
+//!
+//! Cost of a machine on n rows with s support vectors: at least n s kernel values, at most n^2 / 2. The quadratic problems
+//! and their papers are written down beside the code that poses them (`machine.rs`, `hard_margin.rs`).
+//!
+//! ```
+//! use mercer::data::{Labels, Points, Targets};
+//! use mercer::model::{Sample, svc::SvcParams};
+//! use mercer::{Exec, kernel::Kernel};
+//!
+//! let points = Points::dense(vec![0.0, 0.1, 1.0, 1.1, 2.0, 2.1], 1)?;
+//! let targets = Targets::Classes(Labels::new(["low", "low", "mid", "mid", "top", "top"]));
+//! let params = SvcParams { kernel: Some(Kernel::Rbf { gamma: 2.0 }), c: 10.0, ..SvcParams::default() };
+//! let model = params.fit(Sample::new(&points, &targets), Exec::one(), &mut mercer::watch::silent())?;
+//! let probe = Points::dense(vec![-0.2, 1.05, 2.4], 1)?;
+//! let labels = model.labels(probe.view(), Exec::one())?;
+//! assert_eq!(labels.name_of(1), "mid");
+//! # Ok::<(), mercer::Error>(())
+//! ```
+
+mod calibrate;
+mod checkpoint;
+mod crowd;
+mod desk;
+
+mod fit;
+mod folds;
+mod hard_margin;
+mod linear;
+mod machine;
+mod params;
+mod path;
+mod probe;
+mod share;
+mod together;
+mod vectors;
+mod virtuals;
+
+use std::time::Instant;
+
+use crate::error::{Error, Result};
+use crate::exec::Exec;
+use crate::expansion::Expansion;
+use crate::kernel::Definiteness;
+use crate::model::{self, Calibration, Learner, Machine, Part, Role, Sample, Sides, Sigmoid};
+use crate::watch::{Stop, Watch};
+
+pub use checkpoint::Checkpoint;
+use checkpoint::Fitted;
+use fit::Plan;
+pub use folds::LeftOut;
+pub use hard_margin::{Overlap, Separation};
+pub(in crate::model) use linear::collapsed;
+pub use machine::Margin;
+pub use params::{ClassWeights, Kind, Multi, Slack, SvcParams, Ties};
+pub use path::SvcPath;
+pub(in crate::model) use virtuals::unlike;
+
+impl SvcParams {
+    /// Fits on the sample's points, class labels and weights.
+    ///
+    /// If the watcher breaks off, the model is what there was, and [`Machine::checkpoint`] holds from where to go on
+    /// (not with virtual vectors, whose fit begins anew).
+    pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine> {
+        self.fit_from(sample, None, exec, watch)
+    }
+
+    /// Goes on with a fit of the same parameters on the same sample that was broken off.
+    pub fn resume(
+        &self,
+        sample: Sample<'_>,
+        from: &Checkpoint,
+        exec: Exec,
+        watch: &mut Watch<'_>,
+    ) -> Result<Machine> {
+        self.fit_from(sample, Some(from), exec, watch)
+    }
+
+    /// Whether the classes of each machine can be told apart without error under the kernel, with what proves it: the
+    /// margin, or convex weights on the sample's rows under which the classes' hulls meet.
+    pub fn separation(
+        &self,
+        sample: Sample<'_>,
+        exec: Exec,
+        watch: &mut Watch<'_>,
+    ) -> Result<Vec<(Sides, Separation)>> {
+        let hard = SvcParams { kind: Kind::Hard, probability: false, ..self.clone() };
+        let plan = Plan::new(&hard, sample, None, exec)?;
+        let (fitted, _) = plan.train(watch)?;
+        let certificate = |f: Fitted| match (f.margin, f.overlap) {
+            (Some(margin), _) => Separation::Separable(margin),
+            (None, Some(overlap)) => Separation::Overlap(overlap),
+            (None, None) => Separation::Unknown,
+        };
+        Ok(plan.machines.iter().copied().zip(fitted.into_iter().map(certificate)).collect())
+    }
+
+    fn fit_from(
+        &self,
+        sample: Sample<'_>,
+        from: Option<&Checkpoint>,
+        exec: Exec,
+        watch: &mut Watch<'_>,
+    ) -> Result<Machine> {
+        if !self.virtual_vectors.is_empty() {
+            // Whose fit begins anew, so that its parts are nothing to go on from.
+            return virtuals::fit(self, Sample { keeper: None, ..sample }, exec, watch);
+        }
+        let clock = Instant::now();
+        let plan = Plan::new(self, sample, from, exec)?;
+        let (fitted, notes) = plan.train(watch)?;
+        finished(&plan, &fitted, notes, clock, exec)
+    }
+}
+
+/// The model of machines that were trained.
+fn finished(
+    plan: &Plan<'_>,
+    fitted: &[Fitted],
+    mut notes: Vec<String>,
+    clock: Instant,
+    exec: Exec,
+) -> Result<Machine> {
+    if let Some(overlap) = fitted.iter().find_map(|f| f.overlap.as_ref()) {
+        return Err(Error::param("kind", "hard", format!("c or nu here: {overlap}")));
+    }
+    if plan.kernel.definiteness() == Definiteness::Unknown && plan.params.shift == 0.0 {
+        notes.push(
+            "the kernel may not be positive definite, and no shift was asked for: a local optimum".into(),
+        );
+    }
+    let (expansion, support) = assembled(plan, fitted)?;
+    let full = expansion.len();
+    let expansion = linear::collapsed(expansion, exec)?;
+    if expansion.len() < full {
+        notes.push(format!("linear kernel: {full} support vectors collapsed to one weight vector a machine"));
+    }
+    notes.extend(calibration(plan, fitted));
+    let info = crowd::total(fitted, notes, clock);
+    let parts = fitted.iter().map(|f| {
+        let pick = |bounded: bool| {
+            f.support.iter().zip(&f.bounded).filter(|(_, b)| **b == bounded).map(|(&r, _)| r).collect()
+        };
+        Part {
+            rows: f.rows,
+            free: pick(false),
+            bounded: pick(true),
+            objective: f.info.objective.unwrap_or(0.0),
+            margin: f.margin,
+        }
+    });
+    let checkpoint = (info.stop != Stop::Converged).then(|| {
+        let (rows, sides) = (plan.labels.len(), plan.machines.clone());
+        model::Checkpoint::Machines(Checkpoint { rows, sides, machines: fitted.to_vec() })
+    });
+    let sigmoids: Option<Vec<Sigmoid>> = fitted.iter().map(|f| f.sigmoid).collect();
+    let (role, learner) = (Role::Classes(plan.labels.names.clone()), Learner::Svc(plan.params.clone()));
+    Ok(Machine {
+        readout: plan.params.readout(plan.labels.names.len()),
+        calibration: sigmoids.map_or(Calibration::None, Calibration::Sigmoids),
+        parts: parts.collect(),
+        support,
+        checkpoint,
+        ..Machine::new(expansion, role, learner, info)
+    })
+}
+
+/// Machines that stay a line each before they are summed up.
+const NAMED: usize = 10;
+
+/// Where calibration moved the decision of machines.
+fn calibration(plan: &Plan<'_>, fitted: &[Fitted]) -> Vec<String> {
+    let moved = fitted.iter().zip(&plan.machines).filter_map(|(f, s)| {
+        let middle = f.sigmoid.and_then(|s| s.middle().filter(|_| s.a >= 0.0 || s.b != 0.0))?;
+        Some((&plan.labels.names[s.positive as usize], middle))
+    });
+    let moved: Vec<(&String, f64)> = moved.collect();
+    if moved.len() <= NAMED {
+        let line = |(name, m): &(&String, f64)| {
+            format!("calibration: {name} has probability 1/2 at output {m:.3}, not at 0")
+        };
+        return moved.iter().map(line).collect();
+    }
+    let low = moved.iter().map(|m| m.1).fold(f64::INFINITY, f64::min);
+    let high = moved.iter().map(|m| m.1).fold(f64::NEG_INFINITY, f64::max);
+    let (all, many) = (fitted.len(), moved.len());
+    vec![format!(
+        "calibration: {many} of {all} machines have probability 1/2 at outputs from {low:.3} to {high:.3}, not at 0"
+    )]
+}
+
+/// All machines in one expansion, and the sample's rows its centres are.
+fn assembled(plan: &Plan<'_>, fitted: &[Fitted]) -> Result<(Expansion, Vec<u32>)> {
+    let k = fitted.len();
+    let mut place = vec![u32::MAX; plan.labels.len()];
+    fitted.iter().flat_map(|f| &f.support).for_each(|&r| place[r as usize] = 0);
+    let support: Vec<u32> = (0..place.len() as u32).filter(|&r| place[r as usize] == 0).collect();
+    (0u32..).zip(&support).for_each(|(j, &r)| place[r as usize] = j);
+    let mut coef = vec![0.0; support.len() * k];
+    for (o, f) in fitted.iter().enumerate() {
+        for (&r, &b) in f.support.iter().zip(&f.beta) {
+            coef[place[r as usize] as usize * k + o] = b * f.scale;
+        }
+    }
+    let centres = plan.sample.points.gather(&support.iter().map(|&r| r as usize).collect::<Vec<_>>());
+    let offset = fitted.iter().map(|f| f.offset).collect();
+    Ok((Expansion::new(plan.kernel.clone(), centres, coef, offset)?, support))
+}

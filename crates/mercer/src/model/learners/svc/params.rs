@@ -1,0 +1,187 @@
+//! What a classifier is told: its parameters, their ranges and defaults.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::data::{Labels, Transformations};
+use crate::error::{Error, Result};
+use crate::exec::Exec;
+use crate::kernel::Kernel;
+use crate::model::Readout;
+use crate::model::learners::learner::learner;
+use crate::model::param::params;
+use crate::solve;
+
+/// Which problem a machine solves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Errors cost C each, by how far they are off (Cortes and Vapnik 1995).
+    #[default]
+    C,
+    /// A share nu bounds margin errors and support vectors (Schoelkopf, Smola, Williamson and Bartlett 2000).
+    Nu,
+    /// No errors at all: the widest margin, or a proof that there is none.
+    Hard,
+}
+
+/// How a C-machine counts errors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Slack {
+    /// `C sum xi`: a box on the coefficients.
+    #[default]
+    Linear,
+    /// `C/2 sum xi^2`: 1/C on the diagonal, no box.
+    Squared,
+}
+
+/// How several classes are told apart by two-class machines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Multi {
+    /// A machine for each pair of classes; the class with most votes wins.
+    #[default]
+    OneVsOne,
+    /// A machine for each class against all others; the largest output wins.
+    OneVsRest,
+}
+
+/// Which class wins when votes tie.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ties {
+    /// The one whose name comes first, as in LIBSVM and scikit-learn.
+    #[default]
+    First,
+    /// The one whose machines' outputs sum to most.
+    Sum,
+}
+
+/// Factors of C by class.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ClassWeights {
+    /// All classes alike.
+    #[default]
+    Even,
+    /// `n / (classes * rows of the class)`: every class weighs the same as a whole.
+    Balanced,
+    /// By name; 1 for a class that is not named.
+    Given(BTreeMap<String, f64>),
+}
+
+params! {
+    /// Parameters of a support vector classifier. See [`SvcParams::TABLE`] for ranges.
+    pub struct SvcParams where Self::together {
+        /// The kernel; none: a Gaussian whose width follows from the data's spread.
+        kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
+        kind: Kind = Kind::C, OneOf(&["c", "nu", "hard"]), "c" => "formulation: errors cost C, are bounded by nu, or are not allowed";
+        c: f64 = 1.0, Above(0.0) => "cost of errors (kind c)";
+        nu: f64 = 0.5, UpTo(0.0, 1.0) => "upper bound on the fraction of margin errors, lower bound on that of support vectors (kind nu)";
+        slack: Slack = Slack::Linear, OneOf(&["linear", "squared"]), "linear" => "loss: hinge or squared hinge (kind c)";
+        /// Added to the kernel matrix's diagonal while training: for kernels that are not quite positive definite
+        /// (Schoelkopf 1997, section 1.3.5).
+        shift: f64 = 0.0, AtLeast(0.0) => "added to the diagonal of the kernel matrix, for indefinite kernels";
+        multi: Multi = Multi::OneVsOne, OneOf(&["one_vs_one", "one_vs_rest"]), "one_vs_one" => "multi-class strategy: one-vs-one or one-vs-rest";
+        ties: Ties = Ties::First, OneOf(&["first", "sum"]), "first" => "class that wins when votes tie";
+        class_weights: ClassWeights = ClassWeights::Even, ClassWeights, "even" => "class weights: even, balanced, or given by name";
+        /// Whether outputs are calibrated to probabilities, by cross-validation inside the fit.
+        probability: bool = false, Flag => "calibrate probability estimates by cross-validation";
+        folds: u32 = 5, Whole(2) => "cross-validation folds of the calibration";
+        seed: u64 = 0, Whole(0) => "seed of the cross-validation splits";
+        /// Largest violation of the optimality conditions left; what LIBSVM's `-e` means.
+        tol: f64 = 1e-3, Above(0.0), "0.001" => "stopping tolerance (maximum KKT violation)";
+        max_iter: Option<u64> = None, WholeOrNone(1), "none" => "maximum iterations per machine";
+        shrinking: bool = true, Flag => "use shrinking";
+        /// Transformations that do not change what a point is: support vectors are moved by them, and the machines trained
+        /// again on both (Schoelkopf 1997, section 4.2.1). Empty: one run.
+        virtual_vectors: Transformations = Transformations::default(), Transformations, "none" => "retrain on virtual support vectors made by these label-preserving transformations";
+        virtual_kernel: Option<Kernel> = None, Kernel, "the same" => "kernel of the retraining on virtual support vectors";
+        /// Further runs, each on the support vectors of the one before and on what is made from them.
+        virtual_rounds: u32 = 1, Whole(1) => "rounds of retraining on virtual support vectors";
+        /// Whether each machine goes on with the support vectors of all, not only with its own.
+        virtual_union: bool = false, Flag => "share the support vectors of all machines when retraining";
+    }
+}
+
+learner!(SvcParams, |p| match p.kind {
+    Kind::C => "svc",
+    Kind::Nu => "nu-svc",
+    Kind::Hard => "hard-margin",
+}, resumes with machines);
+
+impl SvcParams {
+    /// What parameters must obey together.
+    fn together(&self) -> Result<()> {
+        if let ClassWeights::Given(by_name) = &self.class_weights
+            && let Some((name, weight)) = by_name.iter().find(|(_, w)| !(**w > 0.0 && w.is_finite()))
+        {
+            return Err(Error::param(format!("weight of class {name}"), weight, "a number above 0"));
+        }
+        Ok(())
+    }
+
+    /// The factor of C of each class. Fails on a name that no class has: it would be without effect.
+    pub(crate) fn weights_of(&self, labels: &Labels) -> Result<Vec<f64>> {
+        let k = labels.names.len();
+        match &self.class_weights {
+            ClassWeights::Even => Ok(vec![1.0; k]),
+            ClassWeights::Balanced => {
+                let even = labels.len() as f64 / k as f64;
+                Ok(labels.counts().iter().map(|&count| even / count as f64).collect())
+            }
+            ClassWeights::Given(by_name) => {
+                if let Some(name) = by_name.keys().find(|name| !labels.names.contains(name)) {
+                    let allowed = format!("one of the classes {}", labels.names.join(", "));
+                    return Err(Error::param("class_weights", name, allowed));
+                }
+                Ok(labels.names.iter().map(|name| by_name.get(name).copied().unwrap_or(1.0)).collect())
+            }
+        }
+    }
+
+    /// How the outputs of machines for so many classes are read.
+    pub(in crate::model) fn readout(&self, classes: usize) -> Readout {
+        if classes > 2 && self.multi == Multi::OneVsOne { Readout::Pairs(self.ties) } else { Readout::Plain }
+    }
+
+    /// What each machine's solve obeys.
+    pub(super) fn solver(&self, exec: Exec) -> solve::Params {
+        solve::Params {
+            tol: self.tol,
+            max_iter: self.max_iter,
+            shrinking: self.shrinking,
+            exec,
+            ..solve::Params::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_outside_their_range_are_named() {
+        let bad = |params: SvcParams| params.check().expect_err("out of range").to_string();
+        assert_eq!(bad(SvcParams { c: 0.0, ..SvcParams::default() }), "c = 0: must be a number above 0");
+        assert_eq!(
+            bad(SvcParams { nu: 1.5, ..SvcParams::default() }),
+            "nu = 1.5: must be a number above 0 and at most 1"
+        );
+        let given = ClassWeights::Given(BTreeMap::from([("a".to_owned(), -1.0)]));
+        let params = SvcParams { class_weights: given, ..SvcParams::default() };
+        assert_eq!(bad(params), "weight of class a = -1: must be a number above 0");
+    }
+
+    #[test]
+    fn balanced_classes_weigh_alike() {
+        let labels = Labels::new(["a", "a", "a", "b"]);
+        let params = SvcParams { class_weights: ClassWeights::Balanced, ..SvcParams::default() };
+        assert_eq!(params.weights_of(&labels).expect("names match"), [4.0 / 6.0, 2.0]);
+        let unknown = ClassWeights::Given(BTreeMap::from([("z".to_owned(), 1.0)]));
+        assert!(SvcParams { class_weights: unknown, ..params }.weights_of(&labels).is_err());
+    }
+}

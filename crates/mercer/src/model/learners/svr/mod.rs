@@ -1,0 +1,207 @@
+//! Support vector regression with five losses.
+//!
+//! ```text
+//! minimise over f   1/2 |w|^2 + C sum_i w_i loss(y_i - f(x_i)),      f(x) = w . Phi(x) + b
+//!
+//! epsilon   max(0, |r| - epsilon)                          a tube nobody pays for (Vapnik 1995)
+//! nu        the same, with epsilon found such that at most a share nu of the rows lies outside the tube and at
+//!           least a share nu are support vectors (Schoelkopf, Smola, Williamson and Bartlett 2000)
+//! laplace   |r|
+//! huber     r^2 / (2 delta) while |r| <= delta, then |r| - delta / 2        (Huber 1964)
+//! squared   r^2 / 2: kernel ridge regression with an offset, lambda = 1 / C
+//! ```
+//!
+//! The duals are one quadratic problem in `beta_i = alpha_i - alpha_i*` (Mueller et al. 2001, section IV): two variables
+//! a row where there is a tube, one where there is none; Huber's loss adds `delta / C` to the diagonal. The solver's
+//! tolerance and the scale of C are LIBSVM's (its nu-SVR, too: the boxes are C, and the sum of all |beta| is nu C n).
+//! Cost: that of the solver, or n^3 / 3 for the squared loss.
+
+mod params;
+mod virtuals;
+
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::exec::Exec;
+use crate::expansion::Expansion;
+use crate::gram::Rows;
+use crate::kernel::Kernel;
+use crate::model::common::{checkpoint, go_on_from, kernel_or_default, on_rows, support};
+use crate::model::learners::ridge::RidgeParams;
+use crate::model::svc::collapsed;
+use crate::model::{Learner, Machine, Role, Sample};
+use crate::solve::{self, Groups, Problem, Shift, Solution};
+use crate::watch::Watch;
+
+pub use params::SvrParams;
+
+/// What an error costs. See the module's text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Loss {
+    /// A tube of half-width `epsilon` that costs nothing.
+    #[default]
+    Epsilon,
+    /// A tube whose width follows from `nu`.
+    Nu,
+    /// The absolute error.
+    Laplace,
+    /// Quadratic near 0, then linear.
+    Huber,
+    /// The squared error.
+    Squared,
+}
+
+impl Loss {
+    /// All losses by name.
+    pub const NAMES: &'static [&'static str] = &["epsilon", "nu", "laplace", "huber", "squared"];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        Self::NAMES[self as usize]
+    }
+}
+
+impl SvrParams {
+    /// Fits on the sample's points, real targets and weights.
+    ///
+    /// ```
+    /// use mercer::data::{Points, Targets};
+    /// use mercer::model::{Sample, SvrParams};
+    /// use mercer::{Exec, watch};
+    ///
+    /// let points = Points::dense(vec![0.0, 1.0, 2.0, 3.0], 1)?;
+    /// let targets = Targets::Reals(vec![1.0, 3.0, 5.0, 7.0]);
+    /// let params = SvrParams { kernel: Some("linear".parse()?), c: 100.0, epsilon: 0.01, ..SvrParams::default() };
+    /// let model = params.fit(Sample::new(&points, &targets), Exec::one(), &mut watch::silent())?;
+    /// let at = Points::dense(vec![10.0], 1)?;
+    /// assert!((model.decision(at.view(), Exec::one())?[0] - 21.0).abs() < 0.1);
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine> {
+        if !self.virtual_vectors.is_empty() {
+            // Whose fit begins anew, so that its parts are nothing to go on from.
+            return virtuals::fit(self, Sample { keeper: None, ..sample }, exec, watch);
+        }
+        self.fit_from(sample, None, exec, watch)
+    }
+
+    /// Goes on with a fit of the same parameters on the same sample from where it was broken off: its model's
+    /// `checkpoint`. Not with virtual vectors, whose fit begins anew.
+    pub fn resume(
+        &self,
+        sample: Sample<'_>,
+        checkpoint: &[f64],
+        exec: Exec,
+        watch: &mut Watch<'_>,
+    ) -> Result<Machine> {
+        self.fit_from(sample, Some(checkpoint), exec, watch)
+    }
+
+    fn fit_from(
+        &self,
+        sample: Sample<'_>,
+        from: Option<&[f64]>,
+        exec: Exec,
+        watch: &mut Watch<'_>,
+    ) -> Result<Machine> {
+        let clock = Instant::now();
+        self.check()?;
+        sample.check()?;
+        let targets = sample.targets.reals()?;
+        if let Some(i) = targets.iter().position(|y| !y.is_finite()) {
+            return Err(Error::param(format!("target of row {}", i + 1), targets[i], "a finite number"));
+        }
+        let kernel = kernel_or_default(self.kernel.as_ref(), &sample)?;
+        let mut model = if self.loss == Loss::Squared {
+            self.fit_squared(&kernel, sample, exec, watch)?
+        } else {
+            let params = self.solver(exec);
+            let c: Vec<f64> = (0..targets.len()).map(|i| self.c * sample.weight(i)).collect();
+            let found = on_rows(&kernel, &sample, exec, |rows| {
+                let mut problem = self.problem(rows, targets, &c)?;
+                go_on_from(&mut problem, from)?;
+                let mut keep = |now: &dyn Fn() -> Solution| {
+                    let Some(keeper) = sample.keeper.filter(|keeper| keeper.is_due()) else { return };
+                    if let Ok(model) = self.model(kernel.clone(), sample, &c, now(), exec) {
+                        keeper.take(model);
+                    }
+                };
+                solve::solve_kept(&problem, &params, watch, Some(&mut keep))
+            })?;
+            self.model(kernel, sample, &c, found, exec)?
+        };
+        model.info.seconds = clock.elapsed().as_secs_f64();
+        Ok(model)
+    }
+
+    /// The dual problem.
+    fn problem<'r>(&self, rows: &'r dyn Rows, targets: &[f64], c: &[f64]) -> Result<Problem<'r>> {
+        let one_side = |shift: Shift| Problem {
+            rows,
+            linear: targets.iter().map(|y| -y).collect(),
+            lower: c.iter().map(|c| -c).collect(),
+            upper: c.to_vec(),
+            groups: Groups::One,
+            shift,
+            start: None,
+        };
+        match self.loss {
+            Loss::Epsilon if self.epsilon > 0.0 => Ok(Problem::regress(rows, targets, self.epsilon, c)),
+            // Without a tube both sides of a row meet in one variable.
+            Loss::Epsilon | Loss::Laplace | Loss::Squared => Ok(one_side(Shift::None)),
+            Loss::Huber => {
+                // A row of weight 0 stays at 0, whatever its diagonal.
+                let shift = c.iter().map(|&c| if c > 0.0 { self.delta / c } else { 0.0 }).collect();
+                Ok(one_side(Shift::Each(shift)))
+            }
+            Loss::Nu => {
+                let mut problem = Problem::regress(rows, targets, 0.0, c);
+                problem.groups = Groups::BySide;
+                let half = self.nu * c.iter().sum::<f64>() / 2.0;
+                problem.start_at_sums(&[half, -half])?;
+                Ok(problem)
+            }
+        }
+    }
+
+    fn model(
+        &self,
+        kernel: Kernel,
+        sample: Sample<'_>,
+        c: &[f64],
+        found: Solution,
+        exec: Exec,
+    ) -> Result<Machine> {
+        let n = c.len();
+        let coef: Vec<f64> = (0..n).map(|i| found.beta.iter().skip(i).step_by(n).sum()).collect();
+        let levels: Vec<f64> = found.thresholds.iter().map(solve::Threshold::value).collect();
+        // The two sides' levels lie epsilon above and below -b.
+        let (offset, epsilon) = match self.loss {
+            Loss::Nu => (-f64::midpoint(levels[0], levels[1]), Some((levels[1] - levels[0]) / 2.0)),
+            Loss::Epsilon => (-levels[0], Some(self.epsilon)),
+            _ => (-levels[0], None),
+        };
+        let bounded = coef.iter().zip(c).filter(|(b, c)| **c > 0.0 && b.abs() >= **c).count();
+        let (support, checkpoint) = (support(&coef), checkpoint(&found));
+        let f = collapsed(Expansion::new(kernel, sample.points.clone(), coef, vec![offset])?, exec)?;
+        let mut machine = Machine::new(f, Role::Numbers, Learner::Svr(self.clone()), found.info);
+        machine.tell("bounded", bounded as f64);
+        epsilon.into_iter().for_each(|e| machine.tell("epsilon", e));
+        Ok(Machine { support, checkpoint, ..machine })
+    }
+
+    fn fit_squared(
+        &self,
+        kernel: &Kernel,
+        sample: Sample<'_>,
+        exec: Exec,
+        watch: &mut Watch<'_>,
+    ) -> Result<Machine> {
+        let ridge =
+            RidgeParams { kernel: Some(kernel.clone()), lambda: 1.0 / self.c, ..RidgeParams::default() };
+        Ok(Machine { learner: Learner::Svr(self.clone()), ..ridge.fit(sample, exec, watch)? })
+    }
+}

@@ -1,0 +1,50 @@
+//! What a regression is fitted with.
+
+use super::Loss;
+use crate::data::Transformations;
+use crate::exec::Exec;
+use crate::kernel::Kernel;
+use crate::model::learners::learner::learner;
+use crate::model::param::params;
+use crate::solve;
+
+params! {
+    /// Parameters of a regression. See [`SvrParams::TABLE`] for ranges.
+    pub struct SvrParams {
+        /// The kernel; none: a Gaussian whose width follows from the data's spread.
+        kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
+        loss: Loss = Loss::Epsilon, OneOf(Loss::NAMES), "epsilon" => "loss";
+        c: f64 = 1.0, Above(0.0) => "cost of errors";
+        epsilon: f64 = 0.1, AtLeast(0.0) => "half-width of the epsilon-insensitive tube (loss epsilon)";
+        nu: f64 = 0.5, UpTo(0.0, 1.0) => "upper bound on the fraction of rows outside the tube, lower bound on that of support vectors (loss nu)";
+        delta: f64 = 1.0, Above(0.0) => "residual beyond which the loss is linear (loss huber)";
+        /// Largest violation of the optimality conditions left.
+        tol: f64 = 1e-3, Above(0.0), "0.001" => "stopping tolerance (maximum KKT violation)";
+        max_iter: Option<u64> = None, WholeOrNone(1), "none" => "maximum iterations";
+        /// Whether rows that cannot move are left out for a while.
+        shrinking: bool = true, Flag => "use shrinking";
+        /// Train again on rows with a coefficient moved by these transformations, with their targets; empty: once.
+        virtual_vectors: Transformations = Transformations::default(), Transformations, "none" => "retrain on virtual support vectors made by these label-preserving transformations";
+        /// How often; each run moves what the one before has left.
+        virtual_rounds: u32 = 1, Whole(1) => "rounds of retraining on virtual support vectors";
+    }
+}
+
+learner!(SvrParams, |p| match p.loss {
+    Loss::Epsilon | Loss::Squared => "svr",
+    Loss::Nu => "nu-svr",
+    Loss::Huber => "huber",
+    Loss::Laplace => "laplace",
+}, resumes with variables);
+
+impl SvrParams {
+    pub(super) fn solver(&self, exec: Exec) -> solve::Params {
+        solve::Params {
+            tol: self.tol,
+            max_iter: self.max_iter,
+            shrinking: self.shrinking,
+            exec,
+            ..solve::Params::default()
+        }
+    }
+}

@@ -1,0 +1,477 @@
+//! From data and a few wishes to a fit: what nobody said is chosen from the data, and each choice has its reason.
+//!
+//! The task follows from the targets; columns are standardised where their ranges differ much; the Gaussian's width is
+//! the median distance between rows; what an error of a regression costs follows from the targets' spread: with s their
+//! standard deviation, `C = s` and `epsilon = s / 10` are what 1 and 0.1 would be on targets of deviation 1. One pass
+//! over the data, and 10,000 distances.
+
+mod columns;
+mod target;
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::data::stage::Recipe;
+use crate::data::{Data, Dataset, Finding, Points, Stages, Summary, TargetFacts, Targets, median_distance2};
+use crate::error::{Error, Result};
+use crate::exec::Exec;
+use crate::expansion::Expansion;
+use crate::gram::{Matrix, is_precomputed};
+use crate::kernel::Kernel;
+use crate::model::{Learner, Machine, Model, Names, Sample, Task};
+use crate::watch::Watch;
+use columns::{inexact, scaling};
+use target::target;
+
+/// Numbers as classes, more of which are taken for amounts unless somebody insists.
+const MOST_NUMBERS: usize = 200;
+/// The share of rows that novelty detection may tell to be outliers, where nobody says.
+const OUTLIERS: f64 = 0.05;
+
+/// What somebody asks for. All of it may be left out.
+#[derive(Debug, Clone, Default)]
+pub struct Wishes {
+    /// What the model is for.
+    pub task: Option<Task>,
+    /// A name of [`Learner::ALL`].
+    pub learner: Option<String>,
+    /// A kernel's line; `rbf` alone, or `auto`: a Gaussian with its width by the data.
+    pub kernel: Option<String>,
+    /// The Gaussian's gamma.
+    pub gamma: Option<f64>,
+    /// What happens to columns first.
+    pub scaling: Scaling,
+    /// Components whose features the machine sees instead of the columns: with it one model of two layers.
+    pub features: Option<Model>,
+    /// Further parameters, by the names of the learner's table.
+    pub params: Vec<(&'static str, Value)>,
+    /// Whether classes are classes, however many there are and whatever they look like.
+    pub classes: bool,
+    /// Seed of what is drawn.
+    pub seed: u64,
+}
+
+/// What happens to columns before the machine sees them.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum Scaling {
+    /// Standardised where their ranges differ much.
+    #[default]
+    Auto,
+    /// These stages.
+    Given(Vec<Recipe>),
+}
+
+/// Something that was settled before the fit, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Choice {
+    /// What it is about: `task`, `kernel`, `scaling`, a parameter.
+    pub what: String,
+    /// What was taken.
+    pub value: String,
+    /// Why; nothing where it was asked for.
+    pub why: Option<String>,
+}
+
+/// A fit that is ready to run.
+#[derive(Debug, Clone)]
+pub struct Plan<'a> {
+    /// What the model will be for.
+    pub task: Task,
+    /// The learner with all its parameters.
+    pub learner: Learner,
+    /// What the stages are fitted by, for whoever fits them on parts of the data.
+    pub recipes: Vec<Recipe>,
+    /// Fitted on the data.
+    pub stages: Stages,
+    /// What was settled, in the order in which it was.
+    pub choices: Vec<Choice>,
+    /// What looks wrong about the data; nothing where a fit goes on.
+    pub findings: Vec<Finding>,
+    /// What weighs on the model, in words; they go into its notes.
+    pub notes: Vec<String>,
+    data: &'a Dataset,
+    points: Cow<'a, Points>,
+    gram: Option<Matrix>,
+    /// What the machine stands behind.
+    layer: Option<Expansion>,
+}
+
+impl<'a> Plan<'a> {
+    /// Settles everything. Fails on wishes that contradict each other, the data, or a parameter's range.
+    ///
+    /// ```
+    /// use mercer::data::{Dataset, toy};
+    /// use mercer::model::{Plan, Wishes};
+    /// use mercer::{Exec, watch};
+    ///
+    /// let (points, targets) = toy::banana(60, 0);
+    /// let data = Dataset::new(points, targets)?;
+    /// let plan = Plan::new(&data, &Wishes::default(), Exec::one())?;
+    /// let model = plan.fit(Exec::one(), &mut watch::silent())?;
+    /// assert_eq!(model.kind(), "svc");
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn new(data: &'a Dataset, wishes: &Wishes, exec: Exec) -> Result<Self> {
+        if data.is_empty() {
+            return Err(Error::shape("training rows", 0, "at least 1"));
+        }
+        let mut choices = Choices(Vec::new());
+        let (task, mut learner) = learner(wishes, &data.targets, &mut choices)?;
+        choices.0.insert(0, target(data, task));
+        let precomputed = wishes.kernel.as_deref().map(str::trim) == Some("precomputed");
+        let summary = Summary::new(&data.points, &data.targets);
+        let layer = wishes.features.as_ref().map(|model| layer(model, wishes, &mut choices)).transpose()?;
+        let recipes = match layer {
+            Some(_) => Vec::new(),
+            None => scaling(wishes, data, &summary, precomputed, &mut choices)?,
+        };
+        let (stages, points) = if let (Some(model), Some(layer)) = (&wishes.features, &layer) {
+            let seen = model.decision(data.points.view(), exec)?;
+            (model.stages.clone(), Cow::Owned(Points::dense(seen, layer.outputs())?))
+        } else if recipes.is_empty() {
+            (Stages::default(), Cow::Borrowed(&data.points))
+        } else {
+            let labels = data.targets.classes().ok();
+            let (stages, points) = Stages::fit_with(&recipes, data.points.view(), labels, exec)?;
+            (stages, Cow::Owned(points))
+        };
+        let kernel = kernel(wishes, &points, &mut choices)?;
+        let (gram, points) = if is_precomputed(&kernel) {
+            let matrix = Matrix::new(points.view().to_f64_within(exec.memory())?, points.len())?;
+            (Some(matrix), Cow::Owned(Points::row_numbers((0..points.len() as u32).collect())))
+        } else {
+            (None, points)
+        };
+        let notes = inexact(&kernel, &points).into_iter().collect();
+        learner.set_kernel(kernel);
+        parameters(wishes, &summary.targets, &mut learner, &mut choices)?;
+        let findings = if precomputed { Vec::new() } else { summary.findings };
+        let choices = choices.0;
+        Ok(Plan { task, learner, recipes, stages, choices, findings, notes, data, points, gram, layer })
+    }
+
+    /// Goes on where a model's fit was broken off: its stages and parameters, on the same data.
+    pub fn resuming(model: &Model, data: &'a Dataset, exec: Exec) -> Result<Self> {
+        if !model.layers.is_empty() || model.task() == Task::Features {
+            return Err(Error::Unsupported("kernel PCA fits cannot be resumed".into()));
+        }
+        let kernel = model.machine.expansion.kernel().clone();
+        let (points, gram) = if is_precomputed(&kernel) {
+            let n = data.len();
+            let matrix = Matrix::new(data.points.view().to_f64_within(exec.memory())?, n)?;
+            (Cow::Owned(Points::row_numbers((0..n as u32).collect())), Some(matrix))
+        } else if model.stages.is_empty() {
+            (Cow::Borrowed(&data.points), None)
+        } else {
+            (Cow::Owned(model.stages.apply(data.points.view(), exec)?), None)
+        };
+        let mut learner = model.machine.learner.clone();
+        // A kernel that the learner had found by itself must not be found again.
+        learner.set_kernel(kernel);
+        let stages = model.stages.clone();
+        Ok(Plan {
+            task: model.task(),
+            learner,
+            recipes: Vec::new(),
+            stages,
+            choices: vec![
+                target(data, model.task()),
+                Choice {
+                    what: "task".into(),
+                    value: model.task().verb().into(),
+                    why: Some("the model's".into()),
+                },
+            ],
+            findings: Vec::new(),
+            notes: Vec::new(),
+            data,
+            points,
+            gram,
+            layer: None,
+        })
+    }
+
+    /// Fits. If the watcher breaks off, the model is what there was, with a checkpoint inside.
+    pub fn fit(&self, exec: Exec, watch: &mut Watch<'_>) -> Result<Model> {
+        self.model(self.learner.fit(self.sample(), exec, watch)?)
+    }
+
+    /// Goes on from a model that was broken off.
+    pub fn resume(&self, from: &Model, exec: Exec, watch: &mut Watch<'_>) -> Result<Model> {
+        self.model(self.learner.resume(self.sample(), &from.machine, exec, watch)?)
+    }
+
+    /// The points as the machine sees them: after all stages, and after the features it stands behind.
+    pub fn points(&self) -> &Points {
+        &self.points
+    }
+
+    /// The data.
+    pub fn data(&self) -> &'a Dataset {
+        self.data
+    }
+
+    /// Whether the machine stands behind features that another model makes.
+    pub fn is_layered(&self) -> bool {
+        self.layer.is_some()
+    }
+
+    pub(super) fn sample(&self) -> Sample<'_> {
+        let sample = Sample::new(&self.points, &self.data.targets);
+        match &self.gram {
+            Some(gram) => sample.with_gram(gram),
+            None => sample,
+        }
+    }
+
+    pub(super) fn model(&self, mut machine: Machine) -> Result<Model> {
+        machine.info.notes.extend(self.notes.iter().cloned());
+        let model = match &self.layer {
+            Some(features) => Model::from(machine).behind(features.clone())?,
+            None => Model::from(machine),
+        };
+        let names = Names {
+            columns: self.data.column_names.clone().unwrap_or_default(),
+            target: self.data.target_name.clone(),
+            ..Names::default()
+        };
+        Ok(Model { stages: self.stages.clone(), names, ..model })
+    }
+}
+
+/// What has been settled so far.
+struct Choices(Vec<Choice>);
+
+impl Choices {
+    fn asked(&mut self, what: &str, value: impl Into<String>) {
+        self.0.push(Choice { what: what.into(), value: value.into(), why: None });
+    }
+
+    fn chosen(&mut self, what: &str, value: impl Into<String>, why: impl Into<String>) {
+        self.0.push(Choice { what: what.into(), value: value.into(), why: Some(why.into()) });
+    }
+}
+
+fn learner(wishes: &Wishes, targets: &Targets, choices: &mut Choices) -> Result<(Task, Learner)> {
+    let asked = wishes.learner.as_deref().map(Learner::find).transpose()?;
+    let by_targets = match targets {
+        Targets::Classes(_) => Task::Classification,
+        Targets::Reals(_) => Task::Regression,
+        Targets::None => Task::Novelty,
+    };
+    let task = match (wishes.task, asked) {
+        (Some(task), _) => task,
+        (None, Some(entry)) if entry.tasks.contains(&by_targets) => by_targets,
+        (None, Some(entry)) => entry.tasks[0],
+        (None, None) => by_targets,
+    };
+    match (wishes.task, asked) {
+        (Some(task), _) => choices.asked("task", task.verb()),
+        (None, Some(entry)) => {
+            choices.chosen("task", task.verb(), format!("that is what {} does", entry.name));
+        }
+        (None, None) => {
+            let why = match targets {
+                Targets::Classes(labels) => {
+                    format!("the targets are {} classes", labels.names.len())
+                }
+                Targets::Reals(_) => "the targets are numbers".into(),
+                Targets::None => "there are no targets".into(),
+            };
+            choices.chosen("task", task.verb(), why);
+        }
+    }
+    match (task, targets) {
+        (Task::Classification, Targets::Reals(_) | Targets::None) => {
+            targets.classes()?;
+        }
+        (Task::Regression, Targets::Classes(_) | Targets::None) => {
+            targets.reals()?;
+        }
+        _ => {}
+    }
+    let entry = match asked {
+        Some(entry) if !entry.tasks.contains(&task) => {
+            let for_it: Vec<&str> =
+                Learner::ALL.iter().filter(|e| e.tasks.contains(&task)).map(|e| e.name).collect();
+            let allowed = format!("one of {} to {}", for_it.join(", "), task.verb());
+            return Err(Error::param("learner", entry.name, allowed));
+        }
+        Some(entry) => {
+            choices.asked("learner", entry.name);
+            entry
+        }
+        None => {
+            let entry = Learner::ALL.iter().find(|e| e.tasks.contains(&task)).expect("one for each task");
+            choices.chosen("learner", entry.name, entry.doc);
+            entry
+        }
+    };
+    if let (Task::Classification, Targets::Classes(labels), false) = (task, targets, wishes.classes) {
+        let numbers = || labels.names.iter().all(|name| name.trim().parse::<f64>().is_ok());
+        if labels.names.len() > MOST_NUMBERS && numbers() {
+            let got = format!("{} different numbers", labels.names.len());
+            let expected = format!("at most {MOST_NUMBERS}: are these amounts?");
+            return Err(Error::shape("classes", got, expected));
+        }
+    }
+    if task == Task::Classification
+        && let Targets::Classes(labels) = targets
+        && labels.counts().iter().filter(|&&rows| rows > 0).count() < 2
+    {
+        return Err(Error::shape("classes", "1", "at least 2 to tell apart"));
+    }
+    Ok((task, entry.learner()))
+}
+
+/// The features of components that a machine is to stand behind.
+fn layer(model: &Model, wishes: &Wishes, choices: &mut Choices) -> Result<Expansion> {
+    let Some(kpca) = model.machine.components().ok().filter(|_| model.layers.is_empty()) else {
+        let allowed = "components: `mercer pca fit` finds some";
+        return Err(Error::param("features", format!("a model of kind {}", model.kind()), allowed));
+    };
+    if wishes.scaling != Scaling::Auto {
+        return Err(Error::param("scaling", "given", "left out: the components have their own"));
+    }
+    if wishes.kernel.as_deref().map(str::trim) == Some("precomputed") {
+        return Err(Error::param("kernel", "precomputed", "another: features are no kernel values"));
+    }
+    let line = format!("{} components of {}", kpca.count(), kpca.expansion.kernel());
+    choices.asked("features", line);
+    kpca.layer()
+}
+
+fn kernel(wishes: &Wishes, points: &Points, choices: &mut Choices) -> Result<Kernel> {
+    let line = wishes.kernel.as_deref().map(str::trim);
+    let gaussian = matches!(line, None | Some("auto" | "rbf" | "gaussian" | "gauss"));
+    if let (Some(gamma), false) = (wishes.gamma, gaussian) {
+        let allowed = "left out beside a whole kernel: write it into the kernel's line";
+        return Err(Error::param("gamma", gamma, allowed));
+    }
+    if let Some(line) = line.filter(|_| !gaussian) {
+        let kernel: Kernel = line.parse()?;
+        choices.asked("kernel", kernel.to_string());
+        return Ok(kernel);
+    }
+    if let Some(gamma) = wishes.gamma {
+        let kernel = Kernel::Rbf { gamma };
+        kernel.check(None)?;
+        choices.asked("kernel", kernel.to_string());
+        return Ok(kernel);
+    }
+    if wishes.features.is_some() && line.is_none() {
+        choices.chosen("kernel", Kernel::Linear.to_string(), "the features are nonlinear already");
+        return Ok(Kernel::Linear);
+    }
+    if let Data::Sequences { .. } = points.view().data {
+        return Err(Error::param("kernel", "none", "given for sequences: there is no usual choice"));
+    }
+    let (gamma, why) = match median_distance2(points, wishes.seed) {
+        // Two digits are as many as the guess deserves.
+        Some(median) => (
+            format!("{:.1e}", 1.0 / median).parse().unwrap_or(1.0 / median),
+            format!("1 / the median squared distance, {}", short(median)),
+        ),
+        None => (1.0, "no two rows differ: any width would do".into()),
+    };
+    let kernel = Kernel::Rbf { gamma };
+    choices.chosen("kernel", kernel.to_string(), why);
+    Ok(kernel)
+}
+
+fn parameters(
+    wishes: &Wishes,
+    targets: &TargetFacts,
+    learner: &mut Learner,
+    choices: &mut Choices,
+) -> Result<()> {
+    let entry = learner.entry();
+    let silent = ["seed"];
+    let given = |name: &str| wishes.params.iter().any(|(n, _)| *n == name);
+    for (name, value) in &wishes.params {
+        // What every surface passes along must not disturb learners that have no use for it.
+        if silent.contains(name) && !entry.takes(name) {
+            continue;
+        }
+        learner.set(name, value.clone())?;
+        if !silent.contains(name) {
+            let what = if *name == "multi" { "multiclass" } else { name };
+            choices.asked(&what.replace('_', " "), shown(value));
+        }
+    }
+    let spread = match targets {
+        TargetFacts::Reals(spread) if spread.std > 0.0 => Some(spread.std),
+        _ => None,
+    };
+    for (name, factor) in [("c", 1.0), ("epsilon", 0.1), ("delta", 1.0)] {
+        if !entry.params.contains(&name) || given(name) {
+            continue;
+        }
+        if let (Learner::Svr(_), Some(std)) = (&*learner, spread) {
+            let value: f64 = format!("{:.1e}", factor * std).parse().unwrap_or(factor * std);
+            learner.set(name, json!(value))?;
+            let why = match factor {
+                1.0 => "the targets' standard deviation".to_owned(),
+                _ => format!("{factor} of the targets' standard deviation"),
+            };
+            choices.chosen(name, short(value), why);
+        } else if name == "c" {
+            let usual = learner.get("c").as_ref().map_or_else(String::new, shown);
+            choices.chosen("c", usual, c_reason(learner));
+        }
+    }
+    if entry.params.contains(&"nu") && !given("nu") {
+        let (value, why) = match learner {
+            Learner::OneClass(_) | Learner::Sphere(_) | Learner::Parzen(_) => {
+                (OUTLIERS, "at most this share of the rows is told to be outliers")
+            }
+            Learner::Boost(_) => (0.1, "at most this share of the rows is below the margin"),
+            _ => (0.5, "the usual start; bounds the share of errors and of support vectors"),
+        };
+        learner.set("nu", json!(value))?;
+        choices.chosen("nu", value.to_string(), why);
+    }
+    if entry.params.contains(&"lambda") && !given("lambda") {
+        let usual = learner.get("lambda").as_ref().map_or_else(String::new, shown);
+        choices.chosen("lambda", usual, "the usual start; smaller fits the training rows closer");
+    }
+    Ok(())
+}
+
+/// Why C is what it is where nobody says.
+fn c_reason(learner: &Learner) -> &'static str {
+    match learner {
+        Learner::Boost(_) => "the usual start; larger gives hard rows up sooner",
+        _ => "the usual start; larger fits the training rows closer",
+    }
+}
+
+/// A parameter's value in words.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::String(word) => word.replace('_', " "),
+        Value::Bool(true) => "yes".into(),
+        Value::Bool(false) => "no".into(),
+        Value::Object(weights) => {
+            let inner = weights.values().find_map(Value::as_object).unwrap_or(weights);
+            let list: Vec<String> = inner.iter().map(|(name, w)| format!("{name}={}", shown(w))).collect();
+            list.join(", ")
+        }
+        other => other.as_f64().map_or_else(|| other.to_string(), |v| v.to_string()),
+    }
+}
+
+/// A number in a reason: three digits.
+fn short(value: f64) -> String {
+    let rounded: f64 = format!("{value:.2e}").parse().unwrap_or(value);
+    if (1e-3..1e7).contains(&rounded.abs()) || rounded == 0.0 {
+        format!("{rounded}")
+    } else {
+        format!("{rounded:e}")
+    }
+}
+
+#[cfg(test)]
+mod tests;
