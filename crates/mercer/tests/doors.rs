@@ -197,8 +197,10 @@ fn learners() -> Vec<(Learner, Task)> {
             }
         }
         // Networks whose centres move compute values beside their derivatives, in the solver.
-        if learner.entry().takes("base") {
-            learner.set("base", "kernel".into()).expect("a word");
+        for (name, word) in [("base", "kernel"), ("place", "kmeans")] {
+            if learner.entry().takes(name) {
+                learner.set(name, word.into()).expect("a word");
+            }
         }
         (learner, task)
     };
@@ -214,9 +216,14 @@ fn is_machine(learner: &Learner) -> bool {
     matches!(learner, Learner::Svc(_) | Learner::Svr(_) | Learner::OneClass(_) | Learner::Sphere(_))
 }
 
+/// A sum over all rows of a class: only its predictions need kernel values.
+fn lazy(learner: &Learner, task: Task) -> bool {
+    learner.entry().name == "parzen" && task == Task::Classification
+}
+
 #[test]
 fn every_learner_goes_through_the_doors_and_a_device_changes_rounding_only() {
-    let mut compared = 0;
+    let (mut compared, mut wrong) = (0, Vec::new());
     for (learner, task) in learners() {
         let data = data(task);
         let name = format!("{} to {}", learner.entry().name, task.verb());
@@ -224,14 +231,12 @@ fn every_learner_goes_through_the_doors_and_a_device_changes_rounding_only() {
         let (device, asked) = device(false);
         let exec = Exec::one().with_device(device);
         let there = fit(&learner, &data, exec).unwrap_or_else(|e| panic!("{name}: {e}"));
-        assert!(asked.values() > 0, "{name}: no kernel value came through a door");
-        // Regression with squared errors is a linear system, not a machine.
-        let squared = learner.entry().name == "squared-svr";
-        if is_machine(&learner) && !squared {
+        assert!(asked.values() > 0 || lazy(&learner, task), "{name}: no kernel value came through a door");
+        if is_machine(&learner) {
             assert!(read(&asked.machines) > 0, "{name}: no machine came through the door");
             assert!(read(&asked.own) > 0, "{name}: the device did not know its own rows");
         }
-        assert_eq!(there.info().device.as_deref(), Some("toy"), "{name}");
+        assert_eq!(there.info().device.is_none(), lazy(&learner, task), "{name}");
         assert_eq!(here.info().device, None, "{name}");
         let before = asked.values();
         let at = |model: &Model, exec| model.decision(data.points.view(), exec).expect(&name);
@@ -239,9 +244,12 @@ fn every_learner_goes_through_the_doors_and_a_device_changes_rounding_only() {
         assert!(asked.values() > before, "{name}: predictions passed by the door");
         let size = f.iter().fold(1.0_f64, |m, v| m.max(v.abs()));
         let off = f.iter().zip(&g).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-        assert!(off <= 1e-3 * size, "{name}: outputs differ by {off:e} of {size:e}");
+        if off > 1e-3 * size {
+            wrong.push(format!("{name}: outputs differ by {off:e} of {size:e}"));
+        }
         compared += 1;
     }
+    assert!(wrong.is_empty(), "{wrong:#?}");
     assert!(compared >= 20, "only {compared} learners were compared");
 }
 
@@ -254,7 +262,7 @@ fn a_device_that_declines_everything_changes_no_bit() {
         let (device, asked) = device(true);
         let exec = Exec::one().with_device(device);
         let there = fit(&learner, &data, exec).unwrap_or_else(|e| panic!("{name}: {e}"));
-        assert!(asked.values() > 0, "{name}: nobody asked");
+        assert!(asked.values() > 0 || lazy(&learner, task), "{name}: nobody asked");
         assert_eq!(device.answered(), 0, "{name}");
         assert_eq!(there.info().device, None, "{name}");
         assert_eq!(there.info().notes, here.info().notes, "{name}");

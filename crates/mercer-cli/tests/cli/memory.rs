@@ -180,13 +180,13 @@ fn the_memory_of_a_run_holds_for_every_call() {
     // What needs the whole kernel matrix in f64 is refused, in training and in cross-validation alike.
     for line in ["train b.csv -o k.mercer --learner kfd", "tune b.csv --learner kfd --gamma 1 --folds 2"] {
         let (code, _, err) = bounded(&folder, &format!("{line} --memory 1M"));
-        assert!(code == 1 && err.contains("in this memory"), "{line}: {err}");
+        assert!(code == 2 && err.contains("in this memory"), "{line}: {err}");
         let (code, _, err) = bounded(&folder, line);
         assert_eq!(code, 0, "{line}: {err}");
     }
     let complete = "pca fit b.csv -o q.mercer -k 'rbf(gamma=1)' --method complete --memory 1M";
     let (code, _, err) = bounded(&folder, complete);
-    assert!(code == 1 && err.contains("memory = 1048576"), "{err}");
+    assert!(code == 2 && err.contains("memory = 1048576"), "{err}");
     // What needs no matrix goes on in little memory.
     for line in [
         "train b.csv -o n.mercer -q",
