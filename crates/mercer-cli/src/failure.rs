@@ -170,10 +170,7 @@ fn hint(error: &Error) -> Option<String> {
             Some("`mercer train ... --probability` makes a model that has them".into())
         }
         Error::Param { name, .. } if name == "kind" => {
-            Some("the classes overlap: `--learner svc` allows errors at a cost".into())
-        }
-        Error::Param { name, got, .. } if name == "c" && got == "inf" => {
-            Some("`--learner hard-margin` allows no errors at all".into())
+            Some("the classes overlap: `--learner svc` with a finite -c allows errors at a cost".into())
         }
         Error::Io { path, source } if source.kind() == io::ErrorKind::NotFound => {
             let wanted = path.file_name()?.to_string_lossy().to_lowercase();

@@ -194,7 +194,7 @@ struct Training {
     #[arg(long, value_name = "G|auto", allow_negative_numbers = true, value_parser = or_auto, help_heading = "Learning")]
     gamma: Option<OrAuto>,
 
-    /// Cost of errors; auto searches for it, and for the kernel unless that is given, by cross-validation
+    /// Cost of errors; inf is the hard margin; auto searches for it, and for the kernel unless that is given, by cross-validation
     #[arg(long, short, value_name = "C|auto", allow_negative_numbers = true, value_parser = or_auto, help_heading = "Learning")]
     c: Option<OrAuto>,
 

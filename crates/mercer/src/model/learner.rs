@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::gram::is_precomputed;
 use crate::kernel::{Definiteness, Kernel};
-use crate::model::param::{Allowed, ParamSpec};
+use crate::model::param::{Allowed, ParamSpec, written};
 use crate::model::persist::saved_params;
 use crate::model::svc::Kind;
 use crate::model::{
@@ -252,6 +252,7 @@ impl Learner {
         let number = matches!(
             spec.allowed,
             Allowed::Above(_)
+                | Allowed::AboveOrInf(_)
                 | Allowed::AtLeast(_)
                 | Allowed::UpTo(..)
                 | Allowed::Within(..)
@@ -259,11 +260,17 @@ impl Learner {
                 | Allowed::Whole(_)
         );
         let number = number || matches!(spec.allowed, Allowed::WholeOrNone(_)) && !value.is_null();
-        if number && !value.as_f64().is_some_and(|v| spec.allowed.holds(v)) {
-            return Err(Error::param(name, shown, spec.allowed.to_string()));
+        // As files write it, and as other languages call it.
+        let infinite = value.as_str().is_some_and(|word| word.eq_ignore_ascii_case("inf"));
+        let known = if infinite { Some(f64::INFINITY) } else { value.as_f64() };
+        if number && !known.is_some_and(|v| spec.allowed.holds(v)) {
+            let only = "; only svc takes inf, which is the hard margin";
+            let more = if infinite && name == "c" { only } else { "" };
+            return Err(Error::param(name, shown, format!("{}{more}", spec.allowed)));
         }
         let whole = matches!(spec.allowed, Allowed::Whole(_) | Allowed::WholeOrNone(_));
         // Numbers of things are written without a point, whatever the caller's language calls them.
+        let value = if infinite { written(f64::INFINITY) } else { value };
         let value = match value.as_f64().filter(|v| whole && value.is_f64() && *v < 2f64.powi(53)) {
             Some(number) => Value::from(number as u64),
             None => value,
@@ -299,7 +306,13 @@ impl Learner {
         let own = |name: &str| entry.params.contains(&name) && name != "slack";
         let told = |name: &str| own(name) || self.get(name) != usual.get(name);
         let names = self.table().iter().map(|spec| spec.name).filter(|n| !quiet.contains(n));
-        names.filter(|n| told(n)).filter_map(|n| self.get(n).map(|value| (n, value))).collect()
+        let mut all: Vec<_> =
+            names.filter(|n| told(n)).filter_map(|n| self.get(n).map(|value| (n, value))).collect();
+        if matches!(self, Learner::Svc(p) if p.kind == Kind::Hard) {
+            all.retain(|(name, _)| *name != "c");
+            all.insert(0, ("c", written(f64::INFINITY)));
+        }
+        all
     }
 
     /// The kernel asked for.

@@ -26,6 +26,8 @@ pub struct ParamSpec {
 pub enum Allowed {
     /// A finite number above this one.
     Above(f64),
+    /// A number above this one, infinity included.
+    AboveOrInf(f64),
     /// A finite number of at least this one.
     AtLeast(f64),
     /// A number above the first and at most the second.
@@ -55,6 +57,7 @@ impl Allowed {
     pub fn holds(&self, value: f64) -> bool {
         match *self {
             Allowed::Above(low) => value > low && value.is_finite(),
+            Allowed::AboveOrInf(low) => value > low,
             Allowed::AtLeast(low) => value >= low && value.is_finite(),
             Allowed::UpTo(low, high) => value > low && value <= high,
             Allowed::Within(low, high) => value >= low && value <= high,
@@ -73,6 +76,7 @@ impl fmt::Display for Allowed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Allowed::Above(low) => write!(f, "a number above {low}"),
+            Allowed::AboveOrInf(low) => write!(f, "a number above {low}, or inf"),
             Allowed::AtLeast(low) => write!(f, "a number of at least {low}"),
             Allowed::UpTo(low, high) => write!(f, "a number above {low} and at most {high}"),
             Allowed::Within(low, high) => write!(f, "a number from {low} to {high}"),
@@ -114,6 +118,30 @@ impl ParamSpec {
 /// ```
 pub fn written(value: f64) -> serde_json::Value {
     if value.is_finite() { value.into() } else { value.to_string().into() }
+}
+
+/// Serde for a number that may be infinite: a JSON number, or the text "inf" as [`written`] has it.
+pub(super) mod number {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Written {
+        Number(f64),
+        Text(String),
+    }
+
+    pub(in crate::model) fn serialize<S: Serializer>(value: &f64, to: S) -> Result<S::Ok, S::Error> {
+        super::written(*value).serialize(to)
+    }
+
+    pub(in crate::model) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+        match Written::deserialize(from)? {
+            Written::Number(value) => Ok(value),
+            Written::Text(text) if text == "inf" => Ok(f64::INFINITY),
+            Written::Text(text) => Err(de::Error::custom(format!("`{text}` is not a number or inf"))),
+        }
+    }
 }
 
 /// Checks numbers against a table: the first one outside its range is named with its value and the range.
@@ -194,6 +222,7 @@ mod tests {
     fn ranges_hold_what_their_words_say() {
         for (allowed, inside, outside, words) in [
             (Allowed::Above(0.0), 1e-300, 0.0, "a number above 0"),
+            (Allowed::AboveOrInf(0.0), f64::INFINITY, 0.0, "a number above 0, or inf"),
             (Allowed::AtLeast(0.0), 0.0, f64::INFINITY, "a number of at least 0"),
             (Allowed::UpTo(0.0, 1.0), 1.0, 0.0, "a number above 0 and at most 1"),
             (Allowed::Within(0.0, 1.0), 0.0, -1e-300, "a number from 0 to 1"),

@@ -1,5 +1,6 @@
 //! What a classifier is told: its parameters, their ranges and defaults.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -79,7 +80,8 @@ pub struct SvcParams {
     pub kernel: Option<Kernel>,
     /// Which problem is solved.
     pub kind: Kind,
-    /// Cost of errors, for kind C.
+    /// Cost of errors, for kind C. Infinity is the hard margin: the fit is then of kind [`Kind::Hard`].
+    #[serde(with = "param::number")]
     pub c: f64,
     /// Bound on margin errors and support vectors, for kind nu.
     pub nu: f64,
@@ -160,7 +162,7 @@ impl SvcParams {
             "c",
             "errors cost C, are bounded by nu, or are not allowed",
         ),
-        spec("c", Allowed::Above(0.0), "1", "cost of errors (kind c)"),
+        spec("c", Allowed::AboveOrInf(0.0), "1", "cost of errors (kind c); inf is the hard margin"),
         spec(
             "nu",
             Allowed::UpTo(0.0, 1.0),
@@ -231,6 +233,16 @@ impl SvcParams {
         self.kernel.as_ref().map_or(Ok(()), |kernel| kernel.check(None))
     }
 
+    /// The same problem, with an infinite C told as what it is: the hard margin. The solver of finite C would never come
+    /// to an end on classes that overlap.
+    pub(super) fn hardened(&self) -> Cow<'_, Self> {
+        if self.kind == Kind::C && self.c == f64::INFINITY {
+            Cow::Owned(SvcParams { kind: Kind::Hard, slack: Slack::Linear, ..self.clone() })
+        } else {
+            Cow::Borrowed(self)
+        }
+    }
+
     /// The factor of C of each class. Fails on a name that no class has: it would be without effect.
     pub(crate) fn weights_of(&self, labels: &Labels) -> Result<Vec<f64>> {
         let k = labels.names.len();
@@ -295,7 +307,10 @@ mod tests {
     #[test]
     fn values_outside_their_range_are_named() {
         let bad = |params: SvcParams| params.check().expect_err("out of range").to_string();
-        assert_eq!(bad(SvcParams { c: 0.0, ..SvcParams::default() }), "c = 0: must be a number above 0");
+        assert_eq!(
+            bad(SvcParams { c: 0.0, ..SvcParams::default() }),
+            "c = 0: must be a number above 0, or inf"
+        );
         assert_eq!(
             bad(SvcParams { nu: 1.5, ..SvcParams::default() }),
             "nu = 1.5: must be a number above 0 and at most 1"
