@@ -36,7 +36,8 @@ pub(crate) struct Global {
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
 
-    /// Memory for kernel values, for example 64M or 2G [default: half of the machine's]
+    /// Limit on memory for kernel values, and for working copies of the data beyond 16 times its size, for example 64M or 2G
+    /// [default: half of the machine's]
     #[arg(long, global = true, value_name = "SIZE", value_parser = memory::parse)]
     pub(crate) memory: Option<u64>,
 
