@@ -332,3 +332,16 @@ fn an_infinite_cost_is_the_hard_margin_from_training_to_explanation() {
     let words = "c = inf: must be a number above 0; only svc takes inf, which is the hard margin";
     assert!(amounts.code == 2 && amounts.err.contains(words), "{amounts:#?}");
 }
+
+#[test]
+fn class_names_that_libsvm_would_change_are_refused() {
+    let folder = Folder::new().with("a.csv", "x,class\n1,001\n2,7\n1.5,001\n2.5,7\n");
+    folder.mercer("train a.csv --scale none -o a.mercer -q").fine();
+    let run = folder.mercer("convert a.mercer --to libsvm -o a.model");
+    assert!(run.code == 2 && run.err.contains("class name = 001: must be a whole number"), "{run:#?}");
+    assert!(!folder.path("a.model").exists());
+    let folder = folder.with("b.csv", "x,class\n1,-1\n2,7\n1.5,-1\n2.5,7\n");
+    folder.mercer("train b.csv --scale none -o b.mercer -q").fine();
+    folder.mercer("convert b.mercer --to libsvm -o b.model -q").fine();
+    assert!(folder.read("b.model").contains("label -1 7\n"));
+}
