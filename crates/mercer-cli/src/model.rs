@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use mercer::model::Model;
+use mercer::model::{Learner, Model};
 
 use crate::failure::Failure;
 
@@ -30,6 +30,15 @@ pub(crate) fn whole(from: &Path) -> PathBuf {
 pub(crate) fn place_of_interrupted(out: &Path, replace: bool) -> PathBuf {
     let lost = out.is_file() && !replace;
     partial(out).filter(|_| lost).unwrap_or_else(|| out.to_owned())
+}
+
+/// What to do after an interrupted training: continue it where its learner can.
+pub(crate) fn after_interruption(model: &Model, data: &Path, file: &Path) -> String {
+    if Learner::can_resume(&model.body) {
+        return format!("`mercer train {} --resume {}` continues", data.display(), file.display());
+    }
+    let name = Learner::of(&model.body).map_or("this learner", |learner| learner.entry().name);
+    format!("training of {name} cannot be resumed; run the same command again to start over")
 }
 
 /// Where the model of some data goes if nobody says: `iris.csv.gz` gives `iris.mercer`, in the current folder.

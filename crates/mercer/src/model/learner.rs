@@ -368,6 +368,17 @@ impl Learner {
         })
     }
 
+    /// Whether [`Learner::resume`] can continue the fit of this body: it was broken off, and its learner keeps checkpoints.
+    pub fn can_resume(from: &Body) -> bool {
+        match from {
+            Body::Svc(m) => m.checkpoint.is_some(),
+            Body::Svr(m) => m.checkpoint.is_some(),
+            Body::OneClass(m) => m.checkpoint.is_some(),
+            Body::Sphere(m) => m.checkpoint.is_some(),
+            _ => false,
+        }
+    }
+
     /// Goes on with the fit of a body that was broken off, on the same sample. Fails if it was not broken off.
     pub fn resume(&self, sample: Sample<'_>, from: &Body, exec: Exec, watch: &mut Watch<'_>) -> Result<Body> {
         let done = || {
@@ -423,6 +434,30 @@ fn set<P: Serialize + DeserializeOwned>(params: &mut P, name: &str, value: Value
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn whole_numbers_of_every_learner_refuse_what_is_not_whole() {
+        let mut tried = 0;
+        for entry in Learner::ALL {
+            let mut learner = entry.learner();
+            let whole =
+                |spec: &&ParamSpec| matches!(spec.allowed, Allowed::Whole(_) | Allowed::WholeOrNone(_));
+            for spec in learner.table().iter().filter(whole).filter(|spec| entry.takes(spec.name)) {
+                for bad in
+                    [json!(2.7), json!(-1), json!(-1.0), json!("3"), json!(true), json!("inf"), json!(1e300)]
+                {
+                    let refused = learner.set(spec.name, bad.clone());
+                    let told = refused.expect_err("not a whole number").to_string();
+                    assert!(told.starts_with(spec.name), "{} {} {bad}: {told}", entry.name, spec.name);
+                }
+                assert_eq!(learner, entry.learner(), "{}: {}", entry.name, spec.name);
+                learner.set(spec.name, json!(7.0)).expect("a whole number, as other languages write it");
+                learner = entry.learner();
+                tried += 1;
+            }
+        }
+        assert!(tried > 30, "{tried}");
+    }
 
     #[test]
     fn every_learner_is_found_again_and_takes_what_it_says() {

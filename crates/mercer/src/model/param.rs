@@ -131,6 +131,7 @@ pub(super) mod number {
         Text(String),
     }
 
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
     pub(in crate::model) fn serialize<S: Serializer>(value: &f64, to: S) -> Result<S::Ok, S::Error> {
         super::written(*value).serialize(to)
     }
