@@ -112,6 +112,11 @@ impl From<io::Error> for Failure {
     }
 }
 
+/// Says on standard error what the run goes on in spite of.
+pub(crate) fn warn(message: &str) {
+    let _ = writeln!(io::stderr().lock(), "warning: {}", visible(message));
+}
+
 fn say(message: &str, hint: Option<&str>) {
     let mut err = io::stderr().lock();
     let colour = err.is_terminal() && crate::context::colours_wanted();
@@ -170,10 +175,10 @@ fn hint(error: &Error) -> Option<String> {
             Some("`mercer train ... --probability` makes a model that has them".into())
         }
         Error::Param { name, .. } if name == "kind" => {
-            Some("the classes overlap: `--learner svc` allows errors at a cost".into())
+            Some("the classes overlap: `--learner svc` with a finite -c allows errors at a cost".into())
         }
-        Error::Param { name, got, .. } if name == "c" && got == "inf" => {
-            Some("`--learner hard-margin` allows no errors at all".into())
+        Error::Param { name, got, .. } if name == "c" && got == "none" => {
+            Some("pass the C that the model was trained with: -c C".into())
         }
         Error::Io { path, source } if source.kind() == io::ErrorKind::NotFound => {
             let wanted = path.file_name()?.to_string_lossy().to_lowercase();

@@ -33,6 +33,15 @@ pub(crate) fn place_of_interrupted(out: &Path, replace: bool) -> PathBuf {
     partial(out).filter(|_| lost).unwrap_or_else(|| out.to_owned())
 }
 
+/// What to do after an interrupted training: continue it where its learner can.
+pub(crate) fn after_interruption(model: &Model, data: &Path, file: &Path) -> String {
+    if model.machine.can_resume() {
+        return format!("`mercer train {} --resume {}` continues", data.display(), file.display());
+    }
+    let name = model.machine.learner.entry().name;
+    format!("training of {name} cannot be resumed; run the same command again to start over")
+}
+
 /// Where the model of some data goes if nobody says: `iris.csv.gz` gives `iris.mercer`, in the current folder.
 pub(crate) fn file_for(data: &Path) -> Result<PathBuf, Failure> {
     let name = data.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();

@@ -8,6 +8,7 @@ use mercer::model::{Model, Plan};
 use mercer::watch::Watch;
 
 use crate::context::Context;
+use crate::failure::warn;
 use crate::model;
 
 /// Saves a training while it runs.
@@ -21,13 +22,21 @@ pub(crate) struct Saver<'a> {
     /// Seconds between two saves.
     every: f64,
     saved: AtomicBool,
+    warned: AtomicBool,
 }
 
 impl<'a> Saver<'a> {
     /// A training that is to end in `out`, saved every so many seconds, from nothing or from a model.
     pub(crate) fn new(out: &Path, from: Option<&'a Model>, every: f64) -> Self {
         let partial = model::partial(out);
-        Saver { out: out.to_owned(), partial, from, every, saved: AtomicBool::new(false) }
+        Saver {
+            out: out.to_owned(),
+            partial,
+            from,
+            every,
+            saved: AtomicBool::new(false),
+            warned: AtomicBool::new(false),
+        }
     }
 
     /// Trains, and saves on the way.
@@ -40,10 +49,16 @@ impl<'a> Saver<'a> {
         let every = Duration::try_from_secs_f64(self.every).unwrap_or(Duration::MAX);
         match (&self.partial, self.from) {
             (Some(partial), from) if !every.is_zero() => {
-                // A save that fails costs no more than the safety it would have given: the training is worth more.
-                let keep = |model: &Model| {
-                    if model.save(partial).is_ok() {
-                        self.saved.store(true, Ordering::Relaxed);
+                // A save that fails costs no more than the safety it would have given: the training is worth more. But who
+                // counts on checkpoints must hear that there are none, once.
+                let keep = |model: &Model| match model.save(partial) {
+                    Ok(()) => self.saved.store(true, Ordering::Relaxed),
+                    Err(error) => {
+                        if !self.warned.swap(true, Ordering::Relaxed) {
+                            warn(&format!(
+                                "cannot write a checkpoint: {error}; the training goes on without"
+                            ));
+                        }
                     }
                 };
                 plan.fit_kept(from, every, &keep, context.exec, watch)

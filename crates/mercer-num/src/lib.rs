@@ -4,6 +4,8 @@
 //! is `#![forbid(unsafe_code)]`. It knows no points, kernels or labels.
 
 mod buffer;
+#[doc(hidden)]
+pub mod counting;
 pub mod dispatch;
 pub mod eigen;
 pub mod factor;

@@ -172,6 +172,19 @@ def test_errors_are_the_librarys_words(moons):
         assert SVC(max_iter=1).fit(X, y).fit_status_ == 1
 
 
+def test_an_infinite_c_is_the_hard_margin(tmp_path):
+    X = np.array([[0.0, 0.0], [0.0, 1.0], [3.0, 0.0], [3.0, 1.0]])
+    y = np.array([0, 0, 1, 1])
+    hard = SVC(C=float("inf"), kernel="linear").fit(X, y)
+    assert np.allclose(hard.decision_function([[0.0, 0.0], [1.5, 0.5], [3.0, 0.0]]), [-1, 0, 1], atol=1e-3)
+    mercer.save(hard, tmp_path / "hard.mercer")
+    assert mercer.load(tmp_path / "hard.mercer").C == float("inf")
+    with pytest.raises(ValueError, match="two classes overlap"):
+        SVC(C=float("inf"), kernel="linear").fit(X, [0, 1, 1, 0])
+    with pytest.raises(ValueError, match="c = inf: must be a number above 0; only svc takes inf"):
+        mercer.SVR(C=float("inf")).fit(X, y)
+
+
 def test_omp_num_threads_is_heard(monkeypatch):
     from mercer._data import threads_of
 

@@ -171,6 +171,7 @@ mod tests {
     fn ranges_hold_what_their_words_say() {
         for (allowed, inside, outside, words) in [
             (Allowed::Above(0.0), 1e-300, 0.0, "a number above 0"),
+            (Allowed::AboveOrInf(0.0), f64::INFINITY, 0.0, "a number above 0, or inf"),
             (Allowed::AtLeast(0.0), 0.0, f64::INFINITY, "a number of at least 0"),
             (Allowed::UpTo(0.0, 1.0), 1.0, 0.0, "a number above 0 and at most 1"),
             (Allowed::Within(0.0, 1.0), 0.0, -1e-300, "a number from 0 to 1"),

@@ -318,3 +318,29 @@ fn at_the_usual_tolerance_labels_are_those_of_the_exact_sphere() {
     }
     assert!(labels <= 1, "{labels} of 7000 labels differ from the exact spheres'");
 }
+
+#[test]
+fn over_nu_and_gamma_spheres_give_the_labels_of_the_exact_ones_and_enclose_all_but_nu() {
+    let n = 1000;
+    let (mut labels, mut all) = (0, 0);
+    for (d, gamma) in [(2, 0.2), (2, 1.0), (2, 5.0), (4, 0.2), (4, 1.0), (4, 5.0), (8, 1.0)] {
+        let points = dense(&toy::normals(n, d, 5), d);
+        let fresh = dense(&toy::normals(2000, d, 77), d);
+        for nu in [0.02, 0.1, 0.3] {
+            let usual = SphereParams { kernel: Some(rbf(gamma)), nu, ..SphereParams::default() };
+            let exact = sphere(&SphereParams { tol: 1e-9, ..usual.clone() }, &points);
+            let usual = sphere(&usual, &points);
+            let of = |ball: &Machine, at: &Points| ball.decision(at.view(), Exec::one()).expect("rows");
+            let differ = |at: &Points| {
+                of(&usual, at).iter().zip(of(&exact, at)).filter(|(a, b)| (**a > 0.0) != (*b > 0.0)).count()
+            };
+            labels += differ(&points) + differ(&fresh);
+            all += n + fresh.len();
+            // Rows on the sphere count as inside: only those on their bound are outside, and nu bounds their share.
+            let outside = of(&usual, &points).iter().filter(|v| **v <= 0.0).count();
+            assert!(outside as f64 <= nu * n as f64, "gamma {gamma} nu {nu}: {outside} of {n} rows outside");
+            assert_eq!(Some(outside as f64), usual.fact("bounded"), "gamma {gamma} nu {nu}");
+        }
+    }
+    assert!(labels as f64 <= 4e-4 * all as f64, "{labels} of {all} labels differ from the exact spheres'");
+}

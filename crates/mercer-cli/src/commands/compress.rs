@@ -72,6 +72,10 @@ pub(crate) struct Compress {
     #[arg(long, requires = "file")]
     retrain: bool,
 
+    /// With --retrain: cost of errors [default: the model's C; required for LIBSVM models, which do not hold it]
+    #[arg(long, short, value_name = "C", requires = "retrain")]
+    c: Option<f64>,
+
     /// With --retrain: rounds in which the centres move as well, to where they fit the labels
     #[arg(long, value_name = "N", default_value_t = 0, requires = "retrain")]
     rounds: usize,
@@ -146,6 +150,7 @@ impl Command for Compress {
             goal,
             set,
             retrain: self.retrain,
+            c: self.c,
             rounds: self.rounds,
             widths: self.widths,
             by_class: to == To::Libsvm,

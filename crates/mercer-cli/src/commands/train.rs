@@ -194,7 +194,7 @@ struct Training {
     #[arg(long, value_name = "G|auto", allow_negative_numbers = true, value_parser = or_auto, help_heading = "Learning")]
     gamma: Option<OrAuto>,
 
-    /// Cost of errors; auto searches for it, and for the kernel unless that is given, by cross-validation
+    /// Cost of errors; inf is the hard margin; auto searches for it, and for the kernel unless that is given, by cross-validation
     #[arg(long, short, value_name = "C|auto", allow_negative_numbers = true, value_parser = or_auto, help_heading = "Learning")]
     c: Option<OrAuto>,
 
@@ -324,9 +324,15 @@ impl Training {
             return self.go_on(from, &out, task, context);
         }
         if let Some(partial) = model::partial(&out).filter(|partial| partial.exists() && !self.force) {
+            let resumes = model::read(&partial, context.exec).is_ok_and(|model| model.machine.can_resume());
+            let force = "--force starts over and replaces it";
             return Err(Failure::usage(
                 format!("{} holds an unfinished training", partial.display()),
-                format!("--resume {} continues it; --force starts over and replaces it", partial.display()),
+                if resumes {
+                    format!("--resume {} continues it; {force}", partial.display())
+                } else {
+                    force.to_owned()
+                },
             ));
         }
         let wishes = self.wishes(task, context)?;
@@ -443,7 +449,7 @@ impl Training {
             if out == saver.out { String::new() } else { format!("; {} is as it was", saver.out.display()) };
         Err(Failure::Interrupted {
             message: format!("interrupted: the model so far is in {}{kept}", out.display()),
-            hint: format!("`mercer train {} --resume {}` continues", self.file.display(), out.display()),
+            hint: model::after_interruption(model, &self.file, &out),
         })
     }
 

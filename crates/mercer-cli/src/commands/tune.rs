@@ -201,11 +201,7 @@ impl Command for Tune {
                 model.save(&file)?;
                 return Err(Failure::Interrupted {
                     message: format!("interrupted: the model so far is in {}", file.display()),
-                    hint: format!(
-                        "`mercer train {} --resume {}` continues",
-                        self.file.display(),
-                        file.display()
-                    ),
+                    hint: model::after_interruption(&model, &self.file, &file),
                 });
             }
             model.save(out)?;

@@ -51,7 +51,12 @@ fn a_libsvm_model_stays_one_and_a_page_shows_what_sizes_cost() {
     folder.mercer("train flowers.csv -q").fine();
     folder.mercer("train numbers.csv --scale none --learner svc -o whole.mercer -q").fine();
     folder.mercer("convert whole.mercer --to libsvm -o whole.model -q").fine();
-    let line = "compress whole.model numbers.csv --ratio 3 --retrain -o small.model --format json";
+    // LIBSVM's files do not hold C, and a guess would be another machine.
+    let run = folder.mercer("compress whole.model numbers.csv --ratio 3 --retrain -o small.model");
+    let why = "error: c = none: must be given to retrain this model: its file does not hold it\n\
+               hint: pass the C that the model was trained with: -c C\n";
+    run.fails(2, why);
+    let line = "compress whole.model numbers.csv --ratio 3 --retrain -c 1 -o small.model --format json";
     let told = folder.mercer(line).fine().json();
     let text = std::fs::read_to_string(folder.path("small.model")).expect("a file");
     let total = format!("total_sv {}\n", told["after"]);
@@ -105,4 +110,23 @@ fn a_model_without_centres_predicts_and_is_not_compressed() {
     }
     let run = folder.mercer("compress none.mercer -o a.mercer");
     assert!(run.code == 1 && run.err.contains("there is nothing to compress"), "{} {}", run.code, run.err);
+}
+
+#[test]
+fn machines_without_a_finite_cost_are_retrained_with_a_given_one() {
+    let folder = Folder::new().with("flowers.csv", flowers());
+    for (learner, why) in
+        [("nu-svc --nu 0.1", "a nu machine has none"), ("svc -c inf", "a hard margin has none")]
+    {
+        folder
+            .mercer(&format!("train flowers.csv --learner {learner} --gamma 5 -o m.mercer -q --force"))
+            .fine();
+        let run = folder.mercer("compress m.mercer flowers.csv --vectors 6 --retrain -o s.mercer");
+        assert!(run.code == 2 && run.err.contains(why) && run.err.contains("-c C"), "{run:#?}");
+        let line = "compress m.mercer flowers.csv --vectors 6 --retrain -c 10 -o s.mercer";
+        let told = folder.mercer(line).fine().out;
+        assert!(told.contains("C = 10"), "{told}");
+    }
+    let run = folder.mercer("compress m.mercer flowers.csv --retrain -c 0 -o s.mercer");
+    assert!(run.code == 2 && run.err.contains("c = 0: must be a number above 0"), "{run:#?}");
 }

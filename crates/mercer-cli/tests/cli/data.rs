@@ -118,3 +118,18 @@ fn split_takes_each_class_by_its_share_and_obeys_the_seed() {
         info["targets"]["classes"].as_array().expect("classes").iter().map(|c| &c["rows"]).collect();
     assert_eq!(rows, [6, 6, 6]);
 }
+
+#[test]
+fn info_warns_of_clusters_that_rounding_blurs_and_not_of_offsets() {
+    let rows = |centre: &dyn Fn(i32) -> f64| {
+        let row = |i: i32| format!("{},{}\n", centre(i) + f64::from(i * i % 17), i % 2);
+        format!("x,class\n{}", (0..30).map(row).collect::<String>())
+    };
+    let folder = Folder::new()
+        .with("apart.csv", rows(&|i| if i % 2 == 0 { 1e8 } else { -1e8 }))
+        .with("offset.csv", rows(&|_| 1e8));
+    let told = folder.mercer("data info apart.csv").fine().out;
+    assert!(told.contains("rounding changes squared distances by up to"), "{told}");
+    let told = folder.mercer("data info offset.csv").fine().out;
+    assert!(!told.contains("rounding"), "{told}");
+}

@@ -17,9 +17,12 @@ fn every_learner_names_the_row_it_has_no_output_for() {
         "nu-svc --nu 0.1",
         "ridge",
         "kfd",
+        "kfd-sparse",
+        "kfd-lp",
         "kfd-greedy --set centres=10",
         "lp-machine",
         "perceptron",
+        "adatron",
         "bayes-point --set bounces=100",
         "parzen",
         "knn --set neighbours=3",
@@ -27,7 +30,8 @@ fn every_learner_names_the_row_it_has_no_output_for() {
         "sphere",
     ];
     let classes = lines.iter().map(|name| ("b.csv", *name));
-    let numbers = ["svr", "ridge"].iter().map(|name| ("r.csv", *name));
+    let numbers =
+        ["svr", "nu-svr", "huber", "laplace", "ridge", "kfd", "knn"].iter().map(|name| ("r.csv", *name));
     for (data, name) in classes.chain(numbers) {
         let line = format!("train {data} --learner {name} --scale none -o m.mercer -q");
         let mut args: Vec<&str> = line.split_whitespace().collect();

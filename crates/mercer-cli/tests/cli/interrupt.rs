@@ -144,3 +144,42 @@ fn ctrl_c_ends_a_search_with_a_model() {
     assert!(text.contains("interrupted") && text.contains("✓ best.mercer"), "{text}");
     folder.mercer("evaluate a.csv best.mercer -q").fine();
 }
+
+#[test]
+fn an_interrupted_training_that_cannot_be_resumed_does_not_offer_it() {
+    let folder = slow();
+    for learner in ["kfd-lp", "kfd-greedy", "lp-machine", "rbf-network", "adaboost"] {
+        let more: &[&str] = match learner {
+            "kfd-greedy" => &["--set", "centres=2000"],
+            "rbf-network" | "adaboost" => &["--set", "centres=200", "--set", "steps=100000"],
+            _ => &[],
+        };
+        let args = ["train", "a.csv", "--learner", learner, "--threads", "1", "-o", "m.mercer", "--force"];
+        let child = folder
+            .command(&[&args[..], more].concat())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("starts");
+        std::thread::sleep(Duration::from_millis(400));
+        let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+        let output = child.wait_with_output().expect("ends");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let (out, err) = (text(&output.stdout), text(&output.stderr));
+        // A fast machine may be done before the signal; whatever happened, nothing offers what does not exist.
+        assert!(sent.expect("kill is there").success() || output.status.code() == Some(0), "{learner}");
+        assert!(!out.contains("--resume") && !err.contains("--resume"), "{learner}: {out} {err}");
+    }
+}
+
+#[test]
+fn a_checkpoint_that_cannot_be_written_is_told_once_and_the_training_goes_on() {
+    let folder = slow();
+    // A folder stands where the checkpoint would go; made after the command has checked its outputs.
+    let child = started(&folder, &["-o", "m.mercer", "--save-every", "0.3"]);
+    std::thread::sleep(Duration::from_millis(100));
+    std::fs::create_dir(folder.path("m.mercer.partial")).expect("a fresh name");
+    let (_, err) = interrupted(child);
+    assert_eq!(err.matches("warning: cannot write a checkpoint: ").count(), 1, "{err}");
+    assert!(err.contains("the training goes on without\n"), "{err}");
+}

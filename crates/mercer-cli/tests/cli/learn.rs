@@ -301,3 +301,47 @@ fn two_models_are_compared() {
     houses.mercer("train houses.csv --kernel linear -o l.mercer -q").fine();
     houses.mercer("compare houses.mercer l.mercer houses.csv").fine().snapshot("compare-numbers");
 }
+
+#[test]
+fn an_infinite_cost_is_the_hard_margin_from_training_to_explanation() {
+    let folder = Folder::new()
+        .with("apart.csv", "x,class\n0,a\n1,a\n4,b\n5,b\n")
+        .with("clash.csv", "x,class\n1,a\n1,b\n2,a\n")
+        .with("amounts.csv", "x,price\n1,1.5\n2,2.5\n3,3.25\n");
+    folder.mercer("train apart.csv -k linear -c inf -o inf.mercer").fine();
+    folder.mercer("train apart.csv -k linear --set c=inf --learner svc -o set.mercer").fine();
+    folder.mercer("train apart.csv -k linear --learner hard-margin -o hard.mercer").fine();
+    let outputs = |model: &str| folder.mercer(&format!("predict apart.csv {model} --decision")).fine().out;
+    for model in ["inf.mercer", "set.mercer", "hard.mercer"] {
+        assert_eq!(outputs(model), outputs("hard.mercer"), "{model}");
+        let told = folder.mercer(&format!("explain {model} --format json")).fine().json();
+        assert!(
+            told.to_string().contains("\"c\",\"inf\"") || told.to_string().contains("\"c\":\"inf\""),
+            "{told}"
+        );
+        let text = folder.mercer(&format!("explain {model}")).fine().out;
+        assert!(text.contains("inf") && !text.contains("null"), "{text}");
+        folder.mercer(&format!("explain {model} --report page.html")).fine();
+        assert!(!folder.read("page.html").contains(">null<"));
+    }
+    let clash = folder.mercer("train clash.csv -c inf");
+    let hard = folder.mercer("train clash.csv --learner hard-margin");
+    assert!(clash.code == 2 && clash.err.contains("two classes overlap"), "{clash:#?}");
+    assert_eq!(clash.err, hard.err);
+    let amounts = folder.mercer("train amounts.csv --task regress -c inf");
+    let words = "c = inf: must be a number above 0; only svc takes inf, which is the hard margin";
+    assert!(amounts.code == 2 && amounts.err.contains(words), "{amounts:#?}");
+}
+
+#[test]
+fn class_names_that_libsvm_would_change_are_refused() {
+    let folder = Folder::new().with("a.csv", "x,class\n1,001\n2,7\n1.5,001\n2.5,7\n");
+    folder.mercer("train a.csv --scale none -o a.mercer -q").fine();
+    let run = folder.mercer("convert a.mercer --to libsvm -o a.model");
+    assert!(run.code == 2 && run.err.contains("class name = 001: must be a whole number"), "{run:#?}");
+    assert!(!folder.path("a.model").exists());
+    let folder = folder.with("b.csv", "x,class\n1,-1\n2,7\n1.5,-1\n2.5,7\n");
+    folder.mercer("train b.csv --scale none -o b.mercer -q").fine();
+    folder.mercer("convert b.mercer --to libsvm -o b.model -q").fine();
+    assert!(folder.read("b.model").contains("label -1 7\n"));
+}

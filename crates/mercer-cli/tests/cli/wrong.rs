@@ -32,8 +32,8 @@ fn usage() {
              kfd-lp, kfd-greedy, adaboost, arc-gv, adaboost-reg, lpboost, rbf-network, lp-machine, perceptron, adatron, \
              bayes-point, parzen, knn to classify\n",
         ),
-        ("train flowers.csv --c -1", "error: c = -1: must be a number above 0\n"),
-        ("train flowers.csv --c 0", "error: c = 0: must be a number above 0\n"),
+        ("train flowers.csv --c -1", "error: c = -1: must be a number above 0, or inf\n"),
+        ("train flowers.csv --c 0", "error: c = 0: must be a number above 0, or inf\n"),
         (
             "train flowers.csv --nu 0.2",
             "error: nu = 0.2: must be left out: it has no meaning for svc, but for nu-svc, nu-svr, one-class, \
@@ -237,7 +237,9 @@ fn data_and_models() {
         "{clash:?}"
     );
     assert!(
-        clash.err.ends_with("hint: the classes overlap: `--learner svc` allows errors at a cost\n"),
+        clash.err.ends_with(
+            "hint: the classes overlap: `--learner svc` with a finite -c allows errors at a cost\n"
+        ),
         "{clash:?}"
     );
 }

@@ -57,6 +57,7 @@ impl Block {
         if base == libc::MAP_FAILED {
             return None;
         }
+        crate::counting::taken(bytes);
         let skip = (base as usize).wrapping_neg() % HUGE;
         // SAFETY: skip < HUGE bytes lie inside the mapping, which has HUGE bytes to spare.
         let data = unsafe { base.cast::<u8>().add(skip) };
@@ -110,6 +111,7 @@ impl Drop for Block {
     fn drop(&mut self) {
         // SAFETY: base and bytes are what mmap gave; nothing borrows them any more.
         unsafe { libc::munmap(self.base, self.bytes) };
+        crate::counting::given_back(self.bytes);
     }
 }
 

@@ -267,9 +267,10 @@ def _columns(estimator):
 
 
 def _plain(value):
-    """Numbers of numpy as Python's."""
+    """Numbers of numpy as Python's; JSON has no infinity, the library writes ``"inf"``."""
     if isinstance(value, numbers.Integral) and not isinstance(value, bool):
         return int(value)
     if isinstance(value, numbers.Real) and not isinstance(value, bool):
-        return float(value)
+        value = float(value)
+        return "inf" if value == float("inf") else value
     return value

@@ -132,7 +132,8 @@ def wrap(model):
             own["multi_class"] = "ovr" if params.get("multi") == "one_vs_rest" else "ovo"
             own["break_ties"] = params.get("ties") == "sum"
             nu = params.get("kind") == "nu"
-            found = NuSVC(nu=params.get("nu", 0.5), **own) if nu else SVC(C=params.get("c", 1.0), **own)
+            c = float("inf") if params.get("kind") == "hard" else float(params.get("c", 1.0))
+            found = NuSVC(nu=params.get("nu", 0.5), **own) if nu else SVC(C=c, **own)
         case "svr":
             nu = params.get("loss") == "nu"
             own = {"C": params.get("c", 1.0), **solver}

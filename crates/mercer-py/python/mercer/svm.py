@@ -204,7 +204,7 @@ class SVC(Classifier):
     Parameters
     ----------
     C : float, default=1.0
-        Cost of errors.
+        Cost of errors. ``float('inf')`` trains the hard margin, and raises ValueError if the classes overlap.
     kernel : str, Kernel or callable, default='rbf'
         A name (``'rbf'``, ``'linear'``, ``'poly'``, ``'sigmoid'``, ``'laplacian'``, ...), a line such as
         ``'0.5*rbf(gamma=1/128) + linear'``, a :class:`mercer.kernels.Kernel`, ``'precomputed'``, or a callable that

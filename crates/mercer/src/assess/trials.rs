@@ -259,6 +259,7 @@ impl<'a> Trials<'a> {
         let n = self.points.len();
         let room = n.saturating_mul(n).saturating_mul(size_of::<f32>()).saturating_mul(2 * workers + 1);
         let plain = params.virtual_vectors.is_empty() && !params.probability && params.kind != Kind::Hard;
+        let plain = plain && params.c.is_finite();
         let kernel = learner.kernel().is_some_and(|k| !is_precomputed(k));
         let judged = !matches!(self.metric.measure, Measure::Probabilities(_));
         (plain && kernel && judged && room <= self.exec.budget()).then_some(params)
@@ -379,12 +380,14 @@ fn grouped(settings: &[Learner], order: &[usize]) -> Vec<Group> {
             Learner::Svc(p) => p.c,
             _ => 0.0,
         };
+        // An infinite C is another problem, the hard margin.
+        let shared = matches!(learner, Learner::Svc(p) if p.c.is_finite());
         let frame = costing(learner, 1.0);
-        let same = |g: &&mut Group| matches!(learner, Learner::Svc(_)) && g.learner == frame;
+        let same = |g: &&mut Group| shared && g.learner == frame;
         if let Some(group) = groups.iter_mut().find(same) {
             group.cells.push((cell, cost));
         } else {
-            let learner = if matches!(learner, Learner::Svc(_)) { frame } else { learner.clone() };
+            let learner = if shared { frame } else { learner.clone() };
             groups.push(Group { learner, cells: vec![(cell, cost)] });
         }
     }

@@ -13,6 +13,7 @@ mod tests;
 use serde::Serialize;
 
 pub use self::distance::median_distance2;
+use self::distance::neighbour_distance2;
 use self::repeats::{Repeats, repeats};
 use self::scan::Scan;
 pub use self::target::{ClassCount, TargetFacts};
@@ -23,6 +24,8 @@ use crate::data::{Data, ImageShape, Points, Targets, View};
 const SCALE_RATIO: f64 = 20.0;
 /// Below this many rows a rising column is no sign of anything.
 const ENOUGH_ROWS: usize = 8;
+/// Rounding of squared distances above this share of what neighbours differ by changes kernels of distances visibly.
+const ROUNDING: f64 = 1e-3;
 /// How many columns a finding names.
 const NAMED: usize = 8;
 
@@ -143,6 +146,16 @@ pub enum Finding {
         /// Its range.
         narrow_range: f64,
     },
+    /// Groups of rows so far apart that rounding hides how rows within a group differ. What is common to all rows does no
+    /// harm: distances are computed around the mean.
+    FarApart {
+        /// Root mean square distance of the rows from their mean.
+        spread: f64,
+        /// Median distance of a row from its nearest neighbour.
+        neighbour: f64,
+        /// Rounding error of squared distances.
+        lost: f64,
+    },
     /// Columns of one value.
     ConstantColumns {
         /// How many.
@@ -217,7 +230,10 @@ impl Summary {
                 });
             }
             Data::RowNumbers(_) => {}
-            _ => summary.look_at_columns(&view, targets),
+            _ => {
+                summary.look_at_columns(&view, targets);
+                summary.findings.extend(far_apart(points, &summary));
+            }
         }
         let repeats = repeats(&view, targets);
         summary.look_at_rows(&repeats);
@@ -281,7 +297,7 @@ impl Finding {
             Finding::Leak { .. } => 2,
             Finding::ConflictingRows { .. } => 3,
             Finding::RowNumbers { .. } => 4,
-            Finding::Scales { .. } => 5,
+            Finding::FarApart { .. } | Finding::Scales { .. } => 5,
             Finding::ManyClasses { .. } => 6,
             Finding::Unbalanced { .. } => 7,
             Finding::FewRows { .. } => 8,
@@ -290,6 +306,22 @@ impl Finding {
             Finding::ZeroRows { .. } => 11,
         }
     }
+}
+
+/// Whether rounding hides how neighbours differ.
+fn far_apart(points: &Points, summary: &Summary) -> Option<Finding> {
+    let variance: f64 = summary.each.iter().map(|c| c.spread.std.powi(2)).sum();
+    if !variance.is_finite() {
+        return None;
+    }
+    let per_row = summary.density * summary.columns as f64;
+    let neighbour2 = neighbour_distance2(points, per_row.ceil() as usize)?;
+    let lost = 2.0 * f64::EPSILON * variance;
+    (lost > ROUNDING * neighbour2).then(|| Finding::FarApart {
+        spread: variance.sqrt(),
+        neighbour: neighbour2.sqrt(),
+        lost,
+    })
 }
 
 /// The spread of all columns' values together, those that are never stored counting as zero.

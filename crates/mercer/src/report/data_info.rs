@@ -243,6 +243,14 @@ pub(super) fn message(finding: &Finding, names: &Names<'_>) -> String {
             names.of(*narrow),
             number(*narrow_range)
         ),
+        Finding::FarApart { spread, neighbour, lost } => format!(
+            "Rows lie {} from their mean, but only {} from their nearest neighbours: rounding changes squared distances by \
+             up to {}, so rbf and other kernels of distances are inexact. Scale the columns, or split the data into its \
+             groups.",
+            number(*spread),
+            number(*neighbour),
+            number(*lost)
+        ),
         Finding::ConstantColumns { count: 1, first } => {
             format!(
                 "Column {} has the same value in every row.",

@@ -46,6 +46,9 @@ pub struct Trained {
     pub file: PathBuf,
     /// Bytes it takes.
     pub bytes: u64,
+    /// Whether a training that stopped early can be resumed.
+    #[serde(skip)]
+    pub resumable: bool,
 }
 
 impl Trained {
@@ -80,6 +83,7 @@ impl Trained {
             training,
             file,
             bytes,
+            resumable: model.machine.can_resume(),
         })
     }
 
@@ -162,14 +166,19 @@ impl Report for Trained {
                 Tone::Warn,
                 '!',
                 &format!(
-                    "Stopped at the limit of steps, gap {}: allow more, or resume.",
-                    number(self.info().gap)
+                    "Stopped at the limit of steps, gap {}: allow more{}.",
+                    number(self.info().gap),
+                    if self.resumable { ", or resume" } else { "" }
                 ),
             ),
             Stop::Cancelled => page.remark(
                 Tone::Warn,
                 '!',
-                "Stopped before the end. The file holds what there was, and from where to go on.",
+                if self.resumable {
+                    "Stopped before the end. The file holds what there was, and from where to go on."
+                } else {
+                    "Stopped before the end. The file holds what there was; this learner cannot be resumed."
+                },
             ),
         }
         // Which path the solver took is told by `explain`; here only what changes what one may expect.
@@ -187,8 +196,10 @@ impl Report for Trained {
                 (format!("mercer evaluate TEST {file}"), "how good they are"),
                 (format!("mercer explain {file} {}", self.source), "what it is made of"),
             ]
-        } else {
+        } else if self.resumable {
             vec![(format!("mercer train {} --resume {file}", self.source), "goes on")]
+        } else {
+            vec![(format!("mercer predict NEW {file}"), "predictions of the unfinished model")]
         };
         let mut table = Table::new().column("", Align::Left).column("", Align::Left);
         for (command, purpose) in next {

@@ -4,7 +4,7 @@ use mercer::Exec;
 use mercer::data::{Labels, Points, Targets};
 use mercer::kernel::Kernel;
 use mercer::model::Sample;
-use mercer::model::svc::{Kind, Separation, SvcParams};
+use mercer::model::svc::{Kind, Separation, Slack, SvcParams};
 use mercer::watch::silent;
 use mercer_testkit::assert::{all_close, close};
 use mercer_testkit::toy;
@@ -136,4 +136,20 @@ fn every_pair_of_classes_has_its_certificate() {
     let model = fit(&hard(rbf(4.0)), &points, &targets);
     assert_eq!(super::help::error(&model, &points, &targets), 0.0);
     assert!(model.parts.iter().all(|m| m.margin.is_some_and(|m| m.width > 0.0 && m.radius <= 1.0 + 1e-6)));
+}
+
+#[test]
+fn an_infinite_cost_is_the_hard_margin_also_with_squared_slack_and_from_text() {
+    let (points, targets) = apart(80, 1);
+    let plain = fit(&hard(Kernel::Linear), &points, &targets);
+    for slack in [Slack::Linear, Slack::Squared] {
+        let params = SvcParams { kind: Kind::C, c: f64::INFINITY, slack, ..hard(Kernel::Linear) };
+        let line = serde_json::to_string(&params).expect("plain data");
+        assert!(line.contains("\"c\":\"inf\""), "{line}");
+        let model = fit(&serde_json::from_str(&line).expect("as written"), &points, &targets);
+        assert_eq!(model.svc().map(|p| p.kind), Some(Kind::Hard));
+        all_close(&outputs(&model, &points), &outputs(&plain, &points), 0.0);
+    }
+    let bad: Result<SvcParams, _> = serde_json::from_str("{\"c\": \"much\"}");
+    assert!(bad.expect_err("no number").to_string().contains("`much` is not a number or inf"));
 }

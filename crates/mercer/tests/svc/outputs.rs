@@ -101,3 +101,16 @@ fn rejects_are_as_many_or_as_good_as_wanted() {
         }
     }
 }
+
+#[test]
+fn calibration_of_many_machines_is_one_note_and_of_few_a_note_each() {
+    for (classes, notes) in [(3, 1..=3), (12, 1..=1)] {
+        let (points, targets) = clouds(classes, 40, 3);
+        let params =
+            SvcParams { kernel: Some(rbf(0.3)), probability: true, folds: 2, ..SvcParams::default() };
+        let model = fit(&params, &points, &targets);
+        let told: Vec<&String> = model.info.notes.iter().filter(|n| n.starts_with("calibration: ")).collect();
+        assert!(notes.contains(&told.len()), "{classes} classes: {told:?}");
+        assert_eq!(told[0].contains(" of 66 machines have probability 1/2 at outputs from "), classes == 12);
+    }
+}

@@ -377,14 +377,22 @@ fn take(
     let lower = metric.better == Better::Lower;
     if let Some((rows, cell, scores)) = sampled.and_then(|s| s.ahead(start, lower))
         && stage.cells[cell].failed.is_none()
-        // What all rows have begun to judge, and perhaps dropped, is not taken by a part of them.
-        && stage.cells[cell].score.folds.iter().all(|score| score.is_nan())
+        && not_behind(&stage.cells[cell], first, lower)
     {
         let mut taken = whole(cell);
         taken.cell.score = Score::new(scores);
         return Some(Taken { rows: Some(rows), ..taken });
     }
     first.failed.is_none().then(|| whole(start))
+}
+
+/// Whether a setting is nowhere known to be worse than the start: on the folds of all rows that both were judged on before
+/// time ran out, or a race dropped it, it is ahead, or there are none.
+fn not_behind(cell: &Cell, start: &Cell, lower: bool) -> bool {
+    let sign = if lower { 1.0 } else { -1.0 };
+    let both = cell.score.folds.iter().zip(&start.score.folds);
+    let gains: Vec<f64> = both.map(|(own, first)| sign * (first - own)).filter(|g| !g.is_nan()).collect();
+    gains.is_empty() || gains.iter().sum::<f64>() > 0.0
 }
 
 /// The cell of a learner in a stage.

@@ -71,6 +71,10 @@ pub struct Axis {
 impl Axis {
     /// A learner with one of the values.
     pub(crate) fn applied(&self, learner: &Learner, value: f64) -> Result<Learner> {
+        if !value.is_finite() {
+            // A hard margin has no place on a grid of costs: on overlapping classes it has no solution.
+            return Err(Error::param(&self.name, value, "finite numbers in a search"));
+        }
         let mut learner = learner.clone();
         let whole = value.fract() == 0.0 && value.abs() < 1e9;
         // Numbers of things are written without a point.

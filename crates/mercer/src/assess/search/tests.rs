@@ -238,3 +238,27 @@ fn a_journal_of_any_bytes_is_an_error_or_a_search() {
     assert!(fine > 20 && refused > 20, "{fine} {refused}");
     std::fs::remove_file(&path).expect("there");
 }
+
+#[test]
+fn a_setting_that_time_cut_short_is_judged_by_the_folds_it_has() {
+    let cell = |folds: [f64; 3]| Cell {
+        setting: Setting { family: 0, at: 0, kernel: Kernel::Linear, values: Vec::new() },
+        score: Score::new(folds.to_vec()),
+        open: folds.iter().any(|f| f.is_nan()),
+        failed: None,
+    };
+    let start = cell([0.2, 0.1, 0.3]);
+    let nan = f64::NAN;
+    for (folds, ahead) in [
+        ([nan, nan, nan], true),
+        ([0.15, nan, nan], true),
+        ([0.25, nan, nan], false),
+        ([0.25, 0.01, nan], true),
+        ([0.2, nan, nan], false),
+    ] {
+        assert_eq!(not_behind(&cell(folds), &start, true), ahead, "{folds:?}");
+    }
+    // Of accuracies the higher one is ahead.
+    assert!(not_behind(&cell([0.3, nan, nan]), &start, false));
+    assert!(!not_behind(&cell([0.1, nan, nan]), &start, false));
+}

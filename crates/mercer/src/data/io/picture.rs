@@ -57,13 +57,16 @@ fn single(picture: Picture, input: &Input<'_>, options: &ReadOptions) -> Result<
     Ok(data)
 }
 
-/// All bytes of a source.
+/// Bytes in memory per byte of a picture at least: a grey value becomes a number of four bytes.
+const EACH: u64 = 4;
+
+/// All bytes of a source. Packed ones may be few, so these stop where the picture would no longer fit.
 fn whole(input: &mut Input<'_>) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    let most = input.budget.bytes();
+    let most = input.budget.bytes() / EACH;
     let got = input.reader.by_ref().take(most.saturating_add(1)).read_to_end(&mut bytes);
     got.map_err(|e| input.failed(e))?;
-    input.budget.check(&input.name, None, bytes.len(), 1)?;
+    input.budget.check(&input.name, None, bytes.len(), EACH)?;
     Ok(bytes)
 }
 

@@ -42,6 +42,34 @@ pub fn median_distance2(points: &Points, seed: u64) -> Option<f64> {
     (!found.is_empty()).then(|| *found.select_nth_unstable_by(middle, f64::total_cmp).1)
 }
 
+/// Rows among which neighbours are looked for.
+const NEIGHBOURS: usize = 200;
+/// Differences of values that this may take, for rows of many columns.
+const DIFFERENCES: usize = 20_000_000;
+
+/// The median squared distance of a row to its nearest different row, within some rows taken evenly; `None` where no two
+/// differ. Among all rows neighbours are nearer still.
+pub(super) fn neighbour_distance2(points: &Points, values_per_row: usize) -> Option<f64> {
+    let n = points.len();
+    let k = NEIGHBOURS.min((DIFFERENCES / values_per_row.max(1)).isqrt()).clamp(2, n.max(2));
+    if n < 2 {
+        return None;
+    }
+    let mut nearest = vec![f64::INFINITY; k];
+    for i in 0..k {
+        for j in 0..i {
+            let far = distance2(points.row(i * n / k), points.row(j * n / k));
+            if far > 0.0 {
+                nearest[i] = nearest[i].min(far);
+                nearest[j] = nearest[j].min(far);
+            }
+        }
+    }
+    nearest.retain(|v| v.is_finite());
+    let middle = nearest.len() / 2;
+    (!nearest.is_empty()).then(|| *nearest.select_nth_unstable_by(middle, f64::total_cmp).1)
+}
+
 fn distance2(x: Row<'_>, y: Row<'_>) -> f64 {
     match (x, y) {
         (Row::F32(x), Row::F32(y)) => x.iter().zip(y).map(|(a, b)| f64::from(a - b).powi(2)).sum(),

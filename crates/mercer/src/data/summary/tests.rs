@@ -124,3 +124,29 @@ fn nothing_at_all_is_fine() {
     let summary = Summary::new(&points, &Targets::None);
     assert_eq!((summary.rows, summary.columns, summary.findings.len()), (0, 3, 0));
 }
+
+#[test]
+fn clusters_so_far_apart_that_rounding_hides_their_insides_are_told_and_offsets_are_not() {
+    let rows = |centre: &dyn Fn(usize) -> f64| {
+        let value = |i: usize| [centre(i) + (1.7 * i as f64).sin(), (0.9 * i as f64).cos()];
+        Points::dense((0..40).flat_map(value).collect(), 2).expect("two columns")
+    };
+    let told = |points: &Points| {
+        let found = Summary::new(points, &Targets::None).findings;
+        found.into_iter().find(|f| matches!(f, Finding::FarApart { .. }))
+    };
+    let apart = rows(&|i| if i % 2 == 0 { 1e8 } else { -1e8 });
+    let Some(Finding::FarApart { spread, neighbour, lost }) = told(&apart) else { panic!("two clusters") };
+    close(spread / 1e8, 1.0, 1e-3);
+    assert!(neighbour < 1.0 && lost > 1.0, "{neighbour} {lost}");
+    let csr = Csr {
+        start: (0..=40).collect(),
+        column: vec![0; 40],
+        value: apart.view().to_f64().expect("numbers").chunks(2).map(|r| r[0]).collect(),
+    };
+    assert!(told(&Points::sparse(csr, 1).expect("valid rows")).is_some());
+    // One offset for all rows, clusters that are only 1000 apart, and a lone outlier leave neighbours as they are.
+    assert_eq!(told(&rows(&|_| 1e8)), None);
+    assert_eq!(told(&rows(&|i| if i % 2 == 0 { 1e3 } else { -1e3 })), None);
+    assert_eq!(told(&rows(&|i| if i == 7 { 1e5 } else { 0.0 })), None);
+}

@@ -7,8 +7,9 @@ use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::gram::is_precomputed;
 use crate::kernel::{Definiteness, Kernel};
+use crate::model::svc::Kind;
 use crate::model::{Checkpoint, Machine, Sample, Task};
-use crate::param::Param;
+use crate::param::{Param, written};
 use crate::watch::{Stop, Watch, noting};
 
 /// What every struct of parameters can do, whatever is in it: `params!` makes it.
@@ -175,9 +176,15 @@ impl Learner {
         }
         let spec = Param::find(self.table(), name).expect("what an entry takes is in its table");
         let number = spec.allowed.is_number() && !(spec.allowed.is_none_too() && value.is_null());
-        if number && !value.as_f64().is_some_and(|v| spec.allowed.holds(v)) {
-            return Err(Error::param(name, shown, spec.allowed.to_string()));
+        // As files write it, and as other languages call it.
+        let infinite = value.as_str().is_some_and(|word| word.eq_ignore_ascii_case("inf"));
+        let known = if infinite { Some(f64::INFINITY) } else { value.as_f64() };
+        if number && !known.is_some_and(|v| spec.allowed.holds(v)) {
+            let only = "; only svc takes inf, which is the hard margin";
+            let more = if infinite && name == "c" { only } else { "" };
+            return Err(Error::param(name, shown, format!("{}{more}", spec.allowed)));
         }
+        let value = if infinite { written(f64::INFINITY) } else { value };
         let whole = spec.allowed.is_whole();
         // Numbers of things are written without a point, whatever the caller's language calls them.
         let value = match value.as_f64().filter(|v| whole && value.is_f64() && *v < 2f64.powi(53)) {
@@ -215,7 +222,17 @@ impl Learner {
         let own = |name: &str| entry.params.contains(&name) && name != "slack";
         let told = |name: &str| own(name) || self.get(name) != usual.get(name);
         let names = self.table().iter().map(|spec| spec.name).filter(|n| !quiet.contains(n));
-        names.filter(|n| told(n)).filter_map(|n| self.get(n).map(|value| (n, value))).collect()
+        let mut all: Vec<_> =
+            names.filter(|n| told(n)).filter_map(|n| self.get(n).map(|value| (n, value))).collect();
+        if self.is_hard_margin() {
+            all.retain(|(name, _)| *name != "c");
+            all.insert(0, ("c", written(f64::INFINITY)));
+        }
+        all
+    }
+
+    fn is_hard_margin(&self) -> bool {
+        matches!(self, Learner::Svc(p) if p.kind == Kind::Hard)
     }
 
     /// The kernel asked for.
@@ -286,6 +303,28 @@ impl LearnerEntry {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn whole_numbers_of_every_learner_refuse_what_is_not_whole() {
+        let mut tried = 0;
+        for entry in Learner::ALL {
+            let mut learner = entry.learner();
+            let whole = |param: &&Param| param.allowed.is_whole() && entry.takes(param.name);
+            for param in learner.table().iter().filter(whole) {
+                let wrong = [json!(2.7), json!(-1), json!("3"), json!(true), json!("inf"), json!(1e300)];
+                for bad in wrong {
+                    let told =
+                        learner.set(param.name, bad.clone()).expect_err("not a whole number").to_string();
+                    assert!(told.starts_with(param.name), "{} {} {bad}: {told}", entry.name, param.name);
+                }
+                assert_eq!(learner, entry.learner(), "{}: {}", entry.name, param.name);
+                learner.set(param.name, json!(7.0)).expect("a whole number, as other languages write it");
+                learner = entry.learner();
+                tried += 1;
+            }
+        }
+        assert!(tried > 30, "{tried}");
+    }
 
     #[test]
     fn every_learner_is_found_again_and_takes_what_it_says() {

@@ -101,6 +101,30 @@ macro_rules! params {
 
 pub(in crate::model) use params;
 
+/// Serde for a number that may be infinite: a JSON number, or the text "inf" as [`written`](crate::param::written) has it.
+pub(in crate::model) mod number {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Written {
+        Number(f64),
+        Text(String),
+    }
+
+    pub(in crate::model) fn serialize<S: Serializer>(value: &f64, to: S) -> Result<S::Ok, S::Error> {
+        crate::param::written(*value).serialize(to)
+    }
+
+    pub(in crate::model) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+        match Written::deserialize(from)? {
+            Written::Number(value) => Ok(value),
+            Written::Text(text) if text == "inf" => Ok(f64::INFINITY),
+            Written::Text(text) => Err(de::Error::custom(format!("`{text}` is not a number or inf"))),
+        }
+    }
+}
+
 /// The default in words: those given, or the expression, without a fraction that is 0.
 pub(in crate::model) const fn default_words(all: &[&'static str]) -> &'static str {
     let text = all[0];
@@ -179,7 +203,7 @@ mod tests {
     fn values_outside_their_range_and_broken_kernels_are_named() {
         let bad = |params: SvcParams| params.check().expect_err("out of range").to_string();
         let c = SvcParams { c: f64::NAN, ..SvcParams::default() };
-        assert_eq!(bad(c), "c = NaN: must be a number above 0");
+        assert_eq!(bad(c), "c = NaN: must be a number above 0, or inf");
         let none = SvcParams { max_iter: Some(0), ..SvcParams::default() };
         assert_eq!(bad(none), "max_iter = 0: must be a whole number of at least 1, or nothing");
         let kernel = Some(Kernel::Rbf { gamma: -1.0 });

@@ -166,6 +166,11 @@ impl Machine {
         }
     }
 
+    /// Whether its fit can be resumed: it was interrupted, and its learner keeps checkpoints.
+    pub fn can_resume(&self) -> bool {
+        self.checkpoint.is_some()
+    }
+
     /// Adds a fact; numbers that are not finite are left out.
     pub fn tell(&mut self, name: &'static str, value: f64) {
         let place = |name: &str| Self::FACTS.iter().position(|f| *f == name);

@@ -208,8 +208,9 @@ impl Machine {
 }
 
 fn label(name: &str) -> Result<i32> {
-    let number =
-        name.trim().parse::<f64>().ok().filter(|v| v.fract() == 0.0 && v.abs() <= f64::from(i32::MAX));
-    let allowed = "a whole number: LIBSVM's files have no other names";
-    number.map(|v| v as i32).ok_or_else(|| Error::param("class name", name, allowed))
+    // `001`, `+1` and `1.0` would come back as `1`, another class to everything that compares names.
+    let number = name.parse::<i32>().ok().filter(|v| v.to_string() == name);
+    let allowed =
+        "a whole number written without sign +, leading zeros or point: LIBSVM's files have no other names";
+    number.ok_or_else(|| Error::param("class name", name, allowed))
 }

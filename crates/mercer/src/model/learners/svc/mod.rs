@@ -107,12 +107,13 @@ impl SvcParams {
         exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<Machine> {
+        let params = self.hardened();
         if !self.virtual_vectors.is_empty() {
             // Whose fit begins anew, so that its parts are nothing to go on from.
-            return virtuals::fit(self, Sample { keeper: None, ..sample }, exec, watch);
+            return virtuals::fit(&params, Sample { keeper: None, ..sample }, exec, watch);
         }
         let clock = Instant::now();
-        let plan = Plan::new(self, sample, from, exec)?;
+        let plan = Plan::new(&params, sample, from, exec)?;
         let (fitted, notes) = plan.train(watch)?;
         finished(&plan, &fitted, notes, clock, exec)
     }

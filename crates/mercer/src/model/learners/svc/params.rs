@@ -1,5 +1,6 @@
 //! What a classifier is told: its parameters, their ranges and defaults.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -78,7 +79,9 @@ params! {
         /// The kernel; none: a Gaussian whose width follows from the data's spread.
         kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
         kind: Kind = Kind::C, OneOf(&["c", "nu", "hard"]), "c" => "formulation: errors cost C, are bounded by nu, or are not allowed";
-        c: f64 = 1.0, Above(0.0) => "cost of errors (kind c)";
+        /// Infinity is the hard margin: the fit is then of kind [`Kind::Hard`].
+        #[serde(with = "crate::model::param::number")]
+        c: f64 = 1.0, AboveOrInf(0.0) => "cost of errors (kind c); inf is the hard margin";
         nu: f64 = 0.5, UpTo(0.0, 1.0) => "upper bound on the fraction of margin errors, lower bound on that of support vectors (kind nu)";
         slack: Slack = Slack::Linear, OneOf(&["linear", "squared"]), "linear" => "loss: hinge or squared hinge (kind c)";
         /// Added to the kernel matrix's diagonal while training: for kernels that are not quite positive definite
@@ -121,6 +124,16 @@ impl SvcParams {
             return Err(Error::param(format!("weight of class {name}"), weight, "a number above 0"));
         }
         Ok(())
+    }
+
+    /// The same problem, with an infinite C told as what it is: the hard margin. The solver of finite C would never come
+    /// to an end on classes that overlap.
+    pub(super) fn hardened(&self) -> Cow<'_, Self> {
+        if self.kind == Kind::C && self.c == f64::INFINITY {
+            Cow::Owned(SvcParams { kind: Kind::Hard, slack: Slack::Linear, ..self.clone() })
+        } else {
+            Cow::Borrowed(self)
+        }
     }
 
     /// The factor of C of each class. Fails on a name that no class has: it would be without effect.
@@ -166,7 +179,10 @@ mod tests {
     #[test]
     fn values_outside_their_range_are_named() {
         let bad = |params: SvcParams| params.check().expect_err("out of range").to_string();
-        assert_eq!(bad(SvcParams { c: 0.0, ..SvcParams::default() }), "c = 0: must be a number above 0");
+        assert_eq!(
+            bad(SvcParams { c: 0.0, ..SvcParams::default() }),
+            "c = 0: must be a number above 0, or inf"
+        );
         assert_eq!(
             bad(SvcParams { nu: 1.5, ..SvcParams::default() }),
             "nu = 1.5: must be a number above 0 and at most 1"

@@ -15,7 +15,8 @@ use crate::data::{Dataset, Labels, Stage, Targets, View};
 use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::expansion::Expansion;
-use crate::model::Model;
+use crate::model::svc::Kind;
+use crate::model::{Learner, Model};
 use crate::reduce::reduced_set::{self, Reduced, ReducedSetParams, reduce_path, reduce_until};
 use crate::watch::Watch;
 use refit::{answers, refit, values};
@@ -39,6 +40,9 @@ pub struct CompressParams {
     /// Whether coefficients are trained anew on labelled data, by the machine's own losses, instead of being those nearest
     /// to the old machine (Keerthi, Chapelle and DeCoste 2006). For classifiers and regression.
     pub retrain: bool,
+    /// With `retrain`: the cost of errors; none: the model's own. Models without a finite C that is known need it: those
+    /// read from LIBSVM's files, which do not hold it, nu machines and hard margins.
+    pub c: Option<f64>,
     /// With `retrain`: rounds in which the centres move as well, to where they fit the labels, and the coefficients follow.
     /// What comes out is a machine of its own, no longer an approximation of the old one.
     pub rounds: usize,
@@ -56,6 +60,7 @@ impl Default for CompressParams {
             goal: Goal::Size(set.size),
             set,
             retrain: false,
+            c: None,
             rounds: 0,
             widths: false,
             by_class: false,
@@ -213,13 +218,48 @@ impl Model {
                 "coefficients are trained anew on data with targets: give some".into(),
             ));
         }
+        let costed;
+        let this = if params.retrain {
+            costed = self.costing(params.c)?;
+            &costed
+        } else {
+            self
+        };
         let Some(data) = data else {
             let view = self.entry().centres().view();
             return call(self, &Rows::new(self, view, None, exec)?);
         };
-        let (old, ready) = self.fitting(data.points.view(), exec)?;
+        let (old, ready) = this.fitting(data.points.view(), exec)?;
         let rows = Rows::new(&old, ready.view(), Some(&data.targets), exec)?;
         call(&old, &rows)
+    }
+
+    /// The same model with the cost of errors that training anew is to obey. Fails where nobody says and the model does not
+    /// know: a guess would be a machine that nobody asked for.
+    fn costing(&self, c: Option<f64>) -> Result<Model> {
+        let mut model = self.clone();
+        let missing = |why: &str| Error::param("c", "none", format!("given to retrain this model: {why}"));
+        let unknown = || missing("its file does not hold it");
+        let known = self.params_known();
+        if let Some(c) = c.filter(|c| !(*c > 0.0 && c.is_finite())) {
+            return Err(Error::param("c", c, "a number above 0"));
+        }
+        match &mut model.machine.learner {
+            Learner::Svc(p) => match (c, p.kind) {
+                (Some(c), _) => (p.kind, p.c) = (Kind::C, c),
+                _ if !known => return Err(unknown()),
+                (None, Kind::C) => {}
+                (None, Kind::Nu) => return Err(missing("a nu machine has none")),
+                (None, Kind::Hard) => return Err(missing("a hard margin has none that is finite")),
+            },
+            Learner::Svr(p) => match c {
+                Some(c) => p.c = c,
+                None if !known => return Err(unknown()),
+                None => {}
+            },
+            _ => {}
+        }
+        Ok(model)
     }
 
     fn finished(
