@@ -50,7 +50,7 @@ const HARD: f64 = 1.0 / 16.0;
 /// the sphere, and the violation left decides on which side new rows fall. On normal rows in 2 to 8 columns this share changes at
 /// most 4 labels in 10,000 for up to three times the time. Where the kernel matrix is nearly singular (two columns, gamma 5) 6 in
 /// 10,000 were seen, and ten to forty times the time.
-const SOFT: f64 = 1.0 / 100.0;
+const SOFT: f64 = 1.0 / 1000.0;
 
 /// What rounding may add to a squared distance, as a share of the largest k(x, x).
 const ROUNDING: f64 = 1e-14;
