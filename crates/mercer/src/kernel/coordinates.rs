@@ -4,6 +4,7 @@ use mercer_num::Real;
 
 use crate::kernel::Kernel;
 use crate::kernel::block::Dense;
+use crate::kernel::families::with_coordinates;
 use crate::kernel::rows::{self, Span};
 
 /// One coordinate's part, with its derivatives by x and y.
@@ -50,56 +51,6 @@ pub(super) trait Coordinates {
     fn block<T: Real>(&self, a: &Dense<'_, T>, b: &Dense<'_, T>, out: &mut [T]);
 }
 
-/// Runs `$body` with `$c` bound to a leaf of this kind, or `$other`.
-macro_rules! with_coordinates {
-    ($kernel:expr, $c:ident => $body:expr, else $other:expr) => {
-        match $kernel {
-            Kernel::Laplacian { gamma } => {
-                let $c = $crate::kernel::laplacian::Laplacian { gamma: *gamma };
-                $body
-            }
-            Kernel::Ard { gammas } => {
-                let $c = $crate::kernel::ard::Ard { gammas };
-                $body
-            }
-            Kernel::BSpline { order, width } => {
-                let $c = $crate::kernel::bspline::Spline::new(*order, *width);
-                $body
-            }
-            Kernel::Fourier { q, freq } => {
-                let $c = $crate::kernel::periodic::Periodic {
-                    shape: $crate::kernel::periodic::Fourier { q: *q },
-                    freq: *freq,
-                };
-                $body
-            }
-            Kernel::Dirichlet { order, freq } => {
-                let $c = $crate::kernel::periodic::Periodic {
-                    shape: $crate::kernel::periodic::Dirichlet { order: *order },
-                    freq: *freq,
-                };
-                $body
-            }
-            Kernel::Spectrum { weights, freq } => {
-                let $c = $crate::kernel::periodic::Periodic {
-                    shape: $crate::kernel::periodic::Given::new(weights),
-                    freq: *freq,
-                };
-                $body
-            }
-            Kernel::ChiSquared { gamma } => {
-                let $c = $crate::kernel::chi_squared::Exponential { gamma: *gamma };
-                $body
-            }
-            Kernel::AdditiveChiSquared => {
-                let $c = $crate::kernel::chi_squared::Additive;
-                $body
-            }
-            _ => $other,
-        }
-    };
-}
-pub(super) use with_coordinates;
 fn value_of<C: Coordinates>(c: &C, x: Span<'_>, y: Span<'_>) -> f64 {
     let mut all = if C::PRODUCT { 1.0 } else { 0.0 };
     rows::pairs(x, y, |i, x, y| {

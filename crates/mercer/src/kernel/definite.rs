@@ -34,27 +34,9 @@ impl Kernel {
             Kernel::Multiquadric { .. } => ConditionalNegative,
             Kernel::RadialPower { power } if *power > 1.0 => Unknown,
             Kernel::RadialPower { power } if *power > 0.0 => ConditionalNegative,
-            Kernel::Sigmoid { .. } | Kernel::Precomputed => Unknown,
-            Kernel::Linear
-            | Kernel::Rbf { .. }
-            | Kernel::RbfWidths { .. }
-            | Kernel::Laplacian { .. }
-            | Kernel::InverseMultiquadric { .. }
-            | Kernel::RadialPower { .. }
-            | Kernel::Ard { .. }
-            | Kernel::BSpline { .. }
-            | Kernel::Fourier { .. }
-            | Kernel::Dirichlet { .. }
-            | Kernel::Spectrum { .. }
-            | Kernel::ChiSquared { .. }
-            | Kernel::AdditiveChiSquared
-            | Kernel::Local { .. }
-            | Kernel::LocalityImproved { .. }
-            | Kernel::CodonImproved { .. }
-            | Kernel::KmerSpectrum { .. }
-            | Kernel::Mismatch { .. }
-            | Kernel::WeightedDegree { .. } => Positive,
             Kernel::Custom(custom) => custom.0.definiteness(),
+            Kernel::RadialPower { .. } => Positive,
+            _ if self.children().is_empty() => self.entry().map_or(Unknown, |entry| entry.known),
             _ => of_parts(self),
         }
     }

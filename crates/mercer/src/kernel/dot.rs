@@ -5,6 +5,7 @@
 
 use mercer_num::Real;
 
+use crate::kernel::families::with_profile;
 use crate::kernel::rows::{self, Span};
 use crate::kernel::{Form, Kernel};
 
@@ -30,44 +31,6 @@ pub(super) trait Profile: Copy {
         self.map(t);
     }
 }
-
-/// Runs `$body` with `$p` bound to the leaf's profile, or `$other` if the kernel is no such leaf.
-macro_rules! with_profile {
-    ($kernel:expr, $p:ident => $body:expr, else $other:expr) => {
-        match *$kernel {
-            Kernel::Linear => {
-                let $p = $crate::kernel::linear::Linear;
-                $body
-            }
-            Kernel::Poly { degree, scale, coef0 } => {
-                let $p = $crate::kernel::poly::Poly { degree, scale, coef0 };
-                $body
-            }
-            Kernel::Rbf { gamma } => {
-                let $p = $crate::kernel::rbf::Rbf { gamma };
-                $body
-            }
-            Kernel::Sigmoid { amplitude, scale, shift } => {
-                let $p = $crate::kernel::sigmoid::Sigmoid { amplitude, scale, shift };
-                $body
-            }
-            Kernel::InverseMultiquadric { c } => {
-                let $p = $crate::kernel::multiquadric::PowerLaw { add: c * c, power: -0.5 };
-                $body
-            }
-            Kernel::Multiquadric { c } => {
-                let $p = $crate::kernel::multiquadric::PowerLaw { add: c * c, power: 0.5 };
-                $body
-            }
-            Kernel::RadialPower { power } => {
-                let $p = $crate::kernel::multiquadric::PowerLaw { add: 1.0, power };
-                $body
-            }
-            _ => $other,
-        }
-    };
-}
-pub(super) use with_profile;
 
 fn profile_value<P: Profile>(p: P, x: Span<'_>, y: Span<'_>) -> f64 {
     let s = if P::RADIAL { rows::distance2(x, y) } else { rows::dot(x, y) };

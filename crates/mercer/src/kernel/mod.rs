@@ -4,7 +4,7 @@
 //! with named fields that is cheap to clone, printed as one line and read back the same. Kernels hold no data, and a value
 //! of one costs no allocation and no `Result`: ranges are looked at once, by [`Kernel::check`].
 //!
-//! One file holds one family. [`Kernel::ALL`] is the table of all of them; help texts, bindings and the contract tests read
+//! One file of `families` holds one family, and `families/mod.rs` registers them: a variant, a row. [`Kernel::ALL`] is the table of all of them; help texts, bindings and the contract tests read
 //! it. There are three ways to a block of values, told by [`Kernel::form`]: a function of `(x.y, |x|^2, |y|^2)` is one
 //! elementwise [`Kernel::map`] over a tile of dot products; other kernels bring [`Kernel::own_block`]; algebra over those is
 //! taken apart by [`Kernel::parts`].
@@ -21,252 +21,37 @@
 //! # Ok::<(), mercer::Error>(())
 //! ```
 
-mod algebra;
-mod ard;
 mod block;
-mod bspline;
-mod chi_squared;
-mod columns;
 mod coordinates;
 mod custom;
 mod definite;
 mod derivative;
 mod dot;
+mod families;
 mod geometry;
 mod lanes;
-mod laplacian;
 mod line;
-mod linear;
-mod local;
-mod multiquadric;
-mod periodic;
-mod poly;
-mod precomputed;
-mod rbf;
 mod rows;
-mod sequence;
-mod sigmoid;
 mod table;
-mod widths;
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 
 use crate::data::{Data, Row, View};
 use crate::error::{Error, Result};
 use crate::exec::half_of_ram;
 use crate::kernel::rows::Span;
 
-pub use algebra::Combine;
 pub use custom::{Custom, KernelFn};
 pub use definite::Definiteness;
 pub use derivative::Second;
+pub use families::{Combine, Kernel};
+use families::{algebra, chi_squared, columns, local, sequence, widths};
 pub use table::{Entry, Takes};
 
 /// Nesting beyond this is refused: nobody means it, and it keeps every recursion shallow.
 pub const MAX_DEPTH: usize = 24;
-
-/// A kernel. See [`Kernel::ALL`] for formulas and ranges.
-///
-/// Saved as its line: serde writes and reads what [`std::fmt::Display`] prints, so a file never holds a kernel that
-/// [`Kernel::check`] would refuse.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(try_from = "String")]
-#[non_exhaustive]
-pub enum Kernel {
-    /// `x.y`
-    Linear,
-    /// `(scale x.y + coef0)^degree`
-    Poly {
-        /// Degree, at least 1.
-        degree: u32,
-        /// Factor of the dot product, positive.
-        scale: f64,
-        /// What is added before the power. Negative values are allowed, but the kernel is then not positive definite.
-        coef0: f64,
-    },
-    /// `exp(-gamma |x - y|^2)`
-    Rbf {
-        /// Inverse width, `1 / (2 sigma^2)`.
-        gamma: f64,
-    },
-    /// The Gaussian whose rows each have a width of their own, in the last column: see `widths.rs`.
-    RbfWidths {
-        /// Inverse width of rows whose last column is 0.
-        gamma: f64,
-    },
-    /// `exp(-gamma sum_i |x_i - y_i|)`
-    Laplacian {
-        /// Inverse width.
-        gamma: f64,
-    },
-    /// `amplitude tanh(scale x.y + shift)`
-    Sigmoid {
-        /// Height.
-        amplitude: f64,
-        /// Factor of the dot product.
-        scale: f64,
-        /// What is added to it.
-        shift: f64,
-    },
-    /// `(|x - y|^2 + c^2)^(-1/2)`
-    InverseMultiquadric {
-        /// Width.
-        c: f64,
-    },
-    /// `(|x - y|^2 + c^2)^(1/2)`
-    Multiquadric {
-        /// Width.
-        c: f64,
-    },
-    /// `(|x - y|^2 + 1)^power`
-    RadialPower {
-        /// Exponent.
-        power: f64,
-    },
-    /// `exp(-sum_i gamma_i (x_i - y_i)^2)`, the Gaussian with one width a coordinate.
-    Ard {
-        /// One inverse width a coordinate; 0 leaves the coordinate out.
-        gammas: Arc<[f64]>,
-    },
-    /// `prod_i B((x_i - y_i) / width) / B(0)`, B the centred spline of degree `2 order + 1`.
-    BSpline {
-        /// Order; the splines are of odd degree `2 order + 1`.
-        order: u32,
-        /// Distance of the knots.
-        width: f64,
-    },
-    /// `prod_i (1 - q)^2 / (1 - 2 q cos(freq (x_i - y_i)) + q^2)`, the regularised Fourier expansion.
-    Fourier {
-        /// How slowly the coefficients `q^j` fall.
-        q: f64,
-        /// Lowest frequency.
-        freq: f64,
-    },
-    /// `prod_i sum_{j=-order}^{order} cos(j freq (x_i - y_i)) / (2 order + 1)`, the Fourier expansion cut at an order.
-    Dirichlet {
-        /// Highest harmonic.
-        order: u32,
-        /// Lowest frequency.
-        freq: f64,
-    },
-    /// `prod_i sum_j w_j cos(j freq (x_i - y_i)) / sum_j w_j`: the translation-invariant kernel of a given spectrum.
-    Spectrum {
-        /// Weight of each harmonic, from the constant (j = 0) on.
-        weights: Arc<[f64]>,
-        /// Lowest frequency.
-        freq: f64,
-    },
-    /// `exp(-gamma sum_i (x_i - y_i)^2 / (x_i + y_i))`, for histograms.
-    ChiSquared {
-        /// Inverse width.
-        gamma: f64,
-    },
-    /// `sum_i 2 x_i y_i / (x_i + y_i)`, for histograms.
-    AdditiveChiSquared,
-    /// `(sum_p (sum_q w(q - p) x_q y_q)^d1 / s)^d2` over the pixels p, w a pyramid around p: correlations that are local in
-    /// an image.
-    Local {
-        /// Diameter of the pyramid, odd.
-        diameter: u32,
-        /// d1, the power of each neighbourhood's sum.
-        inner: u32,
-        /// d2, the power of the sum over neighbourhoods.
-        outer: u32,
-        /// Rows of pixels; 0 with a width of 0 for square grey images.
-        height: u32,
-        /// Columns of pixels.
-        width: u32,
-    },
-    /// `(sum_p (sum_j w_j match_{p+j})^d1)^d2` on sequences: matches within windows.
-    LocalityImproved {
-        /// Places of a window, odd.
-        diameter: u32,
-        /// d1, the power of a window's matches.
-        inner: u32,
-        /// d2, the power of the sum over windows.
-        outer: u32,
-    },
-    /// The locality-improved kernel in which matches shifted by a codon count too.
-    CodonImproved {
-        /// Places of a window, odd.
-        diameter: u32,
-        /// d1, the power of a window's matches.
-        inner: u32,
-        /// d2, the power of the sum over windows.
-        outer: u32,
-        /// Places of the shift.
-        shift: u32,
-        /// Weight of what the shift adds.
-        weight: f64,
-    },
-    /// `sum_u count(u in x) count(u in y)` over the words of k letters, on sequences.
-    KmerSpectrum {
-        /// Letters of a word.
-        k: u32,
-    },
-    /// The same, a word counting for all that differ from it in at most m letters.
-    Mismatch {
-        /// Letters of a word.
-        k: u32,
-        /// Letters that may differ.
-        m: u32,
-        /// Letters of the alphabet.
-        letters: u32,
-    },
-    /// Common words of up to `degree` letters at the same place of sequences, or shifted a little.
-    WeightedDegree {
-        /// Longest word.
-        degree: u32,
-        /// Largest shift.
-        shift: u32,
-    },
-    /// A kernel on the columns `from .. to` alone.
-    Columns {
-        /// First column, from 0.
-        from: u32,
-        /// Behind the last column.
-        to: u32,
-        /// The kernel.
-        of: Box<Kernel>,
-    },
-    /// `sum_r k(x_r, y_r)^degree` over subvectors of neighbouring columns.
-    Subvector {
-        /// Columns a subvector; the last one may be shorter.
-        size: u32,
-        /// Columns from the start of one to the start of the next.
-        step: u32,
-        /// Power each term is raised to.
-        degree: u32,
-        /// The kernel on a subvector.
-        of: Box<Kernel>,
-    },
-    /// A given matrix of values; points are row numbers.
-    Precomputed,
-    /// `k_1 + k_2 + ...`
-    Sum(Vec<Kernel>),
-    /// `k_1 k_2 ...`
-    Product(Vec<Kernel>),
-    /// `factor k`
-    Scaled {
-        /// The factor, not 0. A negative one turns a conditionally negative kernel into a conditionally positive one.
-        factor: f64,
-        /// The kernel.
-        of: Box<Kernel>,
-    },
-    /// `k^degree`
-    Power {
-        /// The power, at least 1.
-        degree: u32,
-        /// The kernel.
-        of: Box<Kernel>,
-    },
-    /// `k(x, y) / sqrt(k(x, x) k(y, y))`; 0 where a self-value is not positive.
-    Normalised(Box<Kernel>),
-    /// A kernel from the program that uses this library. It cannot be saved.
-    Custom(Custom),
-}
 
 /// The way to a block of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -283,7 +68,7 @@ pub enum Form {
 
 impl Kernel {
     /// Every kernel and every operation on kernels, with names, formulas, parameters and examples.
-    pub const ALL: &'static [Entry] = table::ALL;
+    pub const ALL: &'static [Entry] = families::ALL;
 
     /// Reads a kernel from its line. The message of a failure says what would have been right.
     pub fn parse(line: &str) -> Result<Self> {
@@ -292,7 +77,7 @@ impl Kernel {
 
     /// This kernel's row of [`Kernel::ALL`]; a custom kernel has none.
     pub fn entry(&self) -> Option<&'static Entry> {
-        table::describe(self).map(|(entry, _)| entry)
+        families::describe(self).map(|(entry, _)| entry)
     }
 
     /// Fails if a parameter is out of its range or, d being the number of columns where it is known, does not fit the points.

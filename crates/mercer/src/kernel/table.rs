@@ -3,10 +3,8 @@
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
-use crate::kernel::{
-    Kernel, MAX_DEPTH, algebra, ard, bspline, chi_squared, columns, laplacian, linear, local, multiquadric,
-    periodic, poly, precomputed, rbf, sequence, sigmoid, widths,
-};
+use crate::kernel::families::{ALL, ard, columns, describe, local, sequence, widths};
+use crate::kernel::{Definiteness, Kernel, MAX_DEPTH};
 use crate::param::{Allowed, Param};
 
 /// One row of [`Kernel::ALL`]: a kernel, or an operation on kernels.
@@ -25,6 +23,8 @@ pub struct Entry {
     pub params: &'static [Param],
     /// What is known about definiteness, in words; [`Kernel::definiteness`] knows it for one kernel.
     pub definiteness: &'static str,
+    /// What is known of every kernel of this row, whatever its parameters.
+    pub known: Definiteness,
     /// Whether `k(x + z, y + z) = k(x, y)`; for operations on kernels, whether it is so if it is so for all of them.
     pub translation_invariant: bool,
     /// Whether this is an operation on kernels.
@@ -44,6 +44,7 @@ impl Entry {
         doc: "",
         params: &[],
         definiteness: "",
+        known: Definiteness::Unknown,
         translation_invariant: false,
         algebra: false,
         takes: Takes::Numbers,
@@ -118,95 +119,6 @@ pub(super) fn admits(allowed: Allowed, value: &Value) -> bool {
         }
         _ => false,
     }
-}
-
-/// The table. A new kernel is a file, a variant, and a row here and in [`describe`].
-pub(super) const ALL: &[Entry] = &[
-    linear::ENTRY,
-    poly::ENTRY,
-    rbf::ENTRY,
-    widths::ENTRY,
-    laplacian::ENTRY,
-    sigmoid::ENTRY,
-    multiquadric::INVERSE,
-    multiquadric::MULTIQUADRIC,
-    multiquadric::FAMILY,
-    ard::ENTRY,
-    bspline::ENTRY,
-    periodic::FOURIER,
-    periodic::DIRICHLET,
-    periodic::SPECTRUM,
-    chi_squared::EXPONENTIAL,
-    chi_squared::ADDITIVE,
-    local::ENTRY,
-    sequence::LOCALITY,
-    sequence::CODON,
-    sequence::SPECTRUM,
-    sequence::MISMATCH,
-    sequence::WEIGHTED_DEGREE,
-    columns::COLUMNS,
-    columns::SUBVECTOR,
-    precomputed::ENTRY,
-    algebra::SUM,
-    algebra::PRODUCT,
-    algebra::SCALED,
-    algebra::POWER,
-    algebra::NORMALISED,
-];
-
-/// A kernel's name and its values in the order of its row's parameters: the inverse of `build`.
-pub(super) fn describe(kernel: &Kernel) -> Option<(&'static Entry, Vec<Value>)> {
-    use Value::{Real, Whole};
-    let (name, values) = match kernel {
-        Kernel::Linear => ("linear", vec![]),
-        Kernel::Poly { degree, scale, coef0 } => ("poly", vec![Whole(*degree), Real(*scale), Real(*coef0)]),
-        Kernel::Rbf { gamma } => ("rbf", vec![Real(*gamma)]),
-        Kernel::RbfWidths { gamma } => ("rbf_widths", vec![Real(*gamma)]),
-        Kernel::Laplacian { gamma } => ("laplacian", vec![Real(*gamma)]),
-        Kernel::Sigmoid { amplitude, scale, shift } => {
-            ("sigmoid", vec![Real(*amplitude), Real(*scale), Real(*shift)])
-        }
-        Kernel::InverseMultiquadric { c } => ("inverse_multiquadric", vec![Real(*c)]),
-        Kernel::Multiquadric { c } => ("multiquadric", vec![Real(*c)]),
-        Kernel::RadialPower { power } => ("radial_power", vec![Real(*power)]),
-        Kernel::Ard { gammas } => ("ard", vec![Value::List(Arc::clone(gammas))]),
-        Kernel::BSpline { order, width } => ("bspline", vec![Whole(*order), Real(*width)]),
-        Kernel::Fourier { q, freq } => ("fourier", vec![Real(*q), Real(*freq)]),
-        Kernel::Dirichlet { order, freq } => ("dirichlet", vec![Whole(*order), Real(*freq)]),
-        Kernel::Spectrum { weights, freq } => {
-            ("spectrum", vec![Value::List(Arc::clone(weights)), Real(*freq)])
-        }
-        Kernel::ChiSquared { gamma } => ("chi2", vec![Real(*gamma)]),
-        Kernel::AdditiveChiSquared => ("additive_chi2", vec![]),
-        Kernel::Local { diameter, inner, outer, height, width } => {
-            ("local", [diameter, inner, outer, height, width].map(|v| Whole(*v)).to_vec())
-        }
-        Kernel::LocalityImproved { diameter, inner, outer } => {
-            ("locality_improved", [diameter, inner, outer].map(|v| Whole(*v)).to_vec())
-        }
-        Kernel::CodonImproved { diameter, inner, outer, shift, weight } => {
-            let mut values = [diameter, inner, outer, shift].map(|v| Whole(*v)).to_vec();
-            values.push(Real(*weight));
-            ("codon_improved", values)
-        }
-        Kernel::KmerSpectrum { k } => ("kmer_spectrum", vec![Whole(*k)]),
-        Kernel::Mismatch { k, m, letters } => ("mismatch", [k, m, letters].map(|v| Whole(*v)).to_vec()),
-        Kernel::WeightedDegree { degree, shift } => ("weighted_degree", vec![Whole(*degree), Whole(*shift)]),
-        Kernel::Columns { from, to, of } => {
-            ("columns", vec![Whole(*from), Whole(*to), Value::Kernel(of.clone())])
-        }
-        Kernel::Subvector { size, step, degree, of } => {
-            ("subvector", vec![Whole(*size), Whole(*step), Whole(*degree), Value::Kernel(of.clone())])
-        }
-        Kernel::Precomputed => ("precomputed", vec![]),
-        Kernel::Sum(kernels) => ("sum", vec![Value::Kernels(kernels.clone())]),
-        Kernel::Product(kernels) => ("product", vec![Value::Kernels(kernels.clone())]),
-        Kernel::Scaled { factor, of } => ("scaled", vec![Real(*factor), Value::Kernel(of.clone())]),
-        Kernel::Power { degree, of } => ("power", vec![Whole(*degree), Value::Kernel(of.clone())]),
-        Kernel::Normalised(of) => ("normalised", vec![Value::Kernel(of.clone())]),
-        Kernel::Custom(_) => return None,
-    };
-    Entry::find(name).map(|entry| (entry, values))
 }
 
 /// [`Kernel::check`], at a depth of nesting.

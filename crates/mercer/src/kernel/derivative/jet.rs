@@ -1,9 +1,11 @@
 //! A value with its first and second derivatives in both arguments, and the rules of calculus on such.
 
 use super::Product;
-use crate::kernel::coordinates::{Coordinates, with_coordinates};
-use crate::kernel::dot::{Profile, with_profile};
-use crate::kernel::local::Local;
+use crate::kernel::coordinates::Coordinates;
+use crate::kernel::dot::Profile;
+use crate::kernel::families::local::Local;
+use crate::kernel::families::with_coordinates;
+use crate::kernel::families::with_profile;
 use crate::kernel::rows::Span;
 use crate::kernel::{Kernel, columns, widths};
 

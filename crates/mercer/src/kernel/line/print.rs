@@ -3,7 +3,8 @@
 use std::fmt;
 
 use crate::kernel::Kernel;
-use crate::kernel::table::{self, Value};
+use crate::kernel::families;
+use crate::kernel::table::Value;
 use crate::param::Allowed;
 
 /// The shortest decimal that reads back the same.
@@ -89,7 +90,7 @@ impl fmt::Display for Kernel {
 
 /// `name(parameter=value, ...)`, without what is at its default.
 fn call(kernel: &Kernel, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let Some((entry, values)) = table::describe(kernel) else { return Ok(()) };
+    let Some((entry, values)) = families::describe(kernel) else { return Ok(()) };
     let shown: Vec<String> = entry
         .params
         .iter()

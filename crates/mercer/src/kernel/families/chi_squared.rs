@@ -1,0 +1,134 @@
+//! Kernels for histograms, from the chi-squared distance `sum_i (x_i - y_i)^2 / (x_i + y_i)`.
+//!
+//! Positive definite on points without negative values: the additive one is `sum_i 2 x_i y_i / (x_i + y_i)`
+//! (Vedaldi and Zisserman 2012), and the distance, `sum_i (x_i + y_i)` minus twice that, is conditionally negative definite, so
+//! its exponential is a kernel as the Gaussian is. Terms whose divisor is not positive count 0.
+
+use mercer_num::Real;
+
+use crate::data::{Data, View};
+use crate::error::{Fault, Result};
+use crate::kernel::Kernel;
+use crate::kernel::block::{Dense, panels};
+use crate::kernel::coordinates::{Coordinates, Term};
+use crate::kernel::definite::Definiteness;
+use crate::kernel::table::{Entry, Takes};
+use crate::param::{Allowed, Param};
+
+pub(in crate::kernel) const EXPONENTIAL: Entry = Entry {
+    name: "chi2",
+    aliases: &["chi_squared"],
+    formula: "exp(-gamma sum_i (x_i - y_i)^2 / (x_i + y_i))",
+    doc: "For histograms: the Gaussian of the chi-squared distance.",
+    params: &[Param::new("gamma", Allowed::Above(0.0), Some("1"), "inverse width")],
+    definiteness: "positive on histograms",
+    known: Definiteness::Positive,
+    takes: Takes::Histograms,
+    examples: &["chi2(gamma=0.6)"],
+    build: |v| Kernel::ChiSquared { gamma: v[0].real() },
+    ..Entry::EMPTY
+};
+
+pub(in crate::kernel) const ADDITIVE: Entry = Entry {
+    name: "additive_chi2",
+    formula: "sum_i 2 x_i y_i / (x_i + y_i)",
+    doc: "For histograms: the dot product with large bins damped.",
+    definiteness: "positive on histograms",
+    known: Definiteness::Positive,
+    takes: Takes::Histograms,
+    examples: &["additive_chi2"],
+    build: |_| Kernel::AdditiveChiSquared,
+    ..Entry::EMPTY
+};
+
+/// Refuses points with a negative value, and says where it is.
+pub(in crate::kernel) fn check_points(points: View<'_>) -> Result<()> {
+    let d = points.d.max(1);
+    let fault = |row: usize, column: usize, got: String| {
+        let expected = "no negative value: this kernel is for histograms".into();
+        let (row, column) = (Some(row as u64 + 1), Some((column + 1).to_string()));
+        Err(Fault { row, column, got: Some(got), expected, ..Fault::default() }.into())
+    };
+    match points.data {
+        Data::F32(x) => match x.iter().position(|v| *v < 0.0) {
+            Some(at) => fault(at / d, at % d, x[at].to_string()),
+            None => Ok(()),
+        },
+        Data::F64(x) => match x.iter().position(|v| *v < 0.0) {
+            Some(at) => fault(at / d, at % d, x[at].to_string()),
+            None => Ok(()),
+        },
+        Data::Csr { start, column, value } => {
+            for row in 0..points.n {
+                if let Some(at) = (start[row]..start[row + 1]).find(|&at| value[at] < 0.0) {
+                    return fault(row, column[at] as usize, value[at].to_string());
+                }
+            }
+            Ok(())
+        }
+        _ => Ok(()),
+    }
+}
+
+pub(in crate::kernel) struct Exponential {
+    pub(in crate::kernel) gamma: f64,
+}
+
+impl Coordinates for Exponential {
+    const PRODUCT: bool = false;
+
+    fn term(&self, _: usize, x: f64, y: f64) -> Term {
+        let sum = x + y;
+        if sum <= 0.0 {
+            Term::default()
+        } else {
+            let (p, q) = (x / sum, y / sum);
+            Term {
+                value: (x - y) * (p - q),
+                x: 1.0 - 4.0 * q * q,
+                y: 1.0 - 4.0 * p * p,
+                xx: 8.0 * q * q / sum,
+                xy: -8.0 * p * q / sum,
+            }
+        }
+    }
+
+    fn outer(&self, s: f64) -> [f64; 3] {
+        let value = (-self.gamma * s).exp();
+        [value, -self.gamma * value, self.gamma * self.gamma * value]
+    }
+
+    fn block<T: Real>(&self, a: &Dense<'_, T>, b: &Dense<'_, T>, out: &mut [T]) {
+        panels(a, b, out, |x, y, out| {
+            T::chi_squares(x, y, out);
+            T::affine_all(out, T::of(-self.gamma), T::ZERO);
+            T::exp_all(out);
+        });
+    }
+}
+
+pub(in crate::kernel) struct Additive;
+
+impl Coordinates for Additive {
+    const PRODUCT: bool = false;
+
+    fn term(&self, _: usize, x: f64, y: f64) -> Term {
+        let sum = x + y;
+        if sum <= 0.0 {
+            Term::default()
+        } else {
+            let (p, q) = (x / sum, y / sum);
+            Term {
+                value: 2.0 * x * q,
+                x: 2.0 * q * q,
+                y: 2.0 * p * p,
+                xx: -4.0 * q * q / sum,
+                xy: 4.0 * p * q / sum,
+            }
+        }
+    }
+
+    fn block<T: Real>(&self, a: &Dense<'_, T>, b: &Dense<'_, T>, out: &mut [T]) {
+        panels(a, b, out, |x, y, out| T::harmonic_means(x, y, out));
+    }
+}

@@ -1,0 +1,15 @@
+//! A given matrix of kernel values: points are row numbers, and looking up is the affair of the floor above.
+
+use crate::kernel::Kernel;
+use crate::kernel::table::{Entry, Takes};
+
+pub(in crate::kernel) const ENTRY: Entry = Entry {
+    name: "precomputed",
+    formula: "K[x, y]",
+    doc: "A given matrix of values; points are its row numbers.",
+    definiteness: "unknown",
+    examples: &["precomputed"],
+    takes: Takes::RowNumbers,
+    build: |_| Kernel::Precomputed,
+    ..Entry::EMPTY
+};

@@ -1,0 +1,225 @@
+//! What sequences are made of: the spectrum kernel and the mismatch kernel.
+//!
+//! `k(x, y) = sum_u count(u in x) count(u in y)` over all words u of k letters (Leslie, Eskin and Noble 2002); with
+//! mismatches a word counts for every word that differs from it in at most m letters (Leslie et al. 2004). Values grow with
+//! the square of the length: `normalised(...)` takes that out.
+//!
+//! Cost: a word has `sum_i C(k, i) (letters - 1)^i` neighbours. A block lists every sequence's words once; where few
+//! words are different the lists are dense rows and the block a product, else they are met word by word.
+
+use mercer_num::Real;
+
+use super::Compare;
+use crate::data::View;
+use crate::error::{Error, Result};
+use crate::exec::room;
+use crate::kernel::Kernel;
+use crate::kernel::definite::Definiteness;
+use crate::kernel::table::{Entry, Takes};
+use crate::param::{Allowed, Param};
+
+/// Words are numbers below this; longer ones are compared as they are.
+const CODES: u128 = 1 << 63;
+/// Neighbours of one word.
+const NEIGHBOURS: f64 = 1e6;
+/// Different words in a block up to which rows are dense.
+const DENSE: usize = 2048;
+
+const K: Param = Param::new("k", Allowed::Count(1, 1000), Some("3"), "letters of a word");
+
+pub(in crate::kernel) const SPECTRUM: Entry = Entry {
+    name: "kmer_spectrum",
+    aliases: &["kmers"],
+    formula: "sum_u count(u in x) count(u in y), u all words of k letters",
+    doc: "Sequences: words of k letters that both have, wherever they stand.",
+    params: &[K],
+    definiteness: "positive",
+    known: Definiteness::Positive,
+    takes: Takes::Sequences,
+    examples: &["kmer_spectrum(k=2)", "kmer_spectrum"],
+    build: |v| Kernel::KmerSpectrum { k: v[0].whole() },
+    ..Entry::EMPTY
+};
+
+pub(in crate::kernel) const MISMATCH: Entry = Entry {
+    name: "mismatch",
+    formula: "kmer_spectrum, a word counting for all within m letters of it",
+    doc: "Sequences: words of k letters that both have but for m letters, wherever they stand.",
+    params: &[
+        K,
+        Param::new("m", Allowed::Count(0, 10), Some("1"), "letters that may differ, fewer than k"),
+        Param::new(
+            "letters",
+            Allowed::Count(2, 256),
+            Some("4"),
+            "letters of the alphabet: 4 for DNA, 20 for proteins",
+        ),
+    ],
+    definiteness: "positive",
+    known: Definiteness::Positive,
+    takes: Takes::Sequences,
+    examples: &["mismatch(k=3)", "mismatch(k=4, m=2, letters=5)"],
+    build: |v| Kernel::Mismatch { k: v[0].whole(), m: v[1].whole(), letters: v[2].whole() },
+    ..Entry::EMPTY
+};
+
+pub(super) struct Kmers {
+    pub(super) k: u32,
+    pub(super) m: u32,
+    pub(super) letters: u32,
+}
+
+pub(super) fn check(k: u32, m: u32, letters: u32) -> Result<()> {
+    if m >= k {
+        return Err(Error::param("mismatch m", m, format!("below k = {k}")));
+    }
+    if neighbours(k, m, letters) > NEIGHBOURS
+        || u128::from(letters).checked_pow(k).is_none_or(|codes| codes > CODES)
+    {
+        let allowed = "small enough that a word has at most a million neighbours and is a number of 63 bits";
+        return Err(Error::param("mismatch k, m and letters", format!("{k}, {m} and {letters}"), allowed));
+    }
+    Ok(())
+}
+
+/// Words within m letters of a word, itself included.
+fn neighbours(k: u32, m: u32, letters: u32) -> f64 {
+    (0..=m).map(|i| choose(k, i) * f64::from(letters - 1).powi(i as i32)).sum()
+}
+
+/// That the words of a block of sequences and all their neighbours fit in memory.
+pub(super) fn check_room(k: u32, m: u32, letters: u32, points: View<'_>, memory: u64) -> Result<()> {
+    /// Sequences whose words are listed at once.
+    const LISTED: usize = 64;
+    let words = (points.d as f64 - f64::from(k) + 1.0).max(0.0);
+    // Each once in a list, with its count.
+    let all = words * neighbours(k, m, letters);
+    let different = all.min(f64::from(letters).powi(k as i32));
+    let bytes = 16.0 * different * points.n.min(LISTED) as f64 + 8.0 * all;
+    let what = format!("the words within {m} letters of those of {} sequences", points.n.min(LISTED));
+    room(&what, bytes as u128, points.bytes() as u128, memory)
+}
+
+fn choose(n: u32, k: u32) -> f64 {
+    (0..k).map(|i| f64::from(n - i) / f64::from(i + 1)).product()
+}
+
+impl Kmers {
+    /// How many words lie within m letters of both of two words that differ in h letters.
+    fn shared(&self, h: u32) -> f64 {
+        let (k, m, others) = (self.k, self.m, f64::from(self.letters));
+        let mut sum = 0.0;
+        // a letters as in the first word, b as in the second, the others of the h neither; i changed where they agree.
+        for (a, b) in (0..=h).flat_map(|a| (0..=h - a).map(move |b| (a, b))) {
+            let neither = h - a - b;
+            let ways = choose(h, a) * choose(h - a, b) * (others - 2.0).powi(neither as i32);
+            for i in 0..=k - h {
+                if i + h - a <= m && i + h - b <= m {
+                    sum += ways * choose(k - h, i) * (others - 1.0).powi(i as i32);
+                }
+            }
+        }
+        sum
+    }
+
+    /// The words of a sequence and their neighbours as numbers, sorted, each once with its count.
+    fn counts(&self, x: &[u8]) -> Vec<(u64, f64)> {
+        let base = u64::from(self.letters);
+        let mut codes = Vec::new();
+        for word in x.windows(self.k as usize) {
+            let code = word.iter().fold(0, |code, &s| code * base + u64::from(s));
+            self.neighbours(word, code, 0, self.m, &mut codes);
+        }
+        codes.sort_unstable();
+        codes.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as f64)).collect()
+    }
+
+    /// Pushes the word and all that differ in at most `m` of its letters from place `from` on.
+    fn neighbours(&self, word: &[u8], code: u64, from: usize, m: u32, codes: &mut Vec<u64>) {
+        codes.push(code);
+        if m == 0 {
+            return;
+        }
+        for p in from..word.len() {
+            let place = u64::from(self.letters).pow((word.len() - 1 - p) as u32);
+            let without = code - u64::from(word[p]) * place;
+            for letter in (0..u64::from(self.letters)).filter(|&l| l != u64::from(word[p])) {
+                self.neighbours(word, without + letter * place, p + 1, m - 1, codes);
+            }
+        }
+    }
+
+    /// Words too long to be numbers, compared as they are: without mismatches only.
+    fn words<'a>(&self, x: &'a [u8]) -> Vec<(&'a [u8], f64)> {
+        let mut words: Vec<&[u8]> = x.windows(self.k as usize).collect();
+        words.sort_unstable();
+        words.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as f64)).collect()
+    }
+}
+
+impl Compare for Kmers {
+    fn value(&self, x: &[u8], y: &[u8]) -> f64 {
+        let k = self.k as usize;
+        let differ = |u: &[u8], v: &[u8]| u.iter().zip(v).filter(|(a, b)| a != b).count() as u32;
+        let worth: Vec<f64> =
+            (0..=2 * self.m.min(self.k)).map(|h| if h > self.k { 0.0 } else { self.shared(h) }).collect();
+        let pair = |u: &[u8], v: &[u8]| worth.get(differ(u, v) as usize).copied().unwrap_or(0.0);
+        x.windows(k).map(|u| y.windows(k).map(|v| pair(u, v)).sum::<f64>()).sum()
+    }
+
+    fn block<T: Real>(&self, a: &[&[u8]], b: &[&[u8]], out: &mut [T]) {
+        if u128::from(self.letters).checked_pow(self.k).is_some_and(|codes| codes <= CODES) {
+            let counts = |rows: &[&[u8]]| rows.iter().map(|x| self.counts(x)).collect::<Vec<_>>();
+            meet(&counts(a), &counts(b), out);
+        } else {
+            let words = |rows: &[&'_ [u8]]| -> Vec<Vec<(Vec<u8>, f64)>> {
+                let own = |(word, count): (&[u8], f64)| (word.to_vec(), count);
+                rows.iter().map(|x| self.words(x).into_iter().map(own).collect()).collect()
+            };
+            meet(&words(a), &words(b), out);
+        }
+    }
+}
+
+/// `out[i * m + j] = sum of the products of the counts of what both hold`.
+fn meet<W: Ord + Clone, T: Real>(a: &[Vec<(W, f64)>], b: &[Vec<(W, f64)>], out: &mut [T]) {
+    let mut known: Vec<W> = b.iter().flatten().map(|(word, _)| word.clone()).collect();
+    known.sort_unstable();
+    known.dedup();
+    let (m, d) = (b.len(), known.len());
+    // A list and the known words are both sorted: they are walked side by side.
+    let places = |list: &[(W, f64)]| -> Vec<(usize, f64)> {
+        let mut at = 0;
+        let place = |(word, count): &(W, f64)| {
+            at += known[at..].partition_point(|k| k < word);
+            known.get(at).filter(|k| *k == word).map(|_| (at, *count))
+        };
+        list.iter().filter_map(place).collect()
+    };
+    if d == 0 {
+        out.fill(T::ZERO);
+        return;
+    }
+    if d <= DENSE {
+        let dense = |list: &[(W, f64)]| {
+            let mut row = vec![T::ZERO; d];
+            places(list).into_iter().for_each(|(at, count)| row[at] = T::of(count));
+            row
+        };
+        let right: Vec<T> = b.iter().flat_map(|list| dense(list)).collect();
+        for (list, out) in a.iter().zip(out.chunks_mut(m)) {
+            T::dots(&dense(list), &right, out);
+        }
+        return;
+    }
+    let mut holders: Vec<Vec<(usize, T)>> = vec![Vec::new(); d];
+    for (j, list) in b.iter().enumerate() {
+        places(list).into_iter().for_each(|(at, count)| holders[at].push((j, T::of(count))));
+    }
+    for (list, out) in a.iter().zip(out.chunks_mut(m)) {
+        out.fill(T::ZERO);
+        for (at, count) in places(list) {
+            holders[at].iter().for_each(|&(j, other)| out[j] += T::of(count) * other);
+        }
+    }
+}
