@@ -3,7 +3,7 @@
 //! Classes that lie far apart have few support vectors however many rows they have: computing the whole matrix, or the whole
 //! square of a class, would then cost many times what the fit needs. Two fits on few rows of each class show how the number
 //! of support vectors grows with the rows, as a power between 0 (far apart) and 1 (overlapping), and that power is taken on to
-//! all rows. Cost: two fits on at most 128 and 512 rows per class, only where a class or the whole has more than 8192 rows.
+//! all rows. Cost: two fits on at most 128 and 512 rows per class and 4096 in all, only where a class or the whole has more than 8192 rows.
 
 use super::fit::Plan;
 use super::params::SvcParams;
@@ -23,11 +23,13 @@ const ASKED: f64 = 2.0;
 /// The rows that all machines together are likely to ask for, class by class; none where a probe did not come to its end.
 /// Where machines share rows, a row that several ask for counts once.
 pub(super) fn rows_asked(plan: &Plan<'_>, members: &[Vec<usize>], shared: bool) -> Option<Vec<f64>> {
-    let (few, more) = (support(plan, members, FEW, shared)?, support(plan, members, 4 * FEW, shared)?);
+    // A probe on more rows than these would ask for a probe itself, and so on without end.
+    let size = FEW.min(LARGE / 8 / members.len().max(1)).max(1);
+    let (few, more) = (support(plan, members, size, shared)?, support(plan, members, 4 * size, shared)?);
     let grown = |(c, rows): (usize, &Vec<usize>)| {
         let (few, more) = (few[c].max(1.0), more[c].max(1.0));
         let power = ((more / few).ln() / 4f64.ln()).clamp(0.0, 1.0);
-        let times = (rows.len() as f64 / (4 * FEW) as f64).max(1.0);
+        let times = (rows.len() as f64 / (4 * size) as f64).max(1.0);
         ASKED * more * times.powf(power)
     };
     Some(members.iter().enumerate().map(grown).collect())
@@ -41,6 +43,10 @@ fn support(plan: &Plan<'_>, members: &[Vec<usize>], size: usize, shared: bool) -
         (0..m).map(|i| rows[i * rows.len() / m]).collect()
     };
     let index: Vec<usize> = members.iter().flat_map(pick).collect();
+    // Only with thousands of classes; then nothing is known.
+    if index.len() > LARGE / 2 {
+        return None;
+    }
     let of_row: Vec<u32> = index.iter().map(|&i| plan.labels.of_row[i]).collect();
     let weights: Vec<f64> = index.iter().map(|&i| plan.sample.weight(i)).collect();
     let points = plan.sample.points.gather(&index);
@@ -98,6 +104,26 @@ mod tests {
             assert!(info.notes[0].contains("few support vectors"), "{multi:?}: {:?}", info.notes);
             let square = (ROWS[0] * ROWS[0] / 2) as u64;
             assert!(info.kernel_values < square / 2, "{multi:?}: {} values", info.kernel_values);
+        }
+    }
+
+    #[test]
+    fn a_probe_of_many_classes_comes_to_its_end() {
+        for classes in [26, 40, 5000] {
+            let n = 10_000;
+            let x: Vec<f64> = toy::normals(n, 2, 5)
+                .chunks(2)
+                .zip(0..)
+                .flat_map(|(p, i): (_, usize)| [p[0] + 20.0 * (i % classes) as f64, p[1]])
+                .collect();
+            let of_row = (0..n as u32).map(|i| i % classes as u32).collect();
+            let names = (0..classes).map(|c| c.to_string()).collect();
+            let targets = Targets::Classes(Labels { names, of_row });
+            let points = Points::dense(x, 2).expect("whole rows");
+            let params = params(Multi::OneVsRest);
+            let plan = Plan::new(&params, Sample::new(&points, &targets), None, Exec::one()).expect("a plan");
+            let asked = rows_asked(&plan, &plan.members(), true);
+            assert_eq!(asked.is_some(), classes < 5000, "{classes}");
         }
     }
 
