@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
 use mercer::Error;
-use mercer::report::visible;
+use mercer_report::visible;
 
 use crate::interrupt;
 

@@ -55,7 +55,6 @@ pub use images::write_images;
 pub use labels::TargetKind;
 pub use options::{LabelColumn, ReadOptions, Storage, WriteOptions};
 pub use picture::is_picture;
-pub(crate) use picture::png_bytes;
 pub use place::{check_writable, check_writable_folder, lies_in, same_place};
 pub(crate) use source::read_whole;
 pub use source::{Compression, read_stream};
@@ -71,7 +70,7 @@ use crate::error::{Error, Fault, Result};
 use crate::exec::half_of_ram;
 
 /// How a note begins that says that a file no longer goes with one it was written with.
-pub(crate) const OTHER_RUN: &str = "not from the same run as ";
+pub const OTHER_RUN: &str = "not from the same run as ";
 
 /// Reads a data file, or a folder of pictures.
 ///

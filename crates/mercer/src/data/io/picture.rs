@@ -197,7 +197,7 @@ pub(super) fn write_pnm(out: &mut dyn Write, data: &Dataset, name: &str, _memory
 }
 
 /// A PNG file of 8-bit samples.
-pub(crate) fn png_bytes(samples: &[u8], shape: ImageShape, kind: ColorType) -> Vec<u8> {
+fn png_bytes(samples: &[u8], shape: ImageShape, kind: ColorType) -> Vec<u8> {
     let mut out = Vec::new();
     let mut encoder = Encoder::new(&mut out, shape.width as u32, shape.height as u32);
     encoder.set_color(kind);
