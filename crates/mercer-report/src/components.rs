@@ -12,7 +12,7 @@ use mercer::error::Result;
 use mercer::exec::Exec;
 use mercer::model::{self, Model, Tried};
 use mercer::reduce::preimage::PreimageParams;
-use mercer::watch::Watch;
+use mercer::watch::{Note, Watch};
 
 /// Components named one by one.
 const LISTED: usize = 8;
@@ -43,7 +43,7 @@ pub struct Components {
     /// The share of the variance each carries.
     pub shares: Vec<f64>,
     /// What the fit says of itself.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
     /// The file.
     pub file: PathBuf,
     /// Bytes it takes.

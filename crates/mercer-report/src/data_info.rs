@@ -5,8 +5,8 @@ use serde::Serialize;
 use crate::picture::{Captioned, cropped, side_by_side};
 use crate::scatter::MARKS;
 use crate::{Align, Page, Report, Table, Tone, bytes, clean, count, number, percent, picture, scatter};
-use mercer::data::io::OTHER_RUN;
 use mercer::data::{ClassCount, Column, Dataset, Finding, ImageShape, Spread, Summary, TargetFacts, Targets};
+use mercer::watch::{Note, NoteKind};
 
 /// With no more columns than this each is shown without being asked for.
 const FEW_COLUMNS: usize = 12;
@@ -25,7 +25,7 @@ pub struct DataInfo {
     /// The file, or another name for where the data came from.
     pub source: String,
     /// What the reader decided: format, label column.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
     /// Name of the target's column, where there is one.
     pub target_name: Option<String>,
     /// Names of the columns, where the file has them.
@@ -46,8 +46,8 @@ impl DataInfo {
     pub fn new(source: impl Into<String>, data: &Dataset, each_column: bool) -> Self {
         let mut summary = Summary::new(&data.points, &data.targets);
         let names = Names(data.column_names.as_deref());
-        let (apart, notes): (Vec<String>, Vec<String>) =
-            data.notes.iter().cloned().partition(|note| note.starts_with(OTHER_RUN));
+        let (apart, notes): (Vec<Note>, Vec<Note>) =
+            data.notes.iter().cloned().partition(|note| note.kind == NoteKind::OtherRun);
         let mut messages: Vec<String> =
             apart.into_iter().map(|note| format!("This file is {note}.")).collect();
         messages.extend(summary.findings.iter().map(|finding| message(finding, &names)));

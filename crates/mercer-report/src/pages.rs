@@ -155,12 +155,13 @@ fn solved(model: &Model) -> bool {
 /// What the points are called that a model is made of, and how many there are.
 fn centres(model: &Model) -> (&'static str, usize) {
     let m = &model.machine;
-    // A linear machine keeps one vector of weights and the numbers of its support vectors; after a compression the centres
-    // are no rows any more.
-    if m.has_support_vectors() && !m.support.is_empty() {
-        return ("support vectors", m.support.len());
-    }
-    ("centres", m.expansion.len())
+    if keeps_rows(model) { ("support vectors", m.support.len()) } else { ("centres", m.expansion.len()) }
+}
+
+/// Whether what the model consists of are training rows. A linear machine keeps one vector of weights and the numbers of
+/// its support vectors; after a compression the centres are no rows any more.
+fn keeps_rows(model: &Model) -> bool {
+    model.machine.has_support_vectors() && !model.machine.support.is_empty()
 }
 
 /// The model over its columns, where there are few enough to draw.
@@ -374,7 +375,7 @@ fn images(model: &Model) -> Option<Section> {
     order.truncate(IMAGES);
     let tile = |&j: &usize| Tile::new(f.centres().row(j).to_f64(), number(weight(j)));
     let tiles = tiled(shape, order.iter().map(tile).collect());
-    let heading = if centres(model).0 == "centres" { "Centres" } else { "Support vectors" };
+    let heading = if keeps_rows(model) { "Support vectors" } else { "Centres" };
     let mut section = Section::new(heading, "");
     section.figures.push(Figure::tiles(tiles, "The heaviest, each with its largest coefficient."));
     Some(section)

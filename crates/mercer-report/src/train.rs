@@ -11,7 +11,7 @@ use mercer::data::{Dataset, Finding};
 use mercer::error::Result;
 use mercer::exec::Exec;
 use mercer::model::{Choice, Description, Model, Plan, Task};
-use mercer::watch::{Info, Stop};
+use mercer::watch::{Info, Note, NoteKind, Stop};
 
 /// Beyond this many training rows the model is not tried on them: it would take as long as the training.
 const TRIED: usize = 5000;
@@ -29,7 +29,7 @@ pub struct Trained {
     /// Columns of the data.
     pub columns: usize,
     /// What the reader decided.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
     /// What was settled, and why.
     pub choices: Vec<Choice>,
     /// What looks wrong about the data and weighs on the result, in words.
@@ -138,7 +138,8 @@ impl Trained {
 impl Report for Trained {
     fn write(&self, page: &mut Page) {
         let size = format!("{} rows, {} features", count(self.rows), count(self.columns));
-        let remarks: Vec<String> = std::iter::once(size).chain(self.notes.iter().cloned()).collect();
+        let remarks: Vec<String> =
+            std::iter::once(size).chain(self.notes.iter().map(|note| note.text.clone())).collect();
         page.title(&self.source, &remarks.join("; "));
         page.blank();
         if !self.choices.is_empty() {
@@ -182,9 +183,8 @@ impl Report for Trained {
             ),
         }
         // Which path the solver took is told by `explain`; here only what changes what one may expect.
-        let weighty = |note: &&String| note.starts_with("the kernel may") || note.starts_with("calibration");
-        for note in self.info().notes.iter().filter(weighty) {
-            page.remark(Tone::Warn, '!', note);
+        for note in self.info().notes.iter().filter(|note| note.kind == NoteKind::Warning) {
+            page.remark(Tone::Warn, '!', &note.text);
         }
         for warning in &self.warnings {
             page.remark(Tone::Warn, '!', warning);

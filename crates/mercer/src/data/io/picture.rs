@@ -256,7 +256,7 @@ pub(super) fn read_folder(folder: &Path, options: &ReadOptions) -> Result<Datase
         class.as_ref().map_or(own.clone(), |class| format!("{class}/{own}"))
     };
     data.row_names = Some(all.iter().map(named).collect());
-    data.notes.push(format!("read as a folder of {} pictures", all.len()));
+    data.note(format!("read as a folder of {} pictures", all.len()));
     Ok(data)
 }
 
