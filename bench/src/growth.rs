@@ -3,7 +3,7 @@
 //! The exponent is the slope of the least-squares line through (log n, log seconds); the picture is written beside.
 
 use anyhow::{Context, Result, bail};
-use mercer::report::svg::{Axis, Chart, Series};
+use mercer_report::svg::{Axis, Chart, Series};
 use serde_json::json;
 
 use crate::report::Report;

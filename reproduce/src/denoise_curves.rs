@@ -8,8 +8,8 @@
 use mercer::Result;
 use mercer::data::Points;
 use mercer::kernel::Kernel;
-use mercer::report::html::Figure;
-use mercer::report::svg::{Layer, Plane};
+use mercer_report::html::Figure;
+use mercer_report::svg::{Layer, Plane};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

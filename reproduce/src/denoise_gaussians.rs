@@ -9,8 +9,8 @@
 use mercer::Result;
 use mercer::data::Points;
 use mercer::kernel::Kernel;
-use mercer::report::html::Figure;
-use mercer::report::svg::{Axis, Chart, Series};
+use mercer_report::html::Figure;
+use mercer_report::svg::{Axis, Chart, Series};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

@@ -11,9 +11,9 @@ use mercer::data::{Dataset, Points, noise};
 use mercer::kernel::Kernel;
 use mercer::model::{Components, Machine};
 use mercer::reduce::preimage::PreimageParams;
-use mercer::report::drives;
-use mercer::report::html::{Figure, Ink, Tile, Tiles};
-use mercer::report::svg::{Axis, Chart, Series};
+use mercer_report::drives;
+use mercer_report::html::{Figure, Ink, Tile, Tiles};
+use mercer_report::svg::{Axis, Chart, Series};
 
 use crate::Experiment;
 use crate::components::{mean_squared, plain};

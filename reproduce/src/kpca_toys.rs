@@ -9,7 +9,7 @@ use mercer::Result;
 use mercer::data::{Dataset, Points, Targets};
 use mercer::kernel::Kernel;
 use mercer::model::{Machine, Model};
-use mercer::report::contour_maps;
+use mercer_report::contour_maps;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

@@ -8,8 +8,8 @@
 use mercer::Result;
 use mercer::data::{Dataset, Points};
 use mercer::kernel::Kernel;
-use mercer::report::html::Figure;
-use mercer::report::svg::{Axis, Chart, Series};
+use mercer_report::html::Figure;
+use mercer_report::svg::{Axis, Chart, Series};
 
 use crate::Experiment;
 use crate::data::{USPS, Usps, head};

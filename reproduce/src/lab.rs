@@ -7,9 +7,9 @@ use mercer::data::Dataset;
 use mercer::gram::Rows;
 use mercer::kernel::Kernel;
 use mercer::model::{Machine, OneClassParams, Sample, svc};
-use mercer::report::html::Figure;
 use mercer::watch::{Step, Stop, Watch};
 use mercer::{Error, Exec, Result};
+use mercer_report::html::Figure;
 
 use crate::data;
 

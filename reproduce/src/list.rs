@@ -1,6 +1,6 @@
 //! The experiments there are, for people and programs.
 
-use mercer::report::{Align, Page, Report, Table, Tone};
+use mercer_report::{Align, Page, Report, Table, Tone};
 use serde::{Serialize, Serializer};
 
 use crate::{ALL, Experiment};

@@ -9,9 +9,9 @@
 use mercer::data::{Dataset, Points, Targets};
 use mercer::kernel::Kernel;
 use mercer::model::{Machine, Model};
-use mercer::report::html::{Figure, Ink, Tile, Tiles};
-use mercer::report::svg::{Learned, learned};
 use mercer::{Exec, Result};
+use mercer_report::html::{Figure, Ink, Tile, Tiles};
+use mercer_report::svg::{Learned, learned};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

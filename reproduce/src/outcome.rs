@@ -1,7 +1,7 @@
 //! What comes out of an experiment: one row a number, the paper's beside Mercer's.
 
-use mercer::report::html::{self, Figure, Section};
-use mercer::report::{Align, Page, Report, Table, Tone};
+use mercer_report::html::{self, Figure, Section};
+use mercer_report::{Align, Page, Report, Table, Tone};
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
@@ -262,7 +262,7 @@ mod tests {
 
     #[test]
     fn people_get_numbers_side_by_side() {
-        let text = mercer::report::text(&outcome(), false);
+        let text = mercer_report::text(&outcome(), false);
         let wanted = "\
 made up
 

@@ -4,9 +4,9 @@
 use mercer::Result;
 use mercer::model::{CompressParams, Machine, Model};
 use mercer::reduce::reduced_set::{Method, ReducedSetParams, Share};
-use mercer::report::centre_images;
-use mercer::report::html::Figure;
-use mercer::report::svg::{Axis, Chart, Series};
+use mercer_report::centre_images;
+use mercer_report::html::Figure;
+use mercer_report::svg::{Axis, Chart, Series};
 
 use crate::Experiment;
 use crate::data::USPS;

@@ -12,8 +12,8 @@ use mercer::gram::KernelRows;
 use mercer::kernel::Kernel;
 use mercer::model::Sample;
 use mercer::model::svc::SvcParams;
-use mercer::report::html::Figure;
-use mercer::report::svg::{Axis, Chart, Look, Series};
+use mercer_report::html::Figure;
+use mercer_report::svg::{Axis, Chart, Look, Series};
 
 use crate::Experiment;
 use crate::data::{BANANA, HEART, ida};

@@ -14,8 +14,8 @@ use mercer::Result;
 use mercer::assess::bounds::{KernelChoice, KernelTried, choose_kernel};
 use mercer::model::Sample;
 use mercer::model::svc::{Multi, SvcParams};
-use mercer::report::html::Figure;
-use mercer::report::svg::{Axis, Chart, Series};
+use mercer_report::html::Figure;
+use mercer_report::svg::{Axis, Chart, Series};
 
 use crate::Experiment;
 use crate::data::{Split, USPS, Usps};

@@ -29,13 +29,13 @@ fn small(name: &str) -> Option<Outcome> {
     let outcome = ran(experiment, &folder).expect("good data");
     let labels: BTreeSet<String> = outcome.rows.iter().map(mercer_reproduce::Row::label).collect();
     assert_eq!(labels.len(), outcome.rows.len(), "two rows of {name} have one label");
-    let json: Value = serde_json::from_str(&mercer::report::json(&outcome)).expect("JSON");
+    let json: Value = serde_json::from_str(&mercer_report::json(&outcome)).expect("JSON");
     assert_eq!(keys(&json), ["name", "rows", "seconds"]);
     for row in json["rows"].as_array().expect("rows") {
         assert_eq!(keys(row), ["better", "chosen", "label", "mercer", "paper", "unit"]);
         assert!(row["mercer"].is_number(), "{row}");
     }
-    let text = mercer::report::text(&outcome, false);
+    let text = mercer_report::text(&outcome, false);
     assert!(text.starts_with(name) && text.lines().all(|line| line.chars().count() <= 100), "{text}");
     Some(outcome)
 }
@@ -98,8 +98,8 @@ fn a_run_can_be_broken_off() {
 
 #[test]
 fn the_list_names_every_experiment() {
-    let text = mercer::report::text(&List, false);
-    let json: Value = serde_json::from_str(&mercer::report::json(&List)).expect("JSON");
+    let text = mercer_report::text(&List, false);
+    let json: Value = serde_json::from_str(&mercer_report::json(&List)).expect("JSON");
     for (line, e) in json.as_array().expect("a list").iter().zip(ALL) {
         assert_eq!(line["name"], e.name);
         assert!(text.contains(e.name) && text.contains(e.paper));

@@ -4,8 +4,8 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
 
 use mercer::data::io::write_atomic;
-use mercer::report::{self, Report};
 use mercer::{Error, Exec};
+use mercer_report::Report;
 
 use crate::args::{Format, Global};
 use crate::failure::Done;
@@ -40,9 +40,9 @@ impl Context {
         match self.format {
             Format::Text => {
                 let colour = stdout_colour();
-                print(&report::text(report, colour), colour)
+                print(&mercer_report::text(report, colour), colour)
             }
-            Format::Json => print(&report::json(report), false),
+            Format::Json => print(&mercer_report::json(report), false),
         }
     }
 
@@ -58,7 +58,10 @@ impl Context {
             return Ok(());
         }
         let name = file.display().to_string();
-        print(&format!("\n  ✓ {}: the same with pictures, for a browser\n", report::visible(&name)), false)
+        print(
+            &format!("\n  ✓ {}: the same with pictures, for a browser\n", mercer_report::visible(&name)),
+            false,
+        )
     }
 }
 

@@ -4,7 +4,8 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
 use mercer::Error;
-use mercer::report::visible;
+use mercer::error::Mismatch;
+use mercer_report::visible;
 
 use crate::interrupt;
 
@@ -88,7 +89,13 @@ impl Failure {
             }
             Failure::Library(error) => {
                 say(&error.to_string(), hint(&error).as_deref());
-                let usage = matches!(*error, Error::Param { .. } | Error::Kernel { .. });
+                let usage = matches!(
+                    *error,
+                    Error::Param { .. }
+                        | Error::Missing { .. }
+                        | Error::NotSeparable(_)
+                        | Error::Kernel { .. }
+                );
                 ExitCode::from(if usage { 2 } else { 1 })
             }
             Failure::Pipe => ExitCode::SUCCESS,
@@ -156,28 +163,26 @@ fn hint(error: &Error) -> Option<String> {
         Error::ModelFile { .. } => {
             Some("a model comes from `mercer train`; `mercer data info FILE` looks at data".into())
         }
-        Error::Shape { what, got, .. } if what == "targets" && got == "none" => {
+        Error::Shape { kind: Mismatch::NoTargets, .. } => {
             Some("--label COLUMN or --labels FILE says where the answers are".into())
         }
-        Error::Shape { what, got, .. } if what == "targets" && got == "class labels" => {
+        Error::Shape { kind: Mismatch::ClassTargets, .. } => {
             Some("--targets reals reads the labels as numbers".into())
         }
-        Error::Shape { what, got, .. } if what == "targets" && got == "real numbers" => {
+        Error::Shape { kind: Mismatch::RealTargets, .. } => {
             Some("--targets classes reads the numbers as names of classes".into())
         }
-        Error::Shape { what, got, .. } if what == "classes" && got.ends_with("different numbers") => Some(
+        Error::Shape { kind: Mismatch::Amounts, .. } => Some(
             "--targets reals or --learner svr learns amounts; --targets classes insists on classes".into(),
         ),
-        Error::Shape { what, .. } if what.starts_with("columns of the points") => Some(
+        Error::Shape { kind: Mismatch::Columns, .. } => Some(
             "the model was trained on other columns; --label says which one is the label, or `none`".into(),
         ),
-        Error::Unsupported(why) if why.contains("without probabilities") => {
-            Some("`mercer train ... --probability` makes a model that has them".into())
-        }
-        Error::Param { name, .. } if name == "kind" => {
+        Error::NoProbabilities => Some("`mercer train ... --probability` makes a model that has them".into()),
+        Error::NotSeparable(_) => {
             Some("the classes overlap: `--learner svc` with a finite -c allows errors at a cost".into())
         }
-        Error::Param { name, got, .. } if name == "c" && got == "none" => {
+        Error::Missing { name, .. } if name == "c" => {
             Some("pass the C that the model was trained with: -c C".into())
         }
         Error::Io { path, source } if source.kind() == io::ErrorKind::NotFound => {

@@ -1,4 +1,4 @@
-//! The command `mercer`: parses, calls the library, prints what `mercer::report` made, and ends with 0 (done),
+//! The command `mercer`: parses, calls the library, prints what `mercer-report` made, and ends with 0 (done),
 //! 1 (wrong data or model), 2 (wrong usage) or 130 (interrupted).
 
 mod args;

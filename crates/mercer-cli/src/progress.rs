@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use mercer::report::number;
 use mercer::watch::Step;
+use mercer_report::number;
 
 use crate::context::Context;
 use crate::interrupt;

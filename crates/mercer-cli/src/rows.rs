@@ -4,8 +4,8 @@ use std::path::Path;
 
 use mercer::data::io::{self, Format, WriteOptions, is_picture, write_atomic};
 use mercer::data::{Dataset, Points};
-use mercer::report::html::{Ink, sheet};
 use mercer::{Error, Exec, Result};
+use mercer_report::html::{Ink, sheet};
 
 /// Images in a line of a sheet.
 const ACROSS: usize = 20;

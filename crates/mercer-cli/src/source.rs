@@ -154,9 +154,7 @@ impl Reading {
         match &first {
             Ok(data) if data.dim() == d => return first,
             // LIBSVM text is as wide as its largest index: the model knows better.
-            Ok(data)
-                if data.dim() < d && data.notes.iter().any(|note| note.starts_with("read as libsvm")) =>
-            {
+            Ok(data) if data.dim() < d && data.format == Some(Format::Libsvm) => {
                 options.columns = Some(d);
                 return source.read(self, &options);
             }

@@ -10,7 +10,7 @@ use mercer::{Error, Exec, Result};
 
 fn info() -> Info {
     let mut info = Info::default();
-    info.notes.push("fitted by scikit-learn".into());
+    info.note("fitted by scikit-learn");
     info
 }
 

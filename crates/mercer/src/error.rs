@@ -29,6 +29,8 @@ pub enum Error {
     /// Two things that must fit together do not: numbers of rows, columns, outputs.
     #[error("{what}: got {got}, expected {expected}")]
     Shape {
+        /// Which things, where a caller can do something about it.
+        kind: Mismatch,
         /// What was compared.
         what: String,
         /// What was got.
@@ -36,6 +38,20 @@ pub enum Error {
         /// What was expected.
         expected: String,
     },
+    /// A parameter that has no default here was not given.
+    #[error("{name} = none: must be {allowed}")]
+    Missing {
+        /// The parameter's name, as the user writes it.
+        name: String,
+        /// The values that are allowed, in words.
+        allowed: String,
+    },
+    /// A hard margin was asked for, and the classes overlap.
+    #[error("kind = hard: must be c or nu here: {0}")]
+    NotSeparable(String),
+    /// Probabilities were asked of a model that could have been fitted with them and was not.
+    #[error("this model was fitted without probabilities")]
+    NoProbabilities,
     /// A line that does not describe a kernel.
     #[error("kernel `{line}`: {why}")]
     Kernel {
@@ -79,6 +95,25 @@ pub enum Error {
     /// The watcher asked to stop before there was anything to return.
     #[error("cancelled")]
     Cancelled,
+}
+
+/// What an [`Error::Shape`] is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Mismatch {
+    /// None of the others.
+    #[default]
+    Other,
+    /// There are no targets.
+    NoTargets,
+    /// Targets are class labels, and should not be.
+    ClassTargets,
+    /// Targets are real numbers, and should not be.
+    RealTargets,
+    /// So many classes with numbers for names that they look like amounts.
+    Amounts,
+    /// Points have other columns than those they are to be used with.
+    Columns,
 }
 
 /// Bytes in the largest unit of which there is at least one.
@@ -139,7 +174,37 @@ impl Error {
 
     /// Two things that do not fit together.
     pub fn shape(what: impl Into<String>, got: impl fmt::Display, expected: impl fmt::Display) -> Self {
-        Error::Shape { what: what.into(), got: got.to_string(), expected: expected.to_string() }
+        Error::mismatch(Mismatch::Other, what, got, expected)
+    }
+
+    /// Two things that do not fit together, and which they are.
+    pub fn mismatch(
+        kind: Mismatch,
+        what: impl Into<String>,
+        got: impl fmt::Display,
+        expected: impl fmt::Display,
+    ) -> Self {
+        Error::Shape { kind, what: what.into(), got: got.to_string(), expected: expected.to_string() }
+    }
+
+    /// Points with other columns than those they are to be used with.
+    pub fn columns(what: impl Into<String>, got: impl fmt::Display, expected: impl fmt::Display) -> Self {
+        Error::mismatch(Mismatch::Columns, what, got, expected)
+    }
+
+    /// There are no targets.
+    pub fn no_targets(expected: impl fmt::Display) -> Self {
+        Error::mismatch(Mismatch::NoTargets, "targets", "none", expected)
+    }
+
+    /// Targets are class labels.
+    pub fn class_targets(expected: impl fmt::Display) -> Self {
+        Error::mismatch(Mismatch::ClassTargets, "targets", "class labels", expected)
+    }
+
+    /// Targets are real numbers.
+    pub fn real_targets(expected: impl fmt::Display) -> Self {
+        Error::mismatch(Mismatch::RealTargets, "targets", "real numbers", expected)
     }
 
     /// The operating system's refusal, with the file it is about.

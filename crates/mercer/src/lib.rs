@@ -3,11 +3,11 @@
 //! One way for data to flow: [`data`] becomes kernel values ([`kernel`], [`gram`]), a solver ([`solve`]) turns
 //! those into coefficients, and every learner ends in the same object, an [`expansion`]
 //! `f(x) = sum_i c_i k(x_i, x) + b`. What makes expansions small or turns them back into points ([`reduce`]), what learns them ([`model`]), what
-//! judges them ([`assess`]) and what shows them ([`report`]) all stand on that one type.
+//! judges them ([`assess`]) all stand on that one type. What shows them is a crate of its own, `mercer-report`.
 //!
 //! A module names only the modules before it in this list:
 //! `error`, `exec`, `param`, `line`, `watch`, `num` (floor 0), `data` (1), `kernel` (2), `gram` (3), `solve` (4), `expansion` (5),
-//! `reduce` (6), `model` (7), `assess` (8), `report` (9).
+//! `reduce` (6), `model` (7), `assess` (8).
 #![forbid(unsafe_code)]
 
 pub mod assess;
@@ -21,7 +21,6 @@ mod line;
 pub mod model;
 pub mod param;
 pub mod reduce;
-pub mod report;
 pub mod solve;
 pub mod watch;
 

@@ -3,7 +3,9 @@
 //! The command's bar, Python's callback and Ctrl-C, the web page's stream and its cancel button are four such
 //! closures. The library itself prints nothing.
 
-use std::ops::ControlFlow;
+use std::borrow::Borrow;
+use std::fmt;
+use std::ops::{ControlFlow, Deref};
 
 use serde::{Deserialize, Serialize};
 
@@ -101,10 +103,95 @@ pub struct Info {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,
     /// Decisions taken on the way, in words: which path was chosen and why.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
+}
+
+/// Something that a reader or a fit tells beside its result. In JSON and in files it is its text.
+#[derive(Debug, Clone, Eq)]
+pub struct Note {
+    /// What weight it has. Files do not keep it: notes that were read are plain.
+    pub kind: NoteKind,
+    /// The words.
+    pub text: String,
+}
+
+/// What a [`Note`] is for. Nothing is decided by its words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum NoteKind {
+    /// A decision taken on the way.
+    #[default]
+    Plain,
+    /// Something that changes what may be expected of the result.
+    Warning,
+    /// A file no longer belongs to one that it was written with.
+    OtherRun,
+}
+
+impl Note {
+    /// A note that changes what may be expected of the result.
+    pub fn warning(text: impl Into<String>) -> Self {
+        Note { kind: NoteKind::Warning, text: text.into() }
+    }
+}
+
+/// Two notes are the same if they say the same: a model that was saved and read again equals itself.
+impl PartialEq for Note {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl From<String> for Note {
+    fn from(text: String) -> Self {
+        Note { kind: NoteKind::Plain, text }
+    }
+}
+
+impl From<&str> for Note {
+    fn from(text: &str) -> Self {
+        text.to_owned().into()
+    }
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.text.fmt(f)
+    }
+}
+
+impl Deref for Note {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.text
+    }
+}
+
+impl Borrow<str> for Note {
+    fn borrow(&self) -> &str {
+        &self.text
+    }
+}
+
+impl Serialize for Note {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&self.text)
+    }
+}
+
+impl<'de> Deserialize<'de> for Note {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        String::deserialize(from).map(Note::from)
+    }
 }
 
 impl Info {
+    /// Adds a note.
+    pub fn note(&mut self, note: impl Into<Note>) {
+        self.notes.push(note.into());
+    }
+
     /// Tells the device of a call if it has answered since it had answered `before` times. Where other calls use the
     /// device at the same time, their answers count too.
     pub(crate) fn computed_on(&mut self, exec: Exec, before: u64) {
@@ -113,7 +200,8 @@ impl Info {
             self.device = Some(device.name().to_owned());
         }
         if let Some(device) = &self.device {
-            self.notes.push(format!("computed on device {device}"));
+            let note = format!("computed on device {device}");
+            self.note(note);
         }
     }
 }

@@ -281,11 +281,7 @@ fn machines_of_several_classes_are_one_batch_on_the_devices_rows() {
         let model = fit(&learner, &data, Exec::new(2).with_device(device)).expect("a fit");
         let counts = [&asked.batches, &asked.machines, &asked.own, &asked.rows].map(read);
         assert_eq!(counts, [1, machines, machines, 1], "{multi}");
-        assert!(
-            model.info().notes.contains(&"computed on device toy".to_owned()),
-            "{:?}",
-            model.info().notes
-        );
+        assert!(model.info().notes.contains(&"computed on device toy".into()), "{:?}", model.info().notes);
     }
 }
 

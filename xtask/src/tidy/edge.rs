@@ -5,7 +5,7 @@
 
 use super::Finding;
 use super::files::File;
-use super::floors::{LIBRARY, test_files};
+use super::floors::{LIBRARY, REPORT, test_files};
 use super::lexer;
 
 /// Checks every file of the library but its tests.
@@ -13,7 +13,7 @@ pub(crate) fn check(files: &[File]) -> Vec<Finding> {
     let library: Vec<(&str, &File)> = files
         .iter()
         .filter(|f| f.is_rust())
-        .filter_map(|f| Some((f.path.strip_prefix(LIBRARY)?, f)))
+        .filter_map(|f| Some((f.path.strip_prefix(LIBRARY).or_else(|| f.path.strip_prefix(REPORT))?, f)))
         .collect();
     let tests = test_files(&library);
     library
@@ -51,6 +51,7 @@ mod tests {
     fn a_context_made_in_the_library_is_found() {
         let planted = "//! A file.\nfn f() {\n    g(Exec::default());\n}\n";
         assert_eq!(found("crates/mercer/src/solve/x.rs", planted), [3]);
+        assert_eq!(found("crates/mercer-report/src/x.rs", planted), [3]);
         assert_eq!(found("crates/mercer/src/solve/x.rs", "fn f() { g(crate::exec::Exec::default) }"), [1]);
     }
 

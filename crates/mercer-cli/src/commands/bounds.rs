@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use mercer::assess::bounds::Bounds;
-use mercer::report::Bounded;
+use mercer_report::Bounded;
 
 use crate::commands::Command;
 use crate::context::Context;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use mercer::assess::Comparison;
-use mercer::report::Compared;
+use mercer_report::Compared;
 
 use crate::commands::Command;
 use crate::context::Context;

@@ -7,9 +7,9 @@ use clap::Args;
 use mercer::data::{Dataset, Points, Targets};
 use mercer::model::{CompressParams, Compression, Goal, Model};
 use mercer::reduce::reduced_set::{Method, ReducedSetParams, Share, Size};
-use mercer::report::{CompressReport, TradeOff, Weight, compressed_page};
 use mercer::watch::Watch;
 use mercer::{Error, Exec, Result};
+use mercer_report::{CompressReport, TradeOff, Weight, compressed_page};
 
 use crate::commands::Command;
 use crate::commands::convert::To;

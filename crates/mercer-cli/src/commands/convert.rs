@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use mercer::data::io::write_atomic;
 use mercer::model::{Model, onnx};
-use mercer::report::Converted;
 use mercer::{Error, Result};
+use mercer_report::Converted;
 
 use crate::commands::Command;
 use crate::context::Context;

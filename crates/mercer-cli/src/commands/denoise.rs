@@ -6,7 +6,7 @@ use clap::Args;
 use mercer::data::{Dataset, Patches, Points};
 use mercer::model::{DenoiseParams, Denoiser};
 use mercer::reduce::preimage::PreimageParams;
-use mercer::report::{Denoised, Written, denoised_page};
+use mercer_report::{Denoised, Written, denoised_page};
 
 use super::pca::components;
 use crate::commands::Command;

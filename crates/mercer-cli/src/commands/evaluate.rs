@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use mercer::assess::Evaluation;
-use mercer::report::{Evaluated, evaluated_page};
+use mercer_report::{Evaluated, evaluated_page};
 
 use crate::commands::Command;
 use crate::context::Context;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use mercer::report::{Explained, explained_page};
+use mercer_report::{Explained, explained_page};
 
 use crate::commands::Command;
 use crate::context::Context;

@@ -8,7 +8,7 @@ use mercer::data::Targets;
 use mercer::data::io::write_atomic;
 use mercer::model::Wanted;
 use mercer::model::{Model, Task};
-use mercer::report::{self, Beside, Predictions};
+use mercer_report::{Beside, Predictions};
 
 use crate::args::Format;
 use crate::commands::Command;
@@ -96,7 +96,7 @@ impl Command for Predict {
             };
         };
         let text = match extension(&out).as_str() {
-            "json" => report::json(&answers),
+            "json" => mercer_report::json(&answers),
             "csv" => answers.lines(',', true),
             "tsv" => answers.lines('\t', true),
             _ => answers.lines(',', false),

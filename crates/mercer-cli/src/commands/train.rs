@@ -9,8 +9,8 @@ use mercer::data::io::same_place;
 use mercer::data::{Dataset, Stages};
 use mercer::model::{Learner, LearnerEntry, Model, Plan, Scaling, Task, Wishes};
 use mercer::param::{Param, written};
-use mercer::report::{Trained, trained_page};
 use mercer::watch::{Step, Stop, Watch};
+use mercer_report::{Trained, trained_page};
 use serde_json::{Value, json};
 
 use crate::commands::Command;

@@ -7,8 +7,8 @@ use mercer::assess::{Splits, Tuning, by_factors, tune};
 use mercer::data::Labels;
 use mercer::kernel::Kernel;
 use mercer::model::{Learner, Plan, Task};
-use mercer::report::{Tuned, tuned_page};
 use mercer::watch::Stop;
+use mercer_report::{Tuned, tuned_page};
 
 use crate::commands::Command;
 use crate::commands::train::{scaling, wishes_for};

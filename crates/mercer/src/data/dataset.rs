@@ -1,7 +1,9 @@
 //! A data set: points, what is to be predicted for them, and the names that came with them.
 
+use super::io::Format;
 use super::{Points, Targets};
 use crate::error::{Error, Result};
+use crate::watch::Note;
 
 /// Points and their targets, as a file gives them.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,7 +21,9 @@ pub struct Dataset {
     /// Names of the rows, where the source has them (FASTA).
     pub row_names: Option<Vec<String>>,
     /// What a reader decided or read over, in words: the format it recognised, the label column it took.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
+    /// The format it was read from.
+    pub format: Option<Format>,
 }
 
 /// How a reader found the target of a table.
@@ -55,7 +59,13 @@ impl Dataset {
             target_from: None,
             row_names: None,
             notes: Vec::new(),
+            format: None,
         })
+    }
+
+    /// Adds a note.
+    pub(super) fn note(&mut self, note: impl Into<Note>) {
+        self.notes.push(note.into());
     }
 
     /// Number of points.
@@ -84,6 +94,7 @@ impl Dataset {
             target_from: self.target_from.clone(),
             row_names: self.row_names.as_ref().map(|names| rows.iter().map(|&i| names[i].clone()).collect()),
             notes: self.notes.clone(),
+            format: self.format,
         }
     }
 }

@@ -258,7 +258,7 @@ impl Points {
         let (Points { n, d, .. }, m) = (self, other.n);
         let same_width = matches!(self.store, Store::Sequences(_)) || *d == other.d;
         if !same_width {
-            return Err(Error::shape("columns of the points to append", other.d, d));
+            return Err(Error::columns("columns of the points to append", other.d, d));
         }
         let store = match (&self.store, &other.store) {
             (Store::F32(a), Store::F32(b)) => Store::F32([a.as_slice(), b].concat()),

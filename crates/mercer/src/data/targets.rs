@@ -230,8 +230,8 @@ impl Targets {
     pub fn classes(&self) -> Result<&Labels> {
         match self {
             Targets::Classes(labels) => Ok(labels),
-            Targets::Reals(_) => Err(Error::shape("targets", "real numbers", "class labels")),
-            Targets::None => Err(Error::shape("targets", "none", "class labels")),
+            Targets::Reals(_) => Err(Error::real_targets("class labels")),
+            Targets::None => Err(Error::no_targets("class labels")),
         }
     }
 
@@ -239,8 +239,8 @@ impl Targets {
     pub fn reals(&self) -> Result<&[f64]> {
         match self {
             Targets::Reals(y) => Ok(y),
-            Targets::Classes(_) => Err(Error::shape("targets", "class labels", "real numbers")),
-            Targets::None => Err(Error::shape("targets", "none", "real numbers")),
+            Targets::Classes(_) => Err(Error::class_targets("real numbers")),
+            Targets::None => Err(Error::no_targets("real numbers")),
         }
     }
 }

@@ -108,7 +108,7 @@ pub fn square<T: Real>(kernel: &Kernel, x: View<'_>, exec: Exec) -> Result<Buffe
 /// That a kernel can be computed between these points.
 pub(crate) fn check(kernel: &Kernel, x: View<'_>, y: View<'_>, memory: u64) -> Result<()> {
     if x.d != y.d && !matches!(x.data, crate::data::Data::Sequences { .. }) {
-        return Err(Error::shape("columns of the points", x.d, y.d));
+        return Err(Error::columns("columns of the points", x.d, y.d));
     }
     kernel.check_points_within(x, memory)?;
     kernel.check_points_within(y, memory)

@@ -37,7 +37,7 @@ pub(super) fn run(state: &mut State<'_>, engine: &mut Engine<'_>, job: &mut Job<
         if job.gap <= job.tol() {
             job.notes.push(match turn {
                 0 => "optimality checked in f64".into(),
-                _ => format!("optimality checked in f64, after {turn} corrections"),
+                _ => format!("optimality checked in f64, after {turn} corrections").into(),
             });
             return Outcome::Converged;
         }
@@ -78,7 +78,7 @@ fn recompute(state: &mut State<'_>, job: &mut Job<'_, '_>) {
 fn negligible(state: &State<'_>, job: &mut Job<'_, '_>, exec: Exec) -> bool {
     let (tol, guess) = (job.params.tol, job.noise(state, None));
     if guess <= NEGLIGIBLE * tol {
-        job.notes.push(format!("f32 rows suffice: their rounding moves outputs by about {guess:.0e}"));
+        job.notes.push(format!("f32 rows suffice: their rounding moves outputs by about {guess:.0e}").into());
         return true;
     }
     let (n, (support, _)) = (state.n, state.support());
@@ -106,7 +106,8 @@ fn negligible(state: &State<'_>, job: &mut Job<'_, '_>, exec: Exec) -> bool {
     // A violation is the difference of two outputs.
     let fine = worst <= NEGLIGIBLE * tol || job.gap + std::f64::consts::SQRT_2 * worst <= tol;
     if fine {
-        job.notes.push(format!("f32 rows suffice: {SAMPLE} outputs in f64 put their error at {worst:.0e}"));
+        job.notes
+            .push(format!("f32 rows suffice: {SAMPLE} outputs in f64 put their error at {worst:.0e}").into());
     }
     fine
 }

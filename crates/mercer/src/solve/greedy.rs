@@ -85,7 +85,7 @@ pub fn greedy(problem: &GreedyProblem<'_>, exec: Exec, watch: &mut Watch<'_>) ->
             }
         }
         let Some(best) = pool.best() else {
-            info.notes.push(format!("no more than {} columns are independent", chosen.len()));
+            info.note(format!("no more than {} columns are independent", chosen.len()));
             break;
         };
         pool.take(best, exec);

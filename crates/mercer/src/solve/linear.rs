@@ -102,11 +102,11 @@ pub fn solve_linear(
         (false, true) => Stop::Converged,
         (false, false) => Stop::Limit,
     };
-    let notes = vec![format!(
+    let note = format!(
         "conjugate gradients, rank {} beside the diagonal, {}",
         near.factor.len(),
         if matrix.whole.is_some() { "matrix in memory" } else { "values computed again in every step" }
-    )];
+    );
     let products = if matrix.whole.is_some() { 1 } else { job.done };
     let kernel_values = products * (n as u64).pow(2);
     let seconds = clock.elapsed().as_secs_f64();
@@ -117,7 +117,7 @@ pub fn solve_linear(
         objective: None,
         kernel_values,
         seconds,
-        notes,
+        notes: vec![note.into()],
         device: None,
     };
     Ok((out, info))

@@ -46,7 +46,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::gram::RowCache;
-use crate::watch::{Info, Step, Stop, Watch};
+use crate::watch::{Info, Note, Step, Stop, Watch};
 
 pub use basis::{BasisProblem, Loss, fit_basis, hinge_shift};
 pub use descent::{DescentParams, LinearProblem, LinearSolution, Vectors, descend};
@@ -178,7 +178,7 @@ struct Job<'a, 'w> {
     cancelled: bool,
     /// Whether rows have all the digits there are.
     exact: bool,
-    notes: Vec<String>,
+    notes: Vec<Note>,
 }
 
 /// The error that rows of f32 bring into an output, over the length of the coefficients: the usual rounding of a
@@ -276,14 +276,14 @@ impl<'a> Engine<'a> {
             Method::Auto => bytes <= params.exec.budget() / 2 && half * cost.max(1.0) <= CHEAP,
         };
         if fill {
-            job.notes.push(format!("pairs on the whole matrix, {} MiB, computed first", bytes >> 20));
+            job.notes.push(format!("pairs on the whole matrix, {} MiB, computed first", bytes >> 20).into());
             let mut whole = Buffer::stale(n * n);
             rows.fill(&mut whole, params.exec);
             job.kernel_values += half as u64 + n as u64 / 2;
             return Engine::Filled(whole);
         }
         let cache = RowCache::new(n, params.exec.budget() / 4 * 3, working::LEAST_ROOM);
-        job.notes.push(format!("working sets, room for {} of {n} rows", cache.capacity()));
+        job.notes.push(format!("working sets, room for {} of {n} rows", cache.capacity()).into());
         Engine::Cached(cache)
     }
 

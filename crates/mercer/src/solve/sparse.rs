@@ -159,7 +159,7 @@ pub fn solve_sparse(
             (Err(_), Some((few, best))) => {
                 kept.truncate(few);
                 info.stop = Stop::Limit;
-                info.notes.push(format!("columns beyond {few} are too much alike to tell apart"));
+                info.note(format!("columns beyond {few} are too much alike to tell apart"));
                 return Ok(kept.answer(&best, info));
             }
             (Err(fault), None) => return Err(fault.into()),
@@ -187,7 +187,7 @@ pub fn solve_sparse(
         };
         // Residuals of the rounds before do not matter; those of the last one do.
         if best.inexact > 0.0 {
-            info.notes.push(format!("the program was solved to a share of {:.0e} only", best.inexact));
+            info.note(format!("the program was solved to a share of {:.0e} only", best.inexact));
             if info.stop == Stop::Converged {
                 info.stop = Stop::Limit;
             }

@@ -109,7 +109,7 @@ fn calibration_of_many_machines_is_one_note_and_of_few_a_note_each() {
         let params =
             SvcParams { kernel: Some(rbf(0.3)), probability: true, folds: 2, ..SvcParams::default() };
         let model = fit(&params, &points, &targets);
-        let told: Vec<&String> = model.info.notes.iter().filter(|n| n.starts_with("calibration: ")).collect();
+        let told: Vec<_> = model.info.notes.iter().filter(|n| n.starts_with("calibration: ")).collect();
         assert!(notes.contains(&told.len()), "{classes} classes: {told:?}");
         assert_eq!(told[0].contains(" of 66 machines have probability 1/2 at outputs from "), classes == 12);
     }

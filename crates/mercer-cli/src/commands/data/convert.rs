@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use mercer::data::io::{Format, WriteOptions, write_with};
-use mercer::report::Written;
+use mercer_report::Written;
 
 use crate::commands::Command;
 use crate::context::Context;

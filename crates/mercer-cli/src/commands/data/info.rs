@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use mercer::report::DataInfo;
+use mercer_report::DataInfo;
 
 use crate::commands::Command;
 use crate::context::Context;

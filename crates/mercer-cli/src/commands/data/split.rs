@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use mercer::data::io::{WriteOptions, write_set};
 use mercer::data::split::holdout_of;
-use mercer::report::Written;
+use mercer_report::Written;
 
 use crate::commands::Command;
 use crate::context::Context;

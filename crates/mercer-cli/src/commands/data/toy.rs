@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use mercer::data::io::write;
 use mercer::data::{Dataset, noise, toy};
-use mercer::report::Written;
+use mercer_report::Written;
 
 use crate::commands::Command;
 use crate::context::Context;

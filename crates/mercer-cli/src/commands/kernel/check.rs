@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use mercer::kernel::Kernel;
-use mercer::report::KernelCheck;
+use mercer_report::KernelCheck;
 
 use crate::commands::Command;
 use crate::commands::kernel::line;

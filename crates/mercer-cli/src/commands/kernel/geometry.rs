@@ -2,7 +2,7 @@
 
 use clap::Args;
 use mercer::kernel::Kernel;
-use mercer::report::Geometry;
+use mercer_report::Geometry;
 
 use crate::commands::Command;
 use crate::commands::kernel::line;

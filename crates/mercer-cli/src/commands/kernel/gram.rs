@@ -8,7 +8,7 @@ use mercer::data::io::write;
 use mercer::data::{Dataset, Points, Targets};
 use mercer::gram::{Means, square};
 use mercer::kernel::Kernel;
-use mercer::report::{GramInfo, bytes, count};
+use mercer_report::{GramInfo, bytes, count};
 
 use crate::commands::Command;
 use crate::commands::kernel::line;

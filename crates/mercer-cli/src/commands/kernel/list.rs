@@ -1,7 +1,7 @@
 //! `mercer kernel list`: what kernels there are.
 
 use clap::Args;
-use mercer::report::{KernelFacts, KernelList};
+use mercer_report::{KernelFacts, KernelList};
 
 use crate::commands::Command;
 use crate::context::Context;

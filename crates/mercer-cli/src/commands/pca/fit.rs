@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use mercer::data::{Stages, Targets};
 use mercer::model::{KpcaParams, Model, Names, Sample};
-use mercer::report::{Components, components_page};
+use mercer_report::{Components, components_page};
 use serde_json::json;
 
 use crate::commands::Command;

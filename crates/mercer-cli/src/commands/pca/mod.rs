@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use mercer::data::{Dataset, Points};
 use mercer::model::{Components, Model};
-use mercer::report::Written;
+use mercer_report::Written;
 
 use crate::context::Context;
 use crate::failure::{Done, Failure};

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use mercer::report::components_page;
+use mercer_report::components_page;
 
 use super::components;
 use crate::commands::Command;

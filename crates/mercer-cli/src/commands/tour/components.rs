@@ -5,9 +5,9 @@ use mercer::data::{Dataset, Points, Targets, noise};
 use mercer::kernel::Kernel;
 use mercer::model::{DenoiseParams, KpcaParams, Machine, Sample, SvcParams};
 use mercer::reduce::preimage::PreimageParams;
-use mercer::report::html::{Figure, Section, Tile};
-use mercer::report::svg::{Axis, Chart, Series, spectrum};
-use mercer::report::{Stop, Trial, count, drives, number, percent};
+use mercer_report::html::{Figure, Section, Tile};
+use mercer_report::svg::{Axis, Chart, Series, spectrum};
+use mercer_report::{Stop, Trial, count, drives, number, percent};
 
 use super::guide::Guide;
 use crate::progress::Progress;

@@ -7,10 +7,10 @@ use mercer::data::ImageShape;
 use mercer::model::svc::Multi;
 use mercer::model::{CompressParams, Goal, Model, SvcParams};
 use mercer::reduce::reduced_set::Size;
-use mercer::report::html::{Figure, Section};
-use mercer::report::svg::{Axis, Chart, Series};
-use mercer::report::{Stop, centre_images, count, percent};
 use mercer::watch::silent;
+use mercer_report::html::{Figure, Section};
+use mercer_report::svg::{Axis, Chart, Series};
+use mercer_report::{Stop, centre_images, count, percent};
 
 use super::guide::Guide;
 

@@ -4,9 +4,9 @@ use mercer::Result;
 use mercer::assess::{pr_curve, roc_curve};
 use mercer::model::svc::Multi;
 use mercer::model::{Machine, Reject, SvcParams, Wanted};
-use mercer::report::html::{Figure, Section, Table, Tile};
-use mercer::report::svg::{Axis, Chart, NamedCurve, Series, confusion, precision_recall, reliability, roc};
-use mercer::report::{Align, Stop, Trial, count, number, percent, seconds};
+use mercer_report::html::{Figure, Section, Table, Tile};
+use mercer_report::svg::{Axis, Chart, NamedCurve, Series, confusion, precision_recall, reliability, roc};
+use mercer_report::{Align, Stop, Trial, count, number, percent, seconds};
 
 use super::guide::Guide;
 
@@ -109,7 +109,7 @@ pub(super) fn classify(guide: &Guide<'_>) -> Result<Stop> {
 }
 
 /// How well single outputs rank: receiver operating characteristic, precision and recall, of the three hardest digits.
-fn curves(guide: &Guide<'_>, model: &Machine) -> Result<[mercer::report::svg::Svg; 2]> {
+fn curves(guide: &Guide<'_>, model: &Machine) -> Result<[mercer_report::svg::Svg; 2]> {
     let f = model.decision(guide.test.points.view(), guide.exec)?;
     let want = guide.test.targets.classes()?;
     let classes = model.classes();
@@ -131,7 +131,7 @@ fn curves(guide: &Guide<'_>, model: &Machine) -> Result<[mercer::report::svg::Sv
 }
 
 /// The test error by how many digits were learned from.
-fn errors_by_size(guide: &Guide<'_>) -> Result<mercer::report::svg::Svg> {
+fn errors_by_size(guide: &Guide<'_>) -> Result<mercer_report::svg::Svg> {
     let mut points = Vec::new();
     for size in [30, 60, 120, 240, 480, guide.train.len()] {
         let some = guide.train.gather(&(0..size.min(guide.train.len())).collect::<Vec<_>>());

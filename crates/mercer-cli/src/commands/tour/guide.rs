@@ -2,8 +2,8 @@
 
 use mercer::data::{Dataset, ImageShape, digits, split};
 use mercer::model::{Machine, Model, Sample, SvcParams};
-use mercer::report::html::{Ink, Tile, Tiles};
 use mercer::{Exec, Result};
+use mercer_report::html::{Ink, Tile, Tiles};
 
 use crate::context::Context;
 use crate::progress::Progress;

@@ -3,9 +3,9 @@
 use mercer::Result;
 use mercer::data::median_distance2;
 use mercer::kernel::Kernel;
-use mercer::report::html::{Figure, Section};
-use mercer::report::svg::{Axis, Chart, Plane, Series, spectrum};
-use mercer::report::{KernelCheck, Stop, number};
+use mercer_report::html::{Figure, Section};
+use mercer_report::svg::{Axis, Chart, Plane, Series, spectrum};
+use mercer_report::{KernelCheck, Stop, number};
 
 use super::guide::Guide;
 
@@ -56,7 +56,7 @@ pub(super) fn kernels(guide: &Guide<'_>) -> Result<Stop> {
 }
 
 /// The shapes of some kernels.
-fn shapes() -> Result<mercer::report::svg::Svg> {
+fn shapes() -> Result<mercer_report::svg::Svg> {
     let line = |name: &str| -> Result<Series> {
         let kernel = Kernel::parse(name)?;
         let at = |i: i32| f64::from(i) / 50.0;

@@ -18,7 +18,7 @@ use std::time::Instant;
 use clap::Args;
 use mercer::Result;
 use mercer::data::io::write_atomic;
-use mercer::report::{Stop, Tour as Report};
+use mercer_report::{Stop, Tour as Report};
 
 use crate::commands::Command;
 use crate::context::Context;

@@ -3,9 +3,9 @@
 use mercer::Result;
 use mercer::data::Dataset;
 use mercer::model::{Model, OneClassParams, Sample};
-use mercer::report::html::{Figure, Section, Tile};
-use mercer::report::svg::{Learned, learned};
-use mercer::report::{Stop, count, percent};
+use mercer_report::html::{Figure, Section, Tile};
+use mercer_report::svg::{Learned, learned};
+use mercer_report::{Stop, count, percent};
 
 use super::guide::Guide;
 use crate::progress::Progress;

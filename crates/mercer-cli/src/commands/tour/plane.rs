@@ -6,9 +6,9 @@ use mercer::Result;
 use mercer::kernel::Kernel;
 use mercer::model::svc::Multi;
 use mercer::model::{Sample, SvcParams};
-use mercer::report::html::{Figure, Section};
-use mercer::report::svg::{Axis, Chart, Learned, Series, learned, progress};
-use mercer::report::{Stop, count};
+use mercer_report::html::{Figure, Section};
+use mercer_report::svg::{Axis, Chart, Learned, Series, learned, progress};
+use mercer_report::{Stop, count};
 
 use super::guide::Guide;
 

@@ -2,9 +2,9 @@
 
 use mercer::Result;
 use mercer::model::{Model, Sample, SvrParams};
-use mercer::report::html::{Figure, Section};
-use mercer::report::svg::{Learned, learned};
-use mercer::report::{Stop, count, number};
+use mercer_report::html::{Figure, Section};
+use mercer_report::svg::{Learned, learned};
+use mercer_report::{Stop, count, number};
 
 use super::guide::Guide;
 use crate::progress::Progress;

@@ -94,7 +94,7 @@ fn target_norm(z: &[Vec<f64>]) -> f64 {
 fn code(targets: &Targets) -> Result<Vec<Vec<f64>>> {
     match targets {
         Targets::Reals(y) => Ok(vec![y.clone()]),
-        Targets::None => Err(Error::shape("targets", "none", "real numbers or class labels")),
+        Targets::None => Err(Error::no_targets("real numbers or class labels")),
         Targets::Classes(labels) => {
             let k = labels.names.len();
             if k == 2 {

@@ -170,7 +170,7 @@ impl Rows {
         let targets = if self.labelled == Some(true) { self.labels.finish() } else { Targets::None };
         let mut data = Dataset::new(points, targets)?;
         if self.skipped_qid {
-            data.notes.push("`qid:` fields were read over".into());
+            data.note("`qid:` fields were read over");
         }
         Ok(data)
     }

@@ -55,7 +55,6 @@ pub use images::write_images;
 pub use labels::TargetKind;
 pub use options::{LabelColumn, ReadOptions, Storage, WriteOptions};
 pub use picture::is_picture;
-pub(crate) use picture::png_bytes;
 pub use place::{check_writable, check_writable_folder, lies_in, same_place};
 pub(crate) use source::read_whole;
 pub use source::{Compression, read_stream};
@@ -69,9 +68,7 @@ use self::together::{Part, torn, write_together};
 use super::{Csr, Data, Dataset, Points, Targets, View};
 use crate::error::{Error, Fault, Result};
 use crate::exec::half_of_ram;
-
-/// How a note begins that says that a file no longer goes with one it was written with.
-pub(crate) const OTHER_RUN: &str = "not from the same run as ";
+use crate::watch::{Note, NoteKind};
 
 /// Reads a data file, or a folder of pictures.
 ///
@@ -105,14 +102,16 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Dataset> {
             ));
         }
         attach_labels(&mut data, &input.name, &labels, options)?;
-        data.notes.push(format!("labels from {}", labels.display()));
+        data.note(format!("labels from {}", labels.display()));
     }
     let labels = labels_beside(path);
     for other in torn.iter().map(|t| &t.other).filter(|other| !labels.iter().any(|l| same_place(l, other))) {
-        data.notes.push(format!(
-            "{OTHER_RUN}{}, with which it was written: one of the two has been replaced, and rows may be in both",
+        let text = format!(
+            "not from the same run as {}, with which it was written: one of the two has been replaced, and rows may be \
+             in both",
             other.display()
-        ));
+        );
+        data.note(Note { kind: NoteKind::OtherRun, text });
     }
     Ok(data)
 }
@@ -143,7 +142,8 @@ fn read_input(input: &mut Input<'_>, options: &ReadOptions) -> Result<Dataset> {
         input.budget.check_table(&input.name, data.len(), data.dim(), bytes_each)?;
     }
     let packed = input.compression.map(|c| format!(", {}", c.extension())).unwrap_or_default();
-    data.notes.insert(0, format!("read as {format}{packed}"));
+    data.notes.insert(0, format!("read as {format}{packed}").into());
+    data.format = Some(format);
     if let Some(labels) = &options.labels {
         attach_labels(&mut data, &input.name, labels, options)?;
     }

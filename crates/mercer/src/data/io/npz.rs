@@ -77,7 +77,7 @@ impl Archive<'_, '_, '_> {
         let source = format!("{}, array {x}", self.input.name);
         let rows = array.shape.first().copied().unwrap_or(0);
         let mut data = array.into_dataset(&source, Format::Npz, options)?;
-        data.notes.push(format!("points from the array {x}"));
+        data.note(format!("points from the array {x}"));
         let wanted = options.targets != TargetKind::None && options.labels.is_none();
         if data.targets.is_empty()
             && wanted
@@ -90,7 +90,7 @@ impl Archive<'_, '_, '_> {
                 return Err(fault(&source, Some(&format!("{n} labels")), expected));
             }
             data.targets = array.into_targets(&source, options.targets)?;
-            data.notes.push(format!("labels from the array {y}"));
+            data.note(format!("labels from the array {y}"));
         }
         Ok(data)
     }

@@ -197,7 +197,7 @@ pub(super) fn write_pnm(out: &mut dyn Write, data: &Dataset, name: &str, _memory
 }
 
 /// A PNG file of 8-bit samples.
-pub(crate) fn png_bytes(samples: &[u8], shape: ImageShape, kind: ColorType) -> Vec<u8> {
+fn png_bytes(samples: &[u8], shape: ImageShape, kind: ColorType) -> Vec<u8> {
     let mut out = Vec::new();
     let mut encoder = Encoder::new(&mut out, shape.width as u32, shape.height as u32);
     encoder.set_color(kind);
@@ -256,7 +256,7 @@ pub(super) fn read_folder(folder: &Path, options: &ReadOptions) -> Result<Datase
         class.as_ref().map_or(own.clone(), |class| format!("{class}/{own}"))
     };
     data.row_names = Some(all.iter().map(named).collect());
-    data.notes.push(format!("read as a folder of {} pictures", all.len()));
+    data.note(format!("read as a folder of {} pictures", all.len()));
     Ok(data)
 }
 

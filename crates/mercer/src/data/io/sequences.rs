@@ -151,7 +151,7 @@ pub(super) fn read(input: &mut Input<'_>, options: &ReadOptions) -> Result<Datas
     }
     let (points, note) = rows.finish(&input.name, options)?;
     let mut data = Dataset::new(points, labels.finish())?;
-    data.notes.push(note);
+    data.note(note);
     Ok(data)
 }
 
@@ -207,7 +207,7 @@ pub(super) fn read_fasta(input: &mut Input<'_>, options: &ReadOptions) -> Result
     let targets = if labelled == Some(true) { labels.finish() } else { Targets::None };
     let mut data = Dataset::new(points, targets)?;
     data.row_names = Some(names);
-    data.notes.push(note);
+    data.note(note);
     Ok(data)
 }
 

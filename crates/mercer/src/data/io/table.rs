@@ -15,6 +15,7 @@ use super::source::Input;
 use super::text::{line_fault, name_of, number, shown};
 use crate::data::{Data, Dataset, Points, TargetFrom, Targets};
 use crate::error::{Error, Fault, Result};
+use crate::watch::Note;
 
 /// How missing values are written.
 const MISSING: [&str; 8] = ["", "?", "na", "n/a", "nan", "null", "none", "-"];
@@ -59,7 +60,7 @@ pub(super) fn read(input: &mut Input<'_>, options: &ReadOptions) -> Result<Datas
         }
     }
     let mut data = rows.finish()?;
-    data.notes.extend(from.as_ref().and_then(|from| note(from, first.len())));
+    data.notes.extend(from.as_ref().and_then(|from| note(from, first.len())).map(Note::from));
     data.target_from = from;
     Ok(data)
 }

@@ -151,7 +151,7 @@ impl Stage {
         // Sparse rows and sequences may end early.
         let ragged = matches!(points.data, Data::Csr { .. } | Data::Sequences { .. });
         if points.d != self.d && !(ragged && points.d < self.d) {
-            return Err(Error::shape(
+            return Err(Error::columns(
                 format!("columns of the points for stage {}", self.name()),
                 points.d,
                 self.d,
@@ -212,7 +212,7 @@ impl Stage {
         };
         let map = map.ok_or_else(|| Error::Unsupported(format!("stage {} cannot be undone", self.name())))?;
         if points.d != d {
-            return Err(Error::shape(
+            return Err(Error::columns(
                 format!("columns of the points to undo {} on", self.name()),
                 points.d,
                 d,

@@ -101,10 +101,9 @@ pub struct SequenceFacts {
     pub longest: usize,
 }
 
-/// Something that looks wrong.
+/// Something that looks wrong. The enum is exhaustive, so that who shows findings shows every one of them.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum Finding {
     /// A NaN or an infinity.
     NotFinite {

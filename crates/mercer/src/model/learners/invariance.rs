@@ -257,7 +257,7 @@ impl Invariance {
         let mut model = params.fit(sample.with_gram(&gram), exec, watch)?;
         model.expansion = self.folded(&model.expansion, exec)?;
         model.checkpoint = None;
-        model.info.notes.push(format!(
+        model.info.note(format!(
             "invariance in feature space: {} tangent axes, lambda {}",
             self.axes.outputs(),
             self.lambda

@@ -10,7 +10,7 @@ use crate::kernel::{Definiteness, Kernel};
 use crate::model::svc::Kind;
 use crate::model::{Checkpoint, Machine, Sample, Task};
 use crate::param::{Param, written};
-use crate::watch::{Stop, Watch, noting};
+use crate::watch::{Note, Stop, Watch, noting};
 
 /// What every struct of parameters can do, whatever is in it: `params!` makes it.
 pub(in crate::model) trait Declared {
@@ -265,7 +265,7 @@ impl Learner {
         let unknown = |k: &Kernel| !is_precomputed(k) && k.definiteness() == Definiteness::Unknown;
         if self.needs_definite() && self.kernel().is_some_and(unknown) {
             let note = "the kernel may not be positive definite: the result may not be the best one";
-            machine.info.notes.push(note.into());
+            machine.info.note(Note::warning(note));
         }
         Ok(machine)
     }

@@ -155,10 +155,9 @@ impl RidgeParams {
             })
             .fold(0.0, f64::max);
         let mut info = Info { iterations: 1, gap, kernel_values: (n as u64).pow(2) / 2, ..Info::default() };
-        info.notes.push("Cholesky factor of the whole matrix".into());
+        info.note("Cholesky factor of the whole matrix");
         if ridge > 0.0 {
-            info.notes
-                .push(format!("the matrix is singular to rounding: {ridge:e} was added to its diagonal"));
+            info.note(format!("the matrix is singular to rounding: {ridge:e} was added to its diagonal"));
         }
         Ok(((0..k).map(|o| column(&x, o)).collect(), info))
     }
@@ -195,6 +194,6 @@ pub(crate) fn right_sides(targets: &Targets) -> Result<(RightSides, Option<Vec<S
             };
             Ok((right, Some(labels.names.clone())))
         }
-        Targets::None => Err(Error::shape("targets", "none", "real numbers or class labels")),
+        Targets::None => Err(Error::no_targets("real numbers or class labels")),
     }
 }

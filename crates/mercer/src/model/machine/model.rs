@@ -241,7 +241,7 @@ impl Model {
             *f = Expansion::new(f.kernel().clone(), wide, f.coef().to_vec(), f.offset().to_vec())?;
             return Ok((Cow::Owned(model), points));
         }
-        Err(Error::shape("columns of the points", view.d, centres.d))
+        Err(Error::columns("columns of the points", view.d, centres.d))
     }
 
     /// Points behind the stages as the machine sees them: after all layers.

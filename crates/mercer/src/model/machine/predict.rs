@@ -286,11 +286,12 @@ impl Machine {
         let mut out = vec![0.0; values.len() / m * k];
         match &self.calibration {
             Calibration::None => {
-                let why = match self.svc() {
-                    Some(_) => "this model was fitted without probabilities".to_owned(),
-                    None => format!("a model of kind {} has no probabilities", self.kind()),
-                };
-                return Err(Error::Unsupported(why));
+                return Err(match self.svc() {
+                    Some(_) => Error::NoProbabilities,
+                    None => {
+                        Error::Unsupported(format!("a model of kind {} has no probabilities", self.kind()))
+                    }
+                });
             }
             Calibration::Sigmoids(sigmoids) => {
                 let sides = self.sides();

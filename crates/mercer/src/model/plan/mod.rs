@@ -15,13 +15,13 @@ use serde_json::{Value, json};
 
 use crate::data::stage::Recipe;
 use crate::data::{Data, Dataset, Finding, Points, Stages, Summary, TargetFacts, Targets, median_distance2};
-use crate::error::{Error, Result};
+use crate::error::{Error, Mismatch, Result};
 use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::gram::{Matrix, is_precomputed};
 use crate::kernel::Kernel;
 use crate::model::{Learner, Machine, Model, Names, Sample, Task};
-use crate::watch::Watch;
+use crate::watch::{Note, Watch};
 use columns::{inexact, scaling};
 use target::target;
 
@@ -90,7 +90,7 @@ pub struct Plan<'a> {
     /// What looks wrong about the data; nothing where a fit goes on.
     pub findings: Vec<Finding>,
     /// What weighs on the model, in words; they go into its notes.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
     data: &'a Dataset,
     points: Cow<'a, Points>,
     gram: Option<Matrix>,
@@ -144,7 +144,7 @@ impl<'a> Plan<'a> {
         } else {
             (None, points)
         };
-        let notes = inexact(&kernel, &points).into_iter().collect();
+        let notes = inexact(&kernel, &points).map(Note::warning).into_iter().collect();
         learner.set_kernel(kernel);
         parameters(wishes, &summary.targets, &mut learner, &mut choices)?;
         let findings = if precomputed { Vec::new() } else { summary.findings };
@@ -314,7 +314,7 @@ fn learner(wishes: &Wishes, targets: &Targets, choices: &mut Choices) -> Result<
         if labels.names.len() > MOST_NUMBERS && numbers() {
             let got = format!("{} different numbers", labels.names.len());
             let expected = format!("at most {MOST_NUMBERS}: are these amounts?");
-            return Err(Error::shape("classes", got, expected));
+            return Err(Error::mismatch(Mismatch::Amounts, "classes", got, expected));
         }
     }
     if task == Task::Classification

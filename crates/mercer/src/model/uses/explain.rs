@@ -321,10 +321,10 @@ impl Model {
                 };
                 outside.map(suspect).collect()
             }
-            (_, Targets::None) => return Err(Error::shape("targets", "none", "what the rows should be")),
+            (_, Targets::None) => return Err(Error::no_targets("what the rows should be")),
             (_, Targets::Reals(want)) => {
                 let Targets::Reals(got) = self.predict(points, exec)? else {
-                    return Err(Error::shape("targets", "real numbers", "class labels"));
+                    return Err(Error::real_targets("class labels"));
                 };
                 let residual: Vec<f64> = got.iter().zip(want).map(|(g, w)| w - g).collect();
                 let size = 1.4826 * median(residual.iter().map(|r| r.abs()).collect());
@@ -340,7 +340,7 @@ impl Model {
             }
             (_, Targets::Classes(labels)) => {
                 let Targets::Classes(got) = self.predict(points, exec)? else {
-                    return Err(Error::shape("targets", "class labels", "real numbers"));
+                    return Err(Error::class_targets("real numbers"));
                 };
                 let scores = self.class_scores(points, exec)?;
                 let classes = self.classes();

@@ -50,11 +50,11 @@ impl Model {
     pub fn from_libsvm(name: &str, bytes: &[u8]) -> Result<Self> {
         let text = text::read(name, bytes)?;
         let mut info = Info {
-            notes: vec![format!("read from a LIBSVM {} model", text.machine.name())],
+            notes: vec![format!("read from a LIBSVM {} model", text.machine.name()).into()],
             ..Info::default()
         };
         if !text.density.is_empty() {
-            info.notes.push("its marks of one-class probabilities were read over".into());
+            info.note("its marks of one-class probabilities were read over");
         }
         let machine = match text.machine {
             Kind::CSvc | Kind::NuSvc => classes::read(name, text, info)?,

@@ -141,8 +141,7 @@ impl KfdParams {
     ) -> Result<Found> {
         let found: Fisher = fisher(problem, exec)?;
         if found.ridge > 0.0 {
-            info.notes
-                .push(format!("the spread within classes is singular: {:e} was added to it", found.ridge));
+            info.note(format!("the spread within classes is singular: {:e} was added to it", found.ridge));
         }
         let ratio = found.directions()?.ratios.first().copied();
         let two = problem.classes == 2;
@@ -195,7 +194,7 @@ impl KfdParams {
                 return Err(Error::Cancelled);
             }
             if pool < n {
-                found.info.notes.push(format!("centres were chosen among {pool} rows drawn from {n}"));
+                found.info.note(format!("centres were chosen among {pool} rows drawn from {n}"));
             }
             Ok((found.chosen, found.info))
         })

@@ -91,9 +91,8 @@ pub(super) fn fit(
     } else {
         "drawn at random"
     };
-    let notes =
-        vec![format!("{m} landmarks {how}, rank {rank}: {left:.3e} of the trace lies beyond their span")];
-    let info = Info { kernel_values: (n * m) as u64, notes, ..Info::default() };
+    let mut info = Info { kernel_values: (n * m) as u64, ..Info::default() };
+    info.note(format!("{m} landmarks {how}, rank {rank}: {left:.3e} of the trace lies beyond their span"));
     Ok(Found {
         expansion: Expansion::new(kernel.clone(), z, coef, offset)?,
         mean,

@@ -120,7 +120,7 @@ impl KpcaParams {
             _ => (n, self.axes(&kernel, sample, drawn.as_deref(), exec, watch)?),
         };
         if used < n {
-            found.info.notes.push(format!("fitted on {used} of {n} rows"));
+            found.info.note(format!("fitted on {used} of {n} rows"));
         }
         found.info.computed_on(exec, before);
         found.info.seconds = clock.elapsed().as_secs_f64();

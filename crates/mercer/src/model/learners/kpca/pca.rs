@@ -47,13 +47,13 @@ pub(super) fn fit(params: &KpcaParams, sample: &Sample<'_>, exec: Exec) -> Resul
         .centred
         .then(|| Expansion::new(Kernel::Linear, shaped(Points::dense(mean, d)?)?, vec![1.0], vec![0.0]))
         .transpose()?;
-    let notes = vec![format!("linear kernel: eigen-decomposition of the {d} x {d} matrix")];
+    let note = format!("linear kernel: eigen-decomposition of the {d} x {d} matrix");
     Ok(Found {
         expansion,
         mean,
         mean2,
         values: found.values[..count].to_vec(),
         total,
-        info: Info { notes, ..Info::default() },
+        info: Info { notes: vec![note.into()], ..Info::default() },
     })
 }

@@ -103,7 +103,7 @@ pub(super) fn fit(
         .collect();
     let expansion = Expansion::new(kernel.clone(), sample.points.gather(&points), coef, offset)?;
     let mean = params.centred.then(|| whole::mean(kernel, sample.points)).transpose()?;
-    let notes = vec![format!("sparse axes on {count} points")];
+    let notes = vec![format!("sparse axes on {count} points").into()];
     let info = Info {
         stop,
         iterations: count as u64,

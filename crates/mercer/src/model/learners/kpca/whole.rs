@@ -12,7 +12,7 @@ use crate::model::common::on_rows;
 use crate::model::svc::collapsed;
 use crate::num::{Buffer, Fault};
 use crate::solve::eigen::{self, Centred, Dense, Eigen, EigenParams, Operator, RowsOperator, Which};
-use crate::watch::{Info, Step, Watch};
+use crate::watch::{Info, Note, Step, Watch};
 
 /// Eigenvalues below this share of the largest are zeros that rounding filled, in f64 and in f32.
 const FLOOR: f64 = 1e-12;
@@ -72,10 +72,10 @@ pub(super) fn fit(
         iterations: found.products,
         gap,
         kernel_values: (n as u64).pow(2) / 2,
-        notes: vec![note],
+        notes: vec![note.into()],
         ..Info::default()
     };
-    info.notes.extend(signature);
+    info.notes.extend(signature.map(Note::from));
     Ok(Found { expansion: collapsed(expansion, exec)?, mean, mean2: means.grand, values, total, info })
 }
 

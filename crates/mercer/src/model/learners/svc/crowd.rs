@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use super::checkpoint::Fitted;
 use super::desk::Desk;
-use crate::watch::{Info, Step, Stop, Watch};
+use crate::watch::{Info, Note, Step, Stop, Watch};
 
 /// One watcher for machines that run side by side.
 pub(super) struct Crowd<'a, 'w> {
@@ -72,7 +72,7 @@ impl<'a, 'w> Crowd<'a, 'w> {
 }
 
 /// What a fit's machines did, together.
-pub(super) fn total(fitted: &[Fitted], notes: Vec<String>, clock: Instant) -> Info {
+pub(super) fn total(fitted: &[Fitted], notes: Vec<Note>, clock: Instant) -> Info {
     let mut info = Info { notes, ..Info::default() };
     let (mut objective, mut of_machines) = (0.0, Vec::new());
     for f in fitted {
@@ -95,9 +95,9 @@ pub(super) fn total(fitted: &[Fitted], notes: Vec<String>, clock: Instant) -> In
 }
 
 /// Of notes that differ in numbers only, the first with how many there were.
-fn alike(notes: Vec<String>) -> Vec<String> {
+fn alike(notes: Vec<Note>) -> Vec<Note> {
     let shape = |note: &str| note.split(|c: char| c.is_ascii_digit()).collect::<String>();
-    let mut kept: Vec<(String, String, usize)> = Vec::new();
+    let mut kept: Vec<(String, Note, usize)> = Vec::new();
     for note in notes {
         let shape = shape(&note);
         match kept.iter_mut().find(|(other, ..)| *other == shape) {
@@ -105,9 +105,9 @@ fn alike(notes: Vec<String>) -> Vec<String> {
             None => kept.push((shape, note, 1)),
         }
     }
-    let line = |(_, note, count): (String, String, usize)| match count {
+    let line = |(_, note, count): (String, Note, usize)| match count {
         1 => note,
-        _ => format!("{note} ({count} machines alike)"),
+        _ => Note { text: format!("{note} ({count} machines alike)"), ..note },
     };
     kept.into_iter().map(line).collect()
 }

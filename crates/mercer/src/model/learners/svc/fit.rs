@@ -26,7 +26,7 @@ use crate::model::common::kernel_or_default;
 use crate::model::machine::multiclass;
 use crate::num::Buffer;
 use crate::solve::Keep;
-use crate::watch::{Stop, Watch};
+use crate::watch::{Note, Stop, Watch};
 
 /// Pairs whose values between the classes cost at most so many multiply-adds, on at most so many rows, are trained on
 /// their whole matrix: computing it costs less than finding out which rows of it are needed. (Measured: both ways cost the
@@ -87,7 +87,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Trains all machines, in the order of [`Plan::machines`], and says what was done.
-    pub(super) fn train(&self, watch: &mut Watch<'_>) -> Result<(Vec<Fitted>, Vec<String>)> {
+    pub(super) fn train(&self, watch: &mut Watch<'_>) -> Result<(Vec<Fitted>, Vec<Note>)> {
         let begun = || match self.start {
             Some(start) => start.machines.clone(),
             None => vec![Fitted::not_begun(); self.machines.len()],
@@ -114,7 +114,7 @@ impl<'a> Plan<'a> {
             None if self.machines[0].negative.is_some() => self.on_pairs(&crowd)?,
             None => self.on_rest(&crowd)?,
         };
-        Ok((fitted, vec![note]))
+        Ok((fitted, vec![note.into()]))
     }
 
     /// What one of several workers may use: a thread, and its share of a part of the memory.

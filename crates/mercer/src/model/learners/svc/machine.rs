@@ -259,10 +259,7 @@ fn train_nu(
         }
         let scale = if rho > 0.0 { 1.0 / rho } else { 1.0 };
         if rho <= 0.0 || degenerate {
-            found
-                .info
-                .notes
-                .push(format!("nu: the margin is {rho:.1e}, so outputs are not exact at its scale"));
+            found.info.note(format!("nu: the margin is {rho:.1e}, so outputs are not exact at its scale"));
         }
         return Ok(scaled(found, scale, offset * scale));
     }

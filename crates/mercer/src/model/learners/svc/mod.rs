@@ -48,7 +48,7 @@ use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::kernel::Definiteness;
 use crate::model::{self, Calibration, Learner, Machine, Part, Role, Sample, Sides, Sigmoid};
-use crate::watch::{Stop, Watch};
+use crate::watch::{Note, Stop, Watch};
 
 pub use checkpoint::Checkpoint;
 use checkpoint::Fitted;
@@ -123,25 +123,26 @@ impl SvcParams {
 fn finished(
     plan: &Plan<'_>,
     fitted: &[Fitted],
-    mut notes: Vec<String>,
+    mut notes: Vec<Note>,
     clock: Instant,
     exec: Exec,
 ) -> Result<Machine> {
     if let Some(overlap) = fitted.iter().find_map(|f| f.overlap.as_ref()) {
-        return Err(Error::param("kind", "hard", format!("c or nu here: {overlap}")));
+        return Err(Error::NotSeparable(overlap.to_string()));
     }
     if plan.kernel.definiteness() == Definiteness::Unknown && plan.params.shift == 0.0 {
-        notes.push(
-            "the kernel may not be positive definite, and no shift was asked for: a local optimum".into(),
-        );
+        let text = "the kernel may not be positive definite, and no shift was asked for: a local optimum";
+        notes.push(Note::warning(text));
     }
     let (expansion, support) = assembled(plan, fitted)?;
     let full = expansion.len();
     let expansion = linear::collapsed(expansion, exec)?;
     if expansion.len() < full {
-        notes.push(format!("linear kernel: {full} support vectors collapsed to one weight vector a machine"));
+        notes.push(
+            format!("linear kernel: {full} support vectors collapsed to one weight vector a machine").into(),
+        );
     }
-    notes.extend(calibration(plan, fitted));
+    notes.extend(calibration(plan, fitted).into_iter().map(Note::warning));
     let info = crowd::total(fitted, notes, clock);
     let parts = fitted.iter().map(|f| {
         let pick = |bounded: bool| {

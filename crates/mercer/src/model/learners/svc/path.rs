@@ -127,7 +127,7 @@ impl SvcPath<'_> {
             },
         };
         let note = format!("taken from a path over C with {} breakpoints", self.breakpoints().len());
-        let mut model = finished(&self.plan, &[fitted], vec![note], self.clock, exec)?;
+        let mut model = finished(&self.plan, &[fitted], vec![note.into()], self.clock, exec)?;
         let params = SvcParams { c, ..self.plan.params.clone() };
         model.learner = Learner::Svc(params);
         Ok(model)

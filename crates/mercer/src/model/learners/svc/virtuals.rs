@@ -78,18 +78,19 @@ pub(super) fn fit(
         let step =
             Step::new("virtual support vectors", u64::from(round), Some(u64::from(params.virtual_rounds)));
         if cancelled || watch(&step).is_break() {
-            notes.push(format!("stopped before run {} on virtual vectors", round + 1));
+            notes.push(format!("stopped before run {} on virtual vectors", round + 1).into());
             fitted.iter_mut().for_each(|f| f.info.stop = Stop::Cancelled);
             break;
         }
         let (next, place) = virtual_rows(params, &rows, &fitted, exec)?;
         let held = place.iter().filter(|p| p.is_some()).count();
-        notes.push(format!(
-            "{held} support vectors and {} made from them: {} rows in run {}",
-            next.points.len() - held,
+        let made = next.points.len() - held;
+        let note = format!(
+            "{held} support vectors and {made} made from them: {} rows in run {}",
             next.points.len(),
             round + 1
-        ));
+        );
+        notes.push(note.into());
         // Coefficients are a start only under the kernel they were found with.
         let same = params.kind == Kind::C && (params.virtual_kernel.is_none() || round > 1);
         let start = same.then(|| Checkpoint {
@@ -123,10 +124,7 @@ pub(super) fn fit(
     let mut kept = params.clone();
     if !params.virtual_vectors.all_of_images() {
         // Code is not kept in a file, and the model does not need it any more.
-        model
-            .info
-            .notes
-            .push(format!("trained with `{}`, which the model does not keep", params.virtual_vectors));
+        model.info.note(format!("trained with `{}`, which the model does not keep", params.virtual_vectors));
         kept.virtual_vectors = Transformations::default();
     }
     model.learner = Learner::Svc(kept);

@@ -17,7 +17,7 @@ use crate::model::Sample;
 use crate::model::common::kernel_or_default;
 use crate::model::svc::unlike;
 use crate::model::{Learner, Machine};
-use crate::watch::{Step, Stop, Watch};
+use crate::watch::{Note, Step, Stop, Watch};
 
 /// The rows of a run, and where they come from.
 struct Rows {
@@ -101,7 +101,7 @@ pub(super) fn fit(
     model.learner = Learner::Svr(kept);
     model.info.iterations += work.0;
     model.info.kernel_values += work.1;
-    model.info.notes.extend(notes);
+    model.info.notes.extend(notes.into_iter().map(Note::from));
     model.info.seconds = clock.elapsed().as_secs_f64();
     Ok(model)
 }

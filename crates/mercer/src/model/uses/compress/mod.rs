@@ -18,7 +18,7 @@ use crate::expansion::Expansion;
 use crate::model::svc::Kind;
 use crate::model::{Learner, Model};
 use crate::reduce::reduced_set::{self, Reduced, ReducedSetParams, reduce_path, reduce_until};
-use crate::watch::Watch;
+use crate::watch::{Note, Watch};
 use refit::{answers, refit, values};
 
 /// How small a model is to become.
@@ -194,7 +194,7 @@ impl Model {
         let params = CompressParams { retrain: true, rounds, ..CompressParams::default() };
         self.on_rows(&params, Some(data), exec, |old, rows| {
             let (mut model, notes) = refit(old, old.entry().clone(), rows, params.anew(), exec)?;
-            model.machine.info.notes.extend(notes);
+            model.machine.info.notes.extend(notes.into_iter().map(Note::from));
             Ok(model)
         })
     }
@@ -238,7 +238,10 @@ impl Model {
     /// know: a guess would be a machine that nobody asked for.
     fn costing(&self, c: Option<f64>) -> Result<Model> {
         let mut model = self.clone();
-        let missing = |why: &str| Error::param("c", "none", format!("given to retrain this model: {why}"));
+        let missing = |why: &str| Error::Missing {
+            name: "c".into(),
+            allowed: format!("given to retrain this model: {why}"),
+        };
         let unknown = || missing("its file does not hold it");
         let known = self.params_known();
         if let Some(c) = c.filter(|c| !(*c > 0.0 && c.is_finite())) {
@@ -280,7 +283,7 @@ impl Model {
             set.method.name(),
             set.error
         );
-        model.machine.info.notes.push(line);
+        model.machine.info.note(line);
         model.machine.origin.compressed = true;
         let given = rows.targets.is_some();
         if !given {

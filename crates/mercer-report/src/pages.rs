@@ -1,0 +1,404 @@
+//! Reports as one HTML page: what was trained, how it does, what it is made of, with pictures.
+
+use crate::explain::short;
+use crate::html::{Figure, Ink, Page, Section, Table, Tile, Tiles};
+use crate::svg::{
+    Axis, Chart, Learned, Look, NamedCurve, Series, confusion, learned, precision_recall, progress, roc,
+};
+use crate::{Align, Evaluated, Explained, Trained, count, number, percent, seconds};
+use mercer::assess::{ClassEvaluation, Curve, Evaluation, RealEvaluation};
+use mercer::data::{Dataset, ImageShape};
+use mercer::error::Result;
+use mercer::exec::Exec;
+use mercer::model::{Explanation, MachineFacts, Model, Task};
+
+/// Classes drawn with a curve each; of more, the worst.
+const CURVES: usize = 6;
+/// Classes of a confusion matrix that can still be read.
+const CELLS: usize = 30;
+/// Images of support vectors shown.
+const IMAGES: usize = 40;
+
+/// The page of a training: what was chosen and why, the way to the optimum, and the model drawn where it can be.
+///
+/// `gaps` are the solver's steps with the gap left, as a watcher saw them.
+pub fn trained_page(
+    report: &Trained,
+    model: &Model,
+    data: &Dataset,
+    gaps: &[(f64, f64)],
+    exec: Exec,
+) -> Result<String> {
+    let mut choices = Section::new("What was chosen", "");
+    let row = |c: &mercer::model::Choice| {
+        vec![c.what.clone(), c.value.clone(), c.why.clone().unwrap_or_else(|| "as asked".into())]
+    };
+    choices.tables.push(Table {
+        columns: left(&["", "", "why"]),
+        rows: report.choices.iter().map(row).collect(),
+        ..Table::default()
+    });
+    let mut course = Section::new("How it went", "");
+    let info = model.info();
+    course.facts = facts([("time", seconds(info.seconds))]);
+    let (word, n) = centres(model);
+    course.facts.push((word.into(), count(n)));
+    if info.iterations > 0 {
+        course.facts.push(("iterations".into(), count(info.iterations as usize)));
+    }
+    if solved(model) && info.gap.is_finite() {
+        course.facts.push(("largest violation of the optimality conditions".into(), number(info.gap)));
+    }
+    if gaps.len() > 1 {
+        let tol = report.model.params["tol"].as_f64();
+        course.figures.push(Figure::svg(progress(gaps, tol), "How far from the optimum, step by step."));
+    }
+    let mut sections = vec![choices, course];
+    sections.extend(picture(model, Learned::training("What was learned", model, data), exec)?);
+    sections.extend(images(model));
+    if let Some(training) = &report.training {
+        sections.extend(evaluation(training, "On the rows it learned from"));
+    }
+    let mut next = Section::new("Next", "");
+    let file = report.file.display();
+    next.commands = vec![
+        (format!("mercer predict NEW {file}"), "answers for new rows".into()),
+        (format!("mercer evaluate TEST {file}"), "how good they are".into()),
+        (format!("mercer explain {file} {}", report.source), "what it is made of".into()),
+    ];
+    sections.push(next);
+    let intro = format!(
+        "`{}` learned to {} from {} rows and {} columns of `{}`.",
+        file,
+        model.task().verb(),
+        count(report.rows),
+        count(report.columns),
+        report.source
+    );
+    Ok(html(format!("{file}"), intro, sections))
+}
+
+/// The page of an evaluation: numbers, who is taken for whom, curves, and the answers drawn where they can be.
+pub fn evaluated_page(report: &Evaluated, model: &Model, data: &Dataset, exec: Exec) -> Result<String> {
+    let mut sections = evaluation(&report.evaluation, "How good the answers are");
+    sections.extend(picture(model, Learned::fresh("The rows, and what the model says", data), exec)?);
+    if let Evaluation::Classification(e) = &report.evaluation {
+        sections.extend(mistakes(model, data, &e.wrong, exec)?);
+    }
+    let intro = format!("`{}` answered by the model `{}`.", report.source, report.model);
+    Ok(html(report.source.clone(), intro, sections))
+}
+
+/// The page of an explanation: machines, the rows and columns that matter, labels to check, images of the centres.
+pub fn explained_page(
+    report: &Explained,
+    model: &Model,
+    data: Option<&Dataset>,
+    exec: Exec,
+) -> Result<String> {
+    let e = &report.explanation;
+    let mut about = Section::new("What it is", "");
+    about.facts = facts([
+        ("kernel", e.model.kernel.clone()),
+        ("learner", e.learner.into()),
+        ("centres", count(e.model.centres)),
+        ("columns", count(e.model.columns)),
+    ]);
+    about.facts.extend(
+        e.radius2
+            .map(|r| (format!("squared radius of {} in feature space", crate::explain::ball(e)), number(r))),
+    );
+    about.tables.extend(machines(e));
+    let mut sections = vec![about];
+    if let Some(data) = data {
+        sections.extend(picture(model, Learned::training("What was learned", model, data), exec)?);
+    }
+    sections.extend(weights(e));
+    sections.extend(images(model));
+    sections.extend(suspects(e));
+    let intro = format!("`{}`: {}, made to {}.", report.file, e.learner, e.model.task.verb());
+    Ok(html(report.file.clone(), intro, sections))
+}
+
+fn html(title: String, intro: String, sections: Vec<Section>) -> String {
+    let footer = format!("Made by mercer {}.", env!("CARGO_PKG_VERSION"));
+    Page { title, intro, sections, footer }.html()
+}
+
+fn facts<const N: usize>(all: [(&str, String); N]) -> Vec<(String, String)> {
+    all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+fn left(heads: &[&str]) -> Vec<(String, Align)> {
+    heads.iter().map(|head| ((*head).to_owned(), Align::Left)).collect()
+}
+
+fn columns(heads: &[(&str, Align)]) -> Vec<(String, Align)> {
+    heads.iter().map(|(head, align)| ((*head).to_owned(), *align)).collect()
+}
+
+/// How targets stand in a table: numbers below each other, names from the left.
+fn targets(e: &Explanation) -> Align {
+    if e.model.task == Task::Regression { Align::Right } else { Align::Left }
+}
+
+fn first_left(heads: &[&str]) -> Vec<(String, Align)> {
+    let align = |i: usize| if i == 0 { Align::Left } else { Align::Right };
+    heads.iter().enumerate().map(|(i, head)| ((*head).to_owned(), align(i))).collect()
+}
+
+/// Whether a model is a machine whose solver knows how far from the optimum it is.
+fn solved(model: &Model) -> bool {
+    model.machine.has_support_vectors()
+}
+
+/// What the points are called that a model is made of, and how many there are.
+fn centres(model: &Model) -> (&'static str, usize) {
+    let m = &model.machine;
+    if keeps_rows(model) { ("support vectors", m.support.len()) } else { ("centres", m.expansion.len()) }
+}
+
+/// Whether what the model consists of are training rows. A linear machine keeps one vector of weights and the numbers of
+/// its support vectors; after a compression the centres are no rows any more.
+fn keeps_rows(model: &Model) -> bool {
+    model.machine.has_support_vectors() && !model.machine.support.is_empty()
+}
+
+/// The model over its columns, where there are few enough to draw.
+fn picture(model: &Model, with: Learned<'_>, exec: Exec) -> Result<Option<Section>> {
+    let drawable = matches!((with.data.dim(), model.task()), (1, Task::Regression) | (2, _));
+    if !drawable || model.columns().is_some_and(|d| d != with.data.dim()) {
+        return Ok(None);
+    }
+    let mut section = Section::new("The picture", "");
+    let caption = match (model.task(), with.circled.is_empty()) {
+        (Task::Regression, _) => "The function and the rows.",
+        (_, true) => "Regions of the answers, and the rows with their own labels.",
+        (_, false) => &format!("Regions of the answers and the rows; {} are circled.", centres(model).0),
+    };
+    section.figures.push(Figure::svg(learned(model, with, exec)?, caption));
+    Ok(Some(section))
+}
+
+fn evaluation(e: &Evaluation, heading: &str) -> Vec<Section> {
+    match e {
+        Evaluation::Classification(e) => classes(e, heading),
+        Evaluation::Regression(e) => vec![reals(e, heading)],
+        Evaluation::Clustering(e) => {
+            let mut section = Section::new(heading, "");
+            let sizes: Vec<String> = e.sizes.iter().map(|n| count(*n)).collect();
+            section.facts = facts([
+                ("rows", count(e.rows)),
+                ("rows per cluster", sizes.join(", ")),
+                ("mean squared distance", number(e.distance)),
+            ]);
+            vec![section]
+        }
+        Evaluation::Novelty(e) => {
+            let mut section = Section::new(heading, "");
+            section.facts = facts([
+                ("rows", count(e.rows)),
+                ("outside", count(e.outside)),
+                ("share outside", percent(e.outside as f64 / e.rows.max(1) as f64)),
+            ]);
+            if let Some(curve) = &e.roc {
+                let curves = [NamedCurve { name: "usual", points: &curve.points, area: curve.area }];
+                section.figures.push(Figure::svg(roc(&curves), "Usual rows against the others."));
+            }
+            vec![section]
+        }
+    }
+}
+
+fn classes(e: &ClassEvaluation, heading: &str) -> Vec<Section> {
+    let mut section = Section::new(heading, "");
+    let [low, high] = e.interval;
+    section.facts = facts([
+        ("error", percent(e.error)),
+        ("wrong", format!("{} of {}", count(e.wrong.len()), count(e.rows))),
+        ("95 % confidence interval", format!("{} to {}", percent(low), percent(high))),
+        ("without learning", percent(e.baseline)),
+    ]);
+    if e.classes.len() <= CELLS {
+        let caption = "True classes down, answers across.";
+        section.figures.push(Figure::svg(confusion(&e.classes, &e.confusion), caption));
+    }
+    // Where there are two classes, both have the same curve.
+    let mut worst: Vec<usize> = if e.roc.len() == 2 { vec![1] } else { (0..e.roc.len()).collect() };
+    worst.retain(|&c| !e.roc[c].area.is_nan());
+    worst.sort_by(|&a, &b| e.roc[a].area.total_cmp(&e.roc[b].area));
+    worst.truncate(CURVES);
+    let named = |curves: &'_ [Curve]| -> Vec<(usize, Curve)> {
+        worst.iter().map(|&c| (c, curves[c].clone())).collect()
+    };
+    let (all_roc, all_pr) = (named(&e.roc), named(&e.pr));
+    let draw = |curves: &[(usize, Curve)], with: fn(&[NamedCurve<'_>]) -> crate::svg::Svg| {
+        let list: Vec<NamedCurve<'_>> = curves
+            .iter()
+            .map(|(c, curve)| NamedCurve { name: &e.classes[*c], points: &curve.points, area: curve.area })
+            .collect();
+        with(&list)
+    };
+    if !worst.is_empty() {
+        let caption = "Hits against false alarms; the number is the area.";
+        section.figures.push(Figure::svg(draw(&all_roc, roc), caption));
+        let caption = "Precision against recall; the number is the area.";
+        section.figures.push(Figure::svg(draw(&all_pr, precision_recall), caption));
+    }
+    let share = |v: f64| if v.is_nan() { "-".to_owned() } else { format!("{v:.3}") };
+    let row = |(k, (name, s)): (usize, (&String, &mercer::assess::ClassScores))| {
+        let area = |curves: &[Curve]| share(curves.get(k).map_or(f64::NAN, |c| c.area));
+        vec![
+            name.clone(),
+            count(s.rows),
+            share(s.precision),
+            share(s.recall),
+            share(s.f1),
+            area(&e.roc),
+            area(&e.pr),
+        ]
+    };
+    section.tables.push(Table {
+        columns: first_left(&["class", "rows", "precision", "recall", "F1", "ROC area", "PR area"]),
+        rows: e.classes.iter().zip(&e.scores).enumerate().map(row).collect(),
+        ..Table::default()
+    });
+    vec![section]
+}
+
+fn reals(e: &RealEvaluation, heading: &str) -> Section {
+    let mut section = Section::new(heading, "");
+    section.facts = facts([
+        ("RMSE", number(e.rmse)),
+        ("always the mean", number(e.baseline)),
+        ("MAE", number(e.mae)),
+        ("R^2", if e.r2.is_nan() { "-".into() } else { format!("{:.3}", e.r2) }),
+    ]);
+    let points: Vec<(f64, f64)> = e.pairs.iter().map(|p| (p[0], p[1])).collect();
+    let low = e.pairs.iter().flatten().copied().fold(f64::INFINITY, f64::min);
+    let high = e.pairs.iter().flatten().copied().fold(f64::NEG_INFINITY, f64::max);
+    if low < high {
+        let same = Series::new("", Look::Dashed, vec![(low, low), (high, high)]).colour(7);
+        let chart = Chart::new(
+            "Answers beside targets",
+            Axis::new("target"),
+            Axis::new("answer"),
+            vec![same, Series::dots("", points)],
+        );
+        let caption = "On the dashed line the answer is right.";
+        section.figures.push(Figure::svg(Chart { square: true, ..chart }.draw(), caption));
+    }
+    section
+}
+
+/// What a column of the machines' table shows, where there is something.
+type Cell<'a> = &'a dyn Fn(&MachineFacts) -> Option<String>;
+
+/// The machines with what is known of them; nothing where nothing is.
+fn machines(e: &Explanation) -> Option<Table> {
+    let columns: [(&str, Cell<'_>); 6] = [
+        ("rows", &|m| m.rows.map(count)),
+        ("free", &|m| m.free.map(count)),
+        ("bounded", &|m| m.bounded.map(count)),
+        ("|w|^2", &|m| m.norm2.map(number)),
+        ("margin", &|m| m.margin.map(number)),
+        ("R^2|w|^2", &|m| m.capacity.map(number)),
+    ];
+    // What no machine of this learner has needs no column.
+    let columns: Vec<&(&str, Cell<'_>)> =
+        columns.iter().filter(|(_, cell)| e.machines.iter().any(|m| cell(m).is_some())).collect();
+    let heads: Vec<&str> = std::iter::once("").chain(columns.iter().map(|(head, _)| *head)).collect();
+    let row = |m: &MachineFacts| {
+        let name = if m.name.is_empty() { "the machine".into() } else { m.name.clone() };
+        let cells = columns.iter().map(|(_, cell)| cell(m).unwrap_or_else(|| "-".into()));
+        std::iter::once(name).chain(cells).collect()
+    };
+    let rows: Vec<Vec<String>> = e.machines.iter().map(row).collect();
+    let table = Table { columns: first_left(&heads), rows, ..Table::default() };
+    (!columns.is_empty()).then_some(table)
+}
+
+fn weights(e: &Explanation) -> Option<Section> {
+    let mut section = Section::new("What weighs most", "");
+    if !e.columns.is_empty() {
+        let row = |c: &mercer::model::ColumnWeight| {
+            vec![c.name.clone().unwrap_or_else(|| (c.column + 1).to_string()), number(c.weight)]
+        };
+        section.tables.push(Table {
+            caption: "Columns".into(),
+            columns: first_left(&["column", "weight"]),
+            rows: e.columns.iter().map(row).collect(),
+        });
+    }
+    if !e.influential.is_empty() {
+        let row = |i: &mercer::model::Influence| {
+            vec![count(i.row + 1), number(i.coef), short(e, i.target.as_deref().unwrap_or(""))]
+        };
+        section.tables.push(Table {
+            caption: "Rows".into(),
+            columns: columns(&[("row", Align::Right), ("coefficient", Align::Right), ("target", targets(e))]),
+            rows: e.influential.iter().map(row).collect(),
+        });
+    }
+    (!section.tables.is_empty()).then_some(section)
+}
+
+fn suspects(e: &Explanation) -> Option<Section> {
+    let count_all = e.suspect_count.filter(|&n| n > 0)?;
+    let text = format!("{} rows are contradicted by the model; the furthest first.", count(count_all));
+    let mut section = Section::new("To check", text);
+    let targets = targets(e);
+    let row = |s: &mercer::model::Suspect| {
+        vec![count(s.row + 1), short(e, s.given.as_deref().unwrap_or("")), short(e, &s.answer), number(s.by)]
+    };
+    section.tables.push(Table {
+        columns: columns(&[
+            ("row", Align::Right),
+            ("given", targets),
+            ("the model says", targets),
+            ("by", Align::Right),
+        ]),
+        rows: e.suspects.iter().map(row).collect(),
+        ..Table::default()
+    });
+    Some(section)
+}
+
+/// The centres as images, where rows are images, the heaviest first.
+fn images(model: &Model) -> Option<Section> {
+    let f = &model.machine.expansion;
+    let shape = f.centres().image()?;
+    let k = f.outputs();
+    let weight = |j: usize| f.coef()[j * k..(j + 1) * k].iter().map(|c| c.abs()).fold(0.0, f64::max);
+    let mut order: Vec<usize> = (0..f.len()).collect();
+    order.sort_by(|&a, &b| weight(b).total_cmp(&weight(a)));
+    order.truncate(IMAGES);
+    let tile = |&j: &usize| Tile::new(f.centres().row(j).to_f64(), number(weight(j)));
+    let tiles = tiled(shape, order.iter().map(tile).collect());
+    let heading = if keeps_rows(model) { "Support vectors" } else { "Centres" };
+    let mut section = Section::new(heading, "");
+    section.figures.push(Figure::tiles(tiles, "The heaviest, each with its largest coefficient."));
+    Some(section)
+}
+
+/// Wrongly answered images, with what they are and what they were taken for.
+fn mistakes(model: &Model, data: &Dataset, wrong: &[usize], exec: Exec) -> Result<Option<Section>> {
+    let (Some(shape), false) = (data.points.image(), wrong.is_empty()) else { return Ok(None) };
+    let rows: Vec<usize> = wrong.iter().copied().take(IMAGES).collect();
+    let part = data.gather(&rows);
+    let (want, got) = (part.targets.classes()?, model.predict(part.points.view(), exec)?);
+    let got = got.classes()?;
+    let tile = |i: usize| Tile {
+        marked: true,
+        ..Tile::new(part.points.row(i).to_f64(), format!("{} as {}", want.name_of(i), got.name_of(i)))
+    };
+    let tiles = tiled(shape, (0..rows.len()).map(tile).collect());
+    let mut section = Section::new("Mistakes", "");
+    section.figures.push(Figure::tiles(tiles, "What they are, and what they were taken for."));
+    Ok(Some(section))
+}
+
+/// Images on the levels of all of them.
+fn tiled(shape: ImageShape, tiles: Vec<Tile>) -> Tiles {
+    Tiles { shape, ink: Ink::levels(tiles.iter().flat_map(|tile| &tile.pixels)), tiles }
+}

@@ -1,0 +1,262 @@
+//! A model's answers: as lines to pass on, and as a summary where they went to a file.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use crate::{Align, Page, Report, Table, Tone, count, number, percent, visible};
+use mercer::data::io::spreadsheet_safe;
+use mercer::data::{Targets, View};
+use mercer::error::Result;
+use mercer::exec::Exec;
+use mercer::model::Model;
+use mercer::model::Reject;
+
+/// What is wanted beside the answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Beside {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// The outputs they come from.
+    Decision,
+    /// The probabilities of all classes.
+    Probabilities,
+}
+
+/// One answer.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Answer {
+    /// A class.
+    Class(String),
+    /// A number.
+    Real(f64),
+    /// None: the reject rule says that it would be a guess.
+    Rejected,
+}
+
+/// Answers for some rows.
+#[derive(Debug, Clone, Serialize)]
+pub struct Predictions {
+    /// One a row.
+    pub predictions: Vec<Answer>,
+    /// What the further columns hold.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub columns: Vec<String>,
+    /// The further columns, row by row.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub values: Vec<Vec<f64>>,
+    /// The reject rule, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reject: Option<Reject>,
+    #[serde(skip)]
+    classes: Vec<String>,
+}
+
+impl Predictions {
+    /// A model's answers; with a reject rule, none where it says so.
+    pub fn new(
+        model: &Model,
+        points: View<'_>,
+        beside: Beside,
+        reject: Option<Reject>,
+        exec: Exec,
+    ) -> Result<Self> {
+        let classes = model.classes();
+        let predictions = match reject {
+            Some(_) => {
+                let answer = |class: Option<u32>| {
+                    class.map_or(Answer::Rejected, |c| Answer::Class(classes[c as usize].clone()))
+                };
+                model.predict_or_reject(points, exec)?.into_iter().map(answer).collect()
+            }
+            None => match model.predict(points, exec)? {
+                Targets::Classes(labels) => {
+                    (0..labels.len()).map(|i| Answer::Class(labels.name_of(i).into())).collect()
+                }
+                Targets::Reals(values) => values.into_iter().map(Answer::Real).collect(),
+                Targets::None => Vec::new(),
+            },
+        };
+        let (columns, values) = match beside {
+            Beside::Nothing => (Vec::new(), Vec::new()),
+            Beside::Decision => {
+                let k = model.outputs();
+                let name = |o: usize| match model.machine.output_name(o) {
+                    name if name.is_empty() => "decision".to_owned(),
+                    name => name,
+                };
+                ((0..k).map(name).collect(), chunks(&model.decision(points, exec)?, k))
+            }
+            Beside::Probabilities => {
+                let values = model.probabilities(points, exec)?.values;
+                (classes.clone(), chunks(&values, classes.len()))
+            }
+        };
+        Ok(Predictions { predictions, columns, values, reject, classes })
+    }
+
+    /// One line a row. Several columns get a header and are parted by `delimiter`; a single one gets a header if asked.
+    /// Names are as they are, in quotes where they hold what would end a field or a line.
+    pub fn lines(&self, delimiter: char, header: bool) -> String {
+        self.written(delimiter, header, false)
+    }
+
+    /// [`Predictions::lines`] for people: control characters in names are escaped.
+    pub fn text(&self) -> String {
+        self.written(',', false, true)
+    }
+
+    /// The same with names that a spreadsheet takes for text and not for formulas: see
+    /// [`spreadsheet_safe`](mercer::data::io::spreadsheet_safe).
+    #[must_use]
+    pub fn spreadsheet_safe(mut self) -> Self {
+        let safe = |name: &mut String| *name = spreadsheet_safe(name).into_owned();
+        self.columns.iter_mut().for_each(safe);
+        for answer in &mut self.predictions {
+            if let Answer::Class(name) = answer {
+                safe(name);
+            }
+        }
+        self.classes.iter_mut().for_each(safe);
+        self
+    }
+
+    fn written(&self, delimiter: char, header: bool, escaped: bool) -> String {
+        let field = |name: &str| {
+            let name = if escaped { visible(name) } else { Cow::Borrowed(name) };
+            quoted(&name, delimiter)
+        };
+        let mut out = String::new();
+        if header || !self.columns.is_empty() {
+            let names = std::iter::once("prediction".to_owned()).chain(self.columns.iter().cloned());
+            let names: Vec<String> = names.map(|name| field(&name)).collect();
+            let _ = writeln!(out, "{}", names.join(&delimiter.to_string()));
+        }
+        for (i, answer) in self.predictions.iter().enumerate() {
+            match answer {
+                // A line of its own needs no quotes but for a line's end.
+                Answer::Class(name)
+                    if self.columns.is_empty() && !header && (escaped || !name.contains(['\n', '\r'])) =>
+                {
+                    out.push_str(&if escaped { visible(name) } else { Cow::Borrowed(name.as_str()) });
+                }
+                Answer::Class(name) => out.push_str(&field(name)),
+                Answer::Real(value) => {
+                    let _ = write!(out, "{value}");
+                }
+                Answer::Rejected => out.push('?'),
+            }
+            for value in self.values.get(i).into_iter().flatten() {
+                let _ = write!(out, "{delimiter}{value}");
+            }
+            out.push('\n');
+        }
+        out
+    }
+
+    /// What to say when they went to a file. With the rows' own targets it says how many are right.
+    pub fn summary(&self, file: PathBuf, targets: &Targets) -> Predicted {
+        let is = |class: &str| {
+            self.predictions.iter().filter(|a| matches!(a, Answer::Class(c) if c == class)).count()
+        };
+        let reals: Vec<f64> = self
+            .predictions
+            .iter()
+            .filter_map(|a| if let Answer::Real(v) = a { Some(*v) } else { None })
+            .collect();
+        let classes: Vec<(String, usize)> = self.classes.iter().map(|c| (c.clone(), is(c))).collect();
+        let right = match targets {
+            Targets::Classes(labels)
+                if !self.classes.is_empty() && labels.len() == self.predictions.len() =>
+            {
+                let same = |(i, a): (usize, &Answer)| matches!(a, Answer::Class(c) if c == labels.name_of(i));
+                let known = labels.names.iter().any(|name| self.classes.contains(name));
+                known.then(|| self.predictions.iter().enumerate().filter(|&p| same(p)).count())
+            }
+            _ => None,
+        };
+        let rejected = self.predictions.iter().filter(|a| matches!(a, Answer::Rejected)).count();
+        Predicted { file, rows: self.predictions.len(), classes, range: range(&reals), rejected, right }
+    }
+}
+
+impl Report for Predictions {
+    fn write(&self, page: &mut Page) {
+        for line in self.text().lines() {
+            page.line(line);
+        }
+    }
+}
+
+/// Answers that were written to a file.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Predicted {
+    /// The file.
+    pub file: PathBuf,
+    /// Rows in it.
+    pub rows: usize,
+    /// How often each class was answered.
+    pub classes: Vec<(String, usize)>,
+    /// Smallest, mean and largest answer, for numbers.
+    pub range: Option<[f64; 3]>,
+    /// Rows without an answer.
+    pub rejected: usize,
+    /// Right answers, where the data had labels.
+    pub right: Option<usize>,
+}
+
+impl Report for Predicted {
+    fn write(&self, page: &mut Page) {
+        page.remark(Tone::Good, '✓', &format!("{}: {} answers", self.file.display(), count(self.rows)));
+        if let Some([low, mean, high]) = self.range {
+            page.facts([("range", format!("{} to {}, mean {}", number(low), number(high), number(mean)))]);
+        }
+        if !self.classes.is_empty() && self.classes.len() <= 20 {
+            page.blank();
+            let mut table = Table::new()
+                .column("answer", Align::Left)
+                .column("rows", Align::Right)
+                .column("share", Align::Right);
+            let share = |n: usize| percent(n as f64 / self.rows.max(1) as f64);
+            for (name, rows) in &self.classes {
+                table.row([name.clone(), count(*rows), share(*rows)]);
+            }
+            if self.rejected > 0 {
+                table.row(["? (rejected)".into(), count(self.rejected), share(self.rejected)]);
+            }
+            page.table(&table);
+        }
+        if let Some(right) = self.right {
+            let answered = self.rows - self.rejected;
+            page.blank();
+            page.paragraph(&format!(
+                "The data have labels: {} of {} answers are right. `mercer evaluate` says more.",
+                count(right),
+                count(answered)
+            ));
+        }
+    }
+}
+
+fn chunks(values: &[f64], k: usize) -> Vec<Vec<f64>> {
+    values.chunks(k.max(1)).map(<[f64]>::to_vec).collect()
+}
+
+/// A field of a table: in quotes where it holds what would end it.
+fn quoted(text: &str, delimiter: char) -> String {
+    if text.contains([delimiter, '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
+}
+
+fn range(values: &[f64]) -> Option<[f64; 3]> {
+    let low = values.iter().copied().reduce(f64::min)?;
+    let high = values.iter().copied().reduce(f64::max)?;
+    Some([low, values.iter().sum::<f64>() / values.len() as f64, high])
+}
