@@ -9,6 +9,7 @@ mod boost;
 pub(in crate::model) mod classified;
 mod cluster;
 pub(in crate::model) mod common;
+mod dual;
 mod invariance;
 mod kfd;
 mod kpca;

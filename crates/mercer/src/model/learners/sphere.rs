@@ -11,19 +11,18 @@
 //! is the same for all x, the soft sphere and the one-class hyperplane of the same nu are one machine: decision values
 //! differ by the factor `2 / (nu n)`. Cost: the solver's.
 
-use std::time::Instant;
-
 use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::gram::Rows;
 use crate::kernel::Kernel;
-use crate::model::common::{go_on_from, kernel_or_default, on_rows, support};
+use crate::model::common::{checkpoint, support};
+use crate::model::learners::dual::{self, Dual};
 use crate::model::learners::learner::learner;
 use crate::model::param::params;
-use crate::model::{Ball, Checkpoint, Learner, Machine, Readout, Role, Sample};
-use crate::solve::{self, Groups, Keep, Problem, Shift, Solution};
-use crate::watch::{Info, Stop, Watch};
+use crate::model::{Ball, Learner, Machine, Readout, Role, Sample};
+use crate::solve::{self, Groups, Problem, Shift, Solution};
+use crate::watch::Watch;
 
 params! {
     /// Parameters of a sphere. See [`SphereParams::TABLE`] for ranges.
@@ -55,14 +54,6 @@ const SOFT: f64 = 1.0 / 1000.0;
 /// What rounding may add to a squared distance, as a share of the largest k(x, x).
 const ROUNDING: f64 = 1e-14;
 
-/// A sphere in numbers.
-struct Found {
-    beta: Vec<f64>,
-    radius2: f64,
-    norm2: f64,
-    info: Info,
-}
-
 /// R^2 of the smallest sphere around all rows of a kernel matrix, and the convex weights of its centre.
 ///
 /// R^2 is the largest squared distance of a row from that centre, so the sphere holds all rows whatever the tolerance;
@@ -72,18 +63,21 @@ pub fn enclosing_radius2(rows: &dyn Rows, exec: Exec, watch: &mut Watch<'_>) -> 
     if n == 0 {
         return Err(Error::shape("rows to enclose", 0, "at least 1"));
     }
-    let found = SphereParams::default().solve(rows, &vec![1.0; n], None, exec, watch, None)?;
-    Ok((found.radius2, found.beta))
+    let (params, weights) = (SphereParams::default(), vec![1.0; n]);
+    let (problem, solver) = params.posed(rows, &weights, exec)?;
+    let found = solve::solve_kept(&problem, &solver, watch, None)?;
+    let ball = params.ball(rows, &weights, &found, exec);
+    Ok((ball.radius2, found.beta))
 }
 
 impl SphereParams {
     /// Fits on the sample's points and weights; targets are not looked at.
     pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine> {
-        self.fit_from(sample, None, exec, watch)
+        self.check()?;
+        dual::fit(self, sample, None, exec, watch)
     }
 
-    /// Goes on with a fit of the same parameters on the same sample from where it was broken off: its model's
-    /// `checkpoint`.
+    /// Resumes a fit of the same parameters on the same sample from its machine's checkpoint.
     pub fn resume(
         &self,
         sample: Sample<'_>,
@@ -91,60 +85,8 @@ impl SphereParams {
         exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<Machine> {
-        self.fit_from(sample, Some(checkpoint), exec, watch)
-    }
-
-    fn fit_from(
-        &self,
-        sample: Sample<'_>,
-        from: Option<&[f64]>,
-        exec: Exec,
-        watch: &mut Watch<'_>,
-    ) -> Result<Machine> {
-        let clock = Instant::now();
         self.check()?;
-        sample.check()?;
-        let kernel = kernel_or_default(self.kernel.as_ref(), &sample)?;
-        let weights: Vec<f64> = (0..sample.points.len()).map(|i| sample.weight(i)).collect();
-        if weights.iter().all(|&w| w == 0.0) {
-            return Err(Error::param("row weights", 0, "above 0 for at least one row"));
-        }
-        let found = on_rows(&kernel, &sample, exec, |rows| {
-            let mut keep = |now: &dyn Fn() -> Solution| {
-                let Some(keeper) = sample.keeper.filter(|keeper| keeper.is_due()) else { return };
-                let found = self.found(rows, &weights, now(), exec);
-                if let Ok(model) = self.model(&kernel, sample, &weights, found, clock) {
-                    keeper.take(model);
-                }
-            };
-            self.solve(rows, &weights, from, exec, watch, Some(&mut keep))
-        })?;
-        self.model(&kernel, sample, &weights, found, clock)
-    }
-
-    /// The model that a solution is.
-    fn model(
-        &self,
-        kernel: &Kernel,
-        sample: Sample<'_>,
-        weights: &[f64],
-        found: Found,
-        clock: Instant,
-    ) -> Result<Machine> {
-        let upper = self.boxes(weights);
-        let checkpoint =
-            (found.info.stop != Stop::Converged).then(|| Checkpoint::Variables(found.beta.clone()));
-        let support = support(&found.beta);
-        let bounded = match self.nu {
-            0.0 => 0,
-            _ => found.beta.iter().zip(&upper).filter(|(b, u)| **b > 0.0 && b >= u).count(),
-        };
-        let centre = Expansion::new(kernel.clone(), sample.points.clone(), found.beta, vec![0.0])?;
-        let info = Info { seconds: clock.elapsed().as_secs_f64(), ..found.info };
-        let mut machine = Machine::new(centre, Role::Novelty, Learner::Sphere(self.clone()), info);
-        machine.tell("bounded", bounded as f64);
-        let readout = Readout::Ball(Ball { radius2: found.radius2, norm2: found.norm2 });
-        Ok(Machine { readout, checkpoint, support, ..machine })
+        dual::fit(self, sample, Some(checkpoint), exec, watch)
     }
 
     /// Upper bounds of the weights: all of the sphere may hang on one row where none may lie outside.
@@ -154,15 +96,13 @@ impl SphereParams {
         weights.iter().map(|&w| bound(w)).collect()
     }
 
-    fn solve(
+    /// The problem on rows with these weights, and what its solve obeys.
+    fn posed<'r>(
         &self,
-        rows: &dyn Rows,
+        rows: &'r dyn Rows,
         weights: &[f64],
-        from: Option<&[f64]>,
         exec: Exec,
-        watch: &mut Watch<'_>,
-        keep: Option<&mut Keep<'_>>,
-    ) -> Result<Found> {
+    ) -> Result<(Problem<'r>, solve::Params)> {
         let n = rows.len();
         let diag = rows.diag();
         let upper = self.boxes(weights);
@@ -185,7 +125,6 @@ impl SphereParams {
             start: None,
         };
         problem.start_at_sums(&[1.0])?;
-        go_on_from(&mut problem, from)?;
         // Weights of a soft sphere are at most 1 / (nu n), and the gradient follows them: what moves a row of the one-class
         // hyperplane, whose weights go up to 1, by tol moves it here by that share of tol.
         // A hard sphere reaches to the farthest row, whose squared distance is off by twice the violation.
@@ -200,12 +139,11 @@ impl SphereParams {
             exec,
             ..solve::Params::default()
         };
-        let found = solve::solve_kept(&problem, &params, watch, keep)?;
-        Ok(self.found(rows, weights, found, exec))
+        Ok((problem, params))
     }
 
     /// Radius and norm of a solution's sphere.
-    fn found(&self, rows: &dyn Rows, weights: &[f64], found: Solution, exec: Exec) -> Found {
+    fn ball(&self, rows: &dyn Rows, weights: &[f64], found: &Solution, exec: Exec) -> Ball {
         let (n, diag) = (rows.len(), rows.diag());
         // The solver's own outputs may rest on f32 values; what the sphere promises is computed from exact ones.
         let held = support(&found.beta);
@@ -230,7 +168,44 @@ impl SphereParams {
             Some(radius2) => radius2,
             None => norm2 - 2.0 * found.thresholds[0].value(),
         };
-        let radius2 = radius2.max(0.0);
-        Found { beta: found.beta, radius2, norm2, info: found.info }
+        Ball { radius2: radius2.max(0.0), norm2 }
+    }
+}
+
+impl Dual for SphereParams {
+    fn kernel(&self) -> Option<&Kernel> {
+        self.kernel.as_ref()
+    }
+
+    fn pose<'r>(
+        &self,
+        rows: &'r dyn Rows,
+        _sample: &Sample<'_>,
+        weights: &[f64],
+        exec: Exec,
+    ) -> Result<(Problem<'r>, solve::Params)> {
+        self.posed(rows, weights, exec)
+    }
+
+    fn machine(
+        &self,
+        kernel: &Kernel,
+        rows: &dyn Rows,
+        sample: &Sample<'_>,
+        weights: &[f64],
+        found: Solution,
+        exec: Exec,
+    ) -> Result<Machine> {
+        let ball = self.ball(rows, weights, &found, exec);
+        let (checkpoint, support) = (checkpoint(&found), support(&found.beta));
+        let upper = self.boxes(weights);
+        let bounded = match self.nu {
+            0.0 => 0,
+            _ => found.beta.iter().zip(&upper).filter(|(b, u)| **b > 0.0 && b >= u).count(),
+        };
+        let centre = Expansion::new(kernel.clone(), sample.points.clone(), found.beta, vec![0.0])?;
+        let mut machine = Machine::new(centre, Role::Novelty, Learner::Sphere(self.clone()), found.info);
+        machine.tell("bounded", bounded as f64);
+        Ok(Machine { readout: Readout::Ball(ball), checkpoint, support, ..machine })
     }
 }

@@ -19,8 +19,6 @@
 mod params;
 mod virtuals;
 
-use std::time::Instant;
-
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -28,7 +26,8 @@ use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::gram::Rows;
 use crate::kernel::Kernel;
-use crate::model::common::{checkpoint, go_on_from, kernel_or_default, on_rows, support};
+use crate::model::common::{checkpoint, kernel_or_default, support};
+use crate::model::learners::dual::{self, Dual};
 use crate::model::learners::ridge::RidgeParams;
 use crate::model::svc::collapsed;
 use crate::model::{Learner, Machine, Role, Sample};
@@ -107,34 +106,16 @@ impl SvrParams {
         exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<Machine> {
-        let clock = Instant::now();
         self.check()?;
         sample.check()?;
         let targets = sample.targets.reals()?;
         if let Some(i) = targets.iter().position(|y| !y.is_finite()) {
             return Err(Error::param(format!("target of row {}", i + 1), targets[i], "a finite number"));
         }
-        let kernel = kernel_or_default(self.kernel.as_ref(), &sample)?;
-        let mut model = if self.loss == Loss::Squared {
-            self.fit_squared(&kernel, sample, exec, watch)?
-        } else {
-            let params = self.solver(exec);
-            let c: Vec<f64> = (0..targets.len()).map(|i| self.c * sample.weight(i)).collect();
-            let found = on_rows(&kernel, &sample, exec, |rows| {
-                let mut problem = self.problem(rows, targets, &c)?;
-                go_on_from(&mut problem, from)?;
-                let mut keep = |now: &dyn Fn() -> Solution| {
-                    let Some(keeper) = sample.keeper.filter(|keeper| keeper.is_due()) else { return };
-                    if let Ok(model) = self.model(kernel.clone(), sample, &c, now(), exec) {
-                        keeper.take(model);
-                    }
-                };
-                solve::solve_kept(&problem, &params, watch, Some(&mut keep))
-            })?;
-            self.model(kernel, sample, &c, found, exec)?
-        };
-        model.info.seconds = clock.elapsed().as_secs_f64();
-        Ok(model)
+        if self.loss == Loss::Squared {
+            return self.fit_squared(sample, exec, watch);
+        }
+        dual::fit(self, sample, from, exec, watch)
     }
 
     /// The dual problem.
@@ -167,14 +148,43 @@ impl SvrParams {
         }
     }
 
-    fn model(
+    fn fit_squared(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine> {
+        let kernel = kernel_or_default(self.kernel.as_ref(), &sample)?;
+        let ridge = RidgeParams { kernel: Some(kernel), lambda: 1.0 / self.c, ..RidgeParams::default() };
+        Ok(Machine { learner: Learner::Svr(self.clone()), ..ridge.fit(sample, exec, watch)? })
+    }
+
+    /// The cost of each row's errors.
+    fn costs(&self, weights: &[f64]) -> Vec<f64> {
+        weights.iter().map(|w| self.c * w).collect()
+    }
+}
+
+impl Dual for SvrParams {
+    fn kernel(&self) -> Option<&Kernel> {
+        self.kernel.as_ref()
+    }
+
+    fn pose<'r>(
         &self,
-        kernel: Kernel,
-        sample: Sample<'_>,
-        c: &[f64],
+        rows: &'r dyn Rows,
+        sample: &Sample<'_>,
+        weights: &[f64],
+        exec: Exec,
+    ) -> Result<(Problem<'r>, solve::Params)> {
+        Ok((self.problem(rows, sample.targets.reals()?, &self.costs(weights))?, self.solver(exec)))
+    }
+
+    fn machine(
+        &self,
+        kernel: &Kernel,
+        _rows: &dyn Rows,
+        sample: &Sample<'_>,
+        weights: &[f64],
         found: Solution,
         exec: Exec,
     ) -> Result<Machine> {
+        let c = self.costs(weights);
         let n = c.len();
         let coef: Vec<f64> = (0..n).map(|i| found.beta.iter().skip(i).step_by(n).sum()).collect();
         let levels: Vec<f64> = found.thresholds.iter().map(solve::Threshold::value).collect();
@@ -184,24 +194,12 @@ impl SvrParams {
             Loss::Epsilon => (-levels[0], Some(self.epsilon)),
             _ => (-levels[0], None),
         };
-        let bounded = coef.iter().zip(c).filter(|(b, c)| **c > 0.0 && b.abs() >= **c).count();
+        let bounded = coef.iter().zip(&c).filter(|(b, c)| **c > 0.0 && b.abs() >= **c).count();
         let (support, checkpoint) = (support(&coef), checkpoint(&found));
-        let f = collapsed(Expansion::new(kernel, sample.points.clone(), coef, vec![offset])?, exec)?;
+        let f = collapsed(Expansion::new(kernel.clone(), sample.points.clone(), coef, vec![offset])?, exec)?;
         let mut machine = Machine::new(f, Role::Numbers, Learner::Svr(self.clone()), found.info);
         machine.tell("bounded", bounded as f64);
         epsilon.into_iter().for_each(|e| machine.tell("epsilon", e));
         Ok(Machine { support, checkpoint, ..machine })
-    }
-
-    fn fit_squared(
-        &self,
-        kernel: &Kernel,
-        sample: Sample<'_>,
-        exec: Exec,
-        watch: &mut Watch<'_>,
-    ) -> Result<Machine> {
-        let ridge =
-            RidgeParams { kernel: Some(kernel.clone()), lambda: 1.0 / self.c, ..RidgeParams::default() };
-        Ok(Machine { learner: Learner::Svr(self.clone()), ..ridge.fit(sample, exec, watch)? })
     }
 }
