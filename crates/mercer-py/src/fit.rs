@@ -57,6 +57,24 @@ pub(crate) fn with_params(learner: &str, kernel: Option<Kernel>, params: &str) -
     Ok(learner)
 }
 
+/// Every learner with its parameters as the library declares them, as JSON: `{learner: {name: {allowed, default, doc}}}`, the
+/// parameters that it takes.
+#[pyfunction]
+pub(crate) fn learner_table() -> String {
+    let rows = Learner::ALL.iter().map(|entry| {
+        let params = entry.learner().table().iter().filter(|param| entry.takes(param.name)).map(|param| {
+            let about = serde_json::json!({
+                "allowed": param.allowed.to_string(),
+                "default": param.default,
+                "doc": param.doc,
+            });
+            (param.name.to_owned(), about)
+        });
+        (entry.name.to_owned(), Value::Object(params.collect()))
+    });
+    Value::Object(rows.collect()).to_string()
+}
+
 /// Fits a learner of the library's table. `params` is a JSON object with names of the learner's table; `labels` is the
 /// type of the class labels; `memory` is the budget in bytes, half of the machine's memory where it is not given.
 #[pyfunction]

@@ -18,7 +18,7 @@ mod words;
 #[pyo3::pymodule]
 mod _mercer {
     #[pymodule_export]
-    use crate::fit::{fit, fit_components, fit_denoiser};
+    use crate::fit::{fit, fit_components, fit_denoiser, learner_table};
     #[pymodule_export]
     use crate::maps::{Map, Stages, kernel_line, kernel_matrix, kernel_names};
     #[pymodule_export]

@@ -16,6 +16,7 @@ Callback: TypeAlias = Callable[[str, int, int | None, float | None, int | None],
 
 __version__: str
 
+def learner_table() -> str: ...
 def fit(
     learner: str,
     params: str,
