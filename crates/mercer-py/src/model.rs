@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use mercer::data::{Data, Dataset, Points};
-use mercer::model::{Components, CompressParams, Denoiser, Goal, Model as Fitted, onnx};
+use mercer::model::{Components, CompressParams, Denoiser, Goal, Model as Fitted, Prediction, Query, onnx};
 use mercer::reduce::preimage::{PreimageParams, Preimages, preimages};
 use mercer::reduce::reduced_set::{Method, ReducedSetParams, Share, Size};
 use mercer::{Error, Exec};
@@ -36,6 +36,19 @@ type Found<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<f64>>);
 impl Model {
     fn kpca(&self) -> PyResult<Components<'_>> {
         self.0.machine.components().map_err(raise)
+    }
+
+    /// What is asked for about rows, while other threads of Python go on.
+    fn queried(
+        &self,
+        py: Python<'_>,
+        rows: &Rows<'_>,
+        query: &Query,
+        threads: usize,
+        image: Shape,
+    ) -> PyResult<Prediction> {
+        let seen = rows.seen(image)?;
+        free(py, || self.0.predict_rows(seen.view(), query, Exec::new(threads)))?.map_err(raise)
     }
 }
 
@@ -206,9 +219,9 @@ impl Model {
         threads: usize,
         image: Shape,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let seen = rows.seen(image)?;
-        let values = free(py, || self.0.decision(seen.view(), Exec::new(threads)))?.map_err(raise)?;
-        table(py, values, self.0.outputs())
+        let query = Query { decision: true, ..Query::NOTHING };
+        let found = self.queried(py, &rows, &query, threads, image)?;
+        table(py, found.decision.unwrap_or_default(), self.0.outputs())
     }
 
     /// Numbers of classes, or numbers.
@@ -221,8 +234,7 @@ impl Model {
         image: Shape,
     ) -> PyResult<Bound<'py, PyAny>> {
         use mercer::data::Targets;
-        let (seen, exec) = (rows.seen(image)?, Exec::new(threads));
-        Ok(match free(py, || self.0.predict(seen.view(), exec))?.map_err(raise)? {
+        Ok(match self.queried(py, &rows, &Query::default(), threads, image)?.targets {
             Targets::Classes(labels) => labels.of_row.into_pyarray(py).into_any(),
             Targets::Reals(values) => values.into_pyarray(py).into_any(),
             Targets::None => return Err(PyValueError::new_err("this model predicts nothing")),
@@ -238,10 +250,9 @@ impl Model {
         threads: usize,
         image: Shape,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let seen = rows.seen(image)?;
-        let scores = || self.0.class_scores(seen.view(), Exec::new(threads));
-        let values = free(py, scores)?.map_err(raise)?;
-        table(py, values, self.0.classes().len())
+        let query = Query { scores: true, ..Query::NOTHING };
+        let found = self.queried(py, &rows, &query, threads, image)?;
+        table(py, found.scores.unwrap_or_default(), self.0.classes().len())
     }
 
     /// Probabilities of the classes, n x classes.
@@ -253,9 +264,9 @@ impl Model {
         threads: usize,
         image: Shape,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let seen = rows.seen(image)?;
-        let found = free(py, || self.0.probabilities(seen.view(), Exec::new(threads)))?.map_err(raise)?;
-        table(py, found.values, self.0.classes().len())
+        let query = Query { probabilities: true, ..Query::NOTHING };
+        let found = self.queried(py, &rows, &query, threads, image)?.probabilities;
+        table(py, found.map_or_else(Vec::new, |p| p.values), self.0.classes().len())
     }
 
     /// Squared distances to the clusters' means, n x clusters.

@@ -7,24 +7,9 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use crate::{Align, Page, Report, Table, Tone, count, number, percent, visible};
+use mercer::data::Targets;
 use mercer::data::io::spreadsheet_safe;
-use mercer::data::{Targets, View};
-use mercer::error::Result;
-use mercer::exec::Exec;
-use mercer::model::Model;
-use mercer::model::Reject;
-
-/// What is wanted beside the answers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Beside {
-    /// Nothing.
-    #[default]
-    Nothing,
-    /// The outputs they come from.
-    Decision,
-    /// The probabilities of all classes.
-    Probabilities,
-}
+use mercer::model::{Model, Prediction, Reject};
 
 /// One answer.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -57,46 +42,33 @@ pub struct Predictions {
 }
 
 impl Predictions {
-    /// A model's answers; with a reject rule, none where it says so.
-    pub fn new(
-        model: &Model,
-        points: View<'_>,
-        beside: Beside,
-        reject: Option<Reject>,
-        exec: Exec,
-    ) -> Result<Self> {
+    /// What a model predicted, with decision values and probabilities where they were asked for.
+    pub fn new(model: &Model, found: Prediction) -> Self {
         let classes = model.classes();
-        let predictions = match reject {
-            Some(_) => {
-                let answer = |class: Option<u32>| {
-                    class.map_or(Answer::Rejected, |c| Answer::Class(classes[c as usize].clone()))
-                };
-                model.predict_or_reject(points, exec)?.into_iter().map(answer).collect()
-            }
-            None => match model.predict(points, exec)? {
-                Targets::Classes(labels) => {
-                    (0..labels.len()).map(|i| Answer::Class(labels.name_of(i).into())).collect()
-                }
-                Targets::Reals(values) => values.into_iter().map(Answer::Real).collect(),
-                Targets::None => Vec::new(),
-            },
+        let rejected = |i: usize| found.rejected.get(i) == Some(&true);
+        let predictions = match &found.targets {
+            Targets::Classes(labels) => (0..labels.len())
+                .map(|i| if rejected(i) { Answer::Rejected } else { Answer::Class(labels.name_of(i).into()) })
+                .collect(),
+            Targets::Reals(values) => values.iter().copied().map(Answer::Real).collect(),
+            Targets::None => Vec::new(),
         };
-        let (columns, values) = match beside {
-            Beside::Nothing => (Vec::new(), Vec::new()),
-            Beside::Decision => {
-                let k = model.outputs();
-                let name = |o: usize| match model.machine.output_name(o) {
-                    name if name.is_empty() => "decision".to_owned(),
-                    name => name,
-                };
-                ((0..k).map(name).collect(), chunks(&model.decision(points, exec)?, k))
-            }
-            Beside::Probabilities => {
-                let values = model.probabilities(points, exec)?.values;
-                (classes.clone(), chunks(&values, classes.len()))
-            }
-        };
-        Ok(Predictions { predictions, columns, values, reject, classes })
+        let mut columns = Vec::new();
+        let mut values = Vec::new();
+        if let Some(decision) = &found.decision {
+            let k = model.outputs();
+            let name = |o: usize| match model.machine.output_name(o) {
+                name if name.is_empty() => "decision".to_owned(),
+                name => name,
+            };
+            columns.extend((0..k).map(name));
+            beside(&mut values, decision, k);
+        }
+        if let Some(probabilities) = &found.probabilities {
+            columns.extend(classes.iter().cloned());
+            beside(&mut values, &probabilities.values, classes.len());
+        }
+        Predictions { predictions, columns, values, reject: found.reject, classes }
     }
 
     /// One line a row. Several columns get a header and are parted by `delimiter`; a single one gets a header if asked.
@@ -242,8 +214,10 @@ impl Report for Predicted {
     }
 }
 
-fn chunks(values: &[f64], k: usize) -> Vec<Vec<f64>> {
-    values.chunks(k.max(1)).map(<[f64]>::to_vec).collect()
+/// Adds k further values to each row.
+fn beside(rows: &mut Vec<Vec<f64>>, values: &[f64], k: usize) {
+    rows.resize(values.len() / k.max(1), Vec::new());
+    rows.iter_mut().zip(values.chunks(k.max(1))).for_each(|(row, more)| row.extend(more));
 }
 
 /// A field of a table: in quotes where it holds what would end it.

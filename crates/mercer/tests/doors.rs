@@ -4,11 +4,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use mercer::assess::Evaluation;
 use mercer::data::{Dataset, Points, Targets, View, toy};
 use mercer::exec::Device;
 use mercer::gram::{self, Matrix, Owner, Rows, Sum};
 use mercer::kernel::Kernel;
-use mercer::model::{KpcaParams, Learner, Machine, Model, Sample, Task};
+use mercer::model::{KpcaParams, Learner, Machine, Model, Query, Rejection, Sample, Task, Wanted};
 use mercer::num::Floats;
 use mercer::solve::{self, Params, Problem, Solution, solve};
 use mercer::watch::{Watch, silent};
@@ -269,6 +270,52 @@ fn a_device_that_declines_everything_changes_no_bit() {
         let at = |model: &Model, exec| model.decision(data.points.view(), exec).expect(&name);
         assert_eq!(at(&there, exec), at(&here, Exec::one()), "{name}");
     }
+}
+
+#[test]
+fn whatever_is_asked_of_a_model_it_is_evaluated_once() {
+    let (mut compared, mut with_probabilities) = (0, 0);
+    for (mut learner, task) in learners() {
+        let data = data(task);
+        let name = format!("{} to {}", learner.entry().name, task.verb());
+        if learner.entry().takes("probability") {
+            learner.set("probability", true.into()).expect("a flag");
+        }
+        let Ok(model) = fit(&learner, &data, Exec::one()) else { continue };
+        let (device, asked) = device(false);
+        let exec = Exec::one().with_device(device);
+        let count = |work: &dyn Fn()| {
+            let before = asked.values();
+            work();
+            asked.values() - before
+        };
+        let once = count(&|| {
+            model.decision(data.points.view(), exec).expect(&name);
+        });
+        assert!(once > 0, "{name}: predictions passed by the door");
+        let classes = task == Task::Classification;
+        let probabilities = model.machine.has_probabilities();
+        let query = Query {
+            predictions: true,
+            decision: true,
+            scores: classes,
+            probabilities,
+            reject: if classes { Rejection::Made(Wanted::Rejected(0.1)) } else { Rejection::Never },
+        };
+        let all = count(&|| {
+            let found = model.predict_data(&data, &query, exec).expect(&name);
+            assert_eq!(found.targets.len(), Some(data.len()), "{name}");
+            assert_eq!(found.decision.map(|d| d.len()), Some(data.len() * model.outputs()), "{name}");
+            assert_eq!(found.probabilities.is_some(), probabilities, "{name}");
+        });
+        assert_eq!(all, once, "{name}");
+        let judged = count(&|| {
+            Evaluation::new(&model, &data, exec).expect(&name);
+        });
+        assert_eq!(judged, once, "{name}: an evaluation");
+        (compared, with_probabilities) = (compared + 1, with_probabilities + usize::from(probabilities));
+    }
+    assert!(compared >= 20 && with_probabilities >= 2, "{compared}, {with_probabilities}");
 }
 
 #[test]

@@ -4,11 +4,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use mercer::Error;
-use mercer::data::Targets;
 use mercer::data::io::write_atomic;
-use mercer::model::Wanted;
-use mercer::model::{Model, Task};
-use mercer_report::{Beside, Predictions};
+use mercer::model::{Model, Query, Rejection, Task, Wanted};
+use mercer_report::Predictions;
 
 use crate::args::Format;
 use crate::commands::Command;
@@ -80,13 +78,9 @@ impl Command for Predict {
     fn run(self, context: &Context) -> Done {
         let mut model = model::read(&self.model, context.exec)?;
         let data = self.reading.read_by(&self.file, &model, context.exec)?;
-        let reject = self.reject(&mut model, &data.targets, &data.points, context)?;
-        let beside = match (self.decision, self.proba) {
-            (true, _) => Beside::Decision,
-            (_, true) => Beside::Probabilities,
-            _ => Beside::Nothing,
-        };
-        let answers = Predictions::new(&model, data.points.view(), beside, reject, context.exec)?;
+        let reject = self.reject(&mut model, context)?;
+        let query = Query { decision: self.decision, probabilities: self.proba, reject, ..Query::default() };
+        let answers = Predictions::new(&model, model.predict_data(&data, &query, context.exec)?);
         let table = self.out.as_deref().is_some_and(safe_csv::is_table);
         let answers = if self.safe.safe_csv && table { answers.spreadsheet_safe() } else { answers };
         let Some(out) = self.out else {
@@ -107,13 +101,7 @@ impl Command for Predict {
 }
 
 impl Predict {
-    fn reject(
-        &self,
-        model: &mut Model,
-        targets: &Targets,
-        points: &mercer::data::Points,
-        context: &Context,
-    ) -> Result<Option<mercer::model::Reject>, Failure> {
+    fn reject(&self, model: &mut Model, context: &Context) -> Result<Rejection, Failure> {
         let wanted = match (self.reject_rate, self.reject_error) {
             (Some(rate), _) => Wanted::Rejected(rate),
             (None, Some(rate)) => Wanted::Error(rate),
@@ -123,7 +111,7 @@ impl Predict {
                     "they say what the rule is for",
                 ));
             }
-            (None, None) => return Ok(None),
+            (None, None) => return Ok(Rejection::Never),
         };
         if model.task() != Task::Classification {
             return Err(Failure::usage(
@@ -131,17 +119,10 @@ impl Predict {
                 "leave --reject-rate and --reject-error out",
             ));
         }
-        let rule = if let Some(file) = &self.reject_on {
-            let other = self.reading.read_by(file, model, context.exec)?;
-            model.set_reject(other.points.view(), Some(other.targets.classes()?), wanted, context.exec)?
-        } else {
-            let labels = match wanted {
-                Wanted::Error(_) => Some(targets.classes()?),
-                Wanted::Rejected(_) => None,
-            };
-            model.set_reject(points.view(), labels, wanted, context.exec)?
-        };
-        Ok(Some(rule))
+        let Some(file) = &self.reject_on else { return Ok(Rejection::Made(wanted)) };
+        let other = self.reading.read_by(file, model, context.exec)?;
+        model.set_reject(other.points.view(), Some(other.targets.classes()?), wanted, context.exec)?;
+        Ok(Rejection::Own)
     }
 }
 

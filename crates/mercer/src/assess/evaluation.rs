@@ -8,7 +8,7 @@ use crate::assess::{ClassScores, per_class};
 use crate::data::{Dataset, Labels, Targets};
 use crate::error::{Error, Result};
 use crate::exec::Exec;
-use crate::model::{Model, Task};
+use crate::model::{Model, Query, Task};
 
 /// How a model does on data.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -134,7 +134,6 @@ impl Evaluation {
 
 fn classification(model: &Model, data: &Dataset, exec: Exec) -> Result<ClassEvaluation> {
     let labels = data.targets.classes()?;
-    let points = data.points.view();
     let mut classes = model.classes();
     let known = classes.len();
     let want = in_order(labels, &mut classes);
@@ -146,13 +145,13 @@ fn classification(model: &Model, data: &Dataset, exec: Exec) -> Result<ClassEval
             format!("some of {}", classes[..known].join(", ")),
         ));
     }
-    let got: Vec<u32> = match model.predict(points, exec)? {
-        Targets::Classes(answers) => answers.of_row,
-        _ => return Err(Error::shape("answers", "no classes", "classes")),
-    };
     let k = classes.len();
-    let confusion = metric::confusion(&got, &want, k);
-    let scores = model.class_scores(points, exec)?;
+    let probabilities = model.machine.has_probabilities() && k == known;
+    let query = Query { scores: true, probabilities, ..Query::default() };
+    let found = model.predict_data(data, &query, exec)?;
+    let got = &found.targets.classes()?.of_row;
+    let scores = found.scores.unwrap_or_default();
+    let confusion = metric::confusion(got, &want, k);
     let curves = |draw: fn(&[f64], &[bool]) -> Curve| -> Vec<Curve> {
         let of = |c: usize| {
             let score: Vec<f64> = scores.chunks(known).map(|line| line[c]).collect();
@@ -161,18 +160,14 @@ fn classification(model: &Model, data: &Dataset, exec: Exec) -> Result<ClassEval
         };
         (0..known).map(of).collect()
     };
-    let log_loss = if model.machine.has_probabilities() && k == known {
-        Some(metric::log_loss(&model.probabilities(points, exec)?.values, k, &want))
-    } else {
-        None
-    };
+    let log_loss = found.probabilities.map(|p| metric::log_loss(&p.values, k, &want));
     let wrong: Vec<usize> = (0..want.len()).filter(|&i| want[i] != got[i]).collect();
     let most = (0..k).map(|c| want.iter().filter(|&&w| w as usize == c).count()).max().unwrap_or(0);
     Ok(ClassEvaluation {
         rows: data.len(),
-        error: metric::error_rate(&got, &want),
+        error: metric::error_rate(got, &want),
         interval: interval(wrong.len(), data.len()),
-        balanced_error: metric::balanced_error(&got, &want),
+        balanced_error: metric::balanced_error(got, &want),
         baseline: 1.0 - most as f64 / data.len() as f64,
         scores: per_class(&confusion, k),
         confusion: confusion.chunks(k).map(<[usize]>::to_vec).collect(),
@@ -202,27 +197,27 @@ fn in_order(labels: &Labels, classes: &mut Vec<String>) -> Vec<u32> {
 
 fn regression(model: &Model, data: &Dataset, exec: Exec) -> Result<RealEvaluation> {
     let want = data.targets.reals()?;
-    let Targets::Reals(got) = model.predict(data.points.view(), exec)? else {
-        return Err(Error::shape("answers", "no numbers", "numbers"));
-    };
+    let found = model.predict_data(data, &Query::default(), exec)?;
+    let got = found.targets.reals()?;
     let n = want.len() as f64;
     let mean = want.iter().sum::<f64>() / n;
     let size = |i: usize| (want[i] - got[i]).abs();
     let worst = (0..want.len()).max_by(|&i, &j| size(i).total_cmp(&size(j))).unwrap_or(0);
     Ok(RealEvaluation {
         rows: want.len(),
-        rmse: metric::rmse(&got, want),
-        mae: metric::mae(&got, want),
-        r2: metric::r2(&got, want),
+        rmse: metric::rmse(got, want),
+        mae: metric::mae(got, want),
+        r2: metric::r2(got, want),
         baseline: (want.iter().map(|w| (w - mean).powi(2)).sum::<f64>() / n).sqrt(),
-        bias: want.iter().zip(&got).map(|(w, g)| w - g).sum::<f64>() / n,
+        bias: want.iter().zip(got).map(|(w, g)| w - g).sum::<f64>() / n,
         worst: (size(worst), worst),
-        pairs: want.iter().zip(&got).map(|(&w, &g)| [w, g]).collect(),
+        pairs: want.iter().zip(got).map(|(&w, &g)| [w, g]).collect(),
     })
 }
 
 fn novelty(model: &Model, data: &Dataset, exec: Exec) -> Result<NoveltyEvaluation> {
-    let decision = model.decision(data.points.view(), exec)?;
+    let query = Query { decision: true, ..Query::NOTHING };
+    let decision = model.predict_data(data, &query, exec)?.decision.unwrap_or_default();
     let outside = |i: usize| decision[i] <= 0.0;
     let mut classes = Vec::new();
     let mut roc = None;

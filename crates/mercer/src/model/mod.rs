@@ -5,7 +5,7 @@
 //! | `machine` | [`Machine`] and [`Model`]: what was learned, and what it predicts |
 //! | `learners` | how it is learned: a struct of parameters with `fit` each |
 //! | `plan` | from data and a few settings to a fit: what nobody said is chosen from the data |
-//! | `uses` | looking inside a model, making it small, matching columns |
+//! | `uses` | predicting, matching columns, looking inside a model, making it small |
 //! | `files` | model files, JSON, LIBSVM's text, ONNX |
 //!
 //! Optimisation happens in `solve`, kernel values come from [`gram`](crate::gram).
@@ -38,5 +38,5 @@ pub use plan::{Choice, Plan, Scaling, Wishes};
 pub use sample::Sample;
 pub use uses::{
     ColumnWeight, CompressParams, Compressed, Compression, Explanation, Goal, Influence, MachineFacts,
-    Suspect,
+    Prediction, Query, Rejection, Suspect,
 };

@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::exec::{Exec, side_by_side};
 use crate::gram::{Layout, Matrix, is_precomputed};
 use crate::model::svc::Kind;
-use crate::model::{Learner, Model, Sample, SvcParams};
+use crate::model::{Learner, Model, Query, Sample, SvcParams};
 use crate::watch::{Step, Watch};
 
 /// Told a setting's score on a fold: its number, the fold's, the score.
@@ -290,20 +290,20 @@ impl<'a> Trials<'a> {
                 Ok(measure(&spread, labels.names.len(), &want))
             }
             (_, Targets::Classes(labels)) => {
-                let told = model.predict(view, exec)?;
+                let ranked = matches!(self.metric.measure, Measure::Ranking(_));
+                let query = Query { scores: ranked, ..Query::default() };
+                let told = model.predict_rows(view, &query, exec)?;
                 let own = model.classes();
                 let place = |name: &str| labels.names.iter().position(|n| n == name);
                 let answers: Vec<u32> = told
+                    .targets
                     .classes()?
                     .of_row
                     .iter()
                     .map(|&c| own.get(c as usize).and_then(|name| place(name)).map_or(u32::MAX, |p| p as u32))
                     .collect();
-                let mut scores = Vec::new();
-                if let Measure::Ranking(_) = self.metric.measure {
-                    let given = model.class_scores(view, exec)?;
-                    scores = spread(&own, labels, &given, f64::NEG_INFINITY);
-                }
+                let spread = |given: Vec<f64>| spread(&own, labels, &given, f64::NEG_INFINITY);
+                let scores = told.scores.map(spread).unwrap_or_default();
                 self.judged(labels, fold, &answers, &scores)
             }
             _ => Err(Error::param("metric", self.metric.name, "one that fits the targets")),

@@ -239,9 +239,9 @@ impl Machine {
 
     /// Winning classes, or nothing where the reject rule says that the gap is too small. Fails without classes.
     pub fn unrejected(&self, values: &[f64]) -> Result<Vec<Option<u32>>> {
-        let least = self.reject.map_or(0.0, |r| r.gap);
+        let kept = |gap: f64| !self.reject.is_some_and(|rule| rule.rejects(gap));
         let pairs = self.classes_of(values).into_iter().zip(self.gaps_of(values)?);
-        Ok(pairs.map(|(class, gap)| (gap >= least).then_some(class)).collect())
+        Ok(pairs.map(|(class, gap)| kept(gap).then_some(class)).collect())
     }
 
     /// The reject rule for decision values of rows that were best not trained on, and their labels. Without labels only a

@@ -28,6 +28,11 @@ pub struct Reject {
 }
 
 impl Reject {
+    /// Whether a row with this gap between its two largest scores is rejected.
+    pub fn rejects(&self, gap: f64) -> bool {
+        gap < self.gap
+    }
+
     /// The rule for rows whose gaps, and whether they were classified rightly, are known.
     ///
     /// ```

@@ -18,11 +18,19 @@ impl Model {
     /// Data with its columns in the order the model knows, told by their names; columns that the model does not know are
     /// left out. Data without names, or for a model without, stay as they are.
     pub fn arrange(&self, data: Dataset) -> Result<Dataset> {
+        Ok(match self.arranged(&data)? {
+            Some(points) => Dataset { points, column_names: Some(self.names.columns.clone()), ..data },
+            None => data,
+        })
+    }
+
+    /// The points of [`Model::arrange`]; none where they stay as they are.
+    pub(super) fn arranged(&self, data: &Dataset) -> Result<Option<Points>> {
         let (Some(names), false) = (&data.column_names, self.names.columns.is_empty()) else {
-            return Ok(data);
+            return Ok(None);
         };
         if *names == self.names.columns {
-            return Ok(data);
+            return Ok(None);
         }
         for (whose, list) in [("the data", names), ("the model", &self.names.columns)] {
             if let Some(name) = same_name(list) {
@@ -32,7 +40,7 @@ impl Model {
         }
         // Without a single name in common, the names mean nothing: a header that numbers its columns, for example.
         if !names.iter().any(|name| self.names.columns.contains(name)) {
-            return Ok(data);
+            return Ok(None);
         }
         let place = |name: &String| {
             names.iter().position(|n| n == name).ok_or_else(|| {
@@ -58,7 +66,7 @@ impl Model {
                 Points::dense(rows.flat_map(|row| order.iter().map(|&j| row[j])).collect(), order.len())?
             }
         };
-        Ok(Dataset { points, column_names: Some(self.names.columns.clone()), ..data })
+        Ok(Some(points))
     }
 }
 

@@ -339,10 +339,11 @@ impl Model {
                 rows.map(suspect).collect()
             }
             (_, Targets::Classes(labels)) => {
-                let Targets::Classes(got) = self.predict(points, exec)? else {
+                let values = self.decision(points, exec)?;
+                let Targets::Classes(got) = self.machine.predicted(&values)? else {
                     return Err(Error::class_targets("real numbers"));
                 };
-                let scores = self.class_scores(points, exec)?;
+                let scores = self.machine.scores_of(&values)?;
                 let classes = self.classes();
                 let k = classes.len();
                 let mut out = Vec::new();

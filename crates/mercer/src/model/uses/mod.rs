@@ -1,8 +1,10 @@
-//! What is done with a fitted model beside predicting: columns matched by name, looking inside, making it small.
+//! What is done with a fitted model: predicting, with columns matched by name; looking inside; making it small.
 
 mod columns;
 mod compress;
 mod explain;
+mod prediction;
 
 pub use compress::{CompressParams, Compressed, Compression, Goal};
 pub use explain::{ColumnWeight, Explanation, Influence, MachineFacts, Suspect};
+pub use prediction::{Prediction, Query, Rejection};
