@@ -3,6 +3,8 @@
 //! The tables of stages and of image transformations are such tables: the command's help shows them and the parser
 //! obeys them, so the two cannot disagree.
 
+use std::fmt;
+
 use crate::error::{Error, Result};
 use crate::line::{Reader, number};
 use crate::param::{Allowed, Param};
@@ -67,8 +69,8 @@ impl<'a> Call<'a> {
     }
 
     /// The arguments in the table's order: given by place first, then by name, else the default.
-    pub(super) fn bind(&self, table: &'static [Param]) -> Result<Args<'a>> {
-        let mut values: Vec<Option<&'a str>> = vec![None; table.len()];
+    pub(super) fn bind(&self, table: &'static [Param]) -> Result<Args> {
+        let mut values: Vec<Option<String>> = vec![None; table.len()];
         let names = || table.iter().map(|a| a.name).collect::<Vec<_>>().join(", ");
         for (place, &(key, value)) in self.args.iter().enumerate() {
             let slot = match key {
@@ -86,29 +88,40 @@ impl<'a> Call<'a> {
                 let allowed = if table.is_empty() { "without arguments".into() } else { names() };
                 return Err(Error::param(format!("{} argument", self.name), key.unwrap_or(value), allowed));
             }
-            if values[slot].replace(value).is_some() {
+            if values[slot].replace(value.to_owned()).is_some() {
                 return Err(Error::param(format!("{} {}", self.name, table[slot].name), value, "given once"));
             }
         }
-        Ok(Args { name: self.name, table, values })
+        Ok(Args { name: self.name.to_owned(), table, values })
     }
 }
 
 /// Arguments bound to a table.
-#[derive(Debug)]
-pub(super) struct Args<'a> {
-    name: &'a str,
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Args {
+    name: String,
     table: &'static [Param],
-    values: Vec<Option<&'a str>>,
+    values: Vec<Option<String>>,
 }
 
-impl Args<'_> {
+impl Args {
+    /// The same in one form: numbers in decimals, also those left out; words only where they are not the default.
+    pub(super) fn settled(mut self) -> Self {
+        let decimal = |text: &str| number(text).map_or(text.to_owned(), |v| v.to_string());
+        for (value, param) in self.values.iter_mut().zip(self.table) {
+            let given = value.as_deref().or(param.default).map(decimal);
+            let is_word = param.default.is_some_and(|text| number(text).is_none());
+            *value = given.filter(|text| !is_word || Some(text.as_str()) != param.default);
+        }
+        self
+    }
+
     /// The text of an argument, as given or by default.
     pub(super) fn text(&self, key: &str) -> Result<&str> {
         let slot =
             self.table.iter().position(|a| a.name == key).expect("the table names every argument asked for");
         let arg = &self.table[slot];
-        match self.values[slot] {
+        match &self.values[slot] {
             Some(value) => Ok(value),
             None => arg.default.ok_or_else(|| self.wrong(key, "nothing")),
         }
@@ -137,10 +150,24 @@ impl Args<'_> {
         text.parse().map_err(|_| self.wrong(key, text))
     }
 
+    /// Fails where a value that could be read is not allowed.
+    pub(super) fn need(&self, key: &str, ok: bool) -> Result<()> {
+        if ok { Ok(()) } else { Err(self.wrong(key, self.text(key)?)) }
+    }
+
     /// The message for a value the table does not allow.
     pub(super) fn wrong(&self, key: &str, got: &str) -> Error {
         let allowed = self.table.iter().find(|a| a.name == key).map_or(Allowed::Words(""), |a| a.allowed);
         Error::param(format!("{} {key}", self.name), got, allowed.to_string())
+    }
+}
+
+impl fmt::Display for Args {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let given = self.table.iter().zip(&self.values);
+        let list: Vec<String> =
+            given.filter_map(|(param, v)| Some(format!("{}={}", param.name, v.as_ref()?))).collect();
+        f.write_str(&list.join(", "))
     }
 }
 

@@ -42,6 +42,31 @@ pub(super) trait RowMap: Sync {
     }
 }
 
+/// A map that is a function of a row's values: of all of them, or of the stored ones where it keeps zeros.
+pub(super) struct Each<F> {
+    pub(super) d_out: usize,
+    pub(super) on_sparse: OnSparse,
+    pub(super) run: F,
+}
+
+impl<F: Fn(&[f64], &mut [f64]) + Sync> RowMap for Each<F> {
+    fn dim_out(&self) -> usize {
+        self.d_out
+    }
+
+    fn run(&self, x: &[f64], out: &mut [f64], _scratch: &mut Vec<f64>) {
+        (self.run)(x, out);
+    }
+
+    fn on_sparse(&self) -> OnSparse {
+        self.on_sparse
+    }
+
+    fn run_entries(&self, _columns: &[u32], value: &[f64], out: &mut [f64]) {
+        (self.run)(value, out);
+    }
+}
+
 /// The map of every row. Sparse rows may have fewer columns than `d`: those they lack are zeros.
 pub(super) fn map_rows(view: View<'_>, d: usize, map: &dyn RowMap, exec: Exec) -> Result<Points> {
     let (n, d_out) = (view.n, map.dim_out());

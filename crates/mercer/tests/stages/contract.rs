@@ -155,8 +155,8 @@ fn stages_refuse_what_they_are_not_for() {
             recipe.fit_with(sequences().view(), Some(&Labels::new(["a", "b", "a"])), mercer::Exec::one());
         assert_eq!(letters.is_ok(), entry.sequence, "{}", entry.name);
     }
-    let message =
-        Recipe::LogOdds.fit(sequences().view(), mercer::Exec::one()).expect_err("no labels").to_string();
+    let recipe = Recipe::parse("log-odds").expect("a stage");
+    let message = recipe.fit(sequences().view(), mercer::Exec::one()).expect_err("no labels").to_string();
     assert_eq!(message, "labels to fit stage log-odds with: got none, expected a class for every sequence");
 }
 

@@ -3,7 +3,6 @@
 use super::*;
 use crate::assess::metric;
 use crate::assess::{Splits, cross_validate};
-use crate::data::stage::Per;
 use crate::data::toy;
 use crate::kernel::Kernel;
 use crate::watch::silent;
@@ -44,9 +43,9 @@ fn shared_work_changes_no_score() {
     let data = banana(150);
     let folds = Splits::usual().folds(&data, 3).expect("enough rows");
     let metric = metric::find("error").expect("known");
-    let standard = [Recipe::Standard { centre: None, per: Per::Column }];
+    let standard = [Recipe::parse("standard").expect("a stage")];
     let settings: Vec<Learner> = [0.2, 2.0].iter().flat_map(|&g| [5.0, 0.5].map(|c| svc(g, c))).collect();
-    for recipes in [&[][..], &[Recipe::Scale { by: 2.0, add: 1.0 }], &standard] {
+    for recipes in [&[][..], &[Recipe::parse("scale(2, 1)").expect("a stage")], &standard] {
         let mut table = vec![vec![f64::NAN; folds.len()]; settings.len()];
         let trials = Trials::new(&data, recipes, &folds, metric, Exec::new(2)).expect("fits");
         let mut told = |cell: usize, fold: usize, score: f64| {
@@ -69,7 +68,7 @@ fn scaling_is_fitted_inside_the_folds() {
     let labels = Targets::Classes(Labels::new((0..40).map(|i| if i % 2 == 0 { "a" } else { "b" })));
     let data = Dataset::new(Points::dense(x, 1).expect("rows"), labels).expect("whole");
     let fold = Fold { train: (0..30).collect(), test: (30..39).chain([39]).collect() };
-    let recipes = [Recipe::MinMax { lo: 0.0, hi: 1.0, per: Per::Column }];
+    let recipes = [Recipe::parse("minmax").expect("a stage")];
     let metric = metric::find("error").expect("known");
     let score =
         cross_validate(&data, &recipes, &svc(50.0, 100.0), &[fold], metric, Exec::one(), &mut silent());

@@ -4,28 +4,20 @@
 //! are x, to the right; rows of pixels are y, downwards; the centre is at `((width - 1) / 2, (height - 1) / 2)`. Mass
 //! is how far a pixel is from the background, so that dark ink on white and white ink on black weigh the same.
 
-mod centre;
 mod deskew;
-mod downsample;
-mod edges;
 mod elastic;
 mod grey;
 mod moments;
 mod patches;
-mod silhouette;
 mod smooth;
 mod table;
 mod thickness;
 mod transform;
 mod warp;
 
-pub(super) use centre::CentreMass;
 pub(super) use deskew::Deskew;
-pub(super) use downsample::Downsample;
-pub(super) use edges::Edges;
 pub(super) use moments::Mass;
 pub use patches::Patches;
-pub(super) use silhouette::Silhouette;
 pub(super) use smooth::Smooth;
 pub use table::TransformEntry;
 pub(super) use table::{set_of, split};

@@ -11,26 +11,26 @@ pub(in crate::data) struct Mass {
 
 /// Moments of one image's mass.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Moments {
+pub(in crate::data) struct Moments {
     /// All of it.
-    pub(super) mass: f64,
+    pub(in crate::data) mass: f64,
     /// Its centre; 0 where there is no mass.
-    pub(super) x: f64,
-    pub(super) y: f64,
+    pub(in crate::data) x: f64,
+    pub(in crate::data) y: f64,
     /// Mean of (y - centre)^2.
-    pub(super) yy: f64,
+    pub(in crate::data) yy: f64,
     /// Mean of (x - centre)(y - centre).
-    pub(super) xy: f64,
+    pub(in crate::data) xy: f64,
 }
 
 impl Mass {
-    pub(super) fn of(self, v: f64) -> f64 {
+    pub(in crate::data) fn of(self, v: f64) -> f64 {
         let away = (v - self.background).abs();
         self.level.map_or(away, |level| f64::from(u8::from(away > level)))
     }
 
     /// The moments of an image; a pixel's mass is the sum over its channels.
-    pub(super) fn moments(self, image: &[f64], shape: ImageShape) -> Moments {
+    pub(in crate::data) fn moments(self, image: &[f64], shape: ImageShape) -> Moments {
         let mut m = Moments::default();
         let stride = shape.width * shape.channels;
         for (y, row) in image.chunks_exact(stride).enumerate() {

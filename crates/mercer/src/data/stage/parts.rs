@@ -6,8 +6,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Op, Stage};
-use crate::data::image::Edges;
+use super::kinds::{Frame, Op};
+use super::{Recipe, Stage};
 use crate::data::points::ImageShape;
 use crate::error::{Error, Result};
 
@@ -55,24 +55,13 @@ impl Stage {
     /// # Ok::<(), mercer::Error>(())
     /// ```
     pub fn to_parts(&self) -> Parts {
-        let header = Header { columns: self.d, image: self.image, stage: self.op.clone() };
-        let tensor = |name: &str, values: &[f64]| Tensor {
-            name: name.to_owned(),
-            shape: vec![values.len()],
-            values: values.to_vec(),
-        };
-        let tensors = match &self.op {
-            Op::MinMax { min, max, .. } => vec![tensor("min", min), tensor("max", max)],
-            Op::Standard { mean, std, .. } => vec![tensor("mean", mean), tensor("std", std)],
-            Op::LogOdds { letters, classes, table } => {
-                vec![Tensor { shape: vec![self.d, *letters, *classes], ..tensor("table", table) }]
-            }
-            Op::Linear { outputs, matrix, offset, .. } => vec![
-                Tensor { shape: vec![*outputs, self.d], ..tensor("matrix", matrix) },
-                tensor("offset", offset),
-            ],
-            _ => vec![],
-        };
+        let Stage { at, mut op } = self.clone();
+        let tensors = op.arrays(at).into_iter().map(|array| {
+            let values = std::mem::take(array.values);
+            Tensor { name: array.name.to_owned(), shape: array.shape.unwrap_or(vec![values.len()]), values }
+        });
+        let tensors = tensors.collect();
+        let header = Header { columns: at.d, image: at.image, stage: op };
         Parts { header: serde_json::to_value(header).expect("plain numbers and words"), tensors }
     }
 
@@ -94,110 +83,37 @@ impl Stage {
             }
             Ok(tensor.values)
         };
-        match &mut op {
-            Op::MinMax { min, max, .. } => (*min, *max) = (take("min", None)?, take("max", None)?),
-            Op::Standard { mean, std, .. } => (*mean, *std) = (take("mean", None)?, take("std", None)?),
-            Op::LogOdds { letters, classes, table } => {
-                *table = take("table", Some(&[columns, *letters, *classes]))?;
-            }
-            Op::Linear { outputs, matrix, offset, .. } => {
-                *matrix = take("matrix", Some(&[*outputs, columns]))?;
-                *offset = take("offset", Some(&[*outputs]))?;
-            }
-            _ => {}
+        let at = Frame { d: columns, image };
+        for array in op.arrays(at) {
+            *array.values = take(array.name, array.shape.as_deref())?;
         }
         if let Some(extra) = tensors.first() {
             return Err(Error::shape("arrays of a saved stage", &extra.name, "none besides the stage's own"));
         }
-        Stage { d: columns, image, op }.checked()
+        Stage { at, op }.checked()
     }
 
     /// The stage, if all in it fits together.
-    pub(super) fn checked(self) -> Result<Self> {
-        let Stage { d, image, .. } = self;
+    pub(super) fn checked(mut self) -> Result<Self> {
+        let (at, name) = (self.at, self.name());
         let bad = |what: &str, got: String, expected: &str| {
-            Err(Error::shape(format!("{what} of stage {}", self.name()), got, expected))
+            Err(Error::shape(format!("{what} of stage {name}"), got, expected))
         };
         let sizes = |s: ImageShape| s.height.checked_mul(s.width)?.checked_mul(s.channels);
-        if d == 0 || image.is_some_and(|s| sizes(s) != Some(d)) {
-            return bad("columns", d.to_string(), "at least one, and as many as the image has values");
+        if at.d == 0 || at.image.is_some_and(|s| sizes(s) != Some(at.d)) {
+            return bad("columns", at.d.to_string(), "at least one, and as many as the image has values");
         }
-        if image.is_none()
-            && !matches!(
-                self.op,
-                Op::Scale { .. }
-                    | Op::MinMax { .. }
-                    | Op::Standard { .. }
-                    | Op::Unit
-                    | Op::Power { .. }
-                    | Op::Pad { .. }
-                    | Op::OneHot { .. }
-                    | Op::LogOdds { .. }
-                    | Op::Linear { invariance: None, .. }
-            )
-        {
+        if at.image.is_none() && Recipe::ALL.iter().any(|e| e.name == name && e.image) {
             return bad("image shape", "none".into(), "height, width and channels");
         }
-        let numbers: &[f64] = match &self.op {
-            Op::Scale { by, add } => &[*by, *add],
-            Op::MinMax { lo, hi, .. } => &[*lo, *hi],
-            Op::Power { p: v } | Op::Smooth { sigma: v } | Op::Deskew { background: v } => &[*v],
-            Op::CentreMass { background, level } => &[*background, level.unwrap_or(0.0)],
-            Op::Silhouette { background, level } => &[*background, *level],
-            Op::Linear { invariance: Some(lambda), .. } => &[*lambda],
-            _ => &[],
-        };
-        let arrays: [&[f64]; 2] = match &self.op {
-            Op::MinMax { min: a, max: b, .. } | Op::Standard { mean: a, std: b, .. } => {
-                if a.len() != b.len() || a.is_empty() || d % a.len() != 0 {
-                    let got = format!("{} and {}", a.len(), b.len());
-                    return bad("array lengths", got, "equal ones that divide the columns");
-                }
-                [a, b]
-            }
-            Op::Linear { outputs, matrix, offset, .. } => {
-                let fits = *outputs > 0 && outputs.checked_mul(d) == Some(matrix.len());
-                if !fits || offset.len() != *outputs {
-                    let got = format!("{} values and {} offsets", matrix.len(), offset.len());
-                    return bad("matrix", got, &format!("{outputs} rows of {d}, and an offset for each row"));
-                }
-                [matrix, offset]
-            }
-            Op::LogOdds { table, .. } => [table, &[]],
-            _ => [&[], &[]],
-        };
-        let mut all = numbers.iter().chain(arrays[0]).chain(arrays[1]);
-        if let Some(v) = all.find(|v| !v.is_finite()) {
+        let arrays = self.op.arrays(at);
+        if let Some(v) = arrays.iter().flat_map(|a| a.values.iter()).find(|v| !v.is_finite()) {
             return bad("numbers", v.to_string(), "finite ones");
         }
-        let ok = match &self.op {
-            Op::MinMax { lo, hi, min, max } => {
-                hi > lo
-                    && (hi - lo).is_finite()
-                    && min.iter().zip(max).all(|(a, b)| a <= b && (b - a).is_finite())
-            }
-            Op::Standard { std, .. } => std.iter().all(|&s| s > 0.0),
-            Op::Power { p } => *p > 0.0,
-            Op::Smooth { sigma } => (0.0..=100.0).contains(sigma),
-            Op::Silhouette { level, .. } | Op::CentreMass { level: Some(level), .. } => *level >= 0.0,
-            Op::Downsample { height, width } => {
-                let fits = |s: ImageShape| (1..=s.height).contains(height) && (1..=s.width).contains(width);
-                image.is_some_and(fits)
-            }
-            Op::Edges { keep } => d.checked_mul(Edges::maps(*keep)).is_some(),
-            Op::Pad { columns } => *columns > 0 && d.checked_add(*columns).is_some(),
-            Op::OneHot { letters } => (1..=256).contains(letters) && d.checked_mul(*letters).is_some(),
-            Op::LogOdds { letters, classes, table } => {
-                let size = d.checked_mul(*letters).and_then(|n| n.checked_mul(*classes));
-                *letters > 0 && *classes > 0 && size == Some(table.len())
-            }
-            _ => true,
-        };
-        if ok {
-            Ok(self)
-        } else {
-            bad("parameters", self.describe(), "within the ranges the table of stages gives")
+        if !self.kind().is_valid(at) {
+            return bad("parameters", self.describe(), "within the ranges the table of stages gives");
         }
+        Ok(self)
     }
 }
 

@@ -1,7 +1,7 @@
 //! What happens to columns where nobody says, and what rounding does to kernels of distances.
 
 use super::{Choices, Scaling, Wishes, short};
-use crate::data::stage::{Per, Recipe};
+use crate::data::stage::Recipe;
 use crate::data::{Data, Dataset, Points, Summary};
 use crate::error::{Error, Result};
 use crate::kernel::{Kernel, Takes};
@@ -59,7 +59,7 @@ pub(super) fn scaling(
             return none(choices, "sparse rows of one length, such as words of texts");
         }
         choices.chosen("scaling", "rows of length 1", "sparse counts, such as words of texts");
-        return Ok(vec![Recipe::Unit]);
+        return Ok(vec![Recipe::parse("unit")?]);
     }
     let range = |c: &&crate::data::Column| c.spread.max - c.spread.min;
     let moving = || summary.each.iter().filter(|c| c.spread.max > c.spread.min);
@@ -73,7 +73,7 @@ pub(super) fn scaling(
         let given = data.column_names.as_ref().and_then(|names| names.get(j));
         given.map_or_else(|| format!("column {}", j + 1), |name| format!("`{name}`"))
     };
-    let recipe = Recipe::Standard { centre: None, per: Per::Column };
+    let recipe = Recipe::parse("standard")?;
     let why = format!(
         "ranges differ: {} spans {}, {} only {}",
         name(wide.column),

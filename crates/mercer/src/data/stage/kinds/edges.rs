@@ -7,13 +7,10 @@
 
 use std::f64::consts::SQRT_2;
 
-use crate::data::map::RowMap;
-use crate::data::points::ImageShape;
+use super::prelude::*;
 
-/// Images with their edge maps beside them as further channels.
-#[derive(Debug)]
-pub(in crate::data) struct Edges {
-    from: ImageShape,
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(in crate::data::stage) struct Edges {
     keep: bool,
 }
 
@@ -21,24 +18,13 @@ pub(in crate::data) struct Edges {
 const DIRECTIONS: [(isize, isize, f64); 4] = [(1, 0, 1.0), (0, 1, 1.0), (1, 1, SQRT_2), (1, -1, SQRT_2)];
 
 impl Edges {
-    /// With `keep`, each channel becomes five: itself and its maps; without, four.
-    pub(in crate::data) fn new(from: ImageShape, keep: bool) -> Self {
-        Edges { from, keep }
+    /// Channels that come from one: its four maps, and itself where it is kept.
+    fn maps(&self) -> usize {
+        DIRECTIONS.len() + usize::from(self.keep)
     }
 
-    /// Channels that come from one.
-    pub(in crate::data) fn maps(keep: bool) -> usize {
-        DIRECTIONS.len() + usize::from(keep)
-    }
-}
-
-impl RowMap for Edges {
-    fn dim_out(&self) -> usize {
-        self.from.len() * Self::maps(self.keep)
-    }
-
-    fn run(&self, x: &[f64], out: &mut [f64], _scratch: &mut Vec<f64>) {
-        let ImageShape { height, width, channels } = self.from;
+    fn slopes(&self, from: ImageShape, x: &[f64], out: &mut [f64]) {
+        let ImageShape { height, width, channels } = from;
         let inside = |at: usize, step: isize, len: usize| at.saturating_add_signed(step).min(len - 1);
         let mut to = out.iter_mut();
         let mut put = |v: f64| *to.next().expect("as many values as the maps have") = v;
@@ -57,5 +43,40 @@ impl RowMap for Edges {
                 }
             }
         }
+    }
+}
+
+impl Line for Edges {
+    const ENTRY: Entry = Entry {
+        name: "edges",
+        args: &[arg("keep", "true", "true or false", "whether the image stays, as the first channel")],
+        image: true,
+        doc: "absolute slopes in four directions, as further channels",
+        example: "edges",
+        ..Entry::NUMBERS
+    };
+
+    fn read(args: &Args) -> Result<Asked<Self>> {
+        Ok(Asked::Ready(Edges { keep: args.flag("keep")? }))
+    }
+}
+
+impl Kind for Edges {
+    fn describe(&self, _at: Frame) -> String {
+        format!("edges: four directions{}", if self.keep { " beside the image" } else { "" })
+    }
+
+    fn map(&self, at: Frame) -> Option<Box<dyn RowMap + '_>> {
+        let run = move |x: &[f64], out: &mut [f64]| self.slopes(at.shape(), x, out);
+        Some(Box::new(Each { d_out: at.d * self.maps(), on_sparse: OnSparse::Rows, run }))
+    }
+
+    fn output(&self, at: Frame) -> Frame {
+        let channels = at.shape().channels * self.maps();
+        Frame::of(ImageShape { channels, ..at.shape() })
+    }
+
+    fn is_valid(&self, at: Frame) -> bool {
+        at.d.checked_mul(self.maps()).is_some()
     }
 }

@@ -11,12 +11,11 @@
 //! distance sees, rows of `D^(-1/2) S'` that belong to small eigenvalues of C can be dropped (eq. 4.14). Cost: two
 //! transformations of all rows and n d^2 a group, then 9 d^3.
 
-use super::{Op, Stage};
+use super::linear::Linear;
+use super::prelude::*;
 use crate::data::image::{Transform, background};
-use crate::data::points::{Data, View};
+use crate::data::stage::Stage;
 use crate::data::transformations::Transformations;
-use crate::error::{Error, Result};
-use crate::exec::Exec;
 use crate::num::product::Algebra;
 use crate::num::{Mat, eigen};
 
@@ -58,7 +57,36 @@ impl Stage {
                 ))
             })?;
         }
-        from_covariance(c, points, lambda, drop, exec)
+        let linear = from_covariance(c, points, lambda, drop, exec)?;
+        Stage { at: Frame { d: points.d, image: points.image }, op: Op::Linear(linear) }.checked()
+    }
+}
+
+impl Line for Linear {
+    const ENTRY: Entry = Entry {
+        name: "invariant",
+        args: &[
+            arg("lambda", "0.4", "a number above 0 and at most 1", "1 changes nothing, near 0 insists"),
+            arg("drop", "0", "a whole number", "directions left out, those in which images move least"),
+            arg("shift", "1", "pixels from 0 to 90", "step of the difference; 0: shifts do not count"),
+            arg("rotate", "0", "degrees from 0 to 90", "the same for rotations"),
+            arg("thickness", "0", "pixels from 0 to 90", "the same for the width of strokes"),
+        ],
+        image: true,
+        doc: "directions in which small shifts move images count less: B = ((1 - lambda) C + lambda)^(-1/2)",
+        example: "invariant(lambda=0.4)",
+        ..Entry::NUMBERS
+    };
+
+    fn read(args: &Args) -> Result<Asked<Self>> {
+        let (lambda, drop) = (args.real("lambda")?, args.count("drop")?);
+        args.need("lambda", lambda > 0.0 && lambda <= 1.0)?;
+        let mut steps = [0.0; 3];
+        for (step, key) in steps.iter_mut().zip(["shift", "rotate", "thickness"]) {
+            *step = args.real(key)?;
+            args.need(key, (0.0..=90.0).contains(step))?;
+        }
+        Ok(Asked::fit(move |on| of_groups(on.points, lambda, drop, steps, on.exec)))
     }
 }
 
@@ -66,13 +94,13 @@ impl Stage {
 type Group = (f64, fn(f64) -> Transform);
 
 /// The same for one-parameter groups of images, by central differences of these steps; 0: not this group.
-pub(super) fn of_groups(
+fn of_groups(
     points: View<'_>,
     lambda: f64,
     drop: usize,
     [shift, rotate, thickness]: [f64; 3],
     exec: Exec,
-) -> Result<Stage> {
+) -> Result<Linear> {
     check(lambda, drop, points.d)?;
     let ground = background(points)?;
     let groups: [Group; 4] = [
@@ -133,7 +161,7 @@ fn add_tangents(
 }
 
 /// B, or the rows of `D^(-1/2) S'` that stay.
-fn from_covariance(c: Vec<f64>, points: View<'_>, lambda: f64, drop: usize, exec: Exec) -> Result<Stage> {
+fn from_covariance(c: Vec<f64>, points: View<'_>, lambda: f64, drop: usize, exec: Exec) -> Result<Linear> {
     let d = points.d;
     let (values, vectors) = eigen::all(c.into(), d, exec.threads())?;
     let kept = d - drop;
@@ -150,20 +178,18 @@ fn from_covariance(c: Vec<f64>, points: View<'_>, lambda: f64, drop: usize, exec
     } else {
         scaled
     };
-    let op = Op::Linear {
-        outputs: kept,
-        invariance: points.image.map(|_| lambda),
-        matrix,
-        offset: vec![0.0; kept],
-    };
-    Stage { d, image: points.image, op }.checked()
+    Ok(Linear { outputs: kept, invariance: points.image.map(|_| lambda), matrix, offset: vec![0.0; kept] })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::{ImageShape, Points};
     use mercer_testkit::{assert, reference, toy};
+
+    fn of_groups(points: View<'_>, lambda: f64, drop: usize, steps: [f64; 3], exec: Exec) -> Result<Stage> {
+        let linear = super::of_groups(points, lambda, drop, steps, exec)?;
+        Stage { at: Frame { d: points.d, image: points.image }, op: Op::Linear(linear) }.checked()
+    }
 
     fn images(n: usize) -> Points {
         let x = toy::normals(n, 36, 3);
@@ -194,7 +220,7 @@ mod tests {
             }
         }
         (0..36 * 36).for_each(|p| c[p] = (1.0 - lambda) * c[p] + if p / 36 == p % 36 { lambda } else { 0.0 });
-        let Op::Linear { matrix, .. } = &stage.op else { panic!("a linear map") };
+        let Op::Linear(Linear { matrix, .. }) = &stage.op else { panic!("a linear map") };
         let unit: Vec<f64> = (0..36 * 36).map(|p| f64::from(u8::from(p / 36 == p % 36))).collect();
         let back = reference::product(matrix, &reference::product(&c, matrix, 36, 36, 36), 36, 36, 36);
         assert::all_close(&back, &unit, 1e-10);

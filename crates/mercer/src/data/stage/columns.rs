@@ -1,4 +1,4 @@
-//! Scaling: one affine map a column, rows to unit length, signed powers; and the statistics they are fitted from.
+//! One affine map per column or channel, and the statistics that scaling is fitted from.
 
 use crate::data::map::{OnSparse, RowMap, each_row};
 use crate::data::points::View;
@@ -47,9 +47,12 @@ impl Columns {
         let one = |(&shift, &width)| Affine { shift, width, gain: 1.0, base: 0.0 };
         Columns { d, group: mean.iter().zip(std).map(one).collect() }
     }
-}
 
-impl Columns {
+    /// Whether two arrays of one value per group divide the columns among them.
+    pub(super) fn fit_in(d: usize, a: &[f64], b: &[f64]) -> bool {
+        a.len() == b.len() && !a.is_empty() && d.is_multiple_of(a.len())
+    }
+
     /// The map back; what was parked as constant returns to `still`. None where values cannot be told apart again.
     pub(super) fn undo(self, still: &[f64]) -> Option<Self> {
         let back = |(g, a): (usize, &Affine)| match a.gain {
@@ -84,87 +87,6 @@ impl RowMap for Columns {
         for ((&c, &v), out) in columns.iter().zip(value).zip(out) {
             *out = self.group[c as usize % self.group.len()].of(v);
         }
-    }
-}
-
-/// Rows to unit length; rows of zeros stay.
-#[derive(Debug)]
-pub(super) struct Unit {
-    pub(super) d: usize,
-}
-
-impl RowMap for Unit {
-    fn dim_out(&self) -> usize {
-        self.d
-    }
-
-    fn run(&self, x: &[f64], out: &mut [f64], _scratch: &mut Vec<f64>) {
-        // Relative to the largest value, so that no square overflows or vanishes.
-        let largest = x.iter().fold(0.0f64, |m, v| m.max(v.abs()));
-        if largest == 0.0 {
-            out.copy_from_slice(x);
-            return;
-        }
-        let norm = x.iter().map(|v| (v / largest).powi(2)).sum::<f64>().sqrt();
-        out.iter_mut().zip(x).for_each(|(to, v)| *to = v / largest / norm);
-    }
-
-    fn on_sparse(&self) -> OnSparse {
-        OnSparse::Entries
-    }
-
-    fn run_entries(&self, _columns: &[u32], value: &[f64], out: &mut [f64]) {
-        self.run(value, out, &mut Vec::new());
-    }
-}
-
-/// `sign(x) |x|^p`.
-#[derive(Debug)]
-pub(super) struct Power {
-    pub(super) d: usize,
-    pub(super) p: f64,
-}
-
-impl RowMap for Power {
-    fn dim_out(&self) -> usize {
-        self.d
-    }
-
-    fn run(&self, x: &[f64], out: &mut [f64], _scratch: &mut Vec<f64>) {
-        if self.p == 0.5 {
-            out.iter_mut().zip(x).for_each(|(to, v)| *to = v.abs().sqrt().copysign(*v));
-        } else {
-            out.iter_mut().zip(x).for_each(|(to, v)| *to = v.abs().powf(self.p).copysign(*v));
-        }
-    }
-
-    fn on_sparse(&self) -> OnSparse {
-        OnSparse::Entries
-    }
-
-    fn run_entries(&self, _columns: &[u32], value: &[f64], out: &mut [f64]) {
-        self.run(value, out, &mut Vec::new());
-    }
-}
-
-/// The row, then zeros.
-#[derive(Debug)]
-pub(super) struct Pad {
-    pub(super) d: usize,
-    pub(super) columns: usize,
-}
-
-impl RowMap for Pad {
-    fn dim_out(&self) -> usize {
-        self.d + self.columns
-    }
-
-    fn run(&self, x: &[f64], out: &mut [f64], _scratch: &mut Vec<f64>) {
-        out[..self.d].copy_from_slice(x);
-    }
-
-    fn on_sparse(&self) -> OnSparse {
-        OnSparse::Entries
     }
 }
 

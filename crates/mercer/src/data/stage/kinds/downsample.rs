@@ -1,11 +1,57 @@
 //! Fewer pixels: each new pixel is the mean over the area it covers, so the image's mean stays what it was.
 
-use crate::data::map::RowMap;
-use crate::data::points::ImageShape;
+use super::prelude::*;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(in crate::data::stage) struct Downsample {
+    height: usize,
+    width: usize,
+}
+
+impl Line for Downsample {
+    const ENTRY: Entry = Entry {
+        name: "downsample",
+        args: &[
+            arg("height", "", "a whole number, at most the images' height", "rows of pixels"),
+            arg("width", "", "a whole number, at most the images' width", "columns of pixels"),
+        ],
+        image: true,
+        doc: "fewer pixels, each the mean of the area it covers",
+        example: "downsample(4, 3)",
+        ..Entry::NUMBERS
+    };
+
+    fn read(args: &Args) -> Result<Asked<Self>> {
+        let (height, width) = (args.count("height")?, args.count("width")?);
+        args.need("height", height > 0)?;
+        args.need("width", width > 0)?;
+        Ok(Asked::Ready(Downsample { height, width }))
+    }
+}
+
+impl Kind for Downsample {
+    fn describe(&self, _at: Frame) -> String {
+        format!("downsample: area means, {} x {} pixels", self.height, self.width)
+    }
+
+    fn map(&self, at: Frame) -> Option<Box<dyn RowMap + '_>> {
+        let (from, to) = (at.shape(), self.output(at).shape());
+        let (rows, columns) = (spans(from.height, to.height), spans(from.width, to.width));
+        Some(Box::new(Areas { from, to, rows, columns }))
+    }
+
+    fn output(&self, at: Frame) -> Frame {
+        Frame::of(ImageShape { height: self.height, width: self.width, ..at.shape() })
+    }
+
+    fn is_valid(&self, at: Frame) -> bool {
+        let shape = at.shape();
+        (1..=shape.height).contains(&self.height) && (1..=shape.width).contains(&self.width)
+    }
+}
 
 /// Area averages from one shape to a smaller one.
-#[derive(Debug)]
-pub(in crate::data) struct Downsample {
+struct Areas {
     from: ImageShape,
     to: ImageShape,
     rows: Vec<Span>,
@@ -13,17 +59,9 @@ pub(in crate::data) struct Downsample {
 }
 
 /// The old pixels under a new one along an axis: the first, and the weight of each.
-#[derive(Debug)]
 struct Span {
     first: usize,
     weights: Vec<f64>,
-}
-
-impl Downsample {
-    pub(in crate::data) fn new(from: ImageShape, height: usize, width: usize) -> Self {
-        let to = ImageShape { height, width, ..from };
-        Downsample { from, to, rows: spans(from.height, height), columns: spans(from.width, width) }
-    }
 }
 
 /// Pixel i of `to` covers `[i, i + 1) * from / to`. In whole numbers, so that nothing is lost between neighbours.
@@ -39,7 +77,7 @@ fn spans(from: usize, to: usize) -> Vec<Span> {
         .collect()
 }
 
-impl RowMap for Downsample {
+impl RowMap for Areas {
     fn dim_out(&self) -> usize {
         self.to.len()
     }
