@@ -51,7 +51,6 @@ macro_rules! params {
 
         impl $name {
             /// Names, ranges, defaults, documentation.
-            #[allow(unused_imports)]
             pub const TABLE: &'static [$crate::param::Param] = {
                 use $crate::param::Allowed::*;
                 &[$($crate::param::Param::new(
