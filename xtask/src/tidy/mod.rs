@@ -5,6 +5,7 @@
 
 mod deps;
 mod edge;
+mod english;
 mod files;
 mod floors;
 mod lexer;
@@ -71,6 +72,7 @@ fn check(files: &[File]) -> Vec<Finding> {
     }
     findings.extend(deps::check(files));
     findings.extend(edge::check(files));
+    findings.extend(english::check(files));
     findings.sort();
     findings.dedup();
     findings
