@@ -9,6 +9,7 @@ mod english;
 mod files;
 mod floors;
 mod lexer;
+mod maps;
 mod source;
 mod words;
 
@@ -72,6 +73,7 @@ fn check(files: &[File]) -> Vec<Finding> {
     }
     findings.extend(deps::check(files));
     findings.extend(edge::check(files));
+    findings.extend(maps::check(files));
     findings.extend(english::check(files));
     findings.sort();
     findings.dedup();
