@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command's output is its purpose")]
 
+mod budget;
 mod licences;
 mod python;
 mod spdx;
@@ -20,6 +21,7 @@ cargo xtask <command>
   licences                 every dependency's licence against the list of those we accept
   test [STEP ...]          everything `./test` runs, or only the named steps
   bench NAME [ARG ...]     Mercer beside its peers in one run (`cargo xtask bench list` names them)
+  budget                   time of a cold release build and size of the command, as ARCHITECTURE.md budgets them
   docs                     the library's documentation, warnings denied
 ";
 
@@ -39,6 +41,7 @@ fn run(args: &[String]) -> Result<()> {
     let (command, rest) = args.split_first().map_or(("help", args), |(c, rest)| (c.as_str(), rest));
     match command {
         "tidy" => tidy::run(rest.first().map_or(root.as_path(), Path::new)),
+        "budget" => budget::run(&root),
         "licences" => licences::run(&root),
         "test" => steps::run(&root, rest),
         "docs" => {

@@ -163,7 +163,11 @@ fn coefficients_trained_anew_serve_the_data_better() {
         small.model.retrained(&data, 0, Exec::one()).expect("labels").machine.expansion,
         anew.model.machine.expansion
     );
-    assert!(anew.about.notes.iter().any(|n| n.contains("trained anew")), "{:?}", anew.about.notes);
+    assert!(
+        anew.about.notes.iter().any(|n| n.contains("coefficients were retrained")),
+        "{:?}",
+        anew.about.notes
+    );
     let moved = small.model.retrained(&data, 4, Exec::new(2)).expect("labels");
     assert!(errors(&moved) <= errors(&anew.model), "{} {}", errors(&moved), errors(&anew.model));
     assert_ne!(moved.machine.expansion.centres(), small.model.machine.expansion.centres());

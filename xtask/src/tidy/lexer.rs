@@ -21,6 +21,8 @@ pub(crate) struct Comment<'a> {
 pub(crate) struct Source<'a> {
     pub(crate) tokens: Vec<Token<'a>>,
     pub(crate) comments: Vec<Comment<'a>>,
+    /// The text of each token `""`, in order.
+    pub(crate) literals: Vec<&'a str>,
 }
 
 /// Takes a file apart. Text that is not Rust gives some tokens, never a panic.
@@ -43,6 +45,7 @@ pub(crate) fn read(text: &str) -> Source<'_> {
             len
         } else if let Some(len) = literal(rest) {
             source.tokens.push(Token { line, text: "\"\"" });
+            source.literals.push(&rest[..len]);
             len
         } else {
             let first = rest.chars().next().expect("not at the end");

@@ -5,9 +5,11 @@
 
 mod deps;
 mod edge;
+mod english;
 mod files;
 mod floors;
 mod lexer;
+mod maps;
 mod source;
 mod words;
 
@@ -71,6 +73,8 @@ fn check(files: &[File]) -> Vec<Finding> {
     }
     findings.extend(deps::check(files));
     findings.extend(edge::check(files));
+    findings.extend(maps::check(files));
+    findings.extend(english::check(files));
     findings.sort();
     findings.dedup();
     findings

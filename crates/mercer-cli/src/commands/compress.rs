@@ -24,7 +24,7 @@ use crate::source::Reading;
 ///
 /// Predicting costs one kernel value a centre. A reduced set writes the same outputs with fewer centres: new points made for
 /// the purpose, or some of the old ones. Say how small (--vectors, --ratio) or how good (--agreement, --error-budget). With
-/// the training data, thresholds, probabilities and reject rules are made anew on it; without, thresholds are made on the
+/// the training data, thresholds, probabilities and reject rules are refitted on it; without, thresholds are fitted on the
 /// model's own centres and what needs labels is dropped. A LIBSVM model stays one: svm-predict reads the smaller file.
 #[derive(Debug, Args)]
 #[command(
@@ -68,7 +68,7 @@ pub(crate) struct Compress {
     #[arg(long)]
     each: bool,
 
-    /// Train the coefficients anew on DATA instead of taking those nearest to the old model
+    /// Retrain the coefficients on DATA instead of taking those nearest to the old model
     #[arg(long, requires = "file")]
     retrain: bool,
 

@@ -165,7 +165,7 @@ impl Denoise {
             let most = components(&fitted, file)?.count();
             if !fitted.stages.is_empty() {
                 return Err(Failure::usage(
-                    format!("{} changes columns first, and there is no way back from that", file.display()),
+                    format!("{} has stages that change columns and have no inverse", file.display()),
                     "find components without --scale",
                 ));
             }

@@ -13,7 +13,7 @@ use crate::model;
 use crate::progress::Progress;
 use crate::source::{self, Reading};
 
-/// What a model is made of, and which rows it does not believe
+/// Describe a model and list training rows it disagrees with
 ///
 /// Kernel, parameters, support vectors by class, free and bounded; the margin, |w|^2 and R^2|w|^2 of each machine, which
 /// bounds its capacity; the rows that weigh most and, for linear kernels, the columns. With the data it was trained on:

@@ -218,7 +218,7 @@ struct Training {
     #[arg(long, value_name = "NAME=VALUE", allow_hyphen_values = true, value_parser = setting, help_heading = "Learning")]
     set: Vec<(String, String)>,
 
-    /// How several classes are told apart: by pairs, or each from the rest [default: ovo]
+    /// Multi-class method: one-vs-one (ovo) or one-vs-rest (ovr) [default: ovo]
     #[arg(long, value_name = "ovo|ovr", hide_possible_values = true, help_heading = "Learning")]
     multiclass: Option<Multiclass>,
 
@@ -230,7 +230,7 @@ struct Training {
     #[arg(long, help_heading = "Learning")]
     probability: bool,
 
-    /// Train again on support vectors moved by transformations that change nothing, such as shift=1,rotate=10; for
+    /// Retrain on virtual support vectors made by label-preserving transformations, such as shift=1,rotate=10; for
     /// images (--image HxW)
     #[arg(long = "virtual", value_name = "LINE", help_heading = "Prior knowledge")]
     virtual_vectors: Option<String>,
@@ -274,7 +274,7 @@ struct Training {
     #[arg(long, value_name = "N", help = about("max_iter"), help_heading = "Solving")]
     max_iter: Option<u64>,
 
-    /// Keep all rows in play, also those that seem to have found their place
+    /// Disable shrinking
     #[arg(long, help_heading = "Solving")]
     no_shrinking: bool,
 

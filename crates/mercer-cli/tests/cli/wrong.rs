@@ -36,7 +36,7 @@ fn usage() {
         ("train flowers.csv --c 0", "error: c = 0: must be a number above 0, or inf\n"),
         (
             "train flowers.csv --nu 0.2",
-            "error: nu = 0.2: must be left out: it has no meaning for svc, but for nu-svc, nu-svr, one-class, \
+            "error: nu = 0.2: must be left out: svc does not take it; it is used by nu-svc, nu-svr, one-class, \
              sphere, lpboost, parzen\n",
         ),
         (
@@ -45,7 +45,7 @@ fn usage() {
         ),
         (
             "train houses.csv --label price --probability",
-            "error: probability = true: must be left out: it has no meaning for svr, but for svc, nu-svc, hard-margin\n",
+            "error: probability = true: must be left out: svr does not take it; it is used by svc, nu-svc, hard-margin\n",
         ),
         (
             "train flowers.csv --kernel linear --gamma 1",

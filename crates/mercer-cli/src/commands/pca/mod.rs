@@ -22,7 +22,7 @@ use crate::{model, rows};
 /// Rows that go through components: from a file, by a model, to a file.
 #[derive(Debug, Args)]
 pub(crate) struct Through {
-    /// What goes in: rows, or features on the way back; `-` is standard input
+    /// Input: rows, or features for the inverse transform; `-` is standard input
     #[arg(value_name = "DATA")]
     file: PathBuf,
 

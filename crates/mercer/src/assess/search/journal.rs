@@ -53,7 +53,7 @@ impl Journal {
                 line: Some(at),
                 got: Some(format!("`{}`", line.chars().take(40).collect::<String>().escape_debug())),
                 expected: format!(
-                    "a setting's number, a fold below {folds} and a score; delete the line, or the file to begin anew"
+                    "a setting's number, a fold below {folds} and a score; delete the line, or the file to start over"
                 ),
                 ..Fault::default()
             })?);

@@ -154,7 +154,7 @@ impl Learner {
     /// let mut learner = Learner::find("svc")?.learner();
     /// learner.set("c", 10.0.into())?;
     /// let refused = learner.set("nu", 0.2.into()).unwrap_err();
-    /// assert_eq!(refused.to_string(), "nu = 0.2: must be left out: it has no meaning for svc, but for nu-svc, nu-svr, one-class, sphere, lpboost, parzen");
+    /// assert_eq!(refused.to_string(), "nu = 0.2: must be left out: svc does not take it; it is used by nu-svc, nu-svr, one-class, sphere, lpboost, parzen");
     /// # Ok::<(), mercer::Error>(())
     /// ```
     pub fn set(&mut self, name: &str, value: Value) -> Result<()> {
@@ -171,7 +171,7 @@ impl Learner {
         if !entry.takes(name) {
             let others: Vec<&str> = Self::ALL.iter().filter(|e| e.takes(name)).map(|e| e.name).collect();
             let allowed =
-                format!("left out: it has no meaning for {}, but for {}", entry.name, others.join(", "));
+                format!("left out: {} does not take it; it is used by {}", entry.name, others.join(", "));
             return Err(Error::param(name, shown, allowed));
         }
         let spec = Param::find(self.table(), name).expect("what an entry takes is in its table");

@@ -103,6 +103,6 @@ impl Dual for OneClassParams {
         let learner = Learner::OneClass(self.clone());
         let mut machine = Machine::new(collapsed(whole, exec)?, Role::Novelty, learner, found.info);
         machine.tell("bounded", bounded as f64);
-        Ok(Machine { checkpoint, support, ..machine })
+        Ok(Machine { support, checkpoint, ..machine })
     }
 }

@@ -68,12 +68,10 @@ impl Line for LogOdds {
     };
 
     fn read(_args: &Args) -> Result<Asked<Self>> {
-        Ok(Asked::fit(|on| match on.labels {
-            Some(labels) => LogOdds::of(on.points, labels),
-            None => {
-                let what = "labels to fit stage log-odds with";
-                Err(Error::shape(what, "none", "a class for every sequence"))
-            }
+        Ok(Asked::fit(|on| {
+            let missing =
+                || Error::shape("labels to fit stage log-odds with", "none", "a class for every sequence");
+            LogOdds::of(on.points, on.labels.ok_or_else(missing)?)
         }))
     }
 }

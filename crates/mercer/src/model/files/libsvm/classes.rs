@@ -199,9 +199,11 @@ impl Machine {
         }
         let why = match self.svc() {
             Some(_) => {
-                "LIBSVM tells several classes apart by pairs: fit with multi = one_vs_one to exchange the model"
+                "LIBSVM supports only one-vs-one for several classes: fit with multi = one_vs_one to export the model"
             }
-            None => "LIBSVM tells several classes apart by pairs; this model has an output a class",
+            None => {
+                "LIBSVM supports only one-vs-one for several classes; this model has one output per class"
+            }
         };
         Err(Error::Unsupported(why.into()))
     }

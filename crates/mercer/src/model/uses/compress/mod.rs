@@ -147,7 +147,7 @@ impl Model {
             };
             let (whole, set) = params.on(old)?;
             let reduced = reduce_until(&whole, &set, &mut enough, exec, watch)?;
-            self.finished(old, reduced, rows, params.anew(), exec)
+            Self::finished(old, reduced, rows, params.anew(), exec)
         })
     }
 
@@ -167,7 +167,7 @@ impl Model {
         self.on_rows(params, data, exec, |old, rows| {
             let (whole, set) = params.on(old)?;
             let all = reduce_path(&whole, &set, wanted, exec, watch)?;
-            all.into_iter().map(|reduced| self.finished(old, reduced, rows, params.anew(), exec)).collect()
+            all.into_iter().map(|reduced| Self::finished(old, reduced, rows, params.anew(), exec)).collect()
         })
     }
 
@@ -214,9 +214,7 @@ impl Model {
             ));
         }
         if params.retrain && data.is_none_or(|d| matches!(d.targets, Targets::None)) {
-            return Err(Error::Unsupported(
-                "coefficients are trained anew on data with targets: give some".into(),
-            ));
+            return Err(Error::Unsupported("retraining the coefficients requires data with targets".into()));
         }
         let costed;
         let this = if params.retrain {
@@ -266,7 +264,6 @@ impl Model {
     }
 
     fn finished(
-        &self,
         old: &Model,
         reduced: Reduced,
         rows: &Rows<'_>,

@@ -59,7 +59,7 @@ pub(super) fn refit(
             m.on(retrained(&small, rows.view, params.c, tube, per_output, rounds, exec)?)
         }
         _ if retrain.is_some() => {
-            return Err(Error::Unsupported("only classifiers and regression are trained anew".into()));
+            return Err(Error::Unsupported("only classifiers and regression can be retrained".into()));
         }
         (_, Readout::Nearest(_), _) => {
             return Err(Error::Unsupported(
@@ -190,20 +190,20 @@ fn classifier(
     };
     if calibrated {
         notes.push(match labels {
-            Some(_) => "probabilities were fitted anew on the data".into(),
-            None => "probabilities were dropped: they need labelled data to be fitted anew".into(),
+            Some(_) => "probabilities were refitted on the data".into(),
+            None => "probabilities were dropped: refitting them requires labelled data".into(),
         });
     }
     new.reject = match (old.reject, &labels) {
         (Some(rule), Some(labels)) => {
             let told = new.classes_of(&moved);
             let right: Vec<bool> = told.iter().zip(labels).map(|(a, b)| a == b).collect();
-            notes.push("the reject rule was made anew on the data, for the same share of rows".into());
+            notes.push("the reject rule was refitted on the data, for the same share of rows".into());
             let gaps = new.gaps_of(&moved)?;
             Some(Reject::fit(&gaps, &right, Wanted::Rejected(rule.rejected))?)
         }
         (Some(_), None) => {
-            notes.push("the reject rule was dropped: it needs labelled data to be made anew".into());
+            notes.push("the reject rule was dropped: refitting it requires labelled data".into());
             None
         }
         (None, _) => None,
@@ -215,9 +215,9 @@ fn classifier(
 fn anew(retrain: Option<usize>, c: f64) -> String {
     match retrain {
         Some(rounds) if rounds > 0 => {
-            format!("centres and coefficients were trained anew in {rounds} rounds, with C = {c}")
+            format!("centres and coefficients were retrained in {rounds} rounds, with C = {c}")
         }
-        _ => format!("coefficients were trained anew on the new centres, with C = {c}"),
+        _ => format!("coefficients were retrained on the new centres, with C = {c}"),
     }
 }
 

@@ -1,0 +1,126 @@
+//! Plain English: texts that users read use the terms of the field, always the same ones.
+//!
+//! Looked at are the pages for users, string literals of the library, of the reports and of the command, and the command's doc comments, which
+//! clap shows as help. Tests are left out. The list holds what can be found without false alarms.
+
+use super::Finding;
+use super::files::File;
+use super::lexer;
+
+/// What not to write, and what to write instead.
+const WORDS: [(&str, &str); 22] = [
+    ("anew", "again, or retrain, recompute"),
+    ("wishes", "settings or hyperparameters"),
+    ("how sure", "probability estimates"),
+    ("the way back", "pre-image or inverse"),
+    ("no way back", "no inverse"),
+    ("on their fingers", "Coming from ..?"),
+    ("solver steps", "iterations"),
+    ("steps a machine", "iterations per machine"),
+    ("violation left", "tolerance (KKT violation)"),
+    ("has no meaning", "is not supported"),
+    ("told apart", "separated, distinguished"),
+    ("by pairs", "one-vs-one"),
+    ("each from the rest", "one-vs-rest"),
+    ("against one another", "one-vs-one"),
+    ("that change nothing", "label-preserving"),
+    ("does not believe", "disagrees with"),
+    ("rows in play", "active rows; shrinking"),
+    ("found their place", "shrinking"),
+    ("learns the border", "trains, fits"),
+    ("learn a border", "train, fit"),
+    ("stand for others", "landmarks, low-rank approximation"),
+    ("withheld", "rejected"),
+];
+/// Where users read.
+const CODE: [&str; 3] = ["crates/mercer/src/", "crates/mercer-report/src/", "crates/mercer-cli/src/"];
+/// Where doc comments are help.
+const HELP: &str = "crates/mercer-cli/src/commands/";
+/// Not yet rewritten.
+const LATER: [&str; 1] = ["crates/mercer-cli/src/commands/tour/"];
+
+/// Checks all texts for users.
+pub(crate) fn check(files: &[File]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for file in files.iter().filter(|f| !LATER.iter().any(|folder| f.path.starts_with(folder))) {
+        let page = file.path.strip_prefix("docs/").is_some_and(|name| !name.contains('/'));
+        let texts = if file.path == "README.md" || (page && !file.is_rust()) {
+            file.text.lines().enumerate().map(|(i, line)| (i + 1, line.to_owned())).collect()
+        } else if file.is_rust() && CODE.iter().any(|folder| file.path.starts_with(folder)) {
+            of_code(&file.text, file.path.starts_with(HELP))
+        } else {
+            continue;
+        };
+        for (line, text) in texts {
+            let text = text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+            for (word, instead) in WORDS.iter().filter(|(word, _)| has(&text, word)) {
+                let rule = format!("`{word}` in a text for users: write {instead}");
+                findings.push(Finding::new(&file.path, line, rule));
+            }
+        }
+    }
+    findings
+}
+
+/// String literals outside tests and, where they are help, doc comments: each with its first line.
+fn of_code(text: &str, help: bool) -> Vec<(usize, String)> {
+    let source = lexer::read(text);
+    let test = lexer::test_code(&source.tokens);
+    let literal = source.tokens.iter().zip(&test).filter(|(token, _)| token.text == "\"\"");
+    let mut texts: Vec<(usize, String)> = literal
+        .zip(&source.literals)
+        .filter(|((_, test), _)| !**test)
+        .map(|((token, _), text)| (token.line, text.replace("\\\n", " ").replace("\\n", " ")))
+        .collect();
+    if help {
+        let mut last = 0;
+        for comment in source.comments.iter().filter(|c| c.doc && c.text.starts_with("///")) {
+            let words = comment.text.trim_start_matches('/');
+            match texts.last_mut() {
+                Some((_, block)) if last + 1 == comment.line => block.push_str(words),
+                _ => texts.push((comment.line, words.to_owned())),
+            }
+            last = comment.line;
+        }
+    }
+    texts
+}
+
+/// Whether the words stand in a text, not as parts of longer ones.
+fn has(text: &str, words: &str) -> bool {
+    let inside = |c: Option<char>| c.is_some_and(|c| c == '_' || c.is_alphanumeric());
+    text.match_indices(words).any(|(at, _)| {
+        !inside(text[..at].chars().next_back()) && !inside(text[at + words.len()..].chars().next())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(path: &str, text: &str) -> Vec<usize> {
+        let files = [File { path: path.to_owned(), text: text.to_owned() }];
+        check(&files).into_iter().map(|finding| finding.line).collect()
+    }
+
+    #[test]
+    fn planted_words_are_found_where_users_read() {
+        for (word, _) in WORDS {
+            assert_eq!(found("README.md", &format!("fine\nSee {word}.")), [2], "{word}");
+            let code = format!("//! A file.\nfn f() {{\n    g(\"say {word} here\");\n}}\n");
+            assert_eq!(found("crates/mercer/src/x.rs", &code), [3], "{word}");
+        }
+        let help =
+            "//! A file.\nstruct Args {\n    /// Most solver\n    /// steps allowed\n    steps: u64,\n}\n";
+        assert_eq!(found("crates/mercer-cli/src/commands/x.rs", help), [3]);
+        assert_eq!(found("docs/x.md", "Trained Anew"), [1]);
+    }
+
+    #[test]
+    fn code_comments_and_tests_are_not_texts_for_users() {
+        let code = "//! Fitted anew.\n// anew\nfn wishes(wishes: u8) {}\n#[cfg(test)]\nmod tests { fn f() { g(\"anew\") } }\n";
+        assert!(found("crates/mercer/src/x.rs", code).is_empty());
+        assert!(found("crates/mercer-testkit/src/x.rs", "fn f() { g(\"anew\") }").is_empty());
+        assert!(found("README.md", "a Danewort").is_empty());
+    }
+}
