@@ -123,6 +123,6 @@ impl OneClassParams {
         let learner = Learner::OneClass(self.clone());
         let mut machine = Machine::new(collapsed(whole, exec)?, Role::Novelty, learner, info);
         machine.tell("bounded", bounded as f64);
-        Ok(Machine { checkpoint, support, ..machine })
+        Ok(Machine { support, checkpoint, ..machine })
     }
 }

@@ -51,7 +51,7 @@ macro_rules! params {
 
         impl $name {
             /// Names, ranges, defaults, documentation.
-            #[allow(unused_imports)]
+            #[allow(unused_imports, reason = "not every table has parameters of every kind")]
             pub const TABLE: &'static [$crate::param::Param] = {
                 use $crate::param::Allowed::*;
                 &[$($crate::param::Param::new(
@@ -112,6 +112,7 @@ pub(in crate::model) mod number {
         Text(String),
     }
 
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
     pub(in crate::model) fn serialize<S: Serializer>(value: &f64, to: S) -> Result<S::Ok, S::Error> {
         crate::param::written(*value).serialize(to)
     }
@@ -165,14 +166,14 @@ fn number(value: &dyn Any) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{KpcaParams, Learner, SvcParams};
+    use crate::model::{KpcaParams, Learner, LearnerEntry, SvcParams};
     use crate::param::Allowed;
 
     /// The words of a table are read by serde, and its defaults are the struct's.
     #[test]
     fn tables_say_what_the_structs_do() {
         let kpca = Learner::Kpca(KpcaParams::default());
-        for learner in Learner::ALL.iter().map(|entry| entry.learner()).chain([kpca]) {
+        for learner in Learner::ALL.iter().map(LearnerEntry::learner).chain([kpca]) {
             // The learner of a row may be a form of its struct: what the table says is the struct's own default.
             for param in learner.table() {
                 let name = param.name;

@@ -144,7 +144,7 @@ impl SphereParams {
         let mut machine = Machine::new(centre, Role::Novelty, Learner::Sphere(self.clone()), info);
         machine.tell("bounded", bounded as f64);
         let readout = Readout::Ball(Ball { radius2: found.radius2, norm2: found.norm2 });
-        Ok(Machine { readout, checkpoint, support, ..machine })
+        Ok(Machine { readout, support, checkpoint, ..machine })
     }
 
     /// Upper bounds of the weights: all of the sphere may hang on one row where none may lie outside.

@@ -38,6 +38,7 @@ use crate::watch::Info;
 /// What a machine's decision values mean.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
+#[expect(clippy::large_enum_variant, reason = "one per model: a box would save nothing")]
 pub enum Role {
     /// Classes of these names: one decision value for two of them (positive: the second), else one per class or per pair.
     Classes(Vec<String>),

@@ -147,7 +147,7 @@ impl Model {
             };
             let (whole, set) = params.on(old)?;
             let reduced = reduce_until(&whole, &set, &mut enough, exec, watch)?;
-            self.finished(old, reduced, rows, params.anew(), exec)
+            Self::finished(old, reduced, rows, params.anew(), exec)
         })
     }
 
@@ -167,7 +167,7 @@ impl Model {
         self.on_rows(params, data, exec, |old, rows| {
             let (whole, set) = params.on(old)?;
             let all = reduce_path(&whole, &set, wanted, exec, watch)?;
-            all.into_iter().map(|reduced| self.finished(old, reduced, rows, params.anew(), exec)).collect()
+            all.into_iter().map(|reduced| Self::finished(old, reduced, rows, params.anew(), exec)).collect()
         })
     }
 
@@ -266,7 +266,6 @@ impl Model {
     }
 
     fn finished(
-        &self,
         old: &Model,
         reduced: Reduced,
         rows: &Rows<'_>,
