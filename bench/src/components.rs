@@ -9,7 +9,7 @@ use mercer::expansion::Precision;
 use mercer::kernel::Kernel;
 use mercer::model::{KpcaParams, Machine, Sample};
 use mercer::num::{Mat, product};
-use mercer::reduce::preimage::{Method, PreimageParams};
+use mercer::reduce::preimage::{PreimageMethod, PreimageParams};
 use mercer::solve::eigen::Operator;
 use mercer::watch::silent;
 use serde_json::{Value, json};
@@ -109,7 +109,7 @@ impl Components {
     fn steps(&self, request: &Value) -> Result<Value> {
         let (model, test) = (self.model.as_ref().context("no fit")?, self.test.as_ref().context("no rows")?);
         let params = PreimageParams {
-            method: Method::FixedPoint,
+            method: PreimageMethod::FixedPoint,
             tol: 3e-6,
             max_iter: number(request, "steps")? as usize,
             ..PreimageParams::default()

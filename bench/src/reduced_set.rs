@@ -14,7 +14,7 @@ use mercer::data::io::{self, ReadOptions, TargetKind};
 use mercer::data::{Dataset, ImageShape, Points, Stages};
 use mercer::model::svc::Multi;
 use mercer::model::{CompressParams, Compressed, Goal, Model, Sample, SvcParams};
-use mercer::reduce::reduced_set::{Method, ReducedSetParams, Share, Size};
+use mercer::reduce::reduced_set::{ReducedSetMethod, ReducedSetParams, Share, Size};
 use mercer::watch::silent;
 use mercer::{Exec, kernel::Kernel};
 
@@ -60,8 +60,11 @@ fn construction(train: &Dataset, test: &Dataset, exec: Exec, args: &Args, report
     let whole = params.fit(Sample::new(&train.points, &train.targets), exec, &mut silent())?;
     let support = whole.expansion.coef().iter().filter(|c| **c != 0.0).count();
     let whole = Model::from(whole);
-    let set =
-        ReducedSetParams { method: Method::FixedPoint, share: Share::Each, ..ReducedSetParams::default() };
+    let set = ReducedSetParams {
+        method: ReducedSetMethod::FixedPoint,
+        share: Share::Each,
+        ..ReducedSetParams::default()
+    };
     let wanted = Size::Vectors(VECTORS);
     let params = CompressParams { set, ..CompressParams::default() };
     let mut best: Option<Compressed> = None;

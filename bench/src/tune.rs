@@ -6,7 +6,7 @@
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use mercer::assess::{Axis, Family, Found, SearchParams, Space, Splits, by_factors, metric, search};
+use mercer::assess::{Family, Found, SearchAxis, SearchParams, Space, Splits, by_factors, metric, search};
 use mercer::model::{Learner, SvcParams};
 use mercer::watch::silent;
 use mercer::{Exec, kernel::Kernel};
@@ -52,7 +52,7 @@ fn case(
     let folds = Splits::Folds { folds: FOLDS, times: 1 }.folds(&data, 1)?;
     let space = Space {
         families: vec![Family::rbf(&gamma)],
-        axes: vec![Axis { name: "c".into(), values: c.clone() }],
+        axes: vec![SearchAxis { name: "c".into(), values: c.clone() }],
     };
     let params = SearchParams {
         splits: Splits::Given(folds.clone()),

@@ -8,7 +8,7 @@
 use std::time::Instant;
 
 use mercer::Result;
-use mercer::assess::{Axis, Family, Space, by_factors};
+use mercer::assess::{Family, SearchAxis, Space, by_factors};
 use mercer::data::Dataset;
 use mercer::data::split::Fold;
 use mercer::kernel::Kernel;
@@ -63,7 +63,7 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
             base: Learner::Kfd(KfdParams::default()),
             space: Space {
                 families: vec![Family::rbf(&by_factors(1e-3, 10.0, 5))],
-                axes: vec![Axis { name: "lambda".into(), values: by_factors(1e-3, 1.0, 4) }],
+                axes: vec![SearchAxis { name: "lambda".into(), values: by_factors(1e-3, 1.0, 4) }],
             },
             stages: 1,
         };

@@ -5,7 +5,7 @@
 //! mean is from the papers': what these ten splits make of a learner that is the same everywhere.
 
 use mercer::Result;
-use mercer::assess::{Axis, Family, Space, by_factors};
+use mercer::assess::{Family, SearchAxis, Space, by_factors};
 use mercer::kernel::Kernel;
 use mercer::model::{BoostKind, BoostParams, KfdParams, Learner, NetworkParams, SvcParams, Threshold};
 
@@ -60,7 +60,7 @@ const SETS: [Known; 8] = [
 
 /// The five learners with what they are tried with on points of so many columns, each of deviation one.
 fn methods(dim: usize, full: bool) -> [Method; 5] {
-    let axis = |name: &str, values: &[f64]| Axis { name: name.into(), values: values.to_vec() };
+    let axis = |name: &str, values: &[f64]| SearchAxis { name: name.into(), values: values.to_vec() };
     let widths = || vec![Family::rbf(&by_factors(1e-3, 10.0, 5))];
     // Networks find their width themselves.
     let start = || vec![Family::one(Kernel::Rbf { gamma: 1.0 / dim as f64 })];

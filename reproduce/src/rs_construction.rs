@@ -3,7 +3,7 @@
 
 use mercer::Result;
 use mercer::model::{CompressParams, Machine, Model};
-use mercer::reduce::reduced_set::{Method, ReducedSetParams, Share};
+use mercer::reduce::reduced_set::{ReducedSetMethod, ReducedSetParams, Share};
 use mercer_report::centre_images;
 use mercer_report::html::Figure;
 use mercer_report::svg::{Axis, Chart, Series};
@@ -48,8 +48,11 @@ const WIDTHS: usize = 25;
 fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
     let ten = lab.ten_machines()?;
     let mut rows = uncompressed(lab, &ten)?;
-    let base =
-        ReducedSetParams { share: Share::Each, method: Method::FixedPoint, ..ReducedSetParams::default() };
+    let base = ReducedSetParams {
+        share: Share::Each,
+        method: ReducedSetMethod::FixedPoint,
+        ..ReducedSetParams::default()
+    };
     let a_machine = |group, n, descent, paper| Try {
         group,
         setting: format!("{n} a machine"),
@@ -80,7 +83,7 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
         .collect();
     rows.extend(lab.compressed(&ten, &widths, &free)?.0);
     lab.step("the older method", 2, 5)?;
-    let older = ReducedSetParams { method: Method::Gradient, ..base.clone() };
+    let older = ReducedSetParams { method: ReducedSetMethod::Gradient, ..base.clone() };
     let burges = a_machine("Burges' method, both phases", 25, Some(STEPS), Some(5.0));
     rows.extend(lab.tried(&ten, &older, &[burges])?);
     lab.step("each machine's vectors for all", 3, 5)?;

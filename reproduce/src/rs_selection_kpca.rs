@@ -2,7 +2,7 @@
 //! Table II), and by the optimal greedy removal that the paper set aside for its cost.
 
 use mercer::Result;
-use mercer::reduce::reduced_set::{Method, ReducedSetParams, Share};
+use mercer::reduce::reduced_set::{ReducedSetMethod, ReducedSetParams, Share};
 
 use crate::Experiment;
 use crate::data::USPS;
@@ -40,11 +40,14 @@ const PAPER: [(usize, f64); 9] = [
 fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
     let ten = lab.ten_machines()?;
     let mut rows = uncompressed(lab, &ten)?;
-    let kinds = [("kernel PCA criterion", Method::Components), ("optimal greedy removal", Method::Greedy)];
+    let kinds = [
+        ("kernel PCA criterion", ReducedSetMethod::Components),
+        ("optimal greedy removal", ReducedSetMethod::Greedy),
+    ];
     for (g, (group, method)) in kinds.into_iter().enumerate() {
         lab.step(group, g, kinds.len())?;
         let set = ReducedSetParams { method, share: Share::Each, ..ReducedSetParams::default() };
-        let tries = by_size(lab, group, &PAPER, method == Method::Components);
+        let tries = by_size(lab, group, &PAPER, method == ReducedSetMethod::Components);
         rows.extend(lab.tried(&ten, &set, &tries)?);
     }
     Ok(rows)

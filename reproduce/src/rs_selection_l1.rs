@@ -3,7 +3,7 @@
 
 use mercer::Result;
 use mercer::model::CompressParams;
-use mercer::reduce::reduced_set::{Method, ReducedSetParams, Share, Weighting};
+use mercer::reduce::reduced_set::{ReducedSetMethod, ReducedSetParams, Share, Weighting};
 
 use crate::Experiment;
 use crate::data::USPS;
@@ -32,8 +32,11 @@ const PAPER: [(usize, f64); 7] =
 fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
     let ten = lab.ten_machines()?;
     let mut rows = uncompressed(lab, &ten)?;
-    let base =
-        ReducedSetParams { method: Method::Penalty, share: Share::Each, ..ReducedSetParams::default() };
+    let base = ReducedSetParams {
+        method: ReducedSetMethod::Penalty,
+        share: Share::Each,
+        ..ReducedSetParams::default()
+    };
     let kinds = [("cost mean |a| / |a_i|", Weighting::Inverse), ("cost 1", Weighting::Equal)];
     for (g, (group, weighting)) in kinds.into_iter().enumerate() {
         lab.step(group, g, kinds.len() + 1)?;

@@ -6,7 +6,7 @@
 //! far they are apart, and what one loses by choosing the setting by the estimate.
 
 use mercer::Result;
-use mercer::assess::bounds::{Trained, span, support_count};
+use mercer::assess::bounds::{TrainedMachine, span, support_count};
 use mercer::data::Dataset;
 use mercer::gram::KernelRows;
 use mercer::kernel::Kernel;
@@ -79,7 +79,7 @@ fn setting(lab: &mut Lab<'_>, data: &Dataset, gamma: f64, c: f64) -> Result<Trie
     let params = SvcParams { kernel: Some(kernel.clone()), c, tol: 1e-4, ..SvcParams::default() };
     lab.watched(|watch| {
         let model = params.fit(sample, exec, watch)?;
-        let machines = Trained::all(&model, sample, exec, watch)?;
+        let machines = TrainedMachine::all(&model, sample, exec, watch)?;
         let machine = &machines[0];
         let labels = data.targets.classes()?;
         let mut weights = vec![1.0; data.len()];

@@ -10,7 +10,7 @@ use mercer::kernel::Kernel;
 use mercer::model::Machine;
 use mercer::model::svc::SvcParams;
 use mercer::model::{CompressParams, Goal, Model};
-use mercer::reduce::reduced_set::{Method, ReducedSetParams, Share, Size};
+use mercer::reduce::reduced_set::{ReducedSetMethod, ReducedSetParams, Share, Size};
 
 use crate::Experiment;
 use crate::data::{MNIST, Split, USPS, Usps, head};
@@ -100,7 +100,7 @@ fn reduced(
     digits: &Split,
 ) -> Result<Machine> {
     let set = ReducedSetParams {
-        method: Method::Gradient,
+        method: ReducedSetMethod::Gradient,
         share: Share::Each,
         starts,
         descent: Some(steps),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use mercer::data::{Data, Dataset, Points};
 use mercer::model::{Components, CompressParams, Denoiser, Goal, Model as Fitted, Prediction, Query, onnx};
 use mercer::reduce::preimage::{PreimageParams, Preimages, preimages};
-use mercer::reduce::reduced_set::{Method, ReducedSetParams, Share, Size};
+use mercer::reduce::reduced_set::{ReducedSetMethod, ReducedSetParams, Share, Size};
 use mercer::{Error, Exec};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
@@ -318,8 +318,8 @@ impl Model {
                 return Err(PyValueError::new_err(words));
             }
         };
-        let Some(&(_, method)) = Method::ALL.iter().find(|(name, _)| *name == method) else {
-            let names = Method::ALL.map(|(name, _)| name).join(", ");
+        let Some(&(_, method)) = ReducedSetMethod::ALL.iter().find(|(name, _)| *name == method) else {
+            let names = ReducedSetMethod::ALL.map(|(name, _)| name).join(", ");
             return Err(raise(Error::param("method", method, format!("one of {names}"))));
         };
         let share = if each { Share::Each } else { Share::All };

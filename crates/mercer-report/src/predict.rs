@@ -43,7 +43,7 @@ pub struct Predictions {
 
 impl Predictions {
     /// What a model predicted, with decision values and probabilities where they were asked for.
-    pub fn new(model: &Model, found: Prediction) -> Self {
+    pub fn new(model: &Model, found: &Prediction) -> Self {
         let classes = model.classes();
         let rejected = |i: usize| found.rejected.get(i) == Some(&true);
         let predictions = match &found.targets {

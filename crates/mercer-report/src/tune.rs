@@ -8,7 +8,7 @@ use crate::html::{self, Figure, Section};
 use crate::svg::{Heat, brief, tick};
 use crate::{Align, Page, Report, Table, Tone, count, number, percent, seconds};
 use mercer::assess::metric::Better;
-use mercer::assess::{Cell, Flat, Found, Stage};
+use mercer::assess::{Cell, Flat, Found, SearchStage};
 use mercer::model::{Choice, Plan};
 
 /// Rows of a text table before it is cut to the best.
@@ -90,7 +90,7 @@ pub struct TunedCell {
 }
 
 impl TunedCell {
-    fn new(stage: &Stage, cell: &Cell) -> Self {
+    fn new(stage: &SearchStage, cell: &Cell) -> Self {
         let there = |v: f64| (!v.is_nan()).then_some(v);
         let family = &stage.space.families[cell.setting.family];
         TunedCell {

@@ -28,6 +28,31 @@ pub use error::{Error, Result};
 pub use exec::Exec;
 pub use mercer_num as num;
 
+/// The types that most programs name.
+///
+/// ```
+/// use mercer::prelude::*;
+/// let points = Points::dense(vec![0.0, 0.2, 1.0, 1.2], 1)?;
+/// let targets = Targets::Classes(Labels::new(["low", "low", "high", "high"]));
+/// let svc = SvcParams { kernel: Some(Kernel::Linear), ..SvcParams::default() };
+/// let machine = svc.fit(Sample::new(&points, &targets), Exec::one(), &mut watch::silent())?;
+/// let found = Model::from(machine).predict_rows(points.view(), &Query::default(), Exec::one())?;
+/// assert_eq!(found.targets, targets);
+/// # Ok::<(), Error>(())
+/// ```
+pub mod prelude {
+    pub use crate::assess::Evaluation;
+    pub use crate::data::{Dataset, ImageShape, Labels, Points, Stages, Targets, Transformations, View};
+    pub use crate::expansion::Expansion;
+    pub use crate::kernel::Kernel;
+    pub use crate::model::{
+        KpcaParams, Learner, Machine, Model, OneClassParams, Plan, Prediction, Query, RidgeParams, Sample,
+        SvcParams, SvrParams, Task, Wishes,
+    };
+    pub use crate::reduce::preimage::PreimageParams;
+    pub use crate::{Error, Exec, watch};
+}
+
 /// The README's example runs too.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]

@@ -8,7 +8,7 @@ use mercer::assess::bounds::Bounds;
 use mercer::data::{Csr, Dataset, Labels, Points, Targets, toy};
 use mercer::kernel::Kernel;
 use mercer::model::{CompressParams, Goal, Learner, Model, Sample, Task};
-use mercer::reduce::reduced_set::{Method, ReducedSetParams, Size};
+use mercer::reduce::reduced_set::{ReducedSetMethod, ReducedSetParams, Size};
 use mercer::watch::{Step, Stop, silent};
 use mercer::{Error, Exec};
 
@@ -93,7 +93,7 @@ fn finite(model: &Model, data: &Dataset, name: &str) -> Vec<f64> {
 
 /// Everything that is done with a fitted model.
 #[track_caller]
-fn is_sound(model: &Model, data: &Dataset, methods: &[Method], name: &str) {
+fn is_sound(model: &Model, data: &Dataset, methods: &[ReducedSetMethod], name: &str) {
     let f = finite(model, data, name);
     let told = model.predict(data.points.view(), Exec::one()).unwrap_or_else(|e| panic!("{name}: {e}"));
     assert_eq!(told.len(), Some(data.len()), "{name}");
@@ -120,7 +120,7 @@ fn is_sound(model: &Model, data: &Dataset, methods: &[Method], name: &str) {
                     finite(&small.model, data, &name);
                     let (before, after) = (model.entry().len(), small.model.entry().len());
                     // The exact method has a size of its own.
-                    let wanted = if method == Method::Exact { before } else { size };
+                    let wanted = if method == ReducedSetMethod::Exact { before } else { size };
                     assert!(after <= wanted || after == before, "{name}: {before} to {after}");
                     let (error, agreement) = (small.about.set.error, small.about.agreement);
                     assert!(error.is_finite() && error >= 0.0 && (0.0..=1.0).contains(&agreement), "{name}");
@@ -149,7 +149,7 @@ fn every_learner_ends_on_every_edge_under_every_kind_of_kernel() {
                 let mut learner = learner.clone();
                 learner.set_kernel(kernel(line));
                 match fit(&learner, &data) {
-                    Ok(model) => is_sound(&model, &data, &[Method::Auto], &name),
+                    Ok(model) => is_sound(&model, &data, &[ReducedSetMethod::Auto], &name),
                     Err(e) => in_words(&e, &name),
                 }
             }
@@ -173,7 +173,7 @@ fn coefficients_that_are_all_zero_are_a_machine_like_any_other() {
                 match fit(&learner, &data) {
                     Ok(model) => {
                         empty += usize::from(model.entry().is_empty());
-                        is_sound(&model, &data, &[Method::Auto], &name);
+                        is_sound(&model, &data, &[ReducedSetMethod::Auto], &name);
                     }
                     Err(e) => in_words(&e, &name),
                 }
@@ -185,7 +185,7 @@ fn coefficients_that_are_all_zero_are_a_machine_like_any_other() {
 
 #[test]
 fn every_method_of_compression_ends_under_every_kind_of_kernel() {
-    let methods: Vec<Method> = Method::ALL.iter().map(|m| m.1).collect();
+    let methods: Vec<ReducedSetMethod> = ReducedSetMethod::ALL.iter().map(|m| m.1).collect();
     for (name, task) in [
         ("svc", Task::Classification),
         ("svr", Task::Regression),
@@ -255,7 +255,12 @@ fn every_storage_of_rows_ends_alike() {
                         let mut learner = learner.clone();
                         learner.set_kernel(kernel(KERNELS[0]));
                         match fit(&learner, &data) {
-                            Ok(model) => is_sound(&model, &data, &[Method::Auto, Method::Greedy], &name),
+                            Ok(model) => is_sound(
+                                &model,
+                                &data,
+                                &[ReducedSetMethod::Auto, ReducedSetMethod::Greedy],
+                                &name,
+                            ),
                             Err(e) => {
                                 in_words(&e, &name);
                                 return false;
@@ -291,7 +296,7 @@ fn a_fit_cancelled_at_once_is_a_partial_model_or_the_cancelled_error() {
                 Ok(model) => {
                     let broken = calls >= at;
                     assert_eq!(model.info().stop == Stop::Cancelled, broken, "{name}: {:?}", model.info());
-                    is_sound(&model, &data, &[Method::Auto], &name);
+                    is_sound(&model, &data, &[ReducedSetMethod::Auto], &name);
                     if broken && model.machine.svc().is_some() {
                         let sample = Sample::new(&data.points, &data.targets);
                         let rest = learner.resume(sample, &model.machine, Exec::one(), &mut silent());

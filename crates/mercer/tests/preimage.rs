@@ -4,7 +4,7 @@ use mercer::data::{Points, Targets};
 use mercer::expansion::Expansion;
 use mercer::kernel::Kernel;
 use mercer::model::{Components, KpcaParams, Machine, Sample};
-use mercer::reduce::preimage::{Method, PreimageParams, Preimages, Start, preimages};
+use mercer::reduce::preimage::{PreimageMethod, PreimageParams, Preimages, Start, preimages};
 use mercer::watch::silent;
 use mercer::{Exec, Result};
 use mercer_testkit::{assert, toy};
@@ -34,7 +34,7 @@ fn find(psi: &Expansion, params: &PreimageParams) -> Result<Preimages> {
     preimages(psi, None, params, Exec::one(), &mut silent())
 }
 
-fn with(method: Method) -> PreimageParams {
+fn with(method: PreimageMethod) -> PreimageParams {
     PreimageParams { method, ..PreimageParams::default() }
 }
 
@@ -58,9 +58,9 @@ fn exact_pre_images_come_back() {
     for (kernel, tol) in kernels {
         let psi = images(&kernel, &x);
         for params in [
-            with(Method::Exact),
-            PreimageParams { scale: Some(0.7), ..with(Method::Exact) },
-            PreimageParams { basis: Some(rotation.clone()), ..with(Method::Exact) },
+            with(PreimageMethod::Exact),
+            PreimageParams { scale: Some(0.7), ..with(PreimageMethod::Exact) },
+            PreimageParams { basis: Some(rotation.clone()), ..with(PreimageMethod::Exact) },
         ] {
             let found = find(&psi, &params).expect("invertible");
             assert::all_close(&found.points.view().to_f64().expect("numbers"), &want, tol);
@@ -69,12 +69,12 @@ fn exact_pre_images_come_back() {
     }
     // Homogeneous odd powers: the inverse is infinitely steep at 0, so small coordinates lose digits.
     let cube = images(&Kernel::Poly { degree: 3, scale: 1.0, coef0: 0.0 }, &x);
-    let found = find(&cube, &with(Method::Exact)).expect("invertible");
+    let found = find(&cube, &with(PreimageMethod::Exact)).expect("invertible");
     assert::all_close(&found.points.view().to_f64().expect("numbers"), &want, 1e-4);
     let even = images(&Kernel::Poly { degree: 2, scale: 1.0, coef0: 0.0 }, &x);
-    let error = find(&even, &with(Method::Exact)).expect_err("even powers fold").to_string();
+    let error = find(&even, &with(PreimageMethod::Exact)).expect_err("even powers fold").to_string();
     assert!(error.contains("no closed form"), "{error}");
-    let skew = PreimageParams { basis: Some(vec![1.0; 25]), ..with(Method::Exact) };
+    let skew = PreimageParams { basis: Some(vec![1.0; 25]), ..with(PreimageMethod::Exact) };
     assert!(find(&cube, &skew).is_err());
 }
 
@@ -84,11 +84,11 @@ fn every_method_finds_the_point_behind_an_image() {
     let want = x.view().to_f64().expect("numbers");
     let psi = images(&Kernel::Rbf { gamma: 0.3 }, &x);
     for (method, tol) in [
-        (Method::FixedPoint, 1e-5),
-        (Method::Gradient, 1e-5),
-        (Method::Exact, 1e-8),
-        (Method::Distances, 1e-6),
-        (Method::Learned, 0.2),
+        (PreimageMethod::FixedPoint, 1e-5),
+        (PreimageMethod::Gradient, 1e-5),
+        (PreimageMethod::Exact, 1e-8),
+        (PreimageMethod::Distances, 1e-6),
+        (PreimageMethod::Learned, 0.2),
     ] {
         let params = PreimageParams { tol: 1e-9, lambda: 1e-6, max_iter: 2000, ..with(method) };
         let found = find(&psi, &params).expect("radial");
@@ -118,7 +118,7 @@ fn the_fixed_point_never_ends_farther_than_it_began() {
                     .expect("fits");
             for tol in [1e-3, 1e-8] {
                 let begin = points(p, d, 5);
-                let params = PreimageParams { tol, ..with(Method::FixedPoint) };
+                let params = PreimageParams { tol, ..with(PreimageMethod::FixedPoint) };
                 let found =
                     preimages(&psi, Some(begin.view()), &params, Exec::one(), &mut silent()).expect("radial");
                 let before = psi.distance2(begin.view(), Exec::one()).expect("columns agree");
@@ -142,12 +142,12 @@ fn a_fixed_point_is_a_stationary_point_and_descent_agrees() {
     let psi = sums(&kernel, 30, 8, 3);
     let tight = PreimageParams { tol: 1e-10, max_iter: 5000, ..PreimageParams::default() };
     let fixed = find(&psi, &tight).expect("radial");
-    assert_eq!(fixed.method, Method::FixedPoint);
+    assert_eq!(fixed.method, PreimageMethod::FixedPoint);
     for (o, z) in fixed.points.view().to_f64().expect("numbers").chunks(3).enumerate() {
         let gradient = psi.gradient(mercer::data::Row::F64(z)).expect("smooth");
         assert!(gradient[o * 3..o * 3 + 3].iter().all(|g| g.abs() < 1e-6), "{gradient:?}");
     }
-    let descent = find(&psi, &PreimageParams { method: Method::Gradient, ..tight }).expect("smooth");
+    let descent = find(&psi, &PreimageParams { method: PreimageMethod::Gradient, ..tight }).expect("smooth");
     for (a, b) in fixed.distance2.iter().zip(&descent.distance2) {
         assert::close(*a, *b, 1e-6);
     }
@@ -163,11 +163,11 @@ fn a_fixed_point_is_a_stationary_point_and_descent_agrees() {
 #[test]
 fn auto_says_what_it_picked_and_bounds_are_kept() {
     let cases = [
-        ("linear", Method::Exact),
-        ("poly(degree=2, coef0=1)", Method::Gradient),
-        ("laplacian(gamma=0.3)", Method::Gradient),
-        ("rbf(gamma=0.3) + poly(degree=3, coef0=1)", Method::Gradient),
-        ("rbf(gamma=0.3)", Method::FixedPoint),
+        ("linear", PreimageMethod::Exact),
+        ("poly(degree=2, coef0=1)", PreimageMethod::Gradient),
+        ("laplacian(gamma=0.3)", PreimageMethod::Gradient),
+        ("rbf(gamma=0.3) + poly(degree=3, coef0=1)", PreimageMethod::Gradient),
+        ("rbf(gamma=0.3)", PreimageMethod::FixedPoint),
     ];
     for (line, want) in cases {
         let kernel: Kernel = line.parse().expect(line);
@@ -184,11 +184,11 @@ fn auto_says_what_it_picked_and_bounds_are_kept() {
     let psi = sums(&Kernel::Rbf { gamma: 0.3 }, 20, 5, 3);
     let bounded = PreimageParams { bounds: Some((-0.1, 0.2)), ..PreimageParams::default() };
     let found = find(&psi, &bounded).expect("smooth");
-    assert_eq!(found.method, Method::Gradient);
+    assert_eq!(found.method, PreimageMethod::Gradient);
     assert!(found.points.view().to_f64().expect("numbers").iter().all(|v| (-0.1..=0.2).contains(v)));
-    assert!(find(&psi, &PreimageParams { method: Method::Exact, ..bounded }).is_err());
+    assert!(find(&psi, &PreimageParams { method: PreimageMethod::Exact, ..bounded }).is_err());
     let poly = sums(&Kernel::Poly { degree: 2, scale: 1.0, coef0: 1.0 }, 20, 5, 3);
-    assert!(find(&poly, &with(Method::FixedPoint)).is_err());
+    assert!(find(&poly, &with(PreimageMethod::FixedPoint)).is_err());
     assert!(find(&poly, &PreimageParams { tol: 0.0, ..PreimageParams::default() }).is_err());
 }
 
@@ -208,7 +208,7 @@ fn a_learned_map_needs_no_derivative() {
     let x = points(60, 2, 6);
     let psi = images(&Kernel::custom(Hats), &x);
     let found = find(&psi, &PreimageParams::default()).expect("numbers");
-    assert_eq!(found.method, Method::Learned);
+    assert_eq!(found.method, PreimageMethod::Learned);
     let (got, want) = (found.points.view().to_f64().expect("numbers"), x.view().to_f64().expect("numbers"));
     let off = got.iter().zip(&want).map(|(g, w)| (g - w).powi(2)).sum::<f64>() / want.len() as f64;
     assert!(off < 0.05, "mean squared error {off}");

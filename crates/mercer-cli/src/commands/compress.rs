@@ -6,7 +6,7 @@ use std::time::Instant;
 use clap::Args;
 use mercer::data::{Dataset, Points, Targets};
 use mercer::model::{CompressParams, Compression, Goal, Model};
-use mercer::reduce::reduced_set::{Method, ReducedSetParams, Share, Size};
+use mercer::reduce::reduced_set::{ReducedSetMethod, ReducedSetParams, Share, Size};
 use mercer::watch::Watch;
 use mercer::{Error, Exec, Result};
 use mercer_report::{CompressReport, TradeOff, Weight, compressed_page};
@@ -62,7 +62,7 @@ pub(crate) struct Compress {
 
     /// auto, fixed-point, gradient, moved, square, exact, greedy, kpca or l1
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = method)]
-    method: Method,
+    method: ReducedSetMethod,
 
     /// A set for every output instead of one for all; --vectors then counts those of each
     #[arg(long)]
@@ -104,9 +104,9 @@ pub(crate) struct Compress {
     reading: Reading,
 }
 
-fn method(name: &str) -> std::result::Result<Method, String> {
-    let names: Vec<&str> = Method::ALL.iter().map(|(name, _)| *name).collect();
-    let found = Method::ALL.iter().find(|(known, _)| *known == name).map(|(_, method)| *method);
+fn method(name: &str) -> std::result::Result<ReducedSetMethod, String> {
+    let names: Vec<&str> = ReducedSetMethod::ALL.iter().map(|(name, _)| *name).collect();
+    let found = ReducedSetMethod::ALL.iter().find(|(known, _)| *known == name).map(|(_, method)| *method);
     found.ok_or_else(|| format!("must be one of {}", names.join(", ")))
 }
 

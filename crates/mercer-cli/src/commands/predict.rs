@@ -80,7 +80,7 @@ impl Command for Predict {
         let data = self.reading.read_by(&self.file, &model, context.exec)?;
         let reject = self.reject(&mut model, context)?;
         let query = Query { decision: self.decision, probabilities: self.proba, reject, ..Query::default() };
-        let answers = Predictions::new(&model, model.predict_data(&data, &query, context.exec)?);
+        let answers = Predictions::new(&model, &model.predict_data(&data, &query, context.exec)?);
         let table = self.out.as_deref().is_some_and(safe_csv::is_table);
         let answers = if self.safe.safe_csv && table { answers.spreadsheet_safe() } else { answers };
         let Some(out) = self.out else {

@@ -20,7 +20,8 @@ pub use curve::{Curve, pr_curve, roc_curve};
 pub use evaluation::{
     ClassEvaluation, ClusterEvaluation, Evaluation, NoveltyEvaluation, RealEvaluation, interval,
 };
-pub use search::{Axis, Cell, Family, Flat, Found, SearchParams, Setting, Space, Stage, by_factors, search};
-pub use trials::{Told, Trials};
+pub use search::{
+    Cell, Family, Flat, Found, SearchAxis, SearchParams, SearchStage, Setting, Space, by_factors, search,
+};
 pub use tuning::{Tuning, tune};
 pub use validate::{Score, Splits, cross_validate, usual_metric};

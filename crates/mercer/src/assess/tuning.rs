@@ -4,7 +4,7 @@
 //! sigmoids on dot products brought to the size of 1, costs over four decades around the learner's usual one. What the plan
 //! would use without a search is among them and is judged first.
 
-use crate::assess::search::{Axis, Family, Found, SearchParams, Space, by_factors, nearest, search};
+use crate::assess::search::{Family, Found, SearchAxis, SearchParams, Space, by_factors, nearest, search};
 use crate::assess::validate::Splits;
 use crate::data::median_distance2;
 use crate::error::{Error, Result};
@@ -97,7 +97,7 @@ impl Tuning {
             let now = start.get(&axis.name).and_then(|v| v.as_f64());
             let value = axis.values[now.map_or(axis.values.len() / 2, |v| nearest(&axis.values, v))];
             if now != Some(value) {
-                start = Axis { values: vec![value], ..axis.clone() }.applied(&start, value)?;
+                start = SearchAxis { values: vec![value], ..axis.clone() }.applied(&start, value)?;
             }
         }
         Ok(start)
@@ -151,11 +151,11 @@ impl Tuning {
             .collect()
     }
 
-    fn axes(&self, plan: &Plan<'_>, count: usize) -> Result<Vec<Axis>> {
+    fn axes(&self, plan: &Plan<'_>, count: usize) -> Result<Vec<SearchAxis>> {
         let entry = plan.learner.entry();
         let given = self.axes.iter().filter(|(name, _)| name != "gamma");
-        let mut axes: Vec<Axis> =
-            given.map(|(name, values)| Axis { name: name.clone(), values: sorted(values) }).collect();
+        let mut axes: Vec<SearchAxis> =
+            given.map(|(name, values)| SearchAxis { name: name.clone(), values: sorted(values) }).collect();
         if let Some((name, _)) = self.axes.iter().find(|(_, values)| values.is_empty()) {
             return Err(Error::shape(format!("values of {name}"), 0, "at least 1"));
         }
@@ -179,7 +179,7 @@ impl Tuning {
                 let at = nearest(&values, usual);
                 values[at] = usual;
             }
-            axes.insert(0, Axis { name: name.to_owned(), values });
+            axes.insert(0, SearchAxis { name: name.to_owned(), values });
         }
         Ok(axes)
     }

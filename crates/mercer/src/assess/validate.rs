@@ -1,7 +1,7 @@
 //! Cross-validation: a learner is fitted on a part of the rows and judged on the rest, fold by fold.
 //!
 //! Everything that learns from data is fitted inside the fold, the columns' scaling too: rows that judge have no part in
-//! what they judge. Cost: a fit and a prediction a fold; [`Trials`] says what several settings share.
+//! what they judge. Cost: a fit and a prediction a fold; `trials.rs` says what several settings share.
 
 use serde::Serialize;
 

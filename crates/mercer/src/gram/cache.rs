@@ -7,7 +7,7 @@ use mercer_num::{Buffer, Real};
 
 /// At most so many rows of n values.
 #[derive(Debug)]
-pub struct RowCache<T: Real> {
+pub(crate) struct RowCache<T: Real> {
     n: usize,
     values: Buffer<T>,
     slot_of: Vec<u32>,
@@ -24,7 +24,7 @@ const NONE: u32 = u32::MAX;
 impl<T: Real> RowCache<T> {
     /// Room for as many rows of an n x n matrix as fit into `bytes`, but for at least `least` rows and at most all.
     /// Memory is taken as rows come.
-    pub fn new(n: usize, bytes: usize, least: usize) -> Self {
+    pub(crate) fn new(n: usize, bytes: usize, least: usize) -> Self {
         let capacity = (bytes / (n.max(1) * size_of::<T>())).max(least).min(n);
         RowCache {
             n,
@@ -39,12 +39,12 @@ impl<T: Real> RowCache<T> {
     }
 
     /// Most rows that are kept.
-    pub fn capacity(&self) -> usize {
+    pub(crate) fn capacity(&self) -> usize {
         self.capacity
     }
 
     /// Whether a row is here.
-    pub fn has(&self, row: u32) -> bool {
+    pub(crate) fn has(&self, row: u32) -> bool {
         self.slot_of[row as usize] != NONE
     }
 
@@ -52,7 +52,7 @@ impl<T: Real> RowCache<T> {
     ///
     /// # Panics
     /// If it is not.
-    pub fn row(&self, row: u32) -> &[T] {
+    pub(crate) fn row(&self, row: u32) -> &[T] {
         let slot = self.slot_of[row as usize] as usize;
         &self.values[slot * self.n..(slot + 1) * self.n]
     }
@@ -62,7 +62,7 @@ impl<T: Real> RowCache<T> {
     ///
     /// # Panics
     /// If more rows are asked for than there is room.
-    pub fn fetch(&mut self, rows: &[u32], mut compute: impl FnMut(&[u32], &mut [T])) -> usize {
+    pub(crate) fn fetch(&mut self, rows: &[u32], mut compute: impl FnMut(&[u32], &mut [T])) -> usize {
         self.clock += 1;
         let mut missing: Vec<u32> = Vec::new();
         for &r in rows {

@@ -22,7 +22,7 @@ mod side;
 pub use apply::{Centres, apply};
 pub(crate) use block::check;
 pub use block::{block, cross, square, symmetric};
-pub use cache::RowCache;
+pub(crate) use cache::RowCache;
 pub use centre::Means;
 pub use classes::{Classes, PairRows};
 pub use door::{Backend, Door, Sum};

@@ -22,19 +22,19 @@ const RIDGE: f64 = 1e-10;
 
 /// What a row's output is to be.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Loss {
+pub enum BasisLoss {
     /// On the target's side of the margin; targets are 1 and -1.
     Hinge,
     /// Within this distance of the target.
     Tube(f64),
 }
 
-impl Loss {
+impl BasisLoss {
     /// The value that the output is pulled to, if it has a loss.
     pub(crate) fn pull(self, f: f64, y: f64) -> Option<f64> {
         match self {
-            Loss::Hinge => (y * f < 1.0).then_some(y),
-            Loss::Tube(epsilon) => {
+            BasisLoss::Hinge => (y * f < 1.0).then_some(y),
+            BasisLoss::Tube(epsilon) => {
                 ((f - y).abs() > epsilon).then_some(if f > y { y + epsilon } else { y - epsilon })
             }
         }
@@ -55,7 +55,7 @@ pub struct BasisProblem<'a> {
     /// C.
     pub c: f64,
     /// What counts as an error.
-    pub loss: Loss,
+    pub loss: BasisLoss,
 }
 
 /// The coefficients and, last, the offset; `start` is where to look first.
@@ -202,7 +202,7 @@ mod tests {
         let sign: Vec<f64> = x.chunks(2).map(|x| if x[0] * x[1] > 0.1 { 1.0 } else { -1.0 }).collect();
         let real: Vec<f64> = x.chunks(2).map(|x| x[0].sin()).collect();
         let weight: Vec<f64> = (0..n).map(|i| 0.5 + (i % 2) as f64).collect();
-        for (target, loss) in [(&sign, Loss::Hinge), (&real, Loss::Tube(0.1))] {
+        for (target, loss) in [(&sign, BasisLoss::Hinge), (&real, BasisLoss::Tube(0.1))] {
             let problem =
                 BasisProblem { values: &values, gram: &gram, target, weight: &weight, c: 3.0, loss };
             let at = fit_basis(&problem, &[0.0; 6], Exec::one()).expect("definite");

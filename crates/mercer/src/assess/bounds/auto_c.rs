@@ -17,7 +17,7 @@
 
 use serde::Serialize;
 
-use super::trained::Trained;
+use super::trained::TrainedMachine;
 use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::gram::Rows;
@@ -145,7 +145,7 @@ impl AutoC {
         let mut c = self.start;
         for _ in 0..=self.steps {
             let model = SvcParams { c, ..params.clone() }.fit(sample, exec, watch)?;
-            let machines = Trained::all(&model, sample, exec, watch)?;
+            let machines = TrainedMachine::all(&model, sample, exec, watch)?;
             let [machine] = machines.as_slice() else {
                 return Err(Error::shape("machines", machines.len(), "1: two classes"));
             };
@@ -181,7 +181,7 @@ impl AutoC {
         Ok(())
     }
 
-    fn step(&self, machine: &Trained<'_>, radius2: f64, c: f64) -> CStep {
+    fn step(&self, machine: &TrainedMachine<'_>, radius2: f64, c: f64) -> CStep {
         let errors = machine.training_errors();
         let slack: f64 = machine.label.iter().zip(&machine.output).map(|(y, f)| (1.0 - y * f).max(0.0)).sum();
         let measured = if errors == 0 { 1.0 } else { slack / errors as f64 };

@@ -7,7 +7,7 @@
 
 use serde::Serialize;
 
-use super::trained::Trained;
+use super::trained::TrainedMachine;
 use super::vc::vc_bound;
 use crate::error::{Error, Result};
 use crate::exec::Exec;
@@ -74,7 +74,7 @@ pub fn choose_kernel(
         let sample = sample.with_gram(&matrix);
         let model = SvcParams { kernel: Some(kernel.clone()), ..params.clone() }.fit(sample, exec, watch)?;
         each(place, &model)?;
-        let all = Trained::all(&model, sample, exec, watch)?;
+        let all = TrainedMachine::all(&model, sample, exec, watch)?;
         machines.resize_with(all.len(), Vec::new);
         for (tried, machine) in machines.iter_mut().zip(&all) {
             let norm2 = machine.norm2();

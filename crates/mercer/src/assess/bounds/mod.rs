@@ -28,7 +28,7 @@ pub use separating_c::{SeparatingC, separating_c};
 pub use span::{Span, span};
 pub use summary::{Bounds, MachineBounds};
 pub use support::{SupportCount, TwoOfThree, support_count, two_of_three};
-pub use trained::Trained;
+pub use trained::TrainedMachine;
 pub use vc::{VcBound, vc_bound};
 
 #[cfg(test)]

@@ -11,7 +11,7 @@
 
 use serde::Serialize;
 
-use super::trained::Trained;
+use super::trained::TrainedMachine;
 use crate::error::Result;
 use crate::exec::Exec;
 use crate::model::enclosing_radius2;
@@ -33,7 +33,11 @@ pub struct RadiusMargin {
 }
 
 /// The radius-margin bound of a machine.
-pub fn radius_margin(machine: &Trained<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<RadiusMargin> {
+pub fn radius_margin(
+    machine: &TrainedMachine<'_>,
+    exec: Exec,
+    watch: &mut Watch<'_>,
+) -> Result<RadiusMargin> {
     let (radius2, _) = machine.on_rows(exec, |rows| enclosing_radius2(rows, exec, watch))?;
     let shift = machine.shift.iter().copied().fold(0.0, f64::max);
     Ok(of_radius(radius2 + shift, machine.norm2(), machine.len()))

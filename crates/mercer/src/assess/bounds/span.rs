@@ -16,7 +16,7 @@
 
 use serde::Serialize;
 
-use super::trained::Trained;
+use super::trained::TrainedMachine;
 use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::num::factor;
@@ -42,7 +42,7 @@ pub struct Span {
 }
 
 /// The span estimate of a machine.
-pub fn span(machine: &Trained<'_>, exec: Exec) -> Result<Span> {
+pub fn span(machine: &TrainedMachine<'_>, exec: Exec) -> Result<Span> {
     let support = machine.support();
     let (free, bounded): (Vec<usize>, Vec<usize>) = support.iter().partition(|&&i| !machine.bounded[i]);
     if free.len() > MOST {
@@ -68,7 +68,7 @@ pub fn span(machine: &Trained<'_>, exec: Exec) -> Result<Span> {
 }
 
 /// S^2 of each row of `order`, whose first m are on the margin.
-fn spans(machine: &Trained<'_>, order: &[usize], m: usize, exec: Exec) -> Result<Vec<f64>> {
+fn spans(machine: &TrainedMachine<'_>, order: &[usize], m: usize, exec: Exec) -> Result<Vec<f64>> {
     let total = order.len();
     let mut k = machine.values(order, exec)?;
     for (i, &p) in order.iter().enumerate() {

@@ -8,7 +8,7 @@ use super::least_squares::{LeaveOneOut, ridge_leave_one_out};
 use super::radius_margin::{RadiusMargin, radius_margin};
 use super::span::{Span, span};
 use super::support::{SupportCount, support_count};
-use super::trained::Trained;
+use super::trained::TrainedMachine;
 use super::vc::{VcBound, vc_bound};
 use crate::data::{Dataset, Labels, Targets};
 use crate::error::{Error, Result};
@@ -76,8 +76,8 @@ impl Bounds {
         let m = &model.machine;
         let (machines, leave_one_out) = match &m.learner {
             Learner::Svc(_) if model.layers.is_empty() => {
-                let trained = Trained::all(m, sample, exec, watch)?;
-                let one = |(o, machine): (usize, &Trained<'_>)| {
+                let trained = TrainedMachine::all(m, sample, exec, watch)?;
+                let one = |(o, machine): (usize, &TrainedMachine<'_>)| {
                     MachineBounds::of(m.output_name(o), machine, eta, exec, watch)
                 };
                 (trained.iter().enumerate().map(one).collect::<Result<_>>()?, None)
@@ -112,7 +112,7 @@ impl MachineBounds {
     /// Everything about one machine.
     pub fn of(
         name: String,
-        machine: &Trained<'_>,
+        machine: &TrainedMachine<'_>,
         eta: f64,
         exec: Exec,
         watch: &mut Watch<'_>,

@@ -11,7 +11,7 @@
 
 use serde::Serialize;
 
-use super::trained::Trained;
+use super::trained::TrainedMachine;
 
 /// The number of support vectors as a bound.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -27,7 +27,7 @@ pub struct SupportCount {
 }
 
 /// The bound of a machine's support vectors.
-pub fn support_count(machine: &Trained<'_>) -> SupportCount {
+pub fn support_count(machine: &TrainedMachine<'_>) -> SupportCount {
     let (support, rows) = (machine.support().len(), machine.len());
     SupportCount {
         support,

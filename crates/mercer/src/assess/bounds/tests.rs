@@ -50,7 +50,8 @@ fn the_span_is_leaving_one_out_where_no_row_changes_its_place() {
     ];
     for (params, least) in cases {
         let model = params.fit(sample, Exec::one(), &mut silent()).expect("a fit");
-        let machine = &Trained::all(&model, sample, Exec::one(), &mut silent()).expect("its own data")[0];
+        let machine =
+            &TrainedMachine::all(&model, sample, Exec::one(), &mut silent()).expect("its own data")[0];
         let got = span(machine, Exec::one()).expect("few rows");
         let mut same = 0;
         let truth = left_out(&params, &data);
@@ -82,7 +83,7 @@ fn a_plane_with_too_many_rows_on_its_margin_has_a_span_all_the_same() {
     let params = SvcParams { kernel: Some(Kernel::Linear), c: 1e3, tol: 1e-6, ..SvcParams::default() };
     let sample = Sample::new(&points, &targets);
     let model = params.fit(sample, Exec::one(), &mut silent()).expect("separable");
-    let machine = &Trained::all(&model, sample, Exec::one(), &mut silent()).expect("refitted")[0];
+    let machine = &TrainedMachine::all(&model, sample, Exec::one(), &mut silent()).expect("refitted")[0];
     let bound = span(machine, Exec::one()).expect("few rows");
     assert!(bound.spans.iter().all(|(_, s2)| (0.0..=5.0 + 1e-6).contains(s2)), "{bound:?}");
     // |w| = 2, and the six points lie in a circle of radius sqrt(1 + 1/4).
@@ -96,10 +97,10 @@ fn other_data_is_refused() {
     let (points, targets) = toy::banana(60, 3);
     let model = params(1.0).fit(Sample::new(&points, &targets), Exec::one(), &mut silent()).expect("a fit");
     let (other, labels) = toy::banana(60, 4);
-    assert!(Trained::all(&model, Sample::new(&other, &labels), Exec::one(), &mut silent()).is_err());
+    assert!(TrainedMachine::all(&model, Sample::new(&other, &labels), Exec::one(), &mut silent()).is_err());
     let (fewer, labels) = toy::banana(50, 3);
-    let e =
-        Trained::all(&model, Sample::new(&fewer, &labels), Exec::one(), &mut silent()).expect_err("too few");
+    let e = TrainedMachine::all(&model, Sample::new(&fewer, &labels), Exec::one(), &mut silent())
+        .expect_err("too few");
     assert!(e.to_string().contains("60"), "{e}");
 }
 
@@ -108,12 +109,12 @@ fn several_classes_have_a_bound_each() {
     let (points, targets) = toy::three_clusters(90, 2);
     let sample = Sample::new(&points, &targets);
     let model = params(1.0).fit(sample, Exec::one(), &mut silent()).expect("a fit");
-    let machines = Trained::all(&model, sample, Exec::one(), &mut silent()).expect("its own data");
+    let machines = TrainedMachine::all(&model, sample, Exec::one(), &mut silent()).expect("its own data");
     assert_eq!(machines.len(), model.parts.len());
     let rows = KernelRows::new(model.expansion.kernel(), &points, Exec::one()).expect("points");
     let matrix = Matrix::new(trained::exact(&rows, Exec::one()), 90).expect("symmetric");
-    let again =
-        Trained::all(&model, sample.with_gram(&matrix), Exec::one(), &mut silent()).expect("from a matrix");
+    let again = TrainedMachine::all(&model, sample.with_gram(&matrix), Exec::one(), &mut silent())
+        .expect("from a matrix");
     let norms = model.expansion.norm2(Exec::one()).expect("points");
     for ((a, b), norm2) in machines.iter().zip(&again).zip(norms) {
         assert::close(a.norm2(), norm2, 1e-9 * norm2);

@@ -21,7 +21,7 @@ use crate::watch::Watch;
 const OFF: (f64, f64) = (0.05, 20.0);
 
 /// A two-class machine and its training rows.
-pub struct Trained<'a> {
+pub struct TrainedMachine<'a> {
     /// The sample's rows that the machine saw.
     pub index: Vec<u32>,
     /// y: +1 for the class that f > 0 means, else -1.
@@ -45,13 +45,16 @@ enum Source<'a> {
     Gram(&'a dyn Rows),
 }
 
-impl std::fmt::Debug for Trained<'_> {
+impl std::fmt::Debug for TrainedMachine<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Trained").field("rows", &self.len()).field("support", &self.support().len()).finish()
+        f.debug_struct("TrainedMachine")
+            .field("rows", &self.len())
+            .field("support", &self.support().len())
+            .finish()
     }
 }
 
-impl<'a> Trained<'a> {
+impl<'a> TrainedMachine<'a> {
     /// Every machine of a classifier on the sample it was fitted on (the same rows in the same order, after all stages).
     ///
     /// Fails where the sample is another one, as far as that shows: in the number of rows, or where rows that should lie
@@ -61,7 +64,7 @@ impl<'a> Trained<'a> {
         sample: Sample<'a>,
         exec: Exec,
         watch: &mut Watch<'_>,
-    ) -> Result<Vec<Trained<'a>>> {
+    ) -> Result<Vec<TrainedMachine<'a>>> {
         let labels = by_model(model, sample.targets.classes()?)?;
         let params = model.svc().ok_or_else(|| {
             Error::Unsupported(format!("a model of kind {} is no support vector classifier", model.kind()))
@@ -171,7 +174,7 @@ fn of_expansion<'a>(
     sample: Sample<'a>,
     labels: &Labels,
     exec: Exec,
-) -> Result<Vec<Trained<'a>>> {
+) -> Result<Vec<TrainedMachine<'a>>> {
     let (n, k) = (sample.points.len(), model.outputs());
     let by_class = params.weights_of(labels)?;
     let mut coef = vec![0.0; n];
@@ -198,7 +201,7 @@ fn of_expansion<'a>(
         let mut bounded = vec![false; n];
         machine.bounded.iter().filter(|&&r| (r as usize) < n).for_each(|&r| bounded[r as usize] = true);
         let weight = |i: usize| sample.weight(i) * by_class[labels.of_row[i] as usize];
-        let mut trained = Trained {
+        let mut trained = TrainedMachine {
             label: at.iter().map(|&i| if labels.of_row[i] == sides.positive { 1.0 } else { -1.0 }).collect(),
             coef: at.iter().map(|&i| coef[i]).collect(),
             bounded: at.iter().map(|&i| bounded[i]).collect(),
@@ -227,7 +230,7 @@ fn other(got: usize, rows: usize) -> Error {
     Error::shape("rows of the machine in this data", got, format!("{rows}, those it was trained on"))
 }
 
-impl Trained<'_> {
+impl TrainedMachine<'_> {
     /// Adds `K c` to the outputs, in f64.
     fn evaluate(&mut self, exec: Exec) -> Result<()> {
         let support: Vec<u32> = self.support().into_iter().map(|i| i as u32).collect();

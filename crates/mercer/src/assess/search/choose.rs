@@ -1,6 +1,6 @@
 //! Which of the settings that were judged is taken, and how flat the optimum is around it.
 
-use super::{Cell, Flat, Setting, Stage};
+use super::{Cell, Flat, SearchStage, Setting};
 use crate::assess::metric::{Better, Metric};
 
 pub(super) fn better(metric: &Metric, a: f64, b: f64) -> bool {
@@ -11,7 +11,7 @@ pub(super) fn better(metric: &Metric, a: f64, b: f64) -> bool {
 }
 
 /// The best of the cells that saw all folds; the first of several.
-pub(super) fn best_by(stage: &Stage, metric: &Metric, score: impl Fn(&Cell) -> f64) -> Option<usize> {
+pub(super) fn best_by(stage: &SearchStage, metric: &Metric, score: impl Fn(&Cell) -> f64) -> Option<usize> {
     let mut best: Option<(usize, f64)> = None;
     for (i, cell) in stage.cells.iter().enumerate().filter(|(_, c)| !c.open) {
         let here = score(cell);
@@ -23,7 +23,7 @@ pub(super) fn best_by(stage: &Stage, metric: &Metric, score: impl Fn(&Cell) -> f
 }
 
 /// The cell chosen: by the mean over all folds, or by the median of what each drawing of the folds chooses.
-pub(super) fn choose(stage: &Stage, metric: &Metric, times: usize, folds: usize) -> Option<usize> {
+pub(super) fn choose(stage: &SearchStage, metric: &Metric, times: usize, folds: usize) -> Option<usize> {
     let by_mean = best_by(stage, metric, |cell| cell.score.mean);
     if times < 2 {
         return by_mean;
@@ -52,7 +52,7 @@ pub(super) fn choose(stage: &Stage, metric: &Metric, times: usize, folds: usize)
     stage.cells.iter().position(same).or(by_mean)
 }
 
-pub(super) fn flat(stage: &Stage, best: &Cell, metric: &Metric) -> Flat {
+pub(super) fn flat(stage: &SearchStage, best: &Cell, metric: &Metric) -> Flat {
     let reach = if best.score.error.is_nan() { 0.0 } else { best.score.error };
     let worst = match metric.better {
         Better::Lower => best.score.mean + reach,

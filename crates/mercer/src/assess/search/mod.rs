@@ -33,7 +33,7 @@ use clock::Clock;
 use journal::{Fingerprint, Journal};
 use sample::{Sampled, Sampling};
 pub(super) use space::nearest;
-pub use space::{Axis, Family, Setting, Space, by_factors};
+pub use space::{Family, SearchAxis, Setting, Space, by_factors};
 use table::{Grid, Table};
 
 /// How much finer the second stage is.
@@ -98,7 +98,7 @@ pub struct Cell {
 
 /// One stage of a search: a space and all its cells, in the space's order.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Stage {
+pub struct SearchStage {
     /// The settings tried.
     pub space: Space,
     /// What they reached.
@@ -122,7 +122,7 @@ pub struct Found {
     /// By what settings were judged.
     pub metric: &'static Metric,
     /// The stages.
-    pub stages: Vec<Stage>,
+    pub stages: Vec<SearchStage>,
     /// The learner with the setting chosen.
     pub learner: Learner,
     /// That setting, with what it reached: nothing where the search ended before it was judged.
@@ -152,7 +152,7 @@ pub struct Found {
 /// Searches for a learner's best setting, its columns scaled inside the folds as the recipes say.
 ///
 /// ```
-/// use mercer::assess::{Axis, Family, SearchParams, Space, by_factors, search};
+/// use mercer::assess::{SearchAxis, Family, SearchParams, Space, by_factors, search};
 /// use mercer::data::{Dataset, toy};
 /// use mercer::model::Learner;
 /// use mercer::{Exec, watch};
@@ -161,7 +161,7 @@ pub struct Found {
 /// let data = Dataset::new(points, targets)?;
 /// let space = Space {
 ///     families: vec![Family::rbf(&by_factors(0.01, 100.0, 5))],
-///     axes: vec![Axis { name: "c".into(), values: by_factors(0.1, 100.0, 4) }],
+///     axes: vec![SearchAxis { name: "c".into(), values: by_factors(0.1, 100.0, 4) }],
 /// };
 /// let base = Learner::find("svc")?.learner();
 /// let found = search(&data, &[], &base, &SearchParams::new(space), Exec::one(), &mut watch::silent())?;
@@ -203,7 +203,7 @@ pub fn search(
         lower,
         first: 0,
     };
-    let mut stages: Vec<Stage> = Vec::new();
+    let mut stages: Vec<SearchStage> = Vec::new();
     let mut space = params.space.clone();
     let mut start = params.start.clone();
     let mut judged: Option<Taken> = None;
@@ -356,7 +356,7 @@ impl Run<'_> {
 
 /// The setting taken after a stage. Where time ran out, one that is clearly ahead on a part of the rows, else the start.
 fn take(
-    stage: &Stage,
+    stage: &SearchStage,
     start: Option<usize>,
     sampled: Option<&Sampled>,
     metric: &Metric,
@@ -396,13 +396,13 @@ fn not_behind(cell: &Cell, start: &Cell, lower: bool) -> bool {
 }
 
 /// The cell of a learner in a stage.
-fn found_again(stage: &Stage, base: &Learner, learner: &Learner) -> Option<Cell> {
+fn found_again(stage: &SearchStage, base: &Learner, learner: &Learner) -> Option<Cell> {
     let same = |c: &&Cell| stage.space.learner(base, &c.setting).is_ok_and(|l| l == *learner);
     stage.cells.iter().find(same).cloned()
 }
 
 /// What somebody should know about the table.
-fn notes(params: &SearchParams, data: &Dataset, stages: &[Stage]) -> Vec<String> {
+fn notes(params: &SearchParams, data: &Dataset, stages: &[SearchStage]) -> Vec<String> {
     let mut notes = params.splits.notes(data);
     let failed: Vec<&String> =
         stages.iter().flat_map(|s| &s.cells).filter_map(|c| c.failed.as_ref()).collect();

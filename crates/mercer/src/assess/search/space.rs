@@ -61,14 +61,14 @@ impl Family {
 
 /// A learner's parameter and the values to try.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Axis {
+pub struct SearchAxis {
     /// Its name in the learner's table.
     pub name: String,
     /// Values, rising.
     pub values: Vec<f64>,
 }
 
-impl Axis {
+impl SearchAxis {
     /// A learner with one of the values.
     pub(crate) fn applied(&self, learner: &Learner, value: f64) -> Result<Learner> {
         if !value.is_finite() {
@@ -95,7 +95,7 @@ pub struct Space {
     /// The kernels.
     pub families: Vec<Family>,
     /// The parameters.
-    pub axes: Vec<Axis>,
+    pub axes: Vec<SearchAxis>,
 }
 
 /// One setting of a [`Space`].
@@ -167,7 +167,7 @@ impl Space {
             .zip(&around_it.values)
             .map(|(axis, v)| {
                 let at = nearest(&axis.values, *v);
-                Axis { name: axis.name.clone(), values: around(&axis.values, at, times) }
+                SearchAxis { name: axis.name.clone(), values: around(&axis.values, at, times) }
             })
             .collect();
         Space { families, axes }
@@ -218,8 +218,8 @@ mod tests {
     #[test]
     fn settings_are_all_combinations() {
         let axes = vec![
-            Axis { name: "c".into(), values: vec![1.0, 10.0] },
-            Axis { name: "shift".into(), values: vec![0.0, 0.1, 0.2] },
+            SearchAxis { name: "c".into(), values: vec![1.0, 10.0] },
+            SearchAxis { name: "shift".into(), values: vec![0.0, 0.1, 0.2] },
         ];
         let families = vec![Family::rbf(&[0.1, 1.0]), Family::one(Kernel::Linear)];
         let space = Space { families, axes };
@@ -230,7 +230,7 @@ mod tests {
         let learner = space.learner(&base, &all[10]).expect("valid");
         assert_eq!(learner.get("c"), Some(10.0.into()));
         assert_eq!(learner.kernel(), Some(&Kernel::Rbf { gamma: 1.0 }));
-        let bad = Space { axes: vec![Axis { name: "nu".into(), values: vec![0.1] }], ..space };
+        let bad = Space { axes: vec![SearchAxis { name: "nu".into(), values: vec![0.1] }], ..space };
         assert!(bad.learner(&base, &bad.settings().expect("some")[0]).is_err());
     }
 
@@ -238,7 +238,7 @@ mod tests {
     fn a_finer_space_lies_around_its_setting() {
         let space = Space {
             families: vec![Family::rbf(&[0.01, 1.0, 100.0]), Family::poly(1..=4, 1.0)],
-            axes: vec![Axis { name: "c".into(), values: vec![1.0, 100.0] }],
+            axes: vec![SearchAxis { name: "c".into(), values: vec![1.0, 100.0] }],
         };
         let all = space.settings().expect("some");
         let fine = space.finer(&all[2], 2);

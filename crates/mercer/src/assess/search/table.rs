@@ -1,7 +1,7 @@
 //! The settings of one stage and what they reached so far: a line of scores for each, fold by fold.
 
 use super::space::{Family, Setting, Space};
-use super::{Cell, Stage};
+use super::{Cell, SearchStage};
 use crate::assess::validate::Score;
 use crate::error::{Error, Result};
 use crate::model::Learner;
@@ -50,14 +50,14 @@ impl Grid {
     }
 
     /// The stage with its scores.
-    pub(super) fn stage(self, table: &Table) -> Stage {
+    pub(super) fn stage(self, table: &Table) -> SearchStage {
         let cells = self.settings.into_iter().enumerate().map(|(cell, setting)| Cell {
             setting,
             open: !table.whole(cell),
             failed: table.failed[cell].clone(),
             score: Score::new(table.lines[cell].clone()),
         });
-        Stage { cells: cells.collect(), space: self.space }
+        SearchStage { cells: cells.collect(), space: self.space }
     }
 }
 

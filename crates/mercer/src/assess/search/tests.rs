@@ -16,7 +16,7 @@ fn banana(n: usize, seed: u64) -> Dataset {
 fn space() -> Space {
     Space {
         families: vec![Family::rbf(&by_factors(0.001, 1000.0, 7)), Family::poly(1..=3, 0.5)],
-        axes: vec![Axis { name: "c".into(), values: by_factors(0.01, 1000.0, 6) }],
+        axes: vec![SearchAxis { name: "c".into(), values: by_factors(0.01, 1000.0, 6) }],
     }
 }
 
@@ -144,7 +144,7 @@ fn with_time_enough_a_limit_changes_no_score() {
     let splits = Splits::Folds { folds: 2, times: 1 };
     let few = Space {
         families: vec![Family::rbf(&[0.1, 1.0, 10.0])],
-        axes: vec![Axis { name: "c".into(), values: vec![0.1, 1.0] }],
+        axes: vec![SearchAxis { name: "c".into(), values: vec![0.1, 1.0] }],
     };
     let base = SearchParams { start: Some(usual()), splits, ..SearchParams::new(few) };
     let limited = SearchParams { seconds: Some(1e6), ..base.clone() };
@@ -173,14 +173,14 @@ fn a_setting_that_cannot_be_fitted_is_left_out_and_told() {
     base.set_kernel(Kernel::Rbf { gamma: 1.0 });
     let space = Space {
         families: vec![Family::rbf(&[0.5, 1.0])],
-        axes: vec![Axis { name: "nu".into(), values: vec![0.05, 0.1, 0.5, 0.9] }],
+        axes: vec![SearchAxis { name: "nu".into(), values: vec![0.05, 0.1, 0.5, 0.9] }],
     };
     let params = SearchParams { start: Some(base.clone()), ..SearchParams::new(space.clone()) };
     let found = search(&data, &[], &base, &params, Exec::new(2), &mut silent()).expect("some can be");
     let failed = found.stages[0].cells.iter().filter(|c| c.failed.is_some()).count();
     assert!(failed >= 4 && found.best.failed.is_none() && !found.best.open, "{failed}");
     assert!(found.notes.iter().any(|n| n.contains("could not be fitted")), "{:?}", found.notes);
-    let hopeless = Space { axes: vec![Axis { name: "nu".into(), values: vec![0.9] }], ..space };
+    let hopeless = Space { axes: vec![SearchAxis { name: "nu".into(), values: vec![0.9] }], ..space };
     let params = SearchParams { start: None, ..SearchParams::new(hopeless) };
     let refused = search(&data, &[], &base, &params, Exec::one(), &mut silent()).expect_err("none can be");
     assert!(refused.to_string().contains("nu"), "{refused}");
@@ -192,7 +192,7 @@ fn a_journal_of_any_bytes_is_an_error_or_a_search() {
     let data = banana(40, 2);
     let few = Space {
         families: vec![Family::rbf(&[0.5, 1.0])],
-        axes: vec![Axis { name: "c".into(), values: vec![1.0, 10.0] }],
+        axes: vec![SearchAxis { name: "c".into(), values: vec![1.0, 10.0] }],
     };
     let path = std::env::temp_dir().join(format!("mercer-bytes-{}", std::process::id()));
     let params = SearchParams {

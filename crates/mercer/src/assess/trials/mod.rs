@@ -22,11 +22,11 @@ use crate::model::{Learner, Model, Query, Sample, SvcParams};
 use crate::watch::{Step, Watch};
 
 /// Told a setting's score on a fold: its number, the fold's, the score.
-pub type Told<'a> = dyn FnMut(usize, usize, f64) -> Result<()> + Send + 'a;
+pub(crate) type Told<'a> = dyn FnMut(usize, usize, f64) -> Result<()> + Send + 'a;
 
 /// Data, folds and a metric: what settings are tried on.
 #[derive(Debug)]
-pub struct Trials<'a> {
+pub(crate) struct Trials<'a> {
     data: &'a Dataset,
     /// The points after all stages that learn nothing from them, in front of those that do.
     points: std::borrow::Cow<'a, Points>,
@@ -69,7 +69,7 @@ struct Shared {
 
 impl<'a> Trials<'a> {
     /// Checks that the metric fits the targets, and applies what can be applied before rows are divided.
-    pub fn new(
+    pub(crate) fn new(
         data: &'a Dataset,
         recipes: &'a [Recipe],
         folds: &'a [Fold],
@@ -99,7 +99,7 @@ impl<'a> Trials<'a> {
 
     /// Tries settings, each with its kernel, on the folds that are wanted, and tells each score as soon as there is one.
     /// Settings of one kernel that differ in C alone are cheapest. The first setting that cannot be fitted ends it.
-    pub fn run(
+    pub(crate) fn run(
         &self,
         settings: &[Learner],
         wanted: &(dyn Fn(usize, usize) -> bool + Sync),

@@ -12,6 +12,7 @@ use crate::model::{Model, Probabilities, Reject, Wanted};
 ///
 /// The default asks for the predictions alone.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each asks for one thing, in any combination")]
 pub struct Query {
     /// Classes, numbers, novelty or clusters. Not supported for features.
     pub predictions: bool,
@@ -202,7 +203,7 @@ mod tests {
         let turned = |x: &[f64]| x.chunks(2).flat_map(|row| [row[1], row[0]]).collect::<Vec<f64>>();
         let (mut model, mut data) = fitted();
         model.names.columns = vec!["x".into(), "y".into()];
-        let values = data.points.view().to_f64().expect("numbers").to_vec();
+        let values = data.points.view().to_f64().expect("numbers");
         let query = Query { decision: true, ..Query::default() };
         let want = model.predict_data(&data, &query, Exec::one()).expect("classes");
         data.column_names = Some(vec!["y".into(), "x".into()]);

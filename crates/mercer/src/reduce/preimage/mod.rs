@@ -5,7 +5,7 @@
 //! ```
 //!
 //! for every output o of an [`Expansion`], thousands at once. Not every vector has an exact pre-image; the distance that is
-//! left is returned with each point. [`Method::Auto`] picks by the kernel: the fixed point where it is a function of the
+//! left is returned with each point. [`PreimageMethod::Auto`] picks by the kernel: the fixed point where it is a function of the
 //! distance, a closed form where it is linear, descent where it has a gradient, else a learned map.
 
 mod distances;
@@ -31,7 +31,7 @@ pub use target::Target;
 /// How a pre-image is looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Method {
+pub enum PreimageMethod {
     /// What suits the kernel; [`Preimages::method`] says what was taken.
     #[default]
     Auto,
@@ -44,7 +44,7 @@ pub enum Method {
     Gradient,
     /// A map learned on the centres by ridge regression: any kernel on rows of numbers.
     Learned,
-    /// From distances to the nearest centres: kernels as for [`Method::Exact`].
+    /// From distances to the nearest centres: kernels as for [`PreimageMethod::Exact`].
     Distances,
 }
 
@@ -53,7 +53,7 @@ pub enum Method {
 #[serde(default, deny_unknown_fields)]
 pub struct PreimageParams {
     /// How.
-    pub method: Method,
+    pub method: PreimageMethod,
     /// Starts of an iteration beside those given; none: none beside given ones, else three.
     pub starts: Option<usize>,
     /// Change of a point at which an iteration ends, relative to the spread of the centres.
@@ -62,13 +62,13 @@ pub struct PreimageParams {
     pub max_iter: usize,
     /// Least and largest value a coordinate may take.
     pub bounds: Option<(f64, f64)>,
-    /// Nearest centres that [`Method::Distances`] looks at.
+    /// Nearest centres that [`PreimageMethod::Distances`] looks at.
     pub neighbours: usize,
-    /// Ridge of [`Method::Learned`].
+    /// Ridge of [`PreimageMethod::Learned`].
     pub lambda: f64,
-    /// Length of the basis vectors of [`Method::Exact`]; none: by the centres' size.
+    /// Length of the basis vectors of [`PreimageMethod::Exact`]; none: by the centres' size.
     pub scale: Option<f64>,
-    /// The basis of [`Method::Exact`], d orthonormal rows; none: the coordinates.
+    /// The basis of [`PreimageMethod::Exact`], d orthonormal rows; none: the coordinates.
     pub basis: Option<Vec<f64>>,
     /// Seed of the starts.
     pub seed: u64,
@@ -77,7 +77,7 @@ pub struct PreimageParams {
 impl Default for PreimageParams {
     fn default() -> Self {
         PreimageParams {
-            method: Method::Auto,
+            method: PreimageMethod::Auto,
             starts: None,
             tol: 1e-4,
             max_iter: 200,
@@ -105,7 +105,7 @@ pub enum Start {
     Best,
     /// A centre drawn at random.
     Drawn,
-    /// The closed form of [`Method::Exact`].
+    /// The closed form of [`PreimageMethod::Exact`].
     Exact,
 }
 
@@ -127,7 +127,7 @@ pub struct Preimages {
     /// Where it began.
     pub start: Vec<Start>,
     /// How they were found.
-    pub method: Method,
+    pub method: PreimageMethod,
 }
 
 impl Preimages {
@@ -159,14 +159,14 @@ impl Preimages {
 /// use mercer::data::Points;
 /// use mercer::expansion::Expansion;
 /// use mercer::kernel::Kernel;
-/// use mercer::reduce::preimage::{Method, PreimageParams, preimages};
+/// use mercer::reduce::preimage::{PreimageMethod, PreimageParams, preimages};
 /// use mercer::{Exec, watch};
 ///
 /// // The image of a point is its own pre-image.
 /// let centre = Points::dense(vec![0.5, -1.0], 2)?;
 /// let psi = Expansion::new(Kernel::Rbf { gamma: 0.7 }, centre, vec![1.0], vec![0.0])?;
 /// let found = preimages(&psi, None, &PreimageParams::default(), Exec::one(), &mut watch::silent())?;
-/// assert_eq!(found.method, Method::FixedPoint);
+/// assert_eq!(found.method, PreimageMethod::FixedPoint);
 /// assert!(found.distance2[0] < 1e-10);
 /// # Ok::<(), mercer::Error>(())
 /// ```
@@ -207,19 +207,23 @@ impl PreimageParams {
     }
 
     /// The method for a kernel; fails if the one asked for does not suit it.
-    fn method_for(&self, kernel: &Kernel) -> Result<Method> {
+    fn method_for(&self, kernel: &Kernel) -> Result<PreimageMethod> {
         let radial = radial(kernel);
         let refuse = |what: &str| Err(Error::Unsupported(format!("kernel `{kernel}` {what}")));
         match self.method {
-            Method::Auto if *kernel == Kernel::Linear && self.bounds.is_none() => Ok(Method::Exact),
-            Method::Auto if radial && self.bounds.is_none() => Ok(Method::FixedPoint),
-            Method::Auto if kernel.has_gradient() => Ok(Method::Gradient),
-            Method::Auto => Ok(Method::Learned),
-            Method::FixedPoint if !radial => {
+            PreimageMethod::Auto if *kernel == Kernel::Linear && self.bounds.is_none() => {
+                Ok(PreimageMethod::Exact)
+            }
+            PreimageMethod::Auto if radial && self.bounds.is_none() => Ok(PreimageMethod::FixedPoint),
+            PreimageMethod::Auto if kernel.has_gradient() => Ok(PreimageMethod::Gradient),
+            PreimageMethod::Auto => Ok(PreimageMethod::Learned),
+            PreimageMethod::FixedPoint if !radial => {
                 refuse("is no function of the distance: it has no fixed-point step")
             }
-            Method::Gradient if !kernel.has_gradient() => refuse("has no derivative to descend along"),
-            other if self.bounds.is_some() && other != Method::Gradient => {
+            PreimageMethod::Gradient if !kernel.has_gradient() => {
+                refuse("has no derivative to descend along")
+            }
+            other if self.bounds.is_some() && other != PreimageMethod::Gradient => {
                 Err(Error::param("bounds", "given", "none: only the gradient method keeps to them"))
             }
             other => Ok(other),

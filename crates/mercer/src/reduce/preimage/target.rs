@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::{Method, PreimageParams, Preimages, Start};
+use super::{PreimageMethod, PreimageParams, Preimages, Start};
 use super::{distances, exact, fixed_point, gradient, learned};
 use crate::data::{Data, Points, View};
 use crate::error::{Error, Result};
@@ -87,11 +87,11 @@ impl<'a> Target<'a> {
         params.check()?;
         let method = params.method_for(self.psi.kernel())?;
         let found = match method {
-            Method::Auto | Method::FixedPoint => fixed_point::run(self, params, exec, watch)?,
-            Method::Gradient => gradient::run(self, params, exec, watch)?,
-            Method::Exact => exact::run(self, params, exec)?,
-            Method::Learned => learned::run(self, params, exec)?,
-            Method::Distances => distances::run(self, params, exec)?,
+            PreimageMethod::Auto | PreimageMethod::FixedPoint => fixed_point::run(self, params, exec, watch)?,
+            PreimageMethod::Gradient => gradient::run(self, params, exec, watch)?,
+            PreimageMethod::Exact => exact::run(self, params, exec)?,
+            PreimageMethod::Learned => learned::run(self, params, exec)?,
+            PreimageMethod::Distances => distances::run(self, params, exec)?,
         };
         let points = Points::dense(found.points, self.d)?;
         let points = match self.psi.centres().image() {

@@ -7,7 +7,7 @@
 
 use super::construct::Construction;
 use super::descend::Descent;
-use super::{Method, Reduced, Report, gradient};
+use super::{Reduced, ReducedSetMethod, Report, gradient};
 use crate::data::Points;
 use crate::error::{Error, Result};
 use crate::exec::Exec;
@@ -79,7 +79,7 @@ pub fn reduce_within(
         return Err(Error::shape("parameters to start from", starts.len(), format!("a multiple of {q}")));
     }
     if psi.is_empty() {
-        let report = Report { method: Method::Gradient, ..Report::default() };
+        let report = Report { method: ReducedSetMethod::Gradient, ..Report::default() };
         return Ok((Reduced { expansion: psi.clone(), report }, Vec::new()));
     }
     let points = |p: &[f64]| {
@@ -144,8 +144,15 @@ pub fn reduce_within(
     let (error, error_by_output) = psi.relative_errors(&norm2, &expansion, exec)?;
     let path = rest.iter().map(|r| (r / rest[0].max(f64::MIN_POSITIVE)).sqrt()).collect();
     let (before, after) = (psi.len(), expansion.len());
-    let report =
-        Report { method: Method::Gradient, before, after, error, error_by_output, path, ..Report::default() };
+    let report = Report {
+        method: ReducedSetMethod::Gradient,
+        before,
+        after,
+        error,
+        error_by_output,
+        path,
+        ..Report::default()
+    };
     Ok((Reduced { expansion, report }, found))
 }
 

@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::num::{Mat, product};
-use crate::solve::Loss;
+use crate::solve::BasisLoss;
 use crate::solve::lbfgs::{self, LbfgsParams};
 use crate::watch::Watch;
 
@@ -37,7 +37,7 @@ pub struct Fit<'a> {
     /// C.
     pub c: f64,
     /// What counts as an error.
-    pub loss: Loss,
+    pub loss: BasisLoss,
 }
 
 /// The same coefficients on vectors that fit the rows better, after at most so many steps. Kernels with a derivative.
@@ -153,7 +153,7 @@ mod tests {
         let x = Points::dense(toy::normals(30, 2, 4), 2).expect("rows");
         let target: Vec<f64> = toy::normals(30, 2, 5).iter().map(|v| v.signum()).collect();
         let weight: Vec<f64> = (0..60).map(|i| f64::from(i % 3)).collect();
-        for loss in [Loss::Hinge, Loss::Tube(0.2)] {
+        for loss in [BasisLoss::Hinge, BasisLoss::Tube(0.2)] {
             let fit = Fit { view: x.view(), target: &target, weight: &weight, c: 2.0, loss };
             let sheet = Sheet::new(f.kernel(), x.view().to_f64().expect("dense"), 2);
             let look = Look { f: &f, fit, sheet };
@@ -173,7 +173,8 @@ mod tests {
             assert!(after < 0.9 * value, "{after} {value}");
             assert_eq!(better.coef(), f.coef());
         }
-        let short = Fit { view: x.view(), target: &target[1..], weight: &weight, c: 1.0, loss: Loss::Hinge };
+        let short =
+            Fit { view: x.view(), target: &target[1..], weight: &weight, c: 1.0, loss: BasisLoss::Hinge };
         assert!(fit_rows(&f, &short, 5, Exec::one(), &mut silent()).is_err());
     }
 }

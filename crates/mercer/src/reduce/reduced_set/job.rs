@@ -10,7 +10,9 @@ use rayon::prelude::*;
 use super::construct::Construction;
 use super::join::{blocks, shaped};
 use super::l1::{self, Path};
-use super::{Block, Method, Reduced, ReducedSetParams, Report, Share, Size, descend, select, square, wide};
+use super::{
+    Block, Reduced, ReducedSetMethod, ReducedSetParams, Report, Share, Size, descend, select, square, wide,
+};
 use crate::data::Points;
 use crate::error::{Error, Result};
 use crate::exec::Exec;
@@ -59,7 +61,7 @@ pub(super) struct Job<'a> {
     pub groups: Vec<Group>,
     /// The whole expansion's centres and, behind them, other candidates.
     pub pool: Cow<'a, Points>,
-    method: Method,
+    method: ReducedSetMethod,
     pub params: &'a ReducedSetParams,
     pub exec: Exec,
     first: f64,
@@ -100,8 +102,8 @@ impl<'a> Job<'a> {
             let thin = wide::at_one_width(&psi)?;
             let rows: Vec<usize> = rows.into_iter().chain(whole.len()..pool.len()).collect();
             let near = if pool.len() > whole.len()
-                && (method == Method::Moved || !method.constructs())
-                && method != Method::Exact
+                && (method == ReducedSetMethod::Moved || !method.constructs())
+                && method != ReducedSetMethod::Exact
             {
                 Cow::Owned(pool.gather(&rows))
             } else {
@@ -109,21 +111,23 @@ impl<'a> Job<'a> {
             };
             let source = match method {
                 _ if psi.is_empty() => Source::Kept(Vec::new()),
-                Method::Square => Source::Known(square::vectors(&psi, threads)?),
-                Method::Exact => {
+                ReducedSetMethod::Square => Source::Known(square::vectors(&psi, threads)?),
+                ReducedSetMethod::Exact => {
                     Source::Kept(select::independent(psi.kernel(), psi.centres().view(), threads)?)
                 }
-                Method::Moved => Source::Taken(Box::new(select::Forward::new(&psi, &near, threads)?)),
-                Method::Greedy if near.len() > psi.len() || !psi.definite() => {
+                ReducedSetMethod::Moved => {
                     Source::Taken(Box::new(select::Forward::new(&psi, &near, threads)?))
                 }
-                Method::Greedy => Source::Kept(select::greedy(&psi, &near, threads)?),
-                Method::Components => Source::Kept(select::components(&psi, &near, threads)?),
-                Method::Penalty => {
+                ReducedSetMethod::Greedy if near.len() > psi.len() || !psi.definite() => {
+                    Source::Taken(Box::new(select::Forward::new(&psi, &near, threads)?))
+                }
+                ReducedSetMethod::Greedy => Source::Kept(select::greedy(&psi, &near, threads)?),
+                ReducedSetMethod::Components => Source::Kept(select::components(&psi, &near, threads)?),
+                ReducedSetMethod::Penalty => {
                     Source::Penalised(Box::new(Path::new(&psi, &near, params.weighting, threads)?))
                 }
                 by => {
-                    let by_gradient = by == Method::Gradient;
+                    let by_gradient = by == ReducedSetMethod::Gradient;
                     let from = thin.as_ref().unwrap_or(&psi).clone();
                     let made = Construction::new(from, by_gradient, params.starts, params.seed, threads)?;
                     Source::Grows(Box::new(made))
@@ -151,7 +155,7 @@ impl<'a> Job<'a> {
         self.groups
             .iter()
             .map(|g| match size {
-                _ if self.method == Method::Exact => g.psi.len(),
+                _ if self.method == ReducedSetMethod::Exact => g.psi.len(),
                 Size::Ratio(r) => share(g.psi.len(), 1.0 / r),
                 Size::Vectors(v) if !self.params.blocks.is_empty() => {
                     share(g.psi.len(), v as f64 / all.max(1) as f64)
@@ -189,7 +193,9 @@ impl<'a> Job<'a> {
     ) -> Result<Reduced> {
         let clock = Instant::now();
         let sizes = self.sizes(size);
-        if self.groups.iter().zip(&sizes).all(|(g, &s)| s >= g.psi.len()) && self.method != Method::Exact {
+        if self.groups.iter().zip(&sizes).all(|(g, &s)| s >= g.psi.len())
+            && self.method != ReducedSetMethod::Exact
+        {
             return self.unchanged();
         }
         // Watchers are for one thread at a time.
@@ -205,7 +211,7 @@ impl<'a> Job<'a> {
         self.first += clock.elapsed().as_secs_f64();
         let clock = Instant::now();
         let steps = descent.unwrap_or(match self.method {
-            Method::FixedPoint | Method::Gradient | Method::Moved => DESCENT,
+            ReducedSetMethod::FixedPoint | ReducedSetMethod::Gradient | ReducedSetMethod::Moved => DESCENT,
             _ => 0,
         });
         if steps > 0 && !self.whole.definite() {
@@ -267,7 +273,7 @@ impl<'a> Job<'a> {
         step: &(impl Fn(&Step) -> ControlFlow<()> + Sync),
     ) -> Result<Vec<Chosen>> {
         let pool = &self.pool;
-        if self.method == Method::Penalty {
+        if self.method == ReducedSetMethod::Penalty {
             let mut paths: Vec<&mut Path> = Vec::new();
             for group in &mut self.groups {
                 if let Source::Penalised(path) = &mut group.source {

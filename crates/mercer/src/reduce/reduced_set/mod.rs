@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Predicting costs one kernel value a centre, so m instead of n is a speed-up of n / m. Two families of methods
-//! ([`Method`]): *construction* makes new points z, *selection* keeps some of the x. Whatever chose the z, the
+//! ([`ReducedSetMethod`]): *construction* makes new points z, *selection* keeps some of the x. Whatever chose the z, the
 //! coefficients are those that leave the smallest `|Psi - Psi'|` (Schoelkopf et al. 1999, proposition 8).
 //!
 //! ```
@@ -57,7 +57,7 @@ const LONG: f64 = 1e8;
 /// How the smaller set is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Method {
+pub enum ReducedSetMethod {
     /// Construction where the kernel allows it: exact under `(x.y)^2`, by fixed points if it is radial, by descent if it has
     /// a derivative, and moved centres where finding many vectors one by one would take long; else greedy selection.
     #[default]
@@ -82,18 +82,18 @@ pub enum Method {
     Penalty,
 }
 
-impl Method {
+impl ReducedSetMethod {
     /// All of them with the names they are asked for by.
-    pub const ALL: [(&'static str, Method); 9] = [
-        ("auto", Method::Auto),
-        ("fixed-point", Method::FixedPoint),
-        ("gradient", Method::Gradient),
-        ("moved", Method::Moved),
-        ("square", Method::Square),
-        ("exact", Method::Exact),
-        ("greedy", Method::Greedy),
-        ("kpca", Method::Components),
-        ("l1", Method::Penalty),
+    pub const ALL: [(&'static str, ReducedSetMethod); 9] = [
+        ("auto", ReducedSetMethod::Auto),
+        ("fixed-point", ReducedSetMethod::FixedPoint),
+        ("gradient", ReducedSetMethod::Gradient),
+        ("moved", ReducedSetMethod::Moved),
+        ("square", ReducedSetMethod::Square),
+        ("exact", ReducedSetMethod::Exact),
+        ("greedy", ReducedSetMethod::Greedy),
+        ("kpca", ReducedSetMethod::Components),
+        ("l1", ReducedSetMethod::Penalty),
     ];
 
     /// The name it is asked for by.
@@ -103,11 +103,17 @@ impl Method {
 
     /// Whether it makes new points.
     pub fn constructs(self) -> bool {
-        matches!(self, Method::FixedPoint | Method::Gradient | Method::Moved | Method::Square)
+        matches!(
+            self,
+            ReducedSetMethod::FixedPoint
+                | ReducedSetMethod::Gradient
+                | ReducedSetMethod::Moved
+                | ReducedSetMethod::Square
+        )
     }
 
-    /// What [`Method::Auto`] stands for; fails where the method does not exist for the kernel or the points.
-    fn on(self, psi: &Expansion, k: usize, wanted: &[Size]) -> Result<Method> {
+    /// What [`ReducedSetMethod::Auto`] stands for; fails where the method does not exist for the kernel or the points.
+    fn on(self, psi: &Expansion, k: usize, wanted: &[Size]) -> Result<ReducedSetMethod> {
         let kernel = psi.kernel();
         let numbers = !matches!(psi.centres().view().data, Data::Sequences { .. } | Data::RowNumbers(_));
         let wrong = |wanted: &str| {
@@ -116,7 +122,7 @@ impl Method {
         // Without lengths in feature space there is nothing that these methods could make small.
         if !psi.definite() {
             return match self {
-                Method::Auto | Method::Greedy => Ok(Method::Greedy),
+                ReducedSetMethod::Auto | ReducedSetMethod::Greedy => Ok(ReducedSetMethod::Greedy),
                 _ => Err(Error::Unsupported(format!(
                     "method {} requires a positive definite kernel, and `{kernel}` is not known to be one: use greedy, \
                      which matches outputs",
@@ -125,17 +131,23 @@ impl Method {
             };
         }
         match self {
-            Method::Auto if numbers && k == 1 && square::applies(kernel) => Ok(Method::Square),
-            Method::Auto if numbers && kernel.has_gradient() && long(psi, wanted) => Ok(Method::Moved),
-            Method::Auto if numbers && sheet::radial(kernel) => Ok(Method::FixedPoint),
-            Method::Auto if numbers && kernel.has_gradient() => Ok(Method::Gradient),
-            Method::Auto => Ok(Method::Greedy),
-            Method::FixedPoint if !numbers || !sheet::radial(kernel) => wrong("functions of |x - y|"),
-            Method::Gradient | Method::Moved if !numbers || !kernel.has_gradient() => {
+            ReducedSetMethod::Auto if numbers && k == 1 && square::applies(kernel) => {
+                Ok(ReducedSetMethod::Square)
+            }
+            ReducedSetMethod::Auto if numbers && kernel.has_gradient() && long(psi, wanted) => {
+                Ok(ReducedSetMethod::Moved)
+            }
+            ReducedSetMethod::Auto if numbers && sheet::radial(kernel) => Ok(ReducedSetMethod::FixedPoint),
+            ReducedSetMethod::Auto if numbers && kernel.has_gradient() => Ok(ReducedSetMethod::Gradient),
+            ReducedSetMethod::Auto => Ok(ReducedSetMethod::Greedy),
+            ReducedSetMethod::FixedPoint if !numbers || !sheet::radial(kernel) => {
+                wrong("functions of |x - y|")
+            }
+            ReducedSetMethod::Gradient | ReducedSetMethod::Moved if !numbers || !kernel.has_gradient() => {
                 wrong("kernels with a derivative")
             }
-            Method::Square if !numbers || !square::applies(kernel) => wrong("(x.y)^2"),
-            Method::Square if k > 1 => {
+            ReducedSetMethod::Square if !numbers || !square::applies(kernel) => wrong("(x.y)^2"),
+            ReducedSetMethod::Square if k > 1 => {
                 Err(Error::Unsupported("method square takes the outputs one by one: ask for each".into()))
             }
             asked => Ok(asked),
@@ -191,7 +203,7 @@ pub struct Block {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReducedSetParams {
     /// How the vectors are found.
-    pub method: Method,
+    pub method: ReducedSetMethod,
     /// How many.
     pub size: Size,
     /// What outputs share.
@@ -206,7 +218,7 @@ pub struct ReducedSetParams {
     pub descent: Option<usize>,
     /// Starts of each search for a vector.
     pub starts: usize,
-    /// What a coefficient costs, for [`Method::Penalty`].
+    /// What a coefficient costs, for [`ReducedSetMethod::Penalty`].
     pub weighting: Weighting,
     /// Seed of the random starts.
     pub seed: u64,
@@ -215,7 +227,7 @@ pub struct ReducedSetParams {
 impl Default for ReducedSetParams {
     fn default() -> Self {
         ReducedSetParams {
-            method: Method::Auto,
+            method: ReducedSetMethod::Auto,
             size: Size::Ratio(10.0),
             share: Share::All,
             blocks: Vec::new(),
@@ -257,7 +269,7 @@ pub struct Reduced {
 #[non_exhaustive]
 pub struct Report {
     /// The method taken.
-    pub method: Method,
+    pub method: ReducedSetMethod,
     /// Centres before.
     pub before: usize,
     /// Centres after.

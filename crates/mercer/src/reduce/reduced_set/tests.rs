@@ -17,18 +17,19 @@ fn reduced(psi: &Expansion, params: &ReducedSetParams) -> Reduced {
     reduce(psi, params, Exec::new(2), &mut silent()).expect("a set")
 }
 
-fn params(method: Method, size: Size) -> ReducedSetParams {
+fn params(method: ReducedSetMethod, size: Size) -> ReducedSetParams {
     ReducedSetParams { method, size, ..ReducedSetParams::default() }
 }
 
-const SELECT: [Method; 3] = [Method::Greedy, Method::Components, Method::Penalty];
-const BUILD: [Method; 2] = [Method::FixedPoint, Method::Gradient];
+const SELECT: [ReducedSetMethod; 3] =
+    [ReducedSetMethod::Greedy, ReducedSetMethod::Components, ReducedSetMethod::Penalty];
+const BUILD: [ReducedSetMethod; 2] = [ReducedSetMethod::FixedPoint, ReducedSetMethod::Gradient];
 const SHARES: [Share; 3] = [Share::All, Share::Each, Share::Pooled];
 
 #[test]
 fn all_centres_kept_is_the_same_expansion() {
     let psi = psi("rbf(gamma=0.3)", 20, 3, 2);
-    for method in SELECT.into_iter().chain(BUILD).chain([Method::Exact, Method::Auto]) {
+    for method in SELECT.into_iter().chain(BUILD).chain([ReducedSetMethod::Exact, ReducedSetMethod::Auto]) {
         for size in [Size::Vectors(20), Size::Vectors(1000), Size::Ratio(1.0), Size::Error(0.0)] {
             for share in SHARES {
                 let small = reduced(&psi, &ReducedSetParams { share, ..params(method, size) });
@@ -76,9 +77,11 @@ fn the_error_never_grows_with_the_set() {
 fn phase_two_lowers_the_error_of_every_kernel() {
     for line in ["rbf(gamma=0.3)", "poly(degree=3, scale=0.2, coef0=1)", "rbf(gamma=0.2)*linear + linear"] {
         let psi = psi(line, 30, 4, 2);
-        let first =
-            reduced(&psi, &ReducedSetParams { descent: Some(0), ..params(Method::Auto, Size::Vectors(5)) });
-        let second = reduced(&psi, &params(Method::Auto, Size::Vectors(5)));
+        let first = reduced(
+            &psi,
+            &ReducedSetParams { descent: Some(0), ..params(ReducedSetMethod::Auto, Size::Vectors(5)) },
+        );
+        let second = reduced(&psi, &params(ReducedSetMethod::Auto, Size::Vectors(5)));
         assert!(second.report.error < first.report.error, "{line}");
         assert_eq!(second.expansion.len(), 5);
         close(*first.report.path.last().expect("steps"), first.report.error, 1e-6);
@@ -88,7 +91,7 @@ fn phase_two_lowers_the_error_of_every_kernel() {
 #[test]
 fn coefficients_are_optimal_against_small_changes() {
     let psi = psi("rbf(gamma=0.3)", 25, 3, 2);
-    let small = reduced(&psi, &params(Method::Greedy, Size::Vectors(6))).expansion;
+    let small = reduced(&psi, &params(ReducedSetMethod::Greedy, Size::Vectors(6))).expansion;
     let best: f64 = psi.distance2_to(&small, Exec::one()).expect("numbers").iter().sum();
     for seed in 0..30 {
         let mut coef = small.coef().to_vec();
@@ -102,7 +105,7 @@ fn coefficients_are_optimal_against_small_changes() {
 #[test]
 fn greedy_removal_is_the_best_single_removal() {
     let psi = psi("rbf(gamma=0.3)", 12, 2, 2);
-    let got = reduced(&psi, &params(Method::Greedy, Size::Vectors(11))).report.error;
+    let got = reduced(&psi, &params(ReducedSetMethod::Greedy, Size::Vectors(11))).report.error;
     let best = (0..12)
         .map(|out| {
             let keep: Vec<usize> = (0..12).filter(|&i| i != out).collect();
@@ -120,7 +123,8 @@ fn one_output_shared_is_one_output_alone() {
     let one = psi("rbf(gamma=0.3)", 20, 3, 1);
     let coef = one.coef().iter().flat_map(|c| [*c, -2.0 * c]).collect();
     let two = Expansion::new(one.kernel().clone(), one.centres().clone(), coef, vec![0.0; 2]).expect("fits");
-    let wish = ReducedSetParams { descent: Some(0), ..params(Method::FixedPoint, Size::Vectors(3)) };
+    let wish =
+        ReducedSetParams { descent: Some(0), ..params(ReducedSetMethod::FixedPoint, Size::Vectors(3)) };
     let (a, b) = (reduced(&one, &wish), reduced(&two, &wish));
     let rows = |r: &Reduced| r.expansion.centres().view().to_f64().expect("dense");
     rows(&a).iter().zip(rows(&b)).for_each(|(a, b)| close(*a, b, 1e-6));
@@ -132,7 +136,7 @@ fn duplicates_cost_nothing_and_huge_coefficients_do_no_harm() {
     let centres = base.centres().concat(base.centres()).expect("fits");
     let coef = base.coef().iter().chain(base.coef()).map(|c| 1e9 * c).collect();
     let twice = Expansion::new(base.kernel().clone(), centres, coef, vec![0.0]).expect("fits");
-    let exact = reduced(&twice, &params(Method::Exact, Size::Ratio(2.0)));
+    let exact = reduced(&twice, &params(ReducedSetMethod::Exact, Size::Ratio(2.0)));
     assert_eq!(exact.expansion.len(), 10);
     assert!(exact.report.error < 1e-7);
     for method in SELECT.into_iter().chain(BUILD) {
@@ -144,16 +148,16 @@ fn duplicates_cost_nothing_and_huge_coefficients_do_no_harm() {
 #[test]
 fn one_centre_none_and_nothing_to_do() {
     let one = psi("rbf(gamma=0.3)", 1, 3, 2);
-    assert_eq!(reduced(&one, &params(Method::Auto, Size::Ratio(10.0))).expansion, one);
+    assert_eq!(reduced(&one, &params(ReducedSetMethod::Auto, Size::Ratio(10.0))).expansion, one);
     let none = Expansion::new(one.kernel().clone(), one.centres().clone(), vec![0.0; 2], vec![0.1, 0.2])
         .expect("fits");
     for method in SELECT.into_iter().chain(BUILD) {
         assert!(reduced(&none, &params(method, Size::Vectors(3))).expansion.is_empty());
     }
-    let e =
-        reduce(&one, &params(Method::Auto, Size::Vectors(0)), Exec::one(), &mut silent()).expect_err("none");
+    let e = reduce(&one, &params(ReducedSetMethod::Auto, Size::Vectors(0)), Exec::one(), &mut silent())
+        .expect_err("none");
     assert_eq!(e.to_string(), "vectors = 0: must be at least 1");
-    let e = reduce(&one, &params(Method::Square, Size::Vectors(1)), Exec::one(), &mut silent());
+    let e = reduce(&one, &params(ReducedSetMethod::Square, Size::Vectors(1)), Exec::one(), &mut silent());
     assert_eq!(
         e.expect_err("no square").to_string(),
         "method square is for (x.y)^2, not for `rbf(gamma=0.3)`"
@@ -163,12 +167,12 @@ fn one_centre_none_and_nothing_to_do() {
 #[test]
 fn under_the_square_there_are_as_many_vectors_as_columns() {
     let psi = psi("poly(degree=2, scale=0.5)", 40, 4, 1);
-    let small = reduced(&psi, &params(Method::Auto, Size::Ratio(10.0)));
-    assert_eq!((small.report.method, small.expansion.len()), (Method::Square, 4));
+    let small = reduced(&psi, &params(ReducedSetMethod::Auto, Size::Ratio(10.0)));
+    assert_eq!((small.report.method, small.expansion.len()), (ReducedSetMethod::Square, 4));
     assert!(small.report.error < 1e-7, "{}", small.report.error);
     // Three vectors that descent finds are no better than the three largest.
-    let three = reduced(&psi, &params(Method::Square, Size::Vectors(3))).report.error;
-    let found = reduced(&psi, &params(Method::Gradient, Size::Vectors(3))).report.error;
+    let three = reduced(&psi, &params(ReducedSetMethod::Square, Size::Vectors(3))).report.error;
+    let found = reduced(&psi, &params(ReducedSetMethod::Gradient, Size::Vectors(3))).report.error;
     assert!(three <= found + 1e-9 && found < three * 1.2, "{three} {found}");
 }
 
@@ -176,7 +180,8 @@ fn under_the_square_there_are_as_many_vectors_as_columns() {
 fn an_error_asked_for_is_kept_and_a_smaller_set_would_not_do() {
     let psi = psi("rbf(gamma=0.1)", 40, 2, 2);
     for share in SHARES {
-        let small = reduced(&psi, &ReducedSetParams { share, ..params(Method::Auto, Size::Error(0.05)) });
+        let small =
+            reduced(&psi, &ReducedSetParams { share, ..params(ReducedSetMethod::Auto, Size::Error(0.05)) });
         assert!(small.report.error <= 0.05 && small.expansion.len() < 40, "{:?}", small.report);
     }
 }
@@ -184,7 +189,7 @@ fn an_error_asked_for_is_kept_and_a_smaller_set_would_not_do() {
 #[test]
 fn runs_repeat_and_threads_change_nothing_much() {
     let psi = psi("rbf(gamma=0.3)", 25, 3, 3);
-    let wish = ReducedSetParams { share: Share::Each, ..params(Method::Auto, Size::Vectors(3)) };
+    let wish = ReducedSetParams { share: Share::Each, ..params(ReducedSetMethod::Auto, Size::Vectors(3)) };
     let (a, b) = (reduced(&psi, &wish).expansion, reduced(&psi, &wish).expansion);
     assert_eq!(a, b);
     let one = reduce(&psi, &wish, Exec::one(), &mut silent()).expect("a set").expansion;
@@ -195,7 +200,7 @@ fn runs_repeat_and_threads_change_nothing_much() {
 fn a_watcher_can_break_off() {
     let psi = psi("rbf(gamma=0.3)", 25, 3, 1);
     let mut watch = |_: &crate::watch::Step| std::ops::ControlFlow::Break(());
-    let broken = reduce(&psi, &params(Method::Auto, Size::Vectors(5)), Exec::one(), &mut watch);
+    let broken = reduce(&psi, &params(ReducedSetMethod::Auto, Size::Vectors(5)), Exec::one(), &mut watch);
     assert!(matches!(broken, Err(crate::Error::Cancelled)));
 }
 
@@ -229,7 +234,7 @@ fn centres_of_a_block_are_replaced_by_centres_of_that_block() {
     }
     let twice = vec![block(0), block(0), block(1), block(2)];
     for (blocks, why) in [(twice, "centre 0, output 0"), (vec![block(0)], "no block has")] {
-        let wish = ReducedSetParams { blocks, ..params(Method::Auto, Size::Vectors(5)) };
+        let wish = ReducedSetParams { blocks, ..params(ReducedSetMethod::Auto, Size::Vectors(5)) };
         let e = reduce(&whole, &wish, Exec::one(), &mut silent()).expect_err("not the expansion's");
         assert!(e.to_string().contains(why), "{e}");
     }
@@ -250,7 +255,7 @@ fn candidates_beyond_the_centres_are_chosen_where_they_are_better() {
         let without = reduced(&psi, &wish);
         let with = reduced(&psi, &ReducedSetParams { candidates: Some(more.clone()), ..wish.clone() });
         assert!(with.expansion.len() <= 4, "{method:?}");
-        if method == Method::Greedy {
+        if method == ReducedSetMethod::Greedy {
             let (with_them, without) = (with.report.error, without.report.error);
             assert!(with_them < 0.5 * without, "{with_them} {without}");
             let chosen = with.expansion.centres().view().to_f64().expect("dense");
@@ -274,7 +279,8 @@ fn candidates_beyond_the_centres_are_chosen_where_they_are_better() {
     close(error(&order[..1]), best, 1e-9);
     assert!(error(&order) < 1e-4);
     let wide = Points::dense(vec![0.0; 3], 3).expect("rows");
-    let wish = ReducedSetParams { candidates: Some(wide), ..params(Method::Greedy, Size::Vectors(4)) };
+    let wish =
+        ReducedSetParams { candidates: Some(wide), ..params(ReducedSetMethod::Greedy, Size::Vectors(4)) };
     assert!(reduce(&psi, &wish, Exec::one(), &mut silent()).is_err());
 }
 
@@ -296,20 +302,26 @@ fn sizes_asked_for_one_after_the_other_are_those_asked_for_alone() {
 #[test]
 fn moved_centres_are_better_than_centres_that_stay_and_taken_where_there_are_many() {
     let psi = psi("rbf(gamma=0.3)", 60, 3, 4);
-    let moved = reduced(&psi, &params(Method::Moved, Size::Vectors(12)));
-    let stay = ReducedSetParams { descent: Some(0), ..params(Method::Moved, Size::Vectors(12)) };
+    let moved = reduced(&psi, &params(ReducedSetMethod::Moved, Size::Vectors(12)));
+    let stay = ReducedSetParams { descent: Some(0), ..params(ReducedSetMethod::Moved, Size::Vectors(12)) };
     let stay = reduced(&psi, &stay);
     assert_eq!((moved.expansion.len(), stay.expansion.len()), (12, 12));
     assert!(moved.report.error < 0.9 * stay.report.error, "{} {}", moved.report.error, stay.report.error);
     // As good as vectors found one by one and then moved, give or take a little.
-    let one_by_one = reduced(&psi, &params(Method::FixedPoint, Size::Vectors(12))).report.error;
+    let one_by_one = reduced(&psi, &params(ReducedSetMethod::FixedPoint, Size::Vectors(12))).report.error;
     assert!(moved.report.error < 1.25 * one_by_one, "{} {one_by_one}", moved.report.error);
-    assert_eq!(Method::Auto.on(&psi, 1, &[Size::Vectors(12)]).expect("a method"), Method::FixedPoint);
+    assert_eq!(
+        ReducedSetMethod::Auto.on(&psi, 1, &[Size::Vectors(12)]).expect("a method"),
+        ReducedSetMethod::FixedPoint
+    );
     let many = Points::dense(vec![0.5; 2000 * 300], 300).expect("rows");
     let kernel: Kernel = "rbf(gamma=0.3)".parse().expect("a kernel");
     let large = Expansion::new(kernel, many, vec![1.0; 2000], vec![0.0]).expect("fits");
-    let on = |size| Method::Auto.on(&large, 1, &[Size::Vectors(1), size]).expect("a method");
-    assert_eq!((on(Size::Ratio(10.0)), on(Size::Vectors(20))), (Method::Moved, Method::FixedPoint));
+    let on = |size| ReducedSetMethod::Auto.on(&large, 1, &[Size::Vectors(1), size]).expect("a method");
+    assert_eq!(
+        (on(Size::Ratio(10.0)), on(Size::Vectors(20))),
+        (ReducedSetMethod::Moved, ReducedSetMethod::FixedPoint)
+    );
 }
 
 #[test]
@@ -321,7 +333,7 @@ fn widths_that_are_free_lower_the_error() {
     let psi = Expansion::new(kernel, Points::dense(x, 1).expect("rows"), coef, vec![0.1]).expect("fits");
     let wide = with_widths(&psi).expect("Gaussian");
     for share in SHARES {
-        let wish = ReducedSetParams { share, ..params(Method::FixedPoint, Size::Vectors(4)) };
+        let wish = ReducedSetParams { share, ..params(ReducedSetMethod::FixedPoint, Size::Vectors(4)) };
         let (fixed, free) = (reduced(&psi, &wish), reduced(&wide, &wish));
         assert!(free.report.error < 0.7 * fixed.report.error, "{} {}", free.report.error, fixed.report.error);
         let t: Vec<f64> =
@@ -329,10 +341,10 @@ fn widths_that_are_free_lower_the_error() {
         assert!(t.iter().any(|t| t.abs() > 0.1), "{t:?}");
     }
     // Selection takes no width away, and a set that has widths can be made smaller still.
-    let some = reduced(&wide, &params(Method::Greedy, Size::Vectors(10)));
-    let same = reduced(&psi, &params(Method::Greedy, Size::Vectors(10)));
+    let some = reduced(&wide, &params(ReducedSetMethod::Greedy, Size::Vectors(10)));
+    let same = reduced(&psi, &params(ReducedSetMethod::Greedy, Size::Vectors(10)));
     close(some.report.error, same.report.error, 1e-6);
-    let less = reduced(&wide, &params(Method::FixedPoint, Size::Vectors(6))).expansion;
-    assert!(reduced(&less, &params(Method::Auto, Size::Vectors(3))).expansion.len() == 3);
+    let less = reduced(&wide, &params(ReducedSetMethod::FixedPoint, Size::Vectors(6))).expansion;
+    assert!(reduced(&less, &params(ReducedSetMethod::Auto, Size::Vectors(3))).expansion.len() == 3);
     assert!(with_widths(&self::psi("laplacian(gamma=0.3)", 4, 2, 1)).is_err());
 }

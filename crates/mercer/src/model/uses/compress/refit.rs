@@ -13,7 +13,7 @@ use crate::model::{
 };
 use crate::num::Buffer;
 use crate::reduce::reduced_set::{Fit, fit_rows};
-use crate::solve::{BasisProblem, Loss, fit_basis, hinge_shift};
+use crate::solve::{BasisLoss, BasisProblem, fit_basis, hinge_shift};
 use crate::watch::silent;
 
 /// Decision values at rows that are behind the stages already.
@@ -52,7 +52,7 @@ pub(super) fn refit(
         }
         (Role::Numbers, _, Learner::Svr(params)) if retrain.is_some() => {
             let target = rows.targets.map_or(Ok(&[][..]), Targets::reals)?;
-            let tube = Loss::Tube(m.fact("epsilon").unwrap_or(params.epsilon));
+            let tube = BasisLoss::Tube(m.fact("epsilon").unwrap_or(params.epsilon));
             let per_output = |_: usize| (target.to_vec(), vec![1.0; target.len()]);
             notes.push(anew(retrain, params.c));
             let rounds = retrain.unwrap_or(0);
@@ -160,7 +160,7 @@ fn classifier(
             let weight = judged(o).zip(&weight).map(|(s, v)| if s.is_some() { *v } else { 0.0 }).collect();
             (target, weight)
         };
-        small = retrained(&small, rows.view, params.c, Loss::Hinge, per_output, rounds, exec)?;
+        small = retrained(&small, rows.view, params.c, BasisLoss::Hinge, per_output, rounds, exec)?;
         now = small.evaluate(rows.view, exec)?;
         notes.push(anew(retrain, params.c));
     }
@@ -229,7 +229,7 @@ fn retrained(
     small: &Expansion,
     view: View<'_>,
     c: f64,
-    loss: Loss,
+    loss: BasisLoss,
     per_output: impl Fn(usize) -> (Vec<f64>, Vec<f64>),
     rounds: usize,
     exec: Exec,
@@ -258,7 +258,7 @@ fn on_centres(
     small: &Expansion,
     view: View<'_>,
     c: f64,
-    loss: Loss,
+    loss: BasisLoss,
     per_output: &impl Fn(usize) -> (Vec<f64>, Vec<f64>),
     exec: Exec,
 ) -> Result<Expansion> {
