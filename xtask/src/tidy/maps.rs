@@ -148,7 +148,8 @@ impl<'a> Names<'a> {
         let in_module = |path: &str| {
             path.split('/').any(|part| {
                 let part = part.strip_suffix(".rs").unwrap_or(part);
-                part == *before || part.strip_prefix("mercer-") == Some(before)
+                // A crate is written with an underscore in code.
+                part.replace('-', "_") == *before || part.strip_prefix("mercer-") == Some(before)
             })
         };
         self.members.contains(&(*before, *last))
