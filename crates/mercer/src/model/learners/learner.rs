@@ -89,10 +89,10 @@ pub struct LearnerEntry {
     pub tasks: &'static [Task],
     /// One line about it.
     pub doc: &'static str,
-    /// The parameters that make a difference to it, of those its table has.
+    /// The parameters that it is known by: they are always shown.
     pub params: &'static [&'static str],
-    /// Further ones that it takes, and that are not worth a word where they are at their default.
-    pub(super) also: &'static [&'static [&'static str]],
+    /// The parameters of its table that make no difference to it: those of other forms.
+    pub(super) not: &'static [&'static str],
     pub(super) make: fn() -> Learner,
 }
 
@@ -295,7 +295,7 @@ impl LearnerEntry {
 
     /// Whether a parameter makes a difference to it.
     pub fn takes(&self, name: &str) -> bool {
-        self.params.contains(&name) || self.also.iter().any(|names| names.contains(&name))
+        Param::find(self.learner().table(), name).is_some() && !self.not.contains(&name)
     }
 }
 
@@ -331,7 +331,7 @@ mod tests {
         for entry in Learner::ALL {
             let mut learner = entry.learner();
             assert_eq!(learner.entry().name, entry.name);
-            for name in entry.params.iter().chain(entry.also.iter().copied().flatten()) {
+            for name in learner.table().iter().map(|param| param.name).filter(|name| entry.takes(name)) {
                 let spec = Param::find(learner.table(), name);
                 assert!(spec.is_some(), "{} has no {name}", entry.name);
                 let same = learner.get(name).expect("a parameter");

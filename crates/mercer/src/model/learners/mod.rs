@@ -109,31 +109,13 @@ learners! {
     Kpca(KpcaParams);
 }
 
-/// What all forms of a support vector classifier take.
-const SVC: &[&str] = &[
-    "shift",
-    "multi",
-    "ties",
-    "class_weights",
-    "probability",
-    "folds",
-    "seed",
-    "virtual_vectors",
-    "virtual_kernel",
-    "virtual_rounds",
-    "virtual_union",
-];
-/// For all losses of a regression.
-const SVR: &[&str] = &["virtual_vectors", "virtual_rounds"];
-const SOLVER: &[&str] = &["kernel", "tol", "max_iter", "shrinking"];
-
 /// The row of kernel PCA, which is fitted by commands of its own and predicts nothing: not one of [`Learner::ALL`].
 pub(in crate::model) const FEATURES: LearnerEntry = LearnerEntry {
     name: "kpca",
     tasks: &[Task::Features],
     doc: "kernel principal components",
     params: &["kernel", "components", "share", "centred", "whiten", "method", "rows", "tol", "seed"],
-    also: &[],
+    not: &[],
     make: || Learner::Kpca(KpcaParams::default()),
 };
 
@@ -145,7 +127,7 @@ impl Learner {
             tasks: &[Task::Classification],
             doc: "support vector machine; errors cost C",
             params: &["c", "slack"],
-            also: &[SVC, SOLVER],
+            not: &["kind", "nu"],
             make: || Learner::Svc(SvcParams::default()),
         },
         LearnerEntry {
@@ -153,7 +135,7 @@ impl Learner {
             tasks: &[Task::Classification],
             doc: "support vector machine; nu bounds the share of margin errors",
             params: &["nu"],
-            also: &[SVC, SOLVER],
+            not: &["kind", "c", "slack"],
             make: || Learner::Svc(SvcParams { kind: Kind::Nu, ..SvcParams::default() }),
         },
         LearnerEntry {
@@ -161,7 +143,7 @@ impl Learner {
             tasks: &[Task::Classification],
             doc: "the widest margin without any error, or a proof that there is none",
             params: &[],
-            also: &[SVC, SOLVER],
+            not: &["kind", "c", "nu", "slack"],
             make: || Learner::Svc(SvcParams { kind: Kind::Hard, ..SvcParams::default() }),
         },
         LearnerEntry {
@@ -169,7 +151,7 @@ impl Learner {
             tasks: &[Task::Regression],
             doc: "support vector regression; errors below epsilon are free",
             params: &["c", "epsilon"],
-            also: &[SVR, SOLVER],
+            not: &["loss", "nu", "delta"],
             make: || Learner::Svr(SvrParams::default()),
         },
         LearnerEntry {
@@ -177,7 +159,7 @@ impl Learner {
             tasks: &[Task::Regression],
             doc: "the same; nu bounds the share of rows outside the tube",
             params: &["c", "nu"],
-            also: &[SVR, SOLVER],
+            not: &["loss", "epsilon", "delta"],
             make: || Learner::Svr(SvrParams { loss: Loss::Nu, ..SvrParams::default() }),
         },
         LearnerEntry {
@@ -185,7 +167,7 @@ impl Learner {
             tasks: &[Task::Regression],
             doc: "squared errors up to delta, then absolute ones: few outliers do no harm",
             params: &["c", "delta"],
-            also: &[SVR, SOLVER],
+            not: &["loss", "epsilon", "nu"],
             make: || Learner::Svr(SvrParams { loss: Loss::Huber, ..SvrParams::default() }),
         },
         LearnerEntry {
@@ -193,7 +175,7 @@ impl Learner {
             tasks: &[Task::Regression],
             doc: "absolute errors: the conditional median",
             params: &["c"],
-            also: &[SVR, SOLVER],
+            not: &["loss", "epsilon", "nu", "delta"],
             make: || Learner::Svr(SvrParams { loss: Loss::Laplace, ..SvrParams::default() }),
         },
         LearnerEntry {
@@ -201,7 +183,7 @@ impl Learner {
             tasks: &[Task::Regression, Task::Classification],
             doc: "squared errors: kernel ridge regression; on classes, least-squares machines",
             params: &["kernel", "lambda", "offset", "method", "tol"],
-            also: &[],
+            not: &[],
             make: || Learner::Ridge(RidgeParams::default()),
         },
         LearnerEntry {
@@ -209,7 +191,7 @@ impl Learner {
             tasks: &[Task::Novelty],
             doc: "a plane between most of the data and the origin of feature space",
             params: &["nu"],
-            also: &[SOLVER],
+            not: &[],
             make: || Learner::OneClass(OneClassParams::default()),
         },
         LearnerEntry {
@@ -217,7 +199,7 @@ impl Learner {
             tasks: &[Task::Novelty],
             doc: "the smallest ball around most of the data in feature space",
             params: &["nu"],
-            also: &[SOLVER],
+            not: &[],
             make: || Learner::Sphere(SphereParams::default()),
         },
         LearnerEntry {
@@ -225,7 +207,7 @@ impl Learner {
             tasks: &[Task::Classification, Task::Regression],
             doc: "Fisher discriminant: classes far apart beside their own spread; every row is a centre",
             params: &["kernel", "lambda", "penalty", "threshold", "leave_one_out"],
-            also: &[],
+            not: &["form", "centres", "candidates", "tol", "seed"],
             make: || Learner::Kfd(KfdParams::default()),
         },
         LearnerEntry {
@@ -233,7 +215,7 @@ impl Learner {
             tasks: &[Task::Classification, Task::Regression],
             doc: "the same with few centres: a quadratic program",
             params: &["kernel", "lambda", "threshold", "tol"],
-            also: &[],
+            not: &["form", "penalty", "centres", "candidates", "leave_one_out", "seed"],
             make: || Learner::Kfd(KfdParams { form: KfdForm::Sparse, ..KfdParams::default() }),
         },
         LearnerEntry {
@@ -241,7 +223,7 @@ impl Learner {
             tasks: &[Task::Classification, Task::Regression],
             doc: "the same with absolute errors: a linear program",
             params: &["kernel", "lambda", "threshold", "tol"],
-            also: &[],
+            not: &["form", "penalty", "centres", "candidates", "leave_one_out", "seed"],
             make: || Learner::Kfd(KfdParams { form: KfdForm::Linear, ..KfdParams::default() }),
         },
         LearnerEntry {
@@ -258,7 +240,7 @@ impl Learner {
                 "leave_one_out",
                 "seed",
             ],
-            also: &[],
+            not: &["form", "tol"],
             make: || Learner::Kfd(KfdParams { form: KfdForm::Greedy, ..KfdParams::default() }),
         },
         LearnerEntry {
@@ -266,7 +248,7 @@ impl Learner {
             tasks: &[Task::Classification],
             doc: "many weak hypotheses, each on what the ones before got wrong, and a vote",
             params: &["kernel", "base", "rounds", "centres", "lambda", "steps", "seed"],
-            also: &[],
+            not: &["kind", "c", "nu"],
             make: || Learner::Boost(BoostParams::default()),
         },
         LearnerEntry {
@@ -274,7 +256,7 @@ impl Learner {
             tasks: &[Task::Classification],
             doc: "the same, towards the largest least margin",
             params: &["kernel", "base", "rounds", "centres", "lambda", "steps", "seed"],
-            also: &[],
+            not: &["kind", "c", "nu"],
             make: || Learner::Boost(BoostParams { kind: BoostKind::ArcGv, ..BoostParams::default() }),
         },
         LearnerEntry {
@@ -282,7 +264,7 @@ impl Learner {
             tasks: &[Task::Classification],
             doc: "the same, giving up rows that stay hard: soft margins",
             params: &["c", "kernel", "base", "rounds", "centres", "lambda", "steps", "seed"],
-            also: &[],
+            not: &["kind", "nu"],
             make: || Learner::Boost(BoostParams { kind: BoostKind::Regularised, ..BoostParams::default() }),
         },
         LearnerEntry {
@@ -290,7 +272,7 @@ impl Learner {
             tasks: &[Task::Classification],
             doc: "the same by a linear program; nu bounds the share of rows below the margin",
             params: &["nu", "kernel", "base", "rounds", "centres", "lambda", "steps", "seed"],
-            also: &[],
+            not: &["kind", "c"],
             make: || Learner::Boost(BoostParams { kind: BoostKind::Program, ..BoostParams::default() }),
         },
         LearnerEntry {
@@ -298,7 +280,7 @@ impl Learner {
             tasks: &[Task::Classification, Task::Regression],
             doc: "a few Gaussians: centres by k-means, moved downhill, or support vectors",
             params: &["kernel", "centres", "place", "weights", "lambda", "steps", "c", "seed"],
-            also: &[],
+            not: &[],
             make: || Learner::Network(NetworkParams::default()),
         },
         LearnerEntry {
@@ -306,7 +288,7 @@ impl Learner {
             tasks: &[Task::Classification, Task::Regression],
             doc: "few kernel functions, by a linear program",
             params: &["kernel", "c", "tol"],
-            also: &[],
+            not: &[],
             make: || Learner::LpMachine(LpMachineParams::default()),
         },
         LearnerEntry {
@@ -314,7 +296,7 @@ impl Learner {
             tasks: &[Task::Classification],
             doc: "learns row by row from its errors",
             params: &["kernel", "passes", "averaged", "seed"],
-            also: &[],
+            not: &["rule", "c", "tol"],
             make: || Learner::Perceptron(PerceptronParams::default()),
         },
         LearnerEntry {
@@ -322,7 +304,7 @@ impl Learner {
             tasks: &[Task::Classification],
             doc: "learns row by row, towards the largest margin",
             params: &["kernel", "passes", "c", "tol"],
-            also: &[],
+            not: &["rule", "averaged", "seed"],
             make: || {
                 Learner::Perceptron(PerceptronParams {
                     rule: OnlineRule::Adatron,
@@ -335,7 +317,7 @@ impl Learner {
             tasks: &[Task::Classification],
             doc: "the centre of all machines that make no error, by a billiard",
             params: &["kernel", "shift", "bounces", "seed"],
-            also: &[],
+            not: &[],
             make: || Learner::BayesPoint(BayesPointParams::default()),
         },
         LearnerEntry {
@@ -343,7 +325,7 @@ impl Learner {
             tasks: &[Task::Classification, Task::Novelty],
             doc: "each class by the mean of its kernel functions; without classes, a density",
             params: &["kernel", "nu"],
-            also: &[],
+            not: &[],
             make: || Learner::Parzen(ParzenParams::default()),
         },
         LearnerEntry {
@@ -351,7 +333,7 @@ impl Learner {
             tasks: &[Task::Classification, Task::Regression],
             doc: "the rows nearest in feature space vote",
             params: &["kernel", "neighbours"],
-            also: &[],
+            not: &[],
             make: || Learner::Knn(KnnParams::default()),
         },
         LearnerEntry {
@@ -359,7 +341,7 @@ impl Learner {
             tasks: &[Task::Clustering],
             doc: "points whose images lie together: kernel k-means",
             params: &["kernel", "clusters", "start", "starts", "max_iter", "seed"],
-            also: &[],
+            not: &[],
             make: || Learner::Cluster(ClusterParams::default()),
         },
     ];
