@@ -140,7 +140,7 @@ fn machines_of_pairs_keep_the_form_of_libsvms_files() {
     a.iter().zip(&b).for_each(|(a, b)| mercer_testkit::assert::close(*a, *b, 1e-9));
     let rest = svc(&data, false);
     let refused = rest.compress(&params, Some(&data), Exec::one(), &mut silent()).expect_err("no pairs");
-    assert!(refused.to_string().contains("by pairs"), "{refused}");
+    assert!(refused.to_string().contains("only one-vs-one"), "{refused}");
 }
 
 #[test]
