@@ -170,8 +170,11 @@ impl Learner {
         }
         if !entry.takes(name) {
             let others: Vec<&str> = Self::ALL.iter().filter(|e| e.takes(name)).map(|e| e.name).collect();
-            let allowed =
-                format!("left out: {} does not take it; it is used by {}", entry.name, others.join(", "));
+            let used = match others.as_slice() {
+                [] => "no learner has it".to_owned(),
+                others => format!("it is used by {}", others.join(", ")),
+            };
+            let allowed = format!("left out: {} does not take it; {used}", entry.name);
             return Err(Error::param(name, shown, allowed));
         }
         let spec = Param::find(self.table(), name).expect("what an entry takes is in its table");
@@ -349,8 +352,8 @@ mod tests {
             refused(&mut learner, "nu", json!(1.5)),
             "nu = 1.5: must be a number above 0 and at most 1"
         );
-        assert!(refused(&mut learner, "c", json!(1.0)).contains("no meaning for nu-svc"));
-        assert!(refused(&mut learner, "banana", json!(1.0)).contains("no meaning"));
+        assert!(refused(&mut learner, "c", json!(1.0)).contains("nu-svc does not take it"));
+        assert!(refused(&mut learner, "banana", json!(1.0)).contains("does not take it"));
         learner.set("multi", json!("one_vs_rest")).expect("a word of its table");
         assert!(learner.set("multi", json!("all_vs_all")).is_err());
     }
