@@ -217,19 +217,19 @@ class SVC(Classifier):
     coef0 : float, default=0.0
         Of ``'poly'`` and ``'sigmoid'``.
     shrinking : bool, default=True
-        Leave out rows that cannot move for a while.
+        Whether to use shrinking.
     probability : bool, default=False
-        Learn probabilities of the classes, by cross-validation inside the fit.
+        Whether to calibrate probability estimates, by cross-validation inside the fit.
     tol : float, default=1e-3
-        Violation of the optimality conditions left.
+        Stopping tolerance (maximum KKT violation).
     cache_size : float, default=None
         Memory budget of a fit in mebibytes; None: half of the machine's memory.
     class_weight : dict or 'balanced', default=None
         Factors of C by class.
     verbose : bool, default=False
-        Show a bar, if tqdm is installed.
+        Whether to show a progress bar, if tqdm is installed.
     max_iter : int, default=-1
-        Most steps of the solver a machine; -1: no limit.
+        Maximum iterations per machine; -1: no limit.
     decision_function_shape : {'ovo', 'ovr'}, default='ovr'
         What `decision_function` gives for more than two classes.
     break_ties : bool, default=False
@@ -237,7 +237,7 @@ class SVC(Classifier):
     random_state : int, RandomState instance or None, default=None
         Seed of the splits behind probabilities. None is a fixed seed.
     multi_class : {'ovo', 'ovr'}, default='ovo'
-        How several classes are told apart: by machines for pairs, or each from the rest.
+        Multi-class strategy: one-vs-one or one-vs-rest.
     n_jobs : int, default=None
         Threads; None means all (or what ``OMP_NUM_THREADS`` says).
     callback : callable, default=None
@@ -328,10 +328,41 @@ class NuSVC(Classifier):
     Parameters
     ----------
     nu : float, default=0.5
-        Bounds margin errors from above and support vectors from below, as shares of the rows.
-    kernel, degree, gamma, coef0, shrinking, probability, tol, cache_size, class_weight, verbose, max_iter, \
-decision_function_shape, break_ties, random_state, multi_class, n_jobs, callback
-        As in :class:`SVC`.
+        Upper bound on the fraction of margin errors, lower bound on that of support vectors.
+    kernel : str, Kernel or callable, default='rbf'
+        A kernel's name or line, a :class:`mercer.kernels.Kernel`, ``'precomputed'``, or a callable; see :class:`SVC`.
+    degree : int, default=3
+        Degree of ``'poly'``.
+    gamma : {'scale', 'auto'} or float, default='scale'
+        Coefficient of ``'rbf'``, ``'poly'``, ``'sigmoid'`` and ``'laplacian'``; see :class:`SVC`.
+    coef0 : float, default=0.0
+        Constant term of ``'poly'`` and ``'sigmoid'``.
+    shrinking : bool, default=True
+        Whether to use shrinking.
+    probability : bool, default=False
+        Whether to calibrate probability estimates, by cross-validation inside the fit.
+    tol : float, default=1e-3
+        Stopping tolerance (maximum KKT violation).
+    cache_size : float, default=None
+        Memory budget of a fit in mebibytes; None: half of the machine's memory.
+    class_weight : dict or 'balanced', default=None
+        Factors of C by class.
+    verbose : bool, default=False
+        Whether to show a progress bar, if tqdm is installed.
+    max_iter : int, default=-1
+        Maximum iterations per machine; -1: no limit.
+    decision_function_shape : {'ovo', 'ovr'}, default='ovr'
+        Shape of `decision_function` for more than two classes.
+    break_ties : bool, default=False
+        Whether ties between votes are broken by sums of decision values instead of the order of the classes.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the splits of the calibration. None is a fixed seed.
+    multi_class : {'ovo', 'ovr'}, default='ovo'
+        Multi-class strategy: one-vs-one or one-vs-rest.
+    n_jobs : int, default=None
+        Number of threads; None means all (or what ``OMP_NUM_THREADS`` says).
+    callback : callable, default=None
+        Called during the fit with a :class:`mercer.Progress`; if it returns True the fit stops and keeps what it has.
 
     Attributes
     ----------
@@ -440,21 +471,31 @@ class SVR(Regressor):
     Parameters
     ----------
     kernel : str, Kernel or callable, default='rbf'
+        A kernel's name or line, a :class:`mercer.kernels.Kernel`, ``'precomputed'``, or a callable; see :class:`SVC`.
     degree : int, default=3
+        Degree of ``'poly'``.
     gamma : {'scale', 'auto'} or float, default='scale'
+        Coefficient of ``'rbf'``, ``'poly'``, ``'sigmoid'`` and ``'laplacian'``; see :class:`SVC`.
     coef0 : float, default=0.0
+        Constant term of ``'poly'`` and ``'sigmoid'``.
     tol : float, default=1e-3
+        Stopping tolerance (maximum KKT violation).
     C : float, default=1.0
-        Cost of errors against smoothness.
+        Cost of errors.
     epsilon : float, default=0.1
-        Half-width of the tube that costs nothing.
+        Half-width of the epsilon-insensitive tube.
     shrinking : bool, default=True
+        Whether to use shrinking.
     cache_size : float, default=None
+        Memory budget of a fit in mebibytes; None: half of the machine's memory.
     verbose : bool, default=False
+        Whether to show a progress bar, if tqdm is installed.
     max_iter : int, default=-1
+        Maximum iterations per machine; -1: no limit.
     n_jobs : int, default=None
+        Number of threads; None means all (or what ``OMP_NUM_THREADS`` says).
     callback : callable, default=None
-        The rest as in :class:`SVC`.
+        Called during the fit with a :class:`mercer.Progress`; if it returns True the fit stops and keeps what it has.
 
     Attributes
     ----------
@@ -511,10 +552,31 @@ class NuSVR(Regressor):
     Parameters
     ----------
     nu : float, default=0.5
-        Bounds the share of rows outside the tube from above and of support vectors from below.
+        Upper bound on the fraction of rows outside the tube, lower bound on that of support vectors.
     C : float, default=1.0
-    kernel, degree, gamma, coef0, shrinking, tol, cache_size, verbose, max_iter, n_jobs, callback
-        As in :class:`SVR`.
+        Cost of errors.
+    kernel : str, Kernel or callable, default='rbf'
+        A kernel's name or line, a :class:`mercer.kernels.Kernel`, ``'precomputed'``, or a callable; see :class:`SVC`.
+    degree : int, default=3
+        Degree of ``'poly'``.
+    gamma : {'scale', 'auto'} or float, default='scale'
+        Coefficient of ``'rbf'``, ``'poly'``, ``'sigmoid'`` and ``'laplacian'``; see :class:`SVC`.
+    coef0 : float, default=0.0
+        Constant term of ``'poly'`` and ``'sigmoid'``.
+    shrinking : bool, default=True
+        Whether to use shrinking.
+    tol : float, default=1e-3
+        Stopping tolerance (maximum KKT violation).
+    cache_size : float, default=None
+        Memory budget of a fit in mebibytes; None: half of the machine's memory.
+    verbose : bool, default=False
+        Whether to show a progress bar, if tqdm is installed.
+    max_iter : int, default=-1
+        Maximum iterations per machine; -1: no limit.
+    n_jobs : int, default=None
+        Number of threads; None means all (or what ``OMP_NUM_THREADS`` says).
+    callback : callable, default=None
+        Called during the fit with a :class:`mercer.Progress`; if it returns True the fit stops and keeps what it has.
 
     Attributes
     ----------
@@ -629,14 +691,29 @@ class OneClassSVM(Novelty):
     Parameters
     ----------
     kernel : str, Kernel or callable, default='rbf'
+        A kernel's name or line, a :class:`mercer.kernels.Kernel`, ``'precomputed'``, or a callable; see :class:`SVC`.
     degree : int, default=3
+        Degree of ``'poly'``.
     gamma : {'scale', 'auto'} or float, default='scale'
+        Coefficient of ``'rbf'``, ``'poly'``, ``'sigmoid'`` and ``'laplacian'``; see :class:`SVC`.
     coef0 : float, default=0.0
+        Constant term of ``'poly'`` and ``'sigmoid'``.
     tol : float, default=1e-3
+        Stopping tolerance (maximum KKT violation).
     nu : float, default=0.5
-        Bounds the share of outliers from above, of support vectors from below.
-    shrinking, cache_size, verbose, max_iter, n_jobs, callback
-        As in :class:`SVC`.
+        Upper bound on the fraction of outliers, lower bound on that of support vectors.
+    shrinking : bool, default=True
+        Whether to use shrinking.
+    cache_size : float, default=None
+        Memory budget of a fit in mebibytes; None: half of the machine's memory.
+    verbose : bool, default=False
+        Whether to show a progress bar, if tqdm is installed.
+    max_iter : int, default=-1
+        Maximum iterations per machine; -1: no limit.
+    n_jobs : int, default=None
+        Number of threads; None means all (or what ``OMP_NUM_THREADS`` says).
+    callback : callable, default=None
+        Called during the fit with a :class:`mercer.Progress`; if it returns True the fit stops and keeps what it has.
 
     Attributes
     ----------
@@ -692,15 +769,29 @@ class SVDD(Novelty):
     Parameters
     ----------
     kernel : str or Kernel, default='rbf'
-        Not a callable and not ``'precomputed'``: the ball needs ``k(x, x)`` of new rows.
+        A kernel's name or line; not a callable and not ``'precomputed'``: the ball needs ``k(x, x)`` of new rows.
     degree : int, default=3
+        Degree of ``'poly'``.
     gamma : {'scale', 'auto'} or float, default='scale'
+        Coefficient of ``'rbf'``, ``'poly'``, ``'sigmoid'`` and ``'laplacian'``; see :class:`SVC`.
     coef0 : float, default=0.0
+        Constant term of ``'poly'`` and ``'sigmoid'``.
     tol : float, default=1e-3
+        Stopping tolerance (maximum KKT violation), relative to the squared diameter.
     nu : float, default=0.5
-        Bounds the share of rows outside the ball from above.
-    shrinking, cache_size, verbose, max_iter, n_jobs, callback
-        As in :class:`SVC`.
+        Upper bound on the fraction of rows outside the ball.
+    shrinking : bool, default=True
+        Whether to use shrinking.
+    cache_size : float, default=None
+        Memory budget of a fit in mebibytes; None: half of the machine's memory.
+    verbose : bool, default=False
+        Whether to show a progress bar, if tqdm is installed.
+    max_iter : int, default=-1
+        Maximum iterations per machine; -1: no limit.
+    n_jobs : int, default=None
+        Number of threads; None means all (or what ``OMP_NUM_THREADS`` says).
+    callback : callable, default=None
+        Called during the fit with a :class:`mercer.Progress`; if it returns True the fit stops and keeps what it has.
 
     Attributes
     ----------

@@ -266,7 +266,7 @@ impl Invariance {
     }
 
     /// Kernel principal components under k', as features written with k: a machine can stand behind them
-    /// ([`Layered`](crate::model::Layered)).
+    /// ([`Model::behind`](crate::model::Model::behind)).
     pub fn components(
         &self,
         params: &KpcaParams,

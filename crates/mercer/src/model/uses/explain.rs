@@ -31,7 +31,7 @@ const FAR: f64 = 4.0;
 pub struct Explanation {
     /// The model in plain words.
     pub model: Description,
-    /// The learner that made it: a name of [`Learner::ALL`].
+    /// The learner that made it: a name of [`Learner::ALL`](crate::model::Learner::ALL).
     pub learner: &'static str,
     /// The parameters worth a word, as far as they are known.
     pub settings: Vec<(&'static str, Value)>,
