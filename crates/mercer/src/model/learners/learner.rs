@@ -305,6 +305,7 @@ impl LearnerEntry {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::{Loss, SvrParams};
     use serde_json::json;
 
     #[test]
@@ -342,6 +343,17 @@ mod tests {
                 assert_eq!(learner.get(name), Some(same));
             }
         }
+    }
+
+    #[test]
+    fn squared_loss_of_a_regression_refuses_parameters_of_ridge() {
+        let squared = SvrParams { loss: Loss::Squared, ..SvrParams::default() };
+        let mut learner = Learner::Svr(squared);
+        assert_eq!(learner.entry().name, "svr");
+        let refused = learner.set("lambda", json!(0.5)).expect_err("not its own").to_string();
+        assert!(refused.contains("svr does not take it"), "{refused}");
+        learner.set("c", json!(3.0)).expect("its own");
+        assert_eq!(learner.get("loss"), Some(json!("squared")));
     }
 
     #[test]
