@@ -128,7 +128,11 @@ fn a_signal_ends_a_run_that_waits_for_data() {
     let folder = folder();
     let lines =
         ["train - -o o.mercer", "tune -", "predict - t.mercer", "denoise - -o c.csv", "pca fit - -o o.pca"];
-    for (signal, number) in [("-INT", 2), ("-TERM", 15)] {
+    // Whoever starts the tests in the background of a script has them ignore Ctrl-C, and what they start ignores it too.
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap_or("0").trim();
+    let mask = u64::from_str_radix(mask, 16).expect("a mask");
+    for (signal, number) in [("-INT", 2), ("-TERM", 15)].into_iter().filter(|s| mask >> (s.1 - 1) & 1 == 0) {
         for line in lines {
             let mut command = folder.command(&line.split_whitespace().collect::<Vec<_>>());
             let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().expect("starts");
