@@ -39,6 +39,20 @@ fn each_learner_trains_predicts_evaluates_and_explains() {
 }
 
 #[test]
+fn a_single_cluster_holds_every_row() {
+    let folder = Folder::new();
+    folder.mercer("data toy clusters c.csv --rows 30 -q").fine();
+    folder.mercer("cluster c.csv -n 1 -o g.mercer --label label -q").fine();
+    folder.mercer("predict c.csv g.mercer -o p.csv -q").fine();
+    let told = folder.read("p.csv");
+    assert!(told.lines().skip(1).count() == 30 && told.lines().skip(1).all(|line| line == "1"), "{told}");
+    folder.mercer("explain g.mercer c.csv -q").fine();
+    folder.mercer("evaluate c.csv g.mercer -q").fine();
+    folder.mercer("convert g.mercer --to onnx -o g.onnx -q").fine();
+    folder.mercer("compress g.mercer --vectors 3 -o s.mercer -q").fine();
+}
+
+#[test]
 fn clusters_are_found_and_answered() {
     let folder = Folder::new();
     folder.mercer("data toy clusters c.csv --rows 90 -q").fine();

@@ -5,6 +5,7 @@
 
 use std::time::Instant;
 
+use super::Declared;
 use super::common::{go_on_from, kernel_or_default, on_rows};
 use crate::error::{Error, Result};
 use crate::exec::Exec;
@@ -15,10 +16,7 @@ use crate::solve::{self, Problem, Solution};
 use crate::watch::Watch;
 
 /// A machine whose dual is one problem.
-pub(super) trait Dual {
-    /// The kernel asked for.
-    fn kernel(&self) -> Option<&Kernel>;
-
+pub(super) trait Dual: Declared {
     /// The problem on rows of a kernel matrix with these weights, with a start, and what its solve obeys.
     fn pose<'r>(
         &self,
@@ -40,7 +38,7 @@ pub(super) trait Dual {
     ) -> Result<Machine>;
 }
 
-/// Fits, from a checkpoint where there is one. Parameters were checked.
+/// Fits, from a checkpoint where there is one.
 pub(super) fn fit(
     dual: &(impl Dual + Sync),
     sample: Sample<'_>,
@@ -49,6 +47,7 @@ pub(super) fn fit(
     watch: &mut Watch<'_>,
 ) -> Result<Machine> {
     let clock = Instant::now();
+    dual.check()?;
     sample.check()?;
     let kernel = kernel_or_default(dual.kernel(), &sample)?;
     let weights: Vec<f64> = (0..sample.points.len()).map(|i| sample.weight(i)).collect();

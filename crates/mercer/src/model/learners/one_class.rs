@@ -43,7 +43,6 @@ learner!(OneClassParams, |_| "one-class", resumes with variables);
 impl OneClassParams {
     /// Fits on the sample's points and weights; targets are not looked at.
     pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine> {
-        self.check()?;
         dual::fit(self, sample, None, exec, watch)
     }
 
@@ -55,16 +54,11 @@ impl OneClassParams {
         exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<Machine> {
-        self.check()?;
         dual::fit(self, sample, Some(checkpoint), exec, watch)
     }
 }
 
 impl Dual for OneClassParams {
-    fn kernel(&self) -> Option<&Kernel> {
-        self.kernel.as_ref()
-    }
-
     fn pose<'r>(
         &self,
         rows: &'r dyn Rows,

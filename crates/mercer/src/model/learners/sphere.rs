@@ -73,7 +73,6 @@ pub fn enclosing_radius2(rows: &dyn Rows, exec: Exec, watch: &mut Watch<'_>) -> 
 impl SphereParams {
     /// Fits on the sample's points and weights; targets are not looked at.
     pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine> {
-        self.check()?;
         dual::fit(self, sample, None, exec, watch)
     }
 
@@ -85,7 +84,6 @@ impl SphereParams {
         exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<Machine> {
-        self.check()?;
         dual::fit(self, sample, Some(checkpoint), exec, watch)
     }
 
@@ -173,10 +171,6 @@ impl SphereParams {
 }
 
 impl Dual for SphereParams {
-    fn kernel(&self) -> Option<&Kernel> {
-        self.kernel.as_ref()
-    }
-
     fn pose<'r>(
         &self,
         rows: &'r dyn Rows,

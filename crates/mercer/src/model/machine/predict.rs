@@ -194,6 +194,10 @@ impl Machine {
 
     /// The number of the winning class for each line of decision values.
     pub fn classes_of(&self, values: &[f64]) -> Vec<u32> {
+        // The sign of a single value tells two classes apart; a single cluster holds every row.
+        if let Role::Clusters(1) = self.role {
+            return vec![0; values.len()];
+        }
         let Readout::Pairs(ties) = self.readout else { return largest(values, self.outputs()) };
         let scores = self.scored(values);
         let k = self.classes().len();

@@ -38,7 +38,7 @@ pub(super) fn by_largest(g: &mut Graph, scores: &str, names: &str) -> Name {
 /// The label of a classifier from its decision values, N x k.
 pub(super) fn label(g: &mut Graph, model: &Machine, f: &str, names: &str) -> Name {
     let (k, m, sides) = (model.classes().len(), model.outputs(), model.sides());
-    if m == 1 {
+    if m == 1 && k > 1 {
         return by_sign(g, f, names);
     }
     if sides.first().is_none_or(|sides| sides.negative.is_none()) {

@@ -161,10 +161,6 @@ impl SvrParams {
 }
 
 impl Dual for SvrParams {
-    fn kernel(&self) -> Option<&Kernel> {
-        self.kernel.as_ref()
-    }
-
     fn pose<'r>(
         &self,
         rows: &'r dyn Rows,
