@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use mercer::assess::{Tuning, tune};
+use mercer::assess::{Tuning, quick, thorough, tune};
 use mercer::data::io::same_place;
 use mercer::data::{Dataset, Stages};
 use mercer::model::{Learner, LearnerEntry, Model, Plan, Scaling, Task, Wishes};
@@ -155,6 +155,14 @@ impl OrAuto {
     }
 }
 
+/// How what nobody gave is chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Auto {
+    Quick,
+    Good,
+    Off,
+}
+
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "switches of a command line")]
 struct Training {
@@ -190,7 +198,7 @@ struct Training {
     #[arg(long, short, value_name = "LINE", allow_hyphen_values = true, help_heading = "Learning")]
     kernel: Option<String>,
 
-    /// The Gaussian's gamma; auto is 1 / the median squared distance
+    /// Gamma of the Gaussian kernel; auto is 1 / (columns x variance of all values)
     #[arg(long, value_name = "G|auto", allow_negative_numbers = true, value_parser = or_auto, help_heading = "Learning")]
     gamma: Option<OrAuto>,
 
@@ -198,8 +206,19 @@ struct Training {
     #[arg(long, short, value_name = "C|auto", allow_negative_numbers = true, value_parser = or_auto, help_heading = "Learning")]
     c: Option<OrAuto>,
 
-    /// Seconds that such a search may take [default: 60]
-    #[arg(long, value_name = "S", requires = "c", allow_negative_numbers = true, help_heading = "Learning")]
+    /// How scaling, gamma and C are chosen if neither kernel, gamma nor C is given: quick (cross-validation of 22 settings on at
+    /// most 1000 rows), good (search over kernels and scalings; reports the error to expect), off (constants)
+    #[arg(
+        long,
+        value_name = "quick|good|off",
+        default_value = "quick",
+        hide_possible_values = true,
+        help_heading = "Learning"
+    )]
+    auto: Auto,
+
+    /// Seconds that `-c auto` and `--auto good` may search [default: 60]
+    #[arg(long, value_name = "S", allow_negative_numbers = true, help_heading = "Learning")]
     search_seconds: Option<f64>,
 
     #[arg(long, value_name = "NU", allow_negative_numbers = true, help = about("nu"), help_heading = "Learning")]
@@ -346,7 +365,7 @@ impl Training {
             None => self.reading.read_for(&self.file, task, context.exec)?,
         };
         let mut plan = Plan::new(&data, &wishes, context.exec)?;
-        let stopped = self.c == Some(OrAuto::Auto) && self.search(&mut plan, context)?;
+        let stopped = self.choose(&mut plan, &wishes, context)?;
         let saver = self.saver(&out, None);
         let (model, gaps) = watched(&plan, context, |watch| saver.fit(&plan, context, watch))?;
         self.finish(&data, &plan, &model, &gaps, &saver, context)?;
@@ -376,6 +395,27 @@ impl Training {
 
     fn saver<'a>(&self, out: &Path, from: Option<&'a Model>) -> Saver<'a> {
         Saver::new(out, from, self.save_every)
+    }
+
+    /// Chooses what nobody gave. Whether Ctrl-C ended it: what was found so far is trained then.
+    fn choose(&self, plan: &mut Plan<'_>, wishes: &Wishes, context: &Context) -> Result<bool, Failure> {
+        if self.c == Some(OrAuto::Auto) {
+            return self.search(plan, context);
+        }
+        let mut watch = Progress::new(context).watch();
+        match self.auto {
+            Auto::Off => Ok(false),
+            Auto::Quick => {
+                quick(plan, context.seed, context.exec, &mut watch)?;
+                Ok(false)
+            }
+            Auto::Good => {
+                let seconds = self.search_seconds.unwrap_or(SEARCH);
+                let found = thorough(plan, wishes, seconds, context.exec, &mut watch)?;
+                interrupt::again();
+                Ok(found.stopped)
+            }
+        }
     }
 
     /// Lets cross-validation choose C and, unless it was given, the kernel. Whether Ctrl-C ended it: what was found so far
