@@ -21,7 +21,8 @@ pub use evaluation::{
     ClassEvaluation, ClusterEvaluation, Evaluation, NoveltyEvaluation, RealEvaluation, interval,
 };
 pub use search::{
-    Cell, Family, Flat, Found, SearchAxis, SearchParams, SearchStage, Setting, Space, by_factors, search,
+    Cell, Flat, Found, KernelFamily, SearchAxis, SearchParams, SearchStage, Setting, Space, by_factors,
+    search,
 };
 pub use tuning::{Tuning, tune};
 pub use validate::{Score, Splits, cross_validate, usual_metric};

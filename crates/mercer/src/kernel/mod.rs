@@ -48,7 +48,7 @@ pub use definite::Definiteness;
 pub use derivative::Second;
 pub use families::{Combine, Kernel};
 use families::{algebra, chi_squared, columns, local, sequence, widths};
-pub use table::{Entry, Takes};
+pub use table::{KernelEntry, Takes};
 
 /// Nesting beyond this is refused: nobody means it, and it keeps every recursion shallow.
 pub const MAX_DEPTH: usize = 24;
@@ -68,7 +68,7 @@ pub enum Form {
 
 impl Kernel {
     /// Every kernel and every operation on kernels, with names, formulas, parameters and examples.
-    pub const ALL: &'static [Entry] = families::ALL;
+    pub const ALL: &'static [KernelEntry] = families::ALL;
 
     /// Reads a kernel from its line. The message of a failure says what would have been right.
     pub fn parse(line: &str) -> Result<Self> {
@@ -76,7 +76,7 @@ impl Kernel {
     }
 
     /// This kernel's row of [`Kernel::ALL`]; a custom kernel has none.
-    pub fn entry(&self) -> Option<&'static Entry> {
+    pub fn entry(&self) -> Option<&'static KernelEntry> {
         families::describe(self).map(|(entry, _)| entry)
     }
 

@@ -11,7 +11,6 @@
 
 use serde::Serialize;
 
-use super::trained::exact;
 use crate::data::Targets;
 use crate::error::{Error, Result};
 use crate::exec::Exec;
@@ -50,7 +49,7 @@ pub fn ridge_leave_one_out(params: &RidgeParams, sample: Sample<'_>, exec: Exec)
     let right: Vec<Vec<f64>> = right.iter().map(|y| keep.iter().map(|&i| y[i]).collect()).collect();
     let k = right.len();
     let mut a = if let Some(rows) = sample.gram {
-        exact(rows.subset(&keep.iter().map(|&i| i as u32).collect::<Vec<_>>()).as_ref(), exec)
+        gram::exact(rows.subset(&keep.iter().map(|&i| i as u32).collect::<Vec<_>>()).as_ref(), exec)
     } else {
         let kernel = params.kernel_for(&sample)?;
         gram::square::<f64>(&kernel, sample.points.gather(&keep).view(), exec)?.to_vec()

@@ -12,10 +12,10 @@ use crate::kernel::Kernel;
 use crate::kernel::block::{Dense, panels};
 use crate::kernel::coordinates::{Coordinates, Term};
 use crate::kernel::definite::Definiteness;
-use crate::kernel::table::{Entry, Takes};
+use crate::kernel::table::{KernelEntry, Takes};
 use crate::param::{Allowed, Param};
 
-pub(in crate::kernel) const EXPONENTIAL: Entry = Entry {
+pub(in crate::kernel) const EXPONENTIAL: KernelEntry = KernelEntry {
     name: "chi2",
     aliases: &["chi_squared"],
     formula: "exp(-gamma sum_i (x_i - y_i)^2 / (x_i + y_i))",
@@ -26,10 +26,10 @@ pub(in crate::kernel) const EXPONENTIAL: Entry = Entry {
     takes: Takes::Histograms,
     examples: &["chi2(gamma=0.6)"],
     build: |v| Kernel::ChiSquared { gamma: v[0].real() },
-    ..Entry::EMPTY
+    ..KernelEntry::EMPTY
 };
 
-pub(in crate::kernel) const ADDITIVE: Entry = Entry {
+pub(in crate::kernel) const ADDITIVE: KernelEntry = KernelEntry {
     name: "additive_chi2",
     formula: "sum_i 2 x_i y_i / (x_i + y_i)",
     doc: "For histograms: the dot product with large bins damped.",
@@ -38,7 +38,7 @@ pub(in crate::kernel) const ADDITIVE: Entry = Entry {
     takes: Takes::Histograms,
     examples: &["additive_chi2"],
     build: |_| Kernel::AdditiveChiSquared,
-    ..Entry::EMPTY
+    ..KernelEntry::EMPTY
 };
 
 /// Refuses points with a negative value, and says where it is.

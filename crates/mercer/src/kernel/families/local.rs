@@ -16,13 +16,13 @@ use crate::kernel::block::Dense;
 use crate::kernel::definite::Definiteness;
 use crate::kernel::derivative::Second;
 use crate::kernel::rows::{self, Span};
-use crate::kernel::table::Entry;
+use crate::kernel::table::KernelEntry;
 use crate::param::{Allowed, Param};
 
 /// Images are at most so high and wide, so that no product of sides overflows.
 const MOST: u32 = 1 << 15;
 
-pub(in crate::kernel) const ENTRY: Entry = Entry {
+pub(in crate::kernel) const ENTRY: KernelEntry = KernelEntry {
     name: "local",
     formula: "(sum_p (sum_q w(q - p) x_q y_q)^d1 / s)^d2, w a pyramid, k(1, 1) = 1",
     doc: "Image-local: correlations of d1 pixels within a neighbourhood, then of d2 neighbourhoods.",
@@ -52,7 +52,7 @@ pub(in crate::kernel) const ENTRY: Entry = Entry {
         height: v[3].whole(),
         width: v[4].whole(),
     },
-    ..Entry::EMPTY
+    ..KernelEntry::EMPTY
 };
 
 /// The kernel made ready for points of d columns.

@@ -23,7 +23,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 
 use crate::kernel::custom::Custom;
-use crate::kernel::table::{Entry, Value};
+use crate::kernel::table::{KernelEntry, Value};
 
 pub use algebra::Combine;
 
@@ -229,7 +229,7 @@ pub enum Kernel {
 }
 
 /// The table.
-pub(in crate::kernel) const ALL: &[Entry] = &[
+pub(in crate::kernel) const ALL: &[KernelEntry] = &[
     linear::ENTRY,
     poly::ENTRY,
     rbf::ENTRY,
@@ -263,7 +263,7 @@ pub(in crate::kernel) const ALL: &[Entry] = &[
 ];
 
 /// A kernel's name and its values in the order of its row's parameters: the inverse of `build`.
-pub(in crate::kernel) fn describe(kernel: &Kernel) -> Option<(&'static Entry, Vec<Value>)> {
+pub(in crate::kernel) fn describe(kernel: &Kernel) -> Option<(&'static KernelEntry, Vec<Value>)> {
     use Value::{Real, Whole};
     let (name, values) = match kernel {
         Kernel::Linear => ("linear", vec![]),
@@ -314,7 +314,7 @@ pub(in crate::kernel) fn describe(kernel: &Kernel) -> Option<(&'static Entry, Ve
         Kernel::Normalised(of) => ("normalised", vec![Value::Kernel(of.clone())]),
         Kernel::Custom(_) => return None,
     };
-    Entry::find(name).map(|entry| (entry, values))
+    KernelEntry::find(name).map(|entry| (entry, values))
 }
 
 /// Runs `$body` with `$p` bound to the leaf's profile, or `$other` if the kernel is no such leaf.

@@ -113,7 +113,7 @@ pub enum Checkpoint {
     /// The variables of one problem.
     Variables(Vec<f64>),
     /// Those of a classifier's machines.
-    Machines(crate::model::svc::Checkpoint),
+    Machines(crate::model::svc::SvcCheckpoint),
 }
 
 impl Checkpoint {
@@ -123,7 +123,7 @@ impl Checkpoint {
     }
 
     /// The state of a classifier's machines, where it is of those.
-    pub fn machines(&self) -> Option<&crate::model::svc::Checkpoint> {
+    pub fn machines(&self) -> Option<&crate::model::svc::SvcCheckpoint> {
         if let Checkpoint::Machines(machines) = self { Some(machines) } else { None }
     }
 }
