@@ -47,7 +47,7 @@ pub use custom::{Custom, KernelFn};
 pub use definite::Definiteness;
 pub use derivative::Second;
 pub use families::{Combine, Kernel};
-use families::{algebra, chi_squared, columns, local, sequence, widths};
+use families::{algebra, chi_squared, columns, local, sequence, widths, with_profile};
 pub use table::{KernelEntry, Takes};
 
 /// Nesting beyond this is refused: nobody means it, and it keeps every recursion shallow.
@@ -120,7 +120,7 @@ impl Kernel {
 
     /// Whether the points must be histograms: no negative values.
     fn histograms(&self) -> bool {
-        matches!(self, Kernel::ChiSquared { .. } | Kernel::AdditiveChiSquared)
+        self.entry().is_some_and(|entry| entry.takes == Takes::Histograms)
             || self.children().iter().any(Kernel::histograms)
     }
 
@@ -180,27 +180,11 @@ impl Kernel {
 
     /// The way to a block of values.
     pub fn form(&self) -> Form {
-        match self {
-            Kernel::Linear
-            | Kernel::Poly { .. }
-            | Kernel::Rbf { .. }
-            | Kernel::Sigmoid { .. }
-            | Kernel::InverseMultiquadric { .. }
-            | Kernel::Multiquadric { .. }
-            | Kernel::RadialPower { .. } => Form::Dot,
-            Kernel::Sum(_)
-            | Kernel::Product(_)
-            | Kernel::Scaled { .. }
-            | Kernel::Power { .. }
-            | Kernel::Normalised(_) => {
-                if self.children().iter().all(|k| k.form() == Form::Dot) {
-                    Form::Dot
-                } else {
-                    Form::Parts
-                }
-            }
-            Kernel::Precomputed => Form::Precomputed,
-            _ => Form::Own,
+        match self.parts() {
+            Some((_, parts)) if parts.iter().all(|part| part.form() == Form::Dot) => Form::Dot,
+            Some(_) => Form::Parts,
+            None if *self == Kernel::Precomputed => Form::Precomputed,
+            None => with_profile!(self, _p => Form::Dot, else Form::Own),
         }
     }
 }

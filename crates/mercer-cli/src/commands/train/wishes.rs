@@ -76,7 +76,11 @@ pub(in crate::commands) fn scaling(line: Option<&str>) -> Result<Scaling, Failur
 }
 
 /// A learner and scaling, and what every surface passes along.
-pub(in crate::commands) fn wishes_for(learner: Option<String>, scaling: Scaling, context: &Context) -> Wishes {
+pub(in crate::commands) fn wishes_for(
+    learner: Option<String>,
+    scaling: Scaling,
+    context: &Context,
+) -> Wishes {
     Wishes { learner, scaling, params: passed_along(context), seed: context.seed, ..Wishes::default() }
 }
 

@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::kernel::block::Dense;
 use crate::kernel::definite::Definiteness;
-use crate::kernel::derivative::Second;
+use crate::kernel::derivative::{Second, power};
 use crate::kernel::rows::{self, Span};
 use crate::kernel::table::KernelEntry;
 use crate::param::{Allowed, Param};
@@ -222,13 +222,6 @@ impl Local {
             }
         }
     }
-}
-
-/// `s^n` with its first two derivatives.
-fn power(s: f64, n: u32) -> [f64; 3] {
-    let (n, f) = (n as i32, f64::from(n));
-    let lower = |by: i32| if n < by { 0.0 } else { s.powi(n - by) };
-    [s.powi(n), f * lower(1), f * (f - 1.0) * lower(2)]
 }
 
 /// That the diameter is odd and the image fits the columns.

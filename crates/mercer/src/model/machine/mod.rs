@@ -23,7 +23,7 @@ pub(super) use model::{MAX_LAYERS, Ready};
 pub use model::{Model, Names, Task};
 pub use multiclass::Sides;
 pub use predict::Probabilities;
-pub(super) use predict::largest;
+pub(crate) use predict::largest;
 pub use readout::{Ball, Calibration, Nearest, Normals, Readout, Votes};
 pub use reject::{Reject, Wanted};
 pub use sigmoid::Sigmoid;
