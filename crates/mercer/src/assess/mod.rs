@@ -24,7 +24,8 @@ pub use evaluation::{
 };
 pub use quick::{Quick, quick};
 pub use search::{
-    Cell, Family, Flat, Found, SearchAxis, SearchParams, SearchStage, Setting, Space, by_factors, search,
+    Cell, Flat, Found, KernelFamily, SearchAxis, SearchParams, SearchStage, Setting, Space, by_factors,
+    search,
 };
 pub use thorough::{Expected, Thorough, thorough};
 pub use tuning::{Tuning, tune};

@@ -14,7 +14,7 @@
 use serde_json::json;
 
 use crate::assess::metric::Better;
-use crate::assess::search::{Family, SearchAxis, SearchParams, Space, search};
+use crate::assess::search::{KernelFamily, SearchAxis, SearchParams, Space, search};
 use crate::assess::validate::usual_metric;
 use crate::data::stage::Recipe;
 use crate::data::{Data, Dataset, Stages, Targets, Transformations, split};
@@ -209,7 +209,7 @@ impl Run<'_> {
         let widths: Vec<f64> = gammas.iter().map(|factor| two_digits(factor * usual)).collect();
         let values: Vec<f64> = costs.iter().map(|factor| two_digits(factor * self.usual_c)).collect();
         let space = Space {
-            families: vec![Family::rbf(&widths)],
+            families: vec![KernelFamily::rbf(&widths)],
             axes: vec![SearchAxis { name: "c".into(), values: values.clone() }],
         };
         let params = SearchParams { seed: self.seed, ..SearchParams::new(space) };

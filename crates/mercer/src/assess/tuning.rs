@@ -4,7 +4,9 @@
 //! sigmoids on dot products brought to the size of 1, costs over four decades around the learner's usual one. What the plan
 //! would use without a search is among them and is judged first.
 
-use crate::assess::search::{Family, Found, SearchAxis, SearchParams, Space, by_factors, nearest, search};
+use crate::assess::search::{
+    Found, KernelFamily, SearchAxis, SearchParams, Space, by_factors, nearest, search,
+};
 use crate::assess::validate::Splits;
 use crate::error::{Error, Result};
 use crate::exec::Exec;
@@ -102,7 +104,7 @@ impl Tuning {
         Ok(start)
     }
 
-    fn families(&self, plan: &Plan<'_>, count: usize) -> Result<Vec<Family>> {
+    fn families(&self, plan: &Plan<'_>, count: usize) -> Result<Vec<KernelFamily>> {
         let gammas = self.axes.iter().find(|(name, _)| name == "gamma").map(|(_, values)| values.clone());
         let own = plan.learner.kernel();
         let mut names: Vec<String> = Vec::new();
@@ -115,7 +117,7 @@ impl Tuning {
         if names.is_empty() {
             match own {
                 Some(Kernel::Rbf { .. }) | None => names.push("rbf".into()),
-                Some(kernel) if gammas.is_none() => return Ok(vec![Family::one(kernel.clone())]),
+                Some(kernel) if gammas.is_none() => return Ok(vec![KernelFamily::one(kernel.clone())]),
                 Some(_) => {}
             }
         }
@@ -143,15 +145,15 @@ impl Tuning {
                         }
                         values
                     };
-                    Ok(Family::rbf(&gammas.clone().unwrap_or_else(usual)))
+                    Ok(KernelFamily::rbf(&gammas.clone().unwrap_or_else(usual)))
                 }
-                "poly" => Ok(Family::poly(1..=5, scale()?)),
-                "linear" => Ok(Family::one(Kernel::Linear)),
+                "poly" => Ok(KernelFamily::poly(1..=5, scale()?)),
+                "linear" => Ok(KernelFamily::one(Kernel::Linear)),
                 "sigmoid" => {
                     let scale = scale()?;
-                    Ok(Family::sigmoid(&by_factors(scale / 10.0, scale * 10.0, count), -1.0))
+                    Ok(KernelFamily::sigmoid(&by_factors(scale / 10.0, scale * 10.0, count), -1.0))
                 }
-                line => Ok(Family::one(line.parse()?)),
+                line => Ok(KernelFamily::one(line.parse()?)),
             })
             .collect()
     }

@@ -6,9 +6,8 @@ use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::gram::{KernelRows, Rows, is_precomputed};
 use crate::kernel::{Kernel, default_gamma};
-use crate::model::{Checkpoint, Sample};
-use crate::solve::{Groups, Problem, Solution};
-use crate::watch::Stop;
+use crate::model::Sample;
+use crate::solve::{Groups, Problem};
 
 /// Calls with the rows of the kernel matrix: the sample's own, or computed from its points.
 pub(in crate::model) fn on_rows<T>(
@@ -51,11 +50,6 @@ pub(in crate::model) fn go_on_from(problem: &mut Problem<'_>, checkpoint: Option
     }
     problem.start = Some(from.to_vec());
     Ok(())
-}
-
-/// The variables to go on from, where a solve did not come to its end.
-pub(in crate::model) fn checkpoint(found: &Solution) -> Option<Checkpoint> {
-    (found.info.stop != Stop::Converged).then(|| Checkpoint::Variables(found.beta.clone()))
 }
 
 /// All outputs at new points, n x k row by row.
