@@ -113,7 +113,7 @@ pub(in crate::model) fn picked(points: View<'_>, columns: &[u32]) -> Result<Vec<
             let row = start[i]..start[i + 1];
             column[row.clone()].binary_search(&(c as u32)).map_or(0.0, |p| value[row.start + p])
         })),
-        Data::Sequences { .. } | Data::RowNumbers(_) => {
+        Data::Sequences { .. } | Data::RowNumbers(_) | Data::Table { .. } => {
             Err(Error::shape("points under a precomputed kernel", points.kind(), "rows of kernel values"))
         }
     }
@@ -169,6 +169,9 @@ pub(in crate::model) fn basis_or_default(kernel: Option<&Kernel>, sample: &Sampl
         Data::Csr { start, value, .. } => moments(&mut value[start[0]..start[view.n]].iter().copied()),
         Data::RowNumbers(_) => return Ok(Kernel::Precomputed),
         Data::Sequences { .. } => return Err(Error::param("kernel", "none", "a kernel for sequences")),
+        Data::Table { .. } => {
+            return Err(Error::shape("points", view.kind(), "rows of numbers: apply stage `table` first"));
+        }
     };
     let variance = spread(sum, squares);
     // Constant data: any width will do.
