@@ -21,7 +21,7 @@ pub fn default_gamma(points: View<'_>) -> Option<f64> {
         Data::F32(x) => moments(&mut x.iter().map(|&v| f64::from(v))),
         Data::F64(x) => moments(&mut x.iter().copied()),
         Data::Csr { start, value, .. } => moments(&mut value[start[0]..start[points.n]].iter().copied()),
-        Data::RowNumbers(_) | Data::Sequences { .. } => return None,
+        Data::RowNumbers(_) | Data::Sequences { .. } | Data::Table { .. } => return None,
     };
     let all = points.n as f64 * points.d as f64;
     let variance = squares / all - (sum / all).powi(2);

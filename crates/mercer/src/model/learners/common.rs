@@ -107,7 +107,7 @@ pub(in crate::model) fn picked(points: View<'_>, columns: &[u32]) -> Result<Vec<
             let row = start[i]..start[i + 1];
             column[row.clone()].binary_search(&(c as u32)).map_or(0.0, |p| value[row.start + p])
         })),
-        Data::Sequences { .. } | Data::RowNumbers(_) => {
+        Data::Sequences { .. } | Data::RowNumbers(_) | Data::Table { .. } => {
             Err(Error::shape("points under a precomputed kernel", points.kind(), "rows of kernel values"))
         }
     }
@@ -154,6 +154,9 @@ pub(in crate::model) fn basis_or_default(kernel: Option<&Kernel>, sample: &Sampl
     match view.data {
         Data::RowNumbers(_) => Ok(Kernel::Precomputed),
         Data::Sequences { .. } => Err(Error::param("kernel", "none", "a kernel for sequences")),
+        Data::Table { .. } => {
+            Err(Error::shape("points", view.kind(), "rows of numbers: apply stage `table` first"))
+        }
         // Constant data: any width will do.
         _ => Ok(Kernel::Rbf { gamma: default_gamma(view).unwrap_or(1.0 / view.d.max(1) as f64) }),
     }

@@ -39,7 +39,7 @@ pub(super) fn scaling(
     if precomputed {
         return none(choices, "the values are kernel values");
     }
-    if matches!(data.points.view().data, Data::Sequences { .. } | Data::RowNumbers(_)) {
+    if matches!(data.points.view().data, Data::Sequences { .. } | Data::RowNumbers(_) | Data::Table { .. }) {
         return none(choices, "the rows are no numbers");
     }
     if data.points.image().is_some() {
@@ -113,7 +113,7 @@ pub(super) fn inexact(kernel: &Kernel, points: &Points) -> Option<Note> {
             let length = |w: &[usize]| value[w[0]..w[1]].iter().map(|v| v * v).sum::<f64>();
             start.windows(2).map(length).fold(0.0, f64::max)
         }
-        Data::Sequences { .. } | Data::RowNumbers(_) => return None,
+        Data::Sequences { .. } | Data::RowNumbers(_) | Data::Table { .. } => return None,
     };
     let lost = 2.0 * f64::EPSILON * far;
     (steepest * lost > INEXACT).then(|| {
