@@ -17,7 +17,7 @@ use crate::run::watched;
 use crate::words::{json, raise};
 
 /// Rows for a kernel: under a precomputed one they are its matrix, and the points are numbers of rows.
-fn rows_for(kernel: Option<&Kernel>, points: Points) -> mercer::Result<(Points, Option<Matrix>)> {
+pub(crate) fn rows_for(kernel: Option<&Kernel>, points: Points) -> mercer::Result<(Points, Option<Matrix>)> {
     if !kernel.is_some_and(is_precomputed) {
         return Ok((points, None));
     }

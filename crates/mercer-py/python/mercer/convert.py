@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from . import _mercer
-from ._base import Fitted, Machine, _columns
+from ._base import Fitted, _columns
 from ._data import array_of, classes_from, names_of, rows_of, type_of
 from .boost import AdaBoostReg, FunctionClassifier
 from .cluster import KernelKMeans
@@ -18,7 +18,7 @@ from .fisher import KernelFisher
 from .kernels import line_of
 from .kpca import KernelPCA
 from .ridge import KernelRidge
-from .svm import SVC, SVDD, SVR, NuSVC, NuSVR, OneClassSVM, Regressor
+from .svm import SVC, SVDD, SVR, Classifier, NuSVC, NuSVR, OneClassSVM, Regressor
 
 __all__ = ["from_sklearn", "load", "save", "to_onnx", "Predictor"]
 
@@ -128,7 +128,7 @@ def wrap(model):
     kind = model.kind
     match kind:
         case "svc":
-            own = {"probability": params.get("probability", False), **solver}
+            own = {"probability": True if params.get("probability") else "deprecated", **solver}
             own["multi_class"] = "ovr" if params.get("multi") == "one_vs_rest" else "ovo"
             own["break_ties"] = params.get("ties") == "sum"
             nu = params.get("kind") == "nu"
@@ -157,8 +157,8 @@ def wrap(model):
     found.model_ = model
     if about["task"] == "classification" or (about["task"] == "novelty" and isinstance(found, Predictor)):
         found.classes_ = classes_from(about["classes"], model.label_type)
-    if isinstance(found, Machine):
-        found.n_support_ = np.array([model.coef.shape[0]], dtype=np.int32)
+    if isinstance(found, Classifier):
+        found._group_by_signs()
     if isinstance(found, (OneClassSVM, SVDD)):
         found.offset_ = 0.0 if kind == "sphere" else float(-model.offset[0])
     columns = model.columns
@@ -252,7 +252,7 @@ def _machine(theirs, ours, learner):
     found = ours(**shared)
     found.set_params(verbose=False, cache_size=None)
     if classifier:
-        found.set_params(probability=False)
+        found.set_params(probability="deprecated")
         found.classes_ = theirs.classes_
     if hasattr(theirs, "n_features_in_"):
         found.n_features_in_ = theirs.n_features_in_
@@ -274,7 +274,8 @@ def _machine(theirs, ours, learner):
         columns=_columns(found),
         labels=labels,
     )
-    found.n_support_ = np.array(theirs.n_support_, dtype=np.int32)
+    if classifier:
+        found._group_codes(own)
     if learner == "one-class":
         found.offset_ = float(-offset[0])
     return found

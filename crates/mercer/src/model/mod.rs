@@ -31,7 +31,7 @@ pub use learners::{
     Threshold, Tried, Weights, empirical_map, enclosing_radius2, noise_level, svc, whitening_map,
 };
 pub use machine::{
-    Ball, Calibration, Checkpoint, Components, Description, Features, Machine, Model, Names, Nearest,
+    Ball, Calibration, Checkpoint, Components, Description, Dual, Features, Machine, Model, Names, Nearest,
     Normals, Origin, Part, Probabilities, Readout, Reject, Role, Sides, Sigmoid, Task, Votes, Wanted,
 };
 pub use plan::{Choice, Plan, Scaling, Wishes};

@@ -19,7 +19,7 @@ use crate::model::common::{checkpoint, support};
 use crate::model::learners::dual::{self, Dual};
 use crate::model::learners::learner::learner;
 use crate::model::param::params;
-use crate::model::svc::collapsed;
+use crate::model::svc::collapsed_with_dual;
 use crate::model::{Learner, Machine, Role, Sample};
 use crate::solve::{self, Groups, Problem, Shift, Solution};
 use crate::watch::Watch;
@@ -95,8 +95,9 @@ impl Dual for OneClassParams {
         let bounded = found.beta.iter().zip(weights).filter(|(b, u)| **b > 0.0 && b >= u).count();
         let whole = Expansion::new(kernel.clone(), sample.points.clone(), found.beta, vec![-rho])?;
         let learner = Learner::OneClass(self.clone());
-        let mut machine = Machine::new(collapsed(whole, exec)?, Role::Novelty, learner, found.info);
+        let (f, dual) = collapsed_with_dual(whole, exec)?;
+        let mut machine = Machine::new(f, Role::Novelty, learner, found.info);
         machine.tell("bounded", bounded as f64);
-        Ok(Machine { support, checkpoint, ..machine })
+        Ok(Machine { support, dual, checkpoint, ..machine })
     }
 }

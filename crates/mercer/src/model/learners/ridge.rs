@@ -60,11 +60,29 @@ learner!(RidgeParams, |_| "ridge");
 impl RidgeParams {
     /// Fits on the sample's points, targets (numbers or classes) and weights.
     pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine> {
+        let (right, names) = right_sides(sample.targets)?;
+        let (expansion, support, info) = self.fit_columns(sample, &right, exec, watch)?;
+        let role = names.map_or(Role::Numbers, Role::Classes);
+        let expansion = collapsed(expansion, exec)?;
+        Ok(Machine { support, ..Machine::new(expansion, role, Learner::Ridge(self.clone()), info) })
+    }
+
+    /// The same for several columns of numbers at once, an output each, with one factorisation for all of them: the
+    /// functions, the rows behind their centres, and how it went.
+    pub fn fit_columns(
+        &self,
+        sample: Sample<'_>,
+        right: &[Vec<f64>],
+        exec: Exec,
+        watch: &mut Watch<'_>,
+    ) -> Result<(Expansion, Vec<u32>, Info)> {
         let clock = Instant::now();
         self.check()?;
         sample.check()?;
+        if let Some(y) = right.iter().find(|y| y.len() != sample.points.len()) {
+            return Err(Error::shape("targets", y.len(), sample.points.len()));
+        }
         let kernel = kernel_or_default(self.kernel.as_ref(), &sample)?;
-        let (right, names) = right_sides(sample.targets)?;
         let keep: Vec<u32> =
             (0..sample.points.len() as u32).filter(|&i| sample.weight(i as usize) > 0.0).collect();
         if keep.is_empty() {
@@ -99,9 +117,7 @@ impl RidgeParams {
         let coef = (0..keep.len()).flat_map(|i| solved.iter().map(move |u| u[i])).collect();
         let centres = sample.points.gather(&keep.iter().map(|&i| i as usize).collect::<Vec<_>>());
         let info = Info { seconds: clock.elapsed().as_secs_f64(), ..info };
-        let expansion = collapsed(Expansion::new(kernel, centres, coef, offset)?, exec)?;
-        let role = names.map_or(Role::Numbers, Role::Classes);
-        Ok(Machine { support: keep, ..Machine::new(expansion, role, Learner::Ridge(self.clone()), info) })
+        Ok((Expansion::new(kernel, centres, coef, offset)?, keep, info))
     }
 
     /// The kernel asked for, or the one that follows from the sample.

@@ -29,7 +29,7 @@ use crate::kernel::Kernel;
 use crate::model::common::{checkpoint, kernel_or_default, support};
 use crate::model::learners::dual::{self, Dual};
 use crate::model::learners::ridge::RidgeParams;
-use crate::model::svc::collapsed;
+use crate::model::svc::collapsed_with_dual;
 use crate::model::{Learner, Machine, Role, Sample};
 use crate::solve::{self, Groups, Problem, Shift, Solution};
 use crate::watch::Watch;
@@ -192,10 +192,11 @@ impl Dual for SvrParams {
         };
         let bounded = coef.iter().zip(&c).filter(|(b, c)| **c > 0.0 && b.abs() >= **c).count();
         let (support, checkpoint) = (support(&coef), checkpoint(&found));
-        let f = collapsed(Expansion::new(kernel.clone(), sample.points.clone(), coef, vec![offset])?, exec)?;
+        let whole = Expansion::new(kernel.clone(), sample.points.clone(), coef, vec![offset])?;
+        let (f, dual) = collapsed_with_dual(whole, exec)?;
         let mut machine = Machine::new(f, Role::Numbers, Learner::Svr(self.clone()), found.info);
         machine.tell("bounded", bounded as f64);
         epsilon.into_iter().for_each(|e| machine.tell("epsilon", e));
-        Ok(Machine { support, checkpoint, ..machine })
+        Ok(Machine { support, dual, checkpoint, ..machine })
     }
 }
