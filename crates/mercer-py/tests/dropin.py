@@ -48,7 +48,7 @@ class Expected:
 def main(arguments):
     for module, names in MODULES.items():
         for name in names:
-            setattr(module, name, getattr(mercer, name, getattr(module, name)))
+            setattr(module, name, getattr(mercer, name))
     home = Path(sklearn.__file__).parent
     expected = Expected()
     files = [str(home / file) for file in FILES]

@@ -13,6 +13,7 @@ from .fisher import KernelFisher
 from .invariance import InvariantTransform, VirtualSVC
 from .kernels import RBF, Kernel, Laplacian, Linear, Poly, Sigmoid
 from .kpca import EmpiricalKernelMap, KernelPCA, denoise, preimage
+from .linear import LinearSVC, LinearSVR
 from .reduce import ReducedSet, compress
 from .ridge import KernelRidge
 from .svm import SVC, SVDD, SVR, NuSVC, NuSVR, OneClassSVM
@@ -28,6 +29,8 @@ __all__ = [
     "KernelRidge",
     "Laplacian",
     "Linear",
+    "LinearSVC",
+    "LinearSVR",
     "Model",
     "NuSVC",
     "NuSVR",

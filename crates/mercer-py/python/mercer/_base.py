@@ -27,6 +27,10 @@ class Fitted(BaseEstimator):
     """An estimator around a fitted model of the library, `model_`."""
 
     _image = None
+    # Calls between a warning about the solver and the user's `fit`.
+    _depth = 4
+    # Rows up to which the kernel matrix is computed in f64 before the fit.
+    _exact = 0
     # What sparse rows are turned into; False where there is no way with them.
     _sparse = "csr"
 
@@ -110,6 +114,7 @@ class Fitted(BaseEstimator):
                 weights,
                 threads=threads_of(self.n_jobs),
                 memory=self._memory(),
+                exact=self._exact,
                 columns=_columns(self),
                 labels=type_of(self.classes_) if isinstance(answers, tuple) else None,
                 image=self._image,
@@ -146,7 +151,7 @@ class Fitted(BaseEstimator):
             )
         else:
             return
-        warnings.warn(words, ConvergenceWarning, stacklevel=4)
+        warnings.warn(words, ConvergenceWarning, stacklevel=self._depth)
 
     @property
     def _description(self):

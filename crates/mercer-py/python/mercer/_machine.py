@@ -23,6 +23,10 @@ LARGE = 1e10
 class Machine(Fitted):
     """What machines with support vectors do alike."""
 
+    # So that dense, sparse and precomputed training data give the same machine where that costs nothing.
+    _exact = 1000
+    _depth = 7
+
     def _checked(self, X, y=None, **more):
         """Training rows, and targets where there are some, checked as scikit-learn does."""
         if sp.issparse(X) and self._pairwise():
@@ -42,10 +46,9 @@ class Machine(Fitted):
         """Weights of the rows; those that are not positive mean that a row is left out."""
         if sample_weight is None:
             return None
-        weights = np.maximum(_check_sample_weight(sample_weight, X, dtype=np.float64), 0.0)
-        if not (weights > 0).any():
+        if (np.asarray(sample_weight, dtype=np.float64) <= 0).all():
             raise ValueError("Invalid input - all samples have zero or negative weights.")
-        return np.ascontiguousarray(weights)
+        return np.ascontiguousarray(np.maximum(_check_sample_weight(sample_weight, X, dtype=np.float64), 0.0))
 
     def _finite(self, fit):
         """Runs a fit, with scikit-learn's words where rows are too large for any kernel."""

@@ -145,7 +145,9 @@ def wrap(model):
         case "ridge" if about["task"] == "regression":
             found = KernelRidge(alpha=params["lambda"], kernel=kernel, fit_intercept=params["offset"])
         case "kpca":
-            found = KernelPCA(params.get("components"), kernel=kernel, whiten=params.get("whiten", False))
+            found = KernelPCA(
+                params.get("components"), kernel=kernel, whiten=params.get("whiten", False), preimage="auto"
+            )
         case "kmeans":
             found = KernelKMeans(params["clusters"], kernel=kernel)
         case "adaboost-reg":

@@ -108,6 +108,8 @@ decision_function_shape, break_ties, random_state, multi_class, n_jobs, callback
         )
 
     _sparse = False
+    # Rows that are moved have kernel values of their own.
+    _exact = 0
 
     @property
     def _image(self):
