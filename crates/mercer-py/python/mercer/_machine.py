@@ -18,17 +18,19 @@ from .kernels import gamma_of
 
 # The cost of errors that stands for an infinite one where the library has no hard margin.
 LARGE = 1e10
+# What is checked of learners without targets.
+NO_TARGETS = object()
 
 
 class Machine(Fitted):
     """What machines with support vectors do alike."""
 
     # So that dense, sparse and precomputed training data give the same machine where that costs nothing.
-    _exact = 1000
+    _exact = 256
     _depth = 7
 
-    def _checked(self, X, y=None, **more):
-        """Training rows, and targets where there are some, checked as scikit-learn does."""
+    def _checked(self, X, y=NO_TARGETS, **more):
+        """Training rows, and targets where the estimator has some, checked as scikit-learn does."""
         if sp.issparse(X) and self._pairwise():
             raise TypeError("Sparse precomputed kernels are not supported.")
         own = self._uses_callable()
@@ -36,11 +38,12 @@ class Machine(Fitted):
         if own:
             # Whatever the function takes: arrays, lists of strings, graphs.
             validate_data(self, X, skip_check_array=True)
-            if y is not None:
-                check_consistent_length(X, y)
-            return X if y is None else (X, y)
+            if y is NO_TARGETS:
+                return X
+            check_consistent_length(X, y)
+            return X, y
         more = {"accept_sparse": self._sparse, "dtype": FLOATS, "order": "C", **more}
-        return validate_data(self, X, **more) if y is None else validate_data(self, X, y, **more)
+        return validate_data(self, X, **more) if y is NO_TARGETS else validate_data(self, X, y, **more)
 
     def _weights(self, sample_weight, X):
         """Weights of the rows; those that are not positive mean that a row is left out."""

@@ -85,6 +85,9 @@ class Linear(Fitted):
     @property
     def model_(self):
         """The machine as a model of the library, for files."""
+        return self._model()
+
+    def _model(self, stages=None):
         check_is_fitted(self)
         coef = self.coef_.toarray() if sp.issparse(self.coef_) else np.atleast_2d(self.coef_)
         offset = np.broadcast_to(np.asarray(self.intercept_, dtype=np.float64), (len(coef),))
@@ -100,6 +103,7 @@ class Linear(Fitted):
             [],
             columns=_columns(self),
             labels=labels,
+            stages=stages,
         )
 
 

@@ -87,7 +87,7 @@ def compress(
     (4, True)
     """
     if type(estimator).__module__.startswith("sklearn."):
-        from .convert import from_sklearn
+        from .foreign import from_sklearn
 
         estimator = from_sklearn(estimator)
     check_is_fitted(estimator)

@@ -180,7 +180,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Pairwise):
                 coef[keep, target] = found[:, target] - offset[target] * found[:, -1]
         return coef, offset
 
-    def _make_model(self, X, line, rows, coef, offset, dimensions):
+    def _make_model(self, X, line, rows, coef, offset, dimensions, stages=None):
         if dimensions == 2:
             if line == "linear":
                 weights, one = np.ascontiguousarray((X.T @ coef).T), np.eye(coef.shape[1])
@@ -199,6 +199,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Pairwise):
             [],
             list(range(len(coef))),
             columns=_columns(self),
+            stages=stages,
         )
         self.__dict__.pop("_about", None)
 
