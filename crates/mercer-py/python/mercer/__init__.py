@@ -15,7 +15,27 @@ from .fisher import KernelFisher
 from .foreign import from_sklearn
 from .invariance import InvariantTransform, VirtualSVC
 from .kernels import RBF, Kernel, Laplacian, Linear, Poly, Sigmoid
-from .kpca import EmpiricalKernelMap, KernelPCA, denoise, preimage
+from .kpca import EmpiricalKernelMap, KernelPCA, Nystroem, denoise, preimage
+from .learners import (
+    AdaBoost,
+    ArcGV,
+    BayesPointMachine,
+    HuberSVR,
+    KernelAdatron,
+    KernelFisherRegressor,
+    KernelKNNClassifier,
+    KernelKNNRegressor,
+    KernelPerceptron,
+    KernelRidgeClassifier,
+    LPBoost,
+    LPMachineClassifier,
+    LPMachineRegressor,
+    LaplaceSVR,
+    ParzenClassifier,
+    ParzenNovelty,
+    RBFNetworkClassifier,
+    RBFNetworkRegressor,
+)
 from .linear import LinearSVC, LinearSVR
 from .reduce import ReducedSet, compress
 from .ridge import KernelRidge
@@ -25,14 +45,28 @@ if TYPE_CHECKING:
     from .patch import patch_sklearn, unpatch_sklearn
 
 __all__ = [
+    "AdaBoost",
     "AdaBoostReg",
+    "ArcGV",
+    "BayesPointMachine",
     "EmpiricalKernelMap",
+    "HuberSVR",
     "InvariantTransform",
     "Kernel",
+    "KernelAdatron",
     "KernelFisher",
+    "KernelFisherRegressor",
     "KernelKMeans",
+    "KernelKNNClassifier",
+    "KernelKNNRegressor",
     "KernelPCA",
+    "KernelPerceptron",
     "KernelRidge",
+    "KernelRidgeClassifier",
+    "LPBoost",
+    "LPMachineClassifier",
+    "LPMachineRegressor",
+    "LaplaceSVR",
     "Laplacian",
     "Linear",
     "LinearSVC",
@@ -40,11 +74,16 @@ __all__ = [
     "Model",
     "NuSVC",
     "NuSVR",
+    "Nystroem",
     "OneClassSVM",
+    "ParzenClassifier",
+    "ParzenNovelty",
     "Poly",
     "Predictor",
     "Progress",
     "RBF",
+    "RBFNetworkClassifier",
+    "RBFNetworkRegressor",
     "ReducedSet",
     "SVC",
     "SVDD",

@@ -7,7 +7,7 @@ import os
 
 import numpy as np
 
-from . import _mercer
+from . import _mercer, learners
 from ._data import classes_from
 from .boost import AdaBoostReg, FunctionClassifier
 from .cluster import KernelKMeans
@@ -130,7 +130,7 @@ def wrap(model):
             nu = params.get("kind") == "nu"
             c = float("inf") if params.get("kind") == "hard" else float(params.get("c", 1.0))
             found = NuSVC(nu=params.get("nu", 0.5), **own) if nu else SVC(C=c, **own)
-        case "svr":
+        case "svr" if params.get("loss") not in ("huber", "laplace"):
             nu = params.get("loss") == "nu"
             own = {"C": params.get("c", 1.0), **solver}
             found = NuSVR(nu=params.get("nu", 0.5), **own) if nu else SVR(epsilon=params.get("epsilon", 0.1), **own)
@@ -151,7 +151,7 @@ def wrap(model):
         case "kfd" | "kfd-sparse" | "kfd-lp" | "kfd-greedy" if about["task"] == "classification":
             found = KernelFisher(params["lambda"], form=params["form"], kernel=kernel)
         case _:
-            found = Predictor()
+            found = learners.of(kind, about["task"], params, kernel) or Predictor()
     found.model_ = model
     if about["task"] == "classification" or (about["task"] == "novelty" and isinstance(found, Predictor)):
         found.classes_ = classes_from(about["classes"], model.label_type)

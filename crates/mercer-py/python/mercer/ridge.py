@@ -39,6 +39,10 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Pairwise):
         What a callable kernel is called with besides rows.
     fit_intercept : bool, default=False
         Whether the function has an offset that costs nothing.
+    method : {'auto', 'cholesky', 'gradients'}, default='auto'
+        Solver of the linear system: a factor while it fits into memory, else conjugate gradients.
+    tol : float, default=1e-8
+        Stopping tolerance of conjugate gradients (relative residual).
     verbose : bool, default=False
         Show a bar, if tqdm is installed.
     n_jobs : int, default=None
@@ -76,6 +80,8 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Pairwise):
         coef0=1,
         kernel_params=None,
         fit_intercept=False,
+        method="auto",
+        tol=1e-8,
         verbose=False,
         n_jobs=None,
         callback=None,
@@ -87,6 +93,8 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Pairwise):
         self.coef0 = coef0
         self.kernel_params = kernel_params
         self.fit_intercept = fit_intercept
+        self.method = method
+        self.tol = tol
         self.verbose = verbose
         self.n_jobs = n_jobs
         self.callback = callback
@@ -132,9 +140,13 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Pairwise):
         self._make_model(X, line, rows, coef, offset, y.ndim)
         return self
 
+    def _system(self):
+        own = {"lambda": float(self.alpha), "offset": bool(self.fit_intercept)}
+        return {**own, "method": self.method, "tol": self.tol}
+
     def _fitted_by_library(self, X, y, sample_weight):
         """Fits one target; False where the matrix turned out not to be positive definite."""
-        params = self._more(**{"lambda": float(self.alpha), "offset": bool(self.fit_intercept)})
+        params = self._more(**self._system())
         self._fit_model("ridge", params, X, np.ascontiguousarray(y), sample_weight)
         # An indefinite kernel has no Cholesky factor, and what stood in for it solves another system.
         if self._description["info"]["gap"] > RESIDUAL:
@@ -151,7 +163,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Pairwise):
 
     def _factored(self, line, rows, columns, weights):
         """Coefficients by the library; None where the matrix turned out not to be positive definite."""
-        params = self._more(**{"kernel": line, "lambda": float(self.alpha), "offset": bool(self.fit_intercept)})
+        params = self._more(kernel=line, **self._system())
         hear, done = watcher(self.verbose, self.callback)
         try:
             functions, support, gap = _mercer.fit_ridge(

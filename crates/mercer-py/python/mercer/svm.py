@@ -77,6 +77,8 @@ class Classifier(ClassifierMixin, Machine):
             multi={"ovo": "one_vs_one", "ovr": "one_vs_rest"}.get(self.multi_class, self.multi_class),
             ties="sum" if self.break_ties else "first",
             probability=self._calibrated(),
+            folds=self.folds,
+            shift=self.shift,
             seed=_seed(self.random_state),
             **own,
             **self._solver(),
@@ -338,6 +340,12 @@ class SVC(Classifier):
         Seed of the splits behind probabilities. None is a fixed seed.
     multi_class : {'ovo', 'ovr'}, default='ovo'
         Multi-class strategy: one-vs-one or one-vs-rest.
+    slack : {'linear', 'squared'}, default='linear'
+        Loss: hinge or squared hinge.
+    shift : float, default=0.0
+        Added to the diagonal of the kernel matrix, for indefinite kernels.
+    folds : int, default=5
+        Cross-validation folds of the calibration behind ``probability=True``.
     n_jobs : int, default=None
         Threads; None means all (or what ``OMP_NUM_THREADS`` says).
     callback : callable, default=None
@@ -396,6 +404,9 @@ class SVC(Classifier):
         break_ties=False,
         random_state=None,
         multi_class="ovo",
+        slack="linear",
+        shift=0.0,
+        folds=5,
         n_jobs=None,
         callback=None,
     ):
@@ -415,11 +426,14 @@ class SVC(Classifier):
         self.break_ties = break_ties
         self.random_state = random_state
         self.multi_class = multi_class
+        self.slack = slack
+        self.shift = shift
+        self.folds = folds
         self.n_jobs = n_jobs
         self.callback = callback
 
     def _learned(self):
-        return "svc", {"c": self.C}
+        return "svc", {"c": self.C, "slack": self.slack}
 
 
 class NuSVC(Classifier):
@@ -460,6 +474,10 @@ class NuSVC(Classifier):
         Seed of the splits of the calibration. None is a fixed seed.
     multi_class : {'ovo', 'ovr'}, default='ovo'
         Multi-class strategy: one-vs-one or one-vs-rest.
+    shift : float, default=0.0
+        Added to the diagonal of the kernel matrix, for indefinite kernels.
+    folds : int, default=5
+        Cross-validation folds of the calibration behind ``probability=True``.
     n_jobs : int, default=None
         Number of threads; None means all (or what ``OMP_NUM_THREADS`` says).
     callback : callable, default=None
@@ -498,6 +516,8 @@ class NuSVC(Classifier):
         break_ties=False,
         random_state=None,
         multi_class="ovo",
+        shift=0.0,
+        folds=5,
         n_jobs=None,
         callback=None,
     ):
@@ -517,6 +537,8 @@ class NuSVC(Classifier):
         self.break_ties = break_ties
         self.random_state = random_state
         self.multi_class = multi_class
+        self.shift = shift
+        self.folds = folds
         self.n_jobs = n_jobs
         self.callback = callback
 
