@@ -193,6 +193,11 @@ def line_of(kernel, X, gamma="scale", degree=3, coef0=0.0, params=None) -> str:
             return f"{name}(gamma={g})"
 
 
+def _variance(X):
+    with np.errstate(over="ignore", invalid="ignore"):
+        return X.var(dtype=np.float64)
+
+
 def gamma_of(gamma, X, name="rbf"):
     """The number behind ``gamma='scale'``, ``'auto'`` or None."""
     if isinstance(gamma, str):
@@ -200,7 +205,9 @@ def gamma_of(gamma, X, name="rbf"):
             return 1.0 / X.shape[1]
         if gamma != "scale":
             raise ValueError(f"gamma = {gamma!r}: must be 'scale', 'auto' or a number above 0")
-        variance = (X.multiply(X)).mean() - X.mean() ** 2 if hasattr(X, "multiply") else X.var(dtype=np.float64)
+        variance = (X.multiply(X)).mean() - X.mean() ** 2 if hasattr(X, "multiply") else _variance(X)
+        if not np.isfinite(variance):
+            raise ValueError("gamma='scale': the variance of the training rows is not finite; scale the data first")
         return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
     if gamma is None:
         return 1.0 if name == "chi2" else 1.0 / X.shape[1]

@@ -26,7 +26,7 @@ pub(crate) use learners::right_sides;
 pub use learners::*;
 pub(crate) use machine::largest;
 pub use machine::{
-    Ball, Calibration, Checkpoint, Components, Description, Features, Machine, Model, Names, Nearest,
+    Ball, Calibration, Checkpoint, Components, Description, Dual, Features, Machine, Model, Names, Nearest,
     Normals, Origin, Part, Probabilities, Readout, Reject, Role, Sides, Sigmoid, Task, Votes, Wanted,
 };
 pub use plan::{Choice, Open, Plan, Scaling, Wishes};

@@ -18,7 +18,7 @@ use crate::kernel::Kernel;
 use crate::model::learners::dual::{self, Dual, bounded};
 use crate::model::learners::given::Given;
 use crate::model::param::params;
-use crate::model::svc::collapsed;
+use crate::model::svc::collapsed_with_dual;
 use crate::model::{Learner, Machine, Role, Sample};
 use crate::solve::{self, Groups, Problem, Shift, Solution};
 use crate::watch::Watch;
@@ -87,7 +87,8 @@ impl Dual for OneClassParams {
         let (rho, bounded) = (found.thresholds[0].value(), bounded(&coef, weights));
         let whole = Expansion::new(given.kernel.clone(), given.sample.points.clone(), coef, vec![-rho])?;
         let learner = Learner::OneClass(self.clone());
-        let mut machine = Machine::new(collapsed(whole, given.exec)?, Role::Novelty, learner, found.info);
+        let (f, dual) = collapsed_with_dual(whole, given.exec)?;
+        let mut machine = Machine { dual, ..Machine::new(f, Role::Novelty, learner, found.info) };
         machine.tell("bounded", bounded);
         Ok(machine)
     }

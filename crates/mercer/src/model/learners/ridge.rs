@@ -11,17 +11,21 @@
 //! Cost: n^2 values and n^3 / 3 for a Cholesky factor while that fits into memory, beyond that conjugate gradients of
 //! n^2 a step. Every row has a coefficient: nothing is sparse here.
 
+use std::time::Instant;
+
 use serde::{Deserialize, Serialize};
 
 use crate::data::Targets;
 use crate::error::{Error, Result};
 use crate::exec::Exec;
+use crate::expansion::Expansion;
 use crate::gram::{self, Rows};
 use crate::kernel::Kernel;
 use crate::model::classified::{check_reals, weighted_rows};
 use crate::model::common::kernel_or_default;
 use crate::model::learners::given::Given;
 use crate::model::param::params;
+use crate::model::svc::collapsed;
 use crate::model::{Learner, Machine, Role, Sample};
 use crate::num::{Mat, factor, product};
 use crate::solve::{LinearParams, solve_linear};
@@ -55,8 +59,27 @@ params! {
 impl RidgeParams {
     /// Fits on the sample's points, targets (numbers or classes) and weights.
     pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine> {
-        let given = Given::new(self, sample, exec)?;
         let (right, names) = right_sides(sample.targets)?;
+        let (expansion, support, info) = self.fit_columns(sample, &right, exec, watch)?;
+        let role = names.map_or(Role::Numbers, Role::Classes);
+        let expansion = collapsed(expansion, exec)?;
+        Ok(Machine { support, ..Machine::new(expansion, role, Learner::Ridge(self.clone()), info) })
+    }
+
+    /// The same for several columns of numbers at once, an output each, with one factorisation for all of them: the
+    /// functions, the rows behind their centres, and how it went.
+    pub fn fit_columns(
+        &self,
+        sample: Sample<'_>,
+        right: &[Vec<f64>],
+        exec: Exec,
+        watch: &mut Watch<'_>,
+    ) -> Result<(Expansion, Vec<u32>, Info)> {
+        let clock = Instant::now();
+        let given = Given::new(self, sample, exec)?;
+        if let Some(y) = right.iter().find(|y| y.len() != sample.points.len()) {
+            return Err(Error::shape("targets", y.len(), sample.points.len()));
+        }
         let (keep, weight) = weighted_rows(&sample)?;
         let shift: Vec<f64> = weight.iter().map(|w| self.lambda / w).collect();
         let mut right: Vec<Vec<f64>> =
@@ -85,8 +108,8 @@ impl RidgeParams {
             }
         }
         let coef = (0..keep.len()).flat_map(|i| solved.iter().map(move |u| u[i])).collect();
-        let (role, learner) = (names.map_or(Role::Numbers, Role::Classes), Learner::Ridge(self.clone()));
-        Ok(Machine { support: keep.clone(), ..given.machine(&keep, coef, offset, role, learner, info)? })
+        let info = Info { seconds: clock.elapsed().as_secs_f64(), ..info };
+        Ok((Expansion::new(given.kernel.clone(), given.points(&keep), coef, offset)?, keep, info))
     }
 
     /// The kernel asked for, or the one that follows from the sample.

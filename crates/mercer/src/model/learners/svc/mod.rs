@@ -55,10 +55,11 @@ pub use checkpoint::SvcCheckpoint;
 use fit::Plan;
 pub use folds::LeftOut;
 pub use hard_margin::{Overlap, Separation};
-pub(in crate::model) use linear::collapsed;
+pub(in crate::model) use linear::{collapsed, collapsed_with_dual};
 pub use machine::Margin;
 pub use params::{ClassWeights, Kind, Multi, Slack, SvcParams, Ties};
 pub use path::SvcPath;
+pub use vectors::PointRows;
 
 impl SvcParams {
     /// Fits on the sample's points, class labels and weights.
@@ -135,7 +136,7 @@ fn finished(
     }
     let (expansion, support) = assembled(plan, fitted)?;
     let full = expansion.len();
-    let expansion = linear::collapsed(expansion, exec)?;
+    let (expansion, dual) = collapsed_with_dual(expansion, exec)?;
     if expansion.len() < full {
         notes.push(
             format!("linear kernel: {full} support vectors collapsed to one weight vector a machine").into(),
@@ -152,6 +153,7 @@ fn finished(
             free: pick(false),
             bounded: pick(true),
             objective: f.info.objective.unwrap_or(0.0),
+            iterations: f.info.iterations,
             margin: f.margin,
         }
     });
@@ -166,6 +168,7 @@ fn finished(
         calibration: sigmoids.map_or(Calibration::None, Calibration::Sigmoids),
         parts: parts.collect(),
         support,
+        dual,
         checkpoint,
         ..Machine::new(expansion, role, learner, info)
     })

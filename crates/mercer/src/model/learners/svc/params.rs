@@ -149,7 +149,7 @@ impl SvcParams {
     }
 
     /// How the outputs of machines for so many classes are read.
-    pub(in crate::model) fn readout(&self, classes: usize) -> Readout {
+    pub fn readout(&self, classes: usize) -> Readout {
         if classes > 2 && self.multi == Multi::OneVsOne { Readout::Pairs(self.ties) } else { Readout::Plain }
     }
 

@@ -30,7 +30,7 @@ use crate::model::common::kernel_or_default;
 use crate::model::learners::dual::{self, Dual, bounded};
 use crate::model::learners::given::Given;
 use crate::model::learners::ridge::RidgeParams;
-use crate::model::svc::collapsed;
+use crate::model::svc::collapsed_with_dual;
 use crate::model::{Learner, Machine, Role, Sample};
 use crate::solve::{self, Groups, Problem, Shift, Solution};
 use crate::watch::Watch;
@@ -188,7 +188,8 @@ impl Dual for SvrParams {
         let bounded = bounded(&coef, &self.costs(weights));
         let whole = Expansion::new(given.kernel.clone(), given.sample.points.clone(), coef, vec![offset])?;
         let learner = Learner::Svr(self.clone());
-        let mut machine = Machine::new(collapsed(whole, given.exec)?, Role::Numbers, learner, found.info);
+        let (f, dual) = collapsed_with_dual(whole, given.exec)?;
+        let mut machine = Machine { dual, ..Machine::new(f, Role::Numbers, learner, found.info) };
         machine.tell("bounded", bounded);
         epsilon.into_iter().for_each(|e| machine.tell("epsilon", e));
         Ok(machine)
