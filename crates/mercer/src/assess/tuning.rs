@@ -8,11 +8,10 @@ use crate::assess::search::{
     Found, KernelFamily, SearchAxis, SearchParams, Space, by_factors, nearest, search,
 };
 use crate::assess::validate::Splits;
-use crate::data::median_distance2;
 use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::gram::is_precomputed;
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, default_gamma};
 use crate::model::{Choice, Learner, Plan};
 use crate::watch::Watch;
 
@@ -131,13 +130,19 @@ impl Tuning {
             .iter()
             .map(|name| match name.as_str() {
                 "rbf" | "gaussian" => {
-                    let middle = match own {
-                        Some(Kernel::Rbf { gamma }) => *gamma,
-                        _ => median_distance2(plan.points(), self.seed).map_or(1.0, |m| 1.0 / m),
+                    let middle = match (plan.usual, own) {
+                        (Some((gamma, _)), _) => gamma,
+                        (None, Some(Kernel::Rbf { gamma })) => *gamma,
+                        _ => default_gamma(plan.points().view()).unwrap_or(1.0),
                     };
                     let usual = || {
                         let mut values = by_factors(middle / 100.0, middle * 100.0, count);
                         values[count / 2] = middle;
+                        // What would be used without a search takes the place of its neighbour.
+                        if let Some(Kernel::Rbf { gamma }) = own {
+                            let at = nearest(&values, *gamma);
+                            values[at] = *gamma;
+                        }
                         values
                     };
                     Ok(KernelFamily::rbf(&gammas.clone().unwrap_or_else(usual)))
@@ -170,7 +175,7 @@ impl Tuning {
             }
             let mut values = match (name, set(name)) {
                 ("c", middle) => {
-                    let middle = middle.unwrap_or(1.0);
+                    let middle = plan.usual.map(|(_, c)| c).or(middle).unwrap_or(1.0);
                     by_factors(0.1 * middle, 1000.0 * middle, count)
                 }
                 ("lambda", _) => by_factors(1e-6, 10.0, count),

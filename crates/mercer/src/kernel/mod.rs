@@ -33,6 +33,7 @@ mod lanes;
 mod line;
 mod rows;
 mod table;
+mod width;
 
 use std::sync::Arc;
 
@@ -49,6 +50,7 @@ pub use derivative::Second;
 pub use families::{Combine, Kernel};
 use families::{algebra, chi_squared, columns, local, sequence, widths, with_profile};
 pub use table::{KernelEntry, Takes};
+pub use width::default_gamma;
 
 /// Nesting beyond this is refused: nobody means it, and it keeps every recursion shallow.
 pub const MAX_DEPTH: usize = 24;

@@ -43,6 +43,14 @@ impl OrAuto {
     }
 }
 
+/// How what nobody gave is chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Auto {
+    Quick,
+    Good,
+    Off,
+}
+
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "switches of a command line")]
 pub(super) struct Training {
@@ -78,7 +86,7 @@ pub(super) struct Training {
     #[arg(long, short, value_name = "LINE", allow_hyphen_values = true, help_heading = "Learning")]
     pub(super) kernel: Option<String>,
 
-    /// The Gaussian's gamma; auto is 1 / the median squared distance
+    /// Gamma of the Gaussian kernel; auto is 1 / (columns x variance of all values)
     #[arg(long, value_name = "G|auto", allow_negative_numbers = true, value_parser = or_auto, help_heading = "Learning")]
     pub(super) gamma: Option<OrAuto>,
 
@@ -86,8 +94,19 @@ pub(super) struct Training {
     #[arg(long, short, value_name = "C|auto", allow_negative_numbers = true, value_parser = or_auto, help_heading = "Learning")]
     pub(super) c: Option<OrAuto>,
 
-    /// Seconds that such a search may take [default: 60]
-    #[arg(long, value_name = "S", requires = "c", allow_negative_numbers = true, help_heading = "Learning")]
+    /// How scaling, gamma and C are chosen if neither kernel, gamma nor C is given: quick (cross-validation of 22 settings
+    /// on at most 1000 rows), good (search over kernels and scalings; reports the error to expect), off (constants)
+    #[arg(
+        long,
+        value_name = "quick|good|off",
+        default_value = "quick",
+        hide_possible_values = true,
+        help_heading = "Learning"
+    )]
+    pub(super) auto: Auto,
+
+    /// Seconds that `-c auto` and `--auto good` may search [default: 60]
+    #[arg(long, value_name = "S", allow_negative_numbers = true, help_heading = "Learning")]
     pub(super) search_seconds: Option<f64>,
 
     #[arg(long, value_name = "NU", allow_negative_numbers = true, help = about("nu"), help_heading = "Learning")]

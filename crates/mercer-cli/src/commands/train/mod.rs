@@ -20,9 +20,8 @@ pub(super) use wishes::{scaling, wishes_for};
 
 /// Learn a model from data
 ///
-/// Everything but the data can be left out. The task follows from the labels, columns are scaled where their ranges
-/// differ much, and the kernel is a Gaussian as wide as the median distance between rows; what was chosen is printed with
-/// its reason. Ctrl-C stops the training and keeps what there is, in MODEL or, if that exists, in MODEL.partial. A long
+/// Everything but the data can be left out. The task follows from the labels; how columns are scaled, the width of the
+/// Gaussian kernel and C are chosen by a quick cross-validation; what was chosen is printed with its reason. Ctrl-C stops the training and keeps what there is, in MODEL or, if that exists, in MODEL.partial. A long
 /// training also writes checkpoints to MODEL.partial, in case it is killed. --resume continues from either.
 #[derive(Debug, Args)]
 #[command(after_help = after_help(None))]

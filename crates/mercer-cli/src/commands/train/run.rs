@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use mercer::assess::{Tuning, tune};
+use mercer::assess::{Tuning, quick, thorough, tune};
 use mercer::data::Dataset;
 use mercer::data::io::same_place;
-use mercer::model::{Learner, Model, Plan, Task};
+use mercer::model::{Learner, Model, Plan, Task, Wishes};
 use mercer::watch::{Step, Stop, Watch};
 use mercer_report::{Trained, trained_page};
 
-use super::args::{OrAuto, Training};
+use super::args::{Auto, OrAuto, Training};
 use crate::context::Context;
 use crate::failure::{Done, Failure};
 use crate::files::Files;
@@ -49,7 +49,7 @@ impl Training {
             None => self.reading.read_for(&self.file, task, context.exec)?,
         };
         let mut plan = Plan::new(&data, &wishes, context.exec)?;
-        let stopped = self.c == Some(OrAuto::Auto) && self.search(&mut plan, context)?;
+        let stopped = self.choose(&mut plan, &wishes, context)?;
         let saver = self.saver(&out, None);
         let (model, gaps) = watched(&plan, context, |watch| saver.fit(&plan, context, watch))?;
         self.finish(&data, &plan, &model, &gaps, &saver, context)?;
@@ -79,6 +79,27 @@ impl Training {
 
     fn saver<'a>(&self, out: &Path, from: Option<&'a Model>) -> Saver<'a> {
         Saver::new(out, from, self.save_every)
+    }
+
+    /// Chooses what nobody gave. Whether Ctrl-C ended it: what was found so far is trained then.
+    fn choose(&self, plan: &mut Plan<'_>, wishes: &Wishes, context: &Context) -> Result<bool, Failure> {
+        if self.c == Some(OrAuto::Auto) {
+            return self.search(plan, context);
+        }
+        let mut watch = Progress::new(context).watch();
+        match self.auto {
+            Auto::Off => Ok(false),
+            Auto::Quick => {
+                quick(plan, context.seed, context.exec, &mut watch)?;
+                Ok(false)
+            }
+            Auto::Good => {
+                let seconds = self.search_seconds.unwrap_or(SEARCH);
+                let found = thorough(plan, wishes, seconds, context.exec, &mut watch)?;
+                interrupt::again();
+                Ok(found.stopped)
+            }
+        }
     }
 
     /// Lets cross-validation choose C and, unless it was given, the kernel. Whether Ctrl-C ended it: what was found so far

@@ -49,7 +49,7 @@ const MOST: usize = (1 << 31) - (1 << 20);
 pub fn write(model: &Model) -> Result<Vec<u8>> {
     let f = &model.machine.expansion;
     let centres = f.centres().view();
-    if matches!(centres.data, Data::Sequences { .. } | Data::RowNumbers(_)) {
+    if matches!(centres.data, Data::Sequences { .. } | Data::RowNumbers(_) | Data::Table { .. }) {
         return Err(Error::Unsupported(format!("a model on {} has no form in ONNX", centres.kind())));
     }
     if f.len().saturating_mul(centres.d).saturating_mul(8) > MOST {
