@@ -22,7 +22,7 @@ const RIDGE: f64 = 1e-10;
 
 /// What a row's output is to be.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum BasisLoss {
+pub(crate) enum BasisLoss {
     /// On the target's side of the margin; targets are 1 and -1.
     Hinge,
     /// Within this distance of the target.
@@ -43,7 +43,7 @@ impl BasisLoss {
 
 /// A machine on given centres.
 #[derive(Debug, Clone, Copy)]
-pub struct BasisProblem<'a> {
+pub(crate) struct BasisProblem<'a> {
     /// Kernel values of n rows against m centres.
     pub values: &'a [f64],
     /// Kernel values of the centres.
@@ -59,7 +59,7 @@ pub struct BasisProblem<'a> {
 }
 
 /// The coefficients and, last, the offset; `start` is where to look first.
-pub fn fit_basis(problem: &BasisProblem<'_>, start: &[f64], exec: Exec) -> Result<Vec<f64>> {
+pub(crate) fn fit_basis(problem: &BasisProblem<'_>, start: &[f64], exec: Exec) -> Result<Vec<f64>> {
     let n = problem.target.len();
     let m = start.len().saturating_sub(1);
     let mut at = start.to_vec();
@@ -140,7 +140,7 @@ fn newton(problem: &BasisProblem<'_>, active: &[(usize, f64)], m: usize, exec: E
 
 /// The shift of outputs with the smallest sum of hinge losses: the threshold that training itself gives. Rows are an output,
 /// whether it should be positive, and a weight. Of several the middle; none if one side has no rows.
-pub fn hinge_shift(rows: &[(f64, bool, f64)]) -> Option<f64> {
+pub(crate) fn hinge_shift(rows: &[(f64, bool, f64)]) -> Option<f64> {
     // As the shift grows, positive rows lose their loss at 1 - f and negative ones get one at -1 - f: the slope rises by the
     // row's weight at each, and the minimum is where it passes zero.
     let mut kinks: Vec<(f64, f64)> =

@@ -20,7 +20,7 @@ use crate::watch::{Step, Watch};
 
 /// Clusters of rows.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Clusters {
+pub(crate) struct Clusters {
     /// The cluster of each row.
     pub of_row: Vec<u32>,
     /// The objective.
@@ -34,7 +34,7 @@ pub struct Clusters {
 /// Kernel k-means from a given assignment: batch passes until nothing moves. `k` is the n x n matrix.
 ///
 /// A cluster that would become empty takes the row farthest from its own mean.
-pub fn kernel_kmeans(
+pub(crate) fn kernel_kmeans(
     k: &[f64],
     weight: &[f64],
     start: &[u32],
@@ -73,7 +73,7 @@ pub fn kernel_kmeans(
 }
 
 /// Squared distances of all rows to all means, n x clusters.
-pub fn distances(k: &[f64], weight: &[f64], of_row: &[u32], clusters: usize, exec: Exec) -> Vec<f64> {
+pub(crate) fn distances(k: &[f64], weight: &[f64], of_row: &[u32], clusters: usize, exec: Exec) -> Vec<f64> {
     let n = weight.len();
     let mut size = vec![0.0; clusters];
     of_row.iter().zip(weight).for_each(|(&c, w)| size[c as usize] += w);
@@ -115,7 +115,7 @@ fn fill_empty(of_row: &mut [u32], far: &[f64], clusters: usize) {
 
 /// A start by distances: each seed is drawn with probability proportional to its distance from those before (Arthur and
 /// Vassilvitskii 2007); rows go to their nearest seed.
-pub fn seeded(k: &[f64], weight: &[f64], clusters: usize, seed: u64) -> Vec<u32> {
+pub(crate) fn seeded(k: &[f64], weight: &[f64], clusters: usize, seed: u64) -> Vec<u32> {
     let n = weight.len();
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let distance = |i: usize, j: usize| (k[i * n + i] + k[j * n + j] - 2.0 * k[i * n + j]).max(0.0);
@@ -150,7 +150,7 @@ fn drawn(chance: &[f64], rng: &mut ChaCha8Rng) -> usize {
 
 /// The online form: rows in the order given, again and again for so many passes; then each row goes to its nearest mean.
 /// Means start at the first rows of the order. Returns the assignment.
-pub fn online(k: &[f64], weight: &[f64], order: &[usize], clusters: usize, passes: usize) -> Vec<u32> {
+pub(crate) fn online(k: &[f64], weight: &[f64], order: &[usize], clusters: usize, passes: usize) -> Vec<u32> {
     let n = weight.len();
     // f_c[i] = m_c . Phi(x_i) for all rows, updated with the means: O(n) a step for the mean that moves.
     let mut f = vec![0.0; clusters * n];
@@ -181,7 +181,14 @@ pub fn online(k: &[f64], weight: &[f64], order: &[usize], clusters: usize, passe
 }
 
 /// k-means on points, for centres of networks: `(centres m x d, inertia)`. At most m distinct centres.
-pub fn lloyd(x: &[f64], d: usize, m: usize, max_iter: usize, seed: u64, exec: Exec) -> (Vec<f64>, f64) {
+pub(crate) fn lloyd(
+    x: &[f64],
+    d: usize,
+    m: usize,
+    max_iter: usize,
+    seed: u64,
+    exec: Exec,
+) -> (Vec<f64>, f64) {
     let n = x.len() / d.max(1);
     let m = m.min(n);
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
