@@ -6,6 +6,7 @@
 //! over the data, and 10,000 distances.
 
 mod columns;
+mod table;
 mod target;
 
 use std::borrow::Cow;
@@ -23,6 +24,7 @@ use crate::kernel::Kernel;
 use crate::model::{Learner, Machine, Model, Names, Sample, Task};
 use crate::watch::{Note, Watch};
 use columns::{inexact, scaling};
+use table::{coded, table_scaling};
 use target::target;
 
 /// Numbers as classes, more of which are taken for amounts unless somebody insists.
@@ -121,11 +123,18 @@ impl<'a> Plan<'a> {
         let (task, mut learner) = learner(wishes, &data.targets, &mut choices)?;
         choices.0.insert(0, target(data, task));
         let precomputed = wishes.kernel.as_deref().map(str::trim) == Some("precomputed");
+        let coded = match wishes.features {
+            None => coded(data, exec)?,
+            Some(_) => None,
+        };
         let summary = Summary::new(&data.points, &data.targets);
         let layer = wishes.features.as_ref().map(|model| layer(model, wishes, &mut choices)).transpose()?;
         let recipes = match layer {
             Some(_) => Vec::new(),
-            None => scaling(wishes, data, &summary, precomputed, &mut choices)?,
+            None => match &coded {
+                Some(coded) => table_scaling(wishes, data, coded, &mut choices)?,
+                None => scaling(wishes, data, &summary, precomputed, &mut choices)?,
+            },
         };
         let (stages, points) = if let (Some(model), Some(layer)) = (&wishes.features, &layer) {
             let seen = model.decision(data.points.view(), exec)?;
@@ -144,7 +153,8 @@ impl<'a> Plan<'a> {
         } else {
             (None, points)
         };
-        let notes = inexact(&kernel, &points).map(Note::warning).into_iter().collect();
+        let mut notes: Vec<Note> = inexact(&kernel, &points).map(Note::warning).into_iter().collect();
+        notes.extend(coded.iter().flat_map(|coded| coded.notes.iter().cloned()));
         learner.set_kernel(kernel);
         parameters(wishes, &summary.targets, &mut learner, &mut choices)?;
         let findings = if precomputed { Vec::new() } else { summary.findings };
