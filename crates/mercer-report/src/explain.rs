@@ -76,6 +76,7 @@ impl Report for Explained {
         for note in &model.info.notes {
             page.remark(Tone::Quiet, '·', note);
         }
+        coding(e, page);
         machines(&e.machines, page);
         influential(e, page);
         columns(e, page);
@@ -98,6 +99,27 @@ fn settings(all: &[(&'static str, Value)]) -> Option<String> {
         format!("{} = {value}", name.replace('_', " "))
     };
     (!all.is_empty()).then(|| all.iter().map(shown).collect::<Vec<_>>().join(", "))
+}
+
+/// What becomes of each column of a table.
+fn coding(e: &Explanation, page: &mut Page) {
+    const SHOWN: usize = 40;
+    if e.coding.is_empty() {
+        return;
+    }
+    let mut table = Table::new()
+        .column("column", Align::Left)
+        .column("kind", Align::Left)
+        .column("as", Align::Right)
+        .column("coding", Align::Left);
+    for c in e.coding.iter().take(SHOWN) {
+        table.row([c.name.clone(), c.kind.into(), count(c.outputs.len()), c.coding.clone()]);
+    }
+    if e.coding.len() > SHOWN {
+        table.toned_row([(format!("{} more", count(e.coding.len() - SHOWN)), Tone::Quiet)]);
+    }
+    page.blank();
+    page.table(&table);
 }
 
 /// What a column of the machines' table shows, where there is something.

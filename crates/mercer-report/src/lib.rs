@@ -48,7 +48,7 @@ pub use kernel_list::{KernelFacts, KernelList, ParameterFacts};
 pub use number::{bytes, count, number, percent, seconds};
 pub use pages::{evaluated_page, explained_page, trained_page};
 pub use picture::picture;
-pub use predict::{Answer, Predicted, Predictions};
+pub use predict::{Answer, Copied, Predicted, Predictions};
 pub use regions::regions;
 pub use scatter::scatter;
 pub use text::{Align, Page, Table, Tone, clean, visible};

@@ -20,7 +20,7 @@ pub mod eigen;
 mod exact;
 pub(crate) mod fisher;
 pub(crate) mod greedy;
-pub(crate) mod kmeans;
+pub mod kmeans;
 pub(crate) mod lbfgs;
 mod linear;
 pub(crate) mod network;

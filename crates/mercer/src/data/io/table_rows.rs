@@ -11,6 +11,7 @@ use super::{Missing, ReadOptions};
 use crate::data::table::{Column, Kind, MISSING, Pool, Table};
 use crate::data::{Dataset, Points, Targets};
 use crate::error::{Error, Fault, Result};
+use crate::watch::Note;
 
 /// What is done with each column of the file.
 #[derive(Debug, Clone, Default)]
@@ -379,11 +380,12 @@ impl Rows {
             (self.unlabelled, "have no label, so that no row is compared with its label"),
         ] {
             if rows > 0 {
-                data.note(format!("{rows} rows {what}"));
+                data.note(Note::warning(format!("{rows} rows {what}")));
             }
         }
         if self.filled_text > 0 {
-            data.note(format!("{} values of text in columns of numbers count as missing", self.filled_text));
+            let text = format!("{} values of text in columns of numbers count as missing", self.filled_text);
+            data.note(Note::warning(text));
         }
         Ok(data)
     }

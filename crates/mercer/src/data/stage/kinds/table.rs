@@ -270,10 +270,11 @@ impl Stage {
     }
 
     /// What is worth a word about new points: values that training did not have, and what becomes of them.
-    pub fn remarks(&self, points: View<'_>, exec: Exec) -> Result<Vec<Note>> {
-        let Some(table) = self.as_table().filter(|_| points.d == self.at.d) else { return Ok(Vec::new()) };
+    pub(crate) fn remarks(&self, points: View<'_>, memory: u64) -> Result<Vec<Note>> {
+        let fits = points.d == self.at.d && (points.is_numbers() || matches!(points.data, Data::Table { .. }));
+        let Some(table) = self.as_table().filter(|_| fits) else { return Ok(Vec::new()) };
         let mut notes = Vec::new();
-        for (code, cells) in table.columns.iter().zip(&cells(points, exec.memory())?) {
+        for (code, cells) in table.columns.iter().zip(&cells(points, memory)?) {
             let mut unseen = Unseen::default();
             code.values(cells, Some(&mut unseen))?;
             let fate = match &code.how {
@@ -287,7 +288,7 @@ impl Stage {
                     "column `{}`: {count} different values that training did not have (`{first}`) {fate}",
                     code.name
                 );
-                notes.push(text.into());
+                notes.push(Note::warning(text));
             }
         }
         Ok(notes)
