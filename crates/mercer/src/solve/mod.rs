@@ -48,7 +48,7 @@ use crate::exec::Exec;
 use crate::gram::RowCache;
 use crate::watch::{Info, Note, Step, Stop, Watch};
 
-pub use basis::{BasisLoss, BasisProblem, fit_basis, hinge_shift};
+pub use basis::{BasisLoss, BasisProblem, fit_basis, fit_basis_within, hinge_shift};
 pub use descent::{DescentParams, LinearProblem, LinearSolution, Vectors, descend};
 pub use door::{Backend, Door, solve_batch, solve_on_device};
 pub use linear::{LinearParams, solve_linear};
