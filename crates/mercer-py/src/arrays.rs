@@ -144,6 +144,6 @@ pub(crate) fn given<'py>(py: Python<'py>, points: View<'_>) -> PyResult<Option<B
             );
             Some(parts.into_pyobject(py)?.into_any())
         }
-        Data::Sequences { .. } | Data::RowNumbers(_) => None,
+        Data::Sequences { .. } | Data::RowNumbers(_) | Data::Table { .. } => None,
     })
 }

@@ -27,7 +27,7 @@ pub(crate) fn kernel_line(line: &str) -> PyResult<String> {
 #[pyfunction]
 pub(crate) fn kernel_names() -> Vec<(&'static str, &'static str, &'static str, Vec<Parameter>)> {
     let kernels = Kernel::ALL.iter().filter(|entry| !entry.algebra);
-    let row = |e: &mercer::kernel::Entry| {
+    let row = |e: &mercer::kernel::KernelEntry| {
         let params = e.params.iter().map(|p| (p.name, p.default, p.doc)).collect();
         (e.name, e.formula, e.doc, params)
     };

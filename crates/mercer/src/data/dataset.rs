@@ -1,7 +1,7 @@
 //! A data set: points, what is to be predicted for them, and the names that came with them.
 
 use super::io::Format;
-use super::{Points, Targets};
+use super::{Points, Table, Targets};
 use crate::error::{Error, Result};
 use crate::watch::Note;
 
@@ -20,6 +20,8 @@ pub struct Dataset {
     pub target_from: Option<TargetFrom>,
     /// Names of the rows, where the source has them (FASTA).
     pub row_names: Option<Vec<String>>,
+    /// Columns as they are written, where they were asked for: see [`ReadOptions::copy`](super::io::ReadOptions::copy).
+    pub copied: Option<Table>,
     /// What a reader decided or read over, in words: the format it recognised, the label column it took.
     pub notes: Vec<Note>,
     /// The format it was read from.
@@ -58,6 +60,7 @@ impl Dataset {
             target_name: None,
             target_from: None,
             row_names: None,
+            copied: None,
             notes: Vec::new(),
             format: None,
         })
@@ -93,6 +96,7 @@ impl Dataset {
             target_name: self.target_name.clone(),
             target_from: self.target_from.clone(),
             row_names: self.row_names.as_ref().map(|names| rows.iter().map(|&i| names[i].clone()).collect()),
+            copied: self.copied.as_ref().map(|table| table.gather(rows.iter().copied())),
             notes: self.notes.clone(),
             format: self.format,
         }

@@ -124,7 +124,7 @@ pub(super) fn map_rows(view: View<'_>, d: usize, map: &dyn RowMap, exec: Exec) -
                 Points::dense(out, d_out)
             }
         },
-        Data::Sequences { .. } | Data::RowNumbers(_) => {
+        Data::Sequences { .. } | Data::RowNumbers(_) | Data::Table { .. } => {
             Err(Error::shape("points to transform", view.kind(), "rows of numbers"))
         }
     }
@@ -149,7 +149,7 @@ pub(super) fn each_row(
             let row = w[0]..w[1];
             f(Some(&column[row.clone()]), &value[row])
         }),
-        Data::Sequences { .. } | Data::RowNumbers(_) => {
+        Data::Sequences { .. } | Data::RowNumbers(_) | Data::Table { .. } => {
             Err(Error::shape("points", view.kind(), "rows of numbers"))
         }
     }

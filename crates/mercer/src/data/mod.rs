@@ -12,6 +12,7 @@ mod points;
 pub mod split;
 pub mod stage;
 mod summary;
+pub mod table;
 mod targets;
 pub mod toy;
 mod transformations;
@@ -25,5 +26,6 @@ pub use stage::{Recipe, Stage, Stages};
 pub use summary::{
     ClassCount, Column, Finding, SequenceFacts, Spread, Summary, TargetFacts, median_distance2,
 };
+pub use table::Table;
 pub use targets::{LabelType, Labels, Targets};
 pub use transformations::{Transformation, Transformations};

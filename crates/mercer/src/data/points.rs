@@ -1,10 +1,12 @@
 //! Points: n rows of one kind behind one type, with a view that is cheap to copy.
 //!
-//! Dense rows in f32 or f64, compressed sparse rows, sequences of symbols, or row numbers of a precomputed matrix.
+//! Dense rows in f32 or f64, compressed sparse rows, sequences of symbols, row numbers of a precomputed matrix, or a
+//! table of columns that are not all numbers.
 //! Image shape travels along as metadata. No other crate's array type appears here.
 
 use serde::{Deserialize, Serialize};
 
+use super::table::Table;
 use crate::error::{Error, Result};
 use crate::exec::{half_of_ram, room_for_table};
 
@@ -69,6 +71,7 @@ enum Store {
     Csr(Csr),
     Sequences(Sequences),
     RowNumbers(Vec<u32>),
+    Table(Table),
 }
 
 /// n points.
@@ -120,6 +123,13 @@ pub enum Data<'a> {
     },
     /// Row numbers of a precomputed matrix.
     RowNumbers(&'a [u32]),
+    /// A table: the rows from `first` on. No kernel takes it; the stage `table` makes numbers of it.
+    Table {
+        /// The whole table.
+        table: &'a Table,
+        /// The first row of the view.
+        first: usize,
+    },
 }
 
 /// One row.
@@ -142,6 +152,13 @@ pub enum Row<'a> {
     Sequence(&'a [u8]),
     /// A row number of a precomputed matrix.
     Number(u32),
+    /// A row of a table.
+    Cells {
+        /// The whole table.
+        table: &'a Table,
+        /// The row's number in it.
+        row: usize,
+    },
 }
 
 impl Points {
@@ -198,6 +215,19 @@ impl Points {
         Points { n: numbers.len(), d: 1, store: Store::RowNumbers(numbers), image: None }
     }
 
+    /// A table of columns that are not all numbers. Stage `table` makes numbers of it.
+    pub fn table(table: Table) -> Self {
+        Points { n: table.rows(), d: table.columns().len(), store: Store::Table(table), image: None }
+    }
+
+    /// The table, where the points are one.
+    pub fn as_table(&self) -> Option<&Table> {
+        match &self.store {
+            Store::Table(table) => Some(table),
+            _ => None,
+        }
+    }
+
     /// The same points, each an image of this shape.
     pub fn with_image(mut self, shape: ImageShape) -> Result<Self> {
         if shape.len() != self.d {
@@ -238,6 +268,7 @@ impl Points {
                 Data::Sequences { alphabet: &s.alphabet, start: &s.start, symbol: &s.symbol }
             }
             Store::RowNumbers(r) => Data::RowNumbers(r),
+            Store::Table(table) => Data::Table { table, first: 0 },
         };
         View { n: self.n, d: self.d, data, image: self.image }
     }
@@ -282,13 +313,14 @@ impl Points {
                     symbol: [a.symbol.as_slice(), &b.symbol].concat(),
                 })
             }
+            (Store::Table(a), Store::Table(b)) => Store::Table(a.concat(b)?),
             _ => return Err(Error::shape("points to append", other.kind(), self.kind())),
         };
         let image = if self.image == other.image { self.image } else { None };
         Ok(Points { n: n + m, d: (*d).max(other.d), store, image })
     }
 
-    /// The same numbers as dense f64. Fails for sequences and row numbers.
+    /// The same numbers as dense f64. Fails for sequences, row numbers and tables.
     pub fn to_dense(&self) -> Result<Self> {
         let values = self.view().to_f64()?;
         Ok(Points { n: self.n, d: self.d, store: Store::F64(values), image: self.image })
@@ -309,7 +341,8 @@ impl Points {
                 .iter()
                 .position(|v| !v.is_finite())
                 .map(|p| (c.start.partition_point(|&s| s <= p) - 1, c.column[p] as usize)),
-            Store::Sequences(_) | Store::RowNumbers(_) => None,
+            // Missing values of a table are no numbers that went wrong.
+            Store::Sequences(_) | Store::RowNumbers(_) | Store::Table(_) => None,
         }
     }
 }
@@ -328,6 +361,7 @@ impl<'a> View<'a> {
             }
             Data::Sequences { start, symbol, .. } => Row::Sequence(&symbol[start[i]..start[i + 1]]),
             Data::RowNumbers(r) => Row::Number(r[i]),
+            Data::Table { table, first } => Row::Cells { table, row: first + i },
         }
     }
 
@@ -346,6 +380,7 @@ impl<'a> View<'a> {
                 Data::Sequences { alphabet, start: &start[rows.start..=rows.end], symbol }
             }
             Data::RowNumbers(r) => Data::RowNumbers(&r[rows.clone()]),
+            Data::Table { table, first } => Data::Table { table, first: first + rows.start },
         };
         View { n: rows.len(), data, ..*self }
     }
@@ -370,8 +405,14 @@ impl<'a> View<'a> {
                 symbol: rows.iter().flat_map(|&i| &symbol[start[i]..start[i + 1]]).copied().collect(),
             }),
             Data::RowNumbers(r) => Store::RowNumbers(rows.iter().map(|&i| r[i]).collect()),
+            Data::Table { table, first } => Store::Table(table.gather(rows.iter().map(|i| first + i))),
         };
         Points { n: rows.len(), d, store, image: self.image }
+    }
+
+    /// Whether the rows are numbers, dense or sparse.
+    pub fn is_numbers(&self) -> bool {
+        matches!(self.data, Data::F32(_) | Data::F64(_) | Data::Csr { .. })
     }
 
     /// Bytes that the rows take.
@@ -382,10 +423,11 @@ impl<'a> View<'a> {
             Data::Csr { start, .. } => 12 * (start[self.n] - start[0]) + 8 * (self.n + 1),
             Data::Sequences { start, .. } => start[self.n] - start[0] + 8 * (self.n + 1),
             Data::RowNumbers(r) => size_of_val(r),
+            Data::Table { table, .. } => table.bytes(self.n),
         }
     }
 
-    /// All values as dense f64, row by row. Fails for sequences and row numbers, and where sparse rows would need more
+    /// All values as dense f64, row by row. Fails for sequences, row numbers and tables, and where sparse rows would need more
     /// than half of the memory: see [`room`](crate::exec::room).
     pub fn to_f64(&self) -> Result<Vec<f64>> {
         self.to_f64_within(half_of_ram() as u64)
@@ -406,7 +448,7 @@ impl<'a> View<'a> {
                 }
                 Ok(out)
             }
-            Data::Sequences { .. } | Data::RowNumbers(_) => {
+            Data::Sequences { .. } | Data::RowNumbers(_) | Data::Table { .. } => {
                 Err(Error::shape("points", self.kind(), "rows of numbers"))
             }
         }
@@ -420,12 +462,13 @@ impl<'a> View<'a> {
             Data::Csr { .. } => "sparse",
             Data::Sequences { .. } => "sequences",
             Data::RowNumbers(_) => "row numbers of a precomputed matrix",
+            Data::Table { .. } => "table",
         }
     }
 }
 
 impl Row<'_> {
-    /// The row as dense f64 values. Empty for sequences and row numbers.
+    /// The row as dense f64 values. Empty for sequences, row numbers and tables.
     pub fn to_f64(&self) -> Vec<f64> {
         match *self {
             Row::F32(x) => x.iter().map(|&v| f64::from(v)).collect(),
@@ -437,7 +480,7 @@ impl Row<'_> {
                 }
                 out
             }
-            Row::Sequence(_) | Row::Number(_) => Vec::new(),
+            Row::Sequence(_) | Row::Number(_) | Row::Cells { .. } => Vec::new(),
         }
     }
 }

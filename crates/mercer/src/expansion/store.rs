@@ -120,6 +120,8 @@ pub(crate) fn store_points(points: &Points, name: &str, bundle: &mut Bundle) -> 
             bundle.put(name, &[n], Values::U32(r.to_vec()));
             "rows"
         }
+        // No kernel takes a table, so no expansion has one.
+        Data::Table { .. } => "table",
     };
     json!({ "kind": kind, "rows": n, "columns": d, "image": points.image() })
 }

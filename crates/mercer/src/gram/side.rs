@@ -225,7 +225,7 @@ fn dot_ready<T: Real>(points: View<'_>, layout: &Layout, exec: Exec) -> Result<R
                 *sq = put(x, &row, shift);
             }
         }
-        Data::Sequences { .. } | Data::RowNumbers(_) => {
+        Data::Sequences { .. } | Data::RowNumbers(_) | Data::Table { .. } => {
             return Err(Error::shape("points of a kernel on vectors", points.kind(), "rows of numbers"));
         }
     }

@@ -21,7 +21,7 @@ use crate::num::{Mat, product};
 use crate::watch::{Info, Step, Stop, Watch};
 
 /// A greedy fit. See the module's head.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub struct GreedyProblem<'a> {
     /// The matrix whose columns are chosen.
     pub rows: &'a dyn Rows,
@@ -37,15 +37,6 @@ pub struct GreedyProblem<'a> {
     pub candidates: &'a [u32],
     /// m, the most columns.
     pub size: usize,
-}
-
-impl std::fmt::Debug for GreedyProblem<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("GreedyProblem")
-            .field("n", &self.rows.len())
-            .field("size", &self.size)
-            .finish_non_exhaustive()
-    }
 }
 
 /// Columns chosen.

@@ -50,7 +50,7 @@ use crate::watch::{Info, Note, Step, Stop, Watch};
 
 pub use basis::{BasisLoss, BasisProblem, fit_basis, fit_basis_within, hinge_shift};
 pub use descent::{DescentParams, LinearProblem, LinearSolution, Vectors, descend};
-pub use door::{Backend, Door, solve_batch, solve_on_device};
+pub use door::{SolveBackend, SolveDoor, solve_batch, solve_on_device};
 pub use linear::{LinearParams, solve_linear};
 pub use mercer_num::program;
 use pair::Look;
@@ -90,11 +90,16 @@ pub struct Params {
 
 impl Default for Params {
     fn default() -> Self {
-        Params { tol: 1e-3, max_iter: None, shrinking: true, exec: Exec::one(), method: Method::Auto }
+        Params::new(1e-3, None, true, Exec::one())
     }
 }
 
 impl Params {
+    /// By the method that costs least.
+    pub fn new(tol: f64, max_iter: Option<u64>, shrinking: bool, exec: Exec) -> Self {
+        Params { tol, max_iter, shrinking, exec, method: Method::Auto }
+    }
+
     fn check(&self) -> Result<()> {
         if !(self.tol > 0.0 && self.tol.is_finite()) {
             return Err(Error::param("tol", self.tol, "above 0"));

@@ -48,18 +48,12 @@ pub trait Columns {
 }
 
 /// The columns of a kernel matrix.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub struct KernelColumns<'a> {
     /// The matrix.
     pub rows: &'a dyn Rows,
     /// Threads.
     pub exec: Exec,
-}
-
-impl std::fmt::Debug for KernelColumns<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("KernelColumns").field("n", &self.rows.len()).finish_non_exhaustive()
-    }
 }
 
 impl Columns for KernelColumns<'_> {

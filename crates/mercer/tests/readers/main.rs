@@ -10,6 +10,7 @@ mod property;
 mod real;
 mod regress;
 mod round_trip;
+mod tables;
 
 use mercer::data::Dataset;
 use mercer::data::io::{ReadOptions, read_bytes};

@@ -1,6 +1,6 @@
 //! What is said about bad input: the file, the line or row, the value, and what was expected.
 
-use mercer::data::io::{Format, LabelColumn, ReadOptions, TargetKind, read, read_bytes};
+use mercer::data::io::{Format, LabelColumn, Missing, ReadOptions, TargetKind, read, read_bytes};
 
 fn message(name: &str, bytes: &[u8], options: &ReadOptions) -> String {
     read_bytes(name, bytes, options).expect_err("bad data").to_string()
@@ -65,23 +65,27 @@ fn tables() {
         plain("a,b,label\n1,2,x\n\n3,y\n"),
         "f, line 4: got 2 fields, expected 3 as in the first line"
     );
-    assert_eq!(
-        plain("a,b,label\r\n1,2,x\r\n1,oops,x\r\n"),
-        "f, line 3, column 2 (`b`): got `oops`, expected a finite number: a column of text can only be the label"
-    );
-    assert_eq!(
-        plain("1,2,x\n1,,x\n"),
-        "f, line 2, column 2: got an empty field, expected a number: fill in or leave out rows with missing values first"
-    );
-    for missing in ["?", "NA", "NaN"] {
-        let got = plain(&format!("1,2,x\n{missing},2,x\n"));
+    let refuse = ReadOptions { missing: Missing::Refuse, ..ReadOptions::default() };
+    for (missing, got) in [("", "an empty field"), ("?", "`?`"), ("NA", "`NA`"), ("NaN", "`NaN`")] {
         assert_eq!(
-            got,
+            message("f", format!("1,2,x\n1,{missing},x\n").as_bytes(), &refuse),
             format!(
-                "f, line 2, column 1: got `{missing}`, expected a number: fill in or leave out rows with missing values first"
+                "f, line 2, column 2: got {got}, expected a value, since missing values are refused: --missing fill fills \
+                 them in, --missing rows leaves such rows out"
             )
         );
     }
+    let numbers = ReadOptions { kinds: "b=number".parse().expect("a kind"), ..ReadOptions::default() };
+    assert_eq!(
+        message("f", b"a,b,label\r\n1,2,x\r\n1,oops,x\r\n", &numbers),
+        "f, line 3, column 2 (`b`): got `oops`, expected a number; if it stands for a missing value, name it in \
+         --missing-values; --missing fill takes all text in columns of numbers for missing"
+    );
+    let other = ReadOptions { kinds: "c=number".parse().expect("a kind"), ..ReadOptions::default() };
+    assert_eq!(
+        message("f", b"a,b,label\n1,2,x\n", &other),
+        "columns = c: must be one of the columns of f: `a`, `b`, `label`"
+    );
     assert!(
         plain("1,2,x\n1,inf,x\n").starts_with("f, line 2, column 2: got `inf`, expected a finite number")
     );

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 use super::source::{Compression, Input};
-use super::{ReadOptions, idx, libsvm, npy, npz, picture, sequences, table};
+use super::{ReadOptions, idx, libsvm, npy, npz, picture, sequences, table, table_write};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 
@@ -68,7 +68,7 @@ pub const FORMATS: &[FormatInfo] = &[
         extensions: &["csv", "data"],
         doc: "numbers between commas, tabs, semicolons or blanks, one label column, header or not",
         reader: table::read,
-        writer: Some(table::write_csv),
+        writer: Some(table_write::write_csv),
     },
     FormatInfo {
         format: Format::Tsv,
@@ -76,7 +76,7 @@ pub const FORMATS: &[FormatInfo] = &[
         extensions: &["tsv"],
         doc: "as csv, between tabs",
         reader: table::read_tsv,
-        writer: Some(table::write_tsv),
+        writer: Some(table_write::write_tsv),
     },
     FormatInfo {
         format: Format::Sequences,

@@ -1,9 +1,12 @@
 //! Which column of a table is the label: the one asked for, one whose name says so, or a guess by its place.
 
 use super::LabelColumn;
+use super::dialect::Dialect;
 use super::records::Record;
-use super::text::{number, shown};
+use super::table_rows::Layout;
+use super::text::shown;
 use crate::data::TargetFrom;
+use crate::data::table::{Column, Kind, kind};
 use crate::error::{Error, Result};
 
 /// Header names that mark the label column, best first.
@@ -24,14 +27,47 @@ const NAMES: [&str; 14] = [
     "target_class",
 ];
 
+/// The first rows of a table.
+#[derive(Clone, Copy)]
+pub(super) struct Sample<'a> {
+    pub(super) rows: &'a [Record],
+    pub(super) width: usize,
+    pub(super) names: Option<&'a [String]>,
+    pub(super) dialect: &'a Dialect,
+    pub(super) layout: &'a Layout,
+}
+
+impl<'a> Sample<'a> {
+    /// The cells of a column that are not missing.
+    fn cells(&self, at: usize) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+        let Sample { rows, dialect, .. } = *self;
+        let cells = rows.iter().filter(move |r| r.len() > at).map(move |r| r.field(at));
+        cells.filter(move |f| !dialect.is_missing_label(f))
+    }
+
+    /// Whether a column holds text: its first value that is not missing is no number.
+    fn is_text(&self, at: usize) -> bool {
+        self.cells(at).next().is_some_and(|f| self.dialect.number(f).is_none())
+    }
+
+    /// Whether a column is none that only tells rows apart, says when they were, or is to be read.
+    fn may_be_label(&self, at: usize) -> bool {
+        let cells: Vec<_> = self.cells(at).map(|f| self.dialect.text(f)).collect();
+        let column = Column::text(cells.iter().map(|c| Some(&**c)));
+        // Where nobody names columns, no name speaks for an identifier.
+        let name = self.names.map_or("unknown", |names| &names[at]);
+        let found = kind::find(name, &column, 0..column.len());
+        !matches!(found.kind, Kind::Identifier | Kind::Date | Kind::Text)
+    }
+}
+
 /// The label's column, none where there is none.
 pub(super) fn label_column(
     source: &str,
-    row: &Record,
-    names: Option<&[String]>,
+    sample: &Sample<'_>,
     wish: &LabelColumn,
 ) -> Result<Option<TargetFrom>> {
-    let width = row.len();
+    let Sample { width, names, .. } = *sample;
     let asked = |at: usize| {
         if width == 1 {
             return Err(Error::shape("columns beside the label", 0, "at least 1"));
@@ -56,17 +92,17 @@ pub(super) fn label_column(
                 asked,
             )
         }
-        LabelColumn::Auto => Ok(guess(row, names)),
+        LabelColumn::Auto => Ok(guess(sample)),
     }
 }
 
-fn guess(row: &Record, names: Option<&[String]>) -> Option<TargetFrom> {
-    let width = row.len();
+fn guess(sample: &Sample<'_>) -> Option<TargetFrom> {
+    let Sample { width, names, layout, .. } = *sample;
     if width == 1 {
         return None;
     }
     if let Some(names) = names {
-        if let Some(found) = by_name(names) {
+        if let Some(found) = by_name(names).filter(|found| !layout.ignores(found.column - 1)) {
             return Some(found);
         }
         // How this library writes a table without targets.
@@ -74,22 +110,30 @@ fn guess(row: &Record, names: Option<&[String]>) -> Option<TargetFrom> {
             return None;
         }
     }
-    let is_text = |at: usize| number(row.field(at)).is_none();
-    let text: Vec<usize> = (0..width).filter(|&at| is_text(at)).collect();
+    let text: Vec<usize> = (0..width).filter(|&at| !layout.ignores(at) && sample.is_text(at)).collect();
     let only_text = |at: usize| TargetFrom {
         column: at + 1,
         why: Some("the only column of text".into()),
         guessed: false,
     };
+    let last = (0..width).rev().find(|&at| !layout.ignores(at) && sample.may_be_label(at));
+    let last = last.unwrap_or(width - 1);
     match text[..] {
         // With a header, a first column of text may well be a row's name.
-        [0] if names.is_none() => Some(only_text(0)),
-        [at] if at == width - 1 => Some(only_text(at)),
-        _ => Some(TargetFrom {
-            column: width,
-            why: Some("a guess: the last column; --label COLUMN takes another".into()),
-            guessed: true,
-        }),
+        [0] if names.is_none() && sample.may_be_label(0) => Some(only_text(0)),
+        [at] if at == last => Some(only_text(at)),
+        _ => {
+            let which = if last == width - 1 {
+                "the last column"
+            } else {
+                "the last column that is no identifier, date or free text"
+            };
+            Some(TargetFrom {
+                column: last + 1,
+                why: Some(format!("a guess: {which}; --label COLUMN takes another")),
+                guessed: true,
+            })
+        }
     }
 }
 
@@ -116,7 +160,7 @@ fn by_name(names: &[String]) -> Option<TargetFrom> {
 }
 
 /// Names for a message, the first of them.
-fn listed(names: &[String]) -> String {
+pub(super) fn listed(names: &[String]) -> String {
     const MOST: usize = 20;
     let mut list: Vec<String> = names.iter().take(MOST).map(|n| shown(n.as_bytes())).collect();
     if names.len() > MOST {

@@ -73,6 +73,11 @@ impl Collector {
         Collector { kind, names: names.then(Names::default), reals: reals.then(Vec::new), all_whole: true }
     }
 
+    /// Whether labels are read over.
+    pub(super) fn is_idle(&self) -> bool {
+        self.kind == TargetKind::None
+    }
+
     /// Takes the next row's label. The error says what was got and what was expected.
     pub(super) fn push(&mut self, text: &[u8]) -> Result<(), (String, String)> {
         if self.kind == TargetKind::None {

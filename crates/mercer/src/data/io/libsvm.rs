@@ -215,7 +215,7 @@ fn bad_pair(word: &[u8]) -> Wrong {
 /// The number of columns survives: where the last column is empty, the first row writes its zero.
 pub(super) fn write(out: &mut dyn Write, data: &Dataset, source: &str, _memory: u64) -> Result<()> {
     let view = data.points.view();
-    if matches!(view.data, Data::Sequences { .. } | Data::RowNumbers(_)) {
+    if matches!(view.data, Data::Sequences { .. } | Data::RowNumbers(_) | Data::Table { .. }) {
         return Err(Error::shape("points to write as LIBSVM text", view.kind(), "rows of numbers"));
     }
     if let Targets::Classes(labels) = &data.targets
@@ -268,7 +268,7 @@ fn each_value(row: Row<'_>, mut f: impl FnMut(usize, f64) -> std::io::Result<()>
         Row::Sparse { column, value, .. } => {
             column.iter().zip(value).filter(|(_, v)| **v != 0.0).try_for_each(|(&j, &v)| f(j as usize, v))
         }
-        Row::Sequence(_) | Row::Number(_) => Ok(()),
+        Row::Sequence(_) | Row::Number(_) | Row::Cells { .. } => Ok(()),
     }
 }
 
@@ -279,6 +279,6 @@ fn last_column(row: Row<'_>) -> Option<usize> {
         Row::Sparse { column, value, .. } => {
             value.iter().rposition(|&v| v != 0.0).map(|p| column[p] as usize)
         }
-        Row::Sequence(_) | Row::Number(_) => None,
+        Row::Sequence(_) | Row::Number(_) | Row::Cells { .. } => None,
     }
 }

@@ -23,6 +23,7 @@
 
 mod array;
 mod atomic;
+mod dialect;
 mod formats;
 mod formula;
 mod idx;
@@ -42,6 +43,8 @@ mod sniff;
 mod source;
 mod splits;
 mod table;
+mod table_rows;
+mod table_write;
 mod text;
 mod together;
 
@@ -53,7 +56,7 @@ pub use formats::{FORMATS, Format, FormatInfo};
 pub use formula::spreadsheet_safe;
 pub use images::write_images;
 pub use labels::TargetKind;
-pub use options::{LabelColumn, ReadOptions, Storage, WriteOptions};
+pub use options::{LabelColumn, Missing, ReadOptions, Storage, WriteOptions};
 pub use picture::is_picture;
 pub use place::{check_writable, check_writable_folder, lies_in, same_place};
 pub(crate) use source::read_whole;
@@ -305,7 +308,7 @@ fn stored(points: Points, storage: Storage, input: &Input<'_>) -> Result<Points>
         | (Storage::F32, Data::F32(_))
         | (Storage::F64, Data::F64(_))
         | (Storage::Sparse, Data::Csr { .. }) => return Ok(points),
-        (_, Data::Sequences { .. } | Data::RowNumbers(_)) => {
+        (_, Data::Sequences { .. } | Data::RowNumbers(_) | Data::Table { .. }) => {
             return Err(Error::param("storage", format!("{storage:?}"), format!("auto for {}", view.kind())));
         }
         (Storage::Sparse, _) => Points::sparse(to_sparse(view), view.d)?,

@@ -207,7 +207,7 @@ pub(super) fn write(out: &mut dyn Write, data: &Dataset, source: &str, memory: u
                 out.write_all(&bytes).map_err(refused)?;
             }
         }
-        Data::Sequences { .. } | Data::RowNumbers(_) => {
+        Data::Sequences { .. } | Data::RowNumbers(_) | Data::Table { .. } => {
             return Err(Error::shape("points to write as NPY", view.kind(), "rows of numbers"));
         }
     }

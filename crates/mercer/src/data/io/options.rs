@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use super::Format;
 use super::labels::TargetKind;
+use crate::data::table::{ColumnKinds, Kind};
 use crate::error::Error;
 
 /// What may be asked of a reader.
@@ -36,6 +37,22 @@ pub struct ReadOptions {
     /// Number of columns. LIBSVM text is as wide as its largest index, so that a test file may need its training file's
     /// number here; all other formats must have exactly as many.
     pub columns: Option<usize>,
+    /// What columns of a table are, by name, or by number from 1 where there is no header. The others are told by their
+    /// values; with any kind given, the points are a [`Table`](crate::data::Table).
+    pub kinds: ColumnKinds,
+    /// The kinds of the columns of a model that the data are for, in its order: as [`ReadOptions::kinds`], but columns
+    /// need not be there. Without a header, they go by place.
+    pub model_kinds: Vec<(String, Option<Kind>)>,
+    /// Columns of a table that are read over, by name or by number from 1.
+    pub ignore: Vec<String>,
+    /// What happens to missing values of features.
+    pub missing: Missing,
+    /// How missing values are written, in any case; none: an empty field, NA, N/A, NaN, null, none, ? and -.
+    pub missing_values: Option<Vec<String>>,
+    /// Whether rows without a label are kept. Then, if there are any, no row has a target; else they are left out.
+    pub keep_unlabelled: bool,
+    /// Columns of a table that are to be kept as they are written, in [`Dataset::copied`](crate::data::Dataset::copied).
+    pub copy: Vec<String>,
     /// How the points are kept in memory.
     pub storage: Storage,
     /// Which array of an NPZ archive holds the points.
@@ -95,6 +112,34 @@ impl FromStr for Storage {
     }
 }
 
+/// What happens to missing values of a table's features. Those of the label are never filled: see
+/// [`ReadOptions::keep_unlabelled`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Missing {
+    /// Kept as missing, for the stage `table` to fill.
+    #[default]
+    Auto,
+    /// The same, and so does text in a column that is known to be of numbers.
+    Fill,
+    /// The row is left out.
+    Rows,
+    /// An error.
+    Refuse,
+}
+
+impl FromStr for Missing {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        match text {
+            "fill" => Ok(Missing::Fill),
+            "rows" => Ok(Missing::Rows),
+            "refuse" => Ok(Missing::Refuse),
+            _ => Err(Error::param("missing", text, "fill, rows or refuse")),
+        }
+    }
+}
+
 /// Which column is the label.
 ///
 /// ```
@@ -107,7 +152,7 @@ impl FromStr for Storage {
 pub enum LabelColumn {
     /// The column whose name is a target's: label, class, target, species, outcome and the like, or y unless x or z are
     /// columns too; else the only one that holds no numbers, if it is the last, or the first of a table without a header;
-    /// else the last, which is a guess ([`TargetFrom::guessed`](crate::data::TargetFrom::guessed)). None in a table of one
+    /// else the last that is no identifier, date or free text, which is a guess ([`TargetFrom::guessed`](crate::data::TargetFrom::guessed)). None in a table of one
     /// column, in one whose header is `x1, x2, ...`, and in NPY and IDX files.
     #[default]
     Auto,

@@ -16,6 +16,11 @@ pub(super) struct Record {
 }
 
 impl Record {
+    /// Bytes held.
+    pub(super) fn bytes(&self) -> usize {
+        self.text.len() + self.ends.len() * size_of::<usize>()
+    }
+
     /// Number of fields.
     pub(super) fn len(&self) -> usize {
         self.ends.len()
@@ -76,7 +81,7 @@ impl<'i, 'a> Records<'i, 'a> {
         }
         self.begun = true;
         record.line = self.lines.number;
-        if self.delimiter == b' ' {
+        if self.delimiter == b' ' && !self.lines.line().contains(&b'"') {
             for word in self.lines.line().split(u8::is_ascii_whitespace).filter(|w| !w.is_empty()) {
                 record.text.extend_from_slice(word);
                 record.ends.push(record.text.len());
@@ -100,6 +105,8 @@ impl<'i, 'a> Records<'i, 'a> {
         let mut begin = 0;
         // Where the quotes of the field being read closed.
         let mut closed = None;
+        let blanks = self.delimiter == b' ';
+        let ends = |byte: u8| byte == self.delimiter || blanks && byte.is_ascii_whitespace();
         loop {
             let line = self.lines.line();
             let mut at = 0;
@@ -114,16 +121,25 @@ impl<'i, 'a> Records<'i, 'a> {
                 } else if !inside && byte == b'"' && record.text[begin..].trim_ascii().is_empty() {
                     record.text.truncate(begin);
                     inside = true;
-                } else if !inside && byte == self.delimiter {
-                    begin = record.end_field(begin, closed.take());
+                } else if !inside && ends(byte) {
+                    // Of a run of blanks only the first ends a field.
+                    if !blanks || closed.is_some() || record.text.len() > begin {
+                        begin = record.end_field(begin, closed.take());
+                    }
                 } else {
                     record.text.push(byte);
                 }
                 at += 1;
             }
             if !inside {
-                record.end_field(begin, closed);
+                if !blanks || closed.is_some() || record.text.len() > begin {
+                    record.end_field(begin, closed);
+                }
                 return Ok(true);
+            }
+            // A line end in quotes is one character, however it is written.
+            while record.text.len() > begin && record.text.last() == Some(&b'\r') {
+                record.text.pop();
             }
             record.text.push(b'\n');
             let budget = self.lines.input.budget;

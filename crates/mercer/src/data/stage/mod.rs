@@ -15,8 +15,8 @@ mod recipe;
 mod sequence;
 
 pub use chain::Stages;
-pub use kinds::Entry;
-pub use parts::{Parts, Tensor};
+pub use kinds::{CodedColumn, Entry};
+pub use parts::{Parts, StageTensor};
 pub use recipe::Recipe;
 use serde::{Deserialize, Serialize};
 

@@ -59,12 +59,16 @@ impl Recipe {
 
     /// The same where the points' classes are known.
     pub fn fit_with(&self, points: View<'_>, labels: Option<&Labels>, exec: Exec) -> Result<Stage> {
-        let Entry { image: only_images, sequence, .. } = Self::ALL[self.row];
+        let Entry { image: only_images, sequence, table, .. } = Self::ALL[self.row];
         let refused = |got, expected| {
             Err(Error::shape(format!("points to fit stage {} on", self.name()), got, expected))
         };
-        let numbers = !matches!(points.data, Data::Sequences { .. } | Data::RowNumbers(_));
-        if !sequence && (!numbers || points.d == 0) {
+        let numbers =
+            !matches!(points.data, Data::Sequences { .. } | Data::RowNumbers(_) | Data::Table { .. });
+        if table && !matches!(points.data, Data::Table { .. }) {
+            return refused(points.kind(), "a table");
+        }
+        if !sequence && !table && (!numbers || points.d == 0) {
             return refused(points.kind(), "rows of numbers, at least one column");
         }
         let image = points.image.filter(|shape| !shape.is_empty());

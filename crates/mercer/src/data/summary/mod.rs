@@ -360,5 +360,6 @@ fn bytes(view: &View<'_>) -> usize {
         Data::Csr { start, .. } => 12 * (start[n] - start[0]) + 8 * (n + 1),
         Data::Sequences { start, .. } => start[n] - start[0] + 8 * (n + 1),
         Data::RowNumbers(_) => 4 * n,
+        Data::Table { table, .. } => table.bytes(n),
     }
 }

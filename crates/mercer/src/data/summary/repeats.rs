@@ -66,6 +66,7 @@ fn key(row: Row<'_>) -> u64 {
         }
         Row::Sequence(s) => s.hash(&mut hash),
         Row::Number(r) => r.hash(&mut hash),
+        Row::Cells { table, row } => table.columns().iter().for_each(|c| c.key(row).hash(&mut hash)),
     }
     hash.finish()
 }
@@ -79,6 +80,9 @@ fn equal(a: Row<'_>, b: Row<'_>) -> bool {
         }
         (Row::Sequence(a), Row::Sequence(b)) => a == b,
         (Row::Number(a), Row::Number(b)) => a == b,
+        (Row::Cells { table, row: a }, Row::Cells { row: b, .. }) => {
+            table.columns().iter().all(|c| c.key(a) == c.key(b))
+        }
         _ => false,
     }
 }

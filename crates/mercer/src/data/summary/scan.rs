@@ -173,7 +173,7 @@ fn each_entry(view: &View<'_>, mut see: impl FnMut(usize, usize, f64)) {
                 }
             }
         }
-        Data::Sequences { .. } | Data::RowNumbers(_) => {}
+        Data::Sequences { .. } | Data::RowNumbers(_) | Data::Table { .. } => {}
     }
 }
 
@@ -185,6 +185,6 @@ fn value(view: &View<'_>, i: usize, j: usize) -> f64 {
             let row = start[i]..start[i + 1];
             column[row.clone()].binary_search(&(j as u32)).map_or(0.0, |p| value[row.start + p])
         }
-        Data::Sequences { .. } | Data::RowNumbers(_) => f64::NAN,
+        Data::Sequences { .. } | Data::RowNumbers(_) | Data::Table { .. } => f64::NAN,
     }
 }

@@ -16,7 +16,7 @@ use std::path::Path;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use crate::data::stage::{Parts, Tensor as StageTensor};
+use crate::data::stage::{Parts, StageTensor};
 use crate::data::{Bundle, Stages, Values};
 use crate::error::{Error, Result};
 use crate::expansion::Expansion;

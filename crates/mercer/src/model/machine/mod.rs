@@ -23,7 +23,7 @@ pub(super) use model::{MAX_LAYERS, Ready};
 pub use model::{Model, Names, Task};
 pub use multiclass::Sides;
 pub use predict::Probabilities;
-pub(super) use predict::largest;
+pub(crate) use predict::largest;
 pub use readout::{Ball, Calibration, Nearest, Normals, Readout, Votes};
 pub use reject::{Reject, Wanted};
 pub use sigmoid::Sigmoid;
@@ -128,7 +128,7 @@ pub enum Checkpoint {
     /// The variables of one problem.
     Variables(Vec<f64>),
     /// Those of a classifier's machines.
-    Machines(crate::model::svc::Checkpoint),
+    Machines(crate::model::svc::SvcCheckpoint),
 }
 
 impl Checkpoint {
@@ -138,7 +138,7 @@ impl Checkpoint {
     }
 
     /// The state of a classifier's machines, where it is of those.
-    pub fn machines(&self) -> Option<&crate::model::svc::Checkpoint> {
+    pub fn machines(&self) -> Option<&crate::model::svc::SvcCheckpoint> {
         if let Checkpoint::Machines(machines) = self { Some(machines) } else { None }
     }
 }

@@ -224,7 +224,7 @@ impl Model {
         };
         let centres = self.entry().centres().view();
         let view = points.view();
-        let numbers = !matches!(view.data, Data::Sequences { .. } | Data::RowNumbers(_));
+        let numbers = !matches!(view.data, Data::Sequences { .. } | Data::RowNumbers(_) | Data::Table { .. });
         let precomputed = matches!(centres.data, Data::RowNumbers(_));
         if view.d == centres.d || !numbers || precomputed {
             return Ok((Cow::Borrowed(self), points));

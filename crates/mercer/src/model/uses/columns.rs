@@ -11,7 +11,8 @@ impl Model {
             return Some(stage.input_dim());
         }
         let centres = self.entry().centres();
-        let numbers = !matches!(centres.view().data, Data::Sequences { .. } | Data::RowNumbers(_));
+        let numbers =
+            !matches!(centres.view().data, Data::Sequences { .. } | Data::RowNumbers(_) | Data::Table { .. });
         (numbers && !self.any_columns && !centres.is_empty()).then(|| centres.dim())
     }
 

@@ -45,7 +45,7 @@ use crate::data::{Data, Points};
 use crate::error::{Error, Result};
 use crate::expansion::Expansion;
 
-pub use family::{Family, reduce_within};
+pub use family::{PointFamily, reduce_within};
 pub use fit_rows::{Fit, fit_rows};
 pub use l1::Weighting;
 pub use run::{reduce, reduce_path, reduce_until};
@@ -115,7 +115,10 @@ impl ReducedSetMethod {
     /// What [`ReducedSetMethod::Auto`] stands for; fails where the method does not exist for the kernel or the points.
     fn on(self, psi: &Expansion, k: usize, wanted: &[Size]) -> Result<ReducedSetMethod> {
         let kernel = psi.kernel();
-        let numbers = !matches!(psi.centres().view().data, Data::Sequences { .. } | Data::RowNumbers(_));
+        let numbers = !matches!(
+            psi.centres().view().data,
+            Data::Sequences { .. } | Data::RowNumbers(_) | Data::Table { .. }
+        );
         let wrong = |wanted: &str| {
             Err(Error::Unsupported(format!("method {} is for {wanted}, not for `{kernel}`", self.name())))
         };

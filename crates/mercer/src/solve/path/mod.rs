@@ -33,7 +33,7 @@ pub use point::{Path, PathPoint};
 use walk::Walk;
 
 /// A two-class machine for all C.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub struct PathProblem<'a> {
     /// K, positive semidefinite.
     pub rows: &'a dyn Rows,
@@ -43,12 +43,6 @@ pub struct PathProblem<'a> {
     pub weights: &'a [f64],
     /// Added to the diagonal of K.
     pub shift: f64,
-}
-
-impl std::fmt::Debug for PathProblem<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("PathProblem").field("n", &self.labels.len()).finish_non_exhaustive()
-    }
 }
 
 /// What a walk obeys.

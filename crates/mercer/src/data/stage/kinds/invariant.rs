@@ -146,7 +146,7 @@ fn add_tangents(
     exec: Exec,
     versions: impl Fn(View<'_>) -> Result<(Vec<f64>, Vec<f64>, f64)>,
 ) -> Result<()> {
-    if matches!(points.data, Data::Sequences { .. } | Data::RowNumbers(_)) {
+    if matches!(points.data, Data::Sequences { .. } | Data::RowNumbers(_) | Data::Table { .. }) {
         return Err(Error::shape("points of an invariance", points.kind(), "rows of numbers"));
     }
     let (n, d) = (points.n, points.d);

@@ -105,7 +105,7 @@ impl Product<'_> {
                 });
                 Points::dense(out, k)
             }
-            Data::Sequences { .. } | Data::RowNumbers(_) => {
+            Data::Sequences { .. } | Data::RowNumbers(_) | Data::Table { .. } => {
                 Err(Error::shape("points for stage linear", points.kind(), "rows of numbers"))
             }
         }

@@ -4,6 +4,7 @@
 mod invariant;
 
 use self::prelude::*;
+pub use self::table::CodedColumn;
 use super::recipe::Recipe;
 use crate::data::targets::Labels;
 use crate::param::Param;
@@ -32,6 +33,8 @@ pub struct Entry {
     pub image: bool,
     /// Whether it works on sequences only; the others work on numbers.
     pub sequence: bool,
+    /// Whether it works on tables only: [`Points::table`](crate::data::Points::table).
+    pub table: bool,
     /// What it does, in a line.
     pub doc: &'static str,
     /// A line that makes one.
@@ -40,7 +43,8 @@ pub struct Entry {
 
 impl Entry {
     /// A stage on numbers without arguments: what rows leave out.
-    const NUMBERS: Entry = Entry { name: "", args: &[], image: false, sequence: false, doc: "", example: "" };
+    const NUMBERS: Entry =
+        Entry { name: "", args: &[], image: false, sequence: false, table: false, doc: "", example: "" };
 }
 
 /// Declares the stages: those that lines can make, in the order of help, and those that only code makes.
@@ -109,6 +113,7 @@ stages! {
         deskew::Deskew,
         one_hot::OneHot,
         log_odds::LogOdds,
+        table::Table,
     }
     code {
         pad::Pad,

@@ -52,7 +52,7 @@ impl Text {
                     pairs(out, column.iter().map(|&c| c as usize).zip(value.iter().copied()))?;
                 }
                 Row::Number(r) => write!(out, "0:{} ", u64::from(r) + 1)?,
-                Row::Sequence(_) => {}
+                Row::Sequence(_) | Row::Cells { .. } => {}
             }
             writeln!(out)?;
         }

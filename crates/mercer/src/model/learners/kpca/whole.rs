@@ -49,7 +49,7 @@ pub(super) fn fit(
         found
     } else {
         let k = match sample.gram {
-            Some(rows) => exact(rows, exec).into(),
+            Some(rows) => gram::exact(rows, exec).into(),
             None if gram::is_precomputed(kernel) => on_rows(kernel, sample, exec, |_| Ok(Buffer::zeroed(0)))?,
             None => gram::square::<f64>(kernel, sample.points.view(), exec)?,
         };
@@ -241,14 +241,4 @@ pub(super) fn signature(values: &[f64]) -> Option<String> {
             values.len() - negative
         )
     })
-}
-
-/// The whole matrix in f64.
-fn exact(rows: &dyn Rows, exec: Exec) -> Vec<f64> {
-    let n = rows.len();
-    let mut out = vec![0.0; n * n];
-    for (i, line) in out.chunks_mut(n.max(1)).enumerate() {
-        rows.apply(&[i as u32], &[1.0], line, exec);
-    }
-    out
 }

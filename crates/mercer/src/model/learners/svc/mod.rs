@@ -50,8 +50,8 @@ use crate::kernel::Definiteness;
 use crate::model::{self, Calibration, Learner, Machine, Part, Role, Sample, Sides, Sigmoid};
 use crate::watch::{Note, Stop, Watch};
 
-pub use checkpoint::Checkpoint;
 use checkpoint::Fitted;
+pub use checkpoint::SvcCheckpoint;
 use fit::Plan;
 pub use folds::LeftOut;
 pub use hard_margin::{Overlap, Separation};
@@ -60,7 +60,6 @@ pub use machine::Margin;
 pub use params::{ClassWeights, Kind, Multi, Slack, SvcParams, Ties};
 pub use path::SvcPath;
 pub use vectors::PointRows;
-pub(in crate::model) use virtuals::unlike;
 
 impl SvcParams {
     /// Fits on the sample's points, class labels and weights.
@@ -75,7 +74,7 @@ impl SvcParams {
     pub fn resume(
         &self,
         sample: Sample<'_>,
-        from: &Checkpoint,
+        from: &SvcCheckpoint,
         exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<Machine> {
@@ -104,7 +103,7 @@ impl SvcParams {
     fn fit_from(
         &self,
         sample: Sample<'_>,
-        from: Option<&Checkpoint>,
+        from: Option<&SvcCheckpoint>,
         exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<Machine> {
@@ -160,7 +159,7 @@ fn finished(
     });
     let checkpoint = (info.stop != Stop::Converged).then(|| {
         let (rows, sides) = (plan.labels.len(), plan.machines.clone());
-        model::Checkpoint::Machines(Checkpoint { rows, sides, machines: fitted.to_vec() })
+        model::Checkpoint::Machines(SvcCheckpoint { rows, sides, machines: fitted.to_vec() })
     });
     let sigmoids: Option<Vec<Sigmoid>> = fitted.iter().map(|f| f.sigmoid).collect();
     let (role, learner) = (Role::Classes(plan.labels.names.clone()), Learner::Svc(plan.params.clone()));

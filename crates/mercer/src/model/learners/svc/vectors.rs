@@ -51,7 +51,7 @@ impl Vectors for PointRows<'_> {
                 let run = start[i]..start[i + 1];
                 column[run.clone()].iter().zip(&value[run]).map(|(&c, v)| v * w[c as usize]).sum()
             }
-            Data::Sequences { .. } | Data::RowNumbers(_) => 0.0,
+            Data::Sequences { .. } | Data::RowNumbers(_) | Data::Table { .. } => 0.0,
         }
     }
 
@@ -64,7 +64,7 @@ impl Vectors for PointRows<'_> {
                 let run = start[i]..start[i + 1];
                 column[run.clone()].iter().zip(&value[run]).for_each(|(&c, v)| w[c as usize] += a * v);
             }
-            Data::Sequences { .. } | Data::RowNumbers(_) => {}
+            Data::Sequences { .. } | Data::RowNumbers(_) | Data::Table { .. } => {}
         }
     }
 
@@ -74,7 +74,7 @@ impl Vectors for PointRows<'_> {
             Data::F32(x) => x[row].iter().map(|v| v.f64() * v.f64()).sum(),
             Data::F64(x) => x[row].iter().map(|v| v * v).sum(),
             Data::Csr { start, value, .. } => value[start[i]..start[i + 1]].iter().map(|v| v * v).sum(),
-            Data::Sequences { .. } | Data::RowNumbers(_) => 0.0,
+            Data::Sequences { .. } | Data::RowNumbers(_) | Data::Table { .. } => 0.0,
         }
     }
 }
