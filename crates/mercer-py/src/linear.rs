@@ -1,9 +1,11 @@
 //! Linear machines with a penalised offset, and ridge regression on several columns of targets.
 
-use mercer::data::Targets;
+use mercer::data::{Points, Targets};
 use mercer::model::svc::PointRows;
 use mercer::model::{RidgeParams, Sample};
-use mercer::solve::{DescentParams, LinearProblem, Shift, descend};
+use mercer::solve::{
+    BasisLoss, BasisProblem, DescentParams, LinearProblem, Shift, descend, fit_basis_within,
+};
 use mercer::watch::Stop;
 use mercer::{Error, Exec};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
@@ -49,6 +51,9 @@ pub(crate) fn fit_linear<'py>(
         let x = PointRows::new(points.view(), exec).ok_or_else(|| {
             Error::Unsupported("rows of a linear machine must be numbers that fit in memory".into())
         })?;
+        if squared && points.dim() <= NEWTON && points.dim() < points.len() {
+            return newton(&points, &y, &cost, epsilon, epochs, exec);
+        }
         // Squared slack has no bound, and 1 / (2 C) on the diagonal of the dual problem.
         let bound = |c: f64| if squared && c > 0.0 { f64::INFINITY } else { c };
         let bounds: Vec<f64> = cost.iter().map(|&c| bound(c)).collect();
@@ -60,9 +65,39 @@ pub(crate) fn fit_linear<'py>(
             problem.shift = Shift::Each(cost.iter().map(|&c| if c > 0.0 { 0.5 / c } else { 0.0 }).collect());
         }
         let rule = DescentParams { tol, max_epochs: epochs, seed, ..DescentParams::default() };
-        descend(&x, &problem, &rule, watch)
+        let found = descend(&x, &problem, &rule, watch)?;
+        Ok((found.w, found.info.iterations, found.info.stop == Stop::Converged))
     })?;
-    Ok((found.w.into_pyarray(py), found.info.iterations, found.info.stop == Stop::Converged))
+    Ok((found.0.into_pyarray(py), found.1, found.2))
+}
+
+/// Columns up to which squared losses are minimised by Newton steps in the weights: a step costs their square for each row.
+const NEWTON: usize = 1000;
+
+/// The same problem with squared loss, in the weights themselves.
+fn newton(
+    points: &Points,
+    y: &[f64],
+    cost: &[f64],
+    epsilon: Option<f64>,
+    most: u64,
+    exec: Exec,
+) -> mercer::Result<(Vec<f64>, u64, bool)> {
+    let d = points.dim();
+    let values = points.view().to_f64_within(exec.memory())?;
+    let unit: Vec<f64> = (0..d * d).map(|p| if p / d == p % d { 1.0 } else { 0.0 }).collect();
+    let problem = BasisProblem {
+        values: &values,
+        gram: &unit,
+        target: y,
+        weight: cost,
+        c: 1.0,
+        loss: epsilon.map_or(BasisLoss::Hinge, BasisLoss::Tube),
+        offset_cost: f64::INFINITY,
+    };
+    let (mut found, steps, converged) = fit_basis_within(&problem, &vec![0.0; d + 1], most, exec)?;
+    found.pop();
+    Ok((found, steps, converged))
 }
 
 /// Kernel ridge regression on several columns of targets, with one factorisation for all of them.

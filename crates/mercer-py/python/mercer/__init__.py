@@ -5,9 +5,10 @@ Estimators follow scikit-learn's names and manners; models are the same files as
 
 from typing import TYPE_CHECKING, Any
 
-from . import kernels
+from . import _threads, kernels
 from ._data import Progress
 from ._mercer import Model, __version__
+from ._versions import show_versions
 from .boost import AdaBoostReg
 from .cluster import KernelKMeans
 from .convert import Predictor, load, save, to_onnx
@@ -40,6 +41,8 @@ from .linear import LinearSVC, LinearSVR
 from .reduce import ReducedSet, compress
 from .ridge import KernelRidge
 from .svm import SVC, SVDD, SVR, NuSVC, NuSVR, OneClassSVM
+
+_threads.register()
 
 if TYPE_CHECKING:
     from .patch import patch_sklearn, unpatch_sklearn
@@ -99,6 +102,7 @@ __all__ = [
     "patch_sklearn",
     "preimage",
     "save",
+    "show_versions",
     "to_onnx",
     "unpatch_sklearn",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import numbers
 import warnings
@@ -9,7 +10,7 @@ import warnings
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, InconsistentVersionWarning
 from sklearn.utils.validation import _check_sample_weight, _num_samples, check_is_fitted, validate_data
 
 from . import _mercer
@@ -163,7 +164,25 @@ class Fitted(BaseEstimator):
     def __getstate__(self):
         state = dict(super().__getstate__())
         state.pop("_about", None)
-        return state
+        return {**state, "_mercer_version": _mercer.__version__}
+
+    def __setstate__(self, state):
+        state = dict(state)
+        version = state.pop("_mercer_version", None)
+        if version is not None and _numbers(version) > _numbers(_mercer.__version__):
+            warnings.warn(
+                InconsistentVersionWarning(
+                    estimator_name=type(self).__name__,
+                    current_sklearn_version=f"(Mercer) {_mercer.__version__}",
+                    original_sklearn_version=f"(Mercer) {version}",
+                ),
+                stacklevel=2,
+            )
+        # Parameters that came after the pickle was written.
+        for name, parameter in inspect.signature(type(self).__init__).parameters.items():
+            if parameter.default is not parameter.empty:
+                state.setdefault(name, parameter.default)
+        super().__setstate__(state)
 
     def _rows(self, X):
         """New rows, checked, as the compiled part takes them."""
@@ -213,6 +232,10 @@ class Fitted(BaseEstimator):
 
     def _pairwise(self):
         return isinstance(getattr(self, "kernel", None), str) and self.kernel == "precomputed"
+
+
+def _numbers(version):
+    return [int(part) for part in version.split(".")[:3] if part.isdigit()]
 
 
 def _columns(estimator):

@@ -29,6 +29,16 @@ class Machine(Fitted):
     _exact = 256
     _depth = 7
 
+    def __setstate__(self, state):
+        state = dict(state)
+        # As pickles before 0.2 have it.
+        if "_linear_support" in state:
+            state["_support_rows"] = state.pop("_linear_support")
+        known = state.pop("n_support_", None)
+        if known is not None and "_order" in state:
+            state["_n_support"] = known
+        super().__setstate__(state)
+
     def _checked(self, X, y=NO_TARGETS, **more):
         """Training rows, and targets where the estimator has some, checked as scikit-learn does."""
         if sp.issparse(X) and self._pairwise():

@@ -36,7 +36,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pairwise):
         kernel matrix has fewer, the others are zero.
     kernel : str, Kernel or callable, default='linear'
         As in :class:`mercer.SVC`; a callable takes two rows, as in scikit-learn, or two blocks of rows.
-    gamma : float, default=None
+    gamma : {'scale', 'auto'} or float, default=None
         None means ``1 / n_features``; ``'scale'`` and ``'auto'`` as in :class:`mercer.SVC`.
     degree : int, default=3
         Degree of ``'poly'``.

@@ -29,7 +29,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Pairwise):
         Weight of smoothness; 0 means least squares.
     kernel : str, Kernel or callable, default='linear'
         As in :class:`mercer.SVC`; a callable takes two rows, as in scikit-learn, or two blocks of rows.
-    gamma : float, default=None
+    gamma : {'scale', 'auto'} or float, default=None
         None means ``1 / n_features``; ``'scale'`` and ``'auto'`` as in :class:`mercer.SVC`.
     degree : int, default=3
         Degree of ``'poly'``.
@@ -155,7 +155,8 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Pairwise):
         if self._description["kernel"] == "linear":
             # The model has its weights alone; the coefficients are what errors they leave.
             weights = self._weights(sample_weight, X)
-            self.dual_coef_ = (1.0 if weights is None else weights) * (y - self.predict(X)) / self.alpha
+            fitted = self.model_.predict(rows_of(X), threads=threads_of(self.n_jobs))
+            self.dual_coef_ = (1.0 if weights is None else weights) * (y - fitted) / self.alpha
         else:
             self.dual_coef_ = np.zeros(X.shape[0])
             self.dual_coef_[self.model_.support.astype(np.intp)] = self.model_.coef[:, 0]

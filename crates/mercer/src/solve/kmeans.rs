@@ -20,7 +20,7 @@ use crate::watch::{Step, Watch};
 
 /// Clusters of rows.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Clusters {
+pub struct Clusters {
     /// The cluster of each row.
     pub of_row: Vec<u32>,
     /// The objective.
@@ -34,7 +34,7 @@ pub(crate) struct Clusters {
 /// Kernel k-means from a given assignment: batch passes until nothing moves. `k` is the n x n matrix.
 ///
 /// A cluster that would become empty takes the row farthest from its own mean.
-pub(crate) fn kernel_kmeans(
+pub fn kernel_kmeans(
     k: &[f64],
     weight: &[f64],
     start: &[u32],
@@ -115,7 +115,7 @@ fn fill_empty(of_row: &mut [u32], far: &[f64], clusters: usize) {
 
 /// A start by distances: each seed is drawn with probability proportional to its distance from those before (Arthur and
 /// Vassilvitskii 2007); rows go to their nearest seed.
-pub(crate) fn seeded(k: &[f64], weight: &[f64], clusters: usize, seed: u64) -> Vec<u32> {
+pub fn seeded(k: &[f64], weight: &[f64], clusters: usize, seed: u64) -> Vec<u32> {
     let n = weight.len();
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let distance = |i: usize, j: usize| (k[i * n + i] + k[j * n + j] - 2.0 * k[i * n + j]).max(0.0);

@@ -47,7 +47,8 @@ use crate::exec::Exec;
 use crate::gram::RowCache;
 use crate::watch::{Info, Note, Step, Stop, Watch};
 
-pub(crate) use basis::{BasisLoss, BasisProblem, fit_basis, hinge_shift};
+pub use basis::{BasisLoss, BasisProblem, fit_basis_within};
+pub(crate) use basis::{fit_basis, hinge_shift};
 pub use descent::{DescentParams, LinearProblem, LinearSolution, Vectors, descend};
 pub use door::{SolveBackend, SolveDoor, solve_batch, solve_on_device};
 pub(crate) use linear::{LinearParams, solve_linear};
