@@ -1,7 +1,7 @@
 //! The library and the command give the same answers on one file.
 
-use mercer::data::io::{ReadOptions, read};
 use mercer::assess::quick;
+use mercer::data::io::{ReadOptions, read};
 use mercer::model::{Model, Plan, Wishes};
 use mercer::{Exec, watch};
 
