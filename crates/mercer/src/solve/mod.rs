@@ -7,7 +7,7 @@
 //! Beside it, for the learners: linear systems, many small smooth problems at once, machines on given centres in the primal,
 //! discriminants, linear and quadratic programs, hypotheses that vote, networks of Gaussians, clusters, and machines that learn
 //! row by row or by a path through version space. In the open: eigenvectors ([`eigen`]), two-class machines for all C at once
-//! ([`Path`]), coordinate descent on rows ([`descend`]).
+//! ([`path()`]), coordinate descent on rows ([`descend`]).
 
 mod basis;
 pub(crate) mod billiard;
@@ -54,8 +54,7 @@ pub use door::{SolveBackend, SolveDoor, solve_batch, solve_on_device};
 pub(crate) use linear::{LinearParams, solve_linear};
 pub use mercer_num::program;
 use pair::Look;
-pub use path::{Path, PathPoint};
-pub(crate) use path::{PathParams, PathProblem, path};
+pub use path::{Path, PathParams, PathPoint, PathProblem, path};
 pub use problem::{Groups, Problem, Shift};
 use state::State;
 

@@ -34,7 +34,7 @@ use walk::Walk;
 
 /// A two-class machine for all C.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct PathProblem<'a> {
+pub struct PathProblem<'a> {
     /// K, positive semidefinite.
     pub rows: &'a dyn Rows,
     /// y: +1 or -1 for each row.
@@ -47,7 +47,7 @@ pub(crate) struct PathProblem<'a> {
 
 /// What a walk obeys.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct PathParams {
+pub struct PathParams {
     /// Where it begins.
     pub c_min: f64,
     /// Where it ends.
@@ -119,7 +119,7 @@ impl PathProblem<'_> {
 /// assert!((path.at(0.01)?.beta[3] - 0.01).abs() < 1e-12);
 /// # Ok::<(), mercer::Error>(())
 /// ```
-pub(crate) fn path(problem: &PathProblem<'_>, params: &PathParams, watch: &mut Watch<'_>) -> Result<Path> {
+pub fn path(problem: &PathProblem<'_>, params: &PathParams, watch: &mut Watch<'_>) -> Result<Path> {
     problem.check(params)?;
     Walk::new(problem, params, watch)?.run(watch)
 }
