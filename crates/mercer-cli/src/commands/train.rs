@@ -227,7 +227,7 @@ struct Training {
     class_weight: Vec<ClassWeight>,
 
     /// Also learn probabilities of the classes, by cross-validation
-    #[arg(long, help_heading = "Learning")]
+    #[arg(long = "proba", alias = "probability", help_heading = "Learning")]
     probability: bool,
 
     /// Retrain on virtual support vectors made by label-preserving transformations, such as shift=1,rotate=10; for
@@ -675,7 +675,7 @@ fn after_help(task: Option<Task>) -> String {
         }
         None => {
             "  mercer train iris.csv
-  mercer train train.svm -c 10 --gamma 0.5 --probability -o digits.mercer
+  mercer train train.svm -c 10 --gamma 0.5 --proba -o digits.mercer
   mercer train houses.csv --label price --learner huber
   mercer train iris.csv --learner kfd-greedy --set centres=20
   mercer train digits.csv --features digits.pca        (a machine behind components)
