@@ -6,7 +6,9 @@
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use mercer::assess::{Family, Found, SearchAxis, SearchParams, Space, Splits, by_factors, metric, search};
+use mercer::assess::{
+    Found, KernelFamily, SearchAxis, SearchParams, Space, Splits, by_factors, metric, search,
+};
 use mercer::model::{Learner, SvcParams};
 use mercer::watch::silent;
 use mercer::{Exec, kernel::Kernel};
@@ -51,7 +53,7 @@ fn case(
     let (c, gamma) = (by_factors(0.1, 1000.0, VALUES), by_factors(middle / 100.0, middle * 100.0, VALUES));
     let folds = Splits::Folds { folds: FOLDS, times: 1 }.folds(&data, 1)?;
     let space = Space {
-        families: vec![Family::rbf(&gamma)],
+        families: vec![KernelFamily::rbf(&gamma)],
         axes: vec![SearchAxis { name: "c".into(), values: c.clone() }],
     };
     let params = SearchParams {

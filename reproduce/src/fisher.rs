@@ -8,7 +8,7 @@
 use std::time::Instant;
 
 use mercer::Result;
-use mercer::assess::{Family, SearchAxis, Space, by_factors};
+use mercer::assess::{KernelFamily, SearchAxis, Space, by_factors};
 use mercer::data::Dataset;
 use mercer::data::split::Fold;
 use mercer::kernel::Kernel;
@@ -62,7 +62,7 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
             name: "closed",
             base: Learner::Kfd(KfdParams::default()),
             space: Space {
-                families: vec![Family::rbf(&by_factors(1e-3, 10.0, 5))],
+                families: vec![KernelFamily::rbf(&by_factors(1e-3, 10.0, 5))],
                 axes: vec![SearchAxis { name: "lambda".into(), values: by_factors(1e-3, 1.0, 4) }],
             },
             stages: 1,

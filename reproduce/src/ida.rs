@@ -5,9 +5,9 @@
 //! mean is from the papers': what these ten splits make of a learner that is the same everywhere.
 
 use mercer::Result;
-use mercer::assess::{Family, SearchAxis, Space, by_factors};
+use mercer::assess::{KernelFamily, SearchAxis, Space, by_factors};
 use mercer::kernel::Kernel;
-use mercer::model::{BoostKind, BoostParams, KfdParams, Learner, NetworkParams, SvcParams, Threshold};
+use mercer::model::{BoostKind, BoostParams, KfdParams, KfdThreshold, Learner, NetworkParams, SvcParams};
 
 use crate::Experiment;
 use crate::benchmark::{IDA, Method, measured, read_set};
@@ -61,9 +61,9 @@ const SETS: [Known; 8] = [
 /// The five learners with what they are tried with on points of so many columns, each of deviation one.
 fn methods(dim: usize, full: bool) -> [Method; 5] {
     let axis = |name: &str, values: &[f64]| SearchAxis { name: name.into(), values: values.to_vec() };
-    let widths = || vec![Family::rbf(&by_factors(1e-3, 10.0, 5))];
+    let widths = || vec![KernelFamily::rbf(&by_factors(1e-3, 10.0, 5))];
     // Networks find their width themselves.
-    let start = || vec![Family::one(Kernel::Rbf { gamma: 1.0 / dim as f64 })];
+    let start = || vec![KernelFamily::one(Kernel::Rbf { gamma: 1.0 / dim as f64 })];
     let centres = |all: &[f64]| axis("centres", &all[..all.len() - usize::from(!full)]);
     // From nearly AdaBoost, best where classes hardly overlap, to hard rows given up at once.
     let soft = by_factors(1e-4, 10.0, 6);
@@ -80,7 +80,7 @@ fn methods(dim: usize, full: bool) -> [Method; 5] {
         },
         Method {
             name: "KFD",
-            base: Learner::Kfd(KfdParams { threshold: Threshold::Svm, ..KfdParams::default() }),
+            base: Learner::Kfd(KfdParams { threshold: KfdThreshold::Svm, ..KfdParams::default() }),
             space: Space { families: widths(), axes: vec![axis("lambda", &by_factors(1e-4, 1.0, 5))] },
             stages: 2,
         },

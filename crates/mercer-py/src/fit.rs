@@ -2,7 +2,8 @@
 
 use mercer::data::Points;
 use mercer::data::{LabelType, Targets};
-use mercer::gram::{Matrix, is_precomputed};
+use mercer::expansion::Expansion;
+use mercer::gram::{self, Matrix, is_precomputed};
 use mercer::kernel::Kernel;
 use mercer::model::{DenoiseParams, KpcaParams, Learner, Machine, Names, Sample};
 use mercer::{Error, Exec};
@@ -17,7 +18,7 @@ use crate::run::watched;
 use crate::words::{json, raise};
 
 /// Rows for a kernel: under a precomputed one they are its matrix, and the points are numbers of rows.
-fn rows_for(kernel: Option<&Kernel>, points: Points) -> mercer::Result<(Points, Option<Matrix>)> {
+pub(crate) fn rows_for(kernel: Option<&Kernel>, points: Points) -> mercer::Result<(Points, Option<Matrix>)> {
     if !kernel.is_some_and(is_precomputed) {
         return Ok((points, None));
     }
@@ -76,9 +77,11 @@ pub(crate) fn learner_table() -> String {
 }
 
 /// Fits a learner of the library's table. `params` is a JSON object with names of the learner's table; `labels` is the
-/// type of the class labels; `memory` is the budget in bytes, half of the machine's memory where it is not given.
+/// type of the class labels; `memory` is the budget in bytes, half of the machine's memory where it is not given. On at most
+/// `exact` rows the kernel matrix is computed first, in f64: then rows by any storage, and matrices of the same values, are
+/// the same problem to the solver.
 #[pyfunction]
-#[pyo3(signature = (learner, params, kernel, rows, answers=None, weights=None, *, threads=0, memory=None, columns=None, labels=None, image=None, callback=None))]
+#[pyo3(signature = (learner, params, kernel, rows, answers=None, weights=None, *, threads=0, memory=None, exact=0, columns=None, labels=None, image=None, callback=None))]
 #[expect(clippy::too_many_arguments, reason = "Python passes them by name")]
 pub(crate) fn fit(
     py: Python<'_>,
@@ -90,6 +93,7 @@ pub(crate) fn fit(
     weights: Option<PyReadonlyArray1<'_, f64>>,
     threads: usize,
     memory: Option<u64>,
+    exact: usize,
     columns: Option<Vec<String>>,
     labels: Option<&str>,
     image: Shape,
@@ -104,7 +108,16 @@ pub(crate) fn fit(
     };
     let weights = weights.map(|w| flat(w.as_slice()).map(<[f64]>::to_vec)).transpose()?;
     let model = watched(py, callback.as_ref(), move |watch| {
-        let (points, gram) = rows_for(learner.kernel(), points)?;
+        let (points, mut gram) = rows_for(learner.kernel(), points)?;
+        let exec = Exec::new(threads);
+        let exec = memory.map_or(exec, |bytes| exec.with_memory(bytes));
+        if let (None, Some(kernel)) = (&gram, learner.kernel())
+            && points.len() <= exact
+            && (points.len() as u64).pow(2) * 16 <= exec.memory()
+        {
+            gram =
+                Some(Matrix::new(gram::square::<f64>(kernel, points.view(), exec)?.to_vec(), points.len())?);
+        }
         let sample = Sample {
             points: &points,
             targets: &targets,
@@ -112,8 +125,6 @@ pub(crate) fn fit(
             gram: gram.as_ref().map(|m| m as _),
             keeper: None,
         };
-        let exec = Exec::new(threads);
-        let exec = memory.map_or(exec, |bytes| exec.with_memory(bytes));
         let mut model = named(learner.fit(sample, exec, watch)?, columns);
         model.names.labels = labels;
         Ok(model)
@@ -145,9 +156,36 @@ pub(crate) fn fit_components(
             }
             other => other?,
         };
-        Ok(named(found, columns))
+        Ok(named(oriented(found, &points, exec)?, columns))
     })?;
     Ok(Model::from(model))
+}
+
+/// The same components, each in the direction in which the training row that lies farthest along it is positive: the sign
+/// that scikit-learn gives them.
+fn oriented(machine: Machine, points: &Points, exec: Exec) -> mercer::Result<Machine> {
+    let f = &machine.expansion;
+    let k = f.outputs();
+    let computed;
+    let along = if f.len() == points.len() {
+        f.coef()
+    } else {
+        computed = f.evaluate(points.view(), exec)?;
+        &computed
+    };
+    let mut far = vec![0.0_f64; k];
+    for row in along.chunks(k) {
+        far.iter_mut().zip(row).filter(|(far, v)| v.abs() > far.abs()).for_each(|(far, v)| *far = *v);
+    }
+    if far.iter().all(|v| *v >= 0.0) {
+        return Ok(machine);
+    }
+    let turned = |values: &[f64]| -> Vec<f64> {
+        values.iter().zip(far.iter().cycle()).map(|(v, far)| if *far < 0.0 { -v } else { *v }).collect()
+    };
+    let (coef, offset) = (turned(f.coef()), turned(f.offset()));
+    let expansion = Expansion::new(f.kernel().clone(), f.centres().clone(), coef, offset)?;
+    Ok(Machine { expansion, ..machine })
 }
 
 /// Components to denoise with, found in `rows`: the model, the number of components to use, the noise taken to be there.

@@ -8,6 +8,7 @@
 
 mod arrays;
 mod fit;
+mod linear;
 mod maps;
 mod model;
 mod parts;
@@ -19,6 +20,8 @@ mod words;
 mod _mercer {
     #[pymodule_export]
     use crate::fit::{fit, fit_components, fit_denoiser, learner_table};
+    #[pymodule_export]
+    use crate::linear::{fit_linear, fit_ridge};
     #[pymodule_export]
     use crate::maps::{Map, Stages, kernel_line, kernel_matrix, kernel_names};
     #[pymodule_export]

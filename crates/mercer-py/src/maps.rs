@@ -8,7 +8,7 @@ use mercer::expansion::Expansion;
 use mercer::gram;
 use mercer::kernel::Kernel;
 use mercer::model::{empirical_map, whitening_map};
-use numpy::{PyArray2, PyReadonlyArray2};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyTuple, PyType};
@@ -27,7 +27,7 @@ pub(crate) fn kernel_line(line: &str) -> PyResult<String> {
 #[pyfunction]
 pub(crate) fn kernel_names() -> Vec<(&'static str, &'static str, &'static str, Vec<Parameter>)> {
     let kernels = Kernel::ALL.iter().filter(|entry| !entry.algebra);
-    let row = |e: &mercer::kernel::Entry| {
+    let row = |e: &mercer::kernel::KernelEntry| {
         let params = e.params.iter().map(|p| (p.name, p.default, p.doc)).collect();
         (e.name, e.formula, e.doc, params)
     };
@@ -62,6 +62,12 @@ pub(crate) fn kernel_matrix<'py>(
 #[pyclass(frozen, module = "mercer._mercer")]
 #[derive(Debug, Clone)]
 pub(crate) struct Map(Arc<Expansion>);
+
+impl From<Expansion> for Map {
+    fn from(functions: Expansion) -> Self {
+        Map(Arc::new(functions))
+    }
+}
 
 #[pymethods]
 impl Map {
@@ -103,6 +109,18 @@ impl Map {
         Ok(Map(Arc::new(map)))
     }
 
+    /// The coefficients, a row a centre and a column a function.
+    #[getter]
+    fn coef<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        table(py, self.0.coef().to_vec(), self.0.outputs())
+    }
+
+    /// The offset of each function.
+    #[getter]
+    fn offset<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        self.0.offset().to_vec().into_pyarray(py)
+    }
+
     /// The functions' values at rows.
     #[pyo3(signature = (rows, *, threads=0))]
     fn apply<'py>(
@@ -128,7 +146,7 @@ impl Map {
 /// Stages fitted on rows: scalings, filters, maps that make a metric invariant.
 #[pyclass(frozen, module = "mercer._mercer")]
 #[derive(Debug)]
-pub(crate) struct Stages(Fitted);
+pub(crate) struct Stages(pub(crate) Fitted);
 
 #[pymethods]
 impl Stages {

@@ -4,7 +4,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use mercer::data::{Data, Dataset, Points};
-use mercer::model::{Components, CompressParams, Denoiser, Goal, Model as Fitted, Prediction, Query, onnx};
+use mercer::model::{
+    Calibration, Components, CompressParams, Denoiser, Goal, Model as Fitted, Prediction, Query, Sigmoid,
+    onnx,
+};
 use mercer::reduce::preimage::{PreimageParams, Preimages, preimages};
 use mercer::reduce::reduced_set::{ReducedSetMethod, ReducedSetParams, Share, Size};
 use mercer::{Error, Exec};
@@ -15,6 +18,7 @@ use pyo3::types::{PyBytes, PyType};
 
 use crate::arrays::{Answers, Rows, Shape, flat, given, table};
 use crate::fit::{label_type, read, with_params};
+use crate::maps::Stages;
 use crate::parts;
 use crate::run::{free, watched};
 use crate::words::raise;
@@ -76,11 +80,11 @@ impl Model {
         Fitted::from_libsvm("LIBSVM's text", text.as_bytes()).map(Model::from).map_err(raise)
     }
 
-    /// A machine from its parts: learner `svc` or `nu-svc` (machines of pairs), `svr`, `nu-svr` or `one-class`, with the
-    /// parameters it was fitted with as JSON; coefficients a row a support vector, a column an output, positive for the
-    /// second class of a pair.
+    /// A machine from its parts: learner `svc` or `nu-svc` (machines of pairs, or against the rest), `svr`, `nu-svr`, `ridge`
+    /// or `one-class`, with the parameters it was fitted with as JSON; coefficients a row a support vector, a column an output, positive for the
+    /// second class of a pair. `sigmoids` calibrate the outputs; `stages` map rows first.
     #[classmethod]
-    #[pyo3(signature = (learner, params, kernel, rows, coef, offset, classes, support, *, columns=None, labels=None))]
+    #[pyo3(signature = (learner, params, kernel, rows, coef, offset, classes, support, *, columns=None, labels=None, sigmoids=None, stages=None))]
     #[expect(clippy::too_many_arguments, reason = "Python passes them by name")]
     fn from_machine(
         _class: &Bound<'_, PyType>,
@@ -94,6 +98,8 @@ impl Model {
         support: Vec<u32>,
         columns: Option<Vec<String>>,
         labels: Option<&str>,
+        sigmoids: Option<Vec<(f64, f64)>>,
+        stages: Option<PyRef<'_, Stages>>,
     ) -> PyResult<Self> {
         let kernel: mercer::kernel::Kernel = kernel.parse().map_err(raise)?;
         let coef = flat(coef.as_slice())?.to_vec();
@@ -107,6 +113,17 @@ impl Model {
             parts::machine(learner, kernel, points, coef, offset, classes, support).map_err(raise)?;
         model.names.labels = labels;
         model.names.columns = columns.unwrap_or_default();
+        if let Some(all) = sigmoids {
+            if all.len() != model.machine.expansion.outputs() {
+                let words = format!("sigmoids: got {}, expected one per output", all.len());
+                return Err(PyValueError::new_err(words));
+            }
+            let all = all.into_iter().map(|(a, b)| Sigmoid { a, b }).collect();
+            model.machine.calibration = Calibration::Sigmoids(all);
+        }
+        if let Some(stages) = stages {
+            model.stages = stages.0.clone();
+        }
         Ok(Model::from(model))
     }
 
@@ -201,6 +218,30 @@ impl Model {
     #[getter]
     fn support<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
         self.0.machine.support.clone().into_pyarray(py)
+    }
+
+    /// The coefficients of the training rows behind a collapsed linear machine, a row a support vector; none for all others.
+    #[getter]
+    fn dual<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<f64>>>> {
+        let m = &self.0.machine;
+        let coef = &m.dual.0;
+        (!coef.is_empty()).then(|| table(py, coef.clone(), m.expansion.outputs())).transpose()
+    }
+
+    /// Iterations of each machine of a classifier.
+    #[getter]
+    fn iterations(&self) -> Vec<u64> {
+        self.0.machine.parts.iter().map(|part| part.iterations).collect()
+    }
+
+    /// `(a, b)` of the sigmoid of each machine of a classifier: the probability of its positive class is
+    /// `1 / (1 + exp(a f + b))`. Empty without calibration.
+    #[getter]
+    fn sigmoids(&self) -> Vec<(f64, f64)> {
+        match &self.0.machine.calibration {
+            Calibration::Sigmoids(all) => all.iter().map(|s| (s.a, s.b)).collect(),
+            _ => Vec::new(),
+        }
     }
 
     /// For each machine of a classifier the classes it tells apart: `(positive, negative)`; -1 stands for all others.

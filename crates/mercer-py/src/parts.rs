@@ -3,7 +3,7 @@
 use mercer::data::Points;
 use mercer::expansion::Expansion;
 use mercer::kernel::Kernel;
-use mercer::model::svc::Ties;
+use mercer::model::svc::Multi;
 use mercer::model::{Features, KpcaParams, Learner, Loss, Machine, Model, Part, Readout, Role};
 use mercer::watch::Info;
 use mercer::{Error, Exec, Result};
@@ -37,14 +37,17 @@ pub(crate) fn machine(
         more => Err(Error::shape("outputs", more, 1)),
     };
     let (role, facts, readout, parts) = match &learner {
-        Learner::Svc(_) => {
+        Learner::Svc(params) => {
             let k = classes.len();
-            let pairs = k * k.saturating_sub(1) / 2;
-            if pairs != outputs {
-                return Err(Error::shape("outputs", outputs, format!("{pairs}, one per pair of classes")));
+            let (machines, each) = match params.multi {
+                _ if k < 3 => (1, "for two classes"),
+                Multi::OneVsOne => (k * (k - 1) / 2, "per pair of classes"),
+                Multi::OneVsRest => (k, "per class"),
+            };
+            if machines != outputs {
+                return Err(Error::shape("outputs", outputs, format!("{machines}, one {each}")));
             }
-            let readout = if k > 2 { Readout::Pairs(Ties::First) } else { Readout::Plain };
-            (Role::Classes(classes), Vec::new(), readout, vec![Part::default(); pairs])
+            (Role::Classes(classes), Vec::new(), params.readout(k), vec![Part::default(); machines])
         }
         Learner::Svr(params) => {
             one()?;
@@ -60,8 +63,12 @@ pub(crate) fn machine(
             let bounded = ("bounded", at_bound(expansion.coef(), 1.0) as f64);
             (Role::Novelty, vec![bounded], Readout::Plain, Vec::new())
         }
+        Learner::Ridge(_) => {
+            one()?;
+            (Role::Numbers, Vec::new(), Readout::Plain, Vec::new())
+        }
         other => {
-            let allowed = "svc, nu-svc, svr, nu-svr or one-class";
+            let allowed = "svc, nu-svc, svr, nu-svr, ridge or one-class";
             return Err(Error::param("learner", other.entry().name, allowed));
         }
     };

@@ -17,6 +17,8 @@ from mercer import (
     KernelKMeans,
     KernelPCA,
     KernelRidge,
+    LinearSVC,
+    LinearSVR,
     NuSVC,
     NuSVR,
     OneClassSVM,
@@ -36,6 +38,9 @@ TOL = "the solver stops at tol=1e-3, the check wants 1e-7 (with a small tol it h
 EDGE = "rows on the boundary have the value 0, whose sign is rounding; " + TOL
 NU = "nu=0.5 is not feasible under these weights: nu <= 2 min(weights of a class) / (all weights)"
 DRAWN = "what is drawn depends on the number of rows"
+SCALE = "gamma='scale' is that of the rows, not of their weights, as in scikit-learn (with a number it holds: see TIGHT)"
+NEAREST = "a row of weight 2 is one neighbour, two rows are two"
+TWICE = "the penalty is on the coefficients of rows, of which two equal ones have two"
 MOVED = "which vectors a reduced set moves where depends on all of them; " + TOL
 
 # As a user gets them, with the checks that are expected to fail and why.
@@ -47,6 +52,8 @@ DEFAULT = [
     (NuSVR(), weights(TOL)),
     (OneClassSVM(), weights(EDGE)),
     (SVDD(), weights(EDGE)),
+    (LinearSVC(), {}),
+    (LinearSVR(), {}),
     (KernelRidge(), {}),
     (KernelPCA(), {}),
     (EmpiricalKernelMap(), {}),
@@ -55,6 +62,25 @@ DEFAULT = [
     (KernelKMeans(), weights(DRAWN)),
     (AdaBoostReg(n_estimators=10), weights(DRAWN)),
     (VirtualSVC(), weights(TOL)),
+    (mercer.AdaBoost(n_estimators=5), weights(DRAWN)),
+    (mercer.ArcGV(n_estimators=5), weights(DRAWN)),
+    (mercer.LPBoost(n_estimators=5), weights(DRAWN)),
+    (mercer.RBFNetworkClassifier(n_centres=5), weights(DRAWN)),
+    (mercer.RBFNetworkRegressor(n_centres=5), weights(DRAWN)),
+    (mercer.BayesPointMachine(bounces=200), weights(DRAWN)),
+    (mercer.KernelPerceptron(), weights(DRAWN)),
+    (mercer.KernelAdatron(), weights(TOL)),
+    (mercer.LPMachineClassifier(), weights(TWICE)),
+    (mercer.LPMachineRegressor(), weights(TWICE)),
+    (mercer.KernelKNNClassifier(), weights(NEAREST)),
+    (mercer.KernelKNNRegressor(), weights(NEAREST)),
+    (mercer.KernelRidgeClassifier(), weights(SCALE)),
+    (mercer.ParzenClassifier(), weights(SCALE)),
+    (mercer.ParzenNovelty(), weights(SCALE)),
+    (mercer.KernelFisherRegressor(), weights("the penalty is on the rows' coefficients; with penalty='kernel' it holds: see TIGHT")),
+    (mercer.HuberSVR(), weights(TOL)),
+    (mercer.LaplaceSVR(), weights(TOL)),
+    (mercer.Nystroem(), {}),
     (ReducedSet(SVC(), ratio=2), weights(MOVED)),
     (ReducedSet(SVR(), ratio=2), weights(MOVED)),
     (ReducedSet(OneClassSVM(), ratio=2), weights(MOVED)),
@@ -68,6 +94,13 @@ TIGHT = [
     (NuSVR(tol=1e-10, gamma=0.1), {}),
     (KernelFisher(gamma=0.1, penalty="kernel"), {}),
     (KernelRidge(kernel="rbf"), {}),
+    (mercer.KernelRidgeClassifier(gamma=0.1), {}),
+    (mercer.ParzenClassifier(gamma=0.1), {}),
+    (mercer.ParzenNovelty(gamma=0.1), {}),
+    (mercer.KernelFisherRegressor(gamma=0.1, penalty="kernel"), {}),
+    (mercer.HuberSVR(gamma=0.1, tol=1e-10), {}),
+    (mercer.LaplaceSVR(gamma=0.1, tol=1e-10), {}),
+    (mercer.KernelAdatron(gamma=0.1, tol=1e-12, max_iter=100000), {}),
     (KernelPCA(n_components=2, kernel="rbf"), {}),
 ]
 

@@ -6,7 +6,7 @@ import json
 import pytest
 
 import mercer
-from mercer import _mercer
+from mercer import _mercer, learners
 
 TABLE = json.loads(_mercer.learner_table())
 
@@ -14,6 +14,8 @@ TABLE = json.loads(_mercer.learner_table())
 OURS = {"verbose", "n_jobs", "callback", "gamma", "degree", "coef0", "kernel_params", "cache_size"}
 SVM = {"tol": "tol", "shrinking": "shrinking", "max_iter": "max_iter", "kernel": "kernel"}
 CLASSES = {
+    "shift": "shift",
+    "folds": "folds",
     "probability": "probability",
     "class_weight": "class_weights",
     "break_ties": "ties",
@@ -22,13 +24,13 @@ CLASSES = {
 }
 #: An estimator, its learner, and the library's name of each of its parameters; None: a matter of Python.
 ESTIMATORS = [
-    ("SVC", "svc", {"C": "c", **SVM, **CLASSES, "decision_function_shape": None}),
+    ("SVC", "svc", {"C": "c", "slack": "slack", **SVM, **CLASSES, "decision_function_shape": None}),
     ("NuSVC", "nu-svc", {"nu": "nu", **SVM, **CLASSES, "decision_function_shape": None}),
     ("SVR", "svr", {"C": "c", "epsilon": "epsilon", **SVM}),
     ("NuSVR", "nu-svr", {"C": "c", "nu": "nu", **SVM}),
     ("OneClassSVM", "one-class", {"nu": "nu", **SVM}),
     ("SVDD", "sphere", {"nu": "nu", **SVM}),
-    ("KernelRidge", "ridge", {"alpha": "lambda", "kernel": "kernel", "fit_intercept": "offset"}),
+    ("KernelRidge", "ridge", {"alpha": "lambda", "kernel": "kernel", "fit_intercept": "offset", "method": "method", "tol": "tol"}),
     (
         "KernelFisher",
         "kfd-greedy",
@@ -39,6 +41,9 @@ ESTIMATORS = [
             "penalty": "penalty",
             "threshold": "threshold",
             "n_centres": "centres",
+            "candidates": "candidates",
+            "leave_one_out": "leave_one_out",
+            "tol": None,
             "random_state": "seed",
         },
     ),
@@ -69,6 +74,19 @@ ESTIMATORS = [
         },
     ),
 ]
+#: Those whose parameters are made from the declaration.
+for _name, _learner, *_ in learners.ROWS:
+    _names = {ours: theirs for theirs, ours in getattr(mercer, _name)._own.items()}
+    ESTIMATORS.append((_name, _learner, {**_names, "kernel": "kernel"}))
+#: Learners whose estimator is that of another, and what says so.
+FORMS = {
+    "hard-margin": ("SVC", "C=inf"),
+    "kfd": ("KernelFisher", "form='closed'"),
+    "kfd-sparse": ("KernelFisher", "form='sparse'"),
+    "kfd-lp": ("KernelFisher", "form='linear'"),
+}
+#: Virtual support vectors: VirtualSVC makes them for classes, and only the command for regressions.
+ELSEWHERE = {"virtual_vectors", "virtual_kernel", "virtual_rounds", "virtual_union"}
 #: Defaults that are scikit-learn's, or written in Python's way, where the library's are others.
 THEIRS = {
     ("KernelRidge", "fit_intercept"),
@@ -98,6 +116,19 @@ def test_signatures_and_docstrings_are_those_of_the_declaration(name, learner, n
         else:
             same = True
         assert same or (name, own) in THEIRS, f"{own} = {default}, the library has {told}"
+
+
+def test_every_learner_is_reachable_with_all_its_parameters():
+    homes = {}
+    for name, learner, names in ESTIMATORS:
+        homes.setdefault(learner, set()).update(t for t in names.values() if t)
+    for learner, (name, _) in FORMS.items():
+        # The same class with another word: its parameters are those of its other rows.
+        same = [set(filter(None, names.values())) for own, _, names in ESTIMATORS if own == name]
+        homes.setdefault(learner, set()).update(*same, {"tol"})
+    assert set(homes) == set(TABLE), "a learner without an estimator"
+    for learner, declared in TABLE.items():
+        assert set(declared) - homes[learner] - ELSEWHERE == set(), learner
 
 
 def test_exceptions_are_still_exceptions():

@@ -117,7 +117,7 @@ def test_noise_goes(digits):
 
 def test_preimages_have_images_near_the_vectors(digits):
     X, y, _, _ = digits
-    components = mercer.KernelPCA(10, kernel="rbf", gamma=0.02).fit(X)
+    components = mercer.KernelPCA(10, kernel="rbf", gamma=0.02, preimage="auto").fit(X)
     points, left = mercer.preimage(components, components.transform(X[:5]))
     assert points.shape == (5, 64) and (left >= 0).all()
     assert np.allclose(points, components.inverse_transform(components.transform(X[:5])))

@@ -2,6 +2,11 @@
 
 import ast
 import importlib.resources
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
 
 import mercer
 from mercer import _mercer
@@ -47,3 +52,27 @@ def inspect_parameters(cls):
     import inspect
 
     return [p for p in inspect.signature(cls.__init__).parameters if p != "self"]
+
+
+HERE = Path(__file__).parent
+MYPY = ["--strict", "--disable-error-code=import-untyped", "--no-incremental", "--no-error-summary"]
+
+
+def mypy(*files):
+    pytest.importorskip("mypy")
+    line = [sys.executable, "-m", "mypy", *MYPY, *map(str, files)]
+    return subprocess.run(line, capture_output=True, text=True, cwd=HERE / "typed").stdout
+
+
+def test_the_stubs_are_what_the_docstrings_say():
+    done = subprocess.run([sys.executable, str(HERE.parent / "stubs.py"), "--check"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_typed_code_has_no_faults_and_wrong_code_has_all_of_them():
+    told = mypy(HERE / "typed/example.py", HERE / "typed/wrong.py")
+    lines = (HERE / "typed/wrong.py").read_text().splitlines()
+    wrong = {number for number, line in enumerate(lines, 1) if line.endswith("# wrong")}
+    assert len(wrong) >= 7
+    assert "example.py" not in told, told
+    assert {int(line.split(":")[1]) for line in told.splitlines() if "error:" in line} == wrong, told

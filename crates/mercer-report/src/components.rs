@@ -31,7 +31,7 @@ const NODES: usize = 90;
 
 /// Components that were found and written.
 #[derive(Debug, Clone, Serialize)]
-pub struct Components {
+pub struct FittedComponents {
     /// The data they were found in.
     pub source: String,
     /// Rows of it.
@@ -80,12 +80,12 @@ fn components(model: &Model) -> Result<model::Components<'_>> {
     model.machine.components()
 }
 
-impl Components {
+impl FittedComponents {
     /// Components in a model that is now in a file.
     pub fn new(source: impl Into<String>, rows: usize, model: &Model, file: PathBuf) -> Result<Self> {
         let kpca = components(model)?;
         let about = model.describe();
-        Ok(Components {
+        Ok(FittedComponents {
             source: source.into(),
             rows,
             kernel: about.kernel,
@@ -98,7 +98,7 @@ impl Components {
     }
 }
 
-impl Report for Components {
+impl Report for FittedComponents {
     fn write(&self, page: &mut Page) {
         page.title(&self.source, &format!("{} rows", count(self.rows)));
         let mut facts = vec![("kernel", self.kernel.clone())];

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::html::{self, Figure, Ink, Section, Tile, Tiles};
 use crate::svg::{Axis, Chart, Series};
 use crate::{Align, Page, Report, Table, Tone, bytes, count, number, percent};
-use mercer::model::{Compression, Model};
+use mercer::model::{CompressionFacts, Model};
 
 /// A model's size and speed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -52,7 +52,7 @@ pub struct CompressReport {
     pub curve: Vec<TradeOff>,
     /// How it went.
     #[serde(flatten)]
-    pub about: Compression,
+    pub about: CompressionFacts,
 }
 
 impl CompressReport {

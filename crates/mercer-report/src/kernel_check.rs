@@ -3,11 +3,11 @@
 use serde::Serialize;
 
 use crate::{Align, Page, Report, Table, Tone, count, number, percent};
-use mercer::data::{Dataset, median_distance2, split};
+use mercer::data::{Dataset, split};
 use mercer::error::Result;
 use mercer::exec::Exec;
 use mercer::gram;
-use mercer::kernel::{Definiteness, Kernel};
+use mercer::kernel::{Definiteness, Kernel, default_gamma};
 use mercer::num::factor::eigen;
 
 /// Rows a sample has at most: its eigenvalues take well below a second.
@@ -115,7 +115,7 @@ impl Sight {
         let squares: f64 = falling.iter().map(|v| v * v).sum();
         let size = falling.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
         let least = falling.last().copied().unwrap_or(0.0);
-        let gamma = median_distance2(&data.points, seed).map(|median| 1.0 / median);
+        let gamma = default_gamma(data.points.view());
         Ok(Sight {
             source,
             rows: data.len(),

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::{Align, Page, Report, Table, Tone};
 use mercer::error::{Error, Result};
-use mercer::kernel::{Definiteness, Entry, Kernel};
+use mercer::kernel::{Definiteness, Kernel, KernelEntry};
 
 /// Every kernel and every operation on kernels.
 #[derive(Debug, Clone, Serialize)]
@@ -57,13 +57,13 @@ impl KernelList {
 impl KernelFacts {
     /// The kernel of this name or alias.
     pub fn named(name: &str) -> Result<Self> {
-        Entry::find(name).map(Self::of).ok_or_else(|| {
+        KernelEntry::find(name).map(Self::of).ok_or_else(|| {
             let names: Vec<&str> = Kernel::ALL.iter().map(|entry| entry.name).collect();
             Error::param("kernel", name, format!("one of {}", names.join(", ")))
         })
     }
 
-    fn of(entry: &Entry) -> Self {
+    fn of(entry: &KernelEntry) -> Self {
         let parameter = |p: &mercer::param::Param| ParameterFacts {
             name: p.name,
             range: p.allowed.to_string(),

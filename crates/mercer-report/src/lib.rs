@@ -34,7 +34,7 @@ mod written;
 use serde::Serialize;
 
 pub use bounds::{Bounded, Compared};
-pub use components::{Components, Denoised, components_page, contour_maps, denoised_page, drives};
+pub use components::{Denoised, FittedComponents, components_page, contour_maps, denoised_page, drives};
 pub use compress::{CompressReport, TradeOff, Weight, centre_images, compressed_page};
 pub use convert::Converted;
 pub use data_info::DataInfo;

@@ -51,7 +51,7 @@ struct Toy {
 fn device(declines: bool) -> (Device, Arc<Asked>) {
     let asked = Arc::new(Asked::default());
     let toy = || Toy { asked: Arc::clone(&asked), declines };
-    let doors = (gram::Door(Box::new(toy())), solve::Door(Box::new(toy())));
+    let doors = (gram::GramDoor(Box::new(toy())), solve::SolveDoor(Box::new(toy())));
     let device = Device::new("toy", vec![Box::new(doors.0), Box::new(doors.1)]);
     (device, asked)
 }
@@ -71,7 +71,7 @@ fn fill(kernel: &Kernel, x: View<'_>, y: View<'_>, out: Floats<'_>) {
     }
 }
 
-impl gram::Backend for Toy {
+impl gram::GramBackend for Toy {
     fn square(&self, kernel: &Kernel, x: View<'_>, out: Floats<'_>, _exec: Exec) -> Option<Result<()>> {
         add(&self.asked.square, 1);
         (!self.declines).then(|| {
@@ -159,7 +159,7 @@ impl Rows for ToyRows {
     }
 }
 
-impl solve::Backend for Toy {
+impl solve::SolveBackend for Toy {
     fn solve(
         &self,
         problems: &[Problem<'_>],

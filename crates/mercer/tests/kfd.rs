@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use mercer::data::{Labels, Points, Targets, toy};
 use mercer::gram::Matrix;
 use mercer::kernel::Kernel;
-use mercer::model::{KfdForm, KfdParams, KfdPenalty, Machine, Model, Sample, Threshold};
+use mercer::model::{KfdForm, KfdParams, KfdPenalty, KfdThreshold, Machine, Model, Sample};
 use mercer::watch::{Step, Stop, silent};
 use mercer::{Exec, Result};
 use mercer_testkit::assert::close;
@@ -167,12 +167,12 @@ fn leaving_out_one_row_is_fitting_without_it() {
 fn thresholds_and_probabilities() {
     let (x, _, targets) = classes(120, 2, 2, 4);
     let points = Points::dense(x, 2).expect("whole rows");
-    for threshold in [Threshold::Means, Threshold::Svm, Threshold::Probability] {
+    for threshold in [KfdThreshold::Means, KfdThreshold::Svm, KfdThreshold::Probability] {
         let params = KfdParams { threshold, ..KfdParams::default() };
         let model = fit(&params, &points, &targets).expect("classes");
         assert!(errors(&model, &points, &targets) < 30, "{threshold:?}");
         let told = model.probabilities(points.view(), Exec::one());
-        assert_eq!(told.is_ok(), threshold == Threshold::Probability);
+        assert_eq!(told.is_ok(), threshold == KfdThreshold::Probability);
         if let Ok(told) = told {
             assert!(
                 told.values
@@ -185,7 +185,7 @@ fn thresholds_and_probabilities() {
     }
     let (x, _, three) = classes(120, 3, 2, 4);
     let points = Points::dense(x, 2).expect("whole rows");
-    let params = KfdParams { threshold: Threshold::Probability, ..KfdParams::default() };
+    let params = KfdParams { threshold: KfdThreshold::Probability, ..KfdParams::default() };
     let told = fit(&params, &points, &three)
         .expect("classes")
         .probabilities(points.view(), Exec::one())
@@ -275,7 +275,7 @@ fn a_saved_discriminant_is_the_same() {
     let (x, _, targets) = classes(40, 3, 2, 9);
     let points = Points::dense(x, 2).expect("rows");
     for form in [KfdForm::Closed, KfdForm::Sparse, KfdForm::Greedy] {
-        let params = KfdParams { form, threshold: Threshold::Probability, ..KfdParams::default() };
+        let params = KfdParams { form, threshold: KfdThreshold::Probability, ..KfdParams::default() };
         let model = Model::from(fit(&params, &points, &targets).expect("classes"));
         let back =
             Model::from_bytes("memory", &model.to_bytes().expect("no code inside")).expect("just written");

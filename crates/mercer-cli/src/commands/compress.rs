@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use clap::Args;
 use mercer::data::{Dataset, Points, Targets};
-use mercer::model::{CompressParams, Compression, Goal, Model};
+use mercer::model::{CompressParams, CompressionFacts, Goal, Model};
 use mercer::reduce::reduced_set::{ReducedSetMethod, ReducedSetParams, Share, Size};
 use mercer::watch::Watch;
 use mercer::{Error, Exec, Result};
@@ -186,7 +186,7 @@ impl Command for Compress {
 fn curve(
     whole: &Model,
     params: &CompressParams,
-    about: &Compression,
+    about: &CompressionFacts,
     data: Option<&Dataset>,
     exec: Exec,
     watch: &mut Watch<'_>,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use mercer::assess::{Splits, Tuning, by_factors, tune};
+use mercer::assess::{Splits, Tuning, by_factors, quick, tune};
 use mercer::data::Labels;
 use mercer::kernel::Kernel;
 use mercer::model::{Learner, Plan, Task};
@@ -190,6 +190,10 @@ impl Command for Tune {
         let mut plan = Plan::new(&data, &wishes, context.exec)?;
         let tuning = self.tuning(context)?;
         let mut watch = Progress::new(context).watch();
+        // A search begins where a training without one would be.
+        if self.c.is_none() && self.gamma.is_none() {
+            quick(&mut plan, context.seed, context.exec, &mut watch)?;
+        }
         let found = tune(&mut plan, &tuning, context.exec, &mut watch)?;
         drop(watch);
         if let Some(out) = &self.out {

@@ -50,9 +50,16 @@ fn train_for_programs() {
     let choices = facts["choices"].as_array().expect("a list");
     let of = |what: &str| choices.iter().find(|c| c["what"] == what).expect("settled").clone();
     assert_eq!(of("task")["why"], "the targets are 3 classes");
-    assert_eq!(of("scaling")["why"], "ranges differ: `width` spans 73, `length` only 3.39");
+    assert_eq!(of("scaling")["why"], "chosen together with the kernel");
+    assert!(
+        of("kernel")["why"].as_str().expect("a reason").contains("22 settings by 5-fold cross-validation")
+    );
     assert_eq!(facts["model"]["info"]["stop"], "converged");
     assert_eq!(facts["training"]["task"], "classification");
+    let facts = folder.mercer("train flowers.csv --auto off --format json").fine().json();
+    let choices = facts["choices"].as_array().expect("a list");
+    let scaling = choices.iter().find(|c| c["what"] == "scaling").expect("settled");
+    assert_eq!(scaling["why"], "ranges differ: `width` spans 73, `length` only 3.39");
 }
 
 #[test]

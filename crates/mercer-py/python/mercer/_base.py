@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import numbers
 import warnings
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.exceptions import ConvergenceWarning, InconsistentVersionWarning
+from sklearn.utils.validation import _check_sample_weight, _num_samples, check_is_fitted, validate_data
 
 from . import _mercer
-from ._data import array_of, rows_of, threads_of, type_of, watcher
+from ._data import rows_of, threads_of, type_of, watcher
 from .kernels import Kernel, line_of
 
 FLOATS = [np.float64, np.float32]
 # Rows of a matrix of kernel values that a Python kernel computes at a time.
 BLOCK = 4096
+# Sparse rows of at most so many values, zeros included, are fitted as dense ones.
+DENSE = 65_536
 
 
 class Fitted(BaseEstimator):
     """An estimator around a fitted model of the library, `model_`."""
 
     _image = None
+    # Calls between a warning about the solver and the user's `fit`.
+    _depth = 4
+    # Rows up to which the kernel matrix is computed in f64 before the fit.
+    _exact = 0
     # What sparse rows are turned into; False where there is no way with them.
     _sparse = "csr"
 
@@ -51,10 +59,13 @@ class Fitted(BaseEstimator):
         """The line of this estimator's kernel, for training rows."""
         if self._uses_callable():
             return "precomputed"
-        if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
-            raise ValueError(
-                f"X.shape[0] should be equal to X.shape[1]: a precomputed kernel's matrix is square, got {X.shape}"
-            )
+        if self._pairwise():
+            if X.shape[0] != X.shape[1]:
+                raise ValueError(
+                    f"Precomputed matrix must be a square matrix. Input is a {X.shape[0]}x{X.shape[1]} matrix: "
+                    "X.shape[0] should be equal to X.shape[1]"
+                )
+            return "precomputed"
         return line_of(self.kernel, X, self.gamma, self.degree, self.coef0)
 
     def _uses_callable(self):
@@ -73,36 +84,38 @@ class Fitted(BaseEstimator):
 
     def _values(self, X):
         """Values of a Python kernel between rows and the training rows, a block of rows at a time."""
-        out = np.empty((X.shape[0], self.X_fit_.shape[0]))
-        more = getattr(self, "kernel_params", None) or {}
-        for start in range(0, X.shape[0], BLOCK):
+        n, m = _num_samples(X), _num_samples(self.X_fit_)
+        if n <= BLOCK:
+            return self._block(X, n, m)
+        out = np.empty((n, m))
+        for start in range(0, n, BLOCK):
             rows = X[start : start + BLOCK]
-            values = np.asarray(self.kernel(rows, self.X_fit_, **more), dtype=np.float64)
-            if values.shape != (rows.shape[0], out.shape[1]):
-                raise ValueError(
-                    f"values of the kernel {self.kernel!r}: got shape {values.shape}, "
-                    f"expected {(rows.shape[0], out.shape[1])}"
-                )
-            out[start : start + BLOCK] = values
+            out[start : start + BLOCK] = self._block(rows, _num_samples(rows), m)
         return out
+
+    def _block(self, rows, n, m):
+        values = self.kernel(rows, self.X_fit_)
+        values = np.asarray(values.toarray() if sp.issparse(values) else values, dtype=np.float64, order="C")
+        if values.shape != (n, m):
+            raise ValueError(f"values of the kernel {self.kernel!r}: got shape {values.shape}, expected {(n, m)}")
+        return values
 
     def _fit_model(self, learner, params, X, answers=None, sample_weight=None):
         """Fits and keeps the model."""
         line = self._line(X)
         hear, done = watcher(self.verbose, self.callback)
-        weights = None
-        if sample_weight is not None:
-            weights = np.ascontiguousarray(_check_sample_weight(sample_weight, X, dtype=np.float64))
+        weights = self._weights(sample_weight, X)
         try:
             self.model_ = _mercer.fit(
                 learner,
                 params,
                 line,
-                rows_of(self._training(X)),
+                rows_of(self._dense_if_small(self._training(X))),
                 answers,
                 weights,
                 threads=threads_of(self.n_jobs),
                 memory=self._memory(),
+                exact=self._exact,
                 columns=_columns(self),
                 labels=type_of(self.classes_) if isinstance(answers, tuple) else None,
                 image=self._image,
@@ -113,17 +126,33 @@ class Fitted(BaseEstimator):
         self._told()
         return self
 
+    def _weights(self, sample_weight, X):
+        """Weights of the rows for the compiled part."""
+        if sample_weight is None:
+            return None
+        return np.ascontiguousarray(_check_sample_weight(sample_weight, X, dtype=np.float64))
+
+    def _dense_if_small(self, X):
+        """Sparse rows as dense ones where that costs next to nothing: the same bits as for dense rows come out."""
+        return X.toarray() if sp.issparse(X) and X.shape[0] * X.shape[1] <= DENSE else X
+
     def _told(self):
         """Warns where a fit did not come to its end."""
         self.__dict__.pop("_about", None)
-        info = self._description["info"]
-        if info["stop"] != "converged":
-            warnings.warn(
-                f"the solver stopped before its tolerance was reached ({info['stop']}); "
-                "scaling the data, a larger max_iter or a larger tol may help",
-                ConvergenceWarning,
-                stacklevel=3,
+        stop = self._description["info"]["stop"]
+        if stop == "limit" and getattr(self, "max_iter", -1) not in (-1, None):
+            words = (
+                f"Solver terminated early (max_iter={self.max_iter}).  Consider pre-processing your data with "
+                "StandardScaler or MinMaxScaler."
             )
+        elif stop != "converged":
+            words = (
+                f"the solver stopped before its tolerance was reached ({stop}); "
+                "scaling the data or a larger tol may help"
+            )
+        else:
+            return
+        warnings.warn(words, ConvergenceWarning, stacklevel=self._depth)
 
     @property
     def _description(self):
@@ -135,7 +164,25 @@ class Fitted(BaseEstimator):
     def __getstate__(self):
         state = dict(super().__getstate__())
         state.pop("_about", None)
-        return state
+        return {**state, "_mercer_version": _mercer.__version__}
+
+    def __setstate__(self, state):
+        state = dict(state)
+        version = state.pop("_mercer_version", None)
+        if version is not None and _numbers(version) > _numbers(_mercer.__version__):
+            warnings.warn(
+                InconsistentVersionWarning(
+                    estimator_name=type(self).__name__,
+                    current_sklearn_version=f"(Mercer) {_mercer.__version__}",
+                    original_sklearn_version=f"(Mercer) {version}",
+                ),
+                stacklevel=2,
+            )
+        # Parameters that came after the pickle was written.
+        for name, parameter in inspect.signature(type(self).__init__).parameters.items():
+            if parameter.default is not parameter.empty:
+                state.setdefault(name, parameter.default)
+        super().__setstate__(state)
 
     def _rows(self, X):
         """New rows, checked, as the compiled part takes them."""
@@ -187,78 +234,8 @@ class Fitted(BaseEstimator):
         return isinstance(getattr(self, "kernel", None), str) and self.kernel == "precomputed"
 
 
-class Machine(Fitted):
-    """What machines with support vectors tell about themselves."""
-
-    def _keep_support(self, X):
-        """Rows of a linear machine, whose model has only its weights."""
-        if self._collapsed and not self._pairwise():
-            self._linear_support = X[self.model_.support.astype(np.intp)]
-        else:
-            self.__dict__.pop("_linear_support", None)
-
-    @property
-    def _collapsed(self):
-        return self._description["kernel"] == "linear"
-
-    @property
-    def support_(self):
-        """Rows of the training data that are support vectors."""
-        check_is_fitted(self)
-        return self.model_.support.astype(np.int32)
-
-    @property
-    def support_vectors_(self):
-        """The support vectors."""
-        check_is_fitted(self)
-        if "_linear_support" in self.__dict__:
-            return self._linear_support
-        centres = self.model_.centres
-        return np.empty((0, 0)) if centres is None else array_of(centres)
-
-    @property
-    def dual_coef_(self):
-        """Coefficients of the support vectors in the decision function.
-
-        A linear machine has none: its model is `coef_` and `intercept_` alone.
-        """
-        check_is_fitted(self)
-        if self._collapsed:
-            raise AttributeError("a linear machine keeps its weights, not its coefficients: see coef_")
-        return np.ascontiguousarray(self.model_.coef.T)
-
-    @property
-    def coef_(self):
-        """Weights of the columns, for the linear kernel."""
-        check_is_fitted(self)
-        if not self._collapsed:
-            raise AttributeError("coef_ is only available when using a linear kernel")
-        centres = array_of(self.model_.centres)
-        return np.asarray(self.model_.coef.T @ centres)
-
-    @property
-    def intercept_(self):
-        """Offsets of the decision function."""
-        check_is_fitted(self)
-        return self.model_.offset
-
-    @property
-    def n_iter_(self):
-        """Steps of the solver, over all machines."""
-        check_is_fitted(self)
-        return max(1, self._description["info"]["iterations"])
-
-    @property
-    def fit_status_(self):
-        """0 if the solver came to its end, 1 otherwise (then the fit has warned)."""
-        check_is_fitted(self)
-        return 0 if self._description["info"]["stop"] == "converged" else 1
-
-    @property
-    def dual_objective_(self):
-        """The value of the quadratic problem that the solver reached, summed over machines."""
-        check_is_fitted(self)
-        return self._description["info"]["objective"]
+def _numbers(version):
+    return [int(part) for part in version.split(".")[:3] if part.isdigit()]
 
 
 def _columns(estimator):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numbers
-import os
 import re
 from collections import namedtuple
 
 import numpy as np
 import scipy.sparse as sp
+
+from ._threads import threads_of as threads_of
 
 Progress = namedtuple("Progress", ["phase", "done", "total", "gap", "support_vectors"])
 Progress.__doc__ = """A step of long work, as `callback` gets it: what is being done, how much of how much, the gap to the
@@ -34,19 +35,6 @@ def array_of(rows):
         shape = (len(indptr) - 1, columns)
         return sp.csr_array((data, indices.astype(np.int64), indptr.astype(np.int64)), shape=shape)
     return rows
-
-
-def threads_of(n_jobs) -> int:
-    """Threads for the compiled part; 0 means as many as the machine has.
-
-    None means all of them, unless ``OMP_NUM_THREADS`` says less, as joblib's workers do.
-    """
-    if n_jobs is None:
-        given = os.environ.get("OMP_NUM_THREADS", "")
-        return int(given) if given.isdigit() else 0
-    if n_jobs == 0:
-        raise ValueError("n_jobs = 0: must be None, -1 or at least 1")
-    return max(1, (os.cpu_count() or 1) + 1 + n_jobs) if n_jobs < 0 else int(n_jobs)
 
 
 def names_of(classes) -> list[str]:

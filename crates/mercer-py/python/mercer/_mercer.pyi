@@ -27,6 +27,7 @@ def fit(
     *,
     threads: int = 0,
     memory: int | None = None,
+    exact: int = 0,
     columns: list[str] | None = None,
     labels: str | None = None,
     image: Shape = None,
@@ -53,6 +54,29 @@ def fit_denoiser(
     image: Shape = None,
     callback: Callback = None,
 ) -> tuple[Model, int, float | None]: ...
+def fit_linear(
+    rows: Rows,
+    targets: Floats,
+    cost: Floats,
+    *,
+    squared: bool,
+    epsilon: float | None = None,
+    tol: float = 1e-4,
+    epochs: int = 1000,
+    seed: int = 0,
+    memory: int | None = None,
+    callback: Callback = None,
+) -> tuple[Floats, int, bool]: ...
+def fit_ridge(
+    params: str,
+    rows: Rows,
+    targets: Floats,
+    weights: Floats | None = None,
+    *,
+    threads: int = 0,
+    memory: int | None = None,
+    callback: Callback = None,
+) -> tuple[Map, NDArray[np.uint32], float]: ...
 def kernel_line(line: str) -> str: ...
 def kernel_names() -> list[tuple[str, str, str, list[tuple[str, str | None, str]]]]: ...
 def kernel_matrix(kernel: str, x: Rows, y: Rows | None = None, *, threads: int = 0) -> Floats: ...
@@ -78,6 +102,8 @@ class Model:
         *,
         columns: list[str] | None = None,
         labels: str | None = None,
+        sigmoids: list[tuple[float, float]] | None = None,
+        stages: Stages | None = None,
     ) -> Model: ...
     @classmethod
     def from_components(cls, kernel: str, rows: Rows, axes: Floats, values: Floats, total: float) -> Model: ...
@@ -102,6 +128,12 @@ class Model:
     def offset(self) -> Floats: ...
     @property
     def support(self) -> NDArray[np.uint32]: ...
+    @property
+    def dual(self) -> Floats | None: ...
+    @property
+    def iterations(self) -> list[int]: ...
+    @property
+    def sigmoids(self) -> list[tuple[float, float]]: ...
     @property
     def sides(self) -> list[tuple[int, int]]: ...
     def decision(self, rows: Rows, *, threads: int = 0, image: Shape = None) -> Floats: ...
@@ -152,6 +184,10 @@ class Map:
     @classmethod
     def from_parts(cls, kernel: str, centres: Rows, coef: Floats, offset: list[float]) -> Map: ...
     def apply(self, rows: Rows, *, threads: int = 0) -> Floats: ...
+    @property
+    def coef(self) -> Floats: ...
+    @property
+    def offset(self) -> Floats: ...
 
 class Stages:
     def __init__(

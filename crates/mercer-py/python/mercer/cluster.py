@@ -7,7 +7,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._base import FLOATS, Fitted
-from ._data import threads_of
+from ._data import rows_of, threads_of
 from .svm import _seed
 
 __all__ = ["KernelKMeans"]
@@ -115,7 +115,8 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMix
             seed=_seed(self.random_state),
         )
         self._fit_model("kmeans", params, X, None, sample_weight)
-        self.labels_ = self.predict(X)
+        found = self.model_.predict(rows_of(self._seen(X)), threads=threads_of(self.n_jobs))
+        self.labels_ = found.astype(np.int32)
         return self
 
     @property

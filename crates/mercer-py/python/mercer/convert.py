@@ -1,4 +1,4 @@
-"""Models of other libraries, and files."""
+"""Model files, and the estimators around what they hold."""
 
 from __future__ import annotations
 
@@ -6,21 +6,17 @@ import json
 import os
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 
-from . import _mercer
-from ._base import Fitted, Machine, _columns
-from ._data import array_of, classes_from, names_of, rows_of, type_of
+from . import _mercer, learners
+from ._data import classes_from
 from .boost import AdaBoostReg, FunctionClassifier
 from .cluster import KernelKMeans
 from .fisher import KernelFisher
-from .kernels import line_of
 from .kpca import KernelPCA
 from .ridge import KernelRidge
-from .svm import SVC, SVDD, SVR, NuSVC, NuSVR, OneClassSVM, Regressor
+from .svm import SVC, SVDD, SVR, Classifier, NuSVC, NuSVR, OneClassSVM
 
-__all__ = ["from_sklearn", "load", "save", "to_onnx", "Predictor"]
+__all__ = ["load", "save", "to_onnx", "Predictor"]
 
 
 def save(estimator, path):
@@ -128,13 +124,13 @@ def wrap(model):
     kind = model.kind
     match kind:
         case "svc":
-            own = {"probability": params.get("probability", False), **solver}
+            own = {"probability": True if params.get("probability") else "deprecated", **solver}
             own["multi_class"] = "ovr" if params.get("multi") == "one_vs_rest" else "ovo"
             own["break_ties"] = params.get("ties") == "sum"
             nu = params.get("kind") == "nu"
             c = float("inf") if params.get("kind") == "hard" else float(params.get("c", 1.0))
             found = NuSVC(nu=params.get("nu", 0.5), **own) if nu else SVC(C=c, **own)
-        case "svr":
+        case "svr" if params.get("loss") not in ("huber", "laplace"):
             nu = params.get("loss") == "nu"
             own = {"C": params.get("c", 1.0), **solver}
             found = NuSVR(nu=params.get("nu", 0.5), **own) if nu else SVR(epsilon=params.get("epsilon", 0.1), **own)
@@ -145,7 +141,9 @@ def wrap(model):
         case "ridge" if about["task"] == "regression":
             found = KernelRidge(alpha=params["lambda"], kernel=kernel, fit_intercept=params["offset"])
         case "kpca":
-            found = KernelPCA(params.get("components"), kernel=kernel, whiten=params.get("whiten", False))
+            found = KernelPCA(
+                params.get("components"), kernel=kernel, whiten=params.get("whiten", False), preimage="auto"
+            )
         case "kmeans":
             found = KernelKMeans(params["clusters"], kernel=kernel)
         case "adaboost-reg":
@@ -153,12 +151,12 @@ def wrap(model):
         case "kfd" | "kfd-sparse" | "kfd-lp" | "kfd-greedy" if about["task"] == "classification":
             found = KernelFisher(params["lambda"], form=params["form"], kernel=kernel)
         case _:
-            found = Predictor()
+            found = learners.of(kind, about["task"], params, kernel) or Predictor()
     found.model_ = model
     if about["task"] == "classification" or (about["task"] == "novelty" and isinstance(found, Predictor)):
         found.classes_ = classes_from(about["classes"], model.label_type)
-    if isinstance(found, Machine):
-        found.n_support_ = np.array([model.coef.shape[0]], dtype=np.int32)
+    if isinstance(found, Classifier):
+        found._group_by_signs()
     if isinstance(found, (OneClassSVM, SVDD)):
         found.offset_ = 0.0 if kind == "sphere" else float(-model.offset[0])
     columns = model.columns
@@ -166,136 +164,4 @@ def wrap(model):
         found.n_features_in_ = columns
     if model.column_names:
         found.feature_names_in_ = np.array(model.column_names, dtype=object)
-    return found
-
-
-def from_sklearn(estimator):
-    """A fitted estimator of scikit-learn as one of this package: to compress it, to save it, to export it.
-
-    Parameters
-    ----------
-    estimator : SVC, NuSVC, SVR, NuSVR, OneClassSVM or KernelPCA of scikit-learn
-        Fitted, with a kernel by name. Probabilities are not read.
-
-    Returns
-    -------
-    estimator
-        That decides as the one given, to rounding.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_digits
-    >>> import sklearn.svm
-    >>> import mercer
-    >>> X, y = load_digits(return_X_y=True)
-    >>> theirs = sklearn.svm.SVC(C=10).fit(X[:600], y[:600])
-    >>> ours = mercer.from_sklearn(theirs)
-    >>> bool((ours.predict(X) == theirs.predict(X)).all())
-    True
-    >>> mercer.compress(ours, vectors=100).score(X[600:], y[600:]) > 0.88
-    True
-    """
-    import sklearn.decomposition as decomposition
-    import sklearn.svm as svm
-
-    check_is_fitted(estimator)
-    if callable(getattr(estimator, "kernel", None)):
-        raise ValueError("kernel: got a Python callable, expected a kernel by name")
-    if isinstance(estimator, decomposition.KernelPCA):
-        return _components(estimator)
-    for theirs, ours, kind in (
-        (svm.SVC, SVC, "svc"),
-        (svm.NuSVC, NuSVC, "nu-svc"),
-        (svm.SVR, SVR, "svr"),
-        (svm.NuSVR, NuSVR, "nu-svr"),
-        (svm.OneClassSVM, OneClassSVM, "one-class"),
-    ):
-        if isinstance(estimator, theirs):
-            return _machine(estimator, ours, kind)
-    raise ValueError(
-        f"{type(estimator).__name__}: must be SVC, NuSVC, SVR, NuSVR, OneClassSVM or KernelPCA of scikit-learn"
-    )
-
-
-def _kernel(estimator, gamma):
-    names = {"polynomial": "poly"}
-    name = names.get(estimator.kernel, estimator.kernel)
-    return line_of(name, np.empty((1, 1)), gamma, estimator.degree, estimator.coef0)
-
-
-def _machine(theirs, ours, learner):
-    line = _kernel(theirs, theirs._gamma)
-    coef = theirs._dual_coef_
-    coef = coef.toarray() if hasattr(coef, "toarray") else np.asarray(coef)
-    support = theirs.support_.astype(np.int64)
-    classes, labels, weights = [], None, None
-    classifier = learner in ("svc", "nu-svc")
-    # What LIBSVM has for a pair is positive for its first class; here it is positive for the second.
-    offset = np.asarray(theirs._intercept_, dtype=np.float64)
-    if classifier:
-        classes, labels = names_of(theirs.classes_), type_of(theirs.classes_)
-        if theirs.class_weight is not None:
-            weights = {"given": dict(zip(classes, map(float, theirs.class_weight_), strict=True))}
-        k = len(classes)
-        own = np.repeat(np.arange(k), theirs._n_support)
-        pairs = [(i, j) for i in range(k) for j in range(i + 1, k)]
-        full = np.zeros((coef.shape[1], len(pairs)))
-        for at, (i, j) in enumerate(pairs):
-            full[own == i, at] = -coef[j - 1, own == i]
-            full[own == j, at] = -coef[i, own == j]
-        offset = -offset
-    else:
-        full = coef.T
-    pairwise = theirs.kernel == "precomputed"
-    vectors = np.empty((1, 1)) if pairwise else theirs.support_vectors_
-    shared = {name: value for name, value in theirs.get_params().items() if name in ours().get_params()}
-    found = ours(**shared)
-    found.set_params(verbose=False, cache_size=None)
-    if classifier:
-        found.set_params(probability=False)
-        found.classes_ = theirs.classes_
-    if hasattr(theirs, "n_features_in_"):
-        found.n_features_in_ = theirs.n_features_in_
-    if hasattr(theirs, "feature_names_in_"):
-        found.feature_names_in_ = theirs.feature_names_in_
-    fitted_with = {"svc": {"c"}, "nu-svc": {"nu"}, "svr": {"c", "epsilon"}, "nu-svr": {"c", "nu"}}
-    own = {name.lower(): value for name, value in theirs.get_params().items()}
-    params = {name: own[name] for name in fitted_with.get(learner, {"nu"})}
-    params["max_iter"] = None if theirs.max_iter == -1 else theirs.max_iter
-    found.model_ = _mercer.Model.from_machine(
-        learner,
-        found._more(class_weights=weights, tol=theirs.tol, shrinking=bool(theirs.shrinking), **params),
-        line,
-        rows_of(vectors),
-        np.ascontiguousarray(full, dtype=np.float64),
-        [float(v) for v in offset],
-        classes,
-        [int(s) for s in support],
-        columns=_columns(found),
-        labels=labels,
-    )
-    found.n_support_ = np.array(theirs.n_support_, dtype=np.int32)
-    if learner == "one-class":
-        found.offset_ = float(-offset[0])
-    return found
-
-
-def _components(theirs):
-    values = np.asarray(theirs.eigenvalues_, dtype=np.float64)
-    keep = values > 1e-12 * values.max()
-    values = np.ascontiguousarray(values[keep])
-    axes = theirs.eigenvectors_[:, keep] / np.sqrt(values)
-    gamma = theirs.gamma_ if hasattr(theirs, "gamma_") else theirs.gamma
-    line = _kernel(theirs, gamma)
-    found = KernelPCA(
-        len(values), kernel=theirs.kernel, gamma=theirs.gamma, degree=theirs.degree, coef0=theirs.coef0
-    )
-    # The trace of the centred matrix: its rows' squared distances from the mean.
-    centred = theirs._centerer.transform(theirs._get_kernel(theirs.X_fit_))
-    found.n_features_in_ = theirs.n_features_in_
-    if hasattr(theirs, "feature_names_in_"):
-        found.feature_names_in_ = theirs.feature_names_in_
-    found.model_ = _mercer.Model.from_components(
-        line, rows_of(theirs.X_fit_), np.ascontiguousarray(axes), values, float(np.trace(centred))
-    )
     return found

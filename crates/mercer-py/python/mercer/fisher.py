@@ -42,6 +42,12 @@ class KernelFisher(FunctionClassifier):
         How two classes are told apart on the direction.
     n_centres : int, default=100
         Most centres of ``form='greedy'``.
+    candidates : int, default=2000
+        Candidate rows per centre (``form='greedy'``).
+    leave_one_out : bool, default=False
+        Whether the model tells its leave-one-out error (``form`` 'closed' and 'greedy').
+    tol : float, default=1e-3
+        Stopping tolerance (``form`` 'sparse' and 'linear').
     random_state : int, RandomState instance or None, default=None
         Seed of what is drawn. None is a fixed seed.
     verbose : bool, default=False
@@ -79,6 +85,9 @@ class KernelFisher(FunctionClassifier):
         penalty="identity",
         threshold="means",
         n_centres=100,
+        candidates=2000,
+        leave_one_out=False,
+        tol=1e-3,
         random_state=None,
         verbose=False,
         n_jobs=None,
@@ -93,6 +102,9 @@ class KernelFisher(FunctionClassifier):
         self.penalty = penalty
         self.threshold = threshold
         self.n_centres = n_centres
+        self.candidates = candidates
+        self.leave_one_out = leave_one_out
+        self.tol = tol
         self.random_state = random_state
         self.verbose = verbose
         self.n_jobs = n_jobs
@@ -122,6 +134,9 @@ class KernelFisher(FunctionClassifier):
             "penalty": self.penalty if self.form in ("closed", "greedy") else None,
             "threshold": self.threshold,
             "centres": self.n_centres if greedy else None,
+            "candidates": self.candidates if greedy else None,
+            "leave_one_out": bool(self.leave_one_out) if self.form in ("closed", "greedy") else None,
+            "tol": self.tol if self.form in ("sparse", "linear") else None,
             "seed": _seed(self.random_state) if greedy else None,
         }
         return self._fit_function(_LEARNERS[self.form], self._more(**known), X, y, sample_weight)

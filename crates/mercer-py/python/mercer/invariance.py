@@ -68,7 +68,7 @@ decision_function_shape, break_ties, random_state, multi_class, n_jobs, callback
         gamma="scale",
         coef0=0.0,
         shrinking=True,
-        probability=False,
+        probability="deprecated",
         tol=1e-3,
         cache_size=None,
         class_weight=None,
@@ -108,6 +108,8 @@ decision_function_shape, break_ties, random_state, multi_class, n_jobs, callback
         )
 
     _sparse = False
+    # Rows that are moved have kernel values of their own.
+    _exact = 0
 
     @property
     def _image(self):
@@ -146,11 +148,17 @@ decision_function_shape, break_ties, random_state, multi_class, n_jobs, callback
 
     def _keep_support(self, X):
         # Centres are no training rows any more.
-        self.__dict__.pop("_linear_support", None)
+        for name in ("_support_rows", "_dual"):
+            self.__dict__.pop(name, None)
 
-    def _count_support(self, codes):
-        centres = self.model_.coef.shape[0]
-        return np.array([centres], dtype=np.int32)
+    def _group(self, codes):
+        self.__dict__.pop("_n_support", None)
+
+    @property
+    def n_support_(self):
+        """Number of centres."""
+        check_is_fitted(self)
+        return np.array([self.model_.coef.shape[0]], dtype=np.int32)
 
     @property
     def support_(self):

@@ -7,8 +7,10 @@ be saved, compressed and exported.
 from __future__ import annotations
 
 import numbers
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import _mercer
 from ._data import rows_of, threads_of, whole_number
@@ -51,15 +53,15 @@ class Kernel:
 
     __slots__ = ("line",)
 
-    def __init__(self, line: str):
+    def __init__(self, line: str) -> None:
         self.line = _mercer.kernel_line(str(line))
 
-    def __add__(self, other):
+    def __add__(self, other: Kernel) -> Kernel:
         if isinstance(other, Kernel):
             return Kernel(f"{self.line} + {other.line}")
         return NotImplemented
 
-    def __mul__(self, other):
+    def __mul__(self, other: Kernel | float) -> Kernel:
         if isinstance(other, Kernel):
             return Kernel(f"({self.line})*({other.line})")
         if isinstance(other, numbers.Real):
@@ -68,14 +70,14 @@ class Kernel:
 
     __rmul__ = __mul__
 
-    def __pow__(self, degree):
+    def __pow__(self, degree: int) -> Kernel:
         return Kernel(f"({self.line})^{whole_number(degree, 'degree', 1)}")
 
-    def normalised(self):
+    def normalised(self) -> Kernel:
         """The kernel divided by the lengths of both images: ``k(x, y) / sqrt(k(x, x) k(y, y))``."""
         return Kernel(f"normalised({self.line})")
 
-    def __call__(self, X, Y=None, *, n_jobs=None):
+    def __call__(self, X: Any, Y: Any = None, *, n_jobs: int | None = None) -> NDArray[np.float64]:
         """Kernel values, one row a row of X and one column a row of Y.
 
         Parameters
@@ -93,16 +95,16 @@ class Kernel:
         y = None if Y is None else rows_of(_numbers(Y))
         return _mercer.kernel_matrix(self.line, rows_of(_numbers(X)), y, threads=threads_of(n_jobs))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Kernel({self.line!r})"
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, Kernel) and self.line == other.line
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash(self.line)
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return (Kernel, (self.line,))
 
 
@@ -193,6 +195,11 @@ def line_of(kernel, X, gamma="scale", degree=3, coef0=0.0, params=None) -> str:
             return f"{name}(gamma={g})"
 
 
+def _variance(X):
+    with np.errstate(over="ignore", invalid="ignore"):
+        return X.var(dtype=np.float64)
+
+
 def gamma_of(gamma, X, name="rbf"):
     """The number behind ``gamma='scale'``, ``'auto'`` or None."""
     if isinstance(gamma, str):
@@ -200,7 +207,9 @@ def gamma_of(gamma, X, name="rbf"):
             return 1.0 / X.shape[1]
         if gamma != "scale":
             raise ValueError(f"gamma = {gamma!r}: must be 'scale', 'auto' or a number above 0")
-        variance = (X.multiply(X)).mean() - X.mean() ** 2 if hasattr(X, "multiply") else X.var(dtype=np.float64)
+        variance = (X.multiply(X)).mean() - X.mean() ** 2 if hasattr(X, "multiply") else _variance(X)
+        if not np.isfinite(variance):
+            raise ValueError("gamma='scale': the variance of the training rows is not finite; scale the data first")
         return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
     if gamma is None:
         return 1.0 if name == "chi2" else 1.0 / X.shape[1]

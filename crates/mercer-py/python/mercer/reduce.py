@@ -87,7 +87,7 @@ def compress(
     (4, True)
     """
     if type(estimator).__module__.startswith("sklearn."):
-        from .convert import from_sklearn
+        from .foreign import from_sklearn
 
         estimator = from_sklearn(estimator)
     check_is_fitted(estimator)
@@ -129,10 +129,8 @@ def compress(
     small.model_ = model
     small.compression_ = json.loads(about)
     # Vectors are no training rows any more.
-    for gone in ("_about", "_order", "_linear_support", "dual_coef_", "X_fit_"):
+    for gone in ("_about", "_order", "_n_support", "_support_rows", "_dual", "dual_coef_", "X_fit_"):
         small.__dict__.pop(gone, None)
-    if "n_support_" in small.__dict__:
-        small.n_support_ = np.array([model.coef.shape[0]], dtype=np.int32)
     return small
 
 

@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
-from sklearn.base import RegressorMixin
-from sklearn.utils import column_or_1d
+import scipy.linalg
+from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ._base import FLOATS, Fitted
+from . import _mercer
+from ._base import FLOATS, _columns
+from ._data import rows_of, threads_of, watcher
+from ._pairs import Pairwise
 
 __all__ = ["KernelRidge"]
 
+# The relative residual above which a linear system counts as not solved.
+RESIDUAL = 1e-6
 
-class KernelRidge(RegressorMixin, Fitted):
+
+class KernelRidge(MultiOutputMixin, RegressorMixin, Pairwise):
     """Squared errors and a smooth function: kernel ridge regression.
 
     Parameters
     ----------
-    alpha : float, default=1
-        Weight of smoothness.
+    alpha : float or array-like of shape (n_targets,), default=1
+        Weight of smoothness; 0 means least squares.
     kernel : str, Kernel or callable, default='linear'
-        As in :class:`mercer.SVC`.
-    gamma : float, default=None
+        As in :class:`mercer.SVC`; a callable takes two rows, as in scikit-learn, or two blocks of rows.
+    gamma : {'scale', 'auto'} or float, default=None
         None means ``1 / n_features``; ``'scale'`` and ``'auto'`` as in :class:`mercer.SVC`.
     degree : int, default=3
         Degree of ``'poly'``.
@@ -31,6 +39,10 @@ class KernelRidge(RegressorMixin, Fitted):
         What a callable kernel is called with besides rows.
     fit_intercept : bool, default=False
         Whether the function has an offset that costs nothing.
+    method : {'auto', 'cholesky', 'gradients'}, default='auto'
+        Solver of the linear system: a factor while it fits into memory, else conjugate gradients.
+    tol : float, default=1e-8
+        Stopping tolerance of conjugate gradients (relative residual).
     verbose : bool, default=False
         Show a bar, if tqdm is installed.
     n_jobs : int, default=None
@@ -40,18 +52,14 @@ class KernelRidge(RegressorMixin, Fitted):
 
     Attributes
     ----------
-    dual_coef_ : ndarray of shape (n_samples,)
+    dual_coef_ : ndarray of shape (n_samples,) or (n_samples, n_targets)
         Coefficients of the training rows.
     X_fit_ : {ndarray, sparse array} of shape (n_samples, n_features)
         The training rows.
-    intercept_ : float
+    intercept_ : float or ndarray of shape (n_targets,)
         The offset.
     model_ : mercer.Model
-        The fitted model.
-
-    Notes
-    -----
-    One target at a time, unlike scikit-learn's.
+        The fitted model, where there is one target.
 
     Examples
     --------
@@ -72,6 +80,8 @@ class KernelRidge(RegressorMixin, Fitted):
         coef0=1,
         kernel_params=None,
         fit_intercept=False,
+        method="auto",
+        tol=1e-8,
         verbose=False,
         n_jobs=None,
         callback=None,
@@ -83,45 +93,136 @@ class KernelRidge(RegressorMixin, Fitted):
         self.coef0 = coef0
         self.kernel_params = kernel_params
         self.fit_intercept = fit_intercept
+        self.method = method
+        self.tol = tol
         self.verbose = verbose
         self.n_jobs = n_jobs
         self.callback = callback
 
     def fit(self, X, y, sample_weight=None):
-        """Fits the function.
+        """Fits the function, or one function per column of targets.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Training rows; under a precomputed kernel its matrix.
-        y : array-like of shape (n_samples,)
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
             Numbers.
-        sample_weight : array-like of shape (n_samples,), default=None
+        sample_weight : array-like of shape (n_samples,) or float, default=None
             Weights of the rows' errors.
 
         Returns
         -------
         self
         """
-        X, y = validate_data(self, X, y, accept_sparse=self._sparse, dtype=FLOATS, order="C", y_numeric=True)
-        y = np.ascontiguousarray(column_or_1d(y, warn=True), dtype=np.float64)
-        params = self._more(**{"lambda": self.alpha, "offset": bool(self.fit_intercept)})
+        more = {"accept_sparse": self._sparse, "dtype": FLOATS, "order": "C"}
+        X, y = validate_data(self, X, y, multi_output=True, y_numeric=True, **more)
+        y = np.asarray(y, dtype=np.float64)
+        self.__dict__.pop("model_", None)
+        self.__dict__.pop("_map", None)
         self.X_fit_ = X
-        self._fit_model("ridge", params, X, y, sample_weight)
+        alpha = np.asarray(self.alpha, dtype=np.float64)
+        if (alpha < 0).any():
+            raise ValueError(f"alpha = {self.alpha}: must be at least 0")
+        plain = alpha.ndim == 0 and alpha > 0
+        if plain and y.ndim == 1 and self._fitted_by_library(X, y, sample_weight):
+            return self
+        line, rows = self._line(X), rows_of(self._training(X))
+        weights = self._weights(sample_weight, X)
+        columns = np.ascontiguousarray(y.reshape(len(y), -1))
+        coef, offset = None, None
+        if plain and y.ndim == 2:
+            coef, offset = self._factored(line, rows, columns, weights)
+        if coef is None:
+            coef, offset = self._solved(line, rows, columns, weights)
+        self._offset = offset
+        self.dual_coef_ = coef if y.ndim == 2 else coef[:, 0]
+        self._make_model(X, line, rows, coef, offset, y.ndim)
+        return self
+
+    def _system(self):
+        own = {"lambda": float(self.alpha), "offset": bool(self.fit_intercept)}
+        return {**own, "method": self.method, "tol": self.tol}
+
+    def _fitted_by_library(self, X, y, sample_weight):
+        """Fits one target; False where the matrix turned out not to be positive definite."""
+        params = self._more(**self._system())
+        self._fit_model("ridge", params, X, np.ascontiguousarray(y), sample_weight)
+        # An indefinite kernel has no Cholesky factor, and what stood in for it solves another system.
+        if self._description["info"]["gap"] > RESIDUAL:
+            del self.model_
+            return False
         if self._description["kernel"] == "linear":
             # The model has its weights alone; the coefficients are what errors they leave.
-            weights = 1.0 if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-            self.dual_coef_ = weights * (y - self.predict(X)) / self.alpha
+            weights = self._weights(sample_weight, X)
+            fitted = self.model_.predict(rows_of(X), threads=threads_of(self.n_jobs))
+            self.dual_coef_ = (1.0 if weights is None else weights) * (y - fitted) / self.alpha
         else:
             self.dual_coef_ = np.zeros(X.shape[0])
             self.dual_coef_[self.model_.support.astype(np.intp)] = self.model_.coef[:, 0]
-        return self
+        return True
+
+    def _factored(self, line, rows, columns, weights):
+        """Coefficients by the library; None where the matrix turned out not to be positive definite."""
+        params = self._more(kernel=line, **self._system())
+        hear, done = watcher(self.verbose, self.callback)
+        try:
+            functions, support, gap = _mercer.fit_ridge(
+                params, rows, columns, weights, threads=threads_of(self.n_jobs), callback=hear
+            )
+        finally:
+            done()
+        coef = np.zeros(columns.shape)
+        coef[support.astype(np.intp)] = functions.coef
+        return (coef, functions.offset) if gap <= RESIDUAL else (None, None)
+
+    def _solved(self, line, rows, columns, weights):
+        """Coefficients of systems that are singular or indefinite: least squares where nothing else is left."""
+        matrix = rows if line == "precomputed" else _mercer.kernel_matrix(line, rows)
+        keep = np.arange(len(columns)) if weights is None else np.flatnonzero(weights > 0)
+        alpha = np.broadcast_to(np.asarray(self.alpha, dtype=np.float64), (columns.shape[1],))
+        coef, offset = np.zeros(columns.shape), np.zeros(columns.shape[1])
+        right = np.column_stack([columns[keep], np.ones(len(keep))])
+        inverse = np.ones(len(keep)) if weights is None else 1.0 / weights[keep]
+        for ridge in np.unique(alpha):
+            system = matrix[np.ix_(keep, keep)] + np.diag(ridge * inverse)
+            found = _solve(system, right)
+            for target in np.flatnonzero(alpha == ridge):
+                if self.fit_intercept:
+                    offset[target] = found[:, target].sum() / found[:, -1].sum()
+                coef[keep, target] = found[:, target] - offset[target] * found[:, -1]
+        return coef, offset
+
+    def _make_model(self, X, line, rows, coef, offset, dimensions, stages=None):
+        if dimensions == 2:
+            if line == "linear":
+                weights, one = np.ascontiguousarray((X.T @ coef).T), np.eye(coef.shape[1])
+                self._map = _mercer.Map.from_parts(line, weights, one, list(offset))
+            elif line != "precomputed":
+                self._map = _mercer.Map.from_parts(line, rows, np.ascontiguousarray(coef), list(offset))
+            return
+        params = self._more(**{"lambda": max(float(self.alpha), 1e-300), "offset": bool(self.fit_intercept)})
+        self.model_ = _mercer.Model.from_machine(
+            "ridge",
+            params,
+            line,
+            rows,
+            np.ascontiguousarray(coef),
+            list(offset),
+            [],
+            list(range(len(coef))),
+            columns=_columns(self),
+            stages=stages,
+        )
+        self.__dict__.pop("_about", None)
 
     @property
     def intercept_(self):
-        """The offset."""
+        """The offset, or that of each target."""
         check_is_fitted(self)
-        return float(self.model_.offset[0])
+        if "model_" in self.__dict__:
+            return float(self.model_.offset[0])
+        return self._offset
 
     def predict(self, X):
         """Numbers for rows.
@@ -132,6 +233,42 @@ class KernelRidge(RegressorMixin, Fitted):
 
         Returns
         -------
-        ndarray of shape (n_samples,)
+        ndarray of shape (n_samples,) or (n_samples, n_targets)
         """
-        return self._call("predict", X)
+        check_is_fitted(self)
+        if "model_" in self.__dict__:
+            return self._call("predict", X)
+        rows = self._rows(X)
+        if "_map" in self.__dict__:
+            return self._map.apply(rows, threads=threads_of(self.n_jobs))
+        return rows @ self.dual_coef_ + self._offset
+
+    def save(self, path):
+        """Writes the model to a file that the command ``mercer`` reads too; one target only.
+
+        Parameters
+        ----------
+        path : str or path-like
+        """
+        check_is_fitted(self)
+        if "model_" not in self.__dict__:
+            raise ValueError("a model file holds one target: fit one estimator per target, or pickle this one")
+        super().save(path)
+
+    def to_onnx(self, path=None):
+        """The model as ONNX; one target only."""
+        check_is_fitted(self)
+        if "model_" not in self.__dict__:
+            raise ValueError("an ONNX model holds one target: fit one estimator per target")
+        return super().to_onnx(path)
+
+
+def _solve(system, right):
+    """A symmetric system, by least squares where it is singular."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", scipy.linalg.LinAlgWarning)
+            return scipy.linalg.solve(system, right, assume_a="sym")
+    except (np.linalg.LinAlgError, scipy.linalg.LinAlgWarning):
+        warnings.warn("Singular matrix in solving dual problem. Using least-squares solution instead.", stacklevel=4)
+        return scipy.linalg.lstsq(system, right)[0]

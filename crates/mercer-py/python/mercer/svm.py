@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
+import sklearn
 from sklearn.base import ClassifierMixin, OutlierMixin, RegressorMixin
+from sklearn.exceptions import NotFittedError
 from sklearn.utils import column_or_1d
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from ._base import FLOATS, Machine
 from ._data import check_labels, names_of
+from ._machine import LARGE, Machine
 
 __all__ = ["SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM", "SVDD"]
 
+# Whether scikit-learn's own `probability` and what comes with it are on their way out.
+THEIRS_DEPRECATED = tuple(int(part) for part in sklearn.__version__.split(".")[:2]) >= (1, 9)
+
 
 def _has_probability(estimator):
-    if not estimator.probability:
+    if estimator.probability == "deprecated" or not estimator.probability:
         raise AttributeError("predict_proba is not available when probability=False")
     return True
 
@@ -54,7 +61,8 @@ class Classifier(ClassifierMixin, Machine):
         self
         """
         check_labels(y)
-        X, y = validate_data(self, X, y, accept_sparse=self._sparse, dtype=FLOATS, order="C")
+        X, y = self._checked(X, y)
+        y = column_or_1d(y, warn=True)
         self.classes_, answers = answers_of(y)
         weights = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
         self.class_weight_ = weights
@@ -62,26 +70,106 @@ class Classifier(ClassifierMixin, Machine):
         if self.class_weight is not None:
             given = {"given": dict(zip(answers[0], map(float, weights), strict=True))}
         learner, own = self._learned()
+        if sample_weight is not None:
+            self._check_weights(sample_weight, X, answers[1])
         params = self._more(
             class_weights=given,
             multi={"ovo": "one_vs_one", "ovr": "one_vs_rest"}.get(self.multi_class, self.multi_class),
             ties="sum" if self.break_ties else "first",
-            probability=bool(self.probability),
+            probability=self._calibrated(),
+            folds=self.folds,
+            shift=self.shift,
             seed=_seed(self.random_state),
             **own,
             **self._solver(),
         )
-        self._fit_model(learner, params, X, answers, sample_weight)
-        self._keep_support(X)
-        self.n_support_ = self._count_support(answers[1])
-        self.shape_fit_ = X.shape
+        self._fit_machine(learner, params, X, answers, sample_weight)
+        self._group(answers[1])
         return self
 
-    def _count_support(self, codes):
+    def _calibrated(self):
+        """Whether probabilities are asked for; explicit values warn as scikit-learn's do."""
+        if self.probability == "deprecated":
+            return False
+        if THEIRS_DEPRECATED:
+            name = type(self).__name__
+            warnings.warn(
+                f"The `probability` parameter of scikit-learn's {name} is deprecated from 1.9 on; Mercer keeps it. "
+                f"`CalibratedClassifierCV({name}(), ensemble=False)` works with both",
+                FutureWarning,
+                stacklevel=3,
+            )
+        return bool(self.probability)
+
+    def _check_weights(self, sample_weight, X, codes):
+        weights = self._weights(sample_weight, X)
+        left = np.unique(codes[weights > 0])
+        if len(left) == len(self.classes_):
+            return
+        if self._learned()[0] == "nu-svc":
+            raise ValueError("specified nu is infeasible: a class has no samples with positive weights")
+        if len(left) == 1:
+            raise ValueError(
+                "Invalid input - all samples with positive weights belong to the same class. "
+                f"The class is {self.classes_[left[0]]!r}"
+            )
+
+    def _group(self, codes):
         # Grouped by class, as scikit-learn has them.
         support = self.model_.support.astype(np.intp)
         self._order = np.argsort(codes[support], kind="stable")
-        return np.bincount(codes[support], minlength=len(self.classes_)).astype(np.int32)
+        self._n_support = np.bincount(codes[support], minlength=len(self.classes_)).astype(np.int32)
+
+    def _group_by_signs(self):
+        """The same for a model from a file, whose coefficients say which class a support vector is of."""
+        self.__dict__.pop("_n_support", None)
+        coef, sides = self.model_.coef, self.model_.sides
+        if not len(coef) or len(coef) != len(self.model_.support) or any(other < 0 for _, other in sides[1:]):
+            return
+        codes = np.full(len(coef), -1)
+        for row, (positive, negative) in zip(coef.T, sides, strict=True):
+            codes[row > 0] = positive
+            codes[row < 0] = 1 - positive if negative < 0 else negative
+        self._group_codes(codes)
+
+    def _group_codes(self, codes):
+        self._order = np.argsort(codes, kind="stable")
+        self._n_support = np.bincount(codes, minlength=len(self.classes_)).astype(np.int32)
+
+    @property
+    def n_support_(self):
+        """Number of support vectors of each class; of all of them together where their classes are not known."""
+        return self._n_support if "_n_support" in self.__dict__ else super().n_support_
+
+    @property
+    def n_iter_(self):
+        """Iterations of each machine's solver."""
+        check_is_fitted(self)
+        each = self.model_.iterations
+        return np.maximum(1, np.array(each if any(each) else [super().n_iter_], dtype=np.int32))
+
+    def _sigmoid(self, place):
+        check_is_fitted(self)
+        if THEIRS_DEPRECATED:
+            warnings.warn(
+                f"Attribute `prob{'AB'[place]}_` was deprecated in scikit-learn 1.8 and will be removed there; "
+                "Mercer keeps it",
+                FutureWarning,
+                stacklevel=3,
+            )
+        found = np.array([pair[place] for pair in self.model_.sigmoids])
+        # There, outputs are positive for the first class of a pair, and the sigmoid is that class's probability.
+        return -found if place == 1 else found
+
+    @property
+    def probA_(self):
+        """Slopes of the sigmoids of ``probability=True``, one per machine."""
+        return self._sigmoid(0)
+
+    @property
+    def probB_(self):
+        """Shifts of the sigmoids of ``probability=True``, one per machine."""
+        return self._sigmoid(1)
 
     @property
     def _votes(self):
@@ -110,12 +198,15 @@ class Classifier(ClassifierMixin, Machine):
         coefficients against the other classes in order. Machines against the rest have a row each, and so have
         compressed machines, whose vectors belong to no class.
         """
-        coef = super().dual_coef_
-        if not hasattr(self, "_order"):
-            return coef
-        coef = coef[:, self._order]
-        if not self._votes:
-            return coef
+        check_is_fitted(self)
+        coef = self._coef().T
+        if "_order" in self.__dict__:
+            coef = coef[:, self._order]
+            if self._votes:
+                coef = self._by_class(coef)
+        return self._stored(np.ascontiguousarray(coef))
+
+    def _by_class(self, coef):
         k = len(self.classes_)
         out = np.zeros((k - 1, coef.shape[1]))
         own = np.repeat(np.arange(k), self.n_support_)
@@ -129,8 +220,10 @@ class Classifier(ClassifierMixin, Machine):
     @property
     def coef_(self):
         """Weights of the columns, one row a machine, for the linear kernel."""
-        coef = super().coef_
-        return -coef if self._votes else coef
+        check_is_fitted(self)
+        if not self._collapsed:
+            raise AttributeError("coef_ is only available when using a linear kernel")
+        return self._frozen(-self._normal() if self._votes else self._normal())
 
     @property
     def intercept_(self):
@@ -173,6 +266,11 @@ class Classifier(ClassifierMixin, Machine):
         -------
         ndarray of shape (n_samples,)
         """
+        check_is_fitted(self)
+        if self.break_ties and self.decision_function_shape == "ovo":
+            raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
+        if self.break_ties and len(self.classes_) > 2:
+            return self.classes_[np.argmax(self.decision_function(X), axis=1)]
         codes = self._call("predict", X)
         return self.classes_[codes]
 
@@ -188,6 +286,9 @@ class Classifier(ClassifierMixin, Machine):
         -------
         ndarray of shape (n_samples, n_classes)
         """
+        check_is_fitted(self)
+        if not self.model_.sigmoids:
+            raise NotFittedError("predict_proba is not available when fitted with probability=False")
         return self._call("probabilities", X)
 
     @available_if(_has_probability)
@@ -218,8 +319,9 @@ class SVC(Classifier):
         Of ``'poly'`` and ``'sigmoid'``.
     shrinking : bool, default=True
         Whether to use shrinking.
-    probability : bool, default=False
-        Whether to calibrate probability estimates, by cross-validation inside the fit.
+    probability : bool, default='deprecated'
+        Whether to calibrate probability estimates, by cross-validation inside the fit. ``'deprecated'`` is scikit-learn's
+        default from 1.9 on and means False; any other value warns with such a scikit-learn, and works.
     tol : float, default=1e-3
         Stopping tolerance (maximum KKT violation).
     cache_size : float, default=None
@@ -238,6 +340,12 @@ class SVC(Classifier):
         Seed of the splits behind probabilities. None is a fixed seed.
     multi_class : {'ovo', 'ovr'}, default='ovo'
         Multi-class strategy: one-vs-one or one-vs-rest.
+    slack : {'linear', 'squared'}, default='linear'
+        Loss: hinge or squared hinge.
+    shift : float, default=0.0
+        Added to the diagonal of the kernel matrix, for indefinite kernels.
+    folds : int, default=5
+        Cross-validation folds of the calibration behind ``probability=True``.
     n_jobs : int, default=None
         Threads; None means all (or what ``OMP_NUM_THREADS`` says).
     callback : callable, default=None
@@ -253,14 +361,14 @@ class SVC(Classifier):
         The support vectors.
     n_support_ : ndarray of shape (n_classes,)
         Support vectors of each class.
-    dual_coef_ : ndarray of shape (n_classes - 1, n_SV)
-        Their coefficients; not under the linear kernel.
+    dual_coef_ : {ndarray, sparse array} of shape (n_classes - 1, n_SV)
+        Their coefficients.
     coef_ : ndarray of shape (n_machines, n_features)
         Weights of the columns, under the linear kernel.
     intercept_ : ndarray of shape (n_machines,)
         Offsets.
-    n_iter_ : int
-        Steps of the solver, over all machines.
+    n_iter_ : ndarray of shape (n_machines,)
+        Iterations of each machine's solver.
     model_ : mercer.Model
         The fitted model.
 
@@ -286,7 +394,7 @@ class SVC(Classifier):
         gamma="scale",
         coef0=0.0,
         shrinking=True,
-        probability=False,
+        probability="deprecated",
         tol=1e-3,
         cache_size=None,
         class_weight=None,
@@ -296,6 +404,9 @@ class SVC(Classifier):
         break_ties=False,
         random_state=None,
         multi_class="ovo",
+        slack="linear",
+        shift=0.0,
+        folds=5,
         n_jobs=None,
         callback=None,
     ):
@@ -315,11 +426,14 @@ class SVC(Classifier):
         self.break_ties = break_ties
         self.random_state = random_state
         self.multi_class = multi_class
+        self.slack = slack
+        self.shift = shift
+        self.folds = folds
         self.n_jobs = n_jobs
         self.callback = callback
 
     def _learned(self):
-        return "svc", {"c": self.C}
+        return "svc", {"c": self.C, "slack": self.slack}
 
 
 class NuSVC(Classifier):
@@ -339,8 +453,9 @@ class NuSVC(Classifier):
         Constant term of ``'poly'`` and ``'sigmoid'``.
     shrinking : bool, default=True
         Whether to use shrinking.
-    probability : bool, default=False
-        Whether to calibrate probability estimates, by cross-validation inside the fit.
+    probability : bool, default='deprecated'
+        Whether to calibrate probability estimates, by cross-validation inside the fit. ``'deprecated'`` is scikit-learn's
+        default from 1.9 on and means False; any other value warns with such a scikit-learn, and works.
     tol : float, default=1e-3
         Stopping tolerance (maximum KKT violation).
     cache_size : float, default=None
@@ -359,6 +474,10 @@ class NuSVC(Classifier):
         Seed of the splits of the calibration. None is a fixed seed.
     multi_class : {'ovo', 'ovr'}, default='ovo'
         Multi-class strategy: one-vs-one or one-vs-rest.
+    shift : float, default=0.0
+        Added to the diagonal of the kernel matrix, for indefinite kernels.
+    folds : int, default=5
+        Cross-validation folds of the calibration behind ``probability=True``.
     n_jobs : int, default=None
         Number of threads; None means all (or what ``OMP_NUM_THREADS`` says).
     callback : callable, default=None
@@ -387,7 +506,7 @@ class NuSVC(Classifier):
         gamma="scale",
         coef0=0.0,
         shrinking=True,
-        probability=False,
+        probability="deprecated",
         tol=1e-3,
         cache_size=None,
         class_weight=None,
@@ -397,6 +516,8 @@ class NuSVC(Classifier):
         break_ties=False,
         random_state=None,
         multi_class="ovo",
+        shift=0.0,
+        folds=5,
         n_jobs=None,
         callback=None,
     ):
@@ -416,6 +537,8 @@ class NuSVC(Classifier):
         self.break_ties = break_ties
         self.random_state = random_state
         self.multi_class = multi_class
+        self.shift = shift
+        self.folds = folds
         self.n_jobs = n_jobs
         self.callback = callback
 
@@ -442,13 +565,10 @@ class Regressor(RegressorMixin, Machine):
         -------
         self
         """
-        X, y = validate_data(self, X, y, accept_sparse=self._sparse, dtype=FLOATS, order="C", y_numeric=True)
+        X, y = self._checked(X, y, y_numeric=True)
         y = np.ascontiguousarray(column_or_1d(y, warn=True), dtype=np.float64)
         learner, own = self._learned()
-        self._fit_model(learner, self._more(**own, **self._solver()), X, y, sample_weight)
-        self._keep_support(X)
-        self.n_support_ = np.array([len(self.model_.support)], dtype=np.int32)
-        self.shape_fit_ = X.shape
+        self._fit_machine(learner, self._more(**own, **self._solver()), X, y, sample_weight)
         return self
 
     def predict(self, X):
@@ -481,7 +601,7 @@ class SVR(Regressor):
     tol : float, default=1e-3
         Stopping tolerance (maximum KKT violation).
     C : float, default=1.0
-        Cost of errors.
+        Cost of errors; ``float('inf')`` means 1e10.
     epsilon : float, default=0.1
         Half-width of the epsilon-insensitive tube.
     shrinking : bool, default=True
@@ -543,7 +663,7 @@ class SVR(Regressor):
         self.callback = callback
 
     def _learned(self):
-        return "svr", {"c": self.C, "epsilon": self.epsilon}
+        return "svr", {"c": min(self.C, LARGE) if self.C == np.inf else self.C, "epsilon": self.epsilon}
 
 
 class NuSVR(Regressor):
@@ -554,7 +674,7 @@ class NuSVR(Regressor):
     nu : float, default=0.5
         Upper bound on the fraction of rows outside the tube, lower bound on that of support vectors.
     C : float, default=1.0
-        Cost of errors.
+        Cost of errors; ``float('inf')`` means 1e10.
     kernel : str, Kernel or callable, default='rbf'
         A kernel's name or line, a :class:`mercer.kernels.Kernel`, ``'precomputed'``, or a callable; see :class:`SVC`.
     degree : int, default=3
@@ -624,7 +744,7 @@ class NuSVR(Regressor):
         self.callback = callback
 
     def _learned(self):
-        return "nu-svr", {"c": self.C, "nu": self.nu}
+        return "nu-svr", {"c": min(self.C, LARGE) if self.C == np.inf else self.C, "nu": self.nu}
 
 
 class Novelty(OutlierMixin, Machine):
@@ -645,13 +765,10 @@ class Novelty(OutlierMixin, Machine):
         -------
         self
         """
-        X = validate_data(self, X, accept_sparse=self._sparse, dtype=FLOATS, order="C")
+        X = self._checked(X)
         params = self._more(nu=self.nu, **self._solver())
-        self._fit_model(self._learner, params, X, None, sample_weight)
-        self._keep_support(X)
-        self.n_support_ = np.array([len(self.model_.support)], dtype=np.int32)
+        self._fit_machine(self._learner, params, X, None, sample_weight)
         self.offset_ = float(-self.model_.offset[0])
-        self.shape_fit_ = X.shape
         return self
 
     def decision_function(self, X):

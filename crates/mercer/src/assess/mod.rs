@@ -7,7 +7,9 @@ mod curve;
 mod distribution;
 mod evaluation;
 pub mod metric;
+mod quick;
 mod search;
+mod thorough;
 mod trials;
 mod tuning;
 mod validate;
@@ -20,8 +22,11 @@ pub use curve::{Curve, pr_curve, roc_curve};
 pub use evaluation::{
     ClassEvaluation, ClusterEvaluation, Evaluation, NoveltyEvaluation, RealEvaluation, interval,
 };
+pub use quick::{Quick, quick};
 pub use search::{
-    Cell, Family, Flat, Found, SearchAxis, SearchParams, SearchStage, Setting, Space, by_factors, search,
+    Cell, Flat, Found, KernelFamily, SearchAxis, SearchParams, SearchStage, Setting, Space, by_factors,
+    search,
 };
+pub use thorough::{Expected, Thorough, thorough};
 pub use tuning::{Tuning, tune};
 pub use validate::{Score, Splits, cross_validate, usual_metric};

@@ -4,13 +4,14 @@
 //! sigmoids on dot products brought to the size of 1, costs over four decades around the learner's usual one. What the plan
 //! would use without a search is among them and is judged first.
 
-use crate::assess::search::{Family, Found, SearchAxis, SearchParams, Space, by_factors, nearest, search};
+use crate::assess::search::{
+    Found, KernelFamily, SearchAxis, SearchParams, Space, by_factors, nearest, search,
+};
 use crate::assess::validate::Splits;
-use crate::data::median_distance2;
 use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::gram::is_precomputed;
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, default_gamma};
 use crate::model::{Choice, Learner, Plan};
 use crate::watch::Watch;
 
@@ -103,7 +104,7 @@ impl Tuning {
         Ok(start)
     }
 
-    fn families(&self, plan: &Plan<'_>, count: usize) -> Result<Vec<Family>> {
+    fn families(&self, plan: &Plan<'_>, count: usize) -> Result<Vec<KernelFamily>> {
         let gammas = self.axes.iter().find(|(name, _)| name == "gamma").map(|(_, values)| values.clone());
         let own = plan.learner.kernel();
         let mut names: Vec<String> = Vec::new();
@@ -116,7 +117,7 @@ impl Tuning {
         if names.is_empty() {
             match own {
                 Some(Kernel::Rbf { .. }) | None => names.push("rbf".into()),
-                Some(kernel) if gammas.is_none() => return Ok(vec![Family::one(kernel.clone())]),
+                Some(kernel) if gammas.is_none() => return Ok(vec![KernelFamily::one(kernel.clone())]),
                 Some(_) => {}
             }
         }
@@ -129,24 +130,30 @@ impl Tuning {
             .iter()
             .map(|name| match name.as_str() {
                 "rbf" | "gaussian" => {
-                    let middle = match own {
-                        Some(Kernel::Rbf { gamma }) => *gamma,
-                        _ => median_distance2(plan.points(), self.seed).map_or(1.0, |m| 1.0 / m),
+                    let middle = match (plan.usual, own) {
+                        (Some((gamma, _)), _) => gamma,
+                        (None, Some(Kernel::Rbf { gamma })) => *gamma,
+                        _ => default_gamma(plan.points().view()).unwrap_or(1.0),
                     };
                     let usual = || {
                         let mut values = by_factors(middle / 100.0, middle * 100.0, count);
                         values[count / 2] = middle;
+                        // What would be used without a search takes the place of its neighbour.
+                        if let Some(Kernel::Rbf { gamma }) = own {
+                            let at = nearest(&values, *gamma);
+                            values[at] = *gamma;
+                        }
                         values
                     };
-                    Ok(Family::rbf(&gammas.clone().unwrap_or_else(usual)))
+                    Ok(KernelFamily::rbf(&gammas.clone().unwrap_or_else(usual)))
                 }
-                "poly" => Ok(Family::poly(1..=5, scale()?)),
-                "linear" => Ok(Family::one(Kernel::Linear)),
+                "poly" => Ok(KernelFamily::poly(1..=5, scale()?)),
+                "linear" => Ok(KernelFamily::one(Kernel::Linear)),
                 "sigmoid" => {
                     let scale = scale()?;
-                    Ok(Family::sigmoid(&by_factors(scale / 10.0, scale * 10.0, count), -1.0))
+                    Ok(KernelFamily::sigmoid(&by_factors(scale / 10.0, scale * 10.0, count), -1.0))
                 }
-                line => Ok(Family::one(line.parse()?)),
+                line => Ok(KernelFamily::one(line.parse()?)),
             })
             .collect()
     }
@@ -168,7 +175,7 @@ impl Tuning {
             }
             let mut values = match (name, set(name)) {
                 ("c", middle) => {
-                    let middle = middle.unwrap_or(1.0);
+                    let middle = plan.usual.map(|(_, c)| c).or(middle).unwrap_or(1.0);
                     by_factors(0.1 * middle, 1000.0 * middle, count)
                 }
                 ("lambda", _) => by_factors(1e-6, 10.0, count),

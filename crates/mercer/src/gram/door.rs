@@ -18,7 +18,7 @@ use crate::num::{Floats, Real};
 ///
 /// Points and kernels were checked to go together. Values must be those of [`Kernel::value`] to the rounding of the
 /// type they are asked in.
-pub trait Backend: Send + Sync {
+pub trait GramBackend: Send + Sync {
     /// The symmetric matrix of `x` with itself, row by row.
     fn square(&self, kernel: &Kernel, x: View<'_>, out: Floats<'_>, exec: Exec) -> Option<Result<()>> {
         let _ = (kernel, x, out, exec);
@@ -66,21 +66,21 @@ pub struct Sum<'a> {
 }
 
 /// A back end as a device holds it: pass it, boxed, to [`Device::new`](crate::exec::Device::new).
-pub struct Door(pub Box<dyn Backend>);
+pub struct GramDoor(pub Box<dyn GramBackend>);
 
-impl fmt::Debug for Door {
+impl fmt::Debug for GramDoor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("gram::Door")
+        f.write_str("gram::GramDoor")
     }
 }
 
 /// Asks the device of a call, if it is not the CPU; none if it declines.
-pub(super) fn ask<T>(exec: Exec, call: impl FnOnce(&dyn Backend) -> Option<T>) -> Option<T> {
+pub(super) fn ask<T>(exec: Exec, call: impl FnOnce(&dyn GramBackend) -> Option<T>) -> Option<T> {
     let device = exec.device();
     if device.is_cpu() {
         return None;
     }
-    let found = call(device.door::<Door>()?.0.as_ref());
+    let found = call(device.door::<GramDoor>()?.0.as_ref());
     if found.is_some() {
         device.note();
     }

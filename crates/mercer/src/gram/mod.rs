@@ -5,7 +5,7 @@
 //!
 //! Code above this floor gets its kernel values through four doors: [`square`], [`cross`], rows ([`KernelRows`],
 //! [`Classes`]) and [`apply`]. Behind them stands the CPU or, where the call's [`Exec`](crate::Exec) names a device,
-//! its [`Backend`].
+//! its [`GramBackend`].
 
 mod apply;
 mod block;
@@ -25,9 +25,10 @@ pub use block::{block, cross, square, symmetric};
 pub(crate) use cache::RowCache;
 pub use centre::Means;
 pub use classes::{Classes, PairRows};
-pub use door::{Backend, Door, Sum};
+pub use door::{GramBackend, GramDoor, Sum};
 pub use kernel_rows::{KernelRows, is_precomputed};
 pub use lowrank::{LowRank, nystroem, pivoted_cholesky};
 pub use matrix::Matrix;
+pub(crate) use rows::exact;
 pub use rows::{Owner, Rows};
 pub use side::{Layout, Side};

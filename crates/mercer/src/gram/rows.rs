@@ -68,3 +68,19 @@ pub trait Rows: Sync {
     /// Multiply-adds that one value costs, for deciding what is worth computing.
     fn cost(&self) -> f64;
 }
+
+impl std::fmt::Debug for dyn Rows + '_ {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Rows({})", self.len())
+    }
+}
+
+/// The whole matrix in f64, n x n.
+pub(crate) fn exact(rows: &dyn Rows, exec: Exec) -> Vec<f64> {
+    let n = rows.len();
+    let mut out = vec![0.0; n * n];
+    for (i, line) in (0u32..).zip(out.chunks_mut(n.max(1))) {
+        rows.apply(&[i], &[1.0], line, exec);
+    }
+    out
+}

@@ -7,7 +7,7 @@ use mercer_num::Real;
 
 use crate::kernel::families::with_profile;
 use crate::kernel::rows::{self, Span};
-use crate::kernel::{Form, Kernel};
+use crate::kernel::{Combine, Form, Kernel};
 
 /// A function of one number, with what block routines and derivatives need.
 pub(super) trait Profile: Copy {
@@ -118,78 +118,52 @@ impl Kernel {
 
     /// `out = k(t, p, q)`, at most `RUN` elements.
     fn run<T: Real>(&self, t: &[T], p: T, q: &[T], out: &mut [T]) {
-        match self {
-            Kernel::Sum(kernels) | Kernel::Product(kernels) => {
-                let mut scratch = [T::ZERO; RUN];
-                let scratch = &mut scratch[..t.len()];
-                for (i, kernel) in kernels.iter().enumerate() {
-                    if i == 0 {
-                        kernel.run(t, p, q, out);
-                        continue;
-                    }
-                    kernel.run(t, p, q, scratch);
-                    match self {
-                        Kernel::Sum(_) => T::add_all(out, scratch),
-                        _ => T::mul_all(out, scratch),
-                    }
-                }
-            }
-            Kernel::Scaled { factor, of } => {
-                of.run(t, p, q, out);
-                T::affine_all(out, T::of(*factor), T::ZERO);
-            }
-            Kernel::Power { degree, of } => {
-                of.run(t, p, q, out);
-                T::powi_all(out, *degree);
-            }
-            Kernel::Normalised(of) => {
-                of.run(t, p, q, out);
+        match self.run_parts(out, |part, out| part.run(t, p, q, out)) {
+            Some((Combine::Normalise, of)) => {
                 let mut scratch = [T::ZERO; RUN];
                 let scratch = &mut scratch[..t.len()];
                 of.run_unit(p, q, scratch);
                 T::mul_all(out, scratch);
             }
-            leaf => {
+            Some(_) => {}
+            None => {
                 out.copy_from_slice(t);
-                with_profile!(leaf, f => f.map_dots(out, p, q), else ());
+                with_profile!(self, f => f.map_dots(out, p, q), else ());
             }
         }
     }
 
     /// `out = k(q, q, q)`: the values of points with themselves.
     fn run_self<T: Real>(&self, q: &[T], out: &mut [T]) {
-        match self {
-            Kernel::Sum(kernels) | Kernel::Product(kernels) => {
-                let mut scratch = [T::ZERO; RUN];
-                let scratch = &mut scratch[..q.len()];
-                for (i, kernel) in kernels.iter().enumerate() {
-                    if i == 0 {
-                        kernel.run_self(q, out);
-                        continue;
-                    }
-                    kernel.run_self(q, scratch);
-                    match self {
-                        Kernel::Sum(_) => T::add_all(out, scratch),
-                        _ => T::mul_all(out, scratch),
-                    }
-                }
-            }
-            Kernel::Scaled { factor, of } => {
-                of.run_self(q, out);
-                T::affine_all(out, T::of(*factor), T::ZERO);
-            }
-            Kernel::Power { degree, of } => {
-                of.run_self(q, out);
-                T::powi_all(out, *degree);
-            }
-            Kernel::Normalised(of) => {
-                of.run_self(q, out);
+        match self.run_parts(out, |part, out| part.run_self(q, out)) {
+            Some((Combine::Normalise, _)) => {
                 for v in out {
                     *v = if *v > T::ZERO { T::ONE } else { T::ZERO };
                 }
             }
-            leaf => with_profile!(leaf, f => self_values(f, q, out), else ()),
+            Some(_) => {}
+            None => with_profile!(self, f => self_values(f, q, out), else ()),
         }
+    }
+
+    /// The values of an operation from those of its parts, up to the division of [`Combine::Normalise`]; the operation and its
+    /// first part. None for leaves.
+    fn run_parts<T: Real>(
+        &self,
+        out: &mut [T],
+        run: impl Fn(&Kernel, &mut [T]),
+    ) -> Option<(Combine, &Kernel)> {
+        let (combine, parts) = self.parts()?;
+        let (first, more) = parts.split_first()?;
+        run(first, out);
+        for part in more {
+            let mut scratch = [T::ZERO; RUN];
+            let scratch = &mut scratch[..out.len()];
+            run(part, scratch);
+            combine.join(out, scratch);
+        }
+        combine.finish(out, &[], &[]);
+        Some((combine, first))
     }
 
     /// `out = (k(p, p, p) k(q, q, q))^(-1/2)`, 0 where a self-value is not positive.

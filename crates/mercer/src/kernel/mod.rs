@@ -33,6 +33,7 @@ mod lanes;
 mod line;
 mod rows;
 mod table;
+mod width;
 
 use std::sync::Arc;
 
@@ -47,8 +48,9 @@ pub use custom::{Custom, KernelFn};
 pub use definite::Definiteness;
 pub use derivative::Second;
 pub use families::{Combine, Kernel};
-use families::{algebra, chi_squared, columns, local, sequence, widths};
-pub use table::{Entry, Takes};
+use families::{algebra, chi_squared, columns, local, sequence, widths, with_profile};
+pub use table::{KernelEntry, Takes};
+pub use width::default_gamma;
 
 /// Nesting beyond this is refused: nobody means it, and it keeps every recursion shallow.
 pub const MAX_DEPTH: usize = 24;
@@ -68,7 +70,7 @@ pub enum Form {
 
 impl Kernel {
     /// Every kernel and every operation on kernels, with names, formulas, parameters and examples.
-    pub const ALL: &'static [Entry] = families::ALL;
+    pub const ALL: &'static [KernelEntry] = families::ALL;
 
     /// Reads a kernel from its line. The message of a failure says what would have been right.
     pub fn parse(line: &str) -> Result<Self> {
@@ -76,7 +78,7 @@ impl Kernel {
     }
 
     /// This kernel's row of [`Kernel::ALL`]; a custom kernel has none.
-    pub fn entry(&self) -> Option<&'static Entry> {
+    pub fn entry(&self) -> Option<&'static KernelEntry> {
         families::describe(self).map(|(entry, _)| entry)
     }
 
@@ -120,7 +122,7 @@ impl Kernel {
 
     /// Whether the points must be histograms: no negative values.
     fn histograms(&self) -> bool {
-        matches!(self, Kernel::ChiSquared { .. } | Kernel::AdditiveChiSquared)
+        self.entry().is_some_and(|entry| entry.takes == Takes::Histograms)
             || self.children().iter().any(Kernel::histograms)
     }
 
@@ -180,27 +182,11 @@ impl Kernel {
 
     /// The way to a block of values.
     pub fn form(&self) -> Form {
-        match self {
-            Kernel::Linear
-            | Kernel::Poly { .. }
-            | Kernel::Rbf { .. }
-            | Kernel::Sigmoid { .. }
-            | Kernel::InverseMultiquadric { .. }
-            | Kernel::Multiquadric { .. }
-            | Kernel::RadialPower { .. } => Form::Dot,
-            Kernel::Sum(_)
-            | Kernel::Product(_)
-            | Kernel::Scaled { .. }
-            | Kernel::Power { .. }
-            | Kernel::Normalised(_) => {
-                if self.children().iter().all(|k| k.form() == Form::Dot) {
-                    Form::Dot
-                } else {
-                    Form::Parts
-                }
-            }
-            Kernel::Precomputed => Form::Precomputed,
-            _ => Form::Own,
+        match self.parts() {
+            Some((_, parts)) if parts.iter().all(|part| part.form() == Form::Dot) => Form::Dot,
+            Some(_) => Form::Parts,
+            None if *self == Kernel::Precomputed => Form::Precomputed,
+            None => with_profile!(self, _p => Form::Dot, else Form::Own),
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::param::{Allowed, Param};
 /// One row of [`Kernel::ALL`]: a kernel, or an operation on kernels.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub struct Entry {
+pub struct KernelEntry {
     /// The name a line starts with.
     pub name: &'static str,
     /// Other names that are understood.
@@ -36,8 +36,8 @@ pub struct Entry {
     pub(super) build: fn(&[Value]) -> Kernel,
 }
 
-impl Entry {
-    pub(super) const EMPTY: Entry = Entry {
+impl KernelEntry {
+    pub(super) const EMPTY: KernelEntry = KernelEntry {
         name: "",
         aliases: &[],
         formula: "",
@@ -53,7 +53,7 @@ impl Entry {
     };
 
     /// The row of this name or alias.
-    pub fn find(name: &str) -> Option<&'static Entry> {
+    pub fn find(name: &str) -> Option<&'static KernelEntry> {
         ALL.iter().find(|e| e.name == name || e.aliases.contains(&name))
     }
 }

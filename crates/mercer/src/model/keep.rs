@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use crate::error::Result;
 use crate::exec::Exec;
-use crate::model::{Learner, Machine, Model, Plan};
+use crate::model::{Machine, Model, Plan};
 use crate::watch::Watch;
 
 /// Keeping may take this share of the time: one part in so many.
@@ -66,13 +66,9 @@ impl Plan<'_> {
         exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<Model> {
-        let resumable = matches!(
-            self.learner,
-            Learner::Svc(_) | Learner::Svr(_) | Learner::OneClass(_) | Learner::Sphere(_)
-        );
         let kept = Kept { plan: self, every, due: Mutex::new(Instant::now() + every), keep };
-        let sample =
-            if resumable && !self.is_layered() { self.sample().kept_by(&kept) } else { self.sample() };
+        let resumable = self.learner.resumes() && !self.is_layered();
+        let sample = if resumable { self.sample().kept_by(&kept) } else { self.sample() };
         self.model(match from {
             Some(from) => self.learner.resume(sample, &from.machine, exec, watch)?,
             None => self.learner.fit(sample, exec, watch)?,
@@ -86,7 +82,7 @@ mod tests {
 
     use super::*;
     use crate::data::{Data, Dataset, Points, Targets, toy};
-    use crate::model::Wishes;
+    use crate::model::{Learner, Wishes};
     use crate::watch::{Stop, silent};
 
     /// Rows that take many iterations: clashing labels under a narrow kernel.

@@ -23,20 +23,15 @@ use learners::{classified, common, param};
 pub use files::onnx;
 pub use keep::Keeper;
 pub(crate) use learners::right_sides;
-pub use learners::{
-    BaseLearner, BayesPointParams, BoostKind, BoostParams, ClusterParams, ClusterStart, DenoiseParams,
-    Denoiser, Invariance, InvarianceParams, KfdForm, KfdParams, KfdPenalty, KnnParams, KpcaMethod,
-    KpcaParams, Learner, LearnerEntry, Loss, LpMachineParams, NetworkParams, OneClassParams, OnlineRule,
-    ParzenParams, PerceptronParams, Place, RidgeMethod, RidgeParams, SphereParams, SvcParams, SvrParams,
-    Threshold, Tried, Weights, empirical_map, enclosing_radius2, noise_level, svc, whitening_map,
-};
+pub use learners::*;
+pub(crate) use machine::largest;
 pub use machine::{
-    Ball, Calibration, Checkpoint, Components, Description, Features, Machine, Model, Names, Nearest,
+    Ball, Calibration, Checkpoint, Components, Description, Dual, Features, Machine, Model, Names, Nearest,
     Normals, Origin, Part, Probabilities, Readout, Reject, Role, Sides, Sigmoid, Task, Votes, Wanted,
 };
-pub use plan::{Choice, Plan, Scaling, Wishes};
+pub use plan::{Choice, Open, Plan, Scaling, Wishes};
 pub use sample::Sample;
 pub use uses::{
-    ColumnWeight, CompressParams, Compressed, Compression, Explanation, Goal, Influence, MachineFacts,
+    ColumnWeight, CompressParams, Compressed, CompressionFacts, Explanation, Goal, Influence, MachineFacts,
     Prediction, Query, Rejection, Suspect,
 };

@@ -5,7 +5,8 @@
 //! ```
 //!
 //! with `A_ij = k(x_i, z_j)`, K the matrix of the centres z, and l_i how far f_i is on the wrong side of the margin,
-//! `max(0, 1 - y_i f_i)`, or outside the tube, `max(0, |y_i - f_i| - epsilon)`. Newton's method with the rows that have a loss
+//! `max(0, 1 - y_i f_i)`, or outside the tube, `max(0, |y_i - f_i| - epsilon)`. With the columns of rows for A and the unit
+//! matrix for K it is a linear machine. Newton's method with the rows that have a loss
 //! as its active set. Cost of a step: m^2 times the rows with a loss; about ten steps.
 
 use crate::error::Result;
@@ -56,16 +57,28 @@ pub struct BasisProblem<'a> {
     pub c: f64,
     /// What counts as an error.
     pub loss: BasisLoss,
+    /// Half of this is what the offset's square costs: 0 for an offset that is free, infinity for none.
+    pub offset_cost: f64,
 }
 
 /// The coefficients and, last, the offset; `start` is where to look first.
-pub fn fit_basis(problem: &BasisProblem<'_>, start: &[f64], exec: Exec) -> Result<Vec<f64>> {
+pub(crate) fn fit_basis(problem: &BasisProblem<'_>, start: &[f64], exec: Exec) -> Result<Vec<f64>> {
+    Ok(fit_basis_within(problem, start, STEPS as u64, exec)?.0)
+}
+
+/// The same in at most so many Newton steps, with the number taken and whether they were enough.
+pub fn fit_basis_within(
+    problem: &BasisProblem<'_>,
+    start: &[f64],
+    most: u64,
+    exec: Exec,
+) -> Result<(Vec<f64>, u64, bool)> {
     let n = problem.target.len();
     let m = start.len().saturating_sub(1);
     let mut at = start.to_vec();
     let mut out = outputs(problem, &at, n, m, exec);
     let mut value = objective(problem, &at, &out, m);
-    for _ in 0..STEPS {
+    for done in 0..most {
         let active: Vec<(usize, f64)> = (0..n)
             .filter(|&i| problem.weight[i] > 0.0)
             .filter_map(|i| problem.loss.pull(out[i], problem.target[i]).map(|t| (i, t)))
@@ -85,10 +98,10 @@ pub fn fit_basis(problem: &BasisProblem<'_>, start: &[f64], exec: Exec) -> Resul
             step *= 0.5;
         }
         if !taken {
-            break;
+            return Ok((at, done + 1, true));
         }
     }
-    Ok(at)
+    Ok((at, most, false))
 }
 
 fn outputs(problem: &BasisProblem<'_>, at: &[f64], n: usize, m: usize, exec: Exec) -> Vec<f64> {
@@ -110,7 +123,8 @@ fn objective(problem: &BasisProblem<'_>, at: &[f64], out: &[f64], m: usize) -> f
     let rows = out.iter().zip(problem.target).zip(problem.weight);
     let losses: f64 =
         rows.filter_map(|((f, y), v)| problem.loss.pull(*f, *y).map(|t| v * (t - f).powi(2))).sum();
-    0.5 * quadratic + problem.c * losses
+    let offset = if at[m] == 0.0 { 0.0 } else { problem.offset_cost * at[m] * at[m] };
+    0.5 * (quadratic + offset) + problem.c * losses
 }
 
 /// The minimum if the rows with a loss stay the same.
@@ -134,13 +148,19 @@ fn newton(problem: &BasisProblem<'_>, active: &[(usize, f64)], m: usize, exec: E
         let line = &problem.gram[j * m..(j + 1) * m];
         hessian[j * w..j * w + m].iter_mut().zip(line).for_each(|(h, k)| *h += k);
     }
-    hessian[w * w - 1] += RIDGE * trace;
+    if problem.offset_cost.is_infinite() {
+        (0..m).for_each(|j| hessian[m * w + j] = 0.0);
+        (0..m).for_each(|j| hessian[j * w + m] = 0.0);
+        (hessian[w * w - 1], slope[m]) = (1.0, 0.0);
+    } else {
+        hessian[w * w - 1] += RIDGE * trace + problem.offset_cost;
+    }
     Ok(factor::solve_spd(&hessian, w, &slope, 1)?.0)
 }
 
 /// The shift of outputs with the smallest sum of hinge losses: the threshold that training itself gives. Rows are an output,
 /// whether it should be positive, and a weight. Of several the middle; none if one side has no rows.
-pub fn hinge_shift(rows: &[(f64, bool, f64)]) -> Option<f64> {
+pub(crate) fn hinge_shift(rows: &[(f64, bool, f64)]) -> Option<f64> {
     // As the shift grows, positive rows lose their loss at 1 - f and negative ones get one at -1 - f: the slope rises by the
     // row's weight at each, and the minimum is where it passes zero.
     let mut kinks: Vec<(f64, f64)> =
@@ -202,14 +222,17 @@ mod tests {
         let sign: Vec<f64> = x.chunks(2).map(|x| if x[0] * x[1] > 0.1 { 1.0 } else { -1.0 }).collect();
         let real: Vec<f64> = x.chunks(2).map(|x| x[0].sin()).collect();
         let weight: Vec<f64> = (0..n).map(|i| 0.5 + (i % 2) as f64).collect();
-        for (target, loss) in [(&sign, BasisLoss::Hinge), (&real, BasisLoss::Tube(0.1))] {
-            let problem =
-                BasisProblem { values: &values, gram: &gram, target, weight: &weight, c: 3.0, loss };
+        let losses = [(&sign, BasisLoss::Hinge), (&real, BasisLoss::Tube(0.1))];
+        let costs = [0.0, 2.0, f64::INFINITY];
+        for ((target, loss), offset_cost) in losses.into_iter().flat_map(|l| costs.map(|c| (l, c))) {
+            let (values, gram, weight) = (&values, &gram, &weight);
+            let problem = BasisProblem { values, gram, target, weight, c: 3.0, loss, offset_cost };
             let at = fit_basis(&problem, &[0.0; 6], Exec::one()).expect("definite");
             let value = |at: &[f64]| objective(&problem, at, &outputs(&problem, at, n, m, Exec::one()), m);
             let best = value(&at);
             assert!(best < value(&[0.0; 6]));
-            for i in 0..=m {
+            assert!(offset_cost.is_finite() || at[m] == 0.0);
+            for i in 0..m + usize::from(offset_cost.is_finite()) {
                 for h in [1e-4, -1e-4, 0.1, -0.1] {
                     let mut moved = at.clone();
                     moved[i] += h;

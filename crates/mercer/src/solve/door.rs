@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::watch::Watch;
 
 /// Solves batches of problems on a device.
-pub trait Backend: Send + Sync {
+pub trait SolveBackend: Send + Sync {
     /// One solution for each problem, in their order; None: not supported, the CPU does it.
     ///
     /// Problems were checked. Where the watcher breaks, solutions say so ([`Stop::Cancelled`](crate::watch::Stop)) and
@@ -26,11 +26,11 @@ pub trait Backend: Send + Sync {
 }
 
 /// A back end as a device holds it: pass it, boxed, to [`Device::new`](crate::exec::Device::new).
-pub struct Door(pub Box<dyn Backend>);
+pub struct SolveDoor(pub Box<dyn SolveBackend>);
 
-impl fmt::Debug for Door {
+impl fmt::Debug for SolveDoor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("solve::Door")
+        f.write_str("solve::SolveDoor")
     }
 }
 
@@ -58,7 +58,7 @@ pub fn solve_on_device(
     if device.is_cpu() {
         return Ok(None);
     }
-    let Some(door) = device.door::<Door>() else { return Ok(None) };
+    let Some(door) = device.door::<SolveDoor>() else { return Ok(None) };
     params.check()?;
     problems.iter().try_for_each(Problem::check)?;
     let Some(solved) = door.0.solve(problems, params, watch) else { return Ok(None) };

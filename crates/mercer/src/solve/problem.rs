@@ -37,7 +37,7 @@ pub enum Shift {
 }
 
 /// A quadratic problem. See the module's text for the symbols.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct Problem<'a> {
     /// K, n x n.
     pub rows: &'a dyn Rows,
@@ -57,16 +57,6 @@ pub struct Problem<'a> {
 
 /// Most groups a problem may have.
 pub(super) const MAX_GROUPS: usize = 4;
-
-impl std::fmt::Debug for Problem<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Problem")
-            .field("n", &self.rows.len())
-            .field("sides", &self.sides())
-            .field("groups", &self.groups)
-            .finish_non_exhaustive()
-    }
-}
 
 impl<'a> Problem<'a> {
     /// The problem of a two-class machine with labels of +1 and -1: box `[0, c_i]` on its own side, sum 0.

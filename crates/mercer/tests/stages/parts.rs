@@ -1,7 +1,7 @@
 //! Saving: what is saved comes back the same; what was tampered with is refused.
 
 use mercer::Exec;
-use mercer::data::stage::{Parts, Tensor};
+use mercer::data::stage::{Parts, StageTensor};
 use mercer::data::{ImageShape, Recipe, Stage, Stages};
 use mercer_testkit::toy as kit;
 use serde_json::json;
@@ -78,7 +78,7 @@ fn tampered_parts_are_refused() {
         refused(&|p| p.header["columns"] = json!(41));
         refused(&|p| p.header["stage"]["name"] = json!("none such"));
         refused(&|p| p.header["more"] = json!(1));
-        refused(&|p| p.tensors.push(Tensor { name: "more".into(), shape: vec![0], values: vec![] }));
+        refused(&|p| p.tensors.push(StageTensor { name: "more".into(), shape: vec![0], values: vec![] }));
         if stage.input_image().is_some() {
             refused(&|p| p.header["image"]["height"] = json!(usize::MAX));
             refused(&|p| p.header["image"]["channels"] = json!(0));
@@ -91,7 +91,9 @@ fn tampered_parts_are_refused() {
             refused(&|p| p.tensors[t].shape.push(2));
             refused(&|p| p.tensors[t].shape = vec![usize::MAX, usize::MAX]);
             refused(&|p| p.tensors[t].values[0] = f64::NAN);
-            refused(&|p| p.tensors[t] = Tensor { shape: vec![0], values: vec![], ..p.tensors[t].clone() });
+            refused(&|p| {
+                p.tensors[t] = StageTensor { shape: vec![0], values: vec![], ..p.tensors[t].clone() }
+            });
         }
         if stage.name() == "standard" {
             refused(&|p| p.tensors[1].values[3] = 0.0);

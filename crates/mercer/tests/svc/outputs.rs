@@ -60,15 +60,18 @@ fn probabilities_of_several_classes_sum_to_one_and_follow_the_votes() {
 }
 
 #[test]
-fn probabilities_need_to_be_asked_for_and_need_rows() {
+fn probabilities_need_to_be_asked_for_and_one_row_of_a_class_is_told() {
     let (points, targets) = disc(50, 4);
     let model = fit(&SvcParams::default(), &points, &targets);
     assert!(model.probabilities(points.view(), Exec::one()).is_err());
     let few = Points::dense(vec![0.0, 0.1, 5.0], 1).expect("whole rows");
     let lonely = Targets::Classes(Labels::new(["a", "a", "b"]));
     let params = SvcParams { probability: true, ..SvcParams::default() };
-    let e = params.fit(Sample::new(&few, &lonely), Exec::one(), &mut silent()).expect_err("one row of b");
-    assert_eq!(e.to_string(), "rows to calibrate a against b: got 1, expected at least 2 of each class");
+    let model = params.fit(Sample::new(&few, &lonely), Exec::one(), &mut silent()).expect("two classes");
+    let p = model.probabilities(few.view(), Exec::one()).expect("fitted with them");
+    assert!(p.values.chunks(2).all(|row| (row[0] + row[1] - 1.0).abs() < 1e-12));
+    let told = "calibration: class b has one row, so its probabilities mean little";
+    assert!(model.info.notes.iter().any(|note| note.contains(told)), "{:?}", model.info.notes);
 }
 
 #[test]

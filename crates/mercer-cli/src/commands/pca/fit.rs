@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use mercer::data::{Stages, Targets};
 use mercer::model::{KpcaParams, Model, Names, Sample};
-use mercer_report::{Components, components_page};
+use mercer_report::{FittedComponents, components_page};
 use serde_json::json;
 
 use crate::commands::Command;
@@ -113,7 +113,7 @@ impl Command for Fit {
         let fitted = Model { stages, names, ..Model::from(kpca) };
         fitted.save(&self.out)?;
         let name = source::name(&self.file);
-        let report = Components::new(name.clone(), data.len(), &fitted, self.out)?;
+        let report = FittedComponents::new(name.clone(), data.len(), &fitted, self.out)?;
         let page = match &self.report {
             Some(_) => Some(components_page(&name, &fitted, Some(&data), context.exec, &mut watch)?.html()),
             None => None,

@@ -1,8 +1,7 @@
 //! The stop at the kernels.
 
 use mercer::Result;
-use mercer::data::median_distance2;
-use mercer::kernel::Kernel;
+use mercer::kernel::{Kernel, default_gamma};
 use mercer_report::html::{Figure, Section};
 use mercer_report::svg::{Axis, Chart, Plane, Series, spectrum};
 use mercer_report::{KernelCheck, Stop, number};
@@ -12,7 +11,7 @@ use super::guide::Guide;
 /// What a kernel is, and how one sees points.
 pub(super) fn kernels(guide: &Guide<'_>) -> Result<Stop> {
     let data = guide.toy("banana", 400)?;
-    let gamma = median_distance2(&data.points, guide.seed).map_or(1.0, |median| 1.0 / median);
+    let gamma = default_gamma(data.points.view()).unwrap_or(1.0);
     // Two digits are as many as the guess deserves.
     let kernel = Kernel::parse(&format!("rbf(gamma={gamma:.2})"))?;
     let check = KernelCheck::on(&kernel, "the tour", &data, guide.seed, guide.exec)?;
@@ -26,7 +25,7 @@ pub(super) fn kernels(guide: &Guide<'_>) -> Result<Stop> {
         "Kernels",
         format!(
             "A kernel says how alike two points are, and by that maps them to a feature space where straight lines are \
-             enough. There are {} to choose from and to combine: the median distance between these points suggests `{}`. \
+             enough. There are {} to choose from and to combine: the variance of these points suggests `{}`. \
              The eigenvalues of all kernel values say how the points spread in feature space, which has infinitely many \
              dimensions: in about {} of them.",
             Kernel::ALL.len(),

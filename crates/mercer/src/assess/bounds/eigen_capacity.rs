@@ -17,7 +17,7 @@ use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::exec::Exec;
-use crate::gram::Rows;
+use crate::gram::{self, Rows};
 use crate::solve::eigen::{Which, complete};
 
 /// Matrices of more rows take longer than the answer is worth.
@@ -49,7 +49,7 @@ pub fn gram_eigenvalues(rows: &dyn Rows, exec: Exec) -> Result<Vec<f64>> {
         let why = format!("eigenvalues of a matrix of {n} rows: at most {MOST}");
         return Err(Error::Unsupported(why));
     }
-    Ok(complete(super::trained::exact(rows, exec), n, Which::Largest, exec)?.values)
+    Ok(complete(gram::exact(rows, exec), n, Which::Largest, exec)?.values)
 }
 
 /// The capacity of functions with `|w| <= norm` on n rows whose Gram matrix has these eigenvalues, at a scale.

@@ -11,12 +11,11 @@
 
 use serde::Serialize;
 
-use super::trained::exact;
 use crate::data::Targets;
 use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::gram;
-use crate::model::{RidgeParams, Sample, right_sides};
+use crate::model::{RidgeParams, Sample, largest, right_sides};
 use crate::num::factor;
 
 /// More rows than this need more memory than the answer is worth.
@@ -50,7 +49,7 @@ pub fn ridge_leave_one_out(params: &RidgeParams, sample: Sample<'_>, exec: Exec)
     let right: Vec<Vec<f64>> = right.iter().map(|y| keep.iter().map(|&i| y[i]).collect()).collect();
     let k = right.len();
     let mut a = if let Some(rows) = sample.gram {
-        exact(rows.subset(&keep.iter().map(|&i| i as u32).collect::<Vec<_>>()).as_ref(), exec)
+        gram::exact(rows.subset(&keep.iter().map(|&i| i as u32).collect::<Vec<_>>()).as_ref(), exec)
     } else {
         let kernel = params.kernel_for(&sample)?;
         gram::square::<f64>(&kernel, sample.points.gather(&keep).view(), exec)?.to_vec()
@@ -75,8 +74,8 @@ pub fn ridge_leave_one_out(params: &RidgeParams, sample: Sample<'_>, exec: Exec)
         }
     }
     let (errors, error) = if let Targets::Classes(labels) = sample.targets {
-        let wrong = |i: &usize| winner(&outputs[i * k..(i + 1) * k]) != labels.of_row[keep[*i]];
-        let errors = (0..n).filter(wrong).count();
+        let told = largest(&outputs, k);
+        let errors = told.iter().zip(&keep).filter(|(c, i)| **c != labels.of_row[**i]).count();
         (Some(errors), errors as f64 / n as f64)
     } else {
         let squares: f64 = outputs.iter().zip(&right[0]).map(|(f, y)| (f - y).powi(2)).sum();
@@ -89,11 +88,4 @@ pub fn ridge_leave_one_out(params: &RidgeParams, sample: Sample<'_>, exec: Exec)
         error,
         assumes: "nothing: these are the predictions that training without each row gives",
     })
-}
-
-fn winner(line: &[f64]) -> u32 {
-    match line {
-        [one] => u32::from(*one > 0.0),
-        more => (0..).zip(more).fold((0, f64::NEG_INFINITY), |b, (o, &v)| if v > b.1 { (o, v) } else { b }).0,
-    }
 }

@@ -112,7 +112,7 @@ fn several_classes_have_a_bound_each() {
     let machines = TrainedMachine::all(&model, sample, Exec::one(), &mut silent()).expect("its own data");
     assert_eq!(machines.len(), model.parts.len());
     let rows = KernelRows::new(model.expansion.kernel(), &points, Exec::one()).expect("points");
-    let matrix = Matrix::new(trained::exact(&rows, Exec::one()), 90).expect("symmetric");
+    let matrix = Matrix::new(crate::gram::exact(&rows, Exec::one()), 90).expect("symmetric");
     let again = TrainedMachine::all(&model, sample.with_gram(&matrix), Exec::one(), &mut silent())
         .expect("from a matrix");
     let norms = model.expansion.norm2(Exec::one()).expect("points");
@@ -230,7 +230,7 @@ fn alignment_is_the_cosine_of_matrices() {
     let got = alignment(&rows, &targets, Exec::one()).expect("classes");
     // The slow way: both matrices written out.
     let n = points.len();
-    let k = trained::exact(&rows, Exec::one());
+    let k = crate::gram::exact(&rows, Exec::one());
     let labels = targets.classes().expect("classes");
     let c = labels.names.len() as f64;
     let t: Vec<f64> = (0..n * n)

@@ -21,6 +21,7 @@ use crate::watch::Watch;
 const OFF: (f64, f64) = (0.05, 20.0);
 
 /// A two-class machine and its training rows.
+#[derive(Debug)]
 pub struct TrainedMachine<'a> {
     /// The sample's rows that the machine saw.
     pub index: Vec<u32>,
@@ -40,18 +41,10 @@ pub struct TrainedMachine<'a> {
 }
 
 /// Where kernel values come from.
+#[derive(Debug)]
 enum Source<'a> {
     Points(Kernel, Points),
     Gram(&'a dyn Rows),
-}
-
-impl std::fmt::Debug for TrainedMachine<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("TrainedMachine")
-            .field("rows", &self.len())
-            .field("support", &self.support().len())
-            .finish()
-    }
 }
 
 impl<'a> TrainedMachine<'a> {
@@ -136,20 +129,10 @@ impl<'a> TrainedMachine<'a> {
             }
             Source::Gram(rows) => {
                 let keep: Vec<u32> = places.iter().map(|&p| self.index[p]).collect();
-                Ok(exact(rows.subset(&keep).as_ref(), exec))
+                Ok(gram::exact(rows.subset(&keep).as_ref(), exec))
             }
         }
     }
-}
-
-/// A whole matrix in f64.
-pub(super) fn exact(rows: &dyn Rows, exec: Exec) -> Vec<f64> {
-    let n = rows.len();
-    let mut out = vec![0.0; n * n];
-    for (i, line) in (0u32..).zip(out.chunks_mut(n.max(1))) {
-        rows.apply(&[i], &[1.0], line, exec);
-    }
-    out
 }
 
 /// The labels as the model numbers its classes.

@@ -33,7 +33,7 @@ use clock::Clock;
 use journal::{Fingerprint, Journal};
 use sample::{Sampled, Sampling};
 pub(super) use space::nearest;
-pub use space::{Family, SearchAxis, Setting, Space, by_factors};
+pub use space::{KernelFamily, SearchAxis, Setting, Space, by_factors};
 use table::{Grid, Table};
 
 /// How much finer the second stage is.
@@ -152,7 +152,7 @@ pub struct Found {
 /// Searches for a learner's best setting, its columns scaled inside the folds as the recipes say.
 ///
 /// ```
-/// use mercer::assess::{SearchAxis, Family, SearchParams, Space, by_factors, search};
+/// use mercer::assess::{SearchAxis, KernelFamily, SearchParams, Space, by_factors, search};
 /// use mercer::data::{Dataset, toy};
 /// use mercer::model::Learner;
 /// use mercer::{Exec, watch};
@@ -160,7 +160,7 @@ pub struct Found {
 /// let (points, targets) = toy::banana(120, 2);
 /// let data = Dataset::new(points, targets)?;
 /// let space = Space {
-///     families: vec![Family::rbf(&by_factors(0.01, 100.0, 5))],
+///     families: vec![KernelFamily::rbf(&by_factors(0.01, 100.0, 5))],
 ///     axes: vec![SearchAxis { name: "c".into(), values: by_factors(0.1, 100.0, 4) }],
 /// };
 /// let base = Learner::find("svc")?.learner();

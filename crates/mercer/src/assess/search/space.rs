@@ -10,7 +10,7 @@ use crate::param;
 
 /// Kernels that differ in one number, or one kernel alone.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Family {
+pub struct KernelFamily {
     /// What it is called: `rbf`, `poly`, or the kernel's line.
     pub name: String,
     /// The number's name; none: there is one kernel.
@@ -19,29 +19,29 @@ pub struct Family {
     pub kernels: Vec<(f64, Kernel)>,
 }
 
-impl Family {
+impl KernelFamily {
     /// Gaussians of several widths.
     pub fn rbf(gammas: &[f64]) -> Self {
         let kernels = gammas.iter().map(|&gamma| (gamma, Kernel::Rbf { gamma })).collect();
-        Family { name: "rbf".into(), parameter: Some("gamma"), kernels }
+        KernelFamily { name: "rbf".into(), parameter: Some("gamma"), kernels }
     }
 
     /// Polynomials `(scale x.y + 1)^degree`.
     pub fn poly(degrees: std::ops::RangeInclusive<u32>, scale: f64) -> Self {
         let of = |degree: u32| (f64::from(degree), Kernel::Poly { degree, scale, coef0: 1.0 });
-        Family { name: "poly".into(), parameter: Some("degree"), kernels: degrees.map(of).collect() }
+        KernelFamily { name: "poly".into(), parameter: Some("degree"), kernels: degrees.map(of).collect() }
     }
 
     /// `tanh(scale x.y + shift)` for several scales.
     pub fn sigmoid(scales: &[f64], shift: f64) -> Self {
         let of = |&scale: &f64| (scale, Kernel::Sigmoid { amplitude: 1.0, scale, shift });
         let kernels = scales.iter().map(of).collect();
-        Family { name: "sigmoid".into(), parameter: Some("scale"), kernels }
+        KernelFamily { name: "sigmoid".into(), parameter: Some("scale"), kernels }
     }
 
     /// One kernel, of whatever kind.
     pub fn one(kernel: Kernel) -> Self {
-        Family { name: kernel.to_string(), parameter: None, kernels: vec![(f64::NAN, kernel)] }
+        KernelFamily { name: kernel.to_string(), parameter: None, kernels: vec![(f64::NAN, kernel)] }
     }
 
     /// The same family between two of its values, finer. Families whose number is whole, and single kernels, stay.
@@ -49,11 +49,11 @@ impl Family {
         let values: Vec<f64> = self.kernels.iter().map(|k| k.0).collect();
         let between = |values: &[f64]| around(values, at, times);
         match (self.kernels.get(at), self.name.as_str()) {
-            (Some(_), "rbf") => Family::rbf(&between(&values)),
+            (Some(_), "rbf") => KernelFamily::rbf(&between(&values)),
             (Some((_, Kernel::Sigmoid { shift, .. })), "sigmoid") => {
-                Family::sigmoid(&between(&values), *shift)
+                KernelFamily::sigmoid(&between(&values), *shift)
             }
-            (Some(kernel), _) => Family { kernels: vec![kernel.clone()], ..self.clone() },
+            (Some(kernel), _) => KernelFamily { kernels: vec![kernel.clone()], ..self.clone() },
             (None, _) => self.clone(),
         }
     }
@@ -93,7 +93,7 @@ impl SearchAxis {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Space {
     /// The kernels.
-    pub families: Vec<Family>,
+    pub families: Vec<KernelFamily>,
     /// The parameters.
     pub axes: Vec<SearchAxis>,
 }
@@ -221,7 +221,7 @@ mod tests {
             SearchAxis { name: "c".into(), values: vec![1.0, 10.0] },
             SearchAxis { name: "shift".into(), values: vec![0.0, 0.1, 0.2] },
         ];
-        let families = vec![Family::rbf(&[0.1, 1.0]), Family::one(Kernel::Linear)];
+        let families = vec![KernelFamily::rbf(&[0.1, 1.0]), KernelFamily::one(Kernel::Linear)];
         let space = Space { families, axes };
         let all = space.settings().expect("some");
         assert_eq!(all.len(), 18);
@@ -237,7 +237,7 @@ mod tests {
     #[test]
     fn a_finer_space_lies_around_its_setting() {
         let space = Space {
-            families: vec![Family::rbf(&[0.01, 1.0, 100.0]), Family::poly(1..=4, 1.0)],
+            families: vec![KernelFamily::rbf(&[0.01, 1.0, 100.0]), KernelFamily::poly(1..=4, 1.0)],
             axes: vec![SearchAxis { name: "c".into(), values: vec![1.0, 100.0] }],
         };
         let all = space.settings().expect("some");

@@ -1,6 +1,6 @@
 //! The settings of one stage and what they reached so far: a line of scores for each, fold by fold.
 
-use super::space::{Family, Setting, Space};
+use super::space::{KernelFamily, Setting, Space};
 use super::{Cell, SearchStage};
 use crate::assess::validate::Score;
 use crate::error::{Error, Result};
@@ -33,7 +33,7 @@ impl Grid {
                     kernel: kernel.clone(),
                     values: values.collect(),
                 });
-                space.families.push(Family::one(kernel.clone()));
+                space.families.push(KernelFamily::one(kernel.clone()));
                 learners.push(start.clone());
                 at = Some(learners.len() - 1);
             }

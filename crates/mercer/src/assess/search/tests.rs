@@ -15,7 +15,7 @@ fn banana(n: usize, seed: u64) -> Dataset {
 
 fn space() -> Space {
     Space {
-        families: vec![Family::rbf(&by_factors(0.001, 1000.0, 7)), Family::poly(1..=3, 0.5)],
+        families: vec![KernelFamily::rbf(&by_factors(0.001, 1000.0, 7)), KernelFamily::poly(1..=3, 0.5)],
         axes: vec![SearchAxis { name: "c".into(), values: by_factors(0.01, 1000.0, 6) }],
     }
 }
@@ -143,7 +143,7 @@ fn with_time_enough_a_limit_changes_no_score() {
     let data = banana(1100, 4);
     let splits = Splits::Folds { folds: 2, times: 1 };
     let few = Space {
-        families: vec![Family::rbf(&[0.1, 1.0, 10.0])],
+        families: vec![KernelFamily::rbf(&[0.1, 1.0, 10.0])],
         axes: vec![SearchAxis { name: "c".into(), values: vec![0.1, 1.0] }],
     };
     let base = SearchParams { start: Some(usual()), splits, ..SearchParams::new(few) };
@@ -172,7 +172,7 @@ fn a_setting_that_cannot_be_fitted_is_left_out_and_told() {
     let mut base = Learner::find("nu-svc").expect("known").learner();
     base.set_kernel(Kernel::Rbf { gamma: 1.0 });
     let space = Space {
-        families: vec![Family::rbf(&[0.5, 1.0])],
+        families: vec![KernelFamily::rbf(&[0.5, 1.0])],
         axes: vec![SearchAxis { name: "nu".into(), values: vec![0.05, 0.1, 0.5, 0.9] }],
     };
     let params = SearchParams { start: Some(base.clone()), ..SearchParams::new(space.clone()) };
@@ -191,7 +191,7 @@ fn a_journal_of_any_bytes_is_an_error_or_a_search() {
     use rand::{RngExt as _, SeedableRng as _};
     let data = banana(40, 2);
     let few = Space {
-        families: vec![Family::rbf(&[0.5, 1.0])],
+        families: vec![KernelFamily::rbf(&[0.5, 1.0])],
         axes: vec![SearchAxis { name: "c".into(), values: vec![1.0, 10.0] }],
     };
     let path = std::env::temp_dir().join(format!("mercer-bytes-{}", std::process::id()));

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::Stage;
-use super::parts::{Parts, Tensor};
+use super::parts::{Parts, StageTensor};
 use super::recipe::Recipe;
 use crate::data::points::{Data, Points, View};
 use crate::data::targets::Labels;
@@ -123,8 +123,9 @@ impl Stages {
         for (i, stage) in self.list.iter().enumerate() {
             let parts = stage.to_parts();
             headers.push(parts.header);
-            tensors
-                .extend(parts.tensors.into_iter().map(|t| Tensor { name: format!("{i}.{}", t.name), ..t }));
+            tensors.extend(
+                parts.tensors.into_iter().map(|t| StageTensor { name: format!("{i}.{}", t.name), ..t }),
+            );
         }
         Parts { header: Value::Array(headers), tensors }
     }
@@ -135,14 +136,14 @@ impl Stages {
         let Value::Array(headers) = parts.header else {
             return Err(Error::shape("header of saved stages", parts.header, "a list"));
         };
-        let mut of_stage: Vec<Vec<Tensor>> = headers.iter().map(|_| Vec::new()).collect();
+        let mut of_stage: Vec<Vec<StageTensor>> = headers.iter().map(|_| Vec::new()).collect();
         for tensor in parts.tensors {
             let split =
                 tensor.name.split_once('.').and_then(|(i, name)| Some((i.parse::<usize>().ok()?, name)));
             match split {
                 Some((i, name)) if i < of_stage.len() => {
                     let name = name.to_owned();
-                    of_stage[i].push(Tensor { name, ..tensor });
+                    of_stage[i].push(StageTensor { name, ..tensor });
                 }
                 _ => {
                     return Err(Error::shape(

@@ -16,7 +16,7 @@ mod sequence;
 
 pub use chain::Stages;
 pub use kinds::{CodedColumn, Entry};
-pub use parts::{Parts, Tensor};
+pub use parts::{Parts, StageTensor};
 pub use recipe::Recipe;
 use serde::{Deserialize, Serialize};
 

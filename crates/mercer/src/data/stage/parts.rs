@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 
 /// A named array.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct Tensor {
+pub struct StageTensor {
     /// Its name within the stage, such as `mean`.
     pub name: String,
     /// Its sizes; the values are stored last index fastest.
@@ -28,7 +28,7 @@ pub struct Parts {
     /// The small part: name, sizes and parameters.
     pub header: Value,
     /// The arrays.
-    pub tensors: Vec<Tensor>,
+    pub tensors: Vec<StageTensor>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -58,7 +58,11 @@ impl Stage {
         let Stage { at, mut op } = self.clone();
         let tensors = op.arrays(at).into_iter().map(|array| {
             let values = std::mem::take(array.values);
-            Tensor { name: array.name.to_owned(), shape: array.shape.unwrap_or(vec![values.len()]), values }
+            StageTensor {
+                name: array.name.to_owned(),
+                shape: array.shape.unwrap_or(vec![values.len()]),
+                values,
+            }
         });
         let tensors = tensors.collect();
         let header = Header { columns: at.d, image: at.image, stage: op };

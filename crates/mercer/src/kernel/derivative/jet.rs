@@ -94,7 +94,7 @@ impl Second {
 }
 
 /// f, f', f'' of the power.
-fn power(k: f64, degree: u32) -> [f64; 3] {
+pub(in crate::kernel) fn power(k: f64, degree: u32) -> [f64; 3] {
     let n = f64::from(degree);
     let lower = |by: i32| if (degree as i32) < by { 0.0 } else { k.powi(degree as i32 - by) };
     [k.powi(degree as i32), n * lower(1), n * (n - 1.0) * lower(2)]

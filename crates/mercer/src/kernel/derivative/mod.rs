@@ -18,6 +18,7 @@ use crate::kernel::rows::{self, Span};
 use crate::kernel::{Kernel, columns, sequence, widths};
 
 pub use jet::Second;
+pub(super) use jet::power;
 
 impl Kernel {
     /// How often it can be derived in its arguments: 0, 1 (for kernels with kinks, almost everywhere) or 2 times.

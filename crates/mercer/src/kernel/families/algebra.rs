@@ -7,12 +7,12 @@ use mercer_num::Real;
 
 use crate::kernel::Kernel;
 use crate::kernel::rows::Span;
-use crate::kernel::table::Entry;
+use crate::kernel::table::KernelEntry;
 use crate::param::{Allowed, Param};
 
 const OF: Param = Param::new("of", Allowed::Kernel, None, "the kernel");
 
-pub(in crate::kernel) const SUM: Entry = Entry {
+pub(in crate::kernel) const SUM: KernelEntry = KernelEntry {
     name: "sum",
     formula: "k_1(x, y) + k_2(x, y) + ...",
     doc: "Feature spaces side by side; written with `+`.",
@@ -26,10 +26,10 @@ pub(in crate::kernel) const SUM: Entry = Entry {
         "(linear + poly(degree=2)) + rbf(gamma=1)",
     ],
     build: |v| Kernel::Sum(v[0].kernels()),
-    ..Entry::EMPTY
+    ..KernelEntry::EMPTY
 };
 
-pub(in crate::kernel) const PRODUCT: Entry = Entry {
+pub(in crate::kernel) const PRODUCT: KernelEntry = KernelEntry {
     name: "product",
     formula: "k_1(x, y) k_2(x, y) ...",
     doc: "All products of features; written with `*`.",
@@ -43,10 +43,10 @@ pub(in crate::kernel) const PRODUCT: Entry = Entry {
         "rbf(gamma=0.2) * inverse_multiquadric * poly(degree=2)",
     ],
     build: |v| Kernel::Product(v[0].kernels()),
-    ..Entry::EMPTY
+    ..KernelEntry::EMPTY
 };
 
-pub(in crate::kernel) const SCALED: Entry = Entry {
+pub(in crate::kernel) const SCALED: KernelEntry = KernelEntry {
     name: "scaled",
     formula: "factor k(x, y)",
     doc: "A multiple; written `0.5*k`.",
@@ -56,10 +56,10 @@ pub(in crate::kernel) const SCALED: Entry = Entry {
     algebra: true,
     examples: &["0.5*rbf(gamma=1)", "-1*multiquadric", "2.5*laplacian(gamma=1)", "2*(rbf(gamma=1) + linear)"],
     build: |v| Kernel::Scaled { factor: v[0].real(), of: Box::new(v[1].kernel()) },
-    ..Entry::EMPTY
+    ..KernelEntry::EMPTY
 };
 
-pub(in crate::kernel) const POWER: Entry = Entry {
+pub(in crate::kernel) const POWER: KernelEntry = KernelEntry {
     name: "power",
     formula: "k(x, y)^degree",
     doc: "Products of so many features; written `k^2`.",
@@ -69,10 +69,10 @@ pub(in crate::kernel) const POWER: Entry = Entry {
     algebra: true,
     examples: &["(linear + rbf(gamma=0.5))^3", "inverse_multiquadric^2", "laplacian(gamma=0.2)^2"],
     build: |v| Kernel::Power { degree: v[0].whole(), of: Box::new(v[1].kernel()) },
-    ..Entry::EMPTY
+    ..KernelEntry::EMPTY
 };
 
-pub(in crate::kernel) const NORMALISED: Entry = Entry {
+pub(in crate::kernel) const NORMALISED: KernelEntry = KernelEntry {
     name: "normalised",
     aliases: &["normalized", "cosine"],
     formula: "k(x, y) / sqrt(k(x, x) k(y, y))",
@@ -87,7 +87,7 @@ pub(in crate::kernel) const NORMALISED: Entry = Entry {
         "normalised(linear)",
     ],
     build: |v| Kernel::Normalised(Box::new(v[0].kernel())),
-    ..Entry::EMPTY
+    ..KernelEntry::EMPTY
 };
 
 /// How the parts of a kernel make the whole.

@@ -7,10 +7,10 @@ use crate::kernel::Kernel;
 use crate::kernel::block::{Dense, panels};
 use crate::kernel::coordinates::{Coordinates, Term};
 use crate::kernel::definite::Definiteness;
-use crate::kernel::table::Entry;
+use crate::kernel::table::KernelEntry;
 use crate::param::{Allowed, Param};
 
-pub(in crate::kernel) const ENTRY: Entry = Entry {
+pub(in crate::kernel) const ENTRY: KernelEntry = KernelEntry {
     name: "ard",
     formula: "exp(-sum_i gamma_i (x_i - y_i)^2)",
     doc: "The Gaussian with one width a coordinate.",
@@ -25,7 +25,7 @@ pub(in crate::kernel) const ENTRY: Entry = Entry {
     translation_invariant: true,
     examples: &["ard(gammas=[0.5, 0.1, 1, 0.3, 0])"],
     build: |v| Kernel::Ard { gammas: v[0].list() },
-    ..Entry::EMPTY
+    ..KernelEntry::EMPTY
 };
 
 /// There must be as many widths as columns.

@@ -11,14 +11,14 @@ use mercer_num::vector::{LANES, Parts};
 use crate::kernel::block::Dense;
 use crate::kernel::coordinates::{Coordinates, Term};
 use crate::kernel::definite::Definiteness;
-use crate::kernel::table::Entry;
+use crate::kernel::table::KernelEntry;
 use crate::kernel::{Kernel, lanes};
 use crate::param::{Allowed, Param};
 
 /// Beyond this the truncated powers cancel, and the spline is a Gaussian to all purposes.
 const MAX_ORDER: usize = 5;
 
-pub(in crate::kernel) const ENTRY: Entry = Entry {
+pub(in crate::kernel) const ENTRY: KernelEntry = KernelEntry {
     name: "bspline",
     aliases: &["spline"],
     formula: "prod_i B((x_i - y_i) / width) / B(0), B the spline of degree 2 order + 1",
@@ -37,7 +37,7 @@ pub(in crate::kernel) const ENTRY: Entry = Entry {
     translation_invariant: true,
     examples: &["bspline(order=0, width=3)", "bspline(width=2)", "bspline(order=3, width=1.5)"],
     build: |v| Kernel::BSpline { order: v[0].whole(), width: v[1].real() },
-    ..Entry::EMPTY
+    ..KernelEntry::EMPTY
 };
 
 pub(in crate::kernel) struct Spline {

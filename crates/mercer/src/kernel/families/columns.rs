@@ -8,10 +8,10 @@ use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::kernel::block::{self, Dense};
 use crate::kernel::rows::Span;
-use crate::kernel::table::Entry;
+use crate::kernel::table::KernelEntry;
 use crate::param::{Allowed, Param};
 
-pub(in crate::kernel) const COLUMNS: Entry = Entry {
+pub(in crate::kernel) const COLUMNS: KernelEntry = KernelEntry {
     name: "columns",
     formula: "k(x[from..to], y[from..to])",
     doc: "A kernel on a run of columns alone.",
@@ -25,10 +25,10 @@ pub(in crate::kernel) const COLUMNS: Entry = Entry {
     algebra: true,
     examples: &["columns(from=1, to=4, rbf(gamma=0.5))", "columns(from=0, to=2, laplacian(gamma=1))"],
     build: |v| Kernel::Columns { from: v[0].whole(), to: v[1].whole(), of: Box::new(v[2].kernel()) },
-    ..Entry::EMPTY
+    ..KernelEntry::EMPTY
 };
 
-pub(in crate::kernel) const SUBVECTOR: Entry = Entry {
+pub(in crate::kernel) const SUBVECTOR: KernelEntry = KernelEntry {
     name: "subvector",
     formula: "sum_r k(x_r, y_r)^degree, x_r = x[r step .. r step + size]",
     doc: "Products of coordinates within neighbourhoods only, added up.",
@@ -62,7 +62,7 @@ pub(in crate::kernel) const SUBVECTOR: Entry = Entry {
         degree: v[2].whole(),
         of: Box::new(v[3].kernel()),
     },
-    ..Entry::EMPTY
+    ..KernelEntry::EMPTY
 };
 
 /// That the columns exist; gives the number of columns that the kernels inside see, where it is known.

@@ -6,10 +6,10 @@ use crate::kernel::Kernel;
 use crate::kernel::block::{Dense, panels};
 use crate::kernel::coordinates::{Coordinates, Term};
 use crate::kernel::definite::Definiteness;
-use crate::kernel::table::Entry;
+use crate::kernel::table::KernelEntry;
 use crate::param::{Allowed, Param};
 
-pub(in crate::kernel) const ENTRY: Entry = Entry {
+pub(in crate::kernel) const ENTRY: KernelEntry = KernelEntry {
     name: "laplacian",
     aliases: &["laplace"],
     formula: "exp(-gamma sum_i |x_i - y_i|)",
@@ -20,7 +20,7 @@ pub(in crate::kernel) const ENTRY: Entry = Entry {
     translation_invariant: true,
     examples: &["laplacian(gamma=0.4)"],
     build: |v| Kernel::Laplacian { gamma: v[0].real() },
-    ..Entry::EMPTY
+    ..KernelEntry::EMPTY
 };
 
 pub(in crate::kernel) struct Laplacian {

@@ -5,9 +5,9 @@ use mercer_num::Real;
 use crate::kernel::Kernel;
 use crate::kernel::definite::Definiteness;
 use crate::kernel::dot::Profile;
-use crate::kernel::table::Entry;
+use crate::kernel::table::KernelEntry;
 
-pub(in crate::kernel) const ENTRY: Entry = Entry {
+pub(in crate::kernel) const ENTRY: KernelEntry = KernelEntry {
     name: "linear",
     formula: "x.y",
     doc: "Feature space is input space.",
@@ -15,7 +15,7 @@ pub(in crate::kernel) const ENTRY: Entry = Entry {
     known: Definiteness::Positive,
     examples: &["linear"],
     build: |_| Kernel::Linear,
-    ..Entry::EMPTY
+    ..KernelEntry::EMPTY
 };
 
 #[derive(Clone, Copy)]

@@ -14,15 +14,15 @@ use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::kernel::block::Dense;
 use crate::kernel::definite::Definiteness;
-use crate::kernel::derivative::Second;
+use crate::kernel::derivative::{Second, power};
 use crate::kernel::rows::{self, Span};
-use crate::kernel::table::Entry;
+use crate::kernel::table::KernelEntry;
 use crate::param::{Allowed, Param};
 
 /// Images are at most so high and wide, so that no product of sides overflows.
 const MOST: u32 = 1 << 15;
 
-pub(in crate::kernel) const ENTRY: Entry = Entry {
+pub(in crate::kernel) const ENTRY: KernelEntry = KernelEntry {
     name: "local",
     formula: "(sum_p (sum_q w(q - p) x_q y_q)^d1 / s)^d2, w a pyramid, k(1, 1) = 1",
     doc: "Image-local: correlations of d1 pixels within a neighbourhood, then of d2 neighbourhoods.",
@@ -52,7 +52,7 @@ pub(in crate::kernel) const ENTRY: Entry = Entry {
         height: v[3].whole(),
         width: v[4].whole(),
     },
-    ..Entry::EMPTY
+    ..KernelEntry::EMPTY
 };
 
 /// The kernel made ready for points of d columns.
@@ -222,13 +222,6 @@ impl Local {
             }
         }
     }
-}
-
-/// `s^n` with its first two derivatives.
-fn power(s: f64, n: u32) -> [f64; 3] {
-    let (n, f) = (n as i32, f64::from(n));
-    let lower = |by: i32| if n < by { 0.0 } else { s.powi(n - by) };
-    [s.powi(n), f * lower(1), f * (f - 1.0) * lower(2)]
 }
 
 /// That the diameter is odd and the image fits the columns.

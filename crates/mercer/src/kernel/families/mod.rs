@@ -23,7 +23,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 
 use crate::kernel::custom::Custom;
-use crate::kernel::table::{Entry, Value};
+use crate::kernel::table::{KernelEntry, Value};
 
 pub use algebra::Combine;
 
@@ -229,7 +229,7 @@ pub enum Kernel {
 }
 
 /// The table.
-pub(in crate::kernel) const ALL: &[Entry] = &[
+pub(in crate::kernel) const ALL: &[KernelEntry] = &[
     linear::ENTRY,
     poly::ENTRY,
     rbf::ENTRY,
@@ -263,7 +263,7 @@ pub(in crate::kernel) const ALL: &[Entry] = &[
 ];
 
 /// A kernel's name and its values in the order of its row's parameters: the inverse of `build`.
-pub(in crate::kernel) fn describe(kernel: &Kernel) -> Option<(&'static Entry, Vec<Value>)> {
+pub(in crate::kernel) fn describe(kernel: &Kernel) -> Option<(&'static KernelEntry, Vec<Value>)> {
     use Value::{Real, Whole};
     let (name, values) = match kernel {
         Kernel::Linear => ("linear", vec![]),
@@ -314,94 +314,58 @@ pub(in crate::kernel) fn describe(kernel: &Kernel) -> Option<(&'static Entry, Ve
         Kernel::Normalised(of) => ("normalised", vec![Value::Kernel(of.clone())]),
         Kernel::Custom(_) => return None,
     };
-    Entry::find(name).map(|entry| (entry, values))
+    KernelEntry::find(name).map(|entry| (entry, values))
 }
 
-/// Runs `$body` with `$p` bound to the leaf's profile, or `$other` if the kernel is no such leaf.
-macro_rules! with_profile {
-    ($kernel:expr, $p:ident => $body:expr, else $other:expr) => {
-        match *$kernel {
-            Kernel::Linear => {
-                let $p = $crate::kernel::families::linear::Linear;
+/// Runs `$body` with `$leaf` bound to what the kernel's variant makes, or `$other` if it is none of these.
+macro_rules! with_leaf {
+    ($kernel:expr, $leaf:ident => $body:expr, else $other:expr; $($variant:pat => $made:expr,)*) => {
+        match $kernel {
+            $($variant => {
+                let $leaf = $made;
                 $body
-            }
-            Kernel::Poly { degree, scale, coef0 } => {
-                let $p = $crate::kernel::families::poly::Poly { degree, scale, coef0 };
-                $body
-            }
-            Kernel::Rbf { gamma } => {
-                let $p = $crate::kernel::families::rbf::Rbf { gamma };
-                $body
-            }
-            Kernel::Sigmoid { amplitude, scale, shift } => {
-                let $p = $crate::kernel::families::sigmoid::Sigmoid { amplitude, scale, shift };
-                $body
-            }
-            Kernel::InverseMultiquadric { c } => {
-                let $p = $crate::kernel::families::multiquadric::PowerLaw { add: c * c, power: -0.5 };
-                $body
-            }
-            Kernel::Multiquadric { c } => {
-                let $p = $crate::kernel::families::multiquadric::PowerLaw { add: c * c, power: 0.5 };
-                $body
-            }
-            Kernel::RadialPower { power } => {
-                let $p = $crate::kernel::families::multiquadric::PowerLaw { add: 1.0, power };
-                $body
-            }
+            })*
             _ => $other,
         }
     };
+}
+pub(in crate::kernel) use with_leaf;
+
+/// Runs `$body` with `$p` bound to the leaf's profile, or `$other` if the kernel is no such leaf.
+macro_rules! with_profile {
+    ($kernel:expr, $p:ident => $body:expr, else $other:expr) => {{
+        use $crate::kernel::families::{linear, multiquadric, poly, rbf, sigmoid};
+        $crate::kernel::families::with_leaf!(*$kernel, $p => $body, else $other;
+            Kernel::Linear => linear::Linear,
+            Kernel::Poly { degree, scale, coef0 } => poly::Poly { degree, scale, coef0 },
+            Kernel::Rbf { gamma } => rbf::Rbf { gamma },
+            Kernel::Sigmoid { amplitude, scale, shift } => sigmoid::Sigmoid { amplitude, scale, shift },
+            Kernel::InverseMultiquadric { c } => multiquadric::PowerLaw { add: c * c, power: -0.5 },
+            Kernel::Multiquadric { c } => multiquadric::PowerLaw { add: c * c, power: 0.5 },
+            Kernel::RadialPower { power } => multiquadric::PowerLaw { add: 1.0, power },
+        )
+    }};
 }
 pub(in crate::kernel) use with_profile;
 
 /// Runs `$body` with `$c` bound to a leaf of this kind, or `$other`.
 macro_rules! with_coordinates {
-    ($kernel:expr, $c:ident => $body:expr, else $other:expr) => {
-        match $kernel {
-            Kernel::Laplacian { gamma } => {
-                let $c = $crate::kernel::families::laplacian::Laplacian { gamma: *gamma };
-                $body
-            }
-            Kernel::Ard { gammas } => {
-                let $c = $crate::kernel::families::ard::Ard { gammas };
-                $body
-            }
-            Kernel::BSpline { order, width } => {
-                let $c = $crate::kernel::families::bspline::Spline::new(*order, *width);
-                $body
-            }
-            Kernel::Fourier { q, freq } => {
-                let $c = $crate::kernel::families::periodic::Periodic {
-                    shape: $crate::kernel::families::periodic::Fourier { q: *q },
-                    freq: *freq,
-                };
-                $body
-            }
+    ($kernel:expr, $c:ident => $body:expr, else $other:expr) => {{
+        use $crate::kernel::families::{ard, bspline, chi_squared, laplacian, periodic};
+        $crate::kernel::families::with_leaf!($kernel, $c => $body, else $other;
+            Kernel::Laplacian { gamma } => laplacian::Laplacian { gamma: *gamma },
+            Kernel::Ard { gammas } => ard::Ard { gammas },
+            Kernel::BSpline { order, width } => bspline::Spline::new(*order, *width),
+            Kernel::Fourier { q, freq } => periodic::Periodic { shape: periodic::Fourier { q: *q }, freq: *freq },
             Kernel::Dirichlet { order, freq } => {
-                let $c = $crate::kernel::families::periodic::Periodic {
-                    shape: $crate::kernel::families::periodic::Dirichlet { order: *order },
-                    freq: *freq,
-                };
-                $body
-            }
+                periodic::Periodic { shape: periodic::Dirichlet { order: *order }, freq: *freq }
+            },
             Kernel::Spectrum { weights, freq } => {
-                let $c = $crate::kernel::families::periodic::Periodic {
-                    shape: $crate::kernel::families::periodic::Given::new(weights),
-                    freq: *freq,
-                };
-                $body
-            }
-            Kernel::ChiSquared { gamma } => {
-                let $c = $crate::kernel::families::chi_squared::Exponential { gamma: *gamma };
-                $body
-            }
-            Kernel::AdditiveChiSquared => {
-                let $c = $crate::kernel::families::chi_squared::Additive;
-                $body
-            }
-            _ => $other,
-        }
-    };
+                periodic::Periodic { shape: periodic::Given::new(weights), freq: *freq }
+            },
+            Kernel::ChiSquared { gamma } => chi_squared::Exponential { gamma: *gamma },
+            Kernel::AdditiveChiSquared => chi_squared::Additive,
+        )
+    }};
 }
 pub(in crate::kernel) use with_coordinates;

@@ -9,10 +9,10 @@ use mercer_num::Real;
 use crate::kernel::Kernel;
 use crate::kernel::definite::Definiteness;
 use crate::kernel::dot::Profile;
-use crate::kernel::table::Entry;
+use crate::kernel::table::KernelEntry;
 use crate::param::{Allowed, Param};
 
-pub(in crate::kernel) const INVERSE: Entry = Entry {
+pub(in crate::kernel) const INVERSE: KernelEntry = KernelEntry {
     name: "inverse_multiquadric",
     aliases: &["imq"],
     formula: "(|x - y|^2 + c^2)^(-1/2)",
@@ -23,10 +23,10 @@ pub(in crate::kernel) const INVERSE: Entry = Entry {
     translation_invariant: true,
     examples: &["inverse_multiquadric(c=1.5)"],
     build: |v| Kernel::InverseMultiquadric { c: v[0].real() },
-    ..Entry::EMPTY
+    ..KernelEntry::EMPTY
 };
 
-pub(in crate::kernel) const MULTIQUADRIC: Entry = Entry {
+pub(in crate::kernel) const MULTIQUADRIC: KernelEntry = KernelEntry {
     name: "multiquadric",
     aliases: &["mq"],
     formula: "(|x - y|^2 + c^2)^(1/2)",
@@ -36,10 +36,10 @@ pub(in crate::kernel) const MULTIQUADRIC: Entry = Entry {
     translation_invariant: true,
     examples: &["multiquadric(c=0.7)"],
     build: |v| Kernel::Multiquadric { c: v[0].real() },
-    ..Entry::EMPTY
+    ..KernelEntry::EMPTY
 };
 
-pub(in crate::kernel) const FAMILY: Entry = Entry {
+pub(in crate::kernel) const FAMILY: KernelEntry = KernelEntry {
     name: "radial_power",
     formula: "(|x - y|^2 + 1)^power",
     doc: "The family of both multiquadrics of width 1.",
@@ -53,7 +53,7 @@ pub(in crate::kernel) const FAMILY: Entry = Entry {
         "radial_power(power=1)",
     ],
     build: |v| Kernel::RadialPower { power: v[0].real() },
-    ..Entry::EMPTY
+    ..KernelEntry::EMPTY
 };
 
 #[derive(Clone, Copy)]

@@ -12,14 +12,14 @@ use mercer_num::vector::{LANES, Parts};
 use crate::kernel::block::Dense;
 use crate::kernel::coordinates::{Coordinates, Term};
 use crate::kernel::definite::Definiteness;
-use crate::kernel::table::Entry;
+use crate::kernel::table::KernelEntry;
 use crate::kernel::{Kernel, lanes};
 use crate::param::{Allowed, Param};
 
 const FREQ: Param =
     Param::new("freq", Allowed::Above(0.0), Some("1"), "lowest frequency: the period is 2 pi / freq");
 
-pub(in crate::kernel) const FOURIER: Entry = Entry {
+pub(in crate::kernel) const FOURIER: KernelEntry = KernelEntry {
     name: "fourier",
     formula: "prod_i (1 - q)^2 / (1 - 2 q cos(freq (x_i - y_i)) + q^2)",
     doc: "The Fourier expansion with coefficients that fall as q^j.",
@@ -32,10 +32,10 @@ pub(in crate::kernel) const FOURIER: Entry = Entry {
     translation_invariant: true,
     examples: &["fourier(q=0.4)", "fourier(q=0.8, freq=0.5)"],
     build: |v| Kernel::Fourier { q: v[0].real(), freq: v[1].real() },
-    ..Entry::EMPTY
+    ..KernelEntry::EMPTY
 };
 
-pub(in crate::kernel) const DIRICHLET: Entry = Entry {
+pub(in crate::kernel) const DIRICHLET: KernelEntry = KernelEntry {
     name: "dirichlet",
     formula: "prod_i sum_{j=-order}^{order} cos(j freq (x_i - y_i)) / (2 order + 1)",
     doc: "The Fourier expansion cut at an order.",
@@ -45,10 +45,10 @@ pub(in crate::kernel) const DIRICHLET: Entry = Entry {
     translation_invariant: true,
     examples: &["dirichlet(order=2)", "dirichlet(order=5, freq=0.5)"],
     build: |v| Kernel::Dirichlet { order: v[0].whole(), freq: v[1].real() },
-    ..Entry::EMPTY
+    ..KernelEntry::EMPTY
 };
 
-pub(in crate::kernel) const SPECTRUM: Entry = Entry {
+pub(in crate::kernel) const SPECTRUM: KernelEntry = KernelEntry {
     name: "spectrum",
     formula: "prod_i sum_j w_j cos(j freq (x_i - y_i)) / sum_j w_j",
     doc: "The translation-invariant kernel of a given spectrum: one weight a harmonic, from the constant on.",
@@ -61,7 +61,7 @@ pub(in crate::kernel) const SPECTRUM: Entry = Entry {
     translation_invariant: true,
     examples: &["spectrum(weights=[1, 0.5, 0, 0.25], freq=0.7)"],
     build: |v| Kernel::Spectrum { weights: v[0].list(), freq: v[1].real() },
-    ..Entry::EMPTY
+    ..KernelEntry::EMPTY
 };
 
 /// A function of an angle, given by its cosine and sine.

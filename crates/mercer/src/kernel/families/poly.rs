@@ -7,10 +7,10 @@ use mercer_num::Real;
 
 use crate::kernel::Kernel;
 use crate::kernel::dot::Profile;
-use crate::kernel::table::Entry;
+use crate::kernel::table::KernelEntry;
 use crate::param::{Allowed, Param};
 
-pub(in crate::kernel) const ENTRY: Entry = Entry {
+pub(in crate::kernel) const ENTRY: KernelEntry = KernelEntry {
     name: "poly",
     aliases: &["polynomial"],
     formula: "(scale x.y + coef0)^degree",
@@ -32,7 +32,7 @@ pub(in crate::kernel) const ENTRY: Entry = Entry {
         "poly(degree=1, coef0=-1)",
     ],
     build: |v| Kernel::Poly { degree: v[0].whole(), scale: v[1].real(), coef0: v[2].real() },
-    ..Entry::EMPTY
+    ..KernelEntry::EMPTY
 };
 
 #[derive(Clone, Copy)]

@@ -1,9 +1,9 @@
 //! A given matrix of kernel values: points are row numbers, and looking up is the affair of the floor above.
 
 use crate::kernel::Kernel;
-use crate::kernel::table::{Entry, Takes};
+use crate::kernel::table::{KernelEntry, Takes};
 
-pub(in crate::kernel) const ENTRY: Entry = Entry {
+pub(in crate::kernel) const ENTRY: KernelEntry = KernelEntry {
     name: "precomputed",
     formula: "K[x, y]",
     doc: "A given matrix of values; points are its row numbers.",
@@ -11,5 +11,5 @@ pub(in crate::kernel) const ENTRY: Entry = Entry {
     examples: &["precomputed"],
     takes: Takes::RowNumbers,
     build: |_| Kernel::Precomputed,
-    ..Entry::EMPTY
+    ..KernelEntry::EMPTY
 };

@@ -7,10 +7,10 @@ use mercer_num::Real;
 use crate::kernel::Kernel;
 use crate::kernel::definite::Definiteness;
 use crate::kernel::dot::Profile;
-use crate::kernel::table::Entry;
+use crate::kernel::table::KernelEntry;
 use crate::param::{Allowed, Param};
 
-pub(in crate::kernel) const ENTRY: Entry = Entry {
+pub(in crate::kernel) const ENTRY: KernelEntry = KernelEntry {
     name: "rbf",
     aliases: &["gaussian", "gauss"],
     formula: "exp(-gamma |x - y|^2)",
@@ -21,7 +21,7 @@ pub(in crate::kernel) const ENTRY: Entry = Entry {
     translation_invariant: true,
     examples: &["rbf(gamma=0.3)"],
     build: |v| Kernel::Rbf { gamma: v[0].real() },
-    ..Entry::EMPTY
+    ..KernelEntry::EMPTY
 };
 
 #[derive(Clone, Copy)]

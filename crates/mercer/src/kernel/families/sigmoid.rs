@@ -7,10 +7,10 @@ use mercer_num::Real;
 
 use crate::kernel::Kernel;
 use crate::kernel::dot::Profile;
-use crate::kernel::table::Entry;
+use crate::kernel::table::KernelEntry;
 use crate::param::{Allowed, Param};
 
-pub(in crate::kernel) const ENTRY: Entry = Entry {
+pub(in crate::kernel) const ENTRY: KernelEntry = KernelEntry {
     name: "sigmoid",
     aliases: &["tanh"],
     formula: "amplitude tanh(scale x.y + shift)",
@@ -23,7 +23,7 @@ pub(in crate::kernel) const ENTRY: Entry = Entry {
     definiteness: "unknown",
     examples: &["sigmoid(amplitude=1.04, scale=0.5, shift=-0.8)"],
     build: |v| Kernel::Sigmoid { amplitude: v[0].real(), scale: v[1].real(), shift: v[2].real() },
-    ..Entry::EMPTY
+    ..KernelEntry::EMPTY
 };
 
 #[derive(Clone, Copy)]

@@ -17,10 +17,10 @@ use crate::kernel::block::{Dense, panels};
 use crate::kernel::definite::Definiteness;
 use crate::kernel::derivative::Second;
 use crate::kernel::rows::{self, Span};
-use crate::kernel::table::Entry;
+use crate::kernel::table::KernelEntry;
 use crate::param::{Allowed, Param};
 
-pub(in crate::kernel) const ENTRY: Entry = Entry {
+pub(in crate::kernel) const ENTRY: KernelEntry = KernelEntry {
     name: "rbf_widths",
     formula: "p^(d/2) exp(-2 gamma |x - y|^2 / (u + v)), u and v by the last column",
     doc: "Gaussians whose width stands in the last column, 0 for that of gamma.",
@@ -29,7 +29,7 @@ pub(in crate::kernel) const ENTRY: Entry = Entry {
     known: Definiteness::Positive,
     examples: &["rbf_widths(gamma=0.3)"],
     build: |v| Kernel::RbfWidths { gamma: v[0].real() },
-    ..Entry::EMPTY
+    ..KernelEntry::EMPTY
 };
 
 /// There must be a column besides the widths.

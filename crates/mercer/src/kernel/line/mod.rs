@@ -17,7 +17,7 @@ mod print;
 use std::str::FromStr;
 
 use crate::error::{Error, Result};
-use crate::kernel::table::{Entry, Value, admits};
+use crate::kernel::table::{KernelEntry, Value, admits};
 use crate::kernel::{Kernel, MAX_DEPTH};
 use crate::line::{Read, Reader, head};
 use crate::param::{Allowed, Param};
@@ -120,7 +120,7 @@ impl Kernels<'_> {
             return Err(format!("expected a kernel, got {got}; kernels are {}", names()));
         }
         let lower = name.to_ascii_lowercase();
-        let entry = Entry::find(&lower).ok_or_else(|| unknown_kernel(name))?;
+        let entry = KernelEntry::find(&lower).ok_or_else(|| unknown_kernel(name))?;
         let mut given: Vec<Option<Value>> = vec![None; entry.params.len()];
         if self.at.eat('(') && !self.at.eat(')') {
             loop {
@@ -136,7 +136,7 @@ impl Kernels<'_> {
     }
 
     /// One argument of a call, put in its place. Kernels need no name.
-    fn argument(&mut self, entry: &'static Entry, given: &mut [Option<Value>]) -> Read<()> {
+    fn argument(&mut self, entry: &'static KernelEntry, given: &mut [Option<Value>]) -> Read<()> {
         self.at.skip();
         let start = self.at.rest;
         let name = self.at.name();
@@ -193,7 +193,7 @@ fn whole(v: f64) -> Value {
 }
 
 /// The value given, or the default; in range either way.
-fn fill(entry: &'static Entry, param: &Param, value: Option<Value>) -> Read<Value> {
+fn fill(entry: &'static KernelEntry, param: &Param, value: Option<Value>) -> Read<Value> {
     let value = match (value, param.default) {
         (Some(value), _) => value,
         (None, Some(default)) => default_value(param.allowed, default),
@@ -252,7 +252,7 @@ fn edits(a: &str, b: &str) -> usize {
 }
 
 /// The parameters of a kernel, for messages.
-fn parameters(entry: &Entry) -> String {
+fn parameters(entry: &KernelEntry) -> String {
     if entry.params.is_empty() {
         return format!("{} has no parameters", entry.name);
     }

@@ -16,15 +16,15 @@ use std::path::Path;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use crate::data::stage::{Parts, Tensor as StageTensor};
+use crate::data::stage::{Parts, StageTensor};
 use crate::data::{Bundle, Stages, Values};
 use crate::error::{Error, Result};
 use crate::expansion::Expansion;
 use crate::model::machine::{MAX_LAYERS, multiclass};
 use crate::model::svc::{Margin, Multi};
 use crate::model::{
-    Ball, Calibration, Checkpoint, Features, Learner, Machine, Model, Names, Nearest, Normals, Part, Readout,
-    Role, Votes,
+    Ball, Calibration, Checkpoint, Dual, Features, Learner, Machine, Model, Names, Nearest, Normals, Part,
+    Readout, Role, Votes,
 };
 
 /// A value, or what is wrong with the file.
@@ -225,6 +225,7 @@ fn restored_machine(meta: &Value, bundle: &Bundle) -> Read<Machine> {
         reject: from_json(&meta["reject"], "the reject rule")?,
         learner,
         support: restored_rows("support", bundle)?,
+        dual: Dual::default(),
         parts: restored_parts(&meta["parts"], bundle)?,
         facts: restored_facts(&meta["facts"]),
         origin: from_json(&meta["origin"], "the origin")?,
@@ -393,6 +394,7 @@ fn store_parts(parts: &[Part], bundle: &mut Bundle) -> Value {
             "free": p.free.len(),
             "bounded": p.bounded.len(),
             "objective": p.objective,
+            "iterations": p.iterations,
             "margin": p.margin,
         })
     };
@@ -430,6 +432,7 @@ fn restored_parts(meta: &Value, bundle: &Bundle) -> Read<Vec<Part>> {
             free: take(meta, 0)?,
             bounded: take(meta, 1)?,
             objective: finite(meta, "objective")?.unwrap_or(f64::NAN),
+            iterations: meta["iterations"].as_u64().unwrap_or(0),
             margin,
         })
     };

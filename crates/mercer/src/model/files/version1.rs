@@ -137,7 +137,7 @@ fn svc(mut m: Machine, meta: &Value, bundle: &Bundle) -> Read<Machine> {
         m.calibration = Calibration::Sigmoids(all);
     }
     m.reject = from_json(&meta["reject"], "`reject`")?;
-    let machines: Option<crate::model::svc::Checkpoint> = from_json(&meta["checkpoint"], "`checkpoint`")?;
+    let machines: Option<crate::model::svc::SvcCheckpoint> = from_json(&meta["checkpoint"], "`checkpoint`")?;
     m.checkpoint = machines.map(Checkpoint::Machines);
     checked(m)
 }

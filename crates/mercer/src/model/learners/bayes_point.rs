@@ -6,15 +6,12 @@
 //! its own as well, so that every training set is separable, and errors are allowed the more the larger it is. Several classes:
 //! each against the rest. Cost: n^2 for the matrix, n a bounce.
 
-use std::time::Instant;
-
 use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::kernel::Kernel;
 use crate::model::Machine;
-use crate::model::classified::{self, Classified, matrix};
-use crate::model::common::kernel_or_default;
-use crate::model::learners::learner::learner;
+use crate::model::classified::Classified;
+use crate::model::learners::given::Given;
 use crate::model::param::params;
 use crate::model::{Learner, Sample};
 use crate::solve::billiard::billiard;
@@ -32,20 +29,15 @@ params! {
     }
 }
 
-learner!(BayesPointParams, |_| "bayes-point");
-
 impl BayesPointParams {
     /// Fits on the sample's points and classes; a row counts or, with weight 0, does not. Fails without a shift where the rows
     /// are not separable.
     pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine> {
-        let clock = Instant::now();
-        self.check()?;
-        sample.check()?;
+        let given = Given::new(self, sample, exec)?;
         let classes = Classified::of(&sample)?;
-        let kernel = kernel_or_default(self.kernel.as_ref(), &sample)?;
         let (codes, n) = (classes.codes(), classes.rows.len());
         let k = codes.len();
-        let mut gram = matrix(&kernel, &sample, &classes.rows, exec)?;
+        let mut gram = given.matrix(&classes.rows, 2)?;
         let scale = (0..n).map(|i| gram[i * n + i]).sum::<f64>() / n as f64;
         // The offset is a constant in the kernel: version space is that of w and b together.
         gram.iter_mut().for_each(|v| *v += scale);
@@ -83,11 +75,9 @@ impl BayesPointParams {
             }
         }
         info.iterations = bounces;
-        let (expansion, support) = classified::expansion(kernel, &sample, &classes.rows, coef, offset, exec)?;
-        let mut model = Machine::new(expansion, classes.role(), Learner::BayesPoint(self.clone()), info);
-        model.support = support;
+        let learner = Learner::BayesPoint(self.clone());
+        let mut model = given.machine(&classes.rows, coef, offset, classes.role(), learner, info)?;
         model.tell("bounces", bounces as f64);
-        model.info.seconds = clock.elapsed().as_secs_f64();
         Ok(model)
     }
 }

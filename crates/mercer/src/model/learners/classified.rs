@@ -1,10 +1,7 @@
 //! What learners share that train on rows of classes or numbers in one matrix: which rows, which codes, which expansion.
 
+use crate::data::Targets;
 use crate::error::{Error, Result};
-use crate::exec::Exec;
-use crate::expansion::Expansion;
-use crate::gram::{self, Rows};
-use crate::kernel::Kernel;
 use crate::model::{Role, Sample};
 
 /// Runs the examples of the document for users.
@@ -70,60 +67,48 @@ pub(in crate::model) fn weighted_rows(sample: &Sample<'_>) -> Result<(Vec<u32>, 
     Ok((rows, weight))
 }
 
-/// The kernel matrix on some rows of a sample, in f64. Fails if it would not fit into the memory budget, twice:
-/// learners work on it beside a copy or two of their own.
-pub(in crate::model) fn matrix(
-    kernel: &Kernel,
-    sample: &Sample<'_>,
-    rows: &[u32],
-    exec: Exec,
-) -> Result<Vec<f64>> {
-    let n = rows.len();
-    room(n, 2, exec.budget())?;
-    let Some(gram) = sample.gram else {
-        let points = sample.points.gather(&places(rows));
-        return Ok(gram::square::<f64>(kernel, points.view(), exec)?.to_vec());
-    };
-    let part = gram.subset(rows);
-    let part: &dyn Rows = part.as_ref();
-    let mut out = vec![0.0; n * n];
-    for (i, line) in out.chunks_mut(n.max(1)).enumerate() {
-        part.apply(&[i as u32], &[1.0], line, exec);
+/// Fails if a number of these rows is not finite.
+pub(in crate::model) fn check_reals(y: &[f64], mut rows: impl Iterator<Item = usize>) -> Result<()> {
+    match rows.find(|&i| !y[i].is_finite()) {
+        Some(i) => Err(Error::param(format!("target of row {}", i + 1), y[i], "a finite number")),
+        None => Ok(()),
     }
-    Ok(out)
 }
 
-/// Fails if so many n x n matrices of f64 need more than these bytes.
-pub(in crate::model) fn room(n: usize, copies: usize, bytes: usize) -> Result<()> {
-    let most = ((bytes / (8 * copies)) as f64).sqrt() as usize;
-    if n <= most {
-        return Ok(());
+/// The rows of positive weight, their weights and their numbers, which must be finite.
+pub(in crate::model) fn weighted_reals(
+    sample: &Sample<'_>,
+    y: &[f64],
+) -> Result<(Vec<u32>, Vec<f64>, Vec<f64>)> {
+    let (rows, weight) = weighted_rows(sample)?;
+    check_reals(y, rows.iter().map(|&i| i as usize))?;
+    let y = rows.iter().map(|&i| y[i as usize]).collect();
+    Ok((rows, weight, y))
+}
+
+/// The rows a learner takes part in with what each output should be: the numbers, or codes of the classes.
+pub(in crate::model) struct Coded {
+    pub(in crate::model) rows: Vec<u32>,
+    pub(in crate::model) weight: Vec<f64>,
+    /// Output by output.
+    pub(in crate::model) targets: Vec<Vec<f64>>,
+    pub(in crate::model) role: Role,
+}
+
+impl Coded {
+    /// Of a sample's numbers or classes.
+    pub(in crate::model) fn of(sample: &Sample<'_>) -> Result<Self> {
+        if let Targets::Reals(y) = sample.targets {
+            let (rows, weight, y) = weighted_reals(sample, y)?;
+            return Ok(Coded { rows, weight, targets: vec![y], role: Role::Numbers });
+        }
+        let classes = Classified::of(sample)?;
+        let (targets, role) = (classes.codes(), classes.role());
+        Ok(Coded { rows: classes.rows, weight: classes.weight, targets, role })
     }
-    let allowed = format!("at most {most} in this memory; learners svc and kfd-greedy take any number");
-    Err(Error::param("training rows", n, allowed))
 }
 
 /// Row numbers as places.
 pub(in crate::model) fn places(rows: &[u32]) -> Vec<usize> {
     rows.iter().map(|&i| i as usize).collect()
-}
-
-/// An expansion of k outputs on some rows of a sample, and the rows that stayed: those with a coefficient that is not zero.
-pub(in crate::model) fn expansion(
-    kernel: Kernel,
-    sample: &Sample<'_>,
-    rows: &[u32],
-    coef: Vec<f64>,
-    offset: Vec<f64>,
-    exec: Exec,
-) -> Result<(Expansion, Vec<u32>)> {
-    let k = offset.len();
-    let support = rows
-        .iter()
-        .zip(coef.chunks(k.max(1)))
-        .filter(|(_, c)| c.iter().any(|c| *c != 0.0))
-        .map(|(&i, _)| i)
-        .collect();
-    let whole = Expansion::new(kernel, sample.points.gather(&places(rows)), coef, offset)?;
-    Ok((crate::model::svc::collapsed(whole, exec)?, support))
 }

@@ -9,17 +9,14 @@
 //! first eigenvectors of the normalised kernel matrix (Ng, Jordan and Weiss 2002; Zha et al. 2001); the best of several is kept.
 //! Cost: n^2 a pass, and n^2 a step of the eigenvectors.
 
-use std::time::Instant;
-
 use serde::{Deserialize, Serialize};
 
 use crate::data::split::shuffle;
 use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::kernel::Kernel;
-use crate::model::classified::{self, matrix, weighted_rows};
-use crate::model::common::kernel_or_default;
-use crate::model::learners::learner::learner;
+use crate::model::classified::weighted_rows;
+use crate::model::learners::given::Given;
 use crate::model::param::params;
 use crate::model::{Learner, Sample};
 use crate::model::{Machine, Role};
@@ -53,24 +50,19 @@ params! {
     }
 }
 
-learner!(ClusterParams, |_| "kmeans");
-
 /// Rows beyond which eigenvectors are not worth their time.
 const SPECTRAL: usize = 3000;
 
 impl ClusterParams {
     /// Fits on the sample's points and weights; targets are not looked at.
     pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine> {
-        let clock = Instant::now();
-        self.check()?;
-        sample.check()?;
-        let kernel = kernel_or_default(self.kernel.as_ref(), &sample)?;
+        let given = Given::new(self, sample, exec)?;
         let (rows, weight) = weighted_rows(&sample)?;
         let (n, m) = (rows.len(), self.clusters as usize);
         if m > n {
             return Err(Error::param("clusters", m, format!("at most the number of rows, {n}")));
         }
-        let gram = matrix(&kernel, &sample, &rows, exec)?;
+        let gram = given.matrix(&rows, 2)?;
         let mut best: Option<Clusters> = None;
         let (mut passes, mut cancelled) = (0, false);
         for start in 0..self.starts {
@@ -95,10 +87,7 @@ impl ClusterParams {
             (_, true) => Stop::Converged,
             _ => Stop::Limit,
         };
-        self.model(kernel, &sample, &rows, &weight, &gram, &found, info, exec).map(|mut model| {
-            model.info.seconds = clock.elapsed().as_secs_f64();
-            model
-        })
+        self.model(&given, (&rows, &weight), &gram, &found, info)
     }
 
     fn begin(&self, gram: &[f64], weight: &[f64], seed: u64, exec: Exec) -> Result<Vec<u32>> {
@@ -132,24 +121,20 @@ impl ClusterParams {
         }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "the clusters and the rows they are of")]
     fn model(
         &self,
-        kernel: Kernel,
-        sample: &Sample<'_>,
-        rows: &[u32],
-        weight: &[f64],
+        given: &Given<'_>,
+        (rows, weight): (&[u32], &[f64]),
         gram: &[f64],
         found: &Clusters,
         info: Info,
-        exec: Exec,
     ) -> Result<Machine> {
         let (n, m) = (rows.len(), self.clusters as usize);
         let mut size = vec![0.0; m];
         found.of_row.iter().zip(weight).for_each(|(&c, w)| size[c as usize] += w);
         let mut coef = vec![0.0; n * m];
         let mut norm2 = vec![0.0; m];
-        let far = distances(gram, weight, &found.of_row, m, exec);
+        let far = distances(gram, weight, &found.of_row, m, given.exec);
         for i in 0..n {
             let c = found.of_row[i] as usize;
             coef[i * m + c] = weight[i] / size[c];
@@ -160,9 +145,8 @@ impl ClusterParams {
             norm2[c] += coef[i * m + c] * (gram[i * n + i] - far[i * m + c]);
         }
         let offset = norm2.iter().map(|v| -0.5 * v).collect();
-        let (expansion, support) = classified::expansion(kernel, sample, rows, coef, offset, exec)?;
-        let mut model = Machine::new(expansion, Role::Clusters(m), Learner::Cluster(self.clone()), info);
-        model.support = support;
+        let learner = Learner::Cluster(self.clone());
+        let mut model = given.machine(rows, coef, offset, Role::Clusters(m), learner, info)?;
         model.tell("inertia", found.inertia);
         model.tell("starts", self.starts as f64);
         Ok(model)

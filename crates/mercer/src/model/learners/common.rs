@@ -5,10 +5,9 @@ use crate::error::{Error, Fault, Result};
 use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::gram::{KernelRows, Rows, is_precomputed};
-use crate::kernel::Kernel;
-use crate::model::{Checkpoint, Sample};
-use crate::solve::{Groups, Problem, Solution};
-use crate::watch::Stop;
+use crate::kernel::{Kernel, default_gamma};
+use crate::model::Sample;
+use crate::solve::{Groups, Problem};
 
 /// Calls with the rows of the kernel matrix: the sample's own, or computed from its points.
 pub(in crate::model) fn on_rows<T>(
@@ -51,11 +50,6 @@ pub(in crate::model) fn go_on_from(problem: &mut Problem<'_>, checkpoint: Option
     }
     problem.start = Some(from.to_vec());
     Ok(())
-}
-
-/// The variables to go on from, where a solve did not come to its end.
-pub(in crate::model) fn checkpoint(found: &Solution) -> Option<Checkpoint> {
-    (found.info.stop != Stop::Converged).then(|| Checkpoint::Variables(found.beta.clone()))
 }
 
 /// All outputs at new points, n x k row by row.
@@ -150,31 +144,20 @@ pub(in crate::model) fn kernel_or_default(kernel: Option<&Kernel>, sample: &Samp
     basis_or_default(kernel, sample)
 }
 
-/// The kernel asked for; if none is, a Gaussian as wide as the data's spread: `gamma = 1 / (d var)`, the variance over
-/// all values, which is what scikit-learn calls `scale`. For machines that take its functions as they are, of either sign.
+/// The kernel asked for; if none is, a Gaussian of the usual width ([`default_gamma`]). For machines that take its functions as
+/// they are, of either sign.
 pub(in crate::model) fn basis_or_default(kernel: Option<&Kernel>, sample: &Sample<'_>) -> Result<Kernel> {
     if let Some(kernel) = kernel {
         return Ok(kernel.clone());
     }
     let view = sample.points.view();
-    let spread = |sum: f64, squares: f64| {
-        let all = view.n as f64 * view.d as f64;
-        squares / all - (sum / all).powi(2)
-    };
-    let moments =
-        |values: &mut dyn Iterator<Item = f64>| values.fold((0.0, 0.0), |(s, q), v| (s + v, q + v * v));
-    let (sum, squares) = match view.data {
-        Data::F32(x) => moments(&mut x.iter().map(|&v| f64::from(v))),
-        Data::F64(x) => moments(&mut x.iter().copied()),
-        Data::Csr { start, value, .. } => moments(&mut value[start[0]..start[view.n]].iter().copied()),
-        Data::RowNumbers(_) => return Ok(Kernel::Precomputed),
-        Data::Sequences { .. } => return Err(Error::param("kernel", "none", "a kernel for sequences")),
+    match view.data {
+        Data::RowNumbers(_) => Ok(Kernel::Precomputed),
+        Data::Sequences { .. } => Err(Error::param("kernel", "none", "a kernel for sequences")),
         Data::Table { .. } => {
-            return Err(Error::shape("points", view.kind(), "rows of numbers: apply stage `table` first"));
+            Err(Error::shape("points", view.kind(), "rows of numbers: apply stage `table` first"))
         }
-    };
-    let variance = spread(sum, squares);
-    // Constant data: any width will do.
-    let variance = if variance > 1e-12 * squares / (view.n as f64 * view.d as f64) { variance } else { 1.0 };
-    Ok(Kernel::Rbf { gamma: 1.0 / (view.d as f64 * variance) })
+        // Constant data: any width will do.
+        _ => Ok(Kernel::Rbf { gamma: default_gamma(view).unwrap_or(1.0 / view.d.max(1) as f64) }),
+    }
 }

@@ -8,7 +8,7 @@ use crate::exec::Exec;
 use crate::gram::is_precomputed;
 use crate::kernel::{Definiteness, Kernel};
 use crate::model::svc::Kind;
-use crate::model::{Checkpoint, Machine, Sample, Task};
+use crate::model::{Machine, Sample, Task};
 use crate::param::{Param, written};
 use crate::watch::{Note, Stop, Watch, noting};
 
@@ -27,58 +27,6 @@ pub(in crate::model) trait Declared {
     /// Asks for a kernel.
     fn set_kernel(&mut self, kernel: Kernel);
 }
-
-/// What makes parameters a learner: `learner!` makes it from their `fit`.
-pub(in crate::model) trait Fits: Declared {
-    /// The name of its row: parameters such as a loss may tell several learners apart.
-    fn form(&self) -> &'static str;
-    /// The machine that fits a sample.
-    fn fitted(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine>;
-    /// The same from the state of a fit that was interrupted; nothing where a learner keeps none.
-    fn resumed(
-        &self,
-        _sample: Sample<'_>,
-        _from: &Checkpoint,
-        _exec: Exec,
-        _watch: &mut Watch<'_>,
-    ) -> Option<Result<Machine>> {
-        None
-    }
-}
-
-/// Makes a struct of parameters a learner: `learner!(Params, |p| "name")`; `resumes with variables` (or `machines`) for those
-/// whose `resume` goes on from a checkpoint.
-macro_rules! learner {
-    ($params:ty, $form:expr $(, resumes with $state:ident)?) => {
-        impl $crate::model::learners::Fits for $params {
-            fn form(&self) -> &'static str {
-                let form: fn(&$params) -> &'static str = $form;
-                form(self)
-            }
-
-            fn fitted(
-                &self,
-                sample: $crate::model::Sample<'_>,
-                exec: $crate::exec::Exec,
-                watch: &mut $crate::watch::Watch<'_>,
-            ) -> $crate::error::Result<$crate::model::Machine> {
-                self.fit(sample, exec, watch)
-            }
-
-            $(fn resumed(
-                &self,
-                sample: $crate::model::Sample<'_>,
-                from: &$crate::model::Checkpoint,
-                exec: $crate::exec::Exec,
-                watch: &mut $crate::watch::Watch<'_>,
-            ) -> Option<$crate::error::Result<$crate::model::Machine>> {
-                from.$state().map(|from| self.resume(sample, from, exec, watch))
-            })?
-        }
-    };
-}
-
-pub(super) use learner;
 
 /// A row of [`Learner::ALL`].
 #[derive(Debug, Clone, Copy)]
@@ -119,31 +67,29 @@ impl Learner {
 
     /// Its row in [`Learner::ALL`].
     pub fn entry(&self) -> &'static LearnerEntry {
-        match self {
-            Learner::Kpca(_) => &FEATURES,
-            other => Self::find(other.inner().form()).expect("every form of a learner is in the table"),
-        }
+        let row = self.form().and_then(|form| Self::ALL.iter().find(|entry| entry.name == form));
+        row.unwrap_or(&FEATURES)
     }
 
     /// Names, ranges and defaults of its parameters.
     pub fn table(&self) -> &'static [Param] {
-        self.inner().table()
+        self.declared().table()
     }
 
     /// Fails if a parameter is outside its range.
     pub fn check(&self) -> Result<()> {
-        self.inner().check()
+        self.declared().check()
     }
 
     /// All parameters as they are written in files. Fails for custom kernels, which are code.
     pub(in crate::model) fn params(&self) -> Result<Value> {
-        self.inner().to_json()
+        self.declared().to_json()
     }
 
     /// The same learner with the parameters of a file.
     pub(in crate::model) fn with_params(mut self, written: &Value) -> Result<Self> {
         let wrong = |e| Error::Unsupported(format!("the learner's parameters: {e}"));
-        self.inner_mut().read_json(written.clone()).map_err(wrong)?;
+        self.declared_mut().read_json(written.clone()).map_err(wrong)?;
         Ok(self)
     }
 
@@ -196,7 +142,7 @@ impl Learner {
         };
         let mut all = self.params()?;
         all[name] = value;
-        self.inner_mut().read_json(all).map_err(|e| Error::param(name, shown, format!("valid: {e}")))
+        self.declared_mut().read_json(all).map_err(|e| Error::param(name, shown, format!("valid: {e}")))
     }
 
     /// A parameter by name, as it is written in files.
@@ -240,12 +186,12 @@ impl Learner {
 
     /// The kernel asked for.
     pub fn kernel(&self) -> Option<&Kernel> {
-        self.inner().kernel()
+        self.declared().kernel()
     }
 
     /// Asks for a kernel. Unlike [`Learner::set`], this takes custom ones too.
     pub fn set_kernel(&mut self, kernel: Kernel) {
-        self.inner_mut().set_kernel(kernel);
+        self.declared_mut().set_kernel(kernel);
     }
 
     /// Whether its problem has one optimum only under kernels that are conditionally positive definite, and it does not say
@@ -259,7 +205,7 @@ impl Learner {
     /// positive definite is told in its notes.
     pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine> {
         let before = exec.device().answered();
-        let (fitted, broken) = noting(watch, |watch| self.inner().fitted(sample, exec, watch));
+        let (fitted, broken) = noting(watch, |watch| self.fitted(sample, exec, watch));
         let mut machine = fitted?;
         machine.info.computed_on(exec, before);
         if broken {
@@ -281,7 +227,7 @@ impl Learner {
         exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<Machine> {
-        let resumed = from.checkpoint.as_ref().and_then(|at| self.inner().resumed(sample, at, exec, watch));
+        let resumed = from.checkpoint.as_ref().and_then(|at| self.resumed(sample, at, exec, watch));
         resumed.unwrap_or_else(|| {
             Err(Error::Unsupported(
                 "this model's training came to its end: there is nothing to go on with".into(),

@@ -8,19 +8,16 @@
 //! needs not be positive definite: it is only a set of columns. Several classes: each against the rest. Cost: column
 //! generation, n m^2 a round for m columns.
 
-use std::time::Instant;
-
 use crate::data::Targets;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::exec::Exec;
 use crate::kernel::Kernel;
-use crate::model::classified::{self, Classified, weighted_rows};
-use crate::model::common::basis_or_default;
-use crate::model::learners::learner::learner;
+use crate::model::Machine;
+use crate::model::classified::Coded;
+use crate::model::learners::given::Given;
 use crate::model::learners::programs::Programs;
 use crate::model::param::params;
 use crate::model::{Learner, Sample};
-use crate::model::{Machine, Role};
 use crate::solve::sparse::Cost;
 use crate::watch::Watch;
 
@@ -36,8 +33,6 @@ params! {
     }
 }
 
-learner!(LpMachineParams, |_| "lp-machine");
-
 impl LpMachineParams {
     /// Fits on the sample's points, targets (classes or numbers) and weights.
     ///
@@ -52,22 +47,9 @@ impl LpMachineParams {
     /// # Ok::<(), mercer::Error>(())
     /// ```
     pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine> {
-        let clock = Instant::now();
-        self.check()?;
-        sample.check()?;
-        let kernel = basis_or_default(self.kernel.as_ref(), &sample)?;
-        let (rows, weight, targets, role, cost) = if let Targets::Reals(y) = sample.targets {
-            let (rows, weight) = weighted_rows(&sample)?;
-            let y: Vec<f64> = rows.iter().map(|&i| y[i as usize]).collect();
-            if let Some(i) = y.iter().position(|y| !y.is_finite()) {
-                return Err(Error::param(format!("target of row {}", rows[i] + 1), y[i], "a finite number"));
-            }
-            (rows, weight, vec![y], Role::Numbers, Cost::Absolute)
-        } else {
-            let classes = Classified::of(&sample)?;
-            let (codes, role) = (classes.codes(), classes.role());
-            (classes.rows, classes.weight, codes, role, Cost::Hinge)
-        };
+        let given = Given::basis(self, sample, exec)?;
+        let cost = if matches!(sample.targets, Targets::Reals(_)) { Cost::Absolute } else { Cost::Hinge };
+        let Coded { rows, weight, targets, role } = Coded::of(&sample)?;
         // Losses of weight 1 and coefficients of cost 1 / C: the same program, better scaled.
         let programs = Programs {
             rows: &rows,
@@ -78,12 +60,8 @@ impl LpMachineParams {
             c: 1.0 / self.c,
             tol: self.tol,
         };
-        let (coef, offset, mut info) = programs.solve(&kernel, &sample, exec, watch)?;
+        let (coef, offset, mut info) = programs.solve(&given, watch)?;
         info.objective = info.objective.map(|v| self.c * v);
-        let (expansion, support) = classified::expansion(kernel, &sample, &rows, coef, offset, exec)?;
-        let mut model = Machine::new(expansion, role, Learner::LpMachine(self.clone()), info);
-        model.support = support;
-        model.info.seconds = clock.elapsed().as_secs_f64();
-        Ok(model)
+        given.machine(&rows, coef, offset, role, Learner::LpMachine(self.clone()), info)
     }
 }

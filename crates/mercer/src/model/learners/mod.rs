@@ -1,8 +1,7 @@
 //! The learners: a file or folder each, a variant of [`Learner`] and a row of [`Learner::ALL`].
 //!
-//! A learner is a struct of parameters (`params!`) with `fit`, which leaves a [`Machine`](crate::model::Machine) behind;
-//! `learner!` gives it its name. Everything else (files, flags, help, tuning, explaining, compressing, exporting, Python) comes
-//! from that.
+//! A learner is a struct of parameters (`params!`) with `fit`, which leaves a [`Machine`] behind; `learners!` gives it its name.
+//! Everything else (files, flags, help, tuning, explaining, compressing, exporting, Python) comes from that.
 
 mod bayes_point;
 mod boost;
@@ -10,6 +9,7 @@ pub(in crate::model) mod classified;
 mod cluster;
 pub(in crate::model) mod common;
 mod dual;
+mod given;
 mod invariance;
 mod kfd;
 mod kpca;
@@ -25,17 +25,18 @@ mod ridge;
 mod sphere;
 pub mod svc;
 mod svr;
+mod virtuals;
 
 pub use bayes_point::BayesPointParams;
 pub use boost::{BaseLearner, BoostKind, BoostParams};
 pub use cluster::{ClusterParams, ClusterStart};
 pub use invariance::{Invariance, InvarianceParams};
-pub use kfd::{KfdForm, KfdParams, KfdPenalty, Threshold};
+pub use kfd::{KfdForm, KfdParams, KfdPenalty, KfdThreshold};
 pub use kpca::{
     DenoiseParams, Denoiser, KpcaMethod, KpcaParams, Tried, empirical_map, noise_level, whitening_map,
 };
+pub(in crate::model) use learner::Declared;
 pub use learner::LearnerEntry;
-pub(in crate::model) use learner::{Declared, Fits};
 pub use lp_machine::LpMachineParams;
 pub use neighbours::{KnnParams, ParzenParams};
 pub use network::{NetworkParams, Place, Weights};
@@ -47,12 +48,23 @@ pub use sphere::{SphereParams, enclosing_radius2};
 pub use svc::SvcParams;
 pub use svr::{Loss, SvrParams};
 
-use crate::model::Task;
+use crate::error::Result;
+use crate::exec::Exec;
 use crate::model::svc::Kind;
+use crate::model::{Checkpoint, Machine, Sample, Task};
+use crate::watch::Watch;
 
-/// Declares the learners: a variant each.
+/// Declares the learners: a variant each, and for each of its forms a row of [`Learner::ALL`]: name, tasks, one line about it, the
+/// parameters it is known by, those of other forms, and the parameter by which the form is told from the first one. `resumes`
+/// names the state of [`Checkpoint`] that `resume` of the parameters goes on from.
 macro_rules! learners {
-    ($($(#[$about:meta])* $variant:ident($params:ty);)*) => {
+    ($(
+        $(#[$about:meta])*
+        $variant:ident($params:ident) $(resumes $state:ident)? {
+            $($name:literal [$($task:ident)+] $doc:literal,
+                known by [$($known:ident)*] $(not [$($not:ident)+])? $(with $field:ident: $value:expr)?;)*
+        }
+    )*) => {
         /// A learner and its parameters.
         #[derive(Debug, Clone, PartialEq)]
         #[non_exhaustive]
@@ -61,15 +73,66 @@ macro_rules! learners {
         }
 
         impl Learner {
-            fn inner(&self) -> &dyn Fits {
+            /// All learners. The first one of a task is its default.
+            pub const ALL: &'static [LearnerEntry] = &[$($(LearnerEntry {
+                name: $name,
+                tasks: &[$(Task::$task),+],
+                doc: $doc,
+                params: &[$(stringify!($known)),*],
+                not: &[$($(stringify!($not)),+)?],
+                make: || Learner::$variant($params { $($field: $value,)? ..$params::default() }),
+            },)*)*];
+
+            /// The name of its row. Kernel PCA has none in the table.
+            fn form(&self) -> Option<&'static str> {
+                match self {
+                    $(Learner::$variant(params) => {
+                        let _ = params;
+                        let forms: &[(&str, bool)] = &[$(($name, true $(&& params.$field == $value)?)),*];
+                        forms.iter().rev().find(|form| form.1).map(|form| form.0)
+                    })*
+                }
+            }
+
+            fn declared(&self) -> &dyn Declared {
                 match self {
                     $(Learner::$variant(params) => params,)*
                 }
             }
 
-            fn inner_mut(&mut self) -> &mut dyn Fits {
+            fn declared_mut(&mut self) -> &mut dyn Declared {
                 match self {
                     $(Learner::$variant(params) => params,)*
+                }
+            }
+
+            fn fitted(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine> {
+                match self {
+                    $(Learner::$variant(params) => params.fit(sample, exec, watch),)*
+                }
+            }
+
+            /// The machine of a fit that goes on from its state; nothing where the learner keeps none of the kind.
+            fn resumed(
+                &self,
+                sample: Sample<'_>,
+                from: &Checkpoint,
+                exec: Exec,
+                watch: &mut Watch<'_>,
+            ) -> Option<Result<Machine>> {
+                match self {
+                    $($(Learner::$variant(params) => {
+                        from.$state().map(|from| params.resume(sample, from, exec, watch))
+                    })?)*
+                    _ => None,
+                }
+            }
+
+            /// Whether its fits can be resumed.
+            pub(in crate::model) fn resumes(&self) -> bool {
+                match self {
+                    $($(Learner::$variant(_) => !stringify!($state).is_empty(),)?)*
+                    _ => false,
                 }
             }
         }
@@ -78,35 +141,104 @@ macro_rules! learners {
 
 learners! {
     /// Support vector classification.
-    Svc(SvcParams);
+    Svc(SvcParams) resumes machines {
+        "svc" [Classification] "support vector machine; errors cost C",
+            known by [c slack] not [kind nu];
+        "nu-svc" [Classification] "support vector machine; nu bounds the share of margin errors",
+            known by [nu] not [kind c slack] with kind: Kind::Nu;
+        "hard-margin" [Classification] "the widest margin without any error, or a proof that there is none",
+            known by [] not [kind c nu slack] with kind: Kind::Hard;
+    }
     /// Support vector regression.
-    Svr(SvrParams);
+    Svr(SvrParams) resumes variables {
+        "svr" [Regression] "support vector regression; errors below epsilon are free",
+            known by [c epsilon] not [loss nu delta];
+        "nu-svr" [Regression] "the same; nu bounds the share of rows outside the tube",
+            known by [c nu] not [loss epsilon delta] with loss: Loss::Nu;
+        "huber" [Regression] "squared errors up to delta, then absolute ones: few outliers do no harm",
+            known by [c delta] not [loss epsilon nu] with loss: Loss::Huber;
+        "laplace" [Regression] "absolute errors: the conditional median",
+            known by [c] not [loss epsilon nu delta] with loss: Loss::Laplace;
+    }
     /// Kernel ridge regression; on classes, the least-squares machine.
-    Ridge(RidgeParams);
+    Ridge(RidgeParams) {
+        "ridge" [Regression Classification] "squared errors: kernel ridge regression; on classes, least-squares machines",
+            known by [kernel lambda offset method tol];
+    }
     /// A one-class hyperplane.
-    OneClass(OneClassParams);
+    OneClass(OneClassParams) resumes variables {
+        "one-class" [Novelty] "a plane between most of the data and the origin of feature space",
+            known by [nu];
+    }
     /// A sphere in feature space.
-    Sphere(SphereParams);
+    Sphere(SphereParams) resumes variables {
+        "sphere" [Novelty] "the smallest ball around most of the data in feature space",
+            known by [nu];
+    }
     /// A Fisher discriminant.
-    Kfd(KfdParams);
+    Kfd(KfdParams) {
+        "kfd" [Classification Regression] "Fisher discriminant: classes far apart beside their own spread; every row is a centre",
+            known by [kernel lambda penalty threshold leave_one_out] not [form centres candidates tol seed];
+        "kfd-sparse" [Classification Regression] "the same with few centres: a quadratic program",
+            known by [kernel lambda threshold tol] not [form penalty centres candidates leave_one_out seed]
+            with form: KfdForm::Sparse;
+        "kfd-lp" [Classification Regression] "the same with absolute errors: a linear program",
+            known by [kernel lambda threshold tol] not [form penalty centres candidates leave_one_out seed]
+            with form: KfdForm::Linear;
+        "kfd-greedy" [Classification Regression] "the same with centres chosen one by one: for many rows",
+            known by [kernel lambda penalty threshold centres candidates leave_one_out seed] not [form tol]
+            with form: KfdForm::Greedy;
+    }
     /// Boosted hypotheses.
-    Boost(BoostParams);
+    Boost(BoostParams) {
+        "adaboost" [Classification] "many weak hypotheses, each on what the ones before got wrong, and a vote",
+            known by [kernel base rounds centres lambda steps seed] not [kind c nu];
+        "arc-gv" [Classification] "the same, towards the largest least margin",
+            known by [kernel base rounds centres lambda steps seed] not [kind c nu] with kind: BoostKind::ArcGv;
+        "adaboost-reg" [Classification] "the same, giving up rows that stay hard: soft margins",
+            known by [c kernel base rounds centres lambda steps seed] not [kind nu] with kind: BoostKind::Regularised;
+        "lpboost" [Classification] "the same by a linear program; nu bounds the share of rows below the margin",
+            known by [nu kernel base rounds centres lambda steps seed] not [kind c] with kind: BoostKind::Program;
+    }
     /// A network of radial basis functions.
-    Network(NetworkParams);
+    Network(NetworkParams) {
+        "rbf-network" [Classification Regression] "a few Gaussians: centres by k-means, moved downhill, or support vectors",
+            known by [kernel centres place weights lambda steps c seed];
+    }
     /// A linear-programming machine.
-    LpMachine(LpMachineParams);
+    LpMachine(LpMachineParams) {
+        "lp-machine" [Classification Regression] "few kernel functions, by a linear program",
+            known by [kernel c tol];
+    }
     /// A machine that learns row by row.
-    Perceptron(PerceptronParams);
+    Perceptron(PerceptronParams) {
+        "perceptron" [Classification] "learns row by row from its errors",
+            known by [kernel passes averaged seed] not [rule c tol];
+        "adatron" [Classification] "learns row by row, towards the largest margin",
+            known by [kernel passes c tol] not [rule averaged seed] with rule: OnlineRule::Adatron;
+    }
     /// A Bayes point machine.
-    BayesPoint(BayesPointParams);
+    BayesPoint(BayesPointParams) {
+        "bayes-point" [Classification] "the centre of all machines that make no error, by a billiard",
+            known by [kernel shift bounces seed];
+    }
     /// Parzen windows.
-    Parzen(ParzenParams);
+    Parzen(ParzenParams) {
+        "parzen" [Classification Novelty] "each class by the mean of its kernel functions; without classes, a density",
+            known by [kernel nu];
+    }
     /// Nearest neighbours.
-    Knn(KnnParams);
+    Knn(KnnParams) {
+        "knn" [Classification Regression] "the rows nearest in feature space vote",
+            known by [kernel neighbours];
+    }
     /// Kernel k-means.
-    Cluster(ClusterParams);
+    Cluster(ClusterParams) {
+        "kmeans" [Clustering] "points whose images lie together: kernel k-means",
+            known by [kernel clusters start starts max_iter seed];
+    }
     /// Kernel principal components.
-    Kpca(KpcaParams);
+    Kpca(KpcaParams) {}
 }
 
 /// The row of kernel PCA, which is fitted by commands of its own and predicts nothing: not one of [`Learner::ALL`].
@@ -118,231 +250,3 @@ pub(in crate::model) const FEATURES: LearnerEntry = LearnerEntry {
     not: &[],
     make: || Learner::Kpca(KpcaParams::default()),
 };
-
-impl Learner {
-    /// All learners. The first one of a task is its default.
-    pub const ALL: &'static [LearnerEntry] = &[
-        LearnerEntry {
-            name: "svc",
-            tasks: &[Task::Classification],
-            doc: "support vector machine; errors cost C",
-            params: &["c", "slack"],
-            not: &["kind", "nu"],
-            make: || Learner::Svc(SvcParams::default()),
-        },
-        LearnerEntry {
-            name: "nu-svc",
-            tasks: &[Task::Classification],
-            doc: "support vector machine; nu bounds the share of margin errors",
-            params: &["nu"],
-            not: &["kind", "c", "slack"],
-            make: || Learner::Svc(SvcParams { kind: Kind::Nu, ..SvcParams::default() }),
-        },
-        LearnerEntry {
-            name: "hard-margin",
-            tasks: &[Task::Classification],
-            doc: "the widest margin without any error, or a proof that there is none",
-            params: &[],
-            not: &["kind", "c", "nu", "slack"],
-            make: || Learner::Svc(SvcParams { kind: Kind::Hard, ..SvcParams::default() }),
-        },
-        LearnerEntry {
-            name: "svr",
-            tasks: &[Task::Regression],
-            doc: "support vector regression; errors below epsilon are free",
-            params: &["c", "epsilon"],
-            not: &["loss", "nu", "delta"],
-            make: || Learner::Svr(SvrParams::default()),
-        },
-        LearnerEntry {
-            name: "nu-svr",
-            tasks: &[Task::Regression],
-            doc: "the same; nu bounds the share of rows outside the tube",
-            params: &["c", "nu"],
-            not: &["loss", "epsilon", "delta"],
-            make: || Learner::Svr(SvrParams { loss: Loss::Nu, ..SvrParams::default() }),
-        },
-        LearnerEntry {
-            name: "huber",
-            tasks: &[Task::Regression],
-            doc: "squared errors up to delta, then absolute ones: few outliers do no harm",
-            params: &["c", "delta"],
-            not: &["loss", "epsilon", "nu"],
-            make: || Learner::Svr(SvrParams { loss: Loss::Huber, ..SvrParams::default() }),
-        },
-        LearnerEntry {
-            name: "laplace",
-            tasks: &[Task::Regression],
-            doc: "absolute errors: the conditional median",
-            params: &["c"],
-            not: &["loss", "epsilon", "nu", "delta"],
-            make: || Learner::Svr(SvrParams { loss: Loss::Laplace, ..SvrParams::default() }),
-        },
-        LearnerEntry {
-            name: "ridge",
-            tasks: &[Task::Regression, Task::Classification],
-            doc: "squared errors: kernel ridge regression; on classes, least-squares machines",
-            params: &["kernel", "lambda", "offset", "method", "tol"],
-            not: &[],
-            make: || Learner::Ridge(RidgeParams::default()),
-        },
-        LearnerEntry {
-            name: "one-class",
-            tasks: &[Task::Novelty],
-            doc: "a plane between most of the data and the origin of feature space",
-            params: &["nu"],
-            not: &[],
-            make: || Learner::OneClass(OneClassParams::default()),
-        },
-        LearnerEntry {
-            name: "sphere",
-            tasks: &[Task::Novelty],
-            doc: "the smallest ball around most of the data in feature space",
-            params: &["nu"],
-            not: &[],
-            make: || Learner::Sphere(SphereParams::default()),
-        },
-        LearnerEntry {
-            name: "kfd",
-            tasks: &[Task::Classification, Task::Regression],
-            doc: "Fisher discriminant: classes far apart beside their own spread; every row is a centre",
-            params: &["kernel", "lambda", "penalty", "threshold", "leave_one_out"],
-            not: &["form", "centres", "candidates", "tol", "seed"],
-            make: || Learner::Kfd(KfdParams::default()),
-        },
-        LearnerEntry {
-            name: "kfd-sparse",
-            tasks: &[Task::Classification, Task::Regression],
-            doc: "the same with few centres: a quadratic program",
-            params: &["kernel", "lambda", "threshold", "tol"],
-            not: &["form", "penalty", "centres", "candidates", "leave_one_out", "seed"],
-            make: || Learner::Kfd(KfdParams { form: KfdForm::Sparse, ..KfdParams::default() }),
-        },
-        LearnerEntry {
-            name: "kfd-lp",
-            tasks: &[Task::Classification, Task::Regression],
-            doc: "the same with absolute errors: a linear program",
-            params: &["kernel", "lambda", "threshold", "tol"],
-            not: &["form", "penalty", "centres", "candidates", "leave_one_out", "seed"],
-            make: || Learner::Kfd(KfdParams { form: KfdForm::Linear, ..KfdParams::default() }),
-        },
-        LearnerEntry {
-            name: "kfd-greedy",
-            tasks: &[Task::Classification, Task::Regression],
-            doc: "the same with centres chosen one by one: for many rows",
-            params: &[
-                "kernel",
-                "lambda",
-                "penalty",
-                "threshold",
-                "centres",
-                "candidates",
-                "leave_one_out",
-                "seed",
-            ],
-            not: &["form", "tol"],
-            make: || Learner::Kfd(KfdParams { form: KfdForm::Greedy, ..KfdParams::default() }),
-        },
-        LearnerEntry {
-            name: "adaboost",
-            tasks: &[Task::Classification],
-            doc: "many weak hypotheses, each on what the ones before got wrong, and a vote",
-            params: &["kernel", "base", "rounds", "centres", "lambda", "steps", "seed"],
-            not: &["kind", "c", "nu"],
-            make: || Learner::Boost(BoostParams::default()),
-        },
-        LearnerEntry {
-            name: "arc-gv",
-            tasks: &[Task::Classification],
-            doc: "the same, towards the largest least margin",
-            params: &["kernel", "base", "rounds", "centres", "lambda", "steps", "seed"],
-            not: &["kind", "c", "nu"],
-            make: || Learner::Boost(BoostParams { kind: BoostKind::ArcGv, ..BoostParams::default() }),
-        },
-        LearnerEntry {
-            name: "adaboost-reg",
-            tasks: &[Task::Classification],
-            doc: "the same, giving up rows that stay hard: soft margins",
-            params: &["c", "kernel", "base", "rounds", "centres", "lambda", "steps", "seed"],
-            not: &["kind", "nu"],
-            make: || Learner::Boost(BoostParams { kind: BoostKind::Regularised, ..BoostParams::default() }),
-        },
-        LearnerEntry {
-            name: "lpboost",
-            tasks: &[Task::Classification],
-            doc: "the same by a linear program; nu bounds the share of rows below the margin",
-            params: &["nu", "kernel", "base", "rounds", "centres", "lambda", "steps", "seed"],
-            not: &["kind", "c"],
-            make: || Learner::Boost(BoostParams { kind: BoostKind::Program, ..BoostParams::default() }),
-        },
-        LearnerEntry {
-            name: "rbf-network",
-            tasks: &[Task::Classification, Task::Regression],
-            doc: "a few Gaussians: centres by k-means, moved downhill, or support vectors",
-            params: &["kernel", "centres", "place", "weights", "lambda", "steps", "c", "seed"],
-            not: &[],
-            make: || Learner::Network(NetworkParams::default()),
-        },
-        LearnerEntry {
-            name: "lp-machine",
-            tasks: &[Task::Classification, Task::Regression],
-            doc: "few kernel functions, by a linear program",
-            params: &["kernel", "c", "tol"],
-            not: &[],
-            make: || Learner::LpMachine(LpMachineParams::default()),
-        },
-        LearnerEntry {
-            name: "perceptron",
-            tasks: &[Task::Classification],
-            doc: "learns row by row from its errors",
-            params: &["kernel", "passes", "averaged", "seed"],
-            not: &["rule", "c", "tol"],
-            make: || Learner::Perceptron(PerceptronParams::default()),
-        },
-        LearnerEntry {
-            name: "adatron",
-            tasks: &[Task::Classification],
-            doc: "learns row by row, towards the largest margin",
-            params: &["kernel", "passes", "c", "tol"],
-            not: &["rule", "averaged", "seed"],
-            make: || {
-                Learner::Perceptron(PerceptronParams {
-                    rule: OnlineRule::Adatron,
-                    ..PerceptronParams::default()
-                })
-            },
-        },
-        LearnerEntry {
-            name: "bayes-point",
-            tasks: &[Task::Classification],
-            doc: "the centre of all machines that make no error, by a billiard",
-            params: &["kernel", "shift", "bounces", "seed"],
-            not: &[],
-            make: || Learner::BayesPoint(BayesPointParams::default()),
-        },
-        LearnerEntry {
-            name: "parzen",
-            tasks: &[Task::Classification, Task::Novelty],
-            doc: "each class by the mean of its kernel functions; without classes, a density",
-            params: &["kernel", "nu"],
-            not: &[],
-            make: || Learner::Parzen(ParzenParams::default()),
-        },
-        LearnerEntry {
-            name: "knn",
-            tasks: &[Task::Classification, Task::Regression],
-            doc: "the rows nearest in feature space vote",
-            params: &["kernel", "neighbours"],
-            not: &[],
-            make: || Learner::Knn(KnnParams::default()),
-        },
-        LearnerEntry {
-            name: "kmeans",
-            tasks: &[Task::Clustering],
-            doc: "points whose images lie together: kernel k-means",
-            params: &["kernel", "clusters", "start", "starts", "max_iter", "seed"],
-            not: &[],
-            make: || Learner::Cluster(ClusterParams::default()),
-        },
-    ];
-}

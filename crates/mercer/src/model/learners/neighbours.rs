@@ -10,16 +10,14 @@
 //! class; with a Gaussian that integrates to one it is Bayes' rule on estimated densities. Cost: none to fit but, for a density's
 //! threshold, n^2 kernel values; n a prediction.
 
-use std::time::Instant;
-
 use crate::data::Targets;
 use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::kernel::Kernel;
-use crate::model::classified::{self, Classified, places, weighted_rows};
-use crate::model::common::{kernel_or_default, on_rows};
-use crate::model::learners::learner::learner;
+use crate::model::classified::weighted_reals;
+use crate::model::classified::{Classified, weighted_rows};
+use crate::model::learners::given::Given;
 use crate::model::param::params;
 use crate::model::{Learner, Sample};
 use crate::model::{Machine, Nearest, Readout, Role};
@@ -35,8 +33,6 @@ params! {
     }
 }
 
-learner!(ParzenParams, |_| "parzen");
-
 params! {
     /// Parameters of nearest neighbours. See [`KnnParams::TABLE`] for ranges.
     pub struct KnnParams {
@@ -46,25 +42,18 @@ params! {
     }
 }
 
-learner!(KnnParams, |_| "knn");
-
 impl ParzenParams {
     /// Fits on the sample's points and weights: a classifier where there are classes, else a density.
     pub fn fit(&self, sample: Sample<'_>, exec: Exec, _watch: &mut Watch<'_>) -> Result<Machine> {
-        let clock = Instant::now();
-        self.check()?;
-        sample.check()?;
-        let kernel = kernel_or_default(self.kernel.as_ref(), &sample)?;
-        let mut model = match sample.targets {
-            Targets::Classes(_) => self.classifier(kernel, &sample, exec)?,
-            _ => self.density(kernel, &sample, exec)?,
-        };
-        model.info.seconds = clock.elapsed().as_secs_f64();
-        Ok(model)
+        let given = Given::new(self, sample, exec)?;
+        match sample.targets {
+            Targets::Classes(_) => self.classifier(&given),
+            _ => self.density(&given),
+        }
     }
 
-    fn classifier(&self, kernel: Kernel, sample: &Sample<'_>, exec: Exec) -> Result<Machine> {
-        let classes = Classified::of(sample)?;
+    fn classifier(&self, given: &Given<'_>) -> Result<Machine> {
+        let classes = Classified::of(&given.sample)?;
         let total: f64 = classes.weight.iter().sum();
         // share_c times the mean over c is the sum over c by the number of all rows.
         let k = if classes.names.len() == 2 { 1 } else { classes.names.len() };
@@ -75,21 +64,17 @@ impl ParzenParams {
                 _ => coef[i * k + c as usize] = w / total,
             }
         }
-        let (expansion, support) =
-            classified::expansion(kernel, sample, &classes.rows, coef, vec![0.0; k], exec)?;
-        let mut model =
-            Machine::new(expansion, classes.role(), Learner::Parzen(self.clone()), Info::default());
-        model.support = support;
-        Ok(model)
+        let (role, learner) = (classes.role(), Learner::Parzen(self.clone()));
+        given.machine(&classes.rows, coef, vec![0.0; k], role, learner, Info::default())
     }
 
-    fn density(&self, kernel: Kernel, sample: &Sample<'_>, exec: Exec) -> Result<Machine> {
-        let (rows, weight) = weighted_rows(sample)?;
+    fn density(&self, given: &Given<'_>) -> Result<Machine> {
+        let (rows, weight) = weighted_rows(&given.sample)?;
         let total: f64 = weight.iter().sum();
         let coef: Vec<f64> = weight.iter().map(|w| w / total).collect();
-        let mut f = vec![0.0; sample.points.len()];
-        on_rows(&kernel, sample, exec, |all| {
-            all.apply(&rows, &coef, &mut f, exec);
+        let mut f = vec![0.0; given.sample.points.len()];
+        given.on_rows(|all| {
+            all.apply(&rows, &coef, &mut f, given.exec);
             Ok(())
         })?;
         let mut own: Vec<(f64, f64)> = rows.iter().zip(&weight).map(|(&i, &w)| (f[i as usize], w)).collect();
@@ -101,11 +86,9 @@ impl ParzenParams {
             below > self.nu * total
         });
         let threshold = first.map_or(0.0, |(f, _)| f - 1e-12 * f.abs());
-        let (expansion, support) =
-            classified::expansion(kernel, sample, &rows, coef, vec![-threshold], exec)?;
+        let learner = Learner::Parzen(self.clone());
         let mut model =
-            Machine::new(expansion, Role::Novelty, Learner::Parzen(self.clone()), Info::default());
-        model.support = support;
+            given.machine(&rows, coef, vec![-threshold], Role::Novelty, learner, Info::default())?;
         model.tell("threshold", threshold);
         Ok(model)
     }
@@ -114,20 +97,9 @@ impl ParzenParams {
 impl KnnParams {
     /// Fits on the sample's points, targets (classes or numbers) and weights, which weigh votes.
     pub fn fit(&self, sample: Sample<'_>, exec: Exec, _watch: &mut Watch<'_>) -> Result<Machine> {
-        let clock = Instant::now();
-        self.check()?;
-        sample.check()?;
-        let kernel = kernel_or_default(self.kernel.as_ref(), &sample)?;
+        let given = Given::new(self, sample, exec)?;
         let (rows, says, values, role) = if let Targets::Reals(y) = sample.targets {
-            let (rows, _) = weighted_rows(&sample)?;
-            let says: Vec<f64> = rows.iter().map(|&i| y[i as usize]).collect();
-            if let Some(i) = says.iter().position(|y| !y.is_finite()) {
-                return Err(Error::param(
-                    format!("target of row {}", rows[i] + 1),
-                    says[i],
-                    "a finite number",
-                ));
-            }
+            let (rows, _, says) = weighted_reals(&sample, y)?;
             (rows, says, 1, Role::Numbers)
         } else {
             let classes = Classified::of(&sample)?;
@@ -147,15 +119,14 @@ impl KnnParams {
                 format!("at most the number of rows, {n}"),
             ));
         }
-        let diag = on_rows(&kernel, &sample, exec, |all| Ok(all.diag()))?;
+        let diag = given.on_rows(|all| Ok(all.diag()))?;
         let own = rows.iter().map(|&i| diag[i as usize]).collect();
         // The mean of all images: what the neighbours are when all of them vote.
-        let centres = sample.points.gather(&places(&rows));
-        let expansion = Expansion::new(kernel, centres, vec![1.0 / n as f64; n], vec![0.0])?;
+        let centres = given.points(&rows);
+        let expansion = Expansion::new(given.kernel.clone(), centres, vec![1.0 / n as f64; n], vec![0.0])?;
         let mut model = Machine::new(expansion, role, Learner::Knn(self.clone()), Info::default());
         model.readout = Readout::Nearest(Nearest { neighbours: self.neighbours as usize, says, values, own });
         model.support = rows;
-        model.info.seconds = clock.elapsed().as_secs_f64();
-        Ok(model)
+        Ok(given.timed(model))
     }
 }

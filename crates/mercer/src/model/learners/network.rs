@@ -9,8 +9,6 @@
 //! width: then it is an expansion like any other, and what is done to expansions can be done to it. Cost: that of k-means,
 //! and n m (m + d) a step of moving.
 
-use std::time::Instant;
-
 use serde::{Deserialize, Serialize};
 
 use crate::data::{Points, Targets};
@@ -19,9 +17,9 @@ use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::gram;
 use crate::kernel::Kernel;
-use crate::model::classified::{Classified, places, weighted_rows};
-use crate::model::common::basis_or_default;
-use crate::model::learners::learner::learner;
+use crate::model::classified::Coded;
+use crate::model::classified::places;
+use crate::model::learners::given::Given;
 use crate::model::param::params;
 use crate::model::svc::Multi;
 use crate::model::{Learner, Sample, SvcParams};
@@ -71,8 +69,6 @@ params! {
     }
 }
 
-learner!(NetworkParams, |_| "rbf-network");
-
 impl NetworkParams {
     /// Fits on the sample's points, targets (classes or numbers) and weights.
     ///
@@ -88,34 +84,23 @@ impl NetworkParams {
     /// # Ok::<(), mercer::Error>(())
     /// ```
     pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine> {
-        let clock = Instant::now();
-        self.check()?;
-        sample.check()?;
-        let kernel = basis_or_default(self.kernel.as_ref(), &sample)?;
-        let (rows, weight, target, role) = if let Targets::Reals(y) = sample.targets {
+        let given = Given::basis(self, sample, exec)?;
+        if let Targets::Reals(_) = sample.targets {
             if self.weights == Weights::Descent {
                 return Err(Error::param("weights", "descent", "pseudo-inverse for numbers"));
             }
             if self.place == Place::SupportVectors {
                 return Err(Error::param("place", "support vectors", "adapted or kmeans for numbers"));
             }
-            let (rows, weight) = weighted_rows(&sample)?;
-            let y: Vec<f64> = rows.iter().map(|&i| y[i as usize]).collect();
-            if let Some(i) = y.iter().position(|y| !y.is_finite()) {
-                return Err(Error::param(format!("target of row {}", rows[i] + 1), y[i], "a finite number"));
-            }
-            (rows, weight, vec![y], Role::Numbers)
-        } else {
-            let classes = Classified::of(&sample)?;
-            (classes.rows.clone(), classes.weight.clone(), classes.codes(), classes.role())
-        };
-        let points = sample.points.gather(&places(&rows));
+        }
+        let Coded { rows, weight, targets: target, role } = Coded::of(&sample)?;
+        let points = given.points(&rows);
         let n = rows.len();
         if watch(&Step::new("centres", 0, None)).is_break() {
             return Err(Error::Cancelled);
         }
         let (expansion, support, info) = if self.place == Place::SupportVectors {
-            self.on_support(kernel, &points, &rows, &weight, &target, &role, exec, watch)?
+            self.on_support(given.kernel.clone(), &points, &rows, (&weight, &target), exec, watch)?
         } else {
             let x = points.view().to_f64_within(exec.memory())?;
             let k = target.len();
@@ -129,6 +114,7 @@ impl NetworkParams {
                 lambda: self.lambda,
             };
             let centres = self.started(&problem, matches!(role, Role::Classes(_)), exec);
+            let kernel = given.kernel.clone();
             let (found, broken) = noting(watch, |watch| self.network(&problem, centres, kernel, exec, watch));
             let (expansion, mut info) = found?;
             if broken {
@@ -141,9 +127,7 @@ impl NetworkParams {
             let gamma = *gamma;
             model.tell("gamma", gamma);
         }
-        model.support = support;
-        model.info.seconds = clock.elapsed().as_secs_f64();
-        Ok(model)
+        Ok(given.timed(Machine { support, ..model }))
     }
 
     /// Centres by k-means: for classes as many in each, whatever their sizes.
@@ -231,21 +215,15 @@ impl NetworkParams {
     }
 
     /// Each output on the support vectors of its own machine.
-    #[expect(clippy::too_many_arguments, reason = "the rows, their targets, and what fitting obeys")]
     fn on_support(
         &self,
         kernel: Kernel,
         points: &Points,
         rows: &[u32],
-        weight: &[f64],
-        target: &[Vec<f64>],
-        role: &Role,
+        (weight, target): (&[f64], &[Vec<f64>]),
         exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<(Expansion, Vec<u32>, Info)> {
-        let Role::Classes(_) = role else {
-            return Err(Error::param("place", "support vectors", "for classes only"));
-        };
         let k = target.len();
         let mut coef = vec![0.0; points.len() * k];
         let mut offset = vec![0.0; k];

@@ -15,11 +15,10 @@ use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::gram::Rows;
 use crate::kernel::Kernel;
-use crate::model::common::{checkpoint, support};
-use crate::model::learners::dual::{self, Dual};
-use crate::model::learners::learner::learner;
+use crate::model::learners::dual::{self, Dual, bounded};
+use crate::model::learners::given::Given;
 use crate::model::param::params;
-use crate::model::svc::collapsed;
+use crate::model::svc::collapsed_with_dual;
 use crate::model::{Learner, Machine, Role, Sample};
 use crate::solve::{self, Groups, Problem, Shift, Solution};
 use crate::watch::Watch;
@@ -37,8 +36,6 @@ params! {
         shrinking: bool = true, Flag => "use shrinking";
     }
 }
-
-learner!(OneClassParams, |_| "one-class", resumes with variables);
 
 impl OneClassParams {
     /// Fits on the sample's points and weights; targets are not looked at.
@@ -61,10 +58,9 @@ impl OneClassParams {
 impl Dual for OneClassParams {
     fn pose<'r>(
         &self,
+        given: &Given<'_>,
         rows: &'r dyn Rows,
-        _sample: &Sample<'_>,
         weights: &[f64],
-        exec: Exec,
     ) -> Result<(Problem<'r>, solve::Params)> {
         let n = rows.len();
         let mut problem = Problem {
@@ -77,26 +73,23 @@ impl Dual for OneClassParams {
             start: None,
         };
         problem.start_at_sums(&[self.nu * weights.iter().sum::<f64>()])?;
-        let (tol, max_iter, shrinking) = (self.tol, self.max_iter, self.shrinking);
-        Ok((problem, solve::Params { tol, max_iter, shrinking, exec, ..solve::Params::default() }))
+        Ok((problem, solve::Params::new(self.tol, self.max_iter, self.shrinking, given.exec)))
     }
 
     fn machine(
         &self,
-        kernel: &Kernel,
+        given: &Given<'_>,
         _rows: &dyn Rows,
-        sample: &Sample<'_>,
         weights: &[f64],
+        coef: Vec<f64>,
         found: Solution,
-        exec: Exec,
     ) -> Result<Machine> {
-        let rho = found.thresholds[0].value();
-        let (checkpoint, support) = (checkpoint(&found), support(&found.beta));
-        let bounded = found.beta.iter().zip(weights).filter(|(b, u)| **b > 0.0 && b >= u).count();
-        let whole = Expansion::new(kernel.clone(), sample.points.clone(), found.beta, vec![-rho])?;
+        let (rho, bounded) = (found.thresholds[0].value(), bounded(&coef, weights));
+        let whole = Expansion::new(given.kernel.clone(), given.sample.points.clone(), coef, vec![-rho])?;
         let learner = Learner::OneClass(self.clone());
-        let mut machine = Machine::new(collapsed(whole, exec)?, Role::Novelty, learner, found.info);
-        machine.tell("bounded", bounded as f64);
-        Ok(Machine { support, checkpoint, ..machine })
+        let (f, dual) = collapsed_with_dual(whole, given.exec)?;
+        let mut machine = Machine { dual, ..Machine::new(f, Role::Novelty, learner, found.info) };
+        machine.tell("bounded", bounded);
+        Ok(machine)
     }
 }

@@ -7,8 +7,6 @@
 //!
 //! Several classes: each against the rest, largest output wins. Cost: n^2 a pass, with the matrix in memory.
 
-use std::time::Instant;
-
 use serde::{Deserialize, Serialize};
 
 use crate::data::split::shuffle;
@@ -16,9 +14,8 @@ use crate::error::Result;
 use crate::exec::Exec;
 use crate::kernel::Kernel;
 use crate::model::Machine;
-use crate::model::classified::{self, Classified, matrix};
-use crate::model::common::kernel_or_default;
-use crate::model::learners::learner::learner;
+use crate::model::classified::Classified;
+use crate::model::learners::given::Given;
 use crate::model::param::params;
 use crate::model::{Learner, Sample};
 use crate::solve::perceptron::{adatron, perceptron};
@@ -51,20 +48,12 @@ params! {
     }
 }
 
-learner!(PerceptronParams, |p| match p.rule {
-    OnlineRule::Perceptron => "perceptron",
-    OnlineRule::Adatron => "adatron",
-});
-
 impl PerceptronParams {
     /// Fits on the sample's points and classes. Weights scale the Adatron's C; to the perceptron a row counts or does not.
     pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine> {
-        let clock = Instant::now();
-        self.check()?;
-        sample.check()?;
+        let given = Given::new(self, sample, exec)?;
         let classes = Classified::of(&sample)?;
-        let kernel = kernel_or_default(self.kernel.as_ref(), &sample)?;
-        let gram = matrix(&kernel, &sample, &classes.rows, exec)?;
+        let gram = given.matrix(&classes.rows, 2)?;
         let (codes, n) = (classes.codes(), classes.rows.len());
         let k = codes.len();
         let order = shuffle(n, self.seed);
@@ -88,11 +77,9 @@ impl PerceptronParams {
                 break;
             }
         }
-        let (expansion, support) = classified::expansion(kernel, &sample, &classes.rows, coef, offset, exec)?;
-        let mut model = Machine::new(expansion, classes.role(), Learner::Perceptron(self.clone()), info);
-        model.support = support;
+        let learner = Learner::Perceptron(self.clone());
+        let mut model = given.machine(&classes.rows, coef, offset, classes.role(), learner, info)?;
         model.tell("updates", updates as f64);
-        model.info.seconds = clock.elapsed().as_secs_f64();
         Ok(model)
     }
 }

@@ -1,10 +1,7 @@
 //! Sparse programs on a sample, one an output: what linear-programming machines and sparse discriminants share.
 
 use crate::error::Result;
-use crate::exec::Exec;
-use crate::kernel::Kernel;
-use crate::model::Sample;
-use crate::model::common::on_rows;
+use crate::model::learners::given::Given;
 use crate::solve::sparse::{Cost, KernelColumns, SparseParams, SparseProblem, solve_sparse};
 use crate::watch::{Info, Stop, Watch};
 
@@ -30,15 +27,13 @@ impl Programs<'_> {
     /// Coefficients of the rows that take part, n x k; k offsets; and how it went for all of them together.
     pub(in crate::model) fn solve(
         &self,
-        kernel: &Kernel,
-        sample: &Sample<'_>,
-        exec: Exec,
+        given: &Given<'_>,
         watch: &mut Watch<'_>,
     ) -> Result<(Vec<f64>, Vec<f64>, Info)> {
         let (n, k) = (self.rows.len(), self.targets.len());
-        on_rows(kernel, sample, exec, |all| {
+        given.on_rows(|all| {
             let part = (n != all.len()).then(|| all.subset(self.rows));
-            let columns = KernelColumns { rows: part.as_deref().unwrap_or(all), exec };
+            let columns = KernelColumns { rows: part.as_deref().unwrap_or(all), exec: given.exec };
             let params = SparseParams { tol: self.tol, ..SparseParams::default() };
             let (mut coef, mut offset) = (vec![0.0; n * k], vec![0.0; k]);
             let mut info = Info { objective: Some(0.0), ..Info::default() };

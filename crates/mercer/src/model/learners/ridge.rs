@@ -21,8 +21,9 @@ use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::gram::{self, Rows};
 use crate::kernel::Kernel;
-use crate::model::common::{kernel_or_default, on_rows};
-use crate::model::learners::learner::learner;
+use crate::model::classified::{check_reals, weighted_rows};
+use crate::model::common::kernel_or_default;
+use crate::model::learners::given::Given;
 use crate::model::param::params;
 use crate::model::svc::collapsed;
 use crate::model::{Learner, Machine, Role, Sample};
@@ -55,22 +56,32 @@ params! {
     }
 }
 
-learner!(RidgeParams, |_| "ridge");
-
 impl RidgeParams {
     /// Fits on the sample's points, targets (numbers or classes) and weights.
     pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine> {
-        let clock = Instant::now();
-        self.check()?;
-        sample.check()?;
-        let kernel = kernel_or_default(self.kernel.as_ref(), &sample)?;
         let (right, names) = right_sides(sample.targets)?;
-        let keep: Vec<u32> =
-            (0..sample.points.len() as u32).filter(|&i| sample.weight(i as usize) > 0.0).collect();
-        if keep.is_empty() {
-            return Err(Error::param("row weights", 0, "above 0 for at least one row"));
+        let (expansion, support, info) = self.fit_columns(sample, &right, exec, watch)?;
+        let role = names.map_or(Role::Numbers, Role::Classes);
+        let expansion = collapsed(expansion, exec)?;
+        Ok(Machine { support, ..Machine::new(expansion, role, Learner::Ridge(self.clone()), info) })
+    }
+
+    /// The same for several columns of numbers at once, an output each, with one factorisation for all of them: the
+    /// functions, the rows behind their centres, and how it went.
+    pub fn fit_columns(
+        &self,
+        sample: Sample<'_>,
+        right: &[Vec<f64>],
+        exec: Exec,
+        watch: &mut Watch<'_>,
+    ) -> Result<(Expansion, Vec<u32>, Info)> {
+        let clock = Instant::now();
+        let given = Given::new(self, sample, exec)?;
+        if let Some(y) = right.iter().find(|y| y.len() != sample.points.len()) {
+            return Err(Error::shape("targets", y.len(), sample.points.len()));
         }
-        let shift: Vec<f64> = keep.iter().map(|&i| self.lambda / sample.weight(i as usize)).collect();
+        let (keep, weight) = weighted_rows(&sample)?;
+        let shift: Vec<f64> = weight.iter().map(|w| self.lambda / w).collect();
         let mut right: Vec<Vec<f64>> =
             right.iter().map(|y| keep.iter().map(|&i| y[i as usize]).collect()).collect();
         let k = right.len();
@@ -78,14 +89,14 @@ impl RidgeParams {
             right.push(vec![1.0; keep.len()]);
         }
         let all = keep.len() == sample.points.len();
-        let (mut solved, info) = on_rows(&kernel, &sample, exec, |rows| {
+        let (mut solved, info) = given.on_rows(|rows| {
             if all {
-                return self.solve(&kernel, &sample, rows, &shift, &right, exec, watch);
+                return self.solve(&given.kernel, &sample, rows, (&shift, &right), exec, watch);
             }
-            let points = sample.points.gather(&keep.iter().map(|&i| i as usize).collect::<Vec<_>>());
+            let points = given.points(&keep);
             let part = rows.subset(&keep);
             let some = Sample { points: &points, gram: sample.gram.map(|_| part.as_ref()), ..sample };
-            self.solve(&kernel, &some, part.as_ref(), &shift, &right, exec, watch)
+            self.solve(&given.kernel, &some, part.as_ref(), (&shift, &right), exec, watch)
         })?;
         let mut offset = vec![0.0; k];
         if self.offset {
@@ -97,11 +108,8 @@ impl RidgeParams {
             }
         }
         let coef = (0..keep.len()).flat_map(|i| solved.iter().map(move |u| u[i])).collect();
-        let centres = sample.points.gather(&keep.iter().map(|&i| i as usize).collect::<Vec<_>>());
         let info = Info { seconds: clock.elapsed().as_secs_f64(), ..info };
-        let expansion = collapsed(Expansion::new(kernel, centres, coef, offset)?, exec)?;
-        let role = names.map_or(Role::Numbers, Role::Classes);
-        Ok(Machine { support: keep, ..Machine::new(expansion, role, Learner::Ridge(self.clone()), info) })
+        Ok((Expansion::new(given.kernel.clone(), given.points(&keep), coef, offset)?, keep, info))
     }
 
     /// The kernel asked for, or the one that follows from the sample.
@@ -110,14 +118,12 @@ impl RidgeParams {
     }
 
     /// `(K + diag(shift)) x = right` for each right side.
-    #[expect(clippy::too_many_arguments, reason = "the system and what solving it obeys")]
     fn solve(
         &self,
         kernel: &Kernel,
         sample: &Sample<'_>,
         rows: &dyn Rows,
-        shift: &[f64],
-        right: &[Vec<f64>],
+        (shift, right): (&[f64], &[Vec<f64>]),
         exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<(Vec<Vec<f64>>, Info)> {
@@ -132,7 +138,7 @@ impl RidgeParams {
             return Err(Error::Cancelled);
         }
         let mut a = match sample.gram {
-            Some(rows) => exact(rows, exec),
+            Some(rows) => gram::exact(rows, exec),
             None => gram::square::<f64>(kernel, sample.points.view(), exec)?.to_vec(),
         };
         if watch(&Step::new("factor", 1, Some(2))).is_break() {
@@ -163,26 +169,16 @@ impl RidgeParams {
     }
 }
 
-/// The whole matrix in f64.
-fn exact(rows: &dyn Rows, exec: Exec) -> Vec<f64> {
-    let n = rows.len();
-    let mut out = vec![0.0; n * n];
-    for (i, line) in out.chunks_mut(n.max(1)).enumerate() {
-        rows.apply(&[i as u32], &[1.0], line, exec);
-    }
-    out
-}
-
 /// Columns of numbers to regress on.
 pub(crate) type RightSides = Vec<Vec<f64>>;
 
 /// The numbers to regress on, and the classes' names.
 pub(crate) fn right_sides(targets: &Targets) -> Result<(RightSides, Option<Vec<String>>)> {
     match targets {
-        Targets::Reals(y) => match y.iter().position(|y| !y.is_finite()) {
-            Some(i) => Err(Error::param(format!("target of row {}", i + 1), y[i], "a finite number")),
-            None => Ok((vec![y.clone()], None)),
-        },
+        Targets::Reals(y) => {
+            check_reals(y, 0..y.len())?;
+            Ok((vec![y.clone()], None))
+        }
         Targets::Classes(labels) => {
             let code = |class: u32| -> Vec<f64> {
                 labels.of_row.iter().map(|&k| if k == class { 1.0 } else { -1.0 }).collect()

@@ -16,9 +16,9 @@ use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::gram::Rows;
 use crate::kernel::Kernel;
-use crate::model::common::{checkpoint, support};
-use crate::model::learners::dual::{self, Dual};
-use crate::model::learners::learner::learner;
+use crate::model::common::support;
+use crate::model::learners::dual::{self, Dual, bounded};
+use crate::model::learners::given::Given;
 use crate::model::param::params;
 use crate::model::{Ball, Learner, Machine, Readout, Role, Sample};
 use crate::solve::{self, Groups, Problem, Shift, Solution};
@@ -38,8 +38,6 @@ params! {
         shrinking: bool = true, Flag => "use shrinking";
     }
 }
-
-learner!(SphereParams, |_| "sphere", resumes with variables);
 
 /// The share of the tolerance that a hard sphere is solved to: its squared radius may be a quarter of the squared distance
 /// that the tolerance is relative to, and is then right to half the tolerance.
@@ -130,14 +128,8 @@ impl SphereParams {
             0.0 => HARD,
             _ => SOFT * problem.upper.iter().copied().fold(0.0, f64::max).min(1.0),
         };
-        let params = solve::Params {
-            tol: (self.tol * scale * most).max(f64::MIN_POSITIVE),
-            max_iter: self.max_iter,
-            shrinking: self.shrinking,
-            exec,
-            ..solve::Params::default()
-        };
-        Ok((problem, params))
+        let tol = (self.tol * scale * most).max(f64::MIN_POSITIVE);
+        Ok((problem, solve::Params::new(tol, self.max_iter, self.shrinking, exec)))
     }
 
     /// Radius and norm of a solution's sphere.
@@ -173,33 +165,26 @@ impl SphereParams {
 impl Dual for SphereParams {
     fn pose<'r>(
         &self,
+        given: &Given<'_>,
         rows: &'r dyn Rows,
-        _sample: &Sample<'_>,
         weights: &[f64],
-        exec: Exec,
     ) -> Result<(Problem<'r>, solve::Params)> {
-        self.posed(rows, weights, exec)
+        self.posed(rows, weights, given.exec)
     }
 
     fn machine(
         &self,
-        kernel: &Kernel,
+        given: &Given<'_>,
         rows: &dyn Rows,
-        sample: &Sample<'_>,
         weights: &[f64],
+        coef: Vec<f64>,
         found: Solution,
-        exec: Exec,
     ) -> Result<Machine> {
-        let ball = self.ball(rows, weights, &found, exec);
-        let (checkpoint, support) = (checkpoint(&found), support(&found.beta));
-        let upper = self.boxes(weights);
-        let bounded = match self.nu {
-            0.0 => 0,
-            _ => found.beta.iter().zip(&upper).filter(|(b, u)| **b > 0.0 && b >= u).count(),
-        };
-        let centre = Expansion::new(kernel.clone(), sample.points.clone(), found.beta, vec![0.0])?;
+        let readout = Readout::Ball(self.ball(rows, weights, &found, given.exec));
+        let bounded = if self.nu > 0.0 { bounded(&coef, &self.boxes(weights)) } else { 0.0 };
+        let centre = Expansion::new(given.kernel.clone(), given.sample.points.clone(), coef, vec![0.0])?;
         let mut machine = Machine::new(centre, Role::Novelty, Learner::Sphere(self.clone()), found.info);
-        machine.tell("bounded", bounded as f64);
-        Ok(Machine { readout: Readout::Ball(ball), checkpoint, support, ..machine })
+        machine.tell("bounded", bounded);
+        Ok(Machine { readout, ..machine })
     }
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{Model, Part, Readout, Role, Task};
+use super::{Model, Part, Role, Task};
 use crate::model::Learner;
 use crate::watch::Info;
 
@@ -95,7 +95,7 @@ impl Model {
             Learner::OneClass(_) => facts.push(("rho", json!(-m.expansion.offset()[0]))),
             _ => {}
         }
-        if let Readout::Ball(ball) = &m.readout {
+        if let Some(ball) = m.ball() {
             facts.push(("radius2", json!(ball.radius2)));
         }
         let told = |&(name, v): &(&'static str, f64)| match name {

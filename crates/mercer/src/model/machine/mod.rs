@@ -23,7 +23,7 @@ pub(super) use model::{MAX_LAYERS, Ready};
 pub use model::{Model, Names, Task};
 pub use multiclass::Sides;
 pub use predict::Probabilities;
-pub(super) use predict::largest;
+pub(crate) use predict::largest;
 pub use readout::{Ball, Calibration, Nearest, Normals, Readout, Votes};
 pub use reject::{Reject, Wanted};
 pub use sigmoid::Sigmoid;
@@ -70,6 +70,8 @@ pub struct Machine {
     /// The training rows with a coefficient, in order: the centres, unless a linear machine was collapsed to one centre per
     /// output. Empty where they are not known.
     pub support: Vec<u32>,
+    /// The coefficients of `support` where a linear machine was collapsed.
+    pub dual: Dual,
     /// What is known of the solution behind each output of a support vector classifier; empty for other learners.
     pub parts: Vec<Part>,
     /// What only this learner knows, by names of [`Machine::FACTS`].
@@ -93,8 +95,21 @@ pub struct Part {
     pub bounded: Vec<u32>,
     /// The value of the quadratic form reached.
     pub objective: f64,
+    /// Iterations of its solver; 0 where they are not known.
+    pub iterations: u64,
     /// How wide the margin is, where errors are not allowed.
     pub margin: Option<Margin>,
+}
+
+/// Coefficients of the training rows behind a collapsed linear machine, m x outputs; empty for all other machines, whose
+/// expansion has them. Only memory holds them: files do not, so that machines that differ in nothing else are equal.
+#[derive(Debug, Clone, Default)]
+pub struct Dual(pub Vec<f64>);
+
+impl PartialEq for Dual {
+    fn eq(&self, _other: &Self) -> bool {
+        true
+    }
 }
 
 /// Where a machine's coefficients come from.
@@ -113,7 +128,7 @@ pub enum Checkpoint {
     /// The variables of one problem.
     Variables(Vec<f64>),
     /// Those of a classifier's machines.
-    Machines(crate::model::svc::Checkpoint),
+    Machines(crate::model::svc::SvcCheckpoint),
 }
 
 impl Checkpoint {
@@ -123,7 +138,7 @@ impl Checkpoint {
     }
 
     /// The state of a classifier's machines, where it is of those.
-    pub fn machines(&self) -> Option<&crate::model::svc::Checkpoint> {
+    pub fn machines(&self) -> Option<&crate::model::svc::SvcCheckpoint> {
         if let Checkpoint::Machines(machines) = self { Some(machines) } else { None }
     }
 }
@@ -159,6 +174,7 @@ impl Machine {
             reject: None,
             learner,
             support: Vec::new(),
+            dual: Dual::default(),
             parts: Vec::new(),
             facts: Vec::new(),
             origin: Origin::default(),
@@ -224,8 +240,21 @@ impl Machine {
     /// The same machine on another expansion, which no longer knows its training rows.
     pub(super) fn on(&self, expansion: Expansion) -> Self {
         let facts = self.facts.iter().copied().filter(|f| f.0 != "bounded").collect();
-        let forgotten = |p: &Part| Part { rows: p.rows, objective: p.objective, ..Part::default() };
+        let forgotten = |p: &Part| Part {
+            rows: p.rows,
+            objective: p.objective,
+            iterations: p.iterations,
+            ..Part::default()
+        };
         let parts = self.parts.iter().map(forgotten).collect();
-        Machine { expansion, support: Vec::new(), facts, parts, checkpoint: None, ..self.clone() }
+        Machine {
+            expansion,
+            support: Vec::new(),
+            dual: Dual::default(),
+            facts,
+            parts,
+            checkpoint: None,
+            ..self.clone()
+        }
     }
 }

@@ -382,7 +382,7 @@ impl Machine {
 }
 
 /// The class of each line of decision values: the sign of a single one, else the largest.
-pub(in crate::model) fn largest(values: &[f64], k: usize) -> Vec<u32> {
+pub(crate) fn largest(values: &[f64], k: usize) -> Vec<u32> {
     let one = |line: &[f64]| match line {
         [one] => u32::from(*one > 0.0),
         more => {

@@ -5,6 +5,7 @@ use crate::data::stage::Recipe;
 use crate::data::{Data, Dataset, Points, Summary};
 use crate::error::{Error, Result};
 use crate::kernel::{Kernel, Takes};
+use crate::watch::Note;
 
 /// Ranges of columns that differ by more than this are brought together.
 const RATIO: f64 = 5.0;
@@ -15,16 +16,17 @@ const ALIKE: f64 = 1.01;
 /// How much rounding may change a kernel's value before it is worth a word.
 const INEXACT: f64 = 1e-3;
 
+/// The stages that scale columns, and whether others would do as well.
 pub(super) fn scaling(
     wishes: &Wishes,
     data: &Dataset,
     summary: &Summary,
     precomputed: bool,
     choices: &mut Choices,
-) -> Result<Vec<Recipe>> {
+) -> Result<(Vec<Recipe>, bool)> {
     let none = |choices: &mut Choices, why: &str| {
         choices.chosen("scaling", "none", why);
-        Ok(Vec::new())
+        Ok((Vec::new(), false))
     };
     if let Scaling::Given(recipes) = &wishes.scaling {
         let line: Vec<String> = recipes.iter().map(ToString::to_string).collect();
@@ -32,7 +34,7 @@ pub(super) fn scaling(
         if precomputed && !recipes.is_empty() {
             return Err(Error::param("scaling", line.join(" | "), "none under a precomputed kernel"));
         }
-        return Ok(recipes.clone());
+        return Ok((recipes.clone(), false));
     }
     if precomputed {
         return none(choices, "the values are kernel values");
@@ -59,7 +61,7 @@ pub(super) fn scaling(
             return none(choices, "sparse rows of one length, such as words of texts");
         }
         choices.chosen("scaling", "rows of length 1", "sparse counts, such as words of texts");
-        return Ok(vec![Recipe::parse("unit")?]);
+        return Ok((vec![Recipe::parse("unit")?], false));
     }
     let range = |c: &&crate::data::Column| c.spread.max - c.spread.min;
     let moving = || summary.each.iter().filter(|c| c.spread.max > c.spread.min);
@@ -67,7 +69,8 @@ pub(super) fn scaling(
     let narrow = moving().min_by(|a, b| range(a).total_cmp(&range(b)));
     let (Some(wide), Some(narrow)) = (wide, narrow) else { return none(choices, "no column varies") };
     if range(&wide) <= RATIO * range(&narrow) {
-        return none(choices, "the columns' ranges are alike");
+        choices.chosen("scaling", "none", "the columns' ranges are alike");
+        return Ok((Vec::new(), true));
     }
     let name = |j: usize| {
         let given = data.column_names.as_ref().and_then(|names| names.get(j));
@@ -82,14 +85,14 @@ pub(super) fn scaling(
         short(range(&narrow))
     );
     choices.chosen("scaling", "mean 0, deviation 1", why);
-    Ok(vec![recipe])
+    Ok((vec![recipe], true))
 }
 
 /// What rounding does to a kernel of distances on rows that lie far apart, where that is too much.
 ///
 /// Squared distances come from inner products of rows around their mean, so what is common to all rows does no harm; but of
 /// two rows that lie close together and far from the mean, the distance is what cancels.
-pub(super) fn inexact(kernel: &Kernel, points: &Points) -> Option<String> {
+pub(super) fn inexact(kernel: &Kernel, points: &Points) -> Option<Note> {
     fn farthest<T: Copy + Into<f64>>(x: &[T], d: usize) -> f64 {
         let rows = || x.chunks(d.max(1));
         let n = rows().len() as f64;
@@ -114,13 +117,13 @@ pub(super) fn inexact(kernel: &Kernel, points: &Points) -> Option<String> {
     };
     let lost = 2.0 * f64::EPSILON * far;
     (steepest * lost > INEXACT).then(|| {
-        format!(
+        Note::warning(format!(
             "the kernel may be inexact: rows lie up to {} from their mean, where rounding changes squared distances by {}, and \
              {kernel} varies within {}; scale the columns, or train without the rows that lie apart",
             short(far.sqrt()),
             short(lost),
             short(1.0 / steepest)
-        )
+        ))
     })
 }
 

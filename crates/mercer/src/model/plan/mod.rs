@@ -1,9 +1,9 @@
 //! From data and a few wishes to a fit: what nobody said is chosen from the data, and each choice has its reason.
 //!
-//! The task follows from the targets; columns are standardised where their ranges differ much; the Gaussian's width is
-//! the median distance between rows; what an error of a regression costs follows from the targets' spread: with s their
+//! The task follows from the targets; columns are standardised where their ranges differ much; the Gaussian's width follows
+//! from the variance of the values; what an error of a regression costs follows from the targets' spread: with s their
 //! standard deviation, `C = s` and `epsilon = s / 10` are what 1 and 0.1 would be on targets of deviation 1. One pass
-//! over the data, and 10,000 distances.
+//! over the data. What is left open is told ([`Plan::open`]), so that estimates which need fits may settle it.
 
 mod columns;
 mod table;
@@ -15,14 +15,14 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::data::stage::Recipe;
-use crate::data::{Data, Dataset, Finding, Points, Stages, Summary, TargetFacts, Targets, median_distance2};
+use crate::data::{Data, Dataset, Finding, Points, Stages, Summary, TargetFacts, Targets};
 use crate::error::{Error, Mismatch, Result};
 use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::gram::{Matrix, is_precomputed};
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, default_gamma};
 use crate::model::{Learner, Machine, Model, Names, Sample, Task};
-use crate::watch::{Note, Watch};
+use crate::watch::{Note, NoteKind, Watch};
 use columns::{inexact, scaling};
 use table::{coded, table_scaling};
 use target::target;
@@ -76,6 +76,17 @@ pub struct Choice {
     pub why: Option<String>,
 }
 
+/// What nobody asked for, and a constant or a rule of the plan decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Open {
+    /// Scaling of the columns: rows are numbers that may as well be scaled in another way.
+    pub scaling: bool,
+    /// The Gaussian's gamma.
+    pub gamma: bool,
+    /// C.
+    pub c: bool,
+}
+
 /// A fit that is ready to run.
 #[derive(Debug, Clone)]
 pub struct Plan<'a> {
@@ -93,6 +104,10 @@ pub struct Plan<'a> {
     pub findings: Vec<Finding>,
     /// What weighs on the model, in words; they go into its notes.
     pub notes: Vec<Note>,
+    /// What nobody asked for.
+    pub open: Open,
+    /// Gamma and C as they were before [`Plan::settle`] took others: the middle of a search.
+    pub usual: Option<(f64, f64)>,
     data: &'a Dataset,
     points: Cow<'a, Points>,
     gram: Option<Matrix>,
@@ -129,12 +144,10 @@ impl<'a> Plan<'a> {
         };
         let summary = Summary::new(&data.points, &data.targets);
         let layer = wishes.features.as_ref().map(|model| layer(model, wishes, &mut choices)).transpose()?;
-        let recipes = match layer {
-            Some(_) => Vec::new(),
-            None => match &coded {
-                Some(coded) => table_scaling(wishes, data, coded, &mut choices)?,
-                None => scaling(wishes, data, &summary, precomputed, &mut choices)?,
-            },
+        let (recipes, free) = match (&layer, &coded) {
+            (Some(_), _) => (Vec::new(), false),
+            (None, Some(coded)) => (table_scaling(wishes, data, coded, &mut choices)?, false),
+            (None, None) => scaling(wishes, data, &summary, precomputed, &mut choices)?,
         };
         let (stages, points) = if let (Some(model), Some(layer)) = (&wishes.features, &layer) {
             let seen = model.decision(data.points.view(), exec)?;
@@ -146,20 +159,36 @@ impl<'a> Plan<'a> {
             let (stages, points) = Stages::fit_with(&recipes, data.points.view(), labels, exec)?;
             (stages, Cow::Owned(points))
         };
-        let kernel = kernel(wishes, &points, &mut choices)?;
+        let (kernel, usual) = kernel(wishes, &points, &mut choices)?;
         let (gram, points) = if is_precomputed(&kernel) {
             let matrix = Matrix::new(points.view().to_f64_within(exec.memory())?, points.len())?;
             (Some(matrix), Cow::Owned(Points::row_numbers((0..points.len() as u32).collect())))
         } else {
             (None, points)
         };
-        let mut notes: Vec<Note> = inexact(&kernel, &points).map(Note::warning).into_iter().collect();
+        let mut notes: Vec<Note> = inexact(&kernel, &points).into_iter().collect();
         notes.extend(coded.iter().flat_map(|coded| coded.notes.iter().cloned()));
         learner.set_kernel(kernel);
         parameters(wishes, &summary.targets, &mut learner, &mut choices)?;
         let findings = if precomputed { Vec::new() } else { summary.findings };
+        let c = learner.entry().params.contains(&"c") && !wishes.params.iter().any(|(name, _)| *name == "c");
+        let open = Open { scaling: free, gamma: usual, c };
         let choices = choices.0;
-        Ok(Plan { task, learner, recipes, stages, choices, findings, notes, data, points, gram, layer })
+        Ok(Plan {
+            task,
+            learner,
+            recipes,
+            stages,
+            choices,
+            findings,
+            notes,
+            open,
+            usual: None,
+            data,
+            points,
+            gram,
+            layer,
+        })
     }
 
     /// Goes on where a model's fit was broken off: its stages and parameters, on the same data.
@@ -196,11 +225,44 @@ impl<'a> Plan<'a> {
             ],
             findings: Vec::new(),
             notes: Vec::new(),
+            open: Open::default(),
+            usual: None,
             data,
             points,
             gram,
             layer: None,
         })
+    }
+
+    /// Takes other stages and other parameters of the learner than it had, for a reason.
+    pub fn settle(&mut self, recipes: Vec<Recipe>, learner: Learner, why: &str, exec: Exec) -> Result<()> {
+        if recipes != self.recipes {
+            let labels = self.data.targets.classes().ok();
+            let (stages, points) = Stages::fit_with(&recipes, self.data.points.view(), labels, exec)?;
+            (self.stages, self.points, self.recipes) = (stages, Cow::Owned(points), recipes);
+        }
+        if let Some(kernel) = learner.kernel() {
+            self.notes.retain(|note| note.kind != NoteKind::Warning);
+            self.notes.extend(inexact(kernel, &self.points));
+        }
+        let line: Vec<String> = self.recipes.iter().map(ToString::to_string).collect();
+        let line = if line.is_empty() { "none".into() } else { line.join(" | ") };
+        for choice in self.choices.iter_mut().filter(|choice| choice.why.is_some()) {
+            let value = match choice.what.as_str() {
+                "scaling" => Some(line.clone()),
+                "kernel" => learner.kernel().map(ToString::to_string),
+                name @ ("c" | "lambda" | "nu") => learner.get(name).as_ref().map(shown),
+                _ => None,
+            };
+            if let Some(value) = value {
+                let why = if choice.what == "kernel" { why } else { "chosen together with the kernel" };
+                (choice.value, choice.why) = (value, Some(why.to_owned()));
+            }
+        }
+        let before = self.learner.get("c").and_then(|c| c.as_f64());
+        self.usual = default_gamma(self.points.view()).map(two_digits).zip(before);
+        self.learner = learner;
+        Ok(())
     }
 
     /// Fits. If the watcher breaks off, the model is what there was, with a checkpoint inside.
@@ -353,7 +415,8 @@ fn layer(model: &Model, wishes: &Wishes, choices: &mut Choices) -> Result<Expans
     kpca.layer()
 }
 
-fn kernel(wishes: &Wishes, points: &Points, choices: &mut Choices) -> Result<Kernel> {
+/// The kernel, and whether its gamma is the usual one.
+fn kernel(wishes: &Wishes, points: &Points, choices: &mut Choices) -> Result<(Kernel, bool)> {
     let line = wishes.kernel.as_deref().map(str::trim);
     let gaussian = matches!(line, None | Some("auto" | "rbf" | "gaussian" | "gauss"));
     if let (Some(gamma), false) = (wishes.gamma, gaussian) {
@@ -363,32 +426,28 @@ fn kernel(wishes: &Wishes, points: &Points, choices: &mut Choices) -> Result<Ker
     if let Some(line) = line.filter(|_| !gaussian) {
         let kernel: Kernel = line.parse()?;
         choices.asked("kernel", kernel.to_string());
-        return Ok(kernel);
+        return Ok((kernel, false));
     }
     if let Some(gamma) = wishes.gamma {
         let kernel = Kernel::Rbf { gamma };
         kernel.check(None)?;
         choices.asked("kernel", kernel.to_string());
-        return Ok(kernel);
+        return Ok((kernel, false));
     }
     if wishes.features.is_some() && line.is_none() {
         choices.chosen("kernel", Kernel::Linear.to_string(), "the features are nonlinear already");
-        return Ok(Kernel::Linear);
+        return Ok((Kernel::Linear, false));
     }
     if let Data::Sequences { .. } = points.view().data {
         return Err(Error::param("kernel", "none", "given for sequences: there is no usual choice"));
     }
-    let (gamma, why) = match median_distance2(points, wishes.seed) {
-        // Two digits are as many as the guess deserves.
-        Some(median) => (
-            format!("{:.1e}", 1.0 / median).parse().unwrap_or(1.0 / median),
-            format!("1 / the median squared distance, {}", short(median)),
-        ),
-        None => (1.0, "no two rows differ: any width would do".into()),
+    let (gamma, why) = match default_gamma(points.view()) {
+        Some(gamma) => (two_digits(gamma), "gamma = 1 / (columns x variance of all values)"),
+        None => (1.0, "no two values differ: any width will do"),
     };
     let kernel = Kernel::Rbf { gamma };
     choices.chosen("kernel", kernel.to_string(), why);
-    Ok(kernel)
+    Ok((kernel, true))
 }
 
 fn parameters(
@@ -420,7 +479,7 @@ fn parameters(
             continue;
         }
         if let (Learner::Svr(_), Some(std)) = (&*learner, spread) {
-            let value: f64 = format!("{:.1e}", factor * std).parse().unwrap_or(factor * std);
+            let value = two_digits(factor * std);
             learner.set(name, json!(value))?;
             let why = match factor {
                 1.0 => "the targets' standard deviation".to_owned(),
@@ -448,6 +507,11 @@ fn parameters(
         choices.chosen("lambda", usual, "the usual start; smaller fits the training rows closer");
     }
     Ok(())
+}
+
+/// As many digits as a guess deserves.
+fn two_digits(value: f64) -> f64 {
+    format!("{value:.1e}").parse().unwrap_or(value)
 }
 
 /// Why C is what it is where nobody says.

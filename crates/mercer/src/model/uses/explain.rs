@@ -206,7 +206,7 @@ impl Model {
         exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<(Option<f64>, bool)> {
-        if let Readout::Ball(ball) = &self.machine.readout {
+        if let Some(ball) = self.machine.ball() {
             return Ok((Some(ball.radius2), false));
         }
         let f = &self.machine.expansion;

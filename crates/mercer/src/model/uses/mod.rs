@@ -5,6 +5,6 @@ mod compress;
 mod explain;
 mod prediction;
 
-pub use compress::{CompressParams, Compressed, Compression, Goal};
+pub use compress::{CompressParams, Compressed, CompressionFacts, Goal};
 pub use explain::{ColumnWeight, Explanation, Influence, MachineFacts, Suspect};
 pub use prediction::{Prediction, Query, Rejection};

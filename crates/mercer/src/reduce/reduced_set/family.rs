@@ -16,7 +16,7 @@ use crate::solve::lbfgs::{self, LbfgsParams};
 use crate::watch::{Watch, silent};
 
 /// Points that are functions of parameters.
-pub trait Family {
+pub trait PointFamily {
     /// How many parameters a point has.
     fn parameters(&self) -> usize;
 
@@ -37,12 +37,12 @@ const TOL: f64 = 1e-7;
 /// row by row; `steps` those of phase two.
 ///
 /// ```
-/// use mercer::reduce::reduced_set::{Family, reduce_within};
+/// use mercer::reduce::reduced_set::{PointFamily, reduce_within};
 /// use mercer::{data::Points, expansion::Expansion, kernel::Kernel, Exec};
 ///
 /// /// Points of the unit circle.
 /// struct Circle;
-/// impl Family for Circle {
+/// impl PointFamily for Circle {
 ///     fn parameters(&self) -> usize {
 ///         1
 ///     }
@@ -64,7 +64,7 @@ const TOL: f64 = 1e-7;
 /// ```
 pub fn reduce_within(
     psi: &Expansion,
-    family: &dyn Family,
+    family: &dyn PointFamily,
     starts: &[f64],
     size: usize,
     steps: usize,
@@ -164,7 +164,7 @@ mod tests {
     /// A bump on twelve columns, at any place and of any height.
     struct Bumps;
 
-    impl Family for Bumps {
+    impl PointFamily for Bumps {
         fn parameters(&self) -> usize {
             2
         }

@@ -19,7 +19,7 @@ pub fn reduce(
         Size::Error(most) => {
             let norm2 = psi.norm2(exec)?;
             let mut enough = |small: &Expansion| Ok(psi.relative_errors(&norm2, small, exec)?.0 <= most);
-            search(psi, params, &mut enough, exec, watch)
+            reduce_until(psi, params, &mut enough, exec, watch)
         }
         size => Job::new(psi, params, &[size], exec)?.build(size, params.descent, watch),
     }
@@ -56,17 +56,6 @@ pub fn reduce_until(
     watch: &mut Watch<'_>,
 ) -> Result<Reduced> {
     ReducedSetParams { size: Size::Vectors(1), ..params.clone() }.check()?;
-    search(psi, params, enough, exec, watch)
-}
-
-/// Doubles the size until it is enough, then halves the interval.
-fn search(
-    psi: &Expansion,
-    params: &ReducedSetParams,
-    enough: &mut dyn FnMut(&Expansion) -> Result<bool>,
-    exec: Exec,
-    watch: &mut Watch<'_>,
-) -> Result<Reduced> {
     let mut job = Job::new(psi, params, &[], exec)?;
     let sizes = job.groups.iter().map(|g| g.psi.len());
     let most = if params.blocks.is_empty() { sizes.max() } else { Some(sizes.sum()) }.unwrap_or(0);

@@ -33,8 +33,8 @@ pub use point::{Path, PathPoint};
 use walk::Walk;
 
 /// A two-class machine for all C.
-#[derive(Clone, Copy)]
-pub struct PathProblem<'a> {
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PathProblem<'a> {
     /// K, positive semidefinite.
     pub rows: &'a dyn Rows,
     /// y: +1 or -1 for each row.
@@ -45,15 +45,9 @@ pub struct PathProblem<'a> {
     pub shift: f64,
 }
 
-impl std::fmt::Debug for PathProblem<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("PathProblem").field("n", &self.labels.len()).finish_non_exhaustive()
-    }
-}
-
 /// What a walk obeys.
 #[derive(Debug, Clone, PartialEq)]
-pub struct PathParams {
+pub(crate) struct PathParams {
     /// Where it begins.
     pub c_min: f64,
     /// Where it ends.
@@ -125,7 +119,7 @@ impl PathProblem<'_> {
 /// assert!((path.at(0.01)?.beta[3] - 0.01).abs() < 1e-12);
 /// # Ok::<(), mercer::Error>(())
 /// ```
-pub fn path(problem: &PathProblem<'_>, params: &PathParams, watch: &mut Watch<'_>) -> Result<Path> {
+pub(crate) fn path(problem: &PathProblem<'_>, params: &PathParams, watch: &mut Watch<'_>) -> Result<Path> {
     problem.check(params)?;
     Walk::new(problem, params, watch)?.run(watch)
 }

@@ -13,10 +13,10 @@ use super::Compare;
 use super::lanes::{floats, panels};
 use crate::kernel::Kernel;
 use crate::kernel::definite::Definiteness;
-use crate::kernel::table::{Entry, Takes};
+use crate::kernel::table::{KernelEntry, Takes};
 use crate::param::{Allowed, Param};
 
-pub(in crate::kernel) const ENTRY: Entry = Entry {
+pub(in crate::kernel) const ENTRY: KernelEntry = KernelEntry {
     name: "weighted_degree",
     aliases: &["wd"],
     formula: "sum_k b_k sum_p sum_s (words of k letters equal at p and p+s) / (2 (s+1))",
@@ -30,7 +30,7 @@ pub(in crate::kernel) const ENTRY: Entry = Entry {
     takes: Takes::Sequences,
     examples: &["weighted_degree(degree=3)", "weighted_degree(degree=4, shift=3)"],
     build: |v| Kernel::WeightedDegree { degree: v[0].whole(), shift: v[1].whole() },
-    ..Entry::EMPTY
+    ..KernelEntry::EMPTY
 };
 
 pub(super) struct Degree {

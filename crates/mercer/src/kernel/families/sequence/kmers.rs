@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::exec::room;
 use crate::kernel::Kernel;
 use crate::kernel::definite::Definiteness;
-use crate::kernel::table::{Entry, Takes};
+use crate::kernel::table::{KernelEntry, Takes};
 use crate::param::{Allowed, Param};
 
 /// Words are numbers below this; longer ones are compared as they are.
@@ -27,7 +27,7 @@ const DENSE: usize = 2048;
 
 const K: Param = Param::new("k", Allowed::Count(1, 1000), Some("3"), "letters of a word");
 
-pub(in crate::kernel) const SPECTRUM: Entry = Entry {
+pub(in crate::kernel) const SPECTRUM: KernelEntry = KernelEntry {
     name: "kmer_spectrum",
     aliases: &["kmers"],
     formula: "sum_u count(u in x) count(u in y), u all words of k letters",
@@ -38,10 +38,10 @@ pub(in crate::kernel) const SPECTRUM: Entry = Entry {
     takes: Takes::Sequences,
     examples: &["kmer_spectrum(k=2)", "kmer_spectrum"],
     build: |v| Kernel::KmerSpectrum { k: v[0].whole() },
-    ..Entry::EMPTY
+    ..KernelEntry::EMPTY
 };
 
-pub(in crate::kernel) const MISMATCH: Entry = Entry {
+pub(in crate::kernel) const MISMATCH: KernelEntry = KernelEntry {
     name: "mismatch",
     formula: "kmer_spectrum, a word counting for all within m letters of it",
     doc: "Sequences: words of k letters that both have but for m letters, wherever they stand.",
@@ -60,7 +60,7 @@ pub(in crate::kernel) const MISMATCH: Entry = Entry {
     takes: Takes::Sequences,
     examples: &["mismatch(k=3)", "mismatch(k=4, m=2, letters=5)"],
     build: |v| Kernel::Mismatch { k: v[0].whole(), m: v[1].whole(), letters: v[2].whole() },
-    ..Entry::EMPTY
+    ..KernelEntry::EMPTY
 };
 
 pub(super) struct Kmers {

@@ -17,14 +17,14 @@ use super::Compare;
 use super::lanes::{floats, panels};
 use crate::kernel::Kernel;
 use crate::kernel::definite::Definiteness;
-use crate::kernel::table::{Entry, Takes};
+use crate::kernel::table::{KernelEntry, Takes};
 use crate::param::{Allowed, Param};
 
 const P: Param = Param::new("p", Allowed::Count(1, 1023), None, "places of a window, odd");
 const D1: Param = Param::new("d1", Allowed::Count(1, 100), Some("2"), "power of a window's matches");
 const D2: Param = Param::new("d2", Allowed::Count(1, 100), Some("2"), "power of the sum over windows");
 
-pub(in crate::kernel) const LOCALITY: Entry = Entry {
+pub(in crate::kernel) const LOCALITY: KernelEntry = KernelEntry {
     name: "locality_improved",
     aliases: &["locality"],
     formula: "(sum_p (sum_j w_j match_{p+j})^d1)^d2, w a triangle of sum 1",
@@ -35,10 +35,10 @@ pub(in crate::kernel) const LOCALITY: Entry = Entry {
     takes: Takes::Sequences,
     examples: &["locality_improved(p=5)", "locality_improved(p=3, d1=3, d2=1)"],
     build: |v| Kernel::LocalityImproved { diameter: v[0].whole(), inner: v[1].whole(), outer: v[2].whole() },
-    ..Entry::EMPTY
+    ..KernelEntry::EMPTY
 };
 
-pub(in crate::kernel) const CODON: Entry = Entry {
+pub(in crate::kernel) const CODON: KernelEntry = KernelEntry {
     name: "codon_improved",
     aliases: &["codon"],
     formula: "locality_improved of match_q + weight (x_q + x_{q+shift}).(y_q + y_{q+shift})",
@@ -61,7 +61,7 @@ pub(in crate::kernel) const CODON: Entry = Entry {
         shift: v[3].whole(),
         weight: v[4].real(),
     },
-    ..Entry::EMPTY
+    ..KernelEntry::EMPTY
 };
 
 /// Both kernels; the plain one has the weight 0.

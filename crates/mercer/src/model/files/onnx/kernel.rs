@@ -5,33 +5,37 @@ use super::proto::Attribute;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 
-/// Rows of numbers that a kernel is evaluated on: new points by their name, and the centres, which are known.
+/// Rows of numbers that a kernel is evaluated on: new points by their name, and what they are paired with.
 #[derive(Debug, Clone)]
 pub(super) struct Pair {
     /// New points, N x d.
     pub(super) x: Name,
-    /// The centres, m x d row by row.
-    pub(super) centres: Vec<f64>,
+    /// The centres, m x d row by row, which are known; none: each point is paired with itself, and m is 1.
+    pub(super) centres: Option<Vec<f64>>,
     /// d.
     pub(super) d: usize,
 }
 
 impl Pair {
-    fn m(&self) -> usize {
-        self.centres.len() / self.d
-    }
-
     /// `x.y`, N x m.
     fn dot(&self, g: &mut Graph) -> Name {
-        let (m, d) = (self.m(), self.d);
-        let turned: Vec<f64> = (0..d * m).map(|at| self.centres[at % m * d + at / m]).collect();
+        let Some(centres) = &self.centres else {
+            let square = g.op("Mul", &[&self.x, &self.x]);
+            return g.sum(&square, 1);
+        };
+        let (m, d) = (centres.len() / self.d, self.d);
+        let turned: Vec<f64> = (0..d * m).map(|at| centres[at % m * d + at / m]).collect();
         let turned = g.doubles(&[d, m], &turned);
         g.op("MatMul", &[&self.x, &turned])
     }
 
-    /// `|x - y|^2`, N x m, never below 0.
+    /// `|x - y|^2`, N x m, never negative.
     fn distance2(&self, g: &mut Graph) -> Name {
-        let squares: Vec<f64> = self.centres.chunks(self.d).map(|c| c.iter().map(|v| v * v).sum()).collect();
+        let Some(centres) = &self.centres else {
+            let sum = g.sum(&self.x, 1);
+            return g.op("Sub", &[&sum, &sum]);
+        };
+        let squares: Vec<f64> = centres.chunks(self.d).map(|c| c.iter().map(|v| v * v).sum()).collect();
         let dot = self.dot(g);
         let own = g.op("Mul", &[&self.x, &self.x]);
         let own = g.sum(&own, 1);
@@ -43,11 +47,15 @@ impl Pair {
         g.op("Max", &[&sum, &zero])
     }
 
-    /// Points as N x 1 x d beside centres as 1 x m x d, for terms coordinate by coordinate.
+    /// New points as N x 1 x d, and what they are paired with as 1 x m x d or N x 1 x d.
     fn coordinates(&self, g: &mut Graph) -> (Name, Name) {
         let axes = g.ints(&[1]);
         let x = g.op("Unsqueeze", &[&self.x, &axes]);
-        (x, g.doubles(&[1, self.m(), self.d], &self.centres))
+        let y = match &self.centres {
+            Some(centres) => g.doubles(&[1, centres.len() / self.d, self.d], centres),
+            None => x.clone(),
+        };
+        (x, y)
     }
 
     /// Sums terms over coordinates: from N x m x d to N x m.
@@ -56,20 +64,23 @@ impl Pair {
         g.squeeze(&sum, 2)
     }
 
-    /// Each column times a factor, points and centres alike.
+    /// The same with every column multiplied by a factor.
     fn weighted(&self, g: &mut Graph, factors: &[f64]) -> Pair {
         let by = g.doubles(&[1, self.d], factors);
-        let x = g.op("Mul", &[&self.x, &by]);
-        let centres = self.centres.iter().enumerate().map(|(at, v)| v * factors[at % self.d]).collect();
-        Pair { x, centres, d: self.d }
+        let times = |c: &Vec<f64>| c.iter().enumerate().map(|(at, v)| v * factors[at % self.d]).collect();
+        Pair { x: g.op("Mul", &[&self.x, &by]), centres: self.centres.as_ref().map(times), d: self.d }
     }
 
-    /// Columns `from .. to` alone.
+    /// Some of the columns alone.
     fn columns(&self, g: &mut Graph, from: usize, to: usize) -> Pair {
         let places: Vec<i64> = (from..to).map(|c| c as i64).collect();
-        let x = g.pick(&self.x, &places, 1);
-        let centres = self.centres.chunks(self.d).flat_map(|c| &c[from..to]).copied().collect();
-        Pair { x, centres, d: to - from }
+        let part = |c: &Vec<f64>| c.chunks(self.d).flat_map(|c| &c[from..to]).copied().collect();
+        Pair { x: g.pick(&self.x, &places, 1), centres: self.centres.as_ref().map(part), d: to - from }
+    }
+
+    /// The same points, each paired with itself.
+    fn own(&self) -> Pair {
+        Pair { x: self.x.clone(), centres: None, d: self.d }
     }
 }
 
@@ -144,81 +155,18 @@ pub(super) fn block(g: &mut Graph, kernel: &Kernel, pair: &Pair) -> Result<Name>
         }
         Kernel::Normalised(of) => {
             let value = block(g, of, pair)?;
-            let own = own_value(g, of, &pair.x, pair.d)?;
+            let own = block(g, of, &pair.own())?;
             let own = one_over_root(g, &own);
-            let rows = pair.centres.chunks(pair.d).map(crate::data::Row::F64);
-            let of_centres: Vec<f64> =
-                rows.map(|c| of.value(c, c)).map(|v| if v > 0.0 { 1.0 / v.sqrt() } else { 0.0 }).collect();
-            let of_centres = g.doubles(&[1, of_centres.len()], &of_centres);
+            let other = match &pair.centres {
+                None => own.clone(),
+                Some(centres) => {
+                    let own = centres.chunks(pair.d).map(crate::data::Row::F64).map(|c| of.value(c, c));
+                    let unit: Vec<f64> = own.map(|v| if v > 0.0 { 1.0 / v.sqrt() } else { 0.0 }).collect();
+                    g.doubles(&[1, unit.len()], &unit)
+                }
+            };
             let half = g.op("Mul", &[&value, &own]);
-            g.op("Mul", &[&half, &of_centres])
-        }
-        _ => return Err(impossible(kernel)),
-    })
-}
-
-/// `k(x, x)`, N x 1.
-pub(super) fn own_value(g: &mut Graph, kernel: &Kernel, x: &str, d: usize) -> Result<Name> {
-    // A column of the number, as long as there are points.
-    let constant = |g: &mut Graph, value: f64| {
-        let sum = g.sum(x, 1);
-        let none = g.op("Sub", &[&sum, &sum]);
-        g.affine(&none, 1.0, value)
-    };
-    Ok(match kernel {
-        Kernel::Linear => {
-            let square = g.op("Mul", &[x, x]);
-            g.sum(&square, 1)
-        }
-        Kernel::Poly { degree, scale, coef0 } => {
-            let dot = own_value(g, &Kernel::Linear, x, d)?;
-            let base = g.affine(&dot, *scale, *coef0);
-            g.power(&base, f64::from(*degree))
-        }
-        Kernel::Sigmoid { amplitude, scale, shift } => {
-            let dot = own_value(g, &Kernel::Linear, x, d)?;
-            let at = g.affine(&dot, *scale, *shift);
-            let tanh = g.op("Tanh", &[&at]);
-            g.affine(&tanh, *amplitude, 0.0)
-        }
-        Kernel::Rbf { .. }
-        | Kernel::Ard { .. }
-        | Kernel::Laplacian { .. }
-        | Kernel::InverseMultiquadric { .. }
-        | Kernel::Multiquadric { .. }
-        | Kernel::RadialPower { .. }
-        | Kernel::ChiSquared { .. } => {
-            // The same everywhere: take it at the origin.
-            let origin = vec![0.0; d];
-            let row = crate::data::Row::F64(&origin);
-            constant(g, kernel.value(row, row))
-        }
-        Kernel::AdditiveChiSquared => g.sum(x, 1),
-        Kernel::Columns { from, to, of } => {
-            let places: Vec<i64> = (*from..*to).map(i64::from).collect();
-            let x = g.pick(x, &places, 1);
-            own_value(g, of, &x, places.len())?
-        }
-        Kernel::Sum(kernels) | Kernel::Product(kernels) => {
-            let join = if matches!(kernel, Kernel::Sum(_)) { "Add" } else { "Mul" };
-            let parts = kernels.iter().map(|k| own_value(g, k, x, d)).collect::<Result<Vec<_>>>()?;
-            let mut parts = parts.into_iter();
-            let first = parts.next().ok_or_else(|| impossible(kernel))?;
-            parts.fold(first, |all, next| g.op(join, &[&all, &next]))
-        }
-        Kernel::Scaled { factor, of } => {
-            let value = own_value(g, of, x, d)?;
-            g.affine(&value, *factor, 0.0)
-        }
-        Kernel::Power { degree, of } => {
-            let value = own_value(g, of, x, d)?;
-            g.power(&value, f64::from(*degree))
-        }
-        Kernel::Normalised(of) => {
-            let own = own_value(g, of, x, d)?;
-            let root = one_over_root(g, &own);
-            let square = g.op("Mul", &[&root, &root]);
-            g.op("Mul", &[&own, &square])
+            g.op("Mul", &[&half, &other])
         }
         _ => return Err(impossible(kernel)),
     })

@@ -78,7 +78,8 @@ pub fn write(model: &Model) -> Result<Vec<u8>> {
         (Role::Numbers, _) => regression(&mut g, &machine)?,
         (Role::Novelty, Readout::Ball(ball)) => {
             let values = machine.plain(&mut g)?;
-            let own = kernel::own_value(&mut g, machine.f.kernel(), &machine.x, machine.d)?;
+            let itself = Pair { x: machine.x.clone(), centres: None, d: machine.d };
+            let own = kernel::block(&mut g, machine.f.kernel(), &itself)?;
             let twice = g.affine(&values, -2.0, ball.norm2);
             let distance = g.op("Add", &[&own, &twice]);
             let zero = g.number(0.0);
@@ -118,7 +119,7 @@ impl Machines<'_> {
             let none = g.op("Sub", &[&sum, &sum]);
             return Ok(g.op("Add", &[&none, &offset]));
         }
-        let pair = Pair { x: self.x.clone(), centres: self.centres.clone(), d: self.d };
+        let pair = Pair { x: self.x.clone(), centres: Some(self.centres.clone()), d: self.d };
         let block = kernel::block(g, self.f.kernel(), &pair)?;
         let coef = g.doubles(&[m, k], self.f.coef());
         let f = g.op("MatMul", &[&block, &coef]);

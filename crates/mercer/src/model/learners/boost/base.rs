@@ -6,8 +6,8 @@ use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::kernel::Kernel;
-use crate::model::classified::matrix;
-use crate::model::{NetworkParams, Place, Sample, Weights};
+use crate::model::learners::given::Given;
+use crate::model::{NetworkParams, Place, Weights};
 use crate::num::{Mat, product};
 use crate::solve::network::{Network, NetworkProblem, adapt};
 use crate::watch::silent;
@@ -42,15 +42,14 @@ pub(super) struct Bases<'a> {
 impl<'a> Bases<'a> {
     pub(super) fn new(
         params: &'a BoostParams,
-        kernel: Kernel,
+        given: &Given<'_>,
         points: &'a Points,
-        sample: &Sample<'_>,
         rows: &'a [u32],
-        exec: Exec,
     ) -> Result<Self> {
+        let exec = given.exec;
         let mut bases = Bases {
             params,
-            kernel,
+            kernel: given.kernel.clone(),
             points,
             rows,
             exec,
@@ -63,7 +62,7 @@ impl<'a> Bases<'a> {
         let (n, d) = (points.len(), points.dim());
         match params.base {
             BaseLearner::Kernel => {
-                bases.gram = matrix(&bases.kernel, sample, rows, exec)?;
+                bases.gram = given.matrix(rows, 2)?;
                 let largest = bases.gram.iter().fold(0.0f64, |m, v| m.max(v.abs()));
                 bases.scale = if largest > 0.0 { largest } else { 1.0 };
             }

@@ -12,16 +12,13 @@
 
 mod base;
 
-use std::time::Instant;
-
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::kernel::Kernel;
-use crate::model::classified::{Classified, places};
-use crate::model::common::basis_or_default;
-use crate::model::learners::learner::learner;
+use crate::model::classified::Classified;
+use crate::model::learners::given::Given;
 use crate::model::param::params;
 use crate::model::{Learner, Sample};
 use crate::model::{Machine, Readout, Votes};
@@ -77,13 +74,6 @@ params! {
     }
 }
 
-learner!(BoostParams, |p| match p.kind {
-    BoostKind::AdaBoost => "adaboost",
-    BoostKind::ArcGv => "arc-gv",
-    BoostKind::Regularised => "adaboost-reg",
-    BoostKind::Program => "lpboost",
-});
-
 impl BoostParams {
     /// Fits on the sample's points, classes and weights.
     ///
@@ -100,15 +90,12 @@ impl BoostParams {
     /// # Ok::<(), mercer::Error>(())
     /// ```
     pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine> {
-        let clock = Instant::now();
-        self.check()?;
-        sample.check()?;
+        let given = Given::basis(self, sample, exec)?;
         let classes = Classified::of(&sample)?;
-        let kernel = basis_or_default(self.kernel.as_ref(), &sample)?;
         let codes = classes.codes();
         let k = codes.len();
-        let points = sample.points.gather(&places(&classes.rows));
-        let mut bases = Bases::new(self, kernel, &points, &sample, &classes.rows, exec)?;
+        let points = given.points(&classes.rows);
+        let mut bases = Bases::new(self, &given, &points, &classes.rows)?;
         let rule = match self.kind {
             BoostKind::AdaBoost => Rule::AdaBoost,
             BoostKind::ArcGv => Rule::ArcGv,
@@ -154,7 +141,6 @@ impl BoostParams {
         if let Some(value) = value {
             model.tell("lp_margin", value);
         }
-        model.info.seconds = clock.elapsed().as_secs_f64();
-        Ok(model)
+        Ok(given.timed(model))
     }
 }

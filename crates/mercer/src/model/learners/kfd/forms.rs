@@ -1,16 +1,14 @@
 //! The four forms of a discriminant: how coefficients are found.
 
-use super::{KfdForm, KfdParams, KfdPenalty, Threshold};
-use crate::data::View;
+use super::{COPIES, KfdForm, KfdParams, KfdPenalty, KfdThreshold};
 use crate::data::split::shuffle;
 use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::gram;
-use crate::kernel::Kernel;
-use crate::model::classified::{self, Classified, places};
-use crate::model::common::on_rows;
+use crate::model::Learner;
+use crate::model::classified::Classified;
+use crate::model::learners::given::Given;
 use crate::model::learners::programs::Programs;
-use crate::model::{Learner, Sample};
 use crate::model::{Machine, Role};
 use crate::solve::fisher::{Fisher, FisherProblem, Penalty, fisher, least_squares};
 use crate::solve::greedy::{GreedyProblem, greedy};
@@ -38,44 +36,29 @@ impl Found {
 }
 
 impl KfdParams {
-    pub(super) fn model(
-        &self,
-        kernel: Kernel,
-        sample: &Sample<'_>,
-        rows: &[u32],
-        role: Role,
-        found: Found,
-        exec: Exec,
-    ) -> Result<Machine> {
+    pub(super) fn model(&self, given: &Given<'_>, rows: &[u32], role: Role, found: Found) -> Result<Machine> {
         let centres: Vec<u32> = found.centres.iter().map(|&c| rows[c as usize]).collect();
-        let (expansion, support) =
-            classified::expansion(kernel, sample, &centres, found.coef, found.offset, exec)?;
-        let mut model = Machine::new(expansion, role, Learner::Kfd(self.clone()), found.info);
-        model.support = support;
+        let learner = Learner::Kfd(self.clone());
+        let mut model = given.machine(&centres, found.coef, found.offset, role, learner, found.info)?;
         if let Some(ratio) = found.ratio {
             model.tell("ratio", ratio);
         }
         Ok(model)
     }
 
-    /// The kernel matrix, if there is room for it and what is made of it.
-    pub(super) fn whole(kernel: &Kernel, sample: &Sample<'_>, rows: &[u32], exec: Exec) -> Result<Vec<f64>> {
-        classified::room(rows.len(), 4, exec.budget())?;
-        classified::matrix(kernel, sample, rows, exec)
-    }
-
     pub(super) fn problem<'a>(
         &self,
         values: &'a [f64],
         gram: &'a [f64],
-        classes: &'a Classified,
+        (class, classes): (&'a [u32], usize),
+        weight: &'a [f64],
     ) -> FisherProblem<'a> {
         FisherProblem {
             values,
-            columns: values.len() / classes.rows.len(),
-            class: &classes.class,
-            classes: classes.names.len(),
-            weight: &classes.weight,
+            columns: values.len() / weight.len(),
+            class,
+            classes,
+            weight,
             lambda: self.lambda,
             penalty: match self.penalty {
                 KfdPenalty::Identity => Penalty::Identity,
@@ -86,10 +69,8 @@ impl KfdParams {
 
     pub(super) fn classes(
         &self,
-        kernel: &Kernel,
-        sample: &Sample<'_>,
+        given: &Given<'_>,
         classes: &Classified,
-        exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<Found> {
         let n = classes.rows.len();
@@ -98,35 +79,37 @@ impl KfdParams {
                 if watch(&Step::new("kernel values", 0, Some(2))).is_break() {
                     return Err(Error::Cancelled);
                 }
-                let k = Self::whole(kernel, sample, &classes.rows, exec)?;
+                let k = given.matrix(&classes.rows, COPIES)?;
                 if watch(&Step::new("discriminant", 1, Some(2))).is_break() {
                     return Err(Error::Cancelled);
                 }
                 let info = Info { iterations: 1, kernel_values: (n as u64).pow(2) / 2, ..Info::default() };
-                self.discriminant(&self.problem(&k, &k, classes), (0..n as u32).collect(), info, exec)
+                self.discriminant(
+                    &self.problem(&k, &k, (&classes.class, classes.names.len()), &classes.weight),
+                    (0..n as u32).collect(),
+                    info,
+                    given.exec,
+                )
             }
             KfdForm::Greedy => {
                 let codes = classes.codes();
                 let target: Vec<f64> = (0..n).flat_map(|i| codes.iter().map(move |y| y[i])).collect();
-                let (chosen, info) = self.chosen(
-                    kernel,
-                    sample,
-                    &classes.rows,
-                    &classes.weight,
-                    &target,
-                    codes.len(),
-                    exec,
-                    watch,
-                )?;
-                let (values, gram) = columns(kernel, sample, &classes.rows, &chosen, exec)?;
-                self.discriminant(&self.problem(&values, &gram, classes), chosen, info, exec)
+                let part = (classes.rows.as_slice(), classes.weight.as_slice());
+                let (chosen, info) = self.chosen(given, part, &target, codes.len(), watch)?;
+                let (values, gram) = columns(given, &classes.rows, &chosen)?;
+                self.discriminant(
+                    &self.problem(&values, &gram, (&classes.class, classes.names.len()), &classes.weight),
+                    chosen,
+                    info,
+                    given.exec,
+                )
             }
             KfdForm::Sparse | KfdForm::Linear => {
                 let codes = classes.codes();
                 let side = |y: &Vec<f64>| y.iter().map(|&y| u32::from(y > 0.0)).collect();
                 let groups: Vec<Vec<u32>> = codes.iter().map(side).collect();
                 let programs = self.programs((&classes.rows, &classes.weight), &codes, &groups);
-                programs.solve(kernel, sample, exec, watch).map(|found| Found::of(n, found))
+                programs.solve(given, watch).map(|found| Found::of(n, found))
             }
         }
     }
@@ -147,7 +130,7 @@ impl KfdParams {
         let two = problem.classes == 2;
         let (coef, offset) =
             if two { found.binary().map(|(coef, offset)| (coef, vec![offset]))? } else { found.scores() };
-        let wanted = self.leave_one_out || self.threshold == Threshold::Probability;
+        let wanted = self.leave_one_out || self.threshold == KfdThreshold::Probability;
         let left_out = match wanted.then(|| found.left_out(problem, exec)).transpose()? {
             // In the units of the output, whose distance between means is 2.
             Some(s) if two => Some(s.chunks(2).map(|s| 2.0 / found.apart() * (s[1] - s[0])).collect()),
@@ -157,27 +140,23 @@ impl KfdParams {
     }
 
     /// Centres by greedy least squares, as places among the rows that take part.
-    #[expect(clippy::too_many_arguments, reason = "the rows, their targets, and what choosing obeys")]
     fn chosen(
         &self,
-        kernel: &Kernel,
-        sample: &Sample<'_>,
-        rows: &[u32],
-        weight: &[f64],
+        given: &Given<'_>,
+        (rows, weight): (&[u32], &[f64]),
         target: &[f64],
         outputs: usize,
-        exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<(Vec<u32>, Info)> {
         let n = rows.len();
-        let room = exec.budget() / (4 * n.max(1));
+        let room = given.exec.budget() / (4 * n.max(1));
         let pool = (self.candidates as usize).min(n).min(room.max(1));
         let mut candidates: Vec<u32> = match pool {
             all if all == n => (0..n as u32).collect(),
             some => shuffle(n, self.seed)[..some].iter().map(|&i| i as u32).collect(),
         };
         candidates.sort_unstable();
-        on_rows(kernel, sample, exec, |all| {
+        given.on_rows(|all| {
             let part = (n != all.len()).then(|| all.subset(rows));
             let problem = GreedyProblem {
                 rows: part.as_deref().unwrap_or(all),
@@ -188,7 +167,7 @@ impl KfdParams {
                 candidates: &candidates,
                 size: (self.centres as usize).min(n),
             };
-            let mut found = greedy(&problem, exec, watch)?;
+            let mut found = greedy(&problem, given.exec, watch)?;
             // A discriminant needs a column; one that was cancelled before the first is not a bad discriminant but none.
             if found.info.stop == Stop::Cancelled && found.chosen.is_empty() {
                 return Err(Error::Cancelled);
@@ -211,69 +190,45 @@ impl KfdParams {
         Programs { rows, weight, targets, groups, cost, c: self.lambda, tol: self.tol }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "the rows, their targets, and what solving obeys")]
     pub(super) fn numbers(
         &self,
-        kernel: &Kernel,
-        sample: &Sample<'_>,
-        rows: &[u32],
-        weight: &[f64],
+        given: &Given<'_>,
+        (rows, weight): (&[u32], &[f64]),
         y: &[f64],
-        exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<Found> {
         let n = rows.len();
         let (values, gram, centres, info) = match self.form {
             KfdForm::Closed => {
-                let k = Self::whole(kernel, sample, rows, exec)?;
+                let k = given.matrix(rows, COPIES)?;
                 let info = Info { iterations: 1, kernel_values: (n as u64).pow(2) / 2, ..Info::default() };
                 (k.clone(), k, (0..n as u32).collect(), info)
             }
             KfdForm::Greedy => {
-                let (chosen, info) = self.chosen(kernel, sample, rows, weight, y, 1, exec, watch)?;
-                let (values, gram) = columns(kernel, sample, rows, &chosen, exec)?;
+                let (chosen, info) = self.chosen(given, (rows, weight), y, 1, watch)?;
+                let (values, gram) = columns(given, rows, &chosen)?;
                 (values, gram, chosen, info)
             }
             _ => {
                 let targets = [y.to_vec()];
                 let programs = self.programs((rows, weight), &targets, &[]);
-                return programs.solve(kernel, sample, exec, watch).map(|found| Found::of(n, found));
+                return programs.solve(given, watch).map(|found| Found::of(n, found));
             }
         };
-        let penalty = match self.penalty {
-            KfdPenalty::Identity => Penalty::Identity,
-            KfdPenalty::Kernel => Penalty::Matrix(&gram),
-        };
-        let problem = FisherProblem {
-            values: &values,
-            columns: centres.len(),
-            class: &[],
-            classes: 1,
-            weight,
-            lambda: self.lambda,
-            penalty,
-        };
-        let (coef, offset) = least_squares(&problem, y, exec)?;
+        let problem = self.problem(&values, &gram, (&[], 1), weight);
+        let (coef, offset) = least_squares(&problem, y, given.exec)?;
         Ok(Found { centres, coef, offset: vec![offset], left_out: None, ratio: None, info })
     }
 }
 
 /// Kernel values of all rows that take part against some of them, and of those against each other.
-fn columns(
-    kernel: &Kernel,
-    sample: &Sample<'_>,
-    rows: &[u32],
-    chosen: &[u32],
-    exec: Exec,
-) -> Result<(Vec<f64>, Vec<f64>)> {
+fn columns(given: &Given<'_>, rows: &[u32], chosen: &[u32]) -> Result<(Vec<f64>, Vec<f64>)> {
     let (n, m) = (rows.len(), chosen.len());
-    let values = match sample.gram {
+    let values = match given.sample.gram {
         None => {
-            let all = sample.points.gather(&places(rows));
-            let centres: Vec<usize> = chosen.iter().map(|&c| rows[c as usize] as usize).collect();
-            let centres = sample.points.gather(&centres);
-            let (x, c): (View<'_>, View<'_>) = (all.view(), centres.view());
-            gram::cross::<f64>(kernel, x, c, exec)?.to_vec()
+            let centres: Vec<u32> = chosen.iter().map(|&c| rows[c as usize]).collect();
+            let (all, centres) = (given.points(rows), given.points(&centres));
+            gram::cross::<f64>(&given.kernel, all.view(), centres.view(), given.exec)?.to_vec()
         }
         Some(gram) => {
             let part = gram.subset(rows);
@@ -281,7 +236,7 @@ fn columns(
             let mut column = vec![0.0; n];
             for (j, &c) in chosen.iter().enumerate() {
                 column.fill(0.0);
-                part.apply(&[c], &[1.0], &mut column, exec);
+                part.apply(&[c], &[1.0], &mut column, given.exec);
                 (0..n).for_each(|i| out[i * m + j] = column[i]);
             }
             out

@@ -16,8 +16,6 @@
 mod forms;
 mod threshold;
 
-use std::time::Instant;
-
 use serde::{Deserialize, Serialize};
 
 use crate::data::Targets;
@@ -26,13 +24,16 @@ use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::kernel::Kernel;
 use crate::model::Sample;
-use crate::model::classified::{Classified, places, weighted_rows};
-use crate::model::common::kernel_or_default;
-use crate::model::learners::learner::learner;
+use crate::model::classified::Classified;
+use crate::model::classified::{check_reals, weighted_reals};
+use crate::model::learners::given::Given;
 use crate::model::param::params;
 use crate::model::{Machine, Role, machine::largest};
 use crate::solve::fisher::fisher;
 use crate::watch::Watch;
+
+/// Matrices of the closed form: the kernel matrix and what is made of it.
+const COPIES: usize = 4;
 
 /// How coefficients are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -63,7 +64,7 @@ pub enum KfdPenalty {
 /// Where two classes are told apart on the direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Threshold {
+pub enum KfdThreshold {
     /// In the middle between the classes' means.
     #[default]
     Means,
@@ -81,7 +82,7 @@ params! {
         form: KfdForm = KfdForm::Closed, OneOf(&["closed", "sparse", "linear", "greedy"]), "closed" => "formulation";
         lambda: f64 = 0.1, AtLeast(0.0) => "regularisation strength";
         penalty: KfdPenalty = KfdPenalty::Identity, OneOf(&["identity", "kernel"]), "identity" => "penalty: on the coefficients, or on the norm of the direction";
-        threshold: Threshold = Threshold::Means, OneOf(&["means", "svm", "probability"]), "means" => "how the threshold on the projection is chosen";
+        threshold: KfdThreshold = KfdThreshold::Means, OneOf(&["means", "svm", "probability"]), "means" => "how the threshold on the projection is chosen";
         /// Most centres of the greedy form.
         centres: u64 = 100, Whole(1) => "maximum number of centres";
         /// Rows that may become centres of the greedy form, drawn from all.
@@ -93,13 +94,6 @@ params! {
         seed: u64 = 0, Whole(0) => "random seed";
     }
 }
-
-learner!(KfdParams, |p| match p.form {
-    KfdForm::Closed => "kfd",
-    KfdForm::Sparse => "kfd-sparse",
-    KfdForm::Linear => "kfd-lp",
-    KfdForm::Greedy => "kfd-greedy",
-});
 
 impl KfdParams {
     /// What parameters must obey together.
@@ -126,23 +120,17 @@ impl KfdParams {
     /// # Ok::<(), mercer::Error>(())
     /// ```
     pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine> {
-        let clock = Instant::now();
-        self.check()?;
-        sample.check()?;
-        let kernel = kernel_or_default(self.kernel.as_ref(), &sample)?;
-        let mut model = if let Targets::Reals(y) = sample.targets {
-            if let Some(i) = y.iter().position(|y| !y.is_finite()) {
-                return Err(Error::param(format!("target of row {}", i + 1), y[i], "a finite number"));
-            }
-            let (rows, weight) = weighted_rows(&sample)?;
-            let y: Vec<f64> = rows.iter().map(|&i| y[i as usize]).collect();
-            let found = self.numbers(&kernel, &sample, &rows, &weight, &y, exec, watch)?;
-            self.model(kernel, &sample, &rows, Role::Numbers, found, exec)?
+        let given = Given::new(self, sample, exec)?;
+        let model = if let Targets::Reals(y) = sample.targets {
+            check_reals(y, 0..y.len())?;
+            let (rows, weight, y) = weighted_reals(&sample, y)?;
+            let found = self.numbers(&given, (&rows, &weight), &y, watch)?;
+            self.model(&given, &rows, Role::Numbers, found)?
         } else {
             let classes = Classified::of(&sample)?;
-            let found = self.classes(&kernel, &sample, &classes, exec, watch)?;
+            let found = self.classes(&given, &classes, watch)?;
             let left = found.left_out.clone();
-            let mut model = self.model(kernel, &sample, &classes.rows, classes.role(), found, exec)?;
+            let mut model = self.model(&given, &classes.rows, classes.role(), found)?;
             if let Some(left) = &left {
                 let k = model.outputs();
                 let got = largest(left, k);
@@ -150,24 +138,20 @@ impl KfdParams {
                     (0..got.len()).filter(|&i| got[i] != classes.class[i] || left[i * k].is_nan()).count();
                 model.tell("leave_one_out_error", wrong as f64 / classes.rows.len() as f64);
             }
-            self.place(&mut model, &sample, &classes, left.as_deref(), exec, watch)?;
+            self.place(&mut model, &given, &classes, left.as_deref(), watch)?;
             model
         };
-        model.info.seconds = clock.elapsed().as_secs_f64();
-        Ok(model)
+        Ok(given.timed(model))
     }
 
     /// The directions of the generalised eigenproblem, the best first, as features: at most one less than there are classes.
     pub fn directions(&self, sample: Sample<'_>, exec: Exec) -> Result<Expansion> {
-        self.check()?;
-        sample.check()?;
-        let kernel = kernel_or_default(self.kernel.as_ref(), &sample)?;
+        let given = Given::new(self, sample, exec)?;
         let classes = Classified::of(&sample)?;
-        let k = Self::whole(&kernel, &sample, &classes.rows, exec)?;
-        let problem = self.problem(&k, &k, &classes);
+        let k = given.matrix(&classes.rows, COPIES)?;
+        let problem = self.problem(&k, &k, (&classes.class, classes.names.len()), &classes.weight);
         let found = fisher(&problem, exec)?.directions()?;
-        let centres = sample.points.gather(&places(&classes.rows));
         let outputs = found.ratios.len();
-        Expansion::new(kernel, centres, found.coef, vec![0.0; outputs])
+        Expansion::new(given.kernel.clone(), given.points(&classes.rows), found.coef, vec![0.0; outputs])
     }
 }

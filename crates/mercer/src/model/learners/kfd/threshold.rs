@@ -1,11 +1,12 @@
 //! Where two classes are told apart on a discriminant's direction.
 
-use super::{KfdParams, Threshold};
+use super::{KfdParams, KfdThreshold};
 use crate::data::{Labels, Points, Targets};
 use crate::error::Result;
 use crate::exec::Exec;
 use crate::kernel::Kernel;
-use crate::model::classified::{Classified, places};
+use crate::model::classified::Classified;
+use crate::model::learners::given::Given;
 use crate::model::{Calibration, Machine, Normals};
 use crate::model::{Sample, SvcParams};
 use crate::watch::Watch;
@@ -17,19 +18,18 @@ impl KfdParams {
     pub(super) fn place(
         &self,
         model: &mut Machine,
-        sample: &Sample<'_>,
+        given: &Given<'_>,
         classes: &Classified,
         left_out: Option<&[f64]>,
-        exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<()> {
-        if self.threshold == Threshold::Means {
+        if self.threshold == KfdThreshold::Means {
             return Ok(());
         }
         let k = model.outputs();
         let values = match left_out {
             Some(values) if k == 1 => values.to_vec(),
-            _ => training_values(model, sample, classes, exec)?,
+            _ => training_values(model, given, classes)?,
         };
         let mut offset = model.expansion.offset().to_vec();
         let mut kept = Vec::new();
@@ -38,8 +38,10 @@ impl KfdParams {
             let side = if k == 1 { 1 } else { o as u32 };
             let positive: Vec<bool> = classes.class.iter().map(|&c| c == side).collect();
             match self.threshold {
-                Threshold::Svm if k == 1 => *offset -= middle(&own, &positive, &classes.weight, exec, watch)?,
-                Threshold::Probability => {
+                KfdThreshold::Svm if k == 1 => {
+                    *offset -= middle(&own, &positive, &classes.weight, given.exec, watch)?;
+                }
+                KfdThreshold::Probability => {
                     let mut normals = Normals::fit(&own, &positive, &classes.weight);
                     // Scores of several classes already compare with each other: only their distributions are kept.
                     if k == 1 {
@@ -61,14 +63,10 @@ impl KfdParams {
 }
 
 /// Outputs on the training rows, from the points or from their matrix.
-fn training_values(
-    model: &Machine,
-    sample: &Sample<'_>,
-    classes: &Classified,
-    exec: Exec,
-) -> Result<Vec<f64>> {
-    let Some(gram) = sample.gram else {
-        return model.decision(sample.points.gather(&places(&classes.rows)).view(), exec);
+fn training_values(model: &Machine, given: &Given<'_>, classes: &Classified) -> Result<Vec<f64>> {
+    let exec = given.exec;
+    let Some(gram) = given.sample.gram else {
+        return model.decision(given.points(&classes.rows).view(), exec);
     };
     let (n, k) = (gram.len(), model.outputs());
     let mut out = vec![0.0; classes.rows.len() * k];

@@ -21,8 +21,6 @@ mod pca;
 mod sparse;
 mod whole;
 
-use std::time::Instant;
-
 use serde::{Deserialize, Serialize};
 
 use crate::data::split;
@@ -30,8 +28,7 @@ use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::kernel::{Definiteness, Kernel};
-use crate::model::common::kernel_or_default;
-use crate::model::learners::learner::learner;
+use crate::model::learners::given::Given;
 use crate::model::param::params;
 use crate::model::{Features, Learner, Machine, Role, Sample};
 use crate::watch::{Info, Watch};
@@ -81,8 +78,6 @@ params! {
     }
 }
 
-learner!(KpcaParams, |_| "kpca");
-
 /// What a way of finding axes returns: unit axes with centring folded in.
 pub(in crate::model) struct Found {
     pub expansion: Expansion,
@@ -101,10 +96,7 @@ impl KpcaParams {
     ///
     /// Fails if more components are asked for than there are, or if there are none: points that all have one image.
     pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine> {
-        let clock = Instant::now();
-        self.check()?;
-        sample.check()?;
-        let kernel = kernel_or_default(self.kernel.as_ref(), &sample)?;
+        let given = Given::new(self, sample, exec)?;
         let n = sample.points.len();
         let drawn = self.rows.map(|rows| drawn(n, rows as usize, self.seed)).transpose()?;
         let landmarks = matches!(self.method, KpcaMethod::Nystroem | KpcaMethod::Cholesky);
@@ -115,15 +107,14 @@ impl KpcaParams {
                 let keep: Vec<u32> = rows.iter().map(|&i| i as u32).collect();
                 let gram = sample.gram.map(|rows| rows.subset(&keep));
                 let part = Sample { points: &points, gram: gram.as_deref(), ..sample };
-                (rows.len(), self.axes(&kernel, part, None, exec, watch)?)
+                (rows.len(), self.axes(&given.kernel, part, None, exec, watch)?)
             }
-            _ => (n, self.axes(&kernel, sample, drawn.as_deref(), exec, watch)?),
+            _ => (n, self.axes(&given.kernel, sample, drawn.as_deref(), exec, watch)?),
         };
         if used < n {
             found.info.note(format!("fitted on {used} of {n} rows"));
         }
         found.info.computed_on(exec, before);
-        found.info.seconds = clock.elapsed().as_secs_f64();
         let features = Features {
             mean: found.mean,
             mean2: if self.centred { found.mean2 } else { 0.0 },
@@ -133,7 +124,7 @@ impl KpcaParams {
             whiten: self.whiten,
         };
         let learner = Learner::Kpca(self.clone());
-        Ok(Machine::new(found.expansion, Role::Features(features), learner, found.info))
+        Ok(given.timed(Machine::new(found.expansion, Role::Features(features), learner, found.info)))
     }
 
     fn axes(
@@ -202,20 +193,4 @@ fn drawn(n: usize, count: usize, seed: u64) -> Result<Vec<usize>> {
     rows.truncate(count);
     rows.sort_unstable();
     Ok(rows)
-}
-
-/// The transposed of a k x n matrix, in squares that stay in cache.
-fn transposed(rows: &[f64], k: usize, n: usize) -> Vec<f64> {
-    const SQUARE: usize = 32;
-    let mut out = vec![0.0; n * k];
-    for i in (0..n).step_by(SQUARE) {
-        for j in (0..k).step_by(SQUARE) {
-            for r in i..(i + SQUARE).min(n) {
-                for c in j..(j + SQUARE).min(k) {
-                    out[r * k + c] = rows[c * n + r];
-                }
-            }
-        }
-    }
-    out
 }

@@ -1,6 +1,6 @@
 //! Axes from the eigenvectors of the kernel matrix: all rows, complete or the first few.
 
-use super::{Found, KpcaMethod, KpcaParams, transposed};
+use super::{Found, KpcaMethod, KpcaParams};
 use crate::data::Points;
 use crate::error::{Error, Result};
 use crate::exec::Exec;
@@ -11,6 +11,7 @@ use crate::model::Sample;
 use crate::model::common::on_rows;
 use crate::model::svc::collapsed;
 use crate::num::{Buffer, Fault};
+use crate::reduce::preimage::turned;
 use crate::solve::eigen::{self, Centred, Dense, Eigen, EigenParams, Operator, RowsOperator, Which};
 use crate::watch::{Info, Note, Step, Watch};
 
@@ -49,7 +50,7 @@ pub(super) fn fit(
         found
     } else {
         let k = match sample.gram {
-            Some(rows) => exact(rows, exec).into(),
+            Some(rows) => gram::exact(rows, exec).into(),
             None if gram::is_precomputed(kernel) => on_rows(kernel, sample, exec, |_| Ok(Buffer::zeroed(0)))?,
             None => gram::square::<f64>(kernel, sample.points.view(), exec)?,
         };
@@ -219,7 +220,7 @@ fn folded(
             axis.iter_mut().for_each(|a| *a -= s / n as f64);
         }
     }
-    let coef = transposed(&axes, k, n);
+    let coef = turned(&axes, k, n);
     drop(axes);
     let expansion = Expansion::new(kernel.clone(), points.clone(), coef, offset)?;
     let mean = params.centred.then(|| mean(kernel, points)).transpose()?;
@@ -241,14 +242,4 @@ pub(super) fn signature(values: &[f64]) -> Option<String> {
             values.len() - negative
         )
     })
-}
-
-/// The whole matrix in f64.
-fn exact(rows: &dyn Rows, exec: Exec) -> Vec<f64> {
-    let n = rows.len();
-    let mut out = vec![0.0; n * n];
-    for (i, line) in out.chunks_mut(n.max(1)).enumerate() {
-        rows.apply(&[i as u32], &[1.0], line, exec);
-    }
-    out
 }

@@ -1,12 +1,13 @@
 //! Outputs for rows a machine was not trained on, by cross-validation inside the fit, and the sigmoid through them.
 //!
 //! Each fold's machine is the same problem with the held-out rows fixed at 0: no second matrix is needed, and the solver
-//! hands out f for the held-out rows along with the rest. Cost: about `folds` times the machine's own training.
+//! hands out f for the held-out rows along with the rest. A class of one row is calibrated too, and a note says that its
+//! probabilities mean little. Cost: about `folds` times the machine's own training.
 
 use super::machine::{self, Task};
 use super::params::SvcParams;
 use crate::data::{Labels, split};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::model::Sigmoid;
 use crate::solve;
 use crate::watch::{Stop, Watch};
@@ -26,13 +27,21 @@ pub(super) fn sigmoid(
         of_row: rows.iter().map(|&i| u32::from(task.positive[i])).collect(),
     };
     let fewest = labels.counts().into_iter().min().unwrap_or(0);
-    if fewest < 2 {
-        let what = format!("rows to calibrate {} against {}", task.names[0], task.names[1]);
-        return Err(Error::shape(what, fewest, "at least 2 of each class"));
-    }
-    let folds = (params.folds as usize).min(fewest);
+    let seed = params.seed.wrapping_add(m as u64);
+    let splits = match fewest {
+        0 | 1 => split::kfold(rows.len(), (params.folds as usize).min(rows.len()), seed)?,
+        more => split::stratified_kfold(&labels, (params.folds as usize).min(more), seed)?,
+    };
     let mut outputs = vec![0.0; rows.len()];
-    for fold in split::stratified_kfold(&labels, folds, params.seed.wrapping_add(m as u64))? {
+    for fold in splits {
+        // The only row of a class is held out: what is left is one class, and that is the output, as in LIBSVM.
+        let mut left = fold.train.iter().map(|&p| task.positive[rows[p]]);
+        let first = left.next();
+        if left.all(|side| Some(side) == first) {
+            let output = first.map_or(0.0, |side| if side { 1.0 } else { -1.0 });
+            fold.test.iter().for_each(|&p| outputs[p] = output);
+            continue;
+        }
         let mut weight = task.weight.to_vec();
         fold.test.iter().for_each(|&p| weight[rows[p]] = 0.0);
         let solved = machine::train(params, &Task { weight: &weight, ..*task }, None, solver, watch, None)?;

@@ -14,7 +14,7 @@ use crate::watch::{Info, Stop};
 ///
 /// Machines that were done stay as they are, bit for bit; the others go on from their coefficients.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Checkpoint {
+pub struct SvcCheckpoint {
     pub(super) rows: usize,
     pub(super) sides: Vec<Sides>,
     pub(super) machines: Vec<Fitted>,
@@ -88,7 +88,7 @@ impl Fitted {
     }
 }
 
-impl Checkpoint {
+impl SvcCheckpoint {
     /// Fails unless this is of a fit on so many rows with these machines.
     pub(super) fn check(&self, rows: usize, sides: &[Sides]) -> Result<()> {
         let fits = self.sides == sides && self.machines.len() == sides.len();

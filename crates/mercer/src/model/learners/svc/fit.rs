@@ -7,7 +7,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::checkpoint::{Checkpoint, Fitted};
+use super::checkpoint::{Fitted, SvcCheckpoint};
 use super::crowd::Crowd;
 use super::desk::Desk;
 use super::machine::{self, Task};
@@ -52,7 +52,7 @@ pub(super) struct Plan<'a> {
     pub(super) exec: Exec,
     /// The rows each machine sees; none: all that are of its classes.
     pub(super) only: Option<Vec<Vec<usize>>>,
-    pub(super) start: Option<&'a Checkpoint>,
+    pub(super) start: Option<&'a SvcCheckpoint>,
 }
 
 impl<'a> Plan<'a> {
@@ -60,7 +60,7 @@ impl<'a> Plan<'a> {
     pub(super) fn new(
         params: &'a SvcParams,
         sample: Sample<'a>,
-        start: Option<&'a Checkpoint>,
+        start: Option<&'a SvcCheckpoint>,
         exec: Exec,
     ) -> Result<Self> {
         params.check()?;

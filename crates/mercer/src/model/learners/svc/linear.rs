@@ -5,6 +5,7 @@ use crate::error::Result;
 use crate::exec::{Exec, room_for_table};
 use crate::expansion::Expansion;
 use crate::kernel::Kernel;
+use crate::model::Dual;
 use crate::num::{Mat, product};
 
 /// The same outputs with one centre each, where the kernel is linear and that is fewer.
@@ -45,6 +46,15 @@ pub(in crate::model) fn collapsed(expansion: Expansion, exec: Exec) -> Result<Ex
     };
     let unit = (0..k * k).map(|p| if p / k == p % k { 1.0 } else { 0.0 }).collect();
     Expansion::new(Kernel::Linear, centres, unit, expansion.offset().to_vec())
+}
+
+/// The same, with the coefficients of the rows where they are lost to the weights.
+pub(in crate::model) fn collapsed_with_dual(expansion: Expansion, exec: Exec) -> Result<(Expansion, Dual)> {
+    let full = expansion.len();
+    let coef = if *expansion.kernel() == Kernel::Linear { expansion.coef().to_vec() } else { Vec::new() };
+    let small = collapsed(expansion, exec)?;
+    let dual = if small.len() < full { Dual(coef) } else { Dual::default() };
+    Ok((small, dual))
 }
 
 #[cfg(test)]

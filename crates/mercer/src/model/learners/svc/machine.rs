@@ -99,6 +99,14 @@ impl Task<'_> {
         }
     }
 
+    /// The name of a class with a single row.
+    pub(super) fn lonely(&self) -> Option<&str> {
+        let rows = |side: bool| {
+            self.positive.iter().zip(self.weight).filter(|&(&p, &v)| p == side && v > 0.0).count()
+        };
+        [false, true].into_iter().find(|&side| rows(side) == 1).map(|side| self.names[usize::from(side)])
+    }
+
     /// What is added to the matrix's diagonal.
     fn shift(&self, params: &SvcParams) -> Shift {
         match (params.kind, params.slack) {

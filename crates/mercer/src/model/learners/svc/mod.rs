@@ -50,16 +50,16 @@ use crate::kernel::Definiteness;
 use crate::model::{self, Calibration, Learner, Machine, Part, Role, Sample, Sides, Sigmoid};
 use crate::watch::{Note, Stop, Watch};
 
-pub use checkpoint::Checkpoint;
 use checkpoint::Fitted;
+pub use checkpoint::SvcCheckpoint;
 use fit::Plan;
 pub use folds::LeftOut;
 pub use hard_margin::{Overlap, Separation};
-pub(in crate::model) use linear::collapsed;
+pub(in crate::model) use linear::{collapsed, collapsed_with_dual};
 pub use machine::Margin;
 pub use params::{ClassWeights, Kind, Multi, Slack, SvcParams, Ties};
 pub use path::SvcPath;
-pub(in crate::model) use virtuals::unlike;
+pub use vectors::PointRows;
 
 impl SvcParams {
     /// Fits on the sample's points, class labels and weights.
@@ -74,7 +74,7 @@ impl SvcParams {
     pub fn resume(
         &self,
         sample: Sample<'_>,
-        from: &Checkpoint,
+        from: &SvcCheckpoint,
         exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<Machine> {
@@ -103,7 +103,7 @@ impl SvcParams {
     fn fit_from(
         &self,
         sample: Sample<'_>,
-        from: Option<&Checkpoint>,
+        from: Option<&SvcCheckpoint>,
         exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<Machine> {
@@ -136,7 +136,7 @@ fn finished(
     }
     let (expansion, support) = assembled(plan, fitted)?;
     let full = expansion.len();
-    let expansion = linear::collapsed(expansion, exec)?;
+    let (expansion, dual) = collapsed_with_dual(expansion, exec)?;
     if expansion.len() < full {
         notes.push(
             format!("linear kernel: {full} support vectors collapsed to one weight vector a machine").into(),
@@ -153,12 +153,13 @@ fn finished(
             free: pick(false),
             bounded: pick(true),
             objective: f.info.objective.unwrap_or(0.0),
+            iterations: f.info.iterations,
             margin: f.margin,
         }
     });
     let checkpoint = (info.stop != Stop::Converged).then(|| {
         let (rows, sides) = (plan.labels.len(), plan.machines.clone());
-        model::Checkpoint::Machines(Checkpoint { rows, sides, machines: fitted.to_vec() })
+        model::Checkpoint::Machines(SvcCheckpoint { rows, sides, machines: fitted.to_vec() })
     });
     let sigmoids: Option<Vec<Sigmoid>> = fitted.iter().map(|f| f.sigmoid).collect();
     let (role, learner) = (Role::Classes(plan.labels.names.clone()), Learner::Svc(plan.params.clone()));
@@ -167,6 +168,7 @@ fn finished(
         calibration: sigmoids.map_or(Calibration::None, Calibration::Sigmoids),
         parts: parts.collect(),
         support,
+        dual,
         checkpoint,
         ..Machine::new(expansion, role, learner, info)
     })

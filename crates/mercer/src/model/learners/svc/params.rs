@@ -10,7 +10,6 @@ use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::kernel::Kernel;
 use crate::model::Readout;
-use crate::model::learners::learner::learner;
 use crate::model::param::params;
 use crate::solve;
 
@@ -109,12 +108,6 @@ params! {
     }
 }
 
-learner!(SvcParams, |p| match p.kind {
-    Kind::C => "svc",
-    Kind::Nu => "nu-svc",
-    Kind::Hard => "hard-margin",
-}, resumes with machines);
-
 impl SvcParams {
     /// What parameters must obey together.
     fn together(&self) -> Result<()> {
@@ -156,19 +149,13 @@ impl SvcParams {
     }
 
     /// How the outputs of machines for so many classes are read.
-    pub(in crate::model) fn readout(&self, classes: usize) -> Readout {
+    pub fn readout(&self, classes: usize) -> Readout {
         if classes > 2 && self.multi == Multi::OneVsOne { Readout::Pairs(self.ties) } else { Readout::Plain }
     }
 
     /// What each machine's solve obeys.
     pub(super) fn solver(&self, exec: Exec) -> solve::Params {
-        solve::Params {
-            tol: self.tol,
-            max_iter: self.max_iter,
-            shrinking: self.shrinking,
-            exec,
-            ..solve::Params::default()
-        }
+        solve::Params::new(self.tol, self.max_iter, self.shrinking, exec)
     }
 }
 

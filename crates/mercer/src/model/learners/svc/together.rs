@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::gram::{KernelRows, Rows};
 use crate::model::Sides;
 use crate::solve::{self, Problem, solve_on_device};
-use crate::watch::{Info, Stop, Watch};
+use crate::watch::{Info, Note, Stop, Watch};
 
 impl Plan<'_> {
     /// The machines in their order; none where there is no device, or it keeps no rows or declines the batch.
@@ -116,6 +116,10 @@ impl Plan<'_> {
         }
         if self.params.probability && fitted.info.stop != Stop::Cancelled {
             fitted.sigmoid = calibrate::sigmoid(self.params, task, solver, m, watch)?;
+            if let Some(name) = task.lonely() {
+                let text = format!("calibration: class {name} has one row, so its probabilities mean little");
+                fitted.info.note(Note::warning(text));
+            }
             if fitted.sigmoid.is_none() {
                 fitted.info.stop = Stop::Cancelled;
             }

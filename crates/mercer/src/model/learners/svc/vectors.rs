@@ -5,13 +5,13 @@ use crate::exec::{Exec, room_for_table};
 use crate::num::Real;
 use crate::solve::Vectors;
 
-/// Points that are rows of numbers.
+/// Points that are rows of numbers, as [`descend`](crate::solve::descend) reads them.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct PointRows<'a>(View<'a>);
+pub struct PointRows<'a>(View<'a>);
 
 impl<'a> PointRows<'a> {
     /// These points, unless they are no rows of numbers or have more columns than weights fit in memory.
-    pub(super) fn new(points: View<'a>, exec: Exec) -> Option<Self> {
+    pub fn new(points: View<'a>, exec: Exec) -> Option<Self> {
         let numbers = matches!(points.data, Data::F32(_) | Data::F64(_) | Data::Csr { .. });
         let fits =
             room_for_table("weights of all columns", 2, points.d, points.bytes(), exec.memory()).is_ok();

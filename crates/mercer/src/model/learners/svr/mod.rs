@@ -21,15 +21,16 @@ mod virtuals;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::gram::Rows;
-use crate::kernel::Kernel;
-use crate::model::common::{checkpoint, kernel_or_default, support};
-use crate::model::learners::dual::{self, Dual};
+use crate::model::classified::check_reals;
+use crate::model::common::kernel_or_default;
+use crate::model::learners::dual::{self, Dual, bounded};
+use crate::model::learners::given::Given;
 use crate::model::learners::ridge::RidgeParams;
-use crate::model::svc::collapsed;
+use crate::model::svc::collapsed_with_dual;
 use crate::model::{Learner, Machine, Role, Sample};
 use crate::solve::{self, Groups, Problem, Shift, Solution};
 use crate::watch::Watch;
@@ -109,9 +110,7 @@ impl SvrParams {
         self.check()?;
         sample.check()?;
         let targets = sample.targets.reals()?;
-        if let Some(i) = targets.iter().position(|y| !y.is_finite()) {
-            return Err(Error::param(format!("target of row {}", i + 1), targets[i], "a finite number"));
-        }
+        check_reals(targets, 0..targets.len())?;
         if self.loss == Loss::Squared {
             return self.fit_squared(sample, exec, watch);
         }
@@ -163,26 +162,22 @@ impl SvrParams {
 impl Dual for SvrParams {
     fn pose<'r>(
         &self,
+        given: &Given<'_>,
         rows: &'r dyn Rows,
-        sample: &Sample<'_>,
         weights: &[f64],
-        exec: Exec,
     ) -> Result<(Problem<'r>, solve::Params)> {
-        Ok((self.problem(rows, sample.targets.reals()?, &self.costs(weights))?, self.solver(exec)))
+        let problem = self.problem(rows, given.sample.targets.reals()?, &self.costs(weights))?;
+        Ok((problem, solve::Params::new(self.tol, self.max_iter, self.shrinking, given.exec)))
     }
 
     fn machine(
         &self,
-        kernel: &Kernel,
+        given: &Given<'_>,
         _rows: &dyn Rows,
-        sample: &Sample<'_>,
         weights: &[f64],
+        coef: Vec<f64>,
         found: Solution,
-        exec: Exec,
     ) -> Result<Machine> {
-        let c = self.costs(weights);
-        let n = c.len();
-        let coef: Vec<f64> = (0..n).map(|i| found.beta.iter().skip(i).step_by(n).sum()).collect();
         let levels: Vec<f64> = found.thresholds.iter().map(solve::Threshold::value).collect();
         // The two sides' levels lie epsilon above and below -b.
         let (offset, epsilon) = match self.loss {
@@ -190,12 +185,13 @@ impl Dual for SvrParams {
             Loss::Epsilon => (-levels[0], Some(self.epsilon)),
             _ => (-levels[0], None),
         };
-        let bounded = coef.iter().zip(&c).filter(|(b, c)| **c > 0.0 && b.abs() >= **c).count();
-        let (support, checkpoint) = (support(&coef), checkpoint(&found));
-        let f = collapsed(Expansion::new(kernel.clone(), sample.points.clone(), coef, vec![offset])?, exec)?;
-        let mut machine = Machine::new(f, Role::Numbers, Learner::Svr(self.clone()), found.info);
-        machine.tell("bounded", bounded as f64);
+        let bounded = bounded(&coef, &self.costs(weights));
+        let whole = Expansion::new(given.kernel.clone(), given.sample.points.clone(), coef, vec![offset])?;
+        let learner = Learner::Svr(self.clone());
+        let (f, dual) = collapsed_with_dual(whole, given.exec)?;
+        let mut machine = Machine { dual, ..Machine::new(f, Role::Numbers, learner, found.info) };
+        machine.tell("bounded", bounded);
         epsilon.into_iter().for_each(|e| machine.tell("epsilon", e));
-        Ok(Machine { support, checkpoint, ..machine })
+        Ok(machine)
     }
 }

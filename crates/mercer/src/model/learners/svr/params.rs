@@ -2,11 +2,8 @@
 
 use super::Loss;
 use crate::data::Transformations;
-use crate::exec::Exec;
 use crate::kernel::Kernel;
-use crate::model::learners::learner::learner;
 use crate::model::param::params;
-use crate::solve;
 
 params! {
     /// Parameters of a regression. See [`SvrParams::TABLE`] for ranges.
@@ -27,24 +24,5 @@ params! {
         virtual_vectors: Transformations = Transformations::default(), Transformations, "none" => "retrain on virtual support vectors made by these label-preserving transformations";
         /// How often; each run moves what the one before has left.
         virtual_rounds: u32 = 1, Whole(1) => "rounds of retraining on virtual support vectors";
-    }
-}
-
-learner!(SvrParams, |p| match p.loss {
-    Loss::Epsilon | Loss::Squared => "svr",
-    Loss::Nu => "nu-svr",
-    Loss::Huber => "huber",
-    Loss::Laplace => "laplace",
-}, resumes with variables);
-
-impl SvrParams {
-    pub(super) fn solver(&self, exec: Exec) -> solve::Params {
-        solve::Params {
-            tol: self.tol,
-            max_iter: self.max_iter,
-            shrinking: self.shrinking,
-            exec,
-            ..solve::Params::default()
-        }
     }
 }

@@ -6,27 +6,13 @@
 //! run starts from the first one's coefficients where they stay feasible. Cost: a second fit on (1 + transformations) times
 //! the support vectors.
 
-use std::time::Instant;
-
 use super::{Loss, SvrParams};
-use crate::data::{Points, Targets, Transformations};
-use crate::error::{Error, Result};
+use crate::data::Transformations;
+use crate::error::Result;
 use crate::exec::Exec;
-use crate::gram::is_precomputed;
-use crate::model::Sample;
-use crate::model::common::kernel_or_default;
-use crate::model::svc::unlike;
-use crate::model::{Learner, Machine};
-use crate::watch::{Note, Step, Stop, Watch};
-
-/// The rows of a run, and where they come from.
-struct Rows {
-    points: Points,
-    targets: Vec<f64>,
-    weights: Option<Vec<f64>>,
-    /// The training row that each is, or is made from.
-    origin: Vec<u32>,
-}
+use crate::model::learners::virtuals::{Run, begun, kept, stopped};
+use crate::model::{Learner, Machine, Sample};
+use crate::watch::{Note, Stop, Watch};
 
 /// All runs.
 pub(super) fn fit(
@@ -35,32 +21,16 @@ pub(super) fn fit(
     exec: Exec,
     watch: &mut Watch<'_>,
 ) -> Result<Machine> {
-    let clock = Instant::now();
-    params.check()?;
-    sample.check()?;
-    let set = &params.virtual_vectors;
-    // The width that follows from the data is that of the data as it came.
-    let kernel = kernel_or_default(params.kernel.as_ref(), &sample)?;
-    if is_precomputed(&kernel) {
-        let why = "virtual vectors need points: there is nothing to transform under a precomputed kernel";
-        return Err(Error::Unsupported(why.into()));
-    }
-    set.check_points(sample.points.view())?;
-    let virtual_vectors = Transformations::default();
-    let plain = SvrParams { kernel: Some(kernel), virtual_vectors, ..params.clone() };
+    let (set, rounds) = (&params.virtual_vectors, params.virtual_rounds);
+    let given = begun(params, set, sample, exec)?;
+    let kernel = Some(given.kernel.clone());
+    let plain = SvrParams { kernel, virtual_vectors: Transformations::default(), ..params.clone() };
     let mut model = plain.fit_from(sample, None, exec, watch)?;
-    let mut rows = Rows {
-        points: sample.points.clone(),
-        targets: sample.targets.reals()?.to_vec(),
-        weights: sample.weights.map(<[f64]>::to_vec),
-        origin: (0..sample.points.len() as u32).collect(),
-    };
+    let mut run = Run::first(&sample, sample.targets.clone());
     let (mut notes, mut work) = (Vec::new(), (0, 0));
-    for round in 1..=params.virtual_rounds {
-        let total = Some(u64::from(params.virtual_rounds));
-        let step = Step::new("virtual support vectors", u64::from(round), total);
-        if model.info.stop == Stop::Cancelled || watch(&step).is_break() {
-            notes.push(format!("stopped before run {} on virtual vectors", round + 1));
+    for round in 1..=rounds {
+        if let Some(note) = stopped(model.info.stop == Stop::Cancelled, round, rounds, watch) {
+            notes.push(note);
             model.info.stop = Stop::Cancelled;
             break;
         }
@@ -69,41 +39,21 @@ pub(super) fn fit(
             break;
         }
         let held: Vec<usize> = model.support.iter().map(|&r| r as usize).collect();
-        let (points, source) = unlike(&rows.points.gather(&held), set, exec)?;
-        let from: Vec<usize> = source.iter().map(|&p| held[p]).collect();
-        rows = Rows {
-            points,
-            targets: from.iter().map(|&r| rows.targets[r]).collect(),
-            weights: rows.weights.as_ref().map(|w| from.iter().map(|&r| w[r]).collect()),
-            origin: from.iter().map(|&r| rows.origin[r]).collect(),
-        };
-        let (n, m) = (rows.points.len(), held.len());
-        notes.push(format!(
-            "{m} support vectors and {} made from them: {n} rows in run {}",
-            n - m,
-            round + 1
-        ));
+        (run, _) = run.next(&held, set, exec)?;
+        notes.push(run.told(held.len(), round));
         work = (work.0 + model.info.iterations, work.1 + model.info.kernel_values);
-        let start = start(&plain, &model, n);
-        let targets = Targets::Reals(rows.targets.clone());
-        let sample = Sample { weights: rows.weights.as_deref(), ..Sample::new(&rows.points, &targets) };
-        model = plain.fit_from(sample, start.as_deref(), exec, watch)?;
+        let start = start(&plain, &model, run.points.len());
+        model = plain.fit_from(run.sample(), start.as_deref(), exec, watch)?;
     }
     // Row numbers are those of the training rows; what there is cannot be gone on from, as the rows are not kept.
-    model.support.iter_mut().for_each(|r| *r = rows.origin[*r as usize]);
+    run.named(&mut model.support);
     model.checkpoint = None;
-    let mut kept = params.clone();
-    if !set.all_of_images() {
-        // Code is not kept in a file, and the model does not need it any more.
-        notes.push(format!("trained with `{set}`, which the model does not keep"));
-        kept.virtual_vectors = Transformations::default();
-    }
-    model.learner = Learner::Svr(kept);
     model.info.iterations += work.0;
     model.info.kernel_values += work.1;
     model.info.notes.extend(notes.into_iter().map(Note::from));
-    model.info.seconds = clock.elapsed().as_secs_f64();
-    Ok(model)
+    let virtual_vectors = kept(set, &mut model.info);
+    model.learner = Learner::Svr(SvrParams { virtual_vectors, ..params.clone() });
+    Ok(given.timed(model))
 }
 
 /// The solver's variables on n rows of which the first are the old support vectors; none where the old coefficients are
@@ -127,6 +77,7 @@ fn start(params: &SvrParams, old: &Machine, n: usize) -> Option<Vec<f64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::{Points, Targets};
     use crate::watch::silent;
     use mercer_testkit::toy;
 
@@ -185,10 +136,9 @@ mod tests {
             let plain = SvrParams { virtual_vectors: Transformations::default(), ..own };
             let first = plain.fit(Sample::new(&points, &targets), Exec::one(), &mut silent()).expect("a fit");
             let held: Vec<usize> = first.support.iter().map(|&r| r as usize).collect();
-            let (rows, source) = unlike(&points.gather(&held), &mirrored(), Exec::one()).expect("rows");
-            let reals = targets.reals().expect("numbers");
-            let again = Targets::Reals(source.iter().map(|&p| reals[held[p]]).collect());
-            let cold = plain.fit(Sample::new(&rows, &again), Exec::one(), &mut silent()).expect("a fit");
+            let run = Run::first(&Sample::new(&points, &targets), targets.clone());
+            let (run, _) = run.next(&held, &mirrored(), Exec::one()).expect("rows");
+            let cold = plain.fit(run.sample(), Exec::one(), &mut silent()).expect("a fit");
             let (got, want) = (
                 warm.decision(points.view(), Exec::one()).expect("numbers"),
                 cold.decision(points.view(), Exec::one()).expect("numbers"),

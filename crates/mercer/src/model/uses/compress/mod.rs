@@ -100,13 +100,13 @@ pub struct Compressed {
     /// The model.
     pub model: Model,
     /// How it came about.
-    pub about: Compression,
+    pub about: CompressionFacts,
 }
 
 /// How compressing went.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct Compression {
+pub struct CompressionFacts {
     /// The reduced set.
     #[serde(flatten)]
     pub set: reduced_set::Report,
@@ -286,7 +286,7 @@ impl Model {
         if !given {
             notes.insert(0, "no data given: thresholds were made on the model's own centres".into());
         }
-        let about = Compression { set, rows: rows.view.n, given, agreement, notes };
+        let about = CompressionFacts { set, rows: rows.view.n, given, agreement, notes };
         Ok(Compressed { model, about })
     }
 }

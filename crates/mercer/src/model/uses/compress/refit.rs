@@ -280,8 +280,15 @@ fn on_centres(
         let (target, weight) = per_output(o);
         let start: Vec<f64> =
             own.iter().map(|&j| small.coef()[j * k + o]).chain([small.offset()[o]]).collect();
-        let problem =
-            BasisProblem { values: &values, gram: &gram, target: &target, weight: &weight, c, loss };
+        let problem = BasisProblem {
+            values: &values,
+            gram: &gram,
+            target: &target,
+            weight: &weight,
+            c,
+            loss,
+            offset_cost: 0.0,
+        };
         let found = fit_basis(&problem, &start, exec)?;
         own.iter().zip(&found).for_each(|(&j, b)| coef[j * k + o] = *b);
         offset[o] = found[own.len()];

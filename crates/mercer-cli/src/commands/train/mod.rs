@@ -1,0 +1,143 @@
+//! `mercer train`, `mercer novelty` and `mercer cluster`: a model from data; what nobody said is chosen from the data.
+//!
+//! `args.rs` holds the flags, `wishes.rs` what they ask of the library, `run.rs` the training: search, checkpoints, the model
+//! that is saved.
+
+mod args;
+mod run;
+mod wishes;
+
+use clap::{Args, ValueEnum};
+use mercer::model::{Learner, LearnerEntry, Task};
+
+use crate::commands::Command;
+use crate::context::Context;
+use crate::failure::{Done, Failure};
+use crate::files::Files;
+use args::Training;
+
+pub(super) use wishes::{scaling, wishes_for};
+
+/// Learn a model from data
+///
+/// Everything but the data can be left out. The task follows from the labels; how columns are scaled, the width of the
+/// Gaussian kernel and C are chosen by a quick cross-validation; what was chosen is printed with its reason. Ctrl-C stops the training and keeps what there is, in MODEL or, if that exists, in MODEL.partial. A long
+/// training also writes checkpoints to MODEL.partial, in case it is killed. --resume continues from either.
+#[derive(Debug, Args)]
+#[command(after_help = after_help(None))]
+pub(crate) struct Train {
+    /// What the model is for
+    #[arg(long, value_name = "classify|regress|novelty", hide_possible_values = true)]
+    task: Option<TaskName>,
+
+    #[command(flatten)]
+    training: Training,
+}
+
+impl Command for Train {
+    const PATH: &'static [&'static str] = &["train"];
+
+    fn files(&self) -> Result<Files, Failure> {
+        self.training.files()
+    }
+
+    fn run(self, context: &Context) -> Done {
+        self.training.run(self.task.map(Task::from), context)
+    }
+}
+
+/// Learn what is usual, to find what is not
+///
+/// The same as `mercer train --task novelty`: labels are not needed and not looked at. `mercer predict` then answers 1
+/// for rows like those learned from and -1 for others, and `mercer explain MODEL DATA` shows the rows least like the rest.
+#[derive(Debug, Args)]
+#[command(after_help = after_help(Some(Task::Novelty)))]
+pub(crate) struct Novelty {
+    #[command(flatten)]
+    training: Training,
+}
+
+impl Command for Novelty {
+    const PATH: &'static [&'static str] = &["novelty"];
+
+    fn files(&self) -> Result<Files, Failure> {
+        self.training.files()
+    }
+
+    fn run(self, context: &Context) -> Done {
+        self.training.run(Some(Task::Novelty), context)
+    }
+}
+
+/// Find rows that belong together
+///
+/// Kernel k-means: each cluster is the mean of its rows' images, and the best of several starts is kept. Labels are not needed
+/// and not looked at. `mercer predict` then answers with the number of the nearest cluster.
+#[derive(Debug, Args)]
+#[command(after_help = after_help(Some(Task::Clustering)))]
+pub(crate) struct Cluster {
+    /// How many clusters
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 2)]
+    clusters: u64,
+
+    #[command(flatten)]
+    training: Training,
+}
+
+impl Command for Cluster {
+    const PATH: &'static [&'static str] = &["cluster"];
+
+    fn files(&self) -> Result<Files, Failure> {
+        self.training.files()
+    }
+
+    fn run(mut self, context: &Context) -> Done {
+        self.training.learner.get_or_insert_with(|| "kmeans".into());
+        self.training.set.push(("clusters".into(), self.clusters.to_string()));
+        self.training.run(Some(Task::Clustering), context)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum TaskName {
+    Classify,
+    Regress,
+    Novelty,
+}
+
+impl From<TaskName> for Task {
+    fn from(name: TaskName) -> Self {
+        match name {
+            TaskName::Classify => Task::Classification,
+            TaskName::Regress => Task::Regression,
+            TaskName::Novelty => Task::Novelty,
+        }
+    }
+}
+
+fn after_help(task: Option<Task>) -> String {
+    let rows = Learner::ALL.iter().filter(|entry| task.is_none_or(|task| entry.tasks.contains(&task)));
+    let line = |entry: &LearnerEntry| format!("  {:14} {}\n", entry.name, entry.doc);
+    let list: String = rows.map(line).collect();
+    let examples = match task {
+        Some(Task::Clustering) => {
+            "  mercer cluster flowers.csv -n 3 -o groups.mercer
+  mercer cluster rings.csv -n 2 --gamma 8 --set start=spectral
+  mercer predict new.csv groups.mercer"
+        }
+        Some(_) => {
+            "  mercer novelty sensors.csv -o usual.mercer --nu 0.01
+  mercer predict today.csv usual.mercer | grep -n -- -1"
+        }
+        None => {
+            "  mercer train iris.csv
+  mercer train train.svm -c 10 --gamma 0.5 --proba -o digits.mercer
+  mercer train houses.csv --label price --learner huber
+  mercer train iris.csv --learner kfd-greedy --set centres=20
+  mercer train digits.csv --features digits.pca        (a machine behind components)
+  mercer train digits.svm --image 16x16 --virtual shift=1,rotate=10
+  mercer train big.svm --resume big.mercer            (after Ctrl-C)"
+        }
+    };
+    format!("Learners:\n{list}\nExamples:\n{examples}")
+}

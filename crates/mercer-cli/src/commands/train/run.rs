@@ -1,0 +1,213 @@
+//! A training: the search for C, checkpoints on the way, and the model that is saved.
+
+use std::path::{Path, PathBuf};
+
+use mercer::assess::{Tuning, quick, thorough, tune};
+use mercer::data::Dataset;
+use mercer::data::io::same_place;
+use mercer::model::{Learner, Model, Plan, Task, Wishes};
+use mercer::watch::{Step, Stop, Watch};
+use mercer_report::{Trained, trained_page};
+
+use super::args::{Auto, OrAuto, Training};
+use crate::context::Context;
+use crate::failure::{Done, Failure};
+use crate::files::Files;
+use crate::progress::Progress;
+use crate::saver::Saver;
+use crate::{interrupt, model, source};
+
+/// Seconds a search for C may take, where nobody says.
+const SEARCH: f64 = 60.0;
+
+impl Training {
+    pub(super) fn run(self, task: Option<Task>, context: &Context) -> Done {
+        let out = self.place()?;
+        if let Some(from) = &self.resume {
+            return self.go_on(from, &out, task, context);
+        }
+        if let Some(partial) = model::partial(&out).filter(|partial| partial.exists() && !self.force) {
+            let resumes = model::read(&partial, context.exec).is_ok_and(|model| model.machine.can_resume());
+            let force = "--force starts over and replaces it";
+            return Err(Failure::usage(
+                format!("{} holds an unfinished training", partial.display()),
+                if resumes {
+                    format!("--resume {} continues it; {force}", partial.display())
+                } else {
+                    force.to_owned()
+                },
+            ));
+        }
+        let wishes = self.wishes(task, context)?;
+        let implied = wishes.learner.as_deref().map(Learner::find).transpose()?.map(|entry| entry.tasks);
+        let task = task.or(match implied {
+            Some([only]) => Some(*only),
+            _ => None,
+        });
+        let data = match &wishes.features {
+            Some(model) => model.arrange(self.reading.read_for(&self.file, task, context.exec)?)?,
+            None => self.reading.read_for(&self.file, task, context.exec)?,
+        };
+        let mut plan = Plan::new(&data, &wishes, context.exec)?;
+        let stopped = self.choose(&mut plan, &wishes, context)?;
+        let saver = self.saver(&out, None);
+        let (model, gaps) = watched(&plan, context, |watch| saver.fit(&plan, context, watch))?;
+        self.finish(&data, &plan, &model, &gaps, &saver, context)?;
+        if stopped { Err(Failure::search_interrupted()) } else { Ok(()) }
+    }
+
+    /// Where the model goes.
+    fn place(&self) -> Result<PathBuf, Failure> {
+        match (&self.out, &self.resume) {
+            (Some(out), _) => Ok(out.clone()),
+            (None, Some(from)) => Ok(model::whole(from)),
+            (None, None) => model::file_for(&self.file),
+        }
+    }
+
+    pub(super) fn files(&self) -> Result<Files, Failure> {
+        let out = self.place()?;
+        let files = Files::none().reads([&self.file]).reads(&self.features).reads(self.reading.files());
+        let partial = model::partial(&out);
+        // A training that goes on may end in the file it came from.
+        let own = |from: &&PathBuf| {
+            [Some(&out), partial.as_ref()].into_iter().flatten().any(|p| same_place(p, from))
+        };
+        let files = files.reads(self.resume.as_ref().filter(|from| !own(from)));
+        Ok(files.writes([&out]).writes(&partial).writes(&self.report))
+    }
+
+    fn saver<'a>(&self, out: &Path, from: Option<&'a Model>) -> Saver<'a> {
+        Saver::new(out, from, self.save_every)
+    }
+
+    /// Chooses what nobody gave. Whether Ctrl-C ended it: what was found so far is trained then.
+    fn choose(&self, plan: &mut Plan<'_>, wishes: &Wishes, context: &Context) -> Result<bool, Failure> {
+        if self.c == Some(OrAuto::Auto) {
+            return self.search(plan, context);
+        }
+        let mut watch = Progress::new(context).watch();
+        match self.auto {
+            Auto::Off => Ok(false),
+            Auto::Quick => {
+                quick(plan, context.seed, context.exec, &mut watch)?;
+                Ok(false)
+            }
+            Auto::Good => {
+                let seconds = self.search_seconds.unwrap_or(SEARCH);
+                let found = thorough(plan, wishes, seconds, context.exec, &mut watch)?;
+                interrupt::again();
+                Ok(found.stopped)
+            }
+        }
+    }
+
+    /// Lets cross-validation choose C and, unless it was given, the kernel. Whether Ctrl-C ended it: what was found so far
+    /// is trained then.
+    fn search(&self, plan: &mut Plan<'_>, context: &Context) -> Result<bool, Failure> {
+        let kernels = match (self.kernel.as_deref(), self.gamma.and_then(OrAuto::value)) {
+            (None | Some("auto"), None) => vec!["auto".to_owned()],
+            (Some("rbf"), None) => vec!["rbf".to_owned()],
+            // A whole kernel, or a width: only C is open.
+            _ => plan.learner.kernel().map(ToString::to_string).into_iter().collect(),
+        };
+        let tuning = Tuning {
+            kernels,
+            two_stage: true,
+            race: true,
+            seed: context.seed,
+            seconds: Some(self.search_seconds.unwrap_or(SEARCH)),
+            ..Tuning::default()
+        };
+        let found = tune(plan, &tuning, context.exec, &mut Progress::new(context).watch())?;
+        interrupt::again();
+        Ok(found.stopped)
+    }
+
+    fn go_on(&self, from: &Path, out: &Path, task: Option<Task>, context: &Context) -> Done {
+        let before = model::read(from, context.exec)?;
+        if let Some(task) = task.filter(|&task| task != before.task()) {
+            return Err(Failure::usage(
+                format!("{} was trained to {}, not to {}", from.display(), before.task().verb(), task.verb()),
+                "leave --task out: the model knows",
+            ));
+        }
+        let data = self.reading.read_by(&self.file, &before, context.exec)?;
+        let plan = Plan::resuming(&before, &data, context.exec)?;
+        let saver = self.saver(out, Some(&before));
+        let (model, gaps) = watched(&plan, context, |watch| saver.fit(&plan, context, watch))?;
+        self.finish(&data, &plan, &model, &gaps, &saver, context)
+    }
+
+    fn finish(
+        &self,
+        data: &Dataset,
+        plan: &Plan<'_>,
+        model: &Model,
+        gaps: &[(f64, f64)],
+        saver: &Saver<'_>,
+        context: &Context,
+    ) -> Done {
+        let stopped = model.info().stop == Stop::Cancelled;
+        let resumed = |file: &Path| self.resume.as_ref().is_some_and(|from| same_place(from, file));
+        let out = if stopped {
+            model::place_of_interrupted(&saver.out, self.force || resumed(&saver.out))
+        } else {
+            saver.out.clone()
+        };
+        model.save(&out)?;
+        // What was saved on the way, or gone on from, is in the model now.
+        let over = |partial: &&PathBuf| **partial != out && (saver.saved() || resumed(partial));
+        if let Some(partial) = saver.partial.as_ref().filter(over) {
+            let _ = std::fs::remove_file(partial);
+        }
+        let trained = Trained::new(source::name(&self.file), data, plan, model, out.clone(), context.exec)?;
+        context.tell(&trained)?;
+        if let Some(file) = &self.report {
+            context.write_page(file, &trained_page(&trained, model, data, gaps, context.exec)?)?;
+        }
+        if !stopped {
+            return Ok(());
+        }
+        let kept =
+            if out == saver.out { String::new() } else { format!("; {} is as it was", saver.out.display()) };
+        Err(Failure::Interrupted {
+            message: format!("interrupted: the model so far is in {}{kept}", out.display()),
+            hint: model::after_interruption(model, &self.file, &out),
+        })
+    }
+}
+
+/// Runs a training under a bar that is gone afterwards; returns also the gap by the solver's steps.
+fn watched(
+    plan: &Plan<'_>,
+    context: &Context,
+    train: impl FnOnce(&mut Watch<'_>) -> mercer::Result<Model>,
+) -> Result<(Model, Vec<(f64, f64)>), Failure> {
+    let mut bar = Progress::new(context).until(tol_of(&plan.learner)).watch();
+    let mut gaps: Vec<(f64, f64)> = Vec::new();
+    // Each machine counts its steps from 0.
+    let (mut before, mut last) = (0, 0);
+    let model = train(&mut |step: &Step| {
+        if let Some(gap) = step.gap.filter(|gap| gap.is_finite() && *gap > 0.0) {
+            if step.done < last {
+                before += last;
+            }
+            last = step.done;
+            gaps.push(((before + step.done) as f64, gap));
+        }
+        bar(step)
+    })?;
+    drop(bar);
+    Ok((model, thinned(gaps)))
+}
+
+/// At most about a thousand of the points: nobody sees more.
+fn thinned(points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
+    let every = points.len() / 1000 + 1;
+    points.into_iter().step_by(every).collect()
+}
+
+fn tol_of(learner: &Learner) -> f64 {
+    learner.get("tol").and_then(|tol| tol.as_f64()).unwrap_or(1e-3)
+}

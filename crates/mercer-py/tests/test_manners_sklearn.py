@@ -1,0 +1,127 @@
+"""scikit-learn's manners: metadata routing, output containers, frames, thread limits, versions, pickles of other versions."""
+
+import pickle
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import sklearn
+import threadpoolctl
+from sklearn.datasets import load_iris, make_moons
+from sklearn.exceptions import InconsistentVersionWarning
+from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import get_tags
+
+import mercer
+from mercer import _threads
+
+GOLDEN = Path(__file__).parent / "golden"
+ESTIMATORS = sorted(
+    name for name in mercer.__all__ if hasattr(getattr(mercer, name), "get_params") and name not in ("Predictor", "ReducedSet")
+)
+
+
+@pytest.fixture(scope="module")
+def frame():
+    X, y = make_moons(80, noise=0.2, random_state=0)
+    return pd.DataFrame(X, columns=["left", "right"]), y
+
+
+def test_weights_are_routed_through_pipelines_and_searches(frame):
+    X, y = frame
+    weights = np.linspace(0.1, 3, len(y))
+    with sklearn.config_context(enable_metadata_routing=True):
+        scaler = StandardScaler().set_fit_request(sample_weight=False)
+        machine = make_pipeline(scaler, mercer.SVC().set_fit_request(sample_weight=True))
+        routed = machine.fit(X, y, sample_weight=weights)
+        scaled = StandardScaler().fit_transform(X)
+        direct = mercer.SVC().fit(scaled, y, sample_weight=weights)
+        assert np.array_equal(routed.decision_function(X), direct.decision_function(scaled))
+        search = GridSearchCV(mercer.SVC().set_fit_request(sample_weight=True), {"C": [1, 10]}, cv=3)
+        assert search.fit(X, y, sample_weight=weights).best_score_ > 0.8
+        found = cross_validate(machine, X, y, params={"sample_weight": weights}, cv=3)
+        assert found["test_score"].mean() > 0.8
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_every_fit_with_weights_can_ask_for_them(name):
+    import inspect
+
+    estimator = getattr(mercer, name)()
+    takes = "sample_weight" in inspect.signature(estimator.fit).parameters
+    assert hasattr(estimator, "set_fit_request") == takes
+    assert get_tags(estimator).estimator_type == getattr(estimator, "_estimator_type", get_tags(estimator).estimator_type)
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+def test_frames_go_in_and_come_out(name, kind, frame):
+    X, y = frame
+    rows = X if kind == "pandas" else pl.from_pandas(X)
+    estimator = getattr(mercer, name)()
+    if name == "VirtualSVC" or name == "InvariantTransform":
+        estimator.set_params(image_shape=(1, 2))
+    if "random_state" in estimator.get_params():
+        estimator.set_params(random_state=0)
+    plain = type(estimator)(**estimator.get_params()).fit(X.to_numpy(), y)
+    fitted = estimator.fit(rows, y)
+    assert list(fitted.feature_names_in_) == ["left", "right"]
+    if hasattr(fitted, "transform"):
+        out = fitted.set_output(transform=kind).transform(rows)
+        assert isinstance(out, pd.DataFrame if kind == "pandas" else pl.DataFrame)
+        assert list(out.columns) == list(fitted.get_feature_names_out())
+        assert np.allclose(np.asarray(out), plain.transform(X.to_numpy()))
+    else:
+        assert np.array_equal(fitted.predict(rows), plain.predict(X.to_numpy()))
+    with pytest.raises(ValueError, match="feature names"):
+        (fitted.transform if hasattr(fitted, "transform") else fitted.predict)(rows[["right", "left"]])
+
+
+def test_threadpoolctl_lists_and_limits_the_threads():
+    listed = [row for row in threadpoolctl.threadpool_info() if row["user_api"] == "mercer"]
+    assert len(listed) == 1 and listed[0]["version"] == mercer.__version__
+    with threadpoolctl.threadpool_limits(limits=1):
+        assert _threads.threads_of(None) == 1 and _threads.threads_of(8) == 1
+    assert _threads.LIMIT is None
+    with threadpoolctl.threadpool_limits(limits=1, user_api="blas"):
+        assert _threads.LIMIT is None
+    with threadpoolctl.threadpool_limits(limits={"mercer": 1}):
+        assert _threads.threads_of(None) == 1
+
+
+def test_versions_are_shown(capsys):
+    mercer.show_versions()
+    told = capsys.readouterr().out
+    for name in ("mercer", "python", "numpy", "scikit-learn", "threads"):
+        assert f"\n{name}: " in "\n" + told
+    assert mercer.__version__ in told
+
+
+@pytest.mark.parametrize("file", sorted(GOLDEN.glob("*.pickle")), ids=lambda f: f.stem)
+def test_pickles_of_earlier_versions_are_read(file):
+    version, X, kept = pickle.loads(file.read_bytes())
+    assert kept
+    for name, (estimator, ask, want, facts) in kept.items():
+        got = getattr(estimator, ask)(X)
+        assert np.array_equal(got, want) if want.dtype.kind in "UOi" else np.allclose(got, want, atol=1e-12), name
+        for fact, value in facts.items():
+            assert np.array_equal(getattr(estimator, fact), value), (name, fact)
+        assert repr(estimator) and estimator.get_params()
+        again = pickle.loads(pickle.dumps(estimator))
+        assert np.array_equal(getattr(again, ask)(X), got), name
+
+
+def test_pickles_of_later_versions_warn():
+    X, y = load_iris(return_X_y=True)
+    machine = mercer.SVC().fit(X, y)
+    state = {**machine.__getstate__(), "_mercer_version": "99.0.0"}
+    with pytest.warns(InconsistentVersionWarning, match="99.0.0"):
+        mercer.SVC().__setstate__(state)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        mercer.SVC().__setstate__(machine.__getstate__())

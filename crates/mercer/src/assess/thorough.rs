@@ -1,0 +1,217 @@
+//! A search over kernels and scalings that ends within the time asked, and what error to expect of its result.
+//!
+//! A fifth of the rows is held out before anything is chosen. On the others every way to scale the columns gets its share of
+//! the time for a search over kernels and parameters ([`tune`]), the one that the quick estimate prefers first. The best by
+//! cross-validation is fitted on the same rows and judged on those held out: they had no part in any choice, so their error is
+//! an honest estimate, and a slightly pessimistic one, because the final fit sees all rows. The cross-validation score of a
+//! winner among many is not: the best of many scores is partly luck.
+
+use crate::assess::evaluation::Evaluation;
+use crate::assess::metric::Better;
+use crate::assess::quick::{quick, scalings};
+use crate::assess::search::Found;
+use crate::assess::tuning::{Tuning, tune};
+use crate::data::{Dataset, split};
+use crate::error::{Error, Result};
+use crate::exec::Exec;
+use crate::model::{Choice, Plan, Scaling, Wishes};
+use crate::watch::Watch;
+
+/// The share of rows that is held out, and how many at most: more say no more.
+const HELD_OUT: f64 = 0.2;
+const MOST_HELD_OUT: usize = 5000;
+/// With fewer rows to search on, nothing is held out, and no error is promised.
+const FEWEST: usize = 50;
+/// The share of the time for searching; the rest is for the fit that is judged, and the last one.
+const SEARCHING: f64 = 0.7;
+
+/// What is to be expected of a model, by rows that had no part in any choice.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Expected {
+    /// The share of wrong classes, with its 95 % confidence interval.
+    Error {
+        /// The share.
+        rate: f64,
+        /// The interval.
+        between: [f64; 2],
+        /// Rows held out.
+        rows: usize,
+    },
+    /// The root mean squared error, and the share of the variance that is explained.
+    Numbers {
+        /// The root mean squared error.
+        rmse: f64,
+        /// R².
+        r2: f64,
+        /// Rows held out.
+        rows: usize,
+    },
+}
+
+impl Expected {
+    fn of(evaluation: &Evaluation) -> Option<Self> {
+        match evaluation {
+            Evaluation::Classification(e) => {
+                Some(Expected::Error { rate: e.error, between: e.interval, rows: e.rows })
+            }
+            Evaluation::Regression(e) => Some(Expected::Numbers { rmse: e.rmse, r2: e.r2, rows: e.rows }),
+            _ => None,
+        }
+    }
+
+    fn choice(&self) -> Choice {
+        let (value, rows) = match self {
+            Expected::Error { rate, between: [low, high], rows } => {
+                let per_cent = |v: f64| format!("{:.1}", 100.0 * v);
+                let (rate, low, high) = (per_cent(*rate), per_cent(*low), per_cent(*high));
+                (format!("{rate} %, 95 % confidence interval {low} to {high} %"), rows)
+            }
+            Expected::Numbers { rmse, r2, rows } => {
+                (format!("root mean squared error {rmse:.4}, R^2 {r2:.3}"), rows)
+            }
+        };
+        Choice {
+            what: "expected error".into(),
+            value,
+            why: Some(format!(
+                "on {rows} rows held out of every choice; the model is then fitted on all rows"
+            )),
+        }
+    }
+}
+
+/// What a thorough search found.
+#[derive(Debug, Clone)]
+pub struct Thorough {
+    /// The search that won.
+    pub found: Found,
+    /// What is to be expected; none where there were too few rows to hold any out.
+    pub expected: Option<Expected>,
+    /// Whether the watcher broke off.
+    pub stopped: bool,
+}
+
+/// Settles scaling, kernel and parameters of a plan by a search that takes about so many seconds.
+///
+/// ```
+/// use mercer::assess::thorough;
+/// use mercer::data::{Dataset, toy};
+/// use mercer::model::{Plan, Wishes};
+/// use mercer::{Exec, watch};
+///
+/// let (points, targets) = toy::banana(150, 1);
+/// let data = Dataset::new(points, targets)?;
+/// let mut plan = Plan::new(&data, &Wishes::default(), Exec::one())?;
+/// let found = thorough(&mut plan, &Wishes::default(), 1.0, Exec::one(), &mut watch::silent())?;
+/// assert!(found.expected.is_some());
+/// # Ok::<(), mercer::Error>(())
+/// ```
+pub fn thorough(
+    plan: &mut Plan<'_>,
+    wishes: &Wishes,
+    seconds: f64,
+    exec: Exec,
+    watch: &mut Watch<'_>,
+) -> Result<Thorough> {
+    if !(seconds > 0.0 && seconds.is_finite()) {
+        return Err(Error::param("seconds", seconds, "a number above 0"));
+    }
+    let data = plan.data();
+    let (inside, outside) = held_out(data, wishes.seed)?;
+    let rows = inside.as_ref().unwrap_or(data);
+    let mut start = Plan::new(rows, wishes, exec)?;
+    quick(&mut start, wishes.seed, exec, watch)?;
+    let mut ways = vec![start.recipes.clone()];
+    ways.extend(scalings(&start)?.into_iter().filter(|way| *way != start.recipes));
+    let given = plan.learner.kernel().filter(|_| !plan.open.gamma);
+    let tuning = Tuning {
+        kernels: given.map_or_else(|| vec!["auto".to_owned()], |kernel| vec![kernel.to_string()]),
+        two_stage: true,
+        race: true,
+        seed: wishes.seed,
+        seconds: Some(SEARCHING * seconds / ways.len() as f64),
+        ..Tuning::default()
+    };
+    let mut best: Option<(Found, Plan<'_>)> = None;
+    let mut stopped = false;
+    for way in ways {
+        let mut tried = if way == start.recipes {
+            start.clone()
+        } else {
+            Plan::new(rows, &Wishes { scaling: Scaling::Given(way), ..wishes.clone() }, exec)?
+        };
+        let found = tune(&mut tried, &tuning, exec, watch)?;
+        stopped |= found.stopped;
+        let sign = if found.metric.better == Better::Lower { 1.0 } else { -1.0 };
+        let loss = |found: &Found| sign * found.best.score.mean;
+        if best.as_ref().is_none_or(|(before, _)| loss(&found) < loss(before)) {
+            best = Some((found, tried));
+        }
+        if stopped {
+            break;
+        }
+    }
+    let (found, winner) = best.ok_or(Error::Cancelled)?;
+    let expected = match &outside {
+        Some(outside) if !stopped => {
+            Expected::of(&Evaluation::new(&winner.fit(exec, watch)?, outside, exec)?)
+        }
+        _ => None,
+    };
+    let why = format!(
+        "best by {} on {} folds, in a search over kernels and scalings",
+        found.metric.name, found.folds
+    );
+    plan.settle(winner.recipes.clone(), winner.learner.clone(), &why, exec)?;
+    plan.choices.extend(expected.as_ref().map(Expected::choice));
+    Ok(Thorough { found, expected, stopped })
+}
+
+/// The rows to search on and those held out; none where all are needed.
+fn held_out(data: &Dataset, seed: u64) -> Result<(Option<Dataset>, Option<Dataset>)> {
+    let n = data.len();
+    if ((1.0 - HELD_OUT) * n as f64) < FEWEST as f64 {
+        return Ok((None, None));
+    }
+    let share = HELD_OUT.min(MOST_HELD_OUT as f64 / n as f64);
+    // A seed of its own: the folds inside must not be cut as these rows were.
+    let fold = split::holdout_of(n, &data.targets, share, seed ^ 0x005e_ed0f_4e1d)?;
+    Ok((Some(data.gather(&fold.train)), Some(data.gather(&fold.test))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Points, Targets, toy};
+    use crate::watch::silent;
+
+    #[test]
+    fn held_out_rows_judge_what_was_found_without_them() {
+        let (points, targets) = toy::banana(300, 2);
+        let data = Dataset::new(points, targets).expect("whole");
+        let wishes = Wishes::default();
+        let mut plan = Plan::new(&data, &wishes, Exec::one()).expect("a plan");
+        let found = thorough(&mut plan, &wishes, 2.0, Exec::one(), &mut silent()).expect("found");
+        let Some(Expected::Error { rate, between: [low, high], rows }) = found.expected else {
+            panic!("classes")
+        };
+        assert!(rows == 60 && low <= rate && rate <= high && rate < 0.3, "{rate} {low} {high} {rows}");
+        assert_eq!(plan.learner, found.found.learner);
+        assert!(plan.choices.iter().any(|choice| choice.what == "expected error"));
+        // The last fit sees all rows.
+        assert_eq!(plan.data().len(), 300);
+    }
+
+    #[test]
+    fn a_few_rows_get_a_model_and_no_promise() {
+        let x: Vec<f64> = (0..40).map(f64::from).collect();
+        let y = x.iter().map(|x| (x / 5.0).sin()).collect();
+        let data = Dataset::new(Points::dense(x, 1).expect("rows"), Targets::Reals(y)).expect("whole");
+        let wishes = Wishes::default();
+        let mut plan = Plan::new(&data, &wishes, Exec::one()).expect("a plan");
+        let found = thorough(&mut plan, &wishes, 1.0, Exec::one(), &mut silent()).expect("found");
+        assert_eq!(found.expected, None);
+        assert!(thorough(&mut plan, &wishes, 0.0, Exec::one(), &mut silent()).is_err());
+        assert!(plan.fit(Exec::one(), &mut silent()).is_ok());
+    }
+}
