@@ -174,7 +174,7 @@ pub fn components_page(
         )],
         ..Section::default()
     }];
-    if let Some(data) = data.filter(|d| d.dim() == 2) {
+    if let Some(data) = data.filter(|d| d.dim() == 2 && d.points.view().is_numbers()) {
         sections.push(Section {
             heading: "Over the plane".into(),
             figures: contour_maps(model, data, MAPS, "", exec)?,

@@ -167,7 +167,10 @@ fn keeps_rows(model: &Model) -> bool {
 /// The model over its columns, where there are few enough to draw.
 fn picture(model: &Model, with: Learned<'_>, exec: Exec) -> Result<Option<Section>> {
     let drawable = matches!((with.data.dim(), model.task()), (1, Task::Regression) | (2, _));
-    if !drawable || model.columns().is_some_and(|d| d != with.data.dim()) {
+    if !drawable
+        || !with.data.points.view().is_numbers()
+        || model.columns().is_some_and(|d| d != with.data.dim())
+    {
         return Ok(None);
     }
     let mut section = Section::new("The picture", "");

@@ -90,7 +90,7 @@ fn predict_prints_and_writes() {
     assert!(run.out.starts_with(head), "{}", run.out);
     let json = folder.mercer("predict flowers.csv flowers.mercer --decision --format json").fine().json();
     assert_eq!(json["values"][0].as_array().expect("a row").len(), 3);
-    let refused = "error: this model was fitted without probabilities\nhint: `mercer train ... --probability` makes \
+    let refused = "error: this model was fitted without probabilities\nhint: `mercer train ... --proba` makes \
                    a model that has them\n";
     folder.mercer("predict flowers.csv flowers.mercer --proba").fails(1, refused);
 }

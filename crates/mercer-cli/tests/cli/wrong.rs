@@ -209,8 +209,8 @@ fn data_and_models() {
         ),
         (
             "evaluate flowers.csv flowers.mercer --label none",
-            "error: flowers.csv, line 2, column 3 (`species`): got `iris`, expected a finite number: a column of text \
-             can only be the label\n"
+            "error: targets: got none, expected class labels\nhint: --label COLUMN or --labels FILE says where the \
+             answers are\n"
                 .into(),
         ),
         (

@@ -276,3 +276,42 @@ fn tables_without_a_usable_column_are_refused() {
         "columns that a model can learn from: got none (`name`: 30 different values in 30 rows), expected at least one"
     );
 }
+
+proptest::proptest! {
+    #[test]
+    fn any_table_gives_finite_numbers_or_a_message(
+        train in table(), test in table(), cut in 0usize..40, threads in 1usize..4,
+    ) {
+        let (train, test) = (Points::table(train), Points::table(test));
+        let recipe = Recipe::parse("table").expect("a stage");
+        if let Ok(stage) = recipe.fit(train.view().slice(0..cut.min(train.len())), Exec::one()) {
+            assert_eq!(Stage::from_parts(stage.to_parts()).expect("its own parts"), stage);
+            for points in [&train, &test] {
+                let Ok(out) = stage.apply(points.view(), Exec::new(threads)) else { continue };
+                assert_eq!((out.len(), out.dim()), (points.len(), stage.output_dim()));
+                assert_eq!(out.first_not_finite(), None);
+            }
+        }
+    }
+}
+
+/// Three columns of cells as people write them, and as nobody does.
+fn table() -> impl proptest::strategy::Strategy<Value = Table> {
+    use proptest::prelude::*;
+    let cell = prop_oneof![
+        3 => Just(None),
+        3 => (0i32..5).prop_map(|v| Some(v.to_string())),
+        2 => (-1e300f64..1e300).prop_map(|v| Some(v.to_string())),
+        3 => "[a-c]".prop_map(Some),
+        2 => "(yes|no|T|f)".prop_map(Some),
+        2 => (1u32..14, 0u32..33).prop_map(|(m, d)| Some(format!("2024-{m:02}-{d:02}"))),
+        1 => ".{0,6}".prop_map(Some),
+    ];
+    let text = proptest::collection::vec(cell, 40)
+        .prop_map(|cells| Column::text(cells.iter().map(Option::as_deref)));
+    let number = prop_oneof![Just(f64::NAN), -3.0..3.0f64, Just(1e308), Just(-1e308), Just(5e-324)];
+    let numbers = proptest::collection::vec(number, 40).prop_map(Column::Numbers);
+    (text.clone(), text, numbers).prop_map(|(a, b, c)| {
+        Table::new(["a", "b", "c"].map(String::from).to_vec(), vec![a, b, c]).expect("a table")
+    })
+}

@@ -134,7 +134,7 @@ pub(super) struct Training {
     pub(super) class_weight: Vec<ClassWeight>,
 
     /// Also learn probabilities of the classes, by cross-validation
-    #[arg(long, help_heading = "Learning")]
+    #[arg(long = "proba", alias = "probability", help_heading = "Learning")]
     pub(super) probability: bool,
 
     /// Retrain on virtual support vectors made by label-preserving transformations, such as shift=1,rotate=10; for

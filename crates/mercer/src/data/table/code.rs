@@ -340,11 +340,12 @@ impl Code {
         {
             *last = f64::from(u8::from(missing));
         }
-        let shift = |v: f64| v - numbers.fill;
+        // Differences of the largest numbers have none of their own.
+        let shift = |v: f64| (v - numbers.fill).clamp(f64::MIN, f64::MAX);
         match &self.how {
             How::Ignored { .. } => {}
             How::Number { log: true, .. } => {
-                let log = |v: f64| (v.max(0.0) / numbers.unit).ln_1p();
+                let log = |v: f64| (v.max(0.0) / numbers.unit).min(f64::MAX).ln_1p();
                 out[0] = if missing { 0.0 } else { log(value) - log(numbers.fill) };
             }
             How::Number { .. } | How::Ordered { .. } => out[0] = if missing { 0.0 } else { shift(value) },

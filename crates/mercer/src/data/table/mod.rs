@@ -157,6 +157,20 @@ impl Table {
         })
     }
 
+    /// The same with every text of its columns, and every name, changed. Texts that become equal are one.
+    pub(super) fn map_texts(&self, f: impl Fn(&str) -> String) -> Self {
+        let one = |column: &Column| match column {
+            Column::Numbers(_) => column.clone(),
+            Column::Text { .. } => {
+                let cells: Vec<Option<String>> =
+                    (0..self.rows).map(|i| column.cell(i).map(|text| f(&text))).collect();
+                Column::text(cells.iter().map(Option::as_deref))
+            }
+        };
+        let columns = self.columns.iter().map(one).collect();
+        Table { columns, names: self.names.iter().map(|name| f(name)).collect(), ..self.clone() }
+    }
+
     /// Bytes that so many of its rows take, with all texts.
     pub(super) fn bytes(&self, rows: usize) -> usize {
         let text = |pool: &[String]| pool.iter().map(|t| t.len() + size_of::<String>()).sum::<usize>();
@@ -305,6 +319,11 @@ impl Pool {
         code
     }
 }
+
+/// Runs the examples of the document for users.
+#[cfg(doctest)]
+#[doc = include_str!("../../../../../docs/tables.md")]
+struct Document;
 
 #[cfg(test)]
 mod tests {

@@ -35,6 +35,7 @@ pub struct Explanation {
     /// The learner that made it: a name of [`Learner::ALL`](crate::model::Learner::ALL).
     pub learner: &'static str,
     /// What becomes of each column of a table.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub coding: Vec<CodedColumn>,
     /// The parameters worth a word, as far as they are known.
     pub settings: Vec<(&'static str, Value)>,

@@ -278,21 +278,24 @@ impl Stage {
             let mut unseen = Unseen::default();
             code.values(cells, Some(&mut unseen))?;
             let fate = match &code.how {
-                How::Category { other: true, .. } => "count as other rare values",
-                How::Category { .. } => "count as none of the known ones",
-                _ => "count as missing",
+                How::Category { other: true, .. } => "rare or new",
+                How::Category { .. } => "new, and none of the known ones",
+                _ => "not readable, and missing",
             };
             if unseen.count > 0 {
-                let (count, first) = (unseen.count, unseen.first.join("`, `"));
-                let text = format!(
-                    "column `{}`: {count} different values that training did not have (`{first}`) {fate}",
-                    code.name
-                );
+                let (values, first) = (counted(unseen.count, "value"), unseen.first.join("`, `"));
+                let more = if unseen.count > unseen.first.len() { ", ..." } else { "" };
+                let text = format!("column `{}`: {values} (`{first}`{more}) taken as {fate}", code.name);
                 notes.push(Note::warning(text));
             }
         }
         Ok(notes)
     }
+}
+
+/// A number of things.
+fn counted(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} different {what}s") }
 }
 
 /// How a column is coded, in words.
