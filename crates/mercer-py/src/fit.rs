@@ -115,8 +115,10 @@ pub(crate) fn fit(
             && points.len() <= exact
             && (points.len() as u64).pow(2) * 16 <= exec.memory()
         {
-            gram =
-                Some(Matrix::new(gram::square::<f64>(kernel, points.view(), exec)?.to_vec(), points.len())?);
+            gram = Some(Matrix::new(
+                gram::square::<f64>(kernel, points.view(), exec.with_threads(1))?.to_vec(),
+                points.len(),
+            )?);
         }
         let sample = Sample {
             points: &points,

@@ -46,8 +46,8 @@ def from_sklearn(estimator):
     Returns
     -------
     estimator
-        That decides as the one given, to rounding. Probabilities of more than two classes agree to about 0.005, where
-        LIBSVM stops to couple them.
+        That decides as the one given, to rounding. Probabilities agree to about 0.005, where LIBSVM stops to couple those of
+        pairs.
 
     Examples
     --------

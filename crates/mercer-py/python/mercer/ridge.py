@@ -147,15 +147,20 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Pairwise):
     def _fitted_by_library(self, X, y, sample_weight):
         """Fits one target; False where the matrix turned out not to be positive definite."""
         params = self._more(**self._system())
-        self._fit_model("ridge", params, X, np.ascontiguousarray(y), sample_weight)
+        try:
+            self._fit_model("ridge", params, X, np.ascontiguousarray(y), sample_weight)
+        except ValueError as error:
+            if "not positive definite" not in str(error):
+                raise
+            return False
         # An indefinite kernel has no Cholesky factor, and what stood in for it solves another system.
         if self._description["info"]["gap"] > RESIDUAL:
             del self.model_
             return False
-        if self._description["kernel"] == "linear":
-            # The model has its weights alone; the coefficients are what errors they leave.
+        if self.model_.coef.shape[0] != len(self.model_.support):
+            # The model has weights alone, or lacks rows whose coefficient is 0; coefficients are what errors it leaves.
             weights = self._weights(sample_weight, X)
-            fitted = self.model_.predict(rows_of(X), threads=threads_of(self.n_jobs))
+            fitted = self.model_.predict(rows_of(self._seen(X)), threads=threads_of(self.n_jobs))
             self.dual_coef_ = (1.0 if weights is None else weights) * (y - fitted) / self.alpha
         else:
             self.dual_coef_ = np.zeros(X.shape[0])
@@ -170,11 +175,17 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Pairwise):
             functions, support, gap = _mercer.fit_ridge(
                 params, rows, columns, weights, threads=threads_of(self.n_jobs), callback=hear
             )
+        except ValueError as error:
+            if "not positive definite" not in str(error):
+                raise
+            return None, None
         finally:
             done()
+        if gap > RESIDUAL or functions.coef.shape[0] != len(support):
+            return None, None
         coef = np.zeros(columns.shape)
         coef[support.astype(np.intp)] = functions.coef
-        return (coef, functions.offset) if gap <= RESIDUAL else (None, None)
+        return coef, functions.offset
 
     def _solved(self, line, rows, columns, weights):
         """Coefficients of systems that are singular or indefinite: least squares where nothing else is left."""
