@@ -211,7 +211,7 @@ impl Job<'_> {
             count: vec![0.0; lines * w],
         };
         let mut done = vec![false; (end - top) * w];
-        let at_step = |v: usize, last: usize| v % STEP == 0 || v == last;
+        let at_step = |v: usize, last: usize| v.is_multiple_of(STEP) || v == last;
         let mut group = Vec::new();
         for y in (top..end).filter(|&y| at_step(y, last_y) || y + 1 == end) {
             for x in (0..=last_x).filter(|&x| at_step(x, last_x)) {
