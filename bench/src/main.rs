@@ -17,6 +17,7 @@ mod local_kernel;
 mod machine;
 mod memory;
 mod package;
+mod photographs;
 mod python;
 mod reduced_set;
 mod report;
@@ -75,11 +76,12 @@ enum Format {
 type Bench = (&'static str, &'static str, fn(&Args) -> Result<Report>);
 
 /// Every comparison there is.
-const ALL: [Bench; 11] = [
+const ALL: [Bench; 12] = [
     ("gram", "the whole Gaussian matrix of 7291 rows: numpy, scikit-learn, the product rate", gram::run),
     ("svm", "support vector classifiers on real sets: scikit-learn, oneDAL, LIBSVM", svm::run),
     ("kpca", "kernel principal components and denoising: scikit-learn", kpca::run),
     ("denoise", "how well noisy digits are restored: scikit-learn at its best", denoise::run),
+    ("photographs", "how well noisy photographs are restored: scikit-image's denoisers", photographs::run),
     ("local-kernel", "image-local kernel values: numpy, scipy", local_kernel::run),
     ("tune", "a search for C and gamma by cross-validation: scikit-learn's GridSearchCV", tune::run),
     (
