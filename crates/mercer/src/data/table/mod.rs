@@ -6,6 +6,7 @@
 
 pub(super) mod code;
 pub(super) mod date;
+mod fit;
 pub mod kind;
 
 use std::borrow::Cow;
