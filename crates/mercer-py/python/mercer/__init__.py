@@ -41,6 +41,7 @@ from .linear import LinearSVC, LinearSVR
 from .reduce import ReducedSet, compress
 from .ridge import KernelRidge
 from .svm import SVC, SVDD, SVR, NuSVC, NuSVR, OneClassSVM
+from .table import TableEncoder
 
 _threads.register()
 
@@ -92,6 +93,7 @@ __all__ = [
     "SVDD",
     "SVR",
     "Sigmoid",
+    "TableEncoder",
     "VirtualSVC",
     "__version__",
     "compress",

@@ -12,8 +12,9 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import KernelCenterer
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_psd_eigenvalues, check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_psd_eigenvalues, check_array, check_is_fitted
 
+from ._frames import validate_data
 from . import _mercer
 from ._base import FLOATS, Fitted, _columns
 from ._data import array_of, rows_of, threads_of, watcher, whole_number
