@@ -209,8 +209,8 @@ fn data_and_models() {
         ),
         (
             "evaluate flowers.csv flowers.mercer --label none",
-            "note: columns that the model does not know are ignored: `species`\nerror: targets: got none, expected class labels\nhint: --label COLUMN or --labels FILE says where the \
-             answers are\n"
+            "note: columns that the model does not know are ignored: `species`\nerror: targets: got none, expected class \
+             labels\nhint: --label COLUMN or --labels FILE says where the answers are\n"
                 .into(),
         ),
         (

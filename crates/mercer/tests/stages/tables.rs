@@ -119,7 +119,7 @@ fn it_comes_back_from_its_parts_bit_for_bit_and_tampering_is_refused() {
         refused(&|p| p.header["stage"]["columns"] = json!([]));
         refused(&|p| {
             p.header["stage"]["columns"][0]["how"] =
-                json!({"kind": "category", "values": ["a"], "own": 2, "other": false})
+                json!({"kind": "category", "values": ["a"], "own": 2, "other": false});
         });
         refused(&|p| p.header["stage"]["columns"][0]["how"] = json!({"kind": "guess"}));
         refused(&|p| p.header["stage"]["columns"][0]["marker"] = json!("yes"));

@@ -271,13 +271,10 @@ impl Code {
                     None if !strict => f64::NAN,
                     None => return Err(wrong(text, row, "yes or no, as in training")),
                 },
-                How::Date { format, .. } => match format.parse(text) {
-                    Some(seconds) => seconds,
-                    None => {
-                        note(&mut unseen, text);
-                        f64::NAN
-                    }
-                },
+                How::Date { format, .. } => format.parse(text).unwrap_or_else(|| {
+                    note(&mut unseen, text);
+                    f64::NAN
+                }),
                 How::Ordered { values } => match place.get(text) {
                     Some(&k) => k as f64 / (values.len().max(2) - 1) as f64,
                     None if !strict => f64::NAN,

@@ -88,13 +88,13 @@ pub(super) fn log_unit(values: &[f64]) -> Option<f64> {
     if positive.is_empty() {
         return None;
     }
-    let before = skewness(values.iter().copied())?;
+    let before = skewness(&values.iter().copied())?;
     let unit = median(&positive);
-    let after = skewness(values.iter().map(|v| (v / unit).ln_1p()))?;
+    let after = skewness(&values.iter().map(|v| (v / unit).ln_1p()))?;
     (before > SKEWED && after.abs() <= before / 2.0 && unit > 0.0).then_some(unit)
 }
 
-fn skewness(values: impl Iterator<Item = f64> + Clone) -> Option<f64> {
+fn skewness(values: &(impl Iterator<Item = f64> + Clone)) -> Option<f64> {
     let n = values.clone().count() as f64;
     let mean = values.clone().sum::<f64>() / n;
     let moment = |p: i32| values.clone().map(|v| (v - mean).powi(p)).sum::<f64>() / n;
