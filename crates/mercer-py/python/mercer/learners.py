@@ -14,9 +14,9 @@ from sklearn.base import OutlierMixin, RegressorMixin
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
-from ._frames import validate_data
 from . import _mercer
 from ._base import FLOATS, Fitted
+from ._frames import validate_data
 from .boost import FunctionClassifier
 from .svm import Regressor, _seed
 
