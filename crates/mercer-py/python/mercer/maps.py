@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import 
 
 from . import _mercer
 from ._base import FLOATS, Fitted
