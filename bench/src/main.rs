@@ -7,6 +7,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command's output is its purpose")]
 
 mod components;
+mod defaults;
 mod denoise;
 mod gram;
 mod growth;
@@ -16,6 +17,7 @@ mod local_kernel;
 mod machine;
 mod memory;
 mod package;
+mod photographs;
 mod python;
 mod reduced_set;
 mod report;
@@ -74,13 +76,19 @@ enum Format {
 type Bench = (&'static str, &'static str, fn(&Args) -> Result<Report>);
 
 /// Every comparison there is.
-const ALL: [Bench; 10] = [
+const ALL: [Bench; 12] = [
     ("gram", "the whole Gaussian matrix of 7291 rows: numpy, scikit-learn, the product rate", gram::run),
     ("svm", "support vector classifiers on real sets: scikit-learn, oneDAL, LIBSVM", svm::run),
     ("kpca", "kernel principal components and denoising: scikit-learn", kpca::run),
     ("denoise", "how well noisy digits are restored: scikit-learn at its best", denoise::run),
+    ("photographs", "how well noisy photographs are restored: scikit-image's denoisers", photographs::run),
     ("local-kernel", "image-local kernel values: numpy, scipy", local_kernel::run),
     ("tune", "a search for C and gamma by cross-validation: scikit-learn's GridSearchCV", tune::run),
+    (
+        "defaults",
+        "errors without tuning, on all numeric sets: scikit-learn's defaults, boosted trees, searches (--full)",
+        defaults::run,
+    ),
     ("python", "the Python package: scikit-learn, oneDAL, and what Python costs over Rust", package::run),
     ("learners", "k-means and linear discriminants: the same answers as scikit-learn's", learners::run),
     ("growth", "how the time of a fit grows with rows and with support vectors", growth::run),

@@ -58,7 +58,7 @@ impl Set {
 }
 
 /// Where real sets are looked for.
-fn folder() -> PathBuf {
+pub(crate) fn folder() -> PathBuf {
     std::env::var_os("MERCER_DATA").map_or_else(|| workspace().join("data/local"), PathBuf::from)
 }
 

@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
 
 use mercer::data::io::write_atomic;
+use mercer::watch::{Note, NoteKind};
 use mercer::{Error, Exec};
 use mercer_report::Report;
 
@@ -43,6 +44,14 @@ impl Context {
                 print(&mercer_report::text(report, colour), colour)
             }
             Format::Json => print(&mercer_report::json(report), false),
+        }
+    }
+
+    /// Tells on standard error what about the data changes what may be expected of a result, unless the run is to be quiet.
+    pub(crate) fn warn(&self, notes: &[Note]) {
+        for note in notes.iter().filter(|note| note.kind == NoteKind::Warning && !self.quiet) {
+            // Nobody is left to be told where standard error is closed.
+            let _ = writeln!(io::stderr(), "note: {}", mercer_report::visible(note));
         }
     }
 

@@ -178,7 +178,7 @@ fn hint(error: &Error) -> Option<String> {
         Error::Shape { kind: Mismatch::Columns, .. } => Some(
             "the model was trained on other columns; --label says which one is the label, or `none`".into(),
         ),
-        Error::NoProbabilities => Some("`mercer train ... --probability` makes a model that has them".into()),
+        Error::NoProbabilities => Some("`mercer train ... --proba` makes a model that has them".into()),
         Error::NotSeparable(_) => {
             Some("the classes overlap: `--learner svc` with a finite -c allows errors at a cost".into())
         }

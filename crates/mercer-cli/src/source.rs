@@ -3,11 +3,13 @@
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use clap::Args;
 use mercer::data::io::{
-    Format, LabelColumn, ReadOptions, Storage, TargetKind, read, read_bytes, read_stream,
+    Format, LabelColumn, Missing, ReadOptions, Storage, TargetKind, read, read_bytes, read_stream,
 };
+use mercer::data::table::ColumnKinds;
 use mercer::data::{Dataset, ImageShape, Targets};
 use mercer::model::{Model, Task};
 use mercer::{Error, Exec};
@@ -42,9 +44,22 @@ pub(crate) struct Reading {
     #[arg(long, value_name = "CHARACTER")]
     delimiter: Option<char>,
 
-    /// Number of columns, where the file does not tell (LIBSVM text)
-    #[arg(long, value_name = "D")]
-    columns: Option<usize>,
+    /// What columns of a table are: age=number,zip=category,size=ordered(small<large); also yes/no, date, text,
+    /// identifier. A number alone: how many columns LIBSVM text has
+    #[arg(long, value_name = "KINDS")]
+    columns: Option<Columns>,
+
+    /// Columns of a table to ignore
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    ignore: Vec<String>,
+
+    /// What happens to missing values of a table: fill, rows (leave such rows out) or refuse [default: fill]
+    #[arg(long, value_name = "HOW")]
+    missing: Option<Missing>,
+
+    /// How missing values are written [default: an empty field, NA, N/A, NaN, null, none, ?, -]
+    #[arg(long, value_name = "WORDS", value_delimiter = ',', allow_hyphen_values = true)]
+    missing_values: Option<Vec<String>>,
 
     /// How points are kept in memory: auto, f32, f64 or sparse
     #[arg(long, value_name = "KIND")]
@@ -61,6 +76,24 @@ pub(crate) struct Reading {
     /// The letters of sequences, in order
     #[arg(long, value_name = "LETTERS")]
     alphabet: Option<String>,
+}
+
+/// What `--columns` takes.
+#[derive(Debug, Clone)]
+enum Columns {
+    Count(usize),
+    Kinds(ColumnKinds),
+}
+
+impl FromStr for Columns {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        match text.trim().parse() {
+            Ok(count) => Ok(Columns::Count(count)),
+            Err(_) => text.parse().map(Columns::Kinds),
+        }
+    }
 }
 
 impl Reading {
@@ -110,8 +143,24 @@ impl Reading {
 
     /// Reads data for a model: its own number of columns and their order, with labels or without.
     pub(crate) fn read_by(&self, file: &Path, model: &Model, exec: Exec) -> Result<Dataset, Failure> {
-        let mut options = self.options(exec);
+        self.read_with(file, model, self.options(exec))
+    }
+
+    /// The same for predictions: rows need no label, and some columns are copied as they are.
+    pub(crate) fn read_to_predict(
+        &self,
+        file: &Path,
+        model: &Model,
+        copy: &[String],
+        exec: Exec,
+    ) -> Result<Dataset, Failure> {
+        let options = ReadOptions { keep_unlabelled: true, copy: copy.to_vec(), ..self.options(exec) };
+        self.read_with(file, model, options)
+    }
+
+    fn read_with(&self, file: &Path, model: &Model, mut options: ReadOptions) -> Result<Dataset, Failure> {
         let source = Source::new(file, &options)?;
+        options.model_kinds = model.column_kinds();
         if self.targets.is_none() {
             options.targets = match model.task() {
                 Task::Classification => TargetKind::Classes,
@@ -128,7 +177,7 @@ impl Reading {
         mut options: ReadOptions,
         model: &Model,
     ) -> Result<Dataset, Failure> {
-        if self.label.is_some() || self.labels.is_some() || self.columns.is_some() {
+        if self.label.is_some() || self.labels.is_some() || matches!(self.columns, Some(Columns::Count(_))) {
             return source.read(self, &options);
         }
         let without = |options: &ReadOptions| ReadOptions { label: LabelColumn::None, ..options.clone() };
@@ -138,12 +187,14 @@ impl Reading {
                 Ok(data) => return Ok(data),
                 // A file to predict on need not have the column; one without a header cannot.
                 Err(Failure::Library(e)) if matches!(*e, Error::Param { .. }) => {
-                    if let Ok(data) = source.read(self, &without(&options))
-                        && model
-                            .columns()
-                            .is_none_or(|d| d == data.dim() || d < data.dim() && data.column_names.is_some())
-                    {
-                        return Ok(data);
+                    match source.read(self, &without(&options)) {
+                        // With names in common, a column that is not there is named.
+                        Ok(data) if model.takes(&data) || shares_names(&data, model) => return Ok(data),
+                        // What is wrong with a cell is no reason to look for another label.
+                        Err(Failure::Library(e)) if matches!(*e, Error::Data(_)) => {
+                            return Err(Failure::Library(e));
+                        }
+                        _ => {}
                     }
                 }
                 Err(other) => return Err(other),
@@ -174,7 +225,17 @@ impl Reading {
             labels: self.labels.clone(),
             header: self.header,
             delimiter: self.delimiter,
-            columns: self.columns,
+            columns: match &self.columns {
+                Some(Columns::Count(count)) => Some(*count),
+                _ => None,
+            },
+            kinds: match &self.columns {
+                Some(Columns::Kinds(kinds)) => kinds.clone(),
+                _ => ColumnKinds::default(),
+            },
+            ignore: self.ignore.clone(),
+            missing: self.missing.unwrap_or_default(),
+            missing_values: self.missing_values.clone(),
             storage: self.storage.unwrap_or_default(),
             array: self.array.clone(),
             alphabet: self.alphabet.clone(),
@@ -214,6 +275,11 @@ impl<'a> Source<'a> {
         }
         Ok(data)
     }
+}
+
+/// Whether data and a model know a column by the same name.
+fn shares_names(data: &Dataset, model: &Model) -> bool {
+    data.column_names.iter().flatten().any(|name| model.names.columns.contains(name))
 }
 
 /// The name to show for a file.

@@ -228,6 +228,12 @@ impl Stages {
         self.0.list.last().map(Stage::output_dim)
     }
 
+    /// For stages that begin with a table: its columns as `(name, kind, coding, names of the columns it becomes)`.
+    fn table_columns(&self) -> Option<Vec<(String, &'static str, String, Vec<String>)>> {
+        let columns = self.0.list.first()?.coded_columns()?;
+        Some(columns.into_iter().map(|c| (c.name, c.kind, c.coding, c.outputs)).collect())
+    }
+
     fn to_json(&self) -> PyResult<String> {
         serde_json::to_string(&self.0).map_err(|e| PyValueError::new_err(e.to_string()))
     }

@@ -61,8 +61,8 @@ pub struct Denoised {
     pub patches: Option<(usize, usize)>,
     /// The kernel's line.
     pub kernel: String,
-    /// Components used.
-    pub components: usize,
+    /// Components used; none where each square has its own.
+    pub components: Option<usize>,
     /// Standard deviation of the noise taken to be there; none where a model was given.
     pub noise: Option<f64>,
     /// Mean squared distance of rows set aside from what they were, before denoising.
@@ -135,7 +135,8 @@ impl Report for FittedComponents {
 impl Report for Denoised {
     fn write(&self, page: &mut Page) {
         page.title(&self.source, &format!("{} rows", count(self.rows)));
-        let mut facts = vec![("kernel", self.kernel.clone()), ("components", count(self.components))];
+        let mut facts = vec![("kernel", self.kernel.clone())];
+        facts.extend(self.components.map(|components| ("components", count(components))));
         if let Some((squares, side)) = self.patches {
             facts.insert(0, ("squares", format!("{} of {side} x {side} pixels", count(squares))));
         }
@@ -174,7 +175,7 @@ pub fn components_page(
         )],
         ..Section::default()
     }];
-    if let Some(data) = data.filter(|d| d.dim() == 2) {
+    if let Some(data) = data.filter(|d| d.dim() == 2 && d.points.view().is_numbers()) {
         sections.push(Section {
             heading: "Over the plane".into(),
             figures: contour_maps(model, data, MAPS, "", exec)?,
@@ -267,7 +268,7 @@ pub fn denoised_page(report: &Denoised, before: &Points, after: &Points) -> Resu
             Chart::new("Error by components", Axis::new("components").log(), Axis::new("error"), series);
         sections.push(Section {
             heading: "How many components".into(),
-            facts: vec![("kept".into(), count(report.components))],
+            facts: report.components.map(|kept| ("kept".into(), count(kept))).into_iter().collect(),
             figures: vec![Figure::svg(
                 chart.draw(),
                 "Mean squared distance of rows set aside from what they are without noise.",

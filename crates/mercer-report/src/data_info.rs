@@ -5,7 +5,9 @@ use serde::Serialize;
 use crate::picture::{Captioned, cropped, side_by_side};
 use crate::scatter::MARKS;
 use crate::{Align, Page, Report, Table, Tone, bytes, clean, count, number, percent, picture, scatter};
-use mercer::data::{ClassCount, Column, Dataset, Finding, ImageShape, Spread, Summary, TargetFacts, Targets};
+use mercer::data::{
+    ClassCount, Column, Dataset, Finding, ImageShape, Spread, Summary, TableColumn, TargetFacts, Targets,
+};
 use mercer::watch::{Note, NoteKind};
 
 /// With no more columns than this each is shown without being asked for.
@@ -75,6 +77,10 @@ impl Report for DataInfo {
         let s = &self.summary;
         page.title(&self.source, &self.notes.join("; "));
         page.blank();
+        if let Some(columns) = &s.table {
+            page.table(&kinds_table(columns, self.columns_shown));
+            page.blank();
+        }
         page.facts(self.facts());
         if let TargetFacts::Classes { classes } = &s.targets {
             page.blank();
@@ -134,6 +140,37 @@ impl DataInfo {
         ));
         facts
     }
+}
+
+/// Columns of a table shown without being asked for.
+const TABLE_COLUMNS: usize = 40;
+
+/// What the columns of a table are.
+fn kinds_table(columns: &[TableColumn], all: bool) -> Table {
+    let mut table = Table::new()
+        .column("column", Align::Left)
+        .column("kind", Align::Left)
+        .column("missing", Align::Right)
+        .column("values", Align::Right)
+        .column("for example", Align::Left);
+    let shown = if all { columns.len() } else { TABLE_COLUMNS.min(columns.len()) };
+    for c in &columns[..shown] {
+        let missing = if c.missing == 0.0 { "-".into() } else { percent(c.missing) };
+        let examples: Vec<String> = c.examples.iter().map(|e| shortened(e)).collect();
+        table.row([c.name.clone(), c.kind.into(), missing, count(c.values), examples.join(", ")]);
+    }
+    if shown < columns.len() {
+        let more = format!("{} more", count(columns.len() - shown));
+        table.toned_row([more, "--each shows them".into()].map(|cell| (cell, Tone::Quiet)));
+    }
+    table
+}
+
+/// The beginning of a long text.
+fn shortened(text: &str) -> String {
+    const MOST: usize = 20;
+    let short: String = text.chars().take(MOST).collect();
+    if text.chars().nth(MOST).is_some() { short + "..." } else { short }
 }
 
 fn spread(s: &Spread) -> String {

@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::{Align, Page, Report, Table, Tone, count, number, percent, seconds};
+use mercer::assess::Importances;
 use mercer::model::{Explanation, Machine, MachineFacts, Task};
 
 /// Machines shown one by one; of more, only the extremes are.
@@ -19,6 +20,9 @@ pub struct Explained {
     /// What was found.
     #[serde(flatten)]
     pub explanation: Explanation,
+    /// Which columns matter, where held-out rows were given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub importances: Option<Importances>,
 }
 
 /// Of what the squared radius is that is told: the radius of a set is that of the smallest sphere around it.
@@ -76,6 +80,8 @@ impl Report for Explained {
         for note in &model.info.notes {
             page.remark(Tone::Quiet, '·', note);
         }
+        coding(e, page);
+        important(self.importances.as_ref(), page);
         machines(&e.machines, page);
         influential(e, page);
         columns(e, page);
@@ -98,6 +104,60 @@ fn settings(all: &[(&'static str, Value)]) -> Option<String> {
         format!("{} = {value}", name.replace('_', " "))
     };
     (!all.is_empty()).then(|| all.iter().map(shown).collect::<Vec<_>>().join(", "))
+}
+
+/// What becomes of each column of a table.
+fn coding(e: &Explanation, page: &mut Page) {
+    const SHOWN: usize = 40;
+    if e.coding.is_empty() {
+        return;
+    }
+    let mut table = Table::new()
+        .column("column", Align::Left)
+        .column("kind", Align::Left)
+        .column("as", Align::Right)
+        .column("coding", Align::Left);
+    for c in e.coding.iter().take(SHOWN) {
+        table.row([c.name.clone(), c.kind.into(), count(c.outputs.len()), c.coding.clone()]);
+    }
+    if e.coding.len() > SHOWN {
+        table.toned_row([(format!("{} more", count(e.coding.len() - SHOWN)), Tone::Quiet)]);
+    }
+    page.blank();
+    page.table(&table);
+}
+
+/// Columns by their importance.
+fn important(found: Option<&Importances>, page: &mut Page) {
+    const SHOWN: usize = 30;
+    let Some(found) = found else { return };
+    page.heading("Which columns matter");
+    page.remark(Tone::Quiet, '·', &rise_in_words(found));
+    let mut table =
+        Table::new().column("column", Align::Left).column("rise", Align::Right).column("+-", Align::Right);
+    for c in found.columns.iter().take(SHOWN) {
+        table.row([c.column.clone(), rise(found, c.rise), rise(found, c.spread)]);
+    }
+    if found.columns.len() > SHOWN {
+        table.toned_row([(format!("{} more", count(found.columns.len() - SHOWN)), Tone::Quiet)]);
+    }
+    page.table(&table);
+}
+
+/// What importance is, and by what it was measured.
+pub(super) fn rise_in_words(found: &Importances) -> String {
+    let error = if found.metric == "error" { percent(found.error) } else { number(found.error) };
+    format!(
+        "Rise of the {} ({error} on {} rows) if the values of a column are shuffled, mean of {} times",
+        if found.metric == "error" { "error rate" } else { "root mean squared error" },
+        count(found.rows),
+        found.repeats
+    )
+}
+
+/// A rise of the error as it is shown.
+pub(super) fn rise(found: &Importances, value: f64) -> String {
+    if found.metric == "error" { format!("{:.1} points", 100.0 * value) } else { number(value) }
 }
 
 /// What a column of the machines' table shows, where there is something.

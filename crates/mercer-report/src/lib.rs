@@ -29,6 +29,7 @@ mod tour;
 mod train;
 mod trial;
 mod tune;
+mod validated;
 mod written;
 
 use serde::Serialize;
@@ -48,7 +49,7 @@ pub use kernel_list::{KernelFacts, KernelList, ParameterFacts};
 pub use number::{bytes, count, number, percent, seconds};
 pub use pages::{evaluated_page, explained_page, trained_page};
 pub use picture::picture;
-pub use predict::{Answer, Predicted, Predictions};
+pub use predict::{Answer, Copied, Predicted, Predictions};
 pub use regions::regions;
 pub use scatter::scatter;
 pub use text::{Align, Page, Table, Tone, clean, visible};
@@ -56,6 +57,7 @@ pub use tour::{Stop, Tour};
 pub use train::Trained;
 pub use trial::Trial;
 pub use tune::{Tuned, TunedCell, TunedStage, tuned_page};
+pub use validated::CrossValidated;
 pub use written::Written;
 
 /// Something that can be shown.

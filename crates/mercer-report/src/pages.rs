@@ -6,7 +6,7 @@ use crate::svg::{
     Axis, Chart, Learned, Look, NamedCurve, Series, confusion, learned, precision_recall, progress, roc,
 };
 use crate::{Align, Evaluated, Explained, Trained, count, number, percent, seconds};
-use mercer::assess::{ClassEvaluation, Curve, Evaluation, RealEvaluation};
+use mercer::assess::{ClassEvaluation, Curve, Evaluation, Importances, RealEvaluation};
 use mercer::data::{Dataset, ImageShape};
 use mercer::error::Result;
 use mercer::exec::Exec;
@@ -113,11 +113,23 @@ pub fn explained_page(
     if let Some(data) = data {
         sections.extend(picture(model, Learned::training("What was learned", model, data), exec)?);
     }
+    sections.extend(report.importances.as_ref().map(important));
     sections.extend(weights(e));
     sections.extend(images(model));
     sections.extend(suspects(e));
     let intro = format!("`{}`: {}, made to {}.", report.file, e.learner, e.model.task.verb());
     Ok(html(report.file.clone(), intro, sections))
+}
+
+/// Columns by their importance, a bar and a line each.
+fn important(found: &Importances) -> Section {
+    let mut section = Section::new("Which columns matter", crate::explain::rise_in_words(found));
+    let rows = found.columns.iter().take(60).map(|c| {
+        vec![c.column.clone(), crate::explain::rise(found, c.rise), crate::explain::rise(found, c.spread)]
+    });
+    let heads = first_left(&["column", "rise of the error", "standard deviation"]);
+    section.tables.push(Table { caption: String::new(), columns: heads, rows: rows.collect() });
+    section
 }
 
 fn html(title: String, intro: String, sections: Vec<Section>) -> String {
@@ -167,7 +179,10 @@ fn keeps_rows(model: &Model) -> bool {
 /// The model over its columns, where there are few enough to draw.
 fn picture(model: &Model, with: Learned<'_>, exec: Exec) -> Result<Option<Section>> {
     let drawable = matches!((with.data.dim(), model.task()), (1, Task::Regression) | (2, _));
-    if !drawable || model.columns().is_some_and(|d| d != with.data.dim()) {
+    if !drawable
+        || !with.data.points.view().is_numbers()
+        || model.columns().is_some_and(|d| d != with.data.dim())
+    {
         return Ok(None);
     }
     let mut section = Section::new("The picture", "");

@@ -23,6 +23,15 @@ pub enum Answer {
     Rejected,
 }
 
+/// A column as the data have it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Copied {
+    /// Its name.
+    pub name: String,
+    /// One value a row.
+    pub values: Vec<String>,
+}
+
 /// Answers for some rows.
 #[derive(Debug, Clone, Serialize)]
 pub struct Predictions {
@@ -34,6 +43,12 @@ pub struct Predictions {
     /// The further columns, row by row.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub values: Vec<Vec<f64>>,
+    /// Columns of the data, copied as they are.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub copied: Vec<Copied>,
+    /// What the rows are known to be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub truth: Option<Copied>,
     /// The reject rule, where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reject: Option<Reject>,
@@ -68,7 +83,16 @@ impl Predictions {
             columns.extend(classes.iter().cloned());
             beside(&mut values, &probabilities.values, classes.len());
         }
-        Predictions { predictions, columns, values, reject: found.reject, classes }
+        let (copied, truth) = (Vec::new(), None);
+        Predictions { predictions, columns, values, copied, truth, reject: found.reject, classes }
+    }
+
+    /// The same behind copied columns, and before the truth.
+    #[must_use]
+    pub fn with(mut self, copied: Vec<Copied>, truth: Option<Copied>) -> Self {
+        self.copied = copied;
+        self.truth = truth;
+        self
     }
 
     /// One line a row. Several columns get a header and are parted by `delimiter`; a single one gets a header if asked.
@@ -93,6 +117,10 @@ impl Predictions {
                 safe(name);
             }
         }
+        for column in self.copied.iter_mut().chain(&mut self.truth) {
+            safe(&mut column.name);
+            column.values.iter_mut().for_each(safe);
+        }
         self.classes.iter_mut().for_each(safe);
         self
     }
@@ -103,17 +131,22 @@ impl Predictions {
             quoted(&name, delimiter)
         };
         let mut out = String::new();
-        if header || !self.columns.is_empty() {
-            let names = std::iter::once("prediction".to_owned()).chain(self.columns.iter().cloned());
-            let names: Vec<String> = names.map(|name| field(&name)).collect();
+        let alone = self.columns.is_empty() && self.copied.is_empty() && self.truth.is_none();
+        if header || !alone {
+            let front = self.copied.iter().map(|c| c.name.as_str());
+            let truth = self.truth.iter().map(|c| c.name.as_str());
+            let back = truth.chain(self.columns.iter().map(String::as_str));
+            let names: Vec<String> = front.chain(["prediction"]).chain(back).map(field).collect();
             let _ = writeln!(out, "{}", names.join(&delimiter.to_string()));
         }
         for (i, answer) in self.predictions.iter().enumerate() {
+            for column in &self.copied {
+                out.push_str(&field(&column.values[i]));
+                out.push(delimiter);
+            }
             match answer {
                 // A line of its own needs no quotes but for a line's end.
-                Answer::Class(name)
-                    if self.columns.is_empty() && !header && (escaped || !name.contains(['\n', '\r'])) =>
-                {
+                Answer::Class(name) if alone && !header && (escaped || !name.contains(['\n', '\r'])) => {
                     out.push_str(&if escaped { visible(name) } else { Cow::Borrowed(name.as_str()) });
                 }
                 Answer::Class(name) => out.push_str(&field(name)),
@@ -121,6 +154,10 @@ impl Predictions {
                     let _ = write!(out, "{value}");
                 }
                 Answer::Rejected => out.push('?'),
+            }
+            if let Some(column) = &self.truth {
+                out.push(delimiter);
+                out.push_str(&field(&column.values[i]));
             }
             for value in self.values.get(i).into_iter().flatten() {
                 let _ = write!(out, "{delimiter}{value}");

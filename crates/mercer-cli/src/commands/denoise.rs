@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use mercer::data::{Dataset, Patches, Points};
-use mercer::model::{DenoiseParams, Denoiser};
+use mercer::data::{Dataset, ImageShape, Patches, Points};
+use mercer::model::{DenoiseParams, Denoiser, noise_level};
 use mercer::reduce::preimage::PreimageParams;
+use mercer::reduce::similar::{self, SimilarParams};
 use mercer_report::{Denoised, Written, denoised_page};
 
 use super::pca::components;
@@ -18,12 +19,15 @@ use crate::safe_csv::SafeCsv;
 use crate::source::{self, Reading};
 use crate::{model, rows};
 
-/// Take the noise out of rows: project them onto kernel principal components and come back
+/// Remove noise from rows or pictures
 ///
-/// Without --model, components are found in the data itself, or in clean rows given with --train. Kernel and number are
-/// those that leave the least error on rows set aside; the level of the noise is estimated unless --noise gives it.
+/// Photographs (a single picture, or pictures of at least 64 x 64 pixels) are denoised one by one: each square is projected
+/// onto the principal components of the squares around it that are most similar.
 ///
-/// A single picture is cut into overlapping squares, which are then the rows; --patch does the same to many.
+/// Other rows are projected onto kernel principal components and mapped back to input space. Without --model, components
+/// are found in the data itself, or in clean rows given with --train. Kernel and number are those with the smallest error
+/// on a held-out set. The noise level is estimated unless --noise gives it. --kernel, --components, --train and --model
+/// also apply this to photographs, cut into overlapping squares (--patch).
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   mercer denoise noisy.csv -o clean.csv --report before-after.html
@@ -88,6 +92,8 @@ fn level(text: &str) -> Result<Level, String> {
 
 /// Pixels of a square, where nobody says.
 const PATCH: usize = 8;
+/// Squares that the level of the noise is found by.
+const LEVEL_SQUARES: usize = 3000;
 /// Squares, at most about: beyond, they overlap less.
 const SQUARES: usize = 40_000;
 
@@ -117,6 +123,13 @@ impl Command for Denoise {
     }
 
     fn run(self, context: &Context) -> Done {
+        if self.model.is_none() && self.train.is_none() && self.kernel.is_none() && self.components.is_none()
+        {
+            let data = self.reading.read(&self.file, context.exec)?;
+            if let Some(shape) = data.points.image().filter(|shape| is_photograph(*shape, data.len())) {
+                return self.photographs(data, shape, context);
+            }
+        }
         let back = PreimageParams { seed: context.seed, ..PreimageParams::default() };
         let (denoiser, job) = self.denoiser(&back, context)?;
         let mut watch = Progress::new(context).watch();
@@ -134,20 +147,76 @@ impl Command for Denoise {
             (Some(_), Some(shape)) => clean.with_channels(shape.channels)?,
             _ => clean,
         };
-        let out = self.safe.apply(rows::like(&data, clean)?, &self.out);
-        rows::write(&self.out, &out, rows::levels(&self.file), context.exec)?;
         let report = Denoised {
             source: source::name(&self.file),
             rows: data.len(),
             patches: job.squares.map(|(patches, _)| (patches.len(), patches.shape().height)),
             kernel: denoiser.model.expansion.kernel().to_string(),
-            components: denoiser.components,
+            components: Some(denoiser.components),
             noise: denoiser.noise,
             before: denoiser.before,
             tried: denoiser.tried,
-            bytes: Written::new(self.out.clone(), &out).bytes,
-            file: self.out,
+            bytes: 0,
+            file: self.out.clone(),
         };
+        self.write(&data, clean, report, context)
+    }
+}
+
+/// Whether rows are pictures in which squares can be compared with their neighbours: not digits or thumbnails, of which there
+/// are many and which are compared with each other.
+fn is_photograph(shape: ImageShape, rows: usize) -> bool {
+    let side = shape.height.min(shape.width);
+    side >= 64 || rows == 1 && side >= 2 * PATCH
+}
+
+impl Denoise {
+    /// Pictures one by one, by components of similar squares.
+    fn photographs(&self, data: Dataset, shape: ImageShape, context: &Context) -> Done {
+        let grey = (shape.channels > 1).then(|| data.points.grey()).flatten();
+        let images = grey.as_ref().unwrap_or(&data.points);
+        let own = images.image().unwrap_or(shape);
+        let noise = match self.noise {
+            Some(noise) => noise,
+            None => self.noise_of(images, context)?,
+        };
+        let params = SimilarParams { noise, patch: self.patch };
+        let mut watch = Progress::new(context).watch();
+        let clean = similar::denoise(images.view(), own, &params, context.exec, &mut watch)?;
+        drop(watch);
+        let clean = if grey.is_some() { clean.with_channels(shape.channels)? } else { clean };
+        let report = Denoised {
+            source: source::name(&self.file),
+            rows: data.len(),
+            patches: None,
+            kernel: "linear, on each square and its most similar neighbours".into(),
+            components: None,
+            noise: Some(noise),
+            before: None,
+            tried: Vec::new(),
+            bytes: 0,
+            file: self.out.clone(),
+        };
+        self.write(&data, clean, report, context)
+    }
+
+    /// The level of the noise, from some of the squares of pictures.
+    fn noise_of(&self, images: &Points, context: &Context) -> Result<f64, Failure> {
+        let (_, squares) = cut(images, self.patch.unwrap_or(PATCH).max(4))?;
+        let every = squares.len().div_ceil(LEVEL_SQUARES).max(1);
+        let some = squares.gather(&(0..squares.len()).step_by(every).collect::<Vec<_>>());
+        let mut watch = Progress::new(context).watch();
+        let level = noise_level(&some, context.exec, &mut watch)?;
+        if level > 0.0 {
+            return Ok(level);
+        }
+        Err(Failure::usage("no noise was found in the picture", "--noise LEVEL gives its standard deviation"))
+    }
+
+    fn write(&self, data: &Dataset, clean: Points, report: Denoised, context: &Context) -> Done {
+        let out = self.safe.apply(rows::like(data, clean)?, &self.out);
+        rows::write(&self.out, &out, rows::levels(&self.file), context.exec)?;
+        let report = Denoised { bytes: Written::new(self.out.clone(), &out).bytes, ..report };
         context.tell(&report)?;
         match &self.report {
             Some(file) => {
@@ -156,9 +225,7 @@ impl Command for Denoise {
             None => Ok(()),
         }
     }
-}
 
-impl Denoise {
     fn denoiser(&self, back: &PreimageParams, context: &Context) -> Result<(Denoiser, Job), Failure> {
         if let Some(file) = &self.model {
             let fitted = model::read(file, context.exec)?;

@@ -50,6 +50,7 @@ impl Command for Evaluate {
     fn run(self, context: &Context) -> Done {
         let model = model::read(&self.model, context.exec)?;
         let data = self.reading.read_by(&self.file, &model, context.exec)?;
+        context.warn(&data.notes);
         let evaluation = Evaluation::new(&model, &data, context.exec)?;
         let names = (source::name(&self.file), self.model.display().to_string());
         let report = Evaluated { source: names.0, model: names.1, evaluation };

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use mercer::assess::importance;
 use mercer_report::{Explained, explained_page};
 
 use crate::commands::Command;
@@ -17,11 +18,12 @@ use crate::source::{self, Reading};
 ///
 /// Kernel, parameters, support vectors by class, free and bounded; the margin, |w|^2 and R^2|w|^2 of each machine, which
 /// bounds its capacity; the rows that weigh most and, for linear kernels, the columns. With the data it was trained on:
-/// labels that the model contradicts, worst first.
+/// labels that the model contradicts, worst first. With held-out rows (--importance): which columns matter.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   mercer explain iris.mercer
-  mercer explain iris.mercer iris.csv --report iris.html")]
+  mercer explain iris.mercer iris.csv --report iris.html
+  mercer explain iris.mercer --importance test.csv")]
 pub(crate) struct Explain {
     /// The model
     #[arg(value_name = "MODEL")]
@@ -30,6 +32,14 @@ pub(crate) struct Explain {
     /// Its training data; `-` is standard input
     #[arg(value_name = "DATA")]
     file: Option<PathBuf>,
+
+    /// Measure permutation importance of each column on these labelled rows, which the model was not trained on
+    #[arg(long, value_name = "FILE")]
+    importance: Option<PathBuf>,
+
+    /// How often each column is shuffled for --importance
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    repeats: usize,
 
     /// Also write an HTML page with pictures
     #[arg(long, value_name = "FILE")]
@@ -43,7 +53,8 @@ impl Command for Explain {
     const PATH: &'static [&'static str] = &["explain"];
 
     fn files(&self) -> Result<Files, Failure> {
-        let files = Files::none().reads([&self.model]).reads(&self.file).reads(self.reading.files());
+        let files = Files::none().reads([&self.model]).reads(&self.file).reads(&self.importance);
+        let files = files.reads(self.reading.files());
         Ok(files.writes(&self.report))
     }
 
@@ -53,11 +64,19 @@ impl Command for Explain {
             self.file.as_ref().map(|file| self.reading.read_by(file, &model, context.exec)).transpose()?;
         let mut watch = Progress::new(context).watch();
         let explanation = model.explain(data.as_ref(), context.exec, &mut watch)?;
+        let importances = match &self.importance {
+            Some(file) => {
+                let held_out = self.reading.read_by(file, &model, context.exec)?;
+                Some(importance(&model, &held_out, self.repeats, context.seed, context.exec, &mut watch)?)
+            }
+            None => None,
+        };
         drop(watch);
         let report = Explained {
             file: self.model.display().to_string(),
             source: self.file.as_deref().map(source::name),
             explanation,
+            importances,
         };
         context.show(&report)?;
         match &self.report {

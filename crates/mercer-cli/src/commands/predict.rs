@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use mercer::Error;
 use mercer::data::io::write_atomic;
+use mercer::data::{Dataset, Targets};
 use mercer::model::{Model, Query, Rejection, Task, Wanted};
-use mercer_report::Predictions;
+use mercer_report::{Copied, Predictions};
 
 use crate::args::Format;
 use crate::commands::Command;
@@ -15,7 +16,7 @@ use crate::failure::{Done, Failure};
 use crate::files::Files;
 use crate::model;
 use crate::safe_csv::{self, SafeCsv};
-use crate::source::Reading;
+use crate::source::{self, Reading};
 
 /// Answer new rows with a model
 ///
@@ -26,6 +27,7 @@ use crate::source::Reading;
   mercer predict new.csv iris.mercer
   mercer predict new.csv iris.mercer --proba -o answers.csv
   mercer predict new.csv iris.mercer --reject-rate 0.1     (? where it would be a guess)
+  mercer predict new.csv iris.mercer --with id -o answers.csv
   cat new.svm | mercer predict - libsvm.model --decision")]
 pub(crate) struct Predict {
     /// The rows; `-` is standard input
@@ -47,6 +49,11 @@ pub(crate) struct Predict {
     /// Also print the probability of each class
     #[arg(long)]
     proba: bool,
+
+    /// Copy these columns of DATA in front of the answers, and the truth behind them where it is known; `name`: the names
+    /// of pictures and of FASTA entries
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    with: Vec<String>,
 
     /// Give no answer for this share of the rows: those whose two best classes are nearest each other
     #[arg(long, value_name = "SHARE", conflicts_with = "reject_error")]
@@ -77,10 +84,12 @@ impl Command for Predict {
 
     fn run(self, context: &Context) -> Done {
         let mut model = model::read(&self.model, context.exec)?;
-        let data = self.reading.read_by(&self.file, &model, context.exec)?;
+        let data = self.reading.read_to_predict(&self.file, &model, &self.with, context.exec)?;
+        context.warn(&data.notes);
         let reject = self.reject(&mut model, context)?;
         let query = Query { decision: self.decision, probabilities: self.proba, reject, ..Query::default() };
         let answers = Predictions::new(&model, &model.predict_data(&data, &query, context.exec)?);
+        let answers = self.copied(answers, &model, &data)?;
         let table = self.out.as_deref().is_some_and(safe_csv::is_table);
         let answers = if self.safe.safe_csv && table { answers.spreadsheet_safe() } else { answers };
         let Some(out) = self.out else {
@@ -101,6 +110,38 @@ impl Command for Predict {
 }
 
 impl Predict {
+    /// The answers between copied columns and the truth, where that is asked for.
+    fn copied(&self, answers: Predictions, model: &Model, data: &Dataset) -> Result<Predictions, Failure> {
+        if self.with.is_empty() {
+            return Ok(answers);
+        }
+        let mut front = Vec::new();
+        if let Some(table) = &data.copied {
+            for (name, column) in table.names().iter().zip(table.columns()) {
+                let cells = (0..data.len()).map(|i| column.cell(i).unwrap_or_default().into_owned());
+                front.push(Copied { name: name.clone(), values: cells.collect() });
+            }
+        } else {
+            let Some(names) = data.row_names.as_ref().filter(|_| self.with == ["name"]) else {
+                return Err(Failure::usage(
+                    format!("{} has no columns {} to copy", source::name(&self.file), self.with.join(", ")),
+                    "--with name copies the names of pictures and of FASTA entries; other columns come from tables",
+                ));
+            };
+            front.push(Copied { name: "name".into(), values: names.clone() });
+        }
+        let truth = match &data.targets {
+            Targets::Classes(labels) => (0..labels.len()).map(|i| labels.name_of(i).to_owned()).collect(),
+            Targets::Reals(y) => y.iter().map(ToString::to_string).collect(),
+            Targets::None => Vec::new(),
+        };
+        let target = data.target_name.clone().or(model.names.target.clone());
+        let name = target.unwrap_or_else(|| "label".into());
+        let asked = front.iter().any(|c| c.name == name);
+        let back = if truth.is_empty() || asked { None } else { Some(Copied { name, values: truth }) };
+        Ok(answers.with(front, back))
+    }
+
     fn reject(&self, model: &mut Model, context: &Context) -> Result<Rejection, Failure> {
         let wanted = match (self.reject_rate, self.reject_error) {
             (Some(rate), _) => Wanted::Rejected(rate),

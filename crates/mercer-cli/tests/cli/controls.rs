@@ -82,7 +82,13 @@ fn a_broken_line_is_shown_without_its_controls() {
         .with("b.svm", "1 1:\u{1b}[2J\n")
         .with("c\u{1b}[2J.csv", "a,b\n1\n")
         .with("twins.csv", format!("{COLUMN},{COLUMN}\n1,2\n"));
-    for file in ["a.csv", "b.svm", "c\u{1b}[2J.csv", "twins.csv"] {
+    for kind in ["number", "category"] {
+        let kind = format!("b={kind}");
+        let run = folder.mercer_args(&["data", "info", "a.csv", "--label", "1", "--columns", &kind]);
+        clean(&run);
+        assert_eq!(run.code != 0, kind == "b=number", "{run:?}");
+    }
+    for file in ["b.svm", "c\u{1b}[2J.csv", "twins.csv"] {
         let run = folder.mercer_args(&["data", "info", file, "--label", "1"]);
         clean(&run);
         assert!(run.code != 0 && run.err.starts_with("error: ") && run.err.lines().count() <= 2, "{run:?}");

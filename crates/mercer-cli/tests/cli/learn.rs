@@ -50,9 +50,16 @@ fn train_for_programs() {
     let choices = facts["choices"].as_array().expect("a list");
     let of = |what: &str| choices.iter().find(|c| c["what"] == what).expect("settled").clone();
     assert_eq!(of("task")["why"], "the targets are 3 classes");
-    assert_eq!(of("scaling")["why"], "ranges differ: `width` spans 73, `length` only 3.39");
+    assert_eq!(of("scaling")["why"], "chosen together with the kernel");
+    assert!(
+        of("kernel")["why"].as_str().expect("a reason").contains("22 settings by 5-fold cross-validation")
+    );
     assert_eq!(facts["model"]["info"]["stop"], "converged");
     assert_eq!(facts["training"]["task"], "classification");
+    let facts = folder.mercer("train flowers.csv --auto off --format json").fine().json();
+    let choices = facts["choices"].as_array().expect("a list");
+    let scaling = choices.iter().find(|c| c["what"] == "scaling").expect("settled");
+    assert_eq!(scaling["why"], "ranges differ: `width` spans 73, `length` only 3.39");
 }
 
 #[test]
@@ -83,7 +90,7 @@ fn predict_prints_and_writes() {
     assert!(run.out.starts_with(head), "{}", run.out);
     let json = folder.mercer("predict flowers.csv flowers.mercer --decision --format json").fine().json();
     assert_eq!(json["values"][0].as_array().expect("a row").len(), 3);
-    let refused = "error: this model was fitted without probabilities\nhint: `mercer train ... --probability` makes \
+    let refused = "error: this model was fitted without probabilities\nhint: `mercer train ... --proba` makes \
                    a model that has them\n";
     folder.mercer("predict flowers.csv flowers.mercer --proba").fails(1, refused);
 }
@@ -344,4 +351,30 @@ fn class_names_that_libsvm_would_change_are_refused() {
     folder.mercer("train b.csv --scale none -o b.mercer -q").fine();
     folder.mercer("convert b.mercer --to libsvm -o b.model -q").fine();
     assert!(folder.read("b.model").contains("label -1 7\n"));
+}
+
+#[test]
+fn options_of_libsvm_are_understood_or_named() {
+    let folder = Folder::new().with("flowers.csv", flowers());
+    let told = folder.mercer("train flowers.csv -v 5 -c 1 -g 0.5 --format json").fine().json();
+    assert_eq!(told["folds"].as_array().map(Vec::len), Some(5));
+    assert_eq!(told["metric"], "error");
+    assert!(told["mean"].as_f64().is_some_and(|error| (0.0..0.3).contains(&error)), "{told}");
+    assert!(!folder.path("flowers.mercer").exists(), "cross-validation writes no model");
+    for (option, here) in [
+        ("-t 2", "-k rbf"),
+        ("-s 3", "svr"),
+        ("-b 1", "--probability"),
+        ("-e 0.01", "--tol"),
+        ("-p 0.2", "--epsilon"),
+        ("-n 0.3", "--nu"),
+        ("-m 100", "--memory"),
+        ("-d 3", "poly(degree=3)"),
+        ("-r 1", "coef0"),
+        ("-w1 2", "--class-weight"),
+    ] {
+        let told = folder.mercer(&format!("train flowers.csv {option}"));
+        assert_eq!(told.code, 2, "{option}");
+        assert!(told.err.contains("LIBSVM") && told.err.contains(here), "{option}: {}", told.err);
+    }
 }

@@ -15,6 +15,7 @@ mod learners;
 mod libsvm;
 mod manners;
 mod memory;
+mod messy;
 mod newcomer;
 mod outputs;
 mod pairs;

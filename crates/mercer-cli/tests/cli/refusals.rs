@@ -19,11 +19,15 @@ fn ragged_rows() {
 
 #[test]
 fn values_that_are_not_finite() {
+    Folder::new().with("nan.csv", "a,b,c\n1,NaN,x\n").mercer("data info nan.csv --missing refuse").fails(
+        1,
+        "error: nan.csv, line 2, column 2 (`b`): got `NaN`, expected a value, since missing values are refused: --missing \
+         fill fills them in, --missing rows leaves such rows out\n",
+    );
     refused(
-        "nan.csv",
-        "a,b,c\n1,NaN,x\n",
-        "error: nan.csv, line 2, column 2 (`b`): got `NaN`, expected a number: fill in or leave out rows with missing \
-         values first\n",
+        "inf.csv",
+        "a,b,c\n1,inf,x\n",
+        "error: inf.csv, line 2, column 2 (`b`): got `inf`, expected a finite number\n",
     );
     refused(
         "inf.svm",
@@ -53,10 +57,10 @@ fn unordered_indices() {
 #[test]
 fn text_where_a_number_should_be() {
     let folder = Folder::new().with("a.csv", "height,species,salary\n1.5,ewok,200\n");
-    folder.mercer("data info a.csv --label salary").fails(
+    folder.mercer("data info a.csv --label salary --columns species=number").fails(
         1,
-        "error: a.csv, line 2, column 2 (`species`): got `ewok`, expected a finite number: a column of text can only \
-         be the label\n",
+        "error: a.csv, line 2, column 2 (`species`): got `ewok`, expected a number; if it stands for a missing value, name \
+         it in --missing-values; --missing fill takes all text in columns of numbers for missing\n",
     );
 }
 

@@ -1,5 +1,6 @@
 //! The library and the command give the same answers on one file.
 
+use mercer::assess::quick;
 use mercer::data::io::{ReadOptions, read};
 use mercer::model::{Model, Plan, Wishes};
 use mercer::{Exec, watch};
@@ -14,7 +15,8 @@ fn rust_and_the_command_predict_the_same() {
     folder.mercer("train train.csv -o m.mercer -q --threads 2").fine();
     let here = |name: &str| read(folder.path(name), &ReadOptions::default()).expect("a data file");
     let (train, test) = (here("train.csv"), here("test.csv"));
-    let plan = Plan::new(&train, &Wishes::default(), Exec::new(2)).expect("a plan");
+    let mut plan = Plan::new(&train, &Wishes::default(), Exec::new(2)).expect("a plan");
+    quick(&mut plan, 0, Exec::new(2), &mut watch::silent()).expect("fits").expect("an open choice");
     let model = plan.fit(Exec::new(2), &mut watch::silent()).expect("a fit");
     let loaded = Model::read(folder.path("m.mercer")).expect("a model file");
     let decision = model.decision(test.points.view(), Exec::new(2)).expect("numbers");

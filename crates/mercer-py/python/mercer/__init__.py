@@ -42,6 +42,7 @@ from .maps import EmpiricalKernelMap, Nystroem
 from .reduce import ReducedSet, compress
 from .ridge import KernelRidge
 from .svm import SVC, SVDD, SVR, NuSVC, NuSVR, OneClassSVM
+from .table import TableEncoder
 
 _threads.register()
 
@@ -93,6 +94,7 @@ __all__ = [
     "SVDD",
     "SVR",
     "Sigmoid",
+    "TableEncoder",
     "VirtualSVC",
     "__version__",
     "compress",

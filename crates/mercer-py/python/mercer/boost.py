@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
+from ._frames import validate_data
 from ._base import FLOATS, Fitted
 from ._data import check_labels
 from .svm import _seed, answers_of

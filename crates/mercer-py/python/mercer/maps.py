@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
 
 from . import _mercer
 from ._base import FLOATS, Fitted
 from ._data import rows_of, threads_of, whole_number
+from ._frames import validate_data
 from .kernels import line_of
 
 __all__ = ["EmpiricalKernelMap", "Nystroem"]

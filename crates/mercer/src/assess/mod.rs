@@ -6,6 +6,7 @@ mod compare;
 mod curve;
 mod distribution;
 mod evaluation;
+mod importance;
 pub mod metric;
 mod quick;
 mod search;
@@ -22,6 +23,7 @@ pub use curve::{Curve, pr_curve, roc_curve};
 pub use evaluation::{
     ClassEvaluation, ClusterEvaluation, Evaluation, NoveltyEvaluation, RealEvaluation, interval,
 };
+pub use importance::{Importance, Importances, importance};
 pub use quick::{Quick, quick};
 pub use search::{
     Cell, Flat, Found, KernelFamily, SearchAxis, SearchParams, SearchStage, Setting, Space, by_factors,

@@ -24,7 +24,7 @@ pub use image::Patches;
 pub use points::{Csr, Data, ImageShape, Points, Row, Sequences, View};
 pub use stage::{Recipe, Stage, Stages};
 pub use summary::{
-    ClassCount, Column, Finding, SequenceFacts, Spread, Summary, TargetFacts, median_distance2,
+    ClassCount, Column, Finding, SequenceFacts, Spread, Summary, TableColumn, TargetFacts, median_distance2,
 };
 pub use table::Table;
 pub use targets::{LabelType, Labels, Targets};

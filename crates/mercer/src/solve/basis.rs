@@ -62,7 +62,7 @@ pub struct BasisProblem<'a> {
 }
 
 /// The coefficients and, last, the offset; `start` is where to look first.
-pub fn fit_basis(problem: &BasisProblem<'_>, start: &[f64], exec: Exec) -> Result<Vec<f64>> {
+pub(crate) fn fit_basis(problem: &BasisProblem<'_>, start: &[f64], exec: Exec) -> Result<Vec<f64>> {
     Ok(fit_basis_within(problem, start, STEPS as u64, exec)?.0)
 }
 
@@ -160,7 +160,7 @@ fn newton(problem: &BasisProblem<'_>, active: &[(usize, f64)], m: usize, exec: E
 
 /// The shift of outputs with the smallest sum of hinge losses: the threshold that training itself gives. Rows are an output,
 /// whether it should be positive, and a weight. Of several the middle; none if one side has no rows.
-pub fn hinge_shift(rows: &[(f64, bool, f64)]) -> Option<f64> {
+pub(crate) fn hinge_shift(rows: &[(f64, bool, f64)]) -> Option<f64> {
     // As the shift grows, positive rows lose their loss at 1 - f and negative ones get one at -1 - f: the slope rises by the
     // row's weight at each, and the minimum is where it passes zero.
     let mut kinks: Vec<(f64, f64)> =

@@ -19,7 +19,7 @@ use crate::watch::{Step, Stop, Watch};
 
 /// The mean of the path.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Centre {
+pub(crate) struct Centre {
     /// Coefficients, one a row.
     pub coef: Vec<f64>,
     /// Bounces at hyperplanes and at the sphere.
@@ -58,7 +58,7 @@ impl Ball {
 }
 
 /// Plays from coefficients that separate the rows of the n x n matrix `k`. Fails if they do not.
-pub fn billiard(
+pub(crate) fn billiard(
     k: &[f64],
     y: &[f64],
     start: &[f64],

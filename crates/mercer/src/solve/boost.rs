@@ -20,7 +20,7 @@ use crate::watch::{Info, Step, Stop, Watch};
 
 /// How hypotheses are weighed.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Rule {
+pub(crate) enum Rule {
     /// AdaBoost.
     AdaBoost,
     /// Arc-GV: towards the largest least margin.
@@ -33,7 +33,7 @@ pub enum Rule {
 
 /// Boosted hypotheses.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Boosted {
+pub(crate) struct Boosted {
     /// The hypotheses' weights, not negative, with sum 1; in the order in which they were asked for.
     pub alpha: Vec<f64>,
     /// The rows' margins, from -1 to 1.
@@ -45,7 +45,7 @@ pub struct Boosted {
 }
 
 /// A base learner: under these weights, a hypothesis's values on all rows.
-pub type Base<'a> = dyn FnMut(&[f64]) -> Result<Vec<f64>> + 'a;
+pub(crate) type Base<'a> = dyn FnMut(&[f64]) -> Result<Vec<f64>> + 'a;
 
 /// Edges beyond this are those of hypotheses whose errors have no weight left.
 const SURE: f64 = 1.0 - 1e-10;
@@ -53,7 +53,7 @@ const SURE: f64 = 1.0 - 1e-10;
 const GAIN: f64 = 1e-6;
 
 /// Boosts. `y` is 1 or -1; `weight` says how much rows count from the start.
-pub fn boost(
+pub(crate) fn boost(
     y: &[f64],
     weight: &[f64],
     rule: Rule,

@@ -19,7 +19,7 @@ use crate::num::{Mat, factor, product};
 
 /// What is added to the spread within classes.
 #[derive(Debug, Clone, Copy)]
-pub enum Penalty<'a> {
+pub(crate) enum Penalty<'a> {
     /// `|a|^2`.
     Identity,
     /// `a' P a`.
@@ -28,7 +28,7 @@ pub enum Penalty<'a> {
 
 /// Classes of rows on m columns.
 #[derive(Debug, Clone, Copy)]
-pub struct FisherProblem<'a> {
+pub(crate) struct FisherProblem<'a> {
     /// n x m values, row by row.
     pub values: &'a [f64],
     /// m.
@@ -47,7 +47,7 @@ pub struct FisherProblem<'a> {
 
 /// The discriminant.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Fisher {
+pub(crate) struct Fisher {
     /// m x k: `G^-1 m_c`.
     pub solved: Vec<f64>,
     /// k x m: the classes' means.
@@ -61,7 +61,7 @@ pub struct Fisher {
 
 /// Directions, the best first.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Directions {
+pub(crate) struct Directions {
     /// m x r, `a' G a = 1` for each.
     pub coef: Vec<f64>,
     /// The ratios they reach, falling.
@@ -74,7 +74,7 @@ const RANK: f64 = 1e-12;
 const FLOOR: f64 = 1e-14;
 
 /// Means, spread within classes, and one factor.
-pub fn fisher(problem: &FisherProblem<'_>, exec: Exec) -> Result<Fisher> {
+pub(crate) fn fisher(problem: &FisherProblem<'_>, exec: Exec) -> Result<Fisher> {
     let (n, m, k) = (problem.class.len(), problem.columns, problem.classes);
     let mut means = vec![0.0; k * m];
     let mut sizes = vec![0.0; k];
@@ -115,7 +115,11 @@ pub fn fisher(problem: &FisherProblem<'_>, exec: Exec) -> Result<Fisher> {
 }
 
 /// Least squares with an offset on the same columns, `(coef, offset)`: one class whose spread is that of all rows.
-pub fn least_squares(problem: &FisherProblem<'_>, target: &[f64], exec: Exec) -> Result<(Vec<f64>, f64)> {
+pub(crate) fn least_squares(
+    problem: &FisherProblem<'_>,
+    target: &[f64],
+    exec: Exec,
+) -> Result<(Vec<f64>, f64)> {
     let (n, m) = (target.len(), problem.columns);
     let class = vec![0; n];
     let all = fisher(&FisherProblem { class: &class, classes: 1, ..*problem }, exec)?;
@@ -146,13 +150,13 @@ impl Fisher {
     }
 
     /// The squared distance between the means of the first two classes, measured within classes.
-    pub fn apart(&self) -> f64 {
+    pub(crate) fn apart(&self) -> f64 {
         let (k, p) = (self.classes(), self.products());
         p[k + 1] - p[1] - p[k] + p[0]
     }
 
     /// One output for two classes: `(coef, offset)`, with the means of the classes at -1 and 1.
-    pub fn binary(&self) -> Result<(Vec<f64>, f64)> {
+    pub(crate) fn binary(&self) -> Result<(Vec<f64>, f64)> {
         let (m, p) = (self.columns(), self.products());
         let apart = self.apart();
         if apart.is_nan() || apart <= 1e-14 * (p[0].abs() + p[3].abs()) {
@@ -163,7 +167,7 @@ impl Fisher {
     }
 
     /// One output a class, `m x k` and k offsets: the largest is that of the nearest mean, distances measured within classes.
-    pub fn scores(&self) -> (Vec<f64>, Vec<f64>) {
+    pub(crate) fn scores(&self) -> (Vec<f64>, Vec<f64>) {
         let (k, p) = (self.classes(), self.products());
         let freedom = (self.sizes.iter().sum::<f64>() - k as f64).max(1.0);
         // What all classes have in common says nothing, and taking it out keeps the numbers small.
@@ -177,7 +181,7 @@ impl Fisher {
     }
 
     /// The directions of the generalised eigenproblem, at most k - 1.
-    pub fn directions(&self) -> Result<Directions> {
+    pub(crate) fn directions(&self) -> Result<Directions> {
         let (m, k) = (self.columns(), self.classes());
         let total: f64 = self.sizes.iter().sum();
         let p = self.products();
@@ -203,7 +207,7 @@ impl Fisher {
 
     /// What a discriminant of all other rows says about each row: n x k scores as of [`Fisher::scores`], up to a common
     /// factor and summand a row; NaN for the only row of a class.
-    pub fn left_out(&self, problem: &FisherProblem<'_>, exec: Exec) -> Result<Vec<f64>> {
+    pub(crate) fn left_out(&self, problem: &FisherProblem<'_>, exec: Exec) -> Result<Vec<f64>> {
         let (n, m, k) = (problem.class.len(), problem.columns, self.classes());
         let e: Vec<f64> = (0..n)
             .flat_map(|i| {

@@ -22,7 +22,7 @@ use crate::watch::{Info, Step, Stop, Watch};
 
 /// A greedy fit. See the module's head.
 #[derive(Debug, Clone, Copy)]
-pub struct GreedyProblem<'a> {
+pub(crate) struct GreedyProblem<'a> {
     /// The matrix whose columns are chosen.
     pub rows: &'a dyn Rows,
     /// n x k targets, row by row.
@@ -41,7 +41,7 @@ pub struct GreedyProblem<'a> {
 
 /// Columns chosen.
 #[derive(Debug, Clone, PartialEq)]
-pub struct GreedySolution {
+pub(crate) struct GreedySolution {
     /// The columns in the order in which they were chosen.
     pub chosen: Vec<u32>,
     /// The objective after each column, beginning with none; to the digits of f32.
@@ -58,7 +58,11 @@ const TOLD: usize = 10;
 const BLOCK: usize = 32;
 
 /// Chooses columns until there are enough, or none is left that is not a sum of others.
-pub fn greedy(problem: &GreedyProblem<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<GreedySolution> {
+pub(crate) fn greedy(
+    problem: &GreedyProblem<'_>,
+    exec: Exec,
+    watch: &mut Watch<'_>,
+) -> Result<GreedySolution> {
     let (n, k) = (problem.rows.len(), problem.outputs);
     if problem.target.len() != n * k || problem.weight.len() != n {
         return Err(Error::shape("targets of a greedy fit", problem.target.len(), n * k));

@@ -73,7 +73,7 @@ pub fn kernel_kmeans(
 }
 
 /// Squared distances of all rows to all means, n x clusters.
-pub fn distances(k: &[f64], weight: &[f64], of_row: &[u32], clusters: usize, exec: Exec) -> Vec<f64> {
+pub(crate) fn distances(k: &[f64], weight: &[f64], of_row: &[u32], clusters: usize, exec: Exec) -> Vec<f64> {
     let n = weight.len();
     let mut size = vec![0.0; clusters];
     of_row.iter().zip(weight).for_each(|(&c, w)| size[c as usize] += w);
@@ -150,7 +150,7 @@ fn drawn(chance: &[f64], rng: &mut ChaCha8Rng) -> usize {
 
 /// The online form: rows in the order given, again and again for so many passes; then each row goes to its nearest mean.
 /// Means start at the first rows of the order. Returns the assignment.
-pub fn online(k: &[f64], weight: &[f64], order: &[usize], clusters: usize, passes: usize) -> Vec<u32> {
+pub(crate) fn online(k: &[f64], weight: &[f64], order: &[usize], clusters: usize, passes: usize) -> Vec<u32> {
     let n = weight.len();
     // f_c[i] = m_c . Phi(x_i) for all rows, updated with the means: O(n) a step for the mean that moves.
     let mut f = vec![0.0; clusters * n];
@@ -181,7 +181,14 @@ pub fn online(k: &[f64], weight: &[f64], order: &[usize], clusters: usize, passe
 }
 
 /// k-means on points, for centres of networks: `(centres m x d, inertia)`. At most m distinct centres.
-pub fn lloyd(x: &[f64], d: usize, m: usize, max_iter: usize, seed: u64, exec: Exec) -> (Vec<f64>, f64) {
+pub(crate) fn lloyd(
+    x: &[f64],
+    d: usize,
+    m: usize,
+    max_iter: usize,
+    seed: u64,
+    exec: Exec,
+) -> (Vec<f64>, f64) {
     let n = x.len() / d.max(1);
     let m = m.min(n);
     let mut rng = ChaCha8Rng::seed_from_u64(seed);

@@ -13,7 +13,7 @@ use crate::watch::{Step, Watch};
 
 /// What the descent obeys.
 #[derive(Debug, Clone, PartialEq)]
-pub struct LbfgsParams {
+pub(crate) struct LbfgsParams {
     /// Least and largest value of a coordinate.
     pub bounds: Option<(f64, f64)>,
     /// Length of a step, or of the projected gradient step, below which a walker has arrived.
@@ -32,7 +32,7 @@ impl Default for LbfgsParams {
 
 /// Where a walker ended.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct End {
+pub(crate) struct End {
     /// f there.
     pub value: f64,
     /// Steps taken.
@@ -42,7 +42,7 @@ pub struct End {
 }
 
 /// Values and gradients of some walkers at some points: `(walkers, points, values, gradients)`.
-pub type Evaluate<'a> = dyn FnMut(&[usize], &[f64], &mut [f64], &mut [f64]) + 'a;
+pub(crate) type Evaluate<'a> = dyn FnMut(&[usize], &[f64], &mut [f64], &mut [f64]) + 'a;
 
 /// Cuts of a step before a walker counts as arrived.
 const CUTS: u32 = 25;
@@ -66,7 +66,7 @@ struct Walker {
 }
 
 /// Moves each row of d numbers in `x` to a local minimum of its own objective.
-pub fn minimise(
+pub(crate) fn minimise(
     x: &mut [f64],
     d: usize,
     params: &LbfgsParams,

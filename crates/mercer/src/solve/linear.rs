@@ -22,7 +22,7 @@ use crate::watch::{Info, Step, Stop, Watch};
 
 /// What solving a linear system obeys.
 #[derive(Debug, Clone, PartialEq)]
-pub struct LinearParams {
+pub(crate) struct LinearParams {
     /// Length of the residual that is left, relative to the right side's.
     pub tol: f64,
     /// Most products with K, over all right sides.
@@ -46,7 +46,7 @@ const ROUNDS: usize = 30;
 ///
 /// Fails where the matrix turns out not to be positive definite. Reaching the limit or being cancelled is told in the
 /// info, and what there was is returned.
-pub fn solve_linear(
+pub(crate) fn solve_linear(
     rows: &dyn Rows,
     shift: &[f64],
     right: &[Vec<f64>],

@@ -4,35 +4,34 @@
 //! knows no kernel, no points and no labels. Rows of K are f32; the gradient is f64, and before a solution is handed
 //! out its optimality is checked against f64 kernel values wherever f32 rounding could matter at the tolerance asked.
 //!
-//! Beside it: linear systems ([`solve_linear`]), eigenvectors ([`eigen`]), many small smooth problems at once
-//! ([`lbfgs`]), machines on given centres in the primal ([`fit_basis`]), two-class machines for all C at
-//! once ([`path()`]), discriminants ([`fisher`], [`greedy`]), linear and
-//! quadratic programs ([`program`], [`sparse`]), hypotheses that vote ([`boost`]), networks of Gaussians ([`network`]), clusters
-//! ([`kmeans`]), and machines that learn row by row ([`perceptron`]) or by a path through version space ([`billiard`]).
+//! Beside it, for the learners: linear systems, many small smooth problems at once, machines on given centres in the primal,
+//! discriminants, linear and quadratic programs, hypotheses that vote, networks of Gaussians, clusters, and machines that learn
+//! row by row or by a path through version space. In the open: eigenvectors ([`eigen`]), two-class machines for all C at once
+//! ([`path()`]), coordinate descent on rows ([`descend`]).
 
 mod basis;
-pub mod billiard;
-pub mod boost;
+pub(crate) mod billiard;
+pub(crate) mod boost;
 mod choose;
 mod chunking;
 mod descent;
 mod door;
 pub mod eigen;
 mod exact;
-pub mod fisher;
-pub mod greedy;
+pub(crate) mod fisher;
+pub(crate) mod greedy;
 pub mod kmeans;
-pub mod lbfgs;
+pub(crate) mod lbfgs;
 mod linear;
-pub mod network;
+pub(crate) mod network;
 mod newton;
 mod pair;
 mod path;
-pub mod perceptron;
+pub(crate) mod perceptron;
 mod problem;
 
 mod smo;
-pub mod sparse;
+pub(crate) mod sparse;
 mod state;
 mod store;
 mod working;
@@ -48,10 +47,11 @@ use crate::exec::Exec;
 use crate::gram::RowCache;
 use crate::watch::{Info, Note, Step, Stop, Watch};
 
-pub use basis::{BasisLoss, BasisProblem, fit_basis, fit_basis_within, hinge_shift};
+pub use basis::{BasisLoss, BasisProblem, fit_basis_within};
+pub(crate) use basis::{fit_basis, hinge_shift};
 pub use descent::{DescentParams, LinearProblem, LinearSolution, Vectors, descend};
 pub use door::{SolveBackend, SolveDoor, solve_batch, solve_on_device};
-pub use linear::{LinearParams, solve_linear};
+pub(crate) use linear::{LinearParams, solve_linear};
 pub use mercer_num::program;
 use pair::Look;
 pub use path::{Path, PathParams, PathPoint, PathProblem, path};

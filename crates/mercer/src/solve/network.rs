@@ -20,7 +20,7 @@ use crate::watch::Watch;
 
 /// Rows, targets and what is penalised.
 #[derive(Debug, Clone, Copy)]
-pub struct NetworkProblem<'a> {
+pub(crate) struct NetworkProblem<'a> {
     /// n x d points.
     pub x: &'a [f64],
     /// d.
@@ -37,7 +37,7 @@ pub struct NetworkProblem<'a> {
 
 /// Centres, width and weights.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Network {
+pub(crate) struct Network {
     /// m x d.
     pub centres: Vec<f64>,
     /// gamma.
@@ -62,7 +62,7 @@ const FLAT: f64 = 1e-9;
 const WIDER: f64 = 1e3;
 
 /// Weights for given values of m units, `(coef, offset)`: regularised least squares, the offset free.
-pub fn weights(
+pub(crate) fn weights(
     values: &[f64],
     m: usize,
     problem: &NetworkProblem<'_>,
@@ -97,7 +97,7 @@ pub fn weights(
 }
 
 /// Moves centres and width downhill from where they are, at most so many steps; none only finds the weights.
-pub fn adapt(
+pub(crate) fn adapt(
     problem: &NetworkProblem<'_>,
     centres: &[f64],
     gamma: f64,
@@ -213,7 +213,7 @@ fn slope(
 ///
 /// Downhill from least squares on targets of -2 and 2: far out the logistic function is flat, and a row on the wrong side
 /// there would stay where it is; the first steps from zero would carry rows that far.
-pub fn logistic_weights(
+pub(crate) fn logistic_weights(
     values: &[f64],
     m: usize,
     problem: &NetworkProblem<'_>,

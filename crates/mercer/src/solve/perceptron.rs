@@ -13,7 +13,7 @@ use crate::watch::{Step, Stop, Watch};
 
 /// Coefficients, with their signs, and an offset.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Learned {
+pub(crate) struct Learned {
     /// One a row.
     pub coef: Vec<f64>,
     /// The offset.
@@ -30,7 +30,7 @@ pub struct Learned {
 
 /// A perceptron on the n x n matrix `k`, rows in the order given each time; at most so many passes, or until one is without
 /// errors. With `averaged`, the mean over all steps.
-pub fn perceptron(
+pub(crate) fn perceptron(
     k: &[f64],
     y: &[f64],
     order: &[usize],
@@ -80,7 +80,7 @@ pub fn perceptron(
 
 /// The kernel Adatron until no coefficient of a pass changes by more than `tol`, at most so many passes. Without `offset`, the
 /// kernel is taken as it is.
-pub fn adatron(
+pub(crate) fn adatron(
     k: &[f64],
     y: &[f64],
     upper: &[f64],

@@ -26,7 +26,7 @@ use crate::watch::{Info, Step, Stop, Watch};
 
 /// How far a row's output may be from its target, and what that costs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cost {
+pub(crate) enum Cost {
     /// The square.
     Squared,
     /// The distance.
@@ -36,7 +36,7 @@ pub enum Cost {
 }
 
 /// Columns of n numbers each.
-pub trait Columns {
+pub(crate) trait Columns {
     /// How many there are.
     fn count(&self) -> usize;
 
@@ -49,7 +49,7 @@ pub trait Columns {
 
 /// The columns of a kernel matrix.
 #[derive(Debug, Clone, Copy)]
-pub struct KernelColumns<'a> {
+pub(crate) struct KernelColumns<'a> {
     /// The matrix.
     pub rows: &'a dyn Rows,
     /// Threads.
@@ -76,7 +76,7 @@ impl Columns for KernelColumns<'_> {
 
 /// A sparse fit. See the module's head.
 #[derive(Debug, Clone)]
-pub struct SparseProblem<'a> {
+pub(crate) struct SparseProblem<'a> {
     /// y.
     pub target: &'a [f64],
     /// w, a factor of each row's cost, above 0.
@@ -91,7 +91,7 @@ pub struct SparseProblem<'a> {
 
 /// What a sparse fit obeys.
 #[derive(Debug, Clone, PartialEq)]
-pub struct SparseParams {
+pub(crate) struct SparseParams {
     /// Share of c by which a column left out may violate its condition.
     pub tol: f64,
     /// Columns added at once.
@@ -108,7 +108,7 @@ impl Default for SparseParams {
 
 /// A sparse fit's answer.
 #[derive(Debug, Clone, PartialEq)]
-pub struct SparseSolution {
+pub(crate) struct SparseSolution {
     /// The columns kept, rising, with their coefficients, none of them 0.
     pub coef: Vec<(u32, f64)>,
     /// b.
@@ -121,7 +121,7 @@ pub struct SparseSolution {
 const ZERO: f64 = 1e-6;
 
 /// Solves it.
-pub fn solve_sparse(
+pub(crate) fn solve_sparse(
     columns: &dyn Columns,
     problem: &SparseProblem<'_>,
     params: &SparseParams,

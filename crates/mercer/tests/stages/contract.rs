@@ -12,7 +12,7 @@ const SHAPES: [ImageShape; 2] =
     [ImageShape { height: 9, width: 7, channels: 1 }, ImageShape { height: 5, width: 8, channels: 3 }];
 
 fn each(mut f: impl FnMut(&Entry, &Points, Stage)) {
-    for entry in Recipe::ALL.iter().filter(|e| !e.sequence) {
+    for entry in Recipe::ALL.iter().filter(|e| !e.sequence && !e.table) {
         for (seed, shape) in SHAPES.into_iter().enumerate() {
             let train = images(11, shape, seed as u64);
             f(entry, &images(6, shape, 100 + seed as u64), fit(entry.example, &train));
@@ -104,7 +104,7 @@ fn points_keep_their_kind_and_their_numbers() {
 
 #[test]
 fn fitted_on_sparse_is_fitted_on_dense() {
-    for entry in Recipe::ALL.iter().filter(|e| e.name != "standard" && !e.sequence) {
+    for entry in Recipe::ALL.iter().filter(|e| e.name != "standard" && !e.sequence && !e.table) {
         let train = images(11, SHAPES[0], 3);
         assert_eq!(fit(entry.example, &sparse(&train)), fit(entry.example, &train), "{}", entry.name);
     }
@@ -117,7 +117,7 @@ fn sparse_rows_may_lack_the_last_columns_and_dense_rows_may_not() {
     let csr = mercer::data::Csr { start: vec![0, 2], column: vec![0, 5], value: vec![0.5, 0.25] };
     let short = Points::sparse(csr.clone(), 6).expect("valid rows");
     let long = Points::sparse(csr, d).expect("valid rows");
-    for entry in Recipe::ALL.iter().filter(|e| !e.sequence) {
+    for entry in Recipe::ALL.iter().filter(|e| !e.sequence && !e.table) {
         let stage = fit(entry.example, &train);
         let short = values(&stage.apply(short.view(), Exec::one()).expect(entry.name));
         assert_eq!(
@@ -146,7 +146,7 @@ fn stages_refuse_what_they_are_not_for() {
         let recipe = Recipe::parse(entry.example).expect("the table's example");
         assert_eq!(
             recipe.fit(plain.view(), mercer::Exec::one()).is_err(),
-            entry.image || entry.sequence,
+            entry.image || entry.sequence || entry.table,
             "{}",
             entry.name
         );
@@ -154,6 +154,12 @@ fn stages_refuse_what_they_are_not_for() {
         let letters =
             recipe.fit_with(sequences().view(), Some(&Labels::new(["a", "b", "a"])), mercer::Exec::one());
         assert_eq!(letters.is_ok(), entry.sequence, "{}", entry.name);
+        assert_eq!(
+            recipe.fit(crate::tables::small().view(), Exec::one()).is_ok(),
+            entry.table,
+            "{}",
+            entry.name
+        );
     }
     let recipe = Recipe::parse("log-odds").expect("a stage");
     let message = recipe.fit(sequences().view(), mercer::Exec::one()).expect_err("no labels").to_string();
@@ -247,9 +253,10 @@ fn the_document_shows_the_tables() {
         } else {
             format!("{}({})", entry.name, args.join(", "))
         };
-        let only = match (entry.image, entry.sequence) {
-            (true, _) => "images ",
-            (_, true) => "sequences ",
+        let only = match (entry.image, entry.sequence, entry.table) {
+            (true, _, _) => "images ",
+            (_, true, _) => "sequences ",
+            (_, _, true) => "tables ",
             _ => "",
         };
         let row = format!("| `{call}` | {only}| {} |", entry.doc.replace('|', "\\|"));

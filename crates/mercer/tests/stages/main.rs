@@ -6,6 +6,7 @@ mod filter;
 mod parts;
 mod scale;
 mod split;
+mod tables;
 mod toy;
 mod transform;
 

@@ -101,6 +101,7 @@ impl Command for Fit {
         };
         let data = self.reading.read(&self.file, context.exec)?;
         let recipes = self.scale.as_deref().map_or(Ok(Vec::new()), Stages::parse)?;
+        let recipes = Stages::recipes_for(data.points.view(), recipes)?;
         let (stages, points) = Stages::fit(&recipes, data.points.view(), context.exec)?;
         let mut watch = Progress::new(context).watch();
         let kpca = params.fit(Sample::new(&points, &Targets::None), context.exec, &mut watch)?;

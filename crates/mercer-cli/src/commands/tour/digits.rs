@@ -214,7 +214,7 @@ pub(super) fn probabilities(guide: &Guide<'_>) -> Result<Stop> {
         ),
     ];
     section.commands = vec![
-        ("mercer train DATA --probability -o MODEL".into(), "learns with probabilities".into()),
+        ("mercer train DATA --proba -o MODEL".into(), "learns with probabilities".into()),
         ("mercer predict DATA MODEL --proba".into(), "a probability for each class".into()),
     ];
     let seen = format!("{} of {} answers surer than 95 %", count(sure), count(answers.len()));

@@ -131,7 +131,7 @@ fn after_help(task: Option<Task>) -> String {
         }
         None => {
             "  mercer train iris.csv
-  mercer train train.svm -c 10 --gamma 0.5 --probability -o digits.mercer
+  mercer train train.svm -c 10 --gamma 0.5 --proba -o digits.mercer
   mercer train houses.csv --label price --learner huber
   mercer train iris.csv --learner kfd-greedy --set centres=20
   mercer train digits.csv --features digits.pca        (a machine behind components)

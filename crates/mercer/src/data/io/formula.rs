@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::data::{Dataset, Targets};
+use crate::data::{Dataset, Points, Targets};
 
 /// A cell that a spreadsheet shows as text: one that begins like a formula, with `=`, `+`, `-`, `@`, a tab or a carriage
 /// return, and is no number, gets a `'` before it. What is written so is not read back as it was.
@@ -20,7 +20,7 @@ pub fn spreadsheet_safe(text: &str) -> Cow<'_, str> {
 }
 
 impl Dataset {
-    /// The same with names of classes, columns and rows that a spreadsheet takes for text: see [`spreadsheet_safe`].
+    /// The same with cells and names of classes, columns and rows that a spreadsheet takes for text: see [`spreadsheet_safe`].
     #[must_use]
     pub fn spreadsheet_safe(mut self) -> Self {
         let safe = |name: &mut String| *name = spreadsheet_safe(name).into_owned();
@@ -30,6 +30,9 @@ impl Dataset {
         self.column_names.iter_mut().flatten().for_each(safe);
         self.target_name.iter_mut().for_each(safe);
         self.row_names.iter_mut().flatten().for_each(safe);
+        if let Some(table) = self.points.as_table() {
+            self.points = Points::table(table.map_texts(|text| spreadsheet_safe(text).into_owned()));
+        }
         self
     }
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::Stage;
 use super::parts::{Parts, StageTensor};
 use super::recipe::Recipe;
-use crate::data::points::{Points, View};
+use crate::data::points::{Data, Points, View};
 use crate::data::targets::Labels;
 use crate::error::{Error, Result};
 use crate::exec::Exec;
@@ -41,6 +41,15 @@ impl Stages {
             return Ok(Vec::new());
         }
         line.split('|').map(Recipe::parse).collect()
+    }
+
+    /// The recipes for these points: for a table, `table` comes first, unless it is there already.
+    pub fn recipes_for(points: View<'_>, mut recipes: Vec<Recipe>) -> Result<Vec<Recipe>> {
+        let first = recipes.first().map(Recipe::name);
+        if matches!(points.data, Data::Table { .. }) && first != Some("table") {
+            recipes.insert(0, Recipe::parse("table")?);
+        }
+        Ok(recipes)
     }
 
     /// The fitted stages, and what they make of the training points.

@@ -6,6 +6,7 @@
 mod distance;
 mod repeats;
 mod scan;
+mod table;
 mod target;
 #[cfg(test)]
 mod tests;
@@ -16,6 +17,7 @@ pub use self::distance::median_distance2;
 use self::distance::neighbour_distance2;
 use self::repeats::{Repeats, repeats};
 use self::scan::Scan;
+pub use self::table::TableColumn;
 pub use self::target::{ClassCount, TargetFacts};
 use self::target::{answers, target_facts, target_findings};
 use crate::data::{Data, ImageShape, Points, Targets, View};
@@ -59,6 +61,8 @@ pub struct Summary {
     pub values: Option<Spread>,
     /// What only sequences have.
     pub sequences: Option<SequenceFacts>,
+    /// What only tables have: each column with its kind.
+    pub table: Option<Vec<TableColumn>>,
     /// What is to be predicted.
     pub targets: TargetFacts,
     /// What looks wrong, gravest first.
@@ -211,6 +215,7 @@ impl Summary {
             image: points.image(),
             values: None,
             sequences: None,
+            table: points.as_table().map(TableColumn::of_all),
             targets: target_facts(targets),
             findings: Vec::new(),
             each: Vec::new(),
@@ -228,7 +233,7 @@ impl Summary {
                     longest: lengths().max().unwrap_or(0),
                 });
             }
-            Data::RowNumbers(_) => {}
+            Data::RowNumbers(_) | Data::Table { .. } => {}
             _ => {
                 summary.look_at_columns(&view, targets);
                 summary.findings.extend(far_apart(points, &summary));

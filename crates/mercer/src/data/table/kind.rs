@@ -304,7 +304,7 @@ pub(in crate::data) fn yes_or_no(text: &str) -> Option<bool> {
 }
 
 /// The finite number that a text is.
-pub(in crate::data) fn number(text: &str) -> Option<f64> {
+pub(crate) fn number(text: &str) -> Option<f64> {
     text.trim().parse().ok().filter(|v: &f64| v.is_finite())
 }
 

@@ -6,6 +6,7 @@
 
 pub(super) mod code;
 pub(super) mod date;
+mod fit;
 pub mod kind;
 
 use std::borrow::Cow;
@@ -63,8 +64,8 @@ impl Table {
         }
         let mut sorted: Vec<&String> = names.iter().collect();
         sorted.sort_unstable();
-        if let Some(twins) = sorted.windows(2).find(|w| w[0] == w[1]) {
-            let got = format!("`{}` twice", twins[0]);
+        if let Some([name, ..]) = sorted.windows(2).find(|w| w[0] == w[1]) {
+            let got = format!("`{name}` twice");
             return Err(Error::shape("names of a table's columns", got, "a different name for each column"));
         }
         let rows = columns.first().map_or(0, Column::len);
@@ -122,7 +123,7 @@ impl Table {
 
     /// Copies of some rows, in the order asked.
     #[must_use]
-    pub(super) fn gather(&self, rows: impl ExactSizeIterator<Item = usize> + Clone) -> Self {
+    pub(super) fn gather(&self, rows: &(impl ExactSizeIterator<Item = usize> + Clone)) -> Self {
         Table {
             names: self.names.clone(),
             columns: self.columns.iter().map(|c| c.gather(rows.clone())).collect(),
@@ -155,6 +156,20 @@ impl Table {
             given: self.given.clone(),
             rows: self.rows + other.rows,
         })
+    }
+
+    /// The same with every text of its columns, and every name, changed. Texts that become equal are one.
+    pub(super) fn map_texts(&self, f: impl Fn(&str) -> String) -> Self {
+        let one = |column: &Column| match column {
+            Column::Numbers(_) => column.clone(),
+            Column::Text { .. } => {
+                let cells: Vec<Option<String>> =
+                    (0..self.rows).map(|i| column.cell(i).map(|text| f(&text))).collect();
+                Column::text(cells.iter().map(Option::as_deref))
+            }
+        };
+        let columns = self.columns.iter().map(one).collect();
+        Table { columns, names: self.names.iter().map(|name| f(name)).collect(), ..self.clone() }
     }
 
     /// Bytes that so many of its rows take, with all texts.
@@ -235,11 +250,11 @@ impl Column {
                 let mut sorted: Vec<&String> = pool.iter().collect();
                 sorted.sort_unstable();
                 match sorted.windows(2).find(|w| w[0] == w[1]) {
-                    Some(twins) => {
-                        let got = format!("`{}` twice", twins[0]);
+                    Some([text, ..]) => {
+                        let got = format!("`{text}` twice");
                         Err(Error::shape(format!("texts of column `{name}`"), got, "different ones"))
                     }
-                    None => Ok(()),
+                    _ => Ok(()),
                 }
             }
         }
@@ -305,6 +320,11 @@ impl Pool {
         code
     }
 }
+
+/// Runs the examples of the document for users.
+#[cfg(doctest)]
+#[doc = include_str!("../../../../../docs/tables.md")]
+struct Document;
 
 #[cfg(test)]
 mod tests {

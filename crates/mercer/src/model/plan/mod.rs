@@ -6,6 +6,7 @@
 //! over the data. What is left open is told ([`Plan::open`]), so that estimates which need fits may settle it.
 
 mod columns;
+mod table;
 mod target;
 
 use std::borrow::Cow;
@@ -21,8 +22,9 @@ use crate::expansion::Expansion;
 use crate::gram::{Matrix, is_precomputed};
 use crate::kernel::{Kernel, default_gamma};
 use crate::model::{Learner, Machine, Model, Names, Sample, Task};
-use crate::watch::{Note, Watch};
+use crate::watch::{Note, NoteKind, Watch};
 use columns::{inexact, scaling};
+use table::{coded, table_scaling};
 use target::target;
 
 /// Numbers as classes, more of which are taken for amounts unless somebody insists.
@@ -136,11 +138,16 @@ impl<'a> Plan<'a> {
         let (task, mut learner) = learner(wishes, &data.targets, &mut choices)?;
         choices.0.insert(0, target(data, task));
         let precomputed = wishes.kernel.as_deref().map(str::trim) == Some("precomputed");
+        let coded = match wishes.features {
+            None => coded(data, exec)?,
+            Some(_) => None,
+        };
         let summary = Summary::new(&data.points, &data.targets);
         let layer = wishes.features.as_ref().map(|model| layer(model, wishes, &mut choices)).transpose()?;
-        let (recipes, free) = match layer {
-            Some(_) => (Vec::new(), false),
-            None => scaling(wishes, data, &summary, precomputed, &mut choices)?,
+        let (recipes, free) = match (&layer, &coded) {
+            (Some(_), _) => (Vec::new(), false),
+            (None, Some(coded)) => (table_scaling(wishes, data, coded, &mut choices)?, false),
+            (None, None) => scaling(wishes, data, &summary, precomputed, &mut choices)?,
         };
         let (stages, points) = if let (Some(model), Some(layer)) = (&wishes.features, &layer) {
             let seen = model.decision(data.points.view(), exec)?;
@@ -159,7 +166,8 @@ impl<'a> Plan<'a> {
         } else {
             (None, points)
         };
-        let notes = inexact(&kernel, &points).into_iter().collect();
+        let mut notes: Vec<Note> = inexact(&kernel, &points).into_iter().collect();
+        notes.extend(coded.iter().flat_map(|coded| coded.notes.iter().cloned()));
         learner.set_kernel(kernel);
         parameters(wishes, &summary.targets, &mut learner, &mut choices)?;
         let findings = if precomputed { Vec::new() } else { summary.findings };
@@ -234,7 +242,8 @@ impl<'a> Plan<'a> {
             (self.stages, self.points, self.recipes) = (stages, Cow::Owned(points), recipes);
         }
         if let Some(kernel) = learner.kernel() {
-            self.notes = inexact(kernel, &self.points).into_iter().collect();
+            self.notes.retain(|note| note.kind != NoteKind::Warning);
+            self.notes.extend(inexact(kernel, &self.points));
         }
         let line: Vec<String> = self.recipes.iter().map(ToString::to_string).collect();
         let line = if line.is_empty() { "none".into() } else { line.join(" | ") };

@@ -1,8 +1,17 @@
 //! Columns by name: new data in the order that a model was trained with.
 
-use crate::data::{Data, Dataset, Points};
-use crate::error::{Error, Result};
+use std::collections::{HashMap, HashSet};
+
+use crate::data::stage::CodedColumn;
+use crate::data::table::{Column, Kind, kind::number};
+use crate::data::{Data, Dataset, Points, Stage, Table};
+use crate::error::{Error, Fault, Result};
+use crate::exec::{Exec, half_of_ram};
 use crate::model::Model;
+use crate::watch::Note;
+
+/// Columns named in a note.
+const NAMED: usize = 8;
 
 impl Model {
     /// How many columns points must have, where that is fixed.
@@ -16,17 +25,131 @@ impl Model {
         (numbers && !self.any_columns && !centres.is_empty()).then(|| centres.dim())
     }
 
+    /// What the stage `table` makes of each column; nothing where the model has none.
+    pub fn coding(&self) -> Vec<CodedColumn> {
+        self.stages.list.first().and_then(Stage::coded_columns).unwrap_or_default()
+    }
+
+    /// What a reader of data for this model must know of its columns:
+    /// [`ReadOptions::model_kinds`](crate::data::io::ReadOptions::model_kinds).
+    pub fn column_kinds(&self) -> Vec<(String, Option<Kind>)> {
+        let of_table = self.stages.list.first().and_then(Stage::column_kinds);
+        let numbers = || self.names.columns.iter().map(|name| (name.clone(), Some(Kind::Number))).collect();
+        of_table.unwrap_or_else(numbers)
+    }
+
+    /// Whether data have the columns that the model needs: by name where both have names, else as many.
+    pub fn takes(&self, data: &Dataset) -> bool {
+        let needed = self.needed();
+        let by_name = match &data.column_names {
+            Some(names) if !self.names.columns.is_empty() => {
+                self.names.columns.iter().zip(&needed).all(|(name, needed)| !needed || names.contains(name))
+            }
+            _ => false,
+        };
+        by_name || self.columns().is_none_or(|d| d == data.dim())
+    }
+
+    /// Which of the named columns the model needs: those that its stage `table` ignores it does not.
+    fn needed(&self) -> Vec<bool> {
+        let coding = self.coding();
+        let one = |j: usize| coding.get(j).is_none_or(|c| !c.outputs.is_empty());
+        (0..self.names.columns.len()).map(one).collect()
+    }
+
     /// Data with its columns in the order the model knows, told by their names; columns that the model does not know are
-    /// left out. Data without names, or for a model without, stay as they are.
-    pub fn arrange(&self, data: Dataset) -> Result<Dataset> {
-        Ok(match self.arranged(&data)? {
-            Some(points) => Dataset { points, column_names: Some(self.names.columns.clone()), ..data },
-            None => data,
-        })
+    /// left out. Data without names, or for a model without, stay as they are. Missing values of a model that has never
+    /// seen any become the mean of the training rows that it holds. What is worth a word is added to the notes.
+    pub fn arrange(&self, mut data: Dataset) -> Result<Dataset> {
+        let unknown = self.unknown(&data);
+        if let Some((points, filled)) = self.arranged_and_filled(&data)? {
+            data.points = points;
+            if data.column_names.is_some() && !self.names.columns.is_empty() {
+                data.column_names = Some(self.names.columns.clone());
+            }
+            if filled > 0 {
+                let text = format!(
+                    "{filled} missing values are filled with the mean of the rows that the model holds"
+                );
+                data.notes.push(Note::warning(text));
+            }
+            if !unknown.is_empty() {
+                let list = unknown.iter().take(NAMED).map(|name| format!("`{name}`")).collect::<Vec<_>>();
+                let more = if unknown.len() > NAMED { ", ..." } else { "" };
+                let text =
+                    format!("columns that the model does not know are ignored: {}{more}", list.join(", "));
+                data.notes.push(Note::warning(text));
+            }
+        }
+        if let Some(stage) = self.stages.list.first() {
+            data.notes.extend(stage.remarks(data.points.view(), half_of_ram() as u64)?);
+        }
+        Ok(data)
+    }
+
+    /// Names of the data that the model does not know.
+    fn unknown(&self, data: &Dataset) -> Vec<String> {
+        let known: HashSet<&String> = self.names.columns.iter().collect();
+        let names = data.column_names.iter().flatten();
+        names.filter(|name| !known.is_empty() && !known.contains(name)).cloned().collect()
     }
 
     /// The points of [`Model::arrange`]; none where they stay as they are.
     pub(super) fn arranged(&self, data: &Dataset) -> Result<Option<Points>> {
+        Ok(self.arranged_and_filled(data)?.map(|(points, _)| points))
+    }
+
+    /// The same, and how many missing values were filled.
+    fn arranged_and_filled(&self, data: &Dataset) -> Result<Option<(Points, usize)>> {
+        let order = self.order(data)?;
+        let view = data.points.view();
+        if let Data::Table { table, .. } = view.data {
+            let own = self.stages.list.first().filter(|s| s.coded_columns().is_some());
+            return match (order, own) {
+                (None, Some(stage)) => stage.check_cells(view, Exec::one()).map(|()| None),
+                (Some(order), Some(stage)) => {
+                    let points = Points::table(selected(table, &order, &self.names.columns)?);
+                    stage.check_cells(points.view(), Exec::one())?;
+                    Ok(Some((points, 0)))
+                }
+                (Some(order), None) => self.numbers(&selected(table, &order, &self.names.columns)?).map(Some),
+                (None, None) => self.numbers(table).map(Some),
+            };
+        }
+        let Some(order) = order else { return Ok(None) };
+        let width = order.len();
+        let Some(order) = order.iter().copied().collect::<Option<Vec<usize>>>() else {
+            // Ignored columns that are not there: a table can say so.
+            let x = view.to_f64()?;
+            let column = |at: usize| x.iter().skip(at).step_by(view.d.max(1)).copied().collect::<Vec<f64>>();
+            let columns = order
+                .iter()
+                .map(|at| Column::Numbers(at.map_or_else(|| vec![f64::NAN; view.n], column)))
+                .collect();
+            return Ok(Some((Points::table(Table::new(self.names.columns.clone(), columns)?), 0)));
+        };
+        let points = match view.data {
+            Data::F32(x) => {
+                let rows = x.chunks(view.d.max(1));
+                Points::dense_f32(rows.flat_map(|row| order.iter().map(|&j| row[j])).collect(), width)?
+            }
+            Data::F64(x) => {
+                let rows = x.chunks(view.d.max(1));
+                Points::dense(rows.flat_map(|row| order.iter().map(|&j| row[j])).collect(), width)?
+            }
+            // Named columns come from tables, which are dense unless someone asks otherwise.
+            _ => {
+                let x = view.to_f64()?;
+                let rows = x.chunks(view.d.max(1));
+                Points::dense(rows.flat_map(|row| order.iter().map(|&j| row[j])).collect(), width)?
+            }
+        };
+        Ok(Some((points, 0)))
+    }
+
+    /// For each column of the model its place in the data; nothing where the data stay as they are. A column that is not
+    /// there and not needed has no place.
+    fn order(&self, data: &Dataset) -> Result<Option<Vec<Option<usize>>>> {
         let (Some(names), false) = (&data.column_names, self.names.columns.is_empty()) else {
             return Ok(None);
         };
@@ -39,36 +162,90 @@ impl Model {
                 return Err(Error::shape("columns of the data", got, "a different name for each column"));
             }
         }
+        let places: HashMap<&String, usize> = names.iter().enumerate().map(|(j, name)| (name, j)).collect();
         // Without a single name in common, the names mean nothing: a header that numbers its columns, for example.
-        if !names.iter().any(|name| self.names.columns.contains(name)) {
+        if !self.names.columns.iter().any(|name| places.contains_key(name)) {
             return Ok(None);
         }
-        let place = |name: &String| {
-            names.iter().position(|n| n == name).ok_or_else(|| {
+        let place = |(name, needed): (&String, bool)| match places.get(name) {
+            None if needed => {
                 let got = format!("no column `{name}` among {}", names.join(", "));
-                Error::shape("columns of the data", got, "all columns that the model was trained with")
-            })
+                Err(Error::shape("columns of the data", got, "all columns that the model was trained with"))
+            }
+            at => Ok(at.copied()),
         };
-        let order = self.names.columns.iter().map(place).collect::<Result<Vec<usize>>>()?;
-        let view = data.points.view();
-        let points = match view.data {
-            Data::F32(x) => {
-                let rows = x.chunks(view.d.max(1));
-                Points::dense_f32(rows.flat_map(|row| order.iter().map(|&j| row[j])).collect(), order.len())?
-            }
-            Data::F64(x) => {
-                let rows = x.chunks(view.d.max(1));
-                Points::dense(rows.flat_map(|row| order.iter().map(|&j| row[j])).collect(), order.len())?
-            }
-            // Named columns come from tables, which are dense unless someone asks otherwise.
-            _ => {
-                let x = view.to_f64()?;
-                let rows = x.chunks(view.d.max(1));
-                Points::dense(rows.flat_map(|row| order.iter().map(|&j| row[j])).collect(), order.len())?
-            }
-        };
-        Ok(Some(points))
+        let order = self.names.columns.iter().zip(self.needed()).map(place);
+        order.collect::<Result<Vec<Option<usize>>>>().map(Some)
     }
+
+    /// A table as dense numbers, for a model that knows nothing else.
+    fn numbers(&self, table: &Table) -> Result<(Points, usize)> {
+        let (n, d) = (table.rows(), table.columns().len());
+        let mut out = vec![0.0; n * d];
+        let (mut fill, mut filled) = (None, 0);
+        for (j, (name, column)) in table.names().iter().zip(table.columns()).enumerate() {
+            for i in 0..n {
+                let value = match column {
+                    Column::Numbers(x) => Some(x[i]).filter(|v| !v.is_nan()),
+                    Column::Text { .. } => match column.cell(i) {
+                        Some(text) => Some(number(&text).ok_or_else(|| {
+                            wrong(name, i, format!("`{text}`"), "a number, as the model was trained with")
+                        })?),
+                        None => None,
+                    },
+                };
+                out[i * d + j] = if let Some(value) = value {
+                    value
+                } else {
+                    if fill.is_none() {
+                        let expected = "a value: the model was trained without missing ones, and its stages cannot be undone";
+                        let mean =
+                            self.mean_row(d).ok_or_else(|| wrong(name, i, "no value".into(), expected))?;
+                        fill = Some(mean);
+                    }
+                    filled += 1;
+                    fill.as_ref().map_or(0.0, |mean| mean[j])
+                };
+            }
+        }
+        Ok((Points::dense(out, d)?, filled))
+    }
+
+    /// The mean of the centres as a row of d columns before the stages, where those can be undone.
+    fn mean_row(&self, d: usize) -> Option<Vec<f64>> {
+        let centres = self.entry().centres();
+        let n = centres.len();
+        let mut mean = vec![0.0; centres.dim()];
+        for i in 0..n {
+            let row = centres.row(i).to_f64();
+            if row.len() != mean.len() {
+                return None;
+            }
+            mean.iter_mut().zip(row).for_each(|(m, v)| *m += v / n as f64);
+        }
+        let mean = Points::dense(mean, centres.dim()).ok()?;
+        let row = self.stages.undo(mean.view(), Exec::one()).ok()?.view().to_f64().ok()?;
+        (n > 0 && row.len() == d).then_some(row)
+    }
+}
+
+/// Columns of a table in an order, under the model's names; those without a place are missing throughout.
+fn selected(table: &Table, order: &[Option<usize>], names: &[String]) -> Result<Table> {
+    let kinds = order.iter().map(|at| at.and_then(|at| table.given()[at].clone())).collect();
+    let absent = || Column::Numbers(vec![f64::NAN; table.rows()]);
+    let columns = order.iter().map(|at| at.map_or_else(absent, |at| table.columns()[at].clone())).collect();
+    Table::new(names.to_vec(), columns)?.with_kinds(kinds)
+}
+
+fn wrong(column: &str, row: usize, got: String, expected: &str) -> Error {
+    Fault {
+        row: Some(row as u64 + 1),
+        column: Some(format!("`{column}`")),
+        got: Some(got),
+        expected: expected.into(),
+        ..Fault::default()
+    }
+    .into()
 }
 
 /// A name that occurs twice.

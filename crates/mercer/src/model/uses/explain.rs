@@ -8,6 +8,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::data::stage::CodedColumn;
 use crate::data::{Data, Dataset, Row, Targets};
 use crate::error::{Error, Result};
 use crate::exec::Exec;
@@ -33,6 +34,9 @@ pub struct Explanation {
     pub model: Description,
     /// The learner that made it: a name of [`Learner::ALL`](crate::model::Learner::ALL).
     pub learner: &'static str,
+    /// What becomes of each column of a table.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub coding: Vec<CodedColumn>,
     /// The parameters worth a word, as far as they are known.
     pub settings: Vec<(&'static str, Value)>,
     /// Whether the parameters of the fit are known: another library's file does not hold them all.
@@ -181,6 +185,7 @@ impl Model {
         Ok(Explanation {
             model: self.describe(),
             learner: learner.entry().name,
+            coding: self.coding(),
             settings,
             settings_known,
             machines,
@@ -270,7 +275,10 @@ impl Model {
                 _ => return Vec::new(),
             }
         }
+        let coded = self.coding();
+        let coded: Vec<String> = coded.into_iter().flat_map(|c| c.outputs).collect();
         let names = match data.and_then(|d| d.column_names.as_ref()) {
+            _ if !coded.is_empty() => &coded,
             Some(names) => names,
             None => &self.names.columns,
         };

@@ -27,6 +27,7 @@ use crate::kernel::{Form, Kernel};
 use crate::watch::Watch;
 
 pub use target::Target;
+pub(crate) use target::turned;
 
 /// How a pre-image is looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]

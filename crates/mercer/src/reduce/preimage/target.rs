@@ -175,7 +175,7 @@ impl<'a> Target<'a> {
 }
 
 /// The transposed of an m x p matrix, in squares that stay in cache.
-fn turned(a: &[f64], m: usize, p: usize) -> Vec<f64> {
+pub(crate) fn turned(a: &[f64], m: usize, p: usize) -> Vec<f64> {
     const SQUARE: usize = 32;
     let mut out = vec![0.0; m * p];
     for o in (0..p).step_by(SQUARE) {

@@ -27,7 +27,7 @@ const TOL: f64 = 1e-5;
 
 /// Rows with known answers.
 #[derive(Debug, Clone, Copy)]
-pub struct Fit<'a> {
+pub(crate) struct Fit<'a> {
     /// The rows.
     pub view: View<'a>,
     /// A target a row and output, n x k.
@@ -41,7 +41,7 @@ pub struct Fit<'a> {
 }
 
 /// The same coefficients on vectors that fit the rows better, after at most so many steps. Kernels with a derivative.
-pub fn fit_rows(
+pub(crate) fn fit_rows(
     f: &Expansion,
     fit: &Fit<'_>,
     steps: usize,

@@ -46,7 +46,7 @@ use crate::error::{Error, Result};
 use crate::expansion::Expansion;
 
 pub use family::{PointFamily, reduce_within};
-pub use fit_rows::{Fit, fit_rows};
+pub(crate) use fit_rows::{Fit, fit_rows};
 pub use l1::Weighting;
 pub use run::{reduce, reduce_path, reduce_until};
 pub use wide::with_widths;

@@ -1,6 +1,7 @@
 //! Mean 0 and standard deviation 1 (over n). What was constant in training is centred and not divided.
 
 use super::prelude::*;
+use crate::data::map::each_row;
 use crate::data::stage::columns::{Columns, Stats};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -29,6 +30,12 @@ impl Line for Standard {
                 "whether the mean is subtracted; auto: unless fitted on sparse points",
             ),
             PER,
+            arg(
+                "indicators",
+                "scale",
+                "scale or keep",
+                "what happens to columns of 0 and 1 alone: a rare 1 that is scaled outweighs all other columns",
+            ),
         ],
         doc: "mean 0 and standard deviation 1; what was constant is only centred",
         example: "standard",
@@ -38,6 +45,14 @@ impl Line for Standard {
     fn read(args: &Args) -> Result<Asked<Self>> {
         let centre = if args.text("centre")? == "auto" { None } else { Some(args.flag("centre")?) };
         let per = Per::read(args)?;
+        let keep = match args.text("indicators")? {
+            "scale" => false,
+            "keep" => true,
+            other => return Err(args.wrong("indicators", other)),
+        };
+        if keep && matches!(per, Per::Channel) {
+            return Err(args.wrong("indicators", "keep beside per=channel"));
+        }
         Ok(Asked::fit(move |on| {
             let Stats { mut mean, mut std, .. } = Stats::of(on.points, per.groups(on), on.exec)?;
             // Subtracting the mean would make sparse points dense.
@@ -46,6 +61,11 @@ impl Line for Standard {
                 mean.fill(0.0);
             }
             std.iter_mut().filter(|s| **s == 0.0).for_each(|s| *s = 1.0);
+            if keep {
+                for j in indicators(on.points)? {
+                    (mean[j], std[j]) = (0.0, 1.0);
+                }
+            }
             Ok(Standard { centred, mean, std })
         }))
     }
@@ -72,4 +92,20 @@ impl Kind for Standard {
     fn is_valid(&self, at: Frame) -> bool {
         Columns::fit_in(at.d, &self.mean, &self.std) && self.std.iter().all(|&s| s > 0.0)
     }
+}
+
+/// The columns that hold 0 and 1 and nothing else.
+fn indicators(points: View<'_>) -> Result<Vec<usize>> {
+    let mut all = vec![true; points.d];
+    each_row(points, |columns, values| {
+        match columns {
+            None => all.iter_mut().zip(values).for_each(|(is, v)| *is &= *v == 0.0 || *v == 1.0),
+            Some(columns) => {
+                let stored = columns.iter().zip(values);
+                stored.for_each(|(&c, v)| all[c as usize] &= *v == 0.0 || *v == 1.0);
+            }
+        }
+        Ok(())
+    })?;
+    Ok((0..points.d).filter(|&j| all[j]).collect())
 }

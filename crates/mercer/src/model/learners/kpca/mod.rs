@@ -194,19 +194,3 @@ fn drawn(n: usize, count: usize, seed: u64) -> Result<Vec<usize>> {
     rows.sort_unstable();
     Ok(rows)
 }
-
-/// The transposed of a k x n matrix, in squares that stay in cache.
-fn transposed(rows: &[f64], k: usize, n: usize) -> Vec<f64> {
-    const SQUARE: usize = 32;
-    let mut out = vec![0.0; n * k];
-    for i in (0..n).step_by(SQUARE) {
-        for j in (0..k).step_by(SQUARE) {
-            for r in i..(i + SQUARE).min(n) {
-                for c in j..(j + SQUARE).min(k) {
-                    out[r * k + c] = rows[c * n + r];
-                }
-            }
-        }
-    }
-    out
-}

@@ -1,6 +1,6 @@
 //! Axes from the eigenvectors of the kernel matrix: all rows, complete or the first few.
 
-use super::{Found, KpcaMethod, KpcaParams, transposed};
+use super::{Found, KpcaMethod, KpcaParams};
 use crate::data::Points;
 use crate::error::{Error, Result};
 use crate::exec::Exec;
@@ -11,6 +11,7 @@ use crate::model::Sample;
 use crate::model::common::on_rows;
 use crate::model::svc::collapsed;
 use crate::num::{Buffer, Fault};
+use crate::reduce::preimage::turned;
 use crate::solve::eigen::{self, Centred, Dense, Eigen, EigenParams, Operator, RowsOperator, Which};
 use crate::watch::{Info, Note, Step, Watch};
 
@@ -219,7 +220,7 @@ fn folded(
             axis.iter_mut().for_each(|a| *a -= s / n as f64);
         }
     }
-    let coef = transposed(&axes, k, n);
+    let coef = turned(&axes, k, n);
     drop(axes);
     let expansion = Expansion::new(kernel.clone(), points.clone(), coef, offset)?;
     let mean = params.centred.then(|| mean(kernel, points)).transpose()?;

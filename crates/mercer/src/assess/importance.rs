@@ -1,0 +1,224 @@
+//! Which columns a model needs: permutation importance (Breiman 2001).
+//!
+//! The values of a column are shuffled among the rows, so that it says nothing any more, and what the error rises by is the
+//! column's importance. It is about the model as it is: a copy of a column takes half of its importance, and a column that
+//! matters only together with others has all of it. On training rows it also counts what was learned by heart, so rows that
+//! the model was not trained on are the ones to ask. Pixels are shuffled by squares: a single one hardly ever matters.
+//!
+//! Cost: a prediction of at most 2000 rows for each column and repetition.
+
+use serde::Serialize;
+
+use super::evaluation::Evaluation;
+use crate::data::table::Column;
+use crate::data::{Data, Dataset, ImageShape, Points, Table, split};
+use crate::error::{Error, Result};
+use crate::exec::Exec;
+use crate::model::Model;
+use crate::watch::{Step, Watch};
+
+/// Rows that errors are measured on, at most.
+const ROWS: usize = 2000;
+/// Columns beyond which nobody reads the list, and the time would be long.
+const MOST_COLUMNS: usize = 2000;
+/// Squares along a side of images.
+const SQUARES: usize = 7;
+
+/// What a column is worth.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Importance {
+    /// The column's name; for images, the square's lines and columns of pixels.
+    pub column: String,
+    /// How much the error rises if its values are shuffled: the share of wrong classes, or the root mean squared error.
+    pub rise: f64,
+    /// The standard deviation of the rise over the repetitions.
+    pub spread: f64,
+}
+
+/// The importance of all columns, the largest first, and what they were measured by.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Importances {
+    /// What the error is: `error` or `rmse`.
+    pub metric: &'static str,
+    /// The error on the rows as they are.
+    pub error: f64,
+    /// Rows.
+    pub rows: usize,
+    /// Times that each column was shuffled.
+    pub repeats: usize,
+    /// The columns.
+    pub columns: Vec<Importance>,
+}
+
+/// Measures the importance of each column of labelled data, which the model should not have been trained on.
+///
+/// ```
+/// use mercer::assess::importance;
+/// use mercer::data::{Dataset, Points, Targets};
+/// use mercer::model::{Plan, Wishes};
+/// use mercer::{Exec, watch};
+/// let x: Vec<f64> = (0..160).map(|i| ((i * 37) % 101) as f64).collect();
+/// let y = x.chunks(2).map(|row| row[0] * row[0]).collect();
+/// let data = Dataset::new(Points::dense(x, 2)?, Targets::Reals(y))?;
+/// let model = Plan::new(&data, &Wishes::default(), Exec::one())?.fit(Exec::one(), &mut watch::silent())?;
+/// let found = importance(&model, &data, 3, 0, Exec::one(), &mut watch::silent())?;
+/// assert_eq!(found.columns[0].column, "column 1");
+/// assert!(found.columns[0].rise > 10.0 * found.columns[1].rise.abs());
+/// # Ok::<(), mercer::Error>(())
+/// ```
+pub fn importance(
+    model: &Model,
+    data: &Dataset,
+    repeats: usize,
+    seed: u64,
+    exec: Exec,
+    watch: &mut Watch<'_>,
+) -> Result<Importances> {
+    if repeats == 0 {
+        return Err(Error::param("repeats", repeats, "at least 1"));
+    }
+    let rows: Vec<usize> = split::shuffle(data.len(), seed).into_iter().take(ROWS).collect();
+    let data = data.gather(&rows);
+    let groups = groups(&data)?;
+    let (metric, error) = error_of(model, &data, exec)?;
+    let mut columns = Vec::with_capacity(groups.len());
+    for (at, (name, members)) in groups.iter().enumerate() {
+        if watch(&Step::new("columns", at as u64, Some(groups.len() as u64))).is_break() {
+            return Err(Error::Cancelled);
+        }
+        let mut rises = Vec::with_capacity(repeats);
+        for repeat in 0..repeats {
+            // Every column is shuffled in the same ways, so that what one way does to the rows is common to all.
+            let order = split::shuffle(data.len(), seed.wrapping_add(1 + repeat as u64));
+            let points = shuffled(&data.points, members, &order)?;
+            let other = Dataset { points, ..data.clone() };
+            rises.push(error_of(model, &other, exec)?.1 - error);
+        }
+        let rise = rises.iter().sum::<f64>() / repeats as f64;
+        let off: f64 = rises.iter().map(|r| (r - rise).powi(2)).sum();
+        let spread = (off / (repeats.max(2) - 1) as f64).sqrt();
+        columns.push(Importance { column: name.clone(), rise, spread });
+    }
+    columns.sort_by(|a, b| b.rise.total_cmp(&a.rise));
+    Ok(Importances { metric, error, rows: data.len(), repeats, columns })
+}
+
+fn error_of(model: &Model, data: &Dataset, exec: Exec) -> Result<(&'static str, f64)> {
+    match Evaluation::new(model, data, exec)? {
+        Evaluation::Classification(e) => Ok(("error", e.error)),
+        Evaluation::Regression(e) => Ok(("rmse", e.rmse)),
+        _ => Err(Error::Unsupported("importance of columns is measured for classes and numbers only".into())),
+    }
+}
+
+/// What is shuffled together, with its name.
+fn groups(data: &Dataset) -> Result<Vec<(String, Vec<usize>)>> {
+    let points = &data.points;
+    let d = points.dim();
+    let names = |j: usize| {
+        let given = points.as_table().map(Table::names).or(data.column_names.as_deref());
+        given.and_then(|names| names.get(j)).cloned().unwrap_or_else(|| format!("column {}", j + 1))
+    };
+    if let Some(shape) = points.image() {
+        return Ok(squares(shape));
+    }
+    if matches!(points.view().data, Data::Sequences { .. } | Data::RowNumbers(_)) {
+        return Err(Error::shape("points", points.kind(), "columns: rows of numbers, or a table"));
+    }
+    if d > MOST_COLUMNS {
+        return Err(Error::shape("columns to shuffle", d, format!("at most {MOST_COLUMNS}")));
+    }
+    Ok((0..d).map(|j| (names(j), vec![j])).collect())
+}
+
+/// The pixels of squares that cover an image.
+fn squares(shape: ImageShape) -> Vec<(String, Vec<usize>)> {
+    let side = shape.height.max(shape.width).div_ceil(SQUARES).max(1);
+    let mut all = Vec::new();
+    for top in (0..shape.height).step_by(side) {
+        for left in (0..shape.width).step_by(side) {
+            let (bottom, right) = ((top + side).min(shape.height), (left + side).min(shape.width));
+            let pixels = (top..bottom).flat_map(|y| (left..right).map(move |x| y * shape.width + x));
+            let members =
+                pixels.flat_map(|p| (0..shape.channels).map(move |c| p * shape.channels + c)).collect();
+            all.push((format!("pixels {}-{}, {}-{}", top + 1, bottom, left + 1, right), members));
+        }
+    }
+    all
+}
+
+/// The points with some columns from other rows.
+fn shuffled(points: &Points, members: &[usize], order: &[usize]) -> Result<Points> {
+    if let Some(table) = points.as_table() {
+        let mut columns: Vec<Column> = table.columns().to_vec();
+        for &j in members {
+            let moved = Points::table(table.select(&[j])).gather(order);
+            if let Some(column) = moved.as_table().and_then(|moved| moved.columns().first()) {
+                columns[j] = column.clone();
+            }
+        }
+        let table = Table::new(table.names().to_vec(), columns)?.with_kinds(table.given().to_vec())?;
+        return Ok(Points::table(table));
+    }
+    let d = points.dim();
+    let from = points.view().to_f64()?;
+    let mut values = from.clone();
+    for (row, &other) in values.chunks_mut(d).zip(order) {
+        for &j in members {
+            row[j] = from[other * d + j];
+        }
+    }
+    let moved = Points::dense(values, d)?;
+    match points.image() {
+        Some(shape) => moved.with_image(shape),
+        None => Ok(moved),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Labels, Targets, toy};
+    use crate::model::{Plan, Wishes};
+    use crate::watch::silent;
+
+    fn fitted(data: &Dataset) -> Model {
+        let plan = Plan::new(data, &Wishes::default(), Exec::one()).expect("a plan");
+        plan.fit(Exec::one(), &mut silent()).expect("a fit")
+    }
+
+    #[test]
+    fn a_column_of_noise_is_worth_nothing_in_tables_and_arrays() {
+        let n = 200;
+        let kind = |i: usize| ["red", "green", "blue"][(i * 7) % 3];
+        let noise: Vec<f64> = (0..n).map(|i| ((i * 7919) % 541) as f64).collect();
+        let labels = Labels::new((0..n).map(|i| if kind(i) == "red" { "warm" } else { "cold" }));
+        let columns = vec![Column::Numbers(noise), Column::text((0..n).map(|i| Some(kind(i))))];
+        let table = Table::new(vec!["noise".into(), "colour".into()], columns).expect("a table");
+        let data = Dataset::new(Points::table(table), Targets::Classes(labels)).expect("whole");
+        let found = importance(&fitted(&data), &data, 4, 1, Exec::one(), &mut silent()).expect("columns");
+        assert_eq!((found.metric, found.rows), ("error", n));
+        assert_eq!(found.columns[0].column, "colour");
+        assert!(found.columns[0].rise > 0.3 && found.columns[0].spread < 0.1, "{found:?}");
+        assert!(found.columns[1].rise.abs() < 0.02, "{found:?}");
+        let again = importance(&fitted(&data), &data, 4, 1, Exec::new(2), &mut silent()).expect("columns");
+        assert_eq!(found, again);
+        assert!(importance(&fitted(&data), &data, 0, 1, Exec::one(), &mut silent()).is_err());
+    }
+
+    #[test]
+    fn pixels_are_shuffled_by_squares_that_cover_the_image() {
+        for shape in
+            [ImageShape::grey(8, 8), ImageShape::grey(5, 9), ImageShape { height: 16, width: 3, channels: 3 }]
+        {
+            let mut all: Vec<usize> = squares(shape).into_iter().flat_map(|(_, members)| members).collect();
+            all.sort_unstable();
+            assert_eq!(all, (0..shape.len()).collect::<Vec<_>>());
+        }
+        let (points, targets) = toy::banana(60, 1);
+        let data = Dataset::new(points, targets).expect("whole");
+        let found = importance(&fitted(&data), &data, 2, 0, Exec::one(), &mut silent()).expect("columns");
+        assert_eq!(found.columns.len(), 2);
+        assert!(found.columns.iter().all(|c| c.rise > 0.05), "{found:?}");
+    }
+}
