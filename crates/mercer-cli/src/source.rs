@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use clap::Args;
 use mercer::data::io::{
-    Format, LabelColumn, Missing, ReadOptions, Storage, TargetKind, read, read_bytes, read_stream,
+    Encoding, Format, LabelColumn, Missing, ReadOptions, Storage, TargetKind, read, read_bytes, read_stream,
 };
 use mercer::data::table::ColumnKinds;
 use mercer::data::{Dataset, ImageShape, Targets};
@@ -20,7 +20,8 @@ use crate::failure::Failure;
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Reading the data")]
 pub(crate) struct Reading {
-    /// Format of the file, if its content should not decide: libsvm, csv, tsv, sequences, fasta, npy, npz, idx, png, pnm
+    /// Format of the file, if its content should not decide: libsvm, csv, tsv, jsonl, xlsx, parquet, arrow, sequences, fasta,
+    /// npy, npz, idx, png, pnm, jpeg, bmp, gif, tiff, webp
     #[arg(long, value_name = "FORMAT")]
     from: Option<Format>,
 
@@ -39,6 +40,14 @@ pub(crate) struct Reading {
     /// Whether the first line of a table is a header
     #[arg(long, value_name = "yes|no", value_parser = yes_or_no)]
     header: Option<bool>,
+
+    /// Encoding of text: utf-8, utf-16 or latin-1 [default: what a byte order mark says, else utf-8]
+    #[arg(long, value_name = "ENCODING")]
+    encoding: Option<Encoding>,
+
+    /// Sheet of an Excel workbook [default: the first]
+    #[arg(long, value_name = "NAME")]
+    sheet: Option<String>,
 
     /// What separates a table's fields
     #[arg(long, value_name = "CHARACTER")]
@@ -65,9 +74,13 @@ pub(crate) struct Reading {
     #[arg(long, value_name = "KIND")]
     storage: Option<Storage>,
 
-    /// Height and width of rows that are images, for example 16x16 (and channels: 32x32x3)
+    /// Height and width of rows that are images, for example 16x16 (and channels: 32x32x3); pictures are resized to it
     #[arg(long, value_name = "HxW", value_parser = image_shape)]
     image: Option<ImageShape>,
+
+    /// Make pictures in colour grey
+    #[arg(long)]
+    grey: bool,
 
     /// Which array of an NPZ archive holds the points
     #[arg(long, value_name = "NAME")]
@@ -238,6 +251,10 @@ impl Reading {
             missing_values: self.missing_values.clone(),
             storage: self.storage.unwrap_or_default(),
             array: self.array.clone(),
+            encoding: self.encoding,
+            sheet: self.sheet.clone(),
+            resize: self.image.map(|shape| (shape.height, shape.width)),
+            grey: self.grey,
             alphabet: self.alphabet.clone(),
             memory: Some(exec.memory()),
             ..ReadOptions::default()
@@ -271,7 +288,13 @@ impl<'a> Source<'a> {
             None => read(self.file, options),
         }?;
         if let Some(shape) = reading.image {
-            data.points = data.points.with_image(shape)?;
+            // Pictures were resized to it, and know their own channels.
+            let size = |shape: ImageShape| (shape.height, shape.width);
+            let own = data.points.image().filter(|own| size(*own) == size(shape));
+            let fits = own.is_some_and(|own| shape.channels == 1 || own.channels == shape.channels);
+            if !fits {
+                data.points = data.points.with_image(shape)?;
+            }
         }
         Ok(data)
     }

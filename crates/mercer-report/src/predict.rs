@@ -7,8 +7,9 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use crate::{Align, Page, Report, Table, Tone, count, number, percent, visible};
-use mercer::data::Targets;
 use mercer::data::io::spreadsheet_safe;
+use mercer::data::table::Column;
+use mercer::data::{Dataset, Points, Targets};
 use mercer::model::{Model, Prediction, Reject};
 
 /// One answer.
@@ -165,6 +166,41 @@ impl Predictions {
             out.push('\n');
         }
         out
+    }
+
+    /// The same as data, for formats that keep columns: copied columns, the prediction, the truth, further columns. Where
+    /// there is no answer, the prediction is missing.
+    ///
+    /// # Errors
+    ///
+    /// Where two columns have one name.
+    pub fn dataset(&self) -> mercer::Result<Dataset> {
+        let mut names = Vec::new();
+        let mut columns = Vec::new();
+        let copied =
+            |c: &Copied| Column::text(c.values.iter().map(|v| (!v.is_empty()).then_some(v.as_str())));
+        for column in &self.copied {
+            names.push(column.name.clone());
+            columns.push(copied(column));
+        }
+        names.push("prediction".to_owned());
+        let real = |a: &Answer| if let Answer::Real(v) = a { *v } else { f64::NAN };
+        let class = |a: &Answer| if let Answer::Class(name) = a { Some(name.clone()) } else { None };
+        columns.push(if self.predictions.iter().any(|a| matches!(a, Answer::Class(_))) {
+            let cells: Vec<Option<String>> = self.predictions.iter().map(class).collect();
+            Column::text(cells.iter().map(Option::as_deref))
+        } else {
+            Column::Numbers(self.predictions.iter().map(real).collect())
+        });
+        for column in &self.truth {
+            names.push(column.name.clone());
+            columns.push(copied(column));
+        }
+        for (j, name) in self.columns.iter().enumerate() {
+            names.push(name.clone());
+            columns.push(Column::Numbers(self.values.iter().map(|row| row[j]).collect()));
+        }
+        Dataset::new(Points::table(mercer::data::Table::new(names, columns)?), Targets::None)
     }
 
     /// What to say when they went to a file. With the rows' own targets it says how many are right.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use mercer::Error;
-use mercer::data::io::write_atomic;
+use mercer::data::io::{self, write_atomic};
 use mercer::data::{Dataset, Targets};
 use mercer::model::{Model, Query, Rejection, Task, Wanted};
 use mercer_report::{Copied, Predictions};
@@ -38,7 +38,7 @@ pub(crate) struct Predict {
     #[arg(value_name = "MODEL")]
     model: PathBuf,
 
-    /// Write the answers here, as .csv, .tsv, .json or plain lines [default: standard output]
+    /// Write the answers here, as .csv, .tsv, .json, .jsonl, .parquet, .arrow or plain lines [default: standard output]
     #[arg(long, short, value_name = "FILE")]
     out: Option<PathBuf>,
 
@@ -98,6 +98,11 @@ impl Command for Predict {
                 Format::Text => context::print(&answers.text(), false),
             };
         };
+        if let Some(format) = io::Format::of_path(&out).filter(|f| is_table_of_columns(*f)) {
+            let options = io::WriteOptions { format: Some(format), memory: Some(context.exec.memory()) };
+            io::write_with(&out, &answers.dataset()?, &options)?;
+            return context.tell(&answers.summary(out, &data.targets));
+        }
         let text = match extension(&out).as_str() {
             "json" => mercer_report::json(&answers),
             "csv" => answers.lines(',', true),
@@ -165,6 +170,11 @@ impl Predict {
         model.set_reject(other.points.view(), Some(other.targets.classes()?), wanted, context.exec)?;
         Ok(Rejection::Own)
     }
+}
+
+/// Whether a format keeps columns with their types; its writer then takes the answers.
+fn is_table_of_columns(format: io::Format) -> bool {
+    matches!(format, io::Format::JsonLines | io::Format::Parquet | io::Format::Arrow)
 }
 
 fn extension(path: &Path) -> String {

@@ -6,6 +6,7 @@ mod controls;
 mod data;
 mod denoise;
 mod finite;
+mod formats;
 mod golden;
 mod help;
 mod interrupt;

@@ -91,7 +91,7 @@ fn write_and_read(data: &Dataset) {
     if data.len().saturating_mul(data.dim()) > 10_000 {
         return;
     }
-    for format in [Format::Libsvm, Format::Csv, Format::Sequences] {
+    for format in [Format::Libsvm, Format::Csv, Format::JsonLines, Format::Sequences, Format::Fasta] {
         let mut bytes = Vec::new();
         if write_to(&mut bytes, "memory", data, format).is_ok() {
             let kind = match data.targets {

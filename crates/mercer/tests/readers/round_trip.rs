@@ -50,7 +50,7 @@ fn same(a: &Dataset, b: &Dataset) {
 
 #[test]
 fn text_formats_through_memory() {
-    for format in [Format::Libsvm, Format::Csv, Format::Tsv] {
+    for format in [Format::Libsvm, Format::Csv, Format::Tsv, Format::JsonLines] {
         for points in [dense(), sparse()] {
             for targets in targets() {
                 let data = Dataset::new(points.clone(), targets).expect("four of each");
@@ -67,11 +67,10 @@ fn text_formats_through_memory() {
 #[test]
 fn files_of_every_format_and_compression() {
     let folder = tempfile::tempdir().expect("a folder");
-    for format in FORMATS
-        .iter()
-        .filter(|f| f.writable() && !matches!(f.format, Format::Sequences | Format::Png | Format::Pnm))
-    {
-        for packing in ["", ".gz", ".xz", ".zst"] {
+    for format in FORMATS.iter().filter(|f| {
+        f.writable() && !matches!(f.format, Format::Sequences | Format::Fasta | Format::Png | Format::Pnm)
+    }) {
+        for packing in ["", ".gz", ".bz2", ".xz", ".zst"] {
             for (k, targets) in targets().into_iter().enumerate() {
                 let path = folder.path().join(format!("data{k}.{}{packing}", format.extensions[0]));
                 let data = Dataset::new(dense(), targets).expect("four of each");

@@ -24,7 +24,7 @@ use crate::source::{self, Reading};
   mercer data info usps.svm.xz --image 16x16
   cat train.svm | mercer data info - --format json    (JSON counts rows and columns from 0)")]
 pub(crate) struct Info {
-    /// The file: LIBSVM, CSV, NPY, NPZ, IDX, sequences, FASTA; plain, gz, xz or zst; `-` is standard input
+    /// The file: LIBSVM, CSV, JSON lines, XLSX, Parquet, NPY, NPZ, IDX, pictures, sequences, FASTA; plain, gz, bz2, xz or zst; `-` is standard input
     file: PathBuf,
 
     /// Show every column, however many there are

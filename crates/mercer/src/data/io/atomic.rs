@@ -131,6 +131,11 @@ pub(super) fn compressed(
             write(&mut packed)?;
             packed.finish().map(|_| ()).map_err(refused)
         }
+        Some(Compression::Bz2) => {
+            let mut packed = bzip2::write::BzEncoder::new(out, bzip2::Compression::best());
+            write(&mut packed)?;
+            packed.finish().map(|_| ()).map_err(refused)
+        }
         Some(Compression::Xz) => {
             let mut packed = liblzma::write::XzEncoder::new(out, 6);
             write(&mut packed)?;

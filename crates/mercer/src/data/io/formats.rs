@@ -5,7 +5,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 use super::source::{Compression, Input};
-use super::{ReadOptions, idx, libsvm, npy, npz, picture, sequences, table, table_write};
+use super::{ReadOptions, idx, json_lines, libsvm, npy, npz, picture, sequences, table, table_write};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 
@@ -18,6 +18,14 @@ pub enum Format {
     Csv,
     /// Tab-separated values.
     Tsv,
+    /// JSON lines.
+    JsonLines,
+    /// A sheet of an Excel workbook.
+    Xlsx,
+    /// Parquet.
+    Parquet,
+    /// An Arrow file or stream.
+    Arrow,
     /// `class<TAB>sequence` lines.
     Sequences,
     /// FASTA.
@@ -32,6 +40,16 @@ pub enum Format {
     Png,
     /// A PGM or PPM picture.
     Pnm,
+    /// A JPEG picture.
+    Jpeg,
+    /// A BMP picture.
+    Bmp,
+    /// A GIF picture, its first frame.
+    Gif,
+    /// A TIFF picture.
+    Tiff,
+    /// A WebP picture.
+    Webp,
 }
 
 /// A row of [`FORMATS`].
@@ -41,7 +59,7 @@ pub struct FormatInfo {
     pub format: Format,
     /// Its name, as a user writes it.
     pub name: &'static str,
-    /// File extensions that stand for it, the usual one first; `.gz`, `.xz` or `.zst` may follow.
+    /// File extensions that stand for it, the usual one first; `.gz`, `.bz2`, `.xz` or `.zst` may follow.
     pub extensions: &'static [&'static str],
     /// One line about it.
     pub doc: &'static str,
@@ -51,6 +69,36 @@ pub struct FormatInfo {
 
 /// Writes a data set; the name is for messages.
 pub(super) type Writer = fn(&mut dyn Write, &Dataset, &str, u64) -> Result<()>;
+
+#[cfg(feature = "xlsx")]
+use super::xlsx::read as read_xlsx;
+
+#[cfg(not(feature = "xlsx"))]
+fn read_xlsx(input: &mut Input<'_>, _: &ReadOptions) -> Result<Dataset> {
+    Err(super::source::absent(&input.name, "Excel workbooks", "xlsx"))
+}
+
+#[cfg(feature = "parquet")]
+use super::arrow::{read_arrow, read_parquet};
+#[cfg(feature = "parquet")]
+const WRITE_PARQUET: Option<Writer> = Some(super::arrow::write_parquet);
+#[cfg(feature = "parquet")]
+const WRITE_ARROW: Option<Writer> = Some(super::arrow::write_arrow);
+
+#[cfg(not(feature = "parquet"))]
+const WRITE_PARQUET: Option<Writer> = None;
+#[cfg(not(feature = "parquet"))]
+const WRITE_ARROW: Option<Writer> = None;
+
+#[cfg(not(feature = "parquet"))]
+fn read_parquet(input: &mut Input<'_>, _: &ReadOptions) -> Result<Dataset> {
+    Err(super::source::absent(&input.name, "Parquet files", "parquet"))
+}
+
+#[cfg(not(feature = "parquet"))]
+fn read_arrow(input: &mut Input<'_>, _: &ReadOptions) -> Result<Dataset> {
+    Err(super::source::absent(&input.name, "Arrow files", "parquet"))
+}
 
 /// Every format that can be read, and which of them can be written.
 pub const FORMATS: &[FormatInfo] = &[
@@ -79,6 +127,38 @@ pub const FORMATS: &[FormatInfo] = &[
         writer: Some(table_write::write_tsv),
     },
     FormatInfo {
+        format: Format::JsonLines,
+        name: "jsonl",
+        extensions: &["jsonl", "ndjson"],
+        doc: "JSON lines: an object or an array per line, keys are columns",
+        reader: json_lines::read,
+        writer: Some(json_lines::write),
+    },
+    FormatInfo {
+        format: Format::Xlsx,
+        name: "xlsx",
+        extensions: &["xlsx", "xlsm"],
+        doc: "a sheet of an Excel workbook, the first one unless asked otherwise",
+        reader: read_xlsx,
+        writer: None,
+    },
+    FormatInfo {
+        format: Format::Parquet,
+        name: "parquet",
+        extensions: &["parquet"],
+        doc: "Parquet: columns of numbers, text, booleans, dates and times",
+        reader: read_parquet,
+        writer: WRITE_PARQUET,
+    },
+    FormatInfo {
+        format: Format::Arrow,
+        name: "arrow",
+        extensions: &["arrow", "feather"],
+        doc: "Arrow files and streams, Feather: as parquet",
+        reader: read_arrow,
+        writer: WRITE_ARROW,
+    },
+    FormatInfo {
         format: Format::Sequences,
         name: "sequences",
         extensions: &["seq"],
@@ -92,7 +172,7 @@ pub const FORMATS: &[FormatInfo] = &[
         extensions: &["fasta", "fa", "fna", "faa"],
         doc: "FASTA: `>id class` (or `class=...` in the header), then letters",
         reader: sequences::read_fasta,
-        writer: None,
+        writer: Some(sequences::write_fasta),
     },
     FormatInfo {
         format: Format::Npy,
@@ -134,6 +214,46 @@ pub const FORMATS: &[FormatInfo] = &[
         reader: picture::read_pnm,
         writer: Some(picture::write_pnm),
     },
+    FormatInfo {
+        format: Format::Jpeg,
+        name: "jpeg",
+        extensions: &["jpg", "jpeg"],
+        doc: "JPEG pictures: as png",
+        reader: picture::read_photo,
+        writer: None,
+    },
+    FormatInfo {
+        format: Format::Bmp,
+        name: "bmp",
+        extensions: &["bmp"],
+        doc: "BMP pictures: as png",
+        reader: picture::read_photo,
+        writer: None,
+    },
+    FormatInfo {
+        format: Format::Gif,
+        name: "gif",
+        extensions: &["gif"],
+        doc: "GIF pictures, their first frame: as png",
+        reader: picture::read_photo,
+        writer: None,
+    },
+    FormatInfo {
+        format: Format::Tiff,
+        name: "tiff",
+        extensions: &["tif", "tiff"],
+        doc: "TIFF pictures: as png",
+        reader: picture::read_photo,
+        writer: None,
+    },
+    FormatInfo {
+        format: Format::Webp,
+        name: "webp",
+        extensions: &["webp"],
+        doc: "WebP pictures: as png",
+        reader: picture::read_photo,
+        writer: None,
+    },
 ];
 
 impl Format {
@@ -158,6 +278,14 @@ impl Format {
         };
         let ends_with = |e: &str| name.strip_suffix(e).is_some_and(|rest| rest.ends_with(['.', '-']));
         FORMATS.iter().find(|row| row.extensions.iter().any(|e| ends_with(e))).map(|row| row.format)
+    }
+}
+
+impl Format {
+    /// Whether files in this format are pictures.
+    pub(super) fn is_picture(self) -> bool {
+        use Format::{Bmp, Gif, Jpeg, Png, Pnm, Tiff, Webp};
+        matches!(self, Png | Pnm | Jpeg | Bmp | Gif | Tiff | Webp)
     }
 }
 

@@ -22,12 +22,19 @@
 //! ```
 
 mod array;
+#[cfg(feature = "parquet")]
+mod arrow;
 mod atomic;
+#[cfg(test)]
+mod contract;
 mod dialect;
+mod encoding;
 mod formats;
 mod formula;
+mod held;
 mod idx;
 mod images;
+mod json_lines;
 mod label_column;
 mod labels;
 mod libsvm;
@@ -35,6 +42,8 @@ mod limits;
 mod npy;
 mod npz;
 mod options;
+#[cfg(feature = "pictures")]
+mod photo;
 mod picture;
 mod place;
 mod records;
@@ -47,11 +56,14 @@ mod table_rows;
 mod table_write;
 mod text;
 mod together;
+#[cfg(feature = "xlsx")]
+mod xlsx;
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 pub use atomic::write_atomic;
+pub use encoding::Encoding;
 pub use formats::{FORMATS, Format, FormatInfo};
 pub use formula::spreadsheet_safe;
 pub use images::write_images;
@@ -130,6 +142,9 @@ pub fn read_from(name: &str, stream: impl Read, options: &ReadOptions) -> Result
 }
 
 fn read_input(input: &mut Input<'_>, options: &ReadOptions) -> Result<Dataset> {
+    if sniff::bytes_format(&input.head).is_none() {
+        input.in_encoding(options.encoding)?;
+    }
     let format = match options.format {
         Some(format) => format,
         None => sniff::format_of(input)?,
@@ -179,7 +194,7 @@ fn labels_within(path: &Path, kind: TargetKind, memory: Option<u64>) -> Result<T
     Ok(collector.finish())
 }
 
-/// Writes a data file in the format of its extension, compressed where that is `.gz`, `.xz` or `.zst`.
+/// Writes a data file in the format of its extension, compressed where that is `.gz`, `.bz2`, `.xz` or `.zst`.
 ///
 /// The file is written whole or not at all. Numbers are written as short as they can be and still be read back the same
 /// to the last bit. An NPY file holds points only: targets go to `x.labels.npy` beside `x.npy`.
@@ -202,7 +217,7 @@ fn format_for(path: &Path) -> Result<Format> {
     })
 }
 
-/// Writes a data file in a given format, compressed where the extension is `.gz`, `.xz` or `.zst`.
+/// Writes a data file in a given format, compressed where the extension is `.gz`, `.bz2`, `.xz` or `.zst`.
 pub fn write_as(path: impl AsRef<Path>, data: &Dataset, format: Format) -> Result<()> {
     write_with(path, data, &WriteOptions { format: Some(format), ..WriteOptions::default() })
 }
@@ -284,6 +299,10 @@ fn write_within(
     format: Format,
     memory: Option<u64>,
 ) -> Result<()> {
+    #[cfg(not(feature = "parquet"))]
+    if matches!(format, Format::Parquet | Format::Arrow) {
+        return Err(source::absent(name, "Parquet and Arrow files", "parquet"));
+    }
     let Some(writer) = format.info().writer else {
         let known: Vec<&str> = FORMATS.iter().filter(|row| row.writable()).map(|row| row.name).collect();
         return Err(Error::param("format to write", format, format!("one of {}", known.join(", "))));

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use super::Format;
+use super::encoding::Encoding;
 use super::labels::TargetKind;
 use crate::data::table::{ColumnKinds, Kind};
 use crate::error::Error;
@@ -32,6 +33,8 @@ pub struct ReadOptions {
     pub labels: Option<PathBuf>,
     /// Whether a table's first line is a header; else told by content.
     pub header: Option<bool>,
+    /// The encoding of text; none: what a byte order mark says, else UTF-8.
+    pub encoding: Option<Encoding>,
     /// What separates a table's fields (a blank stands for any run of blanks); else told by content.
     pub delimiter: Option<char>,
     /// Number of columns. LIBSVM text is as wide as its largest index, so that a test file may need its training file's
@@ -57,6 +60,12 @@ pub struct ReadOptions {
     pub storage: Storage,
     /// Which array of an NPZ archive holds the points.
     pub array: Option<String>,
+    /// Which sheet of a workbook is read; none: the first.
+    pub sheet: Option<String>,
+    /// Height and width to which pictures are resized; none: as they are.
+    pub resize: Option<(usize, usize)>,
+    /// Whether pictures in colour become grey.
+    pub grey: bool,
     /// The letters of sequences, in order; else DNA, RNA, protein or whatever occurs.
     pub alphabet: Option<String>,
     /// Bytes that the data may take in memory; by itself 16 times the file's own, packed as it is, and beyond that

@@ -1,11 +1,13 @@
-//! Pictures: PNG, and the plain formats PGM and PPM. A file is one row of pixels, a folder of files one row each.
+//! Pictures: PNG, the plain formats PGM and PPM, and what `photo` decodes. A file is one row of pixels, a folder of files
+//! one row each.
 //!
-//! Values go from 0 to 255, whatever the file's own depth. Grey pictures have one value a pixel and coloured ones three;
-//! palettes are looked up, transparency is left out. In a folder, files are read in the order of their names; where it has
+//! Values go from 0 to 255, whatever the file's own depth: 16 bits are kept as fractions. Grey pictures have one value a
+//! pixel and coloured ones three; palettes are looked up, and transparent pixels are refused. [`ReadOptions::resize`] and
+//! [`ReadOptions::grey`] bring pictures of different sizes and colours to one shape. In a folder, files are read in the order of their names; where it has
 //! folders of pictures instead, each is a class. What a header declares is held against the bytes that are there: deflate
 //! packs a thousand to one at best.
 
-use std::io::{Cursor, Read, Write};
+use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
 
 use png::{BitDepth, ColorType, Decoder, Encoder, Limits, Transformations};
@@ -14,11 +16,12 @@ use super::labels::TargetKind;
 use super::limits::Budget;
 use super::source::{Input, fault};
 use super::{Format, ReadOptions};
+use crate::data::image::resized;
 use crate::data::{Dataset, ImageShape, Labels, Points, Targets};
 use crate::error::{Error, Result};
 
-/// Bytes that one byte of a PNG file can unpack to, at most.
-const DEFLATE: u128 = 1100;
+/// Bytes or pixels that one byte of a file can unpack to, at most: deflate packs a thousand to one.
+pub(super) const MOST_PACKED: u128 = 1100;
 
 /// Whether the bytes begin a PNG file.
 pub(super) fn is_png(head: &[u8]) -> bool {
@@ -32,24 +35,99 @@ pub(super) fn is_pnm(head: &[u8]) -> bool {
     after.is_ascii_whitespace() && next.is_some_and(|b| b.is_ascii_digit() || *b == b'#')
 }
 
+/// The format of the bytes of a picture that `photo` decodes.
+pub(super) fn photo_format(head: &[u8]) -> Option<Format> {
+    match head {
+        [0xff, 0xd8, 0xff, ..] => Some(Format::Jpeg),
+        // The letters alone may begin a text: four bytes are reserved, and zero.
+        [b'B', b'M', _, _, _, _, 0, 0, 0, 0, ..] => Some(Format::Bmp),
+        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some(Format::Gif),
+        [b'I', b'I', 42, 0, ..] | [b'M', b'M', 0, 42, ..] => Some(Format::Tiff),
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some(Format::Webp),
+        _ => None,
+    }
+}
+
 /// A picture in memory.
-struct Picture {
+#[derive(Debug)]
+pub(super) struct Picture {
     pixels: Vec<f32>,
     shape: ImageShape,
 }
 
+impl Picture {
+    /// A picture of one to four samples a pixel; of two and four, the last is how opaque it is. Values are not changed by
+    /// it, so that anything but opaque is refused.
+    pub(super) fn of_samples(
+        values: Vec<f32>,
+        samples: usize,
+        shape: ImageShape,
+        name: &str,
+    ) -> Result<Self> {
+        let (channels, alpha) = match samples {
+            2 => (1, true),
+            4 => (3, true),
+            other => (other, false),
+        };
+        let shape = ImageShape { channels, ..shape };
+        if !alpha {
+            return Ok(Picture { pixels: values, shape });
+        }
+        if values.chunks_exact(samples).any(|pixel| pixel[channels] < 255.0) {
+            let expected = "an opaque picture: put it on a background of one colour first";
+            return Err(fault(name, Some("transparent pixels"), expected));
+        }
+        let pixels = values.chunks_exact(samples).flat_map(|pixel| &pixel[..channels]).copied().collect();
+        Ok(Picture { pixels, shape })
+    }
+
+    /// The picture in the size and colour asked for.
+    fn shaped(mut self, name: &str, budget: Budget, options: &ReadOptions) -> Result<Self> {
+        if options.grey && self.shape.channels == 3 {
+            // How bright the eye takes red, green and blue to be: ITU-R BT.601.
+            let grey = |p: &[f32]| 0.299 * p[0] + 0.587 * p[1] + 0.114 * p[2];
+            self.pixels = self.pixels.chunks_exact(3).map(grey).collect();
+            self.shape.channels = 1;
+        }
+        if let Some((height, width)) = options.resize.filter(|&s| s != (self.shape.height, self.shape.width))
+        {
+            if height == 0 || width == 0 {
+                return Err(Error::param("image", format!("{height}x{width}"), "at least 1x1"));
+            }
+            budget.check_table(name, height, width.saturating_mul(self.shape.channels), 4)?;
+            self.pixels = resized(&self.pixels, self.shape, height, width);
+            (self.shape.height, self.shape.width) = (height, width);
+        }
+        Ok(self)
+    }
+}
+
 pub(super) fn read_png(input: &mut Input<'_>, options: &ReadOptions) -> Result<Dataset> {
-    let bytes = whole(input)?;
+    let bytes = input.whole(EACH)?;
     single(png(&bytes, &input.name, input.budget)?, input, options)
 }
 
+/// Reads a picture of any format that `photo` decodes.
+pub(super) fn read_photo(input: &mut Input<'_>, options: &ReadOptions) -> Result<Dataset> {
+    let bytes = input.whole(EACH)?;
+    single(photo(&bytes, &input.name, input.budget)?, input, options)
+}
+
+#[cfg(feature = "pictures")]
+use super::photo::decode as photo;
+
+#[cfg(not(feature = "pictures"))]
+fn photo(_: &[u8], name: &str, _: Budget) -> Result<Picture> {
+    Err(super::source::absent(name, "JPEG, BMP, GIF, TIFF and WebP pictures", "pictures"))
+}
+
 pub(super) fn read_pnm(input: &mut Input<'_>, options: &ReadOptions) -> Result<Dataset> {
-    let bytes = whole(input)?;
+    let bytes = input.whole(EACH)?;
     single(pnm(&bytes, &input.name, input.budget)?, input, options)
 }
 
 fn single(picture: Picture, input: &Input<'_>, options: &ReadOptions) -> Result<Dataset> {
-    let Picture { pixels, shape } = picture;
+    let Picture { pixels, shape } = picture.shaped(&input.name, input.budget, options)?;
     let mut data = Dataset::new(Points::dense_f32(pixels, shape.len())?.with_image(shape)?, Targets::None)?;
     if options.labels.is_none() {
         data.row_names = Some(vec![stem(&input.name)]);
@@ -59,16 +137,6 @@ fn single(picture: Picture, input: &Input<'_>, options: &ReadOptions) -> Result<
 
 /// Bytes in memory per byte of a picture at least: a grey value becomes a number of four bytes.
 const EACH: u64 = 4;
-
-/// All bytes of a source. Packed ones may be few, so these stop where the picture would no longer fit.
-fn whole(input: &mut Input<'_>) -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let most = input.budget.bytes() / EACH;
-    let got = input.reader.by_ref().take(most.saturating_add(1)).read_to_end(&mut bytes);
-    got.map_err(|e| input.failed(e))?;
-    input.budget.check(&input.name, None, bytes.len(), EACH)?;
-    Ok(bytes)
-}
 
 fn stem(name: &str) -> String {
     Path::new(name).file_stem().map_or_else(|| name.to_owned(), |stem| stem.to_string_lossy().into_owned())
@@ -82,7 +150,7 @@ fn png(bytes: &[u8], name: &str, budget: Budget) -> Result<Picture> {
     let info = decoder.read_header_info().map_err(bad)?;
     let (width, height) = (info.width as usize, info.height as usize);
     let raw = info.raw_row_length_from_width(info.width) as u128 * height as u128;
-    if raw > DEFLATE * bytes.len() as u128 {
+    if raw > MOST_PACKED * bytes.len() as u128 {
         let got = format!("a header that declares {width} x {height} pixels in {} bytes", bytes.len());
         return Err(fault(name, Some(&got), "a picture that its bytes can hold"));
     }
@@ -92,18 +160,12 @@ fn png(bytes: &[u8], name: &str, budget: Budget) -> Result<Picture> {
     let mut out = vec![0; size.ok_or_else(|| fault(name, Some("a picture too large"), "one that fits"))?];
     let frame = reader.next_frame(&mut out).map_err(bad)?;
     let samples = frame.color_type.samples();
-    // Alpha is the last sample of a pixel.
-    let channels = match frame.color_type {
-        ColorType::Grayscale | ColorType::GrayscaleAlpha => 1,
-        ColorType::Rgb | ColorType::Rgba | ColorType::Indexed => 3.min(samples),
-    };
     let values: Vec<f32> = if frame.bit_depth == BitDepth::Sixteen {
         out.as_chunks::<2>().0.iter().map(|pair| f32::from(u16::from_be_bytes(*pair)) / 257.0).collect()
     } else {
         out.iter().map(|&v| f32::from(v)).collect()
     };
-    let pixels: Vec<f32> = values.chunks(samples).flat_map(|pixel| &pixel[..channels]).copied().collect();
-    Ok(Picture { pixels, shape: ImageShape { height, width, channels } })
+    Picture::of_samples(values, samples, ImageShape { height, width, channels: samples }, name)
 }
 
 /// The header's words and where the pixels begin, then pixels as text (P2, P3) or bytes (P5, P6).
@@ -211,7 +273,7 @@ fn png_bytes(samples: &[u8], shape: ImageShape, kind: ColorType) -> Vec<u8> {
 
 /// Whether a path is one of pictures: a folder, or a file with a picture's extension.
 pub fn is_picture(path: &Path) -> bool {
-    path.is_dir() || matches!(Format::of_path(path), Some(Format::Png | Format::Pnm))
+    path.is_dir() || Format::of_path(path).is_some_and(Format::is_picture)
 }
 
 /// All pictures of a folder, one a row; their names are the rows' names, behind those of the folders they are in.
@@ -229,18 +291,24 @@ pub(super) fn read_folder(folder: &Path, options: &ReadOptions) -> Result<Datase
         }
     }
     if all.is_empty() {
-        let expected = "pictures that end in .png, .pgm or .ppm, or folders of them";
+        let expected =
+            "pictures that end in .png, .jpg, .pgm, .ppm, .bmp, .gif, .tif or .webp, or folders of them";
         return Err(fault(&name, Some("a folder without pictures"), expected));
     }
     let len = |(file, _): &(PathBuf, _)| std::fs::metadata(file).map_or(0, |about| about.len());
     let budget = Budget::of(options).with_source(Some(all.iter().map(len).sum()));
     let (mut pixels, mut first): (Vec<f32>, Option<(ImageShape, &Path)>) = (Vec::new(), None);
     for (file, _) in &all {
-        let Picture { pixels: own, shape } = read_one(file, budget)?;
+        let Picture { pixels: own, shape } = read_one(file, budget, options)?;
         let (wanted, from) = *first.get_or_insert((shape, file));
         if shape != wanted {
             let words = |s: ImageShape| format!("{} x {} pixels of {} values", s.height, s.width, s.channels);
-            let expected = format!("{}, as {} has", words(wanted), from.display());
+            let hint = if (shape.height, shape.width) == (wanted.height, wanted.width) {
+                "pass --grey to make all pictures grey"
+            } else {
+                "pass --image HxW to resize all pictures"
+            };
+            let expected = format!("{}, as {} has; {hint}", words(wanted), from.display());
             return Err(fault(&file.display().to_string(), Some(&words(shape)), expected));
         }
         pixels.extend(own);
@@ -260,10 +328,17 @@ pub(super) fn read_folder(folder: &Path, options: &ReadOptions) -> Result<Datase
     Ok(data)
 }
 
-fn read_one(file: &Path, budget: Budget) -> Result<Picture> {
+fn read_one(file: &Path, budget: Budget, options: &ReadOptions) -> Result<Picture> {
     let mut input = Input::open(file, budget)?;
-    let bytes = whole(&mut input)?;
-    if is_png(&bytes) { png(&bytes, &input.name, budget) } else { pnm(&bytes, &input.name, budget) }
+    let bytes = input.whole(EACH)?;
+    let picture = if is_png(&bytes) {
+        png(&bytes, &input.name, budget)
+    } else if photo_format(&bytes).is_some() {
+        photo(&bytes, &input.name, budget)
+    } else {
+        pnm(&bytes, &input.name, budget)
+    };
+    picture?.shaped(&input.name, budget, options)
 }
 
 /// Pictures and folders in a folder, by name.
@@ -315,10 +390,12 @@ mod tests {
         let eight = BitDepth::Eight;
         let grey = of(&made(ColorType::Grayscale, eight, 2, 1, &[7, 255], &[]));
         assert_eq!((grey.pixels, grey.shape), (vec![7.0, 255.0], ImageShape::grey(1, 2)));
-        let alpha = of(&made(ColorType::GrayscaleAlpha, eight, 2, 1, &[7, 1, 9, 2], &[]));
+        let alpha = of(&made(ColorType::GrayscaleAlpha, eight, 2, 1, &[7, 255, 9, 255], &[]));
         assert_eq!((alpha.pixels, alpha.shape.channels), (vec![7.0, 9.0], 1));
-        let rgba = of(&made(ColorType::Rgba, eight, 1, 1, &[1, 2, 3, 4], &[]));
+        let rgba = of(&made(ColorType::Rgba, eight, 1, 1, &[1, 2, 3, 255], &[]));
         assert_eq!((rgba.pixels, rgba.shape.channels), (vec![1.0, 2.0, 3.0], 3));
+        let clear = png(&made(ColorType::Rgba, eight, 1, 1, &[1, 2, 3, 4], &[]), "p", budget());
+        assert!(clear.expect_err("not opaque").to_string().contains("transparent pixels"));
         let deep = of(&made(ColorType::Grayscale, BitDepth::Sixteen, 2, 1, &[255, 255, 1, 1], &[]));
         assert_eq!(deep.pixels, [255.0, 1.0]);
         // Eight pixels of one bit, and a palette of two colours.
@@ -355,7 +432,7 @@ mod tests {
         let mut sum = flate2::Crc::new();
         sum.update(&bytes[12..29]);
         bytes[29..33].copy_from_slice(&sum.sum().to_be_bytes());
-        let error = png(&bytes, "p.png", Budget::new(None, None)).err().expect("a lie").to_string();
+        let error = png(&bytes, "p.png", Budget::new(None, None)).expect_err("a lie").to_string();
         assert!(error.starts_with("p.png: got a header that declares 32767 x 32767 pixels in"), "{error}");
     }
 }

@@ -3,7 +3,7 @@
 //! A record knows the line it begins in, whatever line ends, blank lines and quoted line ends came before it.
 
 use super::source::Input;
-use super::text::{Lines, first_lines, line_fault};
+use super::text::{Lines, first_lines, line_fault, shown};
 use crate::error::Result;
 
 /// One record: its fields, and the line it begins in.
@@ -46,6 +46,18 @@ impl Record {
         self.text.len()
     }
 
+    /// Removes all fields.
+    pub(super) fn clear(&mut self) {
+        self.text.clear();
+        self.ends.clear();
+    }
+
+    /// Adds a field as it is.
+    pub(super) fn push(&mut self, field: &[u8]) {
+        self.text.extend_from_slice(field);
+        self.ends.push(self.text.len());
+    }
+
     /// All fields.
     pub(super) fn fields(&self) -> impl Iterator<Item = &[u8]> {
         (0..self.len()).map(|at| self.field(at))
@@ -65,6 +77,17 @@ impl<'i, 'a> Records<'i, 'a> {
         Records { lines: Lines::new(input), delimiter, begun: false }
     }
 
+    /// Refuses a line that is not in UTF-8: nobody knows which characters its other bytes are.
+    fn check_text(&self) -> Result<()> {
+        let line = self.lines.line();
+        let Err(bad) = std::str::from_utf8(line) else { return Ok(()) };
+        let around = &line[bad.valid_up_to().saturating_sub(20)..line.len().min(bad.valid_up_to() + 20)];
+        let got = format!("bytes that are not UTF-8 in {}", shown(around));
+        let expected = "text in UTF-8; pass --encoding latin-1 for text in Latin-1 or Windows-1252, --encoding utf-16 for \
+                        UTF-16 without a byte order mark";
+        Err(self.lines.fault(Some(got), expected))
+    }
+
     /// The next record; false at the end.
     pub(super) fn next(&mut self, record: &mut Record) -> Result<bool> {
         record.text.clear();
@@ -81,6 +104,7 @@ impl<'i, 'a> Records<'i, 'a> {
         }
         self.begun = true;
         record.line = self.lines.number;
+        self.check_text()?;
         if self.delimiter == b' ' && !self.lines.line().contains(&b'"') {
             for word in self.lines.line().split(u8::is_ascii_whitespace).filter(|w| !w.is_empty()) {
                 record.text.extend_from_slice(word);
@@ -148,6 +172,7 @@ impl<'i, 'a> Records<'i, 'a> {
                 let name = &self.lines.input.name;
                 return Err(line_fault(name, record.line, Some("an open quote".into()), "a closing quote"));
             }
+            self.check_text()?;
         }
     }
 }

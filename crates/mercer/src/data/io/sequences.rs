@@ -257,3 +257,79 @@ pub(super) fn write(out: &mut dyn Write, data: &Dataset, source: &str, _memory: 
     }
     Ok(())
 }
+
+/// Letters of a line of FASTA.
+const FASTA_LINE: usize = 60;
+
+/// Writes FASTA: `>name class`, or `>name` where there are no classes, then lines of 60 letters.
+pub(super) fn write_fasta(out: &mut dyn Write, data: &Dataset, source: &str, _memory: u64) -> Result<()> {
+    let view = data.points.view();
+    let Data::Sequences { alphabet, start, symbol } = view.data else {
+        return Err(Error::shape("points to write as FASTA", view.kind(), "sequences"));
+    };
+    if let Some(letter) = alphabet.iter().find(|b| matches!(b, b'>' | b';')) {
+        let allowed = "letters without `>` and `;`, which begin headers and remarks";
+        return Err(Error::param("alphabet", char::from(*letter), allowed));
+    }
+    // A header is cut at blanks and may mark its class between bars.
+    let word = |what: &str, text: String| {
+        let marked = text.split('|').any(|part| part.starts_with("class=") || part.starts_with("label="));
+        if text.is_empty() || text.contains(char::is_whitespace) || marked {
+            return Err(Error::param(what, format!("{text:?}"), "a word without blanks, class= and label="));
+        }
+        Ok(text)
+    };
+    let mut lines = Vec::new();
+    for i in 0..view.n {
+        lines.clear();
+        let name = match &data.row_names {
+            Some(names) => word("row name", names[i].clone())?,
+            None => (i + 1).to_string(),
+        };
+        lines.extend_from_slice(format!(">{name}").as_bytes());
+        match &data.targets {
+            Targets::Classes(labels) => {
+                lines.extend_from_slice(
+                    format!(" {}", word("class name", labels.name_of(i).to_owned())?).as_bytes(),
+                );
+            }
+            Targets::Reals(y) => lines.extend_from_slice(format!(" {}", y[i]).as_bytes()),
+            Targets::None => {}
+        }
+        lines.push(b'\n');
+        for piece in symbol[start[i]..start[i + 1]].chunks(FASTA_LINE) {
+            lines.extend(piece.iter().map(|&s| alphabet[usize::from(s)]));
+            lines.push(b'\n');
+        }
+        out.write_all(&lines).map_err(|e| Error::io(source, e))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Format, read_bytes, write_to};
+    use super::*;
+
+    #[test]
+    fn fasta_comes_back_and_what_would_not_is_refused() {
+        let long = "ACGT".repeat(40);
+        let texts = [
+            format!(">p1 kinase\n{long}\n>p2 other\nAC\n"),
+            format!(">p1\n{long}\n>p2\nGATTACA\n"),
+            ">p1 0.5\nAC\n>p2 1.5\nGT\n".to_owned(),
+        ];
+        for text in texts {
+            let data = read_bytes("s.fasta", text.as_bytes(), &ReadOptions::default()).expect("FASTA");
+            let mut bytes = Vec::new();
+            write_to(&mut bytes, "s.fasta", &data, Format::Fasta).expect("written");
+            assert!(bytes.split(|&b| b == b'\n').all(|line| line.len() <= FASTA_LINE));
+            assert_eq!(read_bytes("s.fasta", &bytes, &ReadOptions::default()).expect("again"), data);
+        }
+        let bad =
+            read_bytes("s.seq", b"two words\tACGT\nb\tGGCC\n", &ReadOptions::default()).expect("sequences");
+        let refused =
+            write_to(&mut Vec::new(), "s.fasta", &bad, Format::Fasta).expect_err("a blank").to_string();
+        assert!(refused.starts_with("class name = \"two words\": must be a word"), "{refused}");
+    }
+}

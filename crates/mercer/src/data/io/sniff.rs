@@ -2,19 +2,15 @@
 
 use super::source::Input;
 use super::text::first_lines;
-use super::{Format, idx, npy, picture, records};
+use super::{FORMATS, Format, idx, json_lines, npy, picture, records};
 use crate::error::Result;
 
 /// Beginnings of files that people have and this library does not read, with a word about each.
-const FOREIGN: [(&[u8], &str); 8] = [
+const FOREIGN: [(&[u8], &str); 4] = [
     (b"\x89HDF\r\n\x1a\n", "an HDF5 file"),
-    (b"PAR1", "a Parquet file"),
-    (b"ARROW1", "an Arrow file"),
-    (b"BZh", "a bzip2 file"),
+    (b"FEA1", "a Feather file of version 1"),
     (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
     (b"MATLAB", "a MATLAB file"),
-    (b"\xff\xfe", "text in UTF-16"),
-    (b"\xfe\xff", "text in UTF-16"),
 ];
 
 /// Lines looked at to tell one text format from another.
@@ -23,22 +19,11 @@ const SAMPLE: usize = 20;
 /// The format of the source, or a message about what it is instead.
 pub(super) fn format_of(input: &Input<'_>) -> Result<Format> {
     let head = input.head.as_slice();
-    if npy::begins(head) {
-        return Ok(Format::Npy);
+    if let Some(format) = bytes_format(head) {
+        return Ok(format);
     }
-    if head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06") {
-        return Ok(Format::Npz);
-    }
-    if idx::begins(head) {
-        return Ok(Format::Idx);
-    }
-    if picture::is_png(head) {
-        return Ok(Format::Png);
-    }
-    if picture::is_pnm(head) {
-        return Ok(Format::Pnm);
-    }
-    let expected = "LIBSVM, CSV, TSV, sequences, FASTA, NPY, NPZ, IDX, PNG or PGM, plain or as gz, xz or zst";
+    let names: Vec<&str> = FORMATS.iter().map(|row| row.name).collect();
+    let expected = format!("one of {}, plain or as gz, bz2, xz or zst", names.join(", "));
     if let Some((_, what)) = FOREIGN.iter().find(|(magic, _)| head.starts_with(magic)) {
         return Err(input.fault(Some(what), expected));
     }
@@ -51,11 +36,47 @@ pub(super) fn format_of(input: &Input<'_>) -> Result<Format> {
     Ok(text_format(head))
 }
 
+/// The format of bytes that are no text.
+pub(super) fn bytes_format(head: &[u8]) -> Option<Format> {
+    if npy::begins(head) {
+        Some(Format::Npy)
+    } else if head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06") {
+        Some(if is_workbook(head) { Format::Xlsx } else { Format::Npz })
+    } else if head.starts_with(b"PAR1") {
+        Some(Format::Parquet)
+    } else if head.starts_with(b"ARROW1") || is_arrow_stream(head) {
+        Some(Format::Arrow)
+    } else if idx::begins(head) {
+        Some(Format::Idx)
+    } else if picture::is_png(head) {
+        Some(Format::Png)
+    } else if picture::is_pnm(head) {
+        Some(Format::Pnm)
+    } else {
+        picture::photo_format(head)
+    }
+}
+
+/// Whether the first entry of an archive is one of a workbook.
+fn is_workbook(head: &[u8]) -> bool {
+    let begins = ["[Content_Types].xml", "_rels/", "docProps/", "xl/"];
+    head.get(30..).is_some_and(|name| begins.iter().any(|begin| name.starts_with(begin.as_bytes())))
+}
+
+/// Whether the bytes begin an Arrow stream: a mark, then the length of the schema, a multiple of eight.
+fn is_arrow_stream(head: &[u8]) -> bool {
+    let [0xff, 0xff, 0xff, 0xff, a, b, c, d, ..] = *head else { return false };
+    let length = u32::from_le_bytes([a, b, c, d]);
+    length > 0 && length % 8 == 0
+}
+
 /// Which text format the first lines are in.
 fn text_format(head: &[u8]) -> Format {
     let lines = first_lines(head, SAMPLE);
     if lines.first().is_some_and(|l| l.starts_with(b">")) {
         Format::Fasta
+    } else if lines.first().is_some_and(|l| json_lines::begins(l)) {
+        Format::JsonLines
     } else if lines.iter().find(|l| !is_word(l) || has_pairs(l)).is_some_and(|l| has_pairs(l)) {
         Format::Libsvm
     } else if !lines.is_empty() && lines.iter().all(|l| is_sequence(l)) {
@@ -106,7 +127,7 @@ mod tests {
 
     #[test]
     fn text_formats_are_told_by_their_lines() {
-        let cases: [(&str, Format); 14] = [
+        let cases: [(&str, Format); 18] = [
             ("1 1:2 3:4\n-1 2:1\n", Format::Libsvm),
             ("# comment\n1 qid:3 1:2 # x\n0\n", Format::Libsvm),
             ("1:2 3:4\n", Format::Libsvm),
@@ -120,6 +141,10 @@ mod tests {
             ("+\tacgt\n-\tACGT\n", Format::Sequences),
             ("EI\tMKV\n", Format::Sequences),
             (">id class\nACGT\n", Format::Fasta),
+            ("{\"a\": 1}\n{\"a\": 2}\n", Format::JsonLines),
+            ("[1, 2]\n[3, 4]\n", Format::JsonLines),
+            ("{\"a\": broken\n", Format::JsonLines),
+            ("[a],[b]\n1,2\n", Format::Csv),
             ("\n\n>id\nACGT\n", Format::Fasta),
         ];
         for (text, format) in cases {

@@ -8,6 +8,7 @@ use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use super::ReadOptions;
+use super::encoding::{BadText, Decoder, Encoding};
 use super::limits::Budget;
 use crate::error::{Error, Fault, Result};
 
@@ -25,6 +26,8 @@ const XZ_MEMORY: u64 = 256 * 1024 * 1024;
 pub enum Compression {
     /// gzip, one or several members.
     Gz,
+    /// bzip2, one or several streams.
+    Bz2,
     /// xz, one or several streams.
     Xz,
     /// Zstandard.
@@ -33,12 +36,13 @@ pub enum Compression {
 
 impl Compression {
     /// All of them.
-    pub const ALL: [Compression; 3] = [Compression::Gz, Compression::Xz, Compression::Zst];
+    pub const ALL: [Compression; 4] = [Compression::Gz, Compression::Bz2, Compression::Xz, Compression::Zst];
 
     /// The usual file extension, without a dot.
     pub fn extension(self) -> &'static str {
         match self {
             Compression::Gz => "gz",
+            Compression::Bz2 => "bz2",
             Compression::Xz => "xz",
             Compression::Zst => "zst",
         }
@@ -53,6 +57,11 @@ impl Compression {
     fn of_bytes(head: &[u8]) -> Option<Self> {
         match head {
             [0x1f, 0x8b, ..] => Some(Compression::Gz),
+            // The beginning of a block, or the end of a stream without one: `BZh` alone may be text.
+            [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, 0x59, 0x26, 0x53, 0x59, ..]
+            | [b'B', b'Z', b'h', b'1'..=b'9', 0x17, 0x72, 0x45, 0x38, 0x50, 0x90, ..] => {
+                Some(Compression::Bz2)
+            }
             [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Some(Compression::Xz),
             [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Compression::Zst),
             _ => None,
@@ -83,6 +92,8 @@ pub(super) struct Input<'a> {
     pub(super) origin: Origin<'a>,
     /// The memory that may still be used.
     pub(super) budget: Budget,
+    /// Whether the encoding of the text is known.
+    marked: bool,
 }
 
 impl<'a> Input<'a> {
@@ -129,14 +140,43 @@ impl<'a> Input<'a> {
         }
         let len = if compression.is_some() { None } else { len };
         if Compression::of_bytes(&head).is_some() {
-            return Err(fault(&name, Some("a file compressed twice"), "one compression: gz, xz or zst"));
+            return Err(fault(&name, Some("a file compressed twice"), "one compression: gz, bz2, xz or zst"));
         }
-        // A byte order mark is no part of a label or a column's name.
-        if head.starts_with(b"\xef\xbb\xbf") {
-            head.drain(..3);
-            reader.consume_exactly(3).map_err(|e| Error::io(&name, e))?;
+        let marked = Encoding::of_mark(&head);
+        let mut input =
+            Input { name, compression, head, reader, len, origin, budget, marked: marked.is_some() };
+        match marked {
+            // A byte order mark is no part of a label or a column's name.
+            Some(Encoding::Utf8) => {
+                input.head.drain(..3);
+                input.reader.consume_exactly(3).map_err(|e| Error::io(&input.name, e))?;
+            }
+            Some(encoding) => input.decode(encoding)?,
+            None => {}
         }
-        Ok(Input { name, compression, head, reader, len, origin, budget })
+        Ok(input)
+    }
+
+    /// Makes UTF-8 of text in another encoding.
+    fn decode(&mut self, encoding: Encoding) -> Result<()> {
+        let raw = std::mem::replace(&mut self.reader, Box::new(io::empty()));
+        let mut text = Decoder::new(encoding, raw, &self.head);
+        self.head = first_bytes(&mut text).map_err(|e| self.failed(e))?;
+        let whole = Cursor::new(self.head.clone()).chain(text);
+        self.reader = Box::new(BufReader::with_capacity(1 << 17, whole));
+        self.len = None;
+        Ok(())
+    }
+
+    /// The same as text in the encoding asked for, unless a byte order mark has told it.
+    pub(super) fn in_encoding(&mut self, encoding: Option<Encoding>) -> Result<()> {
+        match encoding {
+            Some(encoding) if encoding != Encoding::Utf8 && !self.marked => {
+                self.marked = true;
+                self.decode(encoding)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// What a failed read means: damaged data if they were packed, else the system's word.
@@ -147,6 +187,17 @@ impl<'a> Input<'a> {
     /// An error about the whole source.
     pub(super) fn fault(&self, got: Option<&str>, expected: impl Into<String>) -> Error {
         fault(&self.name, got, expected)
+    }
+
+    /// All bytes, of which each becomes so many in memory. Packed ones may be few, so these stop where they would no longer
+    /// fit.
+    pub(super) fn whole(&mut self, bytes_each: u64) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let most = self.budget.bytes() / bytes_each;
+        let got = self.reader.by_ref().take(most.saturating_add(1)).read_to_end(&mut bytes);
+        got.map_err(|e| self.failed(e))?;
+        self.budget.check(&self.name, None, bytes.len(), bytes_each)?;
+        Ok(bytes)
     }
 
     /// Refuses bytes after the end of what was declared.
@@ -178,6 +229,8 @@ fn first_bytes(reader: &mut dyn Read) -> io::Result<Vec<u8>> {
 fn decoder<'a>(compression: Compression, packed: Box<dyn BufRead + 'a>) -> io::Result<Box<dyn Read + 'a>> {
     Ok(match compression {
         Compression::Gz => Box::new(flate2::bufread::MultiGzDecoder::new(packed)),
+        // A block unpacks to at most 900 kB, which bounds the decoder's memory.
+        Compression::Bz2 => Box::new(bzip2::bufread::MultiBzDecoder::new(packed)),
         Compression::Xz => {
             use liblzma::stream::{CONCATENATED, Stream};
             let stream = Stream::new_stream_decoder(XZ_MEMORY, CONCATENATED)?;
@@ -195,7 +248,11 @@ fn decoder<'a>(compression: Compression, packed: Box<dyn BufRead + 'a>) -> io::R
 pub fn read_stream(name: &str, stream: impl Read, options: &ReadOptions) -> Result<Vec<u8>> {
     let mut stream = stream;
     let bytes = first_bytes(&mut stream).map_err(|e| Error::io(name, e))?;
-    if bytes.len() as u64 == HEAD && Compression::of_bytes(&bytes).is_none() {
+    // A head in another encoding may end within a character.
+    let plain = Compression::of_bytes(&bytes).is_none()
+        && options.encoding.is_none()
+        && !matches!(Encoding::of_mark(&bytes), Some(Encoding::Utf16));
+    if bytes.len() as u64 == HEAD && plain {
         super::sniff::format_of(&Input::bytes(name, &bytes, Budget::of(options))?)?;
     }
     rest_of(name, bytes, stream, Budget::of(options).bytes() / SHARE)
@@ -230,8 +287,11 @@ fn rest_of(name: &str, mut bytes: Vec<u8>, stream: impl Read, limit: u64) -> Res
     Ok(bytes)
 }
 
-/// What a failed read means: damaged data if they were packed, else the system's word.
+/// What a failed read means: text that is none, damaged data if they were packed, else the system's word.
 pub(super) fn read_failed(name: &str, compression: Option<Compression>, error: io::Error) -> Error {
+    if let Some(bad) = error.get_ref().and_then(|e| e.downcast_ref::<BadText>()) {
+        return fault(name, Some(&bad.to_string()), "text in UTF-16");
+    }
     match compression {
         Some(compression) => damaged(name, compression, &error),
         None => Error::io(name, error),
@@ -244,6 +304,28 @@ fn damaged(name: &str, compression: Compression, error: &io::Error) -> Error {
         Some(&format!("damaged {} data ({error})", compression.extension())),
         "a whole compressed file",
     )
+}
+
+/// An error of a source that has rows and no lines.
+pub(super) fn by_row(error: Error) -> Error {
+    match error {
+        Error::Data(mut fault) => {
+            fault.row = fault.row.or(fault.line.take());
+            Error::Data(fault)
+        }
+        other => other,
+    }
+}
+
+/// An error about a format that this build was made without.
+#[cfg_attr(
+    all(feature = "parquet", feature = "pictures", feature = "xlsx"),
+    expect(dead_code, reason = "this build has all formats")
+)]
+pub(super) fn absent(name: &str, what: &str, feature: &str) -> Error {
+    Error::Unsupported(format!(
+        "{name}: this build of Mercer does not support {what}; build it with `--features {feature}`"
+    ))
 }
 
 /// An error about a whole source.

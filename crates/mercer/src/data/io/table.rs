@@ -12,8 +12,9 @@ use std::collections::VecDeque;
 use super::ReadOptions;
 use super::dialect::{Dialect, text_of};
 use super::label_column::{Sample, label_column};
+use super::limits::Budget;
 use super::records::{Record, Records, delimiter_of};
-use super::source::Input;
+use super::source::{Input, fault};
 use super::table_rows::{Layout, Rows};
 use super::text::{line_fault, shown};
 use crate::data::{Dataset, TargetFrom};
@@ -32,50 +33,79 @@ pub(super) fn read(input: &mut Input<'_>, options: &ReadOptions) -> Result<Datas
             .ok_or_else(|| Error::param("delimiter", format!("{c:?}"), "an ASCII character, not a quote"))?,
         None => delimiter_of(&input.head),
     };
+    let (name, budget) = (input.name.clone(), input.budget);
     let mut records = Records::new(input, delimiter);
+    let mut next = |record: &mut Record| records.next(record);
+    assemble(&Given { name: &name, budget, delimiter, names: None }, &mut next, options)
+}
+
+/// What is known of a table before its records come.
+pub(super) struct Given<'a> {
+    pub(super) name: &'a str,
+    pub(super) budget: Budget,
+    /// What separates fields; a comma where nothing does.
+    pub(super) delimiter: u8,
+    /// The columns' names, where the format has them; else the first record may be a header.
+    pub(super) names: Option<Vec<String>>,
+}
+
+/// Makes a data set of records, wherever they come from.
+pub(super) fn assemble(
+    given: &Given<'_>,
+    next: &mut dyn FnMut(&mut Record) -> Result<bool>,
+    options: &ReadOptions,
+) -> Result<Dataset> {
+    let Given { name, budget, delimiter, ref names } = *given;
     let mut sample = Vec::new();
     let mut bytes = 0;
     while sample.len() < SAMPLE && bytes < SAMPLE_BYTES {
         let mut record = Record::default();
-        if !records.next(&mut record)? {
+        if !next(&mut record)? {
             break;
         }
         bytes += record.bytes();
         sample.push(record);
     }
     let Some(first) = sample.first() else {
-        return Err(records.lines.input.fault(Some("no rows"), "at least one line of fields"));
+        return Err(fault(name, Some("no rows"), "at least one row"));
     };
     let dialect = Dialect::of(&sample, delimiter, options);
-    let header = options.header.unwrap_or_else(|| is_header(first, &sample[1..], &dialect));
-    let trailing = ends_in_delimiter(&sample);
+    let header =
+        names.is_none() && options.header.unwrap_or_else(|| is_header(first, &sample[1..], &dialect));
+    let trailing = names.is_none() && ends_in_delimiter(&sample);
     let width = first.len() - usize::from(trailing);
-    let names = if header { Some(names_of(records.lines.input, first, width)?) } else { None };
+    let names = match names {
+        Some(names) => Some(names.clone()),
+        None if header => Some(names_of(first, width, given)?),
+        None => None,
+    };
+    if let Some(names) = &names {
+        check_names(name, first.line, names)?;
+    }
     let mut waiting: VecDeque<Record> = sample.into();
     if header {
         waiting.pop_front();
     }
     if waiting.is_empty() {
-        return Err(records.lines.input.fault(Some("a header and no rows"), "at least one row"));
+        return Err(fault(name, Some("a header and no rows"), "at least one row"));
     }
-    let name = records.lines.input.name.clone();
     let looked_at = waiting.make_contiguous();
-    let layout = Layout::new(&name, width, names.as_deref(), options)?;
+    let layout = Layout::new(name, width, names.as_deref(), options)?;
     let sample =
         Sample { rows: looked_at, width, names: names.as_deref(), dialect: &dialect, layout: &layout };
-    let from = label_column(&name, &sample, &options.label)?;
+    let from = label_column(name, &sample, &options.label)?;
     let mut rows = Rows::new(layout, from.as_ref().map(|from| from.column - 1), names, dialect, options)?;
     let mut record = waiting.pop_front().unwrap_or_default();
     loop {
-        rows.push(&record, &name)?;
-        records.lines.input.budget.check(&name, Some(record.line), rows.bytes(), 1)?;
+        rows.push(&record, name)?;
+        budget.check(name, Some(record.line), rows.bytes(), 1)?;
         if let Some(next) = waiting.pop_front() {
             record = next;
-        } else if !records.next(&mut record)? {
+        } else if !next(&mut record)? {
             break;
         }
     }
-    let mut data = rows.finish(&name)?;
+    let mut data = rows.finish(name)?;
     data.notes.extend(from.as_ref().and_then(|from| note(from, width)).map(Note::from));
     data.target_from = from;
     Ok(data)
@@ -123,13 +153,16 @@ fn note(from: &TargetFrom, width: usize) -> Option<String> {
         .then(|| "the first column is the label: the only one that holds no numbers".into())
 }
 
-/// The columns' names, all different: columns are matched by name, and two of one name cannot be told apart.
-fn names_of(input: &Input<'_>, header: &Record, width: usize) -> Result<Vec<String>> {
-    let source = &input.name;
+/// The columns' names in a header.
+fn names_of(header: &Record, width: usize, given: &Given<'_>) -> Result<Vec<String>> {
     // A name of one letter takes two strings' worth of memory.
-    input.budget.check(source, Some(header.line), header.len(), 64)?;
-    let names = header.fields().take(width).map(|f| text_of(f).into_owned()).collect::<Vec<String>>();
-    let Some((first, second)) = same_name(&names) else { return Ok(names) };
+    given.budget.check(given.name, Some(header.line), header.len(), 64)?;
+    Ok(header.fields().take(width).map(|f| text_of(f).into_owned()).collect())
+}
+
+/// Refuses names that are not all different: columns are matched by name, and two of one name cannot be told apart.
+fn check_names(source: &str, line: u64, names: &[String]) -> Result<()> {
+    let Some((first, second)) = same_name(names) else { return Ok(()) };
     let got = match names[first].as_str() {
         "" => format!("no name for columns {} and {}", first + 1, second + 1),
         name => format!(
@@ -139,7 +172,7 @@ fn names_of(input: &Input<'_>, header: &Record, width: usize) -> Result<Vec<Stri
             second + 1
         ),
     };
-    Err(line_fault(source, header.line, Some(got), "a different name for each column"))
+    Err(line_fault(source, line, Some(got), "a different name for each column"))
 }
 
 /// The first two columns of one name.

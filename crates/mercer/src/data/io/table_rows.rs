@@ -112,7 +112,6 @@ pub(super) struct Rows {
     without_feature: usize,
     unlabelled: usize,
     filled_text: usize,
-    other_bytes: bool,
 }
 
 impl Rows {
@@ -153,7 +152,6 @@ impl Rows {
             without_feature: 0,
             unlabelled: 0,
             filled_text: 0,
-            other_bytes: false,
             layout,
             features,
             dense,
@@ -306,7 +304,6 @@ impl Rows {
                     let mut pool = Pool::default();
                     let mut of_row = as_text(values, codes, &mut pool);
                     of_row.push(pool.code(&self.dialect.text(field)));
-                    self.other_bytes |= std::str::from_utf8(field).is_err();
                     self.columns[j] = Growing::Text { pool, of_row };
                 } else if self.missing == Missing::Fill {
                     self.filled_text += 1;
@@ -319,7 +316,6 @@ impl Rows {
             }
             Growing::Text { pool, of_row } => {
                 of_row.push(pool.code(&self.dialect.text(field)));
-                self.other_bytes |= std::str::from_utf8(field).is_err();
             }
         }
         Ok(())
@@ -370,9 +366,6 @@ impl Rows {
         }
         if self.dialect.has_decimal_comma() {
             data.note("numbers with a decimal comma");
-        }
-        if self.other_bytes {
-            data.note("text that is not UTF-8 was read as Latin-1");
         }
         for (rows, what) in [
             (self.without_label, "left out: they have no label"),

@@ -1,0 +1,240 @@
+//! Text that is not in UTF-8: UTF-16, and Latin-1 as Windows writes it.
+//!
+//! A byte order mark tells UTF-16 by itself. Latin-1 has no mark, and every byte is a character in it, so it is read only
+//! where somebody says so.
+
+use std::io::{self, BufRead, Read};
+use std::str::FromStr;
+
+use crate::error::Error;
+
+/// The encoding of a text file.
+///
+/// ```
+/// use mercer::data::io::{Encoding, ReadOptions, read_bytes};
+/// let options = ReadOptions { encoding: Some(Encoding::Latin1), ..ReadOptions::default() };
+/// let data = read_bytes("t.csv", b"gr\xf6sse,label\n1,a\n2,b\n", &options)?;
+/// assert_eq!(data.column_names, Some(vec!["grösse".to_owned()]));
+/// # Ok::<(), mercer::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Encoding {
+    /// UTF-8, with a byte order mark or without.
+    Utf8,
+    /// UTF-16; without a byte order mark, the place of the zero bytes tells which byte comes first.
+    Utf16,
+    /// Latin-1 with the further characters of Windows-1252.
+    Latin1,
+}
+
+impl Encoding {
+    /// What a byte order mark says.
+    pub(super) fn of_mark(head: &[u8]) -> Option<Self> {
+        match head {
+            [0xef, 0xbb, 0xbf, ..] => Some(Encoding::Utf8),
+            [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Some(Encoding::Utf16),
+            _ => None,
+        }
+    }
+}
+
+impl FromStr for Encoding {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        match text.to_ascii_lowercase().as_str() {
+            "utf-8" | "utf8" => Ok(Encoding::Utf8),
+            "utf-16" | "utf16" => Ok(Encoding::Utf16),
+            "latin-1" | "latin1" | "iso-8859-1" | "windows-1252" | "cp1252" => Ok(Encoding::Latin1),
+            _ => Err(Error::param("encoding", text, "utf-8, utf-16 or latin-1")),
+        }
+    }
+}
+
+/// The characters of Windows-1252 from 0x80 to 0x9f; the five bytes without one stay control characters.
+const WINDOWS: [char; 32] = [
+    '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}', '\u{90}',
+    '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
+];
+
+/// Bytes that are no text in UTF-16.
+#[derive(Debug, thiserror::Error)]
+#[error("bytes that are not UTF-16, at byte {at}")]
+pub(super) struct BadText {
+    at: u64,
+}
+
+/// Which bytes make a character.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Units {
+    Latin,
+    LittleEndian,
+    BigEndian,
+}
+
+/// A stream of text as UTF-8.
+pub(super) struct Decoder<R> {
+    inner: R,
+    units: Units,
+    /// Bytes of UTF-8 that are not taken yet.
+    ready: Vec<u8>,
+    taken: usize,
+    /// The first half of a character beyond 0xffff.
+    high: Option<u16>,
+    /// The first byte of a pair.
+    half: Option<u8>,
+    /// Bytes read so far.
+    at: u64,
+}
+
+impl<R: BufRead> Decoder<R> {
+    /// Decodes what comes from `inner`, which begins with `head`.
+    pub(super) fn new(encoding: Encoding, inner: R, head: &[u8]) -> Self {
+        let zeros = |first: usize| head.iter().skip(first).step_by(2).filter(|b| **b == 0).count();
+        let units = match (encoding, head) {
+            (Encoding::Latin1 | Encoding::Utf8, _) => Units::Latin,
+            (_, [0xff, 0xfe, ..]) => Units::LittleEndian,
+            (_, [0xfe, 0xff, ..]) => Units::BigEndian,
+            _ if zeros(0) > zeros(1) => Units::BigEndian,
+            _ => Units::LittleEndian,
+        };
+        Decoder { inner, units, ready: Vec::new(), taken: 0, high: None, half: None, at: 0 }
+    }
+
+    /// Decodes the next bytes; false at the end.
+    fn fill(&mut self) -> io::Result<bool> {
+        self.ready.clear();
+        self.taken = 0;
+        // A piece may hold no whole character.
+        while self.ready.is_empty() {
+            let bytes = self.inner.fill_buf()?;
+            let count = bytes.len();
+            let bad = |at| io::Error::new(io::ErrorKind::InvalidData, BadText { at });
+            if count == 0 {
+                return if self.half.is_some() || self.high.is_some() {
+                    Err(bad(self.at))
+                } else {
+                    Ok(false)
+                };
+            }
+            let mut push = |c: char| self.ready.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+            for (k, &byte) in bytes.iter().enumerate() {
+                if self.units == Units::Latin {
+                    push(match byte {
+                        0x80..=0x9f => WINDOWS[usize::from(byte - 0x80)],
+                        _ => char::from(byte),
+                    });
+                    continue;
+                }
+                let Some(first) = self.half.take() else {
+                    self.half = Some(byte);
+                    continue;
+                };
+                let unit = match self.units {
+                    Units::BigEndian => u16::from_be_bytes([first, byte]),
+                    _ => u16::from_le_bytes([first, byte]),
+                };
+                let place = self.at + k as u64 - 1;
+                if place == 0 && unit == 0xfeff {
+                    continue;
+                }
+                match (self.high.take(), unit) {
+                    (None, 0xd800..=0xdbff) => self.high = Some(unit),
+                    (high, unit) => {
+                        let pair = [high.unwrap_or(unit), unit];
+                        let units = if high.is_some() { &pair[..] } else { &pair[..1] };
+                        // Two units that do not belong together give an error first.
+                        match char::decode_utf16(units.iter().copied()).next() {
+                            Some(Ok(c)) => push(c),
+                            _ => return Err(bad(place)),
+                        }
+                    }
+                }
+            }
+            self.at += count as u64;
+            self.inner.consume(count);
+        }
+        Ok(true)
+    }
+}
+
+impl<R: BufRead> Read for Decoder<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if self.taken == self.ready.len() && !self.fill()? {
+            return Ok(0);
+        }
+        let count = out.len().min(self.ready.len() - self.taken);
+        out[..count].copy_from_slice(&self.ready[self.taken..self.taken + count]);
+        self.taken += count;
+        Ok(count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{ReadOptions, read_bytes, read_from};
+    use super::*;
+    use crate::data::Dataset;
+
+    const TEXT: &str = "größe,€,label\n1,2,a\n3,4,𝄞\n";
+
+    fn utf16(text: &str, big: bool) -> Vec<u8> {
+        let bytes = |u: u16| if big { u.to_be_bytes() } else { u.to_le_bytes() };
+        text.encode_utf16().flat_map(bytes).collect()
+    }
+
+    fn read(bytes: &[u8], encoding: Option<Encoding>) -> crate::error::Result<Dataset> {
+        read_bytes("t.csv", bytes, &ReadOptions { encoding, ..ReadOptions::default() })
+    }
+
+    #[test]
+    fn utf_16_reads_as_the_same_text_in_utf_8() {
+        let mut plain = read(TEXT.as_bytes(), None).expect("UTF-8");
+        plain.notes.clear();
+        for big in [false, true] {
+            let bare = utf16(TEXT, big);
+            let marked = [utf16("\u{feff}", big), bare.clone()].concat();
+            for (bytes, encoding) in
+                [(&marked, None), (&marked, Some(Encoding::Utf16)), (&bare, Some(Encoding::Utf16))]
+            {
+                let mut got = read(bytes, encoding).expect("UTF-16");
+                got.notes.clear();
+                assert_eq!(got, plain);
+            }
+            let one = std::io::BufReader::with_capacity(1, &marked[..]);
+            let options = ReadOptions::default();
+            let got = read_from("t.csv", one, &options).expect("a stream, byte by byte");
+            assert_eq!(got.points, plain.points);
+        }
+    }
+
+    #[test]
+    fn a_character_may_end_behind_the_head() {
+        let text = format!("a,label\n{}1,𝄞𝄞𝄞\n", "1,𝄞\n".repeat(40_000));
+        let bytes = utf16(&format!("\u{feff}{text}"), false);
+        let data = read(&bytes, None).expect("UTF-16");
+        assert_eq!((data.len(), data.targets.classes().expect("classes").names.len()), (40_001, 2));
+    }
+
+    #[test]
+    fn latin_1_is_read_where_asked_for_and_refused_with_a_hint_elsewhere() {
+        let bytes = b"stra\xdfe,\x80,label\n1,2,k\xf6nig\n3,4,m\xfcller\n";
+        let data = read(bytes, Some(Encoding::Latin1)).expect("Latin-1");
+        assert_eq!(data.column_names, Some(vec!["straße".to_owned(), "€".to_owned()]));
+        assert_eq!(data.targets.classes().expect("classes").names, ["könig", "müller"]);
+        let refused = read(bytes, None).expect_err("not UTF-8").to_string();
+        assert!(refused.starts_with("t.csv, line 1: got bytes that are not UTF-8 in `stra"), "{refused}");
+        assert!(refused.contains("--encoding latin-1"), "{refused}");
+    }
+
+    #[test]
+    fn broken_utf_16_is_refused_with_its_place() {
+        let odd = [&[0xff, 0xfe][..], &utf16("1,2\n3,4\n", false), b"5"].concat();
+        let lone = [&[0xff, 0xfe][..], &utf16("a,b\n", false), &[0x00, 0xdc], &utf16("\n", false)].concat();
+        let cut = [&[0xff, 0xfe][..], &utf16("a,b\n", false), &[0x00, 0xd8]].concat();
+        for (bytes, place) in [(odd, "byte 19"), (lone, "byte 10"), (cut, "byte 12")] {
+            let refused = read(&bytes, None).expect_err("broken").to_string();
+            assert!(refused.contains("bytes that are not UTF-16") && refused.contains(place), "{refused}");
+        }
+    }
+}

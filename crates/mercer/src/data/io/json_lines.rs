@@ -1,0 +1,387 @@
+//! JSON lines: a JSON object or array per line.
+//!
+//! The keys of objects are columns, in the order in which they first occur; a key that a line does not have, and null,
+//! are missing values. Arrays are rows without names, all of one length. Values are numbers, text, true and false;
+//! nested values are refused with their path.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::io::Write;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use super::ReadOptions;
+use super::held::Held;
+use super::source::Input;
+use super::table::{Given, assemble};
+use super::text::{Lines, number, shown};
+use crate::data::{Data, Dataset, Row, Table, Targets};
+use crate::error::{Error, Result};
+
+/// Whether a first line is one of JSON lines: `{` and a key, or an array.
+pub(super) fn begins(line: &[u8]) -> bool {
+    let line = line.trim_ascii();
+    if let Some(rest) = line.strip_prefix(b"{") {
+        return matches!(rest.trim_ascii_start().first(), Some(b'"' | b'}'));
+    }
+    line.starts_with(b"[") && serde_json::from_slice::<IgnoredAny>(line).is_ok()
+}
+
+pub(super) fn read(input: &mut Input<'_>, options: &ReadOptions) -> Result<Dataset> {
+    let mut rows = JsonRows::default();
+    let mut lines = Lines::new(input);
+    while lines.advance()? {
+        if lines.line().trim_ascii().is_empty() {
+            continue;
+        }
+        rows.push(&lines)?;
+        lines.input.budget.check(&lines.input.name, Some(lines.number), rows.bytes(), 1)?;
+    }
+    let JsonRows { held, names, key_of, .. } = rows;
+    drop(key_of);
+    if held.len() == 0 {
+        return Err(input.fault(Some("no rows"), "at least one object or array"));
+    }
+    let width = names.as_ref().map_or(held.width(), Vec::len);
+    if width == 0 {
+        return Err(input.fault(Some("objects without keys"), "at least one column"));
+    }
+    let mut next = held.records(&input.name, input.budget, width)?;
+    let given = Given { name: &input.name, budget: input.budget, delimiter: b',', names };
+    // The values of arrays are never names.
+    assemble(&given, &mut next, &ReadOptions { header: Some(false), ..options.clone() })
+}
+
+/// Rows as they are read.
+#[derive(Default)]
+struct JsonRows {
+    held: Held,
+    /// The keys so far, of objects; none for arrays.
+    names: Option<Vec<String>>,
+    key_of: HashMap<String, u32>,
+    key_bytes: usize,
+    /// The last row that had a key, by column: a key may stand in an object once.
+    last: Vec<u64>,
+}
+
+impl JsonRows {
+    fn bytes(&self) -> usize {
+        self.held.bytes() + self.key_bytes
+    }
+
+    fn push(&mut self, lines: &Lines<'_, '_>) -> Result<()> {
+        let bad = |e: &serde_json::Error| {
+            let got =
+                format!("{}, in which JSON ends at byte {}: {}", shown(lines.line()), e.column(), words(e));
+            lines.fault(Some(got), "a JSON object or array on each line")
+        };
+        match serde_json::from_slice::<Line>(lines.line()).map_err(|e| bad(&e))? {
+            Line::Object(cells) => {
+                if self.held.len() > 0 && self.names.is_none() {
+                    return Err(lines.fault(Some("an object".into()), "an array, as in the lines before"));
+                }
+                self.names.get_or_insert_default();
+                for (key, cell) in cells {
+                    let column = self.column(&key);
+                    let seen = std::mem::replace(&mut self.last[column as usize], lines.number);
+                    if seen == lines.number {
+                        return Err(lines.fault(Some(format!("the key `{key}` twice")), "each key once"));
+                    }
+                    self.push_cell(column, &cell).map_err(|got| {
+                        let got = format!("{got} for the key `{key}`");
+                        lines.fault(Some(got), "a number, text, true, false or null")
+                    })?;
+                }
+            }
+            Line::Array(cells) => {
+                if self.names.is_some() {
+                    return Err(lines.fault(Some("an array".into()), "an object, as in the lines before"));
+                }
+                let width = self.last.len();
+                if self.held.len() > 0 && cells.len() != width {
+                    let expected = format!("{width} as in the first line");
+                    return Err(lines.fault(Some(format!("{} values", cells.len())), expected));
+                }
+                self.last.resize(cells.len(), 0);
+                for (k, cell) in cells.iter().enumerate() {
+                    self.push_cell(k as u32, cell).map_err(|got| {
+                        let got = format!("{got} at place {} of the array", k + 1);
+                        lines.fault(
+                            Some(got),
+                            "a number, text, true, false or null; objects stand on lines of their own",
+                        )
+                    })?;
+                }
+            }
+        }
+        self.held.end_row(lines.number);
+        Ok(())
+    }
+
+    /// Takes a cell; the error is what it is instead.
+    fn push_cell(&mut self, column: u32, cell: &Cell) -> std::result::Result<(), &'static str> {
+        match cell {
+            Cell::Text(text) => self.held.push(column, text.as_bytes()),
+            Cell::Missing => self.held.push(column, b""),
+            Cell::Nested(what) => return Err(what),
+        }
+        Ok(())
+    }
+
+    fn column(&mut self, key: &str) -> u32 {
+        if let Some(&column) = self.key_of.get(key) {
+            return column;
+        }
+        let column = self.last.len() as u32;
+        self.key_of.insert(key.to_owned(), column);
+        self.names.get_or_insert_default().push(key.to_owned());
+        self.last.push(0);
+        self.key_bytes += 2 * key.len() + 128;
+        column
+    }
+}
+
+/// What serde says of a line, without the place.
+fn words(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    text.split(" at line ").next().unwrap_or(&text).to_owned()
+}
+
+/// A line: keys with values in their order, or values.
+enum Line {
+    Object(Vec<(String, Cell)>),
+    Array(Vec<Cell>),
+}
+
+/// A value as a table writes it.
+enum Cell {
+    Missing,
+    Text(String),
+    Nested(&'static str),
+}
+
+impl<'de> Deserialize<'de> for Line {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> std::result::Result<Self, D::Error> {
+        struct Lines;
+        impl<'de> Visitor<'de> for Lines {
+            type Value = Line;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object or an array")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Line, A::Error> {
+                let mut cells = Vec::new();
+                while let Some(pair) = map.next_entry()? {
+                    cells.push(pair);
+                }
+                Ok(Line::Object(cells))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> std::result::Result<Line, A::Error> {
+                let mut cells = Vec::new();
+                while let Some(cell) = seq.next_element()? {
+                    cells.push(cell);
+                }
+                Ok(Line::Array(cells))
+            }
+        }
+        from.deserialize_any(Lines)
+    }
+}
+
+impl<'de> Deserialize<'de> for Cell {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> std::result::Result<Self, D::Error> {
+        struct Cells;
+        impl<'de> Visitor<'de> for Cells {
+            type Value = Cell;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a value")
+            }
+
+            fn visit_unit<E>(self) -> std::result::Result<Cell, E> {
+                Ok(Cell::Missing)
+            }
+
+            fn visit_bool<E>(self, value: bool) -> std::result::Result<Cell, E> {
+                Ok(Cell::Text(value.to_string()))
+            }
+
+            fn visit_i64<E>(self, value: i64) -> std::result::Result<Cell, E> {
+                Ok(Cell::Text(value.to_string()))
+            }
+
+            fn visit_u64<E>(self, value: u64) -> std::result::Result<Cell, E> {
+                Ok(Cell::Text(value.to_string()))
+            }
+
+            fn visit_f64<E>(self, value: f64) -> std::result::Result<Cell, E> {
+                Ok(Cell::Text(value.to_string()))
+            }
+
+            fn visit_str<E>(self, value: &str) -> std::result::Result<Cell, E> {
+                Ok(Cell::Text(value.to_owned()))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> std::result::Result<Cell, A::Error> {
+                while seq.next_element::<IgnoredAny>()?.is_some() {}
+                Ok(Cell::Nested("an array"))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Cell, A::Error> {
+                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+                Ok(Cell::Nested("an object"))
+            }
+        }
+        from.deserialize_any(Cells)
+    }
+}
+
+/// Writes an object per row, the target last; numbers as short as they can be and still be read back the same.
+pub(super) fn write(out: &mut dyn Write, data: &Dataset, source: &str, memory: u64) -> Result<()> {
+    let view = data.points.view();
+    if matches!(view.data, Data::Sequences { .. } | Data::RowNumbers(_)) {
+        return Err(Error::shape("points to write as JSON lines", view.kind(), "rows of numbers"));
+    }
+    crate::exec::room_for_table("a row of all columns", 16, view.d, view.bytes(), memory)?;
+    let own = data.points.as_table().map(Table::names);
+    let names = data.column_names.as_deref().or(own).unwrap_or_default();
+    let key = |name: &str| format!("{}:", quoted(name));
+    let keys: Vec<String> = (0..view.d)
+        .map(|j| names.get(j).map_or_else(|| key(&format!("x{}", j + 1)), |name| key(name)))
+        .collect();
+    let target = key(data.target_name.as_deref().unwrap_or("label"));
+    if data.targets != Targets::None && keys.contains(&target) {
+        let allowed = "a name that no column has";
+        return Err(Error::param("name of the target", target.trim_end_matches(':'), allowed));
+    }
+    let mut line = String::new();
+    for i in 0..view.n {
+        line.clear();
+        let mut push = |key: &str, value: &str| {
+            line.push(if line.is_empty() { '{' } else { ',' });
+            line.push_str(key);
+            line.push_str(value);
+        };
+        if let Row::Cells { table, row } = view.row(i) {
+            for (key, column) in keys.iter().zip(table.columns()) {
+                let text = matches!(column, crate::data::table::Column::Text { .. });
+                match column.cell(row) {
+                    None => push(key, "null"),
+                    Some(cell) if text => push(key, &quoted(&cell)),
+                    Some(cell) => push(key, &cell),
+                }
+            }
+        }
+        for (key, value) in keys.iter().zip(view.row(i).to_f64()) {
+            push(key, &value.to_string());
+        }
+        match &data.targets {
+            Targets::None => {}
+            Targets::Classes(labels) => push(&target, &number_or_text(labels.name_of(i))),
+            Targets::Reals(y) => push(&target, &y[i].to_string()),
+        }
+        line.push_str("}\n");
+        out.write_all(line.as_bytes()).map_err(|e| Error::io(source, e))?;
+    }
+    Ok(())
+}
+
+/// A class by name: a number where it is written as one.
+fn number_or_text(name: &str) -> String {
+    match number(name.as_bytes()) {
+        Some(value) if value.to_string() == name => name.to_owned(),
+        _ => quoted(name),
+    }
+}
+
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Format, read_bytes, write_to};
+    use super::*;
+
+    fn read(text: &str) -> Result<Dataset> {
+        read_bytes("t.jsonl", text.as_bytes(), &ReadOptions::default())
+    }
+
+    fn cells(data: &Dataset) -> Vec<Vec<Option<String>>> {
+        let table = data.points.as_table().expect("a table");
+        let cell = |row| table.columns().iter().map(move |c| c.cell(row).map(std::borrow::Cow::into_owned));
+        (0..table.rows()).map(|row| cell(row).collect()).collect()
+    }
+
+    #[test]
+    fn keys_are_columns_in_their_order_and_missing_where_they_are_not() {
+        let data = read(
+            "{\"z\": 1, \"a\": \"x\", \"label\": \"p\"}\n\n{\"a\": \"y\", \"late\": true, \"label\": \"q\", \"z\": null}\n",
+        )
+        .expect("JSON lines");
+        assert_eq!(data.format, Some(Format::JsonLines));
+        let names = data.column_names.as_deref().expect("names");
+        assert_eq!(
+            (names, data.target_name.as_deref()),
+            (&["z", "a", "late"].map(String::from)[..], Some("label"))
+        );
+        let some = |text: &str| Some(text.to_owned());
+        assert_eq!(cells(&data), [[some("1"), some("x"), None], [None, some("y"), some("true")]]);
+    }
+
+    #[test]
+    fn arrays_of_numbers_are_dense_rows() {
+        let options = ReadOptions { label: super::super::LabelColumn::None, ..ReadOptions::default() };
+        let data = read_bytes("t.jsonl", b"[1, 2.5e3]\n[-0.25, 18446744073709551615]\n", &options);
+        let data = data.expect("arrays");
+        let numbers = data.points.view().to_f64().expect("numbers");
+        assert_eq!(numbers, [1.0, 2500.0, -0.25, 18_446_744_073_709_551_615.0]);
+    }
+
+    #[test]
+    fn what_is_no_row_is_refused_with_its_place() {
+        for (text, part) in [
+            ("{\"a\": 1}\n{\"a\": [2]}\n", "line 2: got an array for the key `a`"),
+            ("{\"a\": {\"b\": 1}}\n", "line 1: got an object for the key `a`"),
+            ("[1, 2]\n[1, [2]]\n", "line 2: got an array at place 2 of the array"),
+            ("[1, 2]\n[1]\n", "line 2: got 1 values, expected 2 as in the first line"),
+            ("[1, 2]\n{\"a\": 1}\n", "line 2: got an object, expected an array"),
+            ("{\"a\": 1}\n[1]\n", "line 2: got an array, expected an object"),
+            ("{\"a\": 1, \"a\": 2}\n", "line 1: got the key `a` twice"),
+            ("{\"a\": 1}\n{\"a\": \n", "line 2: got `{\"a\": `"),
+            ("{\"a\": 1}\n7\n", "line 2: got `7`"),
+            ("{\"a\": 1} {\"a\": 2}\n", "trailing characters"),
+            ("{\"a\": 1e999}\n", "number out of range"),
+            ("{}\n{}\n", "objects without keys"),
+        ] {
+            let message = read(text).expect_err(text).to_string();
+            assert!(message.contains(&part.replace('"', "\\\"")) || message.contains(part), "{message}");
+        }
+    }
+
+    #[test]
+    fn new_keys_in_each_line_stay_within_the_budget() {
+        let text = (0..2000).map(|k| format!("{{\"k{k}\": 1}}\n")).collect::<Vec<_>>().concat();
+        let options = ReadOptions { max_bytes: Some(1 << 20), ..ReadOptions::default() };
+        let refused =
+            read_bytes("t.jsonl", text.as_bytes(), &options).expect_err("4 million cells").to_string();
+        assert!(refused.contains("a dense table of 2000 rows and 2000 columns"), "{refused}");
+    }
+
+    #[test]
+    fn tables_come_back_with_odd_names_and_values() {
+        let text = "\"a\"\"b\",zip,\"line\nend\",label\n1.5,007,x,1\n,010,\"y,\"\"z\",2\n-3e-9,020,,1\n";
+        let mut data = read_bytes("t.csv", text.as_bytes(), &ReadOptions::default()).expect("a table");
+        let mut bytes = Vec::new();
+        write_to(&mut bytes, "t.jsonl", &data, Format::JsonLines).expect("written");
+        let mut back = read_bytes("t.jsonl", &bytes, &ReadOptions::default()).expect("read");
+        for data in [&mut data, &mut back] {
+            data.notes.clear();
+            data.format = None;
+        }
+        assert_eq!(back, data, "{}", String::from_utf8_lossy(&bytes));
+    }
+}
