@@ -95,7 +95,8 @@ fn case(
             .map(|(s, fold)| known.or(name, s, method, || ours(&data, fold, *method == OURS[1], exec)));
         outcomes.push((method, fitted.collect::<Result<_>>()?));
     }
-    for (label, method) in PEERS.iter().take(if args.full { 3 } else { 2 }) {
+    let asked = PEERS.iter().take(if args.full { 3 } else { 2 }).filter(|(label, _)| args.wants_peer(label));
+    for (label, method) in asked {
         let fitted = folds.iter().enumerate().map(|(s, fold)| {
             known.or(name, s, label, || {
                 let side = match &mut side {

@@ -143,6 +143,9 @@ impl Map {
     }
 }
 
+/// A column of a table: its name, kind and coding, and the names of the columns it becomes.
+type Coded = (String, &'static str, String, Vec<String>);
+
 /// Stages fitted on rows: scalings, filters, maps that make a metric invariant.
 #[pyclass(frozen, module = "mercer._mercer")]
 #[derive(Debug)]
@@ -229,7 +232,7 @@ impl Stages {
     }
 
     /// For stages that begin with a table: its columns as `(name, kind, coding, names of the columns it becomes)`.
-    fn table_columns(&self) -> Option<Vec<(String, &'static str, String, Vec<String>)>> {
+    fn table_columns(&self) -> Option<Vec<Coded>> {
         let columns = self.0.list.first()?.coded_columns()?;
         Some(columns.into_iter().map(|c| (c.name, c.kind, c.coding, c.outputs)).collect())
     }
