@@ -192,7 +192,7 @@ impl Predictions {
         } else {
             Column::Numbers(self.predictions.iter().map(real).collect())
         });
-        for column in &self.truth {
+        if let Some(column) = &self.truth {
             names.push(column.name.clone());
             columns.push(copied(column));
         }
