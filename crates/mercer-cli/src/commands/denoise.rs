@@ -127,7 +127,7 @@ impl Command for Denoise {
         {
             let data = self.reading.read(&self.file, context.exec)?;
             if let Some(shape) = data.points.image().filter(|shape| is_photograph(*shape, data.len())) {
-                return self.photographs(data, shape, context);
+                return self.photographs(&data, shape, context);
             }
         }
         let back = PreimageParams { seed: context.seed, ..PreimageParams::default() };
@@ -172,7 +172,7 @@ fn is_photograph(shape: ImageShape, rows: usize) -> bool {
 
 impl Denoise {
     /// Pictures one by one, by components of similar squares.
-    fn photographs(&self, data: Dataset, shape: ImageShape, context: &Context) -> Done {
+    fn photographs(&self, data: &Dataset, shape: ImageShape, context: &Context) -> Done {
         let grey = (shape.channels > 1).then(|| data.points.grey()).flatten();
         let images = grey.as_ref().unwrap_or(&data.points);
         let own = images.image().unwrap_or(shape);
@@ -197,7 +197,7 @@ impl Denoise {
             bytes: 0,
             file: self.out.clone(),
         };
-        self.write(&data, clean, report, context)
+        self.write(data, clean, report, context)
     }
 
     /// The level of the noise, from some of the squares of pictures.

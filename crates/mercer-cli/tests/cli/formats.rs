@@ -1,5 +1,7 @@
 //! Files of other programs through the command: read, converted, trained on, written.
 
+use std::fmt::Write as _;
+
 use crate::run::{Folder, Run};
 
 /// Fails unless the command failed with this code and these words.
@@ -14,7 +16,7 @@ fn table() -> String {
     for i in 0..40 {
         let (age, outcome) = if i % 2 == 0 { (20 + i % 7, "buys") } else { (50 + i % 5, "leaves") };
         let colour = ["red", "blue", ""][i as usize % 3];
-        text.push_str(&format!("{age},{colour},{outcome}\n"));
+        writeln!(text, "{age},{colour},{outcome}").expect("room");
     }
     text
 }
@@ -45,8 +47,8 @@ fn text_in_other_encodings_is_read_where_it_is_named() {
 
 #[test]
 fn fasta_is_split_into_fasta() {
-    let entries: String =
-        (0..20).map(|i| format!(">p{i} {}\nACGTAC{}\n", ["a", "b"][i % 2], "GT".repeat(i))).collect();
+    let entry = |i: usize| format!(">p{i} {}\nACGTAC{}", ["a", "b"][i % 2], "GT".repeat(i));
+    let entries = (0..20).map(entry).collect::<Vec<_>>().join("\n");
     let folder = Folder::new().with("s.fasta", entries);
     folder.mercer("data convert s.fasta copy.fasta").fine();
     let data =
