@@ -40,7 +40,7 @@ pub(crate) fn run(args: &Args) -> Result<Report> {
     let python = Python::ready()?;
     python.need(&["numpy", "scipy", "scikit-learn"])?;
     let kept = sets::scratch()?.join("defaults.jsonl");
-    let mut known = Known::open(kept)?;
+    let mut known = Known::open(kept);
     for (name, path) in files(&sets::folder()) {
         if args.wants(&name) {
             case(&name, &path, &python, args, &mut known, &mut report).with_context(|| name.clone())?;
@@ -57,7 +57,8 @@ fn files(root: &Path) -> Vec<(String, PathBuf)> {
         for path in entries.map(|entry| entry.path()) {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let Some(bare) = name.strip_suffix(".svm.xz") else { continue };
-            if !bare.ends_with(".t") && !bare.ends_with(".test") {
+            // Test halves of sets that come in two files.
+            if !matches!(bare.rsplit_once('.'), Some((_, "t" | "test"))) {
                 found.push((format!("{folder}/{bare}"), path));
             }
         }
@@ -94,7 +95,8 @@ fn case(
             .map(|(s, fold)| known.or(name, s, method, || ours(&data, fold, *method == OURS[1], exec)));
         outcomes.push((method, fitted.collect::<Result<_>>()?));
     }
-    for (label, method) in PEERS.iter().take(if args.full { 3 } else { 2 }) {
+    let asked = PEERS.iter().take(if args.full { 3 } else { 2 }).filter(|(label, _)| args.wants_peer(label));
+    for (label, method) in asked {
         let fitted = folds.iter().enumerate().map(|(s, fold)| {
             known.or(name, s, label, || {
                 let side = match &mut side {
@@ -186,7 +188,7 @@ struct Known {
 }
 
 impl Known {
-    fn open(path: PathBuf) -> Result<Self> {
+    fn open(path: PathBuf) -> Self {
         let text = std::fs::read_to_string(&path).unwrap_or_default();
         let mut outcomes = HashMap::new();
         // A line that a kill cut short is run again.
@@ -202,7 +204,7 @@ impl Known {
                 path.display()
             );
         }
-        Ok(Known { path, outcomes })
+        Known { path, outcomes }
     }
 
     fn or(

@@ -50,7 +50,8 @@ impl Context {
     /// Tells on standard error what about the data changes what may be expected of a result, unless the run is to be quiet.
     pub(crate) fn warn(&self, notes: &[Note]) {
         for note in notes.iter().filter(|note| note.kind == NoteKind::Warning && !self.quiet) {
-            eprintln!("note: {}", mercer_report::visible(note));
+            // Nobody is left to be told where standard error is closed.
+            let _ = writeln!(io::stderr(), "note: {}", mercer_report::visible(note));
         }
     }
 

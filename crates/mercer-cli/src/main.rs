@@ -7,6 +7,7 @@ mod context;
 mod failure;
 mod files;
 mod interrupt;
+mod libsvm;
 mod memory;
 mod model;
 mod progress;
@@ -18,7 +19,7 @@ mod source;
 use std::process::ExitCode;
 
 use crate::context::Context;
-use crate::failure::{Done, Failure};
+use crate::failure::Done;
 
 fn main() -> ExitCode {
     match run() {
@@ -28,7 +29,7 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Done {
-    let matches = args::command().try_get_matches().map_err(Failure::Clap)?;
+    let matches = args::command().try_get_matches().map_err(libsvm::translated)?;
     let mut words = Vec::new();
     let mut at = &matches;
     while let Some((word, below)) = at.subcommand() {

@@ -201,7 +201,8 @@ impl Reading {
                 // A file to predict on need not have the column; one without a header cannot.
                 Err(Failure::Library(e)) if matches!(*e, Error::Param { .. }) => {
                     match source.read(self, &without(&options)) {
-                        Ok(data) if model.takes(&data) => return Ok(data),
+                        // With names in common, a column that is not there is named.
+                        Ok(data) if model.takes(&data) || shares_names(&data, model) => return Ok(data),
                         // What is wrong with a cell is no reason to look for another label.
                         Err(Failure::Library(e)) if matches!(*e, Error::Data(_)) => {
                             return Err(Failure::Library(e));
@@ -297,6 +298,11 @@ impl<'a> Source<'a> {
         }
         Ok(data)
     }
+}
+
+/// Whether data and a model know a column by the same name.
+fn shares_names(data: &Dataset, model: &Model) -> bool {
+    data.column_names.iter().flatten().any(|name| model.names.columns.contains(name))
 }
 
 /// The name to show for a file.

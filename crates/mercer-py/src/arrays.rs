@@ -3,7 +3,8 @@
 //! Dense rows are looked at where they are: predicting copies nothing. A fit owns its points, so training rows are copied
 //! once, in their own float type. Sparse rows are copied, because the library counts columns in u32.
 
-use mercer::data::{Csr, Data, ImageShape, Labels, Points, Targets, View};
+use mercer::data::table::{Column, Kind};
+use mercer::data::{Csr, Data, ImageShape, Labels, Points, Table, Targets, View};
 use numpy::{
     IntoPyArray, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
 };
@@ -28,6 +29,29 @@ pub(crate) enum Rows<'py> {
     F32(PyReadonlyArray2<'py, f32>),
     /// `(data, indices, indptr, columns)`, indices rising within a row.
     Sparse(Sparse<'py>),
+    /// `(names, columns, kinds)` of a table.
+    Table((Vec<String>, Vec<Cells<'py>>, Vec<Option<String>>)),
+}
+
+/// A column of a table.
+#[derive(FromPyObject)]
+pub(crate) enum Cells<'py> {
+    /// Numbers; NaN is missing.
+    Numbers(PyReadonlyArray1<'py, f64>),
+    /// Texts; None is missing.
+    Text(Vec<Option<String>>),
+}
+
+fn table_of(names: &[String], columns: &[Cells<'_>], kinds: &[Option<String>]) -> PyResult<Points> {
+    let column = |cells: &Cells<'_>| match cells {
+        Cells::Numbers(values) => Ok(Column::Numbers(flat(values.as_slice())?.to_vec())),
+        Cells::Text(texts) => Ok(Column::text(texts.iter().map(Option::as_deref))),
+    };
+    let columns = columns.iter().map(column).collect::<PyResult<_>>()?;
+    let kind = |word: &Option<String>| word.as_deref().map(str::parse::<Kind>).transpose().map_err(raise);
+    let kinds = kinds.iter().map(kind).collect::<PyResult<_>>()?;
+    let table = Table::new(names.to_vec(), columns).and_then(|table| table.with_kinds(kinds));
+    Ok(Points::table(table.map_err(raise)?))
 }
 
 /// What is looked at while Python's lock is free.
@@ -55,7 +79,7 @@ impl Rows<'_> {
         let (n, d, data) = match self {
             Rows::F64(x) => (x.shape()[0], x.shape()[1], Data::F64(flat(x.as_slice())?)),
             Rows::F32(x) => (x.shape()[0], x.shape()[1], Data::F32(flat(x.as_slice())?)),
-            Rows::Sparse(_) => return Ok(Seen::Copied(self.points(shape)?)),
+            Rows::Sparse(_) | Rows::Table(_) => return Ok(Seen::Copied(self.points(shape)?)),
         };
         let image = image_of(shape);
         if let Some(image) = image.filter(|image| image.len() != d) {
@@ -78,6 +102,7 @@ impl Rows<'_> {
                 };
                 Points::sparse(csr, *d)
             }
+            Rows::Table((names, columns, kinds)) => Ok(table_of(names, columns, kinds)?),
         };
         match image_of(shape) {
             Some(image) => points.and_then(|p| p.with_image(image)),

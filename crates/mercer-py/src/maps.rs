@@ -143,6 +143,9 @@ impl Map {
     }
 }
 
+/// A column of a table: its name, kind and coding, and the names of the columns it becomes.
+type Coded = (String, &'static str, String, Vec<String>);
+
 /// Stages fitted on rows: scalings, filters, maps that make a metric invariant.
 #[pyclass(frozen, module = "mercer._mercer")]
 #[derive(Debug)]
@@ -226,6 +229,12 @@ impl Stages {
     #[getter]
     fn columns(&self) -> Option<usize> {
         self.0.list.last().map(Stage::output_dim)
+    }
+
+    /// For stages that begin with a table: its columns as `(name, kind, coding, names of the columns it becomes)`.
+    fn table_columns(&self) -> Option<Vec<Coded>> {
+        let columns = self.0.list.first()?.coded_columns()?;
+        Some(columns.into_iter().map(|c| (c.name, c.kind, c.coding, c.outputs)).collect())
     }
 
     fn to_json(&self) -> PyResult<String> {

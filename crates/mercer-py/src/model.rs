@@ -127,6 +127,21 @@ impl Model {
         Ok(Model::from(model))
     }
 
+    /// The same model behind stages that map rows first; `columns` are the names of the columns that they take.
+    fn behind(&self, stages: PyRef<'_, Stages>, columns: Vec<String>) -> Self {
+        let mut model = self.0.as_ref().clone();
+        let mut list = stages.0.list.clone();
+        list.append(&mut model.stages.list);
+        model.stages.list = list;
+        model.names.columns = columns;
+        Model::from(model)
+    }
+
+    /// The stages that map rows first.
+    fn stages(&self) -> Stages {
+        Stages(self.0.stages.clone())
+    }
+
     /// Components from their parts: unit axes in the span of rows, the eigenvalues of the centred kernel matrix.
     #[classmethod]
     #[pyo3(signature = (kernel, rows, axes, values, total))]

@@ -29,6 +29,7 @@ mod tour;
 mod train;
 mod trial;
 mod tune;
+mod validated;
 mod written;
 
 use serde::Serialize;
@@ -56,6 +57,7 @@ pub use tour::{Stop, Tour};
 pub use train::Trained;
 pub use trial::Trial;
 pub use tune::{Tuned, TunedCell, TunedStage, tuned_page};
+pub use validated::CrossValidated;
 pub use written::Written;
 
 /// Something that can be shown.

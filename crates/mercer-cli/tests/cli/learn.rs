@@ -352,3 +352,29 @@ fn class_names_that_libsvm_would_change_are_refused() {
     folder.mercer("convert b.mercer --to libsvm -o b.model -q").fine();
     assert!(folder.read("b.model").contains("label -1 7\n"));
 }
+
+#[test]
+fn options_of_libsvm_are_understood_or_named() {
+    let folder = Folder::new().with("flowers.csv", flowers());
+    let told = folder.mercer("train flowers.csv -v 5 -c 1 -g 0.5 --format json").fine().json();
+    assert_eq!(told["folds"].as_array().map(Vec::len), Some(5));
+    assert_eq!(told["metric"], "error");
+    assert!(told["mean"].as_f64().is_some_and(|error| (0.0..0.3).contains(&error)), "{told}");
+    assert!(!folder.path("flowers.mercer").exists(), "cross-validation writes no model");
+    for (option, here) in [
+        ("-t 2", "-k rbf"),
+        ("-s 3", "svr"),
+        ("-b 1", "--probability"),
+        ("-e 0.01", "--tol"),
+        ("-p 0.2", "--epsilon"),
+        ("-n 0.3", "--nu"),
+        ("-m 100", "--memory"),
+        ("-d 3", "poly(degree=3)"),
+        ("-r 1", "coef0"),
+        ("-w1 2", "--class-weight"),
+    ] {
+        let told = folder.mercer(&format!("train flowers.csv {option}"));
+        assert_eq!(told.code, 2, "{option}");
+        assert!(told.err.contains("LIBSVM") && told.err.contains(here), "{option}: {}", told.err);
+    }
+}

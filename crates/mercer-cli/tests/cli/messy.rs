@@ -193,7 +193,7 @@ fn a_code_stays_a_code_and_kinds_can_be_given() {
     let rows: Vec<Vec<String>> = (0..200)
         .map(|_| {
             let (zip, size) = ((4.0 * next()) as usize, (3.0 * next()) as usize);
-            let y = ((zip % 2) + size > 1) as usize;
+            let y = usize::from((zip % 2) + size > 1);
             vec![zips[zip].into(), sizes[size].into(), format!("{:.2}", next()), format!("k{y}")]
         })
         .collect();

@@ -113,6 +113,7 @@ const INPUTS: &[&str] = &[
     "--resume",
     "--features",
     "--model",
+    "--importance",
     "--train",
     "--reject-on",
     "--groups",

@@ -111,6 +111,8 @@ fn pictures_go_in_and_come_out() {
     folder.mercer("denoise clean.csv --train clean.csv --noise 1 --image 8x8 -o sheet.png -q").fine();
     assert_eq!(size("sheet.png"), [0, 0, 0, 179, 0, 0, 0, 53]);
     let told = folder.mercer("denoise sheet.png -o whole.pgm").fine();
+    assert!(told.out.contains("most similar neighbours"), "{}", told.out);
+    let told = folder.mercer("denoise sheet.png -o b.pgm --kernel linear").fine();
     assert!(told.out.contains("pixels") && told.out.contains("squares"), "{}", told.out);
     assert!(std::fs::read(folder.path("whole.pgm")).expect("a file").starts_with(b"P5\n179 53\n255\n"));
     folder.mercer("denoise clean.csv --patch 4 -o b.csv").fails(

@@ -116,7 +116,7 @@ fn a_format_that_nobody_writes() {
     let folder = Folder::new().with("ok.csv", "a,b,c\n1,2,x\n3,4,y\n");
     folder.mercer("data convert ok.csv ok.xyz").fails(
         2,
-        "error: file to write = ok.xyz: must be a name that ends in .svm, .csv, .tsv, .seq, .npy, .png, .pgm\n",
+        "error: file to write = ok.xyz: must be a name that ends in .svm, .csv, .tsv, .jsonl, .seq, .fasta, .npy, .png, .pgm\n",
     );
     assert!(!folder.path("ok.xyz").exists());
 }

@@ -61,7 +61,7 @@ fn usage() {
         (
             "train flowers.csv --scale maximal",
             "error: stage = `maximal`: must be one of scale, minmax, standard, unit, power, smooth, centre-mass, \
-             downsample, edges, silhouette, invariant, deskew, one-hot, log-odds\n",
+             downsample, edges, silhouette, invariant, deskew, one-hot, log-odds, table\n",
         ),
         (
             "train flowers.csv --class-weight daisy=3",
@@ -209,8 +209,8 @@ fn data_and_models() {
         ),
         (
             "evaluate flowers.csv flowers.mercer --label none",
-            "error: targets: got none, expected class labels\nhint: --label COLUMN or --labels FILE says where the \
-             answers are\n"
+            "note: columns that the model does not know are ignored: `species`\nerror: targets: got none, expected class \
+             labels\nhint: --label COLUMN or --labels FILE says where the answers are\n"
                 .into(),
         ),
         (

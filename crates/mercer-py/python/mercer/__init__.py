@@ -16,7 +16,7 @@ from .fisher import KernelFisher
 from .foreign import from_sklearn
 from .invariance import InvariantTransform, VirtualSVC
 from .kernels import RBF, Kernel, Laplacian, Linear, Poly, Sigmoid
-from .kpca import EmpiricalKernelMap, KernelPCA, Nystroem, denoise, preimage
+from .kpca import KernelPCA, denoise, preimage
 from .learners import (
     AdaBoost,
     ArcGV,
@@ -38,9 +38,11 @@ from .learners import (
     RBFNetworkRegressor,
 )
 from .linear import LinearSVC, LinearSVR
+from .maps import EmpiricalKernelMap, Nystroem
 from .reduce import ReducedSet, compress
 from .ridge import KernelRidge
 from .svm import SVC, SVDD, SVR, NuSVC, NuSVR, OneClassSVM
+from .table import TableEncoder
 
 _threads.register()
 
@@ -92,6 +94,7 @@ __all__ = [
     "SVDD",
     "SVR",
     "Sigmoid",
+    "TableEncoder",
     "VirtualSVC",
     "__version__",
     "compress",

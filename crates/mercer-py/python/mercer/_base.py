@@ -11,10 +11,11 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning, InconsistentVersionWarning
-from sklearn.utils.validation import _check_sample_weight, _num_samples, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, _num_samples, check_is_fitted
 
 from . import _mercer
 from ._data import rows_of, threads_of, type_of, watcher
+from ._frames import validate_data, whole
 from .kernels import Kernel, line_of
 
 FLOATS = [np.float64, np.float32]
@@ -203,7 +204,7 @@ class Fitted(BaseEstimator):
         path : str or path-like
         """
         check_is_fitted(self)
-        self.model_.save(path)
+        whole(self).save(path)
 
     def to_onnx(self, path=None):
         """The model as ONNX.
@@ -218,7 +219,7 @@ class Fitted(BaseEstimator):
         bytes
         """
         check_is_fitted(self)
-        data = self.model_.to_onnx()
+        data = whole(self).to_onnx()
         if path is not None:
             with open(path, "wb") as file:
                 file.write(data)

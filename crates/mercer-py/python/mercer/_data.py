@@ -16,8 +16,21 @@ Progress.__doc__ = """A step of long work, as `callback` gets it: what is being 
 optimum and the number of support vectors so far (None where nobody knows)."""
 
 
+class TableRows:
+    """A table as the compiled part takes it: names, columns, kinds."""
+
+    def __init__(self, names, columns, kinds):
+        self.parts = (names, columns, kinds)
+        self.shape = (len(columns[0]) if columns else 0, len(columns))
+
+    def __len__(self):
+        return self.shape[0]
+
+
 def rows_of(X):
-    """Rows for the compiled part: contiguous arrays as they are, sparse ones in parts."""
+    """Rows for the compiled part: contiguous arrays as they are, sparse ones and tables in parts."""
+    if isinstance(X, TableRows):
+        return X.parts
     if sp.issparse(X):
         X = X.tocsr()
         if not X.has_canonical_format:

@@ -11,11 +11,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import column_or_1d
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.extmath import safe_sparse_dot
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from . import _mercer
 from ._base import FLOATS, Fitted, _columns
 from ._data import check_labels, names_of, rows_of, type_of, watcher
+from ._frames import validate_data
 from .svm import _seed, answers_of
 
 __all__ = ["LinearSVC", "LinearSVR"]

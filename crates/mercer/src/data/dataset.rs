@@ -96,7 +96,7 @@ impl Dataset {
             target_name: self.target_name.clone(),
             target_from: self.target_from.clone(),
             row_names: self.row_names.as_ref().map(|names| rows.iter().map(|&i| names[i].clone()).collect()),
-            copied: self.copied.as_ref().map(|table| table.gather(rows.iter().copied())),
+            copied: self.copied.as_ref().map(|table| table.gather(&rows.iter().copied())),
             notes: self.notes.clone(),
             format: self.format,
         }

@@ -405,7 +405,7 @@ impl<'a> View<'a> {
                 symbol: rows.iter().flat_map(|&i| &symbol[start[i]..start[i + 1]]).copied().collect(),
             }),
             Data::RowNumbers(r) => Store::RowNumbers(rows.iter().map(|&i| r[i]).collect()),
-            Data::Table { table, first } => Store::Table(table.gather(rows.iter().map(|i| first + i))),
+            Data::Table { table, first } => Store::Table(table.gather(&rows.iter().map(|i| first + i))),
         };
         Points { n: rows.len(), d, store, image: self.image }
     }

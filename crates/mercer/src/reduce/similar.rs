@@ -4,8 +4,10 @@
 //! picture while all directions carry the noise. For a square y with its n most similar neighbours around it, with mean m
 //! and covariance S, the estimate of least expected error is linear in y (Lebrun, Buades and Morel 2013, equations 6 and 9):
 //!
-//!     first:   z = m + (S - sigma^2 I)_+ S^-1 (y - m)        S of the noisy squares
-//!     second:  z = m + T (T + sigma^2 I)^-1 (y - m)          T and neighbours of the first estimate
+//! ```text
+//! first:   z = m + (S - sigma^2 I)_+ S^-1 (y - m)        S of the noisy squares
+//! second:  z = m + T (T + sigma^2 I)^-1 (y - m)          T and neighbours of the first estimate
+//! ```
 //!
 //! Each component is shrunk by its share of noise, instead of being kept or dropped. Squares overlap, and all estimates of a
 //! pixel are averaged. Components of the whole picture (kernel principal components) know nothing of the place they are used

@@ -119,7 +119,7 @@ fn it_comes_back_from_its_parts_bit_for_bit_and_tampering_is_refused() {
         refused(&|p| p.header["stage"]["columns"] = json!([]));
         refused(&|p| {
             p.header["stage"]["columns"][0]["how"] =
-                json!({"kind": "category", "values": ["a"], "own": 2, "other": false})
+                json!({"kind": "category", "values": ["a"], "own": 2, "other": false});
         });
         refused(&|p| p.header["stage"]["columns"][0]["how"] = json!({"kind": "guess"}));
         refused(&|p| p.header["stage"]["columns"][0]["marker"] = json!("yes"));
@@ -147,8 +147,11 @@ fn unseen_values_and_gaps_at_prediction_do_what_was_said() {
     let stage = fit("table", &one("x", Column::Numbers(vec![1.0, 2.0, 30.0])));
     assert_eq!(column(&stage, &one("x", Column::Numbers(vec![f64::NAN, 3.0])), "x"), [0.0, 1.0]);
     // Text where numbers were is an error that names column and row.
-    let wrong = stage.apply(texts("x", &["1", "much"]).view(), Exec::one()).expect_err("text").to_string();
+    let text = texts("x", &["1", "much"]);
+    let wrong = stage.check_cells(text.view(), Exec::one()).expect_err("text").to_string();
     assert_eq!(wrong, "row 2, column `x`: got `much`, expected a number, as in training");
+    // In a fold whose training rows had none of it, it counts as missing.
+    assert_eq!(column(&stage, &text, "x"), [-1.0, 0.0]);
 }
 
 #[test]

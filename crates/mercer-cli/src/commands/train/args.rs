@@ -74,6 +74,10 @@ pub(super) struct Training {
     #[arg(long, value_name = "S", default_value_t = SAVE_EVERY, value_parser = seconds)]
     pub(super) save_every: f64,
 
+    /// Cross-validate on this many folds and print the score; no model is written
+    #[arg(long, short = 'v', value_name = "K", conflicts_with_all = ["out", "resume", "report", "features"])]
+    pub(super) cross_validate: Option<usize>,
+
     /// Also write an HTML page with pictures
     #[arg(long, value_name = "FILE")]
     pub(super) report: Option<PathBuf>,
@@ -87,7 +91,7 @@ pub(super) struct Training {
     pub(super) kernel: Option<String>,
 
     /// Gamma of the Gaussian kernel; auto is 1 / (columns x variance of all values)
-    #[arg(long, value_name = "G|auto", allow_negative_numbers = true, value_parser = or_auto, help_heading = "Learning")]
+    #[arg(long, short, value_name = "G|auto", allow_negative_numbers = true, value_parser = or_auto, help_heading = "Learning")]
     pub(super) gamma: Option<OrAuto>,
 
     /// Cost of errors; inf is the hard margin; auto searches for it, and for the kernel unless that is given, by cross-validation

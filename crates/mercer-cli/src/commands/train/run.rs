@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use mercer::assess::{Tuning, quick, thorough, tune};
+use mercer::assess::{Splits, Tuning, cross_validate, quick, thorough, tune, usual_metric};
 use mercer::data::Dataset;
 use mercer::data::io::same_place;
 use mercer::model::{Learner, Model, Plan, Task, Wishes};
 use mercer::watch::{Step, Stop, Watch};
-use mercer_report::{Trained, trained_page};
+use mercer_report::{CrossValidated, Trained, trained_page};
 
 use super::args::{Auto, OrAuto, Training};
 use crate::context::Context;
@@ -50,6 +50,9 @@ impl Training {
         };
         let mut plan = Plan::new(&data, &wishes, context.exec)?;
         let stopped = self.choose(&mut plan, &wishes, context)?;
+        if let Some(folds) = self.cross_validate {
+            return self.validated(&plan, folds, context);
+        }
         let saver = self.saver(&out, None);
         let (model, gaps) = watched(&plan, context, |watch| saver.fit(&plan, context, watch))?;
         self.finish(&data, &plan, &model, &gaps, &saver, context)?;
@@ -79,6 +82,18 @@ impl Training {
 
     fn saver<'a>(&self, out: &Path, from: Option<&'a Model>) -> Saver<'a> {
         Saver::new(out, from, self.save_every)
+    }
+
+    /// The score on folds, as LIBSVM's `-v` prints it.
+    fn validated(&self, plan: &Plan<'_>, folds: usize, context: &Context) -> Done {
+        let data = plan.data();
+        let metric = usual_metric(&data.targets);
+        let folds = Splits::Folds { folds, times: 1 }.folds(data, context.seed)?;
+        let mut watch = Progress::new(context).watch();
+        let score =
+            cross_validate(data, &plan.recipes, &plan.learner, &folds, metric, context.exec, &mut watch)?;
+        drop(watch);
+        context.show(&CrossValidated::new(source::name(&self.file), plan, metric.name, score))
     }
 
     /// Chooses what nobody gave. Whether Ctrl-C ended it: what was found so far is trained then.

@@ -27,6 +27,12 @@ const NAMES: [&str; 14] = [
     "target_class",
 ];
 
+/// Last words of names that speak for an outcome, where no column is called a label and the place would decide.
+const OUTCOMES: [&str; 14] = [
+    "delay", "price", "salary", "cost", "survived", "churn", "fraud", "rating", "quality", "sales",
+    "revenue", "demand", "income", "result",
+];
+
 /// The first rows of a table.
 #[derive(Clone, Copy)]
 pub(super) struct Sample<'a> {
@@ -118,10 +124,26 @@ fn guess(sample: &Sample<'_>) -> Option<TargetFrom> {
     };
     let last = (0..width).rev().find(|&at| !layout.ignores(at) && sample.may_be_label(at));
     let last = last.unwrap_or(width - 1);
+    let outcome = names.and_then(|names| {
+        let word = |name: &String| {
+            let last =
+                name.trim().rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_lowercase();
+            OUTCOMES.contains(&last.as_str())
+        };
+        let mut found =
+            (0..width).filter(|&at| word(&names[at]) && !layout.ignores(at) && sample.may_be_label(at));
+        // Two outcomes are as good as none.
+        found.next().filter(|&at| at != last && found.next().is_none())
+    });
     match text[..] {
         // With a header, a first column of text may well be a row's name.
         [0] if names.is_none() && sample.may_be_label(0) => Some(only_text(0)),
         [at] if at == last => Some(only_text(at)),
+        _ if outcome.is_some() => outcome.map(|at| TargetFrom {
+            column: at + 1,
+            why: Some("a guess: its name is that of an outcome; --label COLUMN takes another".into()),
+            guessed: true,
+        }),
         _ => {
             let which = if last == width - 1 {
                 "the last column"
@@ -187,6 +209,9 @@ mod tests {
             ("x,y,z,w,species\n1,2,3,4,0\n2,3,4,5,1\n", Some((5, false))),
             ("x,y,z,w\n1,2,3,4\n2,3,4,5\n", Some((4, true))),
             ("x,y,w\n1,2,3\n2,3,4\n", Some((3, true))),
+            ("arr_delay,hour,wind\n1,2,3\n2,3,4\n", Some((1, true))),
+            ("Sale Price,area,cost\n1,2,3\n2,3,4\n", Some((3, true))),
+            ("delays,hour,wind\n1,2,3\n2,3,4\n", Some((3, true))),
             ("y,x\n1,2\n2,3\n", Some((1, false))),
             ("x,y\n1,2\n2,3\n", Some((2, false))),
             ("y,x1,x2\n1,2,3\n2,3,4\n", Some((1, false))),

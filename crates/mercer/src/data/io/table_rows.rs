@@ -99,7 +99,7 @@ pub(super) struct Rows {
     labels: Collector,
     /// The file's columns that are features.
     features: Vec<usize>,
-    rows: usize,
+    count: usize,
     /// All features of all rows, as long as they are numbers.
     dense: Option<Vec<f64>>,
     /// How some of them were written, by row and feature: see [`Growing::Numbers`].
@@ -143,7 +143,7 @@ impl Rows {
             missing: options.missing,
             keep_unlabelled: options.keep_unlabelled,
             labels: Collector::new(options.targets),
-            rows: 0,
+            count: 0,
             codes: Vec::new(),
             code_bytes: 0,
             columns: Vec::new(),
@@ -157,7 +157,7 @@ impl Rows {
             dense,
         };
         if rows.dense.is_none() {
-            rows.begin_columns(Vec::new());
+            rows.begin_columns(&[]);
         }
         Ok(rows)
     }
@@ -222,7 +222,7 @@ impl Rows {
             let field = record.field(*at);
             of_row.push(if field.is_empty() { MISSING } else { pool.code(&text_of(field)) });
         }
-        self.rows += 1;
+        self.count += 1;
         Ok(())
     }
 
@@ -240,16 +240,16 @@ impl Rows {
                 if is_code(field) {
                     let text = String::from_utf8_lossy(field).into_owned();
                     self.code_bytes += text.len() + size_of::<(usize, usize, String)>();
-                    self.codes.push((self.rows, j, text));
+                    self.codes.push((self.count, j, text));
                 }
             }
             if fine {
                 return Ok(());
             }
             dense.truncate(begin);
-            self.codes.retain(|(row, ..)| *row < self.rows);
+            self.codes.retain(|(row, ..)| *row < self.count);
             let dense = self.dense.take().unwrap_or_default();
-            self.begin_columns(dense);
+            self.begin_columns(&dense);
         }
         for j in 0..self.features.len() {
             let at = self.features[j];
@@ -259,7 +259,7 @@ impl Rows {
     }
 
     /// Goes on in columns.
-    fn begin_columns(&mut self, dense: Vec<f64>) {
+    fn begin_columns(&mut self, dense: &[f64]) {
         let d = self.features.len();
         let as_text = |kind: &Option<Kind>| !matches!(kind, None | Some(Kind::Number));
         for (j, &at) in self.features.iter().enumerate() {
@@ -331,7 +331,7 @@ impl Rows {
 
     /// The data set.
     pub(super) fn finish(mut self, source: &str) -> Result<Dataset> {
-        if self.rows == 0 {
+        if self.count == 0 {
             let got = match (self.without_label, self.without_feature) {
                 (0, 0) => "no rows".to_owned(),
                 (labels, 0) => format!("{labels} rows and no label in any of them"),

@@ -62,7 +62,6 @@ pub struct Summary {
     /// What only sequences have.
     pub sequences: Option<SequenceFacts>,
     /// What only tables have: each column with its kind.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub table: Option<Vec<TableColumn>>,
     /// What is to be predicted.
     pub targets: TargetFacts,

@@ -19,14 +19,10 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 use super::date::{DAY, Format, hour, month, weekday};
+use super::fit::{category, date_format, log_unit, median, share};
 use super::kind::{Found, number, yes_or_no};
 use super::{Column, Kind, MISSING};
 use crate::error::{Error, Fault, Result};
-
-/// Values of a category that get a column of their own.
-const MOST_OWN: usize = 50;
-/// Numbers are brought to a logarithm only if they are more skewed than this.
-const SKEWED: f64 = 2.0;
 
 /// What happens to one column.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -129,7 +125,7 @@ impl<'a> Cells<'a> {
         }
     }
 
-    fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         match self {
             Cells::Numbers(x) => x.len(),
             Cells::Text { of_row, .. } => of_row.len(),
@@ -158,7 +154,7 @@ impl Code {
             _ => How::Number { log: false, lenient: !found.odd.is_empty() },
         };
         let code = Code { name: name.to_owned(), marker: false, how: how.clone() };
-        let values = code.values(cells, None)?;
+        let values = code.values(cells, true, None)?;
         let n = values.len();
         let present: Vec<f64> = (0..n).map(|i| values.at(i)).filter(|v| !v.is_nan()).collect();
         if present.is_empty() {
@@ -239,10 +235,12 @@ impl Code {
     }
 
     /// Each row's value as one number: the number, the seconds, the rank, 0 or 1, or the place of a category. NaN where it
-    /// is missing. `unseen` counts values of categories that training did not have.
+    /// is missing. `unseen` counts values of categories that training did not have. Text that is none of what the column
+    /// holds is an error where `strict`; else it counts as missing, as it must in a fold whose training rows had none of it.
     pub(in crate::data) fn values<'c>(
         &self,
         cells: &'c Cells<'_>,
+        strict: bool,
         mut unseen: Option<&mut Unseen>,
     ) -> Result<Values<'c>> {
         let wrong = |text: &str, row: usize, expected: &str| {
@@ -265,25 +263,22 @@ impl Code {
                 How::Ignored { .. } => f64::NAN,
                 How::Number { lenient, .. } => match number(text) {
                     Some(value) => value,
-                    None if *lenient => f64::NAN,
+                    None if *lenient || !strict => f64::NAN,
                     None => return Err(wrong(text, row, "a number, as in training")),
                 },
                 How::YesNo {} => match yes_or_no(text).or(flag(text)) {
                     Some(yes) => f64::from(u8::from(yes)),
+                    None if !strict => f64::NAN,
                     None => return Err(wrong(text, row, "yes or no, as in training")),
                 },
-                How::Date { format, .. } => match format.parse(text) {
-                    Some(seconds) => seconds,
-                    None => {
-                        note(&mut unseen, text);
-                        f64::NAN
-                    }
-                },
+                How::Date { format, .. } => format.parse(text).unwrap_or_else(|| {
+                    note(&mut unseen, text);
+                    f64::NAN
+                }),
                 How::Ordered { values } => match place.get(text) {
                     Some(&k) => k as f64 / (values.len().max(2) - 1) as f64,
-                    None => {
-                        return Err(wrong(text, row, &format!("one of {}", values.join(", "))));
-                    }
+                    None if !strict => f64::NAN,
+                    None => return Err(wrong(text, row, &format!("one of {}", values.join(", ")))),
                 },
                 How::Category { .. } => place.get(text).map_or_else(
                     || {
@@ -447,58 +442,6 @@ impl Values<'_> {
     }
 }
 
-/// The values of a category: rare ones are pooled, and of many only the most frequent have their own column.
-fn category(cells: &Cells<'_>) -> How {
-    let mut count: HashMap<Cow<'_, str>, usize> = HashMap::new();
-    match cells {
-        Cells::Numbers(x) => {
-            for v in x.iter().filter(|v| !v.is_nan()) {
-                *count.entry(Cow::Owned((v + 0.0).to_string())).or_default() += 1;
-            }
-        }
-        Cells::Text { pool, of_row } => {
-            let mut each = vec![0usize; pool.len()];
-            of_row.iter().filter(|&&k| k != MISSING).for_each(|&k| each[k as usize] += 1);
-            for (text, rows) in pool.iter().zip(each).filter(|(_, rows)| *rows > 0) {
-                count.insert(Cow::Borrowed(text), rows);
-            }
-        }
-    }
-    let rare = rare_below(cells.len());
-    let mut kept: Vec<(&str, usize)> =
-        count.iter().map(|(text, &rows)| (&**text, rows)).filter(|(_, rows)| *rows >= rare).collect();
-    // Most frequent first; among equals in order, so that it does not depend on the rows' order.
-    kept.sort_unstable_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
-    let own = kept.len().min(MOST_OWN);
-    kept[..own].sort_unstable();
-    kept[own..].sort_unstable();
-    let other = count.len() > own;
-    How::Category { values: kept.into_iter().map(|(text, _)| text.to_owned()).collect(), own, other }
-}
-
-/// Values of fewer rows are pooled: 1 in 1,000 rows, in small data 1 in 100, which beyond 500 rows is 5.
-fn rare_below(n: usize) -> usize {
-    (n / 1000).max((n / 100).min(5)).max(1)
-}
-
-fn date_format(name: &str, cells: &Cells<'_>) -> Result<Format> {
-    let Cells::Text { pool, of_row } = cells else {
-        return Err(Error::shape(
-            format!("column `{name}`"),
-            "numbers",
-            "dates, since it is said to hold some",
-        ));
-    };
-    let mut count = vec![0usize; pool.len()];
-    of_row.iter().filter(|&&k| k != MISSING).for_each(|&k| count[k as usize] += 1);
-    let texts = pool.iter().map(String::as_str).zip(count).filter(|(_, rows)| *rows > 0);
-    let format = Format::of(texts).map(|(format, _)| format);
-    format.ok_or_else(|| {
-        let expected = "dates such as 2024-12-31, 31.12.2024 or 12/31/2024 12:30, or times such as 12:30";
-        Error::shape(format!("column `{name}`"), "no date that can be read", expected)
-    })
-}
-
 /// 0 and 1 where yes and no were written before.
 fn flag(text: &str) -> Option<bool> {
     match text {
@@ -506,41 +449,4 @@ fn flag(text: &str) -> Option<bool> {
         "0" => Some(false),
         _ => None,
     }
-}
-
-/// The logarithm of a share of the rows.
-fn share(count: usize, n: usize) -> f64 {
-    // A value that is not there at all counts as half a row.
-    ((count as f64).max(0.5) / n.max(1) as f64).ln()
-}
-
-fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    let mid = sorted.len() / 2;
-    let (_, &mut high, _) = sorted.select_nth_unstable_by(mid, f64::total_cmp);
-    high
-}
-
-/// What to divide by under `ln(1 + x / unit)`, where numbers that are not negative are strongly skewed and the logarithm
-/// halves that.
-fn log_unit(values: &[f64]) -> Option<f64> {
-    if values.iter().any(|v| *v < 0.0) {
-        return None;
-    }
-    let positive: Vec<f64> = values.iter().copied().filter(|v| *v > 0.0).collect();
-    if positive.is_empty() {
-        return None;
-    }
-    let before = skewness(values.iter().copied())?;
-    let unit = median(&positive);
-    let after = skewness(values.iter().map(|v| (v / unit).ln_1p()))?;
-    (before > SKEWED && after.abs() <= before / 2.0 && unit > 0.0).then_some(unit)
-}
-
-fn skewness(values: impl Iterator<Item = f64> + Clone) -> Option<f64> {
-    let n = values.clone().count() as f64;
-    let mean = values.clone().sum::<f64>() / n;
-    let moment = |p: i32| values.clone().map(|v| (v - mean).powi(p)).sum::<f64>() / n;
-    let skew = moment(3) / moment(2).powf(1.5);
-    skew.is_finite().then_some(skew)
 }

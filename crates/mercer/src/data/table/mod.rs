@@ -6,6 +6,7 @@
 
 pub(super) mod code;
 pub(super) mod date;
+mod fit;
 pub mod kind;
 
 use std::borrow::Cow;
@@ -63,8 +64,8 @@ impl Table {
         }
         let mut sorted: Vec<&String> = names.iter().collect();
         sorted.sort_unstable();
-        if let Some(twins) = sorted.windows(2).find(|w| w[0] == w[1]) {
-            let got = format!("`{}` twice", twins[0]);
+        if let Some([name, ..]) = sorted.windows(2).find(|w| w[0] == w[1]) {
+            let got = format!("`{name}` twice");
             return Err(Error::shape("names of a table's columns", got, "a different name for each column"));
         }
         let rows = columns.first().map_or(0, Column::len);
@@ -122,7 +123,7 @@ impl Table {
 
     /// Copies of some rows, in the order asked.
     #[must_use]
-    pub(super) fn gather(&self, rows: impl ExactSizeIterator<Item = usize> + Clone) -> Self {
+    pub(super) fn gather(&self, rows: &(impl ExactSizeIterator<Item = usize> + Clone)) -> Self {
         Table {
             names: self.names.clone(),
             columns: self.columns.iter().map(|c| c.gather(rows.clone())).collect(),
@@ -249,11 +250,11 @@ impl Column {
                 let mut sorted: Vec<&String> = pool.iter().collect();
                 sorted.sort_unstable();
                 match sorted.windows(2).find(|w| w[0] == w[1]) {
-                    Some(twins) => {
-                        let got = format!("`{}` twice", twins[0]);
+                    Some([text, ..]) => {
+                        let got = format!("`{text}` twice");
                         Err(Error::shape(format!("texts of column `{name}`"), got, "different ones"))
                     }
-                    None => Ok(()),
+                    _ => Ok(()),
                 }
             }
         }

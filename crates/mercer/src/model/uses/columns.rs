@@ -1,6 +1,5 @@
 //! Columns by name: new data in the order that a model was trained with.
 
-use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use crate::data::stage::CodedColumn;
@@ -105,14 +104,17 @@ impl Model {
         let order = self.order(data)?;
         let view = data.points.view();
         if let Data::Table { table, .. } = view.data {
-            let table = match &order {
-                Some(order) => Cow::Owned(selected(table, order, &self.names.columns)?),
-                None => Cow::Borrowed(table),
+            let own = self.stages.list.first().filter(|s| s.coded_columns().is_some());
+            return match (order, own) {
+                (None, Some(stage)) => stage.check_cells(view, Exec::one()).map(|()| None),
+                (Some(order), Some(stage)) => {
+                    let points = Points::table(selected(table, &order, &self.names.columns)?);
+                    stage.check_cells(points.view(), Exec::one())?;
+                    Ok(Some((points, 0)))
+                }
+                (Some(order), None) => self.numbers(&selected(table, &order, &self.names.columns)?).map(Some),
+                (None, None) => self.numbers(table).map(Some),
             };
-            if self.stages.list.first().is_some_and(|s| s.coded_columns().is_some()) {
-                return Ok(order.map(|_| (Points::table(table.into_owned()), 0)));
-            }
-            return self.numbers(&table).map(Some);
         }
         let Some(order) = order else { return Ok(None) };
         let width = order.len();

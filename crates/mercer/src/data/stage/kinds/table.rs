@@ -150,7 +150,7 @@ impl Kind for Table {
             .columns
             .iter()
             .zip(&cells)
-            .map(|(code, cells)| code.values(cells, None))
+            .map(|(code, cells)| code.values(cells, false, None))
             .collect::<Result<_>>()?;
         let write = |i: usize, out: &mut [f64]| {
             let mut rest = out;
@@ -269,6 +269,18 @@ impl Stage {
         Some(self.as_table()?.columns.iter().map(|c| (c.name.clone(), kind(&c.how))).collect())
     }
 
+    /// Refuses text in columns that were numbers, yes and no or ranks in training, with row and column. Applied as they are,
+    /// such cells count as missing. Nothing is refused for other stages.
+    pub fn check_cells(&self, points: View<'_>, exec: Exec) -> Result<()> {
+        let Some(table) = self.as_table().filter(|_| matches!(points.data, Data::Table { .. })) else {
+            return Ok(());
+        };
+        for (code, cells) in table.columns.iter().zip(&cells(points, exec.memory())?) {
+            code.values(cells, true, None)?;
+        }
+        Ok(())
+    }
+
     /// What is worth a word about new points: values that training did not have, and what becomes of them.
     pub(crate) fn remarks(&self, points: View<'_>, memory: u64) -> Result<Vec<Note>> {
         let fits = points.d == self.at.d && (points.is_numbers() || matches!(points.data, Data::Table { .. }));
@@ -276,7 +288,7 @@ impl Stage {
         let mut notes = Vec::new();
         for (code, cells) in table.columns.iter().zip(&cells(points, memory)?) {
             let mut unseen = Unseen::default();
-            code.values(cells, Some(&mut unseen))?;
+            code.values(cells, false, Some(&mut unseen))?;
             let fate = match &code.how {
                 How::Category { other: true, .. } => "rare or new",
                 How::Category { .. } => "new, and none of the known ones",

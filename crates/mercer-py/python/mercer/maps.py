@@ -1,0 +1,220 @@
+"""Maps into the span of some rows: features whose dot products are kernel values, or nearly so."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
+
+from . import _mercer
+from ._base import FLOATS, Fitted
+from ._data import rows_of, threads_of, whole_number
+from ._frames import validate_data
+from .kernels import line_of
+
+__all__ = ["EmpiricalKernelMap", "Nystroem"]
+
+
+class EmpiricalKernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fitted):
+    """Features ``k(x, z_1), ..., k(x, z_m)`` on some training rows z, for methods without kernels.
+
+    Parameters
+    ----------
+    n_components : int, default=None
+        m; the rows are drawn at random. None: all of them.
+    kernel : str or Kernel, default='rbf'
+        As in :class:`mercer.SVC`, but no callable and not ``'precomputed'``.
+    gamma : {'scale', 'auto'} or float, default='scale'
+    degree : int, default=3
+    coef0 : float, default=0.0
+    whiten : bool, default=True
+        Multiply with ``K^(-1/2)``, so that dot products of features are kernel values (on z exactly).
+    random_state : int, RandomState instance or None, default=None
+        Seed of the rows drawn.
+    n_jobs : int, default=None
+        Threads; None means all.
+
+    Attributes
+    ----------
+    component_indices_ : ndarray of shape (m,)
+        The rows drawn.
+    components_ : {ndarray, sparse array} of shape (m, n_features)
+        The rows themselves.
+    map_ : object
+        The fitted map.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import EmpiricalKernelMap, RBF
+    >>> X = np.random.default_rng(0).normal(size=(20, 2))
+    >>> F = EmpiricalKernelMap(kernel=RBF(0.5)).fit_transform(X)
+    >>> bool(np.allclose(F @ F.T, RBF(0.5)(X)))
+    True
+    """
+
+    def __init__(
+        self,
+        n_components=None,
+        *,
+        kernel="rbf",
+        gamma="scale",
+        degree=3,
+        coef0=0.0,
+        whiten=True,
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.n_components = n_components
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.whiten = whiten
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y=None):
+        """Draws the rows and makes the map.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : Ignored
+
+        Returns
+        -------
+        self
+        """
+        X = validate_data(self, X, accept_sparse=self._sparse, dtype=FLOATS, order="C")
+        if self._pairwise() or self._uses_callable():
+            raise ValueError("the map needs kernel values of new rows: give the kernel by name, line or object")
+        n = X.shape[0]
+        m = n if self.n_components is None else min(whole_number(self.n_components, "n_components", 1), n)
+        self.component_indices_ = self._drawn(n, m)
+        self.components_ = X[self.component_indices_]
+        rows = rows_of(self.components_)
+        threads = threads_of(self.n_jobs)
+        self.map_ = _mercer.Map.empirical(self._line(X), rows, bool(self.whiten), threads=threads)
+        return self
+
+    def _drawn(self, n, m):
+        drawn = check_random_state(self.random_state).permutation(n)[:m] if m < n else np.arange(n)
+        return np.sort(drawn)
+
+    @property
+    def _n_features_out(self):
+        return len(self.component_indices_)
+
+    def transform(self, X):
+        """Features of rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, m)
+        """
+        rows = self._rows(X)
+        return self.map_.apply(rows, threads=threads_of(self.n_jobs))
+
+    def save(self, path):
+        """A map alone is no model file: pickle it, or fit a machine behind it."""
+        raise ValueError("an empirical kernel map has no file of its own: pickle it")
+
+    def to_onnx(self, path=None):
+        """A map alone has no ONNX form."""
+        raise ValueError("an empirical kernel map has no ONNX form")
+
+
+class Nystroem(EmpiricalKernelMap):
+    """Features whose dot products approximate kernel values, by rows drawn at random (Williams and Seeger 2001).
+
+    Parameters
+    ----------
+    kernel : str or Kernel, default='rbf'
+        As in :class:`mercer.SVC`, but no callable and not ``'precomputed'``.
+    gamma : {'scale', 'auto'} or float, default=None
+        Coefficient of ``'rbf'``, ``'poly'``, ``'sigmoid'`` and ``'laplacian'``; None means ``1 / n_features``.
+    coef0 : float, default=None
+        Constant term of ``'poly'`` and ``'sigmoid'``; None means 1.
+    degree : int, default=None
+        Degree of ``'poly'``; None means 3.
+    kernel_params : dict, default=None
+        Not used: callables are refused.
+    n_components : int, default=100
+        Number of rows drawn, and of features.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the rows drawn.
+    n_jobs : int, default=None
+        Number of threads; None means all (or what ``OMP_NUM_THREADS`` says).
+
+    Attributes
+    ----------
+    components_ : {ndarray, sparse array} of shape (n_components, n_features)
+        The rows drawn.
+    component_indices_ : ndarray of shape (n_components,)
+        Their numbers.
+    normalization_ : ndarray of shape (n_components, n_components)
+        What kernel values against them are multiplied with.
+    map_ : object
+        The fitted map.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from mercer import LinearSVC, Nystroem
+    >>> X, y = load_digits(n_class=9, return_X_y=True)
+    >>> features = Nystroem(gamma=0.2, random_state=1, n_components=300).fit_transform(X / 16)
+    >>> LinearSVC().fit(features, y).score(features, y) > 0.98
+    True
+    """
+
+    whiten = True
+
+    def __init__(
+        self,
+        kernel="rbf",
+        *,
+        gamma=None,
+        coef0=None,
+        degree=None,
+        kernel_params=None,
+        n_components=100,
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.degree = degree
+        self.kernel_params = kernel_params
+        self.n_components = n_components
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _line(self, X):
+        degree = 3 if self.degree is None else self.degree
+        return line_of(self.kernel, X, self.gamma, degree, 1.0 if self.coef0 is None else self.coef0)
+
+    def _drawn(self, n, m):
+        # In scikit-learn's order, so that the same seed gives the same features.
+        return check_random_state(self.random_state).permutation(n)[:m]
+
+    def fit(self, X, y=None):
+        """Draws the rows and makes the map.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : Ignored
+
+        Returns
+        -------
+        self
+        """
+        super().fit(X, y)
+        self.normalization_ = self.map_.coef
+        return self
