@@ -57,7 +57,7 @@ pub struct Importances {
 /// use mercer::data::{Dataset, Points, Targets};
 /// use mercer::model::{Plan, Wishes};
 /// use mercer::{Exec, watch};
-/// let x: Vec<f64> = (0..160).map(|i| ((i * 37) % 101) as f64).collect();
+/// let x: Vec<f64> = (0..80).flat_map(|i| [f64::from(i * 37 % 101), f64::from(i * i % 89)]).collect();
 /// let y = x.chunks(2).map(|row| row[0] * row[0]).collect();
 /// let data = Dataset::new(Points::dense(x, 2)?, Targets::Reals(y))?;
 /// let model = Plan::new(&data, &Wishes::default(), Exec::one())?.fit(Exec::one(), &mut watch::silent())?;
