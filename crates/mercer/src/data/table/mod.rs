@@ -2,7 +2,7 @@
 //!
 //! A [`Table`] is what the readers give where not every feature is a number in every row. No kernel takes it: the stage
 //! `table` learns from it how each column becomes numbers. [`Kind`] says what a column holds; where nobody says,
-//! [`kind::find`] tells by the data.
+//! the data tell.
 
 pub(super) mod code;
 pub(super) mod date;
