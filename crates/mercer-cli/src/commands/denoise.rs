@@ -1,6 +1,6 @@
 //! `mercer denoise`: rows without their noise.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use mercer::data::{Dataset, ImageShape, Patches, Points};
@@ -123,15 +123,18 @@ impl Command for Denoise {
     }
 
     fn run(self, context: &Context) -> Done {
-        if self.model.is_none() && self.train.is_none() && self.kernel.is_none() && self.components.is_none()
-        {
+        let back = PreimageParams { seed: context.seed, ..PreimageParams::default() };
+        let (denoiser, job) = if let Some(file) = &self.model {
+            self.with_model(file, context)?
+        } else {
             let data = self.reading.read(&self.file, context.exec)?;
-            if let Some(shape) = data.points.image().filter(|shape| is_photograph(*shape, data.len())) {
+            let given = self.train.is_some() || self.kernel.is_some() || self.components.is_some();
+            let image = data.points.image().filter(|shape| !given && is_photograph(*shape, data.len()));
+            if let Some(shape) = image {
                 return self.photographs(&data, shape, context);
             }
-        }
-        let back = PreimageParams { seed: context.seed, ..PreimageParams::default() };
-        let (denoiser, job) = self.denoiser(&back, context)?;
+            self.denoiser(data, &back, context)?
+        };
         let mut watch = Progress::new(context).watch();
         let found = denoiser.denoise(job.rows().view(), &back, context.exec, &mut watch)?;
         drop(watch);
@@ -226,21 +229,27 @@ impl Denoise {
         }
     }
 
-    fn denoiser(&self, back: &PreimageParams, context: &Context) -> Result<(Denoiser, Job), Failure> {
-        if let Some(file) = &self.model {
-            let fitted = model::read(file, context.exec)?;
-            let most = components(&fitted, file)?.count();
-            if !fitted.stages.is_empty() {
-                return Err(Failure::usage(
-                    format!("{} has stages that change columns and have no inverse", file.display()),
-                    "find components without --scale",
-                ));
-            }
-            let data = self.reading.read_by(&self.file, &fitted, context.exec)?;
-            let components = self.components.unwrap_or(most);
-            return Ok((Denoiser::new(fitted.machine, components)?, Job { data, grey: None, squares: None }));
+    /// Components that were found before.
+    fn with_model(&self, file: &Path, context: &Context) -> Result<(Denoiser, Job), Failure> {
+        let fitted = model::read(file, context.exec)?;
+        let most = components(&fitted, file)?.count();
+        if !fitted.stages.is_empty() {
+            return Err(Failure::usage(
+                format!("{} has stages that change columns and have no inverse", file.display()),
+                "find components without --scale",
+            ));
         }
-        let data = self.reading.read(&self.file, context.exec)?;
+        let data = self.reading.read_by(&self.file, &fitted, context.exec)?;
+        let components = self.components.unwrap_or(most);
+        Ok((Denoiser::new(fitted.machine, components)?, Job { data, grey: None, squares: None }))
+    }
+
+    fn denoiser(
+        &self,
+        data: Dataset,
+        back: &PreimageParams,
+        context: &Context,
+    ) -> Result<(Denoiser, Job), Failure> {
         let train = self.train.as_deref().map(|file| self.reading.read(file, context.exec)).transpose()?;
         let alone = data.len() == 1 && train.is_none() && data.points.image().is_some();
         let patch = self.patch.or(alone.then_some(PATCH));

@@ -63,6 +63,7 @@ const LINES: &[(&str, &[&str])] = &[
     ("pca fit @ -o o.pca --components 2 --label none", &["z_n.csv", "z_d.npy", "z_s.npy"]),
     ("pca transform @ n.pca -o f.csv", &["z_n.csv", "z_d.npy", "z_s.npy"]),
     ("denoise @ -o clean.csv --noise 0.5 --components 1 --kernel linear", &["z_d.npy", "z_s.npy"]),
+    ("denoise @ -o plain.csv --noise 0.5", &["z_d.npy", "z_s.npy"]),
 ];
 
 /// What was printed, with the data under one name and without times.

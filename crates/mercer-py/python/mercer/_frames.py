@@ -18,7 +18,7 @@ from ._data import TableRows, array_of
 
 # Numbers are standardised behind the table; columns of 0 and 1 stay as they are.
 LINE = "table | standard(indicators=keep)"
-# What check_array takes of the arguments of validate_data.
+# How scikit-learn's function is told that there are no rows or no targets to check.
 NO_TARGETS = "no_validation"
 
 
@@ -128,7 +128,7 @@ def validate_data(estimator, X=NO_TARGETS, y=NO_TARGETS, reset=True, skip_check_
     else:
         rows = table_rows(X, list(estimator.feature_names_in_))
     seen = array_of(estimator.table_.apply(rows.parts))
-    if y is NO_TARGETS or (isinstance(y, str) and y == NO_TARGETS):
+    if isinstance(y, str) and y == NO_TARGETS:
         return check_array(seen, estimator=estimator, **more)
     return check_X_y(seen, y, estimator=estimator, **more)
 

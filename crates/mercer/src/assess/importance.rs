@@ -82,6 +82,7 @@ pub fn importance(
     let groups = groups(&data)?;
     let (metric, error) = error_of(model, &data, exec)?;
     let mut columns = Vec::with_capacity(groups.len());
+    let mut other = data.clone();
     for (at, (name, members)) in groups.iter().enumerate() {
         if watch(&Step::new("columns", at as u64, Some(groups.len() as u64))).is_break() {
             return Err(Error::Cancelled);
@@ -90,8 +91,7 @@ pub fn importance(
         for repeat in 0..repeats {
             // Every column is shuffled in the same ways, so that what one way does to the rows is common to all.
             let order = split::shuffle(data.len(), seed.wrapping_add(1 + repeat as u64));
-            let points = shuffled(&data.points, members, &order)?;
-            let other = Dataset { points, ..data.clone() };
+            other.points = shuffled(&data.points, members, &order)?;
             rises.push(error_of(model, &other, exec)?.1 - error);
         }
         let rise = rises.iter().sum::<f64>() / repeats as f64;

@@ -131,17 +131,14 @@ impl Picture {
         (0..n).flat_map(|i| self.channels.iter().map(move |channel| channel[i])).collect()
     }
 
-    /// The squared distance of two squares by their first pixels; stops where it exceeds `most`.
-    fn distance2(&self, a: usize, b: usize, side: usize, most: f64) -> f64 {
+    /// The squared distance of two squares by their first pixels.
+    fn distance2(&self, a: usize, b: usize, side: usize) -> f64 {
         let mut sum = 0.0;
         for channel in &self.channels {
             for line in 0..side {
                 let (a, b) = (a + line * self.width, b + line * self.width);
                 let off = channel[a..a + side].iter().zip(&channel[b..b + side]);
                 sum += off.map(|(x, y)| (x - y) * (x - y)).sum::<f64>();
-                if sum > most {
-                    return sum;
-                }
             }
         }
         sum
@@ -255,7 +252,7 @@ impl Job<'_> {
         for row in y.saturating_sub(WINDOW)..=(y + WINDOW).min(h - side) {
             for col in x.saturating_sub(WINDOW)..=(x + WINDOW).min(w - side) {
                 let place = row * w + col;
-                found.push((guide.distance2(own, place, side, f64::INFINITY), place));
+                found.push((guide.distance2(own, place, side), place));
             }
         }
         if found.len() > wanted {
