@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::python::Python;
 use crate::report::Report;
 use crate::rounds::{self, Outcome, Task, of};
-use crate::side::Side;
+use crate::side::{BEFORE, Side};
 use crate::{Args, sets};
 
 const MERCER: &str = "mercer";
@@ -22,8 +22,13 @@ pub(crate) fn run(args: &Args) -> Result<Report> {
     let python = Python::ready()?;
     python.need(&["numpy", "scipy", "scikit-learn"])?;
     let mut report = Report::new("kpca");
-    let mut sides =
-        [Side::mercer(args.threads())?, Side::peer("scikit-learn", &python, "kpca.py", &[], args.threads())?];
+    let mut sides = vec![
+        Side::mercer(args.threads())?,
+        Side::peer("scikit-learn", &python, "kpca.py", &[], args.threads())?,
+    ];
+    if let Some(program) = &args.before {
+        sides.push(Side::before(program, args.threads())?);
+    }
     let usps = sets::Set::named("usps").load()?;
     let few = usps.train.gather(&(0..3000).collect::<Vec<_>>());
     if args.wants("3000x256 all") {
@@ -49,13 +54,16 @@ pub(crate) fn run(args: &Args) -> Result<Report> {
         )?;
         let train = sets::hand_out(&mnist.train, "kpca-mnist")?;
         load(&mut sides, &train, Some(&test))?;
-        let both = [
-            task(0, MERCER, &json!({"do": "kpca_transform"})),
-            task(1, "scikit-learn", &json!({"do": "transform"})),
-        ];
-        let done = rounds::run(&mut sides, &both, args)?;
+        let mut all = vec![task(0, MERCER, &json!({"do": "kpca_transform"}))];
+        if args.wants_peer("scikit-learn") {
+            all.push(task(1, "scikit-learn", &json!({"do": "transform"})));
+        }
+        all.extend(before(&sides, &json!({"do": "kpca_transform"})));
+        let done = rounds::run(&mut sides, &all, args)?;
         let case = "mnist transform of 10000";
-        report.row(case, "scikit-learn", done[1].seconds, done[0].seconds);
+        for peer in &done[1..] {
+            report.row(case, &peer.label, peer.seconds, done[0].seconds);
+        }
         if let Some(off) = done[0].answer["off"].as_f64() {
             report.note(
                 case,
@@ -78,19 +86,25 @@ fn task(side: usize, label: &str, request: &Value) -> Task {
     Task { label: label.to_owned(), side, request: request.clone() }
 }
 
-fn load(sides: &mut [Side; 2], x: &std::path::Path, test: Option<&std::path::Path>) -> Result<()> {
+/// The same request for Mercer at another commit, where it takes part.
+fn before(sides: &[Side], request: &Value) -> Option<Task> {
+    (sides.len() > 2).then(|| task(2, BEFORE, request))
+}
+
+fn load(sides: &mut [Side], x: &std::path::Path, test: Option<&std::path::Path>) -> Result<()> {
     let request = |verb: &str| match test {
         Some(test) => json!({"do": verb, "x": x, "test_x": test}),
         None => json!({"do": verb, "x": x}),
     };
-    sides[0].ask(&request("kpca_load"))?;
-    sides[1].ask(&request("load"))?;
+    for (i, side) in sides.iter_mut().enumerate() {
+        side.ask(&request(if i == 1 { "load" } else { "kpca_load" }))?;
+    }
     Ok(())
 }
 
 #[expect(clippy::too_many_arguments, reason = "a case and where it goes")]
 fn fit(
-    sides: &mut [Side; 2],
+    sides: &mut [Side],
     report: &mut Report,
     args: &Args,
     case: &str,
@@ -102,9 +116,10 @@ fn fit(
     eprintln!("bench: {case}");
     let x = sets::hand_out(data, &format!("kpca-{}", case.replace(' ', "-")))?;
     load(sides, &x, None)?;
-    let mut tasks =
-        vec![task(0, MERCER, &json!({"do": "kpca_fit", "gamma": gamma, "components": components}))];
-    for solver in solvers {
+    let ours = json!({"do": "kpca_fit", "gamma": gamma, "components": components});
+    let mut tasks = vec![task(0, MERCER, &ours)];
+    tasks.extend(before(sides, &ours));
+    for solver in solvers.iter().filter(|s| args.wants_peer(&format!("scikit-learn {s}"))) {
         let request = json!({"do": "fit", "gamma": gamma, "components": components, "solver": solver});
         tasks.push(task(1, &format!("scikit-learn {solver}"), &request));
     }
@@ -146,7 +161,7 @@ fn noisy(data: &Dataset) -> Result<Dataset> {
 }
 
 fn denoise(
-    sides: &mut [Side; 2],
+    sides: &mut [Side],
     report: &mut Report,
     args: &Args,
     train: &Dataset,
@@ -161,11 +176,15 @@ fn denoise(
         |verb: &str| json!({"do": verb, "gamma": USPS_GAMMA, "components": 256, "solver": "randomized"});
     let mut arpack = request("denoise");
     arpack["solver"] = json!("arpack");
-    let tasks = [
-        task(0, MERCER, &request("kpca_denoise")),
-        task(1, "scikit-learn randomized", &request("denoise")),
-        task(1, "scikit-learn arpack", &arpack),
-    ];
+    let mut tasks = vec![task(0, MERCER, &request("kpca_denoise"))];
+    tasks.extend(before(sides, &request("kpca_denoise")));
+    for (label, request) in
+        [("scikit-learn randomized", &request("denoise")), ("scikit-learn arpack", &arpack)]
+    {
+        if args.wants_peer(label) {
+            tasks.push(task(1, label, request));
+        }
+    }
     let done = rounds::run(sides, &tasks, args)?;
     for peer in &done[1..] {
         report.row(case, &peer.label, peer.seconds, done[0].seconds);

@@ -9,6 +9,9 @@ use serde_json::Value;
 
 use crate::python::Python;
 
+/// What Mercer at another commit is called in reports.
+pub(crate) const BEFORE: &str = "mercer before";
+
 /// A running side.
 #[derive(Debug)]
 pub(crate) struct Side {
@@ -25,6 +28,13 @@ impl Side {
         let mut command = Command::new(std::env::current_exe().context("this program has no path")?);
         command.arg("--serve");
         Self::start("mercer", command, threads)
+    }
+
+    /// Mercer as it was at another commit: that commit's build of this program.
+    pub(crate) fn before(program: &Path, threads: usize) -> Result<Self> {
+        let mut command = Command::new(program);
+        command.arg("--serve");
+        Self::start(BEFORE, command, threads)
     }
 
     /// A script under `bench/peers`.

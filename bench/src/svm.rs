@@ -11,7 +11,7 @@ use crate::python::Python;
 use crate::report::Report;
 use crate::rounds::{self, Outcome, Task};
 use crate::sets::{self, Set, Split};
-use crate::side::Side;
+use crate::side::{BEFORE, Side};
 use crate::{Args, machine, rounds::of};
 
 const TOL: f64 = 1e-3;
@@ -104,6 +104,12 @@ fn one(set: &Set, split: &Split, python: &Python, args: &Args, report: &mut Repo
     let mut sides = vec![Side::mercer(args.threads())?];
     sides[0].ask(&load("float32", false))?;
     let mut names = vec![MERCER];
+    if let Some(program) = &args.before {
+        let mut side = Side::before(program, args.threads())?;
+        side.ask(&load("float32", false))?;
+        sides.push(side);
+        names.push(BEFORE);
+    }
     for peer in PEERS.iter().filter(|p| split.train.len() <= p.most && args.wants_peer(p.label)) {
         if let Err(error) = python.need(&[peer.package]) {
             eprintln!("bench: without {}: {error:#}", peer.label);

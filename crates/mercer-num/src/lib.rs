@@ -4,6 +4,7 @@
 //! is `#![forbid(unsafe_code)]`. It knows no points, kernels or labels.
 
 mod buffer;
+pub mod bytes;
 #[doc(hidden)]
 pub mod counting;
 pub mod dispatch;

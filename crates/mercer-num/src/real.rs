@@ -12,6 +12,7 @@ mod sealed {
 /// `f32` or `f64`.
 pub trait Real:
     sealed::Sealed
+    + crate::bytes::Gridded
     + crate::product::Algebra
     + crate::tiles::Transpose
     + crate::vector::Vector

@@ -278,3 +278,77 @@ fn centres_take_points_in_pieces() {
     let want = reference::product(&slow(&kernel, x.view(), c.view()), &coef, 700, 1100, 1);
     assert::close_to_scale(&got, &want, 1e-12);
 }
+
+/// Rows of integers times a constant, dense in both types and sparse, and rows of which one value is no such integer.
+fn on_a_grid(n: usize, scale: f64, seed: u64) -> [Points; 4] {
+    let whole = |v: f64| scale * (v * 40.0).floor().max(0.0);
+    let values: Vec<f64> = toy::uniforms(n, D, -0.3, 1.0, seed).into_iter().map(whole).collect();
+    let dense = Points::dense(values.clone(), D).expect("n x d");
+    let single = Points::dense_f32(values.iter().map(|&v| v as f32).collect(), D).expect("n x d");
+    let mut csr = Csr { start: vec![0], ..Csr::default() };
+    for row in values.chunks(D) {
+        for (c, &v) in row.iter().enumerate().filter(|(_, v)| **v != 0.0) {
+            csr.column.push(c as u32);
+            csr.value.push(v);
+        }
+        csr.start.push(csr.column.len());
+    }
+    let sparse = Points::sparse(csr, D).expect("rows in order");
+    let mut off = values;
+    off[n / 2 * D] += 0.31 * scale;
+    [dense, single, sparse, Points::dense(off, D).expect("n x d")]
+}
+
+#[test]
+fn small_integers_give_the_definition_for_every_kernel() {
+    for scale in [1.0, 1.0 / 255.0, 0.125] {
+        let (left, right) = (on_a_grid(70, scale, 21), on_a_grid(330, scale, 22));
+        for kernel in kernels() {
+            for (a, x) in left.iter().enumerate() {
+                for (b, y) in right.iter().enumerate() {
+                    let want = slow(&kernel, x.view(), y.view());
+                    let got = gram::cross::<f64>(&kernel, x.view(), y.view(), Exec::new(2));
+                    // Histogram kernels and the like do not take every storage.
+                    let Ok(got) = got else { continue };
+                    // Rows in f32 are rounded; the integers behind them are not.
+                    let single = matches!(x.view().data, mercer::data::Data::F32(_))
+                        || matches!(y.view().data, mercer::data::Data::F32(_));
+                    assert::close_to_scale(&got, &want, if single { 1e-6 } else { 1e-12 });
+                    // Floats in f32 lose digits of small distances, which kernels of their roots show.
+                    if a == 3 || b == 3 {
+                        continue;
+                    }
+                    let got = gram::cross::<f32>(&kernel, x.view(), y.view(), Exec::one()).expect("vectors");
+                    assert::close_to_scale(&wide(&got), &want, 1e-5);
+                }
+                if a == 3 {
+                    continue;
+                }
+                let got = gram::square::<f32>(&kernel, x.view(), Exec::new(2)).expect("vectors");
+                assert::close_to_scale(&wide(&got), &slow(&kernel, x.view(), x.view()), 1e-5);
+            }
+        }
+    }
+}
+
+#[test]
+fn sums_against_centres_do_not_care_which_rows_are_integers() {
+    let [centres, ..] = on_a_grid(700, 0.5, 31);
+    let coef = toy::normals(700, 2, 33);
+    for line in
+        ["rbf(gamma=0.01)", "poly(degree=2, scale=0.01, coef0=1)", "linear", "normalised(poly(degree=2))"]
+    {
+        let kernel: Kernel = line.parse().expect(line);
+        for points in on_a_grid(600, 0.5, 32) {
+            let want = reference::product(&slow(&kernel, points.view(), centres.view()), &coef, 600, 700, 2);
+            let mut got = vec![0.0; 1200];
+            gram::apply::<f64>(&kernel, centres.view(), &coef, points.view(), &mut got, Exec::new(2))
+                .expect("vectors");
+            assert::close_to_scale(&got, &want, 1e-11);
+            let mut got = vec![0.0; 1200];
+            gram::apply::<f32>(&kernel, centres.view(), &coef, points.view(), &mut got, Exec::one())
+                .expect("vectors");
+            assert::close_to_scale(&got, &want, 1e-4);
+        }
+    }
+}

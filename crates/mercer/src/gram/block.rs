@@ -8,7 +8,7 @@ use crate::exec::Exec;
 use crate::gram::door;
 use crate::gram::side::{Layout, Ready, Side, SparseRows};
 use crate::kernel::Kernel;
-use crate::num::{Buffer, Mat, Real, product, tiles};
+use crate::num::{Buffer, Mat, Real, bytes, product, tiles};
 
 /// `out[i * n + j] = k(a_i, b_j)`, n the number of points in `b`.
 pub fn block<T: Real>(kernel: &Kernel, a: &Side<T>, b: &Side<T>, out: &mut [T], exec: Exec) {
@@ -29,7 +29,9 @@ pub(super) fn block_strided<T: Real>(
         return;
     }
     match (&a.ready, &b.ready) {
-        (Ready::Dense { .. }, Ready::Dense { .. }) | (Ready::Own(_), Ready::Own(_)) => {
+        (Ready::Dense { .. }, Ready::Dense { .. })
+        | (Ready::Bytes { .. }, Ready::Bytes { .. })
+        | (Ready::Own(_), Ready::Own(_)) => {
             tiles::rectangular(out, stride, a.n, b.n, exec.threads(), |t, values| {
                 tile(kernel, a, b, t, values);
             });
@@ -48,6 +50,11 @@ pub(super) fn block_strided<T: Real>(
                 .zip(out.chunks_mut(stride))
                 .for_each(|(from, to)| to[..b.n].copy_from_slice(from));
         }
+        (Ready::Bytes { .. }, Ready::Dense { .. }) | (Ready::Dense { .. }, Ready::Bytes { .. }) => {
+            // Some row of one side is not on the grid of the other.
+            let (x, y) = (a.floats(), b.floats());
+            block_strided(kernel, x.as_ref().unwrap_or(a), y.as_ref().unwrap_or(b), out, stride, exec);
+        }
         _ => unreachable!("both sides of a block are made under one layout"),
     }
 }
@@ -56,7 +63,7 @@ pub(super) fn block_strided<T: Real>(
 pub fn symmetric<T: Real>(kernel: &Kernel, a: &Side<T>, out: &mut [T], exec: Exec) {
     assert_eq!(out.len(), a.n * a.n);
     match &a.ready {
-        Ready::Dense { .. } | Ready::Own(_) => {
+        Ready::Dense { .. } | Ready::Bytes { .. } | Ready::Own(_) => {
             tiles::symmetric(out, a.n, exec.threads(), |t, values| tile(kernel, a, a, t, values));
         }
         Ready::Sparse { .. } => block(kernel, a, a, out, exec),
@@ -124,10 +131,18 @@ fn tile<T: Real>(kernel: &Kernel, a: &Side<T>, b: &Side<T>, t: tiles::Tile, valu
             product::nt(values, left, right, 1);
             kernel.map(values, &sq[rows], &y_sq[cols]);
         }
+        (Ready::Bytes { rows: x, grid, .. }, Ready::Bytes { rows: y, .. }) => {
+            let distances = kernel.translation_invariant();
+            bytes::block(values, x, rows.clone(), y, cols.clone(), grid.wanted(distances));
+            let squares = |of: &bytes::Bytes, run: std::ops::Range<usize>| -> Vec<T> {
+                run.map(|i| if distances { T::ZERO } else { T::of(grid.square(of, i)) }).collect()
+            };
+            kernel.map(values, &squares(x, rows), &squares(y, cols));
+        }
         (Ready::Own(x), Ready::Own(y)) => {
             kernel.own_block(x.view().slice(rows), y.view().slice(cols), values);
         }
-        _ => unreachable!("only these two are cut into tiles"),
+        _ => unreachable!("only these are cut into tiles"),
     }
 }
 

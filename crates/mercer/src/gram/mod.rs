@@ -13,6 +13,7 @@ mod cache;
 mod centre;
 mod classes;
 mod door;
+mod grid;
 mod kernel_rows;
 mod lowrank;
 mod matrix;

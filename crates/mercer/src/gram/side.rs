@@ -4,8 +4,10 @@
 use crate::data::{Data, Points, View};
 use crate::error::{Error, Result};
 use crate::exec::{Exec, room_for_table};
+use crate::gram::grid::Grid;
 use crate::kernel::{Combine, Form, Kernel};
 use crate::num::Real;
+use crate::num::bytes::Bytes;
 
 /// Points on one side of a block of kernel values, ready for one kernel.
 #[derive(Debug, Clone)]
@@ -18,6 +20,13 @@ pub struct Side<T> {
 pub(super) enum Ready<T> {
     /// Rows and their squared norms, for functions of dot products.
     Dense { x: Vec<T>, d: usize, sq: Vec<T> },
+    /// Rows of small integers times a constant.
+    Bytes {
+        rows: Bytes,
+        grid: Grid,
+        /// What rows beside them that are not on the grid were shifted by.
+        shift: f64,
+    },
     /// The same, sparse.
     Sparse { rows: SparseRows<T>, sq: Vec<T> },
     /// The points as they are, for kernels that bring their own block routine.
@@ -46,6 +55,8 @@ pub struct Layout {
     pub shift: Option<Vec<f64>>,
     /// Sparse rows stay sparse.
     pub sparse: bool,
+    /// Rows on this grid are kept as bytes.
+    pub(super) grid: Option<Grid>,
 }
 
 impl Layout {
@@ -54,15 +65,18 @@ impl Layout {
     /// A dense product does a multiply-add in some fortieth of the time a sparse one takes, so sparse rows are
     /// multiplied as dense ones when more than one entry in forty is there.
     pub fn of(kernel: &Kernel, points: View<'_>) -> Self {
+        let grid = if kernel.form() == Form::Dot { Grid::of(points) } else { None };
         match points.data {
             Data::Csr { start, .. } => {
                 let entries = start[points.n] - start[0];
-                Layout { shift: None, sparse: entries.saturating_mul(40) < points.n.saturating_mul(points.d) }
+                let thin = entries.saturating_mul(40) < points.n.saturating_mul(points.d);
+                Layout { shift: None, sparse: thin && grid.is_none(), grid }
             }
             Data::F32(_) | Data::F64(_) if kernel.translation_invariant() => {
-                Layout { shift: Some(mean(points)), sparse: false }
+                let shift = grid.map_or_else(|| mean(points), |g| vec![g.middle(); points.d]);
+                Layout { shift: Some(shift), sparse: false, grid }
             }
-            _ => Layout::default(),
+            _ => Layout { grid, ..Layout::default() },
         }
     }
 
@@ -139,6 +153,9 @@ impl<T: Real> Side<T> {
                 d: *d,
                 sq: keep.iter().map(|&i| sq[i as usize]).collect(),
             },
+            Ready::Bytes { rows, grid, shift } => {
+                Ready::Bytes { rows: rows.gather(keep), grid: *grid, shift: *shift }
+            }
             Ready::Sparse { rows, sq } => {
                 let run = |i: usize| rows.start[i]..rows.start[i + 1];
                 let mut start = vec![0];
@@ -169,10 +186,23 @@ impl<T: Real> Side<T> {
         Side { n: keep.len(), ready }
     }
 
+    /// Rows of bytes as floats, for a block with rows that are not on their grid.
+    pub(super) fn floats(&self) -> Option<Self> {
+        let Ready::Bytes { rows, grid, shift } = &self.ready else { return None };
+        let d = rows.columns();
+        let mut x = vec![T::ZERO; rows.len() * d];
+        for (i, row) in x.chunks_mut(d).enumerate() {
+            grid.values(rows.row(i), *shift, row);
+        }
+        let sq = x.chunks(d).map(|row| T::of(square(row.iter().map(|v| v.f64())))).collect();
+        Some(Side { n: self.n, ready: Ready::Dense { x, d, sq } })
+    }
+
     /// Multiply-adds one kernel value costs.
     pub fn cost(&self) -> f64 {
         match &self.ready {
             Ready::Dense { d, .. } => *d as f64,
+            Ready::Bytes { rows, .. } => 0.25 * rows.columns() as f64,
             Ready::Sparse { rows, .. } => 40.0 * rows.value.len() as f64 / self.n.max(1) as f64,
             Ready::Own(points) => 40.0 * points.dim() as f64,
             Ready::Parts { parts, .. } => parts.iter().map(Side::cost).sum(),
@@ -205,6 +235,13 @@ fn dot_ready<T: Real>(points: View<'_>, layout: &Layout, exec: Exec) -> Result<R
             points.bytes(),
             exec.memory(),
         )?;
+    }
+    if let Some(grid) = layout.grid
+        && d <= crate::num::bytes::WIDEST
+        && let Some(rows) = grid.rows(points)
+    {
+        let shift = if layout.shift.is_some() { grid.middle() } else { 0.0 };
+        return Ok(Ready::Bytes { rows, grid, shift });
     }
     let zero = vec![0.0; d];
     let shift = layout.shift.as_deref().unwrap_or(&zero);

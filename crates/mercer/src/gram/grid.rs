@@ -1,0 +1,235 @@
+//! Values that are small integers times a constant: pixels, counts, 0/1 columns.
+//!
+//! Rows on such a grid are kept as bytes (`num::bytes`): a quarter of the memory of f32, and exact products at four times
+//! the rate where the processor has them. The grid is found from the values themselves, so readers and stages need not
+//! know of it, and rows that do not lie on it are computed as floats.
+
+use crate::data::{Data, View};
+use crate::num::Real;
+use crate::num::bytes::{self, Bytes, Wanted};
+
+/// `offset + scale q` for q from 0 to 255.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Grid {
+    offset: f64,
+    scale: f64,
+    /// Half of the way from the least value to the largest.
+    middle: f64,
+}
+
+/// Entries of sparse rows are worth bytes where more than one value in so many is there.
+const DENSITY: usize = 160;
+
+impl Grid {
+    /// The grid on which all values lie, if there is one and this processor gains by it.
+    pub(super) fn of(points: View<'_>) -> Option<Grid> {
+        if !bytes::available() || points.d == 0 || points.d > bytes::WIDEST || points.n == 0 {
+            return None;
+        }
+        match points.data {
+            Data::F32(x) => find(x, false),
+            Data::F64(x) => find(x, false),
+            Data::Csr { start, value, .. } => {
+                let entries = start[points.n] - start[0];
+                if entries.saturating_mul(DENSITY) < points.n.saturating_mul(points.d) {
+                    return None;
+                }
+                find(&value[start[0]..start[points.n]], true)
+            }
+            _ => None,
+        }
+    }
+
+    /// The rows as bytes, or None: some value is not on the grid.
+    pub(super) fn rows(&self, points: View<'_>) -> Option<Bytes> {
+        let mut out = Bytes::with_capacity(points.d, points.n);
+        let mut row = vec![0; points.d];
+        match points.data {
+            Data::F32(x) => x
+                .chunks(points.d)
+                .try_for_each(|values| self.quantise(values, &mut row).then(|| out.push(&row)))?,
+            Data::F64(x) => x
+                .chunks(points.d)
+                .try_for_each(|values| self.quantise(values, &mut row).then(|| out.push(&row)))?,
+            Data::Csr { start, column, value } => {
+                let mut zero = [0];
+                if !self.quantise(&[0.0], &mut zero) {
+                    return None;
+                }
+                let mut some = vec![0; points.d];
+                for i in 0..points.n {
+                    let run = start[i]..start[i + 1];
+                    let some = &mut some[..run.len()];
+                    if !self.quantise(&value[run.clone()], some) {
+                        return None;
+                    }
+                    row.fill(zero[0]);
+                    column[run].iter().zip(some.iter()).for_each(|(&c, &q)| row[c as usize] = q);
+                    out.push(&row);
+                }
+            }
+            _ => return None,
+        }
+        Some(out)
+    }
+
+    /// Writes the integers of values; false where one is no integer from 0 to 255.
+    fn quantise<S: Real>(&self, values: &[S], out: &mut [u8]) -> bool {
+        S::quantise(values, self.offset, 1.0 / self.scale, self.tolerance::<S>(), out)
+    }
+
+    /// What rounding may put between a value and its place, in units of the scale: the values' own rounding.
+    fn tolerance<S: Real>(&self) -> f64 {
+        4.0 * S::EPSILON.f64() * (256.0 + self.offset.abs() / self.scale)
+    }
+
+    /// The middle of the range: subtracted from rows that are not on the grid where a kernel sees differences only.
+    pub(super) fn middle(&self) -> f64 {
+        self.middle
+    }
+
+    /// The values of a row of bytes, less a shift.
+    pub(super) fn values<T: Real>(&self, row: &[u8], shift: f64, out: &mut [T]) {
+        out.iter_mut()
+            .zip(row)
+            .for_each(|(out, &q)| *out = T::of(self.offset + self.scale * f64::from(q) - shift));
+    }
+
+    /// The squared norm of a row, as kernels of dot products need it.
+    pub(super) fn square(&self, rows: &Bytes, i: usize) -> f64 {
+        let (d, sum, square) = (rows.columns() as f64, f64::from(rows.sum(i)), f64::from(rows.square(i)));
+        self.scale * self.scale * square
+            + 2.0 * self.offset * self.scale * sum
+            + self.offset * self.offset * d
+    }
+
+    /// What a product of rows is for: distances come as `-|x - y|^2 / 2`, which is the dot product of rows without length.
+    pub(super) fn wanted(&self, distances: bool) -> Wanted {
+        if distances {
+            Wanted::Distance { factor: -0.5 * self.scale * self.scale }
+        } else {
+            Wanted::Dot { offset: self.offset, scale: self.scale }
+        }
+    }
+}
+
+/// Values that are enough to see that there is no grid, and values to guess it from.
+const FEW: usize = 512;
+const SAMPLE: usize = 1 << 14;
+
+/// Guesses the grid from some values, then looks at all of them.
+fn find<S: Real>(values: &[S], zero: bool) -> Option<Grid> {
+    distinct(&values[..values.len().min(FEW)], 1, zero)?;
+    let seen = distinct(values, values.len().div_ceil(SAMPLE).max(1), zero)?;
+    let (low, high) = (seen[0], seen[seen.len() - 1]);
+    let gap = seen.windows(2).map(|w| w[1] - w[0]).fold(f64::INFINITY, f64::min);
+    if low == high {
+        let scale = if low == 0.0 { 1.0 } else { low.abs() };
+        return check(values, low.min(0.0), scale);
+    }
+    // The range is known far better than the smallest gap, of which it is a whole multiple; values that were not seen may
+    // lie between: a half or a third of the gap.
+    let steps = (high - low) / gap;
+    (1..=3).find_map(|part| {
+        let steps = (steps * f64::from(part)).round();
+        if steps > 255.0 {
+            return None;
+        }
+        check(values, low, (high - low) / steps)
+    })
+}
+
+/// Different values among every so many, in their order; None where there are more than bytes can tell apart.
+fn distinct<S: Real>(values: &[S], step: usize, zero: bool) -> Option<Vec<f64>> {
+    let mut seen: Vec<f64> = values.iter().step_by(step).map(|v| v.f64()).collect();
+    if zero {
+        seen.push(0.0);
+    }
+    seen.sort_unstable_by(f64::total_cmp);
+    let size = seen.first()?.abs().max(seen.last()?.abs());
+    // Equal but for rounding.
+    let close = 8.0 * S::EPSILON.f64() * size;
+    seen.dedup_by(|b, a| *b - *a <= close);
+    (seen.len() <= 256 && size.is_finite()).then_some(seen)
+}
+
+/// The grid through `low` of this scale, if all values lie on it, moved so that the lowest is at 0.
+fn check<S: Real>(values: &[S], low: f64, scale: f64) -> Option<Grid> {
+    let close = Grid { offset: low, scale, middle: low }.tolerance::<S>();
+    let (least, most) = S::range(values, low, 1.0 / scale, close)?;
+    let middle = low + scale * 0.5 * (least + most);
+    (most - least <= 255.0).then_some(Grid { offset: low + scale * least, scale, middle })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Csr, Points};
+
+    fn grid(values: Vec<f64>, d: usize) -> Option<Grid> {
+        Grid::of(Points::dense(values, d).expect("whole rows").view())
+    }
+
+    #[test]
+    fn grids_are_found_where_values_are_integers_times_a_constant() {
+        if !bytes::available() {
+            return;
+        }
+        let pixel = |i: usize| ((i * i * 7) % 256) as f64;
+        let maps: [&dyn Fn(f64) -> f64; 6] =
+            [&|v| v, &|v| v / 255.0, &|v| v / 127.5 - 1.0, &|v| (v / 64.0).floor(), &|v| -v, &|v| {
+                0.37 * v + 12.0
+            }];
+        for map in maps {
+            let values: Vec<f64> = (0..600).map(|i| map(pixel(i))).collect();
+            let single: Vec<f32> = values.iter().map(|&v| v as f32).collect();
+            for points in [
+                Points::dense(values.clone(), 6).expect("whole rows"),
+                Points::dense_f32(single, 6).expect("whole rows"),
+            ] {
+                let grid = Grid::of(points.view()).expect("integers times a constant");
+                let rows = grid.rows(points.view()).expect("on its own grid");
+                let mut back = vec![0.0f64; 6];
+                for i in 0..100 {
+                    grid.values(rows.row(i), 0.0, &mut back);
+                    for (b, v) in back.iter().zip(&values[i * 6..]) {
+                        assert!((b - v).abs() <= 1e-6 * (1.0 + v.abs()), "{b} {v}");
+                    }
+                    let square: f64 = back.iter().map(|v| v * v).sum();
+                    assert!((grid.square(&rows, i) - square).abs() <= 1e-6 * (1.0 + square));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn other_values_have_no_grid() {
+        assert_eq!(grid(mercer_testkit::toy::normals(50, 4, 1), 4), None);
+        assert_eq!(grid((0..300).map(f64::from).collect(), 3), None, "more than 256 values");
+        let mut values: Vec<f64> = (0..3000).map(|i| f64::from(i % 256)).collect();
+        values[2990] = 0.5;
+        assert_eq!(grid(values.clone(), 3), None, "one value between");
+        values[2990] = f64::NAN;
+        assert_eq!(grid(values, 3), None, "a missing value");
+    }
+
+    #[test]
+    fn rows_off_the_grid_are_told() {
+        if !bytes::available() {
+            return;
+        }
+        let grid = grid(vec![0.0, 1.0, 2.0, 3.0], 2).expect("integers");
+        for (value, on) in
+            [(255.0, true), (256.0, false), (0.5, false), (-1.0, false), (f64::NAN, false), (1e300, false)]
+        {
+            let points = Points::dense(vec![value, 1.0], 2);
+            let Ok(points) = points else { continue };
+            assert_eq!(grid.rows(points.view()).is_some(), on, "{value}");
+        }
+        // Zeros of sparse rows must lie on it too.
+        let far = Grid { offset: 1.0, scale: 1.0, middle: 1.0 };
+        let csr = Csr { start: vec![0, 1], column: vec![0], value: vec![3.0] };
+        let sparse = Points::sparse(csr, 2).expect("a row");
+        assert!(far.rows(sparse.view()).is_none());
+    }
+}
