@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use mercer::data::io::{self, ReadOptions, Storage, TargetKind};
-use mercer::data::{Data, Dataset, ImageShape, Labels};
+use mercer::data::{Csr, Data, Dataset, ImageShape, Labels, Points};
 use mercer::expansion::Precision;
 use mercer::model::svc::Multi;
 use mercer::model::{self, Sample, SvcParams};
@@ -31,7 +31,12 @@ impl Machine {
                 labels: Some(Path::new(text(request, y)?).to_path_buf()),
                 ..ReadOptions::default()
             };
-            Ok(io::read(Path::new(text(request, x)?), &options)?)
+            let data = io::read(Path::new(text(request, x)?), &options)?;
+            if request["sparse"] == true {
+                Ok(Dataset::new(sparse(&data.points)?, data.targets)?)
+            } else {
+                Ok(data)
+            }
         };
         self.sets = Some((read("x", "y")?, read("test_x", "test_y")?));
         Ok(json!({}))
@@ -93,7 +98,7 @@ impl Machine {
         answer["error_percent"] = json!(100.0 * wrong as f64 / labels.len() as f64);
         let numbers: Vec<f64> =
             (0..labels.len()).map(|i| labels.name_of(i).parse()).collect::<Result<_, _>>()?;
-        let points = mercer::data::Points::dense(numbers, 1)?;
+        let points = Points::dense(numbers, 1)?;
         io::write(Path::new(text(request, "out")?), &Dataset::new(points, mercer::data::Targets::None)?)?;
         Ok(answer)
     }
@@ -110,6 +115,19 @@ impl Machine {
         }
         Ok(json!({ "objective": pairs }))
     }
+}
+
+/// The same rows without their zeros.
+fn sparse(points: &Points) -> Result<Points> {
+    let mut csr = Csr { start: vec![0], ..Csr::default() };
+    for row in points.view().to_f64()?.chunks(points.dim().max(1)) {
+        for (c, &v) in row.iter().enumerate().filter(|(_, v)| **v != 0.0) {
+            csr.column.push(c as u32);
+            csr.value.push(v);
+        }
+        csr.start.push(csr.column.len());
+    }
+    Ok(Points::sparse(csr, points.dim())?)
 }
 
 /// Labels that a side has written.

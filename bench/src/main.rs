@@ -15,6 +15,7 @@ mod kpca;
 mod learners;
 mod local_kernel;
 mod machine;
+mod made;
 mod memory;
 mod package;
 mod photographs;

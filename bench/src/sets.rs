@@ -9,6 +9,8 @@ use anyhow::{Context, Result, bail};
 use mercer::data::io::{self, ReadOptions, Storage, TargetKind};
 use mercer::data::{Data, Dataset, Points, Targets};
 
+use crate::made;
+
 /// A real set with the machine that comparisons train on it.
 #[derive(Debug)]
 pub(crate) struct Set {
@@ -29,13 +31,16 @@ pub(crate) struct Split {
 }
 
 /// Every set.
-pub(crate) const ALL: [Set; 6] = [
+pub(crate) const ALL: [Set; 9] = [
     Set { name: "usps", c: 10.0, gamma: 1.0 / 128.0, sparse: false, load: usps },
     Set { name: "letter", c: 10.0, gamma: 0.1, sparse: false, load: letter },
     Set { name: "mnist10k", c: 10.0, gamma: 0.02, sparse: false, load: |root| mnist(root, 10_000) },
     Set { name: "mnist60k", c: 10.0, gamma: 0.02, sparse: false, load: |root| mnist(root, 60_000) },
     Set { name: "a9a", c: 1.0, gamma: 0.05, sparse: true, load: |root| libsvm(root, "a9a", 123) },
     Set { name: "ijcnn1", c: 32.0, gamma: 2.0, sparse: false, load: |root| libsvm(root, "ijcnn1", 22) },
+    Set { name: "separated", c: 10.0, gamma: 1.0, sparse: false, load: |_| made::separated() },
+    Set { name: "flags", c: 8.0, gamma: 0.05, sparse: true, load: |_| made::flags() },
+    Set { name: "texts", c: 1.0, gamma: 1.0, sparse: true, load: |_| made::texts() },
 ];
 
 impl Set {

@@ -46,7 +46,7 @@ const PEERS: [Peer; 4] = [
         package: "scikit-learn-intelex",
         arg: "onedal",
         dtype: "float32",
-        sparse: false,
+        sparse: true,
         most: usize::MAX,
     },
     Peer {
@@ -102,11 +102,11 @@ fn one(set: &Set, split: &Split, python: &Python, args: &Args, report: &mut Repo
         Ok(sets::scratch()?.join(format!("{}-{}.npy", set.name, label.replace(' ', "-"))))
     };
     let mut sides = vec![Side::mercer(args.threads())?];
-    sides[0].ask(&load("float32", false))?;
+    sides[0].ask(&load("float32", set.sparse))?;
     let mut names = vec![MERCER];
     if let Some(program) = &args.before {
         let mut side = Side::before(program, args.threads())?;
-        side.ask(&load("float32", false))?;
+        side.ask(&load("float32", set.sparse))?;
         sides.push(side);
         names.push(BEFORE);
     }

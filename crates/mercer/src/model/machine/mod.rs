@@ -14,6 +14,7 @@ pub(super) mod multiclass;
 mod predict;
 mod readout;
 mod reject;
+mod rough;
 mod sigmoid;
 
 pub use components::{Components, Features};

@@ -158,7 +158,18 @@ impl Model {
     ///
     /// Under a precomputed kernel a point is the row of its kernel values against all training points.
     pub fn predict(&self, points: View<'_>, exec: Exec) -> Result<Targets> {
-        self.machine.predicted(&self.decision(points, exec)?)
+        self.machine.predicted(&self.decision_for_classes(points, exec)?)
+    }
+
+    /// [`Model::decision`], or values from which the same classes follow.
+    pub(in crate::model) fn decision_for_classes(&self, points: View<'_>, exec: Exec) -> Result<Vec<f64>> {
+        if self.layers.is_empty() && !matches!(points.data, Data::F32(_)) {
+            let (model, ready) = self.fitting(points, exec)?;
+            if let Some(values) = model.machine.decision_for_classes(ready.view(), exec)? {
+                return Ok(values);
+            }
+        }
+        self.decision(points, exec)
     }
 
     /// The decision values behind [`Model::predict`], n x k row by row.

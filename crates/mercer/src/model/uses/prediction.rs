@@ -114,7 +114,13 @@ impl Model {
             return Err(Error::Unsupported("nothing is asked of the model".into()));
         }
         let machine = &self.machine;
-        let values = self.decision(points, exec)?;
+        // Classes alone do not need the digits of decision values.
+        let classes_alone = asked == [true, false, false, false] && query.reject == Rejection::Never;
+        let values = if classes_alone {
+            self.decision_for_classes(points, exec)?
+        } else {
+            self.decision(points, exec)?
+        };
         let reject = match query.reject {
             Rejection::Never => None,
             Rejection::Own => machine.reject,
