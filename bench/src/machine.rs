@@ -8,7 +8,7 @@ use mercer::data::io::{self, ReadOptions, Storage, TargetKind};
 use mercer::data::{Csr, Data, Dataset, ImageShape, Labels, Points};
 use mercer::expansion::Precision;
 use mercer::model::svc::Multi;
-use mercer::model::{self, Sample, SvcParams};
+use mercer::model::{self, Sample, SvcParams, SvrParams};
 use mercer::{kernel::Kernel, watch};
 use serde_json::{Value, json};
 
@@ -59,6 +59,37 @@ impl Machine {
         answer["sv"] = json!(model.support.len());
         answer["kernel_values"] = json!(model.info.kernel_values);
         answer["iterations"] = json!(model.info.iterations);
+        self.model = Some(model);
+        Ok(answer)
+    }
+
+    /// Rows and numbers to regress on.
+    pub(crate) fn load_numbers(&mut self, request: &Value) -> Result<Value> {
+        let options = ReadOptions {
+            storage: Storage::F32,
+            targets: TargetKind::Reals,
+            labels: Some(Path::new(text(request, "y")?).to_path_buf()),
+            ..ReadOptions::default()
+        };
+        let data = io::read(Path::new(text(request, "x")?), &options)?;
+        self.sets = Some((data.clone(), data));
+        Ok(json!({}))
+    }
+
+    /// A Gaussian regression with an insensitive zone.
+    pub(crate) fn regress(&mut self, request: &Value) -> Result<Value> {
+        let (train, _) = self.sets.as_ref().context("nothing was loaded")?;
+        let params = SvrParams {
+            kernel: Some(Kernel::Rbf { gamma: number(request, "gamma")? }),
+            c: number(request, "c")?,
+            epsilon: number(request, "epsilon")?,
+            tol: number(request, "tol")?,
+            ..SvrParams::default()
+        };
+        let sample = Sample::new(&train.points, &train.targets);
+        let (model, mut answer) = timed(|| params.fit(sample, exec(), &mut watch::silent()));
+        let model = model?;
+        answer["sv"] = json!(model.support.len());
         self.model = Some(model);
         Ok(answer)
     }

@@ -84,7 +84,8 @@ pub(crate) fn texts() -> Result<Split> {
     split(x, d, of_row, 4, 6_000)
 }
 
-fn standardised(x: &[f64], d: usize) -> Vec<f32> {
+/// Each column less its mean, over its deviation.
+pub(crate) fn standardised(x: &[f64], d: usize) -> Vec<f32> {
     let n = (x.len() / d) as f64;
     let column = |j: usize| x.iter().skip(j).step_by(d);
     let mean: Vec<f64> = (0..d).map(|j| column(j).sum::<f64>() / n).collect();

@@ -23,6 +23,7 @@ mod python;
 mod reduced_set;
 mod report;
 mod rounds;
+mod scaling;
 mod serve;
 mod sets;
 mod side;
@@ -80,7 +81,7 @@ enum Format {
 type Bench = (&'static str, &'static str, fn(&Args) -> Result<Report>);
 
 /// Every comparison there is.
-const ALL: [Bench; 12] = [
+const ALL: [Bench; 13] = [
     ("gram", "the whole Gaussian matrix of 7291 rows: numpy, scikit-learn, the product rate", gram::run),
     ("svm", "support vector classifiers on real sets: scikit-learn, oneDAL, LIBSVM", svm::run),
     ("kpca", "kernel principal components and denoising: scikit-learn", kpca::run),
@@ -95,6 +96,7 @@ const ALL: [Bench; 12] = [
     ),
     ("python", "the Python package: scikit-learn, oneDAL, and what Python costs over Rust", package::run),
     ("learners", "k-means and linear discriminants: the same answers as scikit-learn's", learners::run),
+    ("scaling", "what fits gain from threads: 1, 2, 4, .. beside a matrix product", scaling::run),
     ("growth", "how the time of a fit grows with rows and with support vectors", growth::run),
     (
         "reduced-set",

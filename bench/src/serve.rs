@@ -42,6 +42,8 @@ impl Held {
         let single = request["dtype"] == "float32";
         match request["do"].as_str().context("a request without `do`")? {
             verb if verb.starts_with("kpca_") => self.components.answer(request),
+            "svr_load" => self.machine.load_numbers(request),
+            "svr_fit" => self.machine.regress(request),
             "load" if request.get("test_x").is_some() => self.machine.load(request),
             "fit" => self.machine.fit(request),
             "digits" => self.machine.digits(request),

@@ -105,6 +105,16 @@ fn libsvm(root: &Path, name: &str, columns: usize) -> Result<Split> {
     Ok(Split { train: part("")?, test: part(".t")? })
 }
 
+/// Rings of shells from measures of them: a regression, columns standardised.
+pub(crate) fn abalone() -> Result<Dataset> {
+    let path = folder().join("regression/abalone.svm.xz");
+    let options = ReadOptions { storage: Storage::F32, targets: TargetKind::Reals, ..ReadOptions::default() };
+    let data = io::read(&path, &options).with_context(|| path.display().to_string())?;
+    let x: Vec<f64> = data.points.view().to_f64()?;
+    let d = data.dim();
+    Ok(Dataset::new(Points::dense_f32(made::standardised(&x, d), d)?, data.targets)?)
+}
+
 /// The first rows of the 60000, pixels from 0 to 1.
 fn mnist(root: &Path, rows: usize) -> Result<Split> {
     let part = |name: &str| {
