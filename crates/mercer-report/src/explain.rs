@@ -264,9 +264,10 @@ pub(super) fn wrong_in_words(found: &Mistakes) -> String {
         "error" => format!("The largest errors on {} rows", count(found.rows)),
         _ if found.count == 0 => format!("None of {} rows is predicted wrongly", count(found.rows)),
         how => format!(
-            "{} of {} rows are predicted wrongly; first those where the model is most confident (largest {how})",
+            "{} of {} rows {} predicted wrongly; first those where the model is most confident (largest {how})",
             count(found.count),
-            count(found.rows)
+            count(found.rows),
+            if found.count == 1 { "is" } else { "are" }
         ),
     }
 }
@@ -363,15 +364,19 @@ fn influential(e: &Explanation, page: &mut Page) {
     if machines {
         table = table.column("in", Align::Left);
     }
-    table = table
-        .column("target", Align::Left)
-        .column(if has(|i| !i.values.is_empty()) { "values" } else { "" }, Align::Left);
+    let known = has(|i| i.target.is_some() || i.name.is_some());
+    if known {
+        table = table.column("target", Align::Left);
+    }
+    if has(|i| !i.values.is_empty()) {
+        table = table.column("values", Align::Left);
+    }
     for i in &e.influential {
-        let what = i.name.iter().chain(&i.target).cloned().collect::<Vec<_>>().join(", ");
+        let what = known.then(|| i.name.iter().chain(&i.target).cloned().collect::<Vec<_>>().join(", "));
         let class = classes.then(|| i.class.clone().unwrap_or_else(|| "the rest".into()));
         let machine = machines.then(|| i.machine.clone().unwrap_or_default());
         let first = [count(i.row + 1), number(i.coef)];
-        table.row(first.into_iter().chain(class).chain(machine).chain([what, values(i, 3)]));
+        table.row(first.into_iter().chain(class).chain(machine).chain(what).chain([values(i, 3)]));
     }
     page.table(&table);
 }

@@ -118,13 +118,14 @@ pub fn explained_page(
             .map(|r| (format!("squared radius of {} in feature space", crate::explain::ball(e)), number(r))),
     );
     about.tables.extend(machines(e));
-    let mut sections = vec![about];
-    if let Some(data) = data {
-        sections.extend(picture(model, Learned::training("What was learned", model, data), exec)?);
-    }
+    let mut sections = Vec::new();
     sections.extend(report.importances.as_ref().map(columns::important));
     sections.extend(report.dependences.as_ref().and_then(columns::dependent));
     sections.extend(report.mistakes.as_ref().map(|found| columns::mistaken(model.task(), found, test)));
+    sections.push(about);
+    if let Some(data) = data {
+        sections.extend(picture(model, Learned::training("What was learned", model, data), exec)?);
+    }
     sections.extend(weights(e));
     sections.extend(images(model));
     sections.extend(suspects(e));
@@ -133,11 +134,12 @@ pub fn explained_page(
         Some((found, [first, ..])) if first.rise > 0.0 => {
             let others = found.columns.iter().filter(|c| c.rise > 2.0 * c.spread && c.rise > 0.0).count();
             format!(
-                "`{}` matters most: {} if its values are shuffled. {} of {} columns matter.",
+                "`{}` matters most: {} if its values are shuffled. {} of {} {} matter.",
                 first.column.replace('`', "'"),
                 columns::rise_of(found, first.rise),
                 count(others),
-                count(found.columns.len())
+                count(found.columns.len()),
+                if found.image.is_some() { "squares" } else { "columns" }
             )
         }
         _ => String::new(),

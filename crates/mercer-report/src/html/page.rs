@@ -182,11 +182,11 @@ impl Figure {
             }
             Content::Tiles(tiles) => (" class=\"wide\"", tiles.element()),
         };
-        let _ = writeln!(
-            out,
-            "<figure{class}>{content}<figcaption>{}</figcaption></figure>",
-            inline(&self.caption)
-        );
+        let caption = match self.caption.as_str() {
+            "" => String::new(),
+            text => format!("<figcaption>{}</figcaption>", inline(text)),
+        };
+        let _ = writeln!(out, "<figure{class}>{content}{caption}</figure>");
     }
 }
 

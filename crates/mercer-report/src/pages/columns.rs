@@ -2,8 +2,8 @@
 
 use super::{first_left, heads, targets, tiled};
 use crate::explain::{mean, measure, response_in_words, rise, rise_in_words, short, told, wrong_in_words};
-use crate::html::{Figure, Ink, Section, Table, Tile, Tiles};
-use crate::svg::{Axis, Chart, Look, Series};
+use crate::html::{Figure, Section, Table, Tile};
+use crate::svg::{Axis, Chart, Heat, Look, Series, brief};
 use crate::{Align, count, number};
 use mercer::assess::{Dependence, Dependences, Importances, Mistakes};
 use mercer::data::Dataset;
@@ -17,17 +17,7 @@ const CURVES: usize = 6;
 /// Columns by their importance, a line each; of images, a map of the pixels.
 pub(super) fn important(found: &Importances) -> Section {
     let mut section = Section::new("Which columns matter", rise_in_words(found) + ".");
-    if let Some((shape, values)) = found.map() {
-        let most = values.iter().copied().fold(0.0, |a: f64, b| a.max(b.abs()));
-        let tile = Tile::new(values, "importance of each square");
-        let tiles = Tiles { shape, ink: Ink::Signed(most), tiles: vec![tile] };
-        let caption = format!(
-            "The deeper the blue of a square of pixels, the more the error rises without it: at most {}. White squares do \
-             not matter; without an orange one the model would do better.",
-            rise(found, most)
-        );
-        section.figures.push(Figure::tiles(tiles, caption));
-    }
+    section.figures.extend(map(found));
     let row =
         |c: &mercer::assess::Importance| vec![c.column.clone(), rise(found, c.rise), rise(found, c.spread)];
     section.tables.push(Table {
@@ -36,6 +26,44 @@ pub(super) fn important(found: &Importances) -> Section {
         rows: found.columns.iter().take(COLUMNS).map(row).collect(),
     });
     section
+}
+
+/// Squares of images where they lie, each with the rise of the error without it.
+fn map(found: &Importances) -> Option<Figure> {
+    let shape = found.image?;
+    let place = |square: &mercer::assess::Importance| {
+        let first = square.members.first().map_or(0, |j| j / shape.channels);
+        (first / shape.width, first % shape.width)
+    };
+    let sorted = |mut all: Vec<usize>| {
+        all.sort_unstable();
+        all.dedup();
+        all
+    };
+    let tops = sorted(found.columns.iter().map(|square| place(square).0).collect());
+    let lefts = sorted(found.columns.iter().map(|square| place(square).1).collect());
+    let mut values = vec![vec![f64::NAN; lefts.len()]; tops.len()];
+    for square in &found.columns {
+        let (top, left) = place(square);
+        if let (Ok(i), Ok(j)) = (tops.binary_search(&top), lefts.binary_search(&left)) {
+            values[i][j] = square.rise;
+        }
+    }
+    let names = |all: &[usize]| all.iter().map(|at| (at + 1).to_string()).collect();
+    let share = found.metric != "rmse";
+    let heat = Heat {
+        title: "Importance of each square of pixels".into(),
+        along: ("first column of the square".into(), "first line".into()),
+        columns: names(&lefts),
+        rows: names(&tops),
+        values,
+        write: if share { |v| format!("{:.1}", 100.0 * v) } else { brief },
+        lower: false,
+        mark: None,
+    };
+    let unit = if share { "points" } else { "in units of the target" };
+    let caption = format!("The deeper a square, the more the error rises without it ({unit}).");
+    Some(Figure::svg(heat.draw(), caption))
 }
 
 /// A rise of the error in a sentence.
@@ -103,7 +131,7 @@ fn drawn(found: &Dependences, curve: &Dependence) -> Figure {
     };
     let title = format!("{what} by {}", curve.column);
     let x = Axis::new(&curve.column);
-    Figure::svg(Chart::new(&title, x, y, outputs.iter().map(line).collect()).draw(), capital(&title) + ".")
+    Figure::svg(Chart::new(&capital(&title), x, y, outputs.iter().map(line).collect()).draw(), "")
 }
 
 fn listed(found: &Dependences, curve: &Dependence) -> Table {
