@@ -40,7 +40,7 @@ def test_what_cannot_be_is_refused():
     X, y = load_iris(return_X_y=True)
     with pytest.raises(ValueError, match="seconds"):
         mercer.AutoClassifier(seconds=0).fit(X, y)
-    with pytest.raises(AttributeError, match="probability=False"):
+    with pytest.raises(AttributeError, match="predict_proba"):
         mercer.AutoClassifier().fit(X, y).predict_proba(X)
 
 

@@ -22,6 +22,9 @@ __all__ = ["AutoClassifier", "AutoRegressor"]
 class Auto(Fitted):
     """What both do alike."""
 
+    def _uses_callable(self):
+        return False
+
     def _fit_auto(self, X, answers, probability=False):
         if self.seconds is not None and not self.seconds > 0:
             raise ValueError(f"seconds == {self.seconds}, must be above 0 or None")

@@ -59,18 +59,6 @@ pub struct Importances {
     pub image: Option<ImageShape>,
 }
 
-impl Importances {
-    /// For images: how much the error rises, pixel by pixel, row by row; pixels of a square share a value.
-    pub fn map(&self) -> Option<(ImageShape, Vec<f64>)> {
-        let shape = self.image?;
-        let mut values = vec![0.0; shape.height * shape.width];
-        for square in &self.columns {
-            square.members.iter().for_each(|&j| values[j / shape.channels] = square.rise);
-        }
-        Some((ImageShape::grey(shape.height, shape.width), values))
-    }
-}
-
 /// Measures the importance of each column of labelled data, which the model should not have been trained on. For novelty
 /// and clusters it needs no labels. Not supported for kernel features, sequences and precomputed kernels.
 ///

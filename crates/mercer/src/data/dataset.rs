@@ -125,7 +125,7 @@ impl Dataset {
             Targets::None => {}
             Targets::Reals(y) => y.iter().for_each(|&v| sum.number(v)),
             Targets::Classes(labels) => {
-                (0..labels.len()).for_each(|i| sum.bytes(labels.name_of(i).as_bytes()))
+                (0..labels.len()).for_each(|i| sum.bytes(labels.name_of(i).as_bytes()));
             }
         }
         sum.0
