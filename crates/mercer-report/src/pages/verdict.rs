@@ -40,18 +40,18 @@ fn target(data: &Dataset, else_: &str) -> String {
 fn classes(e: &ClassEvaluation, target: &str, seen: bool) -> String {
     let [low, high] = e.interval;
     let most = (0..e.classes.len()).max_by_key(|&c| (e.scores[c].rows, std::cmp::Reverse(c))).unwrap_or(0);
+    let within = if seen {
+        String::new()
+    } else {
+        format!(", 95 % confidence interval {} to {}", percent(low), percent(high))
+    };
     let mut text = format!(
-        "Predicts {target} ({} classes) with an error of {}: {} of {} rows wrong",
+        "Predicts {target} ({} classes) with an error of {}: {} of {} rows wrong{within}. Baseline: always predicting the \
+         most frequent class ({}) has an error of {}.",
         count(e.classes.len()),
         percent(e.error),
         count(e.wrong.len()),
-        count(e.rows)
-    );
-    if !seen {
-        text += &format!(", 95 % confidence interval {} to {}", percent(low), percent(high));
-    }
-    text += &format!(
-        ". Baseline: always predicting the most frequent class ({}) has an error of {}.",
+        count(e.rows),
         e.classes[most],
         percent(e.baseline)
     );
@@ -86,18 +86,17 @@ fn enough(e: &ClassEvaluation) -> String {
 }
 
 fn reals(e: &RealEvaluation, target: &str) -> String {
+    let explained = match e.r2 {
+        r2 if !r2.is_finite() => String::new(),
+        r2 if r2 > 0.0 => format!(" The model explains {} of the variance.", percent(r2)),
+        _ => " The model is no better than the baseline.".into(),
+    };
     let mut text = format!(
-        "Predicts {target} with a root mean squared error of {} on {} rows. Baseline: always predicting the mean has {}.",
+        "Predicts {target} with a root mean squared error of {} on {} rows. Baseline: always predicting the mean has {}.{explained}",
         number(e.rmse),
         count(e.rows),
         number(e.baseline)
     );
-    if e.r2.is_finite() {
-        text += &match e.r2 {
-            r2 if r2 > 0.0 => format!(" The model explains {} of the variance.", percent(r2)),
-            _ => " The model is no better than the baseline.".into(),
-        };
-    }
     if e.rows < 30 {
         text += "\n\nFewer than 30 rows: the error of other rows may be quite different.";
     }
