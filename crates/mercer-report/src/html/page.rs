@@ -7,6 +7,8 @@ use crate::Align;
 use crate::svg::{self, Svg, escape};
 
 const STYLE: &str = include_str!("page.css");
+/// Letters beyond which the text of a cell is broken into lines.
+const LONG: usize = 24;
 
 /// A whole page.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -234,7 +236,12 @@ impl Table {
                 let head = self.columns.get(j).map_or("", |(head, _)| head.as_str());
                 let name =
                     if head.is_empty() { String::new() } else { format!(" data-name=\"{}\"", escape(head)) };
-                let _ = write!(out, "<td{}{name}>{}</td>", class(j), escape(cell));
+                // Long text is broken into lines, so that the columns beside it stay in the window.
+                let class = match class(j) {
+                    "" if cell.chars().count() > LONG => " class=\"long\"",
+                    class => class,
+                };
+                let _ = write!(out, "<td{class}{name}>{}</td>", escape(cell));
             }
             out.push_str("</tr>");
         }
