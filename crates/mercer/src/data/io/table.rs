@@ -98,7 +98,7 @@ pub(super) fn assemble(
     let label = from.as_ref().map(|from| from.column - 1);
     // Spreadsheets leave out empty cells at the end of a row. Where rows are numbers alone, a short row is rather a mistake.
     let other = |r: &Record| {
-        (0..r.len().min(width)).any(|at| Some(at) != label && dialect.number(r.field(at)).is_none())
+        r.len() >= width && (0..width).any(|at| Some(at) != label && dialect.number(r.field(at)).is_none())
     };
     let trimmed =
         header && delimiter != b' ' && options.missing != Missing::Refuse && looked_at.iter().any(other);
