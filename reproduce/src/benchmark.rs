@@ -37,6 +37,7 @@ pub(crate) const IDA: Set = Set {
         "ida/flare-solar.svm.xz",
         "ida/flare-solar.generated_splits.txt.xz",
     ],
+    origin: crate::data::IDA_ORIGIN,
 };
 
 /// Splits on whose training rows settings are chosen.

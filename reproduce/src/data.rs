@@ -15,11 +15,24 @@ pub struct Set {
     pub of: &'static str,
     /// Its files, within the data folder.
     pub files: &'static [&'static str],
+    /// Where it is published, in words, and in what form the files are expected.
+    pub origin: &'static str,
 }
 
+/// Where the sets of Raetsch, Onoda and Mueller 2001 come from.
+pub(crate) const IDA_ORIGIN: &str = "the benchmark repository of Raetsch, Onoda and Mueller 2001 (IDA benchmarks). LIBSVM \
+    text with labels -1 and 1 and the columns as published, mean 0 and deviation 1; compressed by xz. Splits: a line each, \
+    `number train|test rows`, rows from 0";
+
 /// US Postal Service digits, 7291 to train on and 2007 to test on: 16 x 16 pixels in [-1, 1].
-pub const USPS: Set =
-    Set { name: "USPS", of: "digits", files: &["usps/usps.train.svm.xz", "usps/usps.test.svm.xz"] };
+pub const USPS: Set = Set {
+    name: "USPS",
+    of: "digits",
+    files: &["usps/usps.train.svm.xz", "usps/usps.test.svm.xz"],
+    origin: "zip.train and zip.test of the web page of Hastie, Tibshirani and Friedman, The Elements of Statistical \
+                 Learning, also in the R package ElemStatLearn; or usps among the data sets of LIBSVM. LIBSVM text with \
+                 labels 0 to 9 and 256 pixels in [-1, 1], compressed by xz",
+};
 
 /// Handwritten digits of many writers, 60000 and 10000: 28 x 28 pixels from 0 to 255.
 pub const MNIST: Set = Set {
@@ -31,25 +44,42 @@ pub const MNIST: Set = Set {
         "mnist/t10k-images-idx3-ubyte.gz",
         "mnist/t10k-labels-idx1-ubyte.gz",
     ],
+    origin: "the MNIST database of handwritten digits by LeCun, Cortes and Burges: its four files as published, compressed \
+             by gzip",
 };
 
 /// Splice junctions: 3190 windows of 60 letters around ends of exons, ends of introns, and neither.
-pub const SPLICE: Set = Set { name: "splice", of: "junctions", files: &["dna/splice_junction.txt.xz"] };
+pub const SPLICE: Set = Set {
+    name: "splice",
+    of: "junctions",
+    files: &["dna/splice_junction.txt.xz"],
+    origin: "Molecular Biology (Splice-junction Gene Sequences) of the UCI Machine Learning Repository. A line per row: class (EI, IE or N), a tab, 60 letters; compressed by xz",
+};
 
 /// Twenty objects on a turntable, 72 views of each: 32 x 32 pixels in [0, 1].
-pub const COIL: Set = Set { name: "COIL-20", of: "views", files: &["coil20/coil20.svm.xz"] };
+pub const COIL: Set = Set {
+    name: "COIL-20",
+    of: "views",
+    files: &["coil20/coil20.svm.xz"],
+    origin: "Columbia Object Image Library (COIL-20) by Nene, Nayar and Murase 1996, the processed images resized to 32 x 32. LIBSVM text with labels 1 to 20 and 1024 pixels in [0, 1], 72 views of an object after each other; compressed by xz",
+};
 
 /// Views of an object in [`COIL`].
 const VIEWS: usize = 72;
 
 /// Abalones, 4177 rows of 8 columns: how many rings the shell has.
-pub const ABALONE: Set = Set { name: "abalone", of: "shells", files: &["regression/abalone.svm.xz"] };
+pub const ABALONE: Set = Set {
+    name: "abalone",
+    of: "shells",
+    files: &["regression/abalone.svm.xz"],
+    origin: "Abalone of the UCI Machine Learning Repository. LIBSVM text: rings, then 8 columns with sex as M = 1, F = 2, I = 3; compressed by xz",
+};
 
 /// Heart disease, 270 rows of 13 columns of mean 0 and deviation 1.
-pub const HEART: Set = Set { name: "heart", of: "rows", files: &["ida/heart.svm.xz"] };
+pub const HEART: Set = Set { name: "heart", of: "rows", files: &["ida/heart.svm.xz"], origin: IDA_ORIGIN };
 
 /// Two crescents in the plane, 5300 rows.
-pub const BANANA: Set = Set { name: "banana", of: "rows", files: &["ida/banana.svm.xz"] };
+pub const BANANA: Set = Set { name: "banana", of: "rows", files: &["ida/banana.svm.xz"], origin: IDA_ORIGIN };
 
 /// Rows to learn from and rows to judge by.
 #[derive(Debug, Clone)]
@@ -93,11 +123,12 @@ pub fn check(needs: &[Set], folder: &Path) -> Result<()> {
         let missing: Vec<&str> = set.files.iter().filter(|f| !folder.join(f).is_file()).copied().collect();
         if !missing.is_empty() {
             return Err(Error::Unsupported(format!(
-                "the {} {} are not here: no {} in {}; set MERCER_DATA to the folder that has them",
+                "the {} {} are not here: no {} in {}; set MERCER_DATA to the folder that has them. Origin: {}",
                 set.name,
                 set.of,
                 missing.join(", no "),
-                folder.display()
+                folder.display(),
+                set.origin
             )));
         }
     }

@@ -3,6 +3,7 @@
 use mercer_report::{Align, Page, Report, Table, Tone};
 use serde::{Serialize, Serializer};
 
+use crate::data::Set;
 use crate::{ALL, Experiment};
 
 /// The list of all experiments.
@@ -61,5 +62,19 @@ impl Report for List {
         page.table(&table);
         page.blank();
         page.facts(ALL.iter().map(|e| (e.name, format!("{}.", e.shows))));
+        page.heading("Where the data come from");
+        page.paragraph(
+            "None of them comes with Mercer. Put the files, named as here, into the folder that MERCER_DATA names, else into \
+             data/local.",
+        );
+        let mut sets: Vec<&Set> = Vec::new();
+        for set in ALL.iter().flat_map(|e| e.needs.iter().chain(e.needs_full)) {
+            if !sets.contains(&set) {
+                sets.push(set);
+            }
+        }
+        page.facts(
+            sets.iter().map(|set| (set.name, format!("{}. Files: {}.", set.origin, set.files.join(", ")))),
+        );
     }
 }

@@ -141,6 +141,7 @@ impl Outcome {
             intro: format!("{shows}. {paper}.\n\n{}", experiment.map_or(&[][..], |e| e.notes).join(" ")),
             sections,
             footer: format!("{:.1} seconds", self.seconds),
+            ..html::Page::default()
         }
     }
 }

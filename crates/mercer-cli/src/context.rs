@@ -3,12 +3,15 @@
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
 
+use mercer::data::Dataset;
 use mercer::data::io::write_atomic;
 use mercer::watch::{Note, NoteKind};
 use mercer::{Error, Exec};
 use mercer_report::Report;
+use mercer_report::html::Page;
 
 use crate::args::{Format, Global};
+use crate::clock;
 use crate::failure::Done;
 
 /// The settings of one run.
@@ -60,8 +63,15 @@ impl Context {
         if self.quiet { Ok(()) } else { self.show(report) }
     }
 
-    /// Writes a page of a report, and says so.
-    pub(crate) fn write_page(&self, file: &Path, html: &str) -> Done {
+    /// Writes a page of a report with when and from what it was made, and says so.
+    pub(crate) fn write_page(&self, file: &Path, mut page: Page, data: &[(&str, &Dataset)]) -> Done {
+        page.provenance.push(("Date".into(), clock::now()));
+        page.provenance.push(("Command".into(), clock::command_line()));
+        data.iter().for_each(|(name, data)| page.made_from(name, data));
+        if page.footer.is_empty() {
+            page.footer = format!("Made by mercer {}, seed {}.", env!("CARGO_PKG_VERSION"), self.seed);
+        }
+        let html = page.html();
         write_atomic(file, |out| out.write_all(html.as_bytes()).map_err(|e| Error::io(file, e)))?;
         if self.quiet || self.format == Format::Json {
             return Ok(());

@@ -2,6 +2,7 @@
 //! 1 (wrong data or model), 2 (wrong usage) or 130 (interrupted).
 
 mod args;
+mod clock;
 mod commands;
 mod context;
 mod failure;

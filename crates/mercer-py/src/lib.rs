@@ -7,6 +7,7 @@
 #![expect(clippy::needless_pass_by_value, reason = "what Python passes arrives as values of our own")]
 
 mod arrays;
+mod auto;
 mod fit;
 mod linear;
 mod maps;
@@ -18,6 +19,8 @@ mod words;
 /// The compiled part of the package `mercer`.
 #[pyo3::pymodule]
 mod _mercer {
+    #[pymodule_export]
+    use crate::auto::fit_auto;
     #[pymodule_export]
     use crate::fit::{fit, fit_components, fit_denoiser, learner_table};
     #[pymodule_export]

@@ -147,6 +147,12 @@ pub fn compressed_page(report: &CompressReport, small: &Model) -> html::Page {
     html::Page {
         title: report.file.display().to_string(),
         intro: format!("`{}` with fewer centres, found by {}.", report.model, set.method.name()),
+        verdict: format!(
+            "{} centres instead of {}. {} of the predictions stay the same.",
+            count(b.centres),
+            count(a.centres),
+            percent(report.about.agreement)
+        ),
         sections,
         ..html::Page::default()
     }

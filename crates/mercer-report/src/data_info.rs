@@ -213,14 +213,15 @@ fn class_table(classes: &[ClassCount], n: usize, marks: bool) -> Table {
 fn column_table(each: &[Column], names: &Names<'_>) -> Table {
     let mut table = Table::new()
         .column("column", Align::Left)
+        .column("kind", Align::Left)
         .column("least", Align::Right)
         .column("most", Align::Right)
         .column("mean", Align::Right)
         .column("std", Align::Right);
-    for Column { column, spread } in each {
+    for Column { column, kind, spread } in each {
         let name = names.plain(*column);
         let numbers = [spread.min, spread.max, spread.mean, spread.std].map(number);
-        table.row(std::iter::once(name).chain(numbers));
+        table.row([name, (*kind).to_owned()].into_iter().chain(numbers));
     }
     table
 }

@@ -4,8 +4,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::{Align, Page, Report, Table, Tone, count, number, percent, seconds};
-use mercer::assess::Importances;
-use mercer::model::{Explanation, Machine, MachineFacts, Task};
+use mercer::assess::{Dependence, Dependences, Importances, Mistakes};
+use mercer::model::{Explanation, Influence, Machine, MachineFacts, Task};
 
 /// Machines shown one by one; of more, only the extremes are.
 const MACHINES: usize = 12;
@@ -23,6 +23,12 @@ pub struct Explained {
     /// Which columns matter, where held-out rows were given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub importances: Option<Importances>,
+    /// How predictions depend on the columns that matter most, where held-out rows were given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dependences: Option<Dependences>,
+    /// The held-out rows that are predicted wrongly with the most confidence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mistakes: Option<Mistakes>,
 }
 
 /// Of what the squared radius is that is told: the radius of a set is that of the smallest sphere around it.
@@ -82,6 +88,12 @@ impl Report for Explained {
         }
         coding(e, page);
         important(self.importances.as_ref(), page);
+        if let Some(found) = &self.dependences {
+            dependent(found, page);
+        }
+        if let Some(found) = &self.mistakes {
+            mistaken(e, found, page);
+        }
         machines(&e.machines, page);
         influential(e, page);
         columns(e, page);
@@ -146,18 +158,142 @@ fn important(found: Option<&Importances>, page: &mut Page) {
 
 /// What importance is, and by what it was measured.
 pub(super) fn rise_in_words(found: &Importances) -> String {
-    let error = if found.metric == "error" { percent(found.error) } else { number(found.error) };
-    format!(
-        "Rise of the {} ({error} on {} rows) if the values of a column are shuffled, mean of {} times",
-        if found.metric == "error" { "error rate" } else { "root mean squared error" },
-        count(found.rows),
-        found.repeats
-    )
+    let rows = count(found.rows);
+    let what = match found.metric {
+        "error" => format!("Rise of the error rate ({} on {rows} rows)", percent(found.error)),
+        "changed" => format!("Share of predictions on {rows} rows that change"),
+        _ => format!("Rise of the root mean squared error ({} on {rows} rows)", number(found.error)),
+    };
+    format!("{what} if the values of a column are shuffled, mean of {} times", found.repeats)
 }
 
 /// A rise of the error as it is shown.
 pub(super) fn rise(found: &Importances, value: f64) -> String {
-    if found.metric == "error" { format!("{:.1} points", 100.0 * value) } else { number(value) }
+    match found.metric {
+        "error" => format!("{:.1} points", 100.0 * value),
+        "changed" => percent(value),
+        _ => number(value),
+    }
+}
+
+/// What is drawn over the values of a column, in words.
+pub(super) fn response_in_words(found: &Dependences, output: usize) -> String {
+    let name = found.outputs.get(output).map_or("", String::as_str);
+    match found.response {
+        "probability" => format!("mean probability of {name}"),
+        "share" => format!("share of rows predicted as {name}"),
+        _ => "mean prediction".into(),
+    }
+}
+
+/// A mean prediction as it is shown.
+pub(super) fn mean(found: &Dependences, value: f64) -> String {
+    if found.response == "prediction" { number(value) } else { percent(value) }
+}
+
+/// The output whose curve is told where there is room for one: of two classes the second, else the one that changes most.
+pub(super) fn told(found: &Dependences, curve: &Dependence) -> usize {
+    if found.outputs.len() == 2 { 1 } else { curve.widest() }
+}
+
+/// The curve of each column in a line: from which value to which, the prediction at both ends, and its shape.
+fn dependent(found: &Dependences, page: &mut Page) {
+    if found.columns.is_empty() && found.skipped.is_empty() {
+        return;
+    }
+    page.heading("How predictions depend on them");
+    let text = format!(
+        "Partial dependence: all {} rows get the same value of a column, and predictions are averaged",
+        count(found.rows)
+    );
+    page.remark(Tone::Quiet, '·', &text);
+    for curve in &found.columns {
+        let output = told(found, curve);
+        page.blank();
+        page.paragraph(&format!("{}: {}", curve.column, response_in_words(found, output)));
+        let at = |i: usize| mean(found, curve.places[i].mean[output]);
+        if curve.numeric && curve.places.len() > 3 {
+            let last = curve.places.len() - 1;
+            let end = |i: usize| number(curve.places[i].number.unwrap_or(f64::NAN));
+            let values: Vec<f64> = curve.places.iter().map(|p| p.mean[output]).collect();
+            let line =
+                format!("{} at {} {} {} at {}", at(0), end(0), sparkline(&values), at(last), end(last));
+            page.remark(Tone::Plain, ' ', &line);
+            continue;
+        }
+        let mut table = Table::new().column("", Align::Left).column("", Align::Right).column("", Align::Left);
+        for (i, place) in curve.places.iter().enumerate() {
+            let value = place.number.map_or_else(|| place.value.clone(), number);
+            let (low, high) = ends(curve, output);
+            let bar = if high > low { (place.mean[output] - low) / (high - low) } else { 0.0 };
+            table.row([format!("  {value}"), at(i), "█".repeat(1 + (bar * 23.0).round() as usize)]);
+        }
+        page.table(&table);
+    }
+    for (column, why) in &found.skipped {
+        page.remark(Tone::Quiet, '·', &format!("{column}: no curve, {why}"));
+    }
+}
+
+fn ends(curve: &Dependence, output: usize) -> (f64, f64) {
+    let of = || curve.places.iter().map(|p| p.mean[output]);
+    (of().fold(f64::INFINITY, f64::min), of().fold(f64::NEG_INFINITY, f64::max))
+}
+
+/// Numbers as a line of blocks, the smallest lowest.
+fn sparkline(values: &[f64]) -> String {
+    const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let step = |v: &f64| if high > low { ((v - low) / (high - low) * 7.0).round() as usize } else { 0 };
+    values.iter().map(|v| BLOCKS[step(v).min(7)]).collect()
+}
+
+/// What the last column of the table of mistakes is called.
+pub(super) fn measure(found: &Mistakes) -> &'static str {
+    match found.measure {
+        "probability" => "probability",
+        "margin" => "margin",
+        _ => "off by",
+    }
+}
+
+/// How many rows are wrong, in words.
+pub(super) fn wrong_in_words(found: &Mistakes) -> String {
+    match found.measure {
+        "error" => format!("The largest errors on {} rows", count(found.rows)),
+        _ if found.count == 0 => format!("None of {} rows is predicted wrongly", count(found.rows)),
+        how => format!(
+            "{} of {} rows {} predicted wrongly; first those where the model is most confident (largest {how})",
+            count(found.count),
+            count(found.rows),
+            if found.count == 1 { "is" } else { "are" }
+        ),
+    }
+}
+
+fn mistaken(e: &Explanation, found: &Mistakes, page: &mut Page) {
+    page.heading(if found.measure == "error" { "Largest errors" } else { "Confident mistakes" });
+    page.remark(Tone::Quiet, '·', &wrong_in_words(found));
+    if found.worst.is_empty() {
+        return;
+    }
+    let named = found.worst.iter().any(|m| m.name.is_some());
+    let mut table = Table::new().column("row", Align::Right);
+    if named {
+        table = table.column("name", Align::Left);
+    }
+    table = table
+        .column("true", Align::Left)
+        .column("predicted", Align::Left)
+        .column(measure(found), Align::Right);
+    for m in &found.worst {
+        let name = named.then(|| m.name.clone().unwrap_or_default());
+        let by = m.by.map_or_else(|| "unknown class".into(), number);
+        let cells = [short(e.model.task, &m.given), short(e.model.task, &m.predicted), by];
+        table.row(std::iter::once(count(m.row + 1)).chain(name).chain(cells));
+    }
+    page.table(&table);
 }
 
 /// What a column of the machines' table shows, where there is something.
@@ -218,15 +354,45 @@ fn influential(e: &Explanation, page: &mut Page) {
         return;
     }
     page.heading("Rows that weigh most");
-    let mut table = Table::new()
-        .column("row", Align::Right)
-        .column("coefficient", Align::Right)
-        .column("target", Align::Left);
+    let has = |f: fn(&Influence) -> bool| e.influential.iter().any(f);
+    let (classes, machines) =
+        (has(|i| i.class.is_some()), has(|i| i.machine.is_some()) && e.machines.len() > 1);
+    let mut table = Table::new().column("row", Align::Right).column("coefficient", Align::Right);
+    if classes {
+        table = table.column("speaks for", Align::Left);
+    }
+    if machines {
+        table = table.column("in", Align::Left);
+    }
+    let known = has(|i| i.target.is_some() || i.name.is_some());
+    if known {
+        table = table.column("target", Align::Left);
+    }
+    if has(|i| !i.values.is_empty()) {
+        table = table.column("values", Align::Left);
+    }
     for i in &e.influential {
-        let what = i.name.iter().chain(&i.target).cloned().collect::<Vec<_>>().join(", ");
-        table.row([count(i.row + 1), number(i.coef), what]);
+        let what = known.then(|| i.name.iter().chain(&i.target).cloned().collect::<Vec<_>>().join(", "));
+        let class = classes.then(|| i.class.clone().unwrap_or_else(|| "the rest".into()));
+        let machine = machines.then(|| i.machine.clone().unwrap_or_default());
+        let first = [count(i.row + 1), number(i.coef)];
+        table.row(first.into_iter().chain(class).chain(machine).chain(what).chain([values(i, 3)]));
     }
     page.table(&table);
+}
+
+/// The first values of a row in a few words.
+pub(super) fn values(i: &Influence, most: usize) -> String {
+    let one = |(name, value): &(String, String)| {
+        let value = match value.parse::<f64>() {
+            Ok(v) if value.len() > 6 => number(v),
+            _ => value.clone(),
+        };
+        format!("{name} {value}")
+    };
+    let shown: Vec<String> = i.values.iter().take(most).map(one).collect();
+    let more = if i.values.len() > most { ", .." } else { "" };
+    shown.join(", ") + more
 }
 
 fn columns(e: &Explanation, page: &mut Page) {
@@ -271,10 +437,10 @@ fn suspects(e: &Explanation, page: &mut Page) {
     for s in &e.suspects {
         let mut cells = vec![count(s.row + 1)];
         if given {
-            cells.push(short(e, s.given.as_deref().unwrap_or("")));
+            cells.push(short(e.model.task, s.given.as_deref().unwrap_or("")));
         }
         if answers {
-            cells.push(short(e, &s.answer));
+            cells.push(short(e.model.task, &s.answer));
         }
         cells.push(number(s.by));
         table.row(cells);
@@ -288,9 +454,9 @@ fn suspects(e: &Explanation, page: &mut Page) {
 }
 
 /// A target as it is told: a number in four digits, the name of a class as it is, whatever it looks like.
-pub(super) fn short(e: &Explanation, text: &str) -> String {
+pub(super) fn short(task: Task, text: &str) -> String {
     match text.parse::<f64>() {
-        Ok(value) if e.model.task == Task::Regression && value.fract() != 0.0 => number(value),
+        Ok(value) if task == Task::Regression && value.fract() != 0.0 => number(value),
         _ => text.to_owned(),
     }
 }

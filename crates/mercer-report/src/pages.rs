@@ -1,16 +1,19 @@
 //! Reports as one HTML page: what was trained, how it does, what it is made of, with pictures.
 
+mod columns;
+mod verdict;
+
 use crate::explain::short;
 use crate::html::{Figure, Ink, Page, Section, Table, Tile, Tiles};
 use crate::svg::{
     Axis, Chart, Learned, Look, NamedCurve, Series, confusion, learned, precision_recall, progress, roc,
 };
 use crate::{Align, Evaluated, Explained, Trained, count, number, percent, seconds};
-use mercer::assess::{ClassEvaluation, Curve, Evaluation, Importances, RealEvaluation};
+use mercer::assess::{ClassEvaluation, Curve, Evaluation, RealEvaluation, mistakes};
 use mercer::data::{Dataset, ImageShape};
 use mercer::error::Result;
 use mercer::exec::Exec;
-use mercer::model::{Explanation, MachineFacts, Model, Task};
+use mercer::model::{Explanation, MachineFacts, Model, Readout, Task};
 
 /// Classes drawn with a curve each; of more, the worst.
 const CURVES: usize = 6;
@@ -28,7 +31,7 @@ pub fn trained_page(
     data: &Dataset,
     gaps: &[(f64, f64)],
     exec: Exec,
-) -> Result<String> {
+) -> Result<Page> {
     let mut choices = Section::new("What was chosen", "");
     let row = |c: &mercer::model::Choice| {
         vec![c.what.clone(), c.value.clone(), c.why.clone().unwrap_or_else(|| "as asked".into())]
@@ -57,13 +60,13 @@ pub fn trained_page(
     sections.extend(picture(model, Learned::training("What was learned", model, data), exec)?);
     sections.extend(images(model));
     if let Some(training) = &report.training {
-        sections.extend(evaluation(training, "On the rows it learned from"));
+        sections.extend(evaluation(training, "On the rows it was trained on"));
     }
     let mut next = Section::new("Next", "");
     let file = report.file.display();
     next.commands = vec![
-        (format!("mercer predict NEW {file}"), "answers for new rows".into()),
-        (format!("mercer evaluate TEST {file}"), "how good they are".into()),
+        (format!("mercer predict NEW {file}"), "predicts new rows".into()),
+        (format!("mercer evaluate TEST {file}"), "how good the predictions are".into()),
         (format!("mercer explain {file} {}", report.source), "what it is made of".into()),
     ];
     sections.push(next);
@@ -75,27 +78,33 @@ pub fn trained_page(
         count(report.columns),
         report.source
     );
-    Ok(html(format!("{file}"), intro, sections))
+    let verdict = report.training.as_ref().map(|e| verdict::verdict(e, data, true)).unwrap_or_default();
+    Ok(Page { title: format!("{file}"), intro, verdict, sections, ..Page::default() })
 }
 
-/// The page of an evaluation: numbers, who is taken for whom, curves, and the answers drawn where they can be.
-pub fn evaluated_page(report: &Evaluated, model: &Model, data: &Dataset, exec: Exec) -> Result<String> {
-    let mut sections = evaluation(&report.evaluation, "How good the answers are");
+/// The page of an evaluation: a verdict, numbers, who is taken for whom, curves, the predictions drawn where they can be,
+/// and the wrong rows.
+pub fn evaluated_page(report: &Evaluated, model: &Model, data: &Dataset, exec: Exec) -> Result<Page> {
+    let mut sections = evaluation(&report.evaluation, "How good the predictions are");
     sections.extend(picture(model, Learned::fresh("The rows, and what the model says", data), exec)?);
-    if let Evaluation::Classification(e) = &report.evaluation {
-        sections.extend(mistakes(model, data, &e.wrong, exec)?);
+    if matches!(report.evaluation, Evaluation::Classification(_) | Evaluation::Regression(_)) {
+        let found = mistakes(model, data, IMAGES, exec)?;
+        sections.push(columns::mistaken(model.task(), &found, Some(data)));
     }
-    let intro = format!("`{}` answered by the model `{}`.", report.source, report.model);
-    Ok(html(report.source.clone(), intro, sections))
+    let intro = format!("`{}`, predicted by the model `{}`.", report.source, report.model);
+    let verdict = verdict::verdict(&report.evaluation, data, false);
+    Ok(Page { title: report.source.clone(), intro, verdict, sections, ..Page::default() })
 }
 
-/// The page of an explanation: machines, the rows and columns that matter, labels to check, images of the centres.
+/// The page of an explanation: machines, the rows and columns that matter, labels to check, images of the centres. `test`
+/// holds the rows that importances and mistakes are about.
 pub fn explained_page(
     report: &Explained,
     model: &Model,
     data: Option<&Dataset>,
+    test: Option<&Dataset>,
     exec: Exec,
-) -> Result<String> {
+) -> Result<Page> {
     let e = &report.explanation;
     let mut about = Section::new("What it is", "");
     about.facts = facts([
@@ -109,32 +118,33 @@ pub fn explained_page(
             .map(|r| (format!("squared radius of {} in feature space", crate::explain::ball(e)), number(r))),
     );
     about.tables.extend(machines(e));
-    let mut sections = vec![about];
+    let mut sections = Vec::new();
+    sections.extend(report.importances.as_ref().map(columns::important));
+    sections.extend(report.dependences.as_ref().and_then(columns::dependent));
+    sections.extend(report.mistakes.as_ref().map(|found| columns::mistaken(model.task(), found, test)));
+    sections.push(about);
     if let Some(data) = data {
         sections.extend(picture(model, Learned::training("What was learned", model, data), exec)?);
     }
-    sections.extend(report.importances.as_ref().map(important));
     sections.extend(weights(e));
     sections.extend(images(model));
     sections.extend(suspects(e));
     let intro = format!("`{}`: {}, made to {}.", report.file, e.learner, e.model.task.verb());
-    Ok(html(report.file.clone(), intro, sections))
-}
-
-/// Columns by their importance, a bar and a line each.
-fn important(found: &Importances) -> Section {
-    let mut section = Section::new("Which columns matter", crate::explain::rise_in_words(found));
-    let rows = found.columns.iter().take(60).map(|c| {
-        vec![c.column.clone(), crate::explain::rise(found, c.rise), crate::explain::rise(found, c.spread)]
-    });
-    let heads = first_left(&["column", "rise of the error", "standard deviation"]);
-    section.tables.push(Table { caption: String::new(), columns: heads, rows: rows.collect() });
-    section
-}
-
-fn html(title: String, intro: String, sections: Vec<Section>) -> String {
-    let footer = format!("Made by mercer {}.", env!("CARGO_PKG_VERSION"));
-    Page { title, intro, sections, footer }.html()
+    let verdict = match report.importances.as_ref().map(|found| (found, &found.columns[..])) {
+        Some((found, [first, ..])) if first.rise > 0.0 => {
+            let others = found.columns.iter().filter(|c| c.rise > 2.0 * c.spread && c.rise > 0.0).count();
+            format!(
+                "`{}` matters most: {} if its values are shuffled. {} of {} {} matter.",
+                first.column.replace('`', "'"),
+                columns::rise_of(found, first.rise),
+                count(others),
+                count(found.columns.len()),
+                if found.image.is_some() { "squares" } else { "columns" }
+            )
+        }
+        _ => String::new(),
+    };
+    Ok(Page { title: report.file.clone(), intro, verdict, sections, ..Page::default() })
 }
 
 fn facts<const N: usize>(all: [(&str, String); N]) -> Vec<(String, String)> {
@@ -145,13 +155,13 @@ fn left(heads: &[&str]) -> Vec<(String, Align)> {
     heads.iter().map(|head| ((*head).to_owned(), Align::Left)).collect()
 }
 
-fn columns(heads: &[(&str, Align)]) -> Vec<(String, Align)> {
+fn heads(heads: &[(&str, Align)]) -> Vec<(String, Align)> {
     heads.iter().map(|(head, align)| ((*head).to_owned(), *align)).collect()
 }
 
 /// How targets stand in a table: numbers below each other, names from the left.
-fn targets(e: &Explanation) -> Align {
-    if e.model.task == Task::Regression { Align::Right } else { Align::Left }
+fn targets(task: Task) -> Align {
+    if task == Task::Regression { Align::Right } else { Align::Left }
 }
 
 fn first_left(heads: &[&str]) -> Vec<(String, Align)> {
@@ -188,8 +198,8 @@ fn picture(model: &Model, with: Learned<'_>, exec: Exec) -> Result<Option<Sectio
     let mut section = Section::new("The picture", "");
     let caption = match (model.task(), with.circled.is_empty()) {
         (Task::Regression, _) => "The function and the rows.",
-        (_, true) => "Regions of the answers, and the rows with their own labels.",
-        (_, false) => &format!("Regions of the answers and the rows; {} are circled.", centres(model).0),
+        (_, true) => "Regions of the predictions, and the rows with their true labels.",
+        (_, false) => &format!("Regions of the predictions and the rows; {} are circled.", centres(model).0),
     };
     section.figures.push(Figure::svg(learned(model, with, exec)?, caption));
     Ok(Some(section))
@@ -232,10 +242,10 @@ fn classes(e: &ClassEvaluation, heading: &str) -> Vec<Section> {
         ("error", percent(e.error)),
         ("wrong", format!("{} of {}", count(e.wrong.len()), count(e.rows))),
         ("95 % confidence interval", format!("{} to {}", percent(low), percent(high))),
-        ("without learning", percent(e.baseline)),
+        ("always the most frequent class", percent(e.baseline)),
     ]);
     if e.classes.len() <= CELLS {
-        let caption = "True classes down, answers across.";
+        let caption = "Each row of the table is a true class, each column a predicted one; numbers on the diagonal are right.";
         section.figures.push(Figure::svg(confusion(&e.classes, &e.confusion), caption));
     }
     // Where there are two classes, both have the same curve.
@@ -255,9 +265,9 @@ fn classes(e: &ClassEvaluation, heading: &str) -> Vec<Section> {
         with(&list)
     };
     if !worst.is_empty() {
-        let caption = "Hits against false alarms; the number is the area.";
+        let caption = "Share of the class that is found (true positive rate) against the share of the others that is taken for it (false positive rate); the number is the area under the curve, 1 at best.";
         section.figures.push(Figure::svg(draw(&all_roc, roc), caption));
-        let caption = "Precision against recall; the number is the area.";
+        let caption = "Share of rows predicted as the class that belong to it (precision) against the share of the class that is found (recall); the number is the area.";
         section.figures.push(Figure::svg(draw(&all_pr, precision_recall), caption));
     }
     let share = |v: f64| if v.is_nan() { "-".to_owned() } else { format!("{v:.3}") };
@@ -295,12 +305,12 @@ fn reals(e: &RealEvaluation, heading: &str) -> Section {
     if low < high {
         let same = Series::new("", Look::Dashed, vec![(low, low), (high, high)]).colour(7);
         let chart = Chart::new(
-            "Answers beside targets",
+            "Predictions beside targets",
             Axis::new("target"),
-            Axis::new("answer"),
+            Axis::new("prediction"),
             vec![same, Series::dots("", points)],
         );
-        let caption = "On the dashed line the answer is right.";
+        let caption = "A dot per row. On the dashed line the prediction is right.";
         section.figures.push(Figure::svg(Chart { square: true, ..chart }.draw(), caption));
     }
     section
@@ -347,11 +357,29 @@ fn weights(e: &Explanation) -> Option<Section> {
     }
     if !e.influential.is_empty() {
         let row = |i: &mercer::model::Influence| {
-            vec![count(i.row + 1), number(i.coef), short(e, i.target.as_deref().unwrap_or(""))]
+            let class = i
+                .class
+                .clone()
+                .unwrap_or_else(|| if i.machine.is_some() { "the rest".into() } else { String::new() });
+            vec![
+                count(i.row + 1),
+                number(i.coef),
+                class,
+                i.machine.clone().unwrap_or_default(),
+                short(e.model.task, i.target.as_deref().unwrap_or("")),
+                crate::explain::values(i, 6),
+            ]
         };
         section.tables.push(Table {
-            caption: "Rows".into(),
-            columns: columns(&[("row", Align::Right), ("coefficient", Align::Right), ("target", targets(e))]),
+            caption: "Rows with the largest coefficients: a positive one speaks for the first class of its machine, a negative one for the other".into(),
+            columns: heads(&[
+                ("row", Align::Right),
+                ("coefficient", Align::Right),
+                ("speaks for", Align::Left),
+                ("machine", Align::Left),
+                ("target", targets(e.model.task)),
+                ("values", Align::Left),
+            ]),
             rows: e.influential.iter().map(row).collect(),
         });
     }
@@ -362,12 +390,17 @@ fn suspects(e: &Explanation) -> Option<Section> {
     let count_all = e.suspect_count.filter(|&n| n > 0)?;
     let text = format!("{} rows are contradicted by the model; the furthest first.", count(count_all));
     let mut section = Section::new("To check", text);
-    let targets = targets(e);
+    let targets = targets(e.model.task);
     let row = |s: &mercer::model::Suspect| {
-        vec![count(s.row + 1), short(e, s.given.as_deref().unwrap_or("")), short(e, &s.answer), number(s.by)]
+        vec![
+            count(s.row + 1),
+            short(e.model.task, s.given.as_deref().unwrap_or("")),
+            short(e.model.task, &s.answer),
+            number(s.by),
+        ]
     };
     section.tables.push(Table {
-        columns: columns(&[
+        columns: heads(&[
             ("row", Align::Right),
             ("given", targets),
             ("the model says", targets),
@@ -388,29 +421,28 @@ fn images(model: &Model) -> Option<Section> {
     let mut order: Vec<usize> = (0..f.len()).collect();
     order.sort_by(|&a, &b| weight(b).total_cmp(&weight(a)));
     order.truncate(IMAGES);
-    let tile = |&j: &usize| Tile::new(f.centres().row(j).to_f64(), number(weight(j)));
+    let (sides, classes) = (model.machine.sides(), model.classes());
+    let tile = |&j: &usize| {
+        let coef = &f.coef()[j * k..(j + 1) * k];
+        let o = (0..k).fold(0, |a, b| if coef[b].abs() > coef[a].abs() { b } else { a });
+        let side =
+            sides.get(o).filter(|_| matches!(model.machine.readout, Readout::Plain | Readout::Pairs(_)));
+        let class = side.and_then(|s| if coef[o] > 0.0 { Some(s.positive) } else { s.negative });
+        let caption = match (class.and_then(|c| classes.get(c as usize)), side) {
+            (Some(class), _) => format!("{class}: {}", number(coef[o])),
+            (None, Some(s)) => format!("not {}: {}", classes[s.positive as usize], number(coef[o])),
+            (None, None) => number(coef[o]),
+        };
+        Tile::new(f.centres().row(j).to_f64(), caption)
+    };
     let tiles = tiled(shape, order.iter().map(tile).collect());
     let heading = if keeps_rows(model) { "Support vectors" } else { "Centres" };
     let mut section = Section::new(heading, "");
-    section.figures.push(Figure::tiles(tiles, "The heaviest, each with its largest coefficient."));
+    section.figures.push(Figure::tiles(
+        tiles,
+        "The heaviest, each with the class that it speaks for and its largest coefficient with its sign.",
+    ));
     Some(section)
-}
-
-/// Wrongly answered images, with what they are and what they were taken for.
-fn mistakes(model: &Model, data: &Dataset, wrong: &[usize], exec: Exec) -> Result<Option<Section>> {
-    let (Some(shape), false) = (data.points.image(), wrong.is_empty()) else { return Ok(None) };
-    let rows: Vec<usize> = wrong.iter().copied().take(IMAGES).collect();
-    let part = data.gather(&rows);
-    let (want, got) = (part.targets.classes()?, model.predict(part.points.view(), exec)?);
-    let got = got.classes()?;
-    let tile = |i: usize| Tile {
-        marked: true,
-        ..Tile::new(part.points.row(i).to_f64(), format!("{} as {}", want.name_of(i), got.name_of(i)))
-    };
-    let tiles = tiled(shape, (0..rows.len()).map(tile).collect());
-    let mut section = Section::new("Mistakes", "");
-    section.figures.push(Figure::tiles(tiles, "What they are, and what they were taken for."));
-    Ok(Some(section))
 }
 
 /// Images on the levels of all of them.

@@ -66,6 +66,7 @@ impl Tour {
             footer: "Made by `mercer tour`. The digits are from *Optical Recognition of Handwritten Digits* by E. Alpaydin \
                      and C. Kaynak, UCI Machine Learning Repository, CC BY 4.0."
                 .replace('*', ""),
+            ..html::Page::default()
         }
         .html()
     }

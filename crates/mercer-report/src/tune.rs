@@ -404,6 +404,24 @@ pub fn tuned_page(report: &Tuned) -> html::Page {
             count(report.stages.iter().map(|s| s.cells.len()).sum()),
             report.learner
         ),
+        verdict: match report.best.mean {
+            Some(mean) => {
+                let error =
+                    report.best.error.map_or_else(String::new, |e| format!(" +- {}", report.shown(e)));
+                let default = report.default.as_ref().and_then(|d| d.mean.filter(|_| !d.open));
+                let beside = default.map_or_else(String::new, |mean| {
+                    format!(" The default setting scores {}.", report.shown(mean))
+                });
+                format!(
+                    "Best of what was tried: {}. Cross-validated {} on {} rows: {}{error}.{beside}",
+                    Tuned::setting(&report.best),
+                    report.metric,
+                    count(report.judged_rows.unwrap_or(report.rows)),
+                    report.shown(mean)
+                )
+            }
+            None => "No setting was judged: the search ended first.".into(),
+        },
         sections,
         ..html::Page::default()
     }

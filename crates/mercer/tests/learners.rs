@@ -1,7 +1,7 @@
 //! What holds for every learner of the table, and what is known of single ones.
 
-use mercer::assess::Evaluation;
-use mercer::data::{Dataset, Labels, Points, Targets, toy};
+use mercer::assess::{Evaluation, dependence, importance, mistakes};
+use mercer::data::{Csr, Dataset, Labels, Points, Targets, toy};
 use mercer::gram::Matrix;
 use mercer::kernel::Kernel;
 use mercer::model::{
@@ -76,6 +76,59 @@ fn every_learner_saves_loads_predicts_evaluates_and_explains() {
             let seen = model.explain(Some(&set), Exec::one(), &mut silent()).expect(&name);
             assert_eq!(seen.learner, entry.name, "{name}");
             assert_eq!(model.describe().kind == entry.name, seen.learner == model.kind(), "{name}");
+        }
+    }
+}
+
+#[test]
+fn every_learner_tells_which_columns_matter_how_and_where_it_is_wrong() {
+    let wide = |mut set: Dataset| {
+        // A column of noise, and the rows sparse.
+        let values = set.points.view().to_f64().expect("numbers");
+        let mut csr = Csr { start: vec![0], ..Csr::default() };
+        for (i, row) in values.chunks(2).enumerate() {
+            let row = [row[0], row[1], if i / 3 % 2 == 0 { 0.0 } else { 0.3 }];
+            for (j, v) in row.into_iter().enumerate().filter(|(_, v)| *v != 0.0) {
+                csr.column.push(j as u32);
+                csr.value.push(v);
+            }
+            csr.start.push(csr.column.len());
+        }
+        set.points = Points::sparse(csr, 3).expect("rows");
+        set
+    };
+    for entry in Learner::ALL {
+        for &task in entry.tasks {
+            if entry.name == "hard-margin" {
+                continue;
+            }
+            let (set, fresh) = (wide(data(task, 60, 3)), wide(data(task, 50, 4)));
+            let learner = with_kernel(&entry.learner(), Kernel::Rbf { gamma: 0.8 });
+            let name = format!("{} to {}", entry.name, task.verb());
+            let model = fit(&learner, &set).unwrap_or_else(|e| panic!("{name}: {e}"));
+            let found = importance(&model, &fresh, 2, 0, Exec::one(), &mut silent());
+            let curves = dependence(&model, &fresh, &[2, 0], 0, Exec::one(), &mut silent());
+            let wrong = mistakes(&model, &fresh, 5, Exec::one());
+            if task == Task::Features {
+                assert!(found.is_err() && curves.is_err() && wrong.is_err(), "{name}");
+                continue;
+            }
+            let (found, curves) = (found.expect(&name), curves.expect(&name));
+            let rise = |j: usize| found.columns.iter().find(|c| c.members == [j]).expect(&name).rise;
+            assert!(rise(2) < rise(0).max(rise(1)), "{name}: {found:?}");
+            let [noise, first] = &curves.columns[..] else { panic!("{name}: {curves:?}") };
+            assert_eq!((noise.places.len(), first.places.len()), (2, 20), "{name}");
+            assert!(first.range(first.widest()) > noise.range(noise.widest()), "{name}: {curves:?}");
+            assert!(first.places.iter().flat_map(|p| &p.mean).all(|v| v.is_finite()), "{name}");
+            match (task, wrong) {
+                (Task::Classification | Task::Regression, wrong) => {
+                    let wrong = wrong.expect(&name);
+                    let pairs = wrong.worst.windows(2);
+                    assert!(wrong.worst.len() == wrong.count.min(5), "{name}");
+                    assert!(pairs.into_iter().all(|w| w[0].by >= w[1].by), "{name}: {wrong:?}");
+                }
+                (_, wrong) => assert!(wrong.is_err(), "{name}"),
+            }
         }
     }
 }

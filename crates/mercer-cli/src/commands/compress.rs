@@ -18,7 +18,7 @@ use crate::failure::{Done, Failure};
 use crate::files::Files;
 use crate::model;
 use crate::progress::Progress;
-use crate::source::Reading;
+use crate::source::{self, Reading};
 
 /// Make a model smaller and faster
 ///
@@ -176,7 +176,11 @@ impl Command for Compress {
         };
         context.show(&report)?;
         match &self.report {
-            Some(file) => context.write_page(file, &compressed_page(&report, &small.model).html()),
+            Some(file) => {
+                let name = self.file.as_deref().map(source::name).unwrap_or_default();
+                let read: Vec<_> = data.iter().map(|data| (name.as_str(), data)).collect();
+                context.write_page(file, compressed_page(&report, &small.model), &read)
+            }
             None => Ok(()),
         }
     }

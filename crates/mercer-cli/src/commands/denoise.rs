@@ -223,7 +223,8 @@ impl Denoise {
         context.tell(&report)?;
         match &self.report {
             Some(file) => {
-                context.write_page(file, &denoised_page(&report, &data.points, &out.points)?.html())
+                let page = denoised_page(&report, &data.points, &out.points)?;
+                context.write_page(file, page, &[(&report.source, data)])
             }
             None => Ok(()),
         }

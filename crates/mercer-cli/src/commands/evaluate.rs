@@ -56,7 +56,10 @@ impl Command for Evaluate {
         let report = Evaluated { source: names.0, model: names.1, evaluation };
         context.show(&report)?;
         match &self.report {
-            Some(file) => context.write_page(file, &evaluated_page(&report, &model, &data, context.exec)?),
+            Some(file) => {
+                let page = evaluated_page(&report, &model, &data, context.exec)?;
+                context.write_page(file, page, &[(&report.source, &data)])
+            }
             None => Ok(()),
         }
     }

@@ -121,11 +121,17 @@ impl Predict {
             return Ok(answers);
         }
         let mut front = Vec::new();
+        let mut labels = None;
         if let Some(table) = &data.copied {
             for (name, column) in table.names().iter().zip(table.columns()) {
                 let cells = (0..data.len()).map(|i| column.cell(i).unwrap_or_default().into_owned());
                 front.push(Copied { name: name.clone(), values: cells.collect() });
             }
+            // The reader puts the label column last, unless it was asked for.
+            let mut asked = self.with.clone();
+            asked.sort();
+            asked.dedup();
+            labels = if front.len() > asked.len() { front.pop() } else { None };
         } else {
             let Some(names) = data.row_names.as_ref().filter(|_| self.with == ["name"]) else {
                 return Err(Failure::usage(
@@ -135,7 +141,7 @@ impl Predict {
             };
             front.push(Copied { name: "name".into(), values: names.clone() });
         }
-        let truth = match &data.targets {
+        let truth: Vec<String> = match &data.targets {
             Targets::Classes(labels) => (0..labels.len()).map(|i| labels.name_of(i).to_owned()).collect(),
             Targets::Reals(y) => y.iter().map(ToString::to_string).collect(),
             Targets::None => Vec::new(),
@@ -143,7 +149,11 @@ impl Predict {
         let target = data.target_name.clone().or(model.names.target.clone());
         let name = target.unwrap_or_else(|| "label".into());
         let asked = front.iter().any(|c| c.name == name);
-        let back = if truth.is_empty() || asked { None } else { Some(Copied { name, values: truth }) };
+        let back = match (truth.is_empty(), labels) {
+            _ if asked => None,
+            (false, _) => Some(Copied { name, values: truth }),
+            (true, labels) => labels.map(|column| Copied { name, ..column }),
+        };
         Ok(answers.with(front, back))
     }
 

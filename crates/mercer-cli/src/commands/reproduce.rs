@@ -18,7 +18,7 @@ use crate::progress::Progress;
 #[derive(Debug, Args)]
 #[command(after_help = after_help())]
 pub(crate) struct Reproduce {
-    /// Which one
+    /// Which one; `list` shows all, and where their data come from
     #[arg(value_name = "NAME", required_unless_present = "list")]
     name: Option<String>,
 
@@ -51,7 +51,7 @@ impl Command for Reproduce {
     }
 
     fn run(self, context: &Context) -> Done {
-        let Some(name) = self.name else {
+        let Some(name) = self.name.filter(|name| name != "list") else {
             return context.show(&List);
         };
         let experiment = mercer_reproduce::find(&name)?;
@@ -62,7 +62,7 @@ impl Command for Reproduce {
         drop(watch);
         context.show(&outcome)?;
         match &self.report {
-            Some(file) => context.write_page(file, &outcome.page().html()),
+            Some(file) => context.write_page(file, outcome.page(), &[]),
             None => Ok(()),
         }
     }

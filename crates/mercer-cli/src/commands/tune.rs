@@ -213,7 +213,7 @@ impl Command for Tune {
         let report = Tuned::new(source::name(&self.file), data.len(), &found, self.out.clone()).on(&plan);
         context.show(&report)?;
         if let Some(file) = &self.report {
-            context.write_page(file, &tuned_page(&report).html())?;
+            context.write_page(file, tuned_page(&report), &[(&report.source, &data)])?;
         }
         if found.stopped { Err(Failure::search_interrupted()) } else { Ok(()) }
     }

@@ -29,7 +29,10 @@ fn each_learner_trains_predicts_evaluates_and_explains() {
         assert_eq!(folder.mercer("predict t.csv m.mercer").fine().out.lines().count(), 60, "{name}");
         let json = folder.mercer("evaluate t.csv m.mercer --format json").fine().json();
         assert!(json["error"].as_f64().expect("an error") < 0.35, "{name}: {json}");
-        let seen = folder.mercer("explain m.mercer b.csv").fine().out;
+        let seen =
+            folder.mercer("explain m.mercer b.csv --importance t.csv --repeats 1 --report e.html").fine().out;
+        assert!(seen.contains("How predictions depend on them"), "{name}: {seen}");
+        assert!(folder.read("e.html").contains("matters most"), "{name}");
         assert!(seen.contains(name.split(' ').next().unwrap_or(name)), "{name}: {seen}");
     }
     let odd = folder.mercer("train b.csv --learner kfd --set centre=3 -q");
@@ -47,6 +50,14 @@ fn a_single_cluster_holds_every_row() {
     let told = folder.read("p.csv");
     assert!(told.lines().skip(1).count() == 30 && told.lines().skip(1).all(|line| line == "1"), "{told}");
     folder.mercer("explain g.mercer c.csv -q").fine();
+    // Outliers and clusters need no labels; features predict nothing.
+    folder.mercer("novelty c.csv -o n.mercer -q").fine();
+    for model in ["g.mercer", "n.mercer"] {
+        let seen = folder.mercer(&format!("explain {model} --importance c.csv")).fine().out;
+        assert!(seen.contains("Share of predictions on 30 rows that change"), "{model}: {seen}");
+    }
+    folder.mercer("pca fit c.csv -o k.mercer --components 2 -q").fine();
+    assert_eq!(folder.mercer("explain k.mercer --importance c.csv").code, 1);
     folder.mercer("evaluate c.csv g.mercer -q").fine();
     folder.mercer("convert g.mercer --to onnx -o g.onnx -q").fine();
     folder.mercer("compress g.mercer --vectors 3 -o s.mercer -q").fine();

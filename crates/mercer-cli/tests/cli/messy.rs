@@ -293,3 +293,89 @@ fn tables_are_tuned_split_converted_and_give_components() {
     assert!(libsvm.code == 1 && libsvm.err.contains("got table, expected rows of numbers"), "{libsvm:?}");
     well(folder.mercer("pca fit t.csv --kernel rbf(gamma=0.1) -o c.mercer -q"));
 }
+
+#[test]
+fn rows_that_a_spreadsheet_trimmed_are_read_with_missing_values() {
+    let header = ["age", "city", "outcome", "remark", "score"];
+    let rows: Vec<Vec<String>> = customers(120)
+        .into_iter()
+        .enumerate()
+        .map(|(i, row)| {
+            let mut cells = vec![row[1].clone(), row[2].clone(), row[7].clone()];
+            if i % 3 == 0 {
+                cells.extend(["ok".to_owned(), (i % 7).to_string()]);
+            }
+            cells
+        })
+        .collect();
+    let folder = Folder::new().with("t.csv", table(&header, &rows, ",", "\n"));
+    let info = well(folder.mercer("data info t.csv --label outcome")).out;
+    assert!(info.contains("80 rows are shorter than the header"), "{info}");
+    well(folder.mercer("train t.csv --label outcome -o m.mercer -q"));
+    well(folder.mercer("predict t.csv m.mercer -o answers.csv -q"));
+    assert_eq!(folder.read("answers.csv").lines().count(), 121);
+    let refused = folder.mercer("train t.csv --label outcome --missing refuse -o n.mercer");
+    assert!(refused.code == 1 && refused.err.contains("got 3 fields"), "{refused:#?}");
+    // Where all features are numbers, a short row is rather a broken file; a long one always is.
+    let folder = folder.with("n.csv", "a,b,c,class\n1,2,3,x\n4,5\n7,8,9,y\n");
+    let refused = folder.mercer("data info n.csv");
+    assert!(refused.code == 1 && refused.err.contains("line 3: got 2 fields, expected 4"), "{refused:#?}");
+    let folder = folder.with("l.csv", "a,b,class\nred,2,x\ngreen,2,y,4,5\n");
+    assert_eq!(folder.mercer("data info l.csv").code, 1);
+}
+
+#[test]
+fn the_truth_stands_beside_the_prediction_where_it_is_known() {
+    let mut rows = customers(80);
+    let folder = Folder::new().with("t.csv", table(&HEADER, &rows, ",", "\n"));
+    well(folder.mercer("train t.csv --label outcome -o m.mercer -q"));
+    rows.truncate(4);
+    rows[1][7].clear();
+    rows[3][7] = "NA".into();
+    let folder = folder.with("new.csv", table(&HEADER, &rows, ",", "\n"));
+    well(folder.mercer("predict new.csv m.mercer --with customer -o p.csv -q"));
+    let told: Vec<Vec<String>> =
+        folder.read("p.csv").lines().map(|line| line.split(',').map(str::to_owned).collect()).collect();
+    assert_eq!(told[0], ["customer", "prediction", "outcome"]);
+    let truth: Vec<&str> = told[1..].iter().map(|line| line[2].as_str()).collect();
+    assert_eq!(truth, [rows[0][7].as_str(), "", rows[2][7].as_str(), "NA"]);
+    // Asked for by name, it stands where it was asked for.
+    let run = well(folder.mercer("predict new.csv m.mercer --with outcome,customer"));
+    assert!(run.out.starts_with("outcome,customer,prediction\n"), "{}", run.out);
+}
+
+#[test]
+fn an_explanation_with_held_out_rows_tells_columns_curves_and_mistakes() {
+    let rows = customers(260);
+    let folder = Folder::new()
+        .with("t.csv", table(&HEADER, &rows[..160], ",", "\n"))
+        .with("test.csv", table(&HEADER, &rows[160..], ",", "\n"));
+    well(folder.mercer("train t.csv --label outcome -o m.mercer -q"));
+    let line = "explain m.mercer t.csv --importance test.csv --repeats 2 --curves 8 --report e.html";
+    let text = well(folder.mercer(line)).out;
+    for part in
+        ["Which columns matter", "How predictions depend on them", "Confident mistakes", "speaks for", "▁"]
+    {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let page = folder.read("e.html");
+    for part in
+        ["class=\"verdict\"", "matters most", "By <code>city</code>", "checksum ", "UTC", "Share of rows"]
+    {
+        assert!(page.contains(part), "{part}");
+    }
+    let json = well(folder.mercer(&format!("{line} --format json"))).json();
+    let columns = json["dependences"]["columns"].as_array().expect("a list");
+    let city = columns.iter().find(|c| c["column"] == "city").expect("it matters");
+    let value = |name: &str| {
+        let places = city["places"].as_array().expect("a list");
+        let place = places.iter().find(|p| p["value"] == name).expect("a city");
+        place["mean"][0].as_f64().expect("a share")
+    };
+    // The first class buys, and most of those in the first city do.
+    assert!(value("Köln") > value("Zürich"), "{city}");
+    let skipped = json["dependences"]["skipped"].to_string();
+    assert!(skipped.contains("remark") && skipped.contains("ignores"), "{skipped}");
+    let mistakes = json["mistakes"]["worst"].as_array().expect("a list");
+    assert!(!mistakes.is_empty() && mistakes.iter().all(|m| m["given"] != m["predicted"]), "{mistakes:?}");
+}

@@ -51,7 +51,7 @@ fn data() -> Folder {
 }
 
 /// The reports of all commands that have one: the page's file and the line that makes it.
-const REPORTS: [(&str, &str); 16] = [
+const REPORTS: [(&str, &str); 18] = [
     ("train-classes", "train banana.csv -o banana.mercer --report"),
     ("train-numbers", "train sinc.csv -o sinc.mercer --report"),
     ("train-digits", "train digits.csv --image 8x8 -o digits.mercer --report"),
@@ -64,6 +64,8 @@ const REPORTS: [(&str, &str); 16] = [
     ("evaluate-numbers", "evaluate sinc.csv sinc.mercer --report"),
     ("explain-classes", "explain wide.mercer wide.csv --report"),
     ("explain-numbers", "explain sinc.mercer sinc.csv --report"),
+    ("explain-columns", "explain wide.mercer wide.csv --importance wide.csv --repeats 1 --report"),
+    ("explain-map", "explain digits.mercer --importance digits.csv --image 8x8 --repeats 1 --report"),
     ("explain-photos", "explain photos.mercer photos --report"),
     ("components", "pca show digits-pca.mercer digits.csv --image 8x8 -o"),
     ("denoise", "denoise digits.csv --image 8x8 -o clean.csv --report"),

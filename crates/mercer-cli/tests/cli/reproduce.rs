@@ -20,11 +20,15 @@ fn missing_data_and_unknown_names_are_refused() {
         .output()
         .expect("the built command starts");
     assert_eq!(output.status.code(), Some(1));
-    assert_eq!(
-        String::from_utf8_lossy(&output.stderr),
-        "error: the USPS digits are not here: no usps/usps.train.svm.xz, no usps/usps.test.svm.xz in nowhere; set \
-         MERCER_DATA to the folder that has them\n"
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        told.starts_with(
+            "error: the USPS digits are not here: no usps/usps.train.svm.xz, no usps/usps.test.svm.xz in nowhere; set \
+             MERCER_DATA to the folder that has them. Origin: zip.train and zip.test of the web page of Hastie"
+        ),
+        "{told}"
     );
+    assert_eq!(folder.mercer("reproduce list").fine().out, folder.mercer("reproduce --list").fine().out);
     let run = folder.mercer("reproduce usps");
     assert_eq!(run.code, 2, "{run:?}");
     assert!(run.err.starts_with("error: experiment = usps: must be one of usps-kernels, "), "{}", run.err);

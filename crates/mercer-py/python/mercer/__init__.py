@@ -9,6 +9,7 @@ from . import _threads, kernels
 from ._data import Progress
 from ._mercer import Model, __version__
 from ._versions import show_versions
+from .auto import AutoClassifier, AutoRegressor
 from .boost import AdaBoostReg
 from .cluster import KernelKMeans
 from .convert import Predictor, load, save, to_onnx
@@ -53,6 +54,8 @@ __all__ = [
     "AdaBoost",
     "AdaBoostReg",
     "ArcGV",
+    "AutoClassifier",
+    "AutoRegressor",
     "BayesPointMachine",
     "EmpiricalKernelMap",
     "HuberSVR",

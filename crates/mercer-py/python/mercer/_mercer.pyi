@@ -34,6 +34,18 @@ def fit(
     image: Shape = None,
     callback: Callback = None,
 ) -> Model: ...
+def fit_auto(
+    rows: Rows,
+    answers: Answers,
+    *,
+    seconds: float | None = None,
+    probability: bool = False,
+    seed: int = 0,
+    threads: int = 0,
+    columns: list[str] | None = None,
+    labels: str | None = None,
+    callback: Callback = None,
+) -> tuple[Model, str]: ...
 def fit_components(
     params: str,
     rows: Rows,

@@ -7,6 +7,8 @@ use crate::Align;
 use crate::svg::{self, Svg, escape};
 
 const STYLE: &str = include_str!("page.css");
+/// Letters beyond which the text of a cell is broken into lines.
+const LONG: usize = 24;
 
 /// A whole page.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -15,8 +17,12 @@ pub struct Page {
     pub title: String,
     /// What stands below the title.
     pub intro: String,
+    /// What was found, in a few sentences: the first thing to read.
+    pub verdict: String,
     /// Its sections, in order.
     pub sections: Vec<Section>,
+    /// How the page was made: date, command, data, each with its name.
+    pub provenance: Vec<(String, String)>,
     /// The last line.
     pub footer: String,
 }
@@ -82,6 +88,19 @@ impl Figure {
     }
 }
 
+impl Page {
+    /// Says which data the page is about, so that it can be told apart from a later version of the file.
+    pub fn made_from(&mut self, name: &str, data: &mercer::data::Dataset) {
+        let value = format!(
+            "{name}: {} rows, {} columns, checksum {:016x}",
+            crate::count(data.len()),
+            crate::count(data.dim()),
+            data.checksum()
+        );
+        self.provenance.push(("Data".into(), value));
+    }
+}
+
 /// A page of sections without an introduction.
 pub fn page(title: &str, sections: &[Section]) -> String {
     Page { title: title.into(), sections: sections.to_vec(), ..Page::default() }.html()
@@ -99,6 +118,11 @@ impl Page {
             svg::STYLE
         );
         paragraphs(&mut out, &self.intro, "lead");
+        if !self.verdict.is_empty() {
+            out.push_str("<div class=\"verdict\">\n");
+            paragraphs(&mut out, &self.verdict, "");
+            out.push_str("</div>\n");
+        }
         if self.sections.len() > 3 {
             out.push_str("<nav>");
             for (i, section) in self.sections.iter().enumerate() {
@@ -111,8 +135,12 @@ impl Page {
             section.write(&mut out, i + 1);
         }
         out.push_str("</main>\n");
-        if !self.footer.is_empty() {
-            let _ = writeln!(out, "<footer>{}</footer>", inline(&self.footer));
+        if !self.footer.is_empty() || !self.provenance.is_empty() {
+            out.push_str("<footer>");
+            for (name, value) in &self.provenance {
+                let _ = write!(out, "<p><b>{}</b> {}</p>", escape(name), escape(value));
+            }
+            let _ = writeln!(out, "{}</footer>", inline(&self.footer));
         }
         out.push_str("</body>\n</html>\n");
         out
@@ -151,14 +179,16 @@ impl Section {
 impl Figure {
     fn write(&self, out: &mut String) {
         let (class, content) = match &self.content {
-            Content::Svg(svg) => ("", svg.inline()),
+            Content::Svg(svg) => {
+                ("", format!("<p class=\"title\">{}</p>{}", escape(svg.title()), svg.inline()))
+            }
             Content::Tiles(tiles) => (" class=\"wide\"", tiles.element()),
         };
-        let _ = writeln!(
-            out,
-            "<figure{class}>{content}<figcaption>{}</figcaption></figure>",
-            inline(&self.caption)
-        );
+        let caption = match self.caption.as_str() {
+            "" => String::new(),
+            text => format!("<figcaption>{}</figcaption>", inline(text)),
+        };
+        let _ = writeln!(out, "<figure{class}>{content}{caption}</figure>");
     }
 }
 
@@ -206,7 +236,12 @@ impl Table {
                 let head = self.columns.get(j).map_or("", |(head, _)| head.as_str());
                 let name =
                     if head.is_empty() { String::new() } else { format!(" data-name=\"{}\"", escape(head)) };
-                let _ = write!(out, "<td{}{name}>{}</td>", class(j), escape(cell));
+                // Long text is broken into lines, so that the columns beside it stay in the window.
+                let class = match class(j) {
+                    "" if cell.chars().count() > LONG => " class=\"long\"",
+                    class => class,
+                };
+                let _ = write!(out, "<td{class}{name}>{}</td>", escape(cell));
             }
             out.push_str("</tr>");
         }

@@ -4,17 +4,19 @@
 //! column's importance. It is about the model as it is: a copy of a column takes half of its importance, and a column that
 //! matters only together with others has all of it. On training rows it also counts what was learned by heart, so rows that
 //! the model was not trained on are the ones to ask. Pixels are shuffled by squares: a single one hardly ever matters.
+//! Outliers and clusters need no targets: there the share of rows is measured whose prediction changes.
 //!
 //! Cost: a prediction of at most 2000 rows for each column and repetition.
 
 use serde::Serialize;
 
 use super::evaluation::Evaluation;
+use super::metric;
 use crate::data::table::Column;
 use crate::data::{Data, Dataset, ImageShape, Points, Table, split};
 use crate::error::{Error, Result};
 use crate::exec::Exec;
-use crate::model::Model;
+use crate::model::{Model, Query, Task};
 use crate::watch::{Step, Watch};
 
 /// Rows that errors are measured on, at most.
@@ -29,7 +31,11 @@ const SQUARES: usize = 7;
 pub struct Importance {
     /// The column's name; for images, the square's lines and columns of pixels.
     pub column: String,
-    /// How much the error rises if its values are shuffled: the share of wrong classes, or the root mean squared error.
+    /// The columns that were shuffled together, from 0: one, or the pixels of a square.
+    #[serde(skip)]
+    pub members: Vec<usize>,
+    /// How much the error rises if its values are shuffled: the share of wrong classes, or the root mean squared error;
+    /// without targets, the share of predictions that change.
     pub rise: f64,
     /// The standard deviation of the rise over the repetitions.
     pub spread: f64,
@@ -38,7 +44,7 @@ pub struct Importance {
 /// The importance of all columns, the largest first, and what they were measured by.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Importances {
-    /// What the error is: `error` or `rmse`.
+    /// What the error is: `error`, `rmse`, or `changed` where there are no targets.
     pub metric: &'static str,
     /// The error on the rows as they are.
     pub error: f64,
@@ -48,9 +54,13 @@ pub struct Importances {
     pub repeats: usize,
     /// The columns.
     pub columns: Vec<Importance>,
+    /// The shape of the rows, where they are images.
+    #[serde(skip)]
+    pub image: Option<ImageShape>,
 }
 
-/// Measures the importance of each column of labelled data, which the model should not have been trained on.
+/// Measures the importance of each column of labelled data, which the model should not have been trained on. For novelty
+/// and clusters it needs no labels. Not supported for kernel features, sequences and precomputed kernels.
 ///
 /// ```
 /// use mercer::assess::importance;
@@ -80,7 +90,8 @@ pub fn importance(
     let rows: Vec<usize> = split::shuffle(data.len(), seed).into_iter().take(ROWS).collect();
     let data = data.gather(&rows);
     let groups = groups(&data)?;
-    let (metric, error) = error_of(model, &data, exec)?;
+    let before = Before::new(model, &data, exec)?;
+    let (metric, error) = before.error(model, &data, exec)?;
     let mut columns = Vec::with_capacity(groups.len());
     let mut other = data.clone();
     for (at, (name, members)) in groups.iter().enumerate() {
@@ -91,44 +102,85 @@ pub fn importance(
         for repeat in 0..repeats {
             // Every column is shuffled in the same ways, so that what one way does to the rows is common to all.
             let order = split::shuffle(data.len(), seed.wrapping_add(1 + repeat as u64));
-            other.points = shuffled(&data.points, members, &order)?;
-            rises.push(error_of(model, &other, exec)?.1 - error);
+            other.points = with_columns(&data.points, members, |column| {
+                *column = column.gather(order.iter().copied());
+            })?;
+            rises.push(before.error(model, &other, exec)?.1 - error);
         }
         let rise = rises.iter().sum::<f64>() / repeats as f64;
         let off: f64 = rises.iter().map(|r| (r - rise).powi(2)).sum();
         let spread = (off / (repeats.max(2) - 1) as f64).sqrt();
-        columns.push(Importance { column: name.clone(), rise, spread });
+        columns.push(Importance { column: name.clone(), members: members.clone(), rise, spread });
     }
     columns.sort_by(|a, b| b.rise.total_cmp(&a.rise));
-    Ok(Importances { metric, error, rows: data.len(), repeats, columns })
+    let image = data.points.image();
+    Ok(Importances { metric, error, rows: data.len(), repeats, columns, image })
 }
 
-fn error_of(model: &Model, data: &Dataset, exec: Exec) -> Result<(&'static str, f64)> {
-    match Evaluation::new(model, data, exec)? {
-        Evaluation::Classification(e) => Ok(("error", e.error)),
-        Evaluation::Regression(e) => Ok(("rmse", e.rmse)),
-        _ => Err(Error::Unsupported("importance of columns is measured for classes and numbers only".into())),
+/// What shuffled rows are compared with: their targets, or what was predicted before.
+enum Before {
+    Targets,
+    Predictions(Vec<u32>),
+}
+
+impl Before {
+    fn new(model: &Model, data: &Dataset, exec: Exec) -> Result<Self> {
+        match model.task() {
+            Task::Classification | Task::Regression => Ok(Before::Targets),
+            Task::Novelty | Task::Clustering => Ok(Before::Predictions(predicted(model, data, exec)?)),
+            Task::Features => Err(Error::Unsupported(
+                "kernel features predict nothing: importance of columns is not supported for them".into(),
+            )),
+        }
     }
+
+    fn error(&self, model: &Model, data: &Dataset, exec: Exec) -> Result<(&'static str, f64)> {
+        match (self, model.task()) {
+            (Before::Predictions(before), _) => {
+                Ok(("changed", metric::error_rate(&predicted(model, data, exec)?, before)))
+            }
+            (Before::Targets, Task::Regression) => {
+                let got = model.predict_data(data, &Query::default(), exec)?;
+                Ok(("rmse", metric::rmse(got.targets.reals()?, data.targets.reals()?)))
+            }
+            (Before::Targets, _) => match Evaluation::new(model, data, exec)? {
+                Evaluation::Classification(e) => Ok(("error", e.error)),
+                _ => Err(Error::class_targets("none")),
+            },
+        }
+    }
+}
+
+fn predicted(model: &Model, data: &Dataset, exec: Exec) -> Result<Vec<u32>> {
+    Ok(model.predict_data(data, &Query::default(), exec)?.targets.classes()?.of_row.clone())
+}
+
+/// The name of a column, from 0.
+pub(super) fn column_name(data: &Dataset, j: usize) -> String {
+    let given = data.points.as_table().map(Table::names).or(data.column_names.as_deref());
+    given.and_then(|names| names.get(j)).cloned().unwrap_or_else(|| format!("column {}", j + 1))
+}
+
+/// The number of columns; fails where rows have none, or too many to go through one by one.
+pub(super) fn columns_of(data: &Dataset) -> Result<usize> {
+    let points = &data.points;
+    if matches!(points.view().data, Data::Sequences { .. } | Data::RowNumbers(_)) {
+        return Err(Error::shape("points", points.kind(), "columns: rows of numbers, or a table"));
+    }
+    let d = points.dim();
+    if d > MOST_COLUMNS && points.image().is_none() {
+        return Err(Error::shape("columns to go through", d, format!("at most {MOST_COLUMNS}")));
+    }
+    Ok(d)
 }
 
 /// What is shuffled together, with its name.
 fn groups(data: &Dataset) -> Result<Vec<(String, Vec<usize>)>> {
-    let points = &data.points;
-    let d = points.dim();
-    let names = |j: usize| {
-        let given = points.as_table().map(Table::names).or(data.column_names.as_deref());
-        given.and_then(|names| names.get(j)).cloned().unwrap_or_else(|| format!("column {}", j + 1))
-    };
-    if let Some(shape) = points.image() {
-        return Ok(squares(shape));
-    }
-    if matches!(points.view().data, Data::Sequences { .. } | Data::RowNumbers(_)) {
-        return Err(Error::shape("points", points.kind(), "columns: rows of numbers, or a table"));
-    }
-    if d > MOST_COLUMNS {
-        return Err(Error::shape("columns to shuffle", d, format!("at most {MOST_COLUMNS}")));
-    }
-    Ok((0..d).map(|j| (names(j), vec![j])).collect())
+    let d = columns_of(data)?;
+    Ok(match data.points.image() {
+        Some(shape) => squares(shape),
+        None => (0..d).map(|j| (column_name(data, j), vec![j])).collect(),
+    })
 }
 
 /// The pixels of squares that cover an image.
@@ -147,25 +199,25 @@ fn squares(shape: ImageShape) -> Vec<(String, Vec<usize>)> {
     all
 }
 
-/// The points with some columns from other rows.
-fn shuffled(points: &Points, members: &[usize], order: &[usize]) -> Result<Points> {
+/// The points with some columns changed. Sparse rows become dense ones.
+pub(super) fn with_columns(
+    points: &Points,
+    members: &[usize],
+    mut change: impl FnMut(&mut Column),
+) -> Result<Points> {
     if let Some(table) = points.as_table() {
         let mut columns: Vec<Column> = table.columns().to_vec();
-        for &j in members {
-            let moved = Points::table(table.select(&[j])).gather(order);
-            if let Some(column) = moved.as_table().and_then(|moved| moved.columns().first()) {
-                columns[j] = column.clone();
-            }
-        }
+        members.iter().for_each(|&j| change(&mut columns[j]));
         let table = Table::new(table.names().to_vec(), columns)?.with_kinds(table.given().to_vec())?;
         return Ok(Points::table(table));
     }
     let d = points.dim();
-    let from = points.view().to_f64()?;
-    let mut values = from.clone();
-    for (row, &other) in values.chunks_mut(d).zip(order) {
-        for &j in members {
-            row[j] = from[other * d + j];
+    let mut values = points.view().to_f64()?;
+    for &j in members {
+        let mut column = Column::Numbers(values.iter().skip(j).step_by(d.max(1)).copied().collect());
+        change(&mut column);
+        if let Column::Numbers(changed) = column {
+            values.chunks_mut(d).zip(changed).for_each(|(row, value)| row[j] = value);
         }
     }
     let moved = Points::dense(values, d)?;

@@ -4,10 +4,12 @@ pub mod bounds;
 mod classes;
 mod compare;
 mod curve;
+mod dependence;
 mod distribution;
 mod evaluation;
 mod importance;
 pub mod metric;
+mod mistakes;
 mod quick;
 mod search;
 mod thorough;
@@ -20,10 +22,12 @@ pub use compare::{
     Comparison, McNemar, PairedT, SupportOverlap, mcnemar, paired_t, shared_by, support_overlap,
 };
 pub use curve::{Curve, pr_curve, roc_curve};
+pub use dependence::{Dependence, Dependences, Place, dependence};
 pub use evaluation::{
     ClassEvaluation, ClusterEvaluation, Evaluation, NoveltyEvaluation, RealEvaluation, interval,
 };
 pub use importance::{Importance, Importances, importance};
+pub use mistakes::{Mistake, Mistakes, mistakes};
 pub use quick::{Quick, quick};
 pub use search::{
     Cell, Flat, Found, KernelFamily, SearchAxis, SearchParams, SearchStage, Setting, Space, by_factors,

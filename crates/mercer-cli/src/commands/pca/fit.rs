@@ -115,13 +115,13 @@ impl Command for Fit {
         let name = source::name(&self.file);
         let report = FittedComponents::new(name.clone(), data.len(), &fitted, self.out)?;
         let page = match &self.report {
-            Some(_) => Some(components_page(&name, &fitted, Some(&data), context.exec, &mut watch)?.html()),
+            Some(_) => Some(components_page(&name, &fitted, Some(&data), context.exec, &mut watch)?),
             None => None,
         };
         drop(watch);
         context.tell(&report)?;
         match (&self.report, page) {
-            (Some(file), Some(page)) => context.write_page(file, &page),
+            (Some(file), Some(page)) => context.write_page(file, page, &[(&name, &data)]),
             _ => Ok(()),
         }
     }

@@ -12,7 +12,7 @@ use crate::failure::{Done, Failure};
 use crate::files::Files;
 use crate::model;
 use crate::progress::Progress;
-use crate::source::Reading;
+use crate::source::{self, Reading};
 
 /// Draw components: what each carries, maps over the plane, images
 ///
@@ -55,6 +55,8 @@ impl Command for Show {
         let mut watch = Progress::new(context).watch();
         let page = components_page(&title, &fitted, data.as_ref(), context.exec, &mut watch)?;
         drop(watch);
-        context.write_page(&self.out, &page.html())
+        let name = self.data.as_deref().map(source::name).unwrap_or_default();
+        let data: Vec<_> = data.iter().map(|data| (name.as_str(), data)).collect();
+        context.write_page(&self.out, page, &data)
     }
 }

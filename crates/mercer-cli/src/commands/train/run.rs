@@ -179,7 +179,8 @@ impl Training {
         let trained = Trained::new(source::name(&self.file), data, plan, model, out.clone(), context.exec)?;
         context.tell(&trained)?;
         if let Some(file) = &self.report {
-            context.write_page(file, &trained_page(&trained, model, data, gaps, context.exec)?)?;
+            let page = trained_page(&trained, model, data, gaps, context.exec)?;
+            context.write_page(file, page, &[(&trained.source, data)])?;
         }
         if !stopped {
             return Ok(());

@@ -52,7 +52,8 @@ pub struct ReadOptions {
     pub missing: Missing,
     /// How missing values are written, in any case; none: an empty field, NA, N/A, NaN, null, none, ? and -.
     pub missing_values: Option<Vec<String>>,
-    /// Whether rows without a label are kept. Then, if there are any, no row has a target; else they are left out.
+    /// Whether rows without a label are kept. Then, if there are any, no row has a target; else they are left out. With
+    /// columns to copy, the label column is copied too, behind them.
     pub keep_unlabelled: bool,
     /// Columns of a table that are to be kept as they are written, in [`Dataset::copied`](crate::data::Dataset::copied).
     pub copy: Vec<String>,

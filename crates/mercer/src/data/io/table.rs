@@ -3,13 +3,13 @@
 //! The first line is a header if none of its fields is a number, or if one of its fields is text where the next line has
 //! a number; but a line of text whose fields come back in the rows below is a row itself. Fields may stand in double quotes
 //! (a doubled quote inside is one quote) and then hold delimiters and line ends. Lines that begin with `#` are skipped before
-//! the first record, blank lines everywhere, and so is a delimiter at the end of every line.
+//! the first record, blank lines everywhere, and so is a delimiter at the end of every line. Below a header, cells that lack at
+//! the end of a row are missing values, unless the features are numbers alone.
 //!
 //! Where every feature is a number in every row, the points are dense; else they are a [`Table`](crate::data::Table).
 
 use std::collections::VecDeque;
 
-use super::ReadOptions;
 use super::dialect::{Dialect, text_of};
 use super::label_column::{Sample, label_column};
 use super::limits::Budget;
@@ -17,6 +17,7 @@ use super::records::{Record, Records, delimiter_of};
 use super::source::{Input, fault};
 use super::table_rows::{Layout, Rows};
 use super::text::{line_fault, shown};
+use super::{Missing, ReadOptions};
 use crate::data::{Dataset, TargetFrom};
 use crate::error::{Error, Result};
 use crate::watch::Note;
@@ -94,7 +95,14 @@ pub(super) fn assemble(
     let sample =
         Sample { rows: looked_at, width, names: names.as_deref(), dialect: &dialect, layout: &layout };
     let from = label_column(name, &sample, &options.label)?;
-    let mut rows = Rows::new(layout, from.as_ref().map(|from| from.column - 1), names, dialect, options)?;
+    let label = from.as_ref().map(|from| from.column - 1);
+    // Spreadsheets leave out empty cells at the end of a row. Where rows are numbers alone, a short row is rather a mistake.
+    let other = |r: &Record| {
+        r.len() >= width && (0..width).any(|at| Some(at) != label && dialect.number(r.field(at)).is_none())
+    };
+    let trimmed =
+        header && delimiter != b' ' && options.missing != Missing::Refuse && looked_at.iter().any(other);
+    let mut rows = Rows::new(layout, label, names, dialect, options)?.trimmed(trimmed);
     let mut record = waiting.pop_front().unwrap_or_default();
     loop {
         rows.push(&record, name)?;

@@ -112,6 +112,9 @@ pub(super) struct Rows {
     without_feature: usize,
     unlabelled: usize,
     filled_text: usize,
+    /// Whether cells may lack at the end of a row, and how many rows lack some.
+    trimmed: bool,
+    short: usize,
 }
 
 impl Rows {
@@ -133,6 +136,15 @@ impl Rows {
                 layout.kinds[at] = layout.kinds[at].clone().or_else(|| kind.clone());
             }
         }
+        // Where some rows have no label, no row has a target; the label as it is written still stands beside a prediction.
+        if let Some(at) = label.filter(|&at| {
+            options.keep_unlabelled
+                && !options.copy.is_empty()
+                && !layout.copied.iter().any(|(k, _)| *k == at)
+        }) {
+            let name = names.as_ref().map_or_else(|| "label".to_owned(), |names| names[at].clone());
+            layout.copied.push((at, name));
+        }
         let numbers_only = features.iter().all(|&at| matches!(layout.kinds[at], None | Some(Kind::Number)));
         let dense = (numbers_only && options.kinds.0.is_empty()).then(Vec::new);
         let mut rows = Rows {
@@ -152,6 +164,8 @@ impl Rows {
             without_feature: 0,
             unlabelled: 0,
             filled_text: 0,
+            trimmed: false,
+            short: 0,
             layout,
             features,
             dense,
@@ -160,6 +174,12 @@ impl Rows {
             rows.begin_columns(&[]);
         }
         Ok(rows)
+    }
+
+    /// The same where cells may lack at the end of a row: they are missing values.
+    pub(super) fn trimmed(mut self, trimmed: bool) -> Self {
+        self.trimmed = trimmed;
+        self
     }
 
     /// Bytes held so far, nearly.
@@ -178,6 +198,12 @@ impl Rows {
     /// Takes a row.
     pub(super) fn push(&mut self, record: &Record, source: &str) -> Result<()> {
         let more = record.len() == self.width + 1 && record.field(self.width).is_empty();
+        if record.len() < self.width && self.trimmed {
+            let mut whole = record.clone();
+            (record.len()..self.width).for_each(|_| whole.push(b""));
+            self.short += 1;
+            return self.push(&whole, source);
+        }
         if record.len() != self.width && !more {
             let got = format!("{} fields", record.len());
             let expected = format!("{} as in the first line", self.width);
@@ -368,9 +394,10 @@ impl Rows {
             data.note("numbers with a decimal comma");
         }
         for (rows, what) in [
+            (self.short, "are shorter than the header: the cells that lack are missing values"),
             (self.without_label, "left out: they have no label"),
             (self.without_feature, "left out: they have missing values"),
-            (self.unlabelled, "have no label, so that no row is compared with its label"),
+            (self.unlabelled, "have no label"),
         ] {
             if rows > 0 {
                 data.note(Note::warning(format!("{rows} rows {what}")));

@@ -89,6 +89,8 @@ pub struct Spread {
 pub struct Column {
     /// Its number.
     pub column: usize,
+    /// What its values are: `constant`, `0/1`, `whole number` or `number`. A kernel takes all of them for numbers.
+    pub kind: &'static str,
     /// Its values, stored and implied zeros.
     #[serde(flatten)]
     pub spread: Spread,

@@ -145,7 +145,13 @@ impl Scan {
                     mean: t.sum / n as f64,
                     std: (square / n as f64).sqrt(),
                 };
-                Column { column, spread }
+                let kind = match (spread.min, spread.max) {
+                    (min, max) if min == max => "constant",
+                    (0.0, 1.0) if t.whole => "0/1",
+                    _ if t.whole => "whole number",
+                    _ => "number",
+                };
+                Column { column, kind, spread }
             })
             .filter(|_| n > 0)
             .collect()

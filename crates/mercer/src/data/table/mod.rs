@@ -260,7 +260,9 @@ impl Column {
         }
     }
 
-    fn gather(&self, rows: impl Iterator<Item = usize>) -> Self {
+    /// Its values in some rows, in the order asked.
+    #[must_use]
+    pub(crate) fn gather(&self, rows: impl Iterator<Item = usize>) -> Self {
         match self {
             Column::Numbers(x) => Column::Numbers(rows.map(|i| x[i]).collect()),
             Column::Text { pool, of_row } => {

@@ -5,11 +5,13 @@
 //! 1997, section 2.6.1): of two machines with the same training error the one with less is to be preferred. Cost: one
 //! evaluation at the centres and one sphere; with data, one prediction of it.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::data::stage::CodedColumn;
-use crate::data::{Data, Dataset, Row, Targets};
+use crate::data::{Data, Dataset, Row, Table, Targets};
 use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::expansion::Expansion;
@@ -22,6 +24,8 @@ use crate::watch::Watch;
 
 /// How many rows, columns or suspects are named.
 const NAMED: usize = 10;
+/// How many values of a row are told.
+const VALUES: usize = 12;
 /// A sphere around more points than this takes longer than the answer is worth.
 const SPHERE: usize = 20_000;
 /// A residual of so many robust deviations is worth a look.
@@ -91,8 +95,18 @@ pub struct Influence {
     pub name: Option<String>,
     /// Its largest coefficient by size.
     pub coef: f64,
+    /// The machine that has that coefficient, such as `b against a`, where machines have names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
+    /// The class that the coefficient speaks for: its sign tells the side of the machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub class: Option<String>,
     /// Its target, where data was given.
     pub target: Option<String>,
+    /// Its first values with the names of their columns, as the data has them; of sparse rows, those that are not 0.
+    /// Empty without data, for images and for sequences.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub values: Vec<(String, String)>,
 }
 
 /// A column and its weight.
@@ -232,8 +246,10 @@ impl Model {
         if support.is_some_and(|rows| rows.len() != f.len()) {
             return Vec::new();
         }
-        let largest =
-            |c: &[f64]| c.iter().copied().fold(0.0, |a: f64, b| if b.abs() > a.abs() { b } else { a });
+        let largest = |c: &[f64]| (0..k).fold(0, |a, b| if c[b].abs() > c[a].abs() { b } else { a });
+        let (sides, classes) = (self.machine.sides(), self.classes());
+        // Hypotheses that vote and neighbours are no machines of their own.
+        let named = matches!(self.machine.readout, Readout::Plain | Readout::Pairs(_));
         let sum = |j: usize| f.coef()[j * k..(j + 1) * k].iter().map(|c| c.abs()).sum::<f64>();
         let mut order: Vec<usize> = (0..f.len()).collect();
         order.sort_by(|&a, &b| sum(b).total_cmp(&sum(a)).then(a.cmp(&b)));
@@ -241,11 +257,18 @@ impl Model {
         let at = |j: usize| {
             let row = support.map_or(j, |rows| rows[j] as usize);
             let data = data.filter(|d| row < d.len() && support.is_some());
+            let coef = &f.coef()[j * k..(j + 1) * k];
+            let output = largest(coef);
+            let side = sides.get(output).filter(|_| named && coef[output] != 0.0);
+            let class = side.and_then(|s| if coef[output] > 0.0 { Some(s.positive) } else { s.negative });
             Influence {
                 row,
                 name: data.and_then(|d| d.row_names.as_ref()).map(|names| names[row].clone()),
-                coef: largest(&f.coef()[j * k..(j + 1) * k]),
+                coef: coef[output],
+                machine: side.map(|_| self.machine.output_name(output)),
+                class: class.and_then(|c| classes.get(c as usize)).cloned(),
                 target: data.and_then(|d| target(&d.targets, row)),
+                values: data.map(|d| values(d, row)).unwrap_or_default(),
             }
         };
         order.into_iter().map(at).collect()
@@ -423,6 +446,28 @@ fn support_per_class(m: &Machine, data: Option<&Dataset>) -> Option<Vec<usize>> 
     Some(count)
 }
 
+/// The first values of a row with the names of their columns.
+fn values(data: &Dataset, row: usize) -> Vec<(String, String)> {
+    let names = data.points.as_table().map(Table::names).or(data.column_names.as_deref());
+    let name = |j: usize| names.and_then(|n| n.get(j)).cloned().unwrap_or_else(|| (j + 1).to_string());
+    let numbers =
+        |x: &[f64]| x.iter().take(VALUES).enumerate().map(|(j, v)| (name(j), v.to_string())).collect();
+    match data.points.row(row) {
+        _ if data.points.image().is_some() => Vec::new(),
+        Row::F32(x) => numbers(&x.iter().take(VALUES).map(|&v| f64::from(v)).collect::<Vec<_>>()),
+        Row::F64(x) => numbers(x),
+        Row::Sparse { column, value, .. } => {
+            let pairs = column.iter().zip(value).take(VALUES);
+            pairs.map(|(&j, v)| (name(j as usize), v.to_string())).collect()
+        }
+        Row::Cells { table, row } => {
+            let cell = |j: usize| table.columns()[j].cell(row).map_or_else(String::new, Cow::into_owned);
+            (0..table.columns().len().min(VALUES)).map(|j| (name(j), cell(j))).collect()
+        }
+        Row::Sequence(_) | Row::Number(_) => Vec::new(),
+    }
+}
+
 fn target(targets: &Targets, row: usize) -> Option<String> {
     match targets {
         Targets::Classes(labels) => Some(labels.name_of(row).to_owned()),
@@ -481,7 +526,12 @@ mod tests {
         let seen = model.explain(Some(&data), Exec::one(), &mut silent()).expect("a look");
         let found: Vec<usize> = seen.suspects.iter().map(|s| s.row).collect();
         assert!(flipped.iter().all(|row| found.contains(row)), "{found:?}");
-        assert!(seen.influential.iter().all(|i| i.target.is_some()));
+        // A row weighs for its own class, flipped or not, and is shown as the data has it.
+        for i in &seen.influential {
+            assert!(i.target.is_some() && i.target == i.class, "{i:?}");
+            let want: Vec<String> = data.points.row(i.row).to_f64().iter().map(f64::to_string).collect();
+            assert_eq!(i.values.iter().map(|v| v.1.clone()).collect::<Vec<_>>(), want);
+        }
         // Without data the support vectors of pairs are still known by class.
         let bare = model.explain(None, Exec::one(), &mut silent()).expect("a look");
         assert_eq!(bare.support_per_class, seen.support_per_class);
