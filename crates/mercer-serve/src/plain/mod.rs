@@ -12,7 +12,7 @@ use axum::http::{HeaderMap, HeaderValue, Response, header};
 
 pub use form::Form;
 pub use read::rows;
-pub(crate) use read::{check_rows, finite, read_cells};
+pub(crate) use read::{check_rows, finite, read_cells, sequences};
 
 use crate::app::App;
 use crate::error::Refusal;

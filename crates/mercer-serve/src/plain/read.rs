@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use mercer::Exec;
-use mercer::data::io::{Format, ReadOptions, read_bytes};
-use mercer::data::{Data, Points};
+use mercer::data::io::{ReadOptions, read_bytes};
+use mercer::data::{Data, Points, Sequences};
 use mercer::error::Fault;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -92,8 +92,7 @@ fn json(served: &Served, body: &[u8], limits: &Limits, exec: Exec) -> Result<Row
     if flat {
         let single = served.columns.is_some() || served.table;
         if let (Some(alphabet), Ok(Flat::Texts(texts))) = (&served.alphabet, serde_json::from_slice(text)) {
-            let text: Vec<String> = texts.into_iter().flatten().collect();
-            return sequences(served, alphabet, &text.join("\n"), exec);
+            return sequences(alphabet, texts.iter().map(|text| text.as_deref().unwrap_or_default()));
         }
         if single {
             let line =
@@ -110,11 +109,25 @@ fn json(served: &Served, body: &[u8], limits: &Limits, exec: Exec) -> Result<Row
     read(served, Form::JsonLines, &lines, exec)
 }
 
-fn sequences(served: &Served, alphabet: &str, lines: &str, exec: Exec) -> Result<Rows, Refusal> {
-    let format = Some(Format::Sequences);
-    let options = ReadOptions { format, alphabet: Some(alphabet.to_owned()), ..options(exec) };
-    let data = served.model.read_rows(options, |options| read_bytes(BODY, lines.as_bytes(), options))?;
-    Ok(Rows::Data(Box::new(data)))
+/// Sequences of a model's letters.
+pub(crate) fn sequences<'a>(alphabet: &str, texts: impl Iterator<Item = &'a str>) -> Result<Rows, Refusal> {
+    let letters = alphabet.as_bytes();
+    let mut out = Sequences { alphabet: letters.to_vec(), start: vec![0], symbol: Vec::new() };
+    for (i, text) in texts.enumerate() {
+        for byte in text.trim().bytes() {
+            let place = letters.iter().position(|letter| *letter == byte);
+            let place =
+                place.or_else(|| letters.iter().position(|letter| *letter == byte.to_ascii_uppercase()));
+            let Some(place) = place else {
+                let message =
+                    format!("row {}: letter `{}`, expected one of {alphabet}", i + 1, byte.escape_ascii());
+                return Err(Refusal::bad(message));
+            };
+            out.symbol.push(place as u8);
+        }
+        out.start.push(out.symbol.len());
+    }
+    Ok(Rows::Points(Points::sequences(out)?))
 }
 
 fn options(exec: Exec) -> ReadOptions {
@@ -123,6 +136,12 @@ fn options(exec: Exec) -> ReadOptions {
 
 /// Reads a body as a file would be read for the model.
 fn read(served: &Served, form: Form, body: &[u8], exec: Exec) -> Result<Rows, Refusal> {
+    // Sequences alone, one per line: files of the command have a class before each.
+    if let (Some(alphabet), Ok(text)) = (&served.alphabet, std::str::from_utf8(body)) {
+        if form != Form::JsonLines && !text.contains('\t') && !text.starts_with('>') {
+            return sequences(alphabet, text.lines().filter(|line| !line.trim().is_empty()));
+        }
+    }
     let mut options = ReadOptions { format: form.format(), ..options(exec) };
     options.alphabet.clone_from(&served.alphabet);
     if let Some(shape) = served.image {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use mercer::Exec;
-use mercer::data::{Points, Sequences};
+use mercer::data::Points;
 use serde_json::Value;
 
 use super::request::Request;
@@ -67,7 +67,7 @@ pub(super) fn rows(
         return Err(Refusal::bad("the request has no data"));
     };
     if let (Some(alphabet), Flat::Texts(texts)) = (&served.alphabet, &flat) {
-        return sequences(alphabet, texts);
+        return plain::sequences(alphabet, texts.iter().map(|text| text.as_deref().unwrap_or_default()));
     }
     // One row may come as a vector.
     let (rows, columns) = match (dimensions, served.columns) {
@@ -122,24 +122,4 @@ fn cell(column: &Flat, at: usize) -> Cow<'_, str> {
             value => Value::from(value).to_string().into(),
         },
     }
-}
-
-fn sequences(alphabet: &str, texts: &[Option<String>]) -> Result<Rows, Refusal> {
-    let letters = alphabet.as_bytes();
-    let mut out = Sequences { alphabet: letters.to_vec(), start: vec![0], symbol: Vec::new() };
-    for (i, text) in texts.iter().enumerate() {
-        for byte in text.as_deref().unwrap_or_default().trim().bytes() {
-            let place = letters.iter().position(|letter| *letter == byte);
-            let place =
-                place.or_else(|| letters.iter().position(|letter| *letter == byte.to_ascii_uppercase()));
-            let Some(place) = place else {
-                let message =
-                    format!("row {}: letter `{}`, expected one of {alphabet}", i + 1, byte.escape_ascii());
-                return Err(Refusal::bad(message));
-            };
-            out.symbol.push(place as u8);
-        }
-        out.start.push(out.symbol.len());
-    }
-    Ok(Rows::Points(Points::sequences(out)?))
 }

@@ -129,3 +129,50 @@ pub(crate) fn check_depth(json: &[u8], most: usize) -> Result<(), Refusal> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = r#"{"id":"a","inputs":[{"name":"x","shape":[1,2],"datatype":"FP64","data":[1.5,-2e3]},
+        {"name":"y","shape":[1],"datatype":"BYTES","parameters":{"binary_data_size":5}}],"outputs":[{"name":"label"}]}"#;
+
+    #[test]
+    fn requests_are_read_with_the_bytes_behind_them() {
+        let body = [GOOD.as_bytes(), &[1, 0, 0, 0, b'z']].concat();
+        let request = parse(&body, Some(GOOD.len()), 16).expect("a request");
+        assert_eq!(request.inputs[0].data, Some(Flat::F64(vec![1.5, -2000.0])));
+        assert_eq!(request.inputs[1].data, Some(Flat::Texts(vec![Some("z".into())])));
+    }
+
+    #[test]
+    fn any_bytes_are_a_request_or_a_refusal() {
+        let body = [GOOD.as_bytes(), &[1, 0, 0, 0, b'z']].concat();
+        let (mut state, mut good) = (1u64, 0);
+        let mut next = |below: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % below
+        };
+        for _ in 0..5000 {
+            let mut bytes = body.clone();
+            for _ in 0..1 + next(4) {
+                let at = next(bytes.len());
+                match next(3) {
+                    0 => bytes[at] = next(256) as u8,
+                    1 => drop(bytes.remove(at)),
+                    _ => bytes.insert(at, b"[]{}\",:-019eE.\\"[next(15)]),
+                }
+            }
+            let header = GOOD.len() + next(5) - 2;
+            good += usize::from(parse(&bytes, Some(header), 16).is_ok());
+            let _ = parse(&bytes, None, 16);
+        }
+        assert!(good > 0, "some changes are harmless");
+    }
+
+    #[test]
+    fn depth_counts_brackets_outside_of_texts() {
+        assert!(check_depth(br#"["[[[[", {"a\"[[": [1]}]"#, 3).is_ok());
+        assert!(check_depth(br#"["[[[[", {"a\"[[": [1]}]"#, 2).is_err());
+    }
+}
