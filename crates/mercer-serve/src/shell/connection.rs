@@ -172,7 +172,7 @@ impl Shell {
             async move { Ok::<_, std::convert::Infallible>(shell.answer(app, request, peer).await) }
         });
         let mut server = http1::Builder::new();
-        server.timer(TokioTimer::new()).header_read_timeout(self.limits.head_time).pipeline_flush(true);
+        server.timer(TokioTimer::new()).header_read_timeout(self.limits.head_time);
         let connection = server.serve_connection(TokioIo::new(socket), answer);
         tokio::pin!(connection);
         // What goes wrong on a connection is the client's own doing, and it is told where it can be.
