@@ -217,7 +217,7 @@ impl Batcher {
                 }
             }
             Err(error) if batch.len() == 1 => {
-                batch.into_iter().for_each(|job| job.refuse(error.to_string().as_str(), &error))
+                batch.into_iter().for_each(|job| job.refuse(&error));
             }
             // One bad row must not fail its neighbours.
             Err(_) => {
@@ -228,7 +228,7 @@ impl Batcher {
                             let rows = 0..job.rows.len();
                             let _ = job.reply.send(Ok(Answer { computed: Arc::new(computed), rows }));
                         }
-                        Err(error) => job.refuse(error.to_string().as_str(), &error),
+                        Err(error) => job.refuse(&error),
                     }
                 }
             }
@@ -246,13 +246,13 @@ impl Job {
         }
     }
 
-    fn refuse(self, words: &str, error: &mercer::Error) {
+    fn refuse(self, error: &mercer::Error) {
         self.count(false);
         let status = match error {
             mercer::Error::Memory { .. } => StatusCode::PAYLOAD_TOO_LARGE,
             _ => StatusCode::BAD_REQUEST,
         };
-        let _ = self.reply.send(Err(Refusal::new(status, words)));
+        let _ = self.reply.send(Err(Refusal::new(status, error.to_string())));
     }
 }
 

@@ -212,7 +212,7 @@ impl Computed {
             Output::Rejected => None,
         };
         let Some(all) = all else { return &[] };
-        let width = if found.rows == 0 { 0 } else { all.len() / found.rows };
+        let width = all.len().checked_div(found.rows).unwrap_or(0);
         &all[rows.start * width..rows.end * width]
     }
 }

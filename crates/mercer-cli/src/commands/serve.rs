@@ -28,7 +28,6 @@ use crate::{interrupt, memory};
   mercer serve digits=usps.mercer old=libsvm.model
   mercer serve models/ --listen 0.0.0.0:8000 --tokens tokens.txt --insecure   (behind a proxy with TLS)
   curl --data-binary @new.csv -H 'content-type: text/csv' http://127.0.0.1:8000/v1/models/iris/predict")]
-#[expect(clippy::struct_excessive_bools, reason = "flags of a command")]
 pub(crate) struct Serve {
     /// Models: files, folders of them, or NAME=FILE
     #[arg(value_name = "MODEL", required = true)]

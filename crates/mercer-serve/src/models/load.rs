@@ -52,13 +52,13 @@ pub(super) fn load(found: &Found, exec: Exec, loaded: &[Arc<Served>]) -> Result<
         let _ = write!(digest, "{byte:02x}");
     }
     drop(bytes);
-    let model = match loaded.iter().find(|served| served.digest == digest) {
-        Some(served) => Arc::clone(&served.model),
-        None => {
-            let model = Model::read_within(&found.path, exec.memory())?;
-            ask(&model)?;
-            Arc::new(model)
-        }
+    let known = loaded.iter().find(|served| served.digest == digest);
+    let model = if let Some(served) = known {
+        Arc::clone(&served.model)
+    } else {
+        let model = Model::read_within(&found.path, exec.memory())?;
+        ask(&model)?;
+        Arc::new(model)
     };
     let version = found.number.map_or_else(|| digest[..12].to_owned(), |number| number.to_string());
     let centres = model.entry().centres().view();

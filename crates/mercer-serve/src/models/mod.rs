@@ -103,24 +103,19 @@ impl Registry {
         let mut new = Entries::new();
         for found in &all {
             let known = look.seen.get(&found.path).filter(|(stamp, _)| *stamp == found.stamp);
-            let result = match known {
-                Some((_, result)) => result.clone(),
-                None => {
-                    let result = load::load(found, self.exec, &look.loaded()).map_err(|e| e.to_string());
-                    match &result {
-                        Ok(served) => {
-                            tracing::info!(
-                                model = found.name,
-                                version = served.version,
-                                kind = served.model.kind(),
-                                "loaded"
-                            );
-                        }
-                        Err(why) => tracing::warn!(model = found.name, "not loaded: {why}"),
+            let result = if let Some((_, result)) = known {
+                result.clone()
+            } else {
+                let result = load::load(found, self.exec, &look.loaded()).map_err(|e| e.to_string());
+                match &result {
+                    Ok(served) => {
+                        let (version, kind) = (&served.version, served.model.kind());
+                        tracing::info!(model = found.name, version, kind, "loaded");
                     }
-                    look.seen.insert(found.path.clone(), (found.stamp, result.clone()));
-                    result
+                    Err(why) => tracing::warn!(model = found.name, "not loaded: {why}"),
                 }
+                look.seen.insert(found.path.clone(), (found.stamp, result.clone()));
+                result
             };
             let before = old.get(&found.name);
             let entry = new.entry(found.name.clone()).or_insert_with(|| {

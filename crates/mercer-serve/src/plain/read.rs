@@ -69,13 +69,11 @@ fn json(served: &Served, body: &[u8], limits: &Limits, exec: Exec) -> Result<Row
     };
     let text = body.trim_ascii();
     // Rows of numbers for a model of numbers need no reader.
-    if let (Some(d), false, true) = (served.columns, served.table, text.starts_with(b"[[")) {
-        if let Ok(values) = serde_json::from_slice::<Vec<Vec<f64>>>(text) {
-            if values.iter().all(|row| row.len() == d) {
-                let points = Points::dense(values.concat(), d)?;
-                return Ok(Rows::Points(with_image(served, points)?));
-            }
-        }
+    if let (Some(d), false, true) = (served.columns, served.table, text.starts_with(b"[["))
+        && let Ok(values) = serde_json::from_slice::<Vec<Vec<f64>>>(text)
+        && values.iter().all(|row| row.len() == d)
+    {
+        return Ok(Rows::Points(with_image(served, Points::dense(values.concat(), d)?)?));
     }
     let list: Vec<&RawValue> = if text.starts_with(b"[") {
         serde_json::from_slice(text).map_err(wrong)?
@@ -137,10 +135,12 @@ fn options(exec: Exec) -> ReadOptions {
 /// Reads a body as a file would be read for the model.
 fn read(served: &Served, form: Form, body: &[u8], exec: Exec) -> Result<Rows, Refusal> {
     // Sequences alone, one per line: files of the command have a class before each.
-    if let (Some(alphabet), Ok(text)) = (&served.alphabet, std::str::from_utf8(body)) {
-        if form != Form::JsonLines && !text.contains('\t') && !text.starts_with('>') {
-            return sequences(alphabet, text.lines().filter(|line| !line.trim().is_empty()));
-        }
+    if let (Some(alphabet), Ok(text)) = (&served.alphabet, std::str::from_utf8(body))
+        && form != Form::JsonLines
+        && !text.contains('\t')
+        && !text.starts_with('>')
+    {
+        return sequences(alphabet, text.lines().filter(|line| !line.trim().is_empty()));
     }
     let mut options = ReadOptions { format: form.format(), ..options(exec) };
     options.alphabet.clone_from(&served.alphabet);

@@ -121,28 +121,26 @@ fn numbers(table: &Predictions, rows: usize) -> Result<Dataset, Refusal> {
 
 /// An array of NumPy: the further columns where there are any, else the predictions, as numbers or as text of fixed width.
 fn npy(table: &Predictions, found: &Prediction) -> Result<Vec<u8>, Refusal> {
-    let (descr, shape, body) = if !table.columns.is_empty() {
-        let body = table.values.iter().flatten().flat_map(|v| v.to_le_bytes()).collect();
-        ("<f8".to_owned(), format!("({}, {})", found.rows, table.columns.len()), body)
-    } else {
-        match &found.targets {
-            Targets::Classes(labels) => {
-                let width = labels.names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(1);
-                let mut body: Vec<u8> = Vec::with_capacity(4 * width * found.rows);
-                for i in 0..labels.len() {
-                    let letters =
-                        labels.name_of(i).chars().map(u32::from).chain(std::iter::repeat(0)).take(width);
-                    body.extend(letters.flat_map(u32::to_le_bytes));
-                }
-                (format!("<U{width}"), format!("({},)", found.rows), body)
-            }
-            Targets::Reals(y) => (
-                "<f8".to_owned(),
-                format!("({},)", found.rows),
-                y.iter().flat_map(|v| v.to_le_bytes()).collect(),
-            ),
-            Targets::None => return Err(Refusal::bad("nothing is asked of the model")),
+    let rows = found.rows;
+    let numbers =
+        |values: &mut dyn Iterator<Item = &f64>| values.flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>();
+    let (descr, shape, body) = match &found.targets {
+        _ if !table.columns.is_empty() => {
+            let body = numbers(&mut table.values.iter().flatten());
+            ("<f8".to_owned(), format!("({rows}, {})", table.columns.len()), body)
         }
+        Targets::Classes(labels) => {
+            let width = labels.names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(1);
+            let mut body: Vec<u8> = Vec::with_capacity(4 * width * rows);
+            for i in 0..labels.len() {
+                let letters =
+                    labels.name_of(i).chars().map(u32::from).chain(std::iter::repeat(0)).take(width);
+                body.extend(letters.flat_map(u32::to_le_bytes));
+            }
+            (format!("<U{width}"), format!("({rows},)"), body)
+        }
+        Targets::Reals(y) => ("<f8".to_owned(), format!("({rows},)"), numbers(&mut y.iter())),
+        Targets::None => return Err(Refusal::bad("nothing is asked of the model")),
     };
     let mut header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
     // Magic, version, length and header together are a multiple of 64 bytes.

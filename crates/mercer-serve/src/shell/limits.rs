@@ -36,7 +36,7 @@ impl Default for Limits {
             connections: 1024,
             queue: 4096,
             head_time: Duration::from_secs(30),
-            body_time: Duration::from_secs(60),
+            body_time: Duration::from_mins(1),
             depth: 16,
         }
     }

@@ -8,7 +8,7 @@ use crate::models::Served;
 use crate::outputs::Output;
 
 /// The metadata of a model.
-pub(super) fn of(served: &Served, versions: Vec<String>) -> Value {
+pub(super) fn of(served: &Served, versions: &[String]) -> Value {
     let outputs: Vec<Value> = served.outputs.iter().map(|output| described(served, *output)).collect();
     json!({
         "name": served.name,

@@ -66,9 +66,9 @@ pub(crate) async fn model_version(
 
 fn described(app: &App, name: &str, version: Option<&str>) -> Reply {
     let (served, _) = app.registry.find(name, version)?;
-    let versions =
+    let versions: Vec<String> =
         app.registry.entries().get(name).map(|e| e.versions.keys().cloned().collect()).unwrap_or_default();
-    Ok(json_response(&metadata::of(&served, versions)))
+    Ok(json_response(&metadata::of(&served, &versions)))
 }
 
 /// `GET /v2/models/NAME/ready`.

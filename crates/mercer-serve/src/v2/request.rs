@@ -26,6 +26,7 @@ pub struct Request<'a> {
 
 /// Parameters of requests, inputs and outputs; others are ignored.
 #[derive(Debug, Default, Deserialize)]
+#[expect(clippy::struct_field_names, reason = "the protocol's own names")]
 pub struct Parameters {
     /// Whether outputs are wanted in binary form.
     #[serde(default)]
@@ -115,7 +116,6 @@ pub(crate) fn check_depth(json: &[u8], most: usize) -> Result<(), Refusal> {
             (true, _) if escaped => escaped = false,
             (true, b'\\') => escaped = true,
             (true, b'"') => text = false,
-            (true, _) => {}
             (false, b'"') => text = true,
             (false, b'[' | b'{') => {
                 depth += 1;
@@ -124,7 +124,7 @@ pub(crate) fn check_depth(json: &[u8], most: usize) -> Result<(), Refusal> {
                 }
             }
             (false, b']' | b'}') => depth = depth.saturating_sub(1),
-            (false, _) => {}
+            _ => {}
         }
     }
     Ok(())
@@ -155,7 +155,7 @@ mod tests {
         };
         for _ in 0..5000 {
             let mut bytes = body.clone();
-            for _ in 0..1 + next(4) {
+            for _ in 0..=next(4) {
                 let at = next(bytes.len());
                 match next(3) {
                     0 => bytes[at] = next(256) as u8,

@@ -19,7 +19,7 @@ fn people() -> String {
     for i in 0..40 {
         let (age, colour) = (20 + i, ["red", "blue", "green"][i % 3]);
         let label = if colour == "red" || age > 45 { "yes" } else { "no" };
-        text.push_str(&format!("{age},{colour},{label}\n"));
+        text.extend([&age.to_string(), ",", colour, ",", label, "\n"]);
     }
     text
 }

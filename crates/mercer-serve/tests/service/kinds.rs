@@ -144,14 +144,14 @@ fn every_learner_predicts_over_http_what_it_predicts_in_memory() {
         let reply = server.post(&path, "application/json", json!(rows).to_string()).fine().json();
         let values: Vec<Vec<f64>> = serde_json::from_value(reply["values"].clone()).expect("rows");
         assert_eq!(bits(&values.concat()), bits(&decision), "{name}");
-        let csv: String = rows.iter().map(|row| format!("{},{}\n", row[0], row[1])).collect();
+        let csv = rows.iter().map(|row| format!("{},{}\n", row[0], row[1])).collect::<Vec<_>>().concat();
         let reply = server.post(&path, "text/csv", &csv).fine();
         let values = cells(reply.text());
         assert_eq!(bits(&values), bits(&decision), "{name}: {}", reply.text());
         let npy = npy(&x, 2);
         let reply = server.post(&path, "application/x-npy", &npy).fine();
         assert_eq!(bits(&f64s(&reply.body[128..])), bits(&decision), "{name}");
-        let lines: String = rows.iter().map(|row| format!("[{},{}]\n", row[0], row[1])).collect();
+        let lines = rows.iter().map(|row| format!("[{},{}]\n", row[0], row[1])).collect::<Vec<_>>().concat();
         let reply = server.post(&path, "application/x-ndjson", &lines).fine();
         assert_eq!(reply.text().lines().count(), 5, "{name}: {}", reply.text());
     }
