@@ -56,7 +56,6 @@ impl Statuses {
 }
 
 /// A server that can be run.
-#[derive(Debug)]
 pub struct Shell {
     access: Access,
     limits: Limits,
@@ -67,6 +66,15 @@ pub struct Shell {
     /// The start of request ids: they differ between runs of the server.
     run: u64,
     next: AtomicU64,
+}
+
+impl std::fmt::Debug for Shell {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shell")
+            .field("access", &self.access)
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Shell {
