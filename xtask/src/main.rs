@@ -5,6 +5,7 @@
 mod budget;
 mod licences;
 mod python;
+mod serve;
 mod spdx;
 mod steps;
 mod tidy;

@@ -5,11 +5,11 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
-use crate::{cargo_in, licences, python, spawn, tidy};
+use crate::{cargo_in, licences, python, serve, spawn, tidy};
 
 type Step = (&'static str, &'static str, fn(&Path) -> Result<()>);
 
-const STEPS: [Step; 7] = [
+const STEPS: [Step; 8] = [
     ("fmt", "if this failed: cargo fmt --all", |root| {
         spawn(cargo_in(root).args(["fmt", "--all", "--check"]))
     }),
@@ -24,6 +24,7 @@ const STEPS: [Step; 7] = [
     }),
     ("docs", "a broken link or an undocumented item", docs),
     ("python", "run one test alone: see docs/python.md", python::run),
+    ("serve", "run one test alone: see crates/mercer-serve/tests/clients", serve::run),
 ];
 
 /// Runs all steps, or those named.

@@ -118,7 +118,7 @@ impl Reading {
     /// Reads a file, or standard input where the file is `-`.
     pub(crate) fn read(&self, file: &Path, exec: Exec) -> Result<Dataset, Failure> {
         let options = self.options(exec);
-        Source::new(file, &options)?.read(self, &options)
+        Ok(Source::new(file, &options)?.read(self, &options)?)
     }
 
     /// Reads data to learn from. A task says what labels are, where nobody else does.
@@ -144,7 +144,7 @@ impl Reading {
         let words =
             matches!(&data.targets, Targets::Classes(l) if l.names.iter().any(|n| n.parse::<f64>().is_err()));
         if guessed && !words {
-            return source.read(self, &ReadOptions { label: LabelColumn::None, ..options });
+            return Ok(source.read(self, &ReadOptions { label: LabelColumn::None, ..options })?);
         }
         Ok(data)
     }
@@ -171,63 +171,9 @@ impl Reading {
         self.read_with(file, model, options)
     }
 
-    fn read_with(&self, file: &Path, model: &Model, mut options: ReadOptions) -> Result<Dataset, Failure> {
+    fn read_with(&self, file: &Path, model: &Model, options: ReadOptions) -> Result<Dataset, Failure> {
         let source = Source::new(file, &options)?;
-        options.model_kinds = model.column_kinds();
-        if self.targets.is_none() {
-            options.targets = match model.task() {
-                Task::Classification => TargetKind::Classes,
-                Task::Regression => TargetKind::Reals,
-                Task::Novelty | Task::Clustering | Task::Features => TargetKind::Auto,
-            };
-        }
-        Ok(model.arrange(self.read_fitting(&source, options, model)?)?)
-    }
-
-    fn read_fitting(
-        &self,
-        source: &Source<'_>,
-        mut options: ReadOptions,
-        model: &Model,
-    ) -> Result<Dataset, Failure> {
-        if self.label.is_some() || self.labels.is_some() || matches!(self.columns, Some(Columns::Count(_))) {
-            return source.read(self, &options);
-        }
-        let without = |options: &ReadOptions| ReadOptions { label: LabelColumn::None, ..options.clone() };
-        if let Some(target) = &model.names.target {
-            let named = ReadOptions { label: LabelColumn::Name(target.clone()), ..options.clone() };
-            match source.read(self, &named) {
-                Ok(data) => return Ok(data),
-                // A file to predict on need not have the column; one without a header cannot.
-                Err(Failure::Library(e)) if matches!(*e, Error::Param { .. }) => {
-                    match source.read(self, &without(&options)) {
-                        // With names in common, a column that is not there is named.
-                        Ok(data) if model.takes(&data) || shares_names(&data, model) => return Ok(data),
-                        // What is wrong with a cell is no reason to look for another label.
-                        Err(Failure::Library(e)) if matches!(*e, Error::Data(_)) => {
-                            return Err(Failure::Library(e));
-                        }
-                        _ => {}
-                    }
-                }
-                Err(other) => return Err(other),
-            }
-        }
-        let Some(d) = model.columns() else { return source.read(self, &options) };
-        let first = source.read(self, &options);
-        match &first {
-            Ok(data) if data.dim() == d => return first,
-            // LIBSVM text is as wide as its largest index: the model knows better.
-            Ok(data) if data.dim() < d && data.format == Some(Format::Libsvm) => {
-                options.columns = Some(d);
-                return source.read(self, &options);
-            }
-            _ => {}
-        }
-        match source.read(self, &without(&options)) {
-            Ok(data) if data.dim() == d => Ok(data),
-            _ => first,
-        }
+        Ok(model.read_rows(options, |options| source.read(self, options))?)
     }
 
     fn options(&self, exec: Exec) -> ReadOptions {
@@ -282,7 +228,7 @@ impl<'a> Source<'a> {
         Ok(Source { file, once })
     }
 
-    fn read(&self, reading: &Reading, options: &ReadOptions) -> Result<Dataset, Failure> {
+    fn read(&self, reading: &Reading, options: &ReadOptions) -> mercer::Result<Dataset> {
         let mut data = match &self.once {
             Some(bytes) => read_bytes(&name(self.file), bytes, options),
             None => read(self.file, options),
@@ -298,11 +244,6 @@ impl<'a> Source<'a> {
         }
         Ok(data)
     }
-}
-
-/// Whether data and a model know a column by the same name.
-fn shares_names(data: &Dataset, model: &Model) -> bool {
-    data.column_names.iter().flatten().any(|name| model.names.columns.contains(name))
 }
 
 /// The name to show for a file.

@@ -15,6 +15,7 @@ mod man;
 mod pca;
 mod predict;
 mod reproduce;
+mod serve;
 mod tour;
 mod train;
 mod tune;
@@ -40,6 +41,7 @@ pub(crate) static ALL: &[Entry] = &[
     entry::<compress::Compress>(),
     entry::<convert::Convert>(),
     entry::<denoise::Denoise>(),
+    entry::<serve::Serve>(),
     entry::<reproduce::Reproduce>(),
     entry::<completions::Completions>(),
     entry::<man::Man>(),
@@ -64,7 +66,7 @@ pub(crate) static SINGLE: &[(&str, &[&str])] = &[
         "Learn",
         &[
             "train", "tune", "predict", "evaluate", "explain", "bounds", "compare", "novelty", "cluster",
-            "compress", "denoise", "convert",
+            "compress", "denoise", "convert", "serve",
         ],
     ),
     ("Also", &["reproduce", "completions", "man"]),

@@ -4,6 +4,7 @@ mod columns;
 mod compress;
 mod explain;
 mod prediction;
+mod reading;
 
 pub use compress::{CompressParams, Compressed, CompressionFacts, Goal};
 pub use explain::{ColumnWeight, Explanation, Influence, MachineFacts, Suspect};

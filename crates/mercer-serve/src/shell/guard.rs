@@ -1,0 +1,63 @@
+//! Who may ask: requests with a token where tokens are set, and none that another site's page sends.
+
+use axum::http::{HeaderMap, StatusCode, header};
+
+use super::Tokens;
+use crate::error::Refusal;
+
+/// Addresses that need no token: whoever watches over the server has none.
+const OPEN: &[&str] = &["/v2/health/live", "/v2/health/ready"];
+
+/// Whether a request may go on.
+pub(super) fn check(path: &str, headers: &HeaderMap, tokens: Option<&Tokens>) -> Result<(), Refusal> {
+    same_site(headers)?;
+    let Some(tokens) = tokens.filter(|_| !OPEN.contains(&path)) else { return Ok(()) };
+    let given = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+    let given = given.and_then(|value| {
+        let (scheme, token) = value.split_once(' ')?;
+        scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+    });
+    match given {
+        Some(token) if tokens.allow(token) => Ok(()),
+        Some(_) => Err(Refusal::new(StatusCode::UNAUTHORIZED, "the token is not valid")),
+        None => Err(Refusal::new(
+            StatusCode::UNAUTHORIZED,
+            "this server requires a token: pass the header `Authorization: Bearer TOKEN`",
+        )),
+    }
+}
+
+/// A browser says from which site a request comes. A page of another site has no business here, on whatever machine the
+/// browser runs.
+fn same_site(headers: &HeaderMap) -> Result<(), Refusal> {
+    let Some(origin) = headers.get(header::ORIGIN) else { return Ok(()) };
+    let origin = origin.to_str().unwrap_or_default();
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+    let own = origin.split_once("://").is_some_and(|(_, authority)| authority.eq_ignore_ascii_case(host));
+    if own {
+        return Ok(());
+    }
+    Err(Refusal::new(StatusCode::FORBIDDEN, "requests from pages of other sites are refused"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_of_other_sites_are_refused() {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::HOST, "127.0.0.1:8000".parse().expect("a host"));
+        assert!(check("/", &headers, None).is_ok());
+        for (origin, ok) in [
+            ("http://127.0.0.1:8000", true),
+            ("https://127.0.0.1:8000", true),
+            ("http://127.0.0.1:8001", false),
+            ("http://evil.example", false),
+            ("null", false),
+        ] {
+            headers.insert(header::ORIGIN, origin.parse().expect("a value"));
+            assert_eq!(check("/", &headers, None).is_ok(), ok, "{origin}");
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! What a client may send, and how long it may take.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::{HeaderMap, StatusCode, header};
+use bytes::{Bytes, BytesMut};
+use http_body_util::BodyExt as _;
+
+use crate::error::Refusal;
+
+/// Limits of a server.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Bytes of a body.
+    pub body: usize,
+    /// Rows of a request.
+    pub rows: usize,
+    /// Connections at once.
+    pub connections: usize,
+    /// Requests that wait for a worker.
+    pub queue: usize,
+    /// Time for the head of a request, and between two requests of a connection.
+    pub head_time: Duration,
+    /// Time for a body.
+    pub body_time: Duration,
+    /// Nested arrays and objects of a JSON body.
+    pub depth: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            body: 64 << 20,
+            rows: 100_000,
+            connections: 1024,
+            queue: 4096,
+            head_time: Duration::from_secs(30),
+            body_time: Duration::from_mins(1),
+            depth: 16,
+        }
+    }
+}
+
+/// The whole body of a request, within the limits.
+pub async fn body(headers: &HeaderMap, body: Body, limits: &Limits) -> Result<Bytes, Refusal> {
+    let too_large = || {
+        Refusal::too_large(format!("the body has more than {} bytes, the limit of this server", limits.body))
+    };
+    let declared = headers.get(header::CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse::<usize>().ok());
+    if declared.is_some_and(|bytes| bytes > limits.body) {
+        return Err(too_large());
+    }
+    let read = async {
+        let mut body = body;
+        let mut first: Option<Bytes> = None;
+        let mut rest = BytesMut::new();
+        while let Some(frame) = body.frame().await {
+            let frame = frame.map_err(|e| Refusal::bad(format!("the body ends early: {e}")))?;
+            let Ok(data) = frame.into_data() else { continue };
+            if first.as_ref().map_or(0, Bytes::len).max(rest.len()) + data.len() > limits.body {
+                return Err(too_large());
+            }
+            // A body in one piece, as small ones are, is never copied.
+            match first.take() {
+                None if rest.is_empty() => first = Some(data),
+                None => rest.extend_from_slice(&data),
+                Some(begin) => {
+                    // What a header promises is not reserved before it is there.
+                    rest.reserve((begin.len() + data.len()).max(declared.unwrap_or(0).min(1 << 20)));
+                    rest.extend_from_slice(&begin);
+                    rest.extend_from_slice(&data);
+                }
+            }
+        }
+        Ok(first.unwrap_or_else(|| rest.freeze()))
+    };
+    match tokio::time::timeout(limits.body_time, read).await {
+        Ok(read) => read,
+        Err(_) => Err(Refusal::new(
+            StatusCode::REQUEST_TIMEOUT,
+            format!("the body took longer than {} seconds", limits.body_time.as_secs_f64()),
+        )),
+    }
+}

@@ -1,0 +1,178 @@
+//! An inference request: JSON, and behind it the bytes of tensors that say so.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+
+use super::tensor::{Datatype, Flat, from_bytes};
+use crate::error::Refusal;
+
+/// A request as it was sent.
+#[derive(Debug, Deserialize)]
+pub struct Request<'a> {
+    /// An id that the response repeats.
+    #[serde(borrow, default)]
+    pub id: Option<Cow<'a, str>>,
+    /// What holds for the whole request.
+    #[serde(default)]
+    pub parameters: Parameters,
+    /// The tensors.
+    #[serde(borrow)]
+    pub inputs: Vec<Input<'a>>,
+    /// What is asked for; all outputs where it is not there.
+    #[serde(borrow, default)]
+    pub outputs: Option<Vec<Wanted<'a>>>,
+}
+
+/// Parameters of requests, inputs and outputs; others are ignored.
+#[derive(Debug, Default, Deserialize)]
+#[expect(clippy::struct_field_names, reason = "the protocol's own names")]
+pub struct Parameters {
+    /// Whether outputs are wanted in binary form.
+    #[serde(default)]
+    pub binary_data_output: bool,
+    /// Bytes of this tensor behind the JSON.
+    #[serde(default)]
+    pub binary_data_size: Option<usize>,
+    /// Whether this output is wanted in binary form.
+    #[serde(default)]
+    pub binary_data: Option<bool>,
+}
+
+/// A tensor.
+#[derive(Debug, Deserialize)]
+pub struct Input<'a> {
+    /// Its name.
+    #[serde(borrow)]
+    pub name: Cow<'a, str>,
+    /// Its dimensions.
+    pub shape: Vec<i64>,
+    /// The type of its values.
+    pub datatype: Datatype,
+    /// How it is sent.
+    #[serde(default)]
+    pub parameters: Parameters,
+    /// Its values, unless they are behind the JSON.
+    #[serde(default)]
+    pub data: Option<Flat>,
+}
+
+/// An output that is asked for.
+#[derive(Debug, Deserialize)]
+pub struct Wanted<'a> {
+    /// Its name.
+    #[serde(borrow)]
+    pub name: Cow<'a, str>,
+    /// How it is wanted.
+    #[serde(default)]
+    pub parameters: Parameters,
+}
+
+/// Reads a request. `header` is the length of the JSON, where bytes of tensors follow it.
+pub fn parse(body: &[u8], header: Option<usize>, depth: usize) -> Result<Request<'_>, Refusal> {
+    let (json, mut binary) = match header {
+        None => (body, &[][..]),
+        Some(length) => body.split_at_checked(length).ok_or_else(|| {
+            Refusal::bad(format!(
+                "the JSON header is said to have {length} bytes, the body has {}",
+                body.len()
+            ))
+        })?,
+    };
+    check_depth(json, depth)?;
+    let mut request: Request<'_> = serde_json::from_slice(json)
+        .map_err(|e| Refusal::bad(format!("the request is no inference request in JSON: {e}")))?;
+    for input in &mut request.inputs {
+        let name = &input.name;
+        match (input.parameters.binary_data_size, &input.data) {
+            (Some(_), Some(_)) => {
+                return Err(Refusal::bad(format!("input `{name}` has data both in JSON and in binary form")));
+            }
+            (Some(size), None) => {
+                let (own, rest) = binary.split_at_checked(size).ok_or_else(|| {
+                    Refusal::bad(format!(
+                        "input `{name}`: {size} bytes are announced, {} are there",
+                        binary.len()
+                    ))
+                })?;
+                binary = rest;
+                input.data = Some(from_bytes(name, input.datatype, own)?);
+            }
+            (None, Some(_)) => {}
+            (None, None) => return Err(Refusal::bad(format!("input `{name}` has no data"))),
+        }
+    }
+    if !binary.is_empty() {
+        return Err(Refusal::bad(format!("{} bytes behind the last tensor belong to none", binary.len())));
+    }
+    Ok(request)
+}
+
+/// Fails where arrays and objects are nested too deeply. Strings are skipped: brackets in them mean nothing.
+pub(crate) fn check_depth(json: &[u8], most: usize) -> Result<(), Refusal> {
+    let (mut depth, mut text, mut escaped) = (0usize, false, false);
+    for byte in json {
+        match (text, byte) {
+            (true, _) if escaped => escaped = false,
+            (true, b'\\') => escaped = true,
+            (true, b'"') => text = false,
+            (false, b'"') => text = true,
+            (false, b'[' | b'{') => {
+                depth += 1;
+                if depth > most {
+                    return Err(Refusal::bad(format!("JSON is nested more than {most} levels deep")));
+                }
+            }
+            (false, b']' | b'}') => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = r#"{"id":"a","inputs":[{"name":"x","shape":[1,2],"datatype":"FP64","data":[1.5,-2e3]},
+        {"name":"y","shape":[1],"datatype":"BYTES","parameters":{"binary_data_size":5}}],"outputs":[{"name":"label"}]}"#;
+
+    #[test]
+    fn requests_are_read_with_the_bytes_behind_them() {
+        let body = [GOOD.as_bytes(), &[1, 0, 0, 0, b'z']].concat();
+        let request = parse(&body, Some(GOOD.len()), 16).expect("a request");
+        assert_eq!(request.inputs[0].data, Some(Flat::F64(vec![1.5, -2000.0])));
+        assert_eq!(request.inputs[1].data, Some(Flat::Texts(vec![Some("z".into())])));
+    }
+
+    #[test]
+    fn any_bytes_are_a_request_or_a_refusal() {
+        let body = [GOOD.as_bytes(), &[1, 0, 0, 0, b'z']].concat();
+        let (mut state, mut good) = (1u64, 0);
+        let mut next = |below: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % below
+        };
+        for _ in 0..5000 {
+            let mut bytes = body.clone();
+            for _ in 0..=next(4) {
+                let at = next(bytes.len());
+                match next(3) {
+                    0 => bytes[at] = next(256) as u8,
+                    1 => drop(bytes.remove(at)),
+                    _ => bytes.insert(at, b"[]{}\",:-019eE.\\"[next(15)]),
+                }
+            }
+            let header = GOOD.len() + next(5) - 2;
+            good += usize::from(parse(&bytes, Some(header), 16).is_ok());
+            let _ = parse(&bytes, None, 16);
+        }
+        assert!(good > 0, "some changes are harmless");
+    }
+
+    #[test]
+    fn depth_counts_brackets_outside_of_texts() {
+        assert!(check_depth(br#"["[[[[", {"a\"[[": [1]}]"#, 3).is_ok());
+        assert!(check_depth(br#"["[[[[", {"a\"[[": [1]}]"#, 2).is_err());
+    }
+}

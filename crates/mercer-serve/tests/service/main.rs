@@ -1,0 +1,9 @@
+//! The service from outside: over sockets, against the library's own predictions.
+
+mod client;
+mod doors;
+mod golden;
+mod kinds;
+mod limits;
+mod malformed;
+mod swap;

@@ -1,0 +1,206 @@
+//! What strangers send: every wrong request gets a status of the 400s and words, and the server goes on.
+
+use mercer::Exec;
+use mercer::data::toy;
+use mercer::model::{Model, Sample, SvcParams};
+use mercer::watch::silent;
+use serde_json::json;
+
+use crate::client::{Server, receive};
+
+pub(crate) fn banana(folder: &std::path::Path, name: &str, seed: u64) -> Model {
+    let (points, targets) = toy::banana(60, seed);
+    let svc =
+        SvcParams::default().fit(Sample::new(&points, &targets), Exec::one(), &mut silent()).expect("a fit");
+    let model = Model::from(svc);
+    model.save(folder.join(format!("{name}.mercer"))).expect("saved");
+    model
+}
+
+#[test]
+fn requests_that_lie_are_refused_with_words() {
+    let folder = tempfile::tempdir().expect("a folder");
+    banana(folder.path(), "m", 1);
+    let server = Server::of(folder.path());
+    let deep = format!("{}1{}", "[".repeat(200), "]".repeat(200));
+    let good = r#"{"inputs":[{"name":"x","shape":[1,2],"datatype":"FP64","data":[1,2]}]}"#;
+    for (body, words) in [
+        ("", "no inference request"),
+        ("{", "no inference request"),
+        ("[]", "no inference request"),
+        ("{}", "missing field `inputs`"),
+        (r#"{"inputs":[]}"#, "no inputs"),
+        (
+            r#"{"inputs":[{"name":"x","shape":[2,2],"datatype":"FP64","data":[1,2]}]}"#,
+            "is 4 values, but 2 are there",
+        ),
+        (r#"{"inputs":[{"name":"x","shape":[-1,2],"datatype":"FP64","data":[1,2]}]}"#, "negative side"),
+        (
+            r#"{"inputs":[{"name":"x","shape":[9223372036854775807,9223372036854775807],"datatype":"FP64","data":[1]}]}"#,
+            "too large",
+        ),
+        (r#"{"inputs":[{"name":"x","shape":[1e400],"datatype":"FP64","data":[1]}]}"#, "no inference request"),
+        (r#"{"inputs":[{"name":"x","shape":[],"datatype":"FP64","data":[1]}]}"#, "0 dimensions"),
+        (r#"{"inputs":[{"name":"x","shape":[0,2],"datatype":"FP64","data":[]}]}"#, "no rows"),
+        (
+            r#"{"inputs":[{"name":"x","shape":[1,3],"datatype":"FP64","data":[1,2,3]}]}"#,
+            "columns of the points: got 3, expected 2",
+        ),
+        (
+            r#"{"inputs":[{"name":"x","shape":[1,2],"datatype":"FP65","data":[1,2]}]}"#,
+            "unknown variant `FP65`",
+        ),
+        (
+            r#"{"inputs":[{"name":"x","shape":[1,2],"datatype":"FP64","data":["a","b"]}]}"#,
+            "texts, but its datatype says numbers",
+        ),
+        (
+            r#"{"inputs":[{"name":"x","shape":[1,2],"datatype":"BYTES","data":[1,2]}]}"#,
+            "numbers, but its datatype says texts",
+        ),
+        (
+            r#"{"inputs":[{"name":"x","shape":[1,2],"datatype":"FP64","data":[1,"b"]}]}"#,
+            "a text among numbers",
+        ),
+        (
+            r#"{"inputs":[{"name":"x","shape":[1,2],"datatype":"FP64","data":[1,null]}]}"#,
+            "expected a finite number",
+        ),
+        (r#"{"inputs":[{"name":"x","shape":[1,2],"datatype":"FP64","data":[1,1e999]}]}"#, "out of range"),
+        (
+            r#"{"inputs":[{"name":"x","shape":[1,2],"datatype":"FP64","data":[1,NaN]}]}"#,
+            "no inference request",
+        ),
+        (
+            r#"{"inputs":[{"name":"x","shape":[1,2],"datatype":"FP64","data":{"a":1}}]}"#,
+            "an object among the data",
+        ),
+        (r#"{"inputs":[{"name":"x","shape":[1,2],"datatype":"FP64"}]}"#, "has no data"),
+        (
+            r#"{"inputs":[{"name":"x","shape":[1,2],"datatype":"FP64","parameters":{"binary_data_size":16}}]}"#,
+            "16 bytes are announced, 0 are there",
+        ),
+        (
+            r#"{"inputs":[{"name":"x","shape":[1,2],"datatype":"FP64","data":[1,2]}],"outputs":[{"name":"nothing"}]}"#,
+            "no output `nothing`",
+        ),
+        (
+            r#"{"inputs":[{"name":"x","shape":[1,2],"datatype":"FP64","data":[1,2]}],"outputs":[{"name":"probability"}]}"#,
+            "no output `probability`",
+        ),
+        (
+            r#"{"inputs":[{"name":"a","shape":[1],"datatype":"FP64","data":[1]},{"name":"b","shape":[2],"datatype":"FP64","data":[1,2]}]}"#,
+            "all inputs must have as many",
+        ),
+        (deep.as_str(), "nested more than 16 levels"),
+    ] {
+        let why = server.post("/v2/models/m/infer", "application/json", body).refused(400);
+        assert!(why.contains(words), "{body}: {why}");
+    }
+    for (length, body, words) in [
+        ("99999999999999999999999", good, "no number"),
+        ("-1", good, "no number"),
+        ("1000000", good, "is said to have 1000000 bytes"),
+        ("10", good, "no inference request"),
+        (&good.len().to_string(), &format!("{good}abc"), "3 bytes behind the last tensor"),
+    ] {
+        let headers = [("inference-header-content-length", length)];
+        let why = server.send("POST", "/v2/models/m/infer", &headers, body.as_bytes()).refused(400);
+        assert!(why.contains(words), "{length}: {why}");
+    }
+    let tensor = |datatype: &str, bytes: &[u8]| {
+        let head = json!({ "inputs": [{ "name": "x", "shape": [1, 2], "datatype": datatype,
+                                        "parameters": { "binary_data_size": bytes.len() } }] })
+        .to_string();
+        let length = head.len().to_string();
+        let body = [head.as_bytes(), bytes].concat();
+        server.send("POST", "/v2/models/m/infer", &[("inference-header-content-length", &length)], &body)
+    };
+    assert!(tensor("FP64", &[0; 15]).refused(400).contains("no whole number of values"));
+    assert!(tensor("BYTES", &[255, 255, 255, 255, 1]).refused(400).contains("a text of 4294967295 bytes"));
+    assert!(tensor("BYTES", &[1, 0]).refused(400).contains("ends early"));
+    let nan = [f64::NAN.to_le_bytes(), 1f64.to_le_bytes()].concat();
+    assert!(tensor("FP64", &nan).refused(400).contains("row 1, column 1"));
+    for (datatype, bytes) in [
+        ("INT8", vec![1u8, 2]),
+        ("UINT8", vec![1, 2]),
+        ("BOOL", vec![1, 0]),
+        ("INT16", vec![1, 0, 2, 0]),
+        ("INT32", vec![1, 0, 0, 0, 2, 0, 0, 0]),
+        ("INT64", vec![1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0]),
+        ("FP16", vec![0, 0x3c, 0, 0x40]),
+        ("BF16", vec![0x80, 0x3f, 0, 0x40]),
+    ] {
+        tensor(datatype, &bytes).fine();
+    }
+    server.post("/v2/models/m/infer", "application/json", good).fine();
+}
+
+#[test]
+fn the_plain_door_says_what_the_command_says() {
+    let folder = tempfile::tempdir().expect("a folder");
+    banana(folder.path(), "m", 1);
+    let server = Server::of(folder.path());
+    let path = "/v1/models/m/predict";
+    for (kind, body, status, words) in [
+        ("application/json", "[[1,2,3,4]]", 400, "columns"),
+        ("application/json", "[[1,2],[3]]", 400, "got 1 values, expected 2 as in the first line"),
+        ("application/json", "[]", 400, "no rows"),
+        ("application/json", "{}", 400, ""),
+        ("application/json", "nonsense", 400, "no array of rows"),
+        ("application/json", "[[1,\"a\"]]", 400, ""),
+        ("text/csv", "1,2\n3\n", 400, ""),
+        ("text/csv", "", 400, ""),
+        ("text/csv", "a,b\n", 400, ""),
+        ("application/x-npy", "nonsense", 400, ""),
+        ("application/xml", "<a/>", 415, "`application/xml` is not supported"),
+        ("image/png", "nonsense", 400, ""),
+    ] {
+        let why = server.post(path, kind, body).refused(status);
+        assert!(!why.is_empty() && why.contains(words), "{kind} {body}: {why}");
+    }
+    assert!(
+        server
+            .post("/v1/models/m/predict?output=x", "text/csv", "1,2\n")
+            .refused(400)
+            .contains("no output `x`")
+    );
+    assert!(
+        server
+            .post("/v1/models/m/predict?a=x", "text/csv", "1,2\n")
+            .refused(400)
+            .contains("unknown parameter `a`")
+    );
+    assert!(server.post("/v1/models/x/predict", "text/csv", "1,2\n").refused(404).contains("no model `x`"));
+    assert!(
+        server
+            .post("/v1/models/m/versions/7/predict", "text/csv", "1,2\n")
+            .refused(404)
+            .contains("no version `7`")
+    );
+    assert!(server.get("/v1/models/m/predict").refused(405).contains("does not take this method"));
+    assert!(server.get("/nowhere").refused(404).contains("/nowhere"));
+    let accept = [("content-type", "text/csv"), ("accept", "application/pdf")];
+    server.send("POST", path, &accept, b"1,2\n").refused(406);
+    let origin = [("content-type", "text/csv"), ("origin", "http://evil.example")];
+    server.send("POST", path, &origin, b"1,2\n").refused(403);
+    assert_eq!(server.post(path, "text/csv", "1,2\n3,4\n").fine().text().lines().count(), 3);
+}
+
+#[test]
+fn bytes_that_are_no_http_do_not_stop_the_server() {
+    use std::io::Write as _;
+    let folder = tempfile::tempdir().expect("a folder");
+    banana(folder.path(), "m", 1);
+    let server = Server::of(folder.path());
+    for bytes in
+        [&b"\x16\x03\x01\x00\xa5"[..], b"GET", b"\r\n\r\n\r\n", b"POST / HTTP/9.9\r\n\r\n", &[0; 4096]]
+    {
+        let mut socket = server.connect();
+        let _ = socket.write_all(bytes);
+        drop(socket);
+    }
+    let mut socket = server.connect();
+    crate::client::send(&mut socket, "GET", "/v2/health/live", &[], b"");
+    assert_eq!(receive(&mut socket).status, 200);
+}
