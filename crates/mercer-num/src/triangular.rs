@@ -7,7 +7,7 @@ use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::factor;
 use faer::linalg::matmul::triangular::{BlockStructure, matmul};
 use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
-use faer::{Accum, MatMut, MatRef};
+use faer::{Accum, MatMut, MatRef, Spec};
 
 use crate::product::par;
 use crate::{Buffer, Fault, Real};
@@ -27,17 +27,11 @@ macro_rules! factor {
         impl Factor for $t {
             fn cholesky(a: &mut [Self], n: usize, threads: usize) -> bool {
                 let par = par(threads);
-                let need = factor::cholesky_in_place_scratch::<$t>(n, par, Default::default());
+                let need = factor::cholesky_in_place_scratch::<$t>(n, par, Spec::default());
                 let a = MatMut::from_column_major_slice_mut(a, n, n);
                 let stack = &mut MemBuffer::new(need);
-                factor::cholesky_in_place(
-                    a,
-                    Default::default(),
-                    par,
-                    MemStack::new(stack),
-                    Default::default(),
-                )
-                .is_ok()
+                let ridge = factor::LltRegularization::default();
+                factor::cholesky_in_place(a, ridge, par, MemStack::new(stack), Spec::default()).is_ok()
             }
 
             fn lower_gram(out: &mut [Self], l: &[Self], r: &[Self], n: usize, threads: usize) {

@@ -253,14 +253,13 @@ impl Job<'_> {
         let (problem, k) = (self.problem, now.b.len());
         let at = |i: usize| problem.loss.curvature(i, &self.kept[i * k..(i + 1) * k]);
         let m = problem.design.centres();
-        let d: Vec<f64> = match problem.places {
-            Some(places) => places.iter().map(|&i| at(i)).collect(),
-            None => {
-                let rows = problem.design.rows();
-                let step = rows.div_ceil(1000).max(1);
-                let some: Vec<f64> = (0..rows).step_by(step).map(at).collect();
-                vec![some.iter().sum::<f64>() / some.len().max(1) as f64; m]
-            }
+        let d: Vec<f64> = if let Some(places) = problem.places {
+            places.iter().map(|&i| at(i)).collect()
+        } else {
+            let rows = problem.design.rows();
+            let step = rows.div_ceil(1000).max(1);
+            let some: Vec<f64> = (0..rows).step_by(step).map(at).collect();
+            vec![some.iter().sum::<f64>() / some.len().max(1) as f64; m]
         };
         // A centre far beyond the margin still stands for rows that are not.
         let mean = d.iter().sum::<f64>() / m.max(1) as f64;

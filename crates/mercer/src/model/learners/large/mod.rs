@@ -169,7 +169,7 @@ impl LargeParams {
         let expansion = collapsed(whole, given.exec)?;
         let support = centres.rows.unwrap_or_default().iter().map(|&i| i as u32).collect();
         let machine = Machine::new(expansion, role, Learner::Large(self.clone()), found.info);
-        Ok(given.timed(Machine { support, calibration, ..machine }))
+        Ok(given.timed(Machine { calibration, support, ..machine }))
     }
 
     /// Centres and coefficients; rows of the centres are those of the sample.
