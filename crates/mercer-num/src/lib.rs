@@ -16,6 +16,7 @@ pub mod program;
 mod real;
 pub mod stream;
 pub mod tiles;
+pub mod triangular;
 pub mod vector;
 
 pub use buffer::{Buffer, release};

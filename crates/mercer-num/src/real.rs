@@ -15,6 +15,7 @@ pub trait Real:
     + crate::bytes::Gridded
     + crate::product::Algebra
     + crate::tiles::Transpose
+    + crate::triangular::Factor
     + crate::vector::Vector
     + crate::vector::Symbols
     + Copy

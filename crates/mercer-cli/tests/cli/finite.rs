@@ -26,12 +26,16 @@ fn every_learner_names_the_row_it_has_no_output_for() {
         "bayes-point --set bounces=100",
         "parzen",
         "knn --set neighbours=3",
+        "large",
+        "large-logistic",
+        "large-hinge",
         "one-class",
         "sphere",
     ];
     let classes = lines.iter().map(|name| ("b.csv", *name));
-    let numbers =
-        ["svr", "nu-svr", "huber", "laplace", "ridge", "kfd", "knn"].iter().map(|name| ("r.csv", *name));
+    let numbers = ["svr", "nu-svr", "huber", "laplace", "ridge", "kfd", "knn", "large"]
+        .iter()
+        .map(|name| ("r.csv", *name));
     for (data, name) in classes.chain(numbers) {
         let line = format!("train {data} --learner {name} --scale none -o m.mercer -q");
         let mut args: Vec<&str> = line.split_whitespace().collect();

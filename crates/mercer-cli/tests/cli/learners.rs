@@ -23,6 +23,9 @@ fn each_learner_trains_predicts_evaluates_and_explains() {
         "lp-machine",
         "parzen",
         "knn --set neighbours=3",
+        "large --set centres=40",
+        "large-logistic --set centres=40 --set place=kmeans",
+        "large-hinge --set centres=40 --set place=cholesky --lambda 0.5",
     ];
     for name in names {
         folder.mercer(&format!("train b.csv --learner {name} -o m.mercer -q")).fine();

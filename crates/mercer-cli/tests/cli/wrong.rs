@@ -24,13 +24,15 @@ fn usage() {
             "train flowers.csv --learner forest",
             "error: learner = forest: must be one of svc, nu-svc, hard-margin, svr, nu-svr, huber, laplace, ridge, \
              one-class, sphere, kfd, kfd-sparse, kfd-lp, kfd-greedy, adaboost, arc-gv, adaboost-reg, lpboost, rbf-network, \
-             lp-machine, perceptron, adatron, bayes-point, parzen, knn, kmeans\n",
+             lp-machine, perceptron, adatron, bayes-point, parzen, knn, kmeans, \
+             large, large-logistic, large-hinge\n",
         ),
         (
             "train flowers.csv --learner one-class --task classify",
             "error: learner = one-class: must be one of svc, nu-svc, hard-margin, ridge, kfd, kfd-sparse, \
              kfd-lp, kfd-greedy, adaboost, arc-gv, adaboost-reg, lpboost, rbf-network, lp-machine, perceptron, adatron, \
-             bayes-point, parzen, knn to classify\n",
+             bayes-point, parzen, knn, \
+             large, large-logistic, large-hinge to classify\n",
         ),
         ("train flowers.csv --c -1", "error: c = -1: must be a number above 0, or inf\n"),
         ("train flowers.csv --c 0", "error: c = 0: must be a number above 0, or inf\n"),

@@ -111,6 +111,23 @@ class DeclaredClassifier(FunctionClassifier, Declared):
         return self._fit_function(self._learner, self._params(), X, y, sample_weight)
 
 
+class DeclaredProbable(DeclaredClassifier):
+    """A classifier of the library that gives probabilities."""
+
+    def predict_proba(self, X):
+        """Probabilities of the classes, in the order of ``classes_``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        return self._call("probabilities", X)
+
+
 class DeclaredRegressor(RegressorMixin, Declared):
     """A regression of the library."""
 
@@ -334,6 +351,37 @@ ROWS = (
     ("ParzenNovelty", "parzen", DeclaredNovelty, "A density by Parzen windows, and the rows where it is low.", ""),
     ("KernelKNNClassifier", "knn", DeclaredClassifier, "The rows nearest in feature space vote.", ""),
     ("KernelKNNRegressor", "knn", DeclaredRegressor, "The mean of the rows nearest in feature space.", ""),
+    (
+        "LargeRegressor",
+        "large",
+        DeclaredRegressor,
+        "Kernel ridge regression on few centres, for many rows: conjugate gradients with the Nystroem preconditioner "
+        "(Rudi, Carratino and Rosasco 2017). With as many centres as rows it is :class:`mercer.KernelRidge`.",
+        "n_centres=30",
+    ),
+    (
+        "LargeClassifier",
+        "large",
+        DeclaredClassifier,
+        "Kernel ridge regression on codes of the classes, on few centres, for many rows: conjugate gradients with the "
+        "Nystroem preconditioner (Rudi, Carratino and Rosasco 2017).",
+        "n_centres=30",
+    ),
+    (
+        "LargeLogisticClassifier",
+        "large-logistic",
+        DeclaredProbable,
+        "Kernel logistic regression on few centres, for many rows: Newton steps by preconditioned conjugate gradients "
+        "(Marteau-Ferey, Bach and Rudi 2019).",
+        "n_centres=30",
+    ),
+    (
+        "LargeHingeClassifier",
+        "large-hinge",
+        DeclaredClassifier,
+        "Squared hinge loss on few centres, for many rows: Newton steps by preconditioned conjugate gradients.",
+        "n_centres=30",
+    ),
     (
         "KernelFisherRegressor",
         "kfd",

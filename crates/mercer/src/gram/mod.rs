@@ -17,6 +17,7 @@ mod grid;
 mod kernel_rows;
 mod lowrank;
 mod matrix;
+mod pivots;
 mod rows;
 mod side;
 
@@ -30,6 +31,7 @@ pub use door::{GramBackend, GramDoor, Sum};
 pub use kernel_rows::{KernelRows, is_precomputed};
 pub use lowrank::{LowRank, nystroem, pivoted_cholesky};
 pub use matrix::Matrix;
+pub use pivots::{Pivots, random_pivots};
 pub(crate) use rows::exact;
 pub use rows::{Owner, Rows};
 pub use side::{Layout, Side};

@@ -21,6 +21,7 @@ mod exact;
 pub(crate) mod fisher;
 pub(crate) mod greedy;
 pub mod kmeans;
+pub(crate) mod large;
 pub(crate) mod lbfgs;
 mod linear;
 pub(crate) mod network;

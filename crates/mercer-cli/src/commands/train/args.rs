@@ -109,6 +109,11 @@ pub(super) struct Training {
     )]
     pub(super) auto: Auto,
 
+    /// Train an exact machine, however many rows there are; otherwise, where its kernel values would take more than 3e12
+    /// multiply-adds and neither a learner nor its parameters are given, `large` is trained instead
+    #[arg(long, help_heading = "Learning")]
+    pub(super) exact: bool,
+
     /// Seconds that `-c auto` and `--auto good` may search [default: 60]
     #[arg(long, value_name = "S", allow_negative_numbers = true, help_heading = "Learning")]
     pub(super) search_seconds: Option<f64>,

@@ -50,6 +50,10 @@ impl Training {
         };
         let mut plan = Plan::new(&data, &wishes, context.exec)?;
         let stopped = self.choose(&mut plan, &wishes, context)?;
+        // Whoever lets C or kernels be searched for asks for a machine that has them.
+        if !self.exact && self.c.is_none() && self.auto != Auto::Good {
+            plan.enlarge(&wishes)?;
+        }
         if let Some(folds) = self.cross_validate {
             return self.validated(&plan, folds, context);
         }

@@ -176,6 +176,7 @@ fn store_machine(m: &Machine, bundle: &mut Bundle) -> Result<Value> {
         Calibration::None => Value::Null,
         Calibration::Sigmoids(sigmoids) => json!({ "sigmoids": sigmoids }),
         Calibration::Normals(normals) => json!({ "normals": normals }),
+        Calibration::Softmax => json!("softmax"),
     };
     let facts: Map<String, Value> = m.facts.iter().map(|(name, v)| ((*name).to_owned(), json!(v))).collect();
     let checkpoint = match &m.checkpoint {
@@ -207,6 +208,7 @@ fn restored_machine(meta: &Value, bundle: &Bundle) -> Read<Machine> {
     let role = restored_role(&meta["role"], &expansion, bundle)?;
     let calibration = match &meta["calibration"] {
         Value::Null => Calibration::None,
+        Value::String(word) if word == "softmax" => Calibration::Softmax,
         some if some["sigmoids"].is_array() => {
             Calibration::Sigmoids(from_json(&some["sigmoids"], "the sigmoids")?)
         }
@@ -263,6 +265,7 @@ fn checked(m: Machine) -> Read<Machine> {
     }
     let fits = match &m.calibration {
         Calibration::None => true,
+        Calibration::Softmax => want > 1 && m.readout == Readout::Plain && matches!(m.role, Role::Classes(_)),
         Calibration::Sigmoids(all) => all.len() == want,
         Calibration::Normals(all) => all.len() == want && all.iter().all(Normals::usable),
     };

@@ -13,6 +13,7 @@ mod given;
 mod invariance;
 mod kfd;
 mod kpca;
+mod large;
 mod learner;
 mod lp_machine;
 mod neighbours;
@@ -35,6 +36,7 @@ pub use kfd::{KfdForm, KfdParams, KfdPenalty, KfdThreshold};
 pub use kpca::{
     DenoiseParams, Denoiser, KpcaMethod, KpcaParams, Tried, empirical_map, noise_level, whitening_map,
 };
+pub use large::{Landmarks, LargeLoss, LargeParams};
 pub(in crate::model) use learner::Declared;
 pub use learner::LearnerEntry;
 pub use lp_machine::LpMachineParams;
@@ -236,6 +238,15 @@ learners! {
     Cluster(ClusterParams) {
         "kmeans" [Clustering] "points whose images lie together: kernel k-means",
             known by [kernel clusters start starts max_iter seed];
+    }
+    /// A machine on few centres that learns from many rows.
+    Large(LargeParams) {
+        "large" [Regression Classification] "for many rows: squared errors on few centres, by preconditioned conjugate gradients",
+            known by [kernel centres place lambda offset tol max_iter seed] not [loss];
+        "large-logistic" [Classification] "the same with the logistic loss: class probabilities",
+            known by [kernel centres place lambda offset tol max_iter seed] not [loss] with loss: LargeLoss::Logistic;
+        "large-hinge" [Classification] "the same with the squared hinge loss",
+            known by [kernel centres place lambda offset tol max_iter seed] not [loss] with loss: LargeLoss::SquaredHinge;
     }
     /// Kernel principal components.
     Kpca(KpcaParams) {}

@@ -322,6 +322,13 @@ impl Machine {
                     }
                 }
             }
+            Calibration::Softmax => {
+                for (line, values) in out.chunks_mut(k).zip(values.chunks(m)) {
+                    let top = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                    line.iter_mut().zip(values).for_each(|(p, f)| *p = (f - top).exp());
+                    sigmoid::normalise(line);
+                }
+            }
             Calibration::Normals(normals) => {
                 for (line, values) in out.chunks_mut(k).zip(values.chunks(m)) {
                     if let ([f], [one]) = (values, normals.as_slice()) {

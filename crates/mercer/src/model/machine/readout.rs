@@ -41,6 +41,9 @@ pub enum Calibration {
     Sigmoids(Vec<Sigmoid>),
     /// By the normal distributions on both sides of each decision value.
     Normals(Vec<Normals>),
+    /// By `exp(f_c) / sum_k exp(f_k)`: decision values, one per class, are logarithms of odds. For machines of three classes or
+    /// more that were fitted by the logistic loss.
+    Softmax,
 }
 
 /// The weight of each hypothesis.

@@ -6,6 +6,7 @@
 //! over the data. What is left open is told ([`Plan::open`]), so that estimates which need fits may settle it.
 
 mod columns;
+mod large;
 mod table;
 mod target;
 

@@ -74,8 +74,11 @@ fn sign_of(g: &mut Graph, f: &str) -> Name {
     g.cast(&positive, Element::Double)
 }
 
-/// Probabilities of all classes from outputs, N x machines; none for a model without sigmoids.
+/// Probabilities of all classes from outputs, N x machines; none for a model without sigmoids or softmax.
 pub(super) fn probabilities(g: &mut Graph, model: &Machine, f: &str) -> Option<Name> {
+    if model.calibration == Calibration::Softmax {
+        return Some(g.with("Softmax", &[f], &[("axis", Attribute::Int(1))]));
+    }
     let Calibration::Sigmoids(sigmoids) = &model.calibration else { return None };
     let (k, m, sides) = (model.classes().len(), model.outputs(), model.sides());
     let row = |g: &mut Graph, part: fn(&Sigmoid) -> f64| {

@@ -186,9 +186,11 @@ fn classifier(
             };
             Calibration::Sigmoids(sides.iter().enumerate().map(fitted).collect())
         }
+        // Nothing of it was fitted: it reads the outputs as they are.
+        (Calibration::Softmax, _) => Calibration::Softmax,
         _ => Calibration::None,
     };
-    if calibrated {
+    if calibrated && new.calibration != Calibration::Softmax {
         notes.push(match labels {
             Some(_) => "probabilities were refitted on the data".into(),
             None => "probabilities were dropped: refitting them requires labelled data".into(),

@@ -1,0 +1,193 @@
+//! Cholesky factors that are used again and again, in f32 or f64: a factor made in place, solves with it and with its
+//! transpose, and the matrix `L' D L`. By faer.
+//!
+//! Cost: n^3 / 3 multiply-adds for the factor and for `L' D L`, n^2 / 2 per solve and right side.
+
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::cholesky::llt::factor;
+use faer::linalg::matmul::triangular::{BlockStructure, matmul};
+use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
+use faer::{Accum, MatMut, MatRef, Spec};
+
+use crate::product::par;
+use crate::{Buffer, Fault, Real};
+
+/// What a factor needs of its float type, by faer.
+pub trait Factor: Sized {
+    /// The lower half of a column-major matrix becomes its Cholesky factor; whether it is positive definite.
+    fn cholesky(a: &mut [Self], n: usize, threads: usize) -> bool;
+    /// The lower half of `out` becomes `l' r` of two lower triangular column-major matrices.
+    fn lower_gram(out: &mut [Self], l: &[Self], r: &[Self], n: usize, threads: usize);
+    /// `L^-1` or `L'^-1` times a row-major n x k matrix, in its place.
+    fn lower_solve(l: &[Self], n: usize, transposed: bool, right: &mut [Self], k: usize, threads: usize);
+}
+
+macro_rules! factor {
+    ($t:ty) => {
+        impl Factor for $t {
+            fn cholesky(a: &mut [Self], n: usize, threads: usize) -> bool {
+                let par = par(threads);
+                let need = factor::cholesky_in_place_scratch::<$t>(n, par, Spec::default());
+                let a = MatMut::from_column_major_slice_mut(a, n, n);
+                let stack = &mut MemBuffer::new(need);
+                let ridge = factor::LltRegularization::default();
+                factor::cholesky_in_place(a, ridge, par, MemStack::new(stack), Spec::default()).is_ok()
+            }
+
+            fn lower_gram(out: &mut [Self], l: &[Self], r: &[Self], n: usize, threads: usize) {
+                matmul(
+                    MatMut::from_column_major_slice_mut(out, n, n),
+                    BlockStructure::TriangularLower,
+                    Accum::Replace,
+                    MatRef::from_column_major_slice(l, n, n).transpose(),
+                    BlockStructure::TriangularUpper,
+                    MatRef::from_column_major_slice(r, n, n),
+                    BlockStructure::TriangularLower,
+                    1.0,
+                    par(threads),
+                );
+            }
+
+            fn lower_solve(
+                l: &[Self],
+                n: usize,
+                transposed: bool,
+                right: &mut [Self],
+                k: usize,
+                threads: usize,
+            ) {
+                let l = MatRef::from_column_major_slice(l, n, n);
+                // Not `from_row_major_slice_mut`: see `product::run`.
+                let right = MatMut::from_column_major_slice_mut(right, k, n).transpose_mut();
+                if transposed {
+                    solve_upper_triangular_in_place(l.transpose(), right, par(threads));
+                } else {
+                    solve_lower_triangular_in_place(l, right, par(threads));
+                }
+            }
+        }
+    };
+}
+factor!(f32);
+factor!(f64);
+
+/// The Cholesky factor L of a symmetric positive definite n x n matrix, `A = L L'`.
+#[derive(Debug)]
+pub struct Lower<T: Real> {
+    /// Column by column; only the lower half means anything.
+    values: Buffer<T>,
+    n: usize,
+}
+
+impl<T: Real> Lower<T> {
+    /// Factors a symmetric matrix in its place, of which the lower half is read (column by column); fails where it is
+    /// not positive definite to rounding, or not finite.
+    ///
+    /// ```
+    /// use mercer_num::{Buffer, triangular::Lower};
+    /// let mut a = Buffer::zeroed(4);
+    /// a.copy_from_slice(&[4.0, 2.0, 2.0, 5.0]);
+    /// let l = Lower::new(a, 2, 1)?;
+    /// let mut x = [8.0, 14.0];
+    /// l.solve(&mut x, 1, 1);
+    /// l.solve_transposed(&mut x, 1, 1);
+    /// assert_eq!(x, [0.75, 2.5]);
+    /// # Ok::<(), mercer_num::Fault>(())
+    /// ```
+    pub fn new(mut a: Buffer<T>, n: usize, threads: usize) -> Result<Self, Fault> {
+        assert_eq!(a.len(), n * n);
+        let fine = n == 0 || T::cholesky(&mut a, n, threads);
+        // What was not finite reaches a pivot.
+        let fine = fine && (0..n).map(|i| a[i * n + i].f64()).all(|pivot| pivot > 0.0 && pivot.is_finite());
+        if fine { Ok(Lower { values: a, n }) } else { Err(Fault::NotPositiveDefinite { n }) }
+    }
+
+    /// The order.
+    pub fn order(&self) -> usize {
+        self.n
+    }
+
+    /// The lower half, column by column, of the symmetric matrix `L' D L`; D is diagonal, the identity if there is none.
+    pub fn gram(&self, diagonal: Option<&[f64]>, threads: usize) -> Buffer<T> {
+        let n = self.n;
+        let mut out = Buffer::stale(n * n);
+        if n == 0 {
+            return out;
+        }
+        if let Some(d) = diagonal {
+            let mut scaled = Buffer::stale(n * n);
+            for (to, from) in scaled.chunks_mut(n).zip(self.values.chunks(n)) {
+                to.iter_mut().zip(from).zip(d).for_each(|((t, f), d)| *t = *f * T::of(*d));
+            }
+            T::lower_gram(&mut out, &self.values, &scaled, n, threads);
+        } else {
+            T::lower_gram(&mut out, &self.values, &self.values, n, threads);
+        }
+        out
+    }
+
+    /// `L^-1` times a row-major n x k matrix, in its place.
+    pub fn solve(&self, right: &mut [T], k: usize, threads: usize) {
+        assert_eq!(right.len(), self.n * k);
+        if !right.is_empty() {
+            T::lower_solve(&self.values, self.n, false, right, k, threads);
+        }
+    }
+
+    /// `L'^-1` times a row-major n x k matrix, in its place.
+    pub fn solve_transposed(&self, right: &mut [T], k: usize, threads: usize) {
+        assert_eq!(right.len(), self.n * k);
+        if !right.is_empty() {
+            T::lower_solve(&self.values, self.n, true, right, k, threads);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mercer_testkit::{assert::close_to_scale, reference, toy};
+
+    fn buffer(values: &[f64]) -> Buffer<f64> {
+        let mut out = Buffer::zeroed(values.len());
+        out.copy_from_slice(values);
+        out
+    }
+
+    #[test]
+    fn factors_solve_and_multiply_like_the_matrices_they_stand_for() {
+        for n in [1, 7, 150] {
+            let x = toy::normals(n, n + 3, 5);
+            let a = reference::gram(&x, &x, n + 3, |a, b| a.iter().zip(b).map(|(p, q)| p * q).sum());
+            for threads in [1, 2] {
+                let l = Lower::new(buffer(&a), n, threads).expect("positive definite");
+                assert_eq!(l.order(), n);
+                let want = toy::normals(n, 3, 6);
+                let mut got = reference::product(&a, &want, n, n, 3);
+                l.solve(&mut got, 3, threads);
+                l.solve_transposed(&mut got, 3, threads);
+                close_to_scale(&got, &want, 1e-6);
+                // L' D L has the entries e_i' L' D L e_j.
+                let lower: Vec<f64> =
+                    (0..n * n).map(|p| if p / n <= p % n { l.values[p] } else { 0.0 }).collect();
+                let d: Vec<f64> = (0..n).map(|i| 0.5 + i as f64).collect();
+                let scaled: Vec<f64> = lower.iter().enumerate().map(|(p, v)| v * d[p % n]).collect();
+                let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(p, q)| p * q).sum();
+                let half =
+                    |a: &[f64]| (0..n * n).filter(|p| p / n <= p % n).map(|p| a[p]).collect::<Vec<_>>();
+                let want = reference::gram(&lower, &scaled, n, dot);
+                close_to_scale(&half(&l.gram(Some(&d), threads)), &half(&want), 1e-12);
+                let want = reference::gram(&lower, &lower, n, dot);
+                close_to_scale(&half(&l.gram(None, threads)), &half(&want), 1e-12);
+            }
+        }
+    }
+
+    #[test]
+    fn what_has_no_factor_is_told() {
+        assert!(Lower::new(buffer(&[1.0, 2.0, 2.0, 1.0]), 2, 1).is_err());
+        assert!(Lower::new(buffer(&[f64::NAN]), 1, 1).is_err());
+        assert!(Lower::new(buffer(&[0.0]), 1, 1).is_err());
+        assert_eq!(Lower::new(buffer(&[]), 0, 1).expect("empty").order(), 0);
+    }
+}

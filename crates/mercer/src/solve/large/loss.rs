@@ -1,0 +1,244 @@
+//! The losses: their value, slope and curvature at the outputs of one row.
+
+/// A loss of the k outputs of each row.
+pub(crate) trait Loss: Sync {
+    /// k.
+    fn outputs(&self) -> usize;
+
+    /// Whether one Newton step is the solution.
+    fn is_quadratic(&self) -> bool {
+        false
+    }
+
+    /// Whether the curvature of one output depends on directions of another.
+    fn is_coupled(&self) -> bool {
+        false
+    }
+
+    /// The loss at the outputs of a row, which are replaced by its slopes.
+    fn slope(&self, row: usize, outputs: &mut [f64]) -> f64;
+
+    /// A direction of the outputs of a row, replaced by the curvature at `at` times it.
+    fn bend(&self, row: usize, at: &[f32], direction: &mut [f64]);
+
+    /// The curvature at the outputs of a row, as one number for all outputs.
+    fn curvature(&self, row: usize, at: &[f32]) -> f64;
+}
+
+/// `(f - y)^2 / 2`, with targets n x k row by row.
+pub(crate) struct Squared<'a> {
+    pub(crate) targets: &'a [f64],
+    pub(crate) outputs: usize,
+}
+
+impl Loss for Squared<'_> {
+    fn outputs(&self) -> usize {
+        self.outputs
+    }
+
+    fn is_quadratic(&self) -> bool {
+        true
+    }
+
+    fn slope(&self, row: usize, outputs: &mut [f64]) -> f64 {
+        let k = self.outputs;
+        let targets = &self.targets[row * k..(row + 1) * k];
+        outputs
+            .iter_mut()
+            .zip(targets)
+            .map(|(f, y)| {
+                *f -= y;
+                *f * *f / 2.0
+            })
+            .sum()
+    }
+
+    fn bend(&self, _row: usize, _at: &[f32], _direction: &mut [f64]) {}
+
+    fn curvature(&self, _row: usize, _at: &[f32]) -> f64 {
+        1.0
+    }
+}
+
+/// `log(1 + exp(-y f))`, y 1 for the second of two classes and -1 for the first.
+pub(crate) struct Logistic<'a> {
+    pub(crate) class: &'a [u32],
+}
+
+/// `1 / (1 + exp(-f))`.
+fn sigmoid(f: f64) -> f64 {
+    if f >= 0.0 { 1.0 / (1.0 + (-f).exp()) } else { f.exp() / (1.0 + f.exp()) }
+}
+
+impl Loss for Logistic<'_> {
+    fn outputs(&self) -> usize {
+        1
+    }
+
+    fn slope(&self, row: usize, outputs: &mut [f64]) -> f64 {
+        let y = if self.class[row] == 1 { 1.0 } else { -1.0 };
+        let margin = y * outputs[0];
+        outputs[0] = -y * sigmoid(-margin);
+        // log(1 + exp(-m)) without overflow.
+        (-margin).max(0.0) + (-margin.abs()).exp().ln_1p()
+    }
+
+    fn bend(&self, row: usize, at: &[f32], direction: &mut [f64]) {
+        direction[0] *= self.curvature(row, at);
+    }
+
+    fn curvature(&self, _row: usize, at: &[f32]) -> f64 {
+        let f = f64::from(at[0]);
+        sigmoid(f) * sigmoid(-f)
+    }
+}
+
+/// `log sum_c exp(f_c) - f_y` for three classes or more.
+pub(crate) struct Softmax<'a> {
+    pub(crate) class: &'a [u32],
+    pub(crate) classes: usize,
+}
+
+/// Outputs become probabilities; returns `log sum_c exp(f_c)`.
+fn softmax(f: &mut [f64]) -> f64 {
+    let top = f.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let mut sum = 0.0;
+    for v in f.iter_mut() {
+        *v = (*v - top).exp();
+        sum += *v;
+    }
+    f.iter_mut().for_each(|v| *v /= sum);
+    top + sum.ln()
+}
+
+impl Loss for Softmax<'_> {
+    fn outputs(&self) -> usize {
+        self.classes
+    }
+
+    fn is_coupled(&self) -> bool {
+        true
+    }
+
+    fn slope(&self, row: usize, outputs: &mut [f64]) -> f64 {
+        let own = self.class[row] as usize;
+        let at = outputs[own];
+        let log = softmax(outputs);
+        outputs[own] -= 1.0;
+        log - at
+    }
+
+    fn bend(&self, _row: usize, at: &[f32], direction: &mut [f64]) {
+        // (diag(p) - p p') v.
+        let (mut sum, mut mean) = (0.0, 0.0);
+        let top = at.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        let share = |f: f32| f64::from(f - top).exp();
+        for (v, f) in direction.iter().zip(at) {
+            sum += share(*f);
+            mean += share(*f) * v;
+        }
+        mean /= sum;
+        direction.iter_mut().zip(at).for_each(|(v, f)| *v = share(*f) / sum * (*v - mean));
+    }
+
+    fn curvature(&self, _row: usize, at: &[f32]) -> f64 {
+        let mut p: Vec<f64> = at.iter().map(|f| f64::from(*f)).collect();
+        softmax(&mut p);
+        // The mean of the eigenvalues that are not 0.
+        p.iter().map(|p| p * (1.0 - p)).sum::<f64>() / (self.classes - 1).max(1) as f64
+    }
+}
+
+/// `max(0, 1 - y f)^2 / 2` for each output, with targets of 1 and -1, n x k row by row.
+pub(crate) struct Hinge<'a> {
+    pub(crate) targets: &'a [f64],
+    pub(crate) outputs: usize,
+}
+
+impl Loss for Hinge<'_> {
+    fn outputs(&self) -> usize {
+        self.outputs
+    }
+
+    fn slope(&self, row: usize, outputs: &mut [f64]) -> f64 {
+        let k = self.outputs;
+        let targets = &self.targets[row * k..(row + 1) * k];
+        outputs
+            .iter_mut()
+            .zip(targets)
+            .map(|(f, y)| {
+                let short = (1.0 - y * *f).max(0.0);
+                *f = -y * short;
+                short * short / 2.0
+            })
+            .sum()
+    }
+
+    fn bend(&self, row: usize, at: &[f32], direction: &mut [f64]) {
+        let k = self.outputs;
+        let targets = &self.targets[row * k..(row + 1) * k];
+        for ((v, f), y) in direction.iter_mut().zip(at).zip(targets) {
+            if y * f64::from(*f) >= 1.0 {
+                *v = 0.0;
+            }
+        }
+    }
+
+    fn curvature(&self, row: usize, at: &[f32]) -> f64 {
+        let mut ones = vec![1.0; self.outputs];
+        self.bend(row, at, &mut ones);
+        ones.iter().sum::<f64>() / self.outputs as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mercer_testkit::assert::close;
+
+    /// Slopes and curvatures are those of finite differences.
+    #[test]
+    fn slopes_and_curvatures_are_derivatives() {
+        let class = [0, 1, 2];
+        let two = [0, 1, 1];
+        let targets = [1.0, -1.0, -1.0, -1.0, 1.0, -1.0, -1.0, -1.0, 1.0];
+        let losses: [&dyn Loss; 4] = [
+            &Squared { targets: &targets, outputs: 3 },
+            &Logistic { class: &two },
+            &Softmax { class: &class, classes: 3 },
+            &Hinge { targets: &targets, outputs: 3 },
+        ];
+        for loss in losses {
+            let k = loss.outputs();
+            for row in 0..3 {
+                for at in [[0.3_f32, -0.8, 1.7], [-4.0, 2.5, 0.25], [30.0, -20.0, 3.0]] {
+                    let at = &at[..k];
+                    let wide: Vec<f64> = at.iter().map(|f| f64::from(*f)).collect();
+                    let value = |f: &[f64]| loss.slope(row, &mut f.to_vec());
+                    let mut slope = wide.clone();
+                    loss.slope(row, &mut slope);
+                    let h = 1e-5;
+                    for o in 0..k {
+                        let moved = |by: f64| {
+                            let mut f = wide.clone();
+                            f[o] += by;
+                            f
+                        };
+                        let (up, down) = (moved(h), moved(-h));
+                        close((value(&up) - value(&down)) / (2.0 * h), slope[o], 1e-6);
+                        let (mut up, mut down) = (up, down);
+                        loss.slope(row, &mut up);
+                        loss.slope(row, &mut down);
+                        let mut unit = vec![0.0; k];
+                        unit[o] = 1.0;
+                        loss.bend(row, at, &mut unit);
+                        for (c, bend) in unit.iter().enumerate() {
+                            close((up[c] - down[c]) / (2.0 * h), *bend, 1e-5);
+                        }
+                    }
+                    assert!((0.0..=1.0).contains(&loss.curvature(row, at)));
+                }
+            }
+        }
+    }
+}
