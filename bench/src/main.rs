@@ -64,8 +64,8 @@ struct Args {
     /// Also the cases that take minutes: 50000 rows (kpca).
     #[arg(long)]
     full: bool,
-    /// This program built from another commit, as one more side (svm, kpca).
-    #[arg(long, value_name = "PROGRAM")]
+    /// Another commit as one more side: its build of this program (svm, kpca) or its wheel (python).
+    #[arg(long, value_name = "FILE")]
     before: Option<std::path::PathBuf>,
     /// Threads each side may use; 0 means as many as the machine has.
     #[arg(long, default_value_t = 0)]

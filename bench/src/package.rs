@@ -3,6 +3,8 @@
 //! The sets and settings are those of `bench svm`. Rows are f32 for every side that works on them as they are. The
 //! context has what Python costs: the time of a fit or a prediction in Python over the same in Rust, in one run.
 
+use std::path::Path;
+
 use anyhow::Result;
 use serde_json::{Value, json};
 
@@ -11,7 +13,7 @@ use crate::python::Python;
 use crate::report::Report;
 use crate::rounds::{self, Task, of};
 use crate::sets::{self, Set, Split};
-use crate::side::Side;
+use crate::side::{BEFORE, Side};
 
 const PACKAGE: &str = "mercer in Python";
 const LIBRARY: &str = "mercer in Rust";
@@ -28,21 +30,29 @@ pub(crate) fn run(args: &Args) -> Result<Report> {
     let python = Python::ready()?;
     python.need(&["numpy", "scipy", "scikit-learn", "maturin"])?;
     python.install_mercer()?;
+    let before = args.before.as_deref().map(|wheel| python.unpack(wheel)).transpose()?;
     let mut report = Report::new("python");
     for set in sets::ALL.iter().filter(|s| USUAL.contains(&s.name) && args.wants(s.name)) {
         match set.load() {
-            Ok(split) => one(set, &split, &python, args, &mut report)?,
+            Ok(split) => one(set, &split, &python, before.as_deref(), args, &mut report)?,
             Err(error) => eprintln!("bench: left out {error:#}"),
         }
     }
     Ok(report)
 }
 
-fn one(set: &Set, split: &Split, python: &Python, args: &Args, report: &mut Report) -> Result<()> {
+fn one(
+    set: &Set,
+    split: &Split,
+    python: &Python,
+    before: Option<&Path>,
+    args: &Args,
+    report: &mut Report,
+) -> Result<()> {
     eprintln!("bench: {}, {} rows to learn from", set.name, split.train.len());
     let x = sets::hand_out(&split.train, &format!("{}-train", set.name))?;
     let test_x = sets::hand_out(&split.test, &format!("{}-test", set.name))?;
-    let labels = |path: &std::path::Path| path.with_extension("labels.npy");
+    let labels = |path: &Path| path.with_extension("labels.npy");
     let load = |dtype: &str, sparse: bool| {
         json!({
             "do": "load", "x": x, "y": labels(&x), "test_x": test_x, "test_y": labels(&test_x),
@@ -53,6 +63,10 @@ fn one(set: &Set, split: &Split, python: &Python, args: &Args, report: &mut Repo
     let mut sides =
         vec![Side::peer(PACKAGE, python, "svm.py", &["mercer"], threads)?, Side::mercer(threads)?];
     let mut names = vec![PACKAGE, LIBRARY];
+    if let Some(folder) = before {
+        sides.push(Side::before_package(python, folder, "svm.py", &["mercer"], threads)?);
+        names.push(BEFORE);
+    }
     for side in &mut sides {
         side.ask(&load("float32", false))?;
     }

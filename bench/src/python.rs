@@ -90,6 +90,22 @@ impl Python {
         Ok(())
     }
 
+    /// Unpacks another commit's wheel of the package; the answer is the folder to find it in.
+    pub(crate) fn unpack(&self, wheel: &Path) -> Result<PathBuf> {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("bench lies in the workspace")?;
+        let folder = root.join("target/python/before");
+        if folder.exists() {
+            std::fs::remove_dir_all(&folder)?;
+        }
+        let mut pip = self.command();
+        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--target"]);
+        pip.arg(&folder).arg(wheel);
+        if !pip.stdout(Stdio::null()).status().context("cannot start pip")?.success() {
+            bail!("pip could not unpack {}", wheel.display());
+        }
+        Ok(folder)
+    }
+
     /// The interpreter, ready to be given a script.
     pub(crate) fn command(&self) -> Command {
         Command::new(self.folder.join("bin/python"))

@@ -50,6 +50,20 @@ impl Side {
         Self::start(name, command, threads)
     }
 
+    /// The package as it was at another commit, from the folder its wheel was unpacked in.
+    pub(crate) fn before_package(
+        python: &Python,
+        folder: &Path,
+        script: &str,
+        args: &[&str],
+        threads: usize,
+    ) -> Result<Self> {
+        let mut command = python.command();
+        command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("peers").join(script)).args(args);
+        command.env("PYTHONPATH", folder);
+        Self::start(BEFORE, command, threads)
+    }
+
     fn start(name: &str, mut command: Command, threads: usize) -> Result<Self> {
         for variable in ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS"] {
             command.env(variable, threads.to_string());
