@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use mercer::assess::{Splits, cross_validate, usual_metric};
 use mercer::data::io::{self, ReadOptions, Storage, TargetKind};
 use mercer::data::{Csr, Data, Dataset, ImageShape, Labels, Points};
 use mercer::expansion::Precision;
+use mercer::gram::{self, Matrix};
 use mercer::model::svc::Multi;
-use mercer::model::{self, Sample, SvcParams, SvrParams};
+use mercer::model::{self, Learner, Sample, SvcParams, SvrParams, Task};
 use mercer::{kernel::Kernel, watch};
 use serde_json::{Value, json};
 
@@ -19,6 +21,8 @@ use crate::serve::{exec, number, text, timed};
 pub(crate) struct Machine {
     sets: Option<(Dataset, Dataset)>,
     model: Option<model::Machine>,
+    /// Kernel values of the test rows against the training rows, for a machine that was given a matrix.
+    matrix: Option<Points>,
 }
 
 impl Machine {
@@ -27,7 +31,7 @@ impl Machine {
         let read = |x: &str, y: &str| -> Result<Dataset> {
             let options = ReadOptions {
                 storage: Storage::F32,
-                targets: TargetKind::Classes,
+                targets: if request["numbers"] == true { TargetKind::Reals } else { TargetKind::Classes },
                 labels: Some(Path::new(text(request, y)?).to_path_buf()),
                 ..ReadOptions::default()
             };
@@ -60,6 +64,79 @@ impl Machine {
         answer["kernel_values"] = json!(model.info.kernel_values);
         answer["iterations"] = json!(model.info.iterations);
         self.model = Some(model);
+        Ok(answer)
+    }
+
+    /// Any learner by its name, kernel and parameters. Of these `folds` asks for a cross-validation instead of a fit, and
+    /// `gamma` is the width of a matrix that is given.
+    pub(crate) fn learn(&mut self, request: &Value) -> Result<Value> {
+        let (train, test) = self.sets.as_ref().context("nothing was loaded")?;
+        let mut learner = Learner::find(text(request, "learner")?)?.learner();
+        let kernel: Kernel = text(request, "kernel")?.parse()?;
+        learner.set_kernel(kernel.clone());
+        for (name, value) in request["set"].as_object().context("a request without `set`")? {
+            if name != "folds" && name != "gamma" {
+                learner.set(name, value.clone())?;
+            }
+        }
+        if let Some(folds) = request["set"]["folds"].as_u64() {
+            let folds = Splits::Folds { folds: folds as usize, times: 1 }.folds(train, 0)?;
+            let metric = usual_metric(&train.targets);
+            let (score, mut answer) =
+                timed(|| cross_validate(train, &[], &learner, &folds, metric, exec(), &mut watch::silent()));
+            answer["error_percent"] = json!(100.0 * score?.mean);
+            return Ok(answer);
+        }
+        let (given, numbers);
+        let mut sample = Sample::new(&train.points, &train.targets);
+        if kernel == Kernel::Precomputed {
+            let gaussian = Kernel::Rbf { gamma: number(&request["set"], "gamma")? };
+            given = Matrix::of(&gaussian, train.points.view(), exec())?;
+            numbers = Points::row_numbers((0..train.len() as u32).collect());
+            sample = Sample::new(&numbers, &train.targets).with_gram(&given);
+            let cross = gram::cross::<f64>(&gaussian, test.points.view(), train.points.view(), exec())?;
+            self.matrix = Some(Points::dense(cross.to_vec(), train.len())?);
+        }
+        let (model, mut answer) = timed(|| learner.fit(sample, exec(), &mut watch::silent()));
+        let model = model?;
+        answer["sv"] = json!(model.support.len());
+        answer["iterations"] = json!(model.info.iterations);
+        self.model = Some(model);
+        Ok(answer)
+    }
+
+    /// What the test rows are, and how well that was told.
+    pub(crate) fn answer(&self) -> Result<Value> {
+        let (_, test) = self.sets.as_ref().context("nothing was loaded")?;
+        let model = self.model.as_ref().context("nothing was fitted")?;
+        let rows = self.matrix.as_ref().unwrap_or(&test.points).view();
+        if model.has_probabilities() {
+            let (told, mut answer) = timed(|| model.probabilities(rows, exec()));
+            let (told, truth) = (told?, test.targets.classes()?);
+            let best = |row: &[f64]| (0..row.len()).max_by(|&a, &b| row[a].total_cmp(&row[b])).unwrap_or(0);
+            let classes = model.classes();
+            let lines = told.values.chunks(classes.len()).enumerate();
+            let wrong = lines.filter(|(i, row)| classes[best(row)] != truth.name_of(*i)).count();
+            answer["error_percent"] = json!(100.0 * wrong as f64 / test.len() as f64);
+            return Ok(answer);
+        }
+        let (told, mut answer) = timed(|| {
+            let values = model.decision_in(rows, Precision::F32, exec())?;
+            model.predicted(&values)
+        });
+        let told = told?;
+        if model.task() == Task::Novelty {
+            let labels = told.classes()?;
+            let out = (0..labels.len()).filter(|&i| labels.name_of(i) == "-1").count();
+            answer["outside_percent"] = json!(100.0 * out as f64 / labels.len() as f64);
+        } else if let (Ok(told), Ok(truth)) = (told.reals(), test.targets.reals()) {
+            let squares: f64 = told.iter().zip(truth).map(|(a, b)| (a - b).powi(2)).sum();
+            answer["mse"] = json!(squares / told.len() as f64);
+        } else {
+            let (told, truth) = (told.classes()?, test.targets.classes()?);
+            let wrong = (0..told.len()).filter(|&i| told.name_of(i) != truth.name_of(i)).count();
+            answer["error_percent"] = json!(100.0 * wrong as f64 / told.len() as f64);
+        }
         Ok(answer)
     }
 

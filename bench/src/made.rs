@@ -39,6 +39,21 @@ pub(crate) fn separated() -> Result<Split> {
     split(standardised(&x, d), d, of_row, 5, 40_000)
 }
 
+/// A standardised table of 20000 x 10 and a bent surface over it with so much noise that most rows are support vectors.
+pub(crate) fn surface() -> Result<Dataset> {
+    let (n, d, mut rng) = (20_000, 10, toy::rng(14));
+    let x: Vec<f64> = (0..n * d).map(|_| rng.random::<f64>()).collect();
+    let height = |row: &[f64]| {
+        // Friedman's first function.
+        10.0 * (std::f64::consts::PI * row[0] * row[1]).sin()
+            + 20.0 * (row[2] - 0.5).powi(2)
+            + 10.0 * row[3]
+            + 5.0 * row[4]
+    };
+    let y: Vec<f64> = x.chunks(d).map(|row| height(row) / 5.0 + 0.5 * toy::normal(&mut rng)).collect();
+    Ok(Dataset::new(Points::dense_f32(standardised(&x, d), d)?, Targets::Reals(y))?)
+}
+
 /// 40000 rows of 300 columns of 0 and 1, some 12 of them 1, three rows in a hundred positive.
 pub(crate) fn flags() -> Result<Split> {
     let (n, d, mut rng) = (50_000, 300, toy::rng(12));

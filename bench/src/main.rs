@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command's output is its purpose")]
 
+mod cold;
 mod components;
 mod defaults;
 mod denoise;
@@ -17,6 +18,7 @@ mod local_kernel;
 mod machine;
 mod made;
 mod memory;
+mod others;
 mod package;
 mod photographs;
 mod python;
@@ -81,9 +83,13 @@ enum Format {
 type Bench = (&'static str, &'static str, fn(&Args) -> Result<Report>);
 
 /// Every comparison there is.
-const ALL: [Bench; 13] = [
+const ALL: [Bench; 14] = [
     ("gram", "the whole Gaussian matrix of 7291 rows: numpy, scikit-learn, the product rate", gram::run),
-    ("svm", "support vector classifiers on real sets: scikit-learn, oneDAL, LIBSVM", svm::run),
+    (
+        "svm",
+        "support vector machines of every kind on real and made-up sets: scikit-learn, oneDAL, LIBSVM",
+        svm::run,
+    ),
     ("kpca", "kernel principal components and denoising: scikit-learn", kpca::run),
     ("denoise", "how well noisy digits are restored: scikit-learn at its best", denoise::run),
     ("photographs", "how well noisy photographs are restored: scikit-image's denoisers", photographs::run),
@@ -96,6 +102,11 @@ const ALL: [Bench; 13] = [
     ),
     ("python", "the Python package: scikit-learn, oneDAL, and what Python costs over Rust", package::run),
     ("learners", "k-means and linear discriminants: the same answers as scikit-learn's", learners::run),
+    (
+        "cold",
+        "whole processes, from file to model and to answers: svm-train, scripts of scikit-learn",
+        cold::run,
+    ),
     ("scaling", "what fits gain from threads: 1, 2, 4, .. beside a matrix product", scaling::run),
     ("growth", "how the time of a fit grows with rows and with support vectors", growth::run),
     (

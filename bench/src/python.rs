@@ -108,7 +108,12 @@ impl Python {
 
     /// The interpreter, ready to be given a script.
     pub(crate) fn command(&self) -> Command {
-        Command::new(self.folder.join("bin/python"))
+        Command::new(self.program())
+    }
+
+    /// Where the interpreter is.
+    pub(crate) fn program(&self) -> PathBuf {
+        self.folder.join("bin/python")
     }
 
     fn answers(&self) -> bool {

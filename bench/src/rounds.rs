@@ -23,6 +23,8 @@ pub(crate) struct Outcome {
     pub(crate) label: String,
     /// The best run.
     pub(crate) seconds: f64,
+    /// The first run: memory is fresh, threads start.
+    pub(crate) first: f64,
     /// Peak memory of the side during its leanest run.
     pub(crate) peak_mb: Option<f64>,
     /// The last answer, with whatever else the side told.
@@ -51,10 +53,11 @@ fn better(old: Option<Outcome>, label: &str, seconds: f64, answer: Value) -> Out
     let peak_mb = answer["peak_mb"].as_f64();
     let label = label.to_owned();
     match old {
-        None => Outcome { label, seconds, peak_mb, answer },
+        None => Outcome { label, seconds, first: seconds, peak_mb, answer },
         Some(old) => Outcome {
             label,
             seconds: old.seconds.min(seconds),
+            first: old.first,
             peak_mb: old.peak_mb.into_iter().chain(peak_mb).reduce(f64::min),
             answer,
         },

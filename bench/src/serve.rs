@@ -46,6 +46,8 @@ impl Held {
             "svr_fit" => self.machine.regress(request),
             "load" if request.get("test_x").is_some() => self.machine.load(request),
             "fit" => self.machine.fit(request),
+            "learn" => self.machine.learn(request),
+            "answer" => self.machine.answer(),
             "digits" => self.machine.digits(request),
             "predict" => self.machine.predict(request),
             "objective" => self.machine.objective(),

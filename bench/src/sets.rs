@@ -115,6 +115,16 @@ pub(crate) fn abalone() -> Result<Dataset> {
     Ok(Dataset::new(Points::dense_f32(made::standardised(&x, d), d)?, data.targets)?)
 }
 
+/// A regression by name, cut into rows to learn from and rows to judge by.
+pub(crate) fn numbers(name: &str) -> Result<Split> {
+    let data = match name {
+        "abalone" => abalone()?,
+        _ => made::surface()?,
+    };
+    let (rows, cut): (Vec<usize>, usize) = ((0..data.len()).collect(), data.len() * 3 / 4);
+    Ok(Split { train: data.gather(&rows[..cut]), test: data.gather(&rows[cut..]) })
+}
+
 /// The first rows of the 60000, pixels from 0 to 1.
 fn mnist(root: &Path, rows: usize) -> Result<Split> {
     let part = |name: &str| {

@@ -12,7 +12,7 @@ use crate::report::Report;
 use crate::rounds::{self, Outcome, Task};
 use crate::sets::{self, Set, Split};
 use crate::side::{BEFORE, Side};
-use crate::{Args, machine, rounds::of};
+use crate::{Args, machine, others, rounds::of};
 
 const TOL: f64 = 1e-3;
 const MERCER: &str = "mercer";
@@ -78,6 +78,7 @@ pub(crate) fn run(args: &Args) -> Result<Report> {
             Err(error) => eprintln!("bench: left out {error:#}"),
         }
     }
+    others::run(&python, args, &mut report)?;
     Ok(report)
 }
 
@@ -184,6 +185,8 @@ fn tell(report: &mut Report, case: &str, fit: &Outcome, predict: &Outcome) {
     let label = &fit.label;
     report.note(case, format!("{label}, fit"), fit.seconds, "s");
     report.note(case, format!("{label}, predict"), predict.seconds, "s");
+    report.note(case, format!("{label}, fit, first call"), fit.first, "s");
+    report.note(case, format!("{label}, predict, first call"), predict.first, "s");
     let told = [("sv", "support vectors", ""), ("peak_mb", "peak memory of fit", "MB")];
     for (key, what, unit) in told {
         if let Some(value) = fit.answer[key].as_f64() {

@@ -143,6 +143,12 @@ impl PairRows<'_> {
         self.all.points.gather(&rows)
     }
 
+    /// Where a row of the pair lies among all points.
+    fn row(&self, i: u32) -> usize {
+        let (i, na) = (i as usize, self.a.rows.len());
+        if i < na { self.a.rows[i] } else { self.b.rows[i - na] }
+    }
+
     /// Rows of one class (numbers within it) written at `out`, which is where that class's own columns begin:
     /// inside the class they are copied from its square, against the other class computed.
     fn inside(&self, class: &Class, rows: &[u32], out: &mut [f32], stride: usize, exec: Exec) {
@@ -215,14 +221,18 @@ impl Rows for PairRows<'_> {
             .expect("kernel and points were checked when the classes were made");
     }
 
+    fn apply_at(&self, rows: &[u32], coef: &[f64], at: &[u32], out: &mut [f64], exec: Exec) {
+        let of =
+            |rows: &[u32]| self.all.points.gather(&rows.iter().map(|&i| self.row(i)).collect::<Vec<_>>());
+        apply::<f64>(self.all.kernel, of(rows).view(), coef, of(at).view(), out, exec)
+            .expect("kernel and points were checked when the classes were made");
+    }
+
     fn subset(&self, keep: &[u32]) -> Box<dyn Rows + '_> {
         if let Some(device) = &self.device {
             return device.subset(keep);
         }
-        let na = self.a.rows.len();
-        let row =
-            |&i: &u32| if (i as usize) < na { self.a.rows[i as usize] } else { self.b.rows[i as usize - na] };
-        let points = self.all.points.gather(&keep.iter().map(row).collect::<Vec<_>>());
+        let points = self.all.points.gather(&keep.iter().map(|&i| self.row(i)).collect::<Vec<_>>());
         let rows = KernelRows::under(self.all.kernel, Cow::Owned(points), &self.all.layout, self.all.exec)
             .expect("kernel and points were checked when the classes were made");
         Box::new(rows)
@@ -301,6 +311,13 @@ mod tests {
                 pair.apply(&rows, &coef, &mut got, Exec::one());
                 plain.apply(&rows, &coef, &mut want, Exec::one());
                 all_close(&got, &want, 1e-12);
+                let at = [last, 0, 3];
+                for some in [&pair as &dyn Rows, &plain] {
+                    let mut got = vec![1.0; 3];
+                    some.apply_at(&rows, &coef, &at, &mut got, Exec::one());
+                    let want: Vec<f64> = at.iter().map(|&i| want[i as usize] + 1.0).collect();
+                    all_close(&got, &want, 1e-12);
+                }
             }
         }
     }

@@ -107,6 +107,12 @@ impl Rows for KernelRows<'_> {
             .expect("kernel and points were checked when these rows were made");
     }
 
+    fn apply_at(&self, rows: &[u32], coef: &[f64], at: &[u32], out: &mut [f64], exec: Exec) {
+        let of = |rows: &[u32]| self.points.gather(&rows.iter().map(|&i| i as usize).collect::<Vec<_>>());
+        apply::<f64>(self.kernel, of(rows).view(), coef, of(at).view(), out, exec)
+            .expect("kernel and points were checked when these rows were made");
+    }
+
     fn subset(&self, keep: &[u32]) -> Box<dyn Rows + '_> {
         let side = match &self.source {
             Source::Here(side) => side.gather(keep),

@@ -33,6 +33,16 @@ pub trait Rows: Sync {
     /// `out[i] += sum_p coef[p] K(i, rows[p])` for all i, with values and sums in f64.
     fn apply(&self, rows: &[u32], coef: &[f64], out: &mut [f64], exec: Exec);
 
+    /// [`Rows::apply`] at some places alone: `out[s] += sum_p coef[p] K(at[s], rows[p])`.
+    fn apply_at(&self, rows: &[u32], coef: &[f64], at: &[u32], out: &mut [f64], exec: Exec) {
+        let mut row = vec![0.0; self.len()];
+        for (out, &i) in out.iter_mut().zip(at) {
+            row.fill(0.0);
+            self.apply(&[i], &[1.0], &mut row, exec);
+            *out += rows.iter().zip(coef).map(|(&r, c)| c * row[r as usize]).sum::<f64>();
+        }
+    }
+
     /// The same matrix on some of its rows and columns: row p of the view is row `keep[p]` here. Made ready for many
     /// calls (points are gathered), so making one costs a copy of those points.
     fn subset(&self, keep: &[u32]) -> Box<dyn Rows + '_>;

@@ -37,6 +37,7 @@ pub(super) fn solve<T: Element>(state: &mut State<'_>, whole: &[T], job: &mut Jo
     let store = Whole { values: whole, n };
     let mut active: Option<Vec<u32>> = None;
     let mut rounds = 0;
+    let mut gathered = Vec::new();
     loop {
         rounds += 1;
         let mut local = state.local(active.as_deref());
@@ -66,7 +67,7 @@ pub(super) fn solve<T: Element>(state: &mut State<'_>, whole: &[T], job: &mut Jo
                     Some(of) => of.iter().map(|&v| v % n as u32).collect(),
                     None => (0..state.total).map(|v| (v % n) as u32).collect(),
                 };
-                let mut rows = Gathered::new(&store, columns, params.exec.budget() / 4);
+                let mut rows = Gathered::new(&store, columns, params.exec.budget() / 4, &mut gathered);
                 newton::run(&mut local, &mut rows, &rule, &mut check)
             }
         };

@@ -49,6 +49,12 @@ impl Bracket {
         }
     }
 
+    /// Takes in all that another has seen.
+    pub(super) fn join(&mut self, other: &Bracket) {
+        self.lowest = self.lowest.min(other.lowest);
+        self.highest = self.highest.max(other.highest);
+    }
+
     pub(super) fn gap(&self) -> f64 {
         // Infinite ends mean that nothing may rise or nothing may fall.
         if self.lowest.is_finite() && self.highest.is_finite() {

@@ -1,9 +1,12 @@
 //! Where full rows come from, and rows gathered on some columns.
 
+use mercer_num::Real;
 use mercer_num::pass::Element;
+use rayon::prelude::*;
 
 use super::pair::LocalRows;
 use super::problem::MAX_GROUPS;
+use crate::exec::Exec;
 
 /// Full rows of K that are in memory.
 pub(super) trait Store {
@@ -30,13 +33,17 @@ const NONE: u32 = u32::MAX;
 
 /// Rows on a local problem's columns, gathered when first asked for: most variables of a local problem never move, and
 /// their rows are never read. A ring of slots bounds the memory.
+///
+/// A gather reads nearly every line of the full row for a few values of each, so it costs what streaming the row does;
+/// [`Gathered::prepare`] does it on all threads for the variables that are sure to be asked for.
 pub(super) struct Gathered<'a, S: Store> {
     store: &'a S,
     /// The row of K each local variable belongs to.
     columns: Vec<u32>,
     slot_of: Vec<u32>,
     owner: Vec<u32>,
-    values: Vec<S::T>,
+    /// May be longer than the slots in use: what an earlier problem left is written over.
+    values: &'a mut Vec<S::T>,
     slots: usize,
     next: usize,
     /// The variables of the last loads: their slots are not given away.
@@ -45,8 +52,9 @@ pub(super) struct Gathered<'a, S: Store> {
 }
 
 impl<'a, S: Store> Gathered<'a, S> {
-    /// Rows of `store` on these columns, in at most so many bytes (but never fewer slots than a step needs).
-    pub(super) fn new(store: &'a S, columns: Vec<u32>, bytes: usize) -> Self {
+    /// Rows of `store` on these columns, in at most so many bytes (but never fewer slots than a step needs). They lie in
+    /// `values`, whatever it holds.
+    pub(super) fn new(store: &'a S, columns: Vec<u32>, bytes: usize, values: &'a mut Vec<S::T>) -> Self {
         let m = columns.len();
         let slots = (bytes / (m.max(1) * size_of::<S::T>())).clamp(4 * MAX_GROUPS, m.max(4 * MAX_GROUPS));
         Gathered {
@@ -54,13 +62,45 @@ impl<'a, S: Store> Gathered<'a, S> {
             slot_of: vec![NONE; m],
             columns,
             owner: Vec::new(),
-            values: Vec::new(),
+            values,
             slots,
             next: 0,
             recent: [NONE; 2 * MAX_GROUPS],
             loads: 0,
         }
     }
+
+    /// Gathers the rows of these variables, each named once, on all threads; as many as there are slots for.
+    pub(super) fn prepare(&mut self, variables: &[u32], exec: Exec)
+    where
+        S: Sync,
+    {
+        let m = self.columns.len();
+        let count = variables.len().min(self.slots - self.owner.len());
+        let (variables, first) = (&variables[..count], self.owner.len());
+        if exec.threads() == 1 || count * m < WORTH_THREADS {
+            return;
+        }
+        let end = (first + count) * m;
+        if self.values.len() < end {
+            self.values.resize(end, S::T::ZERO);
+        }
+        let (store, columns) = (self.store, &self.columns);
+        let places = self.values[first * m..end].par_chunks_mut(m);
+        places.zip(variables).for_each(|(place, &v)| gather(place, store.row(columns[v as usize]), columns));
+        for (at, &v) in variables.iter().enumerate() {
+            self.slot_of[v as usize] = (first + at) as u32;
+        }
+        self.owner.extend_from_slice(variables);
+        self.next = self.owner.len() % self.slots;
+    }
+}
+
+/// Values worth gathering on several threads.
+const WORTH_THREADS: usize = 1 << 16;
+
+fn gather<T: Element>(place: &mut [T], row: &[T], columns: &[u32]) {
+    place.iter_mut().zip(columns).for_each(|(v, &c)| *v = row[c as usize]);
 }
 
 impl<S: Store> LocalRows for Gathered<'_, S> {
@@ -79,15 +119,19 @@ impl<S: Store> LocalRows for Gathered<'_, S> {
         }
         let slot = self.next;
         self.next = (self.next + 1) % self.slots;
+        let place = slot * m..(slot + 1) * m;
         if slot == self.owner.len() {
             self.owner.push(variable as u32);
-            self.values.extend(self.columns.iter().map(|&c| row[c as usize]));
+            if self.values.len() < place.end {
+                self.values.truncate(place.start);
+                self.values.extend(self.columns.iter().map(|&c| row[c as usize]));
+            } else {
+                gather(&mut self.values[place], row, &self.columns);
+            }
         } else {
             self.slot_of[self.owner[slot] as usize] = NONE;
             self.owner[slot] = variable as u32;
-            for (v, &c) in self.values[slot * m..(slot + 1) * m].iter_mut().zip(&self.columns) {
-                *v = row[c as usize];
-            }
+            gather(&mut self.values[place], row, &self.columns);
         }
         self.slot_of[variable] = slot as u32;
     }

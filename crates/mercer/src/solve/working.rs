@@ -57,8 +57,9 @@ pub(super) fn solve<T: Element>(
     // Few rows at first where they are dear: what is fetched on early evidence is often not needed.
     let few = ((1 << 14) / state.problem.rows.cost().max(1.0) as usize).clamp(64, 512).min(n / 8).max(64);
     let (mut holds, mut idle) = (0, 0);
+    let mut gathered = Vec::new();
     loop {
-        let survey = Survey::new(state, |r| cache.has(r));
+        let survey = Survey::new(state, |r| cache.has(r), job.params.exec);
         let (gap, gap_here) = (survey.gap(), survey.gap_here());
         job.gap = gap;
         let target = job.target(state);
@@ -79,18 +80,17 @@ pub(super) fn solve<T: Element>(
         let hold = gap_here > SOLVED * gap && holds < HOLDS && idle == 0;
         holds = if hold { holds + 1 } else { 0 };
         let batch = (survey.support / 4).clamp(few, BATCH).min(room / 2).max(2);
-        let choice = survey.choose(state, |r| cache.has(r), if hold { 0 } else { batch }, most);
+        let begun = if hold { gap_here } else { gap };
+        let tol = (INNER * begun).max(0.8 * target);
+        let fetch = if hold { 0 } else { batch };
+        let choice = survey.choose(state, |r| cache.has(r), fetch, most, tol, job.params.exec);
         let columns: Vec<u32> = choice.variables.iter().map(|&v| v % n as u32).collect();
         job.kernel_values += cache.fetch(&columns, &mut compute) as u64 * n as u64;
 
         let mut local = state.local(Some(&choice.variables));
-        let mut rows = Gathered::new(&*cache, columns, job.params.exec.budget() / 8);
-        let begun = if hold { gap_here } else { gap };
-        let rule = Rule {
-            tol: (INNER * begun).max(0.8 * target),
-            limit: job.leash(state, local.beta.len()),
-            every: 1024,
-        };
+        let mut rows = Gathered::new(&*cache, columns, job.params.exec.budget() / 8, &mut gathered);
+        rows.prepare(&choice.movers, job.params.exec);
+        let rule = Rule { tol, limit: job.leash(state, local.beta.len()), every: 1024 };
         let before = job.iterations;
         let run = newton::run(&mut local, &mut rows, &rule, &mut |look: Look<'_>| {
             job.offer(state, Some((&look, Some(&choice.variables))));

@@ -33,6 +33,10 @@ impl Rows for Filled<'_> {
         self.exact.apply(rows, coef, out, exec);
     }
 
+    fn apply_at(&self, rows: &[u32], coef: &[f64], at: &[u32], out: &mut [f64], exec: Exec) {
+        self.exact.apply_at(rows, coef, at, out, exec);
+    }
+
     fn subset(&self, keep: &[u32]) -> Box<dyn Rows + '_> {
         self.exact.subset(keep)
     }
@@ -93,6 +97,10 @@ impl Rows for Kept<'_> {
 
     fn apply(&self, rows: &[u32], coef: &[f64], out: &mut [f64], exec: Exec) {
         self.rows.apply(rows, coef, out, exec);
+    }
+
+    fn apply_at(&self, rows: &[u32], coef: &[f64], at: &[u32], out: &mut [f64], exec: Exec) {
+        self.rows.apply_at(rows, coef, at, out, exec);
     }
 
     fn subset(&self, keep: &[u32]) -> Box<dyn Rows + '_> {
