@@ -140,3 +140,53 @@ fn descent_repeats_resumes_and_refuses() {
     let error = descend(&x, &problem, &few, &mut silent()).expect_err("bounds that cross").to_string();
     assert!(error.starts_with("bounds[7] = [9,"), "{error}");
 }
+
+/// The largest violation of the optimality conditions, counted by hand.
+fn violation(x: &Dense, p: &LinearProblem, found: &LinearSolution) -> f64 {
+    let slope = |i: usize| {
+        let own = match &p.shift {
+            Shift::None => 0.0,
+            Shift::Same(s) => *s,
+            Shift::Each(s) => s[i],
+        };
+        x.dot(i, &found.w) + found.b + p.linear[i] + own * found.beta[i]
+    };
+    let off = |i: usize| {
+        let (b, e, s) = (found.beta[i], p.epsilon, slope(i));
+        let rise = if b < p.upper[i] { -(s + if b >= 0.0 { e } else { -e }) } else { 0.0 };
+        let fall = if b > p.lower[i] { s + if b > 0.0 { e } else { -e } } else { 0.0 };
+        rise.max(fall).max(0.0)
+    };
+    (0..x.len()).map(off).fold(0.0, f64::max)
+}
+
+#[test]
+fn costs_that_descent_creeps_at_are_settled_by_interior_points() {
+    let n = 400;
+    let (x, y) = clouds(n, 6, 6);
+    let noise = normals(n, 1, 7);
+    let numbers: Vec<f64> = (0..n).map(|i| x.row(i)[0] - x.row(i)[2] + 0.5 * noise[i]).collect();
+    let c: Vec<f64> = (0..n).map(|i| if i % 50 == 0 { 0.0 } else { 1e4 }).collect();
+    let inf = vec![f64::INFINITY; n];
+    let with = |shift: Shift, p: LinearProblem| LinearProblem { shift, ..p };
+    let mut finished = 0;
+    for offset in [true, false] {
+        for problem in [
+            LinearProblem::classify(&y, &c, offset),
+            with(Shift::Same(1e-4), LinearProblem::classify(&y, &inf, offset)),
+            LinearProblem::regress(&numbers, 0.2, &c, offset),
+            with(Shift::Same(1e-4), LinearProblem::regress(&numbers, 0.2, &inf, offset)),
+            with(Shift::Each(vec![1e-3; n]), LinearProblem::regress(&numbers, 0.0, &inf, offset)),
+        ] {
+            let found = fit(&x, &problem, 1e-6);
+            assert!(violation(&x, &problem, &found) <= 1.1e-6, "{:?}", found.info);
+            assert!(found.info.iterations < 2000, "{:?}", found.info);
+            if offset {
+                // In units of the bounds, or of what squared slack lets variables be.
+                close(found.beta.iter().sum::<f64>() / 1e4, 0.0, 1e-9);
+            }
+            finished += usize::from(found.info.notes.iter().any(|n| n.text.contains("interior point")));
+        }
+    }
+    assert!(finished >= 4, "only {finished} needed it");
+}

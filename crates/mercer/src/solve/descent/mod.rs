@@ -11,8 +11,10 @@
 //! multipliers: the rows get one more feature of size `sqrt(mu)`, which penalises (b - b_0)^2 / (2 mu), and b_0 moves to
 //! the b found, until it stays: proximal steps in b alone, each warm-started, to the same solution the other solvers
 //! find. An epoch costs two passes over the data; shrinking leaves out rows that sit on a bound, and a last epoch over
-//! all rows decides. Where epochs creep, [`newton`] steps on the few free variables come in between.
+//! all rows decides. Where epochs creep, [`newton`] steps on the few free variables come in between; where they have cost as
+//! much as an [`interior`] point method on few columns would, that is tried, once.
 
+mod interior;
 mod newton;
 
 use std::time::Instant;
@@ -23,7 +25,10 @@ use rand_chacha::ChaCha8Rng;
 
 use super::Shift;
 use crate::error::{Error, Result};
-use crate::watch::{Info, Step, Stop, Watch};
+use crate::watch::{Info, Note, Step, Stop, Watch};
+
+/// What an epoch costs a number of the data, in multiply-adds of a product: a row is read twice, at random.
+const EPOCH: f64 = 8.0;
 
 /// Epochs before Newton steps are tried, and again after as many.
 const PATIENCE: u64 = 30;
@@ -44,6 +49,23 @@ pub trait Vectors {
     fn add(&self, i: usize, a: f64, w: &mut [f64]);
     /// `|x_i|^2`.
     fn square(&self, i: usize) -> f64;
+    /// How many numbers of row i are not 0, or all of them where nobody keeps count.
+    fn entries(&self, _i: usize) -> usize {
+        self.dim()
+    }
+    /// `out += sum_i weight_i x_i x_i'`, d x d row by row.
+    fn gram(&self, weight: &[f64], out: &mut [f64]) {
+        let d = self.dim();
+        let mut row = vec![0.0; d];
+        for (i, &weight) in weight.iter().enumerate().filter(|(_, w)| **w != 0.0) {
+            row.fill(0.0);
+            self.add(i, 1.0, &mut row);
+            for (j, line) in out.chunks_mut(d).enumerate().filter(|(j, _)| row[*j] != 0.0) {
+                let factor = weight * row[j];
+                line.iter_mut().zip(&row).for_each(|(o, x)| *o += factor * x);
+            }
+        }
+    }
 }
 
 /// A linear machine's problem: see the module's text for the symbols.
@@ -248,6 +270,9 @@ pub fn descend<V: Vectors>(
     // Rows on a bound are left out when their slope points outwards by more than the last epoch's worst violation.
     let mut reach = f64::INFINITY;
     let (mut epochs, mut stop, mut gap) = (0, Stop::Limit, f64::INFINITY);
+    let (mut spent, mut interior) = (0.0, interior::cost(x));
+    let entries: f64 = (0..n).map(|i| x.entries(i) as f64).sum();
+    let mut notes: Vec<Note> = vec!["dual coordinate descent on the rows themselves".into()];
     while epochs < params.max_epochs {
         order[..active].shuffle(&mut rng);
         let (mut worst, mut at) = (0.0_f64, 0);
@@ -294,6 +319,24 @@ pub fn descend<V: Vectors>(
         if worst > params.tol && epochs % PATIENCE == 0 {
             state.polish();
         }
+        spent += EPOCH * entries;
+        if worst > params.tol && spent >= interior {
+            interior = f64::INFINITY;
+            let mut cancelled = false;
+            let solved = state.interior(params.tol, &mut |gap| {
+                cancelled = watch(&Step::new("solve", epochs, None).gap(gap)).is_break();
+                !cancelled
+            });
+            if cancelled {
+                stop = Stop::Cancelled;
+                break;
+            }
+            if solved {
+                notes.push("finished by an interior point method on the columns".into());
+            }
+            active = n;
+            reach = f64::INFINITY;
+        }
         if worst <= params.tol || epochs % PATIENCE == 0 {
             active = n;
             reach = f64::INFINITY;
@@ -309,7 +352,7 @@ pub fn descend<V: Vectors>(
         gap,
         objective: Some(objective),
         seconds: clock.elapsed().as_secs_f64(),
-        notes: vec!["dual coordinate descent on the rows themselves".into()],
+        notes,
         ..Info::default()
     };
     Ok(LinearSolution {

@@ -2,7 +2,7 @@
 
 use crate::data::{Data, View};
 use crate::exec::{Exec, room_for_table};
-use crate::num::Real;
+use crate::num::{Mat, Real, product};
 use crate::solve::Vectors;
 
 /// Points that are rows of numbers, as [`descend`](crate::solve::descend) reads them.
@@ -31,6 +31,25 @@ fn dot<T: Real>(x: &[T], w: &[f64]) -> f64 {
 
 fn add<T: Real>(x: &[T], a: f64, w: &mut [f64]) {
     w.iter_mut().zip(x).for_each(|(w, x)| *w += a * x.f64());
+}
+
+/// Rows multiplied at once: a matrix product needs some hundreds to be one.
+const ROWS: usize = 512;
+
+/// `out += X' diag(weight) X`, by products of blocks of rows.
+fn dense_gram<T: Real>(x: &[T], d: usize, weight: &[f64], out: &mut [f64]) {
+    let mut block = vec![0.0; d * d];
+    let (mut plain, mut scaled) = (Vec::new(), Vec::new());
+    for (rows, weight) in x.chunks(ROWS * d.max(1)).zip(weight.chunks(ROWS)) {
+        let m = weight.len();
+        // Columns as rows, so that the product is of rows with rows.
+        plain.clear();
+        plain.extend((0..d * m).map(|p| rows[p % m * d + p / m].f64()));
+        scaled.clear();
+        scaled.extend(plain.iter().enumerate().map(|(p, v)| v * weight[p % m]));
+        product::nt(&mut block, Mat::new(&scaled, d, m), Mat::new(&plain, d, m), 1);
+        out.iter_mut().zip(&block).for_each(|(o, b)| *o += b);
+    }
 }
 
 impl Vectors for PointRows<'_> {
@@ -63,6 +82,31 @@ impl Vectors for PointRows<'_> {
             Data::Csr { start, column, value } => {
                 let run = start[i]..start[i + 1];
                 column[run.clone()].iter().zip(&value[run]).for_each(|(&c, v)| w[c as usize] += a * v);
+            }
+            Data::Sequences { .. } | Data::RowNumbers(_) | Data::Table { .. } => {}
+        }
+    }
+
+    fn entries(&self, i: usize) -> usize {
+        match self.0.data {
+            Data::Csr { start, .. } => start[i + 1] - start[i],
+            _ => self.0.d,
+        }
+    }
+
+    fn gram(&self, weight: &[f64], out: &mut [f64]) {
+        match self.0.data {
+            Data::F32(x) => dense_gram(x, self.0.d, weight, out),
+            Data::F64(x) => dense_gram(x, self.0.d, weight, out),
+            Data::Csr { start, column, value } => {
+                for (i, &weight) in weight.iter().enumerate().filter(|(_, w)| **w != 0.0) {
+                    let run = start[i]..start[i + 1];
+                    let (column, value) = (&column[run.clone()], &value[run]);
+                    for (&a, v) in column.iter().zip(value) {
+                        let (line, factor) = (&mut out[a as usize * self.0.d..][..self.0.d], weight * v);
+                        column.iter().zip(value).for_each(|(&b, v)| line[b as usize] += factor * v);
+                    }
+                }
             }
             Data::Sequences { .. } | Data::RowNumbers(_) | Data::Table { .. } => {}
         }
@@ -102,9 +146,14 @@ mod tests {
             value: entries().map(|p| x[p]).collect(),
         };
         let sparse = Points::sparse(csr, d).expect("whole rows");
+        let weight: Vec<f64> = (0..n).map(|i| if i == 3 { 0.0 } else { i as f64 - 2.5 }).collect();
+        let gram = |j: usize, k: usize| (0..n).map(|i| weight[i] * x[i * d + j] * x[i * d + k]).sum::<f64>();
         for points in [&wide, &narrow, &sparse] {
             let rows = PointRows::new(points.view(), Exec::one()).expect("rows of numbers");
             assert_eq!((rows.len(), rows.dim()), (n, d));
+            let mut sums = vec![1.0; d * d];
+            rows.gram(&weight, &mut sums);
+            (0..d * d).for_each(|p| close(sums[p], 1.0 + gram(p / d, p % d), 1e-12));
             for i in 0..n {
                 let row = &x[i * d..(i + 1) * d];
                 close(rows.dot(i, &w), row.iter().zip(&w).map(|(a, b)| a * b).sum(), 1e-13);
