@@ -43,9 +43,8 @@ pub(super) struct Choice {
     pub(super) variables: Vec<u32>,
     /// How many of them have rows that are not here.
     pub(super) missing: usize,
-    /// Places in `variables` of those that are about to move: their rows were missing, or they violate by more than the
-    /// round will leave.
-    pub(super) movers: Vec<u32>,
+    /// Places in `variables` of those: they are the worst violators, so all of them are about to move.
+    pub(super) fetched: Vec<u32>,
 }
 
 fn widest(brackets: &[Bracket]) -> f64 {
@@ -145,15 +144,13 @@ impl Survey {
     }
 
     /// At most `most` variables: those here that are free or violate against each other, the worst of the others here,
-    /// and up to `fetch` whose rows are missing, half of them from below and half from above. `left` is the violation the
-    /// round will leave.
+    /// and up to `fetch` whose rows are missing, half of them from below and half from above.
     pub(super) fn choose(
         &self,
         state: &State<'_>,
         here: impl Fn(u32) -> bool + Sync,
         fetch: usize,
         most: usize,
-        left: f64,
         exec: Exec,
     ) -> Choice {
         let lists = by_pieces(state.total, exec, |piece| self.candidates(state, &here, fetch > 0, piece));
@@ -174,16 +171,15 @@ impl Survey {
         keep_worst(&mut kept, most.saturating_sub(missing));
         // The most violating pair must be in, or a round could find nothing to do.
         keep_worst(&mut others, fetch.max(16).min(most.saturating_sub(missing + kept.len()).max(2)));
-        // Each with whether it is about to move.
-        let moving = kept.iter().map(|c| (c.variable, c.violation > left));
+        // Each with whether its row was missing.
+        let here = [&kept, &others].into_iter().flatten().map(|c| (c.variable, false));
         let fetched = [&below, &above].into_iter().flatten().map(|c| (c.variable, true));
-        let mut marked: Vec<(u32, bool)> =
-            moving.chain(others.iter().map(|c| (c.variable, false))).chain(fetched).collect();
+        let mut marked: Vec<(u32, bool)> = here.chain(fetched).collect();
         marked.sort_unstable();
         Choice {
             variables: marked.iter().map(|&(v, _)| v).collect(),
             missing,
-            movers: (0..marked.len() as u32).filter(|&at| marked[at as usize].1).collect(),
+            fetched: (0..marked.len() as u32).filter(|&at| marked[at as usize].1).collect(),
         }
     }
 

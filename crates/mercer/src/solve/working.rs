@@ -83,13 +83,13 @@ pub(super) fn solve<T: Element>(
         let begun = if hold { gap_here } else { gap };
         let tol = (INNER * begun).max(0.8 * target);
         let fetch = if hold { 0 } else { batch };
-        let choice = survey.choose(state, |r| cache.has(r), fetch, most, tol, job.params.exec);
+        let choice = survey.choose(state, |r| cache.has(r), fetch, most, job.params.exec);
         let columns: Vec<u32> = choice.variables.iter().map(|&v| v % n as u32).collect();
         job.kernel_values += cache.fetch(&columns, &mut compute) as u64 * n as u64;
 
         let mut local = state.local(Some(&choice.variables));
         let mut rows = Gathered::new(&*cache, columns, job.params.exec.budget() / 8, &mut gathered);
-        rows.prepare(&choice.movers, job.params.exec);
+        rows.prepare(&choice.fetched, job.params.exec);
         let rule = Rule { tol, limit: job.leash(state, local.beta.len()), every: 1024 };
         let before = job.iterations;
         let run = newton::run(&mut local, &mut rows, &rule, &mut |look: Look<'_>| {

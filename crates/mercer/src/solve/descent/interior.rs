@@ -25,8 +25,12 @@ const STEPS: usize = 60;
 /// The share of the way to the nearest bound that a step may go.
 const NEARLY: f64 = 0.995;
 
-/// Rounds of refinement: prices spread over many orders of magnitude, and Woodbury's identity loses digits.
-const REFINE: usize = 2;
+/// From this violation on answers are refined: prices then spread over many orders of magnitude, and Woodbury's identity
+/// loses digits.
+const REFINE: f64 = 1e-2;
+
+/// The share of the tolerance from which on a solution is polished by Newton steps on its free variables.
+const POLISH: f64 = 1e-3;
 
 /// Most columns: their Gram matrix must be factorised.
 const MOST_COLUMNS: usize = 2000;
@@ -80,9 +84,12 @@ impl<V: Vectors> Descent<'_, V> {
                 let (beta, b) = inside.rounded();
                 let kept = (self.beta.clone(), self.w.clone(), self.sum, self.anchor);
                 self.take(beta, b);
-                self.polish();
-                let worst =
-                    (0..self.beta.len()).map(|i| self.violation(i, self.slope(i))).fold(0.0, f64::max);
+                let mut worst = self.worst();
+                // Polishing costs more than a step: it is for what rounding leaves.
+                if worst > tol && gap <= POLISH * tol {
+                    self.polish();
+                    worst = self.worst();
+                }
                 if worst <= tol && (self.mu * self.sum).abs() <= 0.5 * tol {
                     return true;
                 }
@@ -97,6 +104,10 @@ impl<V: Vectors> Descent<'_, V> {
             }
         }
         false
+    }
+
+    fn worst(&self) -> f64 {
+        (0..self.beta.len()).map(|i| self.violation(i, self.slope(i))).fold(0.0, f64::max)
     }
 
     fn take(&mut self, beta: Vec<f64>, b: f64) {
@@ -226,7 +237,7 @@ impl<'a, V: Vectors> Interior<'a, V> {
             .map(|k| self.v[k].shift + self.low[k] / room.0[k] + self.high[k] / room.1[k])
             .map(|d| d.max(1e-300))
             .collect();
-        let system = System::new(self, &diagonal)?;
+        let system = System::new(self, &diagonal, usize::from(mean < REFINE))?;
         let off = if self.offset { self.sum(&self.at) + self.fixed_sum } else { 0.0 };
 
         // The predictor aims at the bounds themselves.
@@ -330,13 +341,15 @@ impl<'a, V: Vectors> Interior<'a, V> {
 struct System<'a> {
     diagonal: &'a [f64],
     inner: Spd,
+    /// Rounds of refinement.
+    refine: usize,
     /// The answer to `r` = the variables' signs, and its sum: what a change of the offset does.
     ones: Vec<f64>,
     total: f64,
 }
 
 impl<'a> System<'a> {
-    fn new<V: Vectors>(of: &Interior<'_, V>, diagonal: &'a [f64]) -> Option<Self> {
+    fn new<V: Vectors>(of: &Interior<'_, V>, diagonal: &'a [f64], refine: usize) -> Option<Self> {
         let d = of.x.dim();
         let mut weight = vec![0.0; of.x.len()];
         for (v, &own) in of.v.iter().zip(diagonal) {
@@ -346,7 +359,7 @@ impl<'a> System<'a> {
         of.x.gram(&weight, &mut gram);
         (0..d).for_each(|j| gram[j * d + j] += 1.0);
         let inner = Spd::new(&gram, d).ok()?;
-        let mut system = System { diagonal, inner, ones: Vec::new(), total: 0.0 };
+        let mut system = System { diagonal, inner, refine, ones: Vec::new(), total: 0.0 };
         if of.offset {
             let signs: Vec<f64> = of.v.iter().map(|v| v.sign).collect();
             system.ones = system.inverse(of, &signs);
@@ -358,7 +371,7 @@ impl<'a> System<'a> {
     /// `(X X' + D)^-1 r`, refined.
     fn inverse<V: Vectors>(&self, of: &Interior<'_, V>, right: &[f64]) -> Vec<f64> {
         let mut found = self.woodbury(of, right);
-        for _ in 0..REFINE {
+        for _ in 0..self.refine {
             let mut w = vec![0.0; of.x.dim()];
             of.spread(&found, &mut w);
             let outputs = of.outputs(&w);

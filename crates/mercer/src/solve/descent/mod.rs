@@ -30,6 +30,9 @@ use crate::watch::{Info, Note, Step, Stop, Watch};
 /// What an epoch costs a number of the data, in multiply-adds of a product: a row is read twice, at random.
 const EPOCH: f64 = 8.0;
 
+/// The most a step of the offset is prolonged.
+const FURTHER: f64 = 16.0;
+
 /// Epochs before Newton steps are tried, and again after as many.
 const PATIENCE: u64 = 30;
 
@@ -270,6 +273,7 @@ pub fn descend<V: Vectors>(
     // Rows on a bound are left out when their slope points outwards by more than the last epoch's worst violation.
     let mut reach = f64::INFINITY;
     let (mut epochs, mut stop, mut gap) = (0, Stop::Limit, f64::INFINITY);
+    let mut last = None;
     let (mut spent, mut interior) = (0.0, interior::cost(x));
     let entries: f64 = (0..n).map(|i| x.entries(i) as f64).sum();
     let mut notes: Vec<Note> = vec!["dual coordinate descent on the rows themselves".into()];
@@ -304,7 +308,9 @@ pub fn descend<V: Vectors>(
         // The penalty on the offset moves along; what it still moves must not matter either.
         let moved = (state.mu * state.sum).abs();
         if problem.offset && worst <= params.tol.max(0.1 * moved) {
-            state.anchor = state.offset();
+            let here = (state.anchor, state.mu * state.sum);
+            state.anchor += proximal(here, last);
+            last = Some(here);
             active = n;
             reach = f64::INFINITY;
         }
@@ -362,6 +368,19 @@ pub fn descend<V: Vectors>(
         objective,
         info,
     })
+}
+
+/// How far the point the offset is penalised from moves: the proximal step `moved`, or where the last two points say that
+/// the steps will end, if they agree in direction. The sum of the variables falls as that point rises.
+fn proximal((anchor, moved): (f64, f64), last: Option<(f64, f64)>) -> f64 {
+    let Some((before, moved_before)) = last else { return moved };
+    let slope = (moved - moved_before) / (anchor - before);
+    let further = -moved / slope;
+    if slope < 0.0 && further.is_finite() && further.abs() > moved.abs() {
+        further.clamp(-FURTHER * moved.abs(), FURTHER * moved.abs())
+    } else {
+        moved
+    }
 }
 
 impl LinearProblem {

@@ -44,9 +44,11 @@ fn dense_gram<T: Real>(x: &[T], d: usize, weight: &[f64], out: &mut [f64]) {
         let m = weight.len();
         // Columns as rows, so that the product is of rows with rows.
         plain.clear();
-        plain.extend((0..d * m).map(|p| rows[p % m * d + p / m].f64()));
         scaled.clear();
-        scaled.extend(plain.iter().enumerate().map(|(p, v)| v * weight[p % m]));
+        for j in 0..d {
+            plain.extend(rows[j..].iter().step_by(d).map(|v| v.f64()));
+            scaled.extend(plain[j * m..].iter().zip(weight).map(|(v, w)| v * w));
+        }
         product::nt(&mut block, Mat::new(&scaled, d, m), Mat::new(&plain, d, m), 1);
         out.iter_mut().zip(&block).for_each(|(o, b)| *o += b);
     }
