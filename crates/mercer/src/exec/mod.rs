@@ -11,6 +11,10 @@ pub use device::Device;
 pub(crate) use memory::room_for_table;
 pub use memory::{MULTIPLE, half_of_ram, room};
 
+/// Rows that a prediction computes one by one. A matrix product gains nothing for so few, and how it sums depends on the
+/// number of rows; so a row among few has the same values, to the last bit, whichever rows are beside it.
+pub const FEW: usize = 32;
+
 /// The execution context of a call: how many pieces its work is cut into, how many bytes it may allocate, and the
 /// device that computes. Pieces run on rayon's pool.
 ///

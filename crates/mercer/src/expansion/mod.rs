@@ -26,6 +26,18 @@ pub struct Expansion {
     centres: Points,
     coef: Vec<f64>,
     offset: Vec<f64>,
+    prepared: Prepared,
+}
+
+/// Centres that stay ready between calls, in each float type. Clones share them; they change no output, so expansions that
+/// differ in nothing else are equal.
+#[derive(Debug, Clone, Default)]
+struct Prepared(Option<(gram::Kept<f32>, gram::Kept<f64>)>);
+
+impl PartialEq for Prepared {
+    fn eq(&self, _other: &Self) -> bool {
+        true
+    }
 }
 
 /// The float type kernel values are computed in. Sums are in f64 either way.
@@ -87,10 +99,10 @@ impl Expansion {
         let keep: Vec<usize> =
             (0..centres.len()).filter(|&j| coef[j * k..(j + 1) * k].iter().any(|&c| c != 0.0)).collect();
         if keep.len() == centres.len() {
-            return Expansion { kernel, centres, coef, offset };
+            return Expansion { kernel, centres, coef, offset, prepared: Prepared::default() };
         }
         let coef = keep.iter().flat_map(|&j| &coef[j * k..(j + 1) * k]).copied().collect();
-        Expansion { kernel, centres: centres.gather(&keep), coef, offset }
+        Expansion { kernel, centres: centres.gather(&keep), coef, offset, prepared: Prepared::default() }
     }
 
     /// The kernel.
@@ -128,6 +140,26 @@ impl Expansion {
         self.offset.len()
     }
 
+    /// The same expansion, which keeps its centres ready for products from its first evaluation on: for programs that evaluate
+    /// it for a few points again and again. Outputs are the same. It takes up to as much memory again as the centres do,
+    /// in each float type that is asked for.
+    ///
+    /// ```
+    /// use mercer::{data::Points, expansion::Expansion, kernel::Kernel, Exec};
+    /// let centres = Points::dense(vec![1.0, 2.0], 1)?;
+    /// let f = Expansion::new(Kernel::Linear, centres, vec![1.0, -1.0], vec![0.5])?.prepared();
+    /// for x in [3.0, 4.0] {
+    ///     let row = Points::dense(vec![x], 1)?;
+    ///     assert_eq!(f.evaluate(row.view(), Exec::one())?, [0.5 - x]);
+    /// }
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    #[must_use]
+    pub fn prepared(mut self) -> Self {
+        self.prepared.0.get_or_insert_default();
+        self
+    }
+
     /// All outputs at all points, n x k row by row.
     pub fn evaluate(&self, points: View<'_>, exec: Exec) -> Result<Vec<f64>> {
         self.evaluate_in(points, Precision::F64, exec)
@@ -153,6 +185,14 @@ impl Expansion {
             return Ok(());
         }
         let centres = self.centres.view();
+        if let Some((single, double)) = &self.prepared.0 {
+            let exact = precision == Precision::F64;
+            let sum = gram::Sum { kernel: &self.kernel, centres, coef: &self.coef, exact };
+            return match precision {
+                Precision::F32 => single.apply(&sum, points, out, exec),
+                Precision::F64 => double.apply(&sum, points, out, exec),
+            };
+        }
         match precision {
             Precision::F32 => gram::apply::<f32>(&self.kernel, centres, &self.coef, points, out, exec),
             Precision::F64 => gram::apply::<f64>(&self.kernel, centres, &self.coef, points, out, exec),

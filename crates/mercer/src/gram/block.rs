@@ -59,6 +59,30 @@ pub(super) fn block_strided<T: Real>(
     }
 }
 
+/// [`block`] where rows are few: each by itself, so that its values do not depend on the rows beside it.
+pub(super) fn row_by_row<T: Real>(kernel: &Kernel, a: &Side<T>, b: &Side<T>, out: &mut [T]) {
+    match (&a.ready, &b.ready) {
+        (Ready::Dense { x, d, sq }, Ready::Dense { x: y, sq: y_sq, .. }) if *d > 0 => {
+            // So many columns of the block that theirs stay in the second-level cache for all rows.
+            let wide = ((1 << 17) / (d * size_of::<T>())).max(1);
+            for (panel, from) in y.chunks(wide * d).zip((0..b.n).step_by(wide)) {
+                for (x, line) in x.chunks(*d).zip(out.chunks_mut(b.n)) {
+                    T::dots(x, panel, &mut line[from..from + panel.len() / d]);
+                }
+            }
+            kernel.map(out, sq, y_sq);
+        }
+        (Ready::Parts { parts, own }, Ready::Parts { parts: others, own: other_own }) => {
+            combine(kernel, own, other_own, out, |k, p, out| row_by_row(k, &parts[p], &others[p], out));
+        }
+        (Ready::Bytes { .. }, Ready::Dense { .. }) | (Ready::Dense { .. }, Ready::Bytes { .. }) => {
+            let (x, y) = (a.floats(), b.floats());
+            row_by_row(kernel, x.as_ref().unwrap_or(a), y.as_ref().unwrap_or(b), out);
+        }
+        _ => block(kernel, a, b, out, Exec::one()),
+    }
+}
+
 /// The whole symmetric matrix of `a` with itself: half the values are computed, the rest mirrored.
 pub fn symmetric<T: Real>(kernel: &Kernel, a: &Side<T>, out: &mut [T], exec: Exec) {
     assert_eq!(out.len(), a.n * a.n);
@@ -114,11 +138,17 @@ pub fn square<T: Real>(kernel: &Kernel, x: View<'_>, exec: Exec) -> Result<Buffe
 
 /// That a kernel can be computed between these points.
 pub(crate) fn check(kernel: &Kernel, x: View<'_>, y: View<'_>, memory: u64) -> Result<()> {
+    check_columns(x, y)?;
+    kernel.check_points_within(x, memory)?;
+    kernel.check_points_within(y, memory)
+}
+
+/// That points have as many columns as those they are compared with.
+pub(super) fn check_columns(x: View<'_>, y: View<'_>) -> Result<()> {
     if x.d != y.d && !matches!(x.data, crate::data::Data::Sequences { .. }) {
         return Err(Error::columns("columns of the points", x.d, y.d));
     }
-    kernel.check_points_within(x, memory)?;
-    kernel.check_points_within(y, memory)
+    Ok(())
 }
 
 /// One tile, where both sides hold rows that a tile can be cut from.

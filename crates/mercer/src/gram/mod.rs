@@ -21,7 +21,7 @@ mod pivots;
 mod rows;
 mod side;
 
-pub use apply::{Centres, apply};
+pub use apply::{Centres, Kept, apply};
 pub(crate) use block::check;
 pub use block::{block, cross, square, symmetric};
 pub(crate) use cache::RowCache;

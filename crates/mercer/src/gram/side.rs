@@ -186,6 +186,11 @@ impl<T: Real> Side<T> {
         Side { n: keep.len(), ready }
     }
 
+    /// Whether rows are kept as bytes, or not as rows at all: whether centres on a grid can stay as they are beside them.
+    pub(super) fn is_bytes(&self) -> bool {
+        !matches!(self.ready, Ready::Dense { .. })
+    }
+
     /// Rows of bytes as floats, for a block with rows that are not on their grid.
     pub(super) fn floats(&self) -> Option<Self> {
         let Ready::Bytes { rows, grid, shift } = &self.ready else { return None };

@@ -114,6 +114,30 @@ impl Model {
         Ok(self)
     }
 
+    /// The same model, which keeps its centres ready between predictions: see [`Expansion::prepared`]. For programs that
+    /// predict a few rows again and again; predictions are the same.
+    ///
+    /// ```
+    /// use mercer::data::toy;
+    /// use mercer::model::{Model, Sample, SvcParams};
+    /// use mercer::{Exec, watch};
+    /// let (points, targets) = toy::banana(60, 1);
+    /// let sample = Sample::new(&points, &targets);
+    /// let model = Model::from(SvcParams::default().fit(sample, Exec::one(), &mut watch::silent())?);
+    /// let ready = model.clone().prepared();
+    /// for i in 0..60 {
+    ///     let row = points.view().slice(i..i + 1);
+    ///     assert_eq!(ready.decision(row, Exec::one())?, model.decision(row, Exec::one())?);
+    /// }
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    #[must_use]
+    pub fn prepared(mut self) -> Self {
+        self.layers = self.layers.into_iter().map(Expansion::prepared).collect();
+        self.machine.expansion = self.machine.expansion.prepared();
+        self
+    }
+
     /// The expansion that rows meet first: its centres have their columns.
     pub fn entry(&self) -> &Expansion {
         self.layers.first().unwrap_or(&self.machine.expansion)

@@ -12,7 +12,7 @@ use super::reject::{Reject, Wanted};
 use super::{Calibration, Machine, Nearest, Readout, Role, Task, sigmoid};
 use crate::data::{Data, Labels, Targets, View};
 use crate::error::{Error, Result};
-use crate::exec::Exec;
+use crate::exec::{Exec, FEW};
 use crate::expansion::Precision;
 use crate::gram::{self, is_precomputed};
 use crate::model::common::{finite_rows, not_finite, outputs, picked};
@@ -113,8 +113,17 @@ impl Machine {
                 let signs: Vec<f64> =
                     plain()?.into_iter().map(|v| if v > 0.0 { 1.0 } else { -1.0 }).collect();
                 let mut out = vec![0.0; points.n * votes.values];
-                let (a, b) = (Mat::new(&signs, points.n, t), Mat::new(&votes.weight, t, votes.values));
-                product::nn(&mut out, a, b, exec.threads());
+                if points.n <= FEW {
+                    // As their kernel values: each row by itself.
+                    for (out, signs) in out.chunks_mut(votes.values.max(1)).zip(signs.chunks(t)) {
+                        for (sign, weight) in signs.iter().zip(votes.weight.chunks(votes.values.max(1))) {
+                            out.iter_mut().zip(weight).for_each(|(out, weight)| *out += sign * weight);
+                        }
+                    }
+                } else {
+                    let (a, b) = (Mat::new(&signs, points.n, t), Mat::new(&votes.weight, t, votes.values));
+                    product::nn(&mut out, a, b, exec.threads());
+                }
                 finite_rows(out, votes.values)
             }
             (Readout::Nearest(nearest), _) => self.by_neighbours(nearest, points, exec),

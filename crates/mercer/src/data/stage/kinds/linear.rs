@@ -4,8 +4,10 @@ use rayon::prelude::*;
 
 use super::prelude::*;
 use crate::data::stage::Stage;
+use crate::exec::FEW;
 use crate::num::Mat;
 use crate::num::product::Algebra;
+use crate::num::vector::Vector as _;
 
 /// A linear map; the matrix row by row, one row an output.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -115,6 +117,14 @@ impl Product<'_> {
     fn product(&self, x: &[f64], n: usize, exec: Exec) -> Vec<f64> {
         let k = self.offset.len();
         let mut out = self.offset.repeat(n);
+        if n <= FEW {
+            let mut sums = vec![0.0; k];
+            for (x, out) in x.chunks(self.d).zip(out.chunks_mut(k)) {
+                f64::dots(x, self.matrix, &mut sums);
+                out.iter_mut().zip(&sums).for_each(|(out, sum)| *out += sum);
+            }
+            return out;
+        }
         let (x, a) = (Mat::new(x, n, self.d), Mat::new(self.matrix, k, self.d));
         f64::product_nt(&mut out, k, true, 1.0, x, a, exec.threads());
         out
