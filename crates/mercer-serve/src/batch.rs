@@ -25,7 +25,8 @@ const MANY: usize = 64;
 /// How requests are gathered.
 #[derive(Debug, Clone, Copy)]
 pub struct Batching {
-    /// Rows of a batch, at most; a single request may have more.
+    /// Rows of a batch, at most; a single request may have more. Up to [`mercer::exec::FEW`] rows are predicted as each of them
+    /// alone, to the last bit.
     pub rows: usize,
     /// How long the first request of a batch waits for others.
     pub wait: Duration,

@@ -1,9 +1,11 @@
 //! What a model can be asked for, by name, and how it is computed: one call of the library for all rows of a batch.
 
+use axum::http::HeaderValue;
 use mercer::data::{Dataset, Points, Targets, View};
 use mercer::model::{Model, Prediction, Query, Rejection, Task};
 use mercer::reduce::preimage::PreimageParams;
-use mercer::{Exec, Result, watch};
+use mercer::watch::{self, Note, NoteKind};
+use mercer::{Exec, Result};
 
 /// A named output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -120,6 +122,12 @@ pub(crate) fn offered(model: &Model) -> Vec<Output> {
     all
 }
 
+/// Warnings that a response has room for.
+const MOST_WARNINGS: usize = 8;
+
+/// The header of a warning.
+pub(crate) const WARNING: &str = "x-mercer-warning";
+
 /// Rows of a request.
 #[derive(Debug, Clone)]
 pub enum Rows {
@@ -138,6 +146,14 @@ impl Rows {
     /// Whether there is no row.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// What a reader warns of, as headers of the response say it.
+    pub(crate) fn warnings(&self) -> Vec<HeaderValue> {
+        let Rows::Data(data) = self else { return Vec::new() };
+        let warnings = data.notes.iter().filter(|note| note.kind == NoteKind::Warning);
+        let text = |note: &Note| HeaderValue::from_str(&note.text.escape_default().to_string()).ok();
+        warnings.filter_map(text).take(MOST_WARNINGS).collect()
     }
 
     /// The points.

@@ -56,7 +56,7 @@ pub(super) fn load(found: &Found, exec: Exec, loaded: &[Arc<Served>]) -> Result<
     let model = if let Some(served) = known {
         Arc::clone(&served.model)
     } else {
-        let model = Model::read_within(&found.path, exec.memory())?;
+        let model = Model::read_within(&found.path, exec.memory())?.prepared();
         ask(&model)?;
         Arc::new(model)
     };

@@ -17,7 +17,7 @@ pub(crate) use read::{check_rows, finite, read_cells, sequences};
 use crate::app::App;
 use crate::error::Refusal;
 use crate::models::Served;
-use crate::outputs::{Output, Wanted};
+use crate::outputs::{Output, WARNING, Wanted};
 use crate::shell;
 use crate::v2::{Reply, done, find_output};
 
@@ -68,11 +68,15 @@ async fn predicted(
         tokio::task::spawn_blocking(read).await.map_err(failed)??
     };
     let wanted: Wanted = outputs.iter().copied().collect();
+    let warnings = rows.warnings();
     let answer = app.batcher.ask(&served, &stats, rows, wanted).await?;
     let (kind, bytes) = write::answer(&served, &answer, &outputs, form)?;
     let mut response = shell::asset(kind, bytes);
     if let Ok(version) = HeaderValue::from_str(&served.version) {
         response.headers_mut().insert("x-model-version", version);
+    }
+    for warning in warnings {
+        response.headers_mut().append(WARNING, warning);
     }
     Ok(response)
 }

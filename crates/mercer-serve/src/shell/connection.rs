@@ -3,12 +3,12 @@
 use std::future::Future;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::body::Body;
-use axum::http::{HeaderValue, Request, Response};
+use axum::http::{HeaderValue, Request, Response, header};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
@@ -17,6 +17,9 @@ use tokio::sync::{Semaphore, watch};
 use tower_service::Service as _;
 
 use super::{Access, Limits, Tokens, guard};
+
+/// How long requests are taken after the word to stop: on a busy connection the next one comes sooner.
+const LINGER: Duration = Duration::from_millis(250);
 
 /// What a shell counts.
 #[derive(Debug, Default)]
@@ -63,6 +66,8 @@ pub struct Shell {
     #[cfg(feature = "tls")]
     tls: Option<tokio_rustls::TlsAcceptor>,
     counts: Arc<Counts>,
+    /// Whether it was told to stop: responses then say that their connection ends.
+    draining: AtomicBool,
     /// The start of request ids: they differ between runs of the server.
     run: u64,
     next: AtomicU64,
@@ -96,6 +101,7 @@ impl Shell {
             #[cfg(feature = "tls")]
             tls,
             counts: Arc::default(),
+            draining: AtomicBool::new(false),
             run: run.as_micros() as u64,
             next: AtomicU64::new(0),
         })
@@ -113,6 +119,9 @@ impl Shell {
 
     /// Serves until `stop` is done, then finishes the requests that were accepted. False where some took longer than
     /// the time they are given.
+    ///
+    /// For a moment after `stop` it goes on, and its responses end their connections: a connection that is closed while a
+    /// request is on its way loses that request.
     pub async fn serve(
         self: Arc<Self>,
         listener: TcpListener,
@@ -121,11 +130,18 @@ impl Shell {
     ) -> bool {
         let (stopping, stopped) = watch::channel(false);
         let room = Arc::new(Semaphore::new(self.limits.connections));
-        tokio::pin!(stop);
+        let linger = tokio::time::sleep(Duration::MAX);
+        tokio::pin!(stop, linger);
         loop {
+            let draining = self.draining.load(Ordering::Relaxed);
             let accepted = tokio::select! {
                 accepted = listener.accept() => accepted,
-                () = &mut stop => break,
+                () = &mut stop, if !draining => {
+                    self.draining.store(true, Ordering::Relaxed);
+                    linger.as_mut().reset(tokio::time::Instant::now() + LINGER);
+                    continue;
+                }
+                () = &mut linger, if draining => break,
             };
             let (socket, peer) = match accepted {
                 Ok(accepted) => accepted,
@@ -226,6 +242,9 @@ impl Shell {
             tracing::warn!(%peer, status = response.status().as_u16(), id = id.to_str().unwrap_or_default(), "request failed");
         }
         response.headers_mut().insert("x-request-id", id);
+        if self.draining.load(Ordering::Relaxed) {
+            response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+        }
         response
     }
 

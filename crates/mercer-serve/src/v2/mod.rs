@@ -11,13 +11,14 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::{Path, State};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, Response, StatusCode};
 use bytes::Bytes;
 use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::error::Refusal;
-use crate::outputs::{Output, Wanted};
+use crate::outputs::{Output, WARNING, Wanted};
 use crate::shell;
 
 pub(crate) use request::check_depth;
@@ -93,25 +94,24 @@ fn is_ready(app: &App, name: &str, version: Option<&str>) -> Reply {
 pub(crate) async fn infer(
     State(app): State<Arc<App>>,
     Path(name): Path<String>,
-    headers: HeaderMap,
-    body: Body,
+    request: axum::extract::Request,
 ) -> Response<Body> {
-    done(inferred(&app, &name, None, headers, body).await)
+    done(inferred(&app, &name, None, request).await)
 }
 
 /// `POST /v2/models/NAME/versions/VERSION/infer`.
 pub(crate) async fn infer_version(
     State(app): State<Arc<App>>,
     Path((name, version)): Path<(String, String)>,
-    headers: HeaderMap,
-    body: Body,
+    request: axum::extract::Request,
 ) -> Response<Body> {
-    done(inferred(&app, &name, Some(&version), headers, body).await)
+    done(inferred(&app, &name, Some(&version), request).await)
 }
 
-async fn inferred(app: &App, name: &str, version: Option<&str>, headers: HeaderMap, body: Body) -> Reply {
+async fn inferred(app: &App, name: &str, version: Option<&str>, request: axum::extract::Request) -> Reply {
     let (served, stats) = app.registry.find(name, version)?;
     let _clock = app.metrics.clock();
+    let (Parts { headers, .. }, body) = request.into_parts();
     let body = shell::body(&headers, body, &app.limits).await?;
     let header = match headers.get(HEADER_LENGTH) {
         None => None,
@@ -127,8 +127,13 @@ async fn inferred(app: &App, name: &str, version: Option<&str>, headers: HeaderM
     let asked = asked(&served.outputs, &request)?;
     let rows = columns::rows(&served, &mut request, &app.limits, app.exec)?;
     let wanted: Wanted = asked.iter().map(|(output, _)| *output).collect();
+    let warnings = rows.warnings();
     let answer = app.batcher.ask(&served, &stats, rows, wanted).await?;
-    Ok(response::infer(&served, &answer, request.id.as_deref(), &asked))
+    let mut response = response::infer(&served, &answer, request.id.as_deref(), &asked);
+    for warning in warnings {
+        response.headers_mut().append(WARNING, warning);
+    }
+    Ok(response)
 }
 
 /// The header with the length of the JSON that stands before binary tensors.

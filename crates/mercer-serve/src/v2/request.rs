@@ -110,6 +110,10 @@ pub fn parse(body: &[u8], header: Option<usize>, depth: usize) -> Result<Request
 
 /// Fails where arrays and objects are nested too deeply. Strings are skipped: brackets in them mean nothing.
 pub(crate) fn check_depth(json: &[u8], most: usize) -> Result<(), Refusal> {
+    // So few brackets cannot be nested too deeply, and counting them is much faster than following them.
+    if json.iter().filter(|byte| matches!(byte, b'[' | b'{')).count() <= most {
+        return Ok(());
+    }
     let (mut depth, mut text, mut escaped) = (0usize, false, false);
     for byte in json {
         match (text, byte) {

@@ -33,7 +33,7 @@ pub(crate) fn settings(place: &Path) -> Settings {
         places: vec![Place::new(place)],
         access: Access::local("127.0.0.1:0".parse().expect("an address")),
         limits: Limits::default(),
-        batching: Batching { rows: 256, wait: Duration::ZERO, workers: 2, queue: 1000 },
+        batching: Batching { rows: mercer::exec::FEW, wait: Duration::ZERO, workers: 2, queue: 1000 },
         look: Some(Duration::from_millis(50)),
         io_threads: 2,
         exec: Exec::new(1),

@@ -205,7 +205,7 @@ fn rows_gathered_from_many_clients_are_predicted_as_alone() {
                     let tensor = json!({ "name": "rows", "shape": [1, 2], "datatype": "FP64", "data": x });
                     let reply = server.infer("m", &json!({ "inputs": [tensor] })).fine();
                     let got = reply.numbers("decision")[0];
-                    assert!((got - alone[i]).abs() <= 1e-12 * (1.0 + alone[i].abs()), "{got} {}", alone[i]);
+                    assert_eq!(got.to_bits(), alone[i].to_bits(), "{got} {}", alone[i]);
                 }
             });
         }

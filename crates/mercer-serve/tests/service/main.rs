@@ -6,4 +6,7 @@ mod golden;
 mod kinds;
 mod limits;
 mod malformed;
+mod outputs;
 mod swap;
+#[cfg(feature = "tls")]
+mod tls;
