@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command's output is its purpose")]
 
+mod campaign;
 mod cold;
 mod components;
 mod defaults;
@@ -27,6 +28,7 @@ mod report;
 mod rounds;
 mod scaling;
 mod serve;
+mod service;
 mod sets;
 mod side;
 mod svm;
@@ -83,7 +85,7 @@ enum Format {
 type Bench = (&'static str, &'static str, fn(&Args) -> Result<Report>);
 
 /// Every comparison there is.
-const ALL: [Bench; 14] = [
+const ALL: [Bench; 15] = [
     ("gram", "the whole Gaussian matrix of 7291 rows: numpy, scikit-learn, the product rate", gram::run),
     (
         "svm",
@@ -114,6 +116,7 @@ const ALL: [Bench; 14] = [
         "compressed machines: the time to make them, their speed, LIBSVM's own predictions",
         reduced_set::run,
     ),
+    ("serve", "the prediction service: MLServer and FastAPI with scikit-learn", service::run),
 ];
 
 impl Args {
@@ -132,7 +135,12 @@ impl Args {
 
 fn main() -> ExitCode {
     // The driver starts this program again as Mercer's side.
-    let outcome = if std::env::args().nth(1).as_deref() == Some("--serve") { serve::run() } else { run() };
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let outcome = match words.first().map(String::as_str) {
+        Some("--serve") => serve::run(),
+        Some("--campaign") => campaign::run(&words[1..]),
+        _ => run(),
+    };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -22,6 +22,8 @@ cargo xtask <command>
   licences                 every dependency's licence against the list of those we accept
   test [STEP ...]          everything `./test` runs, or only the named steps
   bench NAME [ARG ...]     Mercer beside its peers in one run (`cargo xtask bench list` names them)
+  campaign serve [--minutes 10]
+                           mixed load on the service, models swapped, stops and starts: no failure, no leak
   budget                   time of a cold release build and size of the command, as ARCHITECTURE.md budgets them
   docs                     the library's documentation, warnings denied
 ";
@@ -50,9 +52,10 @@ fn run(args: &[String]) -> Result<()> {
             println!("{}", root.join("target/doc/mercer/index.html").display());
             Ok(())
         }
-        "bench" => {
+        "bench" | "campaign" => {
             let cargo = ["run", "--locked", "--release", "--quiet", "--package", "mercer-bench", "--"];
-            spawn(cargo_in(&root).args(cargo).args(rest))
+            let campaign = (command == "campaign").then_some("--campaign");
+            spawn(cargo_in(&root).args(cargo).args(campaign).args(rest))
         }
         "help" | "-h" | "--help" => {
             print!("{HELP}");
