@@ -83,7 +83,7 @@ pub(crate) fn run(args: &Args) -> Result<Report> {
     let wanted = |side: &&Side| side.name.starts_with("mercer") || args.wants_peer(side.name);
     let mut seen: Vec<(&str, String, Seen)> = Vec::new();
     for side in sides.iter().filter(wanted) {
-        let mut server = Server::start(side)?;
+        let server = Server::start(side)?;
         for (connections, rows) in CASES {
             let case = format!("{connections} connections, {rows} rows per request");
             if !args.wants(&case) {
@@ -267,8 +267,10 @@ struct Server {
 
 impl Server {
     fn start(side: &Side) -> Result<Self> {
-        // Any free ports, three in a row.
-        let port = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port().min(65_000);
+        // Three free ports in a row, below those that the system gives to clients.
+        let free = |port: u16| std::net::TcpListener::bind(("127.0.0.1", port)).is_ok();
+        let port = (20_000..30_000).step_by(10).find(|port| (*port..port + 3).all(free));
+        let port = port.context("no free port")?;
         let mut command = (side.start)(port)?;
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut child = command.spawn().with_context(|| format!("{} cannot be started", side.name))?;

@@ -11,7 +11,7 @@ pub fn html(title: &str, script: &str, body: &str) -> Response<Body> {
     let title = escape(title);
     let page = format!(
         "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
-         content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n<link rel=\"stylesheet\" \
+         content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n<link rel=\"icon\" href=\"data:,\">\n<link rel=\"stylesheet\" \
          href=\"/assets/style.css\">\n<script type=\"module\" src=\"{script}\"></script>\n<body>\n{body}\n</body>\n</html>\n"
     );
     let mut response = asset("text/html; charset=utf-8", page);
