@@ -5,11 +5,10 @@
 //! or 256 connections can ask, then at 80 % of that rate with latencies counted from when a request should have been sent.
 //! Every side runs alone, on the cores that it shares with the load. A row's seconds are those per request.
 
-use std::io::{BufRead as _, BufReader};
-use std::net::TcpStream;
+mod server;
+
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 use mercer::data::{Dataset, Points};
@@ -22,6 +21,7 @@ use serde_json::{Value, json};
 use crate::Args;
 use crate::report::Report;
 use crate::sets::{self, Set, Split};
+use server::Server;
 
 /// What the peers are installed from.
 const PINS: [&str; 7] = [
@@ -79,7 +79,7 @@ pub(crate) fn run(args: &Args) -> Result<Report> {
     let models = models(&split, &folder, args, &mut report)?;
     tools.fit(&split, &folder)?;
     agreement(&tools, &models, &split, &folder, args, &mut report)?;
-    let sides = sides(&tools, &folder)?;
+    let sides = sides(&tools, &folder);
     let wanted = |side: &&Side| side.name.starts_with("mercer") || args.wants_peer(side.name);
     let mut seen: Vec<(&str, String, Seen)> = Vec::new();
     for side in sides.iter().filter(wanted) {
@@ -176,7 +176,7 @@ fn agreement(
     Ok(())
 }
 
-fn sides(tools: &Tools, folder: &Path) -> Result<Vec<Side>> {
+fn sides(tools: &Tools, folder: &Path) -> Vec<Side> {
     let ours = |file: &str| {
         let (program, file) = (tools.mercer.clone(), folder.join(file));
         move |port: u16| {
@@ -214,7 +214,7 @@ fn sides(tools: &Tools, folder: &Path) -> Result<Vec<Side>> {
         command.arg(&script).arg("fastapi").arg(&own).arg(port.to_string());
         Ok(command)
     };
-    Ok(vec![
+    vec![
         mercer("mercer", "usps.mercer", Form::Label),
         mercer("mercer, compressed", "small.mercer", Form::Label),
         mercer("mercer, compressed, binary", "small.mercer", Form::Bytes),
@@ -232,7 +232,7 @@ fn sides(tools: &Tools, folder: &Path) -> Result<Vec<Side>> {
             ready: "/ready",
             form: Form::Rows,
         },
-    ])
+    ]
 }
 
 /// A request of so many rows, and the length of its JSON where bytes follow it.
@@ -257,97 +257,6 @@ fn body(form: Form, points: &Points, rows: usize) -> Result<(Vec<u8>, Option<usi
         }
     };
     Ok((value.to_string().into_bytes(), None))
-}
-
-/// A server that runs.
-struct Server {
-    child: Child,
-    port: u16,
-}
-
-impl Server {
-    fn start(side: &Side) -> Result<Self> {
-        // Three free ports in a row, below those that the system gives to clients.
-        let free = |port: u16| std::net::TcpListener::bind(("127.0.0.1", port)).is_ok();
-        let port = (20_000..30_000).step_by(10).find(|port| (*port..port + 3).all(free));
-        let port = port.context("no free port")?;
-        let mut command = (side.start)(port)?;
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-        let mut child = command.spawn().with_context(|| format!("{} cannot be started", side.name))?;
-        let errors = child.stderr.take().context("its errors are read")?;
-        let (tell, told) = std::sync::mpsc::channel();
-        std::thread::spawn(move || {
-            BufReader::new(errors).lines().map_while(Result::ok).for_each(|line| drop(tell.send(line)))
-        });
-        let mut server = Server { child, port };
-        let start = Instant::now();
-        while !server.answers(side.ready) {
-            if server.child.try_wait()?.is_some() || start.elapsed() > Duration::from_mins(2) {
-                bail!("{} does not answer: {}", side.name, told.try_iter().collect::<Vec<_>>().join("\n"));
-            }
-            std::thread::sleep(Duration::from_millis(100));
-        }
-        Ok(server)
-    }
-
-    fn address(&self, path: &str) -> String {
-        format!("http://127.0.0.1:{}{path}", self.port)
-    }
-
-    fn answers(&self, path: &str) -> bool {
-        use std::io::{Read as _, Write as _};
-        let ask = || -> std::io::Result<bool> {
-            let mut socket = TcpStream::connect(("127.0.0.1", self.port))?;
-            write!(socket, "GET {path} HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n")?;
-            let mut text = String::new();
-            socket.read_to_string(&mut text)?;
-            Ok(text.starts_with("HTTP/1.1 200"))
-        };
-        ask().unwrap_or(false)
-    }
-
-    /// Seconds of processor time so far, of the process and its children.
-    fn cpu(&self) -> f64 {
-        let ticks = self.tree().into_iter().filter_map(|pid| {
-            let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-            let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
-            Some(fields.get(11)?.parse::<f64>().ok()? + fields.get(12)?.parse::<f64>().ok()?)
-        });
-        ticks.sum::<f64>() / 100.0
-    }
-
-    /// Resident memory in MB of 10^6 bytes, of the process and its children.
-    fn memory(&self) -> f64 {
-        let kib = self.tree().into_iter().filter_map(|pid| {
-            let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-            let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
-            line.split_whitespace().next()?.parse::<f64>().ok()
-        });
-        kib.sum::<f64>() * 1024.0 / 1e6
-    }
-
-    fn tree(&self) -> Vec<u32> {
-        let mut all = vec![self.child.id()];
-        let mut at = 0;
-        while at < all.len() {
-            let pid = all[at];
-            let children =
-                std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
-            all.extend(children.split_whitespace().filter_map(|child| child.parse::<u32>().ok()));
-            at += 1;
-        }
-        all
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        for pid in self.tree().into_iter().skip(1) {
-            let _ = Command::new("kill").arg(pid.to_string()).status();
-        }
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
 }
 
 /// Programs that the comparison needs; made where they are not there.
