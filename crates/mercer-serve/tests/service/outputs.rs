@@ -202,7 +202,8 @@ fn readers_warn_in_a_header() {
     let mut text = String::from("age,colour,label\n");
     for i in 0..40 {
         let (age, colour) = (20 + i, ["red", "blue"][i % 2]);
-        text.extend([&age.to_string(), ",", colour, ",", if age > 40 { "yes" } else { "no" }, "\n"]);
+        let (age, label) = (age.to_string(), if age > 40 { "yes" } else { "no" });
+        text.extend([age.as_str(), ",", colour, ",", label, "\n"]);
     }
     let data = io::read_bytes("people.csv", text.as_bytes(), &io::ReadOptions::default()).expect("data");
     let plan =
