@@ -105,7 +105,11 @@ fn pictures_are_rows_of_a_model_of_images() {
         io::write(&file, &one).expect("a picture");
         let png = std::fs::read(&file).expect("bytes");
         assert!(png.starts_with(b"\x89PNG"));
-        let want = model.decision(points.view().slice(row..row + 1), Exec::one()).expect("a value");
+        // Pixels are read as f32, by the command too.
+        let read = |options: &io::ReadOptions| io::read_bytes("one.png", &png, options);
+        let data = model.read_rows(io::ReadOptions::default(), read).expect("a picture");
+        let query = Query { decision: true, ..Query::NOTHING };
+        let want = model.predict_data(&data, &query, Exec::one()).expect("a value").decision.expect("asked");
         for kind in ["image/png", "application/octet-stream"] {
             let reply = server.post("/v1/models/m/predict?output=label,decision", kind, &png).fine();
             let line = reply.text().lines().nth(1).expect("a row").to_owned();
