@@ -72,16 +72,13 @@ impl<T: Real> Kept<T> {
         }
         // What a layout depends on beside the centres: see `Layout::with`.
         let kept = &self.0[usize::from(matches!(points.data, Data::Csr { .. }))];
-        let ready = match kept.get() {
-            Some(ready) => {
-                super::block::check_columns(points, centres)?;
-                kernel.check_points_within(points, exec.memory())?;
-                ready
-            }
-            None => {
-                let new = Centres::new(kernel, centres, coef, points, exec)?;
-                kept.get_or_init(|| new)
-            }
+        let ready = if let Some(ready) = kept.get() {
+            super::block::check_columns(points, centres)?;
+            kernel.check_points_within(points, exec.memory())?;
+            ready
+        } else {
+            let new = Centres::new(kernel, centres, coef, points, exec)?;
+            kept.get_or_init(|| new)
         };
         ready.apply(points, out, exec)
     }
