@@ -31,7 +31,11 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     let run = |program: &Path, args: &[&str], folder: &Path| {
         let mut command = Command::new(program);
         command.current_dir(folder).args(args).env("PATH", &path);
-        spawn(command.env("MERCER_CLI", target.join("debug/mercer")).env("MERCER_SCREENS", target.join("lab/screens")))
+        spawn(
+            command
+                .env("MERCER_CLI", target.join("debug/mercer"))
+                .env("MERCER_SCREENS", target.join("lab/screens")),
+        )
     };
     let quiet = ["ci", "--silent", "--no-audit", "--no-fund", "--ignore-scripts"];
     run(&npm, &quiet, &tests)?;

@@ -77,7 +77,8 @@ mod tests {
         for (name, _, content) in FILES.iter().chain([&("index.html", "", PAGE)]) {
             for place in content.match_indices("http") {
                 let rest = &content[place.0..];
-                let own = rest.starts_with("http://www.w3.org/") || !rest.starts_with("http://") && !rest.starts_with("https://");
+                let own = rest.starts_with("http://www.w3.org/")
+                    || !rest.starts_with("http://") && !rest.starts_with("https://");
                 assert!(own, "{name} names {}", &rest[..rest.len().min(60)]);
             }
         }

@@ -217,7 +217,12 @@ impl Jobs {
     }
 
     /// Events of a job from a number on, as server-sent events.
-    pub(crate) fn stream(&self, job: Arc<Job>, from: usize, mut stopping: watch::Receiver<bool>) -> Response<Body> {
+    pub(crate) fn stream(
+        &self,
+        job: Arc<Job>,
+        from: usize,
+        mut stopping: watch::Receiver<bool>,
+    ) -> Response<Body> {
         let (mut out, body) = Channel::<Bytes, std::convert::Infallible>::new(8);
         let streams = Arc::clone(&self.streams);
         streams.fetch_add(1, Ordering::SeqCst);

@@ -130,8 +130,10 @@ impl Door {
     fn checked(&self, mut request: Request<Body>) -> Result<Request<Body>, Refusal> {
         let refused = |words: &str| Err(Refusal::new(StatusCode::FORBIDDEN, words));
         // A page of another site may have its name point to this machine: the name is then another one.
-        let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
-        let own = ["127.0.0.1", "localhost", "[::1]"].iter().any(|name| host == format!("{name}:{}", self.port));
+        let host =
+            request.headers().get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+        let own =
+            ["127.0.0.1", "localhost", "[::1]"].iter().any(|name| host == format!("{name}:{}", self.port));
         if !own {
             return refused("requests to this machine by another name are refused");
         }
@@ -182,7 +184,9 @@ fn router(lab: Arc<Lab>) -> Router {
         .route("/api/digits/vote", post(digits_vote))
         .route("/api/back", post(back_))
         .route("/api/picture/{levels}", post(picture))
-        .fallback(|uri: Uri| async move { Refusal::missing(format!("nothing at `{}`", uri.path())).response() })
+        .fallback(
+            |uri: Uri| async move { Refusal::missing(format!("nothing at `{}`", uri.path())).response() },
+        )
         .with_state(lab)
 }
 
@@ -266,7 +270,11 @@ async fn start(State(lab): Shared, Path(kind): Path<String>, request: Request<Bo
     }
 }
 
-async fn events(State(lab): Shared, Path((id, from)): Path<(usize, usize)>, headers: HeaderMap) -> Response<Body> {
+async fn events(
+    State(lab): Shared,
+    Path((id, from)): Path<(usize, usize)>,
+    headers: HeaderMap,
+) -> Response<Body> {
     let Some(job) = lab.jobs.get(id) else {
         return Refusal::missing(format!("there is no job {id}")).response();
     };

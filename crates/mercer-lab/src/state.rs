@@ -140,5 +140,7 @@ impl Lab {
 }
 
 fn missing(what: &str, id: usize) -> Refusal {
-    Refusal::missing(format!("there is no {what} {id}: the server was started again, or the address is of another one"))
+    Refusal::missing(format!(
+        "there is no {what} {id}: the server was started again, or the address is of another one"
+    ))
 }

@@ -53,7 +53,9 @@ pub(crate) fn denoise(lab: &Lab, body: &[u8]) -> Reply {
         "speckle" => noise::speckle(&clean, ask.level, (0.0, INK), ask.seed)?,
         _ => noise::gaussian(&clean, ask.level * INK, ask.seed)?,
     };
-    let back = |machine: &Machine, max_iter: usize| brought_back(machine, &noisy, ask.components, max_iter, lab.exec);
+    let back = |machine: &Machine, max_iter: usize| {
+        brought_back(machine, &noisy, ask.components, max_iter, lab.exec)
+    };
     let begun = Instant::now();
     let kernel = back(&digits.kernel, PreimageParams::default().max_iter)?;
     let kernel_ms = begun.elapsed().as_secs_f64() * 1e3;
@@ -74,7 +76,13 @@ pub(crate) fn denoise(lab: &Lab, body: &[u8]) -> Reply {
 }
 
 /// The pre-image of the projection, its iterations and its squared distance from the projection in feature space.
-fn brought_back(machine: &Machine, noisy: &Points, wanted: usize, max_iter: usize, exec: Exec) -> Result<(Points, usize, f64)> {
+fn brought_back(
+    machine: &Machine,
+    noisy: &Points,
+    wanted: usize,
+    max_iter: usize,
+    exec: Exec,
+) -> Result<(Points, usize, f64)> {
     let found = machine.components()?;
     let used = wanted.clamp(1, found.count());
     let params = PreimageParams { max_iter, ..PreimageParams::default() };
@@ -97,7 +105,11 @@ pub(crate) fn picture(lab: &Lab, levels: &str, body: &[u8]) -> Reply {
     let joined = |kernel: Kernel| -> Result<Points> {
         let params = KpcaParams { kernel: Some(kernel), ..KpcaParams::default() };
         let mut watch = |_: &Step| {
-            if begun.elapsed() > Duration::from_secs(10) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if begun.elapsed() > Duration::from_secs(10) {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
         };
         let machine = params.fit(Sample::new(&squares, &Targets::None), lab.exec, &mut watch)?;
         let found = machine.components()?;

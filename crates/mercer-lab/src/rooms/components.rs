@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 
 use mercer::data::{Points, Targets};
 use mercer::expansion::Precision;
-use mercer::kernel::Kernel;
 use mercer::model::{ClusterParams, Components, Features, KpcaParams, Sample};
 use mercer::watch::Step;
 use mercer_serve::error::Refusal;
@@ -13,6 +12,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::reply::{Reply, parse, planes};
+use crate::rooms::kernel;
 use crate::state::Lab;
 
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -49,7 +49,7 @@ pub(crate) fn maps(lab: &Lab, body: &[u8]) -> Reply {
     let mut watch = |_: &Step| {
         if begun.elapsed() > PATIENCE { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
-    let kernel = Kernel::parse(&ask.kernel)?;
+    let kernel = kernel(&ask.kernel)?;
     let points = Points::dense(ask.x, 2)?;
     let sample = Sample::new(&points, &Targets::None);
     let params = KpcaParams {
@@ -64,7 +64,9 @@ pub(crate) fn maps(lab: &Lab, body: &[u8]) -> Reply {
     let (all, shown) = (found.count(), found.count().min(ask.components.clamp(1, MOST) as usize));
     let [x0, x1, y0, y1] = ask.window;
     let middle = |k: usize, n: usize, low: f64, high: f64| low + (high - low) * (k as f64 + 0.5) / n as f64;
-    let cells = (0..ny).flat_map(|j| (0..nx).flat_map(move |i| [middle(i, nx, x0, x1) as f32, middle(j, ny, y1, y0) as f32]));
+    let cells = (0..ny).flat_map(|j| {
+        (0..nx).flat_map(move |i| [middle(i, nx, x0, x1) as f32, middle(j, ny, y1, y0) as f32])
+    });
     let cells = Points::dense_f32(cells.collect(), 2)?;
     let expansion = found.expansion.select(&(0..shown).collect::<Vec<_>>())?;
     let features = Features { values: found.features.values[..shown].to_vec(), ..found.features.clone() };

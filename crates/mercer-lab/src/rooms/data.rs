@@ -24,7 +24,8 @@ pub(crate) fn open(lab: &Arc<Lab>, paths: &[PathBuf]) -> Result<String, Failure>
     let mut room = String::new();
     for path in paths {
         std::fs::metadata(path).map_err(|e| mercer::Error::io(path, e))?;
-        let name = path.file_name().map_or_else(|| path.display().to_string(), |n| n.to_string_lossy().into_owned());
+        let name =
+            path.file_name().map_or_else(|| path.display().to_string(), |n| n.to_string_lossy().into_owned());
         let model = if path.is_file() { Model::load(path).ok() } else { None };
         if let Some(model) = model {
             let kept = keep_model(lab, name, model, path.display().to_string());
@@ -67,8 +68,16 @@ pub(crate) fn upload(lab: &Arc<Lab>, name: &str, body: &[u8]) -> Reply {
 /// `GET api/files`: what there is.
 pub(crate) fn files(lab: &Lab) -> Reply {
     let store = lab.store();
-    let sets: Vec<Value> = store.sets.iter().map(|set| json!({ "id": set.id, "name": set.file.name, "rows": set.data.len() })).collect();
-    let models: Vec<Value> = store.models.iter().map(|kept| json!({ "id": kept.id, "name": kept.name, "kind": kept.model.kind() })).collect();
+    let sets: Vec<Value> = store
+        .sets
+        .iter()
+        .map(|set| json!({ "id": set.id, "name": set.file.name, "rows": set.data.len() }))
+        .collect();
+    let models: Vec<Value> = store
+        .models
+        .iter()
+        .map(|kept| json!({ "id": kept.id, "name": kept.name, "kind": kept.model.kind() }))
+        .collect();
     json(&json!({ "sets": sets, "models": models }))
 }
 
@@ -137,7 +146,8 @@ fn shown(lab: &Lab, set: &Set) -> Reply {
     let facts: Value = serde_json::from_str(&report_json(&info)).unwrap_or(Value::Null);
     let targets = match &data.targets {
         Targets::Classes(labels) => {
-            let counts: Vec<Value> = labels.names.iter().zip(labels.counts()).map(|(name, n)| json!([name, n])).collect();
+            let counts: Vec<Value> =
+                labels.names.iter().zip(labels.counts()).map(|(name, n)| json!([name, n])).collect();
             json!({ "kind": "classes", "classes": counts })
         }
         Targets::Reals(_) => json!({ "kind": "numbers" }),
@@ -207,7 +217,12 @@ pub(crate) fn download(lab: &Lab, id: usize, what: &str) -> Reply {
             let rows = if kept.held.is_empty() { &kept.train } else { &kept.held };
             let data = set.data.gather(rows);
             let features = kept.model.task() == Task::Features;
-            let query = Query { predictions: !features, decision: true, probabilities: kept.model.machine.has_probabilities(), ..Query::NOTHING };
+            let query = Query {
+                predictions: !features,
+                decision: true,
+                probabilities: kept.model.machine.has_probabilities(),
+                ..Query::NOTHING
+            };
             let found = kept.model.predict_data(&data, &query, lab.exec)?;
             let text = Predictions::new(&kept.model, &found).spreadsheet_safe().lines(',', true);
             Ok(file("text/csv; charset=utf-8", &format!("{stem}-predictions.csv"), text))
@@ -219,7 +234,11 @@ pub(crate) fn download(lab: &Lab, id: usize, what: &str) -> Reply {
 /// A word of a command line as a shell takes it.
 pub(crate) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "._-/=,:+@%".contains(c);
-    if !word.is_empty() && word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
 }
 
 /// A text of Python.

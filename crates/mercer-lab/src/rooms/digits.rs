@@ -5,12 +5,12 @@
 
 use std::sync::Arc;
 
+use mercer::assess::Evaluation;
 use mercer::data::split::holdout_of;
 use mercer::data::{Dataset, ImageShape, Points, Stages, Targets, Transformations, digits, median_distance2};
 use mercer::kernel::Kernel;
 use mercer::model::svc::Multi;
 use mercer::model::{KpcaParams, Machine, Model, Sample, SvcParams, Wanted};
-use mercer::assess::Evaluation;
 use mercer::watch::Stop;
 use mercer::{Error, Exec, Result};
 use mercer_serve::error::Refusal;
@@ -73,7 +73,9 @@ fn made(exec: Exec, seed: u64, job: &Job) -> Result<Digits> {
     let mut watch = job.watch();
     let sample = Sample::new(&train.points, &train.targets);
     let plain = SvcParams { c: 10.0, multi: Multi::OneVsRest, probability: true, ..SvcParams::default() };
-    let with = SvcParams { virtual_vectors: Transformations::parse(VIRTUAL)?, ..plain.clone() };
+    // Calibration by cross-validation would retrain every fold on virtual vectors: this one has scores only.
+    let virtual_vectors = Transformations::parse(VIRTUAL)?;
+    let with = SvcParams { virtual_vectors, probability: false, ..plain.clone() };
     let mut fitted = |params: SvcParams, words: &str| -> Result<Trained> {
         job.tell(json!({ "event": "phase", "words": words }));
         let model = Model::from(params.fit(sample, exec, &mut watch)?);
@@ -85,7 +87,10 @@ fn made(exec: Exec, seed: u64, job: &Job) -> Result<Digits> {
         };
         Ok(Trained { error: found.error, values: model.decision(test.points.view(), exec)?, model })
     };
-    let machines = [fitted(plain, "machines on the digits as they are")?, fitted(with, "machines on virtual support vectors")?];
+    let machines = [
+        fitted(plain, "machines on the digits as they are")?,
+        fitted(with, "machines on virtual support vectors")?,
+    ];
     job.tell(json!({ "event": "phase", "words": "components" }));
     let width = median_distance2(&train.points, seed).unwrap_or(1.0);
     let kernel = KpcaParams {
@@ -104,7 +109,9 @@ fn made(exec: Exec, seed: u64, job: &Job) -> Result<Digits> {
 
 /// The digits once they are trained.
 pub(crate) fn ready(lab: &Lab) -> Asked<&Digits> {
-    lab.digits.get().ok_or_else(|| Refusal::later(axum::http::StatusCode::SERVICE_UNAVAILABLE, "the digits are still being learned"))
+    lab.digits.get().ok_or_else(|| {
+        Refusal::later(axum::http::StatusCode::SERVICE_UNAVAILABLE, "the digits are still being learned")
+    })
 }
 
 /// A row's pixels.
@@ -157,7 +164,7 @@ pub(crate) fn vote(lab: &Lab, body: &[u8]) -> Reply {
         let gap = machine.gaps_of(&values)?[0];
         let class = machine.classes_of(&values)[0];
         machines.push(json!({
-            "class": machine.classes()[class as usize], "probabilities": machine.probabilities_of(&values)?.values,
+            "class": machine.classes()[class as usize], "probabilities": machine.has_probabilities().then(|| machine.probabilities_of(&values)).transpose()?.map(|p| p.values),
             "values": values, "gap": gap, "rule": rule, "rejected": rule.rejects(gap),
         }));
     }
@@ -184,7 +191,12 @@ fn as_digit(drawn: &[f64], exec: Exec) -> Result<Points> {
 }
 
 /// The support vectors that add most to the winning output, and those that take most from it.
-fn decided(machine: &Machine, image: &Points, train: &Dataset, exec: Exec) -> Result<(Vec<Value>, Vec<Value>)> {
+fn decided(
+    machine: &Machine,
+    image: &Points,
+    train: &Dataset,
+    exec: Exec,
+) -> Result<(Vec<Value>, Vec<Value>)> {
     let expansion = &machine.expansion;
     let class = machine.labels(image.view(), exec)?.name_of(0).to_owned();
     let output = machine.classes().iter().position(|name| *name == class).unwrap_or(0);

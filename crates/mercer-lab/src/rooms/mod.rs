@@ -10,7 +10,7 @@ mod work;
 use std::sync::Arc;
 
 use mercer::data::toy;
-use mercer::kernel::{Kernel, KernelEntry, Takes};
+use mercer::kernel::{Definiteness, Kernel, KernelEntry, Takes};
 use mercer::model::Learner;
 use mercer::param::{Allowed, Param};
 use mercer_serve::error::Refusal;
@@ -49,8 +49,7 @@ pub(crate) fn about(lab: &Lab) -> Reply {
             })
         })
         .collect();
-    let shapes: Vec<Value> =
-        toy::ALL.iter().map(|toy| json!({ "name": toy.name, "doc": toy.doc })).collect();
+    let shapes: Vec<Value> = toy::ALL.iter().map(|toy| json!({ "name": toy.name, "doc": toy.doc })).collect();
     json(&json!({
         "version": env!("CARGO_PKG_VERSION"), "learners": learners, "kernels": kernels, "shapes": shapes,
         "threads": lab.exec.threads(),
@@ -97,8 +96,21 @@ pub(crate) fn start(lab: &Arc<Lab>, kind: &str, body: &[u8]) -> Reply {
     json(&job.facts())
 }
 
+/// A kernel's line. A conditionally negative kernel stands for its negative, which is the one that learners take.
+pub(crate) fn kernel(line: &str) -> mercer::Result<Kernel> {
+    let kernel = Kernel::parse(line)?;
+    if kernel.definiteness() == Definiteness::ConditionalNegative {
+        return Ok(Kernel::Scaled { factor: -1.0, of: Box::new(kernel) });
+    }
+    Ok(kernel)
+}
+
 /// A learner by name with parameters as a page sends them: numbers, words, flags.
-pub(crate) fn learner(name: &str, kernel: Option<Kernel>, params: &Map<String, Value>) -> mercer::Result<Learner> {
+pub(crate) fn learner(
+    name: &str,
+    kernel: Option<Kernel>,
+    params: &Map<String, Value>,
+) -> mercer::Result<Learner> {
     let mut learner = Learner::find(name)?.learner();
     if let Some(kernel) = kernel {
         learner.set_kernel(kernel);

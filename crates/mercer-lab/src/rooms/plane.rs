@@ -10,7 +10,6 @@ use mercer::assess::Evaluation;
 use mercer::assess::bounds::{TrainedMachine, span};
 use mercer::data::{Dataset, Labels, Points, Targets, toy};
 use mercer::expansion::Precision;
-use mercer::kernel::Kernel;
 use mercer::model::{CompressParams, Goal, Learner, Machine, Model, Sample, Task};
 use mercer::reduce::reduced_set::Size;
 use mercer::watch::{Step, Stop};
@@ -20,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::reply::{Reply, json, parse, planes};
-use crate::rooms::learner;
+use crate::rooms::{kernel, learner};
 use crate::state::Lab;
 
 /// How long a fit may take.
@@ -116,8 +115,7 @@ pub(crate) fn fit(lab: &Lab, body: &[u8]) -> Reply {
     if ask.x.len() > 2 * MOST_POINTS || nx.saturating_mul(ny) > MOST_CELLS || nx == 0 || ny == 0 {
         return Err(Refusal::too_large(format!("at most {MOST_POINTS} points and {MOST_CELLS} cells")));
     }
-    let kernel = Kernel::parse(&ask.kernel)?;
-    let learner = learner(&ask.learner, Some(kernel), &ask.params)?;
+    let learner = learner(&ask.learner, Some(kernel(&ask.kernel)?), &ask.params)?;
     let task = task(&learner, &ask);
     let (facts, numbers) = fitted(&ask, &learner, task, lab.exec)?;
     planes(&facts, &numbers)
@@ -281,7 +279,7 @@ mod tests {
     }
 
     fn drawn(ask: &Ask) -> (Facts, Vec<f32>) {
-        let kernel = Kernel::parse(&ask.kernel).expect("a kernel");
+        let kernel = kernel(&ask.kernel).expect("a kernel");
         let learner = learner(&ask.learner, Some(kernel), &ask.params).expect("a learner");
         let task = task(&learner, ask);
         fitted(ask, &learner, task, Exec::one()).expect("a fit")
@@ -328,7 +326,7 @@ mod tests {
     fn what_cannot_be_is_said() {
         let bad = |more: Value| {
             let ask = ask("svc", more);
-            let kernel = Kernel::parse(&ask.kernel)?;
+            let kernel = kernel(&ask.kernel)?;
             let learner = learner(&ask.learner, Some(kernel), &ask.params)?;
             fitted(&ask, &learner, Task::Classification, Exec::one()).map(drop)
         };

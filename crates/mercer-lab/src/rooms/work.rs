@@ -11,7 +11,9 @@ use mercer::param::{Param, written};
 use mercer::reduce::reduced_set::Size;
 use mercer::watch::{Step, Stop, Watch};
 use mercer::{Error, Result};
-use mercer_report::{Explained, Trained, Tuned, explained_page, json as report_json, trained_page, tuned_page};
+use mercer_report::{
+    Explained, Trained, Tuned, explained_page, json as report_json, trained_page, tuned_page,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -54,10 +56,19 @@ impl Training {
     fn wishes(&self, seed: u64) -> Result<Wishes> {
         let mut params: Vec<(&'static str, Value)> = vec![("seed", json!(seed))];
         for (name, value) in &self.params {
-            let entries = Learner::ALL.iter().filter(|e| self.learner.as_deref().is_none_or(|own| own == e.name));
-            let found = entries.into_iter().find_map(|e| Param::find(e.learner().table(), name).filter(|_| e.takes(name)));
+            let entries =
+                Learner::ALL.iter().filter(|e| self.learner.as_deref().is_none_or(|own| own == e.name));
+            let found = entries
+                .into_iter()
+                .find_map(|e| Param::find(e.learner().table(), name).filter(|_| e.takes(name)));
             let param = found.ok_or_else(|| Error::param(name, "given", "a parameter of the learner"))?;
-            params.push((param.name, value.as_f64().map_or_else(|| value.clone(), |v| if param.allowed.is_whole() { json!(v as i64) } else { written(v) })));
+            params.push((
+                param.name,
+                value.as_f64().map_or_else(
+                    || value.clone(),
+                    |v| if param.allowed.is_whole() { json!(v as i64) } else { written(v) },
+                ),
+            ));
         }
         let scaling = match self.scale.as_deref() {
             None | Some("" | "auto") => Scaling::Auto,
@@ -193,7 +204,8 @@ fn finished(
         None => trained_page(&trained, &model, plan.data(), &gaps, lab.exec)?.html(),
     };
     let held = set.data.gather(&fold.test);
-    let judged = !held.is_empty() && !matches!((&held.targets, model.task()), (Targets::None, Task::Classification | Task::Regression));
+    let judged = !held.is_empty()
+        && !matches!((&held.targets, model.task()), (Targets::None, Task::Classification | Task::Regression));
     let evaluation = if judged { Some(Evaluation::new(&model, &held, lab.exec)?) } else { None };
     let unsure = if held.is_empty() { None } else { unsure(&model, set, &fold.test, lab)? };
     let (command, python) = written_down(&model, set, plan, fold, &stem, lab.seed);
@@ -230,7 +242,14 @@ fn unsure(model: &Model, set: &Set, rows: &[usize], lab: &Lab) -> Result<Option<
 }
 
 /// The same by the command, and in Python.
-fn written_down(model: &Model, set: &Set, plan: &Plan<'_>, fold: &Fold, stem: &str, seed: u64) -> (String, String) {
+fn written_down(
+    model: &Model,
+    set: &Set,
+    plan: &Plan<'_>,
+    fold: &Fold,
+    stem: &str,
+    seed: u64,
+) -> (String, String) {
     let source = match &set.file.from {
         crate::state::From::Disk(path) => path.display().to_string(),
         crate::state::From::Page(_) => set.file.name.clone(),
@@ -243,12 +262,25 @@ fn written_down(model: &Model, set: &Set, plan: &Plan<'_>, fold: &Fold, stem: &s
     if !fold.test.is_empty() {
         let share = fold.test.len() as f64 / (fold.test.len() + fold.train.len()) as f64;
         train = format!("{stem}-train.csv");
-        lines.push(format!("mercer data split {} {} {} --test {share:.3}{seeded}{}", quoted(&source), quoted(&train), quoted(&format!("{stem}-test.csv")), set.flags));
+        lines.push(format!(
+            "mercer data split {} {} {} --test {share:.3}{seeded}{}",
+            quoted(&source),
+            quoted(&train),
+            quoted(&format!("{stem}-test.csv")),
+            set.flags
+        ));
     }
-    let mut line = format!("mercer train {} --learner {} --kernel {} --auto off", quoted(&train), entry.name, quoted(&kernel));
+    let mut line = format!(
+        "mercer train {} --learner {} --kernel {} --auto off",
+        quoted(&train),
+        entry.name,
+        quoted(&kernel)
+    );
     let usual = entry.learner();
     let mut parameters = Vec::new();
-    for param in learner.table().iter().filter(|p| entry.takes(p.name) && !matches!(p.name, "kernel" | "seed")) {
+    for param in
+        learner.table().iter().filter(|p| entry.takes(p.name) && !matches!(p.name, "kernel" | "seed"))
+    {
         let (now, before) = (learner.get(param.name), usual.get(param.name));
         let Some(now) = now.filter(|now| Some(now) != before.as_ref()) else { continue };
         let text = now.as_str().map_or_else(|| now.to_string(), ToOwned::to_owned);
@@ -270,9 +302,16 @@ fn written_down(model: &Model, set: &Set, plan: &Plan<'_>, fold: &Fold, stem: &s
     line.push_str(&format!("{seeded} -o {}", quoted(&format!("{stem}.mercer"))));
     lines.push(line);
     if !fold.test.is_empty() {
-        lines.push(format!("mercer evaluate {} {}", quoted(&format!("{stem}-test.csv")), quoted(&format!("{stem}.mercer"))));
+        lines.push(format!(
+            "mercer evaluate {} {}",
+            quoted(&format!("{stem}-test.csv")),
+            quoted(&format!("{stem}.mercer"))
+        ));
     }
-    let load = format!("import mercer\n\nmodel = mercer.load({})  # the model downloaded from the lab\npredicted = model.predict(X)\n", python_text(&format!("{stem}.mercer")));
+    let load = format!(
+        "import mercer\n\nmodel = mercer.load({})  # the model downloaded from the lab\npredicted = model.predict(X)\n",
+        python_text(&format!("{stem}.mercer"))
+    );
     let class = match entry.name {
         "svc" => "SVC",
         "nu-svc" => "NuSVC",
@@ -282,12 +321,23 @@ fn written_down(model: &Model, set: &Set, plan: &Plan<'_>, fold: &Fold, stem: &s
         _ => return (lines.join("\n"), load),
     };
     let mut arguments = vec![format!("kernel={}", python_text(&kernel))];
-    for (name, value) in parameters.iter().filter(|(name, _)| matches!(*name, "c" | "nu" | "epsilon" | "tol")) {
+    for (name, value) in parameters.iter().filter(|(name, _)| matches!(*name, "c" | "nu" | "epsilon" | "tol"))
+    {
         arguments.push(format!("{}={value}", if *name == "c" { "C" } else { name }));
     }
-    let scaled = if recipes.is_empty() || table { String::new() } else { format!("# columns first: {}\n", recipes.join(" | ")) };
+    let scaled = if recipes.is_empty() || table {
+        String::new()
+    } else {
+        format!("# columns first: {}\n", recipes.join(" | "))
+    };
     let fit = if model.task() == Task::Novelty { "X" } else { "X, y" };
-    (lines.join("\n"), format!("{load}\n# or train the machine again\n{scaled}machine = mercer.{class}({}).fit({fit})\n", arguments.join(", ")))
+    (
+        lines.join("\n"),
+        format!(
+            "{load}\n# or train the machine again\n{scaled}machine = mercer.{class}({}).fit({fit})\n",
+            arguments.join(", ")
+        ),
+    )
 }
 
 #[derive(Deserialize)]
@@ -303,8 +353,10 @@ pub(super) fn explain(lab: &Arc<Lab>, body: &[u8]) -> Asked<Arc<Job>> {
         let data = kept.set.as_ref().map(|set| set.data.gather(&kept.train));
         let mut watch = job.watch();
         let explanation = kept.model.explain(data.as_ref(), own.exec, &mut watch)?;
-        let suspects: Vec<usize> = explanation.suspects.iter().filter_map(|s| kept.train.get(s.row).copied()).collect();
-        let heavy: Vec<usize> = explanation.influential.iter().filter_map(|i| kept.train.get(i.row).copied()).collect();
+        let suspects: Vec<usize> =
+            explanation.suspects.iter().filter_map(|s| kept.train.get(s.row).copied()).collect();
+        let heavy: Vec<usize> =
+            explanation.influential.iter().filter_map(|i| kept.train.get(i.row).copied()).collect();
         let picture = |rows: &[usize]| kept.set.as_ref().and_then(|set| images(&set.data, rows));
         let report = Explained {
             file: kept.name.clone(),

@@ -90,7 +90,7 @@ test("the playground: points, sliders, tasks, a shared address", async () => {
   await page.mouse.up();
   await until(page, () => location.hash.includes("points="));
   assert.equal(await points(), 301);
-  await page.mouse.click(corner[0] + 40, corner[1] + 20, { clickCount: 2 });
+  await page.mouse.click(corner[0] + 40, corner[1] + 20, { count: 2 });
   await until(page, () => document.querySelector(".facts").textContent.includes("on 300 points"));
 
   // By the keyboard alone.

@@ -120,12 +120,14 @@ async function open(main, values) {
       ),
     );
     const chosen = found.machines[state.virtual ? 1 : 0];
+    // Virtual support vectors come without calibrated probabilities: those of the plain machine are shown.
+    const { probabilities } = found.machines[0];
     fill(
       bars,
       ...found.classes.map((/** @type {string} */ name, /** @type {number} */ k) => {
         const fillBar = h("i", {});
-        fillBar.style.width = `${100 * chosen.probabilities[k]}%`;
-        return h("div", { class: `bar${name === chosen.class ? " best" : ""}` }, h("span", {}, name), h("span", { class: "track" }, fillBar), h("span", {}, percent(chosen.probabilities[k])));
+        fillBar.style.width = `${100 * probabilities[k]}%`;
+        return h("div", { class: `bar${name === chosen.class ? " best" : ""}` }, h("span", {}, name), h("span", { class: "track" }, fillBar), h("span", {}, percent(probabilities[k])));
       }),
     );
     const tile = (/** @type {any} */ one) => h("li", {}, grey(one.pixels, 8, 8, 7, one.label === null ? "support vector" : `support vector of class ${one.label}`, { low: 0, high: INK }), one.label === null ? "" : `${one.label}: `, `${one.adds > 0 ? "+" : ""}${number(one.adds)}`);
@@ -216,6 +218,7 @@ async function open(main, values) {
       remember();
     } }),
     h("h2", {}, "Probabilities"),
+    h("p", { class: "small" }, "Calibrated by cross-validation, of the machine without virtual support vectors."),
     bars,
   );
   const [plain, virtual] = facts_.machines;

@@ -3,7 +3,7 @@
 import { about, newest, planes, post } from "../api.js";
 import { pack, unpack, write } from "../address.js";
 import { NAMES } from "../colours.js";
-import { check, choice, declared, kernel, segments, slider } from "../controls.js";
+import { check, choice, declared, kernel, segments, sentence, slider } from "../controls.js";
 import { facts, fill, h, number, percent } from "../dom.js";
 import { contour, mark, regions, style } from "../draw.js";
 import { plane } from "../plane.js";
@@ -260,6 +260,7 @@ async function open(main, values) {
         [`Training ${name}`, error(last.training), `on ${n} points`],
         last.support.length ? ["Support vectors", number(last.support.length), `${number(last.bounded.length)} on their bound`] : ["Centres", number(last.centres)],
         keptSpan && !curve() ? ["Span estimate", keptSpan, "of the leave-one-out error"] : null,
+        last.kernel.startsWith("-1*") ? ["Kernel", "negative", "the kernel itself is conditionally negative definite"] : null,
         last.vectors.length ? ["Compressed to", number(last.weights.length), `${percent(last.agreement)} of predictions unchanged`] : null,
         ["Time", `${number(last.fit_ms + last.draw_ms)} ms`, `fit ${number(last.fit_ms)}, ${last.cells[0]} x ${last.cells[1]} cells ${number(last.draw_ms)}`],
       ]),
@@ -347,7 +348,7 @@ async function open(main, values) {
         "fieldset",
         {},
         h("legend", {}, "Data"),
-        choice({ label: "Shape", help: known.shapes.find((one) => one.name === state.shape)?.doc ?? "", options: SHAPES[state.task].map((name) => [name, name]), value: state.shape, change: (name) => {
+        choice({ label: "Shape", help: sentence(known.shapes.find((one) => one.name === state.shape)?.doc ?? ""), options: SHAPES[state.task].map((name) => [name, name]), value: state.shape, change: (name) => {
           state.shape = name;
           build();
           void shape();
