@@ -3,6 +3,7 @@
 //! Events that matter (results, cells of a heat map, the end) are kept in order for as long as the server runs; of progress
 //! only the latest is. So a page that was closed and opened again loses nothing.
 
+use std::fmt::Write as _;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -234,10 +235,10 @@ impl Jobs {
                 let (kept, progress, ended) = job.since(at, &mut seen);
                 for (number, event) in kept {
                     at = number + 1;
-                    text.push_str(&format!("id: {at}\ndata: {event}\n\n"));
+                    let _ = write!(text, "id: {at}\ndata: {event}\n\n");
                 }
                 if let Some(progress) = progress {
-                    text.push_str(&format!("data: {progress}\n\n"));
+                    let _ = write!(text, "data: {progress}\n\n");
                 }
                 if out.send_data(Bytes::from(std::mem::take(&mut text))).await.is_err() || ended {
                     break;

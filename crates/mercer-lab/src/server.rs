@@ -56,7 +56,7 @@ pub enum Failure {
 
 /// Serves until `stop` says so. `started` is called once, with the address to open, when requests are accepted.
 pub fn serve(
-    settings: Settings,
+    settings: &Settings,
     stop: impl Fn() -> bool + Send + Sync,
     started: impl FnOnce(&str),
 ) -> Result<(), Failure> {
@@ -98,7 +98,7 @@ pub fn serve(
 fn secret() -> Result<String, Failure> {
     let mut bits = [0_u8; 16];
     getrandom::fill(&mut bits).map_err(|e| Failure::System(format!("no random numbers: {e}")))?;
-    Ok(bits.iter().map(|b| format!("{b:02x}")).collect())
+    Ok(format!("{:032x}", u128::from_be_bytes(bits)))
 }
 
 /// Who is let in: requests to an address of this machine by its own name, with the secret in front of the path. The shell

@@ -61,7 +61,7 @@ impl Command for Lab {
                 let _ = context::print("No browser could be started: open the address yourself.\n", false);
             }
         };
-        mercer_lab::serve(settings, interrupt::asked, started).map_err(|failure| match failure {
+        mercer_lab::serve(&settings, interrupt::asked, started).map_err(|failure| match failure {
             mercer_lab::Failure::File(error) => Failure::from(error),
             other => Failure::usage(other.to_string(), "`mercer lab --help` lists all settings"),
         })

@@ -1,5 +1,6 @@
 //! Your data: files that pages bring, read as the command reads them; models and what can be downloaded of them.
 
+use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -28,7 +29,7 @@ pub(crate) fn open(lab: &Arc<Lab>, paths: &[PathBuf]) -> Result<String, Failure>
             path.file_name().map_or_else(|| path.display().to_string(), |n| n.to_string_lossy().into_owned());
         let model = if path.is_file() { Model::load(path).ok() } else { None };
         if let Some(model) = model {
-            let kept = keep_model(lab, name, model, path.display().to_string());
+            let kept = keep_model(lab, name, model, &path.display().to_string());
             room = format!("#data?model={}", kept.id);
             continue;
         }
@@ -40,11 +41,11 @@ pub(crate) fn open(lab: &Arc<Lab>, paths: &[PathBuf]) -> Result<String, Failure>
     Ok(room)
 }
 
-fn keep_model(lab: &Lab, name: String, model: Model, path: String) -> Arc<Kept> {
+fn keep_model(lab: &Lab, name: String, model: Model, path: &str) -> Arc<Kept> {
     lab.keep(|id| Kept {
         id,
-        command: format!("mercer explain {}", quoted(&path)),
-        python: format!("import mercer\n\nmodel = mercer.load({})\n", python_text(&path)),
+        command: format!("mercer explain {}", quoted(path)),
+        python: format!("import mercer\n\nmodel = mercer.load({})\n", python_text(path)),
         name,
         model,
         set: None,
@@ -57,7 +58,7 @@ fn keep_model(lab: &Lab, name: String, model: Model, path: String) -> Arc<Kept> 
 /// `POST api/files/NAME`: a file's bytes. A model is kept as one; everything else is data.
 pub(crate) fn upload(lab: &Arc<Lab>, name: &str, body: &[u8]) -> Reply {
     if let Ok(model) = Model::from_bytes(name, body) {
-        let kept = keep_model(lab, name.to_owned(), model, name.to_owned());
+        let kept = keep_model(lab, name.to_owned(), model, name);
         return json(&json!({ "model": kept.id }));
     }
     let mut store = lab.store();
@@ -114,11 +115,11 @@ fn store(lab: &Lab, given: &Arc<Given>, how: &Reading) -> mercer::Result<Arc<Set
     if !how.label.is_empty() && how.label != "auto" {
         let Ok(label) = how.label.parse::<LabelColumn>();
         options.label = label;
-        flags.push_str(&format!(" --label {}", quoted(&how.label)));
+        let _ = write!(flags, " --label {}", quoted(&how.label));
     }
     if !how.targets.is_empty() && how.targets != "auto" {
         options.targets = how.targets.parse()?;
-        flags.push_str(&format!(" --targets {}", how.targets));
+        let _ = write!(flags, " --targets {}", how.targets);
     }
     let mut data = match &given.from {
         From::Page(bytes) => io::read_bytes(&given.name, bytes, &options)?,
@@ -126,7 +127,7 @@ fn store(lab: &Lab, given: &Arc<Given>, how: &Reading) -> mercer::Result<Arc<Set
     };
     if let Some([height, width]) = how.image {
         data.points = data.points.with_image(ImageShape::grey(height, width))?;
-        flags.push_str(&format!(" --image {height}x{width}"));
+        let _ = write!(flags, " --image {height}x{width}");
     }
     let mut store = lab.store();
     let set = Arc::new(Set { id: store.sets.len(), file: Arc::clone(given), flags, data });

@@ -28,7 +28,7 @@ pub(crate) fn about(lab: &Lab) -> Reply {
             let own = |param: &&Param| entry.takes(param.name);
             let learner = entry.learner();
             let params: Vec<Value> =
-                learner.table().iter().filter(own).map(|p| param(p, learner.get(p.name))).collect();
+                learner.table().iter().filter(own).map(|p| param(p, learner.get(p.name).as_ref())).collect();
             json!({
                 "name": entry.name, "doc": entry.doc, "tasks": entry.tasks, "known": entry.params, "params": params,
             })
@@ -63,7 +63,7 @@ fn on_plane(entry: &KernelEntry) -> bool {
 }
 
 /// A parameter as a page needs it for a slider, a list or a switch.
-fn param(param: &Param, value: Option<Value>) -> Value {
+fn param(param: &Param, value: Option<&Value>) -> Value {
     let number = |low: Option<f64>, high: Option<f64>, open: bool, whole: bool| json!({ "kind": "number", "low": low, "high": high, "open": open, "whole": whole });
     let allowed = match param.allowed {
         Allowed::Finite | Allowed::NotZero => number(None, None, false, false),

@@ -264,7 +264,7 @@ fn drawing(machine: &Machine, ask: &Ask, facts: &mut Facts, exec: Exec) -> Resul
 mod tests {
     use super::*;
 
-    fn ask(learner: &str, more: Value) -> Ask {
+    fn ask(learner: &str, more: &Value) -> Ask {
         let (points, targets) = toy::banana(60, 1);
         let y: Vec<f64> = match targets {
             Targets::Classes(labels) => labels.of_row.iter().map(|&class| f64::from(class)).collect(),
@@ -302,7 +302,7 @@ mod tests {
             if entry.name == "hard-margin" {
                 more["kernel"] = json!("rbf(gamma=50)");
             }
-            let (facts, numbers) = drawn(&ask(entry.name, more));
+            let (facts, numbers) = drawn(&ask(entry.name, &more));
             let cells = facts.cells[0] * facts.cells[1];
             let planes = if facts.with_class { 2 } else { 1 };
             assert_eq!(numbers.len(), cells * planes, "{}", entry.name);
@@ -312,20 +312,20 @@ mod tests {
 
     #[test]
     fn facts_are_those_of_the_machine() {
-        let (facts, _) = drawn(&ask("svc", json!({ "span": true, "params": { "c": 10.0 } })));
+        let (facts, _) = drawn(&ask("svc", &json!({ "span": true, "params": { "c": 10.0 } })));
         assert_eq!(facts.centres, facts.support.len());
         assert!(facts.bounded.len() < facts.support.len());
         assert!(facts.training.expect("an error") < 0.2);
         assert_eq!((facts.span.len(), facts.span_note), (1, None));
-        let (small, _) = drawn(&ask("svc", json!({ "vectors": 4, "params": { "c": 10.0 } })));
+        let (small, _) = drawn(&ask("svc", &json!({ "vectors": 4, "params": { "c": 10.0 } })));
         assert_eq!((small.vectors.len(), small.weights.len(), small.centres), (8, 4, facts.centres));
         assert!(small.agreement.expect("a share") > 0.8);
     }
 
     #[test]
     fn what_cannot_be_is_said() {
-        let bad = |more: Value| {
-            let ask = ask("svc", more);
+        let bad = |more: Value| -> Result<()> {
+            let ask = ask("svc", &more);
             let kernel = kernel(&ask.kernel)?;
             let learner = learner(&ask.learner, Some(kernel), &ask.params)?;
             fitted(&ask, &learner, Task::Classification, Exec::one()).map(drop)

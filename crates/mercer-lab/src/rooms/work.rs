@@ -1,5 +1,6 @@
 //! Jobs on data sets: training, tuning, explaining, compressing. What the command does, in the same order.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use mercer::assess::{Evaluation, Splits, Tuning, quick, thorough, tune as tuned};
@@ -118,9 +119,13 @@ pub(super) fn train(lab: &Arc<Lab>, body: &[u8]) -> Asked<Arc<Job>> {
         let mut watch = job.watch();
         let chosen = wishes.kernel.is_none() && !ask.params.contains_key("c");
         match ask.auto.as_str() {
-            "good" if chosen => drop(thorough(&mut plan, &wishes, SEARCH, own.exec, &mut watch)?),
+            "good" if chosen => {
+                thorough(&mut plan, &wishes, SEARCH, own.exec, &mut watch)?;
+            }
             "off" => {}
-            _ if chosen => drop(quick(&mut plan, own.seed, own.exec, &mut watch)?),
+            _ if chosen => {
+                quick(&mut plan, own.seed, own.exec, &mut watch)?;
+            }
             _ => {}
         }
         job.tell(json!({ "event": "choices", "choices": plan.choices }));
@@ -284,22 +289,22 @@ fn written_down(
         let (now, before) = (learner.get(param.name), usual.get(param.name));
         let Some(now) = now.filter(|now| Some(now) != before.as_ref()) else { continue };
         let text = now.as_str().map_or_else(|| now.to_string(), ToOwned::to_owned);
-        line.push_str(&match param.name {
-            "c" => format!(" -c {text}"),
-            name => format!(" --set {}", quoted(&format!("{name}={text}"))),
-        });
+        let _ = match param.name {
+            "c" => write!(line, " -c {text}"),
+            name => write!(line, " --set {}", quoted(&format!("{name}={text}"))),
+        };
         parameters.push((param.name, now));
     }
     let recipes: Vec<String> = plan.recipes.iter().map(ToString::to_string).collect();
     let table = set.data.points.as_table().is_some();
     if !table {
         let how = if recipes.is_empty() { "none".to_owned() } else { recipes.join(" | ") };
-        line.push_str(&format!(" --scale {}", quoted(&how)));
+        let _ = write!(line, " --scale {}", quoted(&how));
     }
     if fold.test.is_empty() {
         line.push_str(&set.flags);
     }
-    line.push_str(&format!("{seeded} -o {}", quoted(&format!("{stem}.mercer"))));
+    let _ = write!(line, "{seeded} -o {}", quoted(&format!("{stem}.mercer")));
     lines.push(line);
     if !fold.test.is_empty() {
         lines.push(format!(

@@ -4,7 +4,7 @@
 
 import { browse, ready, serve, slide, until } from "./lab.mjs";
 
-const STEPS = 150;
+const STEPS = Number(process.env.STEPS ?? 150);
 const lab = await serve();
 const browser = await browse();
 const page = await browser.open(lab.address);
