@@ -58,6 +58,9 @@ impl Job {
     /// Keeps an event and tells it.
     pub(crate) fn tell(&self, event: Value) {
         let mut log = self.log();
+        if log.ended.is_some() {
+            return;
+        }
         log.kept.push(event);
         log.version += 1;
         self.news.send_replace(log.version);
@@ -74,9 +77,12 @@ impl Job {
         self.news.send_replace(log.version);
     }
 
-    /// Asks it to stop.
+    /// Asks it to stop. Its result is dropped from here on, so pages are told at once; the thread ends at the next step of
+    /// its work.
     pub(crate) fn cancel(&self) {
         self.cancel.store(true, Ordering::SeqCst);
+        let seconds = self.since.elapsed().as_secs_f64();
+        self.end("cancelled", json!({ "event": "cancelled", "seconds": seconds }));
     }
 
     /// Whether somebody asked it to stop.
@@ -107,6 +113,9 @@ impl Job {
 
     fn end(&self, how: &'static str, event: Value) {
         let mut log = self.log();
+        if log.ended.is_some() {
+            return;
+        }
         log.ended = Some(how);
         log.kept.push(event);
         log.version += 1;

@@ -16,7 +16,7 @@ use crate::interrupt;
 /// Open the lab in a browser: see what kernels do
 ///
 /// A local web app with five rooms: a playground for points of the plane, your own data from a look at it to a compressed model,
-/// digits to draw, the way back from feature space, and kernel components. It listens on this machine only, with a secret
+/// digits to draw, pre-images from feature space, and kernel components. It listens on this machine only, with a secret
 /// in its address, and fetches nothing from elsewhere. Ctrl-C ends it.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:

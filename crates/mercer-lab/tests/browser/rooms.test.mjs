@@ -250,7 +250,7 @@ test("a long job is cancelled at once, and the page says so", async () => {
     return performance.now() - begun;
   });
   console.log(`cancelled in ${took.toFixed(0)} ms`);
-  assert.ok(took < 1000, `${took} ms`);
+  assert.ok(took < 200, `${took} ms`);
   assert.match(await text(page, ".job"), /cancelled after/);
   assert.deepEqual(browser.troubles(), []);
   await page.close();
@@ -360,8 +360,8 @@ test("components: maps for every kernel, whitening, clusters", async () => {
 
 test("ten pages at once, each with a job to follow", async () => {
   const pages = await Promise.all(Array.from({ length: 10 }, () => browser.open(`${lab.address}#digits`)));
-  await Promise.all(pages.map((page) => page.waitForSelector("[data-verdict]", { timeout: 60_000 })));
-  await Promise.all(pages.map((page) => go(page, "playground")));
+  await Promise.all(pages.map((page) => until(page, () => document.querySelector("[data-verdict]"))));
+  await Promise.all(pages.map((page) => page.evaluate(() => { location.hash = "#playground"; })));
   await Promise.all(pages.map((page) => until(page, () => document.querySelector(".facts"))));
   await Promise.all(pages.map((page) => page.close()));
   assert.deepEqual(browser.troubles(), []);
