@@ -189,8 +189,10 @@ export function grey(pixels, height, width, zoom, words, levels = {}) {
   canvas.height = height;
   canvas.style.width = `${Math.round(width * zoom)}px`;
   canvas.style.height = `${Math.round(height * zoom)}px`;
-  canvas.setAttribute("role", "img");
-  canvas.setAttribute("aria-label", words);
+  if (words) {
+    canvas.setAttribute("role", "img");
+    canvas.setAttribute("aria-label", words);
+  } else canvas.setAttribute("aria-hidden", "true");
   paint(canvas, pixels, levels);
   return canvas;
 }
