@@ -3,6 +3,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command's output is its purpose")]
 
 mod budget;
+mod lab;
 mod licences;
 mod python;
 mod serve;

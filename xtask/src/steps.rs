@@ -5,11 +5,11 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
-use crate::{cargo_in, licences, python, serve, spawn, tidy};
+use crate::{cargo_in, lab, licences, python, serve, spawn, tidy};
 
 type Step = (&'static str, &'static str, fn(&Path) -> Result<()>);
 
-const STEPS: [Step; 8] = [
+const STEPS: [Step; 9] = [
     ("fmt", "if this failed: cargo fmt --all", |root| {
         spawn(cargo_in(root).args(["fmt", "--all", "--check"]))
     }),
@@ -25,6 +25,7 @@ const STEPS: [Step; 8] = [
     ("docs", "a broken link or an undocumented item", docs),
     ("python", "run one test alone: see docs/python.md", python::run),
     ("serve", "run one test alone: see crates/mercer-serve/tests/clients", serve::run),
+    ("lab", "pictures of the rooms are in target/lab/screens; see crates/mercer-lab/tests/browser", lab::run),
 ];
 
 /// Runs all steps, or those named.

@@ -25,6 +25,19 @@ pub struct Step {
     pub gap: Option<f64>,
     /// Support vectors so far.
     pub centres: Option<usize>,
+    /// What a setting of a search has just reached.
+    pub scored: Option<Scored>,
+}
+
+/// The score of one setting of a search on one fold.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Scored {
+    /// The setting's place in its stage.
+    pub setting: usize,
+    /// The fold.
+    pub fold: usize,
+    /// The score; none where the setting could not be fitted.
+    pub score: Option<f64>,
 }
 
 impl Step {
@@ -37,6 +50,13 @@ impl Step {
     #[must_use]
     pub fn gap(mut self, gap: f64) -> Self {
         self.gap = Some(gap);
+        self
+    }
+
+    /// The same with a score.
+    #[must_use]
+    pub fn scored(mut self, setting: usize, fold: usize, score: Option<f64>) -> Self {
+        self.scored = Some(Scored { setting, fold, score });
         self
     }
 

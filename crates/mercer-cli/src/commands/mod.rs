@@ -11,6 +11,7 @@ mod denoise;
 mod evaluate;
 mod explain;
 mod kernel;
+mod lab;
 mod man;
 mod pca;
 mod predict;
@@ -29,6 +30,7 @@ use crate::files::Files;
 /// Every command, in the order they are shown.
 pub(crate) static ALL: &[Entry] = &[
     entry::<tour::Tour>(),
+    entry::<lab::Lab>(),
     entry::<train::Train>(),
     entry::<tune::Tune>(),
     entry::<predict::Predict>(),
@@ -61,7 +63,7 @@ pub(crate) static ALL: &[Entry] = &[
 
 /// Headings of the first screen for commands of one word, with those commands.
 pub(crate) static SINGLE: &[(&str, &[&str])] = &[
-    ("Start here", &["tour"]),
+    ("Start here", &["tour", "lab"]),
     (
         "Learn",
         &[

@@ -19,7 +19,7 @@ use std::time::Duration;
 pub use connection::{Counts, Shell};
 pub use limits::{Limits, body};
 pub use log::{LogFormat, LogLevel, start_log};
-pub use page::{asset, escape, html};
+pub use page::{asset, document, escape, html};
 pub use tokens::Tokens;
 
 /// How a server listens, and whom it lets in.

@@ -14,6 +14,11 @@ pub fn html(title: &str, script: &str, body: &str) -> Response<Body> {
          content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n<link rel=\"icon\" href=\"data:,\">\n<link rel=\"stylesheet\" \
          href=\"/assets/style.css\">\n<script type=\"module\" src=\"{script}\"></script>\n<body>\n{body}\n</body>\n</html>\n"
     );
+    document(page)
+}
+
+/// A whole page as it is, under the policy.
+pub fn document(page: impl Into<Body>) -> Response<Body> {
     let mut response = asset("text/html; charset=utf-8", page);
     response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
     response

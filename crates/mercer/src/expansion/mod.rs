@@ -212,6 +212,26 @@ impl Expansion {
         Ok(out)
     }
 
+    /// What every centre adds to every output at one point, m x k row by row: `c_ij k(x_i, x)`. With the offset, a column
+    /// sums to the output.
+    ///
+    /// ```
+    /// use mercer::{Exec, data::Points, expansion::Expansion, kernel::Kernel};
+    /// let centres = Points::dense(vec![1.0, 2.0], 1)?;
+    /// let f = Expansion::new(Kernel::Linear, centres, vec![3.0, -1.0], vec![0.5])?;
+    /// let at = Points::dense(vec![2.0], 1)?;
+    /// assert_eq!(f.terms(at.view(), Exec::one())?, [6.0, -4.0]);
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn terms(&self, point: View<'_>, exec: Exec) -> Result<Vec<f64>> {
+        if point.n != 1 {
+            return Err(Error::shape("points", point.n, 1));
+        }
+        let values = gram::cross::<f64>(&self.kernel, self.centres.view(), point, exec)?;
+        let lines = self.coef.chunks(self.outputs()).zip(values.iter());
+        Ok(lines.flat_map(|(line, value)| line.iter().map(move |c| c * value)).collect())
+    }
+
     /// The gradient of every output at one point, k x d row by row.
     pub fn gradient(&self, x: Row<'_>) -> Result<Vec<f64>> {
         let (k, d) = (self.outputs(), self.centres.dim());

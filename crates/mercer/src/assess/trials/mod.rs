@@ -185,7 +185,13 @@ impl<'a> Trials<'a> {
             {
                 let mut outward = outward.lock().unwrap_or_else(PoisonError::into_inner);
                 for ((cell, _), score) in cells.iter().zip(scores).filter(|((cell, _), _)| !known(*cell, f)) {
+                    let value = score.as_ref().ok().copied();
                     (outward.0)(*cell, f, score)?;
+                    let at = done.load(Ordering::Relaxed) as u64;
+                    let step = Step::new("settings and folds", at, Some(total)).scored(*cell, f, value);
+                    if (outward.1)(&step).is_break() {
+                        stop.store(true, Ordering::Relaxed);
+                    }
                 }
             }
             report(done.fetch_add(1, Ordering::Relaxed) as u64 + 1);
