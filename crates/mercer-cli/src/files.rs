@@ -110,6 +110,12 @@ impl Files {
     }
 }
 
+/// The folder that a file is in.
+pub(crate) fn folder_of(file: &Path) -> PathBuf {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    folder.unwrap_or(Path::new(".")).to_owned()
+}
+
 impl Output {
     /// The files it becomes, as far as their names are known before.
     fn all(&self) -> Vec<PathBuf> {

@@ -123,15 +123,8 @@ impl Reading {
 
     /// Reads data to learn from. A task says what labels are, where nobody else does.
     pub(crate) fn read_for(&self, file: &Path, task: Option<Task>, exec: Exec) -> Result<Dataset, Failure> {
-        let mut options = self.options(exec);
+        let options = self.options_for(task, exec);
         let source = Source::new(file, &options)?;
-        if self.targets.is_none() {
-            options.targets = match task {
-                Some(Task::Classification) => TargetKind::Classes,
-                Some(Task::Regression) => TargetKind::Reals,
-                Some(Task::Novelty | Task::Clustering | Task::Features) | None => TargetKind::Auto,
-            };
-        }
         let data = source.read(self, &options)?;
         if !matches!(task, Some(Task::Novelty | Task::Clustering))
             || self.label.is_some()
@@ -147,6 +140,24 @@ impl Reading {
             return Ok(source.read(self, &ReadOptions { label: LabelColumn::None, ..options })?);
         }
         Ok(data)
+    }
+
+    /// The options of data to learn from.
+    fn options_for(&self, task: Option<Task>, exec: Exec) -> ReadOptions {
+        let mut options = self.options(exec);
+        if self.targets.is_none() {
+            options.targets = match task {
+                Some(Task::Classification) => TargetKind::Classes,
+                Some(Task::Regression) => TargetKind::Reals,
+                Some(Task::Novelty | Task::Clustering | Task::Features) | None => TargetKind::Auto,
+            };
+        }
+        options
+    }
+
+    /// The same for rows that are read in blocks; none where what is asked for needs them all at once.
+    pub(crate) fn options_for_blocks(&self, task: Option<Task>, exec: Exec) -> Option<ReadOptions> {
+        self.image.is_none().then(|| self.options_for(task, exec))
     }
 
     /// Whether labels are classes because somebody said so.
@@ -169,6 +180,22 @@ impl Reading {
     ) -> Result<Dataset, Failure> {
         let options = ReadOptions { keep_unlabelled: true, copy: copy.to_vec(), ..self.options(exec) };
         self.read_with(file, model, options)
+    }
+
+    /// The same in blocks, for a file whose rows would take more than so many bytes in memory; false for others.
+    pub(crate) fn read_to_predict_in_blocks(
+        &self,
+        file: &Path,
+        model: &Model,
+        most: u64,
+        exec: Exec,
+        call: &mut dyn FnMut(Dataset) -> mercer::Result<()>,
+    ) -> mercer::Result<bool> {
+        if self.image.is_some() || !std::fs::metadata(file).is_ok_and(|about| about.is_file()) {
+            return Ok(false);
+        }
+        let options = ReadOptions { keep_unlabelled: true, ..self.options(exec) };
+        model.read_rows_in_blocks(file, options, most, exec, call)
     }
 
     fn read_with(&self, file: &Path, model: &Model, options: ReadOptions) -> Result<Dataset, Failure> {

@@ -55,6 +55,9 @@ pub struct Predictions {
     pub reject: Option<Reject>,
     #[serde(skip)]
     classes: Vec<String>,
+    /// Whether these rows follow others, whose header is theirs.
+    #[serde(skip)]
+    further: bool,
 }
 
 impl Predictions {
@@ -85,7 +88,16 @@ impl Predictions {
             beside(&mut values, &probabilities.values, classes.len());
         }
         let (copied, truth) = (Vec::new(), None);
-        Predictions { predictions, columns, values, copied, truth, reject: found.reject, classes }
+        Predictions {
+            predictions,
+            columns,
+            values,
+            copied,
+            truth,
+            reject: found.reject,
+            classes,
+            further: false,
+        }
     }
 
     /// The same behind copied columns, and before the truth.
@@ -93,6 +105,13 @@ impl Predictions {
     pub fn with(mut self, copied: Vec<Copied>, truth: Option<Copied>) -> Self {
         self.copied = copied;
         self.truth = truth;
+        self
+    }
+
+    /// The same as a part that follows others: its lines have no header.
+    #[must_use]
+    pub fn further(mut self) -> Self {
+        self.further = true;
         self
     }
 
@@ -133,7 +152,7 @@ impl Predictions {
         };
         let mut out = String::new();
         let alone = self.columns.is_empty() && self.copied.is_empty() && self.truth.is_none();
-        if header || !alone {
+        if (header || !alone) && !self.further {
             let front = self.copied.iter().map(|c| c.name.as_str());
             let truth = self.truth.iter().map(|c| c.name.as_str());
             let back = truth.chain(self.columns.iter().map(String::as_str));
@@ -234,6 +253,23 @@ impl Report for Predictions {
         for line in self.text().lines() {
             page.line(line);
         }
+    }
+}
+
+impl Predicted {
+    /// Takes answers that were written behind these.
+    pub fn add(&mut self, more: &Predicted) {
+        let share = |rows: usize| rows as f64 / (self.rows + more.rows).max(1) as f64;
+        self.range = match (self.range, more.range) {
+            (Some([low, mean, high]), Some([a, b, c])) => {
+                Some([low.min(a), mean * share(self.rows) + b * share(more.rows), high.max(c)])
+            }
+            (one, other) => one.or(other),
+        };
+        self.right = self.right.zip(more.right).map(|(a, b)| a + b);
+        self.rows += more.rows;
+        self.rejected += more.rejected;
+        self.classes.iter_mut().zip(&more.classes).for_each(|(own, (_, rows))| own.1 += rows);
     }
 }
 

@@ -101,6 +101,9 @@ impl Trained {
             _ => String::new(),
         };
         let time = seconds(self.info().seconds);
+        if self.model.kind.starts_with("large") {
+            return format!("in {time}: {machines}{} centres", count(self.model.centres));
+        }
         format!("in {time}: {machines}{} support vectors{bounded}", count(self.support))
     }
 

@@ -7,10 +7,11 @@ use mercer::Error;
 use mercer::data::io::{self, write_atomic};
 use mercer::data::{Dataset, Targets};
 use mercer::model::{Model, Query, Rejection, Task, Wanted};
-use mercer_report::{Copied, Predictions};
+use mercer_report::{Copied, Predicted, Predictions};
 
 use crate::args::Format;
 use crate::commands::Command;
+use crate::commands::train::SHARE;
 use crate::context::{self, Context};
 use crate::failure::{Done, Failure};
 use crate::files::Files;
@@ -84,6 +85,9 @@ impl Command for Predict {
 
     fn run(self, context: &Context) -> Done {
         let mut model = model::read(&self.model, context.exec)?;
+        if self.in_blocks(&mut model, context)? {
+            return Ok(());
+        }
         let data = self.reading.read_to_predict(&self.file, &model, &self.with, context.exec)?;
         context.warn(&data.notes);
         let reject = self.reject(&mut model, context)?;
@@ -115,6 +119,86 @@ impl Command for Predict {
 }
 
 impl Predict {
+    /// Predicts a file that is larger than memory block by block; whether it is one, and nothing is asked for that needs all
+    /// rows at once.
+    fn in_blocks(&self, model: &mut Model, context: &Context) -> Result<bool, Failure> {
+        let lines = self.out.as_deref().is_none_or(|out| {
+            !io::Format::of_path(out).is_some_and(is_table_of_columns) && extension(out) != "json"
+        });
+        let made = (self.reject_rate.is_some() || self.reject_error.is_some()) && self.reject_on.is_none();
+        let most = context.exec.memory() / SHARE;
+        // The file's bytes are a lower bound for packed text and close to the truth for all else.
+        let small = std::fs::metadata(&self.file).is_ok_and(|about| about.len() < most / SMALL);
+        if !lines
+            || made
+            || !self.with.is_empty()
+            || small
+            || self.out.is_none() && context.format == Format::Json
+        {
+            return Ok(false);
+        }
+        let reject = self.reject(model, context)?;
+        let query = Query { decision: self.decision, probabilities: self.proba, reject, ..Query::default() };
+        let mut summary: Option<Predicted> = None;
+        let mut each = |data: Dataset, write: &mut dyn FnMut(&str) -> mercer::Result<()>| {
+            let answers = Predictions::new(model, &model.predict_data(&data, &query, context.exec)?);
+            let answers = if summary.is_some() { answers.further() } else { answers };
+            let table = self.out.as_deref().is_some_and(safe_csv::is_table);
+            let answers = if self.safe.safe_csv && table { answers.spreadsheet_safe() } else { answers };
+            let part = answers.summary(self.out.clone().unwrap_or_default(), &data.targets);
+            if let Some(summary) = &mut summary {
+                summary.add(&part);
+            } else {
+                context.warn(&data.notes);
+                summary = Some(part);
+            }
+            write(&match self.out.as_deref().map(extension).as_deref() {
+                None => answers.text(),
+                Some("csv") => answers.lines(',', true),
+                Some("tsv") => answers.lines('\t', true),
+                Some(_) => answers.lines(',', false),
+            })
+        };
+        let Some(out) = &self.out else {
+            let mut broken = None;
+            let read =
+                self.reading.read_to_predict_in_blocks(&self.file, model, most, context.exec, &mut |data| {
+                    each(data, &mut |text| {
+                        context::print(text, false).map_err(|failure| {
+                            broken = Some(failure);
+                            Error::Cancelled
+                        })
+                    })
+                });
+            return match broken {
+                Some(failure) => Err(failure),
+                None => Ok(read?),
+            };
+        };
+        // Looked at before anything is written: a file that is not for blocks must not be replaced by nothing.
+        let mut read = false;
+        let written = write_atomic(out, |file| {
+            read = self.reading.read_to_predict_in_blocks(
+                &self.file,
+                model,
+                most,
+                context.exec,
+                &mut |data| {
+                    each(data, &mut |text| file.write_all(text.as_bytes()).map_err(|e| Error::io(out, e)))
+                },
+            )?;
+            if read { Ok(()) } else { Err(Error::Cancelled) }
+        });
+        if !read && matches!(written, Err(Error::Cancelled)) {
+            return Ok(false);
+        }
+        written?;
+        if let Some(summary) = &summary {
+            context.tell(summary)?;
+        }
+        Ok(true)
+    }
+
     /// The answers between copied columns and the truth, where that is asked for.
     fn copied(&self, answers: Predictions, model: &Model, data: &Dataset) -> Result<Predictions, Failure> {
         if self.with.is_empty() {
@@ -181,6 +265,9 @@ impl Predict {
         Ok(Rejection::Own)
     }
 }
+
+/// Files smaller than this part of what rows may take are never larger than it in memory: packed text grows less.
+const SMALL: u64 = 40;
 
 /// Whether a format keeps columns with their types; its writer then takes the answers.
 fn is_table_of_columns(format: io::Format) -> bool {

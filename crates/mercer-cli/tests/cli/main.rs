@@ -1,5 +1,6 @@
 //! The built command, run as people run it: what it prints, what it refuses and how it ends.
 
+mod blocks;
 mod browser;
 mod compress;
 mod controls;

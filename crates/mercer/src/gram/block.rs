@@ -2,6 +2,8 @@
 //!
 //! Cost of an m x n block of d columns: m n d multiply-adds and m n maps; the symmetric n x n one half of that.
 
+use rayon::prelude::*;
+
 use crate::data::View;
 use crate::error::{Error, Result};
 use crate::exec::Exec;
@@ -122,6 +124,51 @@ pub fn cross<T: Real>(kernel: &Kernel, x: View<'_>, y: View<'_>, exec: Exec) -> 
     let (a, b) = (Side::new(kernel, x, &layout, exec)?, Side::new(kernel, y, &layout, exec)?);
     block(kernel, &a, &b, &mut out, exec);
     Ok(out)
+}
+
+/// Points against which many blocks of rows are computed, made ready once.
+///
+/// Rows are computed in runs that begin at multiples of a given height, each on one thread: so a value depends neither on the
+/// number of threads nor, where blocks begin at such multiples too, on how rows are cut into blocks.
+pub(crate) struct Columns<'a, T: Real> {
+    kernel: &'a Kernel,
+    points: View<'a>,
+    layout: Layout,
+    side: Side<T>,
+}
+
+impl<'a, T: Real> Columns<'a, T> {
+    pub(crate) fn new(kernel: &'a Kernel, points: View<'a>, exec: Exec) -> Result<Self> {
+        let layout = Layout::of(kernel, points);
+        let side = Side::new(kernel, points, &layout, exec)?;
+        Ok(Columns { kernel, points, layout, side })
+    }
+
+    /// [`cross`] of some rows with these points, in runs of so many rows.
+    pub(crate) fn cross(&self, x: View<'_>, run: usize, exec: Exec) -> Result<Buffer<T>> {
+        let (kernel, m) = (self.kernel, self.points.n);
+        check(kernel, x, self.points, exec.memory())?;
+        let mut out = Buffer::stale(x.n * m);
+        if door::cross(kernel, x, self.points, &mut out, exec)? {
+            return Ok(out);
+        }
+        if self.layout.clone().with(x).sparse != self.layout.sparse {
+            return cross(kernel, x, self.points, exec);
+        }
+        let one = exec.with_threads(1);
+        let fill = |(i, to): (usize, &mut [T])| {
+            let rows = x.slice(i * run..(i * run + run).min(x.n));
+            block(kernel, &Side::new(kernel, rows, &self.layout, one)?, &self.side, to, one);
+            Ok::<(), Error>(())
+        };
+        let wide = (run * m).max(1);
+        if exec.threads() == 1 {
+            out.chunks_mut(wide).enumerate().try_for_each(fill)?;
+        } else {
+            out.par_chunks_mut(wide).enumerate().try_for_each(fill)?;
+        }
+        Ok(out)
+    }
 }
 
 /// The symmetric matrix of `x` with itself.

@@ -22,7 +22,7 @@ mod rows;
 mod side;
 
 pub use apply::{Centres, Kept, apply};
-pub(crate) use block::check;
+pub(crate) use block::{Columns, check};
 pub use block::{block, cross, square, symmetric};
 pub(crate) use cache::RowCache;
 pub use centre::Means;

@@ -82,6 +82,10 @@ pub(super) struct Training {
     #[arg(long, value_name = "FILE")]
     pub(super) report: Option<PathBuf>,
 
+    /// Folder for converting text larger than half of --memory [default: that of MODEL]
+    #[arg(long, value_name = "FOLDER")]
+    pub(super) scratch: Option<PathBuf>,
+
     /// Which learner: see below
     #[arg(long, value_name = "NAME", help_heading = "Learning")]
     pub(super) learner: Option<String>,

@@ -1,9 +1,10 @@
 //! `mercer train`, `mercer novelty` and `mercer cluster`: a model from data; what nobody said is chosen from the data.
 //!
 //! `args.rs` holds the flags, `wishes.rs` what they ask of the library, `run.rs` the training: search, checkpoints, the model
-//! that is saved.
+//! that is saved; `blocks.rs` the training on files that are larger than memory.
 
 mod args;
+mod blocks;
 mod run;
 mod wishes;
 
@@ -16,6 +17,7 @@ use crate::failure::{Done, Failure};
 use crate::files::Files;
 use args::Training;
 
+pub(super) use blocks::SHARE;
 pub(super) use wishes::{scaling, wishes_for};
 
 /// Learn a model from data

@@ -44,6 +44,9 @@ impl Training {
             Some([only]) => Some(*only),
             _ => None,
         });
+        if self.in_blocks(&out, task, &wishes, context)? {
+            return Ok(());
+        }
         let data = match &wishes.features {
             Some(model) => model.arrange(self.reading.read_for(&self.file, task, context.exec)?)?,
             None => self.reading.read_for(&self.file, task, context.exec)?,
@@ -59,7 +62,7 @@ impl Training {
         }
         let saver = self.saver(&out, None);
         let (model, gaps) = watched(&plan, context, |watch| saver.fit(&plan, context, watch))?;
-        self.finish(&data, &plan, &model, &gaps, &saver, context)?;
+        self.finish((&data, None), &plan, &model, &gaps, &saver, context)?;
         if stopped { Err(Failure::search_interrupted()) } else { Ok(()) }
     }
 
@@ -84,7 +87,7 @@ impl Training {
         Ok(files.writes([&out]).writes(&partial).writes(&self.report))
     }
 
-    fn saver<'a>(&self, out: &Path, from: Option<&'a Model>) -> Saver<'a> {
+    pub(super) fn saver<'a>(&self, out: &Path, from: Option<&'a Model>) -> Saver<'a> {
         Saver::new(out, from, self.save_every)
     }
 
@@ -101,7 +104,12 @@ impl Training {
     }
 
     /// Chooses what nobody gave. Whether Ctrl-C ended it: what was found so far is trained then.
-    fn choose(&self, plan: &mut Plan<'_>, wishes: &Wishes, context: &Context) -> Result<bool, Failure> {
+    pub(super) fn choose(
+        &self,
+        plan: &mut Plan<'_>,
+        wishes: &Wishes,
+        context: &Context,
+    ) -> Result<bool, Failure> {
         if self.c == Some(OrAuto::Auto) {
             return self.search(plan, context);
         }
@@ -155,12 +163,13 @@ impl Training {
         let plan = Plan::resuming(&before, &data, context.exec)?;
         let saver = self.saver(out, Some(&before));
         let (model, gaps) = watched(&plan, context, |watch| saver.fit(&plan, context, watch))?;
-        self.finish(&data, &plan, &model, &gaps, &saver, context)
+        self.finish((&data, None), &plan, &model, &gaps, &saver, context)
     }
 
-    fn finish(
+    /// Saves the model and tells of it. Data that are a sample come with the number of rows they were drawn from.
+    pub(super) fn finish(
         &self,
-        data: &Dataset,
+        (data, rows): (&Dataset, Option<usize>),
         plan: &Plan<'_>,
         model: &Model,
         gaps: &[(f64, f64)],
@@ -180,7 +189,9 @@ impl Training {
         if let Some(partial) = saver.partial.as_ref().filter(over) {
             let _ = std::fs::remove_file(partial);
         }
-        let trained = Trained::new(source::name(&self.file), data, plan, model, out.clone(), context.exec)?;
+        let mut trained =
+            Trained::new(source::name(&self.file), data, plan, model, out.clone(), context.exec)?;
+        trained.rows = rows.unwrap_or(trained.rows);
         context.tell(&trained)?;
         if let Some(file) = &self.report {
             let page = trained_page(&trained, model, data, gaps, context.exec)?;
@@ -199,7 +210,7 @@ impl Training {
 }
 
 /// Runs a training under a bar that is gone afterwards; returns also the gap by the solver's steps.
-fn watched(
+pub(super) fn watched(
     plan: &Plan<'_>,
     context: &Context,
     train: impl FnOnce(&mut Watch<'_>) -> mercer::Result<Model>,

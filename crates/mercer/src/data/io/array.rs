@@ -32,7 +32,8 @@ pub(super) enum Element {
 }
 
 impl Element {
-    fn size(self) -> usize {
+    /// Bytes of a value.
+    pub(super) fn size(self) -> usize {
         match self {
             Element::U8 | Element::I8 => 1,
             Element::U16 | Element::I16 => 2,
@@ -43,8 +44,13 @@ impl Element {
         }
     }
 
+    /// Whether values are text.
+    pub(super) fn is_text(self) -> bool {
+        matches!(self, Element::Bytes(_) | Element::Utf32(_))
+    }
+
     /// Whether every value is exact in f32.
-    fn fits_f32(self) -> bool {
+    pub(super) fn fits_f32(self) -> bool {
         matches!(self, Element::U8 | Element::I8 | Element::U16 | Element::I16 | Element::F32)
     }
 }
@@ -202,6 +208,18 @@ impl Stream<'_> {
         }
         Ok(())
     }
+}
+
+/// Rows of an array of numbers from their bytes.
+pub(super) fn block(bytes: &[u8], layout: &Layout, d: usize) -> Result<Points> {
+    if layout.element.fits_f32() {
+        let mut values = Vec::with_capacity(bytes.len() / layout.element.size());
+        decode_f32(bytes, layout.element, layout.big_endian, &mut values);
+        return Points::dense_f32(values, d);
+    }
+    let mut values = Vec::with_capacity(bytes.len() / layout.element.size());
+    decode_f64(bytes, layout.element, layout.big_endian, &mut values);
+    Points::dense(values, d)
 }
 
 /// Reads until the buffer is full or the source ends.

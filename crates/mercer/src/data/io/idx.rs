@@ -29,6 +29,14 @@ fn element(kind: u8) -> Option<Element> {
 
 /// The array that the source holds.
 pub(super) fn read_array(input: &mut Input<'_>) -> Result<array::Array> {
+    let (layout, header) = read_header(input)?;
+    let array = array::read(input, layout, header)?;
+    input.expect_end("the values its sizes declare")?;
+    Ok(array)
+}
+
+/// What the source's header declares, and how many bytes that takes.
+pub(super) fn read_header(input: &mut Input<'_>) -> Result<(array::Layout, u64)> {
     let mut begin = [0; 4];
     input.reader.read_exact(&mut begin).map_err(|e| ended(input, e))?;
     let [0, 0, kind, dims @ 1..=4] = begin else {
@@ -46,10 +54,7 @@ pub(super) fn read_array(input: &mut Input<'_>) -> Result<array::Array> {
         shape.push(u32::from_be_bytes(size) as usize);
     }
     let header = 4 + 4 * u64::from(dims);
-    let layout = array::Layout { element, big_endian: true, fortran: false, shape };
-    let array = array::read(input, layout, header)?;
-    input.expect_end("the values its sizes declare")?;
-    Ok(array)
+    Ok((array::Layout { element, big_endian: true, fortran: false, shape }, header))
 }
 
 pub(super) fn read(input: &mut Input<'_>, options: &ReadOptions) -> Result<Dataset> {

@@ -52,6 +52,8 @@ pub(super) struct Collector {
     names: Option<Names>,
     reals: Option<Vec<f64>>,
     all_whole: bool,
+    /// Rows that were only looked at: see [`Collector::pass`].
+    passed: usize,
 }
 
 #[derive(Default)]
@@ -70,7 +72,30 @@ impl Collector {
             TargetKind::Reals => (false, true),
             TargetKind::None => (false, false),
         };
-        Collector { kind, names: names.then(Names::default), reals: reals.then(Vec::new), all_whole: true }
+        Collector {
+            kind,
+            names: names.then(Names::default),
+            reals: reals.then(Vec::new),
+            all_whole: true,
+            passed: 0,
+        }
+    }
+
+    /// Looks at the next row's label without keeping it; how many different ones there are now, if it is the first of its name.
+    pub(super) fn pass(&mut self, text: &[u8]) -> Result<Option<usize>, (String, String)> {
+        let count = |c: &Self| c.names.as_ref().map_or(0, |names| names.list.len());
+        let before = count(self);
+        self.push(text)?;
+        self.passed += 1;
+        if let Some(reals) = &mut self.reals {
+            reals.clear();
+        }
+        if let Some(names) = &mut self.names {
+            let last = names.of_row.len().saturating_sub(1);
+            names.of_row.drain(..last);
+        }
+        let now = count(self);
+        Ok((now > before).then_some(now))
     }
 
     /// Whether labels are read over.
@@ -148,7 +173,7 @@ impl Collector {
             (Some(names), None) => Targets::Classes(names.into_labels()),
             (None, Some(reals)) => Targets::Reals(reals),
             (Some(names), Some(reals)) => {
-                let few = FEW.max(reals.len().isqrt());
+                let few = FEW.max(reals.len().max(self.passed).isqrt());
                 if self.all_whole && names.list.len() <= few {
                     Targets::Classes(names.into_labels())
                 } else {

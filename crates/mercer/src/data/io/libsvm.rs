@@ -11,6 +11,7 @@
 use std::io::Write;
 
 use super::labels::Collector;
+use super::limits::Budget;
 use super::source::Input;
 use super::text::{Lines, leading_number, shown};
 use super::{ReadOptions, Storage, TargetKind};
@@ -18,7 +19,7 @@ use crate::data::{Csr, Data, Dataset, Points, Row, Targets};
 use crate::error::{Error, Result};
 
 /// The largest index, LIBSVM's own limit.
-const LARGEST_INDEX: u64 = i32::MAX as u64;
+pub(super) const LARGEST_INDEX: u64 = i32::MAX as u64;
 
 /// Share of values that must be there for rows to be stored densely.
 const DENSE_FROM: f64 = 0.25;
@@ -47,14 +48,14 @@ pub(super) fn read(input: &mut Input<'_>, options: &ReadOptions) -> Result<Datas
     if d == 0 {
         return Err(input.fault(Some("only labels"), "at least one `index:value`"));
     }
-    rows.finish(d, input, options.storage)
+    rows.finish(d, &input.name, input.budget, options.storage)
 }
 
 /// What is wrong with a line.
-struct Wrong {
-    got: String,
-    expected: String,
-    too_large: bool,
+pub(super) struct Wrong {
+    pub(super) got: String,
+    pub(super) expected: String,
+    pub(super) too_large: bool,
 }
 
 impl Wrong {
@@ -63,8 +64,14 @@ impl Wrong {
     }
 }
 
+/// A line without its comment and the blanks around it.
+pub(super) fn content(line: &[u8]) -> &[u8] {
+    let comment = if line.contains(&b'#') { line.iter().position(|&b| b == b'#') } else { None };
+    line[..comment.unwrap_or(line.len())].trim_ascii()
+}
+
 /// The rows read so far.
-struct Rows {
+pub(super) struct Rows {
     start: Vec<usize>,
     column: Vec<u32>,
     value: Vec<f64>,
@@ -76,7 +83,7 @@ struct Rows {
 }
 
 impl Rows {
-    fn new(kind: TargetKind) -> Self {
+    pub(super) fn new(kind: TargetKind) -> Self {
         Rows {
             start: vec![0],
             column: Vec::new(),
@@ -92,10 +99,13 @@ impl Rows {
         self.value.len() * 12 + self.start.len() * 8 + self.labels.bytes()
     }
 
-    fn push(&mut self, line: &[u8], largest: u64) -> std::result::Result<(), Wrong> {
-        let comment = if line.contains(&b'#') { line.iter().position(|&b| b == b'#') } else { None };
-        let line = &line[..comment.unwrap_or(line.len())];
-        let line = line.trim_ascii();
+    /// The largest index so far.
+    pub(super) fn width(&self) -> usize {
+        self.d as usize
+    }
+
+    pub(super) fn push(&mut self, line: &[u8], largest: u64) -> std::result::Result<(), Wrong> {
+        let line = content(line);
         let first = &line[..word_end(line)];
         if first.is_empty() {
             return Ok(());
@@ -145,10 +155,10 @@ impl Rows {
         Ok(())
     }
 
-    fn finish(self, d: usize, input: &Input<'_>, storage: Storage) -> Result<Dataset> {
+    pub(super) fn finish(self, d: usize, name: &str, budget: Budget, storage: Storage) -> Result<Dataset> {
         let n = self.start.len() - 1;
         let all = n as f64 * d as f64;
-        let dense_fits = input.budget.allows(n as u128 * d as u128, 8);
+        let dense_fits = budget.allows(n as u128 * d as u128, 8);
         let dense = match storage {
             Storage::Auto => self.value.len() as f64 >= DENSE_FROM * all && dense_fits,
             Storage::F32 | Storage::F64 => true,
@@ -156,7 +166,7 @@ impl Rows {
         };
         let csr = Csr { start: self.start, column: self.column, value: self.value };
         let points = if dense {
-            input.budget.check_table(&input.name, n, d, 8)?;
+            budget.check_table(name, n, d, 8)?;
             let mut values = vec![0.0; n * d];
             for (i, row) in csr.start.windows(2).enumerate() {
                 for p in row[0]..row[1] {
@@ -177,7 +187,7 @@ impl Rows {
 }
 
 /// Where the first word ends.
-fn word_end(text: &[u8]) -> usize {
+pub(super) fn word_end(text: &[u8]) -> usize {
     text.iter().position(u8::is_ascii_whitespace).unwrap_or(text.len())
 }
 

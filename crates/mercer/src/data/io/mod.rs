@@ -42,6 +42,7 @@ mod limits;
 mod npy;
 mod npz;
 mod options;
+mod outside;
 #[cfg(feature = "pictures")]
 mod photo;
 mod picture;
@@ -69,6 +70,8 @@ pub use formula::spreadsheet_safe;
 pub use images::write_images;
 pub use labels::TargetKind;
 pub use options::{LabelColumn, Missing, ReadOptions, Storage, WriteOptions};
+pub use outside::{Outside, Source};
+pub(crate) use outside::{beginning, drawn, each_block, gathered, is_beyond};
 pub use picture::is_picture;
 pub use place::{check_writable, check_writable_folder, lies_in, same_place};
 pub(crate) use source::read_whole;
@@ -100,22 +103,12 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Dataset> {
     let mut input = Input::open(path, Budget::of(options))?;
     let mut data = read_input(&mut input, options)?;
     let torn = torn(path);
-    let wanted = options.targets != TargetKind::None && options.label != LabelColumn::None;
     let is_array = idx::begins(&input.head) || npy::begins(&input.head);
     if options.labels.is_none()
-        && wanted
         && is_array
         && data.targets == Targets::None
-        && let Some(labels) = labels_beside(path)
+        && let Some(labels) = own_labels(path, options)?
     {
-        if torn.iter().any(|t| same_place(&t.other, &labels)) {
-            return Err(source::fault(
-                &labels.display().to_string(),
-                Some(&format!("labels that were not written with {}", path.display())),
-                "both from the same run: one of them has been replaced since (a write that was killed, or another \
-                 program); write both again, or name the labels (`--labels`) to use them as they are",
-            ));
-        }
         attach_labels(&mut data, &input.name, &labels, options)?;
         data.note(format!("labels from {}", labels.display()));
     }
@@ -129,6 +122,34 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Dataset> {
         data.note(Note { kind: NoteKind::OtherRun, text });
     }
     Ok(data)
+}
+
+/// The labels that belong to a file of points and lie beside it, where targets are wanted.
+fn own_labels(path: &Path, options: &ReadOptions) -> Result<Option<PathBuf>> {
+    let wanted = options.targets != TargetKind::None && options.label != LabelColumn::None;
+    let Some(labels) = labels_beside(path).filter(|_| wanted) else { return Ok(None) };
+    if torn(path).iter().any(|t| same_place(&t.other, &labels)) {
+        return Err(source::fault(
+            &labels.display().to_string(),
+            Some(&format!("labels that were not written with {}", path.display())),
+            "both from the same run: one of them has been replaced since (a write that was killed, or another \
+             program); write both again, or name the labels (`--labels`) to use them as they are",
+        ));
+    }
+    Ok(Some(labels))
+}
+
+/// The labels of a file of points in a file of their own: those asked for, or those beside it.
+fn labels_of(path: &Path, options: &ReadOptions) -> Result<Option<(PathBuf, Targets)>> {
+    let labels = match &options.labels {
+        Some(labels) => Some(labels.clone()),
+        None => own_labels(path, options)?,
+    };
+    let read = |labels: PathBuf| {
+        let targets = labels_within(&labels, options.targets, options.memory)?;
+        Ok((labels, targets))
+    };
+    labels.map(read).transpose()
 }
 
 /// Reads data from memory; `name` stands for the file in messages.

@@ -42,8 +42,26 @@ pub(super) fn read_array(input: &mut Input<'_>) -> Result<array::Array> {
     Ok(array)
 }
 
+/// What the source's header declares, and how many bytes that takes.
+pub(super) fn read_header(input: &mut Input<'_>) -> Result<(Layout, u64)> {
+    let (name, compression) = (&input.name, input.compression);
+    header_of_stream(&mut Stream {
+        reader: &mut input.reader,
+        name,
+        available: input.len,
+        budget: input.budget,
+        failed: &|e| read_failed(name, compression, e),
+    })
+}
+
 /// The array that a stream holds, header and values.
 pub(super) fn read_stream(mut stream: Stream<'_>) -> Result<array::Array> {
+    let (layout, read) = header_of_stream(&mut stream)?;
+    stream.available = stream.available.map(|all| all.saturating_sub(read));
+    stream.read(layout)
+}
+
+fn header_of_stream(stream: &mut Stream<'_>) -> Result<(Layout, u64)> {
     let name = stream.name;
     let short = || fault(name, Some("the end of the file"), "the header of an NPY array");
     let mut begin = [0; 8];
@@ -70,9 +88,7 @@ pub(super) fn read_stream(mut stream: Stream<'_>) -> Result<array::Array> {
         return Err(short());
     }
     let layout = layout_of(&header).map_err(|(got, expected)| fault(name, Some(&got), expected))?;
-    let read = (begin.len() + size_bytes + header.len()) as u64;
-    stream.available = stream.available.map(|all| all.saturating_sub(read));
-    stream.read(layout)
+    Ok((layout, (begin.len() + size_bytes + header.len()) as u64))
 }
 
 /// What went wrong in a header: what was got, and what was expected.

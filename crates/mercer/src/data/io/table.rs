@@ -12,6 +12,7 @@ use std::collections::VecDeque;
 
 use super::dialect::{Dialect, text_of};
 use super::label_column::{Sample, label_column};
+use super::labels::Collector;
 use super::limits::Budget;
 use super::records::{Record, Records, delimiter_of};
 use super::source::{Input, fault};
@@ -27,17 +28,22 @@ const SAMPLE: usize = 1000;
 const SAMPLE_BYTES: usize = 1 << 20;
 
 pub(super) fn read(input: &mut Input<'_>, options: &ReadOptions) -> Result<Dataset> {
-    let delimiter = match options.delimiter {
-        Some(c) => u8::try_from(c)
-            .ok()
-            .filter(|b| b.is_ascii() && !matches!(b, b'"' | b'\n' | b'\r'))
-            .ok_or_else(|| Error::param("delimiter", format!("{c:?}"), "an ASCII character, not a quote"))?,
-        None => delimiter_of(&input.head),
-    };
+    let delimiter = delimiter(options)?.unwrap_or_else(|| delimiter_of(&input.head));
     let (name, budget) = (input.name.clone(), input.budget);
     let mut records = Records::new(input, delimiter);
     let mut next = |record: &mut Record| records.next(record);
     assemble(&Given { name: &name, budget, delimiter, names: None }, &mut next, options)
+}
+
+/// The delimiter asked for.
+pub(super) fn delimiter(options: &ReadOptions) -> Result<Option<u8>> {
+    let one = |c: char| {
+        u8::try_from(c)
+            .ok()
+            .filter(|b| b.is_ascii() && !matches!(b, b'"' | b'\n' | b'\r'))
+            .ok_or_else(|| Error::param("delimiter", format!("{c:?}"), "an ASCII character, not a quote"))
+    };
+    options.delimiter.map(one).transpose()
 }
 
 /// What is known of a table before its records come.
@@ -50,13 +56,83 @@ pub(super) struct Given<'a> {
     pub(super) names: Option<Vec<String>>,
 }
 
-/// Makes a data set of records, wherever they come from.
-pub(super) fn assemble(
+/// What the first records tell of a table: all others are read by it.
+#[derive(Debug, Clone)]
+pub(super) struct Decided {
+    layout: Layout,
+    width: usize,
+    names: Option<Vec<String>>,
+    dialect: Dialect,
+    from: Option<TargetFrom>,
+    trimmed: bool,
+}
+
+impl Decided {
+    /// Number of columns, the label included.
+    pub(super) fn width(&self) -> usize {
+        self.width
+    }
+
+    /// How cells are written.
+    pub(super) fn dialect(&self) -> &Dialect {
+        &self.dialect
+    }
+
+    /// The label's column.
+    fn label(&self) -> Option<usize> {
+        self.from.as_ref().map(|from| from.column - 1)
+    }
+
+    /// The label's column, counted from 1.
+    pub(super) fn label_number(&self) -> Option<i64> {
+        self.from.as_ref().map(|from| from.column as i64)
+    }
+
+    /// How the label was found.
+    pub(super) fn from(&self) -> Option<&TargetFrom> {
+        self.from.as_ref()
+    }
+
+    /// Whether a column is a feature.
+    pub(super) fn is_feature(&self, at: usize) -> bool {
+        Some(at) != self.label() && !self.layout.ignores(at)
+    }
+
+    /// Takes the label of a record: nothing where the record does not count for want of one; how many different labels there
+    /// are now if it is the first of its name, else 0.
+    pub(super) fn label_of(
+        &self,
+        record: &Record,
+        labels: &mut Collector,
+        source: &str,
+    ) -> Result<Option<usize>> {
+        let Some(at) = self.label().filter(|&at| at < record.len() && !labels.is_idle()) else {
+            return Ok(Some(0));
+        };
+        let field = record.field(at);
+        if self.dialect.is_missing_label(field) {
+            return Ok(None);
+        }
+        let text = if self.dialect.has_decimal_comma() { self.dialect.text(field) } else { text_of(field) };
+        let wrong = |(got, expected): (String, String)| line_fault(source, record.line, Some(got), expected);
+        labels.pass(text.as_bytes()).map_err(wrong).map(|first| Some(first.unwrap_or(0)))
+    }
+
+    /// No rows yet.
+    pub(super) fn rows(&self, options: &ReadOptions) -> Result<Rows> {
+        let rows =
+            Rows::new(self.layout.clone(), self.label(), self.names.clone(), self.dialect.clone(), options)?;
+        Ok(rows.trimmed(self.trimmed))
+    }
+}
+
+/// Looks at the first records; they are still to be taken.
+pub(super) fn decide(
     given: &Given<'_>,
     next: &mut dyn FnMut(&mut Record) -> Result<bool>,
     options: &ReadOptions,
-) -> Result<Dataset> {
-    let Given { name, budget, delimiter, ref names } = *given;
+) -> Result<(Decided, VecDeque<Record>)> {
+    let Given { name, delimiter, ref names, .. } = *given;
     let mut sample = Vec::new();
     let mut bytes = 0;
     while sample.len() < SAMPLE && bytes < SAMPLE_BYTES {
@@ -102,7 +178,18 @@ pub(super) fn assemble(
     };
     let trimmed =
         header && delimiter != b' ' && options.missing != Missing::Refuse && looked_at.iter().any(other);
-    let mut rows = Rows::new(layout, label, names, dialect, options)?.trimmed(trimmed);
+    Ok((Decided { layout, width, names, dialect, from, trimmed }, waiting))
+}
+
+/// Makes a data set of records, wherever they come from.
+pub(super) fn assemble(
+    given: &Given<'_>,
+    next: &mut dyn FnMut(&mut Record) -> Result<bool>,
+    options: &ReadOptions,
+) -> Result<Dataset> {
+    let (decided, mut waiting) = decide(given, next, options)?;
+    let Given { name, budget, .. } = *given;
+    let mut rows = decided.rows(options)?;
     let mut record = waiting.pop_front().unwrap_or_default();
     loop {
         rows.push(&record, name)?;
@@ -114,8 +201,8 @@ pub(super) fn assemble(
         }
     }
     let mut data = rows.finish(name)?;
-    data.notes.extend(from.as_ref().and_then(|from| note(from, width)).map(Note::from));
-    data.target_from = from;
+    data.notes.extend(decided.from.as_ref().and_then(|from| note(from, decided.width)).map(Note::from));
+    data.target_from = decided.from;
     Ok(data)
 }
 

@@ -182,6 +182,11 @@ impl Rows {
         self
     }
 
+    /// Whether there is no row yet.
+    pub(super) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
     /// Bytes held so far, nearly.
     pub(super) fn bytes(&self) -> usize {
         let column = |c: &Growing| match c {

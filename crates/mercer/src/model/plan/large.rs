@@ -6,12 +6,14 @@
 use serde_json::json;
 
 use super::{Choice, Plan, Wishes, short};
+use crate::data::io::Source;
 use crate::data::{Data, Points, Targets};
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::gram::is_precomputed;
 use crate::kernel::Kernel;
-use crate::model::{LargeParams, Learner};
-use crate::watch::Note;
+use crate::model::{LargeParams, Learner, Model};
+use crate::watch::{Note, Watch};
 
 /// Multiply-adds up to which machines are exact: minutes on two cores.
 const MOST: f64 = 3e12;
@@ -25,11 +27,16 @@ impl Plan<'_> {
     /// of an exact one would cost more than a fixed number of multiply-adds. The kernel stays; lambda follows from C. Whether
     /// it was taken.
     pub fn enlarge(&mut self, wishes: &Wishes) -> Result<bool> {
+        self.enlarge_for(wishes, self.points.len())
+    }
+
+    /// The same for a plan that was made from a sample of so many rows.
+    pub fn enlarge_for(&mut self, wishes: &Wishes, rows: usize) -> Result<bool> {
         let open = wishes.learner.is_none()
             && wishes.params.iter().all(|(name, _)| *name == "seed")
             && wishes.features.is_none();
         let exact = matches!(self.learner, Learner::Svc(_) | Learner::Svr(_));
-        let cost = cost(&self.points);
+        let cost = cost(&self.points, rows);
         let kernel = self.learner.kernel().cloned();
         let Some(kernel) = kernel.filter(|k| !is_precomputed(k) && *k != Kernel::Linear) else {
             return Ok(false);
@@ -46,9 +53,8 @@ impl Plan<'_> {
         learner.set("seed", json!(wishes.seed))?;
         learner.check()?;
         let why = format!(
-            "the kernel values of an exact machine on {} rows would take up to {} multiply-adds, above the limit of {}; \
+            "the kernel values of an exact machine on {rows} rows would take up to {} multiply-adds, above the limit of {}; \
              --exact trains it all the same",
-            self.points.len(),
             short(cost),
             short(MOST)
         );
@@ -74,16 +80,34 @@ impl Plan<'_> {
         self.learner = learner;
         Ok(true)
     }
+
+    /// Fits on all rows of a source behind this plan's stages, block by block: the plan was made from a sample of them. Only
+    /// for `large` and its forms.
+    pub fn fit_source(&self, source: &dyn Source, exec: Exec, watch: &mut Watch<'_>) -> Result<Model> {
+        let Learner::Large(params) = &self.learner else {
+            let name = self.learner.entry().name;
+            return Err(Error::Unsupported(format!(
+                "{name} needs all rows in memory; large, large-logistic and large-hinge read them in blocks"
+            )));
+        };
+        let mut machine = params.fit_source(source, exec, watch)?;
+        machine.info.note(format!(
+            "{} rows read in blocks; scaling and settings were found on a sample of {}",
+            source.rows(),
+            self.data.len()
+        ));
+        self.model(machine)
+    }
 }
 
-/// The multiply-adds of all kernel values between rows.
-fn cost(points: &Points) -> f64 {
-    let (n, view) = (points.len() as f64, points.view());
+/// The multiply-adds of all kernel values between so many rows like these.
+fn cost(points: &Points, rows: usize) -> f64 {
+    let view = points.view();
     let wide = match view.data {
-        Data::Csr { start, .. } => (start[view.n] - start[0]) as f64 / n.max(1.0),
+        Data::Csr { start, .. } => (start[view.n] - start[0]) as f64 / (view.n as f64).max(1.0),
         _ => view.d as f64,
     };
-    n * n * (wide + VALUE)
+    (rows as f64).powi(2) * (wide + VALUE)
 }
 
 /// The standard deviation of numbers, and 1 for classes.

@@ -2,9 +2,12 @@
 //!
 //! The command and the service read through this, so that both take and refuse the same rows.
 
+use std::path::Path;
+
 use crate::data::Dataset;
-use crate::data::io::{Format, LabelColumn, ReadOptions, TargetKind};
+use crate::data::io::{Format, LabelColumn, ReadOptions, TargetKind, beginning, each_block, is_beyond};
 use crate::error::{Error, Result};
+use crate::exec::Exec;
 use crate::model::{Model, Task};
 
 impl Model {
@@ -30,9 +33,39 @@ impl Model {
     /// ```
     pub fn read_rows(
         &self,
-        mut options: ReadOptions,
+        options: ReadOptions,
         read: impl Fn(&ReadOptions) -> Result<Dataset>,
     ) -> Result<Dataset> {
+        self.arrange(self.read_settled(options, read)?.0)
+    }
+
+    /// The same for a file whose rows would take more than so many bytes in memory: calls with one block of rows after the
+    /// other. False, and no call, for smaller files and for formats that are not read in blocks.
+    pub fn read_rows_in_blocks(
+        &self,
+        path: &Path,
+        options: ReadOptions,
+        most: u64,
+        exec: Exec,
+        call: &mut dyn FnMut(Dataset) -> Result<()>,
+    ) -> Result<bool> {
+        if !is_beyond(path, &options, most)? {
+            return Ok(false);
+        }
+        // The first rows tell which column is the label.
+        let (data, mut options) = self.read_settled(options, |options| beginning(path, options, exec))?;
+        if data.format == Some(Format::Libsvm) {
+            options.columns = options.columns.or(self.columns());
+        }
+        each_block(path, &options, exec, &mut |data| call(self.arrange(data)?))?;
+        Ok(true)
+    }
+
+    fn read_settled(
+        &self,
+        mut options: ReadOptions,
+        read: impl Fn(&ReadOptions) -> Result<Dataset>,
+    ) -> Result<(Dataset, ReadOptions)> {
         options.model_kinds = self.column_kinds();
         if options.targets == TargetKind::Auto {
             options.targets = match self.task() {
@@ -41,14 +74,14 @@ impl Model {
                 Task::Novelty | Task::Clustering | Task::Features => TargetKind::Auto,
             };
         }
-        self.arrange(self.read_fitting(options, read)?)
+        self.read_fitting(options, |options| Ok((read(options)?, options.clone())))
     }
 
     fn read_fitting(
         &self,
         mut options: ReadOptions,
-        read: impl Fn(&ReadOptions) -> Result<Dataset>,
-    ) -> Result<Dataset> {
+        read: impl Fn(&ReadOptions) -> Result<(Dataset, ReadOptions)>,
+    ) -> Result<(Dataset, ReadOptions)> {
         if options.label != LabelColumn::Auto || options.labels.is_some() || options.columns.is_some() {
             return read(&options);
         }
@@ -56,11 +89,11 @@ impl Model {
         if let Some(target) = &self.names.target {
             let named = ReadOptions { label: LabelColumn::Name(target.clone()), ..options.clone() };
             match read(&named) {
-                Ok(data) => return Ok(data),
+                Ok(found) => return Ok(found),
                 // A file to predict on need not have the column; one without a header cannot.
                 Err(Error::Param { .. }) => match read(&without(&options)) {
                     // With names in common, a column that is not there is named.
-                    Ok(data) if self.takes(&data) || self.shares_names(&data) => return Ok(data),
+                    Ok(found) if self.takes(&found.0) || self.shares_names(&found.0) => return Ok(found),
                     // What is wrong with a cell is no reason to look for another label.
                     Err(Error::Data(fault)) => return Err(Error::Data(fault)),
                     _ => {}
@@ -71,16 +104,16 @@ impl Model {
         let Some(d) = self.columns() else { return read(&options) };
         let first = read(&options);
         match &first {
-            Ok(data) if data.dim() == d => return first,
+            Ok((data, _)) if data.dim() == d => return first,
             // LIBSVM text is as wide as its largest index: the model knows better.
-            Ok(data) if data.dim() < d && data.format == Some(Format::Libsvm) => {
+            Ok((data, _)) if data.dim() < d && data.format == Some(Format::Libsvm) => {
                 options.columns = Some(d);
                 return read(&options);
             }
             _ => {}
         }
         match read(&without(&options)) {
-            Ok(data) if data.dim() == d => Ok(data),
+            Ok(found) if found.0.dim() == d => Ok(found),
             _ => first,
         }
     }

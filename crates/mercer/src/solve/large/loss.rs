@@ -1,4 +1,6 @@
 //! The losses: their value, slope and curvature at the outputs of one row.
+//!
+//! A row's target is a few numbers: the number of its class, or what its outputs should be.
 
 /// A loss of the k outputs of each row.
 pub(crate) trait Loss: Sync {
@@ -16,22 +18,29 @@ pub(crate) trait Loss: Sync {
     }
 
     /// The loss at the outputs of a row, which are replaced by its slopes.
-    fn slope(&self, row: usize, outputs: &mut [f64]) -> f64;
+    fn slope(&self, target: &[f64], outputs: &mut [f64]) -> f64;
 
     /// A direction of the outputs of a row, replaced by the curvature at `at` times it.
-    fn bend(&self, row: usize, at: &[f32], direction: &mut [f64]);
+    fn bend(&self, target: &[f64], at: &[f32], direction: &mut [f64]);
 
     /// The curvature at the outputs of a row, as one number for all outputs.
-    fn curvature(&self, row: usize, at: &[f32]) -> f64;
+    fn curvature(&self, target: &[f64], at: &[f32]) -> f64;
 }
 
-/// `(f - y)^2 / 2`, with targets n x k row by row.
-pub(crate) struct Squared<'a> {
-    pub(crate) targets: &'a [f64],
+/// The code of a class for an output: 1 for its own and -1 for others; a single output is that of the second class.
+fn code(class: f64, output: usize, outputs: usize) -> f64 {
+    let own = if outputs == 1 { 1.0 } else { output as f64 };
+    if class == own { 1.0 } else { -1.0 }
+}
+
+/// `(f - y)^2 / 2`; y are numbers, or codes of classes.
+pub(crate) struct Squared {
     pub(crate) outputs: usize,
+    /// Whether targets are classes.
+    pub(crate) classes: bool,
 }
 
-impl Loss for Squared<'_> {
+impl Loss for Squared {
     fn outputs(&self) -> usize {
         self.outputs
     }
@@ -40,62 +49,55 @@ impl Loss for Squared<'_> {
         true
     }
 
-    fn slope(&self, row: usize, outputs: &mut [f64]) -> f64 {
-        let k = self.outputs;
-        let targets = &self.targets[row * k..(row + 1) * k];
-        outputs
-            .iter_mut()
-            .zip(targets)
-            .map(|(f, y)| {
-                *f -= y;
-                *f * *f / 2.0
-            })
-            .sum()
+    fn slope(&self, target: &[f64], outputs: &mut [f64]) -> f64 {
+        let mut sum = 0.0;
+        for (o, f) in outputs.iter_mut().enumerate() {
+            *f -= if self.classes { code(target[0], o, self.outputs) } else { target[o] };
+            sum += *f * *f / 2.0;
+        }
+        sum
     }
 
-    fn bend(&self, _row: usize, _at: &[f32], _direction: &mut [f64]) {}
+    fn bend(&self, _target: &[f64], _at: &[f32], _direction: &mut [f64]) {}
 
-    fn curvature(&self, _row: usize, _at: &[f32]) -> f64 {
+    fn curvature(&self, _target: &[f64], _at: &[f32]) -> f64 {
         1.0
     }
 }
 
 /// `log(1 + exp(-y f))`, y 1 for the second of two classes and -1 for the first.
-pub(crate) struct Logistic<'a> {
-    pub(crate) class: &'a [u32],
-}
+pub(crate) struct Logistic;
 
 /// `1 / (1 + exp(-f))`.
 fn sigmoid(f: f64) -> f64 {
     if f >= 0.0 { 1.0 / (1.0 + (-f).exp()) } else { f.exp() / (1.0 + f.exp()) }
 }
 
-impl Loss for Logistic<'_> {
+impl Loss for Logistic {
     fn outputs(&self) -> usize {
         1
     }
 
-    fn slope(&self, row: usize, outputs: &mut [f64]) -> f64 {
-        let y = if self.class[row] == 1 { 1.0 } else { -1.0 };
+    fn slope(&self, target: &[f64], outputs: &mut [f64]) -> f64 {
+        let y = code(target[0], 0, 1);
         let margin = y * outputs[0];
         outputs[0] = -y * sigmoid(-margin);
         // log(1 + exp(-m)) without overflow.
         (-margin).max(0.0) + (-margin.abs()).exp().ln_1p()
     }
 
-    fn bend(&self, row: usize, at: &[f32], direction: &mut [f64]) {
-        direction[0] *= self.curvature(row, at);
+    fn bend(&self, target: &[f64], at: &[f32], direction: &mut [f64]) {
+        direction[0] *= self.curvature(target, at);
     }
 
-    fn curvature(&self, _row: usize, at: &[f32]) -> f64 {
+    fn curvature(&self, _target: &[f64], at: &[f32]) -> f64 {
         let f = f64::from(at[0]);
         sigmoid(f) * sigmoid(-f)
     }
 }
 
 /// `log sum_c exp(f_c) - f_y` for three classes or more.
-pub(crate) struct Softmax<'a> {
-    pub(crate) class: &'a [u32],
+pub(crate) struct Softmax {
     pub(crate) classes: usize,
 }
 
@@ -111,7 +113,7 @@ fn softmax(f: &mut [f64]) -> f64 {
     top + sum.ln()
 }
 
-impl Loss for Softmax<'_> {
+impl Loss for Softmax {
     fn outputs(&self) -> usize {
         self.classes
     }
@@ -120,15 +122,15 @@ impl Loss for Softmax<'_> {
         true
     }
 
-    fn slope(&self, row: usize, outputs: &mut [f64]) -> f64 {
-        let own = self.class[row] as usize;
+    fn slope(&self, target: &[f64], outputs: &mut [f64]) -> f64 {
+        let own = target[0] as usize;
         let at = outputs[own];
         let log = softmax(outputs);
         outputs[own] -= 1.0;
         log - at
     }
 
-    fn bend(&self, _row: usize, at: &[f32], direction: &mut [f64]) {
+    fn bend(&self, _target: &[f64], at: &[f32], direction: &mut [f64]) {
         // (diag(p) - p p') v.
         let (mut sum, mut mean) = (0.0, 0.0);
         let top = at.iter().copied().fold(f32::NEG_INFINITY, f32::max);
@@ -141,7 +143,7 @@ impl Loss for Softmax<'_> {
         direction.iter_mut().zip(at).for_each(|(v, f)| *v = share(*f) / sum * (*v - mean));
     }
 
-    fn curvature(&self, _row: usize, at: &[f32]) -> f64 {
+    fn curvature(&self, _target: &[f64], at: &[f32]) -> f64 {
         let mut p: Vec<f64> = at.iter().map(|f| f64::from(*f)).collect();
         softmax(&mut p);
         // The mean of the eigenvalues that are not 0.
@@ -149,44 +151,38 @@ impl Loss for Softmax<'_> {
     }
 }
 
-/// `max(0, 1 - y f)^2 / 2` for each output, with targets of 1 and -1, n x k row by row.
-pub(crate) struct Hinge<'a> {
-    pub(crate) targets: &'a [f64],
+/// `max(0, 1 - y f)^2 / 2` for each output, y being codes of classes.
+pub(crate) struct Hinge {
     pub(crate) outputs: usize,
 }
 
-impl Loss for Hinge<'_> {
+impl Loss for Hinge {
     fn outputs(&self) -> usize {
         self.outputs
     }
 
-    fn slope(&self, row: usize, outputs: &mut [f64]) -> f64 {
-        let k = self.outputs;
-        let targets = &self.targets[row * k..(row + 1) * k];
-        outputs
-            .iter_mut()
-            .zip(targets)
-            .map(|(f, y)| {
-                let short = (1.0 - y * *f).max(0.0);
-                *f = -y * short;
-                short * short / 2.0
-            })
-            .sum()
+    fn slope(&self, target: &[f64], outputs: &mut [f64]) -> f64 {
+        let mut sum = 0.0;
+        for (o, f) in outputs.iter_mut().enumerate() {
+            let y = code(target[0], o, self.outputs);
+            let short = (1.0 - y * *f).max(0.0);
+            *f = -y * short;
+            sum += short * short / 2.0;
+        }
+        sum
     }
 
-    fn bend(&self, row: usize, at: &[f32], direction: &mut [f64]) {
-        let k = self.outputs;
-        let targets = &self.targets[row * k..(row + 1) * k];
-        for ((v, f), y) in direction.iter_mut().zip(at).zip(targets) {
-            if y * f64::from(*f) >= 1.0 {
+    fn bend(&self, target: &[f64], at: &[f32], direction: &mut [f64]) {
+        for (o, (v, f)) in direction.iter_mut().zip(at).enumerate() {
+            if code(target[0], o, self.outputs) * f64::from(*f) >= 1.0 {
                 *v = 0.0;
             }
         }
     }
 
-    fn curvature(&self, row: usize, at: &[f32]) -> f64 {
+    fn curvature(&self, target: &[f64], at: &[f32]) -> f64 {
         let mut ones = vec![1.0; self.outputs];
-        self.bend(row, at, &mut ones);
+        self.bend(target, at, &mut ones);
         ones.iter().sum::<f64>() / self.outputs as f64
     }
 }
@@ -199,18 +195,17 @@ mod tests {
     /// Slopes and curvatures are those of finite differences.
     #[test]
     fn slopes_and_curvatures_are_derivatives() {
-        let class = [0, 1, 2];
-        let two = [0, 1, 1];
-        let targets = [1.0, -1.0, -1.0, -1.0, 1.0, -1.0, -1.0, -1.0, 1.0];
-        let losses: [&dyn Loss; 4] = [
-            &Squared { targets: &targets, outputs: 3 },
-            &Logistic { class: &two },
-            &Softmax { class: &class, classes: 3 },
-            &Hinge { targets: &targets, outputs: 3 },
+        let losses: [&dyn Loss; 6] = [
+            &Squared { outputs: 3, classes: true },
+            &Squared { outputs: 3, classes: false },
+            &Logistic,
+            &Softmax { classes: 3 },
+            &Hinge { outputs: 3 },
+            &Hinge { outputs: 1 },
         ];
         for loss in losses {
             let k = loss.outputs();
-            for row in 0..3 {
+            for row in [&[0.0, 2.0, 1.0], &[1.0, 0.5, 0.0], &[2.0, -1.0, 7.0]] {
                 for at in [[0.3_f32, -0.8, 1.7], [-4.0, 2.5, 0.25], [30.0, -20.0, 3.0]] {
                     let at = &at[..k];
                     let wide: Vec<f64> = at.iter().map(|f| f64::from(*f)).collect();

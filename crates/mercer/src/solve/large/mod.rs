@@ -21,6 +21,8 @@ mod means;
 mod newton;
 mod pass;
 mod precondition;
+#[cfg(test)]
+mod tests;
 
 use crate::error::Result;
 use crate::num::Buffer;
@@ -29,6 +31,7 @@ use crate::watch::Info;
 pub(crate) use loss::{Hinge, Logistic, Loss, Softmax, Squared};
 pub(crate) use means::means;
 pub(crate) use newton::fit;
+pub(crate) use pass::piece;
 
 /// Values of some rows against all centres, row by row.
 #[derive(Debug, Clone, Copy)]
@@ -37,10 +40,23 @@ pub(crate) enum Values<'a> {
     Double(&'a [f64]),
 }
 
-/// What is done with a block of values: its first row, and the values.
-pub(crate) type Visit<'v> = dyn FnMut(usize, Values<'_>) -> Result<()> + 'v;
+/// Some rows.
+pub(crate) struct Block<'a> {
+    /// The first of them.
+    pub(crate) first: usize,
+    /// Their values against all centres.
+    pub(crate) values: Values<'a>,
+    /// What each row should become, in the loss's own words: as many numbers for each.
+    pub(crate) targets: &'a [f64],
+    /// A weight for each row; none: 1.
+    pub(crate) weight: &'a [f64],
+}
 
-/// The n x m values of rows against centres, block by block: they may be computed, kept, or read.
+/// What is done with a block.
+pub(crate) type Visit<'v> = dyn FnMut(&Block<'_>) -> Result<()> + 'v;
+
+/// The n x m values of rows against centres and the rows' targets, block by block: they may be computed, kept, or read. Blocks
+/// begin at multiples of [`piece`].
 pub(crate) trait Design: Sync {
     /// n.
     fn rows(&self) -> usize;
@@ -64,10 +80,12 @@ pub(crate) enum Own {
 pub(crate) struct LargeProblem<'a> {
     pub(crate) design: &'a dyn Design,
     pub(crate) loss: &'a dyn Loss,
-    /// Weight of each row's loss.
-    pub(crate) weight: &'a [f64],
-    /// The rows that the centres were, where they were rows: the preconditioner takes the curvature there.
-    pub(crate) places: Option<&'a [usize]>,
+    /// The sum of all weights.
+    pub(crate) total: f64,
+    /// Whether n k outputs may be kept; else they are computed again in every pass of a loss that needs them.
+    pub(crate) keep: bool,
+    /// The rows that the centres were, where they were rows, and their targets: the preconditioner takes the curvature there.
+    pub(crate) places: Option<(&'a [usize], &'a [f64])>,
     pub(crate) lambda: f64,
     /// Whether there is an offset, which costs nothing.
     pub(crate) offset: bool,

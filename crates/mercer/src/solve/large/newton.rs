@@ -30,13 +30,22 @@ pub(crate) fn fit(
     if watch(&Step::new("preconditioner", 0, None)).is_break() {
         return Err(Error::Cancelled);
     }
-    let total: f64 = problem.weight.iter().sum();
+    let total = problem.total;
     let lambda = problem.lambda / total;
     // The curvature of every loss at outputs of 0, where there is nothing better yet.
     let k = problem.loss.outputs();
-    let start = if problem.loss.is_quadratic() { 1.0 } else { problem.loss.curvature(0, &vec![0.0; k]) };
+    let start = if problem.loss.is_quadratic() { 1.0 } else { problem.loss.curvature(&[0.0], &vec![0.0; k]) };
     let coordinates = Coordinates::new(own, problem.rounding, (lambda, start), exec)?;
-    let mut job = Job { problem, coordinates, lambda, total, exec, passes: 0, kept: Vec::new() };
+    let mut job = Job {
+        problem,
+        coordinates,
+        lambda,
+        exec,
+        passes: 0,
+        kept: Vec::new(),
+        here: (Vec::new(), Vec::new()),
+        bent: 0.0,
+    };
     let found = job.newton(params, watch)?;
     let mut info = Info {
         stop: found.stop,
@@ -57,11 +66,14 @@ struct Job<'a> {
     coordinates: Coordinates,
     /// Per unit of weight.
     lambda: f64,
-    total: f64,
     exec: Exec,
     passes: u64,
-    /// Outputs at the current point, for losses whose curvature depends on them.
+    /// Outputs at the current point, for losses whose curvature depends on them; where they are too many,
     kept: Vec<f32>,
+    /// the point itself, coefficients and offsets,
+    here: (Vec<f64>, Vec<f64>),
+    /// and the mean of the curvature there.
+    bent: f64,
 }
 
 struct Found {
@@ -86,7 +98,7 @@ impl Job<'_> {
     fn newton(&mut self, params: &Limits, watch: &mut Watch<'_>) -> Result<Found> {
         let (m, k) = (self.problem.design.centres(), self.problem.loss.outputs());
         let quadratic = self.problem.loss.is_quadratic();
-        if !quadratic {
+        if !quadratic && self.problem.keep {
             self.kept = vec![0.0; self.problem.design.rows() * k];
         }
         let mut now = self.at(vec![0.0; m * k], vec![0.0; k])?;
@@ -194,21 +206,33 @@ impl Job<'_> {
         let (problem, k) = (self.problem, b.len());
         let mut coef = z.clone();
         self.coordinates.coef(&mut coef, k, self.exec);
-        let outputs =
-            if problem.loss.is_quadratic() { Outputs::None } else { Outputs::Write(&mut self.kept) };
-        let row = |i: usize, _: &[f32], f: &mut [f64]| {
-            let value = problem.weight[i] * problem.loss.slope(i, f);
-            f.iter_mut().for_each(|f| *f *= problem.weight[i]);
-            value
+        let quadratic = problem.loss.is_quadratic();
+        let again = !quadratic && self.kept.is_empty();
+        let mean = again || !quadratic && problem.places.is_none();
+        let outputs = if self.kept.is_empty() { Outputs::None } else { Outputs::Write(&mut self.kept) };
+        let row = |target: &[f64], weight: f64, _: &[f32], f: &mut [f64]| {
+            let bent = if mean {
+                let at: Vec<f32> = f.iter().map(|f| *f as f32).collect();
+                problem.loss.curvature(target, &at)
+            } else {
+                0.0
+            };
+            let value = weight * problem.loss.slope(target, f);
+            f.iter_mut().for_each(|f| *f *= weight);
+            [value, bent]
         };
         let sums = pass(problem.design, (&coef, &b), outputs, &row, self.exec)?;
         self.passes += 1;
+        self.bent = sums.values[1] / problem.design.rows().max(1) as f64;
+        if again {
+            self.here = (coef, b.clone());
+        }
         let penalty = self.lambda / 2.0 * z.iter().map(|z| z * z).sum::<f64>();
         let mut slope = Place { x: sums.against, b: sums.ones };
         self.coordinates.coef_back(&mut slope.x, k, self.exec);
-        slope.x.iter_mut().zip(&z).for_each(|(g, z)| *g = *g / self.total + self.lambda * z);
-        slope.b.iter_mut().for_each(|g| *g = if problem.offset { *g / self.total } else { 0.0 });
-        Ok(Point { z, b, value: sums.value / self.total + penalty, slope })
+        slope.x.iter_mut().zip(&z).for_each(|(g, z)| *g = *g / self.problem.total + self.lambda * z);
+        slope.b.iter_mut().for_each(|g| *g = if problem.offset { *g / self.problem.total } else { 0.0 });
+        Ok(Point { z, b, value: sums.values[0] / self.problem.total + penalty, slope })
     }
 
     /// A gradient in the preconditioner's coordinates.
@@ -233,33 +257,36 @@ impl Job<'_> {
         let mut coef = z.clone();
         self.coordinates.coef(&mut coef, k, self.exec);
         let b: Vec<f64> = direction.b.iter().map(|b| by * b).collect();
-        let row = |i: usize, at: &[f32], v: &mut [f64]| {
-            problem.loss.bend(i, at, v);
-            v.iter_mut().for_each(|v| *v *= problem.weight[i]);
-            0.0
+        let row = |target: &[f64], weight: f64, at: &[f32], v: &mut [f64]| {
+            problem.loss.bend(target, at, v);
+            v.iter_mut().for_each(|v| *v *= weight);
+            [0.0; 2]
         };
-        let outputs = if self.kept.is_empty() { Outputs::None } else { Outputs::Read(&self.kept) };
+        let outputs = match (problem.loss.is_quadratic(), self.kept.is_empty()) {
+            (true, _) => Outputs::None,
+            (false, false) => Outputs::Read(&self.kept),
+            (false, true) => Outputs::Again(&self.here.0, &self.here.1),
+        };
         let sums = pass(problem.design, (&coef, &b), outputs, &row, self.exec)?;
         self.passes += 1;
         let mut x = sums.against;
         self.coordinates.coef_back(&mut x, k, self.exec);
-        x.iter_mut().zip(&z).for_each(|(g, z)| *g = *g / self.total + self.lambda * z);
+        x.iter_mut().zip(&z).for_each(|(g, z)| *g = *g / self.problem.total + self.lambda * z);
         self.coordinates.whiten_back(&mut x, k, self.exec);
-        Ok(Place { x, b: sums.ones.iter().map(|g| by * g / self.total).collect() })
+        Ok(Place { x, b: sums.ones.iter().map(|g| by * g / self.problem.total).collect() })
     }
 
     /// Takes the curvature at the current point into the preconditioner: at the centres where they are rows, else the mean.
     fn bend(&mut self, now: &Point) -> Result<()> {
         let (problem, k) = (self.problem, now.b.len());
-        let at = |i: usize| problem.loss.curvature(i, &self.kept[i * k..(i + 1) * k]);
         let m = problem.design.centres();
-        let d: Vec<f64> = if let Some(places) = problem.places {
-            places.iter().map(|&i| at(i)).collect()
-        } else {
-            let rows = problem.design.rows();
-            let step = rows.div_ceil(1000).max(1);
-            let some: Vec<f64> = (0..rows).step_by(step).map(at).collect();
-            vec![some.iter().sum::<f64>() / some.len().max(1) as f64; m]
+        let d: Vec<f64> = match problem.places {
+            Some((rows, targets)) if !self.kept.is_empty() => {
+                let targets = targets.chunks(targets.len() / rows.len().max(1));
+                let at = |(&i, target)| problem.loss.curvature(target, &self.kept[i * k..(i + 1) * k]);
+                rows.iter().zip(targets).map(at).collect()
+            }
+            _ => vec![self.bent; m],
         };
         // A centre far beyond the margin still stands for rows that are not.
         let mean = d.iter().sum::<f64>() / m.max(1) as f64;

@@ -1,12 +1,13 @@
 //! One pass over all rows: outputs, what a loss makes of them, and the sums of that against the values.
 //!
 //! Products run in the type of the values, on pieces small enough that a piece is still in the cache when it is multiplied the
-//! second time; sums over pieces are f64. Each thread has the same rows of a block whoever else runs, so the same number of
-//! threads gives the same bits.
+//! second time; sums over pieces are f64. Pieces begin at multiples of their height, and a piece belongs to one of a fixed
+//! number of sums by its place: so neither blocks nor threads change a bit. They must not: coefficients of centres that resemble
+//! each other are large and cancel, and the last bit of a sum, rounded to f32, would be seen in the third digit of an output.
 
 use rayon::prelude::*;
 
-use super::{Design, Values};
+use super::{Block, Design, Values};
 use crate::error::Result;
 use crate::exec::Exec;
 use crate::num::{Mat, Real, product};
@@ -14,9 +15,49 @@ use crate::num::{Mat, Real, product};
 /// Bytes of a piece of values.
 const PIECE: usize = 1 << 20;
 
-/// What a row's outputs become: row, its outputs at the current point (kept from an earlier pass), and the outputs of this
-/// pass, which are replaced. Returns what is summed over rows.
-pub(super) type Row<'r> = dyn Fn(usize, &[f32], &mut [f64]) -> f64 + Sync + 'r;
+/// Sums that pieces are added to in turn, and at most so many threads.
+const SUMS: usize = 32;
+
+/// Rows of a piece for so many centres, of so many bytes each: a power of two.
+pub(crate) fn piece(centres: usize, bytes: usize) -> usize {
+    1 << (PIECE / (centres * bytes).max(1)).clamp(16, 256).ilog2()
+}
+
+/// Numbers that begin where a cache line does. Products of a matrix and a vector add up in an order that depends on it.
+struct Aligned<T> {
+    values: Vec<T>,
+    first: usize,
+    len: usize,
+}
+
+/// Bytes of a cache line.
+const LINE: usize = 64;
+
+impl<T: Real> Aligned<T> {
+    fn new(len: usize) -> Self {
+        let values = vec![T::ZERO; len + LINE / size_of::<T>()];
+        let first = values.as_ptr().align_offset(LINE).min(LINE / size_of::<T>());
+        Aligned { values, first, len }
+    }
+
+    fn of(from: impl ExactSizeIterator<Item = T>) -> Self {
+        let mut out = Self::new(from.len());
+        out.slice().iter_mut().zip(from).for_each(|(to, v)| *to = v);
+        out
+    }
+
+    fn get(&self) -> &[T] {
+        &self.values[self.first..self.first + self.len]
+    }
+
+    fn slice(&mut self) -> &mut [T] {
+        &mut self.values[self.first..self.first + self.len]
+    }
+}
+
+/// What a row's outputs become: its target and weight, its outputs at the current point, and the outputs of this pass, which
+/// are replaced. Returns two numbers that are summed over rows.
+pub(super) type Row<'r> = dyn Fn(&[f64], f64, &[f32], &mut [f64]) -> [f64; 2] + Sync + 'r;
 
 /// The sums of a pass.
 #[derive(Debug, Clone)]
@@ -25,11 +66,11 @@ pub(super) struct Sums {
     pub(super) against: Vec<f64>,
     /// The sum of R over rows, k.
     pub(super) ones: Vec<f64>,
-    /// The sum of what [`Row`] returned.
-    pub(super) value: f64,
+    /// The sums of what [`Row`] returned.
+    pub(super) values: [f64; 2],
 }
 
-/// Outputs that are kept for later passes, n x k.
+/// Outputs at the current point, n x k.
 pub(super) enum Outputs<'a> {
     /// None are needed.
     None,
@@ -37,6 +78,14 @@ pub(super) enum Outputs<'a> {
     Read(&'a [f32]),
     /// To be kept of this pass.
     Write(&'a mut [f32]),
+    /// Too many to be kept: computed again from coefficients and offsets.
+    Again(&'a [f64], &'a [f64]),
+}
+
+/// Coefficients of a pass in the type of the values, with offsets.
+struct Function<'a, T> {
+    coef: &'a [T],
+    offset: &'a [f64],
 }
 
 /// The outputs `N v + b` of every row, through `row`, against the values.
@@ -48,15 +97,28 @@ pub(super) fn pass(
     exec: Exec,
 ) -> Result<Sums> {
     let (m, k) = (design.centres(), offset.len());
-    let zero = || Sums { against: vec![0.0; m * k], ones: vec![0.0; k], value: 0.0 };
-    let mut parts: Vec<Sums> = (0..exec.threads()).map(|_| zero()).collect();
-    let single: Vec<f32> = coef.iter().map(|c| *c as f32).collect();
-    design.visit(&mut |first, values| {
-        match values {
+    let zero = || Sums { against: vec![0.0; m * k], ones: vec![0.0; k], values: [0.0; 2] };
+    let mut parts: Vec<Sums> = (0..SUMS).map(|_| zero()).collect();
+    let short = |v: &[f64]| Aligned::of(v.iter().map(|c| *c as f32));
+    let single = short(coef);
+    let double = Aligned::of(coef.iter().copied());
+    let (here, here_offset) = match &outputs {
+        Outputs::Again(coef, offset) => (*coef, *offset),
+        _ => (&[][..], &[][..]),
+    };
+    let (here_single, here_double) = (short(here), Aligned::of(here.iter().copied()));
+    design.visit(&mut |block| {
+        match block.values {
             Values::Single(values) => {
-                block(first, (values, &single, m), offset, &mut outputs, row, &mut parts);
+                let now = Function { coef: single.get(), offset };
+                let here = Function { coef: here_single.get(), offset: here_offset };
+                shared_out(block, values, (&now, &here), &mut outputs, row, (&mut parts, exec.threads()));
             }
-            Values::Double(values) => block(first, (values, coef, m), offset, &mut outputs, row, &mut parts),
+            Values::Double(values) => {
+                let now = Function { coef: double.get(), offset };
+                let here = Function { coef: here_double.get(), offset: here_offset };
+                shared_out(block, values, (&now, &here), &mut outputs, row, (&mut parts, exec.threads()));
+            }
         }
         Ok(())
     })?;
@@ -64,75 +126,117 @@ pub(super) fn pass(
     for part in parts {
         all.against.iter_mut().zip(&part.against).for_each(|(a, p)| *a += p);
         all.ones.iter_mut().zip(&part.ones).for_each(|(a, p)| *a += p);
-        all.value += part.value;
+        all.values.iter_mut().zip(&part.values).for_each(|(a, p)| *a += p);
     }
     Ok(all)
 }
 
-/// One block, its rows cut among the threads.
-fn block<T: Real>(
-    first: usize,
-    (values, coef, m): (&[T], &[T], usize),
-    offset: &[f64],
+/// The rows of a piece.
+struct Piece<'a, T> {
+    values: &'a [T],
+    targets: &'a [f64],
+    weight: &'a [f64],
+    read: &'a [f32],
+    written: &'a mut [f32],
+}
+
+/// One block, its pieces shared out among the sums, and these among the threads.
+fn shared_out<T: Real>(
+    block: &Block<'_>,
+    values: &[T],
+    functions: (&Function<'_, T>, &Function<'_, T>),
     outputs: &mut Outputs<'_>,
     row: &Row<'_>,
-    parts: &mut [Sums],
+    (parts, threads): (&mut [Sums], usize),
 ) {
-    let (n, k) = (values.len() / m, offset.len());
-    let share = n.div_ceil(parts.len()).max(1);
+    let k = functions.0.offset.len();
+    let m = functions.0.coef.len() / k;
+    let n = values.len() / m;
+    let wide = block.targets.len() / n.max(1);
+    let high = piece(m, size_of::<T>());
+    let first = block.first;
     let (mut read, mut written): (&[f32], &mut [f32]) = match outputs {
-        Outputs::None => (&[], &mut []),
+        Outputs::None | Outputs::Again(..) => (&[], &mut []),
         Outputs::Read(all) => (&all[first * k..(first + n) * k], &mut []),
         Outputs::Write(all) => (&[], &mut all[first * k..(first + n) * k]),
     };
-    let mut jobs = Vec::new();
-    for (p, (part, values)) in parts.iter_mut().zip(values.chunks(share * m)).enumerate() {
-        let rows = values.len() / m * k;
-        let (ours, rest) = read.split_at(rows.min(read.len()));
-        let (own, others) = written.split_at_mut(rows.min(written.len()));
+    let (mut targets, mut weight) = (block.targets, block.weight);
+    let mut jobs: Vec<(&mut Sums, Vec<Piece<'_, T>>)> = parts.iter_mut().map(|p| (p, Vec::new())).collect();
+    for (p, values) in values.chunks(high * m).enumerate() {
+        let rows = values.len() / m;
+        let (ours, rest) = read.split_at((rows * k).min(read.len()));
+        let (own, others) = written.split_at_mut((rows * k).min(written.len()));
         (read, written) = (rest, others);
-        jobs.push((first + p * share, values, part, ours, own));
+        let (t, after) = targets.split_at(rows * wide);
+        let (w, later) = weight.split_at(rows.min(weight.len()));
+        (targets, weight) = (after, later);
+        let piece = Piece { values, targets: t, weight: w, read: ours, written: own };
+        jobs[(first / high + p) % SUMS].1.push(piece);
     }
-    let work = |(first, values, part, read, written): (usize, &[T], &mut Sums, &[f32], &mut [f32])| {
-        piece_by_piece(first, (values, coef, m), offset, (read, written), row, part);
+    let work = |(part, pieces): &mut (&mut Sums, Vec<Piece<'_, T>>)| {
+        if !pieces.is_empty() {
+            piece_by_piece(std::mem::take(pieces), functions, row, part);
+        }
     };
-    if let [_] = jobs.as_slice() {
-        jobs.into_iter().for_each(work);
+    if threads == 1 {
+        jobs.iter_mut().for_each(work);
     } else {
-        jobs.into_par_iter().for_each(work);
+        jobs.par_chunks_mut(SUMS.div_ceil(threads)).for_each(|jobs| jobs.iter_mut().for_each(work));
     }
 }
 
 fn piece_by_piece<T: Real>(
-    first: usize,
-    (values, coef, m): (&[T], &[T], usize),
-    offset: &[f64],
-    (read, written): (&[f32], &mut [f32]),
+    pieces: Vec<Piece<'_, T>>,
+    (now, here): (&Function<'_, T>, &Function<'_, T>),
     row: &Row<'_>,
     part: &mut Sums,
 ) {
-    let k = offset.len();
-    let high = (PIECE / (m * size_of::<T>()).max(1)).clamp(16, 256);
-    let (mut out, mut against) = (vec![T::ZERO; high * k], vec![T::ZERO; m * k]);
-    let mut wide = vec![0.0; k];
-    for (p, values) in values.chunks(high * m).enumerate() {
+    let k = now.offset.len();
+    let m = now.coef.len() / k;
+    let high = piece(m, size_of::<T>());
+    let (mut out, mut against) = (Aligned::new(high * k), Aligned::new(m * k));
+    let mut again = Aligned::new(if here.coef.is_empty() { 0 } else { high * k });
+    let (out, against, again) = (out.slice(), against.slice(), again.slice());
+    let mut moved = None;
+    let (mut line, mut at_point) = (vec![0.0; k], vec![0.0_f32; k]);
+    for Piece { values, targets, weight, read, written } in pieces {
         let n = values.len() / m;
+        let wide = targets.len() / n;
         let out = &mut out[..n * k];
+        let values = if values.as_ptr().align_offset(LINE) == 0 {
+            values
+        } else {
+            let to: &mut Aligned<T> = moved.get_or_insert_with(|| Aligned::new(high * m));
+            to.slice()[..n * m].copy_from_slice(values);
+            &to.get()[..n * m]
+        };
         let values = Mat::new(values, n, m);
-        product::nn(out, values, Mat::new(coef, m, k), 1);
-        for (i, line) in out.chunks_mut(k).enumerate() {
-            let at = p * high + i;
-            wide.iter_mut().zip(&*line).zip(offset).for_each(|((w, o), b)| *w = o.f64() + b);
+        product::nn(out, values, Mat::new(now.coef, m, k), 1);
+        if !here.coef.is_empty() {
+            product::nn(&mut again[..n * k], values, Mat::new(here.coef, m, k), 1);
+        }
+        for (at, short) in out.chunks_mut(k).enumerate() {
+            line.iter_mut().zip(&*short).zip(now.offset).for_each(|((w, o), b)| *w = o.f64() + b);
             if !written.is_empty() {
                 let to = &mut written[at * k..(at + 1) * k];
-                to.iter_mut().zip(&wide).for_each(|(t, w)| *t = *w as f32);
+                to.iter_mut().zip(&line).for_each(|(t, w)| *t = *w as f32);
             }
-            let read = if read.is_empty() { read } else { &read[at * k..(at + 1) * k] };
-            part.value += row(first + at, read, &mut wide);
-            part.ones.iter_mut().zip(&wide).for_each(|(s, w)| *s += w);
-            line.iter_mut().zip(&wide).for_each(|(o, w)| *o = T::of(*w));
+            let point: &[f32] = if !read.is_empty() {
+                &read[at * k..(at + 1) * k]
+            } else if again.is_empty() {
+                &[]
+            } else {
+                let from = again[at * k..(at + 1) * k].iter().zip(here.offset);
+                at_point.iter_mut().zip(from).for_each(|(to, (v, b))| *to = (v.f64() + b) as f32);
+                &at_point
+            };
+            let weight = weight.get(at).copied().unwrap_or(1.0);
+            let sums = row(&targets[at * wide..(at + 1) * wide], weight, point, &mut line);
+            part.values.iter_mut().zip(sums).for_each(|(to, s)| *to += s);
+            part.ones.iter_mut().zip(&line).for_each(|(s, w)| *s += w);
+            short.iter_mut().zip(&line).for_each(|(o, w)| *o = T::of(*w));
         }
-        product::tn(&mut against, values, Mat::new(out, n, k), 1);
-        part.against.iter_mut().zip(&against).for_each(|(s, a)| *s += a.f64());
+        product::tn(against, values, Mat::new(out, n, k), 1);
+        part.against.iter_mut().zip(&*against).for_each(|(s, a)| *s += a.f64());
     }
 }

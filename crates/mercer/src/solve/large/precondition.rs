@@ -50,28 +50,36 @@ impl Coordinates {
     pub(super) fn whiten(&self, x: &mut [f64], k: usize, exec: Exec) {
         self.with(
             x,
-            |f, x| f.all.solve_transposed(x, k, exec.threads()),
-            |f, x| f.all.solve_transposed(x, k, exec.threads()),
+            |f, x| f.all.solve_transposed(x, k, exec.threads().min(k)),
+            |f, x| f.all.solve_transposed(x, k, exec.threads().min(k)),
         );
     }
 
     /// The transpose of [`Coordinates::whiten`]: `A^-1 g`.
     pub(super) fn whiten_back(&self, g: &mut [f64], k: usize, exec: Exec) {
-        self.with(g, |f, g| f.all.solve(g, k, exec.threads()), |f, g| f.all.solve(g, k, exec.threads()));
+        self.with(
+            g,
+            |f, g| f.all.solve(g, k, exec.threads().min(k)),
+            |f, g| f.all.solve(g, k, exec.threads().min(k)),
+        );
     }
 
     /// `c = L'^-1 z`: coefficients.
     pub(super) fn coef(&self, z: &mut [f64], k: usize, exec: Exec) {
         self.with(
             z,
-            |f, z| f.own.solve_transposed(z, k, exec.threads()),
-            |f, z| f.own.solve_transposed(z, k, exec.threads()),
+            |f, z| f.own.solve_transposed(z, k, exec.threads().min(k)),
+            |f, z| f.own.solve_transposed(z, k, exec.threads().min(k)),
         );
     }
 
     /// The transpose of [`Coordinates::coef`]: `L^-1 g`.
     pub(super) fn coef_back(&self, g: &mut [f64], k: usize, exec: Exec) {
-        self.with(g, |f, g| f.own.solve(g, k, exec.threads()), |f, g| f.own.solve(g, k, exec.threads()));
+        self.with(
+            g,
+            |f, g| f.own.solve(g, k, exec.threads().min(k)),
+            |f, g| f.own.solve(g, k, exec.threads().min(k)),
+        );
     }
 
     fn with(

@@ -1,7 +1,7 @@
 //! Where centres are: drawn rows, means of clusters, or pivots of the kernel matrix.
 
 use super::{Landmarks, LargeParams};
-use crate::data::split::shuffle;
+use crate::data::io::{Source, drawn, gathered};
 use crate::data::{Points, View};
 use crate::error::{Error, Result};
 use crate::exec::Exec;
@@ -22,46 +22,71 @@ pub(super) struct Centres {
     pub(super) note: String,
 }
 
-impl LargeParams {
-    /// Centres among points, as many as asked for or as there are.
-    pub(super) fn placed(&self, kernel: &Kernel, points: &Points, exec: Exec) -> Result<Centres> {
-        let n = points.len();
-        let m = usize::try_from(self.centres).unwrap_or(usize::MAX).min(n);
-        let order = shuffle(n, self.seed);
-        let looked = &order[..n.min(m.saturating_mul(LOOKED_AT))];
-        match self.place {
-            Landmarks::Uniform => {
-                let rows = order[..m].to_vec();
-                Ok(chosen(points, rows, format!("{m} centres drawn uniformly from {n} rows")))
-            }
-            Landmarks::Cholesky => {
-                let some = points.gather(looked);
-                let found = random_pivots(kernel, some.view(), m, self.seed, exec)?;
-                let share = 100.0 * found.error / found.trace.max(f64::MIN_POSITIVE);
-                let note = format!(
-                    "{} centres by randomly pivoted Cholesky on {} of {n} rows: they leave {share:.2} % of the trace of \
-                     their kernel matrix",
-                    found.rows.len(),
-                    looked.len()
-                );
-                Ok(chosen(points, found.rows.iter().map(|&i| looked[i]).collect(), note))
-            }
-            Landmarks::Kmeans => {
-                let some = points.gather(looked);
-                let x = single(some.view(), exec)?;
-                let d = points.dim();
-                let found = means(&x, d, x[..m * d].to_vec(), ROUNDS, exec);
-                let points = Points::dense(found.into_iter().map(f64::from).collect(), d)?;
-                let note = format!("{m} centres by k-means on {} of {n} rows", looked.len());
-                Ok(Centres { points, rows: None, note })
-            }
+/// Where rows are.
+pub(super) enum Rows<'a> {
+    Points(&'a Points),
+    Source(&'a dyn Source),
+}
+
+impl Rows<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Rows::Points(points) => points.len(),
+            Rows::Source(source) => source.rows(),
+        }
+    }
+
+    fn gather(&self, rows: &[usize]) -> Result<Points> {
+        match self {
+            Rows::Points(points) => Ok(points.gather(rows)),
+            Rows::Source(source) => Ok(gathered(*source, rows)?.0),
+        }
+    }
+
+    /// How many rows may be in memory besides the centres.
+    fn room(&self, exec: Exec) -> usize {
+        match self {
+            Rows::Points(_) => usize::MAX,
+            // In both precisions, and once more for what is made of them.
+            Rows::Source(source) => exec.budget() / 4 / (source.columns() * 24).max(1),
         }
     }
 }
 
-fn chosen(points: &Points, mut rows: Vec<usize>, note: String) -> Centres {
+impl LargeParams {
+    /// Centres among rows, as many as asked for or as there are.
+    pub(super) fn placed(&self, kernel: &Kernel, from: &Rows<'_>, exec: Exec) -> Result<Centres> {
+        let n = from.len();
+        let m = usize::try_from(self.centres).unwrap_or(usize::MAX).min(n);
+        if self.place == Landmarks::Uniform {
+            let rows = drawn(n, m, self.seed);
+            return chosen(from, rows, format!("{m} centres drawn uniformly from {n} rows"));
+        }
+        let looked = drawn(n, n.min(m.saturating_mul(LOOKED_AT)).min(from.room(exec).max(m)), self.seed);
+        let some = from.gather(&looked)?;
+        if self.place == Landmarks::Cholesky {
+            let found = random_pivots(kernel, some.view(), m, self.seed, exec)?;
+            let share = 100.0 * found.error / found.trace.max(f64::MIN_POSITIVE);
+            let note = format!(
+                "{} centres by randomly pivoted Cholesky on {} of {n} rows: they leave {share:.2} % of the trace of \
+                 their kernel matrix",
+                found.rows.len(),
+                looked.len()
+            );
+            return chosen(from, found.rows.iter().map(|&i| looked[i]).collect(), note);
+        }
+        let x = single(some.view(), exec)?;
+        let d = some.dim();
+        let found = means(&x, d, x[..m * d].to_vec(), ROUNDS, exec);
+        let points = Points::dense(found.into_iter().map(f64::from).collect(), d)?;
+        let note = format!("{m} centres by k-means on {} of {n} rows", looked.len());
+        Ok(Centres { points, rows: None, note })
+    }
+}
+
+fn chosen(from: &Rows<'_>, mut rows: Vec<usize>, note: String) -> Result<Centres> {
     rows.sort_unstable();
-    Centres { points: points.gather(&rows), rows: Some(rows), note }
+    Ok(Centres { points: from.gather(&rows)?, rows: Some(rows), note })
 }
 
 /// Rows of numbers in f32.

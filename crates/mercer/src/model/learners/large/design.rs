@@ -1,17 +1,24 @@
 //! Values of training rows against centres, block by block: kept while they fit into the memory given, else computed in every
-//! pass.
+//! pass. Rows are points in memory, those of a matrix, or read from a source.
+
+use std::borrow::Cow;
+use std::ops::Range;
 
 use crate::data::View;
+use crate::data::io::Source;
 use crate::error::{Error, Result};
 use crate::exec::Exec;
-use crate::gram::{self, Rows};
+use crate::gram::{self, Columns, Rows};
 use crate::kernel::Kernel;
 use crate::num::{Buffer, Real};
-use crate::solve::large::{Design, Values, Visit};
+use crate::solve::large::{Block, Design, Values, Visit, piece};
 use crate::watch::{Step, Watch};
 
 /// Bytes of a block, at most.
 const BLOCK: usize = 64 << 20;
+
+/// Bytes of a run of values, about.
+const RUN: usize = 4 << 20;
 
 /// Which numbers values are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,17 +64,42 @@ pub(super) enum From<'a> {
     Points { kernel: &'a Kernel, points: View<'a>, centres: View<'a> },
     /// The columns of a matrix at the centres.
     Matrix { rows: &'a dyn Rows, centres: &'a [u32] },
+    /// A kernel between rows that are read, with their targets, and centres.
+    Source { kernel: &'a Kernel, source: &'a dyn Source, centres: View<'a> },
+}
+
+impl From<'_> {
+    fn size(&self) -> (usize, usize) {
+        match self {
+            From::Points { points, centres, .. } => (points.n, centres.n),
+            From::Matrix { rows, centres } => (rows.len(), centres.len()),
+            From::Source { source, centres, .. } => (source.rows(), centres.n),
+        }
+    }
+}
+
+/// Centres that are ready for rows, in the type of the values.
+enum Ready<'a> {
+    Single(Columns<'a, f32>),
+    Double(Columns<'a, f64>),
+    /// A matrix has its values.
+    None,
 }
 
 /// The blocks.
 pub(super) struct Blocks<'a> {
     from: From<'a>,
+    ready: Ready<'a>,
+    /// The numbers of a target for each row; none where the source has them.
+    targets: &'a [f64],
+    weight: &'a [f64],
     rows: usize,
     centres: usize,
     digits: Digits,
     /// Rows of a block.
     high: usize,
-    kept: Vec<Kept>,
+    /// Values, and the targets of a source.
+    kept: Vec<(Kept, Vec<f64>)>,
     exec: Exec,
 }
 
@@ -75,23 +107,35 @@ impl<'a> Blocks<'a> {
     /// Blocks of which those are kept that fit into `room` bytes.
     pub(super) fn new(
         from: From<'a>,
+        (targets, weight): (&'a [f64], &'a [f64]),
         digits: Digits,
         room: usize,
         exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<Self> {
-        let (rows, centres) = match from {
-            From::Points { points, centres, .. } => (points.n, centres.n),
-            From::Matrix { rows, centres } => (rows.len(), centres.len()),
-        };
+        let (rows, centres) = from.size();
         let line = centres * digits.bytes();
-        let high = (BLOCK.min(room / 4) / line.max(1)).clamp(16, 8192).min(rows.max(1));
-        let mut blocks = Blocks { from, rows, centres, digits, high, kept: Vec::new(), exec };
+        // What is read of a source lies beside the values.
+        let read = if let From::Source { source, .. } = from { source.columns() * 16 + 16 } else { 0 };
+        let step = run_of(centres, digits);
+        let high = BLOCK.min(room / 4) / (line + read).max(1) / step * step;
+        let high = high.clamp(step, 8192);
+        let kept = Vec::new();
+        let ready = match (from, digits) {
+            (From::Matrix { .. }, _) => Ready::None,
+            (From::Points { kernel, centres, .. } | From::Source { kernel, centres, .. }, Digits::Single) => {
+                Ready::Single(Columns::new(kernel, centres, exec)?)
+            }
+            (From::Points { kernel, centres, .. } | From::Source { kernel, centres, .. }, Digits::Double) => {
+                Ready::Double(Columns::new(kernel, centres, exec)?)
+            }
+        };
+        let mut blocks = Blocks { from, ready, targets, weight, rows, centres, digits, high, kept, exec };
         let count = rows.div_ceil(high);
         // A matrix has its values at hand: they are copied once, whatever the room.
         let keep = match from {
             From::Matrix { .. } => count,
-            From::Points { .. } => (room / (high * line).max(1)).min(count),
+            From::Points { .. } | From::Source { .. } => (room / (high * (line + 8)).max(1)).min(count),
         };
         // One block alone gains nothing that computing it again would not.
         for b in 0..if keep == count { count } else { keep.saturating_sub(1) } {
@@ -109,29 +153,36 @@ impl<'a> Blocks<'a> {
         ((self.kept.len() * self.high).min(self.rows)) as f64 / self.rows.max(1) as f64
     }
 
-    fn computed(&self, block: usize) -> Result<Kept> {
-        Ok(match self.digits {
-            Digits::Single => Kept::Single(self.values(block)?),
-            Digits::Double => Kept::Double(self.values(block)?),
-        })
+    fn run(&self, block: usize) -> Range<usize> {
+        block * self.high..self.rows.min((block + 1) * self.high)
     }
 
-    fn values<T: Real>(&self, block: usize) -> Result<Buffer<T>> {
-        let run = block * self.high..self.rows.min((block + 1) * self.high);
+    fn computed(&self, block: usize) -> Result<(Kept, Vec<f64>)> {
+        let run = self.run(block);
+        let step = run_of(self.centres, self.digits);
+        let ready = |rows: View<'_>| {
+            Ok::<_, Error>(match &self.ready {
+                Ready::Single(columns) => Kept::Single(columns.cross(rows, step, self.exec)?),
+                Ready::Double(columns) => Kept::Double(columns.cross(rows, step, self.exec)?),
+                Ready::None => Kept::Double(Buffer::stale(0)),
+            })
+        };
         match self.from {
-            From::Points { kernel, points, centres } => {
-                gram::cross::<T>(kernel, points.slice(run), centres, self.exec)
-            }
+            From::Points { points, .. } => Ok((ready(points.slice(run))?, Vec::new())),
             From::Matrix { rows, centres } => {
-                let m = centres.len();
-                let mut out = Buffer::stale(run.len() * m);
-                let mut line = vec![0.0; rows.len()];
-                for (i, to) in run.zip(out.chunks_mut(m.max(1))) {
-                    line.fill(0.0);
-                    rows.apply(&[i as u32], &[1.0], &mut line, self.exec);
-                    to.iter_mut().zip(centres).for_each(|(to, &c)| *to = T::of(line[c as usize]));
+                let kept = match self.digits {
+                    Digits::Single => Kept::Single(copied(rows, centres, run, self.exec)),
+                    Digits::Double => Kept::Double(copied(rows, centres, run, self.exec)),
+                };
+                Ok((kept, Vec::new()))
+            }
+            From::Source { source, .. } => {
+                let (points, targets) = source.read(run.clone())?;
+                if points.len() != run.len() || targets.len() != run.len() {
+                    let got = format!("{} rows and {} targets", points.len(), targets.len());
+                    return Err(Error::shape("a block of the source", got, format!("{} of each", run.len())));
                 }
-                Ok(out)
+                Ok((ready(points.view())?, targets))
             }
         }
     }
@@ -139,7 +190,9 @@ impl<'a> Blocks<'a> {
     /// The centres' own matrix.
     pub(super) fn own<T: Real>(&self) -> Result<Buffer<T>> {
         match self.from {
-            From::Points { kernel, centres, .. } => gram::square::<T>(kernel, centres, self.exec),
+            From::Points { kernel, centres, .. } | From::Source { kernel, centres, .. } => {
+                gram::square::<T>(kernel, centres, self.exec)
+            }
             From::Matrix { rows, centres } => {
                 let part = gram::exact(rows.subset(centres).as_ref(), self.exec);
                 let mut out = Buffer::stale(part.len());
@@ -148,6 +201,26 @@ impl<'a> Blocks<'a> {
             }
         }
     }
+}
+
+/// Rows whose values are computed together, on one thread: whole pieces, however many blocks and threads there are.
+fn run_of(centres: usize, digits: Digits) -> usize {
+    let line = (centres * digits.bytes()).max(1);
+    let most = 1 << (RUN / line).clamp(1, 1024).ilog2();
+    piece(centres, digits.bytes()).max(most)
+}
+
+/// Values of a matrix at its centres.
+fn copied<T: Real>(rows: &dyn Rows, centres: &[u32], run: Range<usize>, exec: Exec) -> Buffer<T> {
+    let m = centres.len();
+    let mut out = Buffer::stale(run.len() * m);
+    let mut line = vec![0.0; rows.len()];
+    for (i, to) in run.zip(out.chunks_mut(m.max(1))) {
+        line.fill(0.0);
+        rows.apply(&[i as u32], &[1.0], &mut line, exec);
+        to.iter_mut().zip(centres).for_each(|(to, &c)| *to = T::of(line[c as usize]));
+    }
+    out
 }
 
 impl Design for Blocks<'_> {
@@ -160,11 +233,26 @@ impl Design for Blocks<'_> {
     }
 
     fn visit(&self, call: &mut Visit<'_>) -> Result<()> {
+        let wide = self.targets.len() / self.rows.max(1);
         for b in 0..self.rows.div_ceil(self.high) {
-            match self.kept.get(b) {
-                Some(kept) => call(b * self.high, kept.values())?,
-                None => call(b * self.high, self.computed(b)?.values())?,
-            }
+            let run = self.run(b);
+            let fresh;
+            let (values, read): (&Kept, Cow<'_, [f64]>) = if let Some((values, targets)) = self.kept.get(b) {
+                (values, Cow::Borrowed(targets))
+            } else {
+                fresh = self.computed(b)?;
+                (&fresh.0, Cow::Borrowed(&fresh.1))
+            };
+            call(&Block {
+                first: run.start,
+                values: values.values(),
+                targets: if read.is_empty() {
+                    &self.targets[run.start * wide..run.end * wide]
+                } else {
+                    &read
+                },
+                weight: self.weight.get(run).unwrap_or_default(),
+            })?;
         }
         Ok(())
     }

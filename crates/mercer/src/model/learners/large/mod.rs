@@ -15,15 +15,17 @@ mod centres;
 mod design;
 
 use std::borrow::Cow;
+use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::Points;
+use crate::data::io::{Source, drawn, gathered};
+use crate::data::{Points, Targets};
 use crate::error::{Error, Result};
 use crate::exec::{Exec, room};
 use crate::expansion::Expansion;
 use crate::kernel::Kernel;
-use crate::model::classified::{Classified, Coded, places, weighted_rows};
+use crate::model::classified::{Classified, places, weighted_reals, weighted_rows};
 use crate::model::learners::given::Given;
 use crate::model::param::params;
 use crate::model::svc::collapsed;
@@ -32,7 +34,7 @@ use crate::solve::large::{
     Design, Fitted, Hinge, LargeProblem, Limits, Logistic, Loss, Own, Softmax, Squared, fit,
 };
 use crate::watch::{Info, Watch};
-use centres::Centres;
+use centres::{Centres, Rows};
 use design::{Blocks, Digits, From};
 
 /// How errors count.
@@ -65,6 +67,10 @@ pub enum Landmarks {
 const SINGLE: f64 = 1e-6;
 /// Values that are f64 whatever the tolerance: single precision would gain nothing.
 const FEW: usize = 4_000_000;
+/// Rows of a source that tell the kernel's width.
+const SOME: usize = 2000;
+/// Bytes of the program itself, about, and of what it holds besides: they count where memory must be kept to.
+const PROGRAM: u128 = 48 << 20;
 /// From so many centres on factors are f32 where values are.
 const MANY: usize = 4096;
 
@@ -103,34 +109,97 @@ impl LargeParams {
     /// ```
     pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine> {
         let given = Given::new(self, sample, exec)?;
-        if self.loss == LargeLoss::Squared {
-            let Coded { targets, role, .. } = Coded::of(&sample)?;
-            let k = targets.len();
-            let n = targets.first().map_or(0, Vec::len);
-            let flat: Vec<f64> = (0..n).flat_map(|i| targets.iter().map(move |y| y[i])).collect();
-            let loss = Squared { targets: &flat, outputs: k };
-            return self.machine(&given, &loss, role, Calibration::None, watch);
-        }
-        let classes = Classified::of(&sample)?;
-        let role = classes.role();
-        let k = classes.names.len();
-        match self.loss {
-            LargeLoss::Logistic if k == 2 => {
-                let calibration = Calibration::Sigmoids(vec![Sigmoid { a: -1.0, b: 0.0 }]);
-                self.machine(&given, &Logistic { class: &classes.class }, role, calibration, watch)
-            }
-            LargeLoss::Logistic => {
-                let loss = Softmax { class: &classes.class, classes: k };
-                self.machine(&given, &loss, role, Calibration::Softmax, watch)
+        let (names, targets, rows) = match sample.targets {
+            Targets::Reals(y) if self.loss == LargeLoss::Squared => {
+                let (rows, _, y) = weighted_reals(&sample, y)?;
+                (Vec::new(), y, rows)
             }
             _ => {
-                let codes = classes.codes();
-                let n = classes.rows.len();
-                let flat: Vec<f64> = (0..n).flat_map(|i| codes.iter().map(move |y| y[i])).collect();
-                let loss = Hinge { targets: &flat, outputs: codes.len() };
-                self.machine(&given, &loss, role, Calibration::None, watch)
+                let classes = Classified::of(&sample)?;
+                (classes.names, classes.class.iter().map(|&c| f64::from(c)).collect(), classes.rows)
             }
+        };
+        let aim = self.aim(&names)?;
+        let (centres, found) = self.solved(&given, &rows, aim.loss.as_ref(), &targets, watch)?;
+        let machine = self.machine(&given.kernel, centres, found, aim, exec)?;
+        Ok(given.timed(machine))
+    }
+
+    /// Fits on rows that are read in blocks as often as needed. If the watcher breaks, the machine is what there was.
+    ///
+    /// Memory: within the budget of `exec`, whatever the number of rows. See [`Source`].
+    pub fn fit_source(&self, source: &dyn Source, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine> {
+        let clock = Instant::now();
+        self.check()?;
+        let n = source.rows();
+        if n == 0 {
+            return Err(Error::shape("training rows", 0, "at least 1"));
         }
+        // A kernel is checked, or its width found, on some of the rows.
+        let (points, y) = gathered(source, &drawn(n, SOME.min(n), self.seed))?;
+        let some = Targets::Reals(if y.is_empty() { vec![0.0; points.len()] } else { y });
+        let given = Given::new(self, Sample::new(&points, &some), exec)?;
+        let kernel = given.kernel.clone();
+        let aim = self.aim(source.classes())?;
+        let centres = self.placed(&kernel, &Rows::Source(source), exec)?;
+        let (m, k) = (centres.points.len(), aim.loss.outputs());
+        let digits = self.digits(n, m);
+        let single = digits == Digits::Single && m >= MANY;
+        let outputs = n as u128 * k as u128 * 4;
+        let keep = outputs <= u128::from(exec.memory() / 8);
+        let kept = if keep && !aim.loss.is_quadratic() { outputs } else { 0 };
+        let rows = 3 * centres.points.view().bytes() as u128;
+        let other = self.other(m, k, single) + kept + rows + PROGRAM;
+        room(&format!("{m} centres for {n} rows in blocks"), other, 0, exec.memory())?;
+        let left = exec.budget().saturating_sub(usize::try_from(other).unwrap_or(usize::MAX)) / 2;
+        let from = From::Source { kernel: &kernel, source, centres: centres.points.view() };
+        let design = Blocks::new(from, (&[], &[]), digits, left, exec, watch)?;
+        let places = match &centres.rows {
+            Some(rows) if !aim.loss.is_quadratic() && keep => {
+                Some((rows.as_slice(), gathered(source, rows)?.1))
+            }
+            _ => None,
+        };
+        let problem = LargeProblem {
+            design: &design,
+            loss: aim.loss.as_ref(),
+            total: n as f64,
+            keep,
+            places: places.as_ref().map(|(rows, y)| (*rows, y.as_slice())),
+            lambda: self.lambda,
+            offset: self.offset,
+            rounding: digits.rounding(),
+        };
+        let mut found = self.found(&problem, &design, single, exec, watch)?;
+        found.info.note(centres.note.clone());
+        drop(design);
+        let mut machine = self.machine(&kernel, centres, found, aim, exec)?;
+        machine.info.seconds = clock.elapsed().as_secs_f64();
+        Ok(machine)
+    }
+
+    /// What is learned: of classes with these names, or of numbers.
+    fn aim(&self, names: &[String]) -> Result<Aim> {
+        let k = names.len();
+        if k == 1 {
+            return Err(Error::shape("classes", 1, "at least 2 to tell apart"));
+        }
+        let outputs = if k == 2 { 1 } else { k.max(1) };
+        let role = if k == 0 { Role::Numbers } else { Role::Classes(names.to_vec()) };
+        let none = Calibration::None;
+        let (loss, calibration): (Box<dyn Loss>, Calibration) = match self.loss {
+            LargeLoss::Squared => (Box::new(Squared { outputs, classes: k > 0 }), none),
+            // Numbers have no classes: said as for every classifier.
+            _ if k == 0 => {
+                return Err(Targets::Reals(Vec::new()).classes().err().unwrap_or(Error::Cancelled));
+            }
+            LargeLoss::Logistic if k == 2 => {
+                (Box::new(Logistic), Calibration::Sigmoids(vec![Sigmoid { a: -1.0, b: 0.0 }]))
+            }
+            LargeLoss::Logistic => (Box::new(Softmax { classes: k }), Calibration::Softmax),
+            LargeLoss::SquaredHinge => (Box::new(Hinge { outputs }), none),
+        };
+        Ok(Aim { loss, role, calibration })
     }
 
     /// Squared errors for several columns of numbers at once, an output each: the function and how it went.
@@ -150,51 +219,66 @@ impl LargeParams {
         }
         let (rows, _) = weighted_rows(&sample)?;
         let flat: Vec<f64> = rows.iter().flat_map(|&i| right.iter().map(move |y| y[i as usize])).collect();
-        let (centres, found) =
-            self.solved(&given, &Squared { targets: &flat, outputs: right.len() }, watch)?;
+        let loss = Squared { outputs: right.len(), classes: false };
+        let (centres, found) = self.solved(&given, &rows, &loss, &flat, watch)?;
         let expansion = Expansion::new(given.kernel.clone(), centres.points, found.coef, found.offset)?;
         Ok((expansion, found.info))
     }
 
     fn machine(
         &self,
-        given: &Given<'_>,
-        loss: &dyn Loss,
-        role: Role,
-        calibration: Calibration,
-        watch: &mut Watch<'_>,
+        kernel: &Kernel,
+        centres: Centres,
+        found: Fitted,
+        aim: Aim,
+        exec: Exec,
     ) -> Result<Machine> {
-        let (centres, found) = self.solved(given, loss, watch)?;
-        let whole = Expansion::new(given.kernel.clone(), centres.points, found.coef, found.offset)?;
-        let expansion = collapsed(whole, given.exec)?;
+        let whole = Expansion::new(kernel.clone(), centres.points, found.coef, found.offset)?;
+        let expansion = collapsed(whole, exec)?;
         let support = centres.rows.unwrap_or_default().iter().map(|&i| i as u32).collect();
-        let machine = Machine::new(expansion, role, Learner::Large(self.clone()), found.info);
-        Ok(given.timed(Machine { calibration, support, ..machine }))
+        let machine = Machine::new(expansion, aim.role, Learner::Large(self.clone()), found.info);
+        Ok(Machine { calibration: aim.calibration, support, ..machine })
     }
 
-    /// Centres and coefficients; rows of the centres are those of the sample.
-    fn solved(&self, given: &Given<'_>, loss: &dyn Loss, watch: &mut Watch<'_>) -> Result<(Centres, Fitted)> {
+    fn digits(&self, n: usize, m: usize) -> Digits {
+        if self.tol < SINGLE || n.saturating_mul(m) <= FEW { Digits::Double } else { Digits::Single }
+    }
+
+    /// Bytes of factors and of the solver's own numbers.
+    #[expect(clippy::unused_self, reason = "belongs to the counts of a fit")]
+    fn other(&self, m: usize, k: usize, single: bool) -> u128 {
+        let factors = 3 * (m as u128).pow(2) * if single { 4 } else { 8 };
+        factors + (m as u128 * k as u128) * 8 * 64
+    }
+
+    /// Centres and coefficients for rows of the sample and their targets; rows of the centres are those of the sample.
+    fn solved(
+        &self,
+        given: &Given<'_>,
+        rows: &[u32],
+        loss: &dyn Loss,
+        targets: &[f64],
+        watch: &mut Watch<'_>,
+    ) -> Result<(Centres, Fitted)> {
         let (sample, exec) = (&given.sample, given.exec);
-        let (rows, weight) = weighted_rows(sample)?;
+        let weight: Vec<f64> = rows.iter().map(|&i| sample.weight(i as usize)).collect();
         let all = rows.len() == sample.points.len();
         let points: Cow<'_, Points> =
-            if all { Cow::Borrowed(sample.points) } else { Cow::Owned(given.points(&rows)) };
+            if all { Cow::Borrowed(sample.points) } else { Cow::Owned(given.points(rows)) };
         let part = match sample.gram {
-            Some(gram) if !all => Some(gram.subset(&rows)),
+            Some(gram) if !all => Some(gram.subset(rows)),
             _ => None,
         };
         let gram = part.as_deref().or(sample.gram);
         let mut centres = if gram.is_some() {
             self.among_rows(&points)?
         } else {
-            self.placed(&given.kernel, &points, exec)?
+            self.placed(&given.kernel, &Rows::Points(&points), exec)?
         };
         let (n, m, k) = (rows.len(), centres.points.len(), loss.outputs());
-        let digits =
-            if self.tol < SINGLE || n.saturating_mul(m) <= FEW { Digits::Double } else { Digits::Single };
+        let digits = self.digits(n, m);
         let single = digits == Digits::Single && m >= MANY;
-        let factors = 3 * (m as u128).pow(2) * if single { 4 } else { 8 };
-        let other = factors + (n as u128 * k as u128) * 4 + (m as u128 * k as u128) * 8 * 16;
+        let other = self.other(m, k, single) + (n as u128 * k as u128) * 4;
         room(
             &format!("{m} centres for {n} rows"),
             other,
@@ -209,38 +293,60 @@ impl LargeParams {
                 From::Points { kernel: &given.kernel, points: points.view(), centres: centres.points.view() }
             }
         };
-        let design = Blocks::new(from, digits, left, exec, watch)?;
-        let own = if single { Own::Single(design.own()?) } else { Own::Double(design.own()?) };
+        let design = Blocks::new(from, (targets, &weight), digits, left, exec, watch)?;
+        let wide = targets.len() / n.max(1);
+        let of_centres: Vec<f64> = centres
+            .rows
+            .iter()
+            .flatten()
+            .flat_map(|&i| &targets[i * wide..(i + 1) * wide])
+            .copied()
+            .collect();
         let problem = LargeProblem {
             design: &design,
             loss,
-            weight: &weight,
-            places: centres.rows.as_deref(),
+            total: weight.iter().sum(),
+            keep: true,
+            places: centres.rows.as_deref().map(|rows| (rows, of_centres.as_slice())),
             lambda: self.lambda,
             offset: self.offset,
             rounding: digits.rounding(),
         };
-        let limits = Limits { tol: self.tol, max_iter: self.max_iter };
-        let mut found = fit(&problem, own, &limits, exec, watch)?;
-        let (kept, passes) = (design.kept(), found.info.iterations as f64);
-        let values = design.rows() as f64 * m as f64;
-        found.info.kernel_values = (values * (kept + (1.0 - kept) * passes)) as u64 + (m as u64).pow(2) / 2;
+        let mut found = self.found(&problem, &design, single, exec, watch)?;
         found.info.note(centres.note.clone());
-        if kept < 1.0 {
-            found.info.note(format!(
-                "{:.0} % of the kernel values fit into the memory given; the others are computed in every pass",
-                100.0 * kept
-            ));
-        }
         drop(design);
         if let Some(own) = &mut centres.rows {
-            let places = places(&rows);
+            let places = places(rows);
             own.iter_mut().for_each(|i| *i = places[*i]);
             if gram.is_some() {
                 centres.points = given.points(&own.iter().map(|&i| i as u32).collect::<Vec<_>>());
             }
         }
         Ok((centres, found))
+    }
+
+    /// Solves, and notes what that took.
+    fn found(
+        &self,
+        problem: &LargeProblem<'_>,
+        design: &Blocks<'_>,
+        single: bool,
+        exec: Exec,
+        watch: &mut Watch<'_>,
+    ) -> Result<Fitted> {
+        let own = if single { Own::Single(design.own()?) } else { Own::Double(design.own()?) };
+        let limits = Limits { tol: self.tol, max_iter: self.max_iter };
+        let mut found = fit(problem, own, &limits, exec, watch)?;
+        let (kept, passes, m) = (design.kept(), found.info.iterations as f64, design.centres());
+        let values = design.rows() as f64 * m as f64;
+        found.info.kernel_values = (values * (kept + (1.0 - kept) * passes)) as u64 + (m as u64).pow(2) / 2;
+        if kept < 1.0 {
+            found.info.note(format!(
+                "{:.0} % of the kernel values fit into the memory given; the others are computed in every pass",
+                100.0 * kept
+            ));
+        }
+        Ok(found)
     }
 
     /// Centres where there is a matrix and no points.
@@ -250,8 +356,15 @@ impl LargeParams {
             return Err(Error::param("place", word, "uniform for a precomputed kernel"));
         }
         let exec = Exec::one();
-        self.placed(&Kernel::Precomputed, points, exec)
+        self.placed(&Kernel::Precomputed, &Rows::Points(points), exec)
     }
+}
+
+/// What is learned of the rows' targets, and what it is to be.
+struct Aim {
+    loss: Box<dyn Loss>,
+    role: Role,
+    calibration: Calibration,
 }
 
 /// Runs the examples of the document for users.

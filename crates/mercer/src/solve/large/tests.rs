@@ -1,0 +1,118 @@
+//! The solver on values that are at hand, cut into blocks of any height.
+
+use super::*;
+use crate::exec::Exec;
+use crate::watch::silent;
+use mercer_testkit::assert::close_to_scale;
+use mercer_testkit::{reference, toy};
+
+/// n x m values in blocks of so many pieces.
+struct Given {
+    values: Vec<f64>,
+    single: Option<Vec<f32>>,
+    targets: Vec<f64>,
+    centres: usize,
+    pieces: usize,
+}
+
+impl Design for Given {
+    fn rows(&self) -> usize {
+        self.values.len() / self.centres
+    }
+
+    fn centres(&self) -> usize {
+        self.centres
+    }
+
+    fn visit(&self, call: &mut Visit<'_>) -> Result<()> {
+        let m = self.centres;
+        let high = self.pieces * piece(m, if self.single.is_some() { 4 } else { 8 });
+        for (b, values) in self.values.chunks(high * m).enumerate() {
+            let run = b * high..b * high + values.len() / m;
+            let values = match &self.single {
+                Some(all) => Values::Single(&all[run.start * m..run.end * m]),
+                None => Values::Double(values),
+            };
+            call(&Block { first: run.start, values, targets: &self.targets[run], weight: &[] })?;
+        }
+        Ok(())
+    }
+}
+
+fn given(single: bool, classes: usize) -> (Given, Vec<f64>) {
+    let (n, m, d) = (3000, 40, 3);
+    let x = toy::normals(n, d, 3);
+    let rbf = |a: &[f64], b: &[f64]| (-a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>()).exp();
+    let values = reference::gram(&x, &x[..m * d], d, rbf);
+    let own = values[..m * m].to_vec();
+    let noise = toy::normals(n, 1, 8);
+    let class = |(row, e): (&[f64], &f64)| {
+        let at = (row[0] + 0.3 * e + 1.5).clamp(0.0, 2.9);
+        (at * classes as f64 / 3.0).floor()
+    };
+    let targets = x.chunks(d).zip(&noise).map(class).collect();
+    let short = single.then(|| values.iter().map(|v| *v as f32).collect());
+    (Given { values, single: short, targets, centres: m, pieces: 1 }, own)
+}
+
+fn solved(design: &Given, own: &[f64], loss: &dyn Loss, keep: bool, tol: f64, threads: usize) -> Fitted {
+    let mut matrix = Buffer::stale(own.len());
+    matrix.copy_from_slice(own);
+    let rows: Vec<usize> = (0..design.centres).collect();
+    let problem = LargeProblem {
+        design,
+        loss,
+        total: design.rows() as f64,
+        keep,
+        places: Some((&rows, &design.targets[..design.centres])),
+        lambda: 0.5,
+        offset: true,
+        rounding: if design.single.is_some() { f64::from(f32::EPSILON) } else { f64::EPSILON },
+    };
+    let limits = Limits { tol, max_iter: 2000 };
+    fit(&problem, Own::Double(matrix), &limits, Exec::new(threads), &mut silent()).expect("a solution")
+}
+
+/// Outputs on the first rows.
+fn outputs(design: &Given, found: &Fitted) -> Vec<f64> {
+    let k = found.offset.len();
+    let mut out = reference::product(&design.values[..500 * 40], &found.coef, 500, 40, k);
+    out.chunks_mut(k).for_each(|line| line.iter_mut().zip(&found.offset).for_each(|(o, b)| *o += b));
+    out
+}
+
+fn losses() -> Vec<(Box<dyn Loss>, usize)> {
+    vec![
+        (Box::new(Squared { outputs: 3, classes: true }), 3),
+        (Box::new(Squared { outputs: 1, classes: false }), 3),
+        (Box::new(Logistic), 2),
+        (Box::new(Softmax { classes: 3 }), 3),
+        (Box::new(Hinge { outputs: 3 }), 3),
+    ]
+}
+
+#[test]
+fn blocks_of_any_height_and_any_number_of_threads_give_the_same_answer() {
+    for single in [false, true] {
+        for (loss, classes) in losses() {
+            let (mut design, own) = given(single, classes);
+            let want = solved(&design, &own, loss.as_ref(), true, 1e-5, 1);
+            for (pieces, threads) in [(1, 2), (2, 1), (3, 3), (1000, 2), (1000, 5)] {
+                design.pieces = pieces;
+                let got = solved(&design, &own, loss.as_ref(), true, 1e-5, threads);
+                assert_eq!(got.info.iterations, want.info.iterations);
+                close_to_scale(&outputs(&design, &got), &outputs(&design, &want), 1e-10);
+            }
+        }
+    }
+}
+
+#[test]
+fn outputs_that_are_not_kept_are_computed_again() {
+    for (loss, classes) in losses() {
+        let (design, own) = given(false, classes);
+        let kept = solved(&design, &own, loss.as_ref(), true, 1e-9, 2);
+        let again = solved(&design, &own, loss.as_ref(), false, 1e-9, 2);
+        close_to_scale(&outputs(&design, &again), &outputs(&design, &kept), 1e-7);
+    }
+}
