@@ -8,6 +8,7 @@
 
 mod cold;
 mod components;
+mod cuda;
 mod defaults;
 mod denoise;
 mod gram;
@@ -83,7 +84,7 @@ enum Format {
 type Bench = (&'static str, &'static str, fn(&Args) -> Result<Report>);
 
 /// Every comparison there is.
-const ALL: [Bench; 14] = [
+const ALL: [Bench; 15] = [
     ("gram", "the whole Gaussian matrix of 7291 rows: numpy, scikit-learn, the product rate", gram::run),
     (
         "svm",
@@ -107,6 +108,7 @@ const ALL: [Bench; 14] = [
         "whole processes, from file to model and to answers: svm-train, scripts of scikit-learn",
         cold::run,
     ),
+    ("cuda", "an NVIDIA device beside the CPU: fits, predictions, the whole matrix", cuda::run),
     ("scaling", "what fits gain from threads: 1, 2, 4, .. beside a matrix product", scaling::run),
     ("growth", "how the time of a fit grows with rows and with support vectors", growth::run),
     (
