@@ -93,7 +93,8 @@ fn machines(
         report.note(name, format!("{label}: decision values"), seconds, "s");
         let predicted = model.predict_data(&split.test, &mercer::model::Query::default(), exec)?;
         if let (Ok(a), Ok(b)) = (predicted.targets.classes(), split.test.targets.classes()) {
-            let name_of = |labels: &mercer::data::Labels, i: usize| labels.names[labels.of_row[i] as usize].clone();
+            let name_of =
+                |labels: &mercer::data::Labels, i: usize| labels.names[labels.of_row[i] as usize].clone();
             let wrong = (0..b.len()).filter(|&i| name_of(a, i) != name_of(b, i)).count();
             report.note(name, format!("{label}: test errors"), wrong as f64, "");
         }

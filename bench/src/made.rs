@@ -127,4 +127,3 @@ pub(crate) fn shifted(data: &Dataset, side: usize) -> Result<Dataset> {
     let like = data.gather(&rows);
     Ok(Dataset::new(Points::dense_f32(out, d)?, like.targets)?)
 }
-

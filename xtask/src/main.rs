@@ -4,6 +4,7 @@
 
 mod budget;
 mod licences;
+mod ptx;
 mod python;
 mod serve;
 mod spdx;
@@ -23,6 +24,7 @@ cargo xtask <command>
   test [STEP ...]          everything `./test` runs, or only the named steps
   bench NAME [ARG ...]     Mercer beside its peers in one run (`cargo xtask bench list` names them)
   budget                   time of a cold release build and size of the command, as ARCHITECTURE.md budgets them
+  ptx                      compiles the device code of crates/mercer-cuda anew; needs no device
   docs                     the library's documentation, warnings denied
 ";
 
@@ -43,6 +45,7 @@ fn run(args: &[String]) -> Result<()> {
     match command {
         "tidy" => tidy::run(rest.first().map_or(root.as_path(), Path::new)),
         "budget" => budget::run(&root),
+        "ptx" => ptx::run(&root),
         "licences" => licences::run(&root),
         "test" => steps::run(&root, rest),
         "docs" => {

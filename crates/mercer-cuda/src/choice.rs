@@ -53,7 +53,9 @@ mod tests {
             assert_eq!(choice.to_string().parse(), Ok(choice));
         }
         assert_eq!("cuda".parse(), Ok(Choice::Cuda(0)));
-        for wrong in ["", "gpu", "cuda:", "cuda:-1", "cuda:+1", "cuda:x", "CUDA", "cuda:99999999999999999999999"] {
+        for wrong in
+            ["", "gpu", "cuda:", "cuda:-1", "cuda:+1", "cuda:x", "CUDA", "cuda:99999999999999999999999"]
+        {
             assert!(wrong.parse::<Choice>().is_err(), "{wrong}");
         }
     }

@@ -178,7 +178,8 @@ impl Gpu {
         let context = CudaContext::new(number)?;
         let shared = context.attribute(A::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)? as usize;
         let stream = result::stream::create(result::stream::StreamKind::NonBlocking)?;
-        let text = CString::new(PTX).map_err(|_| Trouble::Failed("the device code holds a zero".to_owned()))?;
+        let text =
+            CString::new(PTX).map_err(|_| Trouble::Failed("the device code holds a zero".to_owned()))?;
         // SAFETY: PTX that ends in a zero byte, and lives through the call.
         let module = unsafe { result::module::load_data(text.as_ptr().cast::<c_void>()) }?;
         let mut functions = HashMap::new();
@@ -285,6 +286,24 @@ mod tests {
         assert_eq!(Gpu::start(0).map(|_| ()), Err(why.clone()));
         assert_eq!(crate::device(crate::Choice::Cuda(3)).map(|_| ()), Err(why));
         assert_eq!(crate::device(crate::Choice::Auto).map(mercer::exec::Device::is_cpu), Ok(true));
+    }
+
+    #[test]
+    fn the_device_code_was_made_from_these_sources() {
+        let sources = [
+            include_str!("../kernels/1_map.cu"),
+            include_str!("../kernels/2_values.cu"),
+            include_str!("../kernels/3_apply.cu"),
+            include_str!("../kernels/4_machines.cu"),
+        ];
+        let bytes = sources.iter().flat_map(|text| text.bytes());
+        let number =
+            bytes.fold(0xcbf2_9ce4_8422_2325_u64, |n, b| (n ^ u64::from(b)).wrapping_mul(0x100_0000_01b3));
+        let first = PTX.lines().next().unwrap_or_default();
+        assert!(
+            first.ends_with(&format!("{number:016x}")),
+            "run `cargo xtask ptx`: {first}, sources {number:016x}"
+        );
     }
 
     #[test]

@@ -64,7 +64,9 @@ pub(crate) fn gap(problem: &Problem<'_>, beta: &[f64], f: &[f64]) -> f64 {
             *highest = highest.max(g);
         }
     }
-    let width = |(low, high): (f64, f64)| if low.is_finite() && high.is_finite() { (high - low).max(0.0) } else { 0.0 };
+    let width = |(low, high): (f64, f64)| {
+        if low.is_finite() && high.is_finite() { (high - low).max(0.0) } else { 0.0 }
+    };
     bracket.into_iter().map(width).fold(0.0, f64::max)
 }
 
@@ -89,15 +91,19 @@ fn thresholds(problem: &Problem<'_>, beta: &[f64], f: &[f64]) -> Vec<Threshold> 
 }
 
 /// The solutions of a batch from what the device left.
-pub(crate) fn solutions(batch: &Batch<'_>, machines: &[Machine], host: &Host, cancelled: bool) -> Vec<Solution> {
+pub(crate) fn solutions(
+    batch: &Batch<'_>,
+    machines: &[Machine],
+    host: &Host,
+    cancelled: bool,
+) -> Vec<Solution> {
     let one = |m: usize| {
         let (problem, at, state) = (&batch.problems[m], &machines[m], &host.state[m]);
         let (row0, var0) = (at.row0 as usize, at.var0 as usize);
         let beta = &host.beta[var0..var0 + at.total as usize];
         let f = &host.f[row0..row0 + at.n as usize];
-        let term = |(v, &b): (usize, &f64)| {
-            b * (problem.linear[v] + 0.5 * (f[v % f.len()] + shift(problem, v) * b))
-        };
+        let term =
+            |(v, &b): (usize, &f64)| b * (problem.linear[v] + 0.5 * (f[v % f.len()] + shift(problem, v) * b));
         let objective: f64 = beta.iter().enumerate().map(term).sum();
         let mut info = Info::default();
         info.stop = match state.done {

@@ -49,8 +49,7 @@ use mercer::exec::Device;
 
 /// What a build without the feature `driver` says.
 #[cfg(not(feature = "driver"))]
-const ABSENT: &str =
-    "this build has no CUDA support; build with `cargo build --release --features cuda`, or install a packaged build";
+const ABSENT: &str = "this build has no CUDA support; build with `cargo build --release --features cuda`, or install a packaged build";
 
 /// Looks for devices. Starts the driver, but no device.
 pub fn found() -> Found {

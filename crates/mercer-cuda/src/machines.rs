@@ -73,7 +73,8 @@ impl<'a> Batch<'a> {
         // Rows that are seen by the same machines have the same number here.
         let mut seen = vec![0_u64; n];
         for (m, part) in self.parts.iter().enumerate() {
-            let mark = |s: &mut u64| *s = (s.rotate_left(9) ^ (m as u64 + 1)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let mark =
+                |s: &mut u64| *s = (s.rotate_left(9) ^ (m as u64 + 1)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
             match &part.index {
                 None => seen.iter_mut().for_each(mark),
                 Some(index) => index.iter().for_each(|&r| mark(&mut seen[r as usize])),
@@ -258,7 +259,8 @@ impl<'a> Run<'a> {
             held.push(memory);
             at
         };
-        let join = |of: &dyn Fn(&Problem<'_>) -> Vec<f64>| -> Vec<f64> { problems.iter().flat_map(of).collect() };
+        let join =
+            |of: &dyn Fn(&Problem<'_>) -> Vec<f64>| -> Vec<f64> { problems.iter().flat_map(of).collect() };
         let start = join(&|p| {
             p.start.clone().unwrap_or_else(|| {
                 p.lower.iter().zip(&p.upper).map(|(&lo, &up)| 0.0_f64.clamp(lo, up)).collect()
@@ -353,7 +355,7 @@ impl<'a> Run<'a> {
         let all = self.batch.problems.len();
         for from in (0..all).step_by(self.together) {
             let count = self.together.min(all - from);
-            let (mut best, mut since) = (f64::INFINITY, self.rounds);
+            let (mut best, mut since) = ((usize::MAX, f64::INFINITY), self.rounds);
             loop {
                 for _ in 0..ROUNDS {
                     self.round(from, count)?;
@@ -365,14 +367,13 @@ impl<'a> Run<'a> {
                     break;
                 }
                 let gap = states.iter().filter(|s| s.done == 0).map(|s| s.gap).fold(0.0, f64::max);
-                let open = states.iter().filter(|s| s.done == 0).count() as f64;
-                // Machines that end count as progress too.
-                let score = gap + open;
+                let open = states.iter().filter(|s| s.done == 0).count();
                 if !gap.is_finite() {
                     return Ok(End::Stuck);
                 }
-                if score < 0.999 * best {
-                    (best, since) = (score, self.rounds);
+                // Fewer machines are progress too.
+                if open < best.0 || gap < 0.999 * best.1 {
+                    (best, since) = ((open, gap), self.rounds);
                 } else if self.rounds - since > PATIENCE {
                     return Ok(End::Stuck);
                 }
@@ -458,8 +459,11 @@ impl<'a> Run<'a> {
             let at = arrays.machines[m];
             let (row0, var0, total) = (at.row0 as usize, at.var0 as usize, at.total as usize);
             let vars = var0..var0 + total;
-            let noise =
-                exact::noise(&self.batch.parts[m], &self.host.beta[vars.clone()], &self.host.anchor[vars.clone()]);
+            let noise = exact::noise(
+                &self.batch.parts[m],
+                &self.host.beta[vars.clone()],
+                &self.host.anchor[vars.clone()],
+            );
             if state.done == CONVERGED && noise <= exact::NEGLIGIBLE * tol {
                 continue;
             }

@@ -6,10 +6,10 @@
 
 use std::sync::Arc;
 
+use mercer::Exec;
 use mercer::data::{Data, Points, View};
 use mercer::gram::Grid;
 use mercer::kernel::Kernel;
-use mercer::Exec;
 use rayon::prelude::*;
 
 use crate::driver::{Gpu, Outcome};
@@ -35,7 +35,10 @@ const FEW: usize = 256;
 pub(crate) enum Form {
     Bytes(Grid),
     /// Values less a shift (empty: none) on some columns (none: all).
-    Wide { shift: Arc<[f64]>, columns: Option<Arc<[u32]>> },
+    Wide {
+        shift: Arc<[f64]>,
+        columns: Option<Arc<[u32]>>,
+    },
 }
 
 /// Rows, packed on the host.
@@ -74,7 +77,12 @@ pub(crate) fn one(kernel: &Kernel, points: View<'_>, exec: Exec) -> Option<Packe
 }
 
 /// Points, and others that are to be multiplied with them, in one form.
-pub(crate) fn two(kernel: &Kernel, points: View<'_>, others: View<'_>, exec: Exec) -> Option<(Packed, Packed)> {
+pub(crate) fn two(
+    kernel: &Kernel,
+    points: View<'_>,
+    others: View<'_>,
+    exec: Exec,
+) -> Option<(Packed, Packed)> {
     if !(is_numbers(points) && is_numbers(others)) {
         return None;
     }
@@ -164,7 +172,9 @@ fn mean(points: View<'_>, exec: Exec) -> Vec<f64> {
     let sums = |view: View<'_>| {
         let mut sum = vec![0.0; d];
         match view.data {
-            Data::F32(x) => x.chunks(d).for_each(|row| sum.iter_mut().zip(row).for_each(|(s, v)| *s += f64::from(*v))),
+            Data::F32(x) => {
+                x.chunks(d).for_each(|row| sum.iter_mut().zip(row).for_each(|(s, v)| *s += f64::from(*v)))
+            }
             Data::F64(x) => x.chunks(d).for_each(|row| sum.iter_mut().zip(row).for_each(|(s, v)| *s += v)),
             _ => {}
         }
@@ -173,8 +183,11 @@ fn mean(points: View<'_>, exec: Exec) -> Vec<f64> {
     // Pieces of a fixed size, added in their order: the same bits for any number of threads.
     let starts: Vec<usize> = (0..points.n).step_by(PIECE).collect();
     let piece = |&at: &usize| sums(points.slice(at..(at + PIECE).min(points.n)));
-    let parts: Vec<Vec<f64>> =
-        if exec.threads() == 1 { starts.iter().map(piece).collect() } else { starts.par_iter().map(piece).collect() };
+    let parts: Vec<Vec<f64>> = if exec.threads() == 1 {
+        starts.iter().map(piece).collect()
+    } else {
+        starts.par_iter().map(piece).collect()
+    };
     let mut sum = vec![0.0; d];
     parts.iter().for_each(|part| sum.iter_mut().zip(part).for_each(|(s, p)| *s += p));
     sum.iter_mut().for_each(|s| *s /= points.n as f64);
@@ -244,7 +257,9 @@ impl Packed {
             match (&self.store, &self.form) {
                 (Store::Bytes(x), Form::Bytes(grid)) => {
                     let row = &x[at..at + self.d];
-                    out.iter_mut().zip(row).for_each(|(o, &q)| *o = grid.offset() + grid.scale() * f64::from(q));
+                    out.iter_mut()
+                        .zip(row)
+                        .for_each(|(o, &q)| *o = grid.offset() + grid.scale() * f64::from(q));
                 }
                 (Store::Wide(x), _) => out.copy_from_slice(&x[at..at + self.d]),
                 _ => unreachable!("bytes are written on a grid"),
@@ -352,7 +367,10 @@ mod tests {
         let csr = Csr { start: vec![0, 2, 3], column: vec![7, 99_000, 99_000], value: vec![0.5, 1.37, -2.0] };
         let points = Points::sparse(csr, 100_000).expect("rows");
         let rows = packed(&points).expect("numbers");
-        assert_eq!((rows.d, rows.points(&[0, 1]).view().to_f64().expect("numbers")), (2, vec![0.5, 1.37, 0.0, -2.0]));
+        assert_eq!(
+            (rows.d, rows.points(&[0, 1]).view().to_f64().expect("numbers")),
+            (2, vec![0.5, 1.37, 0.0, -2.0])
+        );
         let n = 5000;
         let csr = Csr {
             start: (0..=n).collect(),

@@ -5,11 +5,11 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use mercer::Exec;
 use mercer::exec::Device;
 use mercer::gram::{self, Owner, Rows};
 use mercer::kernel::Kernel;
 use mercer::num::Floats;
-use mercer::Exec;
 
 use crate::back_end::BackEnd;
 use crate::driver::Outcome;

@@ -50,7 +50,13 @@ pub(crate) fn argument<T>(value: &mut T) -> *mut c_void {
 
 impl Block {
     /// Rows of `a` against rows of `b`, both packed in one form.
-    pub(crate) fn new((a, m): (Side, usize), (b, n): (Side, usize), like: &Packed, out: u64, stride: usize) -> Self {
+    pub(crate) fn new(
+        (a, m): (Side, usize),
+        (b, n): (Side, usize),
+        like: &Packed,
+        out: u64,
+        stride: usize,
+    ) -> Self {
         let (offset, scale) = like.grid();
         Block {
             a,
@@ -124,7 +130,12 @@ pub(crate) fn launch_squares(gpu: &Gpu, packed: &Packed, loaded: &Loaded) -> Out
                 (blocks, 1),
                 256,
                 0,
-                &mut [argument(&mut side.x), argument(&mut pitch), argument(&mut n), argument(&mut side.square)],
+                &mut [
+                    argument(&mut side.x),
+                    argument(&mut pitch),
+                    argument(&mut n),
+                    argument(&mut side.square),
+                ],
             )
         }
     }
@@ -181,7 +192,8 @@ impl Pair<'_> {
         let (n, high) = (self.b.1, self.high(wide));
         let scratch = Memory::room(self.gpu, high * n * size_of::<T>())?;
         for (p, out) in out.chunks_mut(high * n).enumerate() {
-            let block = Block::new((self.part(p * high), out.len() / n), self.b, self.like, scratch.pointer(), n);
+            let block =
+                Block::new((self.part(p * high), out.len() / n), self.b, self.like, scratch.pointer(), n);
             block.launch(self.gpu, self.map, self.like.is_bytes(), wide)?;
             scratch.read(0, out)?;
         }

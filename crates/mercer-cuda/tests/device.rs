@@ -50,7 +50,8 @@ fn shapes() -> Vec<(&'static str, Points)> {
     };
     let flags = {
         let column: Vec<u32> = (0..150_u32).flat_map(|i| [i % 9, 10 + i % 7, 20 + i % 11]).collect();
-        Points::sparse(Csr { start: (0..=150).map(|i| 3 * i).collect(), value: vec![1.0; 450], column }, 40).expect("rows")
+        Points::sparse(Csr { start: (0..=150).map(|i| 3 * i).collect(), value: vec![1.0; 450], column }, 40)
+            .expect("rows")
     };
     vec![
         ("one value", dense(1, 1, 1)),
@@ -200,7 +201,9 @@ fn every_learner_finds_on_the_device_what_it_finds_on_the_cpu() {
 fn machines_of_all_sizes_and_costs_agree() {
     let Some(exec) = device() else { return };
     let mut wrong = Vec::new();
-    for (n, c, tol) in [(40, 1.0, 1e-3), (700, 10.0, 1e-3), (700, 1e4, 1e-3), (2500, 1.0, 1e-4), (6000, 100.0, 1e-3)] {
+    for (n, c, tol) in
+        [(40, 1.0, 1e-3), (700, 10.0, 1e-3), (700, 1e4, 1e-3), (2500, 1.0, 1e-4), (6000, 100.0, 1e-3)]
+    {
         for (task, form) in [(Task::Classification, "svc"), (Task::Regression, "svr")] {
             let mut learner = Learner::find(form).expect("known").learner();
             learner.set_kernel(Kernel::Rbf { gamma: 0.5 });
