@@ -42,7 +42,7 @@ pub(crate) struct Global {
     #[arg(long, global = true, value_name = "SIZE", value_parser = memory::parse)]
     pub(crate) memory: Option<u64>,
 
-    /// Device that computes: auto, cpu, cuda or cuda:N; see `mercer devices`
+    /// Device that computes: auto, cpu, cuda or cuda:N (see mercer devices)
     #[arg(long, global = true, value_name = "DEVICE", default_value_t = Choice::Auto)]
     pub(crate) device: Choice,
 
