@@ -151,7 +151,7 @@ impl GramBackend for Values {
         let loaded = packed.load(&gpu);
         drop(guard);
         let made = loaded.map(|loaded| {
-            let rows = DeviceRows::new(Arc::clone(&self.0), kernel, map, packed, loaded, exec.device());
+            let rows = DeviceRows::new(Arc::clone(&self.0), kernel, &map, packed, loaded, exec.device());
             Box::new(rows) as Box<dyn Rows>
         });
         self.0.end(made)

@@ -204,7 +204,7 @@ impl Gpu {
             functions,
             multiprocessors: seen.multiprocessors.max(1) as usize,
             shared,
-            fast_f64: matches!(seen.capability, (8 | 9 | 10, 0)),
+            fast_f64: matches!(seen.capability, (8..=10, 0)),
             free,
             used: AtomicUsize::new(0),
         }))

@@ -173,7 +173,7 @@ fn mean(points: View<'_>, exec: Exec) -> Vec<f64> {
         let mut sum = vec![0.0; d];
         match view.data {
             Data::F32(x) => {
-                x.chunks(d).for_each(|row| sum.iter_mut().zip(row).for_each(|(s, v)| *s += f64::from(*v)))
+                x.chunks(d).for_each(|row| sum.iter_mut().zip(row).for_each(|(s, v)| *s += f64::from(*v)));
             }
             Data::F64(x) => x.chunks(d).for_each(|row| sum.iter_mut().zip(row).for_each(|(s, v)| *s += v)),
             _ => {}

@@ -93,7 +93,7 @@ impl DeviceRows {
     pub(crate) fn new(
         back_end: Arc<BackEnd>,
         kernel: &Kernel,
-        map: Map,
+        map: &Map,
         packed: Packed,
         loaded: Loaded,
         device: Device,
@@ -103,7 +103,7 @@ impl DeviceRows {
         } else {
             packed.squares().iter().map(|&square| map.own(square)).collect()
         };
-        let kept = Arc::new(Kept { kernel: kernel.clone(), map, packed, loaded, diag });
+        let kept = Arc::new(Kept { kernel: kernel.clone(), map: *map, packed, loaded, diag });
         Self::of(back_end, Arc::new(Part { kept, index: None }), device)
     }
 
