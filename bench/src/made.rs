@@ -108,3 +108,22 @@ pub(crate) fn standardised(x: &[f64], d: usize) -> Vec<f32> {
         (0..d).map(|j| (column(j).map(|v| (v - mean[j]).powi(2)).sum::<f64>() / n).sqrt().recip()).collect();
     x.iter().enumerate().map(|(p, v)| ((v - mean[p % d]) * scale[p % d]) as f32).collect()
 }
+
+/// Square images and their shifts by a pixel in four directions.
+pub(crate) fn shifted(data: &Dataset, side: usize) -> Result<Dataset> {
+    let x = crate::sets::values(&data.points)?;
+    let d = side * side;
+    let mut out = Vec::with_capacity(5 * x.len());
+    for image in x.chunks(d) {
+        for (down, right) in [(0, 0), (0, 1), (1, 0), (0, -1), (-1, 0)] {
+            for p in 0..d as isize {
+                let (r, c) = (p / side as isize - down, p % side as isize - right);
+                let inside = (0..side as isize).contains(&r) && (0..side as isize).contains(&c);
+                out.push(if inside { image[(r * side as isize + c) as usize] } else { 0.0 });
+            }
+        }
+    }
+    let rows: Vec<usize> = (0..data.len()).flat_map(|i| [i; 5]).collect();
+    let like = data.gather(&rows);
+    Ok(Dataset::new(Points::dense_f32(out, d)?, like.targets)?)
+}

@@ -9,6 +9,7 @@
 mod campaign;
 mod cold;
 mod components;
+mod cuda;
 mod defaults;
 mod denoise;
 mod gram;
@@ -109,6 +110,7 @@ const ALL: [Bench; 15] = [
         "whole processes, from file to model and to answers: svm-train, scripts of scikit-learn",
         cold::run,
     ),
+    ("cuda", "an NVIDIA device beside the CPU: fits, predictions, the whole matrix", cuda::run),
     ("scaling", "what fits gain from threads: 1, 2, 4, .. beside a matrix product", scaling::run),
     ("growth", "how the time of a fit grows with rows and with support vectors", growth::run),
     (

@@ -5,6 +5,7 @@
 mod budget;
 mod lab;
 mod licences;
+mod ptx;
 mod python;
 mod serve;
 mod spdx;
@@ -26,6 +27,7 @@ cargo xtask <command>
   campaign serve [--minutes 10]
                            mixed load on the service, models swapped, stops and starts: no failure, no leak
   budget                   time of a cold release build and size of the command, as ARCHITECTURE.md budgets them
+  ptx                      compiles the device code of crates/mercer-cuda anew; needs no device
   docs                     the library's documentation, warnings denied
 ";
 
@@ -46,6 +48,7 @@ fn run(args: &[String]) -> Result<()> {
     match command {
         "tidy" => tidy::run(rest.first().map_or(root.as_path(), Path::new)),
         "budget" => budget::run(&root),
+        "ptx" => ptx::run(&root),
         "licences" => licences::run(&root),
         "test" => steps::run(&root, rest),
         "docs" => {

@@ -26,7 +26,14 @@ const STEPS: [Step; 9] = [
     ("python", "run one test alone: see docs/python.md", python::run),
     ("serve", "run one test alone: see crates/mercer-serve/tests/clients", serve::run),
     ("lab", "pictures of the rooms are in target/lab/screens; see crates/mercer-lab/tests/browser", lab::run),
+    (DEVICE, "an NVIDIA device must give what the CPU gives", |root| {
+        let test = ["test", "--locked", "--release", "--package", "mercer-cuda", "--features", "driver"];
+        spawn(cargo_in(root).args(test).args(["--test", "device", "--", "--nocapture"]))
+    }),
 ];
+
+/// The step that is done only where it is named: few machines have a device, and the tests skip without one.
+const DEVICE: &str = "device";
 
 /// Runs all steps, or those named.
 pub(crate) fn run(root: &Path, wanted: &[String]) -> Result<()> {
@@ -36,7 +43,8 @@ pub(crate) fn run(root: &Path, wanted: &[String]) -> Result<()> {
     let mut report = Vec::new();
     let all = Instant::now();
     for (name, hint, step) in STEPS {
-        if !wanted.is_empty() && !wanted.iter().any(|w| w == name) {
+        let named = wanted.iter().any(|w| w == name);
+        if !named && (!wanted.is_empty() || name == DEVICE) {
             continue;
         }
         eprintln!("== {name}");

@@ -4,6 +4,8 @@ use clap::builder::Styles;
 use clap::builder::styling::{AnsiColor, Style};
 use clap::{ArgMatches, Args, FromArgMatches as _, ValueEnum};
 
+use mercer_cuda::Choice;
+
 use crate::commands::{ALL, Entry, GROUPS, SINGLE};
 use crate::failure::Failure;
 use crate::memory;
@@ -39,6 +41,10 @@ pub(crate) struct Global {
     /// Memory that a run may use, for example 64M or 2G [default: half of the machine's]
     #[arg(long, global = true, value_name = "SIZE", value_parser = memory::parse)]
     pub(crate) memory: Option<u64>,
+
+    /// Device that computes: auto, cpu, cuda or cuda:N (see mercer devices)
+    #[arg(long, global = true, value_name = "DEVICE", default_value_t = Choice::Auto)]
+    pub(crate) device: Choice,
 
     /// Start of all random numbers: the same seed gives the same result
     #[arg(long, global = true, value_name = "N", default_value_t = 0)]

@@ -12,7 +12,7 @@ use mercer_report::html::Page;
 
 use crate::args::{Format, Global};
 use crate::clock;
-use crate::failure::Done;
+use crate::failure::{Done, Failure};
 
 /// The settings of one run.
 #[derive(Debug, Clone)]
@@ -29,14 +29,16 @@ pub(crate) struct Context {
 
 impl Context {
     /// The settings the options ask for.
-    pub(crate) fn new(global: &Global) -> Self {
-        let exec = Exec::new(global.threads.map_or(0, usize::from));
-        Context {
+    pub(crate) fn new(global: &Global) -> Result<Self, Failure> {
+        let device = mercer_cuda::device(global.device)
+            .map_err(|why| Error::Unsupported(format!("--device {}: {why}", global.device)))?;
+        let exec = Exec::new(global.threads.map_or(0, usize::from)).with_device(device);
+        Ok(Context {
             format: global.format,
             quiet: global.quiet,
             exec: global.memory.map_or(exec, |bytes| exec.with_memory(bytes)),
             seed: global.seed,
-        }
+        })
     }
 
     /// Prints a result.

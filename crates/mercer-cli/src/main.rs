@@ -41,6 +41,6 @@ fn run() -> Done {
         // No word at all: whoever types `mercer` wants to know what it can do.
         return context::print(&args::command().render_help().ansi().to_string(), context::stdout_colour());
     };
-    let context = Context::new(&args::Global::of(at)?);
+    let context = Context::new(&args::Global::of(at)?)?;
     (entry.run)(at, &context)
 }

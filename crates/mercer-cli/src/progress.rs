@@ -136,9 +136,10 @@ mod tests {
             quiet: true,
             threads: None,
             memory: None,
+            device: mercer_cuda::Choice::Cpu,
             seed: 0,
         };
-        let mut progress = Progress::new(&Context::new(&global)).until(1e-3);
+        let mut progress = Progress::new(&Context::new(&global).expect("the CPU")).until(1e-3);
         let mut share = |gap: f64| progress.by_gap(&Step::new("solve", 1, None).gap(gap)).expect("a gap");
         assert_eq!(share(10.0), 0.0);
         assert!((share(0.1) - 0.5).abs() < 1e-12);

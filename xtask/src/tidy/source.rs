@@ -3,8 +3,8 @@
 use super::Finding;
 use super::lexer::{self, Source};
 
-/// The only folder that may hold unsafe code.
-const UNSAFE: &str = "crates/mercer-num/";
+/// The only folders that may hold unsafe code.
+const UNSAFE: [&str; 2] = ["crates/mercer-num/", "crates/mercer-cuda/"];
 /// Code here prints nothing, not even in its own unit tests.
 const SILENT: [&str; 3] = ["crates/mercer/src/", "crates/mercer-num/src/", "crates/mercer-report/src/"];
 
@@ -20,8 +20,8 @@ pub(crate) fn check(path: &str, text: &str) -> Vec<Finding> {
     for (i, token) in source.tokens.iter().enumerate() {
         let next = |k: usize| source.tokens.get(i + k).map_or("", |t| t.text);
         match token.text {
-            "unsafe" if !path.starts_with(UNSAFE) => {
-                found(token.line, format!("unsafe code stands only under {UNSAFE}"));
+            "unsafe" if !UNSAFE.iter().any(|folder| path.starts_with(folder)) => {
+                found(token.line, format!("unsafe code stands only under {}", UNSAFE.join(" and ")));
             }
             "unsafe" if next(1) != "fn" && !explained(text, &source, token.line) => {
                 found(

@@ -8,6 +8,7 @@ mod compress;
 mod convert;
 mod data;
 mod denoise;
+mod devices;
 mod evaluate;
 mod explain;
 mod kernel;
@@ -45,6 +46,7 @@ pub(crate) static ALL: &[Entry] = &[
     entry::<denoise::Denoise>(),
     entry::<serve::Serve>(),
     entry::<reproduce::Reproduce>(),
+    entry::<devices::Devices>(),
     entry::<completions::Completions>(),
     entry::<man::Man>(),
     entry::<data::info::Info>(),
@@ -71,7 +73,7 @@ pub(crate) static SINGLE: &[(&str, &[&str])] = &[
             "compress", "denoise", "convert", "serve",
         ],
     ),
-    ("Also", &["reproduce", "completions", "man"]),
+    ("Also", &["reproduce", "devices", "completions", "man"]),
 ];
 
 /// First words that stand before several commands, with what those have in common.

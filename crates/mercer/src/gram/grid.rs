@@ -8,9 +8,9 @@ use crate::data::{Data, View};
 use crate::num::Real;
 use crate::num::bytes::{self, Bytes, Wanted};
 
-/// `offset + scale q` for q from 0 to 255.
+/// Values `offset + scale q` for q from 0 to 255: how rows of small integers are kept as bytes.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Grid {
+pub struct Grid {
     offset: f64,
     scale: f64,
     /// Half of the way from the least value to the largest.
@@ -23,7 +23,25 @@ const DENSITY: usize = 160;
 impl Grid {
     /// The grid on which all values lie, if there is one and this processor gains by it.
     pub(super) fn of(points: View<'_>) -> Option<Grid> {
-        if !bytes::available() || points.d == 0 || points.d > bytes::WIDEST || points.n == 0 {
+        if !bytes::available() || points.d > bytes::WIDEST {
+            return None;
+        }
+        Self::search(points)
+    }
+
+    /// The grid on which all values lie, if there is one.
+    ///
+    /// ```
+    /// use mercer::{data::Points, gram::Grid};
+    /// let points = Points::dense(vec![0.0, 0.5, 1.5, 1.0], 2)?;
+    /// let grid = Grid::search(points.view()).expect("halves");
+    /// let mut rows = [0; 6];
+    /// assert!(grid.write(points.view(), 3, &mut rows));
+    /// assert_eq!((grid.offset(), grid.scale(), rows), (0.0, 0.5, [0, 1, 0, 3, 2, 0]));
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn search(points: View<'_>) -> Option<Grid> {
+        if points.d == 0 || points.n == 0 {
             return None;
         }
         match points.data {
@@ -37,6 +55,44 @@ impl Grid {
                 find(&value[start[0]..start[points.n]], true)
             }
             _ => None,
+        }
+    }
+
+    /// The value of integer 0.
+    pub fn offset(&self) -> f64 {
+        self.offset
+    }
+
+    /// The distance of two values.
+    pub fn scale(&self) -> f64 {
+        self.scale
+    }
+
+    /// Writes the rows' integers, `pitch` bytes from one row to the next; bytes behind a row stay. False where some value is
+    /// not on the grid.
+    ///
+    /// # Panics
+    /// If `out` is shorter than that.
+    pub fn write(&self, points: View<'_>, pitch: usize, out: &mut [u8]) -> bool {
+        let d = points.d;
+        assert!(d <= pitch && out.len() >= points.n * pitch, "room for every row");
+        let mut rows = out.chunks_mut(pitch.max(1)).take(points.n);
+        match points.data {
+            Data::F32(x) => rows.zip(x.chunks(d)).all(|(out, row)| self.quantise(row, &mut out[..d])),
+            Data::F64(x) => rows.zip(x.chunks(d)).all(|(out, row)| self.quantise(row, &mut out[..d])),
+            Data::Csr { start, column, value } => {
+                let (mut zero, mut some) = ([0], vec![0; d]);
+                self.quantise(&[0.0], &mut zero)
+                    && rows.by_ref().zip(start.windows(2)).all(|(out, run)| {
+                        let run = run[0]..run[1];
+                        let some = &mut some[..run.len()];
+                        out[..d].fill(zero[0]);
+                        let fine = self.quantise(&value[run.clone()], some);
+                        column[run].iter().zip(some.iter()).for_each(|(&c, &q)| out[c as usize] = q);
+                        fine
+                    })
+            }
+            _ => false,
         }
     }
 

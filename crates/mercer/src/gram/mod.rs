@@ -28,6 +28,7 @@ pub(crate) use cache::RowCache;
 pub use centre::Means;
 pub use classes::{Classes, PairRows};
 pub use door::{GramBackend, GramDoor, Sum};
+pub use grid::Grid;
 pub use kernel_rows::{KernelRows, is_precomputed};
 pub use lowrank::{LowRank, nystroem, pivoted_cholesky};
 pub use matrix::Matrix;

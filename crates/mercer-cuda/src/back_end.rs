@@ -1,0 +1,180 @@
+//! The two doors, on one device that starts when it is first needed. Calls of several threads go one after another.
+
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use mercer::data::View;
+use mercer::exec::Device;
+use mercer::gram::{GramBackend, GramDoor, Rows, Sum};
+use mercer::kernel::Kernel;
+use mercer::num::Floats;
+use mercer::solve::{Params, Problem, Solution, SolveBackend, SolveDoor};
+use mercer::watch::Watch;
+use mercer::{Error, Exec, Result};
+
+use crate::driver::{Gpu, Outcome, Trouble};
+use crate::memory::Memory;
+use crate::plan::Rule;
+use crate::program::Map;
+use crate::rows::{DeviceRows, Register};
+use crate::values::Pair;
+use crate::{machines, pack};
+
+/// A device, started or not.
+#[derive(Debug)]
+pub(crate) struct BackEnd {
+    ordinal: usize,
+    auto: bool,
+    gpu: OnceLock<std::result::Result<Arc<Gpu>, String>>,
+    lock: Mutex<()>,
+    pub(crate) register: Arc<Register>,
+}
+
+impl BackEnd {
+    pub(crate) fn new(ordinal: usize, auto: bool) -> Self {
+        BackEnd {
+            ordinal,
+            auto,
+            gpu: OnceLock::new(),
+            lock: Mutex::new(()),
+            register: Arc::new(Register::default()),
+        }
+    }
+
+    /// The device as the library knows it.
+    pub(crate) fn device(self) -> Device {
+        let name = format!("cuda:{}", self.ordinal);
+        let back_end = Arc::new(self);
+        let gram = GramDoor(Box::new(Values(Arc::clone(&back_end))));
+        let solve = SolveDoor(Box::new(Machines(back_end)));
+        Device::new(name, vec![Box::new(gram), Box::new(solve)])
+    }
+
+    /// Starts the device, or says why that does not work.
+    pub(crate) fn start(&self) -> std::result::Result<Arc<Gpu>, String> {
+        self.gpu.get_or_init(|| Gpu::start(self.ordinal)).clone()
+    }
+
+    fn rule(&self) -> Rule {
+        Rule { named: !self.auto, running: self.gpu.get().is_some_and(std::result::Result::is_ok) }
+    }
+
+    /// The device, made current and held; none where it cannot be used, or is slow at what this needs.
+    pub(crate) fn enter(&self, bytes: bool) -> Option<(Arc<Gpu>, MutexGuard<'_, ()>)> {
+        let gpu = self.start().ok()?;
+        if self.auto && !bytes && !gpu.fast_f64 {
+            return None;
+        }
+        let guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        gpu.enter().ok()?;
+        Some((gpu, guard))
+    }
+
+    /// What a call on the device ends in: done, left to the CPU for want of memory, or an error that names the device.
+    pub(crate) fn end<T>(&self, outcome: Outcome<T>) -> Option<Result<T>> {
+        match outcome {
+            Ok(done) => Some(Ok(done)),
+            Err(Trouble::Memory) => None,
+            Err(Trouble::Failed(why)) => {
+                Some(Err(Error::Unsupported(format!("device cuda:{} failed: {why}", self.ordinal))))
+            }
+        }
+    }
+}
+
+/// The door of `gram`.
+#[derive(Debug)]
+pub(crate) struct Values(pub(crate) Arc<BackEnd>);
+
+impl GramBackend for Values {
+    fn square(&self, kernel: &Kernel, x: View<'_>, out: Floats<'_>, exec: Exec) -> Option<Result<()>> {
+        if !self.0.rule().block(x.n, x.n, x.d) {
+            return None;
+        }
+        let map = Map::of(kernel)?;
+        let rows = pack::one(kernel, x, exec)?;
+        let (gpu, _guard) = self.0.enter(rows.is_bytes())?;
+        let work = || {
+            let loaded = rows.load(&gpu)?;
+            let side = (loaded.side(None), rows.n);
+            Pair { gpu: &gpu, map: &map, like: &rows, a: side, b: side }.values(out)
+        };
+        self.0.end(work())
+    }
+
+    fn cross(
+        &self,
+        kernel: &Kernel,
+        x: View<'_>,
+        y: View<'_>,
+        out: Floats<'_>,
+        exec: Exec,
+    ) -> Option<Result<()>> {
+        if !self.0.rule().block(x.n, y.n, x.d) {
+            return None;
+        }
+        let map = Map::of(kernel)?;
+        let (right, left) = pack::two(kernel, y, x, exec)?;
+        let (gpu, _guard) = self.0.enter(right.is_bytes())?;
+        let work = || {
+            let (a, b) = (left.load(&gpu)?, right.load(&gpu)?);
+            let (a, b) = ((a.side(None), left.n), (b.side(None), right.n));
+            Pair { gpu: &gpu, map: &map, like: &right, a, b }.values(out)
+        };
+        self.0.end(work())
+    }
+
+    fn apply(&self, sum: &Sum<'_>, points: View<'_>, out: &mut [f64], exec: Exec) -> Option<Result<()>> {
+        let k = sum.coef.len() / sum.centres.n.max(1);
+        if k == 0 || !self.0.rule().apply(points.n, sum.centres.n, points.d, k) {
+            return None;
+        }
+        let map = Map::of(sum.kernel)?;
+        let (right, left) = pack::two(sum.kernel, sum.centres, points, exec)?;
+        let (gpu, _guard) = self.0.enter(right.is_bytes())?;
+        let mut work = || {
+            let (a, b) = (left.load(&gpu)?, right.load(&gpu)?);
+            let (a, b) = ((a.side(None), left.n), (b.side(None), right.n));
+            let (coef, total) = (Memory::of(&gpu, sum.coef)?, Memory::of(&gpu, out)?);
+            Pair { gpu: &gpu, map: &map, like: &right, a, b }.sums(&coef, k, &total, sum.exact)?;
+            total.read(0, out)
+        };
+        self.0.end(work())
+    }
+
+    fn rows(&self, kernel: &Kernel, points: View<'_>, exec: Exec) -> Option<Result<Box<dyn Rows>>> {
+        if !self.0.rule().rows(points.n, points.d) {
+            return None;
+        }
+        let map = Map::of(kernel)?;
+        let packed = pack::one(kernel, points, exec)?;
+        let (gpu, guard) = self.0.enter(packed.is_bytes())?;
+        let loaded = packed.load(&gpu);
+        drop(guard);
+        let made = loaded.map(|loaded| {
+            let rows = DeviceRows::new(Arc::clone(&self.0), kernel, &map, packed, loaded, exec.device());
+            Box::new(rows) as Box<dyn Rows>
+        });
+        self.0.end(made)
+    }
+}
+
+/// The door of `solve`.
+#[derive(Debug)]
+pub(crate) struct Machines(pub(crate) Arc<BackEnd>);
+
+impl SolveBackend for Machines {
+    fn solve(
+        &self,
+        problems: &[Problem<'_>],
+        params: &Params,
+        watch: &mut Watch<'_>,
+    ) -> Option<Result<Vec<Solution>>> {
+        let batch = machines::Batch::new(&self.0, problems, params)?;
+        let (gpu, _guard) = self.0.enter(true)?;
+        let solved = batch.solve(&gpu, watch);
+        match self.0.end(solved)? {
+            Ok(solved) => solved.map(Ok),
+            Err(error) => Some(Err(error)),
+        }
+    }
+}

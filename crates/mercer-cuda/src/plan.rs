@@ -1,0 +1,61 @@
+//! Whether a call is worth a device: by counts of multiply-adds, never by a clock, so that the same call always goes the
+//! same way.
+//!
+//! Starting a device costs some 0.3 seconds once per process; 16 cores do 3e10 multiply-adds in less. Once it runs, what
+//! counts is copying: a value that goes back to the host costs as much as some 64 columns of its product.
+
+/// Multiply-adds below which a device that is not running stays off.
+const START: f64 = 3e10;
+/// The same where it runs already.
+const RUNNING: f64 = 1.5e9;
+
+/// What is known of a device before a call.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rule {
+    /// Whether the device was asked for by name: then it takes whatever it can do.
+    pub(crate) named: bool,
+    /// Whether it runs.
+    pub(crate) running: bool,
+}
+
+impl Rule {
+    fn worth(self, work: f64) -> bool {
+        self.named || work >= if self.running { RUNNING } else { START }
+    }
+
+    /// Rows for solvers: each is read many times, which counts like 64 columns.
+    pub(crate) fn rows(self, n: usize, d: usize) -> bool {
+        self.worth(n as f64 * n as f64 * (d as f64 + 64.0))
+    }
+
+    /// A sum against m centres with k outputs.
+    pub(crate) fn apply(self, n: usize, m: usize, d: usize, k: usize) -> bool {
+        self.worth(n as f64 * m as f64 * (d + k) as f64)
+    }
+
+    /// A block that is copied back.
+    pub(crate) fn block(self, n: usize, m: usize, d: usize) -> bool {
+        self.named || (d >= 64 && self.worth(n as f64 * m as f64 * (d as f64 - 32.0)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_work_stays_on_the_cpu_and_a_named_device_takes_all() {
+        let auto = Rule { named: false, running: false };
+        // Digits of 16 x 16 and letters are done on the CPU before a device has started.
+        assert!(!auto.rows(7291, 256) && !auto.rows(15_000, 16));
+        assert!(auto.rows(60_000, 784) && auto.rows(32_561, 123) && auto.rows(49_990, 22));
+        assert!(auto.rows(40_000, 10));
+        assert!(auto.apply(10_000, 13_000, 784, 45) && !auto.apply(100, 13_000, 784, 45));
+        let running = Rule { running: true, ..auto };
+        assert!(running.rows(7291, 256) && !running.rows(1000, 256));
+        // Values of few columns cost more to copy than to compute.
+        assert!(!running.block(60_000, 60_000, 10) && running.block(20_000, 20_000, 784));
+        let named = Rule { named: true, running: false };
+        assert!(named.rows(1, 1) && named.block(1, 1, 1) && named.apply(1, 1, 1, 1));
+    }
+}
