@@ -9,7 +9,7 @@ use crate::{cargo_in, lab, licences, python, serve, spawn, tidy};
 
 type Step = (&'static str, &'static str, fn(&Path) -> Result<()>);
 
-const STEPS: [Step; 9] = [
+const STEPS: [Step; 10] = [
     ("fmt", "if this failed: cargo fmt --all", |root| {
         spawn(cargo_in(root).args(["fmt", "--all", "--check"]))
     }),
