@@ -72,7 +72,7 @@ const CASES: &[Case] = &[
         kernel: "rbf(gamma=0.0078125)",
         set_to: || json!({"nu": 0.02, "tol": 1e-3}),
         peer: "NuSVC",
-        peer_args: || json!({"nu": 0.02, "gamma": 0.0078125, "tol": 1e-3}),
+        peer_args: || json!({"nu": 0.02, "gamma": 0.007_812_5, "tol": 1e-3}),
         onedal: true,
     },
     Case {
@@ -82,7 +82,7 @@ const CASES: &[Case] = &[
         kernel: "rbf(gamma=0.0078125)",
         set_to: || json!({"nu": 0.2, "tol": 1e-3}),
         peer: "OneClassSVM",
-        peer_args: || json!({"nu": 0.2, "gamma": 0.0078125, "tol": 1e-3}),
+        peer_args: || json!({"nu": 0.2, "gamma": 0.007_812_5, "tol": 1e-3}),
         onedal: false,
     },
     Case {
@@ -137,7 +137,7 @@ const CASES: &[Case] = &[
         kernel: "rbf(gamma=0.0078125)",
         set_to: || json!({"c": 10.0, "tol": 1e-3, "probability": true}),
         peer: "Calibrated",
-        peer_args: || json!({"C": 10.0, "gamma": 0.0078125, "tol": 1e-3}),
+        peer_args: || json!({"C": 10.0, "gamma": 0.007_812_5, "tol": 1e-3}),
         onedal: false,
     },
     Case {
@@ -145,9 +145,9 @@ const CASES: &[Case] = &[
         name: "given matrix",
         learner: "svc",
         kernel: "precomputed",
-        set_to: || json!({"c": 10.0, "tol": 1e-3, "gamma": 0.0078125}),
+        set_to: || json!({"c": 10.0, "tol": 1e-3, "gamma": 0.007_812_5}),
         peer: "Precomputed",
-        peer_args: || json!({"C": 10.0, "gamma": 0.0078125, "tol": 1e-3}),
+        peer_args: || json!({"C": 10.0, "gamma": 0.007_812_5, "tol": 1e-3}),
         onedal: false,
     },
     Case {
@@ -185,7 +185,7 @@ pub(crate) fn run(python: &Python, args: &Args, report: &mut Report) -> Result<(
         }
         match files(case.set) {
             Ok((files, numbers, sparse)) => {
-                one(case, &name, (&files, numbers, sparse), python, args, report)?
+                one(case, &name, (&files, numbers, sparse), python, args, report)?;
             }
             Err(error) => eprintln!("bench: left out {error:#}"),
         }

@@ -29,7 +29,7 @@ pub(super) fn good(campaign: &Campaign, seed: u64) {
     let mut socket: Option<TcpStream> = None;
     while !campaign.over() {
         std::thread::sleep(Duration::from_millis(3));
-        let rows: Vec<usize> = (0..1 + dice.below(6)).map(|_| dice.below(campaign.rows.len())).collect();
+        let rows: Vec<usize> = (0..=dice.below(6)).map(|_| dice.below(campaign.rows.len())).collect();
         let form = dice.below(3);
         let bytes = asked(campaign, &rows, form);
         // A server that is being replaced may close; a request that was sent before it was told to stop may not be lost.
@@ -98,7 +98,8 @@ fn asked(campaign: &Campaign, rows: &[usize], form: usize) -> Vec<u8> {
             http::request("POST", "/v2/models/m/infer", &headers, &[head.as_bytes(), &bytes].concat())
         }
         _ => {
-            let lines: String = x.chunks(2).map(|row| format!("{},{}\n", row[0], row[1])).collect();
+            let lines: Vec<String> = x.chunks(2).map(|row| format!("{},{}\n", row[0], row[1])).collect();
+            let lines = lines.concat();
             let path = "/v1/models/m/predict?output=label,decision";
             http::request("POST", path, &[("content-type", "text/csv")], lines.as_bytes())
         }
@@ -198,7 +199,7 @@ fn oversized(campaign: &Campaign, dice: &mut Dice) -> std::io::Result<Option<Rep
         return http::receive(&mut socket);
     }
     write!(socket, "{head}transfer-encoding: chunked\r\n\r\n")?;
-    let piece = [b'1'; 1 << 15];
+    let piece = vec![b'1'; 1 << 15];
     for _ in 0..=LARGEST / piece.len() + 1 {
         // A server that has refused may have closed its side.
         if write!(socket, "{:x}\r\n", piece.len()).and_then(|()| socket.write_all(&piece)).is_err()

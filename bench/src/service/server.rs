@@ -27,7 +27,7 @@ impl Server {
         let errors = child.stderr.take().context("its errors are read")?;
         let (tell, told) = std::sync::mpsc::channel();
         std::thread::spawn(move || {
-            BufReader::new(errors).lines().map_while(Result::ok).for_each(|line| drop(tell.send(line)))
+            BufReader::new(errors).lines().map_while(Result::ok).for_each(|line| drop(tell.send(line)));
         });
         let mut server = Server { child, port };
         let start = Instant::now();

@@ -10,15 +10,15 @@ use serde_json::json;
 
 use crate::client::{Server, f64s, header};
 
-fn rbf(gamma: f64) -> Option<Kernel> {
-    Some(Kernel::Rbf { gamma })
+fn rbf(gamma: f64) -> Kernel {
+    Kernel::Rbf { gamma }
 }
 
 #[test]
 fn denoised_rows_are_those_of_the_library() {
     let folder = tempfile::tempdir().expect("a folder");
     let (points, _) = toy::three_clusters(60, 3);
-    let kpca = KpcaParams { kernel: rbf(0.8), components: Some(3), ..KpcaParams::default() };
+    let kpca = KpcaParams { kernel: Some(rbf(0.8)), components: Some(3), ..KpcaParams::default() };
     let machine =
         kpca.fit(Sample::new(&points, &Targets::None), Exec::one(), &mut silent()).expect("components");
     let model = Model::from(machine);
@@ -39,7 +39,7 @@ fn denoised_rows_are_those_of_the_library() {
     // It costs more than all else, so nobody gets it unasked.
     let reply = server.infer("m", &json!({ "inputs": [request["inputs"][0]] })).fine();
     assert_eq!(reply.json()["outputs"].as_array().map(Vec::len), Some(1));
-    let csv: String = x.chunks(2).map(|row| format!("{},{}\n", row[0], row[1])).collect();
+    let csv = x.chunks(2).map(|row| format!("{},{}\n", row[0], row[1])).collect::<Vec<_>>().concat();
     let reply = server.post("/v1/models/m/predict?output=denoised", "text/csv", csv).fine();
     let cells = reply.text().lines().skip(1).flat_map(|line| line.split(','));
     assert_eq!(cells.map(|cell| cell.parse().expect("a number")).collect::<Vec<f64>>(), want);
@@ -49,7 +49,7 @@ fn denoised_rows_are_those_of_the_library() {
 fn rejected_rows_are_those_of_the_library() {
     let folder = tempfile::tempdir().expect("a folder");
     let (points, targets) = toy::banana(100, 3);
-    let svc = SvcParams { kernel: rbf(0.8), ..SvcParams::default() };
+    let svc = SvcParams { kernel: Some(rbf(0.8)), ..SvcParams::default() };
     let svc = svc.fit(Sample::new(&points, &targets), Exec::one(), &mut silent()).expect("a fit");
     let mut model = Model::from(svc);
     let plain = folder.path().join("plain.mercer");
@@ -72,7 +72,7 @@ fn rejected_rows_are_those_of_the_library() {
     let reply = server.infer("m", &json!({ "inputs": [tensor], "outputs": binary })).fine();
     let bytes: Vec<u8> = want.iter().map(|rejected| u8::from(*rejected)).collect();
     assert_eq!(reply.binary().1[0], bytes);
-    let csv: String = x.chunks(2).map(|row| format!("{},{}\n", row[0], row[1])).collect();
+    let csv = x.chunks(2).map(|row| format!("{},{}\n", row[0], row[1])).collect::<Vec<_>>().concat();
     let reply = server.post("/v1/models/m/predict?output=label,rejected", "text/csv", csv).fine();
     let last = reply.text().lines().skip(1).map(|line| line.rsplit(',').next().expect("a cell") == "1");
     assert_eq!(last.collect::<Vec<_>>(), want);
@@ -88,12 +88,12 @@ fn pictures_are_rows_of_a_model_of_images() {
     let folder = tempfile::tempdir().expect("a folder");
     // Light above and dark below, or the other way.
     let image = |i: usize| {
-        (0..16).map(move |p| if (p < 8) == (i % 2 == 0) { 200 + i % 7 } else { 10 + i % 5 } as f64)
+        (0..16).map(move |p| if (p < 8) == i.is_multiple_of(2) { 200 + i % 7 } else { 10 + i % 5 } as f64)
     };
     let points = Points::dense((0..40).flat_map(image).collect(), 16).expect("rows");
     let points = points.with_image(ImageShape::grey(4, 4)).expect("images");
     let labels = mercer::data::Labels::new((0..40).map(|i| if i % 2 == 0 { "above" } else { "below" }));
-    let svc = SvcParams { kernel: rbf(1e-5), ..SvcParams::default() };
+    let svc = SvcParams { kernel: Some(rbf(1e-5)), ..SvcParams::default() };
     let targets = Targets::Classes(labels);
     let svc = svc.fit(Sample::new(&points, &targets), Exec::one(), &mut silent()).expect("a fit");
     let model = Model::from(svc);
@@ -169,7 +169,7 @@ fn texts_as_bytes_are_texts_as_json() {
 fn missing_values_are_filled_as_by_the_library_in_every_form() {
     let folder = tempfile::tempdir().expect("a folder");
     let (points, targets) = toy::banana(60, 3);
-    let svc = SvcParams { kernel: rbf(0.8), ..SvcParams::default() };
+    let svc = SvcParams { kernel: Some(rbf(0.8)), ..SvcParams::default() };
     let svc = svc.fit(Sample::new(&points, &targets), Exec::one(), &mut silent()).expect("a fit");
     let mut model = Model::from(svc);
     model.names.columns = vec!["a".into(), "b".into()];
