@@ -11,6 +11,7 @@ use crate::driver::{Gpu, Outcome, Trouble};
 ///
 /// # Safety
 /// A type of fixed layout without padding that matters, pointers or destructors.
+// SAFETY: what implementors promise is said above.
 pub(crate) unsafe trait Plain: Copy {}
 // SAFETY: numbers.
 unsafe impl Plain for u8 {}

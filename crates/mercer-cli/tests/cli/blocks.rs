@@ -84,7 +84,8 @@ fn memory_is_kept_to_and_predictions_are_those_of_the_whole_file() {
     }
     let right =
         blocks.lines().skip(1).enumerate().filter(|(i, l)| l.starts_with("yes") == (i * 2 >= ROWS)).count();
-    assert!(right as f64 > 0.95 * ROWS as f64, "{right}");
+    // 40 columns with means 1 apart at a standard deviation of 2.3: the best rule is right on 91.6 %.
+    assert!((0.905..0.925).contains(&(right as f64 / ROWS as f64)), "{right}");
     folder.mercer("predict big.csv big.mercer -o lines.txt -q --memory 70M").fine();
     assert_eq!(
         folder.read("lines.txt").lines().next(),

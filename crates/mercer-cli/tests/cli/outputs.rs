@@ -108,6 +108,7 @@ const INPUTS: &[&str] = &[
     "[DATA]",
     "<MODEL>",
     "<MODEL>...",
+    "[FILE]...",
     "--tokens",
     "--tls-cert",
     "--tls-key",
