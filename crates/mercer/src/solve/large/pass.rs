@@ -2,8 +2,9 @@
 //!
 //! Products run in the type of the values, on pieces small enough that a piece is still in the cache when it is multiplied the
 //! second time; sums over pieces are f64. Pieces begin at multiples of their height, and a piece belongs to one of a fixed
-//! number of sums by its place: so neither blocks nor threads change a bit. They must not: coefficients of centres that resemble
-//! each other are large and cancel, and the last bit of a sum, rounded to f32, would be seen in the third digit of an output.
+//! number of sums by its place: so the order of sums depends on neither blocks nor threads. It must not: coefficients of centres
+//! that resemble each other are large and cancel, and the last bit of a sum, rounded to f32, is seen in the third digit of an
+//! output.
 
 use rayon::prelude::*;
 
