@@ -190,3 +190,16 @@ fn costs_that_descent_creeps_at_are_settled_by_interior_points() {
     }
     assert!(finished >= 4, "only {finished} needed it");
 }
+
+#[test]
+fn a_tolerance_beneath_all_digits_still_gives_numbers() {
+    let (x, _) = clouds(120, 5, 8);
+    let y: Vec<f64> = normals(120, 1, 9).iter().map(|v| 150.0 + 80.0 * v).collect();
+    for offset in [true, false] {
+        let problem = LinearProblem::regress(&y, 0.0, &[1e3; 120], offset);
+        let params = DescentParams { tol: 1e-14, max_epochs: 2000, ..DescentParams::default() };
+        let found = descend(&x, &problem, &params, &mut silent()).expect("numbers");
+        assert!(found.objective.is_finite() && found.w.iter().all(|w| w.is_finite()), "{:?}", found.info);
+        assert!(violation(&x, &problem, &found) < 1e-6, "{:?}", found.info);
+    }
+}

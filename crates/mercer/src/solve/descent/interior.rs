@@ -32,6 +32,9 @@ const REFINE: f64 = 1e-2;
 /// The share of the tolerance from which on a solution is polished by Newton steps on its free variables.
 const POLISH: f64 = 1e-3;
 
+/// The least curvature of a variable: below it the reciprocal, summed over rows, has no digits left for the others.
+const LEAST: f64 = 1e-12;
+
 /// Most columns: their Gram matrix must be factorised.
 const MOST_COLUMNS: usize = 2000;
 
@@ -107,7 +110,14 @@ impl<V: Vectors> Descent<'_, V> {
     }
 
     fn worst(&self) -> f64 {
-        (0..self.beta.len()).map(|i| self.violation(i, self.slope(i))).fold(0.0, f64::max)
+        let slopes = (0..self.beta.len()).map(|i| (i, self.slope(i)));
+        // `max` alone would pass over what is not a number.
+        slopes.fold(
+            0.0,
+            |worst: f64, (i, slope)| {
+                if slope.is_finite() { worst.max(self.violation(i, slope)) } else { f64::INFINITY }
+            },
+        )
     }
 
     fn take(&mut self, beta: Vec<f64>, b: f64) {
@@ -235,7 +245,7 @@ impl<'a, V: Vectors> Interior<'a, V> {
         let (mean, _) = self.gap(&room, &residual);
         let diagonal: Vec<f64> = (0..m)
             .map(|k| self.v[k].shift + self.low[k] / room.0[k] + self.high[k] / room.1[k])
-            .map(|d| d.max(1e-300))
+            .map(|d| d.max(LEAST))
             .collect();
         let system = System::new(self, &diagonal, usize::from(mean < REFINE))?;
         let off = if self.offset { self.sum(&self.at) + self.fixed_sum } else { 0.0 };
@@ -276,6 +286,9 @@ impl<'a, V: Vectors> Interior<'a, V> {
             self.high[k] += length * high[k];
         }
         self.b += length * rise;
+        if self.at.iter().chain(&self.low).chain(&self.high).any(|v| !v.is_finite()) {
+            return None;
+        }
         let left = (1.0 - length) * residual.iter().fold(0.0, |a: f64, r| a.max(r.abs()));
         // A product over the box's width is a slope.
         let width = self.v.iter().map(|v| v.upper - v.lower).filter(|w| w.is_finite()).fold(0.0, f64::max);
