@@ -124,12 +124,12 @@ fn on_grid(points: View<'_>, exec: Exec) -> Option<Packed> {
     if points.n > 4 * FEW {
         let some: Vec<usize> = (0..FEW).map(|i| i * (points.n / FEW)).collect();
         // Values that are on no grid show it in few rows.
-        let guess = Grid::search(points.gather(&some).view())?;
+        let guess = Grid::search(points.gather(&some).view(), exec)?;
         if let Some(rows) = bytes(points, guess, exec) {
             return Some(Packed::of_bytes(points, guess, rows));
         }
     }
-    let grid = Grid::search(points)?;
+    let grid = Grid::search(points, exec)?;
     Some(Packed::of_bytes(points, grid, bytes(points, grid, exec)?))
 }
 

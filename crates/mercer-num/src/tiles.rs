@@ -169,8 +169,10 @@ fn each<T: Real>(tiles: &[Tile], size: usize, threads: usize, work: impl Fn(Tile
     let next = std::sync::atomic::AtomicUsize::new(0);
     let pieces: Vec<&[Tile]> = tiles.chunks(piece).collect();
     (0..threads.min(pieces.len())).into_par_iter().for_each(|_| {
-        let mut scratch = vec![T::ZERO; size];
+        // Nothing is allocated by a thread that comes when all is done, as most do where others are busy elsewhere.
+        let mut scratch = Vec::new();
         while let Some(piece) = pieces.get(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed)) {
+            scratch.resize(size, T::ZERO);
             run(piece, &mut scratch);
         }
     });

@@ -389,8 +389,8 @@ impl<'a> View<'a> {
     pub fn gather(&self, rows: &[usize]) -> Points {
         let d = self.d;
         let store = match self.data {
-            Data::F32(x) => Store::F32(rows.iter().flat_map(|&i| &x[i * d..(i + 1) * d]).copied().collect()),
-            Data::F64(x) => Store::F64(rows.iter().flat_map(|&i| &x[i * d..(i + 1) * d]).copied().collect()),
+            Data::F32(x) => Store::F32(gathered(rows, x, d)),
+            Data::F64(x) => Store::F64(gathered(rows, x, d)),
             Data::Csr { start, column, value } => {
                 let pick = |i: usize| start[i]..start[i + 1];
                 Store::Csr(Csr {
@@ -519,6 +519,13 @@ fn starts(lengths: impl Iterator<Item = usize>) -> Vec<usize> {
 fn joined(a: &[usize], b: &[usize]) -> Vec<usize> {
     let end = *a.last().unwrap_or(&0);
     a.iter().copied().chain(b.iter().skip(1).map(|s| s + end)).collect()
+}
+
+/// Rows of d values, one after the other: copied as wholes, which is several times as fast as value by value.
+fn gathered<T: Copy>(rows: &[usize], x: &[T], d: usize) -> Vec<T> {
+    let mut out = Vec::with_capacity(rows.len() * d);
+    rows.iter().for_each(|&i| out.extend_from_slice(&x[i * d..(i + 1) * d]));
+    out
 }
 
 #[cfg(test)]

@@ -100,7 +100,7 @@ impl<T: Real> Centres<T> {
     ) -> Result<Self> {
         super::block::check(kernel, points, centres, exec.memory())?;
         let k = coef.len().checked_div(centres.n).unwrap_or(0);
-        let layout = Layout::of(kernel, centres).with(points);
+        let layout = Layout::of(kernel, centres, exec).with(points);
         let cut = |i: usize| i..(i + CENTRES).min(centres.n);
         let starts: Vec<usize> = (0..centres.n).step_by(CENTRES).collect();
         let ready = |&i: &usize| Side::new(kernel, centres.slice(cut(i)), &layout, exec);

@@ -120,7 +120,7 @@ pub fn cross<T: Real>(kernel: &Kernel, x: View<'_>, y: View<'_>, exec: Exec) -> 
     if door::cross(kernel, x, y, &mut out, exec)? {
         return Ok(out);
     }
-    let layout = Layout::of(kernel, y).with(x);
+    let layout = Layout::of(kernel, y, exec).with(x);
     let (a, b) = (Side::new(kernel, x, &layout, exec)?, Side::new(kernel, y, &layout, exec)?);
     block(kernel, &a, &b, &mut out, exec);
     Ok(out)
@@ -139,7 +139,7 @@ pub(crate) struct Columns<'a, T: Real> {
 
 impl<'a, T: Real> Columns<'a, T> {
     pub(crate) fn new(kernel: &'a Kernel, points: View<'a>, exec: Exec) -> Result<Self> {
-        let layout = Layout::of(kernel, points);
+        let layout = Layout::of(kernel, points, exec);
         let side = Side::new(kernel, points, &layout, exec)?;
         Ok(Columns { kernel, points, layout, side })
     }
@@ -178,7 +178,7 @@ pub fn square<T: Real>(kernel: &Kernel, x: View<'_>, exec: Exec) -> Result<Buffe
     if door::square(kernel, x, &mut out, exec)? {
         return Ok(out);
     }
-    let a = Side::new(kernel, x, &Layout::of(kernel, x), exec)?;
+    let a = Side::new(kernel, x, &Layout::of(kernel, x, exec), exec)?;
     symmetric(kernel, &a, &mut out, exec);
     Ok(out)
 }

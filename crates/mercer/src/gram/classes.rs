@@ -8,6 +8,8 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
+use rayon::prelude::*;
+
 use crate::data::Points;
 use crate::error::Result;
 use crate::exec::Exec;
@@ -58,20 +60,23 @@ impl<'a> Classes<'a> {
     ) -> Result<Self> {
         let view = points.view();
         block::check(kernel, view, view, exec.memory())?;
-        let layout = Layout::of(kernel, view);
+        let layout = Layout::of(kernel, view, exec);
         let mut rows = vec![Vec::new(); classes];
         of_row.iter().enumerate().for_each(|(i, &k)| rows[k as usize].push(i));
         let bytes: usize = rows.iter().map(|r| r.len() * r.len() * 4).sum();
-        let class = rows
-            .into_iter()
-            .map(|rows| {
-                let own = points.gather(&rows);
-                let mut diag = vec![0.0; rows.len()];
-                kernel.diag(own.view(), &mut diag);
-                let side = Side::new(kernel, own.view(), &layout, exec)?;
-                Ok(Class { rows, side, diag, square: OnceLock::new(), keep: bytes <= exec.budget() })
-            })
-            .collect::<Result<_>>()?;
+        let ready = |rows: Vec<usize>| {
+            let own = points.gather(&rows);
+            let mut diag = vec![0.0; rows.len()];
+            kernel.diag(own.view(), &mut diag);
+            let side = Side::new(kernel, own.view(), &layout, exec)?;
+            Ok(Class { rows, side, diag, square: OnceLock::new(), keep: bytes <= exec.budget() })
+        };
+        let class: Result<Vec<Class>> = if exec.threads() == 1 {
+            rows.into_iter().map(ready).collect()
+        } else {
+            rows.into_par_iter().map(ready).collect()
+        };
+        let class = class?;
         Ok(Classes { kernel, points, layout, class, exec, device: door::rows(kernel, view, exec)? })
     }
 
@@ -94,6 +99,11 @@ impl<'a> Classes<'a> {
             all.subset(&keep)
         });
         PairRows { all: self, a, b, device }
+    }
+
+    /// Computes all squares that are kept, which happens else when the first pair of a class asks.
+    pub fn compute_squares(&self, exec: Exec) {
+        self.class.iter().filter(|c| !c.rows.is_empty()).for_each(|c| drop(self.square(c, exec)));
     }
 
     /// Whether the square of a class has been computed.

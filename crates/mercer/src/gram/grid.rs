@@ -4,7 +4,10 @@
 //! the rate where the processor has them. The grid is found from the values themselves, so readers and stages need not
 //! know of it, and rows that do not lie on it are computed as floats.
 
+use rayon::prelude::*;
+
 use crate::data::{Data, View};
+use crate::exec::Exec;
 use crate::num::Real;
 use crate::num::bytes::{self, Bytes, Wanted};
 
@@ -22,37 +25,37 @@ const DENSITY: usize = 160;
 
 impl Grid {
     /// The grid on which all values lie, if there is one and this processor gains by it.
-    pub(super) fn of(points: View<'_>) -> Option<Grid> {
+    pub(super) fn of(points: View<'_>, exec: Exec) -> Option<Grid> {
         if !bytes::available() || points.d > bytes::WIDEST {
             return None;
         }
-        Self::search(points)
+        Self::search(points, exec)
     }
 
     /// The grid on which all values lie, if there is one.
     ///
     /// ```
-    /// use mercer::{data::Points, gram::Grid};
+    /// use mercer::{Exec, data::Points, gram::Grid};
     /// let points = Points::dense(vec![0.0, 0.5, 1.5, 1.0], 2)?;
-    /// let grid = Grid::search(points.view()).expect("halves");
+    /// let grid = Grid::search(points.view(), Exec::one()).expect("halves");
     /// let mut rows = [0; 6];
     /// assert!(grid.write(points.view(), 3, &mut rows));
     /// assert_eq!((grid.offset(), grid.scale(), rows), (0.0, 0.5, [0, 1, 0, 3, 2, 0]));
     /// # Ok::<(), mercer::Error>(())
     /// ```
-    pub fn search(points: View<'_>) -> Option<Grid> {
+    pub fn search(points: View<'_>, exec: Exec) -> Option<Grid> {
         if points.d == 0 || points.n == 0 {
             return None;
         }
         match points.data {
-            Data::F32(x) => find(x, false),
-            Data::F64(x) => find(x, false),
+            Data::F32(x) => find(x, false, exec),
+            Data::F64(x) => find(x, false, exec),
             Data::Csr { start, value, .. } => {
                 let entries = start[points.n] - start[0];
                 if entries.saturating_mul(DENSITY) < points.n.saturating_mul(points.d) {
                     return None;
                 }
-                find(&value[start[0]..start[points.n]], true)
+                find(&value[start[0]..start[points.n]], true, exec)
             }
             _ => None,
         }
@@ -173,15 +176,18 @@ impl Grid {
 const FEW: usize = 512;
 const SAMPLE: usize = 1 << 14;
 
+/// Values that one thread looks at.
+const PIECE: usize = 1 << 18;
+
 /// Guesses the grid from some values, then looks at all of them.
-fn find<S: Real>(values: &[S], zero: bool) -> Option<Grid> {
+fn find<S: Real>(values: &[S], zero: bool, exec: Exec) -> Option<Grid> {
     distinct(&values[..values.len().min(FEW)], 1, zero)?;
     let seen = distinct(values, values.len().div_ceil(SAMPLE).max(1), zero)?;
     let (low, high) = (seen[0], seen[seen.len() - 1]);
     let gap = seen.windows(2).map(|w| w[1] - w[0]).fold(f64::INFINITY, f64::min);
     if low == high {
         let scale = if low == 0.0 { 1.0 } else { low.abs() };
-        return check(values, low.min(0.0), scale);
+        return check(values, low.min(0.0), scale, exec);
     }
     // The range is known far better than the smallest gap, of which it is a whole multiple; values that were not seen may
     // lie between: a half or a third of the gap.
@@ -191,7 +197,7 @@ fn find<S: Real>(values: &[S], zero: bool) -> Option<Grid> {
         if steps > 255.0 {
             return None;
         }
-        check(values, low, (high - low) / steps)
+        check(values, low, (high - low) / steps, exec)
     })
 }
 
@@ -210,9 +216,15 @@ fn distinct<S: Real>(values: &[S], step: usize, zero: bool) -> Option<Vec<f64>> 
 }
 
 /// The grid through `low` of this scale, if all values lie on it, moved so that the lowest is at 0.
-fn check<S: Real>(values: &[S], low: f64, scale: f64) -> Option<Grid> {
+fn check<S: Real>(values: &[S], low: f64, scale: f64, exec: Exec) -> Option<Grid> {
     let close = Grid { offset: low, scale, middle: low }.tolerance::<S>();
-    let (least, most) = S::range(values, low, 1.0 / scale, close)?;
+    let range = |values: &[S]| S::range(values, low, 1.0 / scale, close);
+    let (least, most) = if exec.threads() == 1 || values.len() <= PIECE {
+        range(values)?
+    } else {
+        let join = |a: (f64, f64), b: (f64, f64)| Some((a.0.min(b.0), a.1.max(b.1)));
+        values.par_chunks(PIECE).map(range).try_reduce(|| (0.0, 0.0), join)?
+    };
     let middle = low + scale * 0.5 * (least + most);
     (most - least <= 255.0).then_some(Grid { offset: low + scale * least, scale, middle })
 }
@@ -223,7 +235,7 @@ mod tests {
     use crate::data::{Csr, Points};
 
     fn grid(values: Vec<f64>, d: usize) -> Option<Grid> {
-        Grid::of(Points::dense(values, d).expect("whole rows").view())
+        Grid::of(Points::dense(values, d).expect("whole rows").view(), Exec::one())
     }
 
     #[test]
@@ -243,7 +255,7 @@ mod tests {
                 Points::dense(values.clone(), 6).expect("whole rows"),
                 Points::dense_f32(single, 6).expect("whole rows"),
             ] {
-                let grid = Grid::of(points.view()).expect("integers times a constant");
+                let grid = Grid::of(points.view(), Exec::one()).expect("integers times a constant");
                 let rows = grid.rows(points.view()).expect("on its own grid");
                 let mut back = vec![0.0f64; 6];
                 for i in 0..100 {

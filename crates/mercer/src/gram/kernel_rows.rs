@@ -53,7 +53,7 @@ impl<'a> KernelRows<'a> {
                 });
             }
         }
-        let layout = Layout::of(kernel, view);
+        let layout = Layout::of(kernel, view, exec);
         Self::under(kernel, Cow::Borrowed(points), &layout, exec)
     }
 

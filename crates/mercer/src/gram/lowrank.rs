@@ -72,7 +72,7 @@ pub fn pivoted_cholesky(
     let device = door::rows(kernel, points, exec)?;
     let side = match device {
         Some(_) => None,
-        None => Some(Side::<f64>::new(kernel, points, &Layout::of(kernel, points), exec)?),
+        None => Some(Side::<f64>::new(kernel, points, &Layout::of(kernel, points, exec), exec)?),
     };
     let mut rest = vec![0.0; n];
     kernel.diag(points, &mut rest);

@@ -60,7 +60,7 @@ impl Matrix {
 
     /// The whole f32 matrix of a kernel on points. Half the values are computed, the rest mirrored.
     pub fn of(kernel: &Kernel, points: View<'_>, exec: Exec) -> Result<Self> {
-        Self::under(kernel, points, &Layout::of(kernel, points), exec)
+        Self::under(kernel, points, &Layout::of(kernel, points, exec), exec)
     }
 
     /// The same under a layout of choice: that of the rows which matter, where others may lie far away.

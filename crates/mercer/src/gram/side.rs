@@ -64,8 +64,8 @@ impl Layout {
     ///
     /// A dense product does a multiply-add in some fortieth of the time a sparse one takes, so sparse rows are
     /// multiplied as dense ones when more than one entry in forty is there.
-    pub fn of(kernel: &Kernel, points: View<'_>) -> Self {
-        let grid = if kernel.form() == Form::Dot { Grid::of(points) } else { None };
+    pub fn of(kernel: &Kernel, points: View<'_>, exec: Exec) -> Self {
+        let grid = if kernel.form() == Form::Dot { Grid::of(points, exec) } else { None };
         match points.data {
             Data::Csr { start, .. } => {
                 let entries = start[points.n] - start[0];

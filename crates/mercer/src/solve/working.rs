@@ -34,6 +34,9 @@ const BATCH: usize = 1024;
 /// Rows there must be room for, whatever the budget.
 pub(super) const LEAST_ROOM: usize = 64;
 
+/// Values from which on rows are long.
+const LONG: usize = 1 << 14;
+
 /// Most variables of a small problem.
 const MOST: usize = 8192;
 
@@ -58,6 +61,9 @@ pub(super) fn solve<T: Element>(
     let few = ((1 << 14) / state.problem.rows.cost().max(1.0) as usize).clamp(64, 512).min(n / 8).max(64);
     let (mut holds, mut idle) = (0, 0);
     let mut gathered = Vec::new();
+    // Rows whose coefficient changed in the last round: they are likely to change again, and where rows are long it pays to
+    // gather them on all threads before anyone asks. Short rows belong to machines that run side by side on busy threads.
+    let mut moved = vec![false; n];
     loop {
         let survey = Survey::new(state, |r| cache.has(r), job.params.exec);
         let (gap, gap_here) = (survey.gap(), survey.gap_here());
@@ -89,7 +95,11 @@ pub(super) fn solve<T: Element>(
 
         let mut local = state.local(Some(&choice.variables));
         let mut rows = Gathered::new(&*cache, columns, job.params.exec.budget() / 8, &mut gathered);
-        rows.prepare(&choice.fetched, job.params.exec);
+        let mut next = choice.fetched.iter().peekable();
+        let likely: Vec<u32> = (0..choice.variables.len() as u32)
+            .filter(|at| next.next_if_eq(&at).is_some() || moved[choice.variables[*at as usize] as usize % n])
+            .collect();
+        rows.prepare(&likely, job.params.exec);
         let rule = Rule { tol, limit: job.leash(state, local.beta.len()), every: 1024 };
         let before = job.iterations;
         let run = newton::run(&mut local, &mut rows, &rule, &mut |look: Look<'_>| {
@@ -99,6 +109,10 @@ pub(super) fn solve<T: Element>(
         job.iterations += run.iterations;
         let (rows, change) = state.take(&local, Some(&choice.variables));
         state.update(&*cache, &rows, &change, job.params.exec);
+        if n >= LONG {
+            moved.fill(false);
+            rows.iter().for_each(|&r| moved[r as usize] = true);
+        }
         if let End::Unbounded(i, j) = run.end {
             return Outcome::Unbounded(choice.variables[i], choice.variables[j]);
         }

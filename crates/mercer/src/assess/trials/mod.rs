@@ -255,7 +255,7 @@ impl<'a> Trials<'a> {
         let (stages, train) = Stages::fit(self.recipes, self.points.gather(&fold.train).view(), exec)?;
         let points = stages.apply(self.points.view(), exec)?;
         // Test rows may lie anywhere: what they share with the training rows must not be theirs.
-        let layout = Layout::of(kernel, train.view());
+        let layout = Layout::of(kernel, train.view(), exec);
         Ok(Arc::new(Matrix::under(kernel, points.view(), &layout, exec)?))
     }
 

@@ -2,8 +2,9 @@
 //!
 //! Machines share kernel values. One against one: the square of each class is computed once, what lies between two
 //! classes by their machine alone, so that no value is computed twice. One against the rest: the whole matrix, where it
-//! fits. Machines run side by side, the largest first, each on one thread; a single machine gets all threads. Which
-//! thread trains a machine has no influence on what comes out.
+//! fits. Machines run side by side, the largest first, each on one thread; threads without a machine help with the blocks
+//! and sums of those that still run, and a single machine gets all threads. Which threads train a machine has no influence on
+//! what comes out.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -122,6 +123,12 @@ impl<'a> Plan<'a> {
         self.exec.with_threads(1).with_memory(self.exec.memory() / parts / workers.max(1) as u64)
     }
 
+    /// What one of several machines that run side by side may use: its share of a part of the memory, and all threads, which
+    /// take part where they have no machine of their own left. What comes out does not depend on whether they do.
+    fn side_by_side(&self, parts: u64, workers: usize) -> Exec {
+        self.share(parts, workers).with_threads(self.exec.threads())
+    }
+
     fn all_rows(&self) -> Vec<usize> {
         (0..self.labels.len()).collect()
     }
@@ -154,8 +161,7 @@ impl<'a> Plan<'a> {
     /// Each machine on rows of its own choice.
     fn on_own(&self, only: &[Vec<usize>], crowd: &Crowd<'_, '_>) -> Result<Vec<Fitted>> {
         let workers = self.exec.threads().min(self.machines.len());
-        let threads = if workers == 1 { self.exec.threads() } else { 1 };
-        let exec = self.share(2, workers).with_threads(threads);
+        let exec = self.side_by_side(2, workers);
         let mut order: Vec<usize> = (0..only.len()).collect();
         order.sort_by_key(|&m| (std::cmp::Reverse(only[m].len()), m));
         let job = |buffer: &mut Buffer<f32>, m: usize| {
@@ -183,7 +189,7 @@ impl<'a> Plan<'a> {
         let members = self.members();
         let single = self.machines.len() == 1;
         let workers = if single { 1 } else { self.exec.threads() };
-        let exec = if single { self.exec } else { self.share(1, workers) };
+        let exec = if single { self.exec } else { self.side_by_side(1, workers) };
         let order = self.order();
         let fitted = side_by_side(
             workers,
@@ -205,8 +211,8 @@ impl<'a> Plan<'a> {
     fn on_pairs(&self, crowd: &Crowd<'_, '_>) -> Result<(Vec<Fitted>, String)> {
         let workers = self.exec.threads().min(self.machines.len());
         let k = self.labels.names.len();
-        let mut classes =
-            Classes::new(&self.kernel, self.sample.points, &self.labels.of_row, k, self.share(2, 1))?;
+        let all = self.side_by_side(2, 1);
+        let mut classes = Classes::new(&self.kernel, self.sample.points, &self.labels.of_row, k, all)?;
         let members = self.members();
         let mut sparse = 0;
         if members.iter().any(|rows| rows.len() > probe::LARGE)
@@ -220,7 +226,9 @@ impl<'a> Plan<'a> {
                 }
             }
         }
-        let exec = self.share(4, workers);
+        // On all threads, before machines wait for one another's: every square is asked for by some machine.
+        classes.compute_squares(self.exec);
+        let exec = self.side_by_side(4, workers);
         let large = AtomicUsize::new(0);
         let job = |buffer: &mut Buffer<f32>, m: usize| {
             let Sides { positive, negative } = self.machines[m];
@@ -283,7 +291,7 @@ impl<'a> Plan<'a> {
         rows.fill(&mut whole, self.exec);
         let rows = Filled { values: &whole, exact: &rows };
         let workers = self.exec.threads().min(self.machines.len());
-        let exec = self.share(4, workers);
+        let exec = self.side_by_side(4, workers);
         let mut fitted =
             side_by_side(workers, &self.order(), || (), |(), m| self.machine(m, &rows, &all, exec, crowd))?;
         fitted[0].info.kernel_values += half(n);
