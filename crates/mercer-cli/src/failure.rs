@@ -166,6 +166,10 @@ fn hint(error: &Error) -> Option<String> {
         Error::Shape { kind: Mismatch::NoTargets, .. } => {
             Some("--label COLUMN or --labels FILE says where the answers are".into())
         }
+        Error::Numeric(mercer::num::Fault::NotFinite { .. }) => Some(
+            "values or kernel parameters are too large to compute with: --scale standard scales the columns"
+                .into(),
+        ),
         Error::Shape { kind: Mismatch::ClassTargets, .. } => {
             Some("--targets reals reads the labels as numbers".into())
         }

@@ -117,6 +117,14 @@ pub enum Mismatch {
 }
 
 /// Bytes in the largest unit of which there is at least one.
+/// A number of hundreds of digits, such as 1e300, by its exponent; everything else as it is.
+fn readable(got: String) -> String {
+    match got.parse::<f64>() {
+        Ok(value) if got.len() > 24 => format!("{value:e}"),
+        _ => got,
+    }
+}
+
 fn size(bytes: u64) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     let Some(unit) = (bytes.max(1).ilog2() / 10).checked_sub(1) else { return format!("{bytes} bytes") };
@@ -169,7 +177,7 @@ impl From<Fault> for Error {
 impl Error {
     /// A parameter outside its range.
     pub fn param(name: impl Into<String>, got: impl fmt::Display, allowed: impl Into<String>) -> Self {
-        Error::Param { name: name.into(), got: got.to_string(), allowed: allowed.into() }
+        Error::Param { name: name.into(), got: readable(got.to_string()), allowed: allowed.into() }
     }
 
     /// Two things that do not fit together.

@@ -157,6 +157,66 @@ fn every_learner_ends_on_every_edge_under_every_kind_of_kernel() {
     }
 }
 
+/// Rows so far away that kernel values overflow, in each storage.
+fn far() -> Vec<Points> {
+    let values = vec![0.5, 0.5, 1e200, -1e200, 1e160, 1e160];
+    let csr = Csr { start: vec![0, 2, 4, 6], column: [0, 1].repeat(3), value: values.clone() };
+    let narrow = vec![0.5, 0.5, 1e38, -1e38, 3e38, 3e38];
+    vec![
+        Points::dense(values, 2).expect("rows"),
+        Points::dense_f32(narrow, 2).expect("rows"),
+        Points::sparse(csr, 2).expect("rows"),
+    ]
+}
+
+#[test]
+fn every_learner_has_finite_outputs_for_rows_far_away_or_names_the_row() {
+    let (mut refused, mut predicted) = (0, 0);
+    for (learner, task) in learners() {
+        for line in ["poly(degree=5)", "rbf(gamma=0.5)", "linear", "-1*multiquadric(c=1)"] {
+            let (points, classes) = toy::banana(24, 3);
+            let data = match task {
+                Task::Classification => dataset(points, classes),
+                _ => dataset(points, targets(task, 24, false)),
+            };
+            let mut learner = learner.clone();
+            learner.set_kernel(kernel(line));
+            let Ok(model) = fit(&learner, &data) else { continue };
+            for rows in far() {
+                let name =
+                    format!("{} to {}, {line}, {}", learner.entry().name, task.verb(), rows.view().kind());
+                match model.predict(rows.view(), Exec::one()) {
+                    // The first row is like those of the training.
+                    Err(e) => {
+                        let said = e.to_string();
+                        assert!(
+                            said.starts_with("row 2: got ") || said.starts_with("row 3: got "),
+                            "{name}: {said}"
+                        );
+                        assert!(said.contains("expected a finite number"), "{name}: {said}");
+                        refused += 1;
+                    }
+                    Ok(told) => {
+                        let finite = told.reals().is_none_or(|all| all.iter().all(|v| v.is_finite()));
+                        assert!(finite && told.len() == Some(3), "{name}: {told:?}");
+                        predicted += 1;
+                    }
+                }
+                if let Ok(f) = model.decision(rows.view(), Exec::one()) {
+                    assert!(f.iter().all(|v| v.is_finite()), "{name}: {f:?}");
+                }
+                if let Ok(p) = model.probabilities(rows.view(), Exec::one()) {
+                    assert!(p.values.iter().all(|v| (0.0..=1.0).contains(v)), "{name}: {:?}", p.values);
+                }
+            }
+        }
+    }
+    assert!(
+        refused > 100 && predicted > 50,
+        "{refused} refused, {predicted} predicted: this test has lost its subject"
+    );
+}
+
 #[test]
 fn coefficients_that_are_all_zero_are_a_machine_like_any_other() {
     let mut empty = 0;

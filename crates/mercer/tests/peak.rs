@@ -117,7 +117,8 @@ fn memory_stays_below_a_multiple_of_the_bytes_read_plus_the_limit() {
     let names: Vec<String> = (0..400_000).map(|i| format!("c{i}")).collect();
     let zeros = vec!["0"; names.len()].join(",");
     let table = format!("{}\n{zeros}\n{zeros}\n", names.join(","));
-    data("names.csv", table.as_bytes(), &usual);
+    let wide = data("names.csv", table.as_bytes(), &usual).expect("a table, however long its header");
+    assert!(wide.len() == 2 && wide.points.dim() >= names.len() - 1, "{}", wide.points.dim());
 
     // A kernel whose features are all words within two letters of those that occur.
     let sequence = |i: usize| format!("{}\t{}\n", i % 2, "ACGTTGCA".repeat(3 + i % 3));

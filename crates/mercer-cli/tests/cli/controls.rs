@@ -19,7 +19,13 @@ fn evil() -> String {
 fn folder() -> Folder {
     let folder = Folder::new().with("e.csv", evil()).with("e\u{1b}[31m.csv", evil());
     folder.mercer("train e.csv --probability -o m.mercer -q").fine();
-    folder
+    folder.mercer("pca fit e.csv -o q.pca --components 2 -q").fine();
+    // One more column, which the model does not know.
+    let wider: String = evil().lines().enumerate().fold(String::new(), |all, (i, line)| {
+        let (rest, class) = line.rsplit_once(',').expect("a class");
+        all + rest + if i == 0 { ",z\u{1b}[31mq," } else { ",1," } + class + "\n"
+    });
+    folder.with("x.csv", wider)
 }
 
 #[track_caller]
@@ -28,29 +34,73 @@ fn clean(run: &Run) {
     assert!(!run.out.chars().any(wild) && !run.err.chars().any(wild), "{run:#?}");
 }
 
+/// Every command that prints something of a file.
+const LINES: &[&str] = &[
+    "data info e.csv",
+    "data info e.csv --each",
+    "data split e.csv a.csv b.csv",
+    "data convert e.csv o.tsv",
+    "data convert e.csv o.jsonl",
+    "train e.csv -o n.mercer",
+    "train e.csv -o n.mercer --class-weight balanced",
+    "train e.csv -o n.mercer --learner large",
+    "train e.csv -o n.mercer --report r.html",
+    "train e.csv -v 3",
+    "tune e.csv -c 1,10 --gamma 0.1,1 --folds 2",
+    "novelty e.csv -o n.mercer",
+    "cluster e.csv -o n.mercer",
+    "predict e.csv m.mercer",
+    "predict e.csv m.mercer --proba",
+    "predict e.csv m.mercer --decision",
+    "predict e.csv m.mercer -o p.csv",
+    "predict e.csv m.mercer --with a",
+    "predict x.csv m.mercer",
+    "evaluate e.csv m.mercer",
+    "evaluate x.csv m.mercer",
+    "explain m.mercer e.csv",
+    "explain m.mercer --importance e.csv --repeats 1",
+    "bounds m.mercer e.csv",
+    "compare m.mercer m.mercer e.csv",
+    "compress m.mercer -o c.mercer --vectors 4",
+    "compress m.mercer e.csv -o c.mercer --vectors 4",
+    "convert m.mercer --to json -o o.json",
+    "denoise e.csv -o d.csv -n 1 --kernel linear",
+    "pca fit e.csv -o p.pca --components 2",
+    "pca transform e.csv q.pca -o f.csv",
+    "pca inverse f.csv q.pca -o i.csv",
+    "pca show q.pca e.csv -o s.html",
+    "kernel gram e.csv --kernel linear",
+    "kernel check linear e.csv",
+    "devices",
+];
+
+/// Commands that print nothing of a file, or do not end; what they say of names that they are given is below.
+const OTHERS: &[&str] = &[
+    "tour",
+    "lab",
+    "serve",
+    "reproduce",
+    "completions",
+    "man",
+    "data toy",
+    "kernel list",
+    "kernel geometry",
+];
+
+#[test]
+fn every_command_is_in_a_list() {
+    let first = Folder::new().mercer("").fine().out;
+    let commands = first.lines().filter_map(|line| line.strip_prefix("  mercer "));
+    for command in commands.map(|line| line.split("  ").next().unwrap_or_default().trim()) {
+        let listed = LINES.iter().any(|line| *line == command || line.starts_with(&format!("{command} ")));
+        assert!(listed != OTHERS.contains(&command), "{command} is in no list, or in both");
+    }
+}
+
 #[test]
 fn no_command_prints_control_characters() {
     let folder = folder();
-    for line in [
-        "data info e.csv",
-        "data info e.csv --each",
-        "data split e.csv a.csv b.csv",
-        "train e.csv -o n.mercer",
-        "train e.csv -o n.mercer --class-weight balanced",
-        "tune e.csv -c 1,10 --gamma 0.1,1 --folds 2",
-        "novelty e.csv -o n.mercer",
-        "cluster e.csv -o n.mercer",
-        "predict e.csv m.mercer",
-        "predict e.csv m.mercer --proba",
-        "predict e.csv m.mercer --decision",
-        "predict e.csv m.mercer -o p.csv",
-        "evaluate e.csv m.mercer",
-        "explain m.mercer e.csv",
-        "bounds m.mercer e.csv",
-        "compare m.mercer m.mercer e.csv",
-        "compress m.mercer -o c.mercer --vectors 4",
-        "pca fit e.csv -o p.pca --components 2",
-    ] {
+    for line in LINES {
         for format in ["text", "json"] {
             let run = folder.mercer(&format!("{line} --format {format}"));
             clean(&run);
@@ -70,6 +120,27 @@ fn no_command_prints_control_characters() {
         &["\u{1b}[31mx"],
         &["train", "--\u{1b}[31mx"],
         &["data", "convert", "e.csv", "x.\u{1b}[31mx"],
+        &["denoise", "e.csv", "-o", "x.\u{1b}[31mx"],
+        &["serve", "no\u{1b}[31mwhere.mercer"],
+        &["serve", "e\u{1b}[31m.csv"],
+        &["lab", "no\u{1b}[31mwhere.csv", "--no-open"],
+        &["predict", "e.csv", "m.mercer", "--with", "\u{1b}[31mx"],
+        &["train", "e.csv", "--ignore", "\u{1b}[31mx"],
+        &["train", "e.csv", "--columns", "\u{1b}[31mx=number"],
+        &["train", "e.csv", "--learner", "ridge", "--set", "\u{1b}[31mx=1"],
+        &["train", "e.csv", "--device", "\u{1b}[31mx"],
+        &["train", "e.csv", "--resume", "e\u{1b}[31m.csv"],
+        &["train", "e.csv", "--features", "e\u{1b}[31m.csv"],
+        &["tune", "e.csv", "--metric", "\u{1b}[31mx"],
+        &["tune", "e.csv", "--checkpoint", "e\u{1b}[31m.csv"],
+        &["reproduce", "\u{1b}[31mx"],
+        &["data", "toy", "\u{1b}[31mx", "x.csv"],
+        &["kernel", "check", "\u{1b}[31mx"],
+        &["kernel", "list", "\u{1b}[31mx"],
+        &["kernel", "geometry", "\u{1b}[31mx"],
+        &["completions", "\u{1b}[31mx"],
+        &["tour", "-o", "no/\u{1b}[31mx"],
+        &["man", "-o", "e.csv/\u{1b}[31mx"],
     ] {
         clean(&folder.mercer_args(args));
     }

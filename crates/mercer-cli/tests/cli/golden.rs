@@ -5,6 +5,10 @@
 
 use std::path::{Path, PathBuf};
 
+use mercer::Exec;
+use mercer::data::Points;
+use mercer::model::{Learner, Model};
+
 use crate::run::Folder;
 
 /// Every model of every folder with the data it was asked about and the expected output.
@@ -57,6 +61,55 @@ fn models_of_every_version_predict_as_they_did() {
         folder.mercer_args(&args).fine();
         same(model, &wanted, &folder.read("out.csv"));
     }
+}
+
+/// Every model a single bit away from a golden file: files with a checksum are refused or read as what was written, those of
+/// the first version, which has none, give a model that predicts or refuses, or an error.
+#[test]
+fn no_single_bit_of_a_golden_file_goes_unnoticed() {
+    let (mut refused, mut tried) = (0, 0);
+    for (path, _, _) in models() {
+        let name = path.display().to_string();
+        let whole = std::fs::read(&path).expect("a golden file");
+        let summed = whole.windows(5).any(|w| w == b"crc32");
+        let wanted = Model::from_bytes("file", &whole).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let wanted = wanted.to_bytes().expect("it was read from bytes");
+        // Places that do not repeat: each byte of the length, then steps of a prime.
+        for at in (0..8).chain((8..whole.len()).step_by(if summed { 53 } else { 211 })) {
+            let mut bytes = whole.clone();
+            bytes[at] ^= 1 << (at % 8);
+            tried += 1;
+            match Model::from_bytes("file", &bytes) {
+                Err(_) => refused += 1,
+                Ok(read) if summed => {
+                    assert_eq!(read.to_bytes().expect("read"), wanted, "{name}: a bit of byte {at}");
+                }
+                Ok(read) => {
+                    let _ = read.describe();
+                    for columns in [2, 3, 16, 90] {
+                        let rows = Points::dense(vec![0.5; 2 * columns], columns).expect("two rows");
+                        let _ = read.predict(rows.view(), Exec::one());
+                    }
+                }
+            }
+        }
+    }
+    assert!(tried > 10_000 && refused > tried / 2, "{refused} of {tried} refused");
+}
+
+/// A new learner is not done before a file of it is kept.
+#[test]
+fn every_learner_has_a_golden_file() {
+    let kept: Vec<String> = models()
+        .iter()
+        .map(|(path, _, _)| {
+            let bytes = std::fs::read(path).expect("a golden file");
+            Model::from_bytes("file", &bytes).expect("a golden file").machine.learner.entry().name.to_owned()
+        })
+        .collect();
+    let missing: Vec<&str> =
+        Learner::ALL.iter().map(|entry| entry.name).filter(|name| !kept.iter().any(|k| k == name)).collect();
+    assert!(missing.is_empty(), "no golden file of {missing:?}: add a folder by tests/golden/make");
 }
 
 /// Fails unless both tables have the same header and labels, and numbers that agree to nine digits.

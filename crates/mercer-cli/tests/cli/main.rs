@@ -30,6 +30,7 @@ mod same;
 mod shell;
 mod streams;
 mod target;
+mod text;
 mod tour;
 mod tune;
 mod wrong;

@@ -29,7 +29,11 @@ fn folder() -> Folder {
         folder.mercer(&format!("train {data} -o {model} -q")).fine();
     }
     folder.mercer("pca fit z_n.csv --label none --components 2 -o n.pca -q").fine();
-    folder
+    folder.mercer("pca transform z_n.csv n.pca -o z_f.csv --label none -q").fine();
+    folder.mercer("data convert z_f.csv z_g.npy --label none -q").fine();
+    folder.mercer("data convert z_t.csv l.npy -q").fine();
+    let features = single(&std::fs::read(folder.path("z_g.npy")).expect("written"));
+    folder.with("z_h.npy", features)
 }
 
 /// An NPY file of f64 as one of f32.
@@ -64,7 +68,54 @@ const LINES: &[(&str, &[&str])] = &[
     ("pca transform @ n.pca -o f.csv", &["z_n.csv", "z_d.npy", "z_s.npy"]),
     ("denoise @ -o clean.csv --noise 0.5 --components 1 --kernel linear", &["z_d.npy", "z_s.npy"]),
     ("denoise @ -o plain.csv --noise 0.5", &["z_d.npy", "z_s.npy"]),
+    ("denoise z_d.npy --train @ -o plain.csv --components 1 --kernel linear", &["z_d.npy", "z_s.npy"]),
+    ("train @ -o o.mercer --labels l.labels.npy", NPY),
+    ("train @ -o o.mercer --labels l.labels.npy --learner large --set centres=5", NPY),
+    ("tune @ -c 1 --gamma 1 --folds 2 --labels l.labels.npy", NPY),
+    ("evaluate @ t.mercer --labels l.labels.npy", NPY),
+    ("explain t.mercer @ --labels l.labels.npy", NPY),
+    ("explain t.mercer --importance @", &["z_t.csv"]),
+    ("bounds t.mercer @ --labels l.labels.npy", NPY),
+    ("compare t.mercer t.mercer @ --labels l.labels.npy", NPY),
+    ("compress t.mercer @ --vectors 2 -o o.mercer", &["z_t.csv", "z_d.npy", "z_s.npy"]),
+    ("predict z_t.csv t.mercer --reject-rate 0.1 --reject-on @", &["z_t.csv"]),
+    ("pca inverse @ n.pca -o i.csv", &["z_f.csv", "z_g.npy", "z_h.npy"]),
+    ("pca show n.pca @ -o s.html", &["z_n.csv", "z_d.npy", "z_s.npy"]),
+    ("kernel check rbf(gamma=1) @", &["z_n.csv", "z_d.npy", "z_s.npy"]),
+    ("kernel gram @ --kernel linear", &["z_n.csv", "z_d.npy", "z_s.npy"]),
 ];
+
+/// The same numbers in both precisions.
+const NPY: &[&str] = &["z_d.npy", "z_s.npy"];
+
+/// Commands that read models, pages or nothing but their arguments; the lab and the service are tested in crates of their own.
+const OTHERS: &[&str] = &[
+    "tour",
+    "lab",
+    "convert",
+    "serve",
+    "reproduce",
+    "devices",
+    "completions",
+    "man",
+    "data toy",
+    "kernel list",
+    "kernel geometry",
+];
+
+#[test]
+fn every_command_that_reads_data_is_in_the_list() {
+    let folder = Folder::new();
+    let first = folder.mercer("").fine().out;
+    let commands = first.lines().filter_map(|line| line.strip_prefix("  mercer "));
+    let commands: Vec<&str> =
+        commands.map(|line| line.split("  ").next().unwrap_or_default().trim()).collect();
+    assert!(commands.len() > 20, "{commands:?}");
+    for command in commands {
+        let listed = LINES.iter().any(|(line, _)| line.starts_with(&format!("{command} ")));
+        assert!(listed != OTHERS.contains(&command), "{command} is in no list, or in both");
+    }
+}
 
 /// What was printed, with the data under one name and without times.
 fn told(text: &str, name: &str) -> String {

@@ -222,8 +222,8 @@ impl Comparison {
                 })
             }
             _ => Err(Error::shape(
-                "answers and targets",
-                "of different kinds",
+                "predictions and targets",
+                "different kinds",
                 "two classifiers and labels, or two regressions and numbers",
             )),
         }

@@ -125,9 +125,9 @@ impl Evaluation {
             Task::Regression => regression(model, data, exec).map(Evaluation::Regression),
             Task::Novelty => novelty(model, data, exec).map(Evaluation::Novelty),
             Task::Clustering => clusters(model, data, exec).map(Evaluation::Clustering),
-            Task::Features => {
-                Err(Error::Unsupported("features answer nothing that targets could judge".into()))
-            }
+            Task::Features => Err(Error::Unsupported(
+                "a model that only computes features predicts nothing that could be evaluated".into(),
+            )),
         }
     }
 }

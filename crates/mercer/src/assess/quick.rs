@@ -26,6 +26,8 @@ use crate::watch::Watch;
 
 /// How columns are scaled; the first is the reference.
 const SCALINGS: [&str; 3] = ["standard", "", "minmax"];
+/// The same for sparse counts, such as words of texts: square roots keep a word that comes often from drowning the others.
+const COUNTS: [&str; 3] = ["unit", "power(0.5) | unit", ""];
 /// Factors of the usual C, those that choose the scaling first; and of the usual gamma. The reference has 1 and 1.
 const FIRST: [f64; 2] = [1.0, 10.0];
 const COSTS: [f64; 4] = [0.3, 1.0, 10.0, 30.0];
@@ -124,10 +126,17 @@ pub(super) fn scalings(plan: &Plan<'_>) -> Result<Vec<Vec<Recipe>>> {
     if !plan.open.scaling {
         return Ok(vec![plan.recipes.clone()]);
     }
-    let sparse = matches!(plan.data().points.view().data, Data::Csr { .. });
-    // A range that begins elsewhere than at 0 would make sparse rows dense.
-    let lines = SCALINGS.iter().filter(|line| !sparse || **line != "minmax");
-    lines.map(|line| Stages::parse(line)).collect()
+    let counts = Stages::parse(COUNTS[0])?;
+    let lines: Vec<&str> = match plan.data().points.view().data {
+        _ if plan.recipes == counts => COUNTS.to_vec(),
+        // A range that begins elsewhere than at 0 would make sparse rows dense.
+        Data::Csr { value, .. } if value.iter().all(|v| *v >= 0.0) => {
+            vec![SCALINGS[0], SCALINGS[1], COUNTS[1]]
+        }
+        Data::Csr { .. } => SCALINGS[..2].to_vec(),
+        _ => SCALINGS.to_vec(),
+    };
+    lines.into_iter().map(Stages::parse).collect()
 }
 
 /// The learner that is judged; none where nothing is open, or not for this learner.

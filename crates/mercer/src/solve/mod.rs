@@ -50,7 +50,7 @@ use crate::watch::{Info, Note, Step, Stop, Watch};
 
 pub use basis::{BasisLoss, BasisProblem, fit_basis_within};
 pub(crate) use basis::{fit_basis, hinge_shift};
-pub use descent::{DescentParams, LinearProblem, LinearSolution, Vectors, descend};
+pub use descent::{DescentParams, LinearProblem, LinearSolution, Vectors, descend, sharpen};
 pub use door::{SolveBackend, SolveDoor, solve_batch, solve_on_device};
 pub(crate) use linear::{LinearParams, solve_linear};
 pub use mercer_num::program;

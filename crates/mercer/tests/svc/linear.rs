@@ -84,3 +84,52 @@ fn labels_at_the_usual_tolerance_are_those_of_the_exact_machine() {
     // A row may lie on the plane itself, to the last digit of the tolerance.
     assert!(off <= 1, "{off} labels of 36 machines differ from the exact ones");
 }
+
+/// Labels of training and fresh rows that are not those of the exact machine, over a seeded grid of made-up problems.
+#[test]
+fn labels_of_machines_of_many_kinds_are_those_of_the_exact_one() {
+    let (mut off, mut machines) = (0, 0);
+    for seed in 0..28_u64 {
+        let kind = seed % 7;
+        let (n, d) = ([120, 250, 400][seed as usize % 3], [2, 3, 5, 10, 20][seed as usize % 5]);
+        let classes = if seed % 4 == 3 { 3 } else { 2 };
+        let c = [0.01, 0.1, 1.0, 10.0, 100.0][(seed / 2) as usize % 5];
+        let all = 2 * n;
+        let mut x = toy::normals(all, d, seed);
+        let noise = toy::normals(all, 1, 500 + seed);
+        let of_row: Vec<usize> = noise
+            .iter()
+            .enumerate()
+            .map(|(i, e)| if kind == 3 && *e > -1.4 { 0 } else { i * 7 % classes })
+            .collect();
+        for (row, &class) in x.chunks_mut(d).zip(&of_row) {
+            // Overlapping, separable, unbalanced, correlated, badly scaled, rounded and doubled rows.
+            row[class % d] += if kind == 1 { 9.0 } else { 1.2 };
+            let first = row[0];
+            for (j, v) in row.iter_mut().enumerate() {
+                match kind {
+                    2 => *v = 0.1 * *v + 0.9 * first,
+                    4 => *v *= 10_f64.powi(j as i32 % 5 - 2),
+                    5 => *v = v.round(),
+                    _ => {}
+                }
+            }
+        }
+        if kind == 6 {
+            x.copy_within(..d * (n / 2), d * (n / 2));
+        }
+        let names = |part: &[usize]| Targets::Classes(Labels::new(part.iter().map(|c| ["a", "b", "c"][*c])));
+        let (points, targets) = (Points::dense(x[..n * d].to_vec(), d).expect("rows"), names(&of_row[..n]));
+        let everything = Points::dense(x, d).expect("rows");
+        let labels = |tol: f64| {
+            let params = SvcParams { kernel: Some(Kernel::Linear), c, tol, ..SvcParams::default() };
+            let model =
+                params.fit(Sample::new(&points, &targets), Exec::one(), &mut silent()).expect("a fit");
+            assert_eq!(model.info.stop, Stop::Converged, "seed {seed}, tol {tol}");
+            model.labels(everything.view(), Exec::one()).expect("the same columns").of_row
+        };
+        off += labels(1e-3).iter().zip(labels(1e-9)).filter(|(a, b)| **a != *b).count();
+        machines += 1;
+    }
+    assert!(off == 0, "{off} labels of {machines} machines differ from the exact ones");
+}

@@ -14,7 +14,7 @@ use crate::assess::metric::{Measure, Metric};
 use crate::data::split::Fold;
 use crate::data::stage::Recipe;
 use crate::data::{Dataset, Labels, Points, Stages, Targets};
-use crate::error::{Error, Result};
+use crate::error::{Error, Mismatch, Result};
 use crate::exec::{Exec, side_by_side};
 use crate::gram::{Layout, Matrix, is_precomputed};
 use crate::model::svc::Kind;
@@ -80,10 +80,13 @@ impl<'a> Trials<'a> {
             (Measure::Reals(_), Targets::Classes(_) | Targets::None)
             | (Measure::Classes(_) | Measure::Ranking(_) | Measure::Probabilities(_), Targets::Reals(_))
             | (_, Targets::None) => {
+                if matches!(data.targets, Targets::None) {
+                    let expected = "class labels or numbers to score predictions by";
+                    return Err(Error::mismatch(Mismatch::NoTargets, "targets", "none", expected));
+                }
                 let targets = match data.targets {
                     Targets::Reals(_) => "numbers",
-                    Targets::Classes(_) => "classes",
-                    Targets::None => "no targets",
+                    _ => "classes",
                 };
                 return Err(Error::param("metric", metric.name, format!("one for data with {targets}")));
             }

@@ -26,6 +26,8 @@ use crate::watch::Note;
 /// Records looked at before the first is taken, and bytes of them: they tell header, label and decimal sign.
 const SAMPLE: usize = 1000;
 const SAMPLE_BYTES: usize = 1 << 20;
+/// However long they are: a header and some rows.
+const SAMPLE_AT_LEAST: usize = 4;
 
 pub(super) fn read(input: &mut Input<'_>, options: &ReadOptions) -> Result<Dataset> {
     let delimiter = delimiter(options)?.unwrap_or_else(|| delimiter_of(&input.head));
@@ -135,7 +137,7 @@ pub(super) fn decide(
     let Given { name, delimiter, ref names, .. } = *given;
     let mut sample = Vec::new();
     let mut bytes = 0;
-    while sample.len() < SAMPLE && bytes < SAMPLE_BYTES {
+    while sample.len() < SAMPLE_AT_LEAST || (sample.len() < SAMPLE && bytes < SAMPLE_BYTES) {
         let mut record = Record::default();
         if !next(&mut record)? {
             break;

@@ -9,8 +9,10 @@ use crate::watch::Note;
 
 /// Ranges of columns that differ by more than this are brought together.
 const RATIO: f64 = 5.0;
-/// Rows whose entries that are not 0 are at most this share, none negative, are counts: words of a text.
-const SPARSE: f64 = 0.05;
+/// Sparse rows of at least so many columns whose entries that are not 0 are at most this share, none negative, are counts:
+/// words of a text.
+const SPARSE: f64 = 0.25;
+const WORDS: usize = 30;
 /// Squared lengths of rows that differ by less are alike.
 const ALIKE: f64 = 1.01;
 /// How much rounding may change a kernel's value before it is worth a word.
@@ -51,6 +53,7 @@ pub(super) fn scaling(
     // Ranges of words differ because some are rare, and a rare word brought to the size of a frequent one is noise.
     if let Data::Csr { start, value, .. } = data.points.view().data
         && summary.density <= SPARSE
+        && data.points.dim() >= WORDS
         && value.iter().all(|v| *v >= 0.0)
     {
         let lengths = start.windows(2).map(|w| value[w[0]..w[1]].iter().map(|v| v * v).sum::<f64>());
@@ -61,7 +64,7 @@ pub(super) fn scaling(
             return none(choices, "sparse rows of one length, such as words of texts");
         }
         choices.chosen("scaling", "rows of length 1", "sparse counts, such as words of texts");
-        return Ok((vec![Recipe::parse("unit")?], false));
+        return Ok((vec![Recipe::parse("unit")?], true));
     }
     let range = |c: &&crate::data::Column| c.spread.max - c.spread.min;
     let moving = || summary.each.iter().filter(|c| c.spread.max > c.spread.min);

@@ -22,7 +22,7 @@ use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::gram::{Matrix, is_precomputed};
 use crate::kernel::{Kernel, default_gamma};
-use crate::model::{Learner, Machine, Model, Names, Sample, Task};
+use crate::model::{KfdForm, Learner, Machine, Model, Names, Sample, Task};
 use crate::watch::{Note, NoteKind, Watch};
 use columns::{inexact, scaling};
 use table::{coded, table_scaling};
@@ -170,7 +170,7 @@ impl<'a> Plan<'a> {
         let mut notes: Vec<Note> = inexact(&kernel, &points).into_iter().collect();
         notes.extend(coded.iter().flat_map(|coded| coded.notes.iter().cloned()));
         learner.set_kernel(kernel);
-        parameters(wishes, &summary.targets, &mut learner, &mut choices)?;
+        parameters(wishes, &summary.targets, data.len(), &mut learner, &mut choices)?;
         let findings = if precomputed { Vec::new() } else { summary.findings };
         let c = learner.entry().params.contains(&"c") && !wishes.params.iter().any(|(name, _)| *name == "c");
         let open = Open { scaling: free, gamma: usual, c };
@@ -454,10 +454,18 @@ fn kernel(wishes: &Wishes, points: &Points, choices: &mut Choices) -> Result<(Ke
 fn parameters(
     wishes: &Wishes,
     targets: &TargetFacts,
+    rows: usize,
     learner: &mut Learner,
     choices: &mut Choices,
 ) -> Result<()> {
     let entry = learner.entry();
+    // Programs weigh the sum of all errors against the coefficients: with more rows the same weights leave ever more centres.
+    let more = (rows as f64 / FEW_ROWS).max(1.0);
+    let sparse = match learner {
+        Learner::Kfd(params) => matches!(params.form, KfdForm::Sparse | KfdForm::Linear),
+        Learner::LpMachine(_) => true,
+        _ => false,
+    };
     let silent = ["seed"];
     let given = |name: &str| wishes.params.iter().any(|(n, _)| *n == name);
     for (name, value) in &wishes.params {
@@ -472,6 +480,10 @@ fn parameters(
         }
     }
     let spread = match targets {
+        TargetFacts::Reals(spread) if !spread.std.is_finite() => {
+            let got = format!("values from {:e} to {:e}", spread.min, spread.max);
+            return Err(Error::shape("targets", got, "values whose squares can be summed"));
+        }
         TargetFacts::Reals(spread) if spread.std > 0.0 => Some(spread.std),
         _ => None,
     };
@@ -487,6 +499,10 @@ fn parameters(
                 _ => format!("{factor} of the targets' standard deviation"),
             };
             choices.chosen(name, short(value), why);
+        } else if name == "c" && sparse && more > 1.0 {
+            let value = learner.get("c").and_then(|c| c.as_f64()).map_or(1.0, |c| two_digits(c / more));
+            learner.set("c", json!(value))?;
+            choices.chosen("c", short(value), MANY_ROWS);
         } else if name == "c" {
             let usual = learner.get("c").as_ref().map_or_else(String::new, shown);
             choices.chosen("c", usual, c_reason(learner));
@@ -504,11 +520,26 @@ fn parameters(
         choices.chosen("nu", value.to_string(), why);
     }
     if entry.params.contains(&"lambda") && !given("lambda") {
-        let usual = learner.get("lambda").as_ref().map_or_else(String::new, shown);
-        choices.chosen("lambda", usual, "the usual start; smaller fits the training rows closer");
+        let usual = learner.get("lambda");
+        match usual.as_ref().and_then(Value::as_f64) {
+            Some(lambda) if sparse && more > 1.0 => {
+                let value = two_digits(lambda * more);
+                learner.set("lambda", json!(value))?;
+                choices.chosen("lambda", short(value), MANY_ROWS);
+            }
+            _ => {
+                let usual = usual.as_ref().map_or_else(String::new, shown);
+                choices.chosen("lambda", usual, "the usual start; smaller fits the training rows closer");
+            }
+        }
     }
     Ok(())
 }
+
+/// Up to so many rows, sparse programs have their usual start.
+const FEW_ROWS: f64 = 500.0;
+/// Why they have another one with more.
+const MANY_ROWS: &str = "the usual start on 500 rows, the same weight per row; centres stay few";
 
 /// As many digits as a guess deserves.
 fn two_digits(value: f64) -> f64 {

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::data::stage::CodedColumn;
 use crate::data::table::{Column, Kind, kind::number};
-use crate::data::{Data, Dataset, Points, Stage, Table};
+use crate::data::{Csr, Data, Dataset, Points, Stage, Table};
 use crate::error::{Error, Fault, Result};
 use crate::exec::{Exec, half_of_ram};
 use crate::model::Model;
@@ -61,6 +61,7 @@ impl Model {
     /// left out. Data without names, or for a model without, stay as they are. Missing values of a model that has never
     /// seen any become the mean of the training rows that it holds. What is worth a word is added to the notes.
     pub fn arrange(&self, mut data: Dataset) -> Result<Dataset> {
+        self.fit_width(&mut data)?;
         let unknown = self.unknown(&data);
         if let Some((points, filled)) = self.arranged_and_filled(&data)? {
             data.points = points;
@@ -85,6 +86,39 @@ impl Model {
             data.notes.extend(stage.remarks(data.points.view(), half_of_ram() as u64)?);
         }
         Ok(data)
+    }
+
+    /// Sparse rows without names with as many columns as the model has. Such files do not declare columns: a word that no
+    /// training row has makes them wider, and one that no new row has makes them narrower.
+    fn fit_width(&self, data: &mut Dataset) -> Result<()> {
+        let view = data.points.view();
+        let (Data::Csr { start, column, value }, None, Some(width)) =
+            (view.data, &data.column_names, self.columns())
+        else {
+            return Ok(());
+        };
+        if view.d == width
+            || self.any_columns
+            || self.stages.list.first().is_some_and(|s| s.coded_columns().is_some())
+        {
+            return Ok(());
+        }
+        let kept = |p: &usize| (column[*p] as usize) < width;
+        let mut csr = Csr { start: vec![0], column: Vec::new(), value: Vec::new() };
+        for row in start.windows(2) {
+            for p in (row[0]..row[1]).filter(kept) {
+                csr.column.push(column[p]);
+                csr.value.push(value[p]);
+            }
+            csr.start.push(csr.column.len());
+        }
+        let lost = value.len() - csr.value.len();
+        let text = (lost > 0).then(|| {
+            format!("columns after the {width} of the training data are ignored, with {lost} values that are not 0")
+        });
+        data.points = Points::sparse(csr, width)?;
+        data.notes.extend(text.map(Note::warning));
+        Ok(())
     }
 
     /// Names of the data that the model does not know.
@@ -258,9 +292,10 @@ fn same_name(names: &[String]) -> Option<&String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::Stages;
     use crate::data::{Labels, Targets};
     use crate::exec::Exec;
-    use crate::model::{Plan, Wishes};
+    use crate::model::{Plan, Scaling, Wishes};
 
     fn named(values: Vec<f64>, names: &[&str]) -> Dataset {
         let points = Points::dense(values, names.len()).expect("whole rows");
@@ -286,5 +321,35 @@ mod tests {
         assert!(twins.contains("column `y` twice in the data"), "{twins}");
         let other = named(vec![6.0, 9.0], &["c1", "c2"]);
         assert_eq!(model.arrange(other.clone()).expect("left alone"), other);
+    }
+
+    #[test]
+    fn sparse_rows_may_have_more_and_fewer_columns_than_those_of_the_training() {
+        let sparse = |columns: &[u32], d: usize| {
+            let csr = Csr {
+                start: (0..=columns.len()).collect(),
+                column: columns.to_vec(),
+                value: vec![1.0; columns.len()],
+            };
+            Points::sparse(csr, d).expect("one entry a row")
+        };
+        let classes = Targets::Classes(Labels::new(["a", "b", "a", "b"]));
+        let train = Dataset::new(sparse(&[0, 1, 0, 1], 3), classes).expect("whole");
+        for line in ["", "unit", "standard"] {
+            let scaling = Scaling::Given(Stages::parse(line).expect("a line"));
+            let plan =
+                Plan::new(&train, &Wishes { scaling, ..Wishes::default() }, Exec::one()).expect("a plan");
+            let model = plan.fit(Exec::one(), &mut crate::watch::silent()).expect("a fit");
+            let told = |columns: &[u32], d: usize| {
+                let new = Dataset::new(sparse(columns, d), Targets::None).expect("whole");
+                let fitting = model.arrange(new).expect("sparse rows");
+                let f = model.decision(fitting.points.view(), Exec::one()).expect("as many columns");
+                (f, fitting.notes.len())
+            };
+            let (same, none) = told(&[0, 1], 3);
+            assert_eq!(told(&[0, 1], 2), (same.clone(), none), "{line}: narrower");
+            let (wider, notes) = told(&[0, 1, 7], 8);
+            assert_eq!((&wider[..2], notes), (&same[..], none + 1), "{line}: wider");
+        }
     }
 }

@@ -109,7 +109,8 @@ impl<V: Vectors> Descent<'_, V> {
         false
     }
 
-    fn worst(&self) -> f64 {
+    /// The largest violation of any variable; infinite where numbers gave out.
+    pub(super) fn worst(&self) -> f64 {
         let slopes = (0..self.beta.len()).map(|i| (i, self.slope(i)));
         // `max` alone would pass over what is not a number.
         slopes.fold(
@@ -120,7 +121,8 @@ impl<V: Vectors> Descent<'_, V> {
         )
     }
 
-    fn take(&mut self, beta: Vec<f64>, b: f64) {
+    /// Goes on from these variables and this offset.
+    pub(super) fn take(&mut self, beta: Vec<f64>, b: f64) {
         self.w.fill(0.0);
         for (i, &v) in beta.iter().enumerate().filter(|(_, v)| **v != 0.0) {
             self.x.add(i, v, &mut self.w);

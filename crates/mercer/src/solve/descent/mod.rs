@@ -16,6 +16,9 @@
 
 mod interior;
 mod newton;
+mod sharpen;
+
+pub use sharpen::sharpen;
 
 use std::time::Instant;
 

@@ -30,8 +30,13 @@ impl<V: Vectors> Descent<'_, V> {
         }
     }
 
+    /// How many variables a step moves.
+    pub(super) fn free(&self) -> usize {
+        (0..self.beta.len()).filter(|&i| self.inside(i)).count()
+    }
+
     /// One step; whether it ended at a bound.
-    fn newton(&mut self) -> bool {
+    pub(super) fn newton(&mut self) -> bool {
         let free: Vec<usize> = (0..self.beta.len()).filter(|&i| self.inside(i)).collect();
         let m = free.len();
         if m == 0 || m > MOST {

@@ -72,7 +72,7 @@ pub fn write(model: &Model) -> Result<Vec<u8>> {
             return Err(Error::Unsupported("kernel features have no form in ONNX here".into()));
         }
         (_, Readout::Votes(_) | Readout::Nearest(_)) => {
-            return Err(Error::Unsupported(format!("a {} has no form in ONNX here", model.kind())));
+            return Err(Error::Unsupported(format!("{} models cannot be converted to ONNX", model.kind())));
         }
         (Role::Classes(_), _) => classifier(&mut g, &machine, m)?,
         (Role::Numbers, _) => regression(&mut g, &machine)?,

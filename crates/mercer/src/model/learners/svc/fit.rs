@@ -338,8 +338,14 @@ impl<'a> Plan<'a> {
             Some(keep) => Some(keep),
             None => None,
         };
-        let solved = machine::train(self.params, &task, start, &solver, &mut watch, kept)?;
+        let mut solved = machine::train(self.params, &task, start, &solver, &mut watch, kept)?;
         drop(keep);
+        if self.is_linear() && vectors.is_none() {
+            let part = (index.len() < self.labels.len()).then(|| self.sample.points.gather(index));
+            if let Some(x) = PointRows::new(part.as_ref().unwrap_or(self.sample.points).view(), exec) {
+                solved = machine::sharpened(self.params, &task, &x, solved);
+            }
+        }
         self.finish(m, &task, index, &solved, &solver, &mut watch, crowd)
     }
 

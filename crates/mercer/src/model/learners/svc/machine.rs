@@ -74,6 +74,14 @@ impl Task<'_> {
         if self.positive[row] { 1.0 } else { -1.0 }
     }
 
+    /// The problem of a C-machine under the linear kernel, on the rows themselves.
+    fn linear(&self, params: &SvcParams) -> LinearProblem {
+        let n = self.positive.len();
+        let labels: Vec<f64> = (0..n).map(|i| self.sign(i)).collect();
+        let bound: Vec<f64> = (0..n).map(|i| self.bound(params, i)).collect();
+        LinearProblem { shift: self.shift(params), ..LinearProblem::classify(&labels, &bound, true) }
+    }
+
     /// The largest `|beta|` of a row.
     pub(super) fn bound(&self, params: &SvcParams, row: usize) -> f64 {
         let v = self.weight[row];
@@ -214,11 +222,7 @@ fn train_linear(
     watch: &mut Watch<'_>,
 ) -> Result<Option<Solved>> {
     let n = x.len();
-    let labels: Vec<f64> = (0..n).map(|i| task.sign(i)).collect();
-    let bound: Vec<f64> = (0..n).map(|i| task.bound(params, i)).collect();
-    let mut problem = LinearProblem::classify(&labels, &bound, true);
-    problem.shift = task.shift(params);
-    problem.start = start.cloned();
+    let problem = LinearProblem { start: start.cloned(), ..task.linear(params) };
     let rule = DescentParams {
         // A pair of variables that each violate by half violates by the whole.
         tol: solver.tol / 2.0,
@@ -239,6 +243,28 @@ fn train_linear(
         overlap: None,
         info: found.info,
     }))
+}
+
+/// The same C-machine under the linear kernel, closer to the exact one where that is cheap: its labels are then those of the
+/// exact machine, whatever the tolerance.
+pub(super) fn sharpened(params: &SvcParams, task: &Task<'_>, x: &PointRows<'_>, solved: Solved) -> Solved {
+    if params.kind != Kind::C || solved.info.stop != Stop::Converged || solved.scale != 1.0 {
+        return solved;
+    }
+    let problem = task.linear(params);
+    let Some(found) = solve::sharpen(x, &problem, solved.beta.clone(), solved.offset, params.tol) else {
+        return solved;
+    };
+    let mut info = solved.info;
+    info.objective = Some(found.objective);
+    info.gap = info.gap.min(2.0 * found.info.gap);
+    Solved {
+        output: (0..x.len()).map(|i| x.dot(i, &found.w) + found.b).collect(),
+        beta: found.beta,
+        offset: found.b,
+        info,
+        ..solved
+    }
 }
 
 /// Solves a nu-machine so exactly that the tolerance also holds once f is divided by the margin rho, which may be small
