@@ -219,7 +219,8 @@ pub(super) fn decide(
 /// The records to look at, and whether there are no more.
 fn first_records(next: &mut dyn FnMut(&mut Record) -> Result<bool>) -> Result<(Vec<Record>, bool)> {
     let (mut sample, mut bytes) = (Vec::new(), 0);
-    while sample.len() < SAMPLE && bytes < SAMPLE_BYTES {
+    // A header may be longer than all bytes that are looked at: rows below it tell whether it is one.
+    while sample.len() < 4 || (sample.len() < SAMPLE && bytes < SAMPLE_BYTES) {
         let mut record = Record::default();
         if !next(&mut record)? {
             return Ok((sample, true));
