@@ -66,7 +66,7 @@ struct Args {
     /// Also compares objectives with LIBSVM's at a hundredth of the tolerance (svm).
     #[arg(long)]
     exact: bool,
-    /// Also the cases that take minutes: 50000 rows (kpca).
+    /// Also the cases that take minutes: 50000 rows (kpca), searches (defaults).
     #[arg(long)]
     full: bool,
     /// Another commit as one more side: its build of this program (svm, kpca) or its wheel (python).
@@ -75,6 +75,19 @@ struct Args {
     /// Threads each side may use; 0 means as many as the machine has.
     #[arg(long, default_value_t = 0)]
     threads: usize,
+    /// Jobs side by side, each with its own threads (defaults).
+    #[arg(long, default_value_t = 1)]
+    jobs: usize,
+    /// The file that keeps outcomes, so that a run continues where one was interrupted (defaults)
+    /// [default: target/bench/defaults.jsonl].
+    #[arg(long, value_name = "FILE")]
+    journal: Option<std::path::PathBuf>,
+    /// Seconds per search (defaults).
+    #[arg(long, value_name = "SECONDS", default_value_t = 60.0)]
+    search_seconds: f64,
+    /// Starts nothing that would end later than this; the journal keeps the rest for another run (defaults).
+    #[arg(long, value_name = "SECONDS")]
+    stop_after: Option<f64>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]

@@ -1,4 +1,5 @@
-//! The peers' home: a Python virtual environment of our own under `bench/.venv`, with pinned packages.
+//! The peers' home: a Python virtual environment of our own under `bench/.venv`, with pinned packages; or the interpreter
+//! that `MERCER_BENCH_PYTHON` names, with whatever versions it has.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -21,14 +22,17 @@ const PINS: [(&str, &str); 8] = [
 #[derive(Debug)]
 pub(crate) struct Python {
     folder: PathBuf,
+    /// An interpreter that was given: nothing is installed into it.
+    given: Option<PathBuf>,
 }
 
 impl Python {
     /// Makes the environment if it is not there.
     pub(crate) fn ready() -> Result<Self> {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(".venv");
-        let python = Python { folder };
-        if !python.answers() {
+        let given = std::env::var_os("MERCER_BENCH_PYTHON").map(PathBuf::from);
+        let python = Python { folder, given };
+        if python.given.is_none() && !python.answers() {
             eprintln!("bench: making {}", python.folder.display());
             let venv = Command::new("python3").args(["-m", "venv", "--clear"]).arg(&python.folder).status();
             let made = venv.context("python3 cannot be started: peers need Python 3.11 or newer")?;
@@ -41,6 +45,18 @@ impl Python {
 
     /// Installs those of the packages that are missing. The error says which could not be had.
     pub(crate) fn need(&self, packages: &[&str]) -> Result<()> {
+        if let Some(given) = &self.given {
+            for package in packages {
+                let Some(version) = self.version(package) else {
+                    bail!(
+                        "{} has no {package}; unset MERCER_BENCH_PYTHON to use pinned packages",
+                        given.display()
+                    );
+                };
+                eprintln!("bench: {package} {version} of {}", given.display());
+            }
+            return Ok(());
+        }
         let pins = PINS.iter().filter(|(name, _)| packages.contains(name));
         let missing: Vec<String> = pins
             .filter(|(name, version)| self.version(name).as_deref() != Some(version))
@@ -113,7 +129,7 @@ impl Python {
 
     /// Where the interpreter is.
     pub(crate) fn program(&self) -> PathBuf {
-        self.folder.join("bin/python")
+        self.given.clone().unwrap_or_else(|| self.folder.join("bin/python"))
     }
 
     fn answers(&self) -> bool {

@@ -71,9 +71,19 @@ fn workspace() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("bench lies inside the workspace")
 }
 
+/// The folder of this package, with the peers' scripts: `MERCER_BENCH` where the program was carried to a machine without
+/// the checkout it was built from.
+pub(crate) fn home() -> PathBuf {
+    std::env::var_os("MERCER_BENCH")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).into(), PathBuf::from)
+}
+
 /// The folder for files that the driver hands to the sides.
 pub(crate) fn scratch() -> Result<PathBuf> {
-    let folder = workspace().join("target/bench");
+    let folder = match std::env::var_os("MERCER_BENCH") {
+        Some(home) => PathBuf::from(home).join("scratch"),
+        None => workspace().join("target/bench"),
+    };
     std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
     Ok(folder)
 }

@@ -8,6 +8,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use crate::python::Python;
+use crate::sets;
 
 /// What Mercer at another commit is called in reports.
 pub(crate) const BEFORE: &str = "mercer before";
@@ -46,7 +47,7 @@ impl Side {
         threads: usize,
     ) -> Result<Self> {
         let mut command = python.command();
-        command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("peers").join(script)).args(args);
+        command.arg(sets::home().join("peers").join(script)).args(args);
         Self::start(name, command, threads)
     }
 
@@ -59,7 +60,7 @@ impl Side {
         threads: usize,
     ) -> Result<Self> {
         let mut command = python.command();
-        command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("peers").join(script)).args(args);
+        command.arg(sets::home().join("peers").join(script)).args(args);
         command.env("PYTHONPATH", folder);
         Self::start(BEFORE, command, threads)
     }

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::{cargo_in, spawn};
+use crate::{cargo_in, spawn, steps};
 
 /// The tests and what they need.
 const TESTS: &str = "crates/mercer-lab/tests/browser";
@@ -45,6 +45,6 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     run(&node, &[&lint, "--config", &rules, "js"], &root.join("crates/mercer-lab/assets"))?;
     // Built as for its own tests, so usually nothing is left to do.
     let command = ["test", "--locked", "--quiet", "--workspace", "--no-run", "--test", "cli"];
-    spawn(cargo_in(root).args(command))?;
+    spawn(cargo_in(root).args(command).args(steps::FEATURES))?;
     run(&node, &["--test", "--test-reporter=spec", "rooms.test.mjs"], &tests)
 }

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::{cargo_in, spawn};
+use crate::{cargo_in, spawn, steps};
 
 /// What the tests need, each with its version.
 const PINS: &str = "crates/mercer-py/tests/requirements.txt";
@@ -26,7 +26,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
 
     // The command that shares files with the package; built as for its own tests, so usually nothing is left to do.
     let command = ["test", "--locked", "--quiet", "--workspace", "--no-run", "--test", "cli"];
-    spawn(cargo_in(root).args(command))?;
+    spawn(cargo_in(root).args(command).args(steps::FEATURES))?;
 
     // From a folder where the package's source cannot be found.
     let run = folder.join("run");

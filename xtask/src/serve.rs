@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::{cargo_in, spawn};
+use crate::{cargo_in, spawn, steps};
 
 /// The tests and what they need.
 const TESTS: &str = "crates/mercer-serve/tests/clients";
@@ -24,7 +24,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     spawn(Command::new(&python).args(quiet).arg(tests.join("requirements.txt")))?;
     // Built as for its own tests, so usually nothing is left to do.
     let command = ["test", "--locked", "--quiet", "--workspace", "--no-run", "--test", "cli"];
-    spawn(cargo_in(root).args(command))?;
+    spawn(cargo_in(root).args(command).args(steps::FEATURES))?;
     let mut pytest = Command::new(&python);
     pytest.current_dir(&tests).args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "."]);
     spawn(pytest.env("MERCER_CLI", target.join("debug/mercer")).env_remove("PYTHONPATH"))

@@ -7,6 +7,9 @@ use anyhow::{Context, Result, bail};
 
 use crate::{cargo_in, lab, licences, python, serve, spawn, tidy};
 
+/// Features that tests turn on: what they bring is tested, and nothing is built twice. One build for all steps.
+pub(crate) const FEATURES: [&str; 2] = ["--features", "mercer-cli/parquet"];
+
 type Step = (&'static str, &'static str, fn(&Path) -> Result<()>);
 
 const STEPS: [Step; 10] = [
@@ -16,11 +19,11 @@ const STEPS: [Step; 10] = [
     ("tidy", "the rules are explained in ARCHITECTURE.md", tidy::run),
     ("licences", "the accepted licences are in xtask/src/licences.rs", licences::run),
     ("clippy", "every exception needs #[expect(lint, reason = \"...\")]", |root| {
-        let lint = ["clippy", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings"];
-        spawn(cargo_in(root).args(lint))
+        let lint = ["clippy", "--locked", "--workspace", "--all-targets"];
+        spawn(cargo_in(root).args(lint).args(FEATURES).args(["--", "-D", "warnings"]))
     }),
     ("tests", "run one alone: cargo test -p mercer NAME", |root| {
-        spawn(cargo_in(root).args(["test", "--locked", "--workspace"]))
+        spawn(cargo_in(root).args(["test", "--locked", "--workspace"]).args(FEATURES))
     }),
     ("docs", "a broken link or an undocumented item", docs),
     ("python", "run one test alone: see docs/python.md", python::run),

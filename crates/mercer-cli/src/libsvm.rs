@@ -13,7 +13,7 @@ const NAMES: [(&str, &str); 11] = [
     ("-s", "--learner: -s 0 is svc, -s 1 nu-svc, -s 2 one-class, -s 3 svr, -s 4 nu-svr"),
     ("-d", "part of the kernel: `-k 'poly(degree=3)'`"),
     ("-r", "part of the kernel: `-k 'poly(degree=3, coef0=1)'`"),
-    ("-b", "--probability when training, --proba when predicting"),
+    ("-b", "--proba, in training and in predicting"),
     ("-e", "--tol, the stopping tolerance"),
     ("-p", "--epsilon, the width of the tube of regression"),
     ("-n", "--nu"),

@@ -252,7 +252,8 @@ pub(super) fn message(finding: &Finding, names: &Names<'_>) -> String {
             format!("All rows are of class {name}: there is nothing to tell apart.")
         }
         Finding::Leak { column } => format!(
-            "Column {} equals the target in every row: whatever learns from it learns nothing else. Remove it.",
+            "Column {} tells the target in every row: whatever learns from it learns nothing else. Pass --ignore unless it is \
+             known before the target is.",
             names.of(*column)
         ),
         Finding::ConflictingRows { count: 1, first } => format!(

@@ -364,7 +364,7 @@ fn options_of_libsvm_are_understood_or_named() {
     for (option, here) in [
         ("-t 2", "-k rbf"),
         ("-s 3", "svr"),
-        ("-b 1", "--probability"),
+        ("-b 1", "--proba"),
         ("-e 0.01", "--tol"),
         ("-p 0.2", "--epsilon"),
         ("-n 0.3", "--nu"),

@@ -28,6 +28,7 @@ mod reproduce;
 mod run;
 mod same;
 mod shell;
+mod strangers;
 mod streams;
 mod target;
 mod text;

@@ -158,7 +158,12 @@ fn data_and_models() {
         .with("unlabelled.svm", "1:1 2:2\n");
     let train = "hint: a model comes from `mercer train`; `mercer data info FILE` looks at data\n";
     let cases: Vec<(&str, String)> = vec![
-        ("train one.csv", "error: classes: got 1, expected at least 2 to tell apart\n".into()),
+        (
+            "train one.csv",
+            "error: classes: got 1, `a`, expected at least 2 to tell apart; --label COLUMN takes another target, --task \
+             novelty learns what one class looks like\n"
+                .into(),
+        ),
         (
             "train flowers.csv --task regress",
             "error: flowers.csv, line 2, column 3 (`species`): got `iris`, expected a finite number as target\n".into(),

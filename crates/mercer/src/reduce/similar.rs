@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Each component is shrunk by its share of noise, instead of being kept or dropped. Squares overlap, and all estimates of a
-//! pixel are averaged. Components of the whole picture (kernel principal components) know nothing of the place they are used
+//! pixel are averaged; where noise was cut off at black or white, that is undone in the end (`clipped.rs`). Components of the whole picture (kernel principal components) know nothing of the place they are used
 //! at; these do.
 //!
 //! Cost: for d pixels a square and n neighbours, `n d^2 + d^3` for each group of squares, of which there are about a tenth as
@@ -18,6 +18,7 @@
 
 use rayon::prelude::*;
 
+use super::clipped::restore;
 use crate::data::{ImageShape, Points, View};
 use crate::error::{Error, Result};
 use crate::exec::Exec;
@@ -101,7 +102,11 @@ pub fn denoise(
         let side = params.patch.unwrap_or_else(|| side_for(&pixels, params.noise)).min(least);
         let job = Job { noisy: &noisy, side, noise2: params.noise * params.noise };
         let first = job.pass(None, exec);
-        out.extend(job.pass(Some(&first), exec).pixels(shape));
+        let mut second = job.pass(Some(&first), exec);
+        for (noisy, clean) in noisy.channels.iter().zip(&mut second.channels) {
+            restore(noisy, clean, params.noise);
+        }
+        out.extend(second.pixels(shape));
     }
     Points::dense(out, images.d)?.with_image(shape)
 }

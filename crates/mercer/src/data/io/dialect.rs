@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::ReadOptions;
+use super::amount::Amounts;
 use super::records::Record;
 use super::text::number;
 
@@ -19,6 +20,8 @@ pub(super) struct Dialect {
     missing: Option<Vec<String>>,
     /// Whether a number may stand for a missing value, such as -999.
     missing_number: bool,
+    /// How each column writes its amounts, where cells are more than plain numbers.
+    pub(super) amounts: Vec<Option<Amounts>>,
 }
 
 impl Dialect {
@@ -32,7 +35,25 @@ impl Dialect {
         let fields = || sample.iter().flat_map(Record::fields);
         let decimals = fields().any(|f| comma_number(f).is_some_and(|thousands| !thousands));
         let points = || fields().any(|f| f.contains(&b'.') && number(f).is_some());
-        Dialect { decimal_comma: delimiter != b',' && decimals && !points(), missing, missing_number }
+        let decimal_comma = delimiter != b',' && decimals && !points();
+        Dialect { decimal_comma, missing, missing_number, amounts: Vec::new() }
+    }
+
+    /// The record with plain numbers for amounts; nothing where it has none.
+    pub(super) fn plain(&self, record: &Record) -> Option<Record> {
+        if self.amounts.iter().all(Option::is_none) {
+            return None;
+        }
+        let mut plain = Record::default();
+        plain.line = record.line;
+        for (at, field) in record.fields().enumerate() {
+            let amounts = self.amounts.get(at).and_then(Option::as_ref).filter(|_| !self.is_missing(field));
+            match amounts.and_then(|amounts| amounts.plain(field)) {
+                Some(text) => plain.push(text.as_bytes()),
+                None => plain.push(field),
+            }
+        }
+        Some(plain)
     }
 
     /// Whether a comma is the decimal sign.

@@ -237,10 +237,9 @@ mod tests {
             wrong("a,b,a,c\n1,2,3,4\n"),
             "t.csv, line 1: got column name `a` twice, in columns 1 and 3, expected a different name for each column"
         );
-        assert_eq!(
-            wrong("a,,b,\n1,2,3,4\n"),
-            "t.csv, line 1: got no name for columns 2 and 4, expected a different name for each column"
-        );
+        let unnamed =
+            read_bytes("t.csv", b"a,,b,,c\n1,2,3,4,5\n", &ReadOptions::default()).expect("numbered");
+        assert_eq!(unnamed.column_names.expect("names"), ["a", "Unnamed: 1", "b", "Unnamed: 3"]);
         let fine = read_bytes("t.csv", b"a,A,\n1,2,3\n", &ReadOptions::default()).expect("all different");
         assert_eq!(fine.column_names.expect("names"), ["a", "A"]);
     }

@@ -21,6 +21,7 @@
 //! # Ok::<(), mercer::Error>(())
 //! ```
 
+mod amount;
 mod array;
 #[cfg(feature = "parquet")]
 mod arrow;
@@ -52,6 +53,7 @@ mod sequences;
 mod sniff;
 mod source;
 mod splits;
+mod strays;
 mod table;
 mod table_rows;
 mod table_write;

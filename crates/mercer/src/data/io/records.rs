@@ -177,10 +177,12 @@ impl<'i, 'a> Records<'i, 'a> {
     }
 }
 
-/// The delimiter that cuts the first lines into the same number of fields, more than one; blanks if none does.
+/// The delimiter that cuts the first lines into the same number of fields, more than one; else the one that does so for most
+/// of more lines, below titles; blanks if none does.
 pub(super) fn delimiter_of(head: &[u8]) -> u8 {
-    let lines = first_lines(head, 5);
-    let counts = |d: u8| lines.iter().map(move |line| count_outside_quotes(line, d));
+    let lines = first_lines(head, 50);
+    let few = &lines[..lines.len().min(5)];
+    let counts = |d: u8| few.iter().map(move |line| count_outside_quotes(line, d));
     let agree = |d: u8| {
         let first = counts(d).next().unwrap_or(0);
         first > 0 && counts(d).all(|c| c == first)
@@ -190,8 +192,16 @@ pub(super) fn delimiter_of(head: &[u8]) -> u8 {
     candidates
         .into_iter()
         .find(|&d| agree(d))
+        .or_else(|| candidates.into_iter().find(|&d| most_agree(&lines, d)))
         .or_else(|| candidates.into_iter().find(first_line_has))
         .unwrap_or(b' ')
+}
+
+/// Whether a delimiter cuts more than half of the lines into the same number of fields, more than one.
+fn most_agree(lines: &[&[u8]], delimiter: u8) -> bool {
+    let mut counts: Vec<usize> = lines.iter().map(|line| count_outside_quotes(line, delimiter)).collect();
+    counts.sort_unstable();
+    counts.chunk_by(|a, b| a == b).any(|same| same[0] > 0 && 2 * same.len() > lines.len())
 }
 
 fn count_outside_quotes(line: &[u8], delimiter: u8) -> usize {

@@ -10,12 +10,14 @@
 
 use std::collections::VecDeque;
 
+use super::amount::Amounts;
 use super::dialect::{Dialect, text_of};
 use super::label_column::{Sample, label_column};
-use super::labels::Collector;
+use super::labels::{Collector, TargetKind};
 use super::limits::Budget;
 use super::records::{Record, Records, delimiter_of};
 use super::source::{Input, fault};
+use super::strays::{Tail, above, is_units, take_below};
 use super::table_rows::{Layout, Rows};
 use super::text::{line_fault, shown};
 use super::{Missing, ReadOptions};
@@ -67,6 +69,11 @@ pub(super) struct Decided {
     dialect: Dialect,
     from: Option<TargetFrom>,
     trimmed: bool,
+    header: bool,
+    /// Whether the records looked at are all there are.
+    ended: bool,
+    /// What was skipped or read in another way than it is written.
+    notes: Vec<Note>,
 }
 
 impl Decided {
@@ -115,6 +122,9 @@ impl Decided {
         if self.dialect.is_missing_label(field) {
             return Ok(None);
         }
+        let amounts = self.dialect.amounts.get(at).and_then(Option::as_ref);
+        let plain = amounts.and_then(|amounts| amounts.plain(field));
+        let field = plain.as_ref().map_or(field, |text| text.as_bytes());
         let text = if self.dialect.has_decimal_comma() { self.dialect.text(field) } else { text_of(field) };
         let wrong = |(got, expected): (String, String)| line_fault(source, record.line, Some(got), expected);
         labels.pass(text.as_bytes()).map_err(wrong).map(|first| Some(first.unwrap_or(0)))
@@ -124,7 +134,7 @@ impl Decided {
     pub(super) fn rows(&self, options: &ReadOptions) -> Result<Rows> {
         let rows =
             Rows::new(self.layout.clone(), self.label(), self.names.clone(), self.dialect.clone(), options)?;
-        Ok(rows.trimmed(self.trimmed))
+        Ok(rows.trimmed(self.trimmed).below_header(self.header))
     }
 }
 
@@ -135,24 +145,26 @@ pub(super) fn decide(
     options: &ReadOptions,
 ) -> Result<(Decided, VecDeque<Record>)> {
     let Given { name, delimiter, ref names, .. } = *given;
-    let mut sample = Vec::new();
-    let mut bytes = 0;
-    while sample.len() < SAMPLE_AT_LEAST || (sample.len() < SAMPLE && bytes < SAMPLE_BYTES) {
-        let mut record = Record::default();
-        if !next(&mut record)? {
-            break;
-        }
-        bytes += record.bytes();
-        sample.push(record);
-    }
-    let Some(first) = sample.first() else {
+    let (mut sample, ended) = first_records(next)?;
+    if sample.is_empty() {
         return Err(fault(name, Some("no rows"), "at least one row"));
-    };
-    let dialect = Dialect::of(&sample, delimiter, options);
+    }
+    let mut notes = Vec::new();
+    let mut dialect = Dialect::of(&sample, delimiter, options);
+    // Blanks cut titles into words; formats with names of their own have no titles.
+    let titled = names.is_none() && options.header != Some(false) && delimiter != b' ';
+    let titles = if titled { above(&sample, &dialect) } else { 0 };
+    if titles > 0 {
+        sample.drain(..titles);
+        dialect = Dialect::of(&sample, delimiter, options);
+        notes.push(Note::from(format!("{} above the table skipped", counted(titles, "line"))));
+    }
+    let first = &sample[0];
     let header =
         names.is_none() && options.header.unwrap_or_else(|| is_header(first, &sample[1..], &dialect));
     let trailing = names.is_none() && ends_in_delimiter(&sample);
     let width = first.len() - usize::from(trailing);
+    let from_header = header;
     let names = match names {
         Some(names) => Some(names.clone()),
         None if header => Some(names_of(first, width, given)?),
@@ -164,14 +176,26 @@ pub(super) fn decide(
     let mut waiting: VecDeque<Record> = sample.into();
     if header {
         waiting.pop_front();
+        let rest = waiting.make_contiguous();
+        if rest.len() > 2 && delimiter != b' ' && is_units(&rest[0], &rest[1..], &dialect) {
+            notes.push(Note::from(format!("line {} skipped: it holds units or descriptions", rest[0].line)));
+            waiting.pop_front();
+        }
     }
+    let below = if ended && waiting.len() > 1 { take_below(&mut waiting, width, false) } else { 0 };
+    notes.extend((below > 0).then(|| below_note(below)));
     if waiting.is_empty() {
         return Err(fault(name, Some("a header and no rows"), "at least one row"));
     }
     let looked_at = waiting.make_contiguous();
     let layout = Layout::new(name, width, names.as_deref(), options)?;
-    let sample =
-        Sample { rows: looked_at, width, names: names.as_deref(), dialect: &dialect, layout: &layout };
+    let column =
+        |at: usize| names.as_ref().map_or_else(|| (at + 1).to_string(), |names| shown(names[at].as_bytes()));
+    let amounts = |at: usize| Amounts::of(looked_at, at, &dialect).filter(|_| layout.may_be_numbers(at));
+    dialect.amounts = (0..width).map(amounts).collect();
+    let plain = |record: &Record, dialect: &Dialect| dialect.plain(record).unwrap_or_else(|| record.clone());
+    let clean: Vec<Record> = looked_at.iter().map(|record| plain(record, &dialect)).collect();
+    let sample = Sample { rows: &clean, width, names: names.as_deref(), dialect: &dialect, layout: &layout };
     let from = label_column(name, &sample, &options.label)?;
     let label = from.as_ref().map(|from| from.column - 1);
     // Spreadsheets leave out empty cells at the end of a row. Where rows are numbers alone, a short row is rather a mistake.
@@ -179,8 +203,42 @@ pub(super) fn decide(
         r.len() >= width && (0..width).any(|at| Some(at) != label && dialect.number(r.field(at)).is_none())
     };
     let trimmed =
-        header && delimiter != b' ' && options.missing != Missing::Refuse && looked_at.iter().any(other);
-    Ok((Decided { layout, width, names, dialect, from, trimmed }, waiting))
+        header && delimiter != b' ' && options.missing != Missing::Refuse && clean.iter().any(other);
+    if let Some(at) = label {
+        // Few whole amounts are rather names of classes, and keep their units.
+        let kept = |a: &Amounts| {
+            options.targets == TargetKind::Reals
+                || options.targets == TargetKind::Auto && a.are_numbers(looked_at, at)
+        };
+        dialect.amounts[at] = dialect.amounts[at].take().filter(kept);
+    }
+    let read = dialect.amounts.iter().enumerate().filter_map(|(at, a)| Some(a.as_ref()?.note(&column(at))));
+    notes.extend(read.map(Note::from));
+    let decided = Decided { layout, width, names, dialect, from, trimmed, header: from_header, ended, notes };
+    Ok((decided, waiting))
+}
+
+/// The records to look at, and whether there are no more.
+fn first_records(next: &mut dyn FnMut(&mut Record) -> Result<bool>) -> Result<(Vec<Record>, bool)> {
+    let (mut sample, mut bytes) = (Vec::new(), 0);
+    // A header may be longer than all bytes that are looked at: rows below it tell whether it is one.
+    while sample.len() < SAMPLE_AT_LEAST || (sample.len() < SAMPLE && bytes < SAMPLE_BYTES) {
+        let mut record = Record::default();
+        if !next(&mut record)? {
+            return Ok((sample, true));
+        }
+        bytes += record.bytes();
+        sample.push(record);
+    }
+    Ok((sample, false))
+}
+
+fn below_note(lines: usize) -> Note {
+    Note::warning(format!("{} at the end skipped: totals or remarks, no rows", counted(lines, "line")))
+}
+
+fn counted(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 /// Makes a data set of records, wherever they come from.
@@ -189,20 +247,18 @@ pub(super) fn assemble(
     next: &mut dyn FnMut(&mut Record) -> Result<bool>,
     options: &ReadOptions,
 ) -> Result<Dataset> {
-    let (decided, mut waiting) = decide(given, next, options)?;
+    let (decided, waiting) = decide(given, next, options)?;
     let Given { name, budget, .. } = *given;
     let mut rows = decided.rows(options)?;
-    let mut record = waiting.pop_front().unwrap_or_default();
-    loop {
+    let mut tail = Tail::new(waiting, decided.ended, decided.width);
+    let mut record = Record::default();
+    while tail.next(next, &mut record)? {
         rows.push(&record, name)?;
         budget.check(name, Some(record.line), rows.bytes(), 1)?;
-        if let Some(next) = waiting.pop_front() {
-            record = next;
-        } else if !next(&mut record)? {
-            break;
-        }
     }
     let mut data = rows.finish(name)?;
+    data.notes.extend(decided.notes);
+    data.notes.extend((tail.below > 0).then(|| below_note(tail.below)));
     data.notes.extend(decided.from.as_ref().and_then(|from| note(from, decided.width)).map(Note::from));
     data.target_from = decided.from;
     Ok(data)
@@ -226,7 +282,7 @@ fn is_header(first: &Record, rest: &[Record], dialect: &Dialect) -> bool {
     let text = |field: &[u8]| !number(field) && !dialect.is_missing(field);
     let second = rest.first();
     let named = || first.fields().filter(|f| !f.is_empty());
-    if named().count() > 0 && named().all(text) && first.fields().filter(|f| f.is_empty()).count() <= 1 {
+    if named().count() > 0 && named().all(text) && 2 * named().count() >= first.len() {
         // One row of one word is a row of text, not a header without rows.
         if first.len() == 1 && !second.is_some_and(|s| s.fields().any(number)) {
             return false;
@@ -250,25 +306,23 @@ fn note(from: &TargetFrom, width: usize) -> Option<String> {
         .then(|| "the first column is the label: the only one that holds no numbers".into())
 }
 
-/// The columns' names in a header.
+/// The columns' names in a header. Several columns without a name are numbered, as pandas does.
 fn names_of(header: &Record, width: usize, given: &Given<'_>) -> Result<Vec<String>> {
     // A name of one letter takes two strings' worth of memory.
     given.budget.check(given.name, Some(header.line), header.len(), 64)?;
-    Ok(header.fields().take(width).map(|f| text_of(f).into_owned()).collect())
+    let mut names: Vec<String> = header.fields().take(width).map(|f| text_of(f).into_owned()).collect();
+    if names.iter().filter(|name| name.is_empty()).count() > 1 {
+        let unnamed = names.iter_mut().enumerate().filter(|(_, name)| name.is_empty());
+        unnamed.for_each(|(at, name)| *name = format!("Unnamed: {at}"));
+    }
+    Ok(names)
 }
 
 /// Refuses names that are not all different: columns are matched by name, and two of one name cannot be told apart.
 fn check_names(source: &str, line: u64, names: &[String]) -> Result<()> {
     let Some((first, second)) = same_name(names) else { return Ok(()) };
-    let got = match names[first].as_str() {
-        "" => format!("no name for columns {} and {}", first + 1, second + 1),
-        name => format!(
-            "column name {} twice, in columns {} and {}",
-            shown(name.as_bytes()),
-            first + 1,
-            second + 1
-        ),
-    };
+    let name = shown(names[first].as_bytes());
+    let got = format!("column name {name} twice, in columns {} and {}", first + 1, second + 1);
     Err(line_fault(source, line, Some(got), "a different name for each column"))
 }
 

@@ -6,6 +6,7 @@ use super::dialect::{Dialect, is_code, text_of};
 use super::label_column::listed;
 use super::labels::Collector;
 use super::records::Record;
+use super::strays::is_header_again;
 use super::text::{line_fault, shown};
 use super::{Missing, ReadOptions};
 use crate::data::table::{Column, Kind, MISSING, Pool, Table};
@@ -72,6 +73,11 @@ impl Layout {
     pub(super) fn ignores(&self, at: usize) -> bool {
         self.ignored[at]
     }
+
+    /// Whether a column may turn out to hold numbers.
+    pub(super) fn may_be_numbers(&self, at: usize) -> bool {
+        !self.ignored[at] && matches!(self.kinds[at], None | Some(Kind::Number))
+    }
 }
 
 /// A column that grows.
@@ -115,6 +121,9 @@ pub(super) struct Rows {
     /// Whether cells may lack at the end of a row, and how many rows lack some.
     trimmed: bool,
     short: usize,
+    /// Whether names come from a header, and how often it came again.
+    header: bool,
+    headers: usize,
 }
 
 impl Rows {
@@ -166,6 +175,8 @@ impl Rows {
             filled_text: 0,
             trimmed: false,
             short: 0,
+            header: false,
+            headers: 0,
             layout,
             features,
             dense,
@@ -179,6 +190,12 @@ impl Rows {
     /// The same where cells may lack at the end of a row: they are missing values.
     pub(super) fn trimmed(mut self, trimmed: bool) -> Self {
         self.trimmed = trimmed;
+        self
+    }
+
+    /// The same where names come from a header, which may come again.
+    pub(super) fn below_header(mut self, header: bool) -> Self {
+        self.header = header;
         self
     }
 
@@ -202,12 +219,24 @@ impl Rows {
 
     /// Takes a row.
     pub(super) fn push(&mut self, record: &Record, source: &str) -> Result<()> {
+        if self.header && self.names.as_ref().is_some_and(|names| is_header_again(record, names)) {
+            self.headers += 1;
+            return Ok(());
+        }
+        match self.dialect.plain(record) {
+            Some(plain) => self.push_plain(&plain, source),
+            None => self.push_plain(record, source),
+        }
+    }
+
+    /// Takes a row whose numbers are plain ones.
+    fn push_plain(&mut self, record: &Record, source: &str) -> Result<()> {
         let more = record.len() == self.width + 1 && record.field(self.width).is_empty();
         if record.len() < self.width && self.trimmed {
             let mut whole = record.clone();
             (record.len()..self.width).for_each(|_| whole.push(b""));
             self.short += 1;
-            return self.push(&whole, source);
+            return self.push_plain(&whole, source);
         }
         if record.len() != self.width && !more {
             let got = format!("{} fields", record.len());
@@ -403,6 +432,7 @@ impl Rows {
             (self.without_label, "left out: they have no label"),
             (self.without_feature, "left out: they have missing values"),
             (self.unlabelled, "have no label"),
+            (self.headers, "left out: they repeat the header"),
         ] {
             if rows > 0 {
                 data.note(Note::warning(format!("{rows} rows {what}")));

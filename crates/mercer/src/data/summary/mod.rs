@@ -123,7 +123,7 @@ pub enum Finding {
         /// Its name.
         name: String,
     },
-    /// A column that equals the target in every row.
+    /// A column that equals the target in every row, or has a value of its own for each class.
     Leak {
         /// The column.
         column: usize,
@@ -234,6 +234,10 @@ impl Summary {
                     shortest: lengths().min().unwrap_or(0),
                     longest: lengths().max().unwrap_or(0),
                 });
+            }
+            Data::Table { table, first } if rows >= ENOUGH_ROWS => {
+                let leaks = self::table::leaks(table, first, targets).into_iter();
+                summary.findings.extend(leaks.map(|column| Finding::Leak { column }));
             }
             Data::RowNumbers(_) | Data::Table { .. } => {}
             _ => {

@@ -1,8 +1,11 @@
 //! What the columns of a table hold.
 
+use std::collections::HashMap;
+
 use serde::Serialize;
 
-use crate::data::table::{Column, MISSING, Table};
+use crate::data::Targets;
+use crate::data::table::{Column, Kind, MISSING, Table};
 
 /// Values shown of each column.
 const EXAMPLES: usize = 3;
@@ -39,6 +42,37 @@ impl TableColumn {
             })
             .collect()
     }
+}
+
+/// The columns of some rows of a table that hold the target itself: the same number, or for each class a value of its own.
+/// Identifiers, dates and free text are not looked at.
+pub(super) fn leaks(table: &Table, first: usize, targets: &Targets) -> Vec<usize> {
+    let used = |j: &usize| {
+        let kind = table.kind_of(*j, first..first + targets.len().unwrap_or(0)).kind;
+        kind.is_used() && kind != Kind::Date
+    };
+    let equal = |j: &usize| match (&table.columns()[*j], targets) {
+        (Column::Numbers(x), Targets::Reals(y)) => {
+            x[first..].iter().zip(y).all(|(x, y)| x == y) && y.iter().any(|v| *v != y[0])
+        }
+        (column, Targets::Classes(labels)) => one_to_one(column, first, &labels.of_row),
+        _ => false,
+    };
+    (0..table.columns().len()).filter(equal).filter(used).collect()
+}
+
+/// Whether each value is of one class and each class, of which there are several, has one value.
+fn one_to_one(column: &Column, first: usize, classes: &[u32]) -> bool {
+    let (mut value_of, mut class_of) = (HashMap::new(), HashMap::new());
+    for (row, &class) in classes.iter().enumerate() {
+        let value = column.key(first + row);
+        if *class_of.entry(value).or_insert(class) != class
+            || *value_of.entry(class).or_insert(value) != value
+        {
+            return false;
+        }
+    }
+    class_of.len() > 1
 }
 
 fn different(column: &Column) -> usize {

@@ -8,15 +8,16 @@ use serde::{Deserialize, Serialize};
 /// Seconds of a day.
 pub(in crate::data) const DAY: f64 = 86_400.0;
 
-/// How dates are written. The time may follow after a blank or a `T`, as `12:30`, `12:30:15` or `12:30:15.25`.
+/// How dates are written. The time may follow after a blank or a `T`, as `12:30`, `12:30:15`, `12:30:15.25` or `5:30 PM`. In
+/// every format dates that can be read in one way only are read too: `2024-12-31`, `31 Dec 2024`, `December 31, 2024`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(in crate::data) enum Format {
     /// `2024-12-31`, `2024/12/31`.
     YearFirst,
-    /// `31.12.2024`, `31/12/2024`, `31-12-2024`.
+    /// `31.12.2024`, `31/12/2024`, `31-12-2024`, `31.12.24`, `31/12/24`.
     DayFirst,
-    /// `12/31/2024`, `12-31-2024`.
+    /// `12/31/2024`, `12-31-2024`, `12/31/24`.
     MonthFirst,
     /// `12:30` alone.
     Time,
@@ -44,8 +45,14 @@ impl Format {
         if self == Format::Time {
             return clock(text);
         }
+        let text = text.trim();
+        if text.bytes().any(|b| b.is_ascii_alphabetic())
+            && let Some(seconds) = by_name(text)
+        {
+            return Some(seconds);
+        }
         let (date, time) = match text.find([' ', 'T']) {
-            Some(at) => (&text[..at], clock(without_zone(&text[at + 1..]))?),
+            Some(at) => (text[..at].trim_end_matches(','), clock(without_zone(&text[at + 1..]))?),
             None => (text, 0.0),
         };
         let separator = date.chars().find(|c| !c.is_ascii_digit())?;
@@ -54,22 +61,83 @@ impl Format {
         if parts.next().is_some() {
             return None;
         }
+        let year_first = a.len() == 4;
         let allowed: &[char] = match self {
-            Format::YearFirst | Format::MonthFirst => &['-', '/'],
+            _ if year_first => &['-', '/', '.'],
+            Format::YearFirst => return None,
+            Format::MonthFirst => &['-', '/'],
             _ => &['.', '/', '-'],
         };
         let (year, month, day) = match self {
-            Format::YearFirst => (a, b, c),
+            _ if year_first => (a, b, c),
             Format::MonthFirst => (c, a, b),
             _ => (c, b, a),
         };
-        if !allowed.contains(&separator) || year.len() != 4 {
+        // Two digits are a year only where no hyphen makes it a day of another order.
+        let century = if year.len() == 2 && separator != '-' { CENTURY } else { 0 };
+        if !allowed.contains(&separator) || year.len() != 4 && century == 0 {
             return None;
         }
         let (year, month, day) = (digits(year, 4)?, digits(month, 2)?, digits(day, 2)?);
-        let days = days_from_civil(i64::from(year), month, day)?;
+        let days = days_from_civil(i64::from(full_year(year, century)), month, day)?;
         Some(days as f64 * DAY + time)
     }
+}
+
+/// The year that 0 stands for in years of two digits; those from 70 on are of the century before.
+const CENTURY: u32 = 2000;
+
+fn full_year(year: u32, century: u32) -> u32 {
+    match century {
+        0 => year,
+        _ if year >= 70 => century - 100 + year,
+        _ => century + year,
+    }
+}
+
+/// A date whose month is a name, in English: `31 Dec 2024`, `31-Dec-24`, `Dec 31, 2024 17:30`, `Tue, 31 December 2024`.
+fn by_name(text: &str) -> Option<f64> {
+    const MONTHS: [&str; 12] = [
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+    ];
+    const DAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+    let named = |list: &[&str], word: &str| {
+        let word = word.trim_end_matches('.').to_ascii_lowercase();
+        let sept = if word == "sept" { "sep" } else { &word };
+        list.iter()
+            .position(|name| sept.len() >= 3 && name.starts_with(sept) && (sept.len() == 3 || *name == sept))
+    };
+    let mut words = text.split([' ', ',', '-', '/', '\u{a0}']).filter(|w| !w.is_empty()).peekable();
+    words.next_if(|word| named(&DAYS, word).is_some());
+    let (first, second, year) = (words.next()?, words.next()?, words.next()?);
+    let (month, day) = match (named(&MONTHS, first), named(&MONTHS, second)) {
+        (Some(month), None) => (month, second),
+        (None, Some(month)) => (month, first),
+        _ => return None,
+    };
+    let day = ["st", "nd", "rd", "th", "."].iter().find_map(|end| day.strip_suffix(end)).unwrap_or(day);
+    // `2024 Dec 31`
+    let (day, year) = if day.len() == 4 { (year, day) } else { (day, year) };
+    let century = if year.len() == 2 { CENTURY } else { 0 };
+    if year.len() != 4 && century == 0 {
+        return None;
+    }
+    let year = full_year(digits(year, 4)?, century);
+    let days = days_from_civil(i64::from(year), month as u32 + 1, digits(day, 2)?)?;
+    let rest: Vec<&str> = words.filter(|word| *word != "at").collect();
+    let time = if rest.is_empty() { 0.0 } else { clock(without_zone(&rest.join(" ")))? };
+    Some(days as f64 * DAY + time)
 }
 
 /// The hour from 0 to below 24, with minutes as fractions.
@@ -93,8 +161,20 @@ fn digits(text: &str, most: usize) -> Option<u32> {
     fine.then(|| text.parse().ok()).flatten()
 }
 
-/// `12:30`, `12:30:15`, `12:30:15.25` in seconds.
+/// `12:30`, `12:30:15`, `12:30:15.25`, `5:30 PM` in seconds.
 fn clock(text: &str) -> Option<f64> {
+    let text = text.trim();
+    if let Some(at) = text.len().checked_sub(2).filter(|&at| text.is_char_boundary(at)) {
+        let noon = match text[at..].to_ascii_lowercase().as_str() {
+            "am" => Some(0.0),
+            "pm" => Some(DAY / 2.0),
+            _ => None,
+        };
+        if let Some(noon) = noon {
+            let seconds = clock(&text[..at]).filter(|s| (3600.0..13.0 * 3600.0).contains(s))?;
+            return Some(seconds % (DAY / 2.0) + noon);
+        }
+    }
     let mut parts = text.split(':');
     let (hour, minute, second) = (parts.next()?, parts.next()?, parts.next());
     let (hour, minute) = (digits(hour, 2)?, digits(minute, 2)?);
@@ -183,6 +263,24 @@ mod tests {
             (Format::DayFirst, "2/1/1970", Some(DAY)),
             (Format::MonthFirst, "1/2/1970", Some(DAY)),
             (Format::Time, "06:30", Some(23_400.0)),
+            (Format::MonthFirst, "1/2/1970 5:30 PM", Some(DAY + 17.5 * 3600.0)),
+            (Format::MonthFirst, "1/2/1970, 12:15:00 am", Some(DAY + 900.0)),
+            (Format::MonthFirst, "1/2/70", Some(DAY)),
+            (Format::DayFirst, "02.01.70", Some(DAY)),
+            (Format::DayFirst, "1/1/00", Some(10_957.0 * DAY)),
+            (Format::DayFirst, "1970-01-02", Some(DAY)),
+            (Format::MonthFirst, "1970.01.02", Some(DAY)),
+            (Format::YearFirst, "2 Jan 1970", Some(DAY)),
+            (Format::DayFirst, "02-Jan-70", Some(DAY)),
+            (Format::YearFirst, "January 2, 1970 06:00", Some(DAY * 1.25)),
+            (Format::YearFirst, "Jan 2nd 1970 at 6:00 PM", Some(DAY * 1.75)),
+            (Format::YearFirst, "Fri, 02 Jan 1970 06:00:00 +0000", Some(DAY * 1.25)),
+            (Format::YearFirst, "2 Janitor 1970", None),
+            (Format::YearFirst, "May the 4th", None),
+            (Format::YearFirst, "1/2/1970", None),
+            (Format::DayFirst, "70-01-02", None),
+            (Format::MonthFirst, "1/2/1970 13:30 PM", None),
+            (Format::MonthFirst, "1/2/170", None),
             (Format::YearFirst, "2023-02-29", None),
             (Format::YearFirst, "2024-13-01", None),
             (Format::YearFirst, "2024-1", None),
@@ -207,6 +305,7 @@ mod tests {
         assert_eq!(of(&["1/2/2020"]), Some(Format::MonthFirst));
         assert_eq!(of(&["1.2.2020"]), Some(Format::DayFirst));
         assert_eq!(of(&["2020-01-02"]), Some(Format::YearFirst));
+        assert_eq!(of(&["2020-01-02", "31.1.2020", "5 May 2020"]), Some(Format::DayFirst));
         assert_eq!(of(&["x"]), None);
     }
 }

@@ -8,7 +8,7 @@
 //! | identifier | whole numbers, a different one in each of at least 10 rows, in a column called id, index, row, key, number or the like, or without a name |
 //! | number | numbers, except for at most 1 value in 1,000, which then counts as missing |
 //! | date | dates or times in one form, except for at most 1 value in 1,000, which then counts as missing |
-//! | yes/no | yes and no, y and n, true and false or t and f, in upper or lower case |
+//! | yes/no | yes and no, y and n, true and false, t and f, on and off, or the same in German, French, Spanish or Italian, in upper or lower case |
 //! | identifier | text of one or two words on average, at least 95 % of the values different, in at least 20 rows |
 //! | text | more than half of the values different, in at least 20 rows; or more than 5 words on average and over 20 different ones |
 //! | category | any other text |
@@ -33,25 +33,11 @@ const ENOUGH_TEXTS: usize = 20;
 /// Words of an average text beyond which it is no name of a category.
 const WORDS: f64 = 5.0;
 /// Names of columns that number rows, in lower case without blanks, hyphens and underscores.
-const NUMBERING: [&str; 14] = [
-    "",
-    "id",
-    "ids",
-    "index",
-    "idx",
-    "row",
-    "rownames",
-    "rownumber",
-    "key",
-    "number",
-    "no",
-    "nr",
-    "uuid",
-    "unnamed:0",
-];
+const NUMBERING: [&str; 13] =
+    ["", "id", "ids", "index", "idx", "row", "rownames", "rownumber", "key", "number", "no", "nr", "uuid"];
 /// What means yes and no.
-const YES: [&str; 4] = ["yes", "y", "true", "t"];
-const NO: [&str; 4] = ["no", "n", "false", "f"];
+const YES: [&str; 13] = ["yes", "y", "true", "t", "on", "ja", "j", "wahr", "oui", "vrai", "si", "sí", "sì"];
+const NO: [&str; 10] = ["no", "n", "false", "f", "off", "nein", "falsch", "non", "faux", "falso"];
 
 /// What a column is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -314,7 +300,9 @@ pub(in crate::data) fn numbers_rows(name: &str) -> bool {
     let bare: String = lower.chars().filter(|c| !matches!(c, ' ' | '_' | '-' | '.')).collect();
     // `PassengerId` and `customer_id`, but not `acid`.
     let ends = lower.ends_with("_id") || lower.ends_with(" id") || lower.ends_with("-id");
-    NUMBERING.contains(&bare.as_str()) || ends || name.ends_with("Id") || name.ends_with("ID")
+    // `Unnamed: 0`, as pandas writes it.
+    let unnamed = bare.strip_prefix("unnamed:").is_some_and(|k| k.bytes().all(|b| b.is_ascii_digit()));
+    NUMBERING.contains(&bare.as_str()) || unnamed || ends || name.ends_with("Id") || name.ends_with("ID")
 }
 
 #[cfg(test)]
@@ -344,6 +332,7 @@ mod tests {
         assert_eq!(kind("a", &["08:15", "17:45:10"]), Kind::Date);
         assert_eq!(kind("a", &["Yes", "no", "NO"]), Kind::YesNo);
         assert_eq!(kind("a", &["T", "F"]), Kind::YesNo);
+        assert_eq!(kind("a", &["TRUE", "yes", "N", "off", "Nein"]), Kind::YesNo);
         assert_eq!(kind("a", &["red", "no"]), Kind::Category);
         assert_eq!(kind("a", &["$5", "$7"]), Kind::Category);
         assert_eq!(kind_of("name", &many(40, |i| format!("p{i}"))), Kind::Identifier);

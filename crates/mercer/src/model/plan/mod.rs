@@ -394,7 +394,11 @@ fn learner(wishes: &Wishes, targets: &Targets, choices: &mut Choices) -> Result<
         && let Targets::Classes(labels) = targets
         && labels.counts().iter().filter(|&&rows| rows > 0).count() < 2
     {
-        return Err(Error::shape("classes", "1", "at least 2 to tell apart"));
+        let names = labels.names.iter().zip(labels.counts()).filter(|(_, rows)| *rows > 0);
+        let got = names.map(|(name, _)| format!("1, `{name}`")).next().unwrap_or_else(|| "0".into());
+        let expected = "at least 2 to tell apart; --label COLUMN takes another target, --task novelty learns what one class \
+                        looks like";
+        return Err(Error::shape("classes", got, expected));
     }
     Ok((task, entry.learner()))
 }
