@@ -99,7 +99,7 @@ class Machine(Fitted):
 
     @property
     def _collapsed(self):
-        return self._description["kernel"] == "linear"
+        return self.model_.kernel == "linear"
 
     def _rows(self, X):
         check_is_fitted(self)
