@@ -1,9 +1,9 @@
 //! A fit whose settings the data choose: what `mercer train` does when nobody gives any.
 
+use mercer::Error;
 use mercer::assess::{quick, thorough};
 use mercer::data::{Dataset, Targets};
 use mercer::model::{Plan, Task, Wishes};
-use mercer::Error;
 use pyo3::prelude::*;
 
 use crate::arrays::{Answers, Rows};

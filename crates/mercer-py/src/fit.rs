@@ -1,12 +1,12 @@
 //! Fits: a learner by name, its parameters as JSON, arrays.
 
+use mercer::Error;
 use mercer::data::Points;
 use mercer::data::{LabelType, Targets};
 use mercer::expansion::Expansion;
 use mercer::gram::{self, Matrix, is_precomputed};
 use mercer::kernel::Kernel;
 use mercer::model::{DenoiseParams, KpcaParams, Learner, Machine, Names, Sample, spectral};
-use mercer::Error;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

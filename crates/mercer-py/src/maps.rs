@@ -85,11 +85,7 @@ impl Map {
         let kernel: Kernel = kernel.parse().map_err(raise)?;
         let points = rows.points(None)?;
         let map = watched(py, callback.as_ref(), move |_| {
-            if whiten {
-                whitening_map(kernel, points, exec(threads))
-            } else {
-                empirical_map(kernel, points)
-            }
+            if whiten { whitening_map(kernel, points, exec(threads)) } else { empirical_map(kernel, points) }
         })?;
         Ok(Map(Arc::new(map)))
     }

@@ -3,15 +3,15 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use mercer::Error;
 use mercer::data::{Data, Dataset, Points};
 use mercer::model::{
     Calibration, Components, CompressParams, Denoiser, Goal, Model as Fitted, Prediction, Query, Sigmoid,
     onnx,
 };
 use mercer::reduce::preimage::{PreimageParams, Preimages, preimages};
-use mercer::watch::Stop;
 use mercer::reduce::reduced_set::{ReducedSetMethod, ReducedSetParams, Share, Size};
-use mercer::Error;
+use mercer::watch::Stop;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -363,8 +363,7 @@ impl Model {
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let seen = rows.seen(None)?;
         let n = seen.view().n.max(1);
-        let values =
-            free(py, || self.0.cluster_distances(seen.view(), exec(threads)))?.map_err(raise)?;
+        let values = free(py, || self.0.cluster_distances(seen.view(), exec(threads)))?.map_err(raise)?;
         let columns = values.len() / n;
         table(py, values, columns)
     }

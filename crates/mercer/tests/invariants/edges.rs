@@ -219,7 +219,9 @@ fn a_start_near_a_guess_is_feasible_and_a_feasible_guess_stays() {
         let mut open = Problem::classify(&rows, &labels, &vec![f64::INFINITY; n]);
         for problem in [&mut classes, &mut nu, &mut tube, &mut open] {
             let sums = |beta: &[f64]| match &problem.groups {
-                Groups::ByRow(of) => [0, 1].map(|g| (0..n).filter(|&i| of[i] == g).map(|i| beta[i]).sum::<f64>()),
+                Groups::ByRow(of) => {
+                    [0, 1].map(|g| (0..n).filter(|&i| of[i] == g).map(|i| beta[i]).sum::<f64>())
+                }
                 _ => [beta.iter().sum(), 0.0],
             };
             let total = problem.linear.len();

@@ -29,7 +29,8 @@ fn worst(line: &str, gamma: f64) -> f64 {
 #[test]
 fn dot_products_approach_the_kernel_as_features_grow() {
     for gamma in [0.05, 0.3] {
-        let [few, many] = [50, 20_000].map(|m| worst(&format!("fourier({gamma}, features={m}, seed=4)"), gamma));
+        let [few, many] =
+            [50, 20_000].map(|m| worst(&format!("fourier({gamma}, features={m}, seed=4)"), gamma));
         // Each term of a dot product has a deviation of at most about 1: five of them are 5 / sqrt(m).
         assert!(many < 5.0 / 20_000.0_f64.sqrt(), "gamma {gamma}: {many}");
         assert!(few > 2.0 * many, "gamma {gamma}: {few} with 50 features, {many} with 20,000");

@@ -92,7 +92,8 @@ impl SvcParams {
     ) -> Result<Machine> {
         let params = self.hardened();
         let Learner::Svc(before) = &near.learner else { return self.fit(sample, exec, watch) };
-        let alike = params.kind == before.kind && params.multi == before.multi && params.slack == before.slack;
+        let alike =
+            params.kind == before.kind && params.multi == before.multi && params.slack == before.slack;
         if !alike || params.kind == Kind::Hard || !self.virtual_vectors.is_empty() {
             return self.fit(sample, exec, watch);
         }
