@@ -1,7 +1,8 @@
 //! The Python package: `mercer.SVC` beside scikit-learn and oneDAL, all in Python, and beside the library itself.
 //!
 //! The sets and settings are those of `bench svm`. Rows are f32 for every side that works on them as they are. The
-//! context has what Python costs: the time of a fit or a prediction in Python over the same in Rust, in one run.
+//! context has what Python costs: the time of a fit or a prediction in Python over the same in Rust, in one run. The cases
+//! `call ..` are single calls on 200 rows of 10 columns, where what surrounds the work is most of the time.
 
 use std::path::Path;
 
@@ -38,7 +39,54 @@ pub(crate) fn run(args: &Args) -> Result<Report> {
             Err(error) => eprintln!("bench: left out {error:#}"),
         }
     }
+    if args.wants("call") {
+        calls(&python, before.as_deref(), args, &mut report)?;
+    }
     Ok(report)
+}
+
+/// Estimators that are called on a small problem.
+const CALLED: [&str; 9] = [
+    "SVC",
+    "SVC linear",
+    "NuSVC",
+    "SVR",
+    "OneClassSVM",
+    "KernelRidge",
+    "KernelPCA",
+    "KernelPCA all",
+    "LinearSVC",
+];
+/// Calls of which one answer is the fastest.
+const CALLS: usize = 40;
+
+/// Single calls on a small problem.
+fn calls(python: &Python, before: Option<&Path>, args: &Args, report: &mut Report) -> Result<()> {
+    eprintln!("bench: single calls on 200 rows of 10 columns");
+    let threads = args.threads();
+    let side = |label: &str, arg: &str| Side::peer(label, python, "calls.py", &[arg], threads);
+    let mut sides = vec![side(PACKAGE, "mercer")?, side("scikit-learn", "sklearn")?];
+    let mut names = vec![PACKAGE, "scikit-learn"];
+    if let Some(folder) = before {
+        sides.push(Side::before_package(python, folder, "calls.py", &["mercer"], threads)?);
+        names.push(BEFORE);
+    }
+    for name in CALLED {
+        for phase in ["fit", "predict"] {
+            let request = json!({"do": "call", "name": name, "phase": phase, "calls": CALLS});
+            let task = |(side, label): (usize, &&str)| Task {
+                label: (*label).to_owned(),
+                side,
+                request: request.clone(),
+            };
+            let tasks: Vec<Task> = names.iter().enumerate().map(task).collect();
+            let outcomes = rounds::run(&mut sides, &tasks, args)?;
+            for peer in &outcomes[1..] {
+                report.row(&format!("call {name} {phase}"), &peer.label, peer.seconds, outcomes[0].seconds);
+            }
+        }
+    }
+    Ok(())
 }
 
 fn one(

@@ -52,8 +52,8 @@ impl Report {
             [
                 r.case.clone(),
                 r.peer.clone(),
-                format!("{:.4}", r.peer_s),
-                format!("{:.4}", r.mercer_s),
+                seconds(r.peer_s),
+                seconds(r.mercer_s),
                 format!("{:.2}", r.ratio),
             ]
         });
@@ -66,6 +66,11 @@ impl Report {
         out += &table(["case", "context", "", ""], context, 2);
         out
     }
+}
+
+/// Four decimals; six for what is over in milliseconds.
+fn seconds(value: f64) -> String {
+    if value < 0.01 { format!("{value:.6}") } else { format!("{value:.4}") }
 }
 
 /// Three or more digits that mean something.

@@ -1,15 +1,15 @@
 //! A fit whose settings the data choose: what `mercer train` does when nobody gives any.
 
+use mercer::Error;
 use mercer::assess::{quick, thorough};
 use mercer::data::{Dataset, Targets};
 use mercer::model::{Plan, Task, Wishes};
-use mercer::{Error, Exec};
 use pyo3::prelude::*;
 
 use crate::arrays::{Answers, Rows};
 use crate::fit::label_type;
 use crate::model::Model;
-use crate::run::watched;
+use crate::run::{exec, watched};
 
 /// Chooses scaling, kernel and parameters by cross-validation and fits with them: in tenths of a second, or in about so many
 /// `seconds` of search. Gives the model and what was chosen with the reasons, as JSON.
@@ -40,7 +40,7 @@ pub(crate) fn fit_auto(
     };
     let params = if probability { vec![("probability", true.into())] } else { Vec::new() };
     let (model, choices) = watched(py, callback.as_ref(), move |watch| {
-        let exec = Exec::new(threads);
+        let exec = exec(threads);
         let mut data = Dataset::new(points, targets)?;
         data.column_names = columns;
         let wishes = Wishes { task: Some(task), params, classes: true, seed, ..Wishes::default() };

@@ -1,20 +1,20 @@
 //! Fits: a learner by name, its parameters as JSON, arrays.
 
+use mercer::Error;
 use mercer::data::Points;
 use mercer::data::{LabelType, Targets};
 use mercer::expansion::Expansion;
 use mercer::gram::{self, Matrix, is_precomputed};
 use mercer::kernel::Kernel;
-use mercer::model::{DenoiseParams, KpcaParams, Learner, Machine, Names, Sample};
-use mercer::{Error, Exec};
-use numpy::PyReadonlyArray1;
+use mercer::model::{DenoiseParams, KpcaParams, Learner, Machine, Names, Sample, spectral};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::Value;
 
 use crate::arrays::{Answers, Rows, Shape, flat};
 use crate::model::Model;
-use crate::run::watched;
+use crate::run::{brief, exec, watched};
 use crate::words::{json, raise};
 
 /// Rows for a kernel: under a precomputed one they are its matrix, and the points are numbers of rows.
@@ -79,9 +79,10 @@ pub(crate) fn learner_table() -> String {
 /// Fits a learner of the library's table. `params` is a JSON object with names of the learner's table; `labels` is the
 /// type of the class labels; `memory` is the budget in bytes, half of the machine's memory where it is not given. On at most
 /// `exact` rows the kernel matrix is computed first, in f64: then rows by any storage, and matrices of the same values, are
-/// the same problem to the solver.
+/// the same problem to the solver. Support vector machines start at the solution of `near`, a model that was fitted on the
+/// same rows.
 #[pyfunction]
-#[pyo3(signature = (learner, params, kernel, rows, answers=None, weights=None, *, threads=0, memory=None, exact=0, columns=None, labels=None, image=None, callback=None))]
+#[pyo3(signature = (learner, params, kernel, rows, answers=None, weights=None, *, near=None, threads=0, memory=None, exact=0, columns=None, labels=None, image=None, callback=None))]
 #[expect(clippy::too_many_arguments, reason = "Python passes them by name")]
 pub(crate) fn fit(
     py: Python<'_>,
@@ -91,6 +92,7 @@ pub(crate) fn fit(
     rows: Rows<'_>,
     answers: Option<Answers<'_>>,
     weights: Option<PyReadonlyArray1<'_, f64>>,
+    near: Option<PyRef<'_, Model>>,
     threads: usize,
     memory: Option<u64>,
     exact: usize,
@@ -107,9 +109,11 @@ pub(crate) fn fit(
         _ => None,
     };
     let weights = weights.map(|w| flat(w.as_slice()).map(<[f64]>::to_vec)).transpose()?;
-    let model = watched(py, callback.as_ref(), move |watch| {
+    let near = near.map(|model| model.shared());
+    let is_brief = is_brief(&learner, &points);
+    let model = brief(py, is_brief, callback.as_ref(), move |watch| {
         let (points, mut gram) = rows_for(learner.kernel(), points)?;
-        let exec = Exec::new(threads);
+        let exec = exec(threads);
         let exec = memory.map_or(exec, |bytes| exec.with_memory(bytes));
         if let (None, Some(kernel)) = (&gram, learner.kernel())
             && points.len() <= exact
@@ -127,11 +131,62 @@ pub(crate) fn fit(
             gram: gram.as_ref().map(|m| m as _),
             keeper: None,
         };
-        let mut model = named(learner.fit(sample, exec, watch)?, columns);
+        let machine = match &near {
+            Some(near) => learner.fit_near(sample, &near.machine, exec, watch)?,
+            None => learner.fit(sample, exec, watch)?,
+        };
+        let mut model = named(machine, columns);
         model.names.labels = labels;
         Ok(model)
     })?;
     Ok(Model::from(model))
+}
+
+/// Rows and values up to which a fit stays on the calling thread.
+const SMALL: (usize, usize) = (512, 65_536);
+
+/// Whether a fit is over soon: of few rows, by a learner that tells its steps often.
+fn is_brief(learner: &Learner, points: &Points) -> bool {
+    let steps = match learner {
+        Learner::Svc(params) => params.virtual_vectors.is_empty(),
+        Learner::Svr(params) => params.virtual_vectors.is_empty(),
+        Learner::OneClass(_) | Learner::Sphere(_) | Learner::Ridge(_) | Learner::Kpca(_) => true,
+        _ => false,
+    };
+    steps && is_small(points)
+}
+
+/// Whether anything that takes the cube of the rows is over soon.
+pub(crate) fn is_small(points: &Points) -> bool {
+    points.len() <= SMALL.0 && points.len().saturating_mul(points.dim()) <= SMALL.1
+}
+
+/// Spectral clustering by a kernel's values between rows: each row's cluster.
+#[pyfunction]
+#[pyo3(signature = (kernel, rows, clusters, *, starts=10, seed=0, threads=0, callback=None))]
+#[expect(clippy::too_many_arguments, reason = "Python passes them by name")]
+pub(crate) fn spectral_clusters<'py>(
+    py: Python<'py>,
+    kernel: &str,
+    rows: Rows<'py>,
+    clusters: usize,
+    starts: u64,
+    seed: u64,
+    threads: usize,
+    callback: Option<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyArray1<u32>>> {
+    let kernel: Kernel = kernel.parse().map_err(raise)?;
+    let points = rows.points(None)?;
+    let found = watched(py, callback.as_ref(), move |watch| {
+        let exec = exec(threads);
+        let values = if is_precomputed(&kernel) {
+            points.view().to_f64()?
+        } else {
+            gram::square::<f64>(&kernel, points.view(), exec)?.to_vec()
+        };
+        spectral(&values, clusters, starts, seed, exec, watch)
+    })?;
+    Ok(found.into_pyarray(py))
 }
 
 /// Finds kernel principal components. Where the matrix has fewer components than asked for, all of them.
@@ -148,10 +203,11 @@ pub(crate) fn fit_components(
 ) -> PyResult<Model> {
     let params: KpcaParams = read(params)?;
     let points = rows.points(image)?;
-    let model = watched(py, callback.as_ref(), move |watch| {
+    let is_brief = is_small(&points);
+    let model = brief(py, is_brief, callback.as_ref(), move |watch| {
         let (points, gram) = rows_for(params.kernel.as_ref(), points)?;
         let sample = Sample { gram: gram.as_ref().map(|m| m as _), ..Sample::new(&points, &Targets::None) };
-        let exec = Exec::new(threads);
+        let exec = exec(threads);
         let found = match params.fit(sample, exec, watch) {
             Err(Error::Param { name, .. }) if name == "components" && params.components > Some(0) => {
                 KpcaParams { components: None, ..params }.fit(sample, exec, watch)?
@@ -165,7 +221,7 @@ pub(crate) fn fit_components(
 
 /// The same components, each in the direction in which the training row that lies farthest along it is positive: the sign
 /// that scikit-learn gives them.
-fn oriented(machine: Machine, points: &Points, exec: Exec) -> mercer::Result<Machine> {
+fn oriented(machine: Machine, points: &Points, exec: mercer::Exec) -> mercer::Result<Machine> {
     let f = &machine.expansion;
     let k = f.outputs();
     let computed;
@@ -211,7 +267,7 @@ pub(crate) fn fit_denoiser(
     let points = rows.points(image)?;
     let noisy = noisy.map(|rows| rows.points(image)).transpose()?;
     let found = watched(py, callback.as_ref(), move |watch| {
-        params.fit(&points, noisy.as_ref(), Exec::new(threads), watch)
+        params.fit(&points, noisy.as_ref(), exec(threads), watch)
     })?;
     Ok((Model::from(named(found.model, None)), found.components, found.noise))
 }

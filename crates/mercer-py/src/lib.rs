@@ -22,7 +22,7 @@ mod _mercer {
     #[pymodule_export]
     use crate::auto::fit_auto;
     #[pymodule_export]
-    use crate::fit::{fit, fit_components, fit_denoiser, learner_table};
+    use crate::fit::{fit, fit_components, fit_denoiser, learner_table, spectral_clusters};
     #[pymodule_export]
     use crate::linear::{fit_linear, fit_ridge};
     #[pymodule_export]

@@ -12,9 +12,9 @@ use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntyped
 use pyo3::prelude::*;
 
 use crate::arrays::{Rows, flat};
-use crate::fit::{read, rows_for};
+use crate::fit::{is_small, read, rows_for};
 use crate::maps::Map;
-use crate::run::watched;
+use crate::run::{brief, exec};
 
 /// Weights, epochs, whether the tolerance was reached.
 type Weights<'py> = (Bound<'py, PyArray1<f64>>, u64, bool);
@@ -42,11 +42,12 @@ pub(crate) fn fit_linear<'py>(
 ) -> PyResult<Weights<'py>> {
     let points = rows.points(None)?;
     let (y, cost) = (flat(targets.as_slice())?.to_vec(), flat(cost.as_slice())?.to_vec());
-    let found = watched(py, callback.as_ref(), move |watch| {
+    let is_brief = is_small(&points);
+    let found = brief(py, is_brief, callback.as_ref(), move |watch| {
         if y.len() != points.len() || cost.len() != points.len() {
             return Err(Error::shape("targets and costs", y.len().min(cost.len()), points.len()));
         }
-        let exec = Exec::new(1);
+        let exec = exec(1);
         let exec = memory.map_or(exec, |bytes| exec.with_memory(bytes));
         let x = PointRows::new(points.view(), exec).ok_or_else(|| {
             Error::Unsupported("rows of a linear machine must be numbers that fit in memory".into())
@@ -119,14 +120,15 @@ pub(crate) fn fit_ridge<'py>(
     let (y, k) = (flat(targets.as_slice())?, targets.shape()[1]);
     let right: Vec<Vec<f64>> = (0..k).map(|o| y.iter().skip(o).step_by(k).copied().collect()).collect();
     let weights = weights.map(|w| flat(w.as_slice()).map(<[f64]>::to_vec)).transpose()?;
-    let (functions, support, info) = watched(py, callback.as_ref(), move |watch| {
+    let is_brief = is_small(&points);
+    let (functions, support, info) = brief(py, is_brief, callback.as_ref(), move |watch| {
         let (points, gram) = rows_for(params.kernel.as_ref(), points)?;
         let sample = Sample {
             weights: weights.as_deref(),
             gram: gram.as_ref().map(|m| m as _),
             ..Sample::new(&points, &Targets::None)
         };
-        let exec = Exec::new(threads);
+        let exec = exec(threads);
         let exec = memory.map_or(exec, |bytes| exec.with_memory(bytes));
         params.fit_columns(sample, &right, exec, watch)
     })?;

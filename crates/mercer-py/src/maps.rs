@@ -2,19 +2,18 @@
 
 use std::sync::Arc;
 
-use mercer::Exec;
 use mercer::data::{Stage, Stages as Fitted, Transformations};
 use mercer::expansion::Expansion;
 use mercer::gram;
 use mercer::kernel::Kernel;
 use mercer::model::{empirical_map, whitening_map};
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray2};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyTuple, PyType};
 
 use crate::arrays::{Answers, Rows, Shape, flat, given, table};
-use crate::run::{free, watched};
+use crate::run::{exec, free, watched};
 use crate::words::raise;
 
 /// A kernel's line as the library writes it: checked, with defaults left out.
@@ -48,7 +47,7 @@ pub(crate) fn kernel_matrix<'py>(
     threads: usize,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let kernel: Kernel = kernel.parse().map_err(raise)?;
-    let (x, exec) = (x.seen(None)?, Exec::new(threads));
+    let (x, exec) = (x.seen(None)?, exec(threads));
     let y = y.as_ref().map(|y| y.seen(None)).transpose()?;
     let (values, columns) = free(py, || match &y {
         Some(y) => gram::cross::<f64>(&kernel, x.view(), y.view(), exec).map(|v| (v.to_vec(), y.view().n)),
@@ -86,11 +85,7 @@ impl Map {
         let kernel: Kernel = kernel.parse().map_err(raise)?;
         let points = rows.points(None)?;
         let map = watched(py, callback.as_ref(), move |_| {
-            if whiten {
-                whitening_map(kernel, points, Exec::new(threads))
-            } else {
-                empirical_map(kernel, points)
-            }
+            if whiten { whitening_map(kernel, points, exec(threads)) } else { empirical_map(kernel, points) }
         })?;
         Ok(Map(Arc::new(map)))
     }
@@ -130,7 +125,7 @@ impl Map {
         threads: usize,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let seen = rows.seen(None)?;
-        let values = free(py, || self.0.evaluate(seen.view(), Exec::new(threads)))?.map_err(raise)?;
+        let values = free(py, || self.0.evaluate(seen.view(), exec(threads)))?.map_err(raise)?;
         table(py, values, self.0.outputs())
     }
 
@@ -167,7 +162,7 @@ impl Stages {
         let recipes = Fitted::parse(line).map_err(raise)?;
         let targets = Answers::targets(answers.as_ref())?;
         let seen = rows.seen(image)?;
-        let exec = Exec::new(threads);
+        let exec = exec(threads);
         let found = free(py, || Fitted::fit_with(&recipes, seen.view(), targets.classes().ok(), exec))?;
         Ok(Stages(found.map_err(raise)?.0))
     }
@@ -188,7 +183,20 @@ impl Stages {
     ) -> PyResult<Self> {
         let set = Transformations::parse(transformations).map_err(raise)?;
         let seen = rows.seen(image)?;
-        let stage = free(py, || Stage::invariant(seen.view(), &set, factor, drop, Exec::new(threads)))?;
+        let stage = free(py, || Stage::invariant(seen.view(), &set, factor, drop, exec(threads)))?;
+        Ok(Stages(Fitted { list: vec![stage.map_err(raise)?] }))
+    }
+
+    /// Random Fourier features from frequencies, a row a feature, and phases that were drawn.
+    #[classmethod]
+    fn fourier(
+        _class: &Bound<'_, PyType>,
+        frequencies: PyReadonlyArray2<'_, f64>,
+        phases: Vec<f64>,
+        gamma: f64,
+    ) -> PyResult<Self> {
+        let columns = frequencies.shape()[1];
+        let stage = Stage::fourier(flat(frequencies.as_slice())?.to_vec(), columns, phases, gamma);
         Ok(Stages(Fitted { list: vec![stage.map_err(raise)?] }))
     }
 
@@ -202,7 +210,7 @@ impl Stages {
         image: Shape,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let seen = rows.seen(image)?;
-        let made = free(py, || self.0.apply(seen.view(), Exec::new(threads)))?.map_err(raise)?;
+        let made = free(py, || self.0.apply(seen.view(), exec(threads)))?.map_err(raise)?;
         given(py, made.view())
     }
 
@@ -216,7 +224,7 @@ impl Stages {
         image: Shape,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let seen = rows.seen(image)?;
-        let made = free(py, || self.0.undo(seen.view(), Exec::new(threads)))?.map_err(raise)?;
+        let made = free(py, || self.0.undo(seen.view(), exec(threads)))?.map_err(raise)?;
         given(py, made.view())
     }
 

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use mercer::Error;
 use mercer::data::{Data, Dataset, Points};
 use mercer::model::{
     Calibration, Components, CompressParams, Denoiser, Goal, Model as Fitted, Prediction, Query, Sigmoid,
@@ -10,7 +11,7 @@ use mercer::model::{
 };
 use mercer::reduce::preimage::{PreimageParams, Preimages, preimages};
 use mercer::reduce::reduced_set::{ReducedSetMethod, ReducedSetParams, Share, Size};
-use mercer::{Error, Exec};
+use mercer::watch::Stop;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -20,7 +21,7 @@ use crate::arrays::{Answers, Rows, Shape, flat, given, table};
 use crate::fit::{label_type, read, with_params};
 use crate::maps::Stages;
 use crate::parts;
-use crate::run::{free, watched};
+use crate::run::{exec, free, watched};
 use crate::words::raise;
 
 /// A fitted model. Cheap to copy; never changes.
@@ -38,6 +39,11 @@ impl From<Fitted> for Model {
 type Found<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<f64>>);
 
 impl Model {
+    /// The model of the library.
+    pub(crate) fn shared(&self) -> Arc<Fitted> {
+        Arc::clone(&self.0)
+    }
+
     fn kpca(&self) -> PyResult<Components<'_>> {
         self.0.machine.components().map_err(raise)
     }
@@ -52,7 +58,7 @@ impl Model {
         image: Shape,
     ) -> PyResult<Prediction> {
         let seen = rows.seen(image)?;
-        free(py, || self.0.predict_rows(seen.view(), query, Exec::new(threads)))?.map_err(raise)
+        free(py, || self.0.predict_rows(seen.view(), query, exec(threads)))?.map_err(raise)
     }
 }
 
@@ -181,6 +187,28 @@ impl Model {
     /// The model in plain words and numbers, as JSON.
     fn describe(&self) -> PyResult<String> {
         serde_json::to_string(&self.0.describe()).map_err(|e| PyValueError::new_err(e.to_string()))
+    }
+
+    /// How the fit ended: `converged`, `limit` or `cancelled`.
+    #[getter]
+    fn stop(&self) -> &'static str {
+        match self.0.machine.info.stop {
+            Stop::Converged => "converged",
+            Stop::Limit => "limit",
+            Stop::Cancelled => "cancelled",
+        }
+    }
+
+    /// The gap to the optimum that the fit left.
+    #[getter]
+    fn gap(&self) -> f64 {
+        self.0.machine.info.gap
+    }
+
+    /// The line of the machine's kernel.
+    #[getter]
+    fn kernel(&self) -> String {
+        self.0.machine.expansion.kernel().to_string()
     }
 
     /// The learner's name.
@@ -335,8 +363,7 @@ impl Model {
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let seen = rows.seen(None)?;
         let n = seen.view().n.max(1);
-        let values =
-            free(py, || self.0.cluster_distances(seen.view(), Exec::new(threads)))?.map_err(raise)?;
+        let values = free(py, || self.0.cluster_distances(seen.view(), exec(threads)))?.map_err(raise)?;
         let columns = values.len() / n;
         table(py, values, columns)
     }
@@ -388,7 +415,7 @@ impl Model {
         };
         let whole = Arc::clone(&self.0);
         let small = watched(py, callback.as_ref(), move |watch| {
-            whole.compress(&params, data.as_ref(), Exec::new(threads), watch)
+            whole.compress(&params, data.as_ref(), exec(threads), watch)
         })?;
         let about = serde_json::to_string(&small.about).map_err(|e| PyValueError::new_err(e.to_string()))?;
         Ok((Model::from(small.model), about))
@@ -406,7 +433,7 @@ impl Model {
         let params: PreimageParams = read(params)?;
         let model = Arc::clone(&self.0);
         let found = watched(py, callback.as_ref(), move |watch| {
-            preimages(&model.machine.expansion, None, &params, Exec::new(threads), watch)
+            preimages(&model.machine.expansion, None, &params, exec(threads), watch)
         })?;
         points_found(py, found)
     }
@@ -427,7 +454,7 @@ impl Model {
         let this = self.clone();
         let found = watched(py, callback.as_ref(), move |watch| {
             let Ok(kpca) = this.kpca() else { return Err(Error::Cancelled) };
-            kpca.decode(&features, used, &params, Exec::new(threads), watch)
+            kpca.decode(&features, used, &params, exec(threads), watch)
         })?;
         points_found(py, found)
     }
@@ -451,7 +478,7 @@ impl Model {
         let denoiser = Denoiser::new(self.0.machine.clone(), used).map_err(raise)?;
         let points = rows.points(image)?;
         let clean: Points = watched(py, callback.as_ref(), move |watch| {
-            denoiser.denoise(points.view(), &back, Exec::new(threads), watch)
+            denoiser.denoise(points.view(), &back, exec(threads), watch)
         })?;
         given(py, clean.view())
     }

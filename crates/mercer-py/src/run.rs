@@ -4,15 +4,20 @@
 //! whatever the library is doing; the work itself ends at its next step. Callbacks run on the calling thread, never on one
 //! that Python does not know.
 //!
+//! Work on little data is over before another thread would have begun: it stays on the calling thread, without the lock, and
+//! signals are looked at from its steps.
+//!
 //! Work in a process that was forked runs on threads of its own: a fork copies rayon's pool without its threads, and
 //! whoever hands work to that copy waits for ever.
 
 use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use mercer::Exec;
 use mercer::watch::{Step, Watch};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -71,6 +76,52 @@ fn on<T: Send>(pool: Option<&ThreadPool>, work: impl FnOnce() -> T + Send) -> T 
     }
 }
 
+/// So many threads, half of the memory; 0 means as many threads as the machine has. Counting them takes as long as a small
+/// prediction, so that is done once.
+pub(crate) fn exec(threads: usize) -> Exec {
+    static ALL: OnceLock<usize> = OnceLock::new();
+    Exec::new(if threads == 0 { *ALL.get_or_init(|| Exec::new(0).threads()) } else { threads })
+}
+
+/// Does work that is over soon and tells its steps, on the calling thread. For work that may take long, or where somebody
+/// listens, it is [`watched`].
+pub(crate) fn brief<T: Send + 'static>(
+    py: Python<'_>,
+    is_brief: bool,
+    callback: Option<&Bound<'_, PyAny>>,
+    work: impl FnOnce(&mut Watch<'_>) -> mercer::Result<T> + Send + 'static,
+) -> PyResult<T> {
+    if !is_brief || callback.is_some() || pool(py)?.is_some() {
+        return watched(py, callback, work);
+    }
+    let (mut interrupt, mut last) = (None, Instant::now());
+    let done = py.detach(|| {
+        let mut watch = |_: &Step| {
+            if last.elapsed() < TICK {
+                return ControlFlow::Continue(());
+            }
+            last = Instant::now();
+            match Python::attach(|py| py.check_signals()) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(raised) => {
+                    interrupt = Some(raised);
+                    ControlFlow::Break(())
+                }
+            }
+        };
+        catch_unwind(AssertUnwindSafe(|| work(&mut watch)))
+    });
+    match (interrupt, done) {
+        (Some(interrupt), _) => Err(interrupt),
+        (None, Ok(done)) => done.map_err(raise),
+        (None, Err(_)) => Err(broken()),
+    }
+}
+
+fn broken() -> PyErr {
+    PyRuntimeError::new_err("the work broke down: please report what was called")
+}
+
 /// Does work that may take long. `callback(phase, done, total, gap, centres)` hears of its steps, at most one a tick and
 /// the last one surely; if it answers with something true, the work stops and what there is by then is returned.
 pub(crate) fn watched<T: Send + 'static>(
@@ -114,7 +165,7 @@ pub(crate) fn watched<T: Send + 'static>(
             }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => {
-                return Err(PyRuntimeError::new_err("the work broke down: please report what was called"));
+                return Err(broken());
             }
         }
         match py.check_signals().and_then(|()| Ok(!stopping && tell()?)) {

@@ -85,6 +85,8 @@ DEFAULT = [
     (mercer.HuberSVR(), weights(TOL)),
     (mercer.LaplaceSVR(), weights(TOL)),
     (mercer.Nystroem(), {}),
+    (mercer.RBFSampler(), {}),
+    (mercer.SpectralClustering(), {}),
     (mercer.AutoClassifier(), {}),
     (mercer.AutoClassifier(probability=True), {}),
     (mercer.AutoRegressor(), {}),

@@ -11,7 +11,7 @@ from mercer import _mercer, learners
 TABLE = json.loads(_mercer.learner_table())
 
 #: What every estimator has beside its learner's parameters.
-OURS = {"verbose", "n_jobs", "callback", "gamma", "degree", "coef0", "kernel_params", "cache_size"}
+OURS = {"verbose", "n_jobs", "callback", "gamma", "degree", "coef0", "kernel_params", "cache_size", "warm_start"}
 SVM = {"tol": "tol", "shrinking": "shrinking", "max_iter": "max_iter", "kernel": "kernel"}
 CLASSES = {
     "shift": "shift",

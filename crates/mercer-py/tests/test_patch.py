@@ -45,7 +45,7 @@ def folders(tmp_path_factory):
 
 
 def test_one_script_falls_back_and_says_so(folders):
-    assert len(SCRIPTS) >= 8
+    assert len(SCRIPTS) >= 22
     assert folders[2].count("is done by scikit-learn") == 1
     assert "gamma" in folders[2]
 
@@ -89,10 +89,11 @@ def test_replacements_have_scikit_learns_parameters(home, name):
     assert ours().get_params() == theirs().get_params()
     assert repr(ours()) == repr(theirs())
     X, y = load_iris(return_X_y=True)
-    fitted = clone(ours()).fit(X, y)
+    seed = {"random_state": 0} if home.endswith("approximation") else {}
+    fitted = clone(ours(**seed)).fit(X, y)
     assert "_theirs" not in fitted.__dict__
     again = pickle.loads(pickle.dumps(fitted))
-    ask = "transform" if name == "KernelPCA" else "predict"
+    ask = "predict" if hasattr(fitted, "predict") else "transform"
     assert np.array_equal(getattr(again, ask)(X), getattr(fitted, ask)(X))
 
 

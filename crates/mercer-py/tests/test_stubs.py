@@ -2,6 +2,7 @@
 
 import ast
 import importlib.resources
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -76,3 +77,21 @@ def test_typed_code_has_no_faults_and_wrong_code_has_all_of_them():
     assert len(wrong) >= 7
     assert "example.py" not in told, told
     assert {int(line.split(":")[1]) for line in told.splitlines() if "error:" in line} == wrong, told
+
+
+def test_pyright_finds_nothing_in_typed_code_and_every_fault_in_wrong_code(tmp_path):
+    pytest.importorskip("pyright")
+    for file in (HERE / "typed").glob("*.py"):
+        (tmp_path / file.name).write_text(file.read_text())
+    # Stubs of scikit-learn are not there, so what its classes bring is not known to a strict reader.
+    told = {"typeCheckingMode": "strict", "reportMissingTypeStubs": False, "pythonVersion": "3.11"}
+    (tmp_path / "pyrightconfig.json").write_text(json.dumps(told))
+    line = [sys.executable, "-m", "pyright", "--outputjson", "--pythonpath", sys.executable, "-p", str(tmp_path)]
+    done = subprocess.run(line, capture_output=True, text=True, cwd=tmp_path)
+    assert done.stdout.lstrip().startswith("{"), done.stdout + done.stderr
+    found = [d for d in json.loads(done.stdout)["generalDiagnostics"] if d["severity"] == "error"]
+    example = [d["message"] for d in found if d["file"].endswith("example.py")]
+    assert not example, example
+    lines = (HERE / "typed/wrong.py").read_text().splitlines()
+    wrong = {number for number, line in enumerate(lines) if line.endswith("# wrong")}
+    assert {d["range"]["start"]["line"] for d in found if d["file"].endswith("wrong.py")} == wrong, found

@@ -11,7 +11,7 @@ from ._mercer import Model, __version__
 from ._versions import show_versions
 from .auto import AutoClassifier, AutoRegressor
 from .boost import AdaBoostReg
-from .cluster import KernelKMeans
+from .cluster import KernelKMeans, SpectralClustering
 from .convert import Predictor, load, save, to_onnx
 from .fisher import KernelFisher
 from .foreign import from_sklearn
@@ -43,7 +43,7 @@ from .learners import (
     RBFNetworkRegressor,
 )
 from .linear import LinearSVC, LinearSVR
-from .maps import EmpiricalKernelMap, Nystroem
+from .maps import EmpiricalKernelMap, Nystroem, RBFSampler
 from .reduce import ReducedSet, compress
 from .ridge import KernelRidge
 from .svm import SVC, SVDD, SVR, NuSVC, NuSVR, OneClassSVM
@@ -100,11 +100,13 @@ __all__ = [
     "RBF",
     "RBFNetworkClassifier",
     "RBFNetworkRegressor",
+    "RBFSampler",
     "ReducedSet",
     "SVC",
     "SVDD",
     "SVR",
     "Sigmoid",
+    "SpectralClustering",
     "TableEncoder",
     "VirtualSVC",
     "__version__",

@@ -106,6 +106,7 @@ class Fitted(BaseEstimator):
         line = self._line(X)
         hear, done = watcher(self.verbose, self.callback)
         weights = self._weights(sample_weight, X)
+        near = self.__dict__.get("model_") if getattr(self, "warm_start", False) else None
         try:
             self.model_ = _mercer.fit(
                 learner,
@@ -114,6 +115,7 @@ class Fitted(BaseEstimator):
                 rows_of(self._dense_if_small(self._training(X))),
                 answers,
                 weights,
+                near=near,
                 threads=threads_of(self.n_jobs),
                 memory=self._memory(),
                 exact=self._exact,
@@ -140,7 +142,7 @@ class Fitted(BaseEstimator):
     def _told(self):
         """Warns where a fit did not come to its end."""
         self.__dict__.pop("_about", None)
-        stop = self._description["info"]["stop"]
+        stop = self.model_.stop
         if stop == "limit" and getattr(self, "max_iter", -1) not in (-1, None):
             words = (
                 f"Solver terminated early (max_iter={self.max_iter}).  Consider pre-processing your data with "

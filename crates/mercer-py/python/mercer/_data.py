@@ -123,6 +123,43 @@ def check_labels(y):
         raise ValueError(f"y has labels of several types ({told}): all class labels must be of one type")
 
 
+#: Parameters that count. What is too small is left to the library, whose words say why.
+COUNTS = (
+    "bounces",
+    "candidates",
+    "degree",
+    "descent",
+    "drop",
+    "folds",
+    "iterated_power",
+    "max_iter",
+    "n_centres",
+    "n_clusters",
+    "n_components",
+    "n_estimators",
+    "n_init",
+    "n_neighbors",
+    "n_rows",
+    "rounds",
+    "steps",
+    "vectors",
+    "virtual_rounds",
+)
+
+
+def check_counts(estimator):
+    """Refuses parameters that count and are not whole numbers, in scikit-learn's words."""
+    given = estimator.__dict__
+    for name in COUNTS:
+        value = given.get(name)
+        # None, -1 and 'auto' leave the number to the library.
+        if value is None or (type(value) is int and value >= -1) or (isinstance(value, str) and value == "auto"):
+            continue
+        if name in getattr(estimator, "_shares", ()) and isinstance(value, float):
+            continue
+        whole_number(value, name, -1 if name == "max_iter" else 0)
+
+
 def whole_number(value, name, least=0):
     """A parameter that counts, as an int."""
     number = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))

@@ -14,7 +14,7 @@ from sklearn.utils import check_array, check_X_y
 from sklearn.utils.validation import validate_data as sklearn_validate_data
 
 from . import _mercer
-from ._data import TableRows, array_of
+from ._data import TableRows, array_of, check_counts
 
 # Numbers are standardised behind the table; columns of 0 and 1 stay as they are.
 LINE = "table | standard(indicators=keep)"
@@ -108,7 +108,9 @@ def whole(estimator):
 
 
 def validate_data(estimator, X=NO_TARGETS, y=NO_TARGETS, reset=True, skip_check_array=False, **more):
-    """scikit-learn's function, that also takes tables."""
+    """scikit-learn's function, that also takes tables and checks counts before a fit."""
+    if reset:
+        check_counts(estimator)
     if isinstance(X, str) or skip_check_array:
         return sklearn_validate_data(estimator, X, y, reset=reset, skip_check_array=skip_check_array, **more)
     if reset:

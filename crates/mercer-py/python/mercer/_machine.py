@@ -9,7 +9,7 @@ from sklearn.utils.validation import _check_sample_weight, _num_samples, check_c
 from ._base import FLOATS, Fitted
 from ._data import array_of, rows_of
 from ._frames import validate_data
-from .kernels import gamma_of
+from .kernels import gamma_of, line_of
 
 # The cost of errors that stands for an infinite one where the library has no hard margin.
 LARGE = 1e10
@@ -22,7 +22,7 @@ class Machine(Fitted):
 
     # So that dense, sparse and precomputed training data give the same machine where that costs nothing.
     _exact = 256
-    _depth = 7
+    _depth = 8
 
     def __setstate__(self, state):
         state = dict(state)
@@ -75,10 +75,19 @@ class Machine(Fitted):
 
     def _fit_machine(self, learner, params, X, answers, sample_weight):
         self.__dict__.pop("_order", None)
-        self._finite(lambda: self._fit_model(learner, params, X, answers, sample_weight))
-        self._gamma = self._coefficient(X)
+        self._finite(lambda: self._fit_scaled(learner, params, X, answers, sample_weight))
         self._keep_support(X)
         self.shape_fit_ = X.shape if hasattr(X, "shape") else (_num_samples(X),)
+
+    def _fit_scaled(self, learner, params, X, answers, sample_weight):
+        self._gamma = self._coefficient(X)
+        self._fit_model(learner, params, X, answers, sample_weight)
+
+    def _line(self, X):
+        if isinstance(self.gamma, str) and isinstance(self.kernel, str) and not self._pairwise():
+            # The variance of the rows has been asked for already.
+            return line_of(self.kernel, X, self._gamma, self.degree, self.coef0)
+        return super()._line(X)
 
     def _coefficient(self, X):
         if self._uses_callable() or self._pairwise() or not isinstance(self.kernel, str):
@@ -99,14 +108,14 @@ class Machine(Fitted):
 
     @property
     def _collapsed(self):
-        return self._description["kernel"] == "linear"
+        return self.model_.kernel == "linear"
 
     def _rows(self, X):
-        check_is_fitted(self)
         container = getattr(self, "_container", "unknown")
         if container is None and sp.issparse(X) and not self._uses_callable():
             raise ValueError(f"cannot use sparse input in {type(self).__name__!r} trained on dense data")
         if self._uses_callable():
+            check_is_fitted(self)
             return rows_of(self._values(X))
         return super()._rows(X)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import os
 
 from ._mercer import __version__
@@ -18,8 +19,8 @@ def threads_of(n_jobs) -> int:
     if n_jobs is None:
         given = os.environ.get("OMP_NUM_THREADS", "")
         wanted = int(given) if given.isdigit() else 0
-    elif n_jobs == 0:
-        raise ValueError("n_jobs = 0: must be None, -1 or at least 1")
+    elif isinstance(n_jobs, bool) or not isinstance(n_jobs, numbers.Integral) or n_jobs == 0:
+        raise ValueError(f"n_jobs = {n_jobs!r}: must be None, a negative int or an int from 1")
     else:
         wanted = max(1, (os.cpu_count() or 1) + 1 + n_jobs) if n_jobs < 0 else int(n_jobs)
     if LIMIT is None:

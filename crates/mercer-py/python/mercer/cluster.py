@@ -1,4 +1,4 @@
-"""Kernel k-means."""
+"""Clusters: kernel k-means and spectral clustering."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from . import _mercer
 from ._base import FLOATS, Fitted
-from ._data import rows_of, threads_of
+from ._data import rows_of, threads_of, watcher, whole_number
 from ._frames import validate_data
 from .svm import _seed
 
-__all__ = ["KernelKMeans"]
+__all__ = ["KernelKMeans", "SpectralClustering"]
 
 
 class KernelKMeans(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Fitted):
@@ -163,3 +164,117 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMix
         rows = self._rows(X)
         squares = self.model_.cluster_distances(rows, threads=threads_of(self.n_jobs))
         return np.sqrt(np.maximum(squares, 0.0))
+
+
+class SpectralClustering(ClusterMixin, Fitted):
+    """Clusters by the first eigenvectors of the normalised matrix of similarities (Ng, Jordan and Weiss 2002).
+
+    Finds clusters that are connected rather than round. It groups the rows it is given and predicts no others:
+    :class:`mercer.KernelKMeans` with ``init='spectral'`` does.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    affinity : str, Kernel or callable, default='rbf'
+        The kernel whose values are the similarities, as in :class:`mercer.SVC`, or ``'precomputed'``. Values must not be
+        negative.
+    gamma : {'scale', 'auto'} or float, default=1.0
+        Coefficient of ``'rbf'``, ``'poly'``, ``'sigmoid'`` and ``'laplacian'``, as in :class:`mercer.SVC`.
+    degree : int, default=3
+        Degree of ``'poly'``.
+    coef0 : float, default=1.0
+        Constant term of ``'poly'`` and ``'sigmoid'``.
+    n_init : int, default=10
+        Number of starts of k-means among the eigenvectors; the best is kept.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the starts. None is a fixed seed.
+    verbose : bool, default=False
+        Whether to show a progress bar, if tqdm is installed.
+    n_jobs : int, default=None
+        Number of threads; None means all (or what ``OMP_NUM_THREADS`` says).
+    callback : callable, default=None
+        Called during the fit with a :class:`mercer.Progress`.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        Clusters of the rows.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_circles
+    >>> from sklearn.metrics import adjusted_rand_score
+    >>> from mercer import SpectralClustering
+    >>> X, y = make_circles(200, factor=0.4, noise=0.03, random_state=0)
+    >>> adjusted_rand_score(y, SpectralClustering(2, gamma=30.0).fit_predict(X))
+    1.0
+    """
+
+    def __init__(
+        self,
+        n_clusters=8,
+        *,
+        affinity="rbf",
+        gamma=1.0,
+        degree=3,
+        coef0=1.0,
+        n_init=10,
+        random_state=None,
+        verbose=False,
+        n_jobs=None,
+        callback=None,
+    ):
+        self.n_clusters = n_clusters
+        self.affinity = affinity
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.n_init = n_init
+        self.random_state = random_state
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+        self.callback = callback
+
+    @property
+    def kernel(self):
+        """The affinity, by the name that other estimators have for it."""
+        return self.affinity
+
+    def fit(self, X, y=None):
+        """Groups the rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows; with ``affinity='precomputed'`` the matrix of similarities.
+        y : Ignored
+
+        Returns
+        -------
+        self
+        """
+        X = validate_data(self, X, accept_sparse=self._sparse, dtype=FLOATS, order="C", ensure_min_samples=2)
+        hear, done = watcher(self.verbose, self.callback)
+        try:
+            found = _mercer.spectral_clusters(
+                self._line(X),
+                rows_of(self._training(X)),
+                whole_number(self.n_clusters, "n_clusters", 1),
+                starts=whole_number(self.n_init, "n_init", 1),
+                seed=_seed(self.random_state),
+                threads=threads_of(self.n_jobs),
+                callback=hear,
+            )
+        finally:
+            done()
+        self.labels_ = found.astype(np.int32)
+        return self
+
+    def save(self, path):
+        """Clusters of rows are no model file: see :class:`mercer.KernelKMeans`."""
+        raise ValueError("spectral clustering predicts no new rows and has no file: KernelKMeans(init='spectral') has")
+
+    def to_onnx(self, path=None):
+        """Clusters of rows have no ONNX form."""
+        raise ValueError("spectral clustering predicts no new rows and has no ONNX form")

@@ -40,7 +40,7 @@ def from_sklearn(estimator):
     ----------
     estimator : fitted estimator of scikit-learn
         SVC, NuSVC, SVR, NuSVR, OneClassSVM, LinearSVC, LinearSVR, KernelRidge or KernelPCA with a kernel by name; a Pipeline
-        of scalers, PCA and one of them (not KernelPCA), whose steps become stages of the model; a search over such
+        of scalers, PCA or RBFSampler, and one of them (not KernelPCA), whose steps become stages of the model; a search over such
         estimators, of which the best is taken.
 
     Returns
@@ -125,6 +125,7 @@ def _pipeline(pipeline):
 def _stage(step, width):
     """A fitted transformer as a saved stage."""
     import sklearn.decomposition as decomposition
+    import sklearn.kernel_approximation as kernel_approximation
     import sklearn.preprocessing as preprocessing
 
     def numbers(values, usual):
@@ -147,9 +148,15 @@ def _stage(step, width):
         stage = {"name": "linear", "outputs": len(matrix)}
         tensors = [_tensor("matrix", matrix), _tensor("offset", -matrix @ step.mean_)]
         return {"header": {"columns": width, "image": None, "stage": stage}, "tensors": tensors}
+    if isinstance(step, kernel_approximation.RBFSampler):
+        weights = np.asarray(step.random_weights_, dtype=np.float64)
+        gamma = getattr(step, "_gamma", step.gamma)
+        stage = {"name": "fourier", "outputs": weights.shape[1], "gamma": float(gamma)}
+        tensors = [_tensor("matrix", weights.T), _tensor("offset", step.random_offset_)]
+        return {"header": {"columns": width, "image": None, "stage": stage}, "tensors": tensors}
     raise ValueError(
         f"step {type(step).__name__}: must be StandardScaler, MinMaxScaler or MaxAbsScaler without clip, RobustScaler, "
-        "Normalizer of the l2 norm, or PCA"
+        "Normalizer of the l2 norm, PCA or RBFSampler"
     )
 
 

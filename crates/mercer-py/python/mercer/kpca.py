@@ -99,6 +99,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pairwise):
     ((50, 2), (50, 3))
     """
 
+    # A float is a share of the variance.
+    _shares = ("n_components",)
+
     def __init__(
         self,
         n_components=None,

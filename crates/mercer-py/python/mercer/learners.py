@@ -456,8 +456,15 @@ def _parameters(name, learner):
 
 def _make(name, learner, base, about, given):
     fields, own = _parameters(name, learner)
-    memory = {"cache_size": (None, "float", "Memory budget of a fit in mebibytes; None: half of the machine's memory.")}
-    fields = {**fields, **KERNEL, **(memory if issubclass(base, Regressor) else {}), **MATTERS}
+    machine = {
+        "cache_size": (None, "float", "Memory budget of a fit in mebibytes; None: half of the machine's memory."),
+        "warm_start": (
+            False,
+            "bool",
+            "Whether the next fit starts at the solution of the last one, where that was on as many rows.",
+        ),
+    }
+    fields = {**fields, **KERNEL, **(machine if issubclass(base, Regressor) else {}), **MATTERS}
     words = "\n".join(
         f"    {field} : {kind}, default={default!r}\n        {meaning}" for field, (default, kind, meaning) in fields.items()
     )

@@ -1,4 +1,4 @@
-"""Maps into the span of some rows: features whose dot products are kernel values, or nearly so."""
+"""Maps whose dot products are kernel values, or nearly so: into the span of some rows, and by random features."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from . import _mercer
 from ._base import FLOATS, Fitted
 from ._data import rows_of, threads_of, whole_number
 from ._frames import validate_data
-from .kernels import line_of
+from .kernels import gamma_of, line_of
 
-__all__ = ["EmpiricalKernelMap", "Nystroem"]
+__all__ = ["EmpiricalKernelMap", "Nystroem", "RBFSampler"]
 
 
 class EmpiricalKernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fitted):
@@ -218,3 +218,98 @@ class Nystroem(EmpiricalKernelMap):
         super().fit(X, y)
         self.normalization_ = self.map_.coef
         return self
+
+
+class RBFSampler(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fitted):
+    """Random Fourier features: cosines whose dot products approximate the Gaussian kernel (Rahimi and Recht 2008).
+
+    The same seed gives the same features as scikit-learn's. In a model file they are the stage ``fourier``: see
+    :func:`mercer.from_sklearn`.
+
+    Parameters
+    ----------
+    gamma : 'scale' or float, default=1.0
+        Coefficient of the kernel; ``'scale'`` is ``1 / (n_features * X.var())``.
+    n_components : int, default=100
+        Number of features. The error of a dot product falls with its square root.
+    random_state : int, RandomState instance or None, default=None
+        Seed of what is drawn.
+    n_jobs : int, default=None
+        Number of threads; None means all (or what ``OMP_NUM_THREADS`` says).
+
+    Attributes
+    ----------
+    random_weights_ : ndarray of shape (n_features, n_components)
+        Frequencies.
+    random_offset_ : ndarray of shape (n_components,)
+        Phases.
+    stages_ : object
+        The fitted map.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_circles
+    >>> from mercer import LinearSVC, RBFSampler
+    >>> X, y = make_circles(200, factor=0.3, noise=0.05, random_state=0)
+    >>> features = RBFSampler(gamma=2.0, random_state=0).fit_transform(X)
+    >>> LinearSVC().fit(features, y).score(features, y)
+    1.0
+    """
+
+    kernel = "rbf"
+
+    def __init__(self, *, gamma=1.0, n_components=100, random_state=None, n_jobs=None):
+        self.gamma = gamma
+        self.n_components = n_components
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y=None):
+        """Draws frequencies and phases.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : Ignored
+
+        Returns
+        -------
+        self
+        """
+        X = validate_data(self, X, accept_sparse=self._sparse, dtype=FLOATS, order="C")
+        gamma = float(gamma_of(self.gamma, X))
+        if not 0 < gamma < np.inf:
+            raise ValueError(f"gamma = {self.gamma!r}: must be 'scale' or a number above 0")
+        m = whole_number(self.n_components, "n_components", 1)
+        # In scikit-learn's order, so that the same seed gives the same features.
+        drawn = check_random_state(self.random_state)
+        weights = np.sqrt(2.0 * gamma) * drawn.normal(size=(X.shape[1], m))
+        offset = drawn.uniform(0, 2 * np.pi, size=m)
+        self.stages_ = _mercer.Stages.fourier(np.ascontiguousarray(weights.T), list(offset), gamma)
+        self.random_weights_, self.random_offset_ = weights.astype(X.dtype), offset.astype(X.dtype)
+        return self
+
+    @property
+    def _n_features_out(self):
+        return len(self.random_offset_)
+
+    def transform(self, X):
+        """Features of rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+        """
+        return self.stages_.apply(self._rows(X), threads=threads_of(self.n_jobs))
+
+    def save(self, path):
+        """A map alone is no model file: pickle it, or fit a machine behind it."""
+        raise ValueError("random features have no file of their own: pickle them, or fit a machine behind them")
+
+    def to_onnx(self, path=None):
+        """A map alone has no ONNX form."""
+        raise ValueError("random features have no ONNX form")

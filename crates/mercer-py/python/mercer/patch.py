@@ -18,6 +18,8 @@ from . import svm as machines
 from .kpca import KernelPCA as _KernelPCA
 from .linear import LinearSVC as _LinearSVC
 from .linear import LinearSVR as _LinearSVR
+from .maps import Nystroem as _Nystroem
+from .maps import RBFSampler as _RBFSampler
 from .ridge import KernelRidge as _KernelRidge
 
 __all__ = ["patch_sklearn", "unpatch_sklearn", "is_patched", "main"]
@@ -35,6 +37,8 @@ TABLE = (
     ("sklearn.svm", "LinearSVR", _LinearSVR),
     ("sklearn.decomposition", "KernelPCA", _KernelPCA),
     ("sklearn.kernel_ridge", "KernelRidge", _KernelRidge),
+    ("sklearn.kernel_approximation", "Nystroem", _Nystroem),
+    ("sklearn.kernel_approximation", "RBFSampler", _RBFSampler),
 )
 #: What a fitted estimator is asked, beside its attributes.
 ASKED = (

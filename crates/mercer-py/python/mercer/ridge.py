@@ -155,7 +155,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Pairwise):
                 raise
             return False
         # An indefinite kernel has no Cholesky factor, and what stood in for it solves another system.
-        if self._description["info"]["gap"] > RESIDUAL:
+        if self.model_.gap > RESIDUAL:
             del self.model_
             return False
         if self.model_.coef.shape[0] != len(self.model_.support):

@@ -8,7 +8,7 @@ import numpy as np
 import sklearn
 from sklearn.base import ClassifierMixin, OutlierMixin, RegressorMixin
 from sklearn.exceptions import NotFittedError
-from sklearn.utils import column_or_1d
+from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
@@ -346,6 +346,9 @@ class SVC(Classifier):
         Added to the diagonal of the kernel matrix, for indefinite kernels.
     folds : int, default=5
         Cross-validation folds of the calibration behind ``probability=True``.
+    warm_start : bool, default=False
+        Whether the next fit starts at the solution of the last one, where that was on as many rows: faster for a row of
+        values of C, nu or epsilon, with the same result within ``tol``.
     n_jobs : int, default=None
         Threads; None means all (or what ``OMP_NUM_THREADS`` says).
     callback : callable, default=None
@@ -407,6 +410,7 @@ class SVC(Classifier):
         slack="linear",
         shift=0.0,
         folds=5,
+        warm_start=False,
         n_jobs=None,
         callback=None,
     ):
@@ -429,6 +433,7 @@ class SVC(Classifier):
         self.slack = slack
         self.shift = shift
         self.folds = folds
+        self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.callback = callback
 
@@ -478,6 +483,9 @@ class NuSVC(Classifier):
         Added to the diagonal of the kernel matrix, for indefinite kernels.
     folds : int, default=5
         Cross-validation folds of the calibration behind ``probability=True``.
+    warm_start : bool, default=False
+        Whether the next fit starts at the solution of the last one, where that was on as many rows: faster for a row of
+        values of C, nu or epsilon, with the same result within ``tol``.
     n_jobs : int, default=None
         Number of threads; None means all (or what ``OMP_NUM_THREADS`` says).
     callback : callable, default=None
@@ -518,6 +526,7 @@ class NuSVC(Classifier):
         multi_class="ovo",
         shift=0.0,
         folds=5,
+        warm_start=False,
         n_jobs=None,
         callback=None,
     ):
@@ -539,6 +548,7 @@ class NuSVC(Classifier):
         self.multi_class = multi_class
         self.shift = shift
         self.folds = folds
+        self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.callback = callback
 
@@ -612,6 +622,9 @@ class SVR(Regressor):
         Whether to show a progress bar, if tqdm is installed.
     max_iter : int, default=-1
         Maximum iterations per machine; -1: no limit.
+    warm_start : bool, default=False
+        Whether the next fit starts at the solution of the last one, where that was on as many rows: faster for a row of
+        values of C, nu or epsilon, with the same result within ``tol``.
     n_jobs : int, default=None
         Number of threads; None means all (or what ``OMP_NUM_THREADS`` says).
     callback : callable, default=None
@@ -645,6 +658,7 @@ class SVR(Regressor):
         cache_size=None,
         verbose=False,
         max_iter=-1,
+        warm_start=False,
         n_jobs=None,
         callback=None,
     ):
@@ -659,6 +673,7 @@ class SVR(Regressor):
         self.cache_size = cache_size
         self.verbose = verbose
         self.max_iter = max_iter
+        self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.callback = callback
 
@@ -693,6 +708,9 @@ class NuSVR(Regressor):
         Whether to show a progress bar, if tqdm is installed.
     max_iter : int, default=-1
         Maximum iterations per machine; -1: no limit.
+    warm_start : bool, default=False
+        Whether the next fit starts at the solution of the last one, where that was on as many rows: faster for a row of
+        values of C, nu or epsilon, with the same result within ``tol``.
     n_jobs : int, default=None
         Number of threads; None means all (or what ``OMP_NUM_THREADS`` says).
     callback : callable, default=None
@@ -726,6 +744,7 @@ class NuSVR(Regressor):
         cache_size=None,
         verbose=False,
         max_iter=-1,
+        warm_start=False,
         n_jobs=None,
         callback=None,
     ):
@@ -740,6 +759,7 @@ class NuSVR(Regressor):
         self.cache_size = cache_size
         self.verbose = verbose
         self.max_iter = max_iter
+        self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.callback = callback
 
@@ -827,6 +847,9 @@ class OneClassSVM(Novelty):
         Whether to show a progress bar, if tqdm is installed.
     max_iter : int, default=-1
         Maximum iterations per machine; -1: no limit.
+    warm_start : bool, default=False
+        Whether the next fit starts at the solution of the last one, where that was on as many rows: faster for a row of
+        values of C, nu or epsilon, with the same result within ``tol``.
     n_jobs : int, default=None
         Number of threads; None means all (or what ``OMP_NUM_THREADS`` says).
     callback : callable, default=None
@@ -863,6 +886,7 @@ class OneClassSVM(Novelty):
         cache_size=None,
         verbose=False,
         max_iter=-1,
+        warm_start=False,
         n_jobs=None,
         callback=None,
     ):
@@ -876,6 +900,7 @@ class OneClassSVM(Novelty):
         self.cache_size = cache_size
         self.verbose = verbose
         self.max_iter = max_iter
+        self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.callback = callback
 
@@ -905,6 +930,9 @@ class SVDD(Novelty):
         Whether to show a progress bar, if tqdm is installed.
     max_iter : int, default=-1
         Maximum iterations per machine; -1: no limit.
+    warm_start : bool, default=False
+        Whether the next fit starts at the solution of the last one, where that was on as many rows: faster for a row of
+        values of C, nu or epsilon, with the same result within ``tol``.
     n_jobs : int, default=None
         Number of threads; None means all (or what ``OMP_NUM_THREADS`` says).
     callback : callable, default=None
@@ -942,6 +970,7 @@ class SVDD(Novelty):
         cache_size=None,
         verbose=False,
         max_iter=-1,
+        warm_start=False,
         n_jobs=None,
         callback=None,
     ):
@@ -955,6 +984,7 @@ class SVDD(Novelty):
         self.cache_size = cache_size
         self.verbose = verbose
         self.max_iter = max_iter
+        self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.callback = callback
 
@@ -989,6 +1019,8 @@ def _seed(random_state):
     """A seed for the compiled part."""
     if random_state is None:
         return 0
-    if isinstance(random_state, (int, np.integer)):
+    if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool):
+        if random_state < 0:
+            raise ValueError(f"random_state = {random_state}: must be an int from 0, a RandomState or None")
         return int(random_state)
-    return int(random_state.randint(2**31 - 1))
+    return int(check_random_state(random_state).randint(2**31 - 1))

@@ -36,6 +36,10 @@ def flat(X: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def others(X: NDArray[np.float64], y: NDArray[np.int64]) -> None:
     LinearSVC(loss="hinge", max_iter=10_000).fit(X, y).sparsify()
+    SVC(warm_start=True).fit(X, y).set_params(C=2.0)
+    waves: NDArray[np.float64] = mercer.RBFSampler(gamma=0.5, random_state=0).fit(X).transform(X)
+    groups: NDArray[np.int32] = mercer.SpectralClustering(2, affinity="rbf").fit(X).labels_
+    print(waves.shape, groups.shape)
     mercer.KernelPerceptron(gamma=1.0).fit(X, y).get_params()
     small = mercer.compress(SVC().fit(X, y), vectors=5)
     mercer.save(small, "small.mercer")

@@ -170,6 +170,57 @@ impl<'a> Problem<'a> {
         Ok(())
     }
 
+    /// Sets [`Problem::start`] to a feasible point near a guess, such as the solution of the same rows with other bounds.
+    ///
+    /// Each group keeps the sum that the present start gives it (0 without one): a guess of another sum is scaled where both
+    /// sums have one sign, clipped to the box, and moved evenly by what is missing then. A feasible guess is taken as it is;
+    /// where nothing feasible is near, the present start stays.
+    pub fn start_near(&mut self, mut guess: Vec<f64>) -> Result<()> {
+        if guess.len() != self.linear.len() {
+            return Err(Error::shape("variables to start near", guess.len(), self.linear.len()));
+        }
+        self.check()?;
+        let nearest = |v: usize| 0.0_f64.clamp(self.lower[v], self.upper[v]);
+        for g in 0..self.group_count() {
+            let members: Vec<usize> = (0..guess.len()).filter(|&v| self.group(v) == g).collect();
+            let sum = |beta: &dyn Fn(usize) -> f64| members.iter().map(|&v| beta(v)).sum::<f64>();
+            let want = sum(&|v| self.start.as_ref().map_or_else(|| nearest(v), |start| start[v]));
+            let size = 1.0 + sum(&|v| guess[v].abs());
+            let got = sum(&|v| guess[v]);
+            let near = |got: f64| (got - want).abs() <= 1e-9 * size;
+            let factor = if got * want > 0.0 && !near(got) { want / got } else { 1.0 };
+            let clipped = |v: usize| (guess[v] * factor).clamp(self.lower[v], self.upper[v]);
+            let mut now: Vec<f64> = members.iter().map(|&v| clipped(v)).collect();
+            let mut missing = want - now.iter().sum::<f64>();
+            // First towards 0, then towards the far bound.
+            for far in [false, true] {
+                if near(want - missing) {
+                    break;
+                }
+                let room = |at: usize| {
+                    let v = members[at];
+                    let bound = if missing > 0.0 { self.upper[v] } else { self.lower[v] };
+                    let room = if far { bound } else { nearest(v) } - now[at];
+                    if room * missing > 0.0 { room } else { 0.0 }
+                };
+                let rooms: Vec<f64> = (0..now.len()).map(room).collect();
+                let all: f64 = rooms.iter().sum();
+                if all != 0.0 && all.is_finite() {
+                    let share = (missing / all).min(1.0);
+                    now.iter_mut().zip(&rooms).for_each(|(beta, room)| *beta += share * room);
+                    missing = want - now.iter().sum::<f64>();
+                }
+            }
+            if !near(want - missing) || now.iter().any(|beta| !beta.is_finite()) {
+                return Ok(());
+            }
+            let inside = |v: usize, beta: f64| beta.clamp(self.lower[v], self.upper[v]);
+            members.iter().zip(now).for_each(|(&v, beta)| guess[v] = inside(v, beta));
+        }
+        self.start = Some(guess);
+        Ok(())
+    }
+
     /// Lengths, order of bounds, finiteness, feasibility of the start.
     pub(super) fn check(&self) -> Result<()> {
         let n = self.rows.len();

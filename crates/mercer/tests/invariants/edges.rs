@@ -200,3 +200,45 @@ fn what_is_no_problem_is_refused_with_its_value() {
     let mut full = good;
     assert!(full.start_at_sums(&[5.0]).is_err());
 }
+
+#[test]
+fn a_start_near_a_guess_is_feasible_and_a_feasible_guess_stays() {
+    let n = 24;
+    let rows = on_demand(rbf(&normals(n, 2, 5), 2, 1.0), n);
+    let labels: Vec<f64> = (0..n).map(|i| if i % 3 == 0 { -1.0 } else { 1.0 }).collect();
+    for (seed, scale) in [(1, 0.1), (2, 1.0), (3, 30.0)] {
+        let noise = normals(n, 3, seed);
+        let bounds: Vec<f64> = noise[..n].iter().map(|v| v.abs()).collect();
+        let mut classes = Problem::classify(&rows, &labels, &bounds);
+        let mut nu = Problem::classify(&rows, &labels, &bounds);
+        nu.groups = Groups::ByRow(labels.iter().map(|&y| u8::from(y > 0.0)).collect());
+        let side = |y: f64| labels.iter().zip(&bounds).filter(|(l, _)| **l == y).map(|(_, b)| b).sum::<f64>();
+        let half = 0.4 * side(1.0).min(side(-1.0));
+        nu.start_at_sums(&[-half, half]).expect("feasible");
+        let mut tube = Problem::regress(&rows, &noise[n..2 * n], 0.1, &bounds);
+        let mut open = Problem::classify(&rows, &labels, &vec![f64::INFINITY; n]);
+        for problem in [&mut classes, &mut nu, &mut tube, &mut open] {
+            let sums = |beta: &[f64]| match &problem.groups {
+                Groups::ByRow(of) => {
+                    [0, 1].map(|g| (0..n).filter(|&i| of[i] == g).map(|i| beta[i]).sum::<f64>())
+                }
+                _ => [beta.iter().sum(), 0.0],
+            };
+            let total = problem.linear.len();
+            let want = sums(&problem.start.clone().unwrap_or_else(|| vec![0.0; total]));
+            let guess: Vec<f64> = normals(total, 1, seed + 10).iter().map(|v| scale * v).collect();
+            let mut near = problem.clone();
+            near.start_near(guess).expect("a guess of the right length");
+            let start = near.start.clone().unwrap_or_else(|| vec![0.0; total]);
+            for v in 0..total {
+                assert!(start[v] >= problem.lower[v] && start[v] <= problem.upper[v], "outside its box: {v}");
+            }
+            for (got, want) in sums(&start).into_iter().zip(want) {
+                close(got, want, 1e-8 * (1.0 + scale * n as f64));
+            }
+            near.start_near(start.clone()).expect("the same length");
+            assert_eq!(near.start.unwrap_or_else(|| vec![0.0; total]), start);
+            assert!(problem.clone().start_near(vec![0.0]).is_err());
+        }
+    }
+}

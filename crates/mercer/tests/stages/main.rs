@@ -3,6 +3,7 @@
 
 mod contract;
 mod filter;
+mod fourier;
 mod parts;
 mod scale;
 mod split;

@@ -53,6 +53,76 @@ params! {
 /// Rows beyond which eigenvectors are not worth their time.
 const SPECTRAL: usize = 3000;
 
+/// Spectral clustering of n rows by their similarities, n x n (Ng, Jordan and Weiss 2002): k-means among the rows of the first
+/// eigenvectors of the normalised matrix, to length one; the best of so many starts. Returns each row's cluster.
+///
+/// Cost: n^3 for the eigenvectors, n^2 for each pass of k-means. Fails for matrices that are not symmetric, have negative or
+/// non-finite values, or do not fit into memory, and for more clusters than rows.
+///
+/// ```
+/// use mercer::{Exec, model::spectral, watch};
+/// let similar = [1.0, 0.9, 0.0, 0.9, 1.0, 0.1, 0.0, 0.1, 1.0];
+/// let found = spectral(&similar, 2, 10, 0, Exec::one(), &mut watch::silent())?;
+/// assert!(found[0] == found[1] && found[1] != found[2]);
+/// # Ok::<(), mercer::Error>(())
+/// ```
+pub fn spectral(
+    similar: &[f64],
+    clusters: usize,
+    starts: u64,
+    seed: u64,
+    exec: Exec,
+    watch: &mut Watch<'_>,
+) -> Result<Vec<u32>> {
+    let n = similar.len().isqrt();
+    if n == 0 || n * n != similar.len() {
+        return Err(Error::shape("similarities", similar.len(), "a square matrix of at least one row"));
+    }
+    if clusters == 0 || clusters > n {
+        return Err(Error::param("clusters", clusters, format!("from 1 to the number of rows, {n}")));
+    }
+    if let Some(bad) = similar.iter().position(|v| !(*v >= 0.0 && v.is_finite())) {
+        let name = format!("similarity of rows {} and {}", bad / n, bad % n);
+        return Err(Error::param(name, similar[bad], "a number from 0"));
+    }
+    let most = similar.iter().fold(0.0_f64, |m, v| m.max(*v));
+    if (0..n).any(|i| (0..i).any(|j| (similar[i * n + j] - similar[j * n + i]).abs() > 1e-8 * most)) {
+        return Err(Error::shape("similarities", "a matrix that is not symmetric", "a symmetric one"));
+    }
+    let allowed = ((exec.budget() / 32) as f64).sqrt() as usize;
+    if n > allowed {
+        return Err(Error::param("rows", n, format!("at most {allowed} in this memory")));
+    }
+    let (inner, weight) = (embedded(similar, n, clusters, exec)?, vec![1.0; n]);
+    let mut best: Option<Clusters> = None;
+    for start in 0..starts.max(1) {
+        let from = seeded(&inner, &weight, clusters, seed.wrapping_add(start));
+        let found = kernel_kmeans(&inner, &weight, &from, clusters, 300, exec, watch)?;
+        if best.as_ref().is_none_or(|b| found.inertia < b.inertia) {
+            best = Some(found);
+        }
+    }
+    Ok(best.expect("at least one start").of_row)
+}
+
+/// Dot products of the rows of the first m eigenvectors of the normalised matrix, each row to length one.
+fn embedded(gram: &[f64], n: usize, m: usize, exec: Exec) -> Result<Vec<f64>> {
+    let root: Vec<f64> = (0..n)
+        .map(|i| gram[i * n..(i + 1) * n].iter().sum::<f64>().abs().max(f64::MIN_POSITIVE).sqrt())
+        .collect();
+    let scaled: Vec<f64> = (0..n * n).map(|at| gram[at] / (root[at / n] * root[at % n])).collect();
+    let (_, vectors) = factor::eigen(&scaled, n)?;
+    let mut rows: Vec<f64> = (0..n).flat_map(|i| vectors[i * n..i * n + m].to_vec()).collect();
+    for row in rows.chunks_mut(m) {
+        let length = row.iter().map(|v| v * v).sum::<f64>().sqrt().max(f64::MIN_POSITIVE);
+        row.iter_mut().for_each(|v| *v /= length);
+    }
+    let mut inner = vec![0.0; n * n];
+    let a = crate::num::Mat::new(&rows, n, m);
+    crate::num::product::nt(&mut inner, a, a, exec.threads());
+    Ok(inner)
+}
+
 impl ClusterParams {
     /// Fits on the sample's points and weights; targets are not looked at.
     pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine> {
@@ -99,21 +169,7 @@ impl ClusterParams {
                 if n > SPECTRAL {
                     return Err(Error::param("start", "spectral", format!("another beyond {SPECTRAL} rows")));
                 }
-                let root: Vec<f64> = (0..n)
-                    .map(|i| gram[i * n..(i + 1) * n].iter().sum::<f64>().abs().max(f64::MIN_POSITIVE).sqrt())
-                    .collect();
-                let scaled: Vec<f64> =
-                    (0..n * n).map(|at| gram[at] / (root[at / n] * root[at % n])).collect();
-                let (_, vectors) = factor::eigen(&scaled, n)?;
-                // Rows of the first m eigenvectors, to length one, and plain k-means among them.
-                let mut rows: Vec<f64> = (0..n).flat_map(|i| vectors[i * n..i * n + m].to_vec()).collect();
-                for row in rows.chunks_mut(m) {
-                    let length = row.iter().map(|v| v * v).sum::<f64>().sqrt().max(f64::MIN_POSITIVE);
-                    row.iter_mut().for_each(|v| *v /= length);
-                }
-                let mut inner = vec![0.0; n * n];
-                let a = crate::num::Mat::new(&rows, n, m);
-                crate::num::product::nt(&mut inner, a, a, exec.threads());
+                let inner = embedded(gram, n, m, exec)?;
                 let from = seeded(&inner, weight, m, seed);
                 let quiet = &mut crate::watch::silent();
                 Ok(kernel_kmeans(&inner, weight, &from, m, 100, exec, quiet)?.of_row)

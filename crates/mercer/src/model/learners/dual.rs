@@ -42,6 +42,55 @@ pub(super) fn fit(
     exec: Exec,
     watch: &mut Watch<'_>,
 ) -> Result<Machine> {
+    fit_from(dual, sample, |problem| go_on_from(problem, from), exec, watch)
+}
+
+/// Fits from coefficients of the rows that another fit found; `times` is what they are multiplied with.
+pub(super) fn fit_near(
+    dual: &impl Dual,
+    sample: Sample<'_>,
+    near: &Machine,
+    times: f64,
+    exec: Exec,
+    watch: &mut Watch<'_>,
+) -> Result<Machine> {
+    let Some(coef) = row_coefficients(near, sample.points.len(), 1) else {
+        return fit(dual, sample, None, exec, watch);
+    };
+    let begin = |problem: &mut Problem<'_>| {
+        // Two variables a row are its coefficient's positive and its negative part.
+        let side = |up: bool| coef.iter().map(move |c| times * if up { c.max(0.0) } else { c.min(0.0) });
+        let guess = match problem.sides() {
+            2 => side(true).chain(side(false)).collect(),
+            _ => coef.iter().map(|c| times * c).collect(),
+        };
+        problem.start_near(guess)
+    };
+    fit_from(dual, sample, begin, exec, watch)
+}
+
+/// Coefficients of all n training rows, n x outputs, of a machine whose centres are training rows; none where they are not.
+pub(super) fn row_coefficients(machine: &Machine, n: usize, outputs: usize) -> Option<Vec<f64>> {
+    let (support, k) = (&machine.support, machine.expansion.outputs());
+    let held = if machine.dual.0.is_empty() { machine.expansion.coef() } else { &machine.dual.0 };
+    let known = !support.is_empty() && !machine.origin.compressed && held.len() == support.len() * k;
+    if !known || k != outputs || support.iter().any(|&row| row as usize >= n) {
+        return None;
+    }
+    let mut coef = vec![0.0; n * k];
+    for (&row, held) in support.iter().zip(held.chunks(k)) {
+        coef[row as usize * k..][..k].copy_from_slice(held);
+    }
+    Some(coef)
+}
+
+fn fit_from(
+    dual: &impl Dual,
+    sample: Sample<'_>,
+    begin: impl Fn(&mut Problem<'_>) -> Result<()>,
+    exec: Exec,
+    watch: &mut Watch<'_>,
+) -> Result<Machine> {
     let given = Given::new(dual, sample, exec)?;
     let n = sample.points.len();
     let weights: Vec<f64> = (0..n).map(|i| sample.weight(i)).collect();
@@ -50,7 +99,7 @@ pub(super) fn fit(
     }
     given.on_rows(|rows| {
         let (mut problem, params) = dual.pose(&given, rows, &weights)?;
-        go_on_from(&mut problem, from)?;
+        begin(&mut problem)?;
         let machine = |found: Solution| {
             let coef: Vec<f64> = (0..n).map(|i| found.beta.iter().skip(i).step_by(n).sum()).collect();
             let unfinished = found.info.stop != Stop::Converged;

@@ -30,7 +30,7 @@ mod virtuals;
 
 pub use bayes_point::BayesPointParams;
 pub use boost::{BaseLearner, BoostKind, BoostParams};
-pub use cluster::{ClusterParams, ClusterStart};
+pub use cluster::{ClusterParams, ClusterStart, spectral};
 pub use invariance::{Invariance, InvarianceParams};
 pub use kfd::{KfdForm, KfdParams, KfdPenalty, KfdThreshold};
 pub use kpca::{

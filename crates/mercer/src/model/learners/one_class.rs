@@ -53,6 +53,17 @@ impl OneClassParams {
     ) -> Result<Machine> {
         dual::fit(self, sample, Some(checkpoint), exec, watch)
     }
+
+    /// Fits from the solution of another fit on the same rows.
+    pub(in crate::model) fn fit_near(
+        &self,
+        sample: Sample<'_>,
+        near: &Machine,
+        exec: Exec,
+        watch: &mut Watch<'_>,
+    ) -> Result<Machine> {
+        dual::fit_near(self, sample, near, 1.0, exec, watch)
+    }
 }
 
 impl Dual for OneClassParams {

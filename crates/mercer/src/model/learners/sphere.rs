@@ -85,6 +85,17 @@ impl SphereParams {
         dual::fit(self, sample, Some(checkpoint), exec, watch)
     }
 
+    /// Fits from the solution of another fit on the same rows.
+    pub(in crate::model) fn fit_near(
+        &self,
+        sample: Sample<'_>,
+        near: &Machine,
+        exec: Exec,
+        watch: &mut Watch<'_>,
+    ) -> Result<Machine> {
+        dual::fit_near(self, sample, near, 1.0, exec, watch)
+    }
+
     /// Upper bounds of the weights: all of the sphere may hang on one row where none may lie outside.
     fn boxes(&self, weights: &[f64]) -> Vec<f64> {
         let sum: f64 = weights.iter().sum();

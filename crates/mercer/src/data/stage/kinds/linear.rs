@@ -73,10 +73,11 @@ impl Kind for Linear {
     }
 }
 
-struct Product<'a> {
-    d: usize,
-    matrix: &'a [f64],
-    offset: &'a [f64],
+/// The map on points. The matrix is row by row, one row an output.
+pub(super) struct Product<'a> {
+    pub(super) d: usize,
+    pub(super) matrix: &'a [f64],
+    pub(super) offset: &'a [f64],
 }
 
 /// f32 rows widened at a time.
@@ -85,9 +86,22 @@ const BLOCK: usize = 1024;
 impl Product<'_> {
     fn apply(&self, points: View<'_>, exec: Exec) -> Result<Points> {
         let k = self.offset.len();
+        if let Data::F32(x) = points.data {
+            return Points::dense_f32(self.narrow(x, exec), k);
+        }
+        Points::dense(self.wide("linear", points, exec)?, k)
+    }
+
+    /// The values in f64, row by row, for a stage of this name.
+    pub(super) fn wide(&self, stage: &str, points: View<'_>, exec: Exec) -> Result<Vec<f64>> {
+        let k = self.offset.len();
         match points.data {
-            Data::F32(x) => Points::dense_f32(self.narrow(x, exec), k),
-            Data::F64(x) => Points::dense(self.product(x, points.n, exec), k),
+            Data::F32(x) => {
+                let mut out = Vec::with_capacity(points.n * k);
+                self.each_block(x, exec, |values| out.extend_from_slice(values));
+                Ok(out)
+            }
+            Data::F64(x) => Ok(self.product(x, points.n, exec)),
             Data::Csr { start, column, value } => {
                 // Columns of A as rows: a sparse row adds up those of its entries.
                 let mut turned = vec![0.0; self.matrix.len()];
@@ -105,10 +119,10 @@ impl Product<'_> {
                         }
                     }
                 });
-                Points::dense(out, k)
+                Ok(out)
             }
             Data::Sequences { .. } | Data::RowNumbers(_) | Data::Table { .. } => {
-                Err(Error::shape("points for stage linear", points.kind(), "rows of numbers"))
+                Err(Error::shape(format!("points for stage {stage}"), points.kind(), "rows of numbers"))
             }
         }
     }
@@ -133,10 +147,14 @@ impl Product<'_> {
     /// f32 rows are widened in blocks: the matrix may be badly conditioned (a whitening is), and f32 sums would show it.
     fn narrow(&self, x: &[f32], exec: Exec) -> Vec<f32> {
         let mut out = Vec::with_capacity(x.len() / self.d * self.offset.len());
+        self.each_block(x, exec, |values| out.extend(values.iter().map(|&v| v as f32)));
+        out
+    }
+
+    fn each_block(&self, x: &[f32], exec: Exec, mut take: impl FnMut(&[f64])) {
         for block in x.chunks(BLOCK * self.d) {
             let wide: Vec<f64> = block.iter().map(|&v| f64::from(v)).collect();
-            out.extend(self.product(&wide, block.len() / self.d, exec).iter().map(|&v| v as f32));
+            take(&self.product(&wide, block.len() / self.d, exec));
         }
-        out
     }
 }

@@ -113,6 +113,7 @@ stages! {
         deskew::Deskew,
         one_hot::OneHot,
         log_odds::LogOdds,
+        fourier::Fourier,
         table::Table,
     }
     code {

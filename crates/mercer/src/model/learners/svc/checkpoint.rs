@@ -5,9 +5,10 @@ use serde::{Deserialize, Serialize};
 use super::hard_margin::Overlap;
 use super::machine::{Margin, Solved, Task};
 use super::params::SvcParams;
+use crate::data::Labels;
 use crate::error::{Error, Result};
-use crate::model::Sides;
-use crate::model::Sigmoid;
+use crate::model::learners::dual::row_coefficients;
+use crate::model::{Machine, Role, Sides, Sigmoid};
 use crate::watch::{Info, Stop};
 
 /// The state of a fit that was broken off. [`SvcParams::resume`] goes on from it.
@@ -89,6 +90,26 @@ impl Fitted {
 }
 
 impl SvcCheckpoint {
+    /// A start from a machine that was fitted on the same rows, its coefficients multiplied by `times`; none where it is of
+    /// other classes or rows.
+    pub(super) fn near(machine: &Machine, labels: &Labels, sides: &[Sides], times: f64) -> Option<Self> {
+        let (rows, k) = (labels.len(), sides.len());
+        let same = matches!(&machine.role, Role::Classes(names) if *names == labels.names);
+        let coef = row_coefficients(machine, rows, k).filter(|_| same)?;
+        let one = |o: usize| {
+            let held: Vec<usize> = (0..rows).filter(|row| coef[row * k + o] != 0.0).collect();
+            Fitted {
+                beta: held.iter().map(|row| times * coef[row * k + o]).collect(),
+                bounded: vec![false; held.len()],
+                support: held.into_iter().map(|row| row as u32).collect(),
+                rows,
+                info: Info { stop: Stop::Limit, ..Info::default() },
+                ..Fitted::not_begun()
+            }
+        };
+        Some(SvcCheckpoint { rows, sides: sides.to_vec(), machines: (0..k).map(one).collect() })
+    }
+
     /// Fails unless this is of a fit on so many rows with these machines.
     pub(super) fn check(&self, rows: usize, sides: &[Sides]) -> Result<()> {
         let fits = self.sides == sides && self.machines.len() == sides.len();

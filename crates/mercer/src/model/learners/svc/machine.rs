@@ -144,7 +144,7 @@ impl Task<'_> {
     }
 }
 
-/// Solves a machine, from a start of the same problem where there is one.
+/// Solves a machine, from a start of the same problem, or of one that is much like it, where there is one.
 pub(super) fn train(
     params: &SvcParams,
     task: &Task<'_>,
@@ -156,20 +156,21 @@ pub(super) fn train(
     let [negative, positive] = task.class_weight()?;
     match params.kind {
         Kind::C => {
+            let mut problem = task.problem(params);
+            if let Some(start) = start {
+                problem.start_near(start)?;
+            }
             if task.vectors.is_some() && !solver.exec.device().is_cpu() {
-                let problem = Problem { start: start.clone(), ..task.problem(params) };
                 let found = solve::solve_on_device(std::slice::from_ref(&problem), solver, watch)?;
                 if let Some(found) = found.and_then(|mut found| found.pop()) {
                     return Ok(soft(found));
                 }
             }
             if let Some(x) = &task.vectors
-                && let Some(solved) = train_linear(params, task, x, start.as_ref(), solver, watch)?
+                && let Some(solved) = train_linear(params, task, x, problem.start.as_ref(), solver, watch)?
             {
                 return Ok(solved);
             }
-            let mut problem = task.problem(params);
-            problem.start = start;
             Ok(soft(solve_kept(&problem, solver, watch, keep)?))
         }
         Kind::Nu => {
@@ -182,9 +183,9 @@ pub(super) fn train(
             let mut problem = task.problem(params);
             // Rounding must not ask a class for more than its rows have.
             let half = (params.nu * all / 2.0).min(negative).min(positive);
-            match start {
-                Some(start) => problem.start = Some(start),
-                None => problem.start_at_sums(&[-half, half])?,
+            problem.start_at_sums(&[-half, half])?;
+            if let Some(start) = start {
+                problem.start_near(start)?;
             }
             train_nu(problem, solver, watch, keep)
         }

@@ -81,6 +81,29 @@ impl SvcParams {
         self.fit_from(sample, Some(from), exec, watch)
     }
 
+    /// Fits from the solution of another fit on the same rows; at another C its coefficients are scaled. The hard margin, and
+    /// fits with virtual vectors, begin anew.
+    pub(in crate::model) fn fit_near(
+        &self,
+        sample: Sample<'_>,
+        near: &Machine,
+        exec: Exec,
+        watch: &mut Watch<'_>,
+    ) -> Result<Machine> {
+        let params = self.hardened();
+        let Learner::Svc(before) = &near.learner else { return self.fit(sample, exec, watch) };
+        let alike =
+            params.kind == before.kind && params.multi == before.multi && params.slack == before.slack;
+        if !alike || params.kind == Kind::Hard || !self.virtual_vectors.is_empty() {
+            return self.fit(sample, exec, watch);
+        }
+        let labels = fit::occurring(sample.targets.classes()?);
+        let sides = model::machine::multiclass::machines(labels.names.len(), params.multi);
+        let times = if params.kind == Kind::C { params.c / before.c } else { 1.0 };
+        let start = SvcCheckpoint::near(near, &labels, &sides, times);
+        self.fit_from(sample, start.as_ref(), exec, watch)
+    }
+
     /// Whether the classes of each machine can be told apart without error under the kernel, with what proves it: the
     /// margin, or convex weights on the sample's rows under which the classes' hulls meet.
     pub fn separation(

@@ -100,6 +100,22 @@ impl SvrParams {
         self.fit_from(sample, Some(checkpoint), exec, watch)
     }
 
+    /// Fits from the solution of another fit on the same rows; at another C its coefficients are scaled.
+    pub(in crate::model) fn fit_near(
+        &self,
+        sample: Sample<'_>,
+        near: &Machine,
+        exec: Exec,
+        watch: &mut Watch<'_>,
+    ) -> Result<Machine> {
+        let Learner::Svr(before) = &near.learner else { return self.fit(sample, exec, watch) };
+        if !self.virtual_vectors.is_empty() || self.loss == Loss::Squared {
+            return self.fit(sample, exec, watch);
+        }
+        self.check_sample(&sample)?;
+        dual::fit_near(self, sample, near, self.c / before.c, exec, watch)
+    }
+
     fn fit_from(
         &self,
         sample: Sample<'_>,
@@ -107,14 +123,18 @@ impl SvrParams {
         exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<Machine> {
-        self.check()?;
-        sample.check()?;
-        let targets = sample.targets.reals()?;
-        check_reals(targets, 0..targets.len())?;
+        self.check_sample(&sample)?;
         if self.loss == Loss::Squared {
             return self.fit_squared(sample, exec, watch);
         }
         dual::fit(self, sample, from, exec, watch)
+    }
+
+    fn check_sample(&self, sample: &Sample<'_>) -> Result<()> {
+        self.check()?;
+        sample.check()?;
+        let targets = sample.targets.reals()?;
+        check_reals(targets, 0..targets.len())
     }
 
     /// The dual problem.
