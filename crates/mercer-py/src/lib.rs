@@ -32,6 +32,8 @@ mod _mercer {
     use crate::model::Model;
     #[pymodule_export]
     use crate::remote::search::{Judge, search};
+    #[pymodule_export]
+    use crate::remote::shard::{Centres, Shard, fit_large, fit_large_components, large_centres};
 
     /// The version of the package.
     #[pymodule_export]

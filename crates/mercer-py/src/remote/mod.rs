@@ -4,6 +4,7 @@
 //! waits there, as they are. If the caller leaves, the next question ends the work.
 
 pub(crate) mod search;
+pub(crate) mod shard;
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use mercer::model::{
-    LargeAsk, LargeCentres, LargeFunction, LargeParams, LargeRows, LargeShard, LargeSums, Learner, Names, Sample,
+    KpcaParams, LargeAsk, LargeCentres, LargeFunction, LargeParams, LargeRows, LargeShard, LargeSums, Learner, Machine,
+    Names, Sample,
 };
+use mercer::data::LabelType;
 use mercer::{Error, Exec};
 use numpy::{IntoPyArray, PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
@@ -152,6 +154,12 @@ impl Shard {
         self.0.bytes()
     }
 
+    /// The sum of the kernel's values of its rows with themselves.
+    #[getter]
+    fn trace(&self) -> f64 {
+        self.0.trace()
+    }
+
     /// `(rows, targets, weights)`, to make it again elsewhere.
     fn parts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let rows = given(py, self.0.points().view())?;
@@ -235,6 +243,35 @@ pub(crate) fn fit_large(
         let rows = Everywhere { caller, passes: Arc::new(passes), rows: count, weight };
         params.fit_rows(&centres, &rows, Exec::new(threads), watch)
     })?;
+    Ok(named(machine, columns, labels))
+}
+
+fn named(machine: Machine, columns: Option<Vec<String>>, labels: Option<LabelType>) -> Model {
     let names = Names { columns: columns.unwrap_or_default(), labels, ..Names::default() };
-    Ok(Model::from(mercer::model::Model { names, ..machine.into() }))
+    Model::from(mercer::model::Model { names, ..machine.into() })
+}
+
+/// Kernel principal components on centres, of rows that are elsewhere; `trace` is the sum of the shards' own.
+#[pyfunction]
+#[pyo3(signature = (params, centres, count, trace, passes, *, threads=0, columns=None, callback=None))]
+#[expect(clippy::too_many_arguments, reason = "Python passes them by name")]
+pub(crate) fn fit_large_components(
+    py: Python<'_>,
+    params: &str,
+    centres: PyRef<'_, Centres>,
+    count: usize,
+    trace: f64,
+    passes: Py<PyAny>,
+    threads: usize,
+    columns: Option<Vec<String>>,
+    callback: Option<Bound<'_, PyAny>>,
+) -> PyResult<Model> {
+    let params: KpcaParams =
+        serde_json::from_str(params).map_err(|e| PyValueError::new_err(format!("parameters: {e}")))?;
+    let centres = Arc::clone(&centres.0);
+    let machine = asking(py, callback.as_ref(), move |caller, watch| {
+        let rows = Everywhere { caller, passes: Arc::new(passes), rows: count, weight: count as f64 };
+        params.fit_rows(&centres, &rows, trace, Exec::new(threads), watch)
+    })?;
+    Ok(named(machine, columns, None))
 }

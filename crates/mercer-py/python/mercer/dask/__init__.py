@@ -11,13 +11,16 @@ try:
 except ImportError as error:  # pragma: no cover
     raise ImportError("mercer.dask needs Dask: pip install 'mercer[dask]'") from error
 
-from ._large import LargeClassifier, LargeHingeClassifier, LargeLogisticClassifier, LargeRegressor
+from ._cluster import ClusterError
+from ._large import LargeClassifier, LargeHingeClassifier, LargeKernelPCA, LargeLogisticClassifier, LargeRegressor
 from ._lazy import compress, decision_function, denoise, predict, predict_proba, transform
 from ._search import Search, tune
 
 __all__ = [
+    "ClusterError",
     "LargeClassifier",
     "LargeHingeClassifier",
+    "LargeKernelPCA",
     "LargeLogisticClassifier",
     "LargeRegressor",
     "Search",

@@ -6,6 +6,7 @@ import contextlib
 import time
 import uuid
 
+import dask
 from distributed import Client, get_client, get_worker
 from distributed.client import FutureCancelledError
 from distributed.scheduler import KilledWorker
@@ -16,6 +17,8 @@ from .. import _mercer
 PATIENCE = 20.0
 #: How often work that was lost with its worker is begun again.
 RETRIES = 3
+#: Bytes from which on what all workers need is not sent through the scheduler.
+SCATTERED = 64 << 20
 #: Seconds between looks at the workers while waiting.
 LOOK = 1.0
 
@@ -110,6 +113,22 @@ def unwanted_check():
 def key(what) -> str:
     """A key for a task: its beginning is its name on the dashboard."""
     return f"mercer-{what}-{uuid.uuid4().hex}"
+
+
+def _same(values):
+    return values
+
+
+def spread(client, values, bytes_):
+    """Something that all workers need, as a future.
+
+    Small things are the result of a task whose argument the scheduler keeps, so that they outlive every worker; large ones go to all
+    workers at once, past the scheduler.
+    """
+    if bytes_ > SCATTERED:
+        return client.scatter([values], broadcast=True, hash=False)[0]
+    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GiB"}):
+        return client.submit(_same, values, key=key("values"), retries=RETRIES)
 
 
 class Watchdog:

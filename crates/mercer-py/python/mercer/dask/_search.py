@@ -15,7 +15,7 @@ from .._frames import column_names, is_table, table_rows
 from ..convert import wrap
 from ..svm import answers_of
 from . import _cluster
-from ._cluster import RETRIES, Watchdog, client_of, freed, key, lost
+from ._cluster import RETRIES, Watchdog, client_of, freed, key, lost, spread
 
 __all__ = ["Search", "tune"]
 
@@ -107,7 +107,7 @@ def _hands(client, rows, answers):
         kept = []
         with freed(client, kept):
             for attempt in range(RETRIES + 1):
-                work = client.scatter(Work(rows, answers, frame), broadcast=True, hash=False)
+                work = spread(client, Work(rows, answers, frame), _bytes(rows))
                 kept.append(work)
                 futures = {}
                 for number, unit in left.items():
@@ -286,6 +286,15 @@ def _rows_in(rows):
     if isinstance(rows, tuple):
         return len(rows[2]) - 1 if len(rows) == 4 else len(rows[1][0])
     return len(rows)
+
+
+def _bytes(rows):
+    """Bytes of rows, about."""
+    if not isinstance(rows, tuple):
+        return rows.nbytes
+    if len(rows) == 4:
+        return sum(part.nbytes for part in rows[:3])
+    return sum(column.nbytes if hasattr(column, "nbytes") else 64 * len(column) for column in rows[1])
 
 
 def _answers(y, task):
