@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use mercer::assess::{Splits, cross_validate, usual_metric};
-use mercer::data::io::{self, ReadOptions, Storage, TargetKind};
-use mercer::data::{Csr, Data, Dataset, ImageShape, Labels, Points};
+use mercer::data::io::{self, Outside, ReadOptions, Storage, TargetKind};
+use mercer::data::{Csr, Data, Dataset, ImageShape, Labels, Points, Stages};
 use mercer::expansion::Precision;
 use mercer::gram::{self, Matrix};
 use mercer::model::svc::Multi;
@@ -101,7 +101,40 @@ impl Machine {
         let model = model?;
         answer["sv"] = json!(model.support.len());
         answer["iterations"] = json!(model.info.iterations);
+        answer["notes"] = json!(model.info.notes);
         self.model = Some(model);
+        Ok(answer)
+    }
+
+    /// A machine for large data on a file that is read in blocks, within so many bytes of memory.
+    pub(crate) fn learn_file(&mut self, request: &Value) -> Result<Value> {
+        let exec = exec().with_memory(request["memory"].as_u64().context("a request without `memory`")?);
+        let options = |y: &str| -> Result<ReadOptions> {
+            let labels = Some(text(request, y)?.into());
+            Ok(ReadOptions { labels, targets: TargetKind::Reals, ..ReadOptions::default() })
+        };
+        let file = Path::new(text(request, "x")?);
+        let mut learner = Learner::find("large")?.learner();
+        learner.set_kernel(text(request, "kernel")?.parse()?);
+        for (name, value) in request["set"].as_object().context("a request without `set`")? {
+            learner.set(name, value.clone())?;
+        }
+        let Learner::Large(params) = learner else { bail!("large is not in the table") };
+        let options_of_rows = options("y")?;
+        let (model, mut answer) = timed(|| -> Result<_> {
+            let mut watch = watch::silent();
+            let outside = Outside::open(file, &options_of_rows, 0, exec, 0, &mut watch)?;
+            let outside = outside.context("rows cannot be read in blocks")?;
+            let folder = file.parent().context("a file without a folder")?;
+            let source = outside.source(&Stages::default(), folder, exec, &mut watch)?;
+            Ok(params.fit_source(source.as_ref(), exec, &mut watch)?)
+        });
+        let model = model?;
+        answer["iterations"] = json!(model.info.iterations);
+        let test = io::read(Path::new(text(request, "test_x")?), &options("test_y")?)?;
+        let told = model.decision(test.points.view(), exec)?;
+        let squares: f64 = told.iter().zip(test.targets.reals()?).map(|(a, b)| (a - b).powi(2)).sum();
+        answer["mse"] = json!(squares / told.len() as f64);
         Ok(answer)
     }
 

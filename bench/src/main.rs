@@ -14,7 +14,10 @@ mod defaults;
 mod denoise;
 mod gram;
 mod growth;
+mod growth_of_large;
 mod kpca;
+mod large;
+mod large_sets;
 mod learners;
 mod local_kernel;
 mod machine;
@@ -52,7 +55,7 @@ struct Args {
     #[arg(long, default_value = "text")]
     format: Format,
     /// Only these cases, by a part of their name.
-    #[arg(long)]
+    #[arg(long, alias = "only")]
     set: Vec<String>,
     /// Only these peers, by a part of their name.
     #[arg(long)]
@@ -86,7 +89,7 @@ enum Format {
 type Bench = (&'static str, &'static str, fn(&Args) -> Result<Report>);
 
 /// Every comparison there is.
-const ALL: [Bench; 16] = [
+const ALL: [Bench; 17] = [
     ("gram", "the whole Gaussian matrix of 7291 rows: numpy, scikit-learn, the product rate", gram::run),
     (
         "svm",
@@ -112,6 +115,11 @@ const ALL: [Bench; 16] = [
     ),
     ("cuda", "an NVIDIA device beside the CPU: fits, predictions, the whole matrix", cuda::run),
     ("scaling", "what fits gain from threads: 1, 2, 4, .. beside a matrix product", scaling::run),
+    (
+        "large",
+        "many rows on few centres: scikit-learn's Nystroem and RBFSampler with linear machines, boosted trees; growth",
+        large::run,
+    ),
     ("growth", "how the time of a fit grows with rows and with support vectors", growth::run),
     (
         "reduced-set",

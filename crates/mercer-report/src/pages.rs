@@ -57,6 +57,7 @@ pub fn trained_page(
         course.figures.push(Figure::svg(progress(gaps, tol), "How far from the optimum, step by step."));
     }
     let mut sections = vec![choices, course];
+    sections.extend(held_out(report));
     sections.extend(picture(model, Learned::training("What was learned", model, data), exec)?);
     sections.extend(images(model));
     if let Some(training) = &report.training {
@@ -80,6 +81,34 @@ pub fn trained_page(
     );
     let verdict = report.training.as_ref().map(|e| verdict::verdict(e, data, true)).unwrap_or_default();
     Ok(Page { title: format!("{file}"), intro, verdict, sections, ..Page::default() })
+}
+
+/// Errors on held-out rows by the number of centres, where they were measured.
+fn held_out(report: &Trained) -> Option<Section> {
+    let table = report.held_out_rows();
+    let first = table.first()?;
+    let mut section = Section::new(
+        "Error on held-out rows",
+        &format!("{} rows were held out: nothing was learned from them.", count(first.rows)),
+    );
+    let rows =
+        table.iter().map(|p| vec![count(p.centres), p.shown.clone(), count(p.passes), seconds(p.seconds)]);
+    section.tables.push(Table {
+        columns: first_left(&["centres", "error", "passes", "time"]),
+        rows: rows.collect(),
+        ..Table::default()
+    });
+    if table.len() > 1 {
+        let points: Vec<(f64, f64)> = table.iter().map(|p| (p.centres as f64, p.error)).collect();
+        let series = vec![
+            Series::line("held-out error", points.clone()).colour(0),
+            Series::dots("", points).colour(0),
+        ];
+        let title = "Held-out error by the number of centres";
+        let chart = Chart::new(title, Axis::new("centres").log(), Axis::new(first.axis), series);
+        section.figures.push(Figure::svg(chart.draw(), "What more centres gain."));
+    }
+    Some(section)
 }
 
 /// The page of an evaluation: a verdict, numbers, who is taken for whom, curves, the predictions drawn where they can be,

@@ -51,7 +51,34 @@ pub struct Trained {
     pub resumable: bool,
 }
 
+/// One line of held-out errors.
+pub(crate) struct HeldOutRow {
+    pub(crate) centres: usize,
+    pub(crate) rows: usize,
+    pub(crate) passes: usize,
+    pub(crate) seconds: f64,
+    /// In percent of rows, or the root of the mean square.
+    pub(crate) error: f64,
+    pub(crate) shown: String,
+    pub(crate) axis: &'static str,
+}
+
 impl Trained {
+    /// Errors on held-out rows by the number of centres.
+    pub(crate) fn held_out_rows(&self) -> Vec<HeldOutRow> {
+        let numbers = self.model.task == Task::Regression;
+        let row = |p: &mercer::watch::HeldOut| HeldOutRow {
+            centres: p.centres,
+            rows: p.rows,
+            passes: p.passes as usize,
+            seconds: p.seconds,
+            error: if numbers { p.error.sqrt() } else { 100.0 * p.error },
+            shown: if numbers { format!("RMSE {}", number(p.error.sqrt())) } else { percent(p.error) },
+            axis: if numbers { "RMSE" } else { "error, %" },
+        };
+        self.info().held_out.iter().map(row).collect()
+    }
+
     /// A model that a plan made from data and that is now in a file.
     pub fn new(
         source: impl Into<String>,
@@ -163,6 +190,20 @@ impl Report for Trained {
         facts.extend(self.tried().map(|tried| ("tried", tried)));
         facts.push(("written", format!("{}, {}", self.file.display(), bytes(self.bytes as usize))));
         page.facts(facts);
+        let held_out = self.held_out_rows();
+        if let Some(first) = held_out.first() {
+            page.blank();
+            let head = format!("error on {} held-out rows", count(first.rows));
+            let mut table = Table::new()
+                .column("centres", Align::Right)
+                .column(&head, Align::Right)
+                .column("passes", Align::Right)
+                .column("time", Align::Right);
+            for p in &held_out {
+                table.row([count(p.centres), p.shown.clone(), count(p.passes), seconds(p.seconds)]);
+            }
+            page.table(&table);
+        }
         let file = self.file.display();
         match self.info().stop {
             Stop::Converged => {}

@@ -122,8 +122,26 @@ pub struct Info {
     /// The device that did the work, or a part of it; none: the CPU did all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,
+    /// Errors on held-out rows by the number of centres, where they were measured.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub held_out: Vec<HeldOut>,
     /// Decisions taken on the way, in words: which path was chosen and why.
     pub notes: Vec<Note>,
+}
+
+/// What a fit with so many centres reaches on rows that it has not seen.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct HeldOut {
+    /// Number of centres.
+    pub centres: usize,
+    /// Number of held-out rows.
+    pub rows: usize,
+    /// The share of wrong classes, or the mean square of errors.
+    pub error: f64,
+    /// Passes over all rows.
+    pub passes: u64,
+    /// Wall-clock seconds.
+    pub seconds: f64,
 }
 
 /// Something that a reader or a fit tells beside its result. In JSON and in files it is its text.

@@ -69,7 +69,8 @@ fn curve(model: &Model, with: Learned<'_>, exec: Exec) -> Result<Svg> {
             with.circled.iter().filter_map(|&i| points.get(i as usize).copied()).collect::<Vec<_>>();
         series.push(Series::dots("data", points).colour(1));
         if !circled.is_empty() {
-            series.push(Series::new("support vectors", Look::Rings, circled).colour(7));
+            let name = if model.machine.has_support_vectors() { "support vectors" } else { "centres" };
+            series.push(Series::new(name, Look::Rings, circled).colour(7));
         }
     }
     series.push(Series::line("learned", line).colour(0));

@@ -10,7 +10,7 @@
 
 mod algebra;
 mod project;
-mod store;
+pub(crate) mod store;
 
 use crate::data::{Points, Row, View};
 use crate::error::{Error, Fault, Result};

@@ -119,6 +119,7 @@ pub(crate) fn solve_linear(
         seconds,
         notes: vec![note.into()],
         device: None,
+        held_out: Vec::new(),
     };
     Ok((out, info))
 }

@@ -418,6 +418,7 @@ fn solve_here(
             seconds: clock.elapsed().as_secs_f64(),
             notes: job.notes,
             device: None,
+            held_out: Vec::new(),
         },
         beta: state.beta,
         output: state.f,

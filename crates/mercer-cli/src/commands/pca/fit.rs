@@ -1,17 +1,20 @@
 //! `mercer pca fit`: finds components.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
-use mercer::data::{Stages, Targets};
-use mercer::model::{KpcaParams, Model, Names, Sample};
+use mercer::data::io::Outside;
+use mercer::data::{Dataset, Recipe, Stages, Targets};
+use mercer::model::{KpcaMethod, KpcaParams, Model, Names, Sample};
+use mercer::watch::Note;
 use mercer_report::{FittedComponents, components_page};
 use serde_json::json;
 
 use crate::commands::Command;
+use crate::commands::train::SHARE;
 use crate::context::Context;
 use crate::failure::{Done, Failure};
-use crate::files::Files;
+use crate::files::{Files, folder_of};
 use crate::progress::Progress;
 use crate::source::{self, Reading};
 
@@ -99,21 +102,14 @@ impl Command for Fit {
             seed: context.seed,
             ..KpcaParams::default()
         };
-        let data = self.reading.read(&self.file, context.exec)?;
-        let recipes = self.scale.as_deref().map_or(Ok(Vec::new()), Stages::parse)?;
-        let recipes = Stages::recipes_for(data.points.view(), recipes)?;
-        let (stages, points) = Stages::fit(&recipes, data.points.view(), context.exec)?;
-        let mut watch = Progress::new(context).watch();
-        let kpca = params.fit(Sample::new(&points, &Targets::None), context.exec, &mut watch)?;
-        let names = Names {
-            columns: data.column_names.clone().unwrap_or_default(),
-            target: data.target_name.clone(),
-            ..Names::default()
+        let (data, rows, fitted) = match self.in_blocks(&params, context)? {
+            Some(found) => found,
+            None => self.in_memory(&params, context)?,
         };
-        let fitted = Model { stages, names, ..Model::from(kpca) };
         fitted.save(&self.out)?;
         let name = source::name(&self.file);
-        let report = FittedComponents::new(name.clone(), data.len(), &fitted, self.out)?;
+        let report = FittedComponents::new(name.clone(), rows, &fitted, self.out)?;
+        let mut watch = Progress::new(context).watch();
         let page = match &self.report {
             Some(_) => Some(components_page(&name, &fitted, Some(&data), context.exec, &mut watch)?),
             None => None,
@@ -124,5 +120,62 @@ impl Command for Fit {
             (Some(file), Some(page)) => context.write_page(file, page, &[(&name, &data)]),
             _ => Ok(()),
         }
+    }
+}
+
+impl Fit {
+    fn recipes(&self, data: &Dataset) -> Result<Vec<Recipe>, Failure> {
+        let recipes = self.scale.as_deref().map_or(Ok(Vec::new()), Stages::parse)?;
+        Ok(Stages::recipes_for(data.points.view(), recipes)?)
+    }
+
+    fn in_memory(&self, params: &KpcaParams, context: &Context) -> Result<(Dataset, usize, Model), Failure> {
+        let data = self.reading.read(&self.file, context.exec)?;
+        let recipes = self.recipes(&data)?;
+        let (stages, points) = Stages::fit(&recipes, data.points.view(), context.exec)?;
+        let mut watch = Progress::new(context).watch();
+        let kpca = params.fit(Sample::new(&points, &Targets::None), context.exec, &mut watch)?;
+        drop(watch);
+        let fitted = Model { stages, names: names(&data), ..Model::from(kpca) };
+        let rows = data.len();
+        Ok((data, rows, fitted))
+    }
+
+    /// On landmarks, rows that take more than their share of the memory are read in blocks; the data are a sample of them.
+    fn in_blocks(
+        &self,
+        params: &KpcaParams,
+        context: &Context,
+    ) -> Result<Option<(Dataset, usize, Model)>, Failure> {
+        let landmarks = matches!(params.method, KpcaMethod::Nystroem | KpcaMethod::Cholesky);
+        let Some(options) = self.reading.options_for_blocks(None, context.exec) else { return Ok(None) };
+        if !landmarks || self.file == Path::new("-") || self.file.is_dir() {
+            return Ok(None);
+        }
+        let (exec, most) = (context.exec, context.exec.memory() / SHARE);
+        let mut watch = Progress::new(context).watch();
+        let Some(outside) = Outside::open(&self.file, &options, most, exec, context.seed, &mut watch)? else {
+            return Ok(None);
+        };
+        let data = outside.sample().clone();
+        let (stages, _) = Stages::fit(&self.recipes(&data)?, data.points.view(), exec)?;
+        let rows = outside.source(&stages, &folder_of(&self.out), exec, &mut watch)?;
+        let kpca = params.fit_source(rows.as_ref(), exec, &mut watch)?;
+        drop(watch);
+        context.warn(&[Note::warning(format!(
+            "{}: {} rows were read in blocks",
+            source::name(&self.file),
+            outside.rows()
+        ))]);
+        let fitted = Model { stages, names: names(&data), ..Model::from(kpca) };
+        Ok(Some((data, outside.rows(), fitted)))
+    }
+}
+
+fn names(data: &Dataset) -> Names {
+    Names {
+        columns: data.column_names.clone().unwrap_or_default(),
+        target: data.target_name.clone(),
+        ..Names::default()
     }
 }

@@ -36,7 +36,10 @@ pub use kfd::{KfdForm, KfdParams, KfdPenalty, KfdThreshold};
 pub use kpca::{
     DenoiseParams, Denoiser, KpcaMethod, KpcaParams, Tried, empirical_map, noise_level, whitening_map,
 };
-pub use large::{Landmarks, LargeLoss, LargeParams};
+pub use large::{
+    Landmarks, LargeAsk, LargeCentres, LargeFunction, LargeLoss, LargeParams, LargeRows, LargeShard,
+    LargeSums,
+};
 pub(in crate::model) use learner::Declared;
 pub use learner::LearnerEntry;
 pub use lp_machine::LpMachineParams;

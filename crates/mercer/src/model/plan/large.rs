@@ -21,6 +21,8 @@ const MOST: f64 = 3e12;
 const VALUE: f64 = 20.0;
 /// Centres of the machine that is taken instead.
 const CENTRES: u64 = 2000;
+/// How often their number is halved to see what more of them would gain.
+const PATH: u64 = 2;
 
 impl Plan<'_> {
     /// Takes `large` instead of an exact machine where nobody asked for a learner or its parameters, and the kernel values
@@ -47,7 +49,8 @@ impl Plan<'_> {
         let c = self.learner.get("c").and_then(|c| c.as_f64()).unwrap_or(1.0);
         // C of a regression is that of targets of deviation 1 times their deviation; squared errors do not care.
         let lambda: f64 = format!("{:.1e}", spread(&self.data.targets) / c).parse().unwrap_or(1.0);
-        let mut learner = Learner::Large(LargeParams { centres: CENTRES, ..LargeParams::default() });
+        let mut learner =
+            Learner::Large(LargeParams { centres: CENTRES, path: PATH, ..LargeParams::default() });
         learner.set_kernel(kernel);
         learner.set("lambda", json!(lambda))?;
         learner.set("seed", json!(wishes.seed))?;
@@ -82,15 +85,18 @@ impl Plan<'_> {
     }
 
     /// Fits on all rows of a source behind this plan's stages, block by block: the plan was made from a sample of them. Only
-    /// for `large` and its forms.
+    /// for `large` and its forms, and for components on landmarks.
     pub fn fit_source(&self, source: &dyn Source, exec: Exec, watch: &mut Watch<'_>) -> Result<Model> {
-        let Learner::Large(params) = &self.learner else {
-            let name = self.learner.entry().name;
-            return Err(Error::Unsupported(format!(
-                "{name} needs all rows in memory; large, large-logistic and large-hinge read them in blocks"
-            )));
+        let mut machine = match &self.learner {
+            Learner::Large(params) => params.fit_source(source, exec, watch)?,
+            Learner::Kpca(params) => params.fit_source(source, exec, watch)?,
+            other => {
+                return Err(Error::Unsupported(format!(
+                    "{} needs all rows in memory; large, large-logistic and large-hinge read them in blocks",
+                    other.entry().name
+                )));
+            }
         };
-        let mut machine = params.fit_source(source, exec, watch)?;
         machine.info.note(format!(
             "{} rows read in blocks; scaling and settings were found on a sample of {}",
             source.rows(),

@@ -24,7 +24,28 @@ pub(crate) trait Loss: Sync {
     fn bend(&self, target: &[f64], at: &[f32], direction: &mut [f64]);
 
     /// The curvature at the outputs of a row, as one number for all outputs.
-    fn curvature(&self, target: &[f64], at: &[f32]) -> f64;
+    fn curvature(&self, target: &[f64], at: &[f64]) -> f64;
+
+    /// How wrong the outputs of a row are: 1 for another class than its own and 0 for its own, the mean square for numbers.
+    fn error(&self, target: &[f64], outputs: &[f64]) -> f64 {
+        wrong_class(target, outputs)
+    }
+
+    /// Whether the curvature depends on targets.
+    fn curves_by_target(&self) -> bool {
+        false
+    }
+}
+
+/// 1 where the largest output, or the sign of the only one, is that of another class.
+fn wrong_class(target: &[f64], outputs: &[f64]) -> f64 {
+    let first = (0, f64::NEG_INFINITY);
+    let class = if outputs.len() == 1 {
+        usize::from(outputs[0] > 0.0)
+    } else {
+        outputs.iter().enumerate().fold(first, |best, (o, f)| if *f > best.1 { (o, *f) } else { best }).0
+    };
+    f64::from(u8::from(class != target[0] as usize))
 }
 
 /// The code of a class for an output: 1 for its own and -1 for others; a single output is that of the second class.
@@ -60,7 +81,14 @@ impl Loss for Squared {
 
     fn bend(&self, _target: &[f64], _at: &[f32], _direction: &mut [f64]) {}
 
-    fn curvature(&self, _target: &[f64], _at: &[f32]) -> f64 {
+    fn error(&self, target: &[f64], outputs: &[f64]) -> f64 {
+        if self.classes {
+            return wrong_class(target, outputs);
+        }
+        outputs.iter().zip(target).map(|(f, y)| (f - y) * (f - y)).sum::<f64>() / outputs.len() as f64
+    }
+
+    fn curvature(&self, _target: &[f64], _at: &[f64]) -> f64 {
         1.0
     }
 }
@@ -87,12 +115,11 @@ impl Loss for Logistic {
     }
 
     fn bend(&self, target: &[f64], at: &[f32], direction: &mut [f64]) {
-        direction[0] *= self.curvature(target, at);
+        direction[0] *= self.curvature(target, &[f64::from(at[0])]);
     }
 
-    fn curvature(&self, _target: &[f64], at: &[f32]) -> f64 {
-        let f = f64::from(at[0]);
-        sigmoid(f) * sigmoid(-f)
+    fn curvature(&self, _target: &[f64], at: &[f64]) -> f64 {
+        sigmoid(at[0]) * sigmoid(-at[0])
     }
 }
 
@@ -143,11 +170,16 @@ impl Loss for Softmax {
         direction.iter_mut().zip(at).for_each(|(v, f)| *v = share(*f) / sum * (*v - mean));
     }
 
-    fn curvature(&self, _target: &[f64], at: &[f32]) -> f64 {
-        let mut p: Vec<f64> = at.iter().map(|f| f64::from(*f)).collect();
-        softmax(&mut p);
-        // The mean of the eigenvalues that are not 0.
-        p.iter().map(|p| p * (1.0 - p)).sum::<f64>() / (self.classes - 1).max(1) as f64
+    fn curvature(&self, _target: &[f64], at: &[f64]) -> f64 {
+        let top = at.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let (mut sum, mut squares) = (0.0, 0.0);
+        for f in at {
+            let share = (f - top).exp();
+            sum += share;
+            squares += share * share;
+        }
+        // The mean of the eigenvalues that are not 0: the sum of p (1 - p) over their number.
+        (1.0 - squares / (sum * sum)) / (self.classes - 1).max(1) as f64
     }
 }
 
@@ -180,10 +212,13 @@ impl Loss for Hinge {
         }
     }
 
-    fn curvature(&self, target: &[f64], at: &[f32]) -> f64 {
-        let mut ones = vec![1.0; self.outputs];
-        self.bend(target, at, &mut ones);
-        ones.iter().sum::<f64>() / self.outputs as f64
+    fn curvature(&self, target: &[f64], at: &[f64]) -> f64 {
+        let short = |(o, f): (usize, &f64)| code(target[0], o, self.outputs) * f < 1.0;
+        at.iter().enumerate().filter(|p| short(*p)).count() as f64 / self.outputs as f64
+    }
+
+    fn curves_by_target(&self) -> bool {
+        true
     }
 }
 
@@ -231,7 +266,7 @@ mod tests {
                             close((up[c] - down[c]) / (2.0 * h), *bend, 1e-5);
                         }
                     }
-                    assert!((0.0..=1.0).contains(&loss.curvature(row, at)));
+                    assert!((0.0..=1.0).contains(&loss.curvature(row, &wide)));
                 }
             }
         }

@@ -7,20 +7,23 @@
 //! N: n x m values of rows against centres,  M: m x m values of the centres,  l: see `loss`
 //! ```
 //!
-//! With `M = L L'` and `A A' = L' D L / m + lambda' I` (D the loss's curvature at the centres, lambda' = lambda / sum w) the
-//! coordinates `c = L'^-1 A'^-1 x` make the Hessian nearly the identity, so that a few tens of products with it solve a
-//! system, whatever lambda (Rudi, Carratino and Rosasco 2017; Meanti, Carratino, Rosasco and Rudi 2020). The squared loss is
-//! one such system; others are a row of them (Marteau-Ferey, Bach and Rudi 2019).
+//! With `M = L L'` and `A A' = V D V' / s + lambda' I` (V: `L^-1 k(z, x)` of s rows that stand for all, the centres or a
+//! sketch; D: the loss's curvature there; lambda' = lambda / sum w) the coordinates `c = L'^-1 A'^-1 x` make the Hessian nearly
+//! the identity, so that a few tens of products with it solve a system, whatever lambda (Rudi, Carratino and Rosasco 2017;
+//! Meanti, Carratino, Rosasco and Rudi 2020). The squared loss is one such system; others are a row of them (Marteau-Ferey,
+//! Bach and Rudi 2019). The solver sees rows through [`LargeRows`]: one pass at a time, wherever they are.
 //!
 //! Cost: 4 n m k per product, for k outputs, and the n m values N once if they are kept, else once per product; 2 m^3 / 3
 //! for the factors, 2 m^2 k per product for solves with them. Memory: a block of N, two m x m matrices, and n k numbers.
 
 mod gradients;
+mod judge;
 mod loss;
 mod means;
 mod newton;
 mod pass;
 mod precondition;
+mod rows;
 #[cfg(test)]
 mod tests;
 
@@ -28,10 +31,13 @@ use crate::error::Result;
 use crate::num::Buffer;
 use crate::watch::Info;
 
+pub(crate) use judge::Judge;
 pub(crate) use loss::{Hinge, Logistic, Loss, Softmax, Squared};
 pub(crate) use means::means;
 pub(crate) use newton::fit;
 pub(crate) use pass::piece;
+pub(crate) use rows::Local;
+pub use rows::{LargeAsk, LargeFunction, LargeRows, LargeSums};
 
 /// Values of some rows against all centres, row by row.
 #[derive(Debug, Clone, Copy)]
@@ -76,21 +82,40 @@ pub(crate) enum Own {
     Double(Buffer<f64>),
 }
 
+impl Own {
+    /// Number of values.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Own::Single(values) => values.len(),
+            Own::Double(values) => values.len(),
+        }
+    }
+}
+
+/// Rows that stand for all in the preconditioner, drawn for this.
+pub(crate) struct Stand {
+    /// Their values against all centres, row by row.
+    pub(crate) values: Own,
+}
+
 /// What is to be solved.
 pub(crate) struct LargeProblem<'a> {
-    pub(crate) design: &'a dyn Design,
+    pub(crate) rows: &'a dyn LargeRows,
     pub(crate) loss: &'a dyn Loss,
-    /// The sum of all weights.
-    pub(crate) total: f64,
-    /// Whether n k outputs may be kept; else they are computed again in every pass of a loss that needs them.
-    pub(crate) keep: bool,
-    /// The rows that the centres were, where they were rows, and their targets: the preconditioner takes the curvature there.
-    pub(crate) places: Option<(&'a [usize], &'a [f64])>,
+    /// m.
+    pub(crate) centres: usize,
+    /// Targets of the rows that stand for all in the preconditioner (the centres, or a sketch), a few numbers for each; empty
+    /// where they have none, as means of clusters.
+    pub(crate) targets: &'a [f64],
+    /// Their weights, of mean 1 over all rows; empty: 1.
+    pub(crate) weight: &'a [f64],
     pub(crate) lambda: f64,
     /// Whether there is an offset, which costs nothing.
     pub(crate) offset: bool,
-    /// The relative rounding of the design's values.
+    /// The relative rounding of the values of rows against centres.
     pub(crate) rounding: f64,
+    /// Rows that tell when to stop early: the function with the least error on them is the answer.
+    pub(crate) judge: Option<&'a Judge<'a>>,
 }
 
 /// When to stop.
@@ -109,5 +134,7 @@ pub(crate) struct Fitted {
     pub(crate) coef: Vec<f64>,
     /// k.
     pub(crate) offset: Vec<f64>,
+    /// The error on held-out rows, where there are some.
+    pub(crate) held_out: Option<f64>,
     pub(crate) info: Info,
 }

@@ -6,9 +6,8 @@
 use std::time::Instant;
 
 use super::gradients::{Gradients, Place};
-use super::pass::{Outputs, pass};
 use super::precondition::Coordinates;
-use super::{Fitted, LargeProblem, Limits, Own};
+use super::{Fitted, LargeAsk, LargeFunction, LargeProblem, Limits, Own, Stand};
 use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::num::Fault;
@@ -16,12 +15,26 @@ use crate::watch::{Info, Step, Stop, Watch};
 
 /// Most halvings of a step.
 const HALVINGS: usize = 12;
+/// Passes between two looks at held-out rows, and those without a smaller error that end a fit.
+const LOOK: u64 = 2;
+const PATIENCE: u64 = 8;
+/// Newton steps without a smaller error that end a fit.
+const STEPS: u64 = 3;
+
+/// The function with the least error on held-out rows.
+struct Best {
+    error: f64,
+    coef: Vec<f64>,
+    offset: Vec<f64>,
+    /// When it was found, in passes or steps.
+    when: u64,
+}
 
 /// Solves on the centres whose own matrix is given. If the watcher breaks, the function is what there was, unless there was
 /// none yet.
 pub(crate) fn fit(
     problem: &LargeProblem<'_>,
-    own: Own,
+    (own, stand): (Own, Option<Stand>),
     params: &Limits,
     exec: Exec,
     watch: &mut Watch<'_>,
@@ -30,22 +43,19 @@ pub(crate) fn fit(
     if watch(&Step::new("preconditioner", 0, None)).is_break() {
         return Err(Error::Cancelled);
     }
-    let total = problem.total;
+    let total = problem.rows.weight();
     let lambda = problem.lambda / total;
     // The curvature of every loss at outputs of 0, where there is nothing better yet.
     let k = problem.loss.outputs();
     let start = if problem.loss.is_quadratic() { 1.0 } else { problem.loss.curvature(&[0.0], &vec![0.0; k]) };
-    let coordinates = Coordinates::new(own, problem.rounding, (lambda, start), exec)?;
-    let mut job = Job {
-        problem,
-        coordinates,
-        lambda,
-        exec,
-        passes: 0,
-        kept: Vec::new(),
-        here: (Vec::new(), Vec::new()),
-        bent: 0.0,
+    let s = match &stand {
+        Some(stand) => stand.values.len() / problem.centres.max(1),
+        None => problem.centres,
     };
+    let curvature: Vec<f64> = (0..s).map(|i| start * problem.weight.get(i).copied().unwrap_or(1.0)).collect();
+    let coordinates = Coordinates::new(own, stand, problem.rounding, (lambda, &curvature), exec)?;
+    let mut job =
+        Job { problem, coordinates, total, lambda, exec, passes: 0, numbers: 0, bent: start, best: None };
     let found = job.newton(params, watch)?;
     let mut info = Info {
         stop: found.stop,
@@ -58,22 +68,32 @@ pub(crate) fn fit(
     let kind =
         if problem.loss.is_quadratic() { String::new() } else { format!("{} Newton steps, ", found.steps) };
     info.note(format!("{kind}{} passes of preconditioned conjugate gradients", job.passes));
-    Ok(Fitted { coef: found.coef, offset: found.offset, info })
+    let (mut coef, mut offset) = (found.coef, found.offset);
+    let held_out = job.best.take().map(|best| {
+        if found.early {
+            info.note("stopped early: the error on held-out rows no longer falls");
+        }
+        (coef, offset) = (best.coef, best.offset);
+        best.error
+    });
+    Ok(Fitted { coef, offset, held_out, info })
 }
 
 struct Job<'a> {
     problem: &'a LargeProblem<'a>,
     coordinates: Coordinates,
+    /// The sum of weights.
+    total: f64,
     /// Per unit of weight.
     lambda: f64,
     exec: Exec,
     passes: u64,
-    /// Outputs at the current point, for losses whose curvature depends on them; where they are too many,
-    kept: Vec<f32>,
-    /// the point itself, coefficients and offsets,
-    here: (Vec<f64>, Vec<f64>),
-    /// and the mean of the curvature there.
+    /// Functions that were asked for.
+    numbers: u64,
+    /// The mean of the curvature at the current point.
     bent: f64,
+    /// What held-out rows like best so far.
+    best: Option<Best>,
 }
 
 struct Found {
@@ -83,11 +103,15 @@ struct Found {
     gap: f64,
     stop: Stop,
     steps: u64,
+    /// Whether held-out rows ended it.
+    early: bool,
 }
 
 /// A function and what is known of it. `z = L' c`: the penalty is `lambda / 2 |z|^2`.
 struct Point {
+    number: u64,
     z: Vec<f64>,
+    coef: Vec<f64>,
     b: Vec<f64>,
     value: f64,
     /// In coordinates of z and b.
@@ -96,14 +120,11 @@ struct Point {
 
 impl Job<'_> {
     fn newton(&mut self, params: &Limits, watch: &mut Watch<'_>) -> Result<Found> {
-        let (m, k) = (self.problem.design.centres(), self.problem.loss.outputs());
+        let (m, k) = (self.problem.centres, self.problem.loss.outputs());
         let quadratic = self.problem.loss.is_quadratic();
-        if !quadratic && self.problem.keep {
-            self.kept = vec![0.0; self.problem.design.rows() * k];
-        }
         let mut now = self.at(vec![0.0; m * k], vec![0.0; k])?;
         let first = self.whitened(&now.slope).length();
-        let (mut gap, mut stop, mut steps) = (1.0, Stop::Limit, 0);
+        let (mut gap, mut stop, mut steps, mut early) = (1.0, Stop::Limit, 0, false);
         if first == 0.0 {
             (gap, stop) = (0.0, Stop::Converged);
         }
@@ -126,13 +147,16 @@ impl Job<'_> {
             let mut gradients = Gradients::new(right, self.problem.loss.is_coupled());
             let mut broken = false;
             while gradients.left() > goal && self.passes < params.max_iter {
-                let product = self.hessian(gradients.direction())?;
+                let product = self.hessian(&now, gradients.direction())?;
                 let further = gradients.advance(&product);
                 if quadratic {
                     gap = gradients.left() / first;
                 }
                 broken = watch(&Step::new("solve", self.passes, None).gap(gap)).is_break();
-                if broken || !further {
+                if quadratic && self.problem.judge.is_some() && self.passes.is_multiple_of(LOOK) {
+                    early = self.judged_step(&now, &gradients.step, PATIENCE);
+                }
+                if broken || !further || early {
                     break;
                 }
             }
@@ -146,7 +170,7 @@ impl Job<'_> {
                 now.z.iter_mut().zip(&step.x).for_each(|(z, s)| *z += s);
                 let by = self.offset_scale();
                 now.b.iter_mut().zip(&step.b).for_each(|(b, s)| *b += by * s);
-                stop = match (broken, gap <= params.tol) {
+                stop = match (broken, gap <= params.tol || early) {
                     (true, _) => Stop::Cancelled,
                     (false, true) => Stop::Converged,
                     // A pass that leads nowhere is what rounding allows.
@@ -161,15 +185,46 @@ impl Job<'_> {
                 break;
             }
             let moved = self.search(&mut now, &step)?;
+            if self.problem.judge.is_some() {
+                early = self.judged(&now.coef, &now.b, (steps, STEPS));
+            }
             if broken {
                 stop = Stop::Cancelled;
-            } else if !moved {
+            } else if !moved || early {
                 stop = Stop::Converged;
             }
         }
         let mut coef = now.z;
         self.coordinates.coef(&mut coef, k, self.exec);
-        Ok(Found { coef, offset: now.b, value: now.value, gap, stop, steps })
+        if self.problem.judge.is_some() && !early {
+            self.judged(&coef, &now.b, (u64::MAX, u64::MAX));
+        }
+        Ok(Found { coef, offset: now.b, value: now.value, gap, stop, steps, early })
+    }
+
+    /// Looks at the function a step away; whether to end here.
+    fn judged_step(&mut self, now: &Point, step: &Place, patience: u64) -> bool {
+        let (k, by) = (now.b.len(), self.offset_scale());
+        let mut coef = step.x.clone();
+        self.coordinates.whiten(&mut coef, k, self.exec);
+        self.coordinates.coef(&mut coef, k, self.exec);
+        coef.iter_mut().zip(&now.coef).for_each(|(c, n)| *c += n);
+        let b: Vec<f64> = now.b.iter().zip(&step.b).map(|(b, s)| b + by * s).collect();
+        self.judged(&coef, &b, (self.passes, patience))
+    }
+
+    /// The error of a function on held-out rows; whether it is long since it was the least.
+    fn judged(&mut self, coef: &[f64], offset: &[f64], (now, patience): (u64, u64)) -> bool {
+        let Some(judge) = self.problem.judge else { return false };
+        let error = judge.error(self.problem.loss, coef, offset, self.exec);
+        match &self.best {
+            Some(best) if best.error <= error || error.is_nan() => now - best.when.min(now) >= patience,
+            _ => {
+                let (coef, offset) = (coef.to_vec(), offset.to_vec());
+                self.best = Some(Best { error, coef, offset, when: now });
+                false
+            }
+        }
     }
 
     /// Goes along a step as far as the objective falls enough; whether it went anywhere.
@@ -201,38 +256,23 @@ impl Job<'_> {
         Ok(false)
     }
 
-    /// Value and slope at a function; its outputs are kept where curvatures depend on them.
+    /// Value and slope at a function.
     fn at(&mut self, z: Vec<f64>, b: Vec<f64>) -> Result<Point> {
         let (problem, k) = (self.problem, b.len());
         let mut coef = z.clone();
         self.coordinates.coef(&mut coef, k, self.exec);
-        let quadratic = problem.loss.is_quadratic();
-        let again = !quadratic && self.kept.is_empty();
-        let mean = again || !quadratic && problem.places.is_none();
-        let outputs = if self.kept.is_empty() { Outputs::None } else { Outputs::Write(&mut self.kept) };
-        let row = |target: &[f64], weight: f64, _: &[f32], f: &mut [f64]| {
-            let bent = if mean {
-                let at: Vec<f32> = f.iter().map(|f| *f as f32).collect();
-                problem.loss.curvature(target, &at)
-            } else {
-                0.0
-            };
-            let value = weight * problem.loss.slope(target, f);
-            f.iter_mut().for_each(|f| *f *= weight);
-            [value, bent]
-        };
-        let sums = pass(problem.design, (&coef, &b), outputs, &row, self.exec)?;
+        self.numbers += 1;
+        let at = LargeFunction { number: self.numbers, coef: &coef, offset: &b };
+        let sums = problem.rows.pass(&LargeAsk::Slope { at })?;
         self.passes += 1;
-        self.bent = sums.values[1] / problem.design.rows().max(1) as f64;
-        if again {
-            self.here = (coef, b.clone());
-        }
+        self.bent = sums.values[1] / problem.rows.rows().max(1) as f64;
         let penalty = self.lambda / 2.0 * z.iter().map(|z| z * z).sum::<f64>();
         let mut slope = Place { x: sums.against, b: sums.ones };
         self.coordinates.coef_back(&mut slope.x, k, self.exec);
-        slope.x.iter_mut().zip(&z).for_each(|(g, z)| *g = *g / self.problem.total + self.lambda * z);
-        slope.b.iter_mut().for_each(|g| *g = if problem.offset { *g / self.problem.total } else { 0.0 });
-        Ok(Point { z, b, value: sums.values[0] / self.problem.total + penalty, slope })
+        slope.x.iter_mut().zip(&z).for_each(|(g, z)| *g = *g / self.total + self.lambda * z);
+        slope.b.iter_mut().for_each(|g| *g = if problem.offset { *g / self.total } else { 0.0 });
+        let value = sums.values[0] / self.total + penalty;
+        Ok(Point { number: self.numbers, z, coef, b, value, slope })
     }
 
     /// A gradient in the preconditioner's coordinates.
@@ -249,47 +289,47 @@ impl Job<'_> {
         if self.problem.offset { 1.0 } else { 0.0 }
     }
 
-    /// The Hessian times a direction, both in the preconditioner's coordinates.
-    fn hessian(&mut self, direction: &Place) -> Result<Place> {
+    /// The Hessian at a point times a direction, both in the preconditioner's coordinates.
+    fn hessian(&mut self, now: &Point, direction: &Place) -> Result<Place> {
         let (problem, k, by) = (self.problem, direction.b.len(), self.offset_scale());
         let mut z = direction.x.clone();
         self.coordinates.whiten(&mut z, k, self.exec);
         let mut coef = z.clone();
         self.coordinates.coef(&mut coef, k, self.exec);
         let b: Vec<f64> = direction.b.iter().map(|b| by * b).collect();
-        let row = |target: &[f64], weight: f64, at: &[f32], v: &mut [f64]| {
-            problem.loss.bend(target, at, v);
-            v.iter_mut().for_each(|v| *v *= weight);
-            [0.0; 2]
-        };
-        let outputs = match (problem.loss.is_quadratic(), self.kept.is_empty()) {
-            (true, _) => Outputs::None,
-            (false, false) => Outputs::Read(&self.kept),
-            (false, true) => Outputs::Again(&self.here.0, &self.here.1),
-        };
-        let sums = pass(problem.design, (&coef, &b), outputs, &row, self.exec)?;
+        self.numbers += 1;
+        let along = LargeFunction { number: self.numbers, coef: &coef, offset: &b };
+        let at = (!problem.loss.is_quadratic()).then_some(LargeFunction {
+            number: now.number,
+            coef: &now.coef,
+            offset: &now.b,
+        });
+        let sums = problem.rows.pass(&LargeAsk::Bend { at, along })?;
         self.passes += 1;
         let mut x = sums.against;
         self.coordinates.coef_back(&mut x, k, self.exec);
-        x.iter_mut().zip(&z).for_each(|(g, z)| *g = *g / self.problem.total + self.lambda * z);
+        x.iter_mut().zip(&z).for_each(|(g, z)| *g = *g / self.total + self.lambda * z);
         self.coordinates.whiten_back(&mut x, k, self.exec);
-        Ok(Place { x, b: sums.ones.iter().map(|g| by * g / self.problem.total).collect() })
+        Ok(Place { x, b: sums.ones.iter().map(|g| by * g / self.total).collect() })
     }
 
-    /// Takes the curvature at the current point into the preconditioner: at the centres where they are rows, else the mean.
+    /// Takes the curvature at the current point into the preconditioner: at the rows that stand for all where their targets
+    /// are known or do not matter, else the mean.
     fn bend(&mut self, now: &Point) -> Result<()> {
         let (problem, k) = (self.problem, now.b.len());
-        let m = problem.design.centres();
-        let d: Vec<f64> = match problem.places {
-            Some((rows, targets)) if !self.kept.is_empty() => {
-                let targets = targets.chunks(targets.len() / rows.len().max(1));
-                let at = |(&i, target)| problem.loss.curvature(target, &self.kept[i * k..(i + 1) * k]);
-                rows.iter().zip(targets).map(at).collect()
-            }
-            _ => vec![self.bent; m],
+        let mut f = self.coordinates.outputs(&now.z, k, self.exec);
+        f.chunks_mut(k).for_each(|f| f.iter_mut().zip(&now.b).for_each(|(f, b)| *f += b));
+        let s = f.len() / k;
+        let wide = problem.targets.len() / s.max(1);
+        let known = wide > 0 || !problem.loss.curves_by_target();
+        let at = |(i, f): (usize, &[f64])| {
+            let target = if wide > 0 { &problem.targets[i * wide..(i + 1) * wide] } else { &[0.0][..] };
+            let bent = if known { problem.loss.curvature(target, f) } else { self.bent };
+            bent * problem.weight.get(i).copied().unwrap_or(1.0)
         };
-        // A centre far beyond the margin still stands for rows that are not.
-        let mean = d.iter().sum::<f64>() / m.max(1) as f64;
+        let d: Vec<f64> = f.chunks(k).enumerate().map(at).collect();
+        // A row far beyond the margin still stands for rows that are not.
+        let mean = d.iter().sum::<f64>() / s.max(1) as f64;
         let d: Vec<f64> = d.iter().map(|d| d.max(1e-3 * mean)).collect();
         self.coordinates.bend(&d, self.lambda, self.exec)
     }

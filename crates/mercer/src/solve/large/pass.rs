@@ -8,7 +8,7 @@
 
 use rayon::prelude::*;
 
-use super::{Block, Design, Values};
+use super::{Block, Design, LargeSums as Sums, Values};
 use crate::error::Result;
 use crate::exec::Exec;
 use crate::num::{Mat, Real, product};
@@ -60,17 +60,6 @@ impl<T: Real> Aligned<T> {
 /// are replaced. Returns two numbers that are summed over rows.
 pub(super) type Row<'r> = dyn Fn(&[f64], f64, &[f32], &mut [f64]) -> [f64; 2] + Sync + 'r;
 
-/// The sums of a pass.
-#[derive(Debug, Clone)]
-pub(super) struct Sums {
-    /// `N' R`, m x k, R being what rows became.
-    pub(super) against: Vec<f64>,
-    /// The sum of R over rows, k.
-    pub(super) ones: Vec<f64>,
-    /// The sums of what [`Row`] returned.
-    pub(super) values: [f64; 2],
-}
-
 /// Outputs at the current point, n x k.
 pub(super) enum Outputs<'a> {
     /// None are needed.
@@ -98,8 +87,7 @@ pub(super) fn pass(
     exec: Exec,
 ) -> Result<Sums> {
     let (m, k) = (design.centres(), offset.len());
-    let zero = || Sums { against: vec![0.0; m * k], ones: vec![0.0; k], values: [0.0; 2] };
-    let mut parts: Vec<Sums> = (0..SUMS).map(|_| zero()).collect();
+    let mut parts: Vec<Sums> = (0..SUMS).map(|_| Sums::zero(m, k)).collect();
     let short = |v: &[f64]| Aligned::of(v.iter().map(|c| *c as f32));
     let single = short(coef);
     let double = Aligned::of(coef.iter().copied());
@@ -123,12 +111,8 @@ pub(super) fn pass(
         }
         Ok(())
     })?;
-    let mut all = zero();
-    for part in parts {
-        all.against.iter_mut().zip(&part.against).for_each(|(a, p)| *a += p);
-        all.ones.iter_mut().zip(&part.ones).for_each(|(a, p)| *a += p);
-        all.values.iter_mut().zip(&part.values).for_each(|(a, p)| *a += p);
-    }
+    let mut all = Sums::zero(m, k);
+    parts.iter().for_each(|part| all.add(part));
     Ok(all)
 }
 

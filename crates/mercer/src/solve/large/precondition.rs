@@ -1,17 +1,18 @@
 //! The coordinates in which the Hessian is nearly the identity.
 //!
 //! ```text
-//! M = L L',   A A' = L' D L / m + lambda I,   c = L'^-1 A'^-1 x
+//! M = L L',   A A' = V D V' / s + lambda I,   c = L'^-1 A'^-1 x
 //! ```
 //!
-//! L' D L / m stands for the n rows what the centres' own values say of them: exactly so if the centres are all rows. A
-//! matrix that is singular to rounding (equal centres, a flat kernel) gets a ridge: coefficients then cost a little more.
+//! The columns of V, `L^-1 k(z, x)`, are s rows that stand for all n: the centres themselves (then V = L'), or a sketch, rows
+//! drawn for this. The more there are, the fewer passes, at m^2 multiply-adds each. A matrix M that is singular to rounding
+//! (equal centres, a flat kernel) gets a ridge: coefficients then cost a little more.
 
-use super::Own;
+use super::{Own, Stand};
 use crate::error::Result;
 use crate::exec::Exec;
-use crate::num::triangular::Lower;
-use crate::num::{Buffer, Fault, Real};
+use crate::num::triangular::{Lower, outer};
+use crate::num::{Buffer, Fault, Mat, Real, product};
 
 /// Factors in one of the two types.
 pub(super) enum Coordinates {
@@ -22,64 +23,90 @@ pub(super) enum Coordinates {
 /// The two factors.
 pub(super) struct Factors<T: Real> {
     own: Lower<T>,
+    /// V; none: the centres stand for all rows.
+    sketch: Option<Buffer<T>>,
     all: Lower<T>,
 }
 
 impl Coordinates {
-    /// Of the centres' matrix. Fails where it is not positive definite, however large the ridge.
+    /// Of the centres' matrix, with the curvature at each row that stands for others. Fails where the matrix is not positive
+    /// definite, however large the ridge.
     ///
     /// `rounding` is that of the values of rows against centres: directions which are lost in it must not be taken, or
     /// coefficients grow without bound that cancel each other up to rounding.
-    pub(super) fn new(own: Own, rounding: f64, (lambda, curvature): (f64, f64), exec: Exec) -> Result<Self> {
+    pub(super) fn new(
+        own: Own,
+        stand: Option<Stand>,
+        rounding: f64,
+        (lambda, curvature): (f64, &[f64]),
+        exec: Exec,
+    ) -> Result<Self> {
+        let values = stand.map(|stand| stand.values);
         Ok(match own {
-            Own::Single(own) => Coordinates::Single(Factors::new(own, rounding, (lambda, curvature), exec)?),
-            Own::Double(own) => Coordinates::Double(Factors::new(own, rounding, (lambda, curvature), exec)?),
+            Own::Single(own) => {
+                let values = values.map(|values| match values {
+                    Own::Single(values) => values,
+                    Own::Double(values) => converted(&values),
+                });
+                Coordinates::Single(Factors::new(own, values, rounding, (lambda, curvature), exec)?)
+            }
+            Own::Double(own) => {
+                let values = values.map(|values| match values {
+                    Own::Single(values) => converted(&values),
+                    Own::Double(values) => values,
+                });
+                Coordinates::Double(Factors::new(own, values, rounding, (lambda, curvature), exec)?)
+            }
         })
     }
 
-    /// Takes the curvature of the loss at each centre.
+    /// Takes the curvature of the loss at each row that stands for others.
     pub(super) fn bend(&mut self, curvature: &[f64], lambda: f64, exec: Exec) -> Result<()> {
         match self {
-            Coordinates::Single(f) => f.all = second(&f.own, Some(curvature), 1.0, lambda, exec)?,
-            Coordinates::Double(f) => f.all = second(&f.own, Some(curvature), 1.0, lambda, exec)?,
+            Coordinates::Single(f) => {
+                f.all = second(&f.own, f.sketch.as_ref(), curvature, lambda, exec)?;
+            }
+            Coordinates::Double(f) => {
+                f.all = second(&f.own, f.sketch.as_ref(), curvature, lambda, exec)?;
+            }
         }
         Ok(())
+    }
+
+    /// Outputs `V' z` of the rows that stand for others, s x k.
+    pub(super) fn outputs(&self, z: &[f64], k: usize, exec: Exec) -> Vec<f64> {
+        match self {
+            Coordinates::Single(f) => f.outputs(z, k, exec),
+            Coordinates::Double(f) => f.outputs(z, k, exec),
+        }
     }
 
     /// `z = A'^-1 x`, m x k in its place: in these coordinates the penalty is `lambda |z|^2`.
     pub(super) fn whiten(&self, x: &mut [f64], k: usize, exec: Exec) {
         self.with(
             x,
-            |f, x| f.all.solve_transposed(x, k, exec.threads().min(k)),
-            |f, x| f.all.solve_transposed(x, k, exec.threads().min(k)),
+            |f, x| f.all.solve_transposed(x, k, exec.threads()),
+            |f, x| f.all.solve_transposed(x, k, exec.threads()),
         );
     }
 
     /// The transpose of [`Coordinates::whiten`]: `A^-1 g`.
     pub(super) fn whiten_back(&self, g: &mut [f64], k: usize, exec: Exec) {
-        self.with(
-            g,
-            |f, g| f.all.solve(g, k, exec.threads().min(k)),
-            |f, g| f.all.solve(g, k, exec.threads().min(k)),
-        );
+        self.with(g, |f, g| f.all.solve(g, k, exec.threads()), |f, g| f.all.solve(g, k, exec.threads()));
     }
 
     /// `c = L'^-1 z`: coefficients.
     pub(super) fn coef(&self, z: &mut [f64], k: usize, exec: Exec) {
         self.with(
             z,
-            |f, z| f.own.solve_transposed(z, k, exec.threads().min(k)),
-            |f, z| f.own.solve_transposed(z, k, exec.threads().min(k)),
+            |f, z| f.own.solve_transposed(z, k, exec.threads()),
+            |f, z| f.own.solve_transposed(z, k, exec.threads()),
         );
     }
 
     /// The transpose of [`Coordinates::coef`]: `L^-1 g`.
     pub(super) fn coef_back(&self, g: &mut [f64], k: usize, exec: Exec) {
-        self.with(
-            g,
-            |f, g| f.own.solve(g, k, exec.threads().min(k)),
-            |f, g| f.own.solve(g, k, exec.threads().min(k)),
-        );
+        self.with(g, |f, g| f.own.solve(g, k, exec.threads()), |f, g| f.own.solve(g, k, exec.threads()));
     }
 
     fn with(
@@ -99,9 +126,21 @@ impl Coordinates {
     }
 }
 
+fn converted<A: Real, B: Real>(from: &Buffer<A>) -> Buffer<B> {
+    let mut out = Buffer::stale(from.len());
+    out.iter_mut().zip(from.iter()).for_each(|(o, v)| *o = B::of(v.f64()));
+    out
+}
+
 impl<T: Real> Factors<T> {
-    fn new(own: Buffer<T>, rounding: f64, (lambda, curvature): (f64, f64), exec: Exec) -> Result<Self> {
-        let m = (own.len() as f64).sqrt() as usize;
+    fn new(
+        own: Buffer<T>,
+        sketch: Option<Buffer<T>>,
+        rounding: f64,
+        (lambda, curvature): (f64, &[f64]),
+        exec: Exec,
+    ) -> Result<Self> {
+        let m = own.len().isqrt();
         let scale = (0..m).map(|i| own[i * m + i].f64().abs()).sum::<f64>() / m.max(1) as f64;
         let scale = scale.max(f64::MIN_POSITIVE);
         // Rounding of a product of m numbers grows with the root of m.
@@ -113,24 +152,61 @@ impl<T: Real> Factors<T> {
             match Lower::new(shifted, m, exec.threads()) {
                 Ok(factor) => {
                     drop(own);
-                    let all = second(&factor, None, curvature, lambda, exec)?;
-                    return Ok(Factors { own: factor, all });
+                    let sketch = sketch.map(|mut values| {
+                        factor.solve_columns(&mut values, exec.threads());
+                        values
+                    });
+                    let all = second(&factor, sketch.as_ref(), curvature, lambda, exec)?;
+                    return Ok(Factors { own: factor, sketch, all });
                 }
                 Err(_) => ridge *= 10.0,
             }
         }
         Err(Fault::NotPositiveDefinite { n: m }.into())
     }
+
+    fn outputs(&self, z: &[f64], k: usize, exec: Exec) -> Vec<f64> {
+        let Some(sketch) = &self.sketch else { return self.own.times(z, k) };
+        let m = self.own.order();
+        let s = sketch.len() / m.max(1);
+        let short: Vec<T> = z.iter().map(|z| T::of(*z)).collect();
+        let mut out = vec![T::ZERO; s * k];
+        product::nn(&mut out, Mat::new(sketch, s, m), Mat::new(&short, m, k), exec.threads());
+        out.iter().map(|v| v.f64()).collect()
+    }
 }
 
-/// The factor of `s L' D L / m + lambda I`.
-fn second<T: Real>(own: &Lower<T>, d: Option<&[f64]>, s: f64, lambda: f64, exec: Exec) -> Result<Lower<T>> {
+/// The factor of `V D V' / s + lambda I`.
+fn second<T: Real>(
+    own: &Lower<T>,
+    sketch: Option<&Buffer<T>>,
+    d: &[f64],
+    lambda: f64,
+    exec: Exec,
+) -> Result<Lower<T>> {
     let m = own.order();
-    let mut a = own.gram(d, exec.threads());
-    let s = T::of(s / m.max(1) as f64);
+    let s = sketch.map_or(m, |v| v.len() / m.max(1));
+    let alike = d.windows(2).all(|pair| pair[0] == pair[1]);
+    let mut by = 1.0 / s.max(1) as f64;
+    if alike {
+        by *= d.first().copied().unwrap_or(1.0);
+    }
+    let mut a = match sketch {
+        None => own.gram((!alike).then_some(d), exec.threads()),
+        Some(v) if alike => outer(v, m, exec.threads()),
+        Some(v) => {
+            let mut scaled = Buffer::stale(v.len());
+            for ((to, from), d) in scaled.chunks_mut(m).zip(v.chunks(m)).zip(d) {
+                let root = T::of(d.max(0.0).sqrt());
+                to.iter_mut().zip(from).for_each(|(t, f)| *t = root * *f);
+            }
+            outer(&scaled, m, exec.threads())
+        }
+    };
     // Only the lower half was written.
+    let by = T::of(by);
     for j in 0..m {
-        a[j * m + j..(j + 1) * m].iter_mut().for_each(|v| *v *= s);
+        a[j * m + j..(j + 1) * m].iter_mut().for_each(|v| *v *= by);
     }
     let trace = (0..m).map(|i| a[i * m + i].f64()).sum::<f64>();
     // Never below what rounding leaves of the matrix: this only shapes the coordinates, not the problem.

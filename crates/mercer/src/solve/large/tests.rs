@@ -55,22 +55,39 @@ fn given(single: bool, classes: usize) -> (Given, Vec<f64>) {
     (Given { values, single: short, targets, centres: m, pieces: 1 }, own)
 }
 
-fn solved(design: &Given, own: &[f64], loss: &dyn Loss, keep: bool, tol: f64, threads: usize) -> Fitted {
-    let mut matrix = Buffer::stale(own.len());
-    matrix.copy_from_slice(own);
-    let rows: Vec<usize> = (0..design.centres).collect();
+/// Rows that stand for all: the centres, or the first ones as a sketch.
+fn solved_with(
+    design: &Given,
+    own: &[f64],
+    loss: &dyn Loss,
+    (keep, sketch, tol, threads): (bool, usize, f64, usize),
+) -> Fitted {
+    let buffer = |values: &[f64]| {
+        let mut matrix = Buffer::stale(values.len());
+        matrix.copy_from_slice(values);
+        Own::Double(matrix)
+    };
+    let (m, exec) = (design.centres, Exec::new(threads));
+    let local = Local::new(design, loss, design.rows() as f64, keep, exec);
+    let standing = if sketch == 0 { m } else { sketch };
     let problem = LargeProblem {
-        design,
+        rows: &local,
         loss,
-        total: design.rows() as f64,
-        keep,
-        places: Some((&rows, &design.targets[..design.centres])),
+        centres: m,
+        targets: &design.targets[..standing],
+        weight: &[],
         lambda: 0.5,
         offset: true,
         rounding: if design.single.is_some() { f64::from(f32::EPSILON) } else { f64::EPSILON },
+        judge: None,
     };
     let limits = Limits { tol, max_iter: 2000 };
-    fit(&problem, Own::Double(matrix), &limits, Exec::new(threads), &mut silent()).expect("a solution")
+    let stand = (sketch > 0).then(|| Stand { values: buffer(&design.values[..sketch * m]) });
+    fit(&problem, (buffer(own), stand), &limits, exec, &mut silent()).expect("a solution")
+}
+
+fn solved(design: &Given, own: &[f64], loss: &dyn Loss, keep: bool, tol: f64, threads: usize) -> Fitted {
+    solved_with(design, own, loss, (keep, 0, tol, threads))
 }
 
 /// Outputs on the first rows.
@@ -114,5 +131,82 @@ fn outputs_that_are_not_kept_are_computed_again() {
         let kept = solved(&design, &own, loss.as_ref(), true, 1e-9, 2);
         let again = solved(&design, &own, loss.as_ref(), false, 1e-9, 2);
         close_to_scale(&outputs(&design, &again), &outputs(&design, &kept), 1e-7);
+    }
+}
+
+/// A sketch changes the way, not the end; a larger one shortens it.
+#[test]
+fn a_sketch_takes_fewer_passes_to_the_same_answer() {
+    for (loss, classes) in losses() {
+        let (design, own) = given(false, classes);
+        let want = solved(&design, &own, loss.as_ref(), true, 1e-9, 1);
+        let got = solved_with(&design, &own, loss.as_ref(), (true, 1500, 1e-9, 2));
+        close_to_scale(&outputs(&design, &got), &outputs(&design, &want), 1e-7);
+        assert!(
+            got.info.iterations < want.info.iterations,
+            "{} {}",
+            got.info.iterations,
+            want.info.iterations
+        );
+    }
+}
+
+/// Rows in several places, each with its own values, are one set of rows.
+struct Places<'a>(Vec<Local<'a>>);
+
+impl LargeRows for Places<'_> {
+    fn rows(&self) -> usize {
+        self.0.iter().map(LargeRows::rows).sum()
+    }
+
+    fn weight(&self) -> f64 {
+        self.0.iter().map(LargeRows::weight).sum()
+    }
+
+    fn pass(&self, ask: &LargeAsk<'_>) -> Result<LargeSums> {
+        let mut sums = LargeSums::zero(40, ask.outputs());
+        for place in &self.0 {
+            sums.add(&place.pass(ask)?);
+        }
+        Ok(sums)
+    }
+}
+
+#[test]
+fn sums_over_places_give_the_same_answer() {
+    for (loss, classes) in losses() {
+        let (design, own) = given(false, classes);
+        let want = solved(&design, &own, loss.as_ref(), true, 1e-9, 1);
+        let part = |rows: std::ops::Range<usize>| Given {
+            values: design.values[rows.start * 40..rows.end * 40].to_vec(),
+            single: None,
+            targets: design.targets[rows].to_vec(),
+            centres: 40,
+            pieces: 1,
+        };
+        let parts = [part(0..700), part(700..701), part(701..3000)];
+        // The second place keeps no outputs.
+        let local = |(i, part): (usize, &_)| -> Local<'_> {
+            let part: &Given = part;
+            Local::new(part, loss.as_ref(), part.rows() as f64, i != 1, Exec::one())
+        };
+        let places = Places(parts.iter().enumerate().map(local).collect());
+        let problem = LargeProblem {
+            rows: &places,
+            loss: loss.as_ref(),
+            centres: 40,
+            targets: &design.targets[..40],
+            weight: &[],
+            lambda: 0.5,
+            offset: true,
+            rounding: f64::EPSILON,
+            judge: None,
+        };
+        let limits = Limits { tol: 1e-9, max_iter: 2000 };
+        let mut matrix = Buffer::stale(own.len());
+        matrix.copy_from_slice(&own);
+        let got = fit(&problem, (Own::Double(matrix), None), &limits, Exec::one(), &mut silent());
+        let got = got.expect("a solution");
+        close_to_scale(&outputs(&design, &got), &outputs(&design, &want), 1e-7);
     }
 }

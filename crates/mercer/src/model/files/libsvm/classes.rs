@@ -98,6 +98,9 @@ pub(super) fn read(source: &str, text: Text, info: Info) -> Result<Machine> {
 
 /// A classifier whose outputs tell pairs of classes apart as text.
 pub(super) fn write(model: &Machine) -> Result<Text> {
+    if let Some(pairs) = differences(model)? {
+        return written(Kind::CSvc, &model.classes(), &pairs);
+    }
     model.check_pairs()?;
     let nu = model.svc().is_some_and(|p| p.kind == svc::Kind::Nu);
     let kind = if nu { Kind::NuSvc } else { Kind::CSvc };
@@ -107,6 +110,18 @@ pub(super) fn write(model: &Machine) -> Result<Text> {
         text.prob_b = sigmoids.iter().map(|s| -s.b).collect();
     }
     Ok(text)
+}
+
+/// A machine for large data with an output per class as machines of pairs, the difference of two outputs each: the class with
+/// the largest output wins against every other. LIBSVM couples probabilities of pairs in a way of its own, so there are none.
+fn differences(model: &Machine) -> Result<Option<Expansion>> {
+    let (k, f) = (model.classes().len(), &model.expansion);
+    if !matches!(model.learner, Learner::Large(_)) || k < 3 || f.outputs() != k {
+        return Ok(None);
+    }
+    let of = |line: &[f64]| pairs(k).map(|(i, j)| line[j] - line[i]).collect::<Vec<f64>>();
+    let coef = f.coef().chunks(k).flat_map(of).collect();
+    Expansion::new(f.kernel().clone(), f.centres().clone(), coef, of(f.offset())).map(Some)
 }
 
 /// Machines of pairs as text, labels in the order of names: outputs there have the opposite sign.

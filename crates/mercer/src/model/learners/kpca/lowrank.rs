@@ -3,23 +3,32 @@
 //! With landmarks z and `K_zz = U S U'`, the rows `F = K_xz U S^-1/2` are the projections in an orthonormal basis of the
 //! span, so that `K ~ F F'` (Nystroem), and PCA of F (r x r) gives axes `z`-expansions with coefficients `U S^-1/2 w`.
 //! Landmarks are drawn at random, or picked by an incomplete Cholesky factor: then the largest rest decides. What the
-//! span leaves of the trace, `1 - |F|^2 / trace K`, is told. Cost: `n m d + n m^2`.
+//! span leaves of the trace, `1 - |F|^2 / trace K`, is told. Cost: `n m d + n m^2`. Memory: some m x m matrices and blocks of
+//! values, whatever the number of rows: `F' F` comes from passes over all rows, which may be read from a source.
 
 use super::{Found, KpcaMethod, KpcaParams, drawn};
+use crate::data::Points;
+use crate::data::io::{Source, drawn as drawn_of, gathered};
 use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::gram;
 use crate::kernel::Kernel;
 use crate::model::Sample;
+use crate::model::learners::large::{Blocks, Digits, From, LargeAsk, LargeFunction, LargeRows};
 use crate::num::{Mat, factor, product};
 use crate::solve::eigen::{self, Which};
-use crate::watch::Info;
+use crate::solve::large::{Local, Squared};
+use crate::watch::{Info, Step, Watch};
 
-/// Rows of F computed at a time.
-const BATCH: usize = 2048;
+/// Rows whose diagonal is computed at a time.
+const BATCH: usize = 8192;
 /// Landmarks, where nobody says how many.
 const LANDMARKS: usize = 1000;
+/// Rows per landmark of a source that an incomplete Cholesky factor looks at.
+const LOOKED_AT: usize = 10;
+/// Bytes of the sums of a pass: there are 32 of them.
+const SUMS: usize = 128 << 20;
 
 pub(super) fn fit(
     params: &KpcaParams,
@@ -27,17 +36,14 @@ pub(super) fn fit(
     sample: &Sample<'_>,
     landmarks: Option<&[usize]>,
     exec: Exec,
+    watch: &mut Watch<'_>,
 ) -> Result<Found> {
     if sample.gram.is_some() || gram::is_precomputed(kernel) {
         return Err(Error::Unsupported(
             "landmarks need points and a kernel, not a matrix of its values".into(),
         ));
     }
-    if params.indefinite(kernel) {
-        return Err(Error::Unsupported(format!(
-            "landmarks need a positive definite kernel: `{kernel}` is not known to be"
-        )));
-    }
+    check(params, kernel)?;
     let points = sample.points.view();
     let n = points.n;
     let most = landmarks.map_or(LANDMARKS.min(n), <[usize]>::len);
@@ -47,28 +53,113 @@ pub(super) fn fit(
         (_, None) => drawn(n, most, params.seed)?,
     };
     let z = sample.points.gather(&chosen);
+    let mut diag = vec![0.0; n];
+    kernel.diag(points, &mut diag);
+    let trace = diag.iter().sum();
+    let room = exec.budget() / 2;
+    let centres = z.clone();
+    let from = From::Points { kernel, points, centres: centres.view() };
+    let design = Blocks::new(from, (&[], &[]), Digits::Double, room, exec, watch)?;
+    axes(params, kernel, z, &design, trace, exec, watch)
+}
+
+fn check(params: &KpcaParams, kernel: &Kernel) -> Result<()> {
+    if params.indefinite(kernel) {
+        return Err(Error::Unsupported(format!(
+            "landmarks need a positive definite kernel: `{kernel}` is not known to be"
+        )));
+    }
+    Ok(())
+}
+
+/// The same on rows that are read in blocks.
+pub(super) fn fit_source(
+    params: &KpcaParams,
+    kernel: &Kernel,
+    source: &dyn Source,
+    exec: Exec,
+    watch: &mut Watch<'_>,
+) -> Result<Found> {
+    check(params, kernel)?;
+    let n = source.rows();
+    let most = params.rows.map_or(LANDMARKS, |rows| rows as usize).min(n);
+    let z = if params.method == KpcaMethod::Cholesky {
+        let some = gathered(source, &drawn_of(n, n.min(most.saturating_mul(LOOKED_AT)), params.seed))?.0;
+        let found = gram::pivoted_cholesky(kernel, some.view(), most, params.tol, exec)?;
+        some.gather(&found.pivots)
+    } else {
+        let mut rows = drawn_of(n, most, params.seed);
+        rows.sort_unstable();
+        gathered(source, &rows)?.0
+    };
+    let mut trace = 0.0;
+    for first in (0..n).step_by(BATCH) {
+        if watch(&Step::new("rows", first as u64, Some(n as u64))).is_break() {
+            return Err(Error::Cancelled);
+        }
+        let (points, _) = source.read(first..n.min(first + BATCH))?;
+        let mut diag = vec![0.0; points.len()];
+        kernel.diag(points.view(), &mut diag);
+        trace += diag.iter().sum::<f64>();
+    }
+    let centres = z.clone();
+    let from = From::Source { kernel, source, centres: centres.view(), labelled: false };
+    let design = Blocks::new(from, (&[], &[]), Digits::Double, exec.budget() / 4, exec, watch)?;
+    axes(params, kernel, z, &design, trace, exec, watch)
+}
+
+/// The axes in the span of landmarks, by passes over all rows.
+fn axes(
+    params: &KpcaParams,
+    kernel: &Kernel,
+    z: Points,
+    design: &Blocks<'_>,
+    trace: f64,
+    exec: Exec,
+    watch: &mut Watch<'_>,
+) -> Result<Found> {
     let m = z.len();
     let own = gram::square::<f64>(kernel, z.view(), exec)?;
     let (s, u) = factor::eigen(&own, m)?;
     let rank = s.iter().take_while(|&&v| v > 1e-12 * s[0].max(0.0)).count();
     let half: Vec<f64> = (0..m * rank).map(|p| u[p / rank * m + p % rank] / s[p % rank].sqrt()).collect();
-    let mut f = vec![0.0; n * rank];
-    for (at, out) in (0..n).step_by(BATCH).zip(f.chunks_mut((BATCH * rank).max(1))) {
-        let rows = out.len() / rank;
-        let values = gram::cross::<f64>(kernel, points.slice(at..at + rows), z.view(), exec)?;
-        product::nn(out, Mat::new(&values, rows, m), Mat::new(&half, m, rank), exec.threads());
+    let loss = Squared { outputs: 1, classes: false };
+    let rows = Local::new(design, &loss, 0.0, false, exec);
+    let n = rows.rows();
+    // F' F and the sum of F's rows, some columns at a time.
+    let (mut scatter, mut mean) = (vec![0.0; rank * rank], vec![0.0; rank]);
+    let wide = (SUMS / (32 * 8 * m.max(1))).clamp(1, rank.max(1));
+    for first in (0..rank).step_by(wide) {
+        if watch(&Step::new("components", first as u64, Some(rank as u64))).is_break() {
+            return Err(Error::Cancelled);
+        }
+        let k = wide.min(rank - first);
+        let coef: Vec<f64> = (0..m * k).map(|p| half[p / k * rank + first + p % k]).collect();
+        let along = LargeFunction { number: 0, coef: &coef, offset: &vec![0.0; k] };
+        let sums = rows.pass(&LargeAsk::Bend { at: None, along })?;
+        let mut part = vec![0.0; rank * k];
+        product::tn(&mut part, Mat::new(&half, m, rank), Mat::new(&sums.against, m, k), exec.threads());
+        for (line, from) in scatter.chunks_mut(rank).zip(part.chunks(k)) {
+            line[first..first + k].copy_from_slice(from);
+        }
+        mean[first..first + k].copy_from_slice(&sums.ones);
     }
-    let mut diag = vec![0.0; n];
-    kernel.diag(points, &mut diag);
-    let trace: f64 = diag.iter().sum();
-    let kept: f64 = f.iter().map(|v| v * v).sum();
-    let mut mean = vec![0.0; rank];
+    let kept: f64 = (0..rank).map(|i| scatter[i * rank + i]).sum();
     if params.centred {
-        f.chunks(rank.max(1)).for_each(|row| mean.iter_mut().zip(row).for_each(|(m, v)| *m += v / n as f64));
-        f.chunks_mut(rank.max(1)).for_each(|row| row.iter_mut().zip(&mean).for_each(|(v, m)| *v -= m));
+        mean.iter_mut().for_each(|v| *v /= n as f64);
+        for (i, line) in scatter.chunks_mut(rank.max(1)).enumerate() {
+            line.iter_mut().zip(&mean).for_each(|(v, b)| *v -= n as f64 * mean[i] * b);
+        }
+    } else {
+        mean.fill(0.0);
     }
-    let mut scatter = vec![0.0; rank * rank];
-    product::tn(&mut scatter, Mat::new(&f, n, rank), Mat::new(&f, n, rank), exec.threads());
+    // Rounding must not leave two halves.
+    for i in 0..rank {
+        for j in 0..i {
+            let v = scatter[i * rank + j].midpoint(scatter[j * rank + i]);
+            (scatter[i * rank + j], scatter[j * rank + i]) = (v, v);
+        }
+    }
     let total = (0..rank).map(|i| scatter[i * rank + i]).sum::<f64>() + (trace - kept).max(0.0);
     let found = eigen::complete(scatter, rank, Which::Largest, exec)?;
     let count = params.chosen(&found.values, total, 1e-12_f64.max(rank as f64 * f64::EPSILON))?;
@@ -91,7 +182,7 @@ pub(super) fn fit(
     } else {
         "drawn at random"
     };
-    let mut info = Info { kernel_values: (n * m) as u64, ..Info::default() };
+    let mut info = Info { kernel_values: n as u64 * m as u64, ..Info::default() };
     info.note(format!("{m} landmarks {how}, rank {rank}: {left:.3e} of the trace lies beyond their span"));
     Ok(Found {
         expansion: Expansion::new(kernel.clone(), z, coef, offset)?,

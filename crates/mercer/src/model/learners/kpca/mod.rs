@@ -21,9 +21,12 @@ mod pca;
 mod sparse;
 mod whole;
 
+use std::time::Instant;
+
 use serde::{Deserialize, Serialize};
 
-use crate::data::split;
+use crate::data::io::{Source, drawn as drawn_of, gathered};
+use crate::data::{Targets, split};
 use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::expansion::Expansion;
@@ -35,6 +38,9 @@ use crate::watch::{Info, Watch};
 
 pub use denoise::{DenoiseParams, Denoiser, Tried, noise_level};
 pub use maps::{empirical_map, whitening_map};
+
+/// Rows of a source that tell the kernel's width.
+const SOME: usize = 2000;
 
 /// How the components are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -115,16 +121,76 @@ impl KpcaParams {
             found.info.note(format!("fitted on {used} of {n} rows"));
         }
         found.info.computed_on(exec, before);
+        Ok(given.timed(self.machine(found, used)))
+    }
+
+    /// Fits on rows that are read in blocks, on landmarks: methods `nystroem` and `cholesky`; `auto` takes the first. `rows` is
+    /// the number of landmarks, 1000 if nobody says.
+    ///
+    /// Memory: within the budget of `exec`, whatever the number of rows. See [`Source`].
+    ///
+    /// ```
+    /// use std::ops::Range;
+    /// use mercer::data::Points;
+    /// use mercer::data::io::Source;
+    /// use mercer::model::KpcaParams;
+    /// use mercer::{Exec, Result, watch};
+    ///
+    /// /// A circle that nobody keeps.
+    /// struct Circle;
+    /// impl Source for Circle {
+    ///     fn rows(&self) -> usize {
+    ///         5000
+    ///     }
+    ///     fn columns(&self) -> usize {
+    ///         2
+    ///     }
+    ///     fn read(&self, rows: Range<usize>) -> Result<(Points, Vec<f64>)> {
+    ///         let x = rows.flat_map(|i| [(i as f64).cos(), (i as f64).sin()]).collect();
+    ///         Ok((Points::dense(x, 2)?, Vec::new()))
+    ///     }
+    /// }
+    /// let params = KpcaParams { components: Some(3), rows: Some(50), ..KpcaParams::default() };
+    /// let machine = params.fit_source(&Circle, Exec::one(), &mut watch::silent())?;
+    /// assert_eq!(machine.outputs(), 3);
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn fit_source(&self, source: &dyn Source, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine> {
+        let clock = Instant::now();
+        self.check()?;
+        let method = match self.method {
+            KpcaMethod::Auto => KpcaMethod::Nystroem,
+            KpcaMethod::Nystroem | KpcaMethod::Cholesky => self.method,
+            _ => {
+                return Err(Error::Unsupported(
+                    "only components on landmarks (methods nystroem and cholesky) read rows in blocks".into(),
+                ));
+            }
+        };
+        let n = source.rows();
+        if n == 0 {
+            return Err(Error::shape("training rows", 0, "at least 1"));
+        }
+        let params = KpcaParams { method, ..self.clone() };
+        let (points, _) = gathered(source, &drawn_of(n, SOME.min(n), self.seed))?;
+        let none = Targets::None;
+        let given = Given::new(self, Sample::new(&points, &none), exec)?;
+        let found = lowrank::fit_source(&params, &given.kernel, source, exec, watch)?;
+        let mut machine = params.machine(found, n);
+        machine.info.seconds = clock.elapsed().as_secs_f64();
+        Ok(machine)
+    }
+
+    fn machine(&self, found: Found, rows: usize) -> Machine {
         let features = Features {
             mean: found.mean,
             mean2: if self.centred { found.mean2 } else { 0.0 },
             values: found.values,
             total: found.total,
-            rows: used,
+            rows,
             whiten: self.whiten,
         };
-        let learner = Learner::Kpca(self.clone());
-        Ok(given.timed(Machine::new(found.expansion, Role::Features(features), learner, found.info)))
+        Machine::new(found.expansion, Role::Features(features), Learner::Kpca(self.clone()), found.info)
     }
 
     fn axes(
@@ -137,7 +203,7 @@ impl KpcaParams {
     ) -> Result<Found> {
         match self.method {
             KpcaMethod::Nystroem | KpcaMethod::Cholesky => {
-                lowrank::fit(self, kernel, &sample, landmarks, exec)
+                lowrank::fit(self, kernel, &sample, landmarks, exec, watch)
             }
             KpcaMethod::Sparse => sparse::fit(self, kernel, &sample, exec, watch),
             KpcaMethod::Auto if pca::cheap(kernel, &sample) => pca::fit(self, &sample, exec),

@@ -1,10 +1,15 @@
-//! Where centres are: drawn rows, means of clusters, or pivots of the kernel matrix.
+//! Where centres are: drawn rows, means of clusters, or pivots of the kernel matrix; and the rows that stand for all in the
+//! preconditioner.
+
+use serde_json::{Value, json};
 
 use super::{Landmarks, LargeParams};
+
 use crate::data::io::{Source, drawn, gathered};
-use crate::data::{Points, View};
+use crate::data::{Bundle, Points, View};
 use crate::error::{Error, Result};
 use crate::exec::Exec;
+use crate::expansion::store::{restore_points, store_points};
 use crate::gram::random_pivots;
 use crate::kernel::Kernel;
 use crate::solve::large::means;
@@ -13,13 +18,88 @@ use crate::solve::large::means;
 const LOOKED_AT: usize = 10;
 /// Rounds of k-means.
 const ROUNDS: usize = 5;
+/// Passes over all rows that a sketch may cost.
+const PASSES: usize = 10;
+/// Rows of a sketch per centre, at most.
+const SKETCH: usize = 10;
+/// Other rows are drawn for the sketch than for centres.
+const SEED: u64 = 0x51e7_c4ed;
 
-/// Centres, and the rows they were.
-pub(super) struct Centres {
-    pub(super) points: Points,
-    /// None where they are means.
-    pub(super) rows: Option<Vec<usize>>,
-    pub(super) note: String,
+/// Kernel, centres and what else all who take part in a fit share.
+///
+/// [`LargeParams::centres`] makes one. It is small, and travels as bytes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LargeCentres {
+    /// The kernel, its width found.
+    pub kernel: Kernel,
+    /// The centres.
+    pub points: Points,
+    /// The rows they were; none where they are means.
+    pub rows: Option<Vec<usize>>,
+    /// Rows drawn to stand for all in the preconditioner; none: the centres do.
+    pub stand: Option<Points>,
+    /// Targets of those that stand for all, a few numbers for each; empty where they have none.
+    pub targets: Vec<f64>,
+    /// Their weights, of mean 1 over all rows; empty: 1.
+    pub weight: Vec<f64>,
+    /// Names of the classes; none: targets are numbers.
+    pub classes: Vec<String>,
+    /// How many rows there are in all.
+    pub all: usize,
+    /// How the centres were found, in words.
+    pub note: String,
+}
+
+impl LargeCentres {
+    /// How many rows stand for all.
+    pub(super) fn standing(&self) -> usize {
+        self.stand.as_ref().unwrap_or(&self.points).len()
+    }
+
+    /// As bytes. Fails for custom kernels, which are code.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let mut bundle = Bundle::default();
+        let kernel = serde_json::to_value(&self.kernel).map_err(|e| Error::Unsupported(e.to_string()))?;
+        let points = store_points(&self.points, "centres", &mut bundle);
+        let stand = self.stand.as_ref().map(|points| store_points(points, "stand", &mut bundle));
+        bundle.put_f64("targets", &[self.targets.len()], self.targets.clone());
+        bundle.put_f64("weight", &[self.weight.len()], self.weight.clone());
+        bundle.meta = json!({
+            "kernel": kernel, "centres": points, "stand": stand, "rows": self.rows, "classes": self.classes,
+            "all": self.all, "note": self.note, "targets": self.targets.len(), "weight": self.weight.len(),
+        });
+        bundle.to_bytes()
+    }
+
+    /// From the bytes of [`LargeCentres::to_bytes`].
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        let read = || -> std::result::Result<Self, String> {
+            let bundle = Bundle::from_bytes(bytes)?;
+            let meta = &bundle.meta;
+            let line = meta["kernel"].as_str().ok_or("the kernel is missing")?;
+            let numbers = |name: &str| {
+                let n = meta[name].as_u64().ok_or_else(|| format!("`{name}` is missing"))? as usize;
+                Ok::<_, String>(bundle.f64(name, &[n])?.to_vec())
+            };
+            let from = |name: &str| meta[name].clone();
+            let wrong = |e: serde_json::Error| e.to_string();
+            Ok(LargeCentres {
+                kernel: line.parse().map_err(|e: Error| e.to_string())?,
+                points: restore_points(&meta["centres"], "centres", &bundle)?,
+                rows: serde_json::from_value(from("rows")).map_err(wrong)?,
+                stand: match &meta["stand"] {
+                    Value::Null => None,
+                    stand => Some(restore_points(stand, "stand", &bundle)?),
+                },
+                targets: numbers("targets")?,
+                weight: numbers("weight")?,
+                classes: serde_json::from_value(from("classes")).map_err(wrong)?,
+                all: serde_json::from_value(from("all")).map_err(wrong)?,
+                note: serde_json::from_value(from("note")).map_err(wrong)?,
+            })
+        };
+        read().map_err(|why| Error::ModelFile { path: "centres".into(), why })
+    }
 }
 
 /// Where rows are.
@@ -36,7 +116,7 @@ impl Rows<'_> {
         }
     }
 
-    fn gather(&self, rows: &[usize]) -> Result<Points> {
+    pub(super) fn gather(&self, rows: &[usize]) -> Result<Points> {
         match self {
             Rows::Points(points) => Ok(points.gather(rows)),
             Rows::Source(source) => Ok(gathered(*source, rows)?.0),
@@ -54,13 +134,35 @@ impl Rows<'_> {
 }
 
 impl LargeParams {
-    /// Centres among rows, as many as asked for or as there are.
-    pub(super) fn placed(&self, kernel: &Kernel, from: &Rows<'_>, exec: Exec) -> Result<Centres> {
+    /// Rows of n that stand for all in the preconditioner of k outputs; none: the centres do. Passes become fewer with every
+    /// row, so there are as many as cost no more than a few passes, and their values must fit into a part of the memory.
+    pub(super) fn standing(
+        &self,
+        n: usize,
+        m: usize,
+        k: usize,
+        bytes: usize,
+        exec: Exec,
+    ) -> Option<Vec<usize>> {
+        let cheap = PASSES.saturating_mul(n).saturating_mul(k) / m.max(1);
+        let room = exec.budget() / 8 / (m * bytes).max(1);
+        let many = cheap.min(SKETCH * m).min(room).min(n);
+        let drawn_uniformly = self.place == Landmarks::Uniform;
+        if many < 2 * m && drawn_uniformly || many == 0 {
+            return None;
+        }
+        let mut rows = drawn(n, if drawn_uniformly { many } else { many.max(m.min(room)) }, self.seed ^ SEED);
+        rows.sort_unstable();
+        Some(rows)
+    }
+
+    /// Centres among rows, as many as asked for or as there are; nobody stands for all yet.
+    pub(super) fn placed(&self, kernel: &Kernel, from: &Rows<'_>, exec: Exec) -> Result<LargeCentres> {
         let n = from.len();
         let m = usize::try_from(self.centres).unwrap_or(usize::MAX).min(n);
         if self.place == Landmarks::Uniform {
             let rows = drawn(n, m, self.seed);
-            return chosen(from, rows, format!("{m} centres drawn uniformly from {n} rows"));
+            return chosen(kernel, from, rows, format!("{m} centres drawn uniformly from {n} rows"));
         }
         let looked = drawn(n, n.min(m.saturating_mul(LOOKED_AT)).min(from.room(exec).max(m)), self.seed);
         let some = from.gather(&looked)?;
@@ -73,20 +175,26 @@ impl LargeParams {
                 found.rows.len(),
                 looked.len()
             );
-            return chosen(from, found.rows.iter().map(|&i| looked[i]).collect(), note);
+            return chosen(kernel, from, found.rows.iter().map(|&i| looked[i]).collect(), note);
         }
         let x = single(some.view(), exec)?;
         let d = some.dim();
         let found = means(&x, d, x[..m * d].to_vec(), ROUNDS, exec);
         let points = Points::dense(found.into_iter().map(f64::from).collect(), d)?;
         let note = format!("{m} centres by k-means on {} of {n} rows", looked.len());
-        Ok(Centres { points, rows: None, note })
+        Ok(made(kernel, points, None, n, note))
     }
 }
 
-fn chosen(from: &Rows<'_>, mut rows: Vec<usize>, note: String) -> Result<Centres> {
+fn chosen(kernel: &Kernel, from: &Rows<'_>, mut rows: Vec<usize>, note: String) -> Result<LargeCentres> {
     rows.sort_unstable();
-    Ok(Centres { points: from.gather(&rows)?, rows: Some(rows), note })
+    Ok(made(kernel, from.gather(&rows)?, Some(rows), from.len(), note))
+}
+
+fn made(kernel: &Kernel, points: Points, rows: Option<Vec<usize>>, all: usize, note: String) -> LargeCentres {
+    let kernel = kernel.clone();
+    let (targets, weight, classes) = (Vec::new(), Vec::new(), Vec::new());
+    LargeCentres { kernel, points, rows, stand: None, targets, weight, classes, all, note }
 }
 
 /// Rows of numbers in f32.

@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::data::View;
 use crate::data::io::Source;
@@ -22,20 +23,20 @@ const RUN: usize = 4 << 20;
 
 /// Which numbers values are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Digits {
+pub(in crate::model::learners) enum Digits {
     Single,
     Double,
 }
 
 impl Digits {
-    pub(super) fn bytes(self) -> usize {
+    pub(in crate::model::learners) fn bytes(self) -> usize {
         match self {
             Digits::Single => 4,
             Digits::Double => 8,
         }
     }
 
-    pub(super) fn rounding(self) -> f64 {
+    pub(in crate::model::learners) fn rounding(self) -> f64 {
         match self {
             Digits::Single => f64::from(f32::EPSILON),
             Digits::Double => f64::EPSILON,
@@ -43,7 +44,7 @@ impl Digits {
     }
 }
 
-enum Kept {
+pub(in crate::model::learners) enum Kept {
     Single(Buffer<f32>),
     Double(Buffer<f64>),
 }
@@ -57,15 +58,18 @@ impl Kept {
     }
 }
 
+/// The values of a block, and the targets of a source.
+pub(in crate::model::learners) type Computed = (Kept, Vec<f64>);
+
 /// Where values come from.
 #[derive(Clone, Copy)]
-pub(super) enum From<'a> {
+pub(in crate::model::learners) enum From<'a> {
     /// A kernel between points and centres.
     Points { kernel: &'a Kernel, points: View<'a>, centres: View<'a> },
     /// The columns of a matrix at the centres.
     Matrix { rows: &'a dyn Rows, centres: &'a [u32] },
-    /// A kernel between rows that are read, with their targets, and centres.
-    Source { kernel: &'a Kernel, source: &'a dyn Source, centres: View<'a> },
+    /// A kernel between rows that are read, with their targets if these are needed, and centres.
+    Source { kernel: &'a Kernel, source: &'a dyn Source, centres: View<'a>, labelled: bool },
 }
 
 impl From<'_> {
@@ -87,7 +91,7 @@ enum Ready<'a> {
 }
 
 /// The blocks.
-pub(super) struct Blocks<'a> {
+pub(in crate::model::learners) struct Blocks<'a> {
     from: From<'a>,
     ready: Ready<'a>,
     /// The numbers of a target for each row; none where the source has them.
@@ -98,20 +102,49 @@ pub(super) struct Blocks<'a> {
     digits: Digits,
     /// Rows of a block.
     high: usize,
-    /// Values, and the targets of a source.
-    kept: Vec<(Kept, Vec<f64>)>,
+    kept: Arc<Vec<Computed>>,
     exec: Exec,
 }
 
 impl<'a> Blocks<'a> {
     /// Blocks of which those are kept that fit into `room` bytes.
-    pub(super) fn new(
+    pub(in crate::model::learners) fn new(
         from: From<'a>,
-        (targets, weight): (&'a [f64], &'a [f64]),
+        about: (&'a [f64], &'a [f64]),
         digits: Digits,
         room: usize,
         exec: Exec,
         watch: &mut Watch<'_>,
+    ) -> Result<Self> {
+        let mut blocks = Self::again(from, about, digits, room, Arc::default(), exec)?;
+        let count = blocks.rows.div_ceil(blocks.high);
+        // A matrix has its values at hand: they are copied once, whatever the room.
+        let keep = match from {
+            From::Matrix { .. } => count,
+            From::Points { .. } | From::Source { .. } => {
+                (room / (blocks.high * (blocks.centres * digits.bytes() + 8)).max(1)).min(count)
+            }
+        };
+        let mut kept = Vec::new();
+        // One block alone gains nothing that computing it again would not.
+        for b in 0..if keep == count { count } else { keep.saturating_sub(1) } {
+            if watch(&Step::new("kernel values", b as u64, Some(keep as u64))).is_break() {
+                return Err(Error::Cancelled);
+            }
+            kept.push(blocks.computed(b)?);
+        }
+        blocks.kept = Arc::new(kept);
+        Ok(blocks)
+    }
+
+    /// Blocks of which the first were kept by others that were made with the same arguments.
+    pub(super) fn again(
+        from: From<'a>,
+        (targets, weight): (&'a [f64], &'a [f64]),
+        digits: Digits,
+        room: usize,
+        kept: Arc<Vec<Computed>>,
+        exec: Exec,
     ) -> Result<Self> {
         let (rows, centres) = from.size();
         let line = centres * digits.bytes();
@@ -120,7 +153,6 @@ impl<'a> Blocks<'a> {
         let step = run_of(centres, digits);
         let high = BLOCK.min(room / 4) / (line + read).max(1) / step * step;
         let high = high.clamp(step, 8192);
-        let kept = Vec::new();
         let ready = match (from, digits) {
             (From::Matrix { .. }, _) => Ready::None,
             (From::Points { kernel, centres, .. } | From::Source { kernel, centres, .. }, Digits::Single) => {
@@ -130,22 +162,12 @@ impl<'a> Blocks<'a> {
                 Ready::Double(Columns::new(kernel, centres, exec)?)
             }
         };
-        let mut blocks = Blocks { from, ready, targets, weight, rows, centres, digits, high, kept, exec };
-        let count = rows.div_ceil(high);
-        // A matrix has its values at hand: they are copied once, whatever the room.
-        let keep = match from {
-            From::Matrix { .. } => count,
-            From::Points { .. } | From::Source { .. } => (room / (high * (line + 8)).max(1)).min(count),
-        };
-        // One block alone gains nothing that computing it again would not.
-        for b in 0..if keep == count { count } else { keep.saturating_sub(1) } {
-            if watch(&Step::new("kernel values", b as u64, Some(keep as u64))).is_break() {
-                return Err(Error::Cancelled);
-            }
-            let block = blocks.computed(b)?;
-            blocks.kept.push(block);
-        }
-        Ok(blocks)
+        Ok(Blocks { from, ready, targets, weight, rows, centres, digits, high, kept, exec })
+    }
+
+    /// The values that are kept.
+    pub(super) fn into_kept(self) -> Arc<Vec<Computed>> {
+        self.kept
     }
 
     /// The share of rows whose values are kept.
@@ -157,7 +179,7 @@ impl<'a> Blocks<'a> {
         block * self.high..self.rows.min((block + 1) * self.high)
     }
 
-    fn computed(&self, block: usize) -> Result<(Kept, Vec<f64>)> {
+    fn computed(&self, block: usize) -> Result<Computed> {
         let run = self.run(block);
         let step = run_of(self.centres, self.digits);
         let ready = |rows: View<'_>| {
@@ -176,30 +198,24 @@ impl<'a> Blocks<'a> {
                 };
                 Ok((kept, Vec::new()))
             }
-            From::Source { source, .. } => {
+            From::Source { source, labelled, .. } => {
                 let (points, targets) = source.read(run.clone())?;
-                if points.len() != run.len() || targets.len() != run.len() {
+                if points.len() != run.len() || labelled && targets.len() != run.len() {
                     let got = format!("{} rows and {} targets", points.len(), targets.len());
                     return Err(Error::shape("a block of the source", got, format!("{} of each", run.len())));
                 }
-                Ok((ready(points.view())?, targets))
+                Ok((ready(points.view())?, if labelled { targets } else { Vec::new() }))
             }
         }
     }
 
-    /// The centres' own matrix.
-    pub(super) fn own<T: Real>(&self) -> Result<Buffer<T>> {
-        match self.from {
-            From::Points { kernel, centres, .. } | From::Source { kernel, centres, .. } => {
-                gram::square::<T>(kernel, centres, self.exec)
-            }
-            From::Matrix { rows, centres } => {
-                let part = gram::exact(rows.subset(centres).as_ref(), self.exec);
-                let mut out = Buffer::stale(part.len());
-                out.iter_mut().zip(&part).for_each(|(o, v)| *o = T::of(*v));
-                Ok(out)
-            }
-        }
+    /// The centres' own matrix, where the rows are those of a matrix.
+    pub(super) fn own_of_matrix<T: Real>(&self) -> Option<Buffer<T>> {
+        let From::Matrix { rows, centres } = self.from else { return None };
+        let part = gram::exact(rows.subset(centres).as_ref(), self.exec);
+        let mut out = Buffer::stale(part.len());
+        out.iter_mut().zip(&part).for_each(|(o, v)| *o = T::of(*v));
+        Some(out)
     }
 }
 

@@ -13,29 +13,34 @@
 
 mod centres;
 mod design;
+mod held;
+mod same;
+mod shard;
+mod solved;
 
-use std::borrow::Cow;
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
+use crate::data::Targets;
 use crate::data::io::{Source, drawn, gathered};
-use crate::data::{Points, Targets};
 use crate::error::{Error, Result};
-use crate::exec::{Exec, room};
+use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::kernel::Kernel;
-use crate::model::classified::{Classified, places, weighted_reals, weighted_rows};
+use crate::model::classified::{Classified, weighted_reals, weighted_rows};
 use crate::model::learners::given::Given;
 use crate::model::param::params;
 use crate::model::svc::collapsed;
 use crate::model::{Calibration, Learner, Machine, Role, Sample, Sigmoid};
-use crate::solve::large::{
-    Design, Fitted, Hinge, LargeProblem, Limits, Logistic, Loss, Own, Softmax, Squared, fit,
-};
+use crate::solve::large::{Fitted, Hinge, Logistic, Loss, Softmax, Squared};
+pub use crate::solve::large::{LargeAsk, LargeFunction, LargeRows, LargeSums};
 use crate::watch::{Info, Watch};
-use centres::{Centres, Rows};
-use design::{Blocks, Digits, From};
+pub use centres::LargeCentres;
+pub(in crate::model::learners) use design::{Blocks, Digits, From};
+use held::Without;
+pub use shard::LargeShard;
+use solved::Training;
 
 /// How errors count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -63,16 +68,8 @@ pub enum Landmarks {
     Cholesky,
 }
 
-/// Below this tolerance values are f64.
-const SINGLE: f64 = 1e-6;
-/// Values that are f64 whatever the tolerance: single precision would gain nothing.
-const FEW: usize = 4_000_000;
 /// Rows of a source that tell the kernel's width.
 const SOME: usize = 2000;
-/// Bytes of the program itself, about, and of what it holds besides: they count where memory must be kept to.
-const PROGRAM: u128 = 48 << 20;
-/// From so many centres on factors are f32 where values are.
-const MANY: usize = 4096;
 
 params! {
     /// Parameters of a machine for large data. See [`LargeParams::TABLE`] for ranges.
@@ -87,6 +84,8 @@ params! {
         offset: bool = true, Flag => "an offset that costs nothing";
         tol: f64 = 1e-4, Above(0.0), "0.0001" => "stopping tolerance (relative length of the gradient)";
         max_iter: u64 = 1000, Whole(1) => "maximum number of passes over the rows";
+        held_out: u64 = 0, Whole(0) => "rows held out for early stopping and the error on them; 0: none, or those of the path";
+        path: u64 = 0, Whole(0) => "how often the number of centres is halved for a path of held-out errors";
         seed: u64 = 0, Whole(0) => "random seed";
     }
 }
@@ -120,8 +119,9 @@ impl LargeParams {
             }
         };
         let aim = self.aim(&names)?;
-        let (centres, found) = self.solved(&given, &rows, aim.loss.as_ref(), &targets, watch)?;
-        let machine = self.machine(&given.kernel, centres, found, aim, exec)?;
+        let training = Training::new(self, &given, rows, targets)?;
+        let (centres, found) = training.solved(aim.loss.as_ref(), watch)?;
+        let machine = self.machine(centres, found, aim, exec)?;
         Ok(given.timed(machine))
     }
 
@@ -141,39 +141,12 @@ impl LargeParams {
         let given = Given::new(self, Sample::new(&points, &some), exec)?;
         let kernel = given.kernel.clone();
         let aim = self.aim(source.classes())?;
-        let centres = self.placed(&kernel, &Rows::Source(source), exec)?;
-        let (m, k) = (centres.points.len(), aim.loss.outputs());
-        let digits = self.digits(n, m);
-        let single = digits == Digits::Single && m >= MANY;
-        let outputs = n as u128 * k as u128 * 4;
-        let keep = outputs <= u128::from(exec.memory() / 8);
-        let kept = if keep && !aim.loss.is_quadratic() { outputs } else { 0 };
-        let rows = 3 * centres.points.view().bytes() as u128;
-        let other = self.other(m, k, single) + kept + rows + PROGRAM;
-        room(&format!("{m} centres for {n} rows in blocks"), other, 0, exec.memory())?;
-        let left = exec.budget().saturating_sub(usize::try_from(other).unwrap_or(usize::MAX)) / 2;
-        let from = From::Source { kernel: &kernel, source, centres: centres.points.view() };
-        let design = Blocks::new(from, (&[], &[]), digits, left, exec, watch)?;
-        let places = match &centres.rows {
-            Some(rows) if !aim.loss.is_quadratic() && keep => {
-                Some((rows.as_slice(), gathered(source, rows)?.1))
-            }
-            _ => None,
-        };
-        let problem = LargeProblem {
-            design: &design,
-            loss: aim.loss.as_ref(),
-            total: n as f64,
-            keep,
-            places: places.as_ref().map(|(rows, y)| (*rows, y.as_slice())),
-            lambda: self.lambda,
-            offset: self.offset,
-            rounding: digits.rounding(),
-        };
-        let mut found = self.found(&problem, &design, single, exec, watch)?;
-        found.info.note(centres.note.clone());
-        drop(design);
-        let mut machine = self.machine(&kernel, centres, found, aim, exec)?;
+        let held = self.held_rows(n);
+        let without = Without::new(source, &held);
+        let judged = if held.is_empty() { None } else { Some(gathered(source, &held)?) };
+        let (centres, found) =
+            self.solved_source(&kernel, (&without, judged), aim.loss.as_ref(), exec, watch)?;
+        let mut machine = self.machine(centres, found, aim, exec)?;
         machine.info.seconds = clock.elapsed().as_secs_f64();
         Ok(machine)
     }
@@ -220,143 +193,18 @@ impl LargeParams {
         let (rows, _) = weighted_rows(&sample)?;
         let flat: Vec<f64> = rows.iter().flat_map(|&i| right.iter().map(move |y| y[i as usize])).collect();
         let loss = Squared { outputs: right.len(), classes: false };
-        let (centres, found) = self.solved(&given, &rows, &loss, &flat, watch)?;
+        let training = Training::new(self, &given, rows, flat)?;
+        let (centres, found) = training.solved(&loss, watch)?;
         let expansion = Expansion::new(given.kernel.clone(), centres.points, found.coef, found.offset)?;
         Ok((expansion, found.info))
     }
 
-    fn machine(
-        &self,
-        kernel: &Kernel,
-        centres: Centres,
-        found: Fitted,
-        aim: Aim,
-        exec: Exec,
-    ) -> Result<Machine> {
-        let whole = Expansion::new(kernel.clone(), centres.points, found.coef, found.offset)?;
+    fn machine(&self, centres: LargeCentres, found: Fitted, aim: Aim, exec: Exec) -> Result<Machine> {
+        let whole = Expansion::new(centres.kernel, centres.points, found.coef, found.offset)?;
         let expansion = collapsed(whole, exec)?;
         let support = centres.rows.unwrap_or_default().iter().map(|&i| i as u32).collect();
         let machine = Machine::new(expansion, aim.role, Learner::Large(self.clone()), found.info);
         Ok(Machine { calibration: aim.calibration, support, ..machine })
-    }
-
-    fn digits(&self, n: usize, m: usize) -> Digits {
-        if self.tol < SINGLE || n.saturating_mul(m) <= FEW { Digits::Double } else { Digits::Single }
-    }
-
-    /// Bytes of factors and of the solver's own numbers.
-    #[expect(clippy::unused_self, reason = "belongs to the counts of a fit")]
-    fn other(&self, m: usize, k: usize, single: bool) -> u128 {
-        let factors = 3 * (m as u128).pow(2) * if single { 4 } else { 8 };
-        factors + (m as u128 * k as u128) * 8 * 64
-    }
-
-    /// Centres and coefficients for rows of the sample and their targets; rows of the centres are those of the sample.
-    fn solved(
-        &self,
-        given: &Given<'_>,
-        rows: &[u32],
-        loss: &dyn Loss,
-        targets: &[f64],
-        watch: &mut Watch<'_>,
-    ) -> Result<(Centres, Fitted)> {
-        let (sample, exec) = (&given.sample, given.exec);
-        let weight: Vec<f64> = rows.iter().map(|&i| sample.weight(i as usize)).collect();
-        let all = rows.len() == sample.points.len();
-        let points: Cow<'_, Points> =
-            if all { Cow::Borrowed(sample.points) } else { Cow::Owned(given.points(rows)) };
-        let part = match sample.gram {
-            Some(gram) if !all => Some(gram.subset(rows)),
-            _ => None,
-        };
-        let gram = part.as_deref().or(sample.gram);
-        let mut centres = if gram.is_some() {
-            self.among_rows(&points)?
-        } else {
-            self.placed(&given.kernel, &Rows::Points(&points), exec)?
-        };
-        let (n, m, k) = (rows.len(), centres.points.len(), loss.outputs());
-        let digits = self.digits(n, m);
-        let single = digits == Digits::Single && m >= MANY;
-        let other = self.other(m, k, single) + (n as u128 * k as u128) * 4;
-        room(
-            &format!("{m} centres for {n} rows"),
-            other,
-            sample.points.view().bytes() as u128,
-            exec.memory(),
-        )?;
-        let left = exec.budget().saturating_sub(usize::try_from(other).unwrap_or(usize::MAX)) / 4 * 3;
-        let numbers: Vec<u32> = centres.rows.iter().flatten().map(|&i| i as u32).collect();
-        let from = match gram {
-            Some(gram) => From::Matrix { rows: gram, centres: &numbers },
-            None => {
-                From::Points { kernel: &given.kernel, points: points.view(), centres: centres.points.view() }
-            }
-        };
-        let design = Blocks::new(from, (targets, &weight), digits, left, exec, watch)?;
-        let wide = targets.len() / n.max(1);
-        let of_centres: Vec<f64> = centres
-            .rows
-            .iter()
-            .flatten()
-            .flat_map(|&i| &targets[i * wide..(i + 1) * wide])
-            .copied()
-            .collect();
-        let problem = LargeProblem {
-            design: &design,
-            loss,
-            total: weight.iter().sum(),
-            keep: true,
-            places: centres.rows.as_deref().map(|rows| (rows, of_centres.as_slice())),
-            lambda: self.lambda,
-            offset: self.offset,
-            rounding: digits.rounding(),
-        };
-        let mut found = self.found(&problem, &design, single, exec, watch)?;
-        found.info.note(centres.note.clone());
-        drop(design);
-        if let Some(own) = &mut centres.rows {
-            let places = places(rows);
-            own.iter_mut().for_each(|i| *i = places[*i]);
-            if gram.is_some() {
-                centres.points = given.points(&own.iter().map(|&i| i as u32).collect::<Vec<_>>());
-            }
-        }
-        Ok((centres, found))
-    }
-
-    /// Solves, and notes what that took.
-    fn found(
-        &self,
-        problem: &LargeProblem<'_>,
-        design: &Blocks<'_>,
-        single: bool,
-        exec: Exec,
-        watch: &mut Watch<'_>,
-    ) -> Result<Fitted> {
-        let own = if single { Own::Single(design.own()?) } else { Own::Double(design.own()?) };
-        let limits = Limits { tol: self.tol, max_iter: self.max_iter };
-        let mut found = fit(problem, own, &limits, exec, watch)?;
-        let (kept, passes, m) = (design.kept(), found.info.iterations as f64, design.centres());
-        let values = design.rows() as f64 * m as f64;
-        found.info.kernel_values = (values * (kept + (1.0 - kept) * passes)) as u64 + (m as u64).pow(2) / 2;
-        if kept < 1.0 {
-            found.info.note(format!(
-                "{:.0} % of the kernel values fit into the memory given; the others are computed in every pass",
-                100.0 * kept
-            ));
-        }
-        Ok(found)
-    }
-
-    /// Centres where there is a matrix and no points.
-    fn among_rows(&self, points: &Points) -> Result<Centres> {
-        if self.place != Landmarks::Uniform {
-            let word = if self.place == Landmarks::Kmeans { "kmeans" } else { "cholesky" };
-            return Err(Error::param("place", word, "uniform for a precomputed kernel"));
-        }
-        let exec = Exec::one();
-        self.placed(&Kernel::Precomputed, &Rows::Points(points), exec)
     }
 }
 

@@ -1,0 +1,92 @@
+//! Equal rows are one row of their common weight: the same problem with fewer rows.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use crate::data::{Points, Row};
+
+/// Merging pays from this share of rows on.
+const SHARE: f64 = 0.1;
+
+/// A row's bits; -0 is 0.
+fn hash(row: Row<'_>, target: &[f64], to: &mut DefaultHasher) {
+    let bits = |v: f64| (v + 0.0).to_bits();
+    match row {
+        Row::F32(x) => x.iter().for_each(|v| (v + 0.0).to_bits().hash(to)),
+        Row::F64(x) => x.iter().for_each(|v| bits(*v).hash(to)),
+        Row::Sparse { column, value, .. } => {
+            column.hash(to);
+            value.iter().for_each(|v| bits(*v).hash(to));
+        }
+        Row::Sequence(symbols) => symbols.hash(to),
+        Row::Number(number) => number.hash(to),
+        Row::Cells { row, .. } => row.hash(to),
+    }
+    target.iter().for_each(|v| bits(*v).hash(to));
+}
+
+fn equal(a: Row<'_>, b: Row<'_>) -> bool {
+    match (a, b) {
+        (Row::F32(a), Row::F32(b)) => a == b,
+        (Row::F64(a), Row::F64(b)) => a == b,
+        (Row::Sparse { column, value, .. }, Row::Sparse { column: c, value: v, .. }) => {
+            column == c && value == v
+        }
+        (Row::Sequence(a), Row::Sequence(b)) => a == b,
+        _ => false,
+    }
+}
+
+/// The first of all equal rows with equal targets, and the sums of their weights; nothing where few are equal.
+///
+/// `rows` are places in the points, with a weight and a few numbers of a target each.
+pub(super) fn merged(
+    points: &Points,
+    rows: &[u32],
+    weight: &[f64],
+    targets: &[f64],
+) -> Option<(Vec<u32>, Vec<f64>, Vec<f64>)> {
+    let view = points.view();
+    let wide = targets.len() / rows.len().max(1);
+    let target = |at: usize| &targets[at * wide..(at + 1) * wide];
+    let mut first: HashMap<u64, Vec<usize>> = HashMap::new();
+    let mut kept: Vec<(usize, f64)> = Vec::new();
+    for (at, &row) in rows.iter().enumerate() {
+        let own = view.row(row as usize);
+        let mut hasher = DefaultHasher::new();
+        hash(own, target(at), &mut hasher);
+        let same = first.entry(hasher.finish()).or_default();
+        let is_same = |&&k: &&usize| {
+            let other = kept[k].0;
+            target(other) == target(at) && equal(view.row(rows[other] as usize), own)
+        };
+        if let Some(&k) = same.iter().find(is_same) {
+            kept[k].1 += weight[at];
+        } else {
+            same.push(kept.len());
+            kept.push((at, weight[at]));
+        }
+    }
+    if (rows.len() - kept.len()) as f64 <= SHARE * rows.len() as f64 {
+        return None;
+    }
+    let places = kept.iter().map(|(at, _)| rows[*at]).collect();
+    let of = kept.iter().flat_map(|(at, _)| target(*at)).copied().collect();
+    Some((places, kept.iter().map(|(_, w)| *w).collect(), of))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_rows_with_equal_targets_are_one() {
+        let points = Points::dense(vec![1.0, 2.0, 1.0, 0.0, -0.0, 2.0, 1.0], 1).expect("rows");
+        let rows: Vec<u32> = (0..7).collect();
+        let weight = [1.0, 1.0, 2.0, 1.0, 0.5, 1.0, 1.0];
+        let got =
+            merged(&points, &rows, &weight, &[5.0, 5.0, 5.0, 5.0, 5.0, 5.0, 6.0]).expect("many are equal");
+        assert_eq!(got, (vec![0, 1, 3, 6], vec![3.0, 2.0, 1.5, 1.0], vec![5.0, 5.0, 5.0, 6.0]));
+        assert_eq!(merged(&points, &[0, 1, 3], &[1.0; 3], &[5.0; 3]), None);
+    }
+}

@@ -1,0 +1,384 @@
+//! From rows to coefficients: centres, memory, values, the solver, and held-out errors on the way.
+
+use std::borrow::Cow;
+use std::time::Instant;
+
+use super::centres::{LargeCentres, Rows};
+use super::design::{Blocks, Digits, From};
+use super::held::Without;
+use super::same::merged;
+use super::{Landmarks, LargeParams, LargeRows};
+use crate::data::Points;
+use crate::data::io::{Source, gathered};
+use crate::error::{Error, Result};
+use crate::exec::{Exec, room};
+use crate::gram::{self, is_precomputed};
+use crate::kernel::Kernel;
+use crate::model::classified::places;
+use crate::model::learners::given::Given;
+use crate::num::Buffer;
+use crate::solve::large::{Fitted, Judge, LargeProblem, Limits, Local, Loss, Own, Stand, fit};
+use crate::watch::{HeldOut, Watch};
+
+/// Below this tolerance values are f64.
+const SINGLE: f64 = 1e-6;
+/// Values that are f64 whatever the tolerance: single precision would gain nothing.
+const FEW: usize = 4_000_000;
+/// Bytes of the program itself, about, and of what it holds besides: they count where memory must be kept to.
+const PROGRAM: u128 = 48 << 20;
+/// From so many centres on factors are f32 where values are.
+const MANY: usize = 4096;
+
+/// Rows that are learned from, and those that are held out.
+pub(super) struct Training<'a> {
+    params: &'a LargeParams,
+    given: &'a Given<'a>,
+    /// Rows of the sample.
+    rows: Vec<u32>,
+    weight: Vec<f64>,
+    /// A few numbers for each.
+    targets: Vec<f64>,
+    held: Option<(Points, Vec<f64>)>,
+    /// What was done with the rows, in words.
+    note: Option<String>,
+}
+
+impl<'a> Training<'a> {
+    /// Holds out rows where that is asked for, and merges equal ones where there are many.
+    pub(super) fn new(
+        params: &'a LargeParams,
+        given: &'a Given<'a>,
+        mut rows: Vec<u32>,
+        mut targets: Vec<f64>,
+    ) -> Result<Self> {
+        let wide = targets.len() / rows.len().max(1);
+        let held = params.held_rows(rows.len());
+        let mut judged = None;
+        if !held.is_empty() {
+            if given.sample.gram.is_some() {
+                let allowed = "0 for a precomputed kernel";
+                return Err(Error::param("held_out", held.len(), allowed));
+            }
+            let at = |places: &[usize]| -> (Vec<u32>, Vec<f64>) {
+                let of = places.iter().flat_map(|&p| &targets[p * wide..(p + 1) * wide]).copied();
+                (places.iter().map(|&p| rows[p]).collect(), of.collect())
+            };
+            let (theirs, errors) = at(&held);
+            let others: Vec<usize> = (0..rows.len()).filter(|p| held.binary_search(p).is_err()).collect();
+            let (ours, of) = at(&others);
+            judged = Some((given.points(&theirs), errors));
+            (rows, targets) = (ours, of);
+        }
+        let mut weight: Vec<f64> = rows.iter().map(|&i| given.sample.weight(i as usize)).collect();
+        let mut note = None;
+        if given.sample.gram.is_none()
+            && !is_precomputed(&given.kernel)
+            && let Some(fewer) = merged(given.sample.points, &rows, &weight, &targets)
+        {
+            note = Some(format!(
+                "{} rows are {} different ones: equal rows are merged",
+                rows.len(),
+                fewer.0.len()
+            ));
+            (rows, weight, targets) = fewer;
+        }
+        Ok(Training { params, given, rows, weight, targets, held: judged, note })
+    }
+
+    /// Centres and coefficients, and the held-out errors of the path there; rows of the centres are those of the sample.
+    pub(super) fn solved(&self, loss: &dyn Loss, watch: &mut Watch<'_>) -> Result<(LargeCentres, Fitted)> {
+        let mut errors = Vec::new();
+        let mut last = None;
+        for centres in self.params.sizes(self.rows.len()) {
+            let clock = Instant::now();
+            let params = LargeParams { centres, ..self.params.clone() };
+            let (centres, found) = self.one(&params, loss, watch)?;
+            errors.extend(held_out(&centres, &found, self.held.as_ref(), clock));
+            let stopped = found.info.stop == crate::watch::Stop::Cancelled;
+            last = Some((centres, found));
+            if stopped {
+                break;
+            }
+        }
+        let Some((centres, mut found)) = last else { return Err(Error::Cancelled) };
+        found.info.notes.extend(self.note.clone().map(Into::into));
+        told(errors, &mut found);
+        Ok((centres, found))
+    }
+
+    fn one(
+        &self,
+        params: &LargeParams,
+        loss: &dyn Loss,
+        watch: &mut Watch<'_>,
+    ) -> Result<(LargeCentres, Fitted)> {
+        let (given, rows) = (self.given, &self.rows);
+        let (sample, exec) = (&given.sample, given.exec);
+        let all = rows.len() == sample.points.len();
+        let points: Cow<'_, Points> =
+            if all { Cow::Borrowed(sample.points) } else { Cow::Owned(given.points(rows)) };
+        let part = match sample.gram {
+            Some(gram) if !all => Some(gram.subset(rows)),
+            _ => None,
+        };
+        let gram = part.as_deref().or(sample.gram);
+        let mut centres = if gram.is_some() {
+            params.among_rows(&points)?
+        } else {
+            params.placed(&given.kernel, &Rows::Points(&points), exec)?
+        };
+        let (n, m, k) = (rows.len(), centres.points.len(), loss.outputs());
+        let total: f64 = self.weight.iter().sum();
+        let digits = params.digits(n, m);
+        let stand = if gram.is_some() { None } else { params.standing(n, m, k, digits.bytes(), exec) };
+        self.stood(&mut centres, stand.as_deref(), &points, total);
+        let other = params.other(m, k, digits, &centres, self.held.as_ref()) + (n as u128 * k as u128) * 4;
+        let held = sample.points.view().bytes() as u128;
+        room(&format!("{m} centres for {n} rows"), other, held, exec.memory())?;
+        let left = exec.budget().saturating_sub(usize::try_from(other).unwrap_or(usize::MAX)) / 4 * 3;
+        let numbers: Vec<u32> = centres.rows.iter().flatten().map(|&i| i as u32).collect();
+        let found = {
+            let from = match gram {
+                Some(gram) => From::Matrix { rows: gram, centres: &numbers },
+                None => {
+                    let (kernel, centres) = (&given.kernel, centres.points.view());
+                    From::Points { kernel, points: points.view(), centres }
+                }
+            };
+            let design = Blocks::new(from, (&self.targets, &self.weight), digits, left, exec, watch)?;
+            let local = Local::new(&design, loss, total, true, exec);
+            let judged = self.held.as_ref();
+            let mut found =
+                params.solved_rows(&centres, &local, loss, (digits, Some((&design, judged))), exec, watch)?;
+            counted(&design, &mut found);
+            found
+        };
+        if let Some(own) = &mut centres.rows {
+            let places = places(rows);
+            own.iter_mut().for_each(|i| *i = places[*i]);
+            if gram.is_some() {
+                centres.points = given.points(&own.iter().map(|&i| i as u32).collect::<Vec<_>>());
+            }
+        }
+        Ok((centres, found))
+    }
+
+    /// Who stands for all rows, with targets and weights.
+    fn stood(&self, centres: &mut LargeCentres, stand: Option<&[usize]>, points: &Points, total: f64) {
+        let n = self.rows.len();
+        let wide = self.targets.len() / n.max(1);
+        let rows = match (stand, &centres.rows) {
+            (Some(rows), _) => {
+                centres.stand = Some(points.gather(rows));
+                rows
+            }
+            (None, Some(rows)) => rows.as_slice(),
+            (None, None) => return,
+        };
+        centres.targets =
+            rows.iter().flat_map(|&i| &self.targets[i * wide..(i + 1) * wide]).copied().collect();
+        // Rows drawn uniformly; their weights say for how many others they stand.
+        let mean = total / n as f64;
+        centres.weight = rows.iter().map(|&i| self.weight[i] / mean).collect();
+    }
+}
+
+impl LargeParams {
+    /// The same for rows of a source, whatever their number; some may be held out.
+    pub(super) fn solved_source(
+        &self,
+        kernel: &Kernel,
+        (source, judged): (&Without<'_>, Option<(Points, Vec<f64>)>),
+        loss: &dyn Loss,
+        exec: Exec,
+        watch: &mut Watch<'_>,
+    ) -> Result<(LargeCentres, Fitted)> {
+        let mut errors = Vec::new();
+        let mut last = None;
+        for centres in self.sizes(source.rows()) {
+            let clock = Instant::now();
+            let params = LargeParams { centres, ..self.clone() };
+            let (centres, found) = params.one_source(kernel, source, judged.as_ref(), loss, exec, watch)?;
+            errors.extend(held_out(&centres, &found, judged.as_ref(), clock));
+            let stopped = found.info.stop == crate::watch::Stop::Cancelled;
+            last = Some((centres, found));
+            if stopped {
+                break;
+            }
+        }
+        let Some((mut centres, mut found)) = last else { return Err(Error::Cancelled) };
+        if let Some(rows) = &mut centres.rows {
+            rows.iter_mut().for_each(|row| *row = source.place(*row));
+        }
+        told(errors, &mut found);
+        Ok((centres, found))
+    }
+
+    fn one_source(
+        &self,
+        kernel: &Kernel,
+        source: &Without<'_>,
+        judged: Option<&(Points, Vec<f64>)>,
+        loss: &dyn Loss,
+        exec: Exec,
+        watch: &mut Watch<'_>,
+    ) -> Result<(LargeCentres, Fitted)> {
+        let n = source.rows();
+        let mut centres = self.placed(kernel, &Rows::Source(source), exec)?;
+        let (m, k) = (centres.points.len(), loss.outputs());
+        let digits = self.digits(n, m);
+        if let Some(rows) = self.standing(n, m, k, digits.bytes(), exec) {
+            let (points, targets) = gathered(source, &rows)?;
+            (centres.stand, centres.targets) = (Some(points), targets);
+        } else if let Some(rows) = centres.rows.as_ref().filter(|_| !loss.is_quadratic()) {
+            centres.targets = gathered(source, rows)?.1;
+        }
+        let outputs = n as u128 * k as u128 * 4;
+        let keep = outputs <= u128::from(exec.memory() / 8);
+        let kept = if keep && !loss.is_quadratic() { outputs } else { 0 };
+        let rows = 3 * centres.points.view().bytes() as u128;
+        let other = self.other(m, k, digits, &centres, judged) + kept + rows + PROGRAM;
+        room(&format!("{m} centres for {n} rows in blocks"), other, 0, exec.memory())?;
+        let left = exec.budget().saturating_sub(usize::try_from(other).unwrap_or(usize::MAX)) / 2;
+        let found = {
+            let from = From::Source { kernel, source, centres: centres.points.view(), labelled: true };
+            let design = Blocks::new(from, (&[], &[]), digits, left, exec, watch)?;
+            let local = Local::new(&design, loss, n as f64, keep, exec);
+            let mut found =
+                self.solved_rows(&centres, &local, loss, (digits, Some((&design, judged))), exec, watch)?;
+            counted(&design, &mut found);
+            found
+        };
+        Ok((centres, found))
+    }
+
+    /// Solves on centres and rows. What is at hand of the rows in this process: their blocks, and those held out.
+    pub(super) fn solved_rows(
+        &self,
+        centres: &LargeCentres,
+        rows: &dyn LargeRows,
+        loss: &dyn Loss,
+        (digits, here): (Digits, Option<(&Blocks<'_>, Option<&(Points, Vec<f64>)>)>),
+        exec: Exec,
+        watch: &mut Watch<'_>,
+    ) -> Result<Fitted> {
+        let (kernel, view) = (&centres.kernel, centres.points.view());
+        let m = view.n;
+        let single = digits == Digits::Single && m >= MANY;
+        let own = match here.and_then(|(design, _)| design.own_of_matrix::<f64>()) {
+            Some(own) if single => Own::Single(short(&own)),
+            Some(own) => Own::Double(own),
+            None if single => Own::Single(gram::square(kernel, view, exec)?),
+            None => Own::Double(gram::square(kernel, view, exec)?),
+        };
+        let against = |points: &Points, single: bool| -> Result<Own> {
+            Ok(if single {
+                Own::Single(gram::cross(kernel, points.view(), view, exec)?)
+            } else {
+                Own::Double(gram::cross(kernel, points.view(), view, exec)?)
+            })
+        };
+        let stand = match &centres.stand {
+            Some(points) => Some(Stand { values: against(points, single)? }),
+            None => None,
+        };
+        let judge = match here.and_then(|(_, judged)| judged) {
+            Some((points, targets)) => {
+                Some(Judge { values: against(points, digits == Digits::Single)?, targets })
+            }
+            None => None,
+        };
+        let problem = LargeProblem {
+            rows,
+            loss,
+            centres: m,
+            targets: &centres.targets,
+            weight: &centres.weight,
+            lambda: self.lambda,
+            offset: self.offset,
+            rounding: digits.rounding(),
+            judge: judge.as_ref(),
+        };
+        let limits = Limits { tol: self.tol, max_iter: self.max_iter };
+        let mut found = fit(&problem, (own, stand), &limits, exec, watch)?;
+        found.info.note(centres.note.clone());
+        if centres.stand.is_some() {
+            found.info.note(format!("{} rows shape the preconditioner", centres.standing()));
+        }
+        Ok(found)
+    }
+
+    pub(super) fn digits(&self, n: usize, m: usize) -> Digits {
+        if self.tol < SINGLE || n.saturating_mul(m) <= FEW { Digits::Double } else { Digits::Single }
+    }
+
+    /// Bytes of factors and of the solver's own numbers.
+    #[expect(clippy::unused_self, reason = "belongs to the counts of a fit")]
+    fn other(
+        &self,
+        m: usize,
+        k: usize,
+        digits: Digits,
+        centres: &LargeCentres,
+        held: Option<&(Points, Vec<f64>)>,
+    ) -> u128 {
+        let bytes = if digits == Digits::Single && m >= MANY { 4 } else { 8 };
+        let stand =
+            centres.stand.as_ref().map_or(0, Points::len) + held.map_or(0, |(points, _)| points.len());
+        (3 * m as u128 + stand as u128) * m as u128 * bytes + (m as u128 * k as u128) * 8 * 64
+    }
+
+    /// Centres where there is a matrix and no points.
+    fn among_rows(&self, points: &Points) -> Result<LargeCentres> {
+        if self.place != Landmarks::Uniform {
+            let word = if self.place == Landmarks::Kmeans { "kmeans" } else { "cholesky" };
+            return Err(Error::param("place", word, "uniform for a precomputed kernel"));
+        }
+        self.placed(&Kernel::Precomputed, &Rows::Points(points), Exec::one())
+    }
+}
+
+fn short(from: &Buffer<f64>) -> Buffer<f32> {
+    let mut out = Buffer::stale(from.len());
+    out.iter_mut().zip(from.iter()).for_each(|(o, v)| *o = *v as f32);
+    out
+}
+
+/// Notes what was computed, and how often.
+fn counted(design: &Blocks<'_>, found: &mut Fitted) {
+    use crate::solve::large::Design;
+    let (kept, passes, m) = (design.kept(), found.info.iterations as f64, design.centres());
+    let values = design.rows() as f64 * m as f64;
+    found.info.kernel_values = (values * (kept + (1.0 - kept) * passes)) as u64 + (m as u64).pow(2) / 2;
+    if kept < 1.0 {
+        found.info.note(format!(
+            "{:.0} % of the kernel values fit into the memory given; the others are computed in every pass",
+            100.0 * kept
+        ));
+    }
+}
+
+/// What held-out rows say of a fit.
+fn held_out(
+    centres: &LargeCentres,
+    found: &Fitted,
+    held: Option<&(Points, Vec<f64>)>,
+    clock: Instant,
+) -> Option<HeldOut> {
+    let (error, rows) = (found.held_out?, held?.0.len());
+    let (centres, seconds) = (centres.points.len(), clock.elapsed().as_secs_f64());
+    Some(HeldOut { centres, rows, error, passes: found.info.iterations, seconds })
+}
+
+/// Tells of held-out errors.
+fn told(errors: Vec<HeldOut>, found: &mut Fitted) {
+    if let [.., a, b] = errors.as_slice() {
+        let words = if b.error < a.error && a.error > 0.0 {
+            format!("lower the held-out error by {:.0} %", 100.0 * (1.0 - b.error / a.error))
+        } else {
+            "do not lower the held-out error".into()
+        };
+        found.info.note(format!("twice as many centres ({} instead of {}) {words}", b.centres, a.centres));
+    }
+    found.info.held_out = errors;
+}
