@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import threading
 import time
 
 import numpy as np
@@ -31,26 +32,39 @@ class Shard:
         weight = None
         if any(part.weight is not None for part in parts):
             weight = np.concatenate([np.ones(len_of(p.X)) if p.weight is None else p.weight for p in parts])
-        self._make(rows_of(X), targets, weight, centres, task)
+        self.__setstate__((rows_of(X), targets, weight, centres, task))
+        self.compiled()
 
-    def _make(self, rows, targets, weight, centres, task):
-        self.task, self.centres = task, centres
-        limit = _cluster.memory_here()
-        # Half of a worker's memory, shared by its shards: rows, Python and Dask need the rest.
-        memory = None if limit is None else int(limit / 2 / task["beside"])
-        threads = max(1, min(task["threads"], _cluster.threads_here()))
-        self.compiled = _mercer.Shard(
-            task["learner"], task["params"], centres, rows, targets, weight, threads=threads, memory=memory
-        )
+    def compiled(self):
+        """The compiled shard; made here, because only a task may take its time and knows its worker."""
+        with self._lock:
+            if self._made is None:
+                rows, targets, weight = self._given
+                limit = _cluster.memory_here()
+                # Half of a worker's memory, shared by its shards: rows, Python and Dask need the rest.
+                memory = None if limit is None else int(limit / 2 / self.task["beside"])
+                threads = max(1, min(self.task["threads"], _cluster.threads_here()))
+                what = (self.task["learner"], self.task["params"], self.centres)
+                self._made = _mercer.Shard(*what, rows, targets, weight, threads=threads, memory=memory)
+                # It owns a copy.
+                self._given = None
+            return self._made
 
     def __sizeof__(self):
-        return self.compiled.bytes + 100
+        return 100 + (self._made.bytes if self._made is not None else _bytes(self._given[0]))
 
     def __getstate__(self):
-        return (*self.compiled.parts(), self.centres, self.task)
+        given = self._given if self._made is None else self._made.parts()
+        return (*given, self.centres, self.task)
 
     def __setstate__(self, state):
-        self._make(*state)
+        # Also runs where no task does: while a shard is moved to another worker, or read from its disk.
+        *given, self.centres, self.task = state
+        self._given, self._made, self._lock = given, None, threading.Lock()
+
+
+def _bytes(rows):
+    return sum(part.nbytes for part in rows[:3]) if isinstance(rows, tuple) else rows.nbytes
 
 
 def len_of(X):
@@ -72,7 +86,7 @@ def _shard(centres, task, *parts):
 
 
 def _pass(shard, at, along):
-    return shard.compiled.sums(at, along)
+    return shard.compiled().sums(at, along)
 
 
 def _add(*sums):
@@ -252,7 +266,7 @@ class Rows:
 
 
 def _ready(shard):
-    return shard.compiled.trace
+    return shard.compiled().trace
 
 
 def homes(count, workers):
