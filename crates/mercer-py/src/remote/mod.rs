@@ -53,6 +53,15 @@ impl Caller {
     }
 }
 
+/// Tells the library's thread to stop when the caller leaves, whatever the reason.
+struct Leaving(Arc<AtomicBool>);
+
+impl Drop for Leaving {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 /// Does work that asks the calling thread. `callback` hears of its steps as in [`crate::run::watched`].
 pub(crate) fn asking<T: Send + 'static>(
     py: Python<'_>,
@@ -60,6 +69,7 @@ pub(crate) fn asking<T: Send + 'static>(
     work: impl FnOnce(&Caller, &mut Watch<'_>) -> mercer::Result<T> + Send + 'static,
 ) -> PyResult<T> {
     let stop = Arc::new(AtomicBool::new(false));
+    let _leaving = Leaving(Arc::clone(&stop));
     let latest: Arc<Mutex<Option<Step>>> = Arc::default();
     let (send, mut receive) = mpsc::channel();
     let (stopped, told, threads) = (Arc::clone(&stop), Arc::clone(&latest), pool(py)?);

@@ -99,45 +99,65 @@ def _unit(work, unit):
     return work.judge().scores(unit, workers=threads, threads=threads, memory=memory, callback=stop)
 
 
-def _hands(client, rows, answers):
+class Hands:
     """What the compiled search has its units done by."""
 
-    def hands(frame, units):
-        left = dict(enumerate(units))
-        kept = []
+    def __init__(self, client, rows, answers):
+        self.client, self.data = client, (rows, answers)
+        self.running = None
+
+    def __call__(self, frame, units):
+        """An iterator of `(unit, scores)`; None where it has only waited."""
+        self.running = self._done(frame, units)
+        return self.running
+
+    def close(self):
+        """Frees the workers."""
+        if self.running is not None:
+            self.running.close()
+
+    def _done(self, frame, units):
+        client, kept, left = self.client, [], dict(enumerate(units))
         with freed(client, kept):
             for attempt in range(RETRIES + 1):
-                work = spread(client, Work(rows, answers, frame), _bytes(rows))
+                work = spread(client, Work(*self.data, frame), _bytes(self.data[0]))
                 kept.append(work)
                 futures = {}
                 for number, unit in left.items():
                     futures[client.submit(_unit, work, unit, key=key("unit"), priority=-number)] = number
                 kept.extend(futures)
-                dog = Watchdog(client)
-                waiting = as_completed(futures, raise_errors=False)
                 failed = None
-                while futures and failed is None:
-                    batch = waiting.next_batch(block=False)
-                    for future in batch:
-                        number = futures.pop(future)
-                        try:
-                            scores = future.result()
-                        except _cluster.LOST as error:
-                            failed = error
-                            continue
-                        del left[number]
-                        yield number, scores
-                    if not batch:
-                        time.sleep(TICK)
-                        dog.look()
+                for future in _arriving(client, futures):
+                    if future is None:
                         yield None
+                        continue
+                    number = futures.pop(future)
+                    try:
+                        scores = future.result()
+                    except _cluster.LOST as error:
+                        failed = error
+                        break
+                    del left[number]
+                    yield number, scores
                 if failed is None:
                     return
                 if attempt == RETRIES:
                     raise lost(failed, "a unit of the search") from failed
                 client.cancel(list(futures))
 
-    return hands
+
+def _arriving(client, futures):
+    """Futures as they are done; None now and then while there are none."""
+    dog, left = Watchdog(client), len(futures)
+    waiting = as_completed(list(futures), raise_errors=False)
+    while left:
+        batch = waiting.next_batch(block=False)
+        left -= len(batch)
+        yield from batch
+        if not batch:
+            time.sleep(TICK)
+            dog.look()
+            yield None
 
 
 def tune(
@@ -247,12 +267,13 @@ def tune(
         "checkpoint": None if checkpoint is None else str(checkpoint),
     }
     hear, done = watcher(verbose, callback)
+    hands = None if client is None else Hands(client, rows, answers)
     try:
         model, found = _mercer.search(
             rows,
             answers,
             json.dumps(options),
-            hands=None if client is None else _hands(client, rows, answers),
+            hands=hands,
             refit=bool(refit),
             threads=threads_of(n_jobs),
             columns=columns,
@@ -261,6 +282,8 @@ def tune(
         )
     finally:
         done()
+        if hands is not None:
+            hands.close()
     return Search(model, json.loads(found))
 
 

@@ -16,8 +16,9 @@ from .._data import check_labels, rows_of
 from . import _cluster, _parts
 from ._cluster import LOST, RETRIES, Watchdog, key, lost, result_of, spread, wait_for_workers
 
-#: Shards per thread of the cluster, at most: more partitions are joined.
-PER_THREAD = 2
+#: More partitions than this are joined to so many shards, or to one per worker where there are more workers: a shard is a task in
+#: every pass.
+SHARDS = 16
 #: Sums that one task adds up.
 FAN = 8
 
@@ -233,7 +234,7 @@ class Rows:
     def shards(self, centres, learner, params):
         """The shards, made and kept by the workers."""
         threads = sum(about["threads"] for about in self.workers.values())
-        groups = joined(self.sizes, PER_THREAD * threads)
+        groups = joined(self.sizes, max(SHARDS, len(self.workers)))
         count = len(groups)
         task = {
             "learner": learner,
