@@ -10,6 +10,7 @@ mod campaign;
 mod cold;
 mod components;
 mod cuda;
+mod dask;
 mod defaults;
 mod denoise;
 mod gram;
@@ -102,7 +103,7 @@ enum Format {
 type Bench = (&'static str, &'static str, fn(&Args) -> Result<Report>);
 
 /// Every comparison there is.
-const ALL: [Bench; 17] = [
+const ALL: [Bench; 18] = [
     ("gram", "the whole Gaussian matrix of 7291 rows: numpy, scikit-learn, the product rate", gram::run),
     (
         "svm",
@@ -126,6 +127,7 @@ const ALL: [Bench; 17] = [
         "whole processes, from file to model and to answers: svm-train, scripts of scikit-learn",
         cold::run,
     ),
+    ("dask", "clusters of 1, 2, 4, .. workers: a learner for large data, a search; scikit-learn's", dask::run),
     ("cuda", "an NVIDIA device beside the CPU: fits, predictions, the whole matrix", cuda::run),
     ("scaling", "what fits gain from threads: 1, 2, 4, .. beside a matrix product", scaling::run),
     (

@@ -7,12 +7,14 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 
 /// Packages that every comparison needs, and those only some peers are in.
-const PINS: [(&str, &str); 8] = [
+const PINS: [(&str, &str); 10] = [
     ("numpy", "2.4.6"),
     ("scipy", "1.17.1"),
     ("scikit-learn", "1.9.1"),
     ("scikit-learn-intelex", "2026.2.0"),
     ("libsvm-official", "3.37.0"),
+    ("dask", "2026.8.0"),
+    ("distributed", "2026.8.0"),
     ("maturin", "1.16.0"),
     ("scikit-image", "0.25.2"),
     ("PyWavelets", "1.9.0"),

@@ -13,6 +13,7 @@ mod linear;
 mod maps;
 mod model;
 mod parts;
+mod remote;
 mod run;
 mod words;
 
@@ -29,6 +30,10 @@ mod _mercer {
     use crate::maps::{Map, Stages, kernel_line, kernel_matrix, kernel_names};
     #[pymodule_export]
     use crate::model::Model;
+    #[pymodule_export]
+    use crate::remote::search::{Judge, search};
+    #[pymodule_export]
+    use crate::remote::shard::{Centres, Shard, fit_large, fit_large_components, large_centres};
 
     /// The version of the package.
     #[pymodule_export]

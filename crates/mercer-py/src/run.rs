@@ -44,7 +44,7 @@ static FORKED: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
 /// The threads to work on in this process; none stands for rayon's own pool.
 ///
 /// The lock is taken while Python's is held: a fork from Python cannot come in between and copy it locked.
-fn pool(_lock: Python<'_>) -> PyResult<Option<Arc<ThreadPool>>> {
+pub(crate) fn pool(_lock: Python<'_>) -> PyResult<Option<Arc<ThreadPool>>> {
     let here = std::process::id();
     if *FIRST.get_or_init(|| here) == here {
         return Ok(None);
@@ -69,7 +69,7 @@ pub(crate) fn free<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> 
     Ok(py.detach(|| on(pool.as_deref(), work)))
 }
 
-fn on<T: Send>(pool: Option<&ThreadPool>, work: impl FnOnce() -> T + Send) -> T {
+pub(crate) fn on<T: Send>(pool: Option<&ThreadPool>, work: impl FnOnce() -> T + Send) -> T {
     match pool {
         Some(pool) => pool.install(work),
         None => work(),

@@ -13,6 +13,8 @@ Table: TypeAlias = tuple[list[str], list[Floats | list[str | None]], list[str | 
 Rows: TypeAlias = Floats | NDArray[np.float32] | Sparse | Table
 Answers: TypeAlias = Floats | tuple[list[str], NDArray[np.uint32]]
 Shape: TypeAlias = tuple[int, int, int] | None
+Function: TypeAlias = tuple[int, Floats, Floats]
+Sums: TypeAlias = tuple[Floats, Floats, Floats]
 Callback: TypeAlias = Callable[[str, int, int | None, float | None, int | None], Any] | None
 
 __version__: str
@@ -47,6 +49,46 @@ def fit_auto(
     labels: str | None = None,
     callback: Callback = None,
 ) -> tuple[Model, str]: ...
+def search(
+    rows: Rows,
+    answers: Answers,
+    options: str,
+    *,
+    hands: Callable[[str, list[str]], Any] | None = None,
+    refit: bool = True,
+    threads: int = 0,
+    memory: int | None = None,
+    columns: list[str] | None = None,
+    labels: str | None = None,
+    callback: Callback = None,
+) -> tuple[Model | None, str]: ...
+def large_centres(
+    learner: str, params: str, kernel: str, rows: Rows, answers: Answers | None, count: int, *, threads: int = 0
+) -> Centres: ...
+def fit_large(
+    learner: str,
+    params: str,
+    centres: Centres,
+    count: int,
+    weight: float,
+    passes: Callable[..., Sums],
+    *,
+    threads: int = 0,
+    columns: list[str] | None = None,
+    labels: str | None = None,
+    callback: Callback = None,
+) -> Model: ...
+def fit_large_components(
+    params: str,
+    centres: Centres,
+    count: int,
+    trace: float,
+    passes: Callable[..., Sums],
+    *,
+    threads: int = 0,
+    columns: list[str] | None = None,
+    callback: Callback = None,
+) -> Model: ...
 def fit_components(
     params: str,
     rows: Rows,
@@ -240,3 +282,38 @@ class Stages:
     def table_columns(self) -> list[tuple[str, str, str, list[str]]] | None: ...
     @property
     def columns(self) -> int | None: ...
+
+class Judge:
+    def __init__(self, rows: Rows, answers: Answers, frame: str) -> None: ...
+    def scores(
+        self, unit: str, *, workers: int = 1, threads: int = 1, memory: int | None = None, callback: Callback = None
+    ) -> list[tuple[float, str | None]]: ...
+
+class Centres:
+    @classmethod
+    def from_bytes(cls, bytes: bytes) -> Centres: ...
+    def to_bytes(self) -> bytes: ...
+    @property
+    def count(self) -> int: ...
+
+class Shard:
+    def __init__(
+        self,
+        learner: str,
+        params: str,
+        centres: Centres,
+        rows: Rows,
+        targets: Floats,
+        weights: Floats | None = None,
+        *,
+        threads: int = 1,
+        memory: int | None = None,
+    ) -> None: ...
+    def sums(self, at: Function | None = None, along: Function | None = None) -> Sums: ...
+    def parts(self) -> tuple[Rows, Floats, Floats | None]: ...
+    @property
+    def rows(self) -> int: ...
+    @property
+    def bytes(self) -> int: ...
+    @property
+    def trace(self) -> float: ...

@@ -15,6 +15,7 @@ mod search;
 mod thorough;
 mod trials;
 mod tuning;
+mod units;
 mod validate;
 
 pub use classes::{ClassScores, per_class};
@@ -31,8 +32,9 @@ pub use mistakes::{Mistake, Mistakes, mistakes};
 pub use quick::{Quick, quick};
 pub use search::{
     Cell, Flat, Found, KernelFamily, SearchAxis, SearchParams, SearchStage, Setting, Space, by_factors,
-    search,
+    search, search_by,
 };
 pub use thorough::{Expected, Thorough, thorough};
-pub use tuning::{Tuning, tune};
+pub use tuning::{Tuning, tune, tune_by};
+pub use units::{Hands, Judge, Unit, UnitFrame, UnitTold};
 pub use validate::{Score, Splits, cross_validate, usual_metric};

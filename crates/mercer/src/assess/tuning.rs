@@ -5,8 +5,9 @@
 //! would use without a search is among them and is judged first.
 
 use crate::assess::search::{
-    Found, KernelFamily, SearchAxis, SearchParams, Space, by_factors, nearest, search,
+    Found, KernelFamily, SearchAxis, SearchParams, Space, by_factors, nearest, search_by,
 };
+use crate::assess::units::Hands;
 use crate::assess::validate::Splits;
 use crate::error::{Error, Result};
 use crate::exec::Exec;
@@ -227,6 +228,17 @@ fn dot_scale(plan: &Plan<'_>) -> Result<f64> {
 /// # Ok::<(), mercer::Error>(())
 /// ```
 pub fn tune(plan: &mut Plan<'_>, tuning: &Tuning, exec: Exec, watch: &mut Watch<'_>) -> Result<Found> {
+    tune_by(None, plan, tuning, exec, watch)
+}
+
+/// The same, its fits done by somebody else where there are [`Hands`]: see [`search_by`].
+pub fn tune_by(
+    hands: Option<&dyn Hands>,
+    plan: &mut Plan<'_>,
+    tuning: &Tuning,
+    exec: Exec,
+    watch: &mut Watch<'_>,
+) -> Result<Found> {
     if plan.is_layered() {
         let why = "a machine behind another model's features is not searched: the features saw all rows";
         return Err(Error::Unsupported(why.into()));
@@ -235,7 +247,7 @@ pub fn tune(plan: &mut Plan<'_>, tuning: &Tuning, exec: Exec, watch: &mut Watch<
         return Err(Error::Unsupported("a precomputed kernel has nothing to search: give points".into()));
     }
     let params = tuning.params(plan)?;
-    let found = search(plan.data(), &plan.recipes, &plan.learner, &params, exec, watch)?;
+    let found = search_by(hands, plan.data(), &plan.recipes, &plan.learner, &params, exec, watch)?;
     adopt(plan, &found);
     Ok(found)
 }

@@ -3,7 +3,7 @@
 //! Everything that learns from data is fitted inside the fold, the columns' scaling too: rows that judge have no part in
 //! what they judge. Cost: a fit and a prediction a fold; `trials.rs` says what several settings share.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::assess::metric::{self, Metric};
 use crate::assess::trials::Trials;
@@ -16,7 +16,7 @@ use crate::model::Learner;
 use crate::watch::Watch;
 
 /// How rows are divided.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Splits {
     /// So many folds, classes in the same proportions in each; so many times over, each time another division. The only row
     /// of a class is always trained on and never tested.

@@ -9,7 +9,7 @@ use super::targets::{Labels, Targets};
 use crate::error::{Error, Result};
 
 /// The rows to train on and the rows to test on.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub struct Fold {
     /// Rows to train on, rising.
     pub train: Vec<usize>,

@@ -21,6 +21,7 @@ use std::path::PathBuf;
 
 use crate::assess::metric::{Better, Metric};
 use crate::assess::trials::Trials;
+use crate::assess::units::{Hands, UnitFrame};
 use crate::assess::validate::{Score, Splits, usual_metric};
 use crate::data::stage::Recipe;
 use crate::data::{Dataset, Targets};
@@ -176,13 +177,37 @@ pub fn search(
     exec: Exec,
     watch: &mut Watch<'_>,
 ) -> Result<Found> {
+    search_by(None, data, recipes, base, params, exec, watch)
+}
+
+/// The same search, its fits done by somebody else where there are [`Hands`]. They find what one machine would find; a limit
+/// of time is not supported there, because what is judged before it depends on who is fast.
+#[expect(clippy::too_many_arguments, reason = "those of a search, and who does it")]
+pub fn search_by(
+    hands: Option<&dyn Hands>,
+    data: &Dataset,
+    recipes: &[Recipe],
+    base: &Learner,
+    params: &SearchParams,
+    exec: Exec,
+    watch: &mut Watch<'_>,
+) -> Result<Found> {
     let mut clock = Clock::new(params.seconds)?;
     if !(1..=2).contains(&params.stages) {
         return Err(Error::param("stages", params.stages, "1 or 2"));
     }
     let metric = params.metric.unwrap_or_else(|| usual_metric(&data.targets));
     let folds = params.splits.folds(data, params.seed)?;
-    let trials = Trials::new(data, recipes, &folds, metric, exec)?;
+    if let (Some(_), Some(seconds)) = (hands, params.seconds) {
+        return Err(Error::param("seconds", seconds, "left out of a search on several machines"));
+    }
+    let frame = UnitFrame {
+        recipes: recipes.to_vec(),
+        splits: params.splits.clone(),
+        seed: params.seed,
+        metric: metric.name.to_owned(),
+    };
+    let trials = Trials::new(data, recipes, &folds, metric, exec)?.by(hands, frame);
     let mut journal = match &params.checkpoint {
         Some(path) => {
             let print = fingerprint(data, recipes, base, params, metric);

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::assess::metric::{Measure, Metric};
+use crate::assess::units::{Hands, Unit, UnitFrame};
 use crate::data::split::Fold;
 use crate::data::stage::Recipe;
 use crate::data::{Dataset, Labels, Points, Stages, Targets};
@@ -25,7 +26,6 @@ use crate::watch::{Step, Watch};
 pub(crate) type Told<'a> = dyn FnMut(usize, usize, f64) -> Result<()> + Send + 'a;
 
 /// Data, folds and a metric: what settings are tried on.
-#[derive(Debug)]
 pub(crate) struct Trials<'a> {
     data: &'a Dataset,
     /// The points after all stages that learn nothing from them, in front of those that do.
@@ -35,6 +35,8 @@ pub(crate) struct Trials<'a> {
     folds: &'a [Fold],
     metric: &'static Metric,
     exec: Exec,
+    /// Who does the jobs instead of this process.
+    hands: Option<(&'a dyn Hands, UnitFrame)>,
 }
 
 /// Told a setting's score on a fold, or why there is none.
@@ -60,8 +62,8 @@ struct Group {
 }
 
 /// A matrix that jobs share.
-#[derive(Default)]
-struct Shared {
+#[derive(Debug, Default)]
+pub(super) struct Shared {
     matrix: Mutex<Option<Arc<Matrix>>>,
     /// Jobs that have yet to use it.
     left: AtomicUsize,
@@ -97,7 +99,12 @@ impl<'a> Trials<'a> {
             0 => std::borrow::Cow::Borrowed(&data.points),
             _ => std::borrow::Cow::Owned(Stages::fit(&recipes[..fixed], data.points.view(), exec)?.1),
         };
-        Ok(Trials { data, points, recipes: &recipes[fixed..], folds, metric, exec })
+        Ok(Trials { data, points, recipes: &recipes[fixed..], folds, metric, exec, hands: None })
+    }
+
+    /// The same trials, their jobs done by somebody else.
+    pub(super) fn by(self, hands: Option<&'a dyn Hands>, frame: UnitFrame) -> Self {
+        Trials { hands: hands.map(|hands| (hands, frame)), ..self }
     }
 
     /// Tries settings, each with its kernel, on the folds that are wanted, and tells each score as soon as there is one.
@@ -143,6 +150,9 @@ impl<'a> Trials<'a> {
             .flat_map(|(_, g)| (0..self.folds.len()).map(move |f| (g, f)))
             .filter(|&(g, f)| groups[g].cells.iter().any(|&(cell, _)| wanted(cell, f) && !known(cell, f)))
             .collect();
+        if let Some((hands, frame)) = &self.hands {
+            return posed(*hands, frame, &groups, &jobs, batch, told, watch);
+        }
         let shared: Vec<Shared> = kernels.iter().map(|_| Shared::default()).collect();
         for &(g, _) in &jobs {
             shared[kernel_of[g]].left.fetch_add(1, Ordering::Relaxed);
@@ -205,7 +215,7 @@ impl<'a> Trials<'a> {
 
     /// The scores of a group's settings on one fold.
     #[expect(clippy::too_many_arguments, reason = "all that a job may share with others")]
-    fn job(
+    pub(super) fn job(
         &self,
         learner: &Learner,
         cells: &[(usize, f64)],
@@ -339,6 +349,38 @@ impl<'a> Trials<'a> {
             _ => Err(Error::param("metric", self.metric.name, "one of answers or rankings here")),
         }
     }
+}
+
+/// Has jobs done by somebody else.
+fn posed(
+    hands: &dyn Hands,
+    frame: &UnitFrame,
+    groups: &[Group],
+    jobs: &[(usize, usize)],
+    batch: &Batch<'_>,
+    told: &mut ToldAll<'_>,
+    watch: &mut Watch<'_>,
+) -> Result<()> {
+    let cells: Vec<Vec<(usize, f64)>> = jobs
+        .iter()
+        .map(|&(g, f)| groups[g].cells.iter().copied().filter(|&(cell, _)| (batch.wanted)(cell, f)).collect())
+        .collect();
+    let unit = |(&(g, fold), cells): (&(usize, usize), &Vec<(usize, f64)>)| {
+        let learner = groups[g].learner.written()?;
+        Ok(Unit { learner, costs: cells.iter().map(|&(_, cost)| cost).collect(), fold })
+    };
+    let units = jobs.iter().zip(&cells).map(unit).collect::<Result<Vec<Unit>>>()?;
+    let mut tell = |u: usize, scores: Vec<Result<f64>>| {
+        let Some(cells) = cells.get(u).filter(|cells| cells.len() == scores.len()) else {
+            return Err(Error::shape("scores of a unit", scores.len(), "one per setting"));
+        };
+        let fold = jobs[u].1;
+        for (&(cell, _), score) in cells.iter().zip(scores).filter(|((cell, _), _)| !(batch.known)(*cell, fold)) {
+            told(cell, fold, score)?;
+        }
+        Ok(())
+    };
+    hands.run(frame, &units, &mut tell, watch)
 }
 
 /// Values of a model's own classes, row by row, in the places of all classes: a training part may lack some.

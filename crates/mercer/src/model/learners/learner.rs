@@ -93,6 +93,25 @@ impl Learner {
         Ok(self)
     }
 
+    /// Its name and all its parameters as one value, for another process. Fails for custom kernels, which are code.
+    ///
+    /// ```
+    /// use mercer::model::Learner;
+    /// let mut learner = Learner::find("nu-svc")?.learner();
+    /// learner.set("nu", 0.1.into())?;
+    /// assert_eq!(Learner::of_written(&learner.written()?)?, learner);
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn written(&self) -> Result<Value> {
+        Ok(serde_json::json!({"name": self.entry().name, "params": self.params()?}))
+    }
+
+    /// The learner that [`Learner::written`] wrote.
+    pub fn of_written(written: &Value) -> Result<Self> {
+        let name = written["name"].as_str().unwrap_or_default();
+        Self::any(name)?.with_params(&written["params"])
+    }
+
     /// Sets a parameter by the name it has in the table. Fails where it would be without effect.
     ///
     /// ```

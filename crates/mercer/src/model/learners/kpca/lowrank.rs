@@ -60,10 +60,12 @@ pub(super) fn fit(
     let centres = z.clone();
     let from = From::Points { kernel, points, centres: centres.view() };
     let design = Blocks::new(from, (&[], &[]), Digits::Double, room, exec, watch)?;
-    axes(params, kernel, z, &design, trace, exec, watch)
+    let loss = Squared { outputs: 1, classes: false };
+    let rows = Local::new(&design, &loss, 0.0, false, exec);
+    axes(params, kernel, z, &rows, trace, exec, watch)
 }
 
-fn check(params: &KpcaParams, kernel: &Kernel) -> Result<()> {
+pub(super) fn check(params: &KpcaParams, kernel: &Kernel) -> Result<()> {
     if params.indefinite(kernel) {
         return Err(Error::Unsupported(format!(
             "landmarks need a positive definite kernel: `{kernel}` is not known to be"
@@ -105,15 +107,17 @@ pub(super) fn fit_source(
     let centres = z.clone();
     let from = From::Source { kernel, source, centres: centres.view(), labelled: false };
     let design = Blocks::new(from, (&[], &[]), Digits::Double, exec.budget() / 4, exec, watch)?;
-    axes(params, kernel, z, &design, trace, exec, watch)
+    let loss = Squared { outputs: 1, classes: false };
+    let rows = Local::new(&design, &loss, 0.0, false, exec);
+    axes(params, kernel, z, &rows, trace, exec, watch)
 }
 
-/// The axes in the span of landmarks, by passes over all rows.
-fn axes(
+/// The axes in the span of landmarks, by passes over all rows; `trace` is the sum of their kernel values with themselves.
+pub(super) fn axes(
     params: &KpcaParams,
     kernel: &Kernel,
     z: Points,
-    design: &Blocks<'_>,
+    rows: &dyn LargeRows,
     trace: f64,
     exec: Exec,
     watch: &mut Watch<'_>,
@@ -123,8 +127,6 @@ fn axes(
     let (s, u) = factor::eigen(&own, m)?;
     let rank = s.iter().take_while(|&&v| v > 1e-12 * s[0].max(0.0)).count();
     let half: Vec<f64> = (0..m * rank).map(|p| u[p / rank * m + p % rank] / s[p % rank].sqrt()).collect();
-    let loss = Squared { outputs: 1, classes: false };
-    let rows = Local::new(design, &loss, 0.0, false, exec);
     let n = rows.rows();
     // F' F and the sum of F's rows, some columns at a time.
     let (mut scatter, mut mean) = (vec![0.0; rank * rank], vec![0.0; rank]);

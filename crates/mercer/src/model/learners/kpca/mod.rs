@@ -33,7 +33,7 @@ use crate::expansion::Expansion;
 use crate::kernel::{Definiteness, Kernel};
 use crate::model::learners::given::Given;
 use crate::model::param::params;
-use crate::model::{Features, Learner, Machine, Role, Sample};
+use crate::model::{Features, LargeCentres, LargeRows, Learner, Machine, Role, Sample};
 use crate::watch::{Info, Watch};
 
 pub use denoise::{DenoiseParams, Denoiser, Tried, noise_level};
@@ -176,6 +176,28 @@ impl KpcaParams {
         let none = Targets::None;
         let given = Given::new(self, Sample::new(&points, &none), exec)?;
         let found = lowrank::fit_source(&params, &given.kernel, source, exec, watch)?;
+        let mut machine = params.machine(found, n);
+        machine.info.seconds = clock.elapsed().as_secs_f64();
+        Ok(machine)
+    }
+
+    /// Fits on the centres given, with rows that are anywhere: see [`LargeShard`](crate::model::LargeShard), whose targets do not
+    /// matter here. `trace` is the sum of the kernel's values of all rows with themselves.
+    pub fn fit_rows(
+        &self,
+        centres: &LargeCentres,
+        rows: &dyn LargeRows,
+        trace: f64,
+        exec: Exec,
+        watch: &mut Watch<'_>,
+    ) -> Result<Machine> {
+        let clock = Instant::now();
+        self.check()?;
+        let (kernel, n) = (&centres.kernel, rows.rows());
+        lowrank::check(self, kernel)?;
+        let given = Some(kernel.clone());
+        let params = KpcaParams { method: KpcaMethod::Nystroem, kernel: given, ..self.clone() };
+        let found = lowrank::axes(&params, kernel, centres.points.clone(), rows, trace, exec, watch)?;
         let mut machine = params.machine(found, n);
         machine.info.seconds = clock.elapsed().as_secs_f64();
         Ok(machine)

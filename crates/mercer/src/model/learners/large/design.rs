@@ -50,6 +50,14 @@ pub(in crate::model::learners) enum Kept {
 }
 
 impl Kept {
+    /// How many values.
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Kept::Single(values) => values.len(),
+            Kept::Double(values) => values.len(),
+        }
+    }
+
     fn values(&self) -> Values<'_> {
         match self {
             Kept::Single(values) => Values::Single(values),

@@ -76,6 +76,35 @@ impl std::fmt::Debug for LargeShard {
 }
 
 impl LargeShard {
+    /// Its rows.
+    pub fn points(&self) -> &Points {
+        &self.points
+    }
+
+    /// A number for each row: the target, or the number of the class.
+    pub fn targets(&self) -> &[f64] {
+        &self.targets
+    }
+
+    /// The weights of its rows; empty: 1.
+    pub fn weights(&self) -> &[f64] {
+        &self.weight
+    }
+
+    /// Bytes that it holds: rows and kernel values.
+    pub fn bytes(&self) -> usize {
+        let digits = self.params.digits(self.centres.all, self.centres.points.len());
+        let values: usize = self.kept.iter().map(|kept| kept.0.len() * digits.bytes()).sum();
+        self.points.view().bytes() + values + 8 * (self.targets.len() + self.weight.len())
+    }
+
+    /// The sum of the kernel's values of its rows with themselves.
+    pub fn trace(&self) -> f64 {
+        let mut diag = vec![0.0; self.points.len()];
+        self.centres.kernel.diag(self.points.view(), &mut diag);
+        diag.iter().sum()
+    }
+
     fn from(&self) -> From<'_> {
         let (kernel, centres) = (&self.centres.kernel, self.centres.points.view());
         From::Points { kernel, points: self.points.view(), centres }
