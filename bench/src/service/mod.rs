@@ -2,7 +2,8 @@
 //!
 //! One Gaussian machine on USPS, trained by Mercer and by scikit-learn with the same C and gamma, served by `mercer serve`
 //! (whole, and compressed ten times), by MLServer and by an application on FastAPI. `oha` is the load: first as fast as 1, 16
-//! or 256 connections can ask, then at 80 % of that rate with latencies counted from when a request should have been sent.
+//! or 256 connections can ask, then at 80 % of that rate with latencies counted from when a request should have been sent
+//! (its clock ticks every millisecond: it sends what is due in bursts).
 //! Every side runs alone, on the cores that it shares with the load. A row's seconds are those per request.
 
 mod server;
@@ -35,7 +36,7 @@ const PINS: [&str; 7] = [
 ];
 const OHA: &str = "1.16.0";
 
-/// Seconds of a run of the load.
+/// Seconds of a run of the load; `--budget` makes it shorter.
 const SECONDS: u32 = 4;
 /// Connections, and rows per request.
 const CASES: [(usize, usize); 6] = [(1, 1), (16, 1), (256, 1), (1, 64), (16, 64), (256, 64)];
@@ -72,7 +73,7 @@ struct Seen {
 
 pub(crate) fn run(args: &Args) -> Result<Report> {
     let mut report = Report::new("serve");
-    let tools = Tools::ready()?;
+    let tools = Tools::ready(args)?;
     let split = Set::named("usps").load()?;
     let folder = sets::scratch()?.join("service");
     std::fs::create_dir_all(&folder)?;
@@ -94,7 +95,7 @@ pub(crate) fn run(args: &Args) -> Result<Report> {
             std::fs::write(&file, &body.0)?;
             let before = server.cpu();
             let full = tools.load(&server.address(side.path), &file, body.1, connections, None)?;
-            let spent = (server.cpu() - before) / (full.rate * f64::from(SECONDS));
+            let spent = (server.cpu() - before) / (full.rate * f64::from(tools.seconds));
             let steady =
                 tools.load(&server.address(side.path), &file, body.1, connections, Some(0.8 * full.rate))?;
             let label = format!("{}, {case}", side.name);
@@ -265,10 +266,12 @@ struct Tools {
     oha: PathBuf,
     venv: PathBuf,
     script: PathBuf,
+    /// Seconds of a run of the load.
+    seconds: u32,
 }
 
 impl Tools {
-    fn ready() -> Result<Self> {
+    fn ready(args: &Args) -> Result<Self> {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("bench lies in the workspace")?;
         let target = root.join("target");
         let cargo = || {
@@ -290,7 +293,10 @@ impl Tools {
                 "--features",
                 "rustls",
             ];
-            done(cargo().args(install).arg("--root").arg(target.join("tools")))?;
+            // Half the time of its own profile, and the server is what is measured.
+            let profile =
+                [("CARGO_PROFILE_RELEASE_LTO", "off"), ("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")];
+            done(cargo().envs(profile).args(install).arg("--root").arg(target.join("tools")))?;
         }
         let venv = target.join("serve-peers");
         let stamp = venv.join("installed");
@@ -303,7 +309,8 @@ impl Tools {
             std::fs::write(&stamp, wanted)?;
         }
         let script = root.join("bench/peers/service.py");
-        Ok(Tools { mercer: target.join("release/mercer"), oha, venv, script })
+        let seconds = SECONDS.min(args.budget as u32).max(1);
+        Ok(Tools { mercer: target.join("release/mercer"), oha, venv, script, seconds })
     }
 
     fn python(&self, words: &[&str], paths: &[&Path]) -> Result<()> {
@@ -333,7 +340,7 @@ impl Tools {
         rate: Option<f64>,
     ) -> Result<Seen> {
         let mut oha = Command::new(&self.oha);
-        oha.args(["--no-tui", "--output-format", "json", "-m", "POST", "-z", &format!("{SECONDS}s")]);
+        oha.args(["--no-tui", "--output-format", "json", "-m", "POST", "-z", &format!("{}s", self.seconds)]);
         oha.args(["-c", &connections.to_string(), "-D"]).arg(body);
         match header {
             None => oha.args(["-T", "application/json"]),

@@ -37,6 +37,8 @@ pub(crate) struct Job {
     /// What a page shows.
     pub(crate) title: String,
     cancel: AtomicBool,
+    /// Whether its thread works: for a moment longer than until somebody cancels it.
+    working: AtomicBool,
     log: Mutex<Log>,
     news: watch::Sender<u64>,
     since: Instant,
@@ -127,7 +129,7 @@ impl Job {
         let log = self.log();
         json!({
             "id": self.id, "kind": self.kind, "title": self.title, "state": log.ended.unwrap_or("running"),
-            "seconds": self.since.elapsed().as_secs_f64(),
+            "working": self.working.load(Ordering::SeqCst), "seconds": self.since.elapsed().as_secs_f64(),
         })
     }
 
@@ -170,6 +172,7 @@ impl Jobs {
                 kind,
                 title,
                 cancel: AtomicBool::new(false),
+                working: AtomicBool::new(true),
                 log: Mutex::default(),
                 news: watch::Sender::new(0),
                 since: Instant::now(),
@@ -180,6 +183,7 @@ impl Jobs {
         let own = Arc::clone(&job);
         let run = move || {
             let ended = catch_unwind(AssertUnwindSafe(|| work(&own)));
+            own.working.store(false, Ordering::SeqCst);
             let seconds = own.since.elapsed().as_secs_f64();
             match ended {
                 Ok(Err(mercer::Error::Cancelled)) => {
@@ -201,6 +205,7 @@ impl Jobs {
             }
         };
         if let Err(error) = std::thread::Builder::new().name(format!("job {}", job.id)).spawn(run) {
+            job.working.store(false, Ordering::SeqCst);
             job.end("failed", json!({ "event": "failed", "message": format!("no thread: {error}") }));
         }
         job

@@ -2,7 +2,8 @@
 //!
 //! Workers are threads of their own, apart from those that read and write sockets. A worker takes the oldest request and
 //! whatever else waits for the same model with rows of the same kind, up to a number of rows. By default it never waits for more:
-//! while a worker computes, requests gather by themselves, and a client that is alone waits for nobody.
+//! while a worker computes, requests gather by themselves, and a client that is alone waits for nobody. A request whose
+//! prediction is shorter than the way to a worker and back is computed at once, where it was read.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -12,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
 use mercer::data::{Data, Points, View};
+use mercer::exec::FEW;
 use mercer::{Exec, Result};
 use tokio::sync::oneshot;
 
@@ -124,6 +126,10 @@ impl Batcher {
     ) -> std::result::Result<Answer, Refusal> {
         let (reply, answer) = oneshot::channel();
         let job = Job { served: Arc::clone(served), stats: Arc::clone(stats), rows, wanted, reply };
+        if self.at_once(&job) {
+            self.guarded(vec![job], usize::MAX);
+            return answer.await.unwrap_or_else(|_| Err(failed()));
+        }
         {
             let mut queue = self.lock();
             if queue.len() >= self.batching.queue {
@@ -137,12 +143,18 @@ impl Batcher {
             self.waiting.store(queue.len(), Ordering::Relaxed);
         }
         self.more.notify_one();
-        answer.await.unwrap_or_else(|_| {
-            Err(Refusal::new(
-                StatusCode::INTERNAL_SERVER_ERROR,
-                "the prediction failed: see the log of the server",
-            ))
-        })
+        answer.await.unwrap_or_else(|_| Err(failed()))
+    }
+
+    /// Whether a request need not wait for a worker: nobody asked for batches that wait, rows are predicted as they would be
+    /// in any batch, and it is known that they take a short time.
+    fn at_once(&self, job: &Job) -> bool {
+        let rows = job.rows.len();
+        self.batching.wait.is_zero()
+            && rows <= FEW
+            && steady(job)
+            && job.served.pace.is_short(job.wanted, rows)
+            && !self.closed.load(Ordering::SeqCst)
     }
 
     fn lock(&self) -> MutexGuard<'_, VecDeque<Job>> {
@@ -152,12 +164,16 @@ impl Batcher {
     fn work(&self) {
         while let Some(batch) = self.next() {
             let busy = self.busy.fetch_add(1, Ordering::SeqCst) + 1;
-            // What the library promises never to do must not take a worker away from all other requests.
-            let run = std::panic::AssertUnwindSafe(|| self.run(batch, busy));
-            if std::panic::catch_unwind(run).is_err() {
-                tracing::error!("a prediction panicked; its requests are answered with status 500");
-            }
+            self.guarded(batch, busy);
             self.busy.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+
+    /// What the library promises never to do must not take a thread away from all other requests.
+    fn guarded(&self, batch: Vec<Job>, busy: usize) {
+        let run = std::panic::AssertUnwindSafe(|| self.run(batch, busy));
+        if std::panic::catch_unwind(run).is_err() {
+            tracing::error!("a prediction panicked; its requests are answered with status 500");
         }
     }
 
@@ -199,6 +215,7 @@ impl Batcher {
         let exec = if rows >= MANY && busy == 1 { self.exec } else { self.exec.with_threads(1) };
         let model = &batch[0].served.model;
         let wanted = batch.iter().fold(Wanted::default(), |all, job| all.or(job.wanted));
+        let begun = Instant::now();
         let together = if let [job] = batch.as_slice() {
             compute(model, job.rows.points().view(), wanted, exec)
         } else {
@@ -207,6 +224,9 @@ impl Batcher {
         };
         match together {
             Ok(computed) => {
+                if rows <= FEW && steady(&batch[0]) {
+                    batch[0].served.pace.note(wanted, rows, begun.elapsed());
+                }
                 let computed = Arc::new(computed);
                 let mut start = 0;
                 for job in batch {
@@ -255,6 +275,16 @@ impl Job {
         };
         let _ = self.reply.send(Err(Refusal::new(status, error.to_string())));
     }
+}
+
+/// Where a request fails without words of its own.
+fn failed() -> Refusal {
+    Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "the prediction failed: see the log of the server")
+}
+
+/// Whether every row of a model takes about the same time: rows of numbers and of tables, but not sequences, which may be long.
+fn steady(job: &Job) -> bool {
+    matches!(job.rows.points().view().data, Data::F32(_) | Data::F64(_) | Data::Table { .. })
 }
 
 /// Takes from the queue what can be computed with the batch.

@@ -15,6 +15,7 @@ pub mod error;
 mod metrics;
 pub mod models;
 mod outputs;
+mod pace;
 mod pages;
 pub mod plain;
 mod server;

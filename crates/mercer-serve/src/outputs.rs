@@ -87,6 +87,11 @@ impl Wanted {
         self.0 & (1 << output as u16) != 0
     }
 
+    /// A number below 2 to the power of the number of outputs.
+    pub(crate) fn index(self) -> usize {
+        usize::from(self.0)
+    }
+
     /// What either wants.
     #[must_use]
     pub(crate) fn or(self, other: Wanted) -> Self {

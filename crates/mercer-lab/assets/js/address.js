@@ -63,3 +63,15 @@ export function unpack(text, box) {
     return null;
   }
 }
+
+/**
+ * A whole number of an address, within its range.
+ * @param {string | null} text
+ * @param {number} low
+ * @param {number} high
+ * @param {number} usual
+ */
+export function whole(text, low, high, usual) {
+  const value = Math.round(Number(text ?? usual));
+  return Number.isFinite(value) ? Math.min(high, Math.max(low, value)) : usual;
+}

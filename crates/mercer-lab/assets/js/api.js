@@ -4,7 +4,7 @@
 /** @typedef {{ name: string, doc: string, default: string | null, allowed: Allowed, range: string, value: any }} Param */
 /** @typedef {{ name: string, doc: string, tasks: string[], known: string[], params: Param[] }} Learner */
 /** @typedef {{ name: string, doc: string, formula: string, params: Param[], definiteness: string, example: string | null }} Kernel */
-/** @typedef {{ version: string, learners: Learner[], kernels: Kernel[], shapes: { name: string, doc: string }[], threads: number }} About */
+/** @typedef {{ version: string, learners: Learner[], kernels: Kernel[], shapes: { name: string, doc: string, classes: boolean }[], threads: number }} About */
 /** @typedef {{ id: number, kind: string, title: string, state: string, seconds: number }} Job */
 
 /** What the server said no with. */

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use crate::reply::{Reply, download as file, json, parse};
 use crate::rooms::digits::pixels;
+use crate::rooms::written::{python_text, quoted};
 use crate::server::Failure;
 use crate::state::{From, Given, Kept, Lab, Set};
 
@@ -122,7 +123,9 @@ fn store(lab: &Lab, given: &Arc<Given>, how: &Reading) -> mercer::Result<Arc<Set
         let _ = write!(flags, " --targets {}", how.targets);
     }
     let mut data = match &given.from {
-        From::Page(bytes) => io::read_bytes(&given.name, bytes, &options)?,
+        From::Page(bytes) => {
+            io::read_bytes(&given.name, bytes, &options).map_err(|why| packed(bytes, why))?
+        }
         From::Disk(path) => io::read(path, &options)?,
     };
     if let Some([height, width]) = how.image {
@@ -133,6 +136,16 @@ fn store(lab: &Lab, given: &Arc<Given>, how: &Reading) -> mercer::Result<Arc<Set
     let set = Arc::new(Set { id: store.sets.len(), file: Arc::clone(given), flags, data });
     store.sets.push(Arc::clone(&set));
     Ok(set)
+}
+
+/// A refusal of an archive, with what to do instead.
+fn packed(bytes: &[u8], why: mercer::Error) -> mercer::Error {
+    if !bytes.starts_with(b"PK\x03\x04") {
+        return why;
+    }
+    mercer::Error::Unsupported(format!(
+        "{why}; zip archives of other files are not supported: unpack it, and drop one file or start `mercer lab FOLDER`"
+    ))
 }
 
 /// `GET api/sets/ID`: what is in a data set, and what looks wrong.
@@ -230,20 +243,4 @@ pub(crate) fn download(lab: &Lab, id: usize, what: &str) -> Reply {
         }
         _ => Err(Refusal::missing(format!("no file `{what}`"))),
     }
-}
-
-/// A word of a command line as a shell takes it.
-pub(crate) fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "._-/=,:+@%".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
-    }
-}
-
-/// A text of Python.
-pub(crate) fn python_text(text: &str) -> String {
-    // JSON's escapes are Python's too.
-    Value::from(text).to_string()
 }

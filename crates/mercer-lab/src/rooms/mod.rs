@@ -6,6 +6,7 @@ pub(crate) mod data;
 pub(crate) mod digits;
 pub(crate) mod plane;
 mod work;
+mod written;
 
 use std::sync::Arc;
 
@@ -49,7 +50,9 @@ pub(crate) fn about(lab: &Lab) -> Reply {
             })
         })
         .collect();
-    let shapes: Vec<Value> = toy::ALL.iter().map(|toy| json!({ "name": toy.name, "doc": toy.doc })).collect();
+    let fixed = toy::ALL.iter().map(|toy| json!({ "name": toy.name, "doc": toy.doc, "classes": false }));
+    let free = toy::OF_CLASSES.iter().map(|toy| json!({ "name": toy.name, "doc": toy.doc, "classes": true }));
+    let shapes: Vec<Value> = fixed.chain(free).collect();
     json(&json!({
         "version": env!("CARGO_PKG_VERSION"), "learners": learners, "kernels": kernels, "shapes": shapes,
         "threads": lab.exec.threads(),

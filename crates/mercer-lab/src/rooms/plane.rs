@@ -35,13 +35,19 @@ struct Shape {
     name: String,
     n: usize,
     seed: u64,
+    /// How many classes, where the set makes as many as are asked for.
+    #[serde(default)]
+    classes: Option<usize>,
 }
 
 /// `POST api/shape`: a toy set in two halves, one to train on and one held out.
 pub(crate) fn shape(body: &[u8]) -> Reply {
     let ask: Shape = parse(body)?;
     let n = ask.n.clamp(2, MOST_POINTS);
-    let (points, targets) = toy::by_name(&ask.name, 2 * n, ask.seed)?;
+    let (points, targets) = match ask.classes {
+        Some(k) => toy::of_classes(&ask.name, 2 * n, k, ask.seed)?,
+        None => toy::by_name(&ask.name, 2 * n, ask.seed)?,
+    };
     let values = points.view().to_f64()?;
     let (x, held_x) = values.split_at(n * points.dim());
     let half = |rows: std::ops::Range<usize>| match &targets {

@@ -1,6 +1,5 @@
 //! Jobs on data sets: training, tuning, explaining, compressing. What the command does, in the same order.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use mercer::assess::{Evaluation, Splits, Tuning, quick, thorough, tune as tuned};
@@ -8,7 +7,7 @@ use mercer::data::split::{Fold, holdout_of};
 use mercer::data::{Dataset, Stages, Targets};
 use mercer::kernel::Kernel;
 use mercer::model::{CompressParams, Goal, Learner, Model, Plan, Query, Scaling, Task, Wishes};
-use mercer::param::{Param, written};
+use mercer::param::{self, Param};
 use mercer::reduce::reduced_set::Size;
 use mercer::watch::{Step, Stop, Watch};
 use mercer::{Error, Result};
@@ -20,7 +19,8 @@ use serde_json::{Map, Value, json};
 
 use crate::jobs::Job;
 use crate::reply::{Asked, parse};
-use crate::rooms::data::{images, label, python_text, quoted};
+use crate::rooms::data::{images, label};
+use crate::rooms::written::{Written, compressed, stem, written};
 use crate::state::{Kept, Lab, Set};
 
 /// Seconds that a thorough search may take.
@@ -67,7 +67,7 @@ impl Training {
                 param.name,
                 value.as_f64().map_or_else(
                     || value.clone(),
-                    |v| if param.allowed.is_whole() { json!(v as i64) } else { written(v) },
+                    |v| if param.allowed.is_whole() { json!(v as i64) } else { param::written(v) },
                 ),
             ));
         }
@@ -129,7 +129,7 @@ pub(super) fn train(lab: &Arc<Lab>, body: &[u8]) -> Asked<Arc<Job>> {
             _ => {}
         }
         job.tell(json!({ "event": "choices", "choices": plan.choices }));
-        finished(&own, job, &set, &plan, &fold, None, &mut watch)
+        finished(&own, job, &set, &plan, (&fold, ask.held), None, &mut watch)
     }))
 }
 
@@ -172,7 +172,7 @@ pub(super) fn tune(lab: &Arc<Lab>, body: &[u8]) -> Asked<Arc<Job>> {
         let report = Tuned::new(set.file.name.clone(), data.len(), &found, None).on(&plan);
         job.tell(json!({ "event": "choices", "choices": plan.choices }));
         let page = tuned_page(&report).html();
-        let mut result = finished(&own, job, &set, &plan, &fold, Some(page), &mut watch)?;
+        let mut result = finished(&own, job, &set, &plan, (&fold, ask.held), Some(page), &mut watch)?;
         result["best"] = json!({ "score": found.best.score.mean, "metric": found.metric.name, "kernel": found.best.setting.kernel.to_string(), "values": found.best.setting.values });
         Ok(result)
     }))
@@ -184,7 +184,7 @@ fn finished(
     job: &Job,
     set: &Arc<Set>,
     plan: &Plan<'_>,
-    fold: &Fold,
+    (fold, share): (&Fold, f64),
     page: Option<String>,
     watch: &mut Watch<'_>,
 ) -> Result<Value> {
@@ -200,7 +200,7 @@ fn finished(
     }
     let every = gaps.len() / 1000 + 1;
     let gaps: Vec<(f64, f64)> = gaps.into_iter().step_by(every).collect();
-    let stem = set.file.name.rsplit_once('.').map_or(set.file.name.as_str(), |(stem, _)| stem).to_owned();
+    let stem = stem(&set.file.name);
     let place = lab.folder.path().join(format!("{}.mercer", job.id));
     model.save(&place)?;
     let trained = Trained::new(&set.file.name, plan.data(), plan, &model, place, lab.exec)?;
@@ -213,7 +213,7 @@ fn finished(
         && !matches!((&held.targets, model.task()), (Targets::None, Task::Classification | Task::Regression));
     let evaluation = if judged { Some(Evaluation::new(&model, &held, lab.exec)?) } else { None };
     let unsure = if held.is_empty() { None } else { unsure(&model, set, &fold.test, lab)? };
-    let (command, python) = written_down(&model, set, plan, fold, &stem, lab.seed);
+    let Written { command, python } = written(&model, set, plan, fold, share, lab.seed);
     let kept = lab.keep(|id| Kept {
         id,
         name: format!("{stem}.mercer"),
@@ -244,105 +244,6 @@ fn unsure(model: &Model, set: &Set, rows: &[usize], lab: &Lab) -> Result<Option<
     let listed: Vec<Value> = order.iter().map(|&at| json!({ "row": rows[at], "given": label(&data.targets, at), "predicted": label(&found.targets, at), "gap": gaps[at] })).collect();
     let shown: Vec<usize> = order.iter().map(|&at| rows[at]).collect();
     Ok(Some(json!({ "rows": listed, "images": images(&set.data, &shown) })))
-}
-
-/// The same by the command, and in Python.
-fn written_down(
-    model: &Model,
-    set: &Set,
-    plan: &Plan<'_>,
-    fold: &Fold,
-    stem: &str,
-    seed: u64,
-) -> (String, String) {
-    let source = match &set.file.from {
-        crate::state::From::Disk(path) => path.display().to_string(),
-        crate::state::From::Page(_) => set.file.name.clone(),
-    };
-    let (learner, kernel) = (&model.machine.learner, model.machine.expansion.kernel().to_string());
-    let entry = learner.entry();
-    let mut train = source.clone();
-    let mut lines = Vec::new();
-    let seeded = if seed == 0 { String::new() } else { format!(" --seed {seed}") };
-    if !fold.test.is_empty() {
-        let share = fold.test.len() as f64 / (fold.test.len() + fold.train.len()) as f64;
-        train = format!("{stem}-train.csv");
-        lines.push(format!(
-            "mercer data split {} {} {} --test {share:.3}{seeded}{}",
-            quoted(&source),
-            quoted(&train),
-            quoted(&format!("{stem}-test.csv")),
-            set.flags
-        ));
-    }
-    let mut line = format!(
-        "mercer train {} --learner {} --kernel {} --auto off",
-        quoted(&train),
-        entry.name,
-        quoted(&kernel)
-    );
-    let usual = entry.learner();
-    let mut parameters = Vec::new();
-    for param in
-        learner.table().iter().filter(|p| entry.takes(p.name) && !matches!(p.name, "kernel" | "seed"))
-    {
-        let (now, before) = (learner.get(param.name), usual.get(param.name));
-        let Some(now) = now.filter(|now| Some(now) != before.as_ref()) else { continue };
-        let text = now.as_str().map_or_else(|| now.to_string(), ToOwned::to_owned);
-        let _ = match param.name {
-            "c" => write!(line, " -c {text}"),
-            name => write!(line, " --set {}", quoted(&format!("{name}={text}"))),
-        };
-        parameters.push((param.name, now));
-    }
-    let recipes: Vec<String> = plan.recipes.iter().map(ToString::to_string).collect();
-    let table = set.data.points.as_table().is_some();
-    if !table {
-        let how = if recipes.is_empty() { "none".to_owned() } else { recipes.join(" | ") };
-        let _ = write!(line, " --scale {}", quoted(&how));
-    }
-    if fold.test.is_empty() {
-        line.push_str(&set.flags);
-    }
-    let _ = write!(line, "{seeded} -o {}", quoted(&format!("{stem}.mercer")));
-    lines.push(line);
-    if !fold.test.is_empty() {
-        lines.push(format!(
-            "mercer evaluate {} {}",
-            quoted(&format!("{stem}-test.csv")),
-            quoted(&format!("{stem}.mercer"))
-        ));
-    }
-    let load = format!(
-        "import mercer\n\nmodel = mercer.load({})  # the model downloaded from the lab\npredicted = model.predict(X)\n",
-        python_text(&format!("{stem}.mercer"))
-    );
-    let class = match entry.name {
-        "svc" => "SVC",
-        "nu-svc" => "NuSVC",
-        "svr" => "SVR",
-        "nu-svr" => "NuSVR",
-        "one-class" => "OneClassSVM",
-        _ => return (lines.join("\n"), load),
-    };
-    let mut arguments = vec![format!("kernel={}", python_text(&kernel))];
-    for (name, value) in parameters.iter().filter(|(name, _)| matches!(*name, "c" | "nu" | "epsilon" | "tol"))
-    {
-        arguments.push(format!("{}={value}", if *name == "c" { "C" } else { name }));
-    }
-    let scaled = if recipes.is_empty() || table {
-        String::new()
-    } else {
-        format!("# columns first: {}\n", recipes.join(" | "))
-    };
-    let fit = if model.task() == Task::Novelty { "X" } else { "X, y" };
-    (
-        lines.join("\n"),
-        format!(
-            "{load}\n# or train the machine again\n{scaled}machine = mercer.{class}({}).fit({fit})\n",
-            arguments.join(", ")
-        ),
-    )
 }
 
 #[derive(Deserialize)]
@@ -412,7 +313,7 @@ pub(super) fn compress(lab: &Arc<Lab>, body: &[u8]) -> Asked<Arc<Job>> {
             }
             let (centres, error, agreement) = (small.model.entry().len(), score(&small.model)?, small.about.agreement);
             let stem = kept.name.trim_end_matches(".mercer");
-            let command = format!("{}\nmercer compress {} {} --vectors {vectors} -o {}", kept.command, quoted(&kept.name), quoted(&trained_file(&kept, stem)), quoted(&format!("{stem}-{vectors}.mercer")));
+            let command = compressed(&kept, vectors);
             let made = own.keep(|id| Kept {
                 id,
                 name: format!("{stem}-{vectors}.mercer"),
@@ -428,12 +329,4 @@ pub(super) fn compress(lab: &Arc<Lab>, body: &[u8]) -> Asked<Arc<Job>> {
         }
         Ok(json!({}))
     }))
-}
-
-/// The file of a model's training rows, as the command line of its training names it.
-fn trained_file(kept: &Kept, stem: &str) -> String {
-    match &kept.set {
-        Some(set) if kept.held.is_empty() => set.file.name.clone(),
-        _ => format!("{stem}-train.csv"),
-    }
 }

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import puppeteer from "puppeteer-core";
 
-const CLI = process.env.MERCER_CLI ?? path.resolve(import.meta.dirname, "../../../../target/debug/mercer");
+export const CLI = process.env.MERCER_CLI ?? path.resolve(import.meta.dirname, "../../../../target/debug/mercer");
 const CHROMIUM = process.env.MERCER_CHROMIUM ?? ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((file) => existsSync(file));
 /** Where pictures of the rooms go, for somebody to look at. */
 const SCREENS = process.env.MERCER_SCREENS ?? path.resolve(import.meta.dirname, "../../../../target/lab/screens");
@@ -74,6 +74,8 @@ export async function ready(page, room) {
 
 /** Goes to a room of the same page by its link. */
 export async function go(page, room) {
+  // The link of the room that is open leads nowhere.
+  if ((await page.$eval("main", (main) => main.dataset.ready)) === room) return;
   await page.evaluate(() => document.querySelector("main").removeAttribute("data-ready"));
   await page.click(`nav a[href="#${room}"]`);
   await ready(page, room);

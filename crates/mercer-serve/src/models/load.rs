@@ -11,6 +11,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::places::Found;
 use crate::outputs::{Output, offered};
+use crate::pace::Pace;
 
 /// Centres that a model is asked with before it is served.
 const ASKED: usize = 8;
@@ -42,6 +43,8 @@ pub struct Served {
     pub alphabet: Option<String>,
     /// The shape of rows that are images.
     pub image: Option<ImageShape>,
+    /// How long it takes per row.
+    pub(crate) pace: Pace,
 }
 
 /// Reads a file and makes sure that what it holds can predict.
@@ -80,6 +83,7 @@ pub(super) fn load(found: &Found, exec: Exec, loaded: &[Arc<Served>]) -> Result<
         alphabet,
         columns,
         model,
+        pace: Pace::default(),
     }))
 }
 

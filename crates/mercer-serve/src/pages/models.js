@@ -36,7 +36,7 @@ async function ask(model, output, body, type, show) {
 // A place to draw with the pointer, or to drop a picture on.
 function picture([height, width], form, send) {
   const scale = Math.max(1, Math.floor(256 / Math.max(height, width)));
-  const canvas = make("canvas", { width: width * scale, height: height * scale });
+  const canvas = make("canvas", { width: width * scale, height: height * scale, role: "img", ariaLabel: "Picture" });
   const light = make("input", { type: "checkbox", checked: true });
   const pen = canvas.getContext("2d");
   const clear = () => {
@@ -92,7 +92,7 @@ function prepare(form) {
   if (model.image) picture(model.image, form, send);
   const fields = model.columns.map(({ name, kind }) => ({ name, kind, input: make("input", { size: 10 }) }));
   const many = fields.length === 0 || fields.length > 64;
-  const lines = make("textarea", { rows: 3, placeholder: "One row per line, values parted by commas" });
+  const lines = make("textarea", { rows: 3, placeholder: "One row per line, values separated by commas", ariaLabel: "Rows" });
   if (many) {
     form.append(lines);
   } else {

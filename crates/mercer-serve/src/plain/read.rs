@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use mercer::Exec;
-use mercer::data::io::{ReadOptions, read_bytes};
+use mercer::data::io::{LabelColumn, ReadOptions, read_bytes};
 use mercer::data::{Data, Points, Sequences};
 use mercer::error::Fault;
 use serde::Deserialize;
@@ -148,7 +148,12 @@ fn read(served: &Served, form: Form, body: &[u8], exec: Exec) -> Result<Rows, Re
         options.resize = Some((shape.height, shape.width));
         options.grey = shape.channels == 1;
     }
-    let data = served.model.read_rows(options, |options| read_bytes(BODY, body, options))?;
+    let read = |options| served.model.read_rows(options, |options| read_bytes(BODY, body, options));
+    let mut data = read(options.clone())?;
+    // A model that does not say how many columns it takes cannot tell rows from rows with a label: those who ask send rows.
+    if served.columns.is_none() && data.target_from.as_ref().is_some_and(|from| from.guessed) {
+        data = read(ReadOptions { label: LabelColumn::None, ..options })?;
+    }
     Ok(Rows::Data(Box::new(data)))
 }
 

@@ -123,17 +123,31 @@ async fn inferred(app: &App, name: &str, version: Option<&str>, request: axum::e
             })?)
         }
     };
-    let mut request = parse(&body, header, app.limits.depth)?;
-    let asked = asked(&served.outputs, &request)?;
-    let rows = columns::rows(&served, &mut request, &app.limits, app.exec)?;
+    let read = || {
+        let mut request = parse(&body, header, app.limits.depth)?;
+        let asked = asked(&served.outputs, &request)?;
+        let rows = columns::rows(&served, &mut request, &app.limits, app.exec)?;
+        Ok::<_, Refusal>((request.id, asked, rows))
+    };
+    let (id, asked, rows) = aside(body.len(), read)?;
     let wanted: Wanted = asked.iter().map(|(output, _)| *output).collect();
-    let warnings = rows.warnings();
+    let (warnings, count) = (rows.warnings(), rows.len());
     let answer = app.batcher.ask(&served, &stats, rows, wanted).await?;
-    let mut response = response::infer(&served, &answer, request.id.as_deref(), &asked);
+    let write = || response::infer(&served, &answer, id.as_deref(), &asked);
+    let mut response = aside(count * PER_ROW, write);
     for warning in warnings {
         response.headers_mut().append(WARNING, warning);
     }
     Ok(response)
+}
+
+/// Bytes of a body that are parsed or written at once, and about those of a row.
+const SMALL: usize = 256 << 10;
+const PER_ROW: usize = 64;
+
+/// Long work without a wait, after the other connections of this thread were given to another thread.
+fn aside<T>(bytes: usize, work: impl FnOnce() -> T) -> T {
+    if bytes <= SMALL { work() } else { tokio::task::block_in_place(work) }
 }
 
 /// The header with the length of the JSON that stands before binary tensors.

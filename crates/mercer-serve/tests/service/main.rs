@@ -1,5 +1,6 @@
 //! The service from outside: over sockets, against the library's own predictions.
 
+mod bytes;
 mod client;
 mod doors;
 mod golden;

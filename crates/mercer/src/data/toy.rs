@@ -53,6 +53,87 @@ pub fn by_name(name: &str, n: usize, seed: u64) -> Result<(Points, Targets)> {
     Ok((toy.make)(n, seed))
 }
 
+/// A row of the table of toy sets with as many classes as are asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct ClassesToy {
+    /// Its name.
+    pub name: &'static str,
+    /// What it shows, in a line.
+    pub doc: &'static str,
+    /// Makes n points of k classes from a seed.
+    pub make: fn(usize, usize, u64) -> (Points, Targets),
+}
+
+/// All toy sets with as many classes as are asked for.
+pub const OF_CLASSES: &[ClassesToy] = &[
+    ClassesToy { name: "clouds", doc: "a Gaussian cloud per class, around a circle", make: clouds },
+    ClassesToy { name: "rings", doc: "a ring per class, one inside the other", make: rings },
+    ClassesToy { name: "arms", doc: "a spiral arm per class, around one centre", make: arms },
+    ClassesToy { name: "checks", doc: "a chequered board, the classes in turn", make: checks },
+];
+
+/// Classes that [`of_classes`] makes, at least and at most.
+pub const CLASSES: std::ops::RangeInclusive<usize> = 2..=26;
+
+/// A toy set of k classes by its name: `0`, `1`, ..., in turn.
+///
+/// ```
+/// let (points, targets) = mercer::data::toy::of_classes("rings", 200, 4, 1)?;
+/// assert_eq!(points.dim(), 2);
+/// assert_eq!(targets.classes()?.counts(), [50, 50, 50, 50]);
+/// # Ok::<(), mercer::Error>(())
+/// ```
+pub fn of_classes(name: &str, n: usize, k: usize, seed: u64) -> Result<(Points, Targets)> {
+    let toy = OF_CLASSES.iter().find(|toy| toy.name == name).ok_or_else(|| {
+        let names: Vec<&str> = OF_CLASSES.iter().map(|toy| toy.name).collect();
+        Error::param("toy set", format!("`{name}`"), format!("one of {}", names.join(", ")))
+    })?;
+    if !CLASSES.contains(&k) {
+        return Err(Error::param("classes", k, format!("from {} to {}", CLASSES.start(), CLASSES.end())));
+    }
+    Ok((toy.make)(n, k, seed))
+}
+
+/// A Gaussian cloud per class, around the unit circle, with a deviation of a quarter of the distance to the next one.
+pub fn clouds(n: usize, k: usize, seed: u64) -> (Points, Targets) {
+    let spread = 0.5 * (PI / k as f64).sin();
+    numbered(n, k, seed, |rng, class| {
+        let t = TAU * class as f64 / k as f64;
+        [t.cos() + spread * normal(rng), t.sin() + spread * normal(rng)]
+    })
+}
+
+/// A ring per class, of radius 1 / k, 2 / k, ..., 1, with a deviation of an eighth of the distance between them.
+pub fn rings(n: usize, k: usize, seed: u64) -> (Points, Targets) {
+    let step = 1.0 / k as f64;
+    numbered(n, k, seed, |rng, class| {
+        let (t, r) = (TAU * rng.random::<f64>(), step * (class as f64 + 1.0 + 0.125 * normal(rng)));
+        [r * t.cos(), r * t.sin()]
+    })
+}
+
+/// A spiral arm of two thirds of a turn per class, noise 0.03.
+pub fn arms(n: usize, k: usize, seed: u64) -> (Points, Targets) {
+    numbered(n, k, seed, |rng, class| {
+        let s = 0.15 + 0.85 * rng.random::<f64>();
+        let t = TAU * (class as f64 / k as f64 + s / 1.5);
+        [s * t.cos() + 0.03 * normal(rng), s * t.sin() + 0.03 * normal(rng)]
+    })
+}
+
+/// A board on `[-1, 1]^2` of 4 x 4 to 6 x 6 squares (more where the classes need them), each with a margin of a tenth; the
+/// classes in turn along its rows and columns.
+pub fn checks(n: usize, k: usize, seed: u64) -> (Points, Targets) {
+    let side = (k + 2).min(6).max((k + 1).div_ceil(2));
+    numbered(n, k, seed, |rng, class| {
+        let squares: Vec<usize> =
+            (0..side * side).filter(|at| (at / side + at % side) % k == class).collect();
+        let at = squares[(rng.next_u64() % squares.len().max(1) as u64) as usize];
+        let place = |at: usize, u: f64| 2.0 * (at as f64 + 0.1 + 0.8 * u) / side as f64 - 1.0;
+        [place(at % side, rng.random::<f64>()), place(at / side, rng.random::<f64>())]
+    })
+}
+
 /// Two crescents that reach into each other, noise 0.2; classes 1 and -1 in turn.
 pub fn banana(n: usize, seed: u64) -> (Points, Targets) {
     classes(n, seed, |rng, i| {
@@ -153,6 +234,18 @@ fn classes(
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let (points, names): (Vec<[f64; 2]>, Vec<&str>) = (0..n).map(|i| point(&mut rng, i)).unzip();
     (two_columns(&points), Targets::Classes(Labels::new(names)))
+}
+
+/// Points of k classes in turn, whose names are their numbers.
+fn numbered(
+    n: usize,
+    k: usize,
+    seed: u64,
+    mut point: impl FnMut(&mut ChaCha8Rng, usize) -> [f64; 2],
+) -> (Points, Targets) {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let points: Vec<[f64; 2]> = (0..n).map(|i| point(&mut rng, i % k)).collect();
+    (two_columns(&points), Targets::Classes(Labels::new((0..n).map(|i| (i % k).to_string()))))
 }
 
 fn plane(n: usize, seed: u64, mut point: impl FnMut(&mut ChaCha8Rng) -> [f64; 2]) -> (Points, Targets) {

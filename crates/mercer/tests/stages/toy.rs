@@ -22,9 +22,31 @@ fn seeds_and_sizes() {
     assert!(message.contains("one of banana, disc"), "{message}");
 }
 
+#[test]
+fn as_many_classes_as_are_asked_for() {
+    for set in toy::OF_CLASSES {
+        for k in toy::CLASSES {
+            let (points, targets) = toy::of_classes(set.name, 10 * k, k, 3).expect(set.name);
+            assert_eq!(targets.classes().expect("classes").counts(), vec![10; k], "{}", set.name);
+            assert!(points.len() == 10 * k && points.first_not_finite().is_none());
+            assert_ne!(points, (set.make)(10 * k, k, 4).0, "{}", set.name);
+        }
+        for k in [2, 4, 6] {
+            let error = error_of(toy::of_classes(set.name, 300, k, 1).expect(set.name));
+            assert!(error < 0.1, "{} of {k} classes: {error}", set.name);
+        }
+    }
+    let message = toy::of_classes("rings", 9, 1, 1).expect_err("one class").to_string();
+    assert!(message.contains("from 2 to 26"), "{message}");
+    assert!(toy::of_classes("banana", 9, 2, 1).is_err());
+}
+
 /// Share of points whose nearest neighbour is of another class.
 fn neighbour_error(name: &str) -> f64 {
-    let (points, targets) = toy::by_name(name, 300, 1).expect(name);
+    error_of(toy::by_name(name, 300, 1).expect(name))
+}
+
+fn error_of((points, targets): (mercer::data::Points, Targets)) -> f64 {
     let (x, labels) = (values(&points), targets.classes().expect("classes").of_row.clone());
     let distance = |i: usize, j: usize| (x[2 * i] - x[2 * j]).hypot(x[2 * i + 1] - x[2 * j + 1]);
     let wrong = (0..300).filter(|&i| {

@@ -107,7 +107,7 @@ async function open(main, values) {
       state.seed += 1;
       ask();
     } }, "Other noise")),
-    h("p", { class: "small" }, `Kernel: ${known.kernel}`),
+    h("p", { class: "small" }, `Kernel: ${known.kernel.replace(/\d+\.\d{5,}/g, (/** @type {string} */ digits) => number(Number(digits)))}`),
   );
   fill(
     main,

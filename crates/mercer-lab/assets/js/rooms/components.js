@@ -1,7 +1,7 @@
 // Components: contour maps of kernel principal components over the plane, whitening, clusters.
 
 import { about, newest, planes, post } from "../api.js";
-import { write } from "../address.js";
+import { whole, write } from "../address.js";
 import { check, choice, kernel, slider } from "../controls.js";
 import { facts, fill, h, number, percent } from "../dom.js";
 import { contour, diverging, mark, regions, sized, style } from "../draw.js";
@@ -26,12 +26,13 @@ async function open(main, values) {
   const state = {
     kernel: values.get("kernel") ?? "rbf(gamma=5)",
     shape: values.get("shape") ?? "clusters",
-    n: Number(values.get("n") ?? 120),
-    components: Number(values.get("components") ?? 6),
+    n: whole(values.get("n"), 2, 500, 120),
+    components: whole(values.get("components"), 1, 16, 6),
     whiten: values.get("whiten") === "yes",
     centred: values.get("centred") !== "no",
-    clusters: Number(values.get("clusters") ?? 0),
+    clusters: whole(values.get("clusters"), 0, 6, 0),
   };
+  if (!SHAPES.includes(state.shape)) state.shape = "clusters";
   let closed = false;
   /** @type {any} */
   let last = null;
@@ -94,7 +95,7 @@ async function open(main, values) {
       to.lineWidth = 1.6;
       if (low < 0 && high > 0) contour(to, width, height, cells, part, 0);
       for (let i = 0; i < view.drawn.y.length; i++) mark(to, view.px(view.drawn.x[2 * i], width), view.py(view.drawn.x[2 * i + 1], height), view.drawn.y[i] % 6, 1.8);
-      const words = `Component ${k + 1}: ${percent(last.shares[k])} of the variance`;
+      const words = `Component ${k + 1}: ${percent(last.shares[k])} of the variance, values from ${number(low)} to ${number(high)}`;
       canvas.setAttribute("aria-label", words);
       /** @type {Element} */ (item.lastElementChild).textContent = words;
     });
@@ -122,7 +123,7 @@ async function open(main, values) {
       {},
       h("legend", {}, "Components"),
       slider({ label: "Shown", name: "components", help: "Number of components, those with the most variance first.", low: 1, high: 16, whole: true, value: state.components, change: (v) => { state.components = v; ask(); } }),
-      check({ label: "Whiten", help: "Scale features to unit variance.", value: state.whiten, change: (v) => { state.whiten = v; ask(); } }),
+      check({ label: "Whiten", help: "Scale features to unit variance: the values of all maps then have about the same range.", value: state.whiten, change: (v) => { state.whiten = v; ask(); } }),
       check({ label: "Centre", help: "Centre in feature space.", value: state.centred, change: (v) => { state.centred = v; ask(); } }),
       slider({ label: "Clusters", help: "Kernel k-means: points whose images lie together. 0 shows none.", low: 0, high: 6, whole: true, value: state.clusters, change: (v) => { state.clusters = v; ask(); } }),
     ),

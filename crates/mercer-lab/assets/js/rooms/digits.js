@@ -9,6 +9,8 @@ import { bar, start } from "../jobs.js";
 
 const SIDE = 32;
 const INK = 16;
+/** Width of a pen in the digits of the set, in pixels of 32 x 32. */
+const PEN = 5;
 
 /** @type {import("../main.js").Room} */
 export const room = {
@@ -60,26 +62,29 @@ async function open(main, values) {
   const voters = h("div", {});
   const seen = h("div", { class: "row" });
 
+  /** @type {number[][]} */
+  let strokes = [];
   function blank() {
     to.fillStyle = "#fff";
     to.fillRect(0, 0, 320, 320);
     to.strokeStyle = "#14161c";
-    to.lineWidth = 26;
+    to.lineWidth = 34;
     to.lineCap = "round";
     to.lineJoin = "round";
   }
-  /** What was drawn, cut out and brought to 32 x 32 as the digits of the set were. @returns {number[] | null} */
+  /**
+   * What was drawn, brought to 32 x 32 as the digits of the set were: they fill their square, and pens were about as wide as
+   * this whatever the size of the digit.
+   * @returns {number[] | null}
+   */
   function ink() {
-    const { data } = to.getImageData(0, 0, 320, 320);
-    let [x0, x1, y0, y1] = [320, -1, 320, -1];
-    for (let y = 0; y < 320; y += 2) {
-      for (let x = 0; x < 320; x += 2) {
-        if (data[4 * (y * 320 + x)] < 128) {
-          x0 = Math.min(x0, x);
-          x1 = Math.max(x1, x);
-          y0 = Math.min(y0, y);
-          y1 = Math.max(y1, y);
-        }
+    let [x0, x1, y0, y1] = [Infinity, -Infinity, Infinity, -Infinity];
+    for (const stroke of strokes) {
+      for (let i = 0; i + 1 < stroke.length; i += 2) {
+        x0 = Math.min(x0, stroke[i]);
+        x1 = Math.max(x1, stroke[i]);
+        y0 = Math.min(y0, stroke[i + 1]);
+        y1 = Math.max(y1, stroke[i + 1]);
       }
     }
     if (x1 < x0) return null;
@@ -87,11 +92,17 @@ async function open(main, values) {
     const on = /** @type {CanvasRenderingContext2D} */ (small.getContext("2d", { willReadFrequently: true }));
     on.fillStyle = "#fff";
     on.fillRect(0, 0, SIDE, SIDE);
-    // The digits of the set fill the height of their square.
-    const scale = Math.min(SIDE / (y1 - y0 + 2), SIDE / (x1 - x0 + 2));
-    const [w, t] = [(x1 - x0 + 2) * scale, (y1 - y0 + 2) * scale];
-    on.imageSmoothingQuality = "high";
-    on.drawImage(pad, x0, y0, x1 - x0 + 2, y1 - y0 + 2, (SIDE - w) / 2, (SIDE - t) / 2, w, t);
+    on.lineWidth = PEN;
+    on.lineCap = "round";
+    on.lineJoin = "round";
+    const room_ = SIDE - PEN;
+    const scale = Math.min(room_ / Math.max(1, y1 - y0), room_ / Math.max(1, x1 - x0));
+    for (const stroke of strokes) {
+      on.beginPath();
+      for (let i = 0; i + 1 < stroke.length; i += 2) on.lineTo(SIDE / 2 + scale * (stroke[i] - (x0 + x1) / 2), SIDE / 2 + scale * (stroke[i + 1] - (y0 + y1) / 2));
+      if (stroke.length === 2) on.lineTo(SIDE / 2 + scale * (stroke[0] - (x0 + x1) / 2) + 0.1, SIDE / 2 + scale * (stroke[1] - (y0 + y1) / 2));
+      on.stroke();
+    }
     const pixels = on.getImageData(0, 0, SIDE, SIDE).data;
     return Array.from({ length: SIDE * SIDE }, (_, i) => (INK * (255 - pixels[4 * i])) / 255);
   }
@@ -142,8 +153,6 @@ async function open(main, values) {
     fill(seen, grey(found.pixels, 8, 8, 6, "The drawing as the machine sees it: 8 x 8 pixels", { low: 0, high: INK }), h("span", { class: "small" }, "What the machine sees: 8 x 8 pixels"));
   }
 
-  /** @type {number[][]} */
-  let strokes = [];
   let down = false;
   const place = (/** @type {PointerEvent} */ event) => {
     const box = pad.getBoundingClientRect();

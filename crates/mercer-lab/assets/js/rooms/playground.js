@@ -1,7 +1,7 @@
 // The playground: points, a kernel and a learner under one's fingers.
 
 import { about, newest, planes, post } from "../api.js";
-import { pack, unpack, write } from "../address.js";
+import { pack, unpack, whole, write } from "../address.js";
 import { NAMES } from "../colours.js";
 import { check, choice, declared, kernel, segments, sentence, slider } from "../controls.js";
 import { facts, fill, h, number, percent } from "../dom.js";
@@ -15,8 +15,8 @@ const TASKS = [
   ["novelty", "Novelty"],
 ];
 /** Data shapes by task: those with targets that fit it. @type {Record<string, string[]>} */
-const SHAPES = { classification: ["banana", "disc", "ring", "spirals", "clusters"], regression: ["sinc"], novelty: ["half-circle", "square", "ring", "parabola", "clusters"] };
-const USUAL = { task: "classification", learner: "svc", kernel: "rbf(gamma=2)", shape: "banana", n: 300, seed: 1 };
+const SHAPES = { classification: ["banana", "disc", "ring", "spirals", "clusters", "clouds", "rings", "arms", "checks"], regression: ["sinc"], novelty: ["half-circle", "square", "ring", "parabola", "clusters"] };
+const USUAL = { task: "classification", learner: "svc", kernel: "rbf(gamma=2)", shape: "banana", n: 300, seed: 1, classes: 4 };
 const CELLS = 100;
 
 /** @type {import("../main.js").Room} */
@@ -37,16 +37,18 @@ async function open(main, values) {
     learner: values.get("learner") ?? USUAL.learner,
     kernel: values.get("kernel") ?? USUAL.kernel,
     shape: values.get("shape") ?? USUAL.shape,
-    n: Number(values.get("n") ?? USUAL.n),
-    seed: Number(values.get("seed") ?? USUAL.seed),
+    n: whole(values.get("n"), 2, 1000, USUAL.n),
+    seed: whole(values.get("seed"), 0, 1e9, USUAL.seed),
+    classes: whole(values.get("classes"), 2, NAMES.length, USUAL.classes),
     /** @type {Record<string, any>} */
     params: safe(values.get("params")),
-    vectors: Number(values.get("vectors") ?? 0),
+    vectors: whole(values.get("vectors"), 0, 1e6, 0),
     surface: values.get("surface") !== "no",
     held: values.get("held") === "yes",
     edited: values.has("points"),
   };
   if (!TASKS.some(([name]) => name === state.task)) state.task = USUAL.task;
+  if (!SHAPES[state.task].includes(state.shape)) state.shape = SHAPES[state.task][0];
   let brush = 0;
   /** @type {number[]} */
   let heldX = [];
@@ -63,6 +65,9 @@ async function open(main, values) {
   let closed = false;
 
   const curve = () => state.task === "regression";
+  /** Whether the shape has as many classes as are asked for. */
+  const free = () => known.shapes.some((one) => one.name === state.shape && one.classes);
+  const wanted = () => ({ name: state.shape, n: state.n, seed: state.seed, classes: free() ? state.classes : null });
   const view = plane({
     label: "Points. Arrow keys move the cursor, Enter adds a point of the chosen class, Delete removes the nearest point.",
     brush: () => (state.task === "classification" ? brush : 0),
@@ -236,6 +241,7 @@ async function open(main, values) {
       shape: state.shape === USUAL.shape ? null : state.shape,
       n: state.n === USUAL.n ? null : state.n,
       seed: state.seed === USUAL.seed ? null : state.seed,
+      classes: free() && state.classes !== USUAL.classes ? state.classes : null,
       params: changed,
       vectors: state.vectors || null,
       surface: state.surface ? null : "no",
@@ -353,6 +359,10 @@ async function open(main, values) {
           build();
           void shape();
         } }),
+        free() ? slider({ label: "Classes", name: "classes", help: "How many classes the points have.", low: 2, high: NAMES.length, whole: true, value: state.classes, change: (k) => {
+          state.classes = k;
+          void shape();
+        } }) : null,
         slider({ label: "Points", help: "How many points are drawn; as many again are held out to measure the error.", low: 10, high: 1000, log: true, whole: true, value: state.n, change: (n) => {
           state.n = n;
           void shape();
@@ -412,7 +422,7 @@ async function open(main, values) {
   /** New points from the server. */
   async function shape() {
     try {
-      const found = await post("shape", { name: state.shape, n: state.n, seed: state.seed });
+      const found = await post("shape", wanted());
       if (closed) return;
       take(found);
       state.edited = false;
@@ -440,7 +450,7 @@ async function open(main, values) {
     main,
     h("div", { class: "room" }, h("div", { class: "stack" }, h("div", { class: "stage" }, view.canvas), h("div", { class: "row" }, brushes), problem, h("section", { class: "card", "aria-label": "Results" }, told), h("section", { class: "card", "aria-label": "Compression" }, compress, legend)), panel),
   );
-  const first = await post("shape", { name: state.shape, n: state.n, seed: state.seed });
+  const first = await post("shape", wanted());
   take(first);
   const window_ = values.get("window")?.split(",").map(Number) ?? [];
   if (state.edited && window_.length === 4 && window_.every(Number.isFinite)) {
