@@ -53,10 +53,13 @@ pub mod prelude {
     pub use crate::{Error, Exec, watch};
 }
 
-/// The README's example runs too.
+/// The examples of both READMEs run too.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 mod readme {}
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod crate_readme {}
 
 /// So do those of the page on components.
 #[cfg(doctest)]
