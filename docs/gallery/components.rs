@@ -9,7 +9,7 @@ const NODES: usize = 120;
 const LEVELS: usize = 11;
 
 /// Draws the first component of three clusters: it is constant across directions in which they do not vary.
-pub fn main() -> mercer::Result<()> {
+pub(crate) fn main() -> mercer::Result<()> {
     let (points, targets) = toy::by_name("clusters", 120, 1)?;
     let labels = targets.classes()?;
     let places: Vec<(f64, f64)> = (0..points.len()).map(|i| points.row(i).to_f64()).map(|p| (p[0], p[1])).collect();

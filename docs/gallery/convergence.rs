@@ -7,7 +7,7 @@ use mercer::prelude::*;
 use mercer_report::svg::progress;
 
 /// Watches one training and draws it.
-pub fn main() -> mercer::Result<()> {
+pub(crate) fn main() -> mercer::Result<()> {
     let (points, targets) = toy::by_name("disc", 1200, 1)?;
     let params = SvcParams { c: 1000.0, ..SvcParams::default() };
     let mut seen = Vec::new();

@@ -5,7 +5,7 @@ use mercer::prelude::*;
 use mercer_report::svg::{Axis, Chart, Series};
 
 /// Trains for seven values of C and draws both curves.
-pub fn main() -> mercer::Result<()> {
+pub(crate) fn main() -> mercer::Result<()> {
     let (points, targets) = toy::by_name("disc", 400, 1)?;
     let (fresh, truth) = toy::by_name("disc", 800, 2)?;
     let truth = truth.classes()?;

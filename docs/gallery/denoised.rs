@@ -5,7 +5,7 @@ use mercer::prelude::*;
 use mercer_report::svg::{Layer, Plane};
 
 /// Projects points onto four components and draws their pre-images.
-pub fn main() -> mercer::Result<()> {
+pub(crate) fn main() -> mercer::Result<()> {
     let (points, _) = toy::half_circle(250, 1);
     let params = KpcaParams { kernel: Some(Kernel::Rbf { gamma: 2.0 }), components: Some(4), ..KpcaParams::default() };
     let sample = Sample::new(&points, &Targets::None);

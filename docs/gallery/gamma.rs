@@ -9,7 +9,7 @@ const Y: (f64, f64) = (-2.2, 2.2);
 const NODES: usize = 120;
 
 /// Draws the boundaries of three machines on the same points.
-pub fn main() -> mercer::Result<()> {
+pub(crate) fn main() -> mercer::Result<()> {
     let (points, targets) = toy::banana(160, 3);
     let labels = targets.classes()?;
     let mut layers: Vec<Layer> = (0..2)

@@ -5,7 +5,7 @@ use mercer::prelude::*;
 use mercer_report::svg::{Learned, learned};
 
 /// Trains on two crescents and draws the machine.
-pub fn main() -> mercer::Result<()> {
+pub(crate) fn main() -> mercer::Result<()> {
     let (points, targets) = toy::banana(240, 7);
     let params = SvcParams { c: 3.0, kernel: Some("rbf(gamma=1/2)".parse()?), ..SvcParams::default() };
     let machine = params.fit(Sample::new(&points, &targets), Exec::default(), &mut watch::silent())?;

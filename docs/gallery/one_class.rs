@@ -7,7 +7,7 @@ use mercer_report::svg::{Grid, Layer, Line, Plane};
 const NODES: usize = 120;
 
 /// Draws nested regions around points without labels.
-pub fn main() -> mercer::Result<()> {
+pub(crate) fn main() -> mercer::Result<()> {
     let (points, targets) = toy::half_circle(250, 1);
     let at: Vec<(f64, f64)> = (0..points.len()).map(|i| points.row(i).to_f64()).map(|p| (p[0], p[1])).collect();
     let (x, y) = (Plane::range(at.iter().map(|p| p.0)), Plane::range(at.iter().map(|p| p.1)));

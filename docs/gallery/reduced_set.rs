@@ -9,7 +9,7 @@ use mercer_report::svg::{Grid, Layer, Line, Plane};
 const NODES: usize = 120;
 
 /// Compresses a machine and draws both boundaries, with the new centres circled.
-pub fn main() -> mercer::Result<()> {
+pub(crate) fn main() -> mercer::Result<()> {
     let (points, targets) = toy::banana(240, 7);
     let params = SvcParams { c: 3.0, kernel: Some(Kernel::Rbf { gamma: 0.5 }), ..SvcParams::default() };
     let machine = params.fit(Sample::new(&points, &targets), Exec::default(), &mut watch::silent())?;

@@ -6,7 +6,7 @@ use mercer::prelude::*;
 use mercer_report::svg::Heat;
 
 /// Judges a grid of settings on five folds and draws the table.
-pub fn main() -> mercer::Result<()> {
+pub(crate) fn main() -> mercer::Result<()> {
     let (points, targets) = toy::by_name("disc", 300, 1)?;
     let data = Dataset::new(points, targets)?;
     let folds = Splits::usual().folds(&data, 0)?;

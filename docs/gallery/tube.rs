@@ -5,7 +5,7 @@ use mercer::prelude::*;
 use mercer_report::svg::{Learned, learned};
 
 /// Fits sin(x)/x with noise and draws the machine.
-pub fn main() -> mercer::Result<()> {
+pub(crate) fn main() -> mercer::Result<()> {
     let (points, targets) = toy::sinc(150, 1);
     let kernel = Some(Kernel::Rbf { gamma: 0.2 });
     let params = SvrParams { epsilon: 0.15, c: 10.0, kernel, ..SvrParams::default() };
