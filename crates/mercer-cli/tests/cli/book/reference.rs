@@ -15,7 +15,7 @@ use super::docs;
 use crate::run::Folder;
 
 /// Sections of help that many commands share: shown once.
-const SHARED: [&str; 2] = ["Reading the data:", "Everywhere:"];
+const SHARED: [&str; 2] = ["Reading the data:", "Global options:"];
 
 #[test]
 fn reference_pages_are_up_to_date() {
