@@ -171,7 +171,7 @@ fn trade_off(curve: &[TradeOff], classes: bool, whole: Option<f64>, path: &[f64]
     if curve.len() > 1 {
         let stayed = points(&|t| Some(100.0 * (1.0 - t.agreement)));
         let chart = Chart::new(
-            "Answers that change by size",
+            "Changed predictions over size",
             centres(),
             Axis::new("changed, per cent"),
             both("", &stayed, 0).into(),

@@ -26,6 +26,10 @@ const SYMBOLS: &[(&str, &str, &str)] = &[
     ("sin", "sin", "mo"), ("cos", "cos", "mo"), ("sign", "sign", "mo"), ("arg", "arg", "mo"), ("top", "⊤", "mo"),
     ("quad", "\u{2003}", "mo"), (",", "\u{2009}", "mo"), (";", "\u{2005}", "mo"), (" ", "\u{a0}", "mo"),
 ];
+/// Symbols that browsers stretch unless told otherwise.
+const BRACKETS: [&str; 6] = ["⟨", "⟩", "‖", "|", "{", "}"];
+/// The attribute of brackets that keep their size.
+const FIXED: &str = " stretchy=\"false\"";
 /// Operators with limits above and below in displayed equations.
 const LIMITS: [&str; 4] = ["sum", "prod", "min", "max"];
 
@@ -103,7 +107,8 @@ fn element(source: &mut Source<'_>, display: bool) -> Result<(String, bool)> {
         }
         c if c.is_alphabetic() => (format!("<mi>{c}</mi>"), false),
         '-' => ("<mo>−</mo>".into(), false),
-        '(' | ')' | '[' | ']' | '|' | '+' | '=' | '<' | '>' | ',' | '.' | ';' | ':' | '/' | '*' | '!' => {
+        '(' | ')' | '[' | ']' | '|' => (format!("<mo{FIXED}>{c}</mo>"), false),
+        '+' | '=' | '<' | '>' | ',' | '.' | ';' | ':' | '/' | '*' | '!' => {
             (format!("<mo>{}</mo>", escape(&c.to_string())), false)
         }
         other => bail!("`{other}` is not known in equations"),
@@ -126,9 +131,10 @@ fn command(source: &mut Source<'_>, display: bool) -> Result<(String, bool)> {
         "bar" => format!("<mover accent=\"true\">{}<mo>¯</mo></mover>", part()?),
         "tilde" => format!("<mover accent=\"true\">{}<mo>~</mo></mover>", part()?),
         "text" | "mathrm" => format!("<mtext>{}</mtext>", escape(&words(source)?)),
-        // Sizes of brackets are left to the browser.
-        "left" | "right" => return element(source, display),
+        // Only these brackets grow with what they enclose.
+        "left" | "right" => part()?.replace(FIXED, ""),
         _ => match SYMBOLS.iter().find(|(known, ..)| *known == name) {
+            Some((_, drawn, _)) if BRACKETS.contains(drawn) => format!("<mo{FIXED}>{drawn}</mo>"),
             Some((_, drawn, kind)) => format!("<{kind}>{}</{kind}>", escape(drawn)),
             None => bail!("`\\{name}` is not known in equations (xtask/src/book/maths.rs)"),
         },
@@ -161,7 +167,9 @@ mod tests {
         assert!(got.starts_with("<math display=\"block\"><mrow><munderover><mo>∑</mo>"), "{got}");
         assert!(got.contains("<mfrac><mrow><mn>1</mn></mrow><mrow><mn>2</mn></mrow></mfrac>"), "{got}");
         assert!(got.contains("<msub><mi>α</mi><mi>i</mi></msub>"), "{got}");
-        assert!(mathml(r"\|w\|^2", false).expect("known").contains("<msup><mo>‖</mo><mn>2</mn></msup>"));
+        let norm = mathml(r"\|w\|^2", false).expect("known");
+        assert!(norm.contains("<msup><mo stretchy=\"false\">‖</mo><mn>2</mn></msup>"), "{norm}");
+        assert!(mathml(r"\left( x \right)", false).expect("known").contains("<mo>(</mo>"));
         assert!(mathml(r"f' \text{ if } x", false).expect("known").contains("<msup><mi>f</mi><mo>′</mo></msup>"));
     }
 

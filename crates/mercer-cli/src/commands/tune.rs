@@ -174,7 +174,7 @@ impl Command for Tune {
         };
         if task == Some(Task::Novelty) {
             return Err(Failure::usage(
-                "novelty detectors have no answers to be judged by",
+                "novelty detectors cannot be scored without labels",
                 "set --nu to the share of rows that may be outliers, and train",
             ));
         }

@@ -66,7 +66,7 @@ fn ctrl_c_keeps_what_there_is_and_resume_ends_where_it_would_have_ended() {
     assert_eq!(apart, 0, "{apart} answers differ");
     folder
         .mercer("train a.csv --resume whole.mercer")
-        .fails(1, "error: this model's training came to its end: there is nothing to go on with\n");
+        .fails(1, "error: this model's training is complete: there is nothing to resume\n");
     assert!(!folder.path("whole.mercer.partial").exists() && !folder.path("once.mercer.partial").exists());
 }
 

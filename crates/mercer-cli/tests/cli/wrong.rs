@@ -223,7 +223,7 @@ fn data_and_models() {
         ),
         (
             "train houses.csv --resume houses.mercer",
-            "error: this model's training came to its end: there is nothing to go on with\n".into(),
+            "error: this model's training is complete: there is nothing to resume\n".into(),
         ),
     ];
     for (line, message) in &cases {

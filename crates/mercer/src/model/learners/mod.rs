@@ -68,6 +68,16 @@ macro_rules! learners {
         }
     )*) => {
         /// A learner and its parameters.
+        ///
+        /// ```
+        /// use mercer::prelude::*;
+        /// let mut learner = Learner::find("svr")?.learner();
+        /// learner.set("epsilon", 0.2.into())?;
+        /// let (points, targets) = mercer::data::toy::sinc(40, 1);
+        /// let machine = learner.fit(Sample::new(&points, &targets), Exec::one(), &mut watch::silent())?;
+        /// assert_eq!(machine.learner.get("epsilon"), Some(0.2.into()));
+        /// # Ok::<(), mercer::Error>(())
+        /// ```
         #[derive(Debug, Clone, PartialEq)]
         #[non_exhaustive]
         pub enum Learner {

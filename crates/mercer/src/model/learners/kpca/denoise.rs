@@ -189,7 +189,7 @@ impl DenoiseParams {
         // With as many components as were asked for, the caller knows; else the best of all tried must be of use.
         if self.components.is_none() && least > before {
             return Err(Error::Unsupported(format!(
-                "denoising would do harm: on rows set aside the mean squared error rises from {before:.4} to {least:.4}; \
+                "denoising does not help: on held-out rows the mean squared error rises from {before:.4} to {least:.4}; \
                  {} rows are too few, or have too little in common, to tell them from their noise",
                 points.len()
             )));
