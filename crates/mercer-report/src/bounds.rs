@@ -80,9 +80,21 @@ fn machines(all: &[MachineBounds], page: &mut Page) {
     let mut facts = vec![
         ("trained", "errors on the training rows".to_owned()),
         ("span", format!("estimate of the leave-one-out error. Assumes: {}", first.span.assumes)),
-        ("SVs", format!("bound on the leave-one-out error by support vectors. Assumes: {}", first.support.assumes)),
+        (
+            "SVs",
+            format!(
+                "bound on the leave-one-out error by support vectors. Assumes: {}",
+                first.support.assumes
+            ),
+        ),
         ("R^2|w|^2", format!("capacity, the smaller the better. Assumes: {}", first.radius_margin.assumes)),
-        ("risk", format!("risk bound by that capacity at confidence {sure}; - is none. Assumes: {}", first.vc.assumes)),
+        (
+            "risk",
+            format!(
+                "risk bound by that capacity at confidence {sure}; - is none. Assumes: {}",
+                first.vc.assumes
+            ),
+        ),
     ];
     facts.extend(first.eigen.as_ref().map(|e| {
         (

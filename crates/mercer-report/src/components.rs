@@ -269,10 +269,7 @@ pub fn denoised_page(report: &Denoised, before: &Points, after: &Points) -> Resu
         sections.push(Section {
             heading: "How many components".into(),
             facts: report.components.map(|kept| ("kept".into(), count(kept))).into_iter().collect(),
-            figures: vec![Figure::svg(
-                chart.draw(),
-                "Mean squared error of denoised held-out rows.",
-            )],
+            figures: vec![Figure::svg(chart.draw(), "Mean squared error of denoised held-out rows.")],
             ..Section::default()
         });
     }

@@ -176,7 +176,10 @@ fn trade_off(curve: &[TradeOff], classes: bool, whole: Option<f64>, path: &[f64]
             Axis::new("changed, per cent"),
             both("", &stayed, 0).into(),
         );
-        out.push(Figure::svg(chart.draw(), "Fraction of predictions that differ from the original model, over size."));
+        out.push(Figure::svg(
+            chart.draw(),
+            "Fraction of predictions that differ from the original model, over size.",
+        ));
         let unit = if classes { 100.0 } else { 1.0 };
         let errors = points(&|t| t.error.map(|e| unit * e));
         if errors.len() > 1 {

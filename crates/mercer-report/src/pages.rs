@@ -54,7 +54,10 @@ pub fn trained_page(
     }
     if gaps.len() > 1 {
         let tol = report.model.params["tol"].as_f64();
-        course.figures.push(Figure::svg(progress(gaps, tol), "Largest violation of the optimality conditions over iterations."));
+        course.figures.push(Figure::svg(
+            progress(gaps, tol),
+            "Largest violation of the optimality conditions over iterations.",
+        ));
     }
     let mut sections = vec![choices, course];
     sections.extend(picture(model, Learned::training("Decision function", model, data), exec)?);
@@ -265,7 +268,8 @@ fn classes(e: &ClassEvaluation, heading: &str) -> Vec<Section> {
         with(&list)
     };
     if !worst.is_empty() {
-        let caption = "True positive rate over false positive rate; the number is the area under the curve, 1 at best.";
+        let caption =
+            "True positive rate over false positive rate; the number is the area under the curve, 1 at best.";
         section.figures.push(Figure::svg(draw(&all_roc, roc), caption));
         let caption = "Share of rows predicted as the class that belong to it (precision) against the share of the class that is found (recall); the number is the area.";
         section.figures.push(Figure::svg(draw(&all_pr, precision_recall), caption));

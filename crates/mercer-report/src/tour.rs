@@ -86,11 +86,7 @@ impl Report for Tour {
         page.blank();
         let took = format!("Total time: {}.", seconds(self.seconds));
         page.remark(Tone::Good, '✓', &took);
-        page.remark(
-            Tone::Good,
-            '✓',
-            &format!("{}: figures, for a browser.", self.page.display()),
-        );
+        page.remark(Tone::Good, '✓', &format!("{}: figures, for a browser.", self.page.display()));
     }
 }
 

@@ -15,7 +15,9 @@ const ROOT: [&str; 5] = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHA
 /// What is wrong with links, each with its file.
 pub(super) fn check(root: &Path) -> Result<Vec<String>> {
     let mut files: Vec<PathBuf> = ROOT.iter().map(|name| root.join(name)).collect();
-    files.extend(super::files(&root.join("docs"))?.into_iter().filter(|f| f.extension().is_some_and(|e| e == "md")));
+    files.extend(
+        super::files(&root.join("docs"))?.into_iter().filter(|f| f.extension().is_some_and(|e| e == "md")),
+    );
     for entry in fs::read_dir(root.join("crates"))? {
         files.push(entry?.path().join("README.md"));
     }

@@ -83,7 +83,9 @@ fn neighbours(name: &str, entries: &[Entry], up: &str) -> String {
 fn target<'a>(url: &str) -> CowStr<'a> {
     let (path, anchor) = url.split_once('#').map_or((url, None), |(p, a)| (p, Some(a)));
     let mut out = path.to_owned();
-    if !path.contains("://") && let Some(stem) = path.strip_suffix(".md") {
+    if !path.contains("://")
+        && let Some(stem) = path.strip_suffix(".md")
+    {
         out = format!("{stem}.html");
     }
     if let Some(anchor) = anchor {

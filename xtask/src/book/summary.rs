@@ -28,7 +28,8 @@ mod tests {
 
     #[test]
     fn headings_and_chapters_are_read_in_order() {
-        let got = read("# Summary\n\n[Introduction](README.md)\n\n# Guides\n\n- [A](a.md)\n  - [B](x/b.md)\n");
+        let got =
+            read("# Summary\n\n[Introduction](README.md)\n\n# Guides\n\n- [A](a.md)\n  - [B](x/b.md)\n");
         let paths: Vec<_> = got.iter().map(|e| e.path.as_deref()).collect();
         assert_eq!(paths, [Some("README.md"), None, Some("a.md"), Some("x/b.md")]);
         assert_eq!(got[1].title, "Guides");

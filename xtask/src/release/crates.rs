@@ -69,7 +69,9 @@ fn look_into(folder: &Path, name: &str) -> Result<()> {
     let manifest = fs::read_to_string(folder.join("Cargo.toml"))?;
     let paths = paths_of_dependencies(&manifest);
     ensure(paths.is_empty(), || format!("{name}: dependencies by path: {}", paths.join(", ")))?;
-    ensure(!manifest.contains("mercer-testkit"), || format!("{name}: depends on the testkit, which is not published"))
+    ensure(!manifest.contains("mercer-testkit"), || {
+        format!("{name}: depends on the testkit, which is not published")
+    })
 }
 
 /// Dependencies of a normalised manifest that name a folder.
@@ -122,13 +124,24 @@ pub(super) fn install(release: &Release, folders: &[PathBuf]) -> Result<PathBuf>
     let command = root.join("bin/mercer");
     let run = |args: &[&str]| {
         let mut mercer = Command::new(&command);
-        spawn(mercer.args(args).current_dir(&home).env_clear().env("HOME", &home).stdout(std::process::Stdio::null()))
+        spawn(
+            mercer
+                .args(args)
+                .current_dir(&home)
+                .env_clear()
+                .env("HOME", &home)
+                .stdout(std::process::Stdio::null()),
+        )
     };
     run(&["--version"])?;
     run(&["tour", "--out", "tour.html", "--quiet"])?;
     let page = fs::metadata(home.join("tour.html")).context("`mercer tour` left no page")?.len();
     let bytes = fs::metadata(&command)?.len();
-    println!("install: mercer of {:.1} MB; the tour left a page of {:.1} MB", bytes as f64 / 1e6, page as f64 / 1e6);
+    println!(
+        "install: mercer of {:.1} MB; the tour left a page of {:.1} MB",
+        bytes as f64 / 1e6,
+        page as f64 / 1e6
+    );
     Ok(command)
 }
 
@@ -148,7 +161,8 @@ mod tests {
         let root = crate::root();
         let mut seen = Vec::new();
         for name in PUBLISHED {
-            let folder = if name == "mercer-reproduce" { "reproduce".into() } else { format!("crates/{name}") };
+            let folder =
+                if name == "mercer-reproduce" { "reproduce".into() } else { format!("crates/{name}") };
             let manifest = fs::read_to_string(root.join(folder).join("Cargo.toml")).expect("a manifest");
             assert!(!manifest.contains("publish = false"), "{name}");
             let dependencies = manifest.split("[dependencies]").nth(1).expect("a table");

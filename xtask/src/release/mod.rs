@@ -75,7 +75,8 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<()> {
 
 fn clean(root: &Path) -> Result<bool> {
     let mut git = std::process::Command::new("git");
-    let out = git.current_dir(root).args(["status", "--porcelain"]).output().context("git cannot be started")?;
+    let out =
+        git.current_dir(root).args(["status", "--porcelain"]).output().context("git cannot be started")?;
     Ok(out.status.success() && out.stdout.is_empty())
 }
 

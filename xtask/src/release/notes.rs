@@ -25,7 +25,9 @@ pub(super) fn check(release: &Release) -> Result<()> {
     let line = cited.lines().find_map(|l| l.strip_prefix("version: "));
     ensure(line == Some(version), || format!("CITATION.cff has version {line:?}, the workspace {version}"))?;
     let python = read(root, "crates/mercer-py/pyproject.toml")?;
-    ensure(python.contains("dynamic = [\"version\"]"), || "pyproject.toml must take its version from Cargo".into())?;
+    ensure(python.contains("dynamic = [\"version\"]"), || {
+        "pyproject.toml must take its version from Cargo".into()
+    })?;
     for file in ["LICENSE-MIT", "LICENSE-APACHE", "SECURITY.md", "README.md"] {
         ensure(!read(root, file)?.trim().is_empty(), || format!("{file} is empty"))?;
     }
@@ -46,7 +48,8 @@ fn notes(changelog: &str, version: &str) -> Result<String> {
         if lines.next().is_none() {
             continue;
         }
-        let part: Vec<&str> = lines.take_while(|l| !l.starts_with("## [") && !l.starts_with("[Unreleased]:")).collect();
+        let part: Vec<&str> =
+            lines.take_while(|l| !l.starts_with("## [") && !l.starts_with("[Unreleased]:")).collect();
         let part = part.join("\n");
         if part.lines().any(|l| l.starts_with("- ")) {
             return Ok(format!("# Mercer {version}\n\n{}\n", part.trim()));
@@ -61,7 +64,8 @@ fn read(root: &Path, name: &str) -> Result<String> {
 
 /// The value of a key in a table of a manifest.
 fn in_table(manifest: &str, table: &str, key: &str) -> Option<String> {
-    let mut lines = manifest.lines().skip_while(|l| l.trim() != table).skip(1).take_while(|l| !l.starts_with('['));
+    let mut lines =
+        manifest.lines().skip_while(|l| l.trim() != table).skip(1).take_while(|l| !l.starts_with('['));
     lines.find_map(|l| l.strip_prefix(key)?.trim_start().strip_prefix('=').and_then(value_of))
 }
 
@@ -76,7 +80,8 @@ mod tests {
 
     #[test]
     fn notes_are_the_part_of_the_version_or_what_is_unreleased() {
-        let log = "# Changelog\n\n## [Unreleased]\n\n### Added\n\n- New.\n\n## [0.1.0] - 2026-01-01\n\n- Old.\n";
+        let log =
+            "# Changelog\n\n## [Unreleased]\n\n### Added\n\n- New.\n\n## [0.1.0] - 2026-01-01\n\n- Old.\n";
         assert_eq!(notes(log, "0.1.0").expect("there"), "# Mercer 0.1.0\n\n- Old.\n");
         assert_eq!(notes(log, "0.2.0").expect("unreleased"), "# Mercer 0.2.0\n\n### Added\n\n- New.\n");
         assert!(notes("# Changelog\n\n## [Unreleased]\n\n## [0.1.0]\n\n- Old.\n", "0.2.0").is_err());
@@ -84,7 +89,8 @@ mod tests {
 
     #[test]
     fn values_are_found_in_their_table() {
-        let text = "[package]\nversion = \"9\"\n\n[workspace.package]\nedition = \"2024\"\nversion = \"0.1.0\"\n";
+        let text =
+            "[package]\nversion = \"9\"\n\n[workspace.package]\nedition = \"2024\"\nversion = \"0.1.0\"\n";
         assert_eq!(in_table(text, "[workspace.package]", "version").as_deref(), Some("0.1.0"));
         assert_eq!(in_table(text, "[other]", "version"), None);
     }

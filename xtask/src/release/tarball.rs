@@ -25,7 +25,8 @@ pub(super) fn make(release: &Release, command: &Path) -> Result<()> {
         fs::create_dir_all(path).with_context(|| path.display().to_string())?;
     }
     fs::copy(command, folder.join("bin/mercer"))?;
-    for file in ["README.md", "CHANGELOG.md", "CITATION.cff", "SECURITY.md", "LICENSE-MIT", "LICENSE-APACHE"] {
+    for file in ["README.md", "CHANGELOG.md", "CITATION.cff", "SECURITY.md", "LICENSE-MIT", "LICENSE-APACHE"]
+    {
         fs::copy(release.root.join(file), folder.join(file)).with_context(|| file.to_owned())?;
     }
     for (shell, file) in SHELLS {
@@ -38,7 +39,10 @@ pub(super) fn make(release: &Release, command: &Path) -> Result<()> {
     ensure(pages > 20, || format!("only {pages} manual pages"))?;
     let file = release.dist.join(format!("{name}.tar.gz"));
     spawn(Command::new("tar").arg("-czf").arg(&file).arg("-C").arg(&work).arg(&name))?;
-    let sum = Command::new("sha256sum").arg(file.file_name().unwrap_or_default()).current_dir(&release.dist).output()?;
+    let sum = Command::new("sha256sum")
+        .arg(file.file_name().unwrap_or_default())
+        .current_dir(&release.dist)
+        .output()?;
     fs::write(release.dist.join(format!("{name}.tar.gz.sha256")), sum.stdout)?;
     println!("tarball: {pages} manual pages, {} completions", SHELLS.len());
     Ok(())

@@ -27,12 +27,15 @@ pub(super) fn make(release: &Release) -> Result<()> {
     spawn(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&venv))?;
     let interpreter = venv.join("bin/python");
     let pins = fs::read_to_string(release.root.join(python::PINS))?;
-    let maturin = pins.lines().find(|l| l.starts_with("maturin==")).context("maturin has no pinned version")?;
+    let maturin =
+        pins.lines().find(|l| l.starts_with("maturin==")).context("maturin has no pinned version")?;
     python::pip(&interpreter, &[Path::new(maturin)])?;
     let mut build = Command::new(venv.join("bin/maturin"));
     // `--sdist` builds the wheel from the unpacked source distribution, so one build checks both. Without
     // `--compatibility`, maturin looks at the symbols and claims the oldest manylinux that they allow.
-    build.current_dir(release.root.join("crates/mercer-py")).args(["build", "--quiet", "--sdist", "--locked"]);
+    build
+        .current_dir(release.root.join("crates/mercer-py"))
+        .args(["build", "--quiet", "--sdist", "--locked"]);
     build.arg("--interpreter").arg(&interpreter).arg("--out").arg(&release.dist);
     build.env("CARGO_TARGET_DIR", target.join("dist-build"));
     spawn(&mut build)?;

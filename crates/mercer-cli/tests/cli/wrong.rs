@@ -212,7 +212,7 @@ fn data_and_models() {
         (
             "evaluate flowers.csv flowers.mercer --label none",
             "note: columns that the model does not know are ignored: `species`\nerror: targets: got none, expected class \
-             labels\nhint: --label COLUMN or --labels FILE says where the answers are\n"
+             labels\nhint: --label COLUMN or --labels FILE names the target column\n"
                 .into(),
         ),
         (

@@ -64,8 +64,11 @@ pub fn reliability(answers: &[(f64, bool)]) -> Svg {
     let points: Vec<(f64, f64)> =
         told.map(|&(n, right, sum)| (sum / n as f64, right as f64 / n as f64)).collect();
     let ideal = Series::new("as good as its word", Look::Dashed, vec![(0.0, 0.0), (1.0, 1.0)]).colour(7);
-    let series =
-        vec![ideal, Series::line("", points.clone()).colour(0), Series::dots("predictions", points).colour(0)];
+    let series = vec![
+        ideal,
+        Series::line("", points.clone()).colour(0),
+        Series::dots("predictions", points).colour(0),
+    ];
     shares("Reliability diagram", "predicted probability", "fraction correct", series)
 }
 

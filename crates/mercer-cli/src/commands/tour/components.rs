@@ -72,10 +72,7 @@ pub(super) fn components(guide: &Guide<'_>) -> Result<Stop> {
             Chart::new("Test error over the number of components", x, y, line).draw(),
             "A linear machine on the first components: with enough of them it is as good as a nonlinear one.",
         ),
-        Figure::tiles(
-            Guide::tiles(tiles),
-            "Pre-images of the first components, by a fixed-point iteration.",
-        ),
+        Figure::tiles(Guide::tiles(tiles), "Pre-images of the first components, by a fixed-point iteration."),
     ];
     let alone = drives(found, &(0..DRAWN).collect::<Vec<_>>(), guide.exec)?;
     let caption = "Effect of single pixels on each component: increase in blue, decrease in orange.";

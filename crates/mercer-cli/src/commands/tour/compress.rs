@@ -52,10 +52,13 @@ pub(super) fn compress(guide: &Guide<'_>) -> Result<Stop> {
         ("training predictions unchanged".into(), percent(small.about.agreement)),
     ];
     let series = vec![Series::line("", line.clone()).colour(0), Series::dots("", line).colour(0)];
-    let chart =
-        Chart::new("Test error over the number of centres", Axis::new("centres").log(), Axis::new("test error, per cent"), series);
-    section.figures =
-        vec![Figure::svg(chart.draw(), "The right end is the original model.")];
+    let chart = Chart::new(
+        "Test error over the number of centres",
+        Axis::new("centres").log(),
+        Axis::new("test error, per cent"),
+        series,
+    );
+    section.figures = vec![Figure::svg(chart.draw(), "The right end is the original model.")];
     section.figures.extend(centre_images(&small.model));
     section.commands = vec![
         ("mercer compress MODEL DATA --ratio 10 -o SMALL".into(), "ten times smaller".into()),
@@ -64,7 +67,8 @@ pub(super) fn compress(guide: &Guide<'_>) -> Result<Stop> {
             "as small as keeps 99 % of the predictions".into(),
         ),
     ];
-    let seen = format!("{} centres, {faster:.1} times faster, test error {}", count(after), percent(small_error));
+    let seen =
+        format!("{} centres, {faster:.1} times faster, test error {}", count(after), percent(small_error));
     Ok(Stop::new("Compression", seen, "mercer compress MODEL DATA --ratio 10 -o SMALL", section)
         .fact("centres", before)
         .fact("compressed", after)

@@ -76,16 +76,19 @@ pub(super) fn classify(guide: &Guide<'_>) -> Result<Stop> {
             confusion(&by_rest.classes, &by_rest.confusion),
             "Confusion matrix on the test set, one-vs-rest: rows are the true classes.",
         ),
-        Figure::svg(errors_by_size(guide)?, "Learning curve: the test error falls with the number of training digits."),
+        Figure::svg(
+            errors_by_size(guide)?,
+            "Learning curve: the test error falls with the number of training digits.",
+        ),
         Figure::svg(
             roc_of,
             "ROC curves of the three hardest digits, each against the rest, with the area under the curve.",
         ),
-        Figure::svg(
-            precision_of,
-            "Precision over recall of the same decision values.",
+        Figure::svg(precision_of, "Precision over recall of the same decision values."),
+        Figure::tiles(
+            Guide::tiles(mistakes(guide, &rest)?),
+            "Misclassified test digits: true class and prediction.",
         ),
-        Figure::tiles(Guide::tiles(mistakes(guide, &rest)?), "Misclassified test digits: true class and prediction."),
         Figure::tiles(
             Guide::tiles(heaviest(guide, &rest)),
             "Support vectors of the machine for 8 with the largest coefficients: atypical eights (positive), and other digits \
@@ -265,10 +268,8 @@ pub(super) fn reject(guide: &Guide<'_>) -> Result<Stop> {
             "The first digits to be rejected, with the gap between the two largest decision values; framed where the prediction is wrong.",
         ),
     ];
-    section.commands = vec![(
-        "mercer predict DATA MODEL --reject-rate 0.05".into(),
-        "rejects the least certain 5 %".into(),
-    )];
+    section.commands =
+        vec![("mercer predict DATA MODEL --reject-rate 0.05".into(), "rejects the least certain 5 %".into())];
     let seen = format!("zero error on the rest if {} of the digits are rejected", percent(none.rejected));
     Ok(Stop::new("Rejection", seen, "mercer predict DATA MODEL --reject-rate R", section)
         .fact("error", rules[0].error)

@@ -49,7 +49,8 @@ pub(super) fn kernels(guide: &Guide<'_>) -> Result<Stop> {
         ("mercer kernel check LINE DATA".into(), "checks a kernel on data".into()),
         ("mercer kernel gram DATA -k LINE -o FILE".into(), "computes the kernel matrix".into()),
     ];
-    let seen = format!("{} kernels and their algebra; {} fits the crescents", Kernel::ALL.len(), check.kernel);
+    let seen =
+        format!("{} kernels and their algebra; {} fits the crescents", Kernel::ALL.len(), check.kernel);
     let stop = Stop::new("Kernels", seen, "mercer kernel check LINE DATA", section);
     Ok(stop.fact("kernel", check.kernel).fact("directions", directions))
 }

@@ -41,12 +41,15 @@ pub(super) fn shapes(guide: &Guide<'_>) -> Result<Stop> {
         let f = model.decision(data.points.view(), guide.exec)?;
         outside.push(f.iter().filter(|v| **v < -OFF).count() as f64 / f.len() as f64);
         let picture = learned(&model, Learned::training(caption, &model, &data), guide.exec)?;
-        section
-            .figures
-            .push(Figure::svg(picture, format!("{caption} The line is the decision boundary; darker is further inside.")));
+        section.figures.push(Figure::svg(
+            picture,
+            format!("{caption} The line is the decision boundary; darker is further inside."),
+        ));
     }
-    section.commands =
-        vec![("mercer train DATA --task novelty --nu 0.1 -o MODEL".into(), "trains a novelty detector".into())];
+    section.commands = vec![(
+        "mercer train DATA --task novelty --nu 0.1 -o MODEL".into(),
+        "trains a novelty detector".into(),
+    )];
     let seen = format!("{} of a half circle's points are outliers", percent(outside[0]));
     Ok(Stop::new("Novelty", seen, "mercer train DATA --task novelty -o MODEL", section)
         .fact("outside_half_circle", outside[0])

@@ -91,8 +91,10 @@ pub(super) fn learning(guide: &Guide<'_>) -> Result<Stop> {
             "The error cannot fall below ten per cent: that many labels are wrong.",
         ),
     ];
-    section.commands =
-        vec![("mercer train DATA --c 10 -o MODEL".into(), "trains with a progress bar that shows the gap".into())];
+    section.commands = vec![(
+        "mercer train DATA --c 10 -o MODEL".into(),
+        "trains with a progress bar that shows the gap".into(),
+    )];
     let seen = format!("{} iterations to a gap of {}", count(model.info.iterations as usize), params.tol);
     Ok(Stop::new("Convergence", seen, "mercer train DATA --c C -o MODEL", section)
         .fact("iterations", model.info.iterations)

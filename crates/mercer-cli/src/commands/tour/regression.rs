@@ -47,10 +47,7 @@ pub(super) fn regression(guide: &Guide<'_>) -> Result<Stop> {
         facts.push((format!("rmse_{name}"), off));
     }
     section.commands = vec![
-        (
-            "mercer train DATA --task regress --epsilon 0.1 -o MODEL".into(),
-            "trains a regression".into(),
-        ),
+        ("mercer train DATA --task regress --epsilon 0.1 -o MODEL".into(), "trains a regression".into()),
         ("mercer evaluate DATA MODEL".into(), "RMSE, MAE, R^2".into()),
     ];
     let stop = Stop::new("Regression", seen, "mercer train DATA --task regress -o MODEL", section);

@@ -76,7 +76,10 @@ fn text<'a>(value: &'a Value, key: &str) -> &'a str {
 
 fn kernels() -> String {
     let listed = Folder::new().mercer("kernel list --format json").fine().json();
-    let mut out = page("Kernels", "Every kernel with its formula, its parameters and lines to copy. A kernel is written as one line: `mercer train --kernel 'rbf(gamma=0.5)'`, `SVC(kernel=\"rbf(gamma=0.5)\")`, `\"rbf(gamma=0.5)\".parse::<Kernel>()`. The theory is in [kernels and feature spaces](../theory/kernels.md).");
+    let mut out = page(
+        "Kernels",
+        "Every kernel with its formula, its parameters and lines to copy. A kernel is written as one line: `mercer train --kernel 'rbf(gamma=0.5)'`, `SVC(kernel=\"rbf(gamma=0.5)\")`, `\"rbf(gamma=0.5)\".parse::<Kernel>()`. The theory is in [kernels and feature spaces](../theory/kernels.md).",
+    );
     let all = listed["kernels"].as_array().expect("a list");
     for (algebra, title) in [(false, "Kernels of points"), (true, "Kernels made of kernels")] {
         writeln!(out, "\n## {title}").expect("a string");
@@ -86,7 +89,8 @@ fn kernels() -> String {
                 list.iter().filter_map(|v| v.as_str().map(code)).collect()
             };
             let aliases = words("aliases");
-            let also = if aliases.is_empty() { String::new() } else { format!(" Also {}.", aliases.join(", ")) };
+            let also =
+                if aliases.is_empty() { String::new() } else { format!(" Also {}.", aliases.join(", ")) };
             writeln!(
                 out,
                 "\n### {}\n\n```text\n{}\n```\n\n{}{also} Positive definite: {}.",
@@ -102,7 +106,15 @@ fn kernels() -> String {
             }
             for param in table {
                 let default = param["default"].as_str().unwrap_or("must be given").to_owned();
-                row(&mut out, &[code(text(param, "name")), default, text(param, "range").into(), text(param, "doc").into()]);
+                row(
+                    &mut out,
+                    &[
+                        code(text(param, "name")),
+                        default,
+                        text(param, "range").into(),
+                        text(param, "doc").into(),
+                    ],
+                );
             }
             writeln!(out, "\nExamples: {}", words("examples").join(", ")).expect("a string");
         }
@@ -111,7 +123,10 @@ fn kernels() -> String {
 }
 
 fn learners() -> String {
-    let mut out = page("Learners and their parameters", "`mercer train --learner NAME --set PARAMETER=VALUE` fits any of these; several parameters have flags of their own. [Learners, explained](../learners.md) says when to use which.");
+    let mut out = page(
+        "Learners and their parameters",
+        "`mercer train --learner NAME --set PARAMETER=VALUE` fits any of these; several parameters have flags of their own. [Learners, explained](../learners.md) says when to use which.",
+    );
     heads(&mut out, &["learner", "for", ""]);
     for entry in Learner::ALL {
         let tasks: Vec<&str> = entry.tasks.iter().map(|t| task(*t)).collect();
@@ -141,7 +156,10 @@ fn capital(text: &str) -> String {
 }
 
 fn stages() -> String {
-    let mut out = page("Stages and transformations", "Stages are fitted on training rows, stored in the model and applied to every new row: `--scale 'minmax(0, 1) | unit'`. [Stages, explained](../stages.md) has their formulas.");
+    let mut out = page(
+        "Stages and transformations",
+        "Stages are fitted on training rows, stored in the model and applied to every new row: `--scale 'minmax(0, 1) | unit'`. [Stages, explained](../stages.md) has their formulas.",
+    );
     writeln!(out, "\n## Stages").expect("a string");
     for entry in Recipe::ALL {
         let rows = match (entry.image, entry.sequence, entry.table) {
@@ -150,7 +168,14 @@ fn stages() -> String {
             (.., true) => "tables",
             _ => "numbers",
         };
-        writeln!(out, "\n### {}\n\n{}. For {rows}; example: `{}`", entry.name, capital(entry.doc), entry.example).expect("a string");
+        writeln!(
+            out,
+            "\n### {}\n\n{}. For {rows}; example: `{}`",
+            entry.name,
+            capital(entry.doc),
+            entry.example
+        )
+        .expect("a string");
         if !entry.args.is_empty() {
             params(&mut out, entry.args.iter());
         }
@@ -166,7 +191,8 @@ fn stages() -> String {
 }
 
 fn metrics() -> String {
-    let mut out = page("Metrics", "What cross-validation, searches and reports measure: `mercer tune --metric NAME`.");
+    let mut out =
+        page("Metrics", "What cross-validation, searches and reports measure: `mercer tune --metric NAME`.");
     heads(&mut out, &["metric", "for", "better", ""]);
     for metric in metric::ALL {
         let of = match metric.measure {
@@ -182,10 +208,14 @@ fn metrics() -> String {
 }
 
 fn formats() -> String {
-    let mut out = page("File formats", "Every command reads these, recognised by content; `--from NAME` overrides that. `.gz`, `.bz2`, `.xz` and `.zst` may follow any extension. [Formats, explained](../formats.md) has the details.");
+    let mut out = page(
+        "File formats",
+        "Every command reads these, recognised by content; `--from NAME` overrides that. `.gz`, `.bz2`, `.xz` and `.zst` may follow any extension. [Formats, explained](../formats.md) has the details.",
+    );
     heads(&mut out, &["format", "extensions", "written", ""]);
     for info in FORMATS {
-        let ends: Vec<String> = info.extensions.iter().map(|e| code(&format!(".{}", e.trim_start_matches('.')))).collect();
+        let ends: Vec<String> =
+            info.extensions.iter().map(|e| code(&format!(".{}", e.trim_start_matches('.')))).collect();
         let written = if info.writable() { "yes" } else { "" };
         row(&mut out, &[code(info.name), ends.join(", "), written.into(), info.doc.into()]);
     }
@@ -193,7 +223,10 @@ fn formats() -> String {
 }
 
 fn commands() -> String {
-    let mut out = page("Commands", "The help of every command. The options that all commands share, and those of commands that read data, are at the end.");
+    let mut out = page(
+        "Commands",
+        "The help of every command. The options that all commands share, and those of commands that read data, are at the end.",
+    );
     let folder = Folder::new();
     let screen = folder.mercer("").fine().out;
     let names = screen.lines().filter_map(|line| line.strip_prefix("  mercer "));
@@ -216,13 +249,22 @@ fn commands() -> String {
         writeln!(out, "\n## mercer {name}\n\n```text\n{}\n```", own.trim()).expect("a string");
     }
     for text in shared {
-        writeln!(out, "\n## {}\n\n```text\n{}\n```", text.lines().next().unwrap_or_default().trim_end_matches(':'), text.trim()).expect("a string");
+        writeln!(
+            out,
+            "\n## {}\n\n```text\n{}\n```",
+            text.lines().next().unwrap_or_default().trim_end_matches(':'),
+            text.trim()
+        )
+        .expect("a string");
     }
     out
 }
 
 fn experiments() -> String {
-    let mut out = page("Experiments of the papers", "`mercer reproduce NAME` runs one of these and prints the paper's numbers beside Mercer's. Numbers that are worse than the paper's are shown as they are; [the page of the experiments](../../reproduce/README.md) says what is known to differ and where the data come from.");
+    let mut out = page(
+        "Experiments of the papers",
+        "`mercer reproduce NAME` runs one of these and prints the paper's numbers beside Mercer's. Numbers that are worse than the paper's are shown as they are; [the page of the experiments](../../reproduce/README.md) says what is known to differ and where the data come from.",
+    );
     heads(&mut out, &["name", "shows", "paper", "seconds", "in full"]);
     for experiment in mercer_reproduce::ALL {
         let full = experiment.full.map_or(String::new(), |s| s.to_string());

@@ -104,7 +104,8 @@ impl Model {
             (Role::Novelty, Readout::Plain) => written(Kind::OneClass, f)?,
             (Role::Novelty, Readout::Ball(ball)) => written(Kind::OneClass, &plane(f, ball)?)?,
             (Role::Features(_), _) => {
-                let why = "LIBSVM's format does not support kernel PCA features, which this model uses".into();
+                let why =
+                    "LIBSVM's format does not support kernel PCA features, which this model uses".into();
                 return Err(Error::Unsupported(why));
             }
             _ => {
