@@ -38,10 +38,8 @@ pub(super) fn package(release: &Release) -> Result<Vec<PathBuf>> {
     let names = PUBLISHED.iter().flat_map(|name| ["--package", name]);
     // What they build is checked below, all at once, by installing the command from them.
     spawn(cargo_in(&release.root).args(["package", "--quiet", "--no-verify", "--allow-dirty"]).args(names))?;
-    let unpacked = target.join("dist-crates");
-    if unpacked.exists() {
-        fs::remove_dir_all(&unpacked).with_context(|| unpacked.display().to_string())?;
-    }
+    // Inside the checkout, cargo would take them for members of its workspace.
+    let unpacked = release.away.join("crates");
     fs::create_dir_all(&unpacked)?;
     let mut folders = Vec::new();
     for name in PUBLISHED {
@@ -90,10 +88,7 @@ fn paths_of_dependencies(manifest: &str) -> Vec<&str> {
 /// Installs the command from the unpacked crates into an empty root, with an empty home folder, and runs it there.
 pub(super) fn install(release: &Release, folders: &[PathBuf]) -> Result<PathBuf> {
     let target = crate::python::target(&release.root);
-    let root = target.join("dist-root");
-    if root.exists() {
-        fs::remove_dir_all(&root).with_context(|| root.display().to_string())?;
-    }
+    let root = release.away.join("root");
     let home = root.join("home");
     fs::create_dir_all(&home)?;
     // Not on crates.io yet: the other crates are taken from their folders.

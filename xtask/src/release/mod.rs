@@ -20,6 +20,8 @@ pub(crate) struct Release {
     pub(crate) root: PathBuf,
     /// Where the results go.
     pub(crate) dist: PathBuf,
+    /// A folder outside the checkout, as a stranger has one: removed at the end.
+    pub(crate) away: PathBuf,
     /// The version of all packages.
     pub(crate) version: String,
 }
@@ -42,6 +44,7 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<()> {
     let release = Release {
         root: root.to_path_buf(),
         dist: crate::python::target(root).join("dist"),
+        away: std::env::temp_dir().join(format!("mercer-release-{}", std::process::id())),
         version: notes::version(root)?,
     };
     if release.dist.exists() {
@@ -53,13 +56,13 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<()> {
     if has("--texts") {
         return Ok(());
     }
-    let folders = crates::package(&release)?;
+    fs::create_dir_all(&release.away).with_context(|| release.away.display().to_string())?;
+    let made = packages(&release, has("--crates"));
+    fs::remove_dir_all(&release.away).with_context(|| release.away.display().to_string())?;
+    made?;
     if has("--crates") {
         return Ok(());
     }
-    let installed = crates::install(&release, &folders)?;
-    tarball::make(&release, &installed)?;
-    wheel::make(&release)?;
     println!("\nmercer {} is ready in {}:", release.version, release.dist.display());
     let mut names: Vec<_> = fs::read_dir(&release.dist)?.filter_map(|e| e.ok().map(|e| e.path())).collect();
     names.sort();
@@ -71,6 +74,17 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<()> {
     println!("  {}", crates::PUBLISHED.join(" "));
     println!("and `twine upload` with the wheel and the sdist; notes.md is the text of the release.");
     Ok(())
+}
+
+/// Crates and, unless these are all that is asked for, everything that is made of them.
+fn packages(release: &Release, crates_only: bool) -> Result<()> {
+    let folders = crates::package(release)?;
+    if crates_only {
+        return Ok(());
+    }
+    let installed = crates::install(release, &folders)?;
+    tarball::make(release, &installed)?;
+    wheel::make(release)
 }
 
 fn clean(root: &Path) -> Result<bool> {
