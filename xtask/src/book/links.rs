@@ -117,7 +117,7 @@ mod tests {
         let page = crate::root().join("docs/learners.md");
         let mut read = HashMap::new();
         let mut wrong = |link: &str| super::wrong(&page, link, &mut read).expect("readable");
-        for good in ["../README.md", "stages.md", "#learners", "https://x.org", "libsvm.md#training"] {
+        for good in ["../README.md", "stages.md", "#notes", "https://x.org", "libsvm.md#training"] {
             assert_eq!(wrong(good), None, "{good}");
         }
         for bad in ["nowhere.md", "stages.md#nowhere", "#nowhere", "http://x.org", "../../x.md"] {

@@ -27,8 +27,6 @@ const WORDS: &[(&str, &str)] = &[
     ("does not believe", "disagrees with"),
     ("rows in play", "active rows; shrinking"),
     ("found their place", "shrinking"),
-    ("learns the border", "trains, fits"),
-    ("learn a border", "train, fit"),
     ("stand for others", "landmarks, low-rank approximation"),
     ("withheld", "rejected"),
     ("doubt", "reject option, rejection"),
@@ -56,7 +54,6 @@ const WORDS: &[(&str, &str)] = &[
     ("train again", "retrain"),
     ("trained again", "retrained"),
     ("leaving one out", "leave-one-out"),
-    ("is made of", "describe; consists of"),
     ("errors cost", "cost of errors, loss"),
     ("a matrix of all values", "kernel matrix"),
 ];

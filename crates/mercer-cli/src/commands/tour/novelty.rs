@@ -10,7 +10,7 @@ use mercer_report::{Stop, count, percent};
 use super::guide::Guide;
 use crate::progress::Progress;
 
-/// Nearer to the border than this, a point lies on it as far as the solver knows.
+/// Nearer to the decision boundary than this, a point lies on it as far as the solver knows.
 const OFF: f64 = 1e-3;
 
 fn one_class(guide: &Guide<'_>, nu: f64, data: &Dataset) -> Result<Model> {

@@ -41,7 +41,7 @@ const OUTLIERS: f64 = 0.05;
 /// let data = Dataset::new(points, targets)?;
 /// let settings = Wishes { learner: Some("nu-svc".into()), params: vec![("nu", 0.2.into())], ..Wishes::default() };
 /// let model = Plan::new(&data, &settings, Exec::one())?.fit(Exec::one(), &mut watch::silent())?;
-/// assert_eq!(model.kind(), "nu-svc");
+/// assert_eq!(model.machine.learner.entry().name, "nu-svc");
 /// # Ok::<(), mercer::Error>(())
 /// ```
 #[derive(Debug, Clone, Default)]

@@ -120,7 +120,7 @@ impl DenoiseParams {
         watch: &mut Watch<'_>,
     ) -> Result<Denoiser> {
         if points.len() < 5 {
-            return Err(Error::shape("rows to learn from", points.len(), "at least 5"));
+            return Err(Error::shape("training rows", points.len(), "at least 5"));
         }
         if let Some(noise) = self.noise.filter(|s| !(*s > 0.0 && s.is_finite())) {
             return Err(Error::param("noise", noise, "above 0"));
