@@ -1,4 +1,4 @@
-"""What is usual and what is not: planes and balls in feature space, and the ball's centre.
+"""Novelty detection: one-class machines and spheres, and the pre-image of a sphere's centre.
 
     python novelty.py [FOLDER]      writes novelty.png
 """
@@ -18,14 +18,14 @@ grid = np.stack(np.meshgrid(np.linspace(-2, 3, 200), np.linspace(-1.5, 2, 150)),
 
 machines = {
     "one-class plane, nu = 0.05": OneClassSVM(nu=0.05, gamma=3.0),
-    "ball, nu = 0.05": SVDD(nu=0.05, gamma=3.0),
-    "ball under x.y, nu = 0.05": SVDD(nu=0.05, kernel="linear"),
+    "sphere, nu = 0.05": SVDD(nu=0.05, gamma=3.0),
+    "sphere, linear kernel, nu = 0.05": SVDD(nu=0.05, kernel="linear"),
 }
 figure, axes = plt.subplots(1, 3, figsize=(9, 2.9), sharey=True)
 for axis, (name, machine) in zip(axes, machines.items(), strict=True):
     machine.fit(X)
     found = machine.predict(strange) == -1
-    print(f"{name}: {found.sum()} of {len(found)} strange points found, {(machine.predict(X) == -1).sum()} usual ones told to be")
+    print(f"{name}: {found.sum()} of {len(found)} outliers found, {(machine.predict(X) == -1).sum()} false alarms")
     values = machine.decision_function(grid.reshape(-1, 2)).reshape(grid.shape[:2])
     axis.contourf(grid[..., 0], grid[..., 1], values, levels=[0, np.inf], colors=["#cfe3f5"])
     axis.contour(grid[..., 0], grid[..., 1], values, levels=[0], colors="#2b6cb0")
@@ -33,7 +33,7 @@ for axis, (name, machine) in zip(axes, machines.items(), strict=True):
     axis.plot(*strange[found].T, "x", color="#c0392b", ms=5)
     axis.plot(*strange[~found].T, "x", color="#e0a030", ms=5)
     axis.set_title(name, fontsize=9)
-centre, _ = preimage(machines["ball under x.y, nu = 0.05"])
+centre, _ = preimage(machines["sphere, linear kernel, nu = 0.05"])
 axes[2].plot(*centre.T, "*", color="#2b6cb0", ms=10)
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
 figure.savefig(folder / "novelty.png", dpi=80, bbox_inches="tight")

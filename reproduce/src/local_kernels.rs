@@ -18,11 +18,11 @@ use crate::outcome::{Better, Chosen, Row, Unit};
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "local-kernels",
-    shows: "products of neighbouring pixels tell digits apart better than products of any pixels",
+    shows: "products of neighbouring pixels separate digits better than products of any pixels",
     paper: "Schoelkopf 1997, Table 4.9 and Sec. 4.4.3",
     notes: &[
         "Small MNIST is the first 5000 of the 60000 training digits and all 10000 of the test digits.",
-        "Virtual: trained again on support vectors and their four shifts by one pixel.",
+        "Virtual: retrained on support vectors and their four shifts by one pixel.",
         "C by validation: the fewest errors of the plain machine in a two-fold cross-validation on the training digits.",
         "Without --full the USPS digits only as the paper had them, smoothed.",
         "The paper smoothed the USPS digits and does not say how it treated edges; here edge pixels are repeated.",

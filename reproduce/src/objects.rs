@@ -18,11 +18,11 @@ use crate::outcome::{Better, Chosen, Row, Unit};
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "objects",
-    shows: "views of objects are told apart by machines on few views",
+    shows: "objects are recognised by machines trained on few views",
     paper: "Schoelkopf 1997, Secs. 2.2 and 4.4, on another set",
     notes: &[
         "The paper's images of chairs are not to be had, so no number of the paper's stands beside these.",
-        "Virtual: trained again on support vectors, mirrored and turned in the plane by five degrees.",
+        "Virtual: retrained on support vectors, mirrored and turned in the plane by five degrees.",
         "Components: kernel principal components of degree 3, then a linear machine (Table 3.1 of the paper).",
     ],
     needs: &[COIL],

@@ -22,7 +22,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
         "Settings are fixed beforehand and the same before and after; no paper has these numbers.",
         "The default takes the first 10000 MNIST digits, --full all 60000. Centres are those of all ten machines together: \
          what a test point costs in kernel values.",
-        "Trained anew: by squared hinge losses on the training digits; coefficients on the same centres, or both in turns.",
+        "Retrained: by squared hinge losses on the training digits; coefficients on the same centres, or both in turns.",
     ],
     needs: &[USPS, ABALONE, MNIST],
     needs_full: &[USPS, ABALONE, MNIST],
@@ -100,7 +100,7 @@ fn regression(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
     let group = "regression, abalone";
     let mut rows = Vec::new();
     for (setting, model) in
-        [(WHOLE, &whole), (TENTH, &small.model), ("a tenth, coefficients trained anew", &anew)]
+        [(WHOLE, &whole), (TENTH, &small.model), ("a tenth, coefficients retrained", &anew)]
     {
         rows.push(centres(group, setting, model));
         let error = rms(model, &test, exec)?;
@@ -196,13 +196,13 @@ fn ten_machines(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
     let ratios: &[f64] = &[50.0];
     for &ratio in ratios {
         let small = lab.smaller(&whole, ratio, set.clone(), &digits.train)?;
-        lab.step("MNIST, trained anew", 3, 4)?;
+        lab.step("MNIST, retrained", 3, 4)?;
         let anew = small.model.retrained(&digits.train, 0, exec)?;
         let moved = small.model.retrained(&digits.train, ROUNDS, exec)?;
         let all = [
             (&small.model, "coefficients nearest"),
-            (&anew, "coefficients trained anew"),
-            (&moved, "centres trained anew, too"),
+            (&anew, "coefficients retrained"),
+            (&moved, "centres retrained, too"),
         ];
         for (model, how) in all {
             let setting = format!("{ratio} times fewer, {how}");

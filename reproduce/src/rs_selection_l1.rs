@@ -17,7 +17,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     paper: "Schoelkopf et al. 1999, Table III",
     notes: &[
         "One lambda for all machines, found for the wanted average size; coefficients and thresholds are then recomputed.",
-        "Trained anew: coefficients by the machines' own losses squared on the training digits, on the same vectors.",
+        "Retrained: coefficients by the machines' own losses squared on the training digits, on the same vectors.",
     ],
     needs: &[USPS],
     needs_full: &[USPS],
@@ -46,7 +46,7 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
         let (found, machines) = lab.compressed(&ten, &params, &tries)?;
         rows.extend(found);
         if weighting == Weighting::Inverse {
-            let group = "cost mean |a| / |a_i|, coefficients trained anew";
+            let group = "cost mean |a| / |a_i|, coefficients retrained";
             rows.extend(ten.retrained(lab, group, &tries, &machines)?);
         }
     }

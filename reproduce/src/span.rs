@@ -22,7 +22,7 @@ use crate::outcome::{Better, Chosen, Row, Unit};
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "span",
-    shows: "The error of leaving one out, estimated from one training, beside the true one",
+    shows: "The leave-one-out error, estimated from one training, beside the exact one",
     paper: "Vapnik and Chapelle 2000, on other sets",
     notes: &["Chosen by the span: the true leave-one-out error of the setting with the smallest estimate."],
     needs: &[HEART, BANANA],

@@ -20,7 +20,7 @@ use crate::outcome::{Better, Chosen, Row, Unit};
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "virtual-sv-usps",
-    shows: "Machines trained again on moved support vectors make a fifth fewer errors on the USPS digits",
+    shows: "Machines retrained on virtual support vectors make a fifth fewer errors on the USPS digits",
     paper: "Schoelkopf 1997, Table 4.1 and section 2.5.3",
     notes: &[
         "The paper does not say by how much it rotated: here 10 degrees either way, and one pixel for shifts.",

@@ -27,7 +27,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     notes: &[
         "Without --full only the first 5000 of 60000 training digits are used, and there is nothing to compare with; the \
          image-local machines are of the first 1000 USPS digits.",
-        "Thresholds are recomputed on the training digits. Trained anew: coefficients by squared hinge losses on them, on \
+        "Thresholds are recomputed on the training digits. Retrained: coefficients by squared hinge losses on them, on \
          the same vectors.",
         "Pooled: the vectors of one machine are there for the others as well, at the same number of kernel values.",
     ],
@@ -65,10 +65,10 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
     let each = reduced(lab, &whole, size, (16, 200), &digits)?;
     let setting = format!("reduced set of {size} a machine");
     rows.extend(row(lab, &group, &setting, &each, &digits, paper(lab, 1.1))?);
-    lab.step("reduced set, trained anew", 3, 6)?;
+    lab.step("reduced set, retrained", 3, 6)?;
     let pooled = whole.expansion.on_centres(each.expansion.centres().clone(), lab.exec())?;
     let pooled = Machine { expansion: pooled, ..each.clone() };
-    for (small, name) in [(each, "trained anew"), (pooled, "pooled, trained anew")] {
+    for (small, name) in [(each, "retrained"), (pooled, "pooled, retrained")] {
         let anew = Model::from(small).retrained(&digits.train, 0, lab.exec())?;
         rows.extend(row(lab, &group, &format!("{setting}, {name}"), &anew.machine, &digits, None)?);
     }

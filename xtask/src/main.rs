@@ -2,11 +2,13 @@
 #![forbid(unsafe_code)]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command's output is its purpose")]
 
+mod book;
 mod budget;
 mod lab;
 mod licences;
 mod ptx;
 mod python;
+mod release;
 mod serve;
 mod spdx;
 mod steps;
@@ -27,6 +29,8 @@ cargo xtask <command>
   campaign serve [--minutes 10]
                            mixed load on the service, models swapped, stops and starts: no failure, no leak
   budget                   time of a cold release build and size of the command, as ARCHITECTURE.md budgets them
+  book                     generates the reference pages, then the book of docs/ in target/book, links checked
+  release --dry-run        packages crates, command, tarball, wheel and sdist into target/dist, and checks them
   ptx                      compiles the device code of crates/mercer-cuda anew; needs no device
   docs                     the library's documentation, warnings denied
 ";
@@ -48,6 +52,8 @@ fn run(args: &[String]) -> Result<()> {
     match command {
         "tidy" => tidy::run(rest.first().map_or(root.as_path(), Path::new)),
         "budget" => budget::run(&root),
+        "release" => release::run(&root, rest),
+        "book" => book::run(&root),
         "ptx" => ptx::run(&root),
         "licences" => licences::run(&root),
         "test" => steps::run(&root, rest),

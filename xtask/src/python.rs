@@ -8,11 +8,11 @@ use anyhow::{Context, Result, bail};
 use crate::{cargo_in, spawn, steps};
 
 /// What the tests need, each with its version.
-const PINS: &str = "crates/mercer-py/tests/requirements.txt";
+pub(crate) const PINS: &str = "crates/mercer-py/tests/requirements.txt";
 
 /// Builds the wheel, installs it into a fresh virtual environment and runs pytest and the gallery there.
 pub(crate) fn run(root: &Path) -> Result<()> {
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |t| root.join(t));
+    let target = target(root);
     let folder = target.join("python");
     let venv = folder.join("venv");
     let python = venv.join("bin/python");
@@ -44,7 +44,12 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     pytest(&["--doctest-modules", "--pyargs", "mercer"])
 }
 
-fn pip(python: &Path, what: &[&Path]) -> Result<()> {
+/// The folder that cargo builds into.
+pub(crate) fn target(root: &Path) -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |t| root.join(t))
+}
+
+pub(crate) fn pip(python: &Path, what: &[&Path]) -> Result<()> {
     let quiet = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
     spawn(Command::new(python).args(quiet).args(what))
 }

@@ -5,19 +5,23 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
-use crate::{cargo_in, lab, licences, python, serve, spawn, tidy};
+use crate::{book, cargo_in, lab, licences, python, release, serve, spawn, tidy};
 
 /// Features that tests turn on: what they bring is tested, and nothing is built twice. One build for all steps.
 pub(crate) const FEATURES: [&str; 2] = ["--features", "mercer-cli/parquet"];
 
 type Step = (&'static str, &'static str, fn(&Path) -> Result<()>);
 
-const STEPS: [Step; 10] = [
+const STEPS: [Step; 12] = [
     ("fmt", "if this failed: cargo fmt --all", |root| {
         spawn(cargo_in(root).args(["fmt", "--all", "--check"]))
     }),
     ("tidy", "the rules are explained in ARCHITECTURE.md", tidy::run),
     ("licences", "the accepted licences are in xtask/src/licences.rs", licences::run),
+    ("book", "pages are in docs/, equations and links are checked by xtask/src/book", book::build),
+    ("packages", "what is published: xtask/src/release", |root| {
+        release::run(root, &["--dry-run", "--crates", "--allow-dirty"].map(String::from))
+    }),
     ("clippy", "every exception needs #[expect(lint, reason = \"...\")]", |root| {
         let lint = ["clippy", "--locked", "--workspace", "--all-targets"];
         spawn(cargo_in(root).args(lint).args(FEATURES).args(["--", "-D", "warnings"]))

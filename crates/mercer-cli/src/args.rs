@@ -17,9 +17,9 @@ const STYLES: Styles =
 
 /// Options of every command.
 #[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Everywhere")]
+#[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
-    /// How results are printed
+    /// Output format
     #[arg(
         long,
         global = true,
@@ -30,23 +30,23 @@ pub(crate) struct Global {
     )]
     pub(crate) format: Format,
 
-    /// Print results and errors only: no bar, no remarks
+    /// Print results and errors only: no progress bar, no notes
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,
 
-    /// Threads to use [default: all]
+    /// Number of threads [default: all cores]
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
 
-    /// Memory that a run may use, for example 64M or 2G [default: half of the machine's]
+    /// Memory limit, for example 64M or 2G [default: half of the available memory]
     #[arg(long, global = true, value_name = "SIZE", value_parser = memory::parse)]
     pub(crate) memory: Option<u64>,
 
-    /// Device that computes: auto, cpu, cuda or cuda:N (see mercer devices)
+    /// Device: auto, cpu, cuda or cuda:N (see mercer devices)
     #[arg(long, global = true, value_name = "DEVICE", default_value_t = Choice::Auto)]
     pub(crate) device: Choice,
 
-    /// Start of all random numbers: the same seed gives the same result
+    /// Seed of the random number generator; the same seed gives the same result
     #[arg(long, global = true, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,
 }
@@ -76,7 +76,7 @@ pub(crate) fn command() -> clap::Command {
         .styles(STYLES)
         .max_term_width(100)
         .disable_help_subcommand(true)
-        .help_template(format!("{{before-help}}{STRONG}Everywhere{STRONG:#}\n{{options}}{{after-help}}"))
+        .help_template(format!("{{before-help}}{STRONG}Global options{STRONG:#}\n{{options}}{{after-help}}"))
         .before_help(overview())
         .after_help(format!(
             "{COMMAND}mercer COMMAND --help{COMMAND:#} explains a command and shows examples."
@@ -86,7 +86,7 @@ pub(crate) fn command() -> clap::Command {
 
 /// A root with all options and commands.
 fn tree(root: clap::Command) -> clap::Command {
-    let mut root = Global::augment_args(root).mut_args(|arg| arg.help_heading("Everywhere"));
+    let mut root = Global::augment_args(root).mut_args(|arg| arg.help_heading("Global options"));
     for (name, about) in GROUPS {
         let below = ALL.iter().filter(|entry| entry.path[0] == *name && entry.path.len() == 2);
         let group = clap::Command::new(*name)

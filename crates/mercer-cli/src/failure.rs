@@ -164,7 +164,7 @@ fn hint(error: &Error) -> Option<String> {
             Some("a model comes from `mercer train`; `mercer data info FILE` looks at data".into())
         }
         Error::Shape { kind: Mismatch::NoTargets, .. } => {
-            Some("--label COLUMN or --labels FILE says where the answers are".into())
+            Some("--label COLUMN or --labels FILE names the target column".into())
         }
         Error::Numeric(mercer::num::Fault::NotFinite { .. }) => Some(
             "values or kernel parameters are too large to compute with: --scale standard scales the columns"

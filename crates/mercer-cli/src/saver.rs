@@ -56,7 +56,7 @@ impl<'a> Saver<'a> {
                     Err(error) => {
                         if !self.warned.swap(true, Ordering::Relaxed) {
                             warn(&format!(
-                                "cannot write a checkpoint: {error}; the training goes on without"
+                                "cannot write a checkpoint: {error}; training continues without checkpoints"
                             ));
                         }
                     }

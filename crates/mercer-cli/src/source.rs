@@ -20,7 +20,7 @@ use crate::failure::Failure;
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Reading the data")]
 pub(crate) struct Reading {
-    /// Format of the file, if its content should not decide: libsvm, csv, tsv, jsonl, xlsx, parquet, arrow, sequences, fasta,
+    /// Format of the file, overriding detection by content: libsvm, csv, tsv, jsonl, xlsx, parquet, arrow, sequences, fasta,
     /// npy, npz, idx, png, pnm, jpeg, bmp, gif, tiff, webp
     #[arg(long, value_name = "FORMAT")]
     from: Option<Format>,
@@ -29,11 +29,11 @@ pub(crate) struct Reading {
     #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
     label: Option<LabelColumn>,
 
-    /// A file with one label a row
+    /// File with one label per row
     #[arg(long, value_name = "FILE")]
     labels: Option<PathBuf>,
 
-    /// What labels are: auto, classes, reals or none
+    /// Type of the labels: auto, classes, reals or none
     #[arg(long, value_name = "KIND")]
     targets: Option<TargetKind>,
 
@@ -41,7 +41,7 @@ pub(crate) struct Reading {
     #[arg(long, value_name = "yes|no", value_parser = yes_or_no)]
     header: Option<bool>,
 
-    /// Encoding of text: utf-8, utf-16 or latin-1 [default: what a byte order mark says, else utf-8]
+    /// Encoding of text: utf-8, utf-16 or latin-1 [default: by the byte order mark, otherwise utf-8]
     #[arg(long, value_name = "ENCODING")]
     encoding: Option<Encoding>,
 
@@ -49,12 +49,12 @@ pub(crate) struct Reading {
     #[arg(long, value_name = "NAME")]
     sheet: Option<String>,
 
-    /// What separates a table's fields
+    /// Field delimiter of a table
     #[arg(long, value_name = "CHARACTER")]
     delimiter: Option<char>,
 
-    /// What columns of a table are: age=number,zip=category,size=ordered(small<large); also yes/no, date, text,
-    /// identifier. A number alone: how many columns LIBSVM text has
+    /// Types of table columns: age=number,zip=category,size=ordered(small<large); also yes/no, date, text,
+    /// identifier. A number alone: the number of columns of LIBSVM text
     #[arg(long, value_name = "KINDS")]
     columns: Option<Columns>,
 
@@ -62,15 +62,15 @@ pub(crate) struct Reading {
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     ignore: Vec<String>,
 
-    /// What happens to missing values of a table: fill, rows (leave such rows out) or refuse [default: fill]
+    /// Treatment of missing values in a table: fill, rows (drop rows with gaps) or refuse [default: fill]
     #[arg(long, value_name = "HOW")]
     missing: Option<Missing>,
 
-    /// How missing values are written [default: an empty field, NA, N/A, NaN, null, none, ?, -]
+    /// Words that mean a missing value [default: an empty field, NA, N/A, NaN, null, none, ?, -]
     #[arg(long, value_name = "WORDS", value_delimiter = ',', allow_hyphen_values = true)]
     missing_values: Option<Vec<String>>,
 
-    /// How points are kept in memory: auto, f32, f64 or sparse
+    /// Storage of points in memory: auto, f32, f64 or sparse
     #[arg(long, value_name = "KIND")]
     storage: Option<Storage>,
 
@@ -78,15 +78,15 @@ pub(crate) struct Reading {
     #[arg(long, value_name = "HxW", value_parser = image_shape)]
     image: Option<ImageShape>,
 
-    /// Make pictures in colour grey
+    /// Convert colour pictures to grey
     #[arg(long)]
     grey: bool,
 
-    /// Which array of an NPZ archive holds the points
+    /// Array of an NPZ archive that holds the points
     #[arg(long, value_name = "NAME")]
     array: Option<String>,
 
-    /// The letters of sequences, in order
+    /// Alphabet of sequences, in order
     #[arg(long, value_name = "LETTERS")]
     alphabet: Option<String>,
 }

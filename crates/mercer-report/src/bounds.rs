@@ -79,10 +79,22 @@ fn machines(all: &[MachineBounds], page: &mut Page) {
     let sure = percent(1.0 - first.vc.eta);
     let mut facts = vec![
         ("trained", "errors on the training rows".to_owned()),
-        ("span", format!("leaving one out, estimated. Assumes: {}", first.span.assumes)),
-        ("SVs", format!("leaving one out, bounded by support vectors. Assumes: {}", first.support.assumes)),
+        ("span", format!("estimate of the leave-one-out error. Assumes: {}", first.span.assumes)),
+        (
+            "SVs",
+            format!(
+                "bound on the leave-one-out error by support vectors. Assumes: {}",
+                first.support.assumes
+            ),
+        ),
         ("R^2|w|^2", format!("capacity, the smaller the better. Assumes: {}", first.radius_margin.assumes)),
-        ("risk", format!("bound by that capacity, {sure} sure; - is none. Assumes: {}", first.vc.assumes)),
+        (
+            "risk",
+            format!(
+                "risk bound by that capacity at confidence {sure}; - is none. Assumes: {}",
+                first.vc.assumes
+            ),
+        ),
     ];
     facts.extend(first.eigen.as_ref().map(|e| {
         (
@@ -109,7 +121,7 @@ impl Report for Compared {
     fn write(&self, page: &mut Page) {
         let c = &self.comparison;
         let [first, second] = &self.models;
-        page.title(&self.source, &format!("answered by {first} and by {second}"));
+        page.title(&self.source, &format!("predicted by {first} and by {second}"));
         page.blank();
         let shown = |e: f64| if c.mcnemar.is_some() { percent(e) } else { number(e) };
         let mut facts = vec![

@@ -145,7 +145,7 @@ impl Report for Denoised {
         }
         if let (Some(before), Some(best)) = (self.before, self.tried.iter().map(|t| t.error).reduce(f64::min))
         {
-            let line = format!("{} to {}, mean squared, on rows set aside", number(before), number(best));
+            let line = format!("{} to {}, mean squared error on held-out rows", number(before), number(best));
             facts.push(("error", line));
         }
         facts.push(("written", format!("{}, {}", self.file.display(), bytes(self.bytes as usize))));
@@ -269,10 +269,7 @@ pub fn denoised_page(report: &Denoised, before: &Points, after: &Points) -> Resu
         sections.push(Section {
             heading: "How many components".into(),
             facts: report.components.map(|kept| ("kept".into(), count(kept))).into_iter().collect(),
-            figures: vec![Figure::svg(
-                chart.draw(),
-                "Mean squared distance of rows set aside from what they are without noise.",
-            )],
+            figures: vec![Figure::svg(chart.draw(), "Mean squared error of denoised held-out rows.")],
             ..Section::default()
         });
     }

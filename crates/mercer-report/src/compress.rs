@@ -88,7 +88,7 @@ impl Report for CompressReport {
         ]);
         let micros = |v: f64| format!("{} us", number(v));
         table.row([
-            "a row takes".into(),
+            "time per row".into(),
             micros(a.micros_per_row),
             micros(b.micros_per_row),
             faster(a.micros_per_row, b.micros_per_row),
@@ -125,8 +125,8 @@ pub fn compressed_page(report: &CompressReport, small: &Model) -> html::Page {
     sizes.facts = vec![
         fact("centres", arrow(count(a.centres), count(b.centres))),
         fact("file", arrow(bytes(a.bytes as usize), bytes(b.bytes as usize))),
-        fact("a row takes", arrow(micros(a.micros_per_row), micros(b.micros_per_row))),
-        fact("answers that stayed", percent(report.about.agreement)),
+        fact("time per row", arrow(micros(a.micros_per_row), micros(b.micros_per_row))),
+        fact("predictions unchanged", percent(report.about.agreement)),
         fact("distance", format!("{} of {}", percent(set.error), report.length())),
     ];
     if let (Some(x), Some(y)) = (a.error, b.error) {
@@ -171,12 +171,15 @@ fn trade_off(curve: &[TradeOff], classes: bool, whole: Option<f64>, path: &[f64]
     if curve.len() > 1 {
         let stayed = points(&|t| Some(100.0 * (1.0 - t.agreement)));
         let chart = Chart::new(
-            "Answers that change by size",
+            "Changed predictions over size",
             centres(),
             Axis::new("changed, per cent"),
             both("", &stayed, 0).into(),
         );
-        out.push(Figure::svg(chart.draw(), "How many answers differ from the whole model's, by size."));
+        out.push(Figure::svg(
+            chart.draw(),
+            "Fraction of predictions that differ from the original model, over size.",
+        ));
         let unit = if classes { 100.0 } else { 1.0 };
         let errors = points(&|t| t.error.map(|e| unit * e));
         if errors.len() > 1 {

@@ -24,7 +24,7 @@ pub struct Evaluated {
 
 impl Report for Evaluated {
     fn write(&self, page: &mut Page) {
-        page.title(&self.source, &format!("answered by {}", self.model));
+        page.title(&self.source, &format!("predicted by {}", self.model));
         page.blank();
         match &self.evaluation {
             Evaluation::Classification(e) => classes(e, page),
@@ -42,7 +42,7 @@ fn classes(e: &ClassEvaluation, page: &mut Page) {
         (
             "error",
             format!(
-                "{}: {} of {} rows wrong (95 % sure: between {} and {})",
+                "{} ({} of {} rows), 95 % confidence interval {} to {}",
                 percent(e.error),
                 count(e.wrong.len()),
                 count(e.rows),
@@ -50,13 +50,13 @@ fn classes(e: &ClassEvaluation, page: &mut Page) {
                 percent(high)
             ),
         ),
-        ("baseline", format!("{}, always answering {}", percent(e.baseline), e.classes[most])),
-        ("balanced", format!("{}, each class weighing the same", percent(e.balanced_error))),
+        ("baseline", format!("{}, always predicting {}", percent(e.baseline), e.classes[most])),
+        ("balanced", format!("{}, mean over classes", percent(e.balanced_error))),
     ];
     facts.extend(e.log_loss.map(|loss| ("log loss", number(loss))));
     page.facts(facts);
     if e.classes.len() <= CLASSES {
-        page.heading("Answers (across) to true classes (down)");
+        page.heading("Predicted (across) and true (down) classes");
         let mut table = Table::new().column("", Align::Left);
         for class in &e.classes {
             table = table.column(class, Align::Right);
@@ -109,7 +109,7 @@ fn confusions(e: &ClassEvaluation, page: &mut Page) {
     page.heading("Most frequent mistakes");
     let mut table = Table::new()
         .column("true class", Align::Left)
-        .column("answer", Align::Left)
+        .column("prediction", Align::Left)
         .column("rows", Align::Right);
     for &(w, g) in pairs.iter().take(NAMED) {
         table.row([e.classes[w].clone(), e.classes[g].clone(), count(e.confusion[w][g])]);
@@ -120,7 +120,7 @@ fn confusions(e: &ClassEvaluation, page: &mut Page) {
 fn reals(e: &RealEvaluation, page: &mut Page) {
     page.facts([
         ("rows", count(e.rows)),
-        ("RMSE", format!("{} (always answering the mean: {})", number(e.rmse), number(e.baseline))),
+        ("RMSE", format!("{} (always predicting the mean: {})", number(e.rmse), number(e.baseline))),
         ("MAE", number(e.mae)),
         ("R^2", share(e.r2)),
         ("bias", number((1e6 * e.bias).round() / 1e6)),

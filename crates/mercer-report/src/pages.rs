@@ -54,11 +54,14 @@ pub fn trained_page(
     }
     if gaps.len() > 1 {
         let tol = report.model.params["tol"].as_f64();
-        course.figures.push(Figure::svg(progress(gaps, tol), "How far from the optimum, step by step."));
+        course.figures.push(Figure::svg(
+            progress(gaps, tol),
+            "Largest violation of the optimality conditions over iterations.",
+        ));
     }
     let mut sections = vec![choices, course];
     sections.extend(held_out(report));
-    sections.extend(picture(model, Learned::training("What was learned", model, data), exec)?);
+    sections.extend(picture(model, Learned::training("Decision function", model, data), exec)?);
     sections.extend(images(model));
     if let Some(training) = &report.training {
         sections.extend(evaluation(training, "On the rows it was trained on"));
@@ -68,11 +71,11 @@ pub fn trained_page(
     next.commands = vec![
         (format!("mercer predict NEW {file}"), "predicts new rows".into()),
         (format!("mercer evaluate TEST {file}"), "how good the predictions are".into()),
-        (format!("mercer explain {file} {}", report.source), "what it is made of".into()),
+        (format!("mercer explain {file} {}", report.source), "describes the model".into()),
     ];
     sections.push(next);
     let intro = format!(
-        "`{}` learned to {} from {} rows and {} columns of `{}`.",
+        "`{}`, trained to {} on {} rows and {} columns of `{}`.",
         file,
         model.task().verb(),
         count(report.rows),
@@ -153,7 +156,7 @@ pub fn explained_page(
     sections.extend(report.mistakes.as_ref().map(|found| columns::mistaken(model.task(), found, test)));
     sections.push(about);
     if let Some(data) = data {
-        sections.extend(picture(model, Learned::training("What was learned", model, data), exec)?);
+        sections.extend(picture(model, Learned::training("Decision function", model, data), exec)?);
     }
     sections.extend(weights(e));
     sections.extend(images(model));
@@ -256,7 +259,7 @@ fn evaluation(e: &Evaluation, heading: &str) -> Vec<Section> {
                 ("share outside", percent(e.outside as f64 / e.rows.max(1) as f64)),
             ]);
             if let Some(curve) = &e.roc {
-                let curves = [NamedCurve { name: "usual", points: &curve.points, area: curve.area }];
+                let curves = [NamedCurve { name: "inliers", points: &curve.points, area: curve.area }];
                 section.figures.push(Figure::svg(roc(&curves), "Usual rows against the others."));
             }
             vec![section]
@@ -294,7 +297,8 @@ fn classes(e: &ClassEvaluation, heading: &str) -> Vec<Section> {
         with(&list)
     };
     if !worst.is_empty() {
-        let caption = "Share of the class that is found (true positive rate) against the share of the others that is taken for it (false positive rate); the number is the area under the curve, 1 at best.";
+        let caption =
+            "True positive rate over false positive rate; the number is the area under the curve, 1 at best.";
         section.figures.push(Figure::svg(draw(&all_roc, roc), caption));
         let caption = "Share of rows predicted as the class that belong to it (precision) against the share of the class that is found (recall); the number is the area.";
         section.figures.push(Figure::svg(draw(&all_pr, precision_recall), caption));

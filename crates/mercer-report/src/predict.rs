@@ -292,14 +292,14 @@ pub struct Predicted {
 
 impl Report for Predicted {
     fn write(&self, page: &mut Page) {
-        page.remark(Tone::Good, '✓', &format!("{}: {} answers", self.file.display(), count(self.rows)));
+        page.remark(Tone::Good, '✓', &format!("{}: {} predictions", self.file.display(), count(self.rows)));
         if let Some([low, mean, high]) = self.range {
             page.facts([("range", format!("{} to {}, mean {}", number(low), number(high), number(mean)))]);
         }
         if !self.classes.is_empty() && self.classes.len() <= 20 {
             page.blank();
             let mut table = Table::new()
-                .column("answer", Align::Left)
+                .column("prediction", Align::Left)
                 .column("rows", Align::Right)
                 .column("share", Align::Right);
             let share = |n: usize| percent(n as f64 / self.rows.max(1) as f64);
@@ -315,7 +315,7 @@ impl Report for Predicted {
             let answered = self.rows - self.rejected;
             page.blank();
             page.paragraph(&format!(
-                "The data have labels: {} of {} answers are right. `mercer evaluate` says more.",
+                "The data have labels: {} of {} predictions are correct. See `mercer evaluate` for details.",
                 count(right),
                 count(answered)
             ));

@@ -55,8 +55,8 @@ impl Tour {
     /// The page of pictures.
     pub fn html(&self) -> String {
         let intro = format!(
-            "Everything below was computed in {} by one command, `mercer tour`, on digits that come with the program and on \
-             points made on the spot. Each part ends with the commands that do the same on your own data.",
+            "Computed in {} by one command, `mercer tour`, on built-in digits and generated points. Each section ends with the \
+             commands that do the same on your own data.",
             seconds(self.seconds)
         );
         html::Page {
@@ -74,7 +74,7 @@ impl Tour {
 
 impl Report for Tour {
     fn write(&self, page: &mut Page) {
-        page.title("A tour of Mercer", "nothing to install, nothing to download");
+        page.title("A tour of Mercer", "on built-in data");
         page.blank();
         for stop in &self.stops {
             let (name, command) =
@@ -84,13 +84,9 @@ impl Report for Tour {
             page.line(&format!("{}{command}", " ".repeat(15)));
         }
         page.blank();
-        let took = format!("All of it took {}.", seconds(self.seconds));
+        let took = format!("Total time: {}.", seconds(self.seconds));
         page.remark(Tone::Good, '✓', &took);
-        page.remark(
-            Tone::Good,
-            '✓',
-            &format!("{}: the pictures; open it in a browser.", self.page.display()),
-        );
+        page.remark(Tone::Good, '✓', &format!("{}: figures, for a browser.", self.page.display()));
     }
 }
 

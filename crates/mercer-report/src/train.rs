@@ -156,7 +156,7 @@ impl Trained {
                 )
             }
             Evaluation::Novelty(e) => format!(
-                "{} of {} training rows are told to be outliers, {}",
+                "{} of {} training rows are outliers, {}",
                 count(e.outside),
                 count(e.rows),
                 percent(e.outside as f64 / e.rows as f64)
@@ -186,7 +186,7 @@ impl Report for Trained {
             page.table(&table);
             page.blank();
         }
-        let mut facts = vec![("learned", self.learned())];
+        let mut facts = vec![("trained", self.learned())];
         facts.extend(self.tried().map(|tried| ("tried", tried)));
         facts.push(("written", format!("{}, {}", self.file.display(), bytes(self.bytes as usize))));
         page.facts(facts);
@@ -236,12 +236,12 @@ impl Report for Trained {
         page.blank();
         let next = if self.info().stop == Stop::Converged {
             vec![
-                (format!("mercer predict NEW {file}"), "answers for new rows"),
-                (format!("mercer evaluate TEST {file}"), "how good they are"),
-                (format!("mercer explain {file} {}", self.source), "what it is made of"),
+                (format!("mercer predict NEW {file}"), "predict new rows"),
+                (format!("mercer evaluate TEST {file}"), "evaluate on labelled rows"),
+                (format!("mercer explain {file} {}", self.source), "describe the model"),
             ]
         } else if self.resumable {
-            vec![(format!("mercer train {} --resume {file}", self.source), "goes on")]
+            vec![(format!("mercer train {} --resume {file}", self.source), "continue")]
         } else {
             vec![(format!("mercer predict NEW {file}"), "predictions of the unfinished model")]
         };

@@ -63,9 +63,9 @@ impl Report for Trial {
         let right = self.test_rows - (self.error * self.test_rows as f64).round() as usize;
         page.facts([
             (
-                "learned",
+                "trained",
                 format!(
-                    "from {} rows in {}; the answer is made of {} of them",
+                    "on {} rows in {}; {} support vectors",
                     count(self.train_rows),
                     seconds(self.info.seconds),
                     count(self.support)
@@ -84,7 +84,7 @@ impl Report for Trial {
         page.blank();
         let mut table = Table::new().column("class", Align::Left);
         for class in &self.classes {
-            table = table.column(&format!("answered {class}"), Align::Right);
+            table = table.column(&format!("predicted {class}"), Align::Right);
         }
         for (k, (class, row)) in self.classes.iter().zip(&self.confusion).enumerate() {
             let tone = |j: usize| match (j == k, row[j]) {

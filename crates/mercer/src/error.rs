@@ -10,6 +10,14 @@ use std::path::PathBuf;
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// Everything that can go wrong.
+///
+/// ```
+/// use mercer::prelude::*;
+/// let wrong = Kernel::parse("rbf(gamma=-1)").unwrap_err();
+/// assert!(matches!(wrong, Error::Kernel { .. } | Error::Param { .. }));
+/// assert!(wrong.to_string().contains("gamma"));
+/// # Ok::<(), mercer::Error>(())
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

@@ -1,9 +1,23 @@
 //! Learning with Mercer kernels.
 //!
-//! One way for data to flow: [`data`] becomes kernel values ([`kernel`], [`gram`]), a solver ([`solve`]) turns
-//! those into coefficients, and every learner ends in the same object, an [`expansion`]
-//! `f(x) = sum_i c_i k(x_i, x) + b`. What makes expansions small or turns them back into points ([`reduce`]), what learns them ([`model`]), what
-//! judges them ([`assess`]) all stand on that one type. What shows them is a crate of its own, `mercer-report`.
+//! [`data`] becomes kernel values ([`kernel`], [`gram`]), a solver ([`solve`]) turns them into coefficients, and every learner
+//! ([`model`]) returns the same object, an [`expansion`] `f(x) = sum_i c_i k(x_i, x) + b`. Compression and pre-images
+//! ([`reduce`]) and evaluation ([`assess`]) work on that one type. Reports and figures are a crate of their own,
+//! `mercer-report`.
+//!
+//! Begin with [`prelude`]: read a file ([`data::io::read`]), let a [`Plan`](model::Plan) choose what you do not set, fit,
+//! predict, save.
+//!
+//! ```
+//! use mercer::prelude::*;
+//! let (points, targets) = mercer::data::toy::banana(200, 1);
+//! let data = Dataset::new(points, targets)?;
+//! let plan = Plan::new(&data, &Wishes::default(), Exec::default())?;
+//! let model = plan.fit(Exec::default(), &mut watch::silent())?;
+//! let found = model.predict_data(&data, &Query::default(), Exec::default())?;
+//! assert_eq!(found.rows, 200);
+//! # Ok::<(), Error>(())
+//! ```
 //!
 //! A module names only the modules before it in this list:
 //! `error`, `exec`, `param`, `line`, `watch`, `num` (floor 0), `data` (1), `kernel` (2), `gram` (3), `solve` (4), `expansion` (5),
@@ -53,10 +67,13 @@ pub mod prelude {
     pub use crate::{Error, Exec, watch};
 }
 
-/// The README's example runs too.
+/// The examples of both READMEs run too.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 mod readme {}
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod crate_readme {}
 
 /// So do those of the page on components.
 #[cfg(doctest)]

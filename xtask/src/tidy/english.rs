@@ -8,7 +8,7 @@ use super::files::File;
 use super::lexer;
 
 /// What not to write, and what to write instead.
-const WORDS: [(&str, &str); 22] = [
+const WORDS: &[(&str, &str)] = &[
     ("anew", "again, or retrain, recompute"),
     ("wishes", "settings or hyperparameters"),
     ("how sure", "probability estimates"),
@@ -27,24 +27,56 @@ const WORDS: [(&str, &str); 22] = [
     ("does not believe", "disagrees with"),
     ("rows in play", "active rows; shrinking"),
     ("found their place", "shrinking"),
-    ("learns the border", "trains, fits"),
-    ("learn a border", "train, fit"),
     ("stand for others", "landmarks, low-rank approximation"),
     ("withheld", "rejected"),
+    ("doubt", "reject option, rejection"),
+    ("surer", "more certain; probability above .."),
+    ("surest", "largest decision value"),
+    ("oddest", "most unusual"),
+    ("odd ones", "outliers"),
+    ("what is usual", "inliers, novelty detection"),
+    ("answer new rows", "predict new rows"),
+    ("answers for", "predictions for"),
+    ("answered by", "predicted by"),
+    ("answers.csv", "predictions.csv"),
+    ("answers that", "predictions that"),
+    ("always answering", "always predicting"),
+    ("told to be", "predicted to be, are"),
+    ("one against one", "one-vs-one"),
+    ("one against the rest", "one-vs-rest"),
+    ("border", "decision boundary, margin, or edge"),
+    ("may be given again", "repeatable"),
+    ("go on with", "continue, resume"),
+    ("so many times", "by this factor, number of times"),
+    ("so many rows", "number of rows"),
+    ("rows to learn from", "training set"),
+    ("rows to test on", "test set"),
+    ("train again", "retrain"),
+    ("trained again", "retrained"),
+    ("leaving one out", "leave-one-out"),
+    ("errors cost", "cost of errors, loss"),
+    ("a matrix of all values", "kernel matrix"),
 ];
 /// Where users read.
-const CODE: [&str; 3] = ["crates/mercer/src/", "crates/mercer-report/src/", "crates/mercer-cli/src/"];
+const CODE: [&str; 5] = [
+    "crates/mercer/src/",
+    "crates/mercer-report/src/",
+    "crates/mercer-cli/src/",
+    "crates/mercer-serve/src/",
+    "crates/mercer-lab/src/",
+];
 /// Where doc comments are help.
 const HELP: &str = "crates/mercer-cli/src/commands/";
-/// Not yet rewritten.
-const LATER: [&str; 1] = ["crates/mercer-cli/src/commands/tour/"];
+/// Pages that are not for users: reasons for dependencies, written for developers.
+const APART: &str = "docs/decisions/";
 
 /// Checks all texts for users.
 pub(crate) fn check(files: &[File]) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for file in files.iter().filter(|f| !LATER.iter().any(|folder| f.path.starts_with(folder))) {
-        let page = file.path.strip_prefix("docs/").is_some_and(|name| !name.contains('/'));
-        let texts = if file.path == "README.md" || (page && !file.is_rust()) {
+    for file in files {
+        let page = file.path.starts_with("docs/") && !file.path.starts_with(APART);
+        let page = page || file.path.ends_with("README.md");
+        let texts = if page && file.path.ends_with(".md") {
             file.text.lines().enumerate().map(|(i, line)| (i + 1, line.to_owned())).collect()
         } else if file.is_rust() && CODE.iter().any(|folder| file.path.starts_with(folder)) {
             of_code(&file.text, file.path.starts_with(HELP))
@@ -105,7 +137,7 @@ mod tests {
 
     #[test]
     fn planted_words_are_found_where_users_read() {
-        for (word, _) in WORDS {
+        for &(word, _) in WORDS {
             assert_eq!(found("README.md", &format!("fine\nSee {word}.")), [2], "{word}");
             let code = format!("//! A file.\nfn f() {{\n    g(\"say {word} here\");\n}}\n");
             assert_eq!(found("crates/mercer/src/x.rs", &code), [3], "{word}");

@@ -14,12 +14,12 @@ use crate::model;
 use crate::progress::Progress;
 use crate::source::{self, Reading};
 
-/// What a model's training data says about errors to come
+/// Estimate the test error from the training data
 ///
-/// Without rows set aside and without training again. For each machine of a support vector classifier: the span estimate
-/// of the error of leaving one out (Vapnik and Chapelle 2000), the bound by the number of support vectors, R^2|w|^2 and
-/// the risk bound it gives, the dimensions that count; for ridge regression and least-squares machines the exact error of
-/// leaving one out; for all of them how well the kernel fits the targets. Each with what it assumes.
+/// Needs no held-out rows and no retraining. For each machine of a support vector classifier: the span estimate of the
+/// leave-one-out error (Vapnik and Chapelle 2000), the bound by the number of support vectors, R^2|w|^2 and its risk
+/// bound, the effective dimension; for ridge regression and least-squares machines the exact leave-one-out error; for all
+/// of them the kernel-target alignment. Each is printed with its assumptions.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   mercer bounds iris.mercer iris.csv
@@ -33,7 +33,7 @@ pub(crate) struct Bound {
     #[arg(value_name = "DATA")]
     file: PathBuf,
 
-    /// The risk bound holds with a probability of at least 1 - ETA
+    /// Confidence of the risk bound: it holds with probability at least 1 - ETA
     #[arg(long, value_name = "ETA", default_value_t = 0.05)]
     eta: f64,
 

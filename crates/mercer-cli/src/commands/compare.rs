@@ -13,11 +13,11 @@ use crate::files::Files;
 use crate::model;
 use crate::source::{self, Reading};
 
-/// Which of two models is better on the same rows
+/// Compare two models on the same rows
 ///
-/// And whether that is more than chance: classifiers by McNemar's test on the rows that only one of them has wrong,
-/// regressions by a paired t-test on their squared errors. Also how many support vectors they share. Use rows that
-/// neither was trained or chosen on.
+/// Tests whether the difference is significant: classifiers by McNemar's test on the rows that exactly one of them
+/// misclassifies, regressions by a paired t-test on squared errors. Also prints how many support vectors they share. Use
+/// rows on which neither was trained or selected.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   mercer compare rbf.mercer linear.mercer test.csv

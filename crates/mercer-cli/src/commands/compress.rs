@@ -22,8 +22,8 @@ use crate::source::{self, Reading};
 
 /// Make a model smaller and faster
 ///
-/// Predicting costs one kernel value a centre. A reduced set writes the same outputs with fewer centres: new points made for
-/// the purpose, or some of the old ones. Say how small (--vectors, --ratio) or how good (--agreement, --error-budget). With
+/// Prediction costs one kernel value per centre. A reduced set approximates the same outputs with fewer centres, constructed or
+/// selected among the old ones. Give the size (--vectors, --ratio) or the accuracy (--agreement, --error-budget). With
 /// the training data, thresholds, probabilities and reject rules are refitted on it; without, thresholds are fitted on the
 /// model's own centres and what needs labels is dropped. A LIBSVM model stays one: svm-predict reads the smaller file.
 #[derive(Debug, Args)]
@@ -44,19 +44,19 @@ pub(crate) struct Compress {
     #[arg(value_name = "DATA")]
     file: Option<PathBuf>,
 
-    /// So many centres
+    /// Number of centres
     #[arg(long, value_name = "N", group = "goal")]
     vectors: Option<usize>,
 
-    /// So many times fewer centres, and about so many times faster [default: 10]
+    /// Factor by which the number of centres shrinks; prediction becomes faster by about the same factor [default: 10]
     #[arg(long, value_name = "R", group = "goal")]
     ratio: Option<f64>,
 
-    /// As few centres as keep this share of answers
+    /// As few centres as leave this fraction of predictions unchanged
     #[arg(long, value_name = "SHARE", group = "goal")]
     agreement: Option<f64>,
 
-    /// As few centres as keep the distance in feature space below this share of the length
+    /// As few centres as keep the relative distance in feature space below this
     #[arg(long, value_name = "SHARE", group = "goal")]
     error_budget: Option<f64>,
 
@@ -64,11 +64,11 @@ pub(crate) struct Compress {
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = method)]
     method: ReducedSetMethod,
 
-    /// A set for every output instead of one for all; --vectors then counts those of each
+    /// Use separate centres for each output instead of shared ones; --vectors is then per output
     #[arg(long)]
     each: bool,
 
-    /// Retrain the coefficients on DATA instead of taking those nearest to the old model
+    /// Retrain the coefficients on DATA instead of approximating the old model
     #[arg(long, requires = "file")]
     retrain: bool,
 
@@ -76,19 +76,19 @@ pub(crate) struct Compress {
     #[arg(long, short, value_name = "C", requires = "retrain")]
     c: Option<f64>,
 
-    /// With --retrain: rounds in which the centres move as well, to where they fit the labels
+    /// With --retrain: number of rounds in which the centres are optimised too
     #[arg(long, value_name = "N", default_value_t = 0, requires = "retrain")]
     rounds: usize,
 
-    /// Give every centre of a Gaussian a width of its own
+    /// Optimise one width per centre (Gaussian kernel)
     #[arg(long)]
     widths: bool,
 
-    /// Steps of the joint descent over all new centres [default: 200; none for methods that select]
+    /// Iterations of the joint descent over all new centres [default: 200; none for selection methods]
     #[arg(long, value_name = "N")]
     descent: Option<usize>,
 
-    /// The smaller model's file
+    /// File for the compressed model
     #[arg(short, long, value_name = "FILE")]
     out: PathBuf,
 
@@ -96,7 +96,7 @@ pub(crate) struct Compress {
     #[arg(long, value_name = "FORMAT")]
     to: Option<To>,
 
-    /// Also write an HTML page: what other sizes would cost, and the centres where they are images
+    /// Also write an HTML report: errors at other sizes, and centres as images
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
 

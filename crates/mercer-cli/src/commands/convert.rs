@@ -16,8 +16,8 @@ use crate::model;
 
 /// Write a model in another format
 ///
-/// MODEL may be Mercer's own file, its JSON form, or LIBSVM's text. LIBSVM has no scaling inside models and no machines
-/// against the rest; models with those are refused with a word about it.
+/// MODEL may be Mercer's own file, its JSON form, or LIBSVM's text. LIBSVM text
+/// supports neither scaling nor one-vs-rest; models that use them are refused with a message.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   mercer convert iris.mercer --to libsvm -o iris.model
@@ -42,9 +42,9 @@ pub(crate) struct Convert {
 pub(crate) enum To {
     /// LIBSVM's model text
     Libsvm,
-    /// ONNX, scaling included: for onnxruntime and whatever reads it
+    /// ONNX, scaling included
     Onnx,
-    /// Everything in the open, for other programs
+    /// JSON with all parameters and arrays
     Json,
     /// Mercer's own file
     Safetensors,

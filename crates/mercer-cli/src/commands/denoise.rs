@@ -52,11 +52,11 @@ pub(crate) struct Denoise {
     #[arg(long, value_name = "FILE")]
     train: Option<PathBuf>,
 
-    /// The kernel's line [default: linear or a Gaussian, by rows set aside]
+    /// The kernel's line [default: linear or a Gaussian, chosen on held-out rows]
     #[arg(long, short, value_name = "LINE", allow_hyphen_values = true)]
     kernel: Option<String>,
 
-    /// Number of components [default: by rows set aside]
+    /// Number of components [default: chosen on held-out rows]
     #[arg(long, short = 'n', value_name = "N")]
     components: Option<usize>,
 

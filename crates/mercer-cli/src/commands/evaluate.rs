@@ -1,4 +1,4 @@
-//! `mercer evaluate`: how good a model's answers are.
+//! `mercer evaluate`: errors of a model on labelled rows.
 
 use std::path::PathBuf;
 
@@ -13,11 +13,11 @@ use crate::files::Files;
 use crate::model;
 use crate::source::{self, Reading};
 
-/// How good a model's answers are on labelled rows
+/// Evaluate a model on labelled rows
 ///
-/// Classes: the error and where it may lie, what one would get without learning, who is taken for whom, precision, recall
-/// and F1 of each class, areas under ROC and precision-recall curves (the curves themselves with --format json). Numbers:
-/// RMSE, MAE, R^2. Use rows that the model has not seen: `mercer data split` sets some aside.
+/// Classes: the error with its confidence interval, the error of the trivial baseline, the confusion matrix, precision,
+/// recall and F1 per class, areas under the ROC and precision-recall curves (the curves themselves with --format json).
+/// Numbers: RMSE, MAE, R^2. Use held-out rows: `mercer data split` makes them.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   mercer evaluate test.csv iris.mercer --report iris.html

@@ -21,8 +21,8 @@ const WORST: usize = 20;
 
 /// Describe a model and list training rows it disagrees with
 ///
-/// Kernel, parameters, support vectors by class, free and bounded; the margin, |w|^2 and R^2|w|^2 of each machine, which
-/// bounds its capacity; the rows that weigh most and, for linear kernels, the columns. With the data it was trained on:
+/// Kernel, parameters, support vectors per class, free and bounded; margin, |w|^2 and the capacity bound R^2|w|^2 of each
+/// machine; the rows with the largest coefficients and, for linear kernels, the weights of the columns. With the data it was trained on:
 /// labels that the model contradicts, worst first. With held-out rows (--importance): which columns matter, how
 /// predictions depend on them, and where the model is confident and wrong.
 #[derive(Debug, Args)]
@@ -45,11 +45,11 @@ pub(crate) struct Explain {
     #[arg(long, value_name = "FILE")]
     importance: Option<PathBuf>,
 
-    /// How often each column is shuffled for --importance
+    /// Number of times each column is shuffled for --importance
     #[arg(long, value_name = "N", default_value_t = 5)]
     repeats: usize,
 
-    /// For how many of the most important columns of --importance partial dependence is measured
+    /// Number of columns, the most important ones of --importance, for which partial dependence is computed
     #[arg(long, value_name = "N", default_value_t = 6)]
     curves: usize,
 

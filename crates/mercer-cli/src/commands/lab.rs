@@ -13,7 +13,7 @@ use crate::failure::{Done, Failure};
 use crate::files::Files;
 use crate::interrupt;
 
-/// Open the lab in a browser: see what kernels do
+/// Open the lab in a browser
 ///
 /// A local web app with five rooms: a playground for points of the plane, your own data from a look at it to a compressed model,
 /// digits to draw, pre-images from feature space, and kernel components. It listens on this machine only, with a secret

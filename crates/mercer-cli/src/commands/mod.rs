@@ -67,18 +67,18 @@ pub(crate) static ALL: &[Entry] = &[
 pub(crate) static SINGLE: &[(&str, &[&str])] = &[
     ("Start here", &["tour", "lab"]),
     (
-        "Learn",
+        "Models",
         &[
             "train", "tune", "predict", "evaluate", "explain", "bounds", "compare", "novelty", "cluster",
             "compress", "denoise", "convert", "serve",
         ],
     ),
-    ("Also", &["reproduce", "devices", "completions", "man"]),
+    ("Other", &["reproduce", "devices", "completions", "man"]),
 ];
 
 /// First words that stand before several commands, with what those have in common.
 pub(crate) static GROUPS: &[(&str, &str)] =
-    &[("data", "Look at data"), ("pca", "Kernel principal components"), ("kernel", "Look at kernels")];
+    &[("data", "Data"), ("pca", "Kernel principal components"), ("kernel", "Kernels")];
 
 /// A command: its arguments, and what it does with them.
 pub(crate) trait Command: Args {

@@ -1,4 +1,4 @@
-//! `mercer predict`: a model's answers for rows.
+//! `mercer predict`: predictions of a model for rows.
 
 use std::path::{Path, PathBuf};
 
@@ -19,16 +19,16 @@ use crate::model;
 use crate::safe_csv::{self, SafeCsv};
 use crate::source::{self, Reading};
 
-/// Answer new rows with a model
+/// Predict new rows
 ///
-/// One answer a line: the class, the number, or for novelty 1 (usual) and -1 (not). The data may have labels or not; its
-/// columns are matched by name where they have names. The model may be Mercer's or LIBSVM's.
+/// One prediction per line: the class, the number, or for novelty 1 (inlier) and -1 (outlier). Labels in the data are
+/// ignored; columns are matched by name where they have names. The model may be Mercer's or LIBSVM's.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   mercer predict new.csv iris.mercer
-  mercer predict new.csv iris.mercer --proba -o answers.csv
-  mercer predict new.csv iris.mercer --reject-rate 0.1     (? where it would be a guess)
-  mercer predict new.csv iris.mercer --with id -o answers.csv
+  mercer predict new.csv iris.mercer --proba -o predictions.csv
+  mercer predict new.csv iris.mercer --reject-rate 0.1     (rejected rows get ?)
+  mercer predict new.csv iris.mercer --with id -o predictions.csv
   cat new.svm | mercer predict - libsvm.model --decision")]
 pub(crate) struct Predict {
     /// The rows; `-` is standard input
@@ -39,11 +39,11 @@ pub(crate) struct Predict {
     #[arg(value_name = "MODEL")]
     model: PathBuf,
 
-    /// Write the answers here, as .csv, .tsv, .json, .jsonl, .parquet, .arrow or plain lines [default: standard output]
+    /// File for the predictions:  .csv, .tsv, .json, .jsonl, .parquet, .arrow or plain lines [default: standard output]
     #[arg(long, short, value_name = "FILE")]
     out: Option<PathBuf>,
 
-    /// Also print the outputs that the answers come from
+    /// Also print the decision values
     #[arg(long, conflicts_with = "proba")]
     decision: bool,
 
@@ -51,20 +51,20 @@ pub(crate) struct Predict {
     #[arg(long)]
     proba: bool,
 
-    /// Copy these columns of DATA in front of the answers, and the truth behind them where it is known; `name`: the names
-    /// of pictures and of FASTA entries
+    /// Copy these columns of DATA before the predictions, and the true value after them where it is known; `name`: the
+    /// names of pictures and of FASTA entries
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     with: Vec<String>,
 
-    /// Give no answer for this share of the rows: those whose two best classes are nearest each other
+    /// Reject this fraction of the rows: those whose two best classes are closest
     #[arg(long, value_name = "SHARE", conflicts_with = "reject_error")]
     reject_rate: Option<f64>,
 
-    /// Give no answer where needed to have at most this error among the answers; takes labels
+    /// Reject as many rows as needed for at most this error on the rest; requires labels
     #[arg(long, value_name = "RATE")]
     reject_error: Option<f64>,
 
-    /// Labelled data on which the reject rule is made [default: DATA]
+    /// Labelled data on which the rejection threshold is chosen [default: DATA]
     #[arg(long, value_name = "FILE")]
     reject_on: Option<PathBuf>,
 

@@ -11,22 +11,22 @@ use crate::failure::{Done, Failure};
 use crate::files::Files;
 use crate::progress::Progress;
 
-/// Run an experiment of the papers, their numbers beside Mercer's
+/// Reproduce an experiment of a paper, its numbers beside Mercer's
 ///
-/// Seeds are fixed, and numbers that come out worse than the paper's are shown as they are. The data are not Mercer's to
-/// give away: they are looked for in the folder that MERCER_DATA names, else in data/local.
+/// Seeds are fixed; numbers worse than the paper's are shown as they are. The data sets are not distributed with Mercer:
+/// they are read from the folder that MERCER_DATA names, otherwise from data/local.
 #[derive(Debug, Args)]
 #[command(after_help = after_help())]
 pub(crate) struct Reproduce {
-    /// Which one; `list` shows all, and where their data come from
+    /// Name of the experiment; `list` shows all, and where to get their data
     #[arg(value_name = "NAME", required_unless_present = "list")]
     name: Option<String>,
 
-    /// Show all experiments instead of running one
+    /// List all experiments
     #[arg(long, conflicts_with_all = ["name", "full"])]
     list: bool,
 
-    /// All of the paper's data, where the default is a part: may take long
+    /// Use all of the paper's data where the default is a part; may take long
     #[arg(long)]
     full: bool,
 

@@ -22,13 +22,13 @@ use crate::{interrupt, model};
 /// Values of a range, where only its ends are said.
 const VALUES: usize = 10;
 
-/// Find the best kernel and parameters by cross-validation
+/// Search for the best kernel and hyperparameters by cross-validation
 ///
-/// Every setting of a grid is trained on parts of the rows and judged on the rest. Kernel matrices are shared by all folds
-/// and machines start from their neighbours' solutions, so a grid takes seconds where separate fits take minutes. Columns
-/// are scaled inside the folds. Without options: a Gaussian's width and the learner's own parameter, nine values each, on
-/// five folds. What `mercer train` would use is judged first, and taken unless something better is found; Ctrl-C and
-/// --seconds end the search with the best so far. With -o the best setting is trained on all rows.
+/// Every setting of a grid is trained and scored on the same folds. Kernel matrices are shared by all folds and machines
+/// start from their neighbours' solutions, so a grid takes seconds where separate fits take minutes. Columns are scaled
+/// inside the folds. Without options: gamma and the learner's main parameter, nine values each, five folds. The settings
+/// of `mercer train` are scored first and kept unless a better one is found; Ctrl-C and --seconds end the search with the
+/// best so far. With -o the best setting is trained on all rows.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Ranges: 0.1..1000 is ten values by equal factors, 0.1..1000:5 five, 1,10,100 just these.
@@ -46,7 +46,7 @@ pub(crate) struct Tune {
     #[arg(value_name = "DATA")]
     file: PathBuf,
 
-    /// Train the best setting on all rows, to this file
+    /// Train the best setting on all rows and save it here
     #[arg(long, short, value_name = "MODEL")]
     out: Option<PathBuf>,
 
@@ -58,7 +58,7 @@ pub(crate) struct Tune {
     #[arg(long, value_name = "NAME")]
     learner: Option<String>,
 
-    /// rbf, poly, linear, sigmoid, auto (the first three), or a kernel's whole line; may be given again [default: rbf]
+    /// Kernel: rbf, poly, linear, sigmoid, auto (the first three), or a kernel's full line; repeatable [default: rbf]
     #[arg(long, short, value_name = "LINE", allow_hyphen_values = true, help_heading = "Settings to try")]
     kernel: Vec<String>,
 
@@ -82,31 +82,31 @@ pub(crate) struct Tune {
     #[arg(long, value_name = "RANGE", value_parser = range, help_heading = "Settings to try")]
     lambda: Option<Range>,
 
-    /// Values of any other parameter of the learner; may be given again
+    /// Values of any other parameter of the learner; repeatable
     #[arg(long, value_name = "NAME=RANGE", value_parser = named_range, help_heading = "Settings to try")]
     grid: Vec<(String, Range)>,
 
-    /// What is done to columns first: auto, none, minmax, standard, unit, or a line of stages
+    /// Preprocessing of columns: auto, none, minmax, standard, unit, or a line of stages
     #[arg(long, value_name = "HOW")]
     scale: Option<String>,
 
-    /// Folds
+    /// Number of folds
     #[arg(long, value_name = "K", default_value_t = 5, help_heading = "Judging")]
     folds: usize,
 
-    /// Draw the folds so many times over
+    /// Number of repetitions with different folds
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Judging")]
     repeats: usize,
 
-    /// Every row a fold of its own
+    /// Leave-one-out cross-validation: one fold per row
     #[arg(long, conflicts_with_all = ["folds", "repeats", "groups"], help_heading = "Judging")]
     leave_one_out: bool,
 
-    /// A file with the group (writer, patient) of each row, a line each: groups are never divided
+    /// File with the group (writer, patient) of each row, one per line; a group is never split between folds
     #[arg(long, value_name = "FILE", conflicts_with = "repeats", help_heading = "Judging")]
     groups: Option<PathBuf>,
 
-    /// What settings are judged by: error, accuracy, balanced-error, roc-area, pr-area, log-loss, rmse, mae or r2
+    /// Metric by which settings are compared: error, accuracy, balanced-error, roc-area, pr-area, log-loss, rmse, mae or r2
     #[arg(long, value_name = "NAME", help_heading = "Judging")]
     metric: Option<String>,
 
@@ -114,19 +114,19 @@ pub(crate) struct Tune {
     #[arg(long, help_heading = "Searching")]
     two_stage: bool,
 
-    /// Let each drawing of the folds choose, and take the medians (with --repeats)
+    /// Choose on each repetition and take the median of the choices (with --repeats)
     #[arg(long, requires = "repeats", help_heading = "Searching")]
     median: bool,
 
-    /// Drop hopeless settings before they have seen all folds
+    /// Drop settings that cannot win before all folds are trained
     #[arg(long, help_heading = "Searching")]
     race: bool,
 
-    /// Take the best so far after so many seconds; settings are then first tried on parts of the rows
+    /// Time limit in seconds; settings are then first scored on subsets of the rows
     #[arg(long, value_name = "S", allow_negative_numbers = true, help_heading = "Searching")]
     seconds: Option<f64>,
 
-    /// Keep scores in this file; a search that was killed goes on from it
+    /// Save scores to this file; an interrupted search continues from it
     #[arg(long, value_name = "FILE", help_heading = "Searching")]
     checkpoint: Option<PathBuf>,
 

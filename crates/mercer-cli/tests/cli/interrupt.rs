@@ -66,7 +66,7 @@ fn ctrl_c_keeps_what_there_is_and_resume_ends_where_it_would_have_ended() {
     assert_eq!(apart, 0, "{apart} answers differ");
     folder
         .mercer("train a.csv --resume whole.mercer")
-        .fails(1, "error: this model's training came to its end: there is nothing to go on with\n");
+        .fails(1, "error: this model's training is complete: there is nothing to resume\n");
     assert!(!folder.path("whole.mercer.partial").exists() && !folder.path("once.mercer.partial").exists());
 }
 
@@ -181,5 +181,5 @@ fn a_checkpoint_that_cannot_be_written_is_told_once_and_the_training_goes_on() {
     std::fs::create_dir(folder.path("m.mercer.partial")).expect("a fresh name");
     let (_, err) = interrupted(child);
     assert_eq!(err.matches("warning: cannot write a checkpoint: ").count(), 1, "{err}");
-    assert!(err.contains("the training goes on without\n"), "{err}");
+    assert!(err.contains("training continues without checkpoints\n"), "{err}");
 }

@@ -1,6 +1,7 @@
 //! The built command, run as people run it: what it prints, what it refuses and how it ends.
 
 mod blocks;
+mod book;
 mod browser;
 mod compress;
 mod controls;

@@ -29,7 +29,7 @@ fn the_readme_leads_from_a_table_to_a_report_in_four_commands() {
         assert!(output.status.success() && output.stderr.is_empty(), "{line}: {output:?}");
         assert!(!output.stdout.is_empty(), "{line} says nothing");
     }
-    assert_eq!(folder.read("answers.csv").lines().count(), 1 + 8);
+    assert_eq!(folder.read("predictions.csv").lines().count(), 1 + 8);
     let page = folder.read("mine.html");
     assert!(page.contains("<svg") && page.contains("iris") && !page.contains("http"), "{page}");
 }

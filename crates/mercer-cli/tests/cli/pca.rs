@@ -136,25 +136,3 @@ fn a_machine_stands_behind_components_in_one_file() {
         .mercer("train train.csv --features m.mercer -o n.mercer")
         .fails(2, "error: features = a model of kind svc: must be components: `mercer pca fit` finds some\n");
 }
-
-/// The page on components keeps its word.
-#[test]
-fn every_command_of_the_page_on_components_runs() {
-    let page = include_str!("../../../../docs/components.md");
-    let folder = Folder::new();
-    let blocks = page.split("```sh\n").skip(1).filter_map(|rest| rest.split_once("```"));
-    let commands: Vec<&str> = blocks.flat_map(|(block, _)| block.lines()).collect();
-    assert!(commands.len() > 12, "{commands:?}");
-    for command in commands {
-        let command = command.split('#').next().unwrap_or(command).trim();
-        let line = command
-            .strip_prefix("mercer ")
-            .expect("only our own commands")
-            .replace("--rows 1797", "--rows 200");
-        folder.mercer(&line).fine();
-    }
-    for made in ["clean.csv", "before-after.html", "clean.png", "smoother.png", "digits.mercer"] {
-        assert!(folder.path(made).exists(), "{made}");
-    }
-    assert_eq!(std::fs::read_dir(folder.path("smooth")).expect("a folder").count(), 200);
-}

@@ -10,7 +10,7 @@ fn the_tour_ends_with_one_screen_and_leaves_one_page() {
     assert!(run.out.lines().count() <= 32, "one screen: {}", run.out);
     assert!(run.out.lines().all(|line| line.chars().count() <= 80), "{}", run.out);
     // Rounding differs between machines, and so may counts: numbers are not compared.
-    let mut words = run.without("All of it took");
+    let mut words = run.without("Total time");
     words.out =
         words.out.split(|c: char| c.is_ascii_digit()).filter(|s| !s.is_empty()).collect::<Vec<_>>().join("#");
     words.snapshot("tour");
@@ -32,10 +32,10 @@ fn the_tour_has_facts_for_programs() {
         stops.iter().find(|stop| stop["name"] == name).unwrap_or_else(|| panic!("{name}"))["facts"].clone()
     };
     for way in ["error_one_vs_one", "error_one_vs_rest"] {
-        let error = stop("Classes")[way].as_f64().expect("a number");
+        let error = stop("Classification")[way].as_f64().expect("a number");
         assert!(error < 0.03, "{way} {error}");
     }
-    let outside = stop("The usual")["outside_square"].as_f64().expect("a number");
+    let outside = stop("Novelty")["outside_square"].as_f64().expect("a number");
     assert!(outside <= 0.1, "nu bounds it: {outside}");
     let linear = stop("Components")["error_linear_on_components"].as_f64().expect("a number");
     assert!(linear < 0.04, "{linear}");

@@ -217,7 +217,7 @@ fn data_and_models() {
         (
             "evaluate flowers.csv flowers.mercer --label none",
             "note: columns that the model does not know are ignored: `species`\nerror: targets: got none, expected class \
-             labels\nhint: --label COLUMN or --labels FILE says where the answers are\n"
+             labels\nhint: --label COLUMN or --labels FILE names the target column\n"
                 .into(),
         ),
         (
@@ -228,7 +228,7 @@ fn data_and_models() {
         ),
         (
             "train houses.csv --resume houses.mercer",
-            "error: this model's training came to its end: there is nothing to go on with\n".into(),
+            "error: this model's training is complete: there is nothing to resume\n".into(),
         ),
     ];
     for (line, message) in &cases {

@@ -158,7 +158,7 @@ pub(super) fn mistaken(task: Task, found: &Mistakes, test: Option<&Dataset>) -> 
             ..Tile::new(data.points.row(m.row).to_f64(), format!("{} as {}", m.given, m.predicted))
         };
         let tiles = tiled(shape, found.worst.iter().map(tile).collect());
-        section.figures.push(Figure::tiles(tiles, "What they are, and what they were taken for."));
+        section.figures.push(Figure::tiles(tiles, "True class and prediction."));
     }
     let named = found.worst.iter().any(|m| m.name.is_some());
     let mut columns = vec![("row", Align::Right)];

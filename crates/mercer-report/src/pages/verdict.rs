@@ -62,7 +62,7 @@ fn classes(e: &ClassEvaluation, target: &str, seen: bool) -> String {
         () if high < e.baseline => " The model is better than the baseline.",
         () if low > e.baseline => " The model is worse than the baseline.",
         () => {
-            " Whether the model is better than the baseline cannot be told: the baseline lies within the interval."
+            " The model is not significantly better than the baseline: the baseline lies within the confidence interval."
         }
     };
     text + "\n\n" + &enough(e)

@@ -15,7 +15,7 @@ pub fn confusion(classes: &[String], matrix: &[Vec<usize>]) -> Svg {
     let k = classes.len();
     assert!(
         k > 0 && matrix.len() == k && matrix.iter().all(|row| row.len() == k),
-        "a row and a column a class"
+        "one row and one column per class"
     );
     let names: Vec<String> = classes.iter().map(|name| fitted(name, NAMES, SIZE)).collect();
     let widest = names.iter().map(|n| text_width(n)).fold(0.0, f64::max);
@@ -24,7 +24,7 @@ pub fn confusion(classes: &[String], matrix: &[Vec<usize>]) -> Svg {
     let size = (0.36 * cell).clamp(5.0, 14.0);
     let name_size = (0.5 * cell).clamp(5.0, 12.0);
     let mut canvas = Canvas::default();
-    canvas.text("", (left + cell * k as f64 / 2.0, 13.0), Anchor::Middle, "answered");
+    canvas.text("", (left + cell * k as f64 / 2.0, 13.0), Anchor::Middle, "predicted");
     canvas.upwards(12.0, top + cell * k as f64 / 2.0, "true class");
     for (j, name) in names.iter().enumerate() {
         let middle = (j as f64 + 0.5) * cell;

@@ -47,7 +47,7 @@ pub fn progress(gaps: &[(f64, f64)], tol: Option<f64>) -> Svg {
         Series::new(&format!("tolerance {}", number(tol)), Look::Dashed, line).colour(1)
     });
     let series = std::iter::once(Series::line("gap", gaps.to_vec()).colour(0)).chain(goal);
-    Chart::new("Learning progress", Axis::new("steps"), Axis::new("gap").log(), series.collect()).draw()
+    Chart::new("Convergence", Axis::new("iterations"), Axis::new("gap").log(), series.collect()).draw()
 }
 
 /// Whether probabilities keep their word: of the answers given with a confidence of about p, the share that is right. A
@@ -64,9 +64,12 @@ pub fn reliability(answers: &[(f64, bool)]) -> Svg {
     let points: Vec<(f64, f64)> =
         told.map(|&(n, right, sum)| (sum / n as f64, right as f64 / n as f64)).collect();
     let ideal = Series::new("as good as its word", Look::Dashed, vec![(0.0, 0.0), (1.0, 1.0)]).colour(7);
-    let series =
-        vec![ideal, Series::line("", points.clone()).colour(0), Series::dots("answers", points).colour(0)];
-    shares("Confidence and truth", "probability told", "share right", series)
+    let series = vec![
+        ideal,
+        Series::line("", points.clone()).colour(0),
+        Series::dots("predictions", points).colour(0),
+    ];
+    shares("Reliability diagram", "predicted probability", "fraction correct", series)
 }
 
 /// Numbers in order, such as eigenvalues, as columns.

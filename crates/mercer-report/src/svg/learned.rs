@@ -73,7 +73,7 @@ fn curve(model: &Model, with: Learned<'_>, exec: Exec) -> Result<Svg> {
             series.push(Series::new(name, Look::Rings, circled).colour(7));
         }
     }
-    series.push(Series::line("learned", line).colour(0));
+    series.push(Series::line("prediction", line).colour(0));
     Ok(Chart::new(with.title, Axis::new("x"), Axis::new("y"), series).draw())
 }
 

@@ -11,6 +11,16 @@ use crate::exec::Exec;
 use crate::model::{Model, Query, Task};
 
 /// How a model does on data.
+///
+/// ```
+/// use mercer::prelude::*;
+/// let (points, targets) = mercer::data::toy::banana(80, 1);
+/// let svc = SvcParams::default().fit(Sample::new(&points, &targets), Exec::one(), &mut watch::silent())?;
+/// let (model, data) = (Model::from(svc), Dataset::new(points, targets)?);
+/// let Evaluation::Classification(found) = Evaluation::new(&model, &data, Exec::one())? else { panic!("a classifier") };
+/// assert!(found.rows == 80 && found.error < 0.2);
+/// # Ok::<(), mercer::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "task", rename_all = "snake_case")]
 pub enum Evaluation {
@@ -125,9 +135,9 @@ impl Evaluation {
             Task::Regression => regression(model, data, exec).map(Evaluation::Regression),
             Task::Novelty => novelty(model, data, exec).map(Evaluation::Novelty),
             Task::Clustering => clusters(model, data, exec).map(Evaluation::Clustering),
-            Task::Features => Err(Error::Unsupported(
-                "a model that only computes features predicts nothing that could be evaluated".into(),
-            )),
+            Task::Features => {
+                Err(Error::Unsupported("feature extractors make no predictions to evaluate".into()))
+            }
         }
     }
 }

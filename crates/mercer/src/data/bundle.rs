@@ -203,7 +203,7 @@ fn check_sum(bytes: &[u8], head: &Value) -> std::result::Result<(), String> {
     match found {
         Some(found) if found == sum => Ok(()),
         _ => Err("damaged: the file is not as it was written (its checksum does not match); \
-                  copy it again from its source, or train again"
+                  copy it again from its source, or retrain the model"
             .into()),
     }
 }

@@ -6,6 +6,15 @@ use crate::error::{Error, Result};
 use crate::watch::Note;
 
 /// Points and their targets, as a file gives them.
+///
+/// ```
+/// use mercer::prelude::*;
+/// let points = Points::dense(vec![0.0, 1.0, 2.0], 1)?;
+/// let data = Dataset::new(points, Targets::Reals(vec![0.1, 0.9, 2.1]))?;
+/// assert_eq!((data.len(), data.dim()), (3, 1));
+/// assert_eq!(data.gather(&[2]).targets, Targets::Reals(vec![2.1]));
+/// # Ok::<(), mercer::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dataset {
     /// The points.

@@ -9,7 +9,7 @@ use super::dataset::Dataset;
 use super::points::{ImageShape, Points};
 use super::targets::{Labels, Targets};
 
-const FILE: &[u8] = include_bytes!("../../../../data/digits.csv.gz");
+const FILE: &[u8] = include_bytes!("../../data/digits.csv.gz");
 
 /// All of them, in the order of the file; the classes are `0` to `9`.
 ///

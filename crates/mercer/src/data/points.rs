@@ -11,6 +11,13 @@ use crate::error::{Error, Result};
 use crate::exec::{half_of_ram, room_for_table};
 
 /// Height, width and channels of rows that are images, stored row by row (channel last).
+///
+/// ```
+/// use mercer::prelude::*;
+/// let digits = Points::dense(vec![0.0; 2 * 64], 64)?.with_image(ImageShape::grey(8, 8))?;
+/// assert_eq!(digits.len(), 2);
+/// # Ok::<(), mercer::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ImageShape {
     /// Rows of pixels.
@@ -75,6 +82,14 @@ enum Store {
 }
 
 /// n points.
+///
+/// ```
+/// use mercer::prelude::*;
+/// let points = Points::dense(vec![1.0, 2.0, 3.0, 4.0], 2)?; // two rows of two columns
+/// assert_eq!((points.len(), points.dim()), (2, 2));
+/// assert_eq!(points.row(1).to_f64(), [3.0, 4.0]);
+/// # Ok::<(), mercer::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Points {
     n: usize,
@@ -84,6 +99,14 @@ pub struct Points {
 }
 
 /// A borrowed run of rows; cheap to copy.
+///
+/// ```
+/// use mercer::prelude::*;
+/// let points = Points::dense(vec![1.0, 2.0, 3.0], 1)?;
+/// let view: View<'_> = points.view();
+/// assert_eq!(view.to_f64()?, [1.0, 2.0, 3.0]);
+/// # Ok::<(), mercer::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct View<'a> {
     /// Number of rows.

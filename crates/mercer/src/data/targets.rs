@@ -5,6 +5,15 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 
 /// The targets of a data set.
+///
+/// ```
+/// use mercer::prelude::*;
+/// let classes = Targets::Classes(Labels::new(["no", "yes", "no"]));
+/// assert_eq!(classes.classes()?.counts(), [2, 1]);
+/// assert!(classes.reals().is_err());
+/// assert_eq!(Targets::Reals(vec![0.5]).reals()?, [0.5]);
+/// # Ok::<(), mercer::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub enum Targets {
     /// No targets: unsupervised work.

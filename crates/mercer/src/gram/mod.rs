@@ -1,7 +1,15 @@
 //! Kernel values in blocks and rows. Floor 3.
 //!
-//! [`Side`] makes points ready for a kernel, [`block()`] and [`symmetric`] compute values, [`Centres`] sums them against
-//! coefficients without holding them, and [`Rows`] is what a solver sees of all this.
+//! [`Side`] prepares points for a kernel, [`block()`] and [`symmetric`] compute values, [`Centres`] multiplies them by
+//! coefficients without storing them, and [`Rows`] is the interface to solvers.
+//!
+//! ```
+//! use mercer::prelude::*;
+//! let points = Points::dense(vec![0.0, 1.0, 3.0], 1)?;
+//! let k = mercer::gram::square::<f64>(&Kernel::Rbf { gamma: 1.0 }, points.view(), Exec::one())?;
+//! assert!((k[1] - (-1.0_f64).exp()).abs() < 1e-15 && k[0] == 1.0);
+//! # Ok::<(), Error>(())
+//! ```
 //!
 //! Code above this floor gets its kernel values through four doors: [`square`], [`cross`], rows ([`KernelRows`],
 //! [`Classes`]) and [`apply`]. Behind them stands the CPU or, where the call's [`Exec`](crate::Exec) names a device,

@@ -1,11 +1,15 @@
-//! Kernels: what they compute, how they combine, how they are written down. Floor 2.
+//! Kernels: formulas, algebra, derivatives, and their text form. Floor 2.
 //!
 //! A kernel `k(x, y) = Phi(x) . Phi(y)` is a dot product in a feature space. Here it is a value of [`Kernel`]: an enum
-//! with named fields that is cheap to clone, printed as one line and read back the same. Kernels hold no data, and a value
-//! of one costs no allocation and no `Result`: ranges are looked at once, by [`Kernel::check`].
+//! with named fields that is cheap to clone and is printed as one line that parses back to the same kernel. Kernels hold no
+//! data. Computing a value neither allocates nor fails: ranges are checked once, by [`Kernel::check`].
+//!
+//! Which one to use: [`Kernel::Rbf`] for numbers, [`Kernel::Linear`] for many columns or as a baseline, `poly` for products of
+//! columns, sequence and image kernels for structured rows. A value costs O(d) for d columns; blocks of values are computed by
+//! matrix products (module `gram`).
 //!
 //! One file of `families` holds one family, and `families/mod.rs` registers them: a variant, a row. [`Kernel::ALL`] is the table of all of them; help texts, bindings and the contract tests read
-//! it. There are three ways to a block of values, told by [`Kernel::form`]: a function of `(x.y, |x|^2, |y|^2)` is one
+//! it. A block of values is computed in one of three ways, by [`Kernel::form`]: a function of `(x.y, |x|^2, |y|^2)` is one
 //! elementwise [`Kernel::map`] over a tile of dot products; other kernels bring [`Kernel::own_block`]; algebra over those is
 //! taken apart by [`Kernel::parts`].
 //!

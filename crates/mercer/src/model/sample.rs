@@ -6,6 +6,17 @@ use crate::gram::Rows;
 use crate::model::Keeper;
 
 /// The rows a learner is fitted on. Cheap to copy.
+///
+/// ```
+/// use mercer::prelude::*;
+/// let points = Points::dense(vec![0.0, 1.0, 2.0, 3.0], 1)?;
+/// let targets = Targets::Classes(Labels::new(["a", "a", "b", "b"]));
+/// let weights = [1.0, 1.0, 2.0, 2.0];
+/// let sample = Sample::new(&points, &targets).weighted(&weights);
+/// let machine = SvcParams::default().fit(sample, Exec::one(), &mut watch::silent())?;
+/// assert_eq!(machine.classes(), ["a", "b"]);
+/// # Ok::<(), mercer::Error>(())
+/// ```
 #[derive(Clone, Copy)]
 pub struct Sample<'a> {
     /// The points, after all stages.

@@ -1,7 +1,8 @@
-//! From feature space back: vectors there to points here. Floor 6.
+//! Pre-images and reduced sets: from vectors of feature space back to points. Floor 6.
 //!
-//! [`preimage`] finds points whose images are nearest to given vectors of feature space; [`reduced_set`] writes
-//! such vectors with fewer points; [`similar`] takes the noise out of photographs by components of similar squares.
+//! [`preimage`] finds points whose images are nearest to given vectors of feature space (denoising, showing components);
+//! [`reduced_set`] approximates expansions with fewer centres (faster prediction); [`similar`] denoises photographs by
+//! components of similar squares.
 
 mod clipped;
 pub mod preimage;

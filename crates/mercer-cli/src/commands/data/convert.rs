@@ -16,9 +16,8 @@ use crate::source::Reading;
 
 /// Write data in another format
 ///
-/// The extension of OUT says which: .svm, .csv, .tsv, .jsonl, .npy, .seq, .fasta, .parquet, .arrow, each also with .gz, .bz2,
-/// .xz or .zst; images may become a .png or, where OUT ends in /, a folder of them. A file is written whole or not at all, and numbers read back the same to the
-/// last bit.
+/// The extension of OUT gives the format: .svm, .csv, .tsv, .jsonl, .npy, .seq, .fasta, .parquet, .arrow, each also with .gz, .bz2,
+/// .xz or .zst; images may become a .png or, where OUT ends in /, a folder of them. A file is written completely or not at all, and numbers are read back bit for bit.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   mercer data convert train.csv train.svm.xz --label species
@@ -32,7 +31,7 @@ pub(crate) struct Convert {
     #[arg(value_name = "OUT")]
     output: PathBuf,
 
-    /// Format of OUT, if its extension should not decide: libsvm, csv, tsv, jsonl, sequences, fasta, npy,
+    /// Format of OUT, overriding its extension: libsvm, csv, tsv, jsonl, sequences, fasta, npy,
     /// parquet, arrow
     #[arg(long, value_name = "FORMAT")]
     to: Option<Format>,

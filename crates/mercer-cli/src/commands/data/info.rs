@@ -11,11 +11,11 @@ use crate::failure::{Done, Failure};
 use crate::files::Files;
 use crate::source::{self, Reading};
 
-/// What a file holds, and what about it looks wrong
+/// Describe a data file and list what looks wrong
 ///
-/// Rows, columns, classes, ranges, a look at the data itself where it can be drawn, and what is suspicious: constant
-/// columns, repeated rows, equal rows with different labels, columns on very different scales, unbalanced classes, row
-/// numbers among the columns, a column that gives the answer away.
+/// Rows, columns, classes, ranges, a plot of the data where possible, and warnings: constant columns, duplicated rows, equal
+/// rows with different labels, columns on very different scales, unbalanced classes, row numbers among the columns, a
+/// column that determines the target.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   mercer data info iris.csv

@@ -14,9 +14,9 @@ use crate::files::Files;
 use crate::safe_csv::SafeCsv;
 use crate::source::Reading;
 
-/// Divide data into a part to learn from and a part to test on
+/// Split data into a training set and a test set
 ///
-/// Rows are drawn at random, each class by its share; the same --seed draws the same rows.
+/// Rows are drawn at random, stratified by class; the same --seed draws the same rows.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:
   mercer data split iris.csv train.csv test.csv --test 0.3")]
@@ -25,15 +25,15 @@ pub(crate) struct Split {
     #[arg(value_name = "IN")]
     input: PathBuf,
 
-    /// File for the rows to learn from
+    /// File for the training set
     #[arg(value_name = "TRAIN")]
     train: PathBuf,
 
-    /// File for the rows to test on
+    /// File for the test set
     #[arg(value_name = "TEST")]
     test: PathBuf,
 
-    /// Share of the rows to test on
+    /// Fraction of the rows in the test set
     #[arg(long = "test", id = "share", value_name = "SHARE", default_value_t = 0.25)]
     share: f64,
 

@@ -12,15 +12,15 @@ use crate::context::Context;
 use crate::failure::{Done, Failure};
 use crate::files::Files;
 
-/// Make a small data set to try things on
+/// Generate a small data set
 #[derive(Debug, Args)]
 #[command(after_help = after_help())]
 pub(crate) struct Toy {
-    /// Which one
+    /// Name of the data set
     #[arg(value_name = "NAME")]
     name: String,
 
-    /// The file to write; its extension says the format
+    /// File to write; its extension gives the format
     #[arg(value_name = "OUT")]
     output: PathBuf,
 
@@ -28,7 +28,7 @@ pub(crate) struct Toy {
     #[arg(long, value_name = "N", default_value_t = 400)]
     rows: u32,
 
-    /// Add Gaussian noise of this deviation to every value
+    /// Standard deviation of Gaussian noise added to every value
     #[arg(long, value_name = "LEVEL", default_value_t = 0.0)]
     noise: f64,
 }

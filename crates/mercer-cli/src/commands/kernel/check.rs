@@ -13,10 +13,10 @@ use crate::failure::{Done, Failure};
 use crate::files::Files;
 use crate::source::{self, Reading};
 
-/// What a kernel's line means, and how the kernel sees data
+/// Explain a kernel, and check it on data
 ///
-/// With data: the values between rows, the eigenvalues of the Gram matrix on a sample of at most 500 rows, whether any
-/// is negative, whether the kernel is too narrow or too wide, and the Gaussian that the median distance suggests.
+/// With data: kernel values between rows, eigenvalues of the kernel matrix on a sample of at most 500 rows, whether any is
+/// negative, whether the kernel is too narrow or too wide, and the gamma that the median distance suggests.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   mercer kernel check 'poly(degree=3, scale=1/256)'
@@ -26,7 +26,7 @@ pub(crate) struct Check {
     #[arg(value_name = "LINE", allow_hyphen_values = true, value_parser = line)]
     kernel: Kernel,
 
-    /// Data to look at; `-` is standard input
+    /// Data to check the kernel on; `-` is standard input
     #[arg(value_name = "DATA")]
     file: Option<PathBuf>,
 

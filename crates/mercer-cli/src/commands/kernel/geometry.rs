@@ -10,7 +10,7 @@ use crate::context::Context;
 use crate::failure::{Done, Failure};
 use crate::files::Files;
 
-/// The shape of the surface onto which a kernel maps input space
+/// Curvature of the surface onto which a kernel maps input space
 ///
 /// The metric tensor at a point, and for functions of the dot product and of the difference also the Christoffel
 /// symbols, the Riemann tensor and the scalar curvature.

@@ -17,7 +17,7 @@ use crate::failure::{Done, Failure};
 use crate::files::Files;
 use crate::source::Reading;
 
-/// The matrix of all kernel values between rows
+/// Compute the kernel matrix of a file
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   mercer kernel gram iris.csv --kernel 'rbf(gamma=0.5)' -o gram.npy
@@ -31,7 +31,7 @@ pub(crate) struct Gram {
     #[arg(long, short, value_name = "LINE", allow_hyphen_values = true, value_parser = line)]
     kernel: Kernel,
 
-    /// Where to write it: .npy, .csv, .tsv, .svm; without, only facts are printed
+    /// File for the matrix: .npy, .csv, .tsv, .svm [default: print a summary only]
     #[arg(long, short, value_name = "FILE")]
     out: Option<PathBuf>,
 

@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::failure::{Done, Failure};
 use crate::files::Files;
 
-/// Every kernel with its formula, or one with its parameters
+/// List all kernels, or describe one with its parameters
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   mercer kernel list

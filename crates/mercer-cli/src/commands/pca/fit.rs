@@ -18,10 +18,10 @@ use crate::files::{Files, folder_of};
 use crate::progress::Progress;
 use crate::source::{self, Reading};
 
-/// Find kernel principal components
+/// Compute kernel principal components
 ///
-/// The axes along which rows vary most, as the kernel sees them. Labels are not looked at. Without --components or --share
-/// all components that are not zero are kept.
+/// The directions of largest variance in feature space. Labels are ignored. Without --components or --share all
+/// components with non-zero eigenvalues are kept.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   mercer pca fit digits.csv --components 64 -o digits.pca
@@ -36,7 +36,7 @@ pub(crate) struct Fit {
     #[arg(long, short, value_name = "MODEL")]
     out: PathBuf,
 
-    /// The kernel's line [default: a Gaussian, width by the data]
+    /// Kernel [default: Gaussian with gamma = 1 / (columns x variance)]
     #[arg(long, short, value_name = "LINE", allow_hyphen_values = true)]
     kernel: Option<String>,
 
@@ -44,15 +44,15 @@ pub(crate) struct Fit {
     #[arg(long, short = 'n', value_name = "N", conflicts_with = "share")]
     components: Option<u64>,
 
-    /// As many components as carry this share of the variance
+    /// As many components as explain this fraction of the variance
     #[arg(long, value_name = "SHARE")]
     share: Option<f64>,
 
-    /// How: auto, complete, krylov, nystroem, cholesky or sparse
+    /// Method: auto, complete, krylov, nystroem, cholesky or sparse
     #[arg(long, value_name = "METHOD", default_value = "auto")]
     method: String,
 
-    /// Fit on so many rows drawn at random
+    /// Fit on this many rows drawn at random
     #[arg(long, value_name = "N")]
     rows: Option<u64>,
 
@@ -60,11 +60,11 @@ pub(crate) struct Fit {
     #[arg(long)]
     whiten: bool,
 
-    /// Leave the mean in
+    /// Do not centre in feature space
     #[arg(long)]
     uncentred: bool,
 
-    /// What happens to columns first: a line of stages such as `standard`
+    /// Preprocessing of columns: a line of stages such as `standard`
     #[arg(long, value_name = "STAGES")]
     scale: Option<String>,
 

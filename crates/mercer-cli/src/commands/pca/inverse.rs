@@ -10,10 +10,10 @@ use crate::failure::{Done, Failure};
 use crate::files::Files;
 use crate::progress::Progress;
 
-/// Features back to rows: the points whose images in feature space are nearest
+/// Map features back to rows: pre-images
 ///
-/// The file may hold fewer features than there are components: the first ones then decide. Rows come out as the kernel
-/// saw them, after the model's stages.
+/// The file may hold fewer features than there are components: the first ones are used. Rows are in the units after the
+/// model's stages.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   mercer pca inverse features.csv digits.pca -o restored.csv

@@ -30,7 +30,7 @@ pub(crate) struct Through {
     #[arg(value_name = "MODEL")]
     model: PathBuf,
 
-    /// What to write: numbers, a .png, or a folder of them if it ends in /; labels go with it
+    /// File to write: numbers, a .png, or a folder of them if it ends in /; labels are copied
     #[arg(long, short, value_name = "FILE")]
     out: PathBuf,
 

@@ -14,10 +14,9 @@ use crate::model;
 use crate::progress::Progress;
 use crate::source::{self, Reading};
 
-/// Draw components: what each carries, maps over the plane, images
+/// Draw components: explained variance, contour maps, images
 ///
-/// Data of two columns get contour maps; rows that are images get the pre-images of the first axes, and what each pixel
-/// alone does to them.
+/// Data of two columns get contour maps; images get the pre-images of the first components and the effect of each pixel.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:
   mercer pca show digits.pca -o digits.html")]

@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::failure::{Done, Failure};
 use crate::files::Files;
 
-/// Rows as features: how far each goes along each component
+/// Project rows onto the components
 #[derive(Debug, Args)]
 #[command(after_help = "Example:
   mercer pca transform test.csv digits.pca -o features.csv")]

@@ -51,46 +51,43 @@ pub(super) fn components(guide: &Guide<'_>) -> Result<Stop> {
     }
     drop(watch);
     let mut section = Section::new(
-        "What digits are made of",
-        "The axes along which the digits vary most, as a Gaussian kernel sees them: principal components in feature space. \
-         How far a digit goes along each is a list of features that simpler machines can work with.",
+        "Kernel principal components",
+        "The directions of largest variance in the feature space of a Gaussian kernel. The projections onto them are features \
+         for simpler machines.",
     );
     let carried: f64 = found.shares().iter().sum();
     section.facts = vec![
         ("components".into(), count(FOUND)),
-        ("of the variance".into(), percent(carried)),
+        ("explained variance".into(), percent(carried)),
         ("kernel".into(), model.expansion.kernel().to_string()),
     ];
     let line = vec![Series::line("", errors.clone()).colour(0), Series::dots("", errors.clone()).colour(0)];
     let (x, y) = (Axis::new("components").log(), Axis::new("test error, per cent").log());
     section.figures = vec![
         Figure::svg(
-            spectrum("Share of the variance", "share", &found.shares()[..40], false),
-            "The first components carry most.",
+            spectrum("Explained variance", "share", &found.shares()[..40], false),
+            "The first components explain most of the variance.",
         ),
         Figure::svg(
-            Chart::new("Error by components", x, y, line).draw(),
-            "A linear machine on the first features: with enough of them it is a nonlinear one.",
+            Chart::new("Test error over the number of components", x, y, line).draw(),
+            "A linear machine on the first components: with enough of them it is as good as a nonlinear one.",
         ),
-        Figure::tiles(
-            Guide::tiles(tiles),
-            "The images that come nearest to the first axes: pre-images, found by a fixed-point iteration.",
-        ),
+        Figure::tiles(Guide::tiles(tiles), "Pre-images of the first components, by a fixed-point iteration."),
     ];
     let alone = drives(found, &(0..DRAWN).collect::<Vec<_>>(), guide.exec)?;
-    let caption = "What each pixel alone does to the features: up in blue, down in orange.";
+    let caption = "Effect of single pixels on each component: increase in blue, decrease in orange.";
     section.figures.extend(alone.map(|tiles| Figure::tiles(tiles, caption)));
     section.commands = vec![
-        ("mercer pca fit DATA --components 64 -o MODEL --report FILE".into(), "finds components".into()),
-        ("mercer pca transform DATA MODEL -o OUT".into(), "rows as features".into()),
+        ("mercer pca fit DATA --components 64 -o MODEL --report FILE".into(), "computes components".into()),
+        ("mercer pca transform DATA MODEL -o OUT".into(), "projects rows onto them".into()),
         ("mercer pca show MODEL -o FILE".into(), "draws them".into()),
         (
             "mercer train DATA --features MODEL -o MODEL".into(),
-            "a machine behind components, in one file".into(),
+            "a machine on these features, in one file".into(),
         ),
     ];
     let last = errors.last().map_or(f64::NAN, |e| e.1 / 100.0);
-    let seen = format!("{} components, then a linear machine: {} wrong", FOUND, percent(last));
+    let seen = format!("linear machine on {} components: test error {}", FOUND, percent(last));
     Ok(Stop::new("Components", seen, "mercer pca fit DATA -o MODEL", section)
         .fact("variance_carried", carried)
         .fact("error_linear_on_components", last))
@@ -123,23 +120,23 @@ pub(super) fn denoising(guide: &Guide<'_>) -> Result<Stop> {
         (0..SHOWN.min(points.len())).map(|row| Tile::new(points.row(row).to_f64(), "")).collect()
     };
     let mut section = Section::new(
-        "Digits without their noise",
-        "A noisy digit is projected onto components of clean ones and brought back to an image. What the components do not \
-         carry, such as the noise, is gone. The level of the noise is read off the data, and the number of components is \
-         the one that does best on digits set aside.",
+        "Denoising",
+        "A noisy digit is projected onto the components of clean digits and mapped back to an image. Noise that the \
+         components do not carry is removed. The noise level is estimated from the data, and the number of components is \
+         chosen on held-out digits.",
     );
     section.facts = vec![
         (
-            "noise found".into(),
+            "estimated noise".into(),
             format!(
-                "{} a pixel; {NOISE} was added",
+                "{} per pixel; {NOISE} was added",
                 number((100.0 * denoiser.noise.unwrap_or(0.0)).round() / 100.0)
             ),
         ),
         ("components chosen".into(), count(denoiser.components)),
         ("squared error before".into(), number(before.round())),
         ("after".into(), number(after.round())),
-        ("by linear components, the best of six numbers".into(), number(by_lines.round())),
+        ("by linear PCA, best of six numbers of components".into(), number(by_lines.round())),
     ];
     let tried: Vec<(f64, f64)> = denoiser.tried.iter().map(|t| (t.components as f64, t.error)).collect();
     let line = vec![Series::line("", tried.clone()).colour(0), Series::dots("", tried).colour(0)];
@@ -147,20 +144,20 @@ pub(super) fn denoising(guide: &Guide<'_>) -> Result<Stop> {
     section.figures = vec![
         Figure::tiles(Guide::tiles(strip(&noisy)), "Test digits with noise."),
         Figure::tiles(Guide::tiles(strip(&restored)), "Denoised."),
-        Figure::tiles(Guide::tiles(strip(&guide.test.points)), "As they were before."),
+        Figure::tiles(Guide::tiles(strip(&guide.test.points)), "Original."),
         Figure::svg(
-            Chart::new("Error by components", x, y, line).draw(),
-            "On digits set aside, with noise added to them: too few lose the digit, too many keep the noise.",
+            Chart::new("Test error over the number of components", x, y, line).draw(),
+            "On held-out digits with added noise: too few components lose the digit, too many keep the noise.",
         ),
     ];
     section.commands = vec![
-        ("mercer denoise DATA -o OUT".into(), "finds noise level and components by itself".into()),
+        ("mercer denoise DATA -o OUT".into(), "estimates the noise level and chooses the components".into()),
         (
             "mercer denoise DATA --train DATA -o OUT --report FILE".into(),
-            "with clean rows to learn from".into(),
+            "fits the components on clean rows".into(),
         ),
     ];
-    let seen = format!("{} of the squared error of noisy digits is gone", percent(1.0 - after / before));
+    let seen = format!("squared error of noisy digits reduced by {}", percent(1.0 - after / before));
     Ok(Stop::new("Denoising", seen, "mercer denoise DATA -o OUT", section)
         .fact("squared_error_before", before)
         .fact("squared_error_after", after)

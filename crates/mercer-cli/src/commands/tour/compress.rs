@@ -41,31 +41,35 @@ pub(super) fn compress(guide: &Guide<'_>) -> Result<Stop> {
     let after = small.about.set.after;
     let mut section = Section::new(
         "A tenth of the centres",
-        "A prediction costs one kernel value for every centre. A reduced set writes the same ten outputs with a tenth of the \
-         centres: new images, made so that the machines they give are nearest to the old ones in feature space. All ten \
-         machines share them.",
+        "A prediction costs one kernel value per centre. A reduced set approximates the same ten outputs with a tenth of the \
+         centres: constructed images that minimise the distance to the original machines in feature space. All ten machines \
+         share them.",
     );
     section.facts = vec![
         ("centres".into(), format!("{} → {}", count(before), count(after))),
-        ("faster, measured".into(), format!("{faster:.1} times")),
+        ("measured speed-up".into(), format!("{faster:.1} times")),
         ("test error".into(), format!("{} → {}", percent(whole_error), percent(small_error))),
-        ("training answers that stayed".into(), percent(small.about.agreement)),
+        ("training predictions unchanged".into(), percent(small.about.agreement)),
     ];
     let series = vec![Series::line("", line.clone()).colour(0), Series::dots("", line).colour(0)];
-    let chart =
-        Chart::new("Error by size", Axis::new("centres").log(), Axis::new("test error, per cent"), series);
-    section.figures =
-        vec![Figure::svg(chart.draw(), "What a size costs; the right end is the whole machine.")];
+    let chart = Chart::new(
+        "Test error over the number of centres",
+        Axis::new("centres").log(),
+        Axis::new("test error, per cent"),
+        series,
+    );
+    section.figures = vec![Figure::svg(chart.draw(), "The right end is the original model.")];
     section.figures.extend(centre_images(&small.model));
     section.commands = vec![
         ("mercer compress MODEL DATA --ratio 10 -o SMALL".into(), "ten times smaller".into()),
         (
             "mercer compress MODEL DATA --agreement 0.99 -o SMALL".into(),
-            "as small as keeps 99 % of answers".into(),
+            "as small as keeps 99 % of the predictions".into(),
         ),
     ];
-    let seen = format!("{} centres, {faster:.1} times faster: {} wrong", count(after), percent(small_error));
-    Ok(Stop::new("Smaller", seen, "mercer compress MODEL DATA --ratio 10 -o SMALL", section)
+    let seen =
+        format!("{} centres, {faster:.1} times faster, test error {}", count(after), percent(small_error));
+    Ok(Stop::new("Compression", seen, "mercer compress MODEL DATA --ratio 10 -o SMALL", section)
         .fact("centres", before)
         .fact("compressed", after)
         .fact("times_faster", faster)

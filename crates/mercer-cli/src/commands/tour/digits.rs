@@ -1,4 +1,4 @@
-//! The stops at the digits: what they are, telling them apart, how sure, and when to say nothing.
+//! The stops at the digits: the data, classification, probabilities and rejection.
 
 use mercer::Result;
 use mercer::assess::{pr_curve, roc_curve};
@@ -20,19 +20,19 @@ pub(super) fn data(guide: &Guide<'_>) -> Result<Stop> {
     let tile = |row: usize| Tile::new(Guide::pixels(&guide.train, row), labels.name_of(row));
     let mut section = Section::new(
         "Handwritten digits",
-        "The set that comes with the program: 8 x 8 pixels, ten classes, written by thirteen people. Two thirds are learned \
-         from; all errors below are counted on the other third, which no machine has seen.",
+        "The built-in data set: 8 x 8 pixels, ten classes, written by thirteen people. Two thirds are the training set; all \
+         errors below are measured on the other third, the test set.",
     );
     section.facts = vec![
         ("images".into(), count(train + test)),
-        ("to learn from".into(), count(train)),
-        ("to be tested on".into(), count(test)),
+        ("training set".into(), count(train)),
+        ("test set".into(), count(test)),
     ];
     let tiles = Guide::tiles((0..SHOWN.min(train)).map(tile).collect());
-    section.figures = vec![Figure::tiles(tiles, "Some of the digits, with what they are.")];
+    section.figures = vec![Figure::tiles(tiles, "Some of the digits with their labels.")];
     section.commands = vec![
-        ("mercer data toy digits digits.csv --rows 1797".into(), "makes a file of them".into()),
-        ("mercer data info DATA".into(), "says all about a file, and what looks wrong".into()),
+        ("mercer data toy digits digits.csv --rows 1797".into(), "writes them to a file".into()),
+        ("mercer data info DATA".into(), "describes a file and lists what looks wrong".into()),
     ];
     let seen = format!("{} images of 8 x 8 pixels, built in", count(train + test));
     Ok(Stop::new("Digits", seen, "mercer data info DATA", section).fact("train", train).fact("test", test))
@@ -49,10 +49,10 @@ pub(super) fn classify(guide: &Guide<'_>) -> Result<Stop> {
     let by_pairs = Trial::new(&pairs, guide.train.len(), &guide.test, guide.exec)?;
     let by_rest = Trial::new(&rest, guide.train.len(), &guide.test, guide.exec)?;
     let mut section = Section::new(
-        "Telling ten digits apart",
-        "A support vector machine tells two classes apart, by the widest margin in the feature space of its kernel. Ten \
-         classes take one machine for each pair, which vote, or one for each digit against the rest, of which the surest \
-         wins. The kernel is a Gaussian whose width follows from the distances between the images.",
+        "Ten classes of digits",
+        "A support vector machine separates two classes by the largest margin in the feature space of its kernel. For ten \
+         classes, one-vs-one trains a machine per pair of classes and counts votes; one-vs-rest trains a machine per class \
+         and takes the largest decision value. The kernel is a Gaussian whose width is set from the variance of the pixels.",
     );
     let way = |name: &str, model: &Machine, trial: &Trial| {
         vec![
@@ -64,45 +64,48 @@ pub(super) fn classify(guide: &Guide<'_>) -> Result<Stop> {
         ]
     };
     let heads = [("", Align::Left), ("machines", Align::Right), ("support vectors", Align::Right)];
-    let heads = heads.into_iter().chain([("test error", Align::Right), ("learned in", Align::Right)]);
+    let heads = heads.into_iter().chain([("test error", Align::Right), ("training time", Align::Right)]);
     section.tables = vec![Table {
-        caption: "Two ways to ten classes".into(),
+        caption: "Two multi-class methods".into(),
         columns: heads.map(|(head, align)| (head.to_owned(), align)).collect(),
-        rows: vec![way("one against one", &pairs, &by_pairs), way("one against the rest", &rest, &by_rest)],
+        rows: vec![way("one-vs-one", &pairs, &by_pairs), way("one-vs-rest", &rest, &by_rest)],
     }];
     let [roc_of, precision_of] = curves(guide, &rest)?;
     section.figures = vec![
         Figure::svg(
             confusion(&by_rest.classes, &by_rest.confusion),
-            "What the test digits were taken for, one against the rest: rows are the truth.",
+            "Confusion matrix on the test set, one-vs-rest: rows are the true classes.",
         ),
-        Figure::svg(errors_by_size(guide)?, "The more digits it has learned from, the fewer it gets wrong."),
+        Figure::svg(
+            errors_by_size(guide)?,
+            "Learning curve: the test error falls with the number of training digits.",
+        ),
         Figure::svg(
             roc_of,
-            "The three hardest digits, each against all others by the output of its machine, with the area below the curve.",
+            "ROC curves of the three hardest digits, each against the rest, with the area under the curve.",
         ),
-        Figure::svg(
-            precision_of,
-            "The same outputs: how many of those picked are right, over how many are found.",
+        Figure::svg(precision_of, "Precision over recall of the same decision values."),
+        Figure::tiles(
+            Guide::tiles(mistakes(guide, &rest)?),
+            "Misclassified test digits: true class and prediction.",
         ),
-        Figure::tiles(Guide::tiles(mistakes(guide, &rest)?), "Test digits it gets wrong: truth and answer."),
         Figure::tiles(
             Guide::tiles(heaviest(guide, &rest)),
-            "Support vectors of the machine for 8 that pull hardest, with their coefficients: eights that hardly look like \
-             one (above 0), and others that nearly do.",
+            "Support vectors of the machine for 8 with the largest coefficients: atypical eights (positive), and other digits \
+             that resemble an eight (negative).",
         ),
     ];
     section.commands = vec![
-        ("mercer train DATA -o MODEL".into(), "learns, choosing what is not given".into()),
-        ("mercer train DATA --multiclass ovr -o MODEL".into(), "one against the rest".into()),
+        ("mercer train DATA -o MODEL".into(), "trains; settings that are not given are chosen".into()),
+        ("mercer train DATA --multiclass ovr -o MODEL".into(), "one-vs-rest".into()),
         (
             "mercer evaluate DATA MODEL --report FILE".into(),
-            "error, confusion matrix, curves; as a page like this".into(),
+            "error, confusion matrix and curves; also as an HTML page".into(),
         ),
-        ("mercer explain MODEL DATA".into(), "support vectors, margins, suspects".into()),
+        ("mercer explain MODEL DATA".into(), "support vectors, margins, labels that look wrong".into()),
     ];
-    let seen = format!("{} wrong of {} new digits", percent(by_rest.error), count(guide.test.len()));
-    Ok(Stop::new("Classes", seen, "mercer train DATA -o MODEL && mercer evaluate DATA MODEL", section)
+    let seen = format!("test error {} on {} digits", percent(by_rest.error), count(guide.test.len()));
+    Ok(Stop::new("Classification", seen, "mercer train DATA -o MODEL && mercer evaluate DATA MODEL", section)
         .fact("error_one_vs_one", by_pairs.error)
         .fact("error_one_vs_rest", by_rest.error)
         .fact("support_vectors", by_rest.support))
@@ -140,7 +143,7 @@ fn errors_by_size(guide: &Guide<'_>) -> Result<mercer_report::svg::Svg> {
         points.push((some.len() as f64, 100.0 * trial.error));
     }
     let series = vec![Series::line("", points.clone()).colour(0), Series::dots("", points).colour(0)];
-    let (x, y) = (Axis::new("digits learned from").log(), Axis::new("test error, per cent").log());
+    let (x, y) = (Axis::new("training digits").log(), Axis::new("test error, per cent").log());
     Ok(Chart::new("Error by number of training digits", x, y, series).draw())
 }
 
@@ -195,29 +198,29 @@ pub(super) fn probabilities(guide: &Guide<'_>) -> Result<Stop> {
     let doubtful = order.iter().filter(|&&row| answers[row].1 < 0.5).count();
     let sure = answers.iter().filter(|a| a.1 > 0.95).count();
     let mut section = Section::new(
-        "How sure it is",
-        "Outputs become probabilities by sigmoids fitted on digits the machines had not seen, and pairs of classes are \
+        "Probability estimates",
+        "Decision values become probabilities by sigmoids fitted on held-out folds; the estimates of pairs of classes are \
          coupled to one distribution over all ten.",
     );
     section.facts = vec![
-        ("surer than 95 %".into(), format!("{} of {}", count(sure), count(answers.len()))),
-        ("less sure than 50 %".into(), count(doubtful)),
+        ("probability above 95 %".into(), format!("{} of {}", count(sure), count(answers.len()))),
+        ("probability below 50 %".into(), count(doubtful)),
     ];
     section.figures = vec![
         Figure::svg(
             reliability(&kept),
-            "Test digits in groups by the probability told: how many of each were right.",
+            "Reliability diagram: fraction correct among test digits of similar predicted probability.",
         ),
         Figure::tiles(
             Guide::tiles(order.iter().take(SHOWN).map(tile).collect()),
-            "The test digits it is least sure of; framed where the likeliest class is wrong.",
+            "The least certain test digits; framed where the most probable class is wrong.",
         ),
     ];
     section.commands = vec![
-        ("mercer train DATA --proba -o MODEL".into(), "learns with probabilities".into()),
+        ("mercer train DATA --proba -o MODEL".into(), "trains with calibrated probabilities".into()),
         ("mercer predict DATA MODEL --proba".into(), "a probability for each class".into()),
     ];
-    let seen = format!("{} of {} answers surer than 95 %", count(sure), count(answers.len()));
+    let seen = format!("{} of {} predictions above 95 % probability", count(sure), count(answers.len()));
     Ok(Stop::new("Probabilities", seen, "mercer predict DATA MODEL --proba", section)
         .fact("surer_than_95_percent", sure)
         .fact("less_sure_than_50_percent", doubtful))
@@ -245,32 +248,30 @@ pub(super) fn reject(guide: &Guide<'_>) -> Result<Stop> {
         )
     };
     let mut section = Section::new(
-        "When to say nothing",
-        "Where the two largest outputs are near each other, an answer is a guess. Digits with too small a gap can be handed \
-         to a person instead, and what is still answered is right more often.",
+        "Rejection",
+        "Where the two largest decision values are close, the prediction is uncertain. Rejecting digits with a small gap \
+         lowers the error on the rest.",
     );
     section.facts = vec![
-        ("error, answering all".into(), percent(rules[0].error)),
-        ("answers withheld for no error".into(), percent(none.rejected)),
+        ("error without rejection".into(), percent(rules[0].error)),
+        ("rejection rate for zero error".into(), percent(none.rejected)),
     ];
-    let (x, y) = (Axis::new("withheld, per cent"), Axis::new("error of the rest, per cent"));
+    let (x, y) = (Axis::new("rejected, per cent"), Axis::new("error of the rest, per cent"));
     let series = vec![Series::line("", line.clone()).colour(0), Series::dots("", line).colour(0)];
     section.figures = vec![
         Figure::svg(
-            Chart::new("Error by answers withheld", x, y, series).draw(),
-            "Fewer answers, fewer errors.",
+            Chart::new("Error over rejection rate", x, y, series).draw(),
+            "The error on the remaining digits falls with the rejection rate.",
         ),
         Figure::tiles(
             Guide::tiles(order.iter().take(SHOWN).map(tile).collect()),
-            "The first to be withheld, by how far the winner is ahead; framed where it is wrong.",
+            "The first digits to be rejected, with the gap between the two largest decision values; framed where the prediction is wrong.",
         ),
     ];
-    section.commands = vec![(
-        "mercer predict DATA MODEL --reject-rate 0.05".into(),
-        "answers all but the least certain twentieth".into(),
-    )];
-    let seen = format!("no errors left when {} of the answers are withheld", percent(none.rejected));
-    Ok(Stop::new("Doubt", seen, "mercer predict DATA MODEL --reject-rate R", section)
+    section.commands =
+        vec![("mercer predict DATA MODEL --reject-rate 0.05".into(), "rejects the least certain 5 %".into())];
+    let seen = format!("zero error on the rest if {} of the digits are rejected", percent(none.rejected));
+    Ok(Stop::new("Rejection", seen, "mercer predict DATA MODEL --reject-rate R", section)
         .fact("error", rules[0].error)
         .fact("rejected_for_no_error", none.rejected))
 }

@@ -24,10 +24,10 @@ pub(super) fn kernels(guide: &Guide<'_>) -> Result<Stop> {
     let mut section = Section::new(
         "Kernels",
         format!(
-            "A kernel says how alike two points are, and by that maps them to a feature space where straight lines are \
-             enough. There are {} to choose from and to combine: the variance of these points suggests `{}`. \
-             The eigenvalues of all kernel values say how the points spread in feature space, which has infinitely many \
-             dimensions: in about {} of them.",
+            "A kernel measures the similarity of two points and thereby maps them to a feature space in which linear methods \
+             suffice. There are {} kernels to choose from and to combine; the variance of these points suggests `{}`. The \
+             eigenvalues of the kernel matrix are the variances along the principal directions of feature space: about {} \
+             of its infinitely many dimensions matter.",
             Kernel::ALL.len(),
             check.kernel,
             number(directions.round())
@@ -36,20 +36,21 @@ pub(super) fn kernels(guide: &Guide<'_>) -> Result<Stop> {
     section.figures = vec![
         Figure::svg(
             Plane::scatter("Two crescents", &points, &labels.of_row, &labels.names).draw(),
-            "Two classes no straight line parts.",
+            "Two classes that are not linearly separable.",
         ),
-        Figure::svg(shapes()?, "Some kernels by the distance of two points on a line, one of them at 1."),
+        Figure::svg(shapes()?, "Values of some kernels between x and the point 1."),
         Figure::svg(
             spectrum("Eigenvalues of the Gram matrix", "eigenvalue", &eigenvalues, true),
-            "How the crescents spread in the feature space of the Gaussian.",
+            "Variance of the crescents along the principal directions of feature space.",
         ),
     ];
     section.commands = vec![
         ("mercer kernel list".into(), "every kernel with its formula".into()),
-        ("mercer kernel check LINE DATA".into(), "how a kernel sees data".into()),
-        ("mercer kernel gram DATA -k LINE -o FILE".into(), "the matrix itself".into()),
+        ("mercer kernel check LINE DATA".into(), "checks a kernel on data".into()),
+        ("mercer kernel gram DATA -k LINE -o FILE".into(), "computes the kernel matrix".into()),
     ];
-    let seen = format!("{} and their algebra; {} suits the crescents", Kernel::ALL.len(), check.kernel);
+    let seen =
+        format!("{} kernels and their algebra; {} fits the crescents", Kernel::ALL.len(), check.kernel);
     let stop = Stop::new("Kernels", seen, "mercer kernel check LINE DATA", section);
     Ok(stop.fact("kernel", check.kernel).fact("directions", directions))
 }

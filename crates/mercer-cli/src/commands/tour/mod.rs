@@ -43,10 +43,10 @@ const STOPS: &[fn(&Guide<'_>) -> Result<Stop>] = &[
     plane::learning,
 ];
 
-/// See what Mercer does: no files, no network, a few seconds, one page of pictures
+/// Tour Mercer on built-in data: a few seconds, one page of figures
 #[derive(Debug, Args)]
 pub(crate) struct Tour {
-    /// The page to write
+    /// HTML page to write
     #[arg(short, long, value_name = "FILE", default_value = "mercer-tour.html")]
     out: PathBuf,
 }

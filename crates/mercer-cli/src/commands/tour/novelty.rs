@@ -10,7 +10,7 @@ use mercer_report::{Stop, count, percent};
 use super::guide::Guide;
 use crate::progress::Progress;
 
-/// Nearer to the border than this, a point lies on it as far as the solver knows.
+/// Nearer to the decision boundary than this, a point lies on it as far as the solver knows.
 const OFF: f64 = 1e-3;
 
 fn one_class(guide: &Guide<'_>, nu: f64, data: &Dataset) -> Result<Model> {
@@ -23,9 +23,9 @@ fn one_class(guide: &Guide<'_>, nu: f64, data: &Dataset) -> Result<Model> {
 /// Where points of two shapes are to be expected.
 pub(super) fn shapes(guide: &Guide<'_>) -> Result<Stop> {
     let mut section = Section::new(
-        "What is usual",
-        "Without any labels: a hyperplane in feature space that parts the points from the origin encloses where points are \
-         to be expected. At most the share nu of them, here a tenth, is left outside.",
+        "Novelty detection",
+        "Without labels: a hyperplane in feature space that separates the points from the origin encloses the region where \
+         most points lie. At most the fraction nu of them, here a tenth, lies outside.",
     );
     let mut outside = Vec::new();
     for (name, caption) in [("half-circle", "Half a circle."), ("square", "The edges of a square.")] {
@@ -41,14 +41,17 @@ pub(super) fn shapes(guide: &Guide<'_>) -> Result<Stop> {
         let f = model.decision(data.points.view(), guide.exec)?;
         outside.push(f.iter().filter(|v| **v < -OFF).count() as f64 / f.len() as f64);
         let picture = learned(&model, Learned::training(caption, &model, &data), guide.exec)?;
-        section
-            .figures
-            .push(Figure::svg(picture, format!("{caption} Deeper is more usual; the line is the border.")));
+        section.figures.push(Figure::svg(
+            picture,
+            format!("{caption} The line is the decision boundary; darker is further inside."),
+        ));
     }
-    section.commands =
-        vec![("mercer train DATA --task novelty --nu 0.1 -o MODEL".into(), "learns what is usual".into())];
-    let seen = format!("{} of a half circle's points lie outside its border", percent(outside[0]));
-    Ok(Stop::new("The usual", seen, "mercer train DATA --task novelty -o MODEL", section)
+    section.commands = vec![(
+        "mercer train DATA --task novelty --nu 0.1 -o MODEL".into(),
+        "trains a novelty detector".into(),
+    )];
+    let seen = format!("{} of a half circle's points are outliers", percent(outside[0]));
+    Ok(Stop::new("Novelty", seen, "mercer train DATA --task novelty -o MODEL", section)
         .fact("outside_half_circle", outside[0])
         .fact("outside_square", outside[1]))
 }
@@ -69,20 +72,19 @@ pub(super) fn outliers(guide: &Guide<'_>) -> Result<Stop> {
         usual.extend(order.iter().rev().take(EACH).map(tile));
     }
     let mut section = Section::new(
-        "Odd ones out",
-        "The same machine on each digit by itself finds the images that look least like the others: slips of the pen, wrong \
-         labels, other people's habits.",
+        "Outliers among the digits",
+        "A one-class machine per digit finds the most unusual images: slips of the pen, wrong labels, rare ways of writing.",
     );
-    section.facts = vec![("digits looked at".into(), count(labels.len()))];
+    section.facts = vec![("digits".into(), count(labels.len()))];
     section.figures = vec![
-        Figure::tiles(Guide::tiles(odd), "The three oddest of each class, by the label they carry."),
-        Figure::tiles(Guide::tiles(usual), "The three most usual of each."),
+        Figure::tiles(Guide::tiles(odd), "The three most unusual images per class, with their labels."),
+        Figure::tiles(Guide::tiles(usual), "The three most typical images per class."),
     ];
     section.commands = vec![
-        ("mercer train DATA --task novelty --nu 0.05 -o MODEL".into(), "learns what is usual".into()),
-        ("mercer predict DATA MODEL --decision".into(), "how usual each row is; below 0 is odd".into()),
+        ("mercer train DATA --task novelty --nu 0.05 -o MODEL".into(), "trains a novelty detector".into()),
+        ("mercer predict DATA MODEL --decision".into(), "decision values; outliers are below 0".into()),
     ];
-    let seen = format!("the oddest digits among {}, without labels", count(labels.len()));
+    let seen = format!("the most unusual of {} digits, without labels", count(labels.len()));
     Ok(Stop::new("Outliers", seen, "mercer predict DATA MODEL --decision", section)
         .fact("digits", labels.len()))
 }

@@ -1,4 +1,4 @@
-//! The stops in the plane: borders between classes, and how a machine gets there.
+//! The stops in the plane: decision boundaries, and how the solver converges.
 
 use std::ops::ControlFlow;
 
@@ -15,16 +15,15 @@ use super::guide::Guide;
 /// Regions and margins of four toy sets.
 pub(super) fn borders(guide: &Guide<'_>) -> Result<Stop> {
     let mut section = Section::new(
-        "Borders in the plane",
-        "The hyperplane with the widest margin in feature space is a curve in the plane: the full line. The broken lines \
-         are the margin. Circled are the support vectors, the only points the answer is made of: all others could be \
-         forgotten.",
+        "Decision boundaries in the plane",
+        "The hyperplane with the largest margin in feature space is a curve in the plane: the solid line. The dashed lines \
+         are the margin. The support vectors are circled: the decision function depends on no other points.",
     );
     let sets = [
-        ("banana", 240, 10.0, None, "Two crescents that reach into each other."),
+        ("banana", 240, 10.0, None, "Two interleaved crescents."),
         ("ring", 200, 10.0, None, "A ring around a cloud."),
-        ("spirals", 300, 1000.0, Some(20.0), "Two spirals wound into each other."),
-        ("clusters", 150, 10.0, None, "Three clusters, each against the rest."),
+        ("spirals", 300, 1000.0, Some(20.0), "Two interleaved spirals."),
+        ("clusters", 150, 10.0, None, "Three clusters, one-vs-rest."),
     ];
     let mut facts = Vec::new();
     for (name, rows, c, gamma, caption) in sets {
@@ -40,13 +39,13 @@ pub(super) fn borders(guide: &Guide<'_>) -> Result<Stop> {
         section.figures.push(Figure::svg(picture, held));
     }
     section.commands = vec![
-        ("mercer data toy banana banana.csv".into(), "makes points like these".into()),
-        ("mercer train banana.csv --c 10 -o banana.mercer".into(), "learns the border".into()),
-        ("mercer explain banana.mercer banana.csv".into(), "what it is made of".into()),
+        ("mercer data toy banana banana.csv".into(), "generates points like these".into()),
+        ("mercer train banana.csv --c 10 -o banana.mercer".into(), "trains the machine".into()),
+        ("mercer explain banana.mercer banana.csv".into(), "describes the model".into()),
     ];
     let (_, support, rows) = facts[0];
-    let seen = format!("the crescents' border is held by {support} of {rows} points");
-    let stop = Stop::new("Borders", seen, "mercer train DATA --c 10 -o MODEL", section);
+    let seen = format!("{support} of {rows} points are support vectors");
+    let stop = Stop::new("Boundaries", seen, "mercer train DATA --c 10 -o MODEL", section);
     Ok(facts.into_iter().fold(stop, |stop, (name, support, _)| stop.fact(name, support)))
 }
 
@@ -74,29 +73,30 @@ pub(super) fn learning(guide: &Guide<'_>) -> Result<Stop> {
     }
     let least = wrong.iter().map(|w| w.1).fold(f64::INFINITY, f64::min);
     let mut section = Section::new(
-        "How it learns",
-        "A disc in a cloud, with one label in ten wrong. The solver takes two points at a time and stops when the largest \
-         violation of the optimality conditions, the gap, is below the tolerance. What an error may cost, C, is the one \
-         number to choose with care: too small and everything is a support vector, too large and the wrong labels are \
-         believed.",
+        "Convergence and C",
+        "A disc with one label in ten wrong. The solver updates two variables at a time and stops when the largest violation \
+         of the optimality conditions, the gap, is below the tolerance. C, the cost of an error, needs care: too small, and \
+         every row is a support vector; too large, and the machine fits the wrong labels.",
     );
     section.figures = vec![
-        Figure::svg(progress(&gaps, Some(params.tol)), "The gap, step by step, at C = 1000."),
+        Figure::svg(progress(&gaps, Some(params.tol)), "The gap over iterations at C = 1000."),
         Figure::svg(
             Chart::new(
-                "Error and support vectors by C",
+                "Test error and support vectors over C",
                 Axis::new("C").log(),
                 Axis::new("per cent").range(0.0, 100.0),
                 vec![Series::line("support vectors", support), Series::line("test error", wrong)],
             )
             .draw(),
-            "Ten per cent cannot be had: so many labels are wrong.",
+            "The error cannot fall below ten per cent: that many labels are wrong.",
         ),
     ];
-    section.commands =
-        vec![("mercer train DATA --c 10 -o MODEL".into(), "learns with a bar that shows the gap".into())];
-    let seen = format!("{} steps to a gap of {}", count(model.info.iterations as usize), params.tol);
-    Ok(Stop::new("Learning", seen, "mercer train DATA --c C -o MODEL", section)
+    section.commands = vec![(
+        "mercer train DATA --c 10 -o MODEL".into(),
+        "trains with a progress bar that shows the gap".into(),
+    )];
+    let seen = format!("{} iterations to a gap of {}", count(model.info.iterations as usize), params.tol);
+    Ok(Stop::new("Convergence", seen, "mercer train DATA --c C -o MODEL", section)
         .fact("iterations", model.info.iterations)
         .fact("least_error_percent", least))
 }

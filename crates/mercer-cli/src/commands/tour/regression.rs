@@ -14,9 +14,9 @@ pub(super) fn regression(guide: &Guide<'_>) -> Result<Stop> {
     let data = guide.toy("sinc", 150)?;
     let sample = Sample::new(&data.points, &data.targets);
     let mut section = Section::new(
-        "A curve through noise",
+        "Regression",
         "Support vector regression looks for the flattest function of feature space that stays within epsilon of the \
-         targets. Only points on the tube's border or outside become support vectors: a wider tube needs fewer.",
+         targets. Only points on the edge of the tube or outside it become support vectors: a wider tube needs fewer.",
     );
     let mut seen = String::new();
     let mut facts = Vec::new();
@@ -33,25 +33,22 @@ pub(super) fn regression(guide: &Guide<'_>) -> Result<Stop> {
         let off = mercer::assess::metric::rmse(&model.decision(places.view(), guide.exec)?, &want);
         let picture = learned(&model, Learned::training("Regression", &model, &data), guide.exec)?;
         let caption = format!(
-            "Epsilon {epsilon}: {} of {} points are support vectors; off the curve without noise by {}.",
+            "Epsilon {epsilon}: {} of {} points are support vectors; RMSE to the noise-free curve {}.",
             count(support),
             count(data.len()),
             number((1e3 * off).round() / 1e3)
         );
         section.figures.push(Figure::svg(picture, caption));
         seen = format!(
-            "sin(x)/x from {} noisy points, off by {}",
+            "sin(x)/x from {} noisy points, RMSE {}",
             count(data.len()),
             number((1e3 * off).round() / 1e3)
         );
         facts.push((format!("rmse_{name}"), off));
     }
     section.commands = vec![
-        (
-            "mercer train DATA --task regress --epsilon 0.1 -o MODEL".into(),
-            "learns a number instead of a class".into(),
-        ),
-        ("mercer evaluate DATA MODEL".into(), "root mean square error, mean absolute error, R^2".into()),
+        ("mercer train DATA --task regress --epsilon 0.1 -o MODEL".into(), "trains a regression".into()),
+        ("mercer evaluate DATA MODEL".into(), "RMSE, MAE, R^2".into()),
     ];
     let stop = Stop::new("Regression", seen, "mercer train DATA --task regress -o MODEL", section);
     Ok(facts.into_iter().fold(stop, |stop, (name, off)| stop.fact(&name, off)))

@@ -58,11 +58,11 @@ pub(super) struct Training {
     #[arg(value_name = "DATA")]
     pub(super) file: PathBuf,
 
-    /// Where the model goes [default: the data's name with .mercer]
+    /// File for the model [default: the name of the data with .mercer]
     #[arg(long, short, value_name = "MODEL")]
     pub(super) out: Option<PathBuf>,
 
-    /// Go on with a training that was stopped, on the same data
+    /// Continue an interrupted training on the same data
     #[arg(long, value_name = "MODEL", conflicts_with_all = SETTINGS)]
     pub(super) resume: Option<PathBuf>,
 
@@ -86,7 +86,7 @@ pub(super) struct Training {
     #[arg(long, value_name = "FOLDER")]
     pub(super) scratch: Option<PathBuf>,
 
-    /// Which learner: see below
+    /// Learner: see the list below
     #[arg(long, value_name = "NAME", help_heading = "Learning")]
     pub(super) learner: Option<String>,
 
@@ -98,7 +98,7 @@ pub(super) struct Training {
     #[arg(long, short, value_name = "G|auto", allow_negative_numbers = true, value_parser = or_auto, help_heading = "Learning")]
     pub(super) gamma: Option<OrAuto>,
 
-    /// Cost of errors; inf is the hard margin; auto searches for it, and for the kernel unless that is given, by cross-validation
+    /// Cost of errors; inf is the hard margin; auto searches for C, and for the kernel unless it is given, by cross-validation
     #[arg(long, short, value_name = "C|auto", allow_negative_numbers = true, value_parser = or_auto, help_heading = "Learning")]
     pub(super) c: Option<OrAuto>,
 
@@ -113,7 +113,7 @@ pub(super) struct Training {
     )]
     pub(super) auto: Auto,
 
-    /// Train an exact machine, however many rows there are; otherwise, where its kernel values would take more than 3e12
+    /// Train an exact machine for any number of rows; otherwise, where its kernel values would take more than 3e12
     /// multiply-adds and neither a learner nor its parameters are given, `large` is trained instead
     #[arg(long, help_heading = "Learning")]
     pub(super) exact: bool,
@@ -134,7 +134,7 @@ pub(super) struct Training {
     #[arg(long, value_name = "L", allow_negative_numbers = true, help = about("lambda"), help_heading = "Learning")]
     pub(super) lambda: Option<f64>,
 
-    /// A parameter of the learner by its name, such as centres=50; may be given again: see docs/learners.md
+    /// Parameter of the learner by name, such as centres=50; repeatable; see docs/reference/learners.md
     #[arg(long, value_name = "NAME=VALUE", allow_hyphen_values = true, value_parser = setting, help_heading = "Learning")]
     pub(super) set: Vec<(String, String)>,
 
@@ -142,11 +142,11 @@ pub(super) struct Training {
     #[arg(long, value_name = "ovo|ovr", hide_possible_values = true, help_heading = "Learning")]
     pub(super) multiclass: Option<Multiclass>,
 
-    /// Factor of C for a class, or `balanced`: classes weigh the same; may be given again
+    /// Factor of C for a class, or `balanced` for weights inverse to the class frequencies; repeatable
     #[arg(long, value_name = "NAME=W", allow_hyphen_values = true, value_parser = class_weight, help_heading = "Learning")]
     pub(super) class_weight: Vec<ClassWeight>,
 
-    /// Also learn probabilities of the classes, by cross-validation
+    /// Calibrate class probabilities by cross-validation
     #[arg(long = "proba", alias = "probability", help_heading = "Learning")]
     pub(super) probability: bool,
 
@@ -155,7 +155,7 @@ pub(super) struct Training {
     #[arg(long = "virtual", value_name = "LINE", help_heading = "Prior knowledge")]
     pub(super) virtual_vectors: Option<String>,
 
-    /// The kernel of the training on moved support vectors [default: the same]
+    /// Kernel of the retraining on virtual support vectors [default: the same]
     #[arg(
         long,
         value_name = "LINE",
@@ -165,20 +165,20 @@ pub(super) struct Training {
     )]
     pub(super) virtual_kernel: Option<String>,
 
-    /// Trainings on moved support vectors, each from the one before [default: 1]
+    /// Number of retrainings on virtual support vectors [default: 1]
     #[arg(long, value_name = "N", requires = "virtual_vectors", help_heading = "Prior knowledge")]
     pub(super) virtual_rounds: Option<u32>,
 
-    /// Let each machine see the support vectors of all machines, not only its own: slower, sometimes better
+    /// Retrain each machine on the virtual support vectors of all machines: slower, sometimes more accurate
     #[arg(long, requires = "virtual_vectors", help_heading = "Prior knowledge")]
     pub(super) virtual_union: bool,
 
-    /// What is done to columns first: auto, none, minmax, standard, unit, or a line of stages such as
+    /// Preprocessing of columns: auto, none, minmax, standard, unit, or a line of stages such as
     /// 'minmax(0, 1) | unit'
     #[arg(long, value_name = "HOW", help_heading = "Learning")]
     pub(super) scale: Option<String>,
 
-    /// Learn on the features of components from `mercer pca fit`; both go into one model
+    /// Train on kernel PCA features from `mercer pca fit`; the model contains both
     #[arg(long, value_name = "MODEL", conflicts_with = "scale", help_heading = "Learning")]
     pub(super) features: Option<PathBuf>,
 

@@ -20,15 +20,16 @@ use args::Training;
 pub(super) use blocks::SHARE;
 pub(super) use wishes::{scaling, wishes_for};
 
-/// Learn a model from data
+/// Train a model
 ///
-/// Everything but the data can be left out. The task follows from the labels; how columns are scaled, the width of the
-/// Gaussian kernel and C are chosen by a quick cross-validation; what was chosen is printed with its reason. Ctrl-C stops the training and keeps what there is, in MODEL or, if that exists, in MODEL.partial. A long
-/// training also writes checkpoints to MODEL.partial, in case it is killed. --resume continues from either.
+/// Only the data is required. The task follows from the labels; scaling, the width of the Gaussian kernel and C are chosen by
+/// a quick cross-validation; every choice is printed with its reason. Ctrl-C stops the training and saves the partial
+/// model in MODEL or, if that exists, in MODEL.partial. Long trainings also write checkpoints to MODEL.partial. --resume
+/// continues from either.
 #[derive(Debug, Args)]
 #[command(after_help = after_help(None))]
 pub(crate) struct Train {
-    /// What the model is for
+    /// Task
     #[arg(long, value_name = "classify|regress|novelty", hide_possible_values = true)]
     task: Option<TaskName>,
 
@@ -48,10 +49,10 @@ impl Command for Train {
     }
 }
 
-/// Learn what is usual, to find what is not
+/// Train a novelty detector
 ///
-/// The same as `mercer train --task novelty`: labels are not needed and not looked at. `mercer predict` then answers 1
-/// for rows like those learned from and -1 for others, and `mercer explain MODEL DATA` shows the rows least like the rest.
+/// The same as `mercer train --task novelty`: labels are ignored. `mercer predict` then returns 1 for inliers and -1 for
+/// outliers, and `mercer explain MODEL DATA` lists the most unusual rows.
 #[derive(Debug, Args)]
 #[command(after_help = after_help(Some(Task::Novelty)))]
 pub(crate) struct Novelty {
@@ -71,14 +72,14 @@ impl Command for Novelty {
     }
 }
 
-/// Find rows that belong together
+/// Cluster rows by kernel k-means
 ///
-/// Kernel k-means: each cluster is the mean of its rows' images, and the best of several starts is kept. Labels are not needed
-/// and not looked at. `mercer predict` then answers with the number of the nearest cluster.
+/// Each cluster is the mean of its rows in feature space; the best of several starts is kept. Labels are ignored. `mercer
+/// predict` then returns the number of the nearest cluster.
 #[derive(Debug, Args)]
 #[command(after_help = after_help(Some(Task::Clustering)))]
 pub(crate) struct Cluster {
-    /// How many clusters
+    /// Number of clusters
     #[arg(long, short = 'n', value_name = "N", default_value_t = 2)]
     clusters: u64,
 

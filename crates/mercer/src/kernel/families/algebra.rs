@@ -62,7 +62,7 @@ pub(in crate::kernel) const SCALED: KernelEntry = KernelEntry {
 pub(in crate::kernel) const POWER: KernelEntry = KernelEntry {
     name: "power",
     formula: "k(x, y)^degree",
-    doc: "Products of so many features; written `k^2`.",
+    doc: "Products of this many features; written `k^2`.",
     params: &[Param::new("degree", Allowed::Count(1, 1000), None, "the power"), OF],
     definiteness: "positive if the kernel is",
     translation_invariant: true,

@@ -31,6 +31,15 @@ pub use algebra::Combine;
 ///
 /// Saved as its line: serde writes and reads what [`std::fmt::Display`] prints, so a file never holds a kernel that
 /// [`Kernel::check`] would refuse.
+///
+/// ```
+/// use mercer::prelude::*;
+/// let kernel = Kernel::Rbf { gamma: 0.5 };
+/// assert_eq!(kernel, "rbf(gamma=1/2)".parse()?);
+/// let sum: Kernel = "2*rbf(gamma=0.5) + linear".parse()?;
+/// assert_eq!(sum.to_string(), "2*rbf(gamma=0.5) + linear");
+/// # Ok::<(), mercer::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(try_from = "String")]
 #[non_exhaustive]

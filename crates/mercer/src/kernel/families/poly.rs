@@ -14,7 +14,7 @@ pub(in crate::kernel) const ENTRY: KernelEntry = KernelEntry {
     name: "poly",
     aliases: &["polynomial"],
     formula: "(scale x.y + coef0)^degree",
-    doc: "All products of so many coordinates; with coef0 > 0 also those of fewer.",
+    doc: "All products of `degree` coordinates; with coef0 > 0 also of fewer.",
     params: &[
         Param::new("degree", Allowed::Count(1, 1000), None, "number of coordinates multiplied"),
         Param::new(

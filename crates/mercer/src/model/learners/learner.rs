@@ -276,9 +276,7 @@ impl Learner {
     ) -> Result<Machine> {
         let resumed = from.checkpoint.as_ref().and_then(|at| self.resumed(sample, at, exec, watch));
         resumed.unwrap_or_else(|| {
-            Err(Error::Unsupported(
-                "this model's training came to its end: there is nothing to go on with".into(),
-            ))
+            Err(Error::Unsupported("this model's training is complete: there is nothing to resume".into()))
         })
     }
 }

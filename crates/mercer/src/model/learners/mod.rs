@@ -71,6 +71,16 @@ macro_rules! learners {
         }
     )*) => {
         /// A learner and its parameters.
+        ///
+        /// ```
+        /// use mercer::prelude::*;
+        /// let mut learner = Learner::find("svr")?.learner();
+        /// learner.set("epsilon", 0.2.into())?;
+        /// let (points, targets) = mercer::data::toy::sinc(40, 1);
+        /// let machine = learner.fit(Sample::new(&points, &targets), Exec::one(), &mut watch::silent())?;
+        /// assert_eq!(machine.learner.get("epsilon"), Some(0.2.into()));
+        /// # Ok::<(), mercer::Error>(())
+        /// ```
         #[derive(Debug, Clone, PartialEq)]
         #[non_exhaustive]
         pub enum Learner {
@@ -147,108 +157,108 @@ macro_rules! learners {
 learners! {
     /// Support vector classification.
     Svc(SvcParams) resumes machines {
-        "svc" [Classification] "support vector machine; errors cost C",
+        "svc" [Classification] "support vector machine with cost C of margin errors",
             known by [c slack] not [kind nu];
-        "nu-svc" [Classification] "support vector machine; nu bounds the share of margin errors",
+        "nu-svc" [Classification] "support vector machine; nu bounds the fraction of margin errors",
             known by [nu] not [kind c slack] with kind: Kind::Nu;
-        "hard-margin" [Classification] "the widest margin without any error, or a proof that there is none",
+        "hard-margin" [Classification] "largest margin without training errors, or a certificate that there is none",
             known by [] not [kind c nu slack] with kind: Kind::Hard;
     }
     /// Support vector regression.
     Svr(SvrParams) resumes variables {
-        "svr" [Regression] "support vector regression; errors below epsilon are free",
+        "svr" [Regression] "support vector regression with an epsilon-insensitive loss",
             known by [c epsilon] not [loss nu delta];
-        "nu-svr" [Regression] "the same; nu bounds the share of rows outside the tube",
+        "nu-svr" [Regression] "support vector regression; nu bounds the fraction of rows outside the tube",
             known by [c nu] not [loss epsilon delta] with loss: Loss::Nu;
-        "huber" [Regression] "squared errors up to delta, then absolute ones: few outliers do no harm",
+        "huber" [Regression] "Huber loss: squared up to delta, then linear; robust to outliers",
             known by [c delta] not [loss epsilon nu] with loss: Loss::Huber;
-        "laplace" [Regression] "absolute errors: the conditional median",
+        "laplace" [Regression] "absolute loss: estimates the conditional median",
             known by [c] not [loss epsilon nu delta] with loss: Loss::Laplace;
     }
     /// Kernel ridge regression; on classes, the least-squares machine.
     Ridge(RidgeParams) {
-        "ridge" [Regression Classification] "squared errors: kernel ridge regression; on classes, least-squares machines",
+        "ridge" [Regression Classification] "kernel ridge regression (squared loss); on classes, least-squares machines",
             known by [kernel lambda offset method tol];
     }
     /// A one-class hyperplane.
     OneClass(OneClassParams) resumes variables {
-        "one-class" [Novelty] "a plane between most of the data and the origin of feature space",
+        "one-class" [Novelty] "hyperplane that separates most of the data from the origin of feature space",
             known by [nu];
     }
     /// A sphere in feature space.
     Sphere(SphereParams) resumes variables {
-        "sphere" [Novelty] "the smallest ball around most of the data in feature space",
+        "sphere" [Novelty] "smallest sphere around most of the data in feature space",
             known by [nu];
     }
     /// A Fisher discriminant.
     Kfd(KfdParams) {
-        "kfd" [Classification Regression] "Fisher discriminant: classes far apart beside their own spread; every row is a centre",
+        "kfd" [Classification Regression] "Fisher discriminant: maximises between-class over within-class scatter; every row is a centre",
             known by [kernel lambda penalty threshold leave_one_out] not [form centres candidates tol seed];
-        "kfd-sparse" [Classification Regression] "the same with few centres: a quadratic program",
+        "kfd-sparse" [Classification Regression] "sparse Fisher discriminant by a quadratic program",
             known by [kernel lambda threshold tol] not [form penalty centres candidates leave_one_out seed]
             with form: KfdForm::Sparse;
-        "kfd-lp" [Classification Regression] "the same with absolute errors: a linear program",
+        "kfd-lp" [Classification Regression] "sparse Fisher discriminant with absolute errors by a linear program",
             known by [kernel lambda threshold tol] not [form penalty centres candidates leave_one_out seed]
             with form: KfdForm::Linear;
-        "kfd-greedy" [Classification Regression] "the same with centres chosen one by one: for many rows",
+        "kfd-greedy" [Classification Regression] "Fisher discriminant on greedily selected centres, for many rows",
             known by [kernel lambda penalty threshold centres candidates leave_one_out seed] not [form tol]
             with form: KfdForm::Greedy;
     }
     /// Boosted hypotheses.
     Boost(BoostParams) {
-        "adaboost" [Classification] "many weak hypotheses, each on what the ones before got wrong, and a vote",
+        "adaboost" [Classification] "AdaBoost: weighted vote of weak hypotheses",
             known by [kernel base rounds centres lambda steps seed] not [kind c nu];
-        "arc-gv" [Classification] "the same, towards the largest least margin",
+        "arc-gv" [Classification] "boosting that maximises the minimum margin",
             known by [kernel base rounds centres lambda steps seed] not [kind c nu] with kind: BoostKind::ArcGv;
-        "adaboost-reg" [Classification] "the same, giving up rows that stay hard: soft margins",
+        "adaboost-reg" [Classification] "AdaBoost with soft margins",
             known by [c kernel base rounds centres lambda steps seed] not [kind nu] with kind: BoostKind::Regularised;
-        "lpboost" [Classification] "the same by a linear program; nu bounds the share of rows below the margin",
+        "lpboost" [Classification] "boosting by a linear program; nu bounds the fraction of margin errors",
             known by [nu kernel base rounds centres lambda steps seed] not [kind c] with kind: BoostKind::Program;
     }
     /// A network of radial basis functions.
     Network(NetworkParams) {
-        "rbf-network" [Classification Regression] "a few Gaussians: centres by k-means, moved downhill, or support vectors",
+        "rbf-network" [Classification Regression] "RBF network; centres by k-means, gradient descent, or support vectors",
             known by [kernel centres place weights lambda steps c seed];
     }
     /// A linear-programming machine.
     LpMachine(LpMachineParams) {
-        "lp-machine" [Classification Regression] "few kernel functions, by a linear program",
+        "lp-machine" [Classification Regression] "sparse kernel expansion by a linear program (L1 penalty)",
             known by [kernel c tol];
     }
     /// A machine that learns row by row.
     Perceptron(PerceptronParams) {
-        "perceptron" [Classification] "learns row by row from its errors",
+        "perceptron" [Classification] "kernel perceptron",
             known by [kernel passes averaged seed] not [rule c tol];
-        "adatron" [Classification] "learns row by row, towards the largest margin",
+        "adatron" [Classification] "kernel adatron: converges to the largest margin",
             known by [kernel passes c tol] not [rule averaged seed] with rule: OnlineRule::Adatron;
     }
     /// A Bayes point machine.
     BayesPoint(BayesPointParams) {
-        "bayes-point" [Classification] "the centre of all machines that make no error, by a billiard",
+        "bayes-point" [Classification] "centre of the version space, by a billiard",
             known by [kernel shift bounces seed];
     }
     /// Parzen windows.
     Parzen(ParzenParams) {
-        "parzen" [Classification Novelty] "each class by the mean of its kernel functions; without classes, a density",
+        "parzen" [Classification Novelty] "Parzen windows per class; without classes, a density estimate",
             known by [kernel nu];
     }
     /// Nearest neighbours.
     Knn(KnnParams) {
-        "knn" [Classification Regression] "the rows nearest in feature space vote",
+        "knn" [Classification Regression] "nearest neighbours in feature space",
             known by [kernel neighbours];
     }
     /// Kernel k-means.
     Cluster(ClusterParams) {
-        "kmeans" [Clustering] "points whose images lie together: kernel k-means",
+        "kmeans" [Clustering] "kernel k-means",
             known by [kernel clusters start starts max_iter seed];
     }
     /// A machine on few centres that learns from many rows.
     Large(LargeParams) {
-        "large" [Regression Classification] "for many rows: squared errors on few centres, by preconditioned conjugate gradients",
+        "large" [Regression Classification] "for many rows: squared loss on few centres, by preconditioned conjugate gradients",
             known by [kernel centres place lambda offset tol max_iter seed] not [loss];
-        "large-logistic" [Classification] "the same with the logistic loss: class probabilities",
+        "large-logistic" [Classification] "for many rows: logistic loss on few centres; class probabilities",
             known by [kernel centres place lambda offset tol max_iter seed] not [loss] with loss: LargeLoss::Logistic;
-        "large-hinge" [Classification] "the same with the squared hinge loss",
+        "large-hinge" [Classification] "for many rows: squared hinge loss on few centres",
             known by [kernel centres place lambda offset tol max_iter seed] not [loss] with loss: LargeLoss::SquaredHinge;
     }
     /// Kernel principal components.

@@ -25,6 +25,16 @@ use crate::watch::Watch;
 
 params! {
     /// Parameters of a one-class machine. See [`OneClassParams::TABLE`] for ranges.
+    ///
+    /// ```
+    /// use mercer::prelude::*;
+    /// let (points, targets) = mercer::data::toy::half_circle(100, 1);
+    /// let params = OneClassParams { nu: 0.1, kernel: Some(Kernel::Rbf { gamma: 2.0 }), ..OneClassParams::default() };
+    /// let machine = params.fit(Sample::new(&points, &targets), Exec::one(), &mut watch::silent())?;
+    /// let outside = machine.decision(points.view(), Exec::one())?.iter().filter(|f| **f < -1e-3).count();
+    /// assert!(outside <= 10, "nu bounds the fraction of outliers");
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
     pub struct OneClassParams {
         /// The kernel; none: a Gaussian whose width follows from the data's spread.
         kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";

@@ -46,6 +46,16 @@ pub enum RidgeMethod {
 
 params! {
     /// Parameters of a ridge regression. See [`RidgeParams::TABLE`] for ranges.
+    ///
+    /// ```
+    /// use mercer::prelude::*;
+    /// let (points, targets) = mercer::data::toy::sinc(80, 1);
+    /// let params = RidgeParams { lambda: 0.01, kernel: Some(Kernel::Rbf { gamma: 0.2 }), ..RidgeParams::default() };
+    /// let machine = params.fit(Sample::new(&points, &targets), Exec::one(), &mut watch::silent())?;
+    /// let found = machine.decision(points.view(), Exec::one())?;
+    /// assert!(mercer::assess::metric::r2(&found, targets.reals()?) > 0.8);
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
     pub struct RidgeParams {
         /// The kernel; none: a Gaussian whose width follows from the data's spread.
         kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";

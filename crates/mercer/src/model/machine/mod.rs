@@ -54,6 +54,16 @@ pub enum Role {
 }
 
 /// A fitted machine.
+///
+/// ```
+/// use mercer::prelude::*;
+/// let (points, targets) = mercer::data::toy::banana(60, 1);
+/// let machine: Machine = SvcParams::default().fit(Sample::new(&points, &targets), Exec::one(), &mut watch::silent())?;
+/// // The support vectors are the centres of its expansion.
+/// assert_eq!(machine.support.len(), machine.expansion.len());
+/// assert_eq!(machine.labels(points.view(), Exec::one())?.len(), 60);
+/// # Ok::<(), mercer::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Machine {
     /// The function; a sphere's is its centre.

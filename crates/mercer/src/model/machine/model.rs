@@ -13,6 +13,19 @@ use crate::model::common::{outputs, widened};
 use crate::watch::Info;
 
 /// A fitted model with everything that predicting needs.
+///
+/// ```
+/// use mercer::prelude::*;
+/// let (points, targets) = mercer::data::toy::banana(60, 1);
+/// let machine = SvcParams::default().fit(Sample::new(&points, &targets), Exec::one(), &mut watch::silent())?;
+/// let model = Model::from(machine);
+/// let file = std::env::temp_dir().join(format!("mercer-doc-{}.mercer", std::process::id()));
+/// model.save(&file)?;
+/// let again = Model::read(&file)?;
+/// assert_eq!(again.decision(points.view(), Exec::one())?, model.decision(points.view(), Exec::one())?);
+/// # std::fs::remove_file(&file).ok();
+/// # Ok::<(), mercer::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Model {
     /// What columns and target were called, where the training file said.
@@ -46,6 +59,13 @@ pub struct Names {
 }
 
 /// What a model is for.
+///
+/// ```
+/// use mercer::prelude::*;
+/// let entry = Learner::find("one-class")?;
+/// assert_eq!(entry.tasks, [Task::Novelty]);
+/// # Ok::<(), mercer::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Task {

@@ -34,6 +34,16 @@ const MOST_NUMBERS: usize = 200;
 const OUTLIERS: f64 = 0.05;
 
 /// What somebody asks for. All of it may be left out.
+///
+/// ```
+/// use mercer::prelude::*;
+/// let (points, targets) = mercer::data::toy::banana(60, 1);
+/// let data = Dataset::new(points, targets)?;
+/// let settings = Wishes { learner: Some("nu-svc".into()), params: vec![("nu", 0.2.into())], ..Wishes::default() };
+/// let model = Plan::new(&data, &settings, Exec::one())?.fit(Exec::one(), &mut watch::silent())?;
+/// assert_eq!(model.machine.learner.entry().name, "nu-svc");
+/// # Ok::<(), mercer::Error>(())
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct Wishes {
     /// What the model is for.
@@ -89,6 +99,17 @@ pub struct Open {
 }
 
 /// A fit that is ready to run.
+///
+/// ```
+/// use mercer::prelude::*;
+/// let (points, targets) = mercer::data::toy::banana(60, 1);
+/// let data = Dataset::new(points, targets)?;
+/// let plan = Plan::new(&data, &Wishes::default(), Exec::one())?;
+/// assert!(plan.choices.iter().any(|choice| choice.what == "kernel")); // each with its reason
+/// let model = plan.fit(Exec::one(), &mut watch::silent())?;
+/// assert_eq!(model.task(), Task::Classification);
+/// # Ok::<(), mercer::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Plan<'a> {
     /// What the model will be for.
@@ -515,7 +536,7 @@ fn parameters(
     if entry.params.contains(&"nu") && !given("nu") {
         let (value, why) = match learner {
             Learner::OneClass(_) | Learner::Sphere(_) | Learner::Parzen(_) => {
-                (OUTLIERS, "at most this share of the rows is told to be outliers")
+                (OUTLIERS, "upper bound on the fraction of outliers")
             }
             Learner::Boost(_) => (0.1, "at most this share of the rows is below the margin"),
             _ => (0.5, "the usual start; bounds the share of errors and of support vectors"),

@@ -11,6 +11,13 @@ use crate::model::{Model, Probabilities, Reject, Wanted};
 /// What is wanted of a model for some rows.
 ///
 /// The default asks for the predictions alone.
+///
+/// ```
+/// use mercer::prelude::*;
+/// let query = Query { decision: true, ..Query::default() }; // predictions and decision values
+/// assert!(query.predictions && !query.probabilities);
+/// # Ok::<(), mercer::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "each asks for one thing, in any combination")]
 pub struct Query {
@@ -56,6 +63,16 @@ pub enum Rejection {
 }
 
 /// What a model gives for some rows.
+///
+/// ```
+/// use mercer::prelude::*;
+/// let (points, targets) = mercer::data::toy::banana(60, 1);
+/// let svc = SvcParams::default().fit(Sample::new(&points, &targets), Exec::one(), &mut watch::silent())?;
+/// let query = Query { decision: true, ..Query::default() };
+/// let found: Prediction = Model::from(svc).predict_rows(points.view(), &query, Exec::one())?;
+/// assert_eq!((found.rows, found.decision.map(|d| d.len())), (60, Some(60)));
+/// # Ok::<(), mercer::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prediction {
     /// Number of rows.

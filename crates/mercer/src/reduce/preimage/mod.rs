@@ -50,6 +50,17 @@ pub enum PreimageMethod {
 }
 
 /// What looking for pre-images obeys.
+///
+/// ```
+/// use mercer::prelude::*;
+/// use mercer::reduce::preimage::preimages;
+/// // The mean of two images of nearby points, and the point whose image is nearest.
+/// let centres = Points::dense(vec![0.0, 0.2], 1)?;
+/// let mean = Expansion::new(Kernel::Rbf { gamma: 1.0 }, centres, vec![0.5, 0.5], vec![0.0])?;
+/// let found = preimages(&mean, None, &PreimageParams::default(), Exec::one(), &mut watch::silent())?;
+/// assert!((found.points.row(0).to_f64()[0] - 0.1).abs() < 1e-3);
+/// # Ok::<(), mercer::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PreimageParams {

@@ -4,7 +4,7 @@
 //! Psi^o = sum_i a_io Phi(x_i), i = 1 .. n     ~     Psi'^o = sum_j b_jo Phi(z_j), j = 1 .. m,     m < n
 //! ```
 //!
-//! Predicting costs one kernel value a centre, so m instead of n is a speed-up of n / m. Two families of methods
+//! Prediction costs one kernel value per centre, so m centres instead of n are a speed-up of n / m. Two families of methods
 //! ([`ReducedSetMethod`]): *construction* makes new points z, *selection* keeps some of the x. Whatever chose the z, the
 //! coefficients are those that leave the smallest `|Psi - Psi'|` (Schoelkopf et al. 1999, proposition 8).
 //!

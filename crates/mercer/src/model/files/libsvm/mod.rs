@@ -90,7 +90,7 @@ impl Model {
             return Err(Error::Unsupported(why));
         }
         if !self.layers.is_empty() {
-            let why = "LIBSVM's files hold no kernel features: this model is made of them".into();
+            let why = "LIBSVM's format does not support kernel PCA features, which this model uses".into();
             return Err(Error::Unsupported(why));
         }
         let (m, f) = (&self.machine, &self.machine.expansion);
@@ -104,7 +104,8 @@ impl Model {
             (Role::Novelty, Readout::Plain) => written(Kind::OneClass, f)?,
             (Role::Novelty, Readout::Ball(ball)) => written(Kind::OneClass, &plane(f, ball)?)?,
             (Role::Features(_), _) => {
-                let why = "LIBSVM's files hold no kernel features: this model is made of them".into();
+                let why =
+                    "LIBSVM's format does not support kernel PCA features, which this model uses".into();
                 return Err(Error::Unsupported(why));
             }
             _ => {

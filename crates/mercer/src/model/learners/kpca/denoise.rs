@@ -120,7 +120,7 @@ impl DenoiseParams {
         watch: &mut Watch<'_>,
     ) -> Result<Denoiser> {
         if points.len() < 5 {
-            return Err(Error::shape("rows to learn from", points.len(), "at least 5"));
+            return Err(Error::shape("training rows", points.len(), "at least 5"));
         }
         if let Some(noise) = self.noise.filter(|s| !(*s > 0.0 && s.is_finite())) {
             return Err(Error::param("noise", noise, "above 0"));
@@ -189,7 +189,7 @@ impl DenoiseParams {
         // With as many components as were asked for, the caller knows; else the best of all tried must be of use.
         if self.components.is_none() && least > before {
             return Err(Error::Unsupported(format!(
-                "denoising would do harm: on rows set aside the mean squared error rises from {before:.4} to {least:.4}; \
+                "denoising does not help: on held-out rows the mean squared error rises from {before:.4} to {least:.4}; \
                  {} rows are too few, or have too little in common, to tell them from their noise",
                 points.len()
             )));

@@ -64,6 +64,15 @@ pub enum KpcaMethod {
 
 params! {
     /// Parameters of a kernel PCA. See [`KpcaParams::TABLE`] for ranges.
+    ///
+    /// ```
+    /// use mercer::prelude::*;
+    /// let (points, _) = mercer::data::toy::half_circle(60, 1);
+    /// let params = KpcaParams { kernel: Some(Kernel::Rbf { gamma: 2.0 }), components: Some(3), ..KpcaParams::default() };
+    /// let machine = params.fit(Sample::new(&points, &Targets::None), Exec::one(), &mut watch::silent())?;
+    /// assert_eq!(machine.decision(points.view(), Exec::one())?.len(), 60 * 3);
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
     pub struct KpcaParams {
         /// The kernel; none: a Gaussian whose width follows from the data's spread.
         kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";

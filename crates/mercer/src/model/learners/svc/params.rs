@@ -74,10 +74,20 @@ pub enum ClassWeights {
 
 params! {
     /// Parameters of a support vector classifier. See [`SvcParams::TABLE`] for ranges.
+    ///
+    /// ```
+    /// use mercer::prelude::*;
+    /// let (points, targets) = mercer::data::toy::banana(80, 1);
+    /// let params = SvcParams { c: 10.0, kernel: Some("rbf(gamma=1)".parse()?), ..SvcParams::default() };
+    /// let machine = params.fit(Sample::new(&points, &targets), Exec::one(), &mut watch::silent())?;
+    /// assert!(machine.support.len() < 80);
+    /// assert!(SvcParams { c: -1.0, ..SvcParams::default() }.check().is_err());
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
     pub struct SvcParams where Self::together {
         /// The kernel; none: a Gaussian whose width follows from the data's spread.
         kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
-        kind: Kind = Kind::C, OneOf(&["c", "nu", "hard"]), "c" => "formulation: errors cost C, are bounded by nu, or are not allowed";
+        kind: Kind = Kind::C, OneOf(&["c", "nu", "hard"]), "c" => "formulation: cost C of errors, bound nu on their fraction, or hard margin";
         /// Infinity is the hard margin: the fit is then of kind [`Kind::Hard`].
         #[serde(with = "crate::model::param::number")]
         c: f64 = 1.0, AboveOrInf(0.0) => "cost of errors (kind c); inf is the hard margin";

@@ -7,6 +7,15 @@ use crate::model::param::params;
 
 params! {
     /// Parameters of a regression. See [`SvrParams::TABLE`] for ranges.
+    ///
+    /// ```
+    /// use mercer::prelude::*;
+    /// let (points, targets) = mercer::data::toy::sinc(80, 1);
+    /// let params = SvrParams { epsilon: 0.1, c: 10.0, kernel: Some(Kernel::Rbf { gamma: 0.2 }), ..SvrParams::default() };
+    /// let machine = params.fit(Sample::new(&points, &targets), Exec::one(), &mut watch::silent())?;
+    /// assert!(machine.support.len() < 80, "rows inside the tube are no support vectors");
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
     pub struct SvrParams {
         /// The kernel; none: a Gaussian whose width follows from the data's spread.
         kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
