@@ -93,6 +93,31 @@ fn a_search_ends_with_a_model_whatever_the_time() {
     folder.mercer("evaluate banana.csv m.mercer -q").fine();
 }
 
+/// However little time there is, what a search ends with is no worse than what a training without one chooses.
+#[test]
+fn a_search_begins_where_a_training_without_one_would_be() {
+    let folder = Folder::new();
+    for (seed, name) in [(1, "train.csv"), (2, "test.csv")] {
+        folder.mercer(&format!("data toy spirals {name} --rows 300 --noise 0.1 --seed {seed} -q")).fine();
+    }
+    let error = |line: &str| {
+        folder.mercer(&format!("{line} -o m.mercer -q")).fine();
+        let told = folder.mercer("evaluate test.csv m.mercer --format json").fine().json();
+        std::fs::remove_file(folder.path("m.mercer")).expect("a model");
+        told["error"].as_f64().expect("an error")
+    };
+    let plain = error("train train.csv");
+    assert!(plain < error("train train.csv --auto off") - 0.05, "constants must be worse here: {plain}");
+    for line in [
+        "train train.csv -c auto --search-seconds 0.001",
+        "tune train.csv --seconds 0.001",
+        "tune train.csv --seconds 0.001 --two-stage --race",
+    ] {
+        let searched = error(line);
+        assert!(searched <= plain + 0.03, "{line}: {searched}, without a search {plain}");
+    }
+}
+
 #[test]
 fn sequences_small_classes_and_negated_kernels_are_searched() {
     let read = |i: usize| format!("{}\t{}\n", i % 2, ["ACGTACGTAC", "TTGTACCTAC"][i % 2]);

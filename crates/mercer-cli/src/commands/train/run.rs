@@ -146,7 +146,12 @@ impl Training {
             seconds: Some(self.search_seconds.unwrap_or(SEARCH)),
             ..Tuning::default()
         };
-        let found = tune(plan, &tuning, context.exec, &mut Progress::new(context).watch())?;
+        let mut watch = Progress::new(context).watch();
+        // A search begins where a training without one would be.
+        if self.auto != Auto::Off {
+            quick(plan, context.seed, context.exec, &mut watch)?;
+        }
+        let found = tune(plan, &tuning, context.exec, &mut watch)?;
         interrupt::again();
         Ok(found.stopped)
     }
