@@ -333,8 +333,8 @@ fn what_cannot_be_learned_is_said_plainly() {
 fn a_copy_of_the_target_among_the_columns_is_told() {
     let copy = "a,copy,class\n".to_owned()
         + &rows(120, |_, a, _, y| format!("{a},{},{}\n", if y { "H" } else { "L" }, class(y)));
-    let numbers = "a,copy,y\n".to_owned() + &rows(120, |i, a, b, _| format!("{a},{b},{b}{}\n", i % 1));
-    let folder = Folder::new().with("copy.csv", copy).with("numbers.csv", numbers.replace(".0\n", "\n"));
+    let numbers = "a,copy,y\n".to_owned() + &rows(120, |_, a, b, _| format!("{a},{b},{b}\n"));
+    let folder = Folder::new().with("copy.csv", copy).with("numbers.csv", numbers);
     for file in ["copy.csv", "numbers.csv"] {
         for line in [format!("data info {file}"), format!("train {file} -o m.mercer")] {
             let run = well(folder.mercer(&line));

@@ -74,7 +74,7 @@ mod tests {
     fn the_mean_of_clipped_noise_leads_back_to_its_value() {
         let means = means();
         let mut next = mercer_testkit::toy::normals(400_000, 1, 3).into_iter();
-        for t in [0.0, 0.3, 1.0, 2.5] {
+        for t in [0.0_f64, 0.3, 1.0, 2.5] {
             let mean = next.by_ref().take(100_000).map(|e| (t + e).max(0.0)).sum::<f64>() / 1e5;
             assert!((undone(&means, mean) - t).abs() < 0.02, "{t}: {mean}");
         }
