@@ -18,7 +18,7 @@ use crate::model::Sample;
 use crate::model::learners::large::{Blocks, Digits, From, LargeAsk, LargeFunction, LargeRows};
 use crate::num::{Mat, factor, product};
 use crate::solve::eigen::{self, Which};
-use crate::solve::large::{Local, Squared};
+use crate::solve::large::{Design, Local, Squared};
 use crate::watch::{Info, Step, Watch};
 
 /// Rows whose diagonal is computed at a time.
@@ -60,7 +60,7 @@ pub(super) fn fit(
     let centres = z.clone();
     let from = From::Points { kernel, points, centres: centres.view() };
     let design = Blocks::new(from, (&[], &[]), Digits::Double, room, exec, watch)?;
-    axes(params, kernel, z, &design, trace, exec, watch)
+    axes(params, kernel, z, &local(&design, exec), trace, exec, watch)
 }
 
 fn check(params: &KpcaParams, kernel: &Kernel) -> Result<()> {
@@ -105,15 +105,22 @@ pub(super) fn fit_source(
     let centres = z.clone();
     let from = From::Source { kernel, source, centres: centres.view(), labelled: false };
     let design = Blocks::new(from, (&[], &[]), Digits::Double, exec.budget() / 4, exec, watch)?;
-    axes(params, kernel, z, &design, trace, exec, watch)
+    axes(params, kernel, z, &local(&design, exec), trace, exec, watch)
+}
+
+/// A curvature of 1 everywhere: no targets are looked at.
+const LOSS: Squared = Squared { outputs: 1, classes: false };
+
+fn local<'a>(design: &'a Blocks<'_>, exec: Exec) -> Local<'a> {
+    Local::new(design, &LOSS, design.rows() as f64, false, exec)
 }
 
 /// The axes in the span of landmarks, by passes over all rows.
-fn axes(
+pub(super) fn axes(
     params: &KpcaParams,
     kernel: &Kernel,
     z: Points,
-    design: &Blocks<'_>,
+    rows: &dyn LargeRows,
     trace: f64,
     exec: Exec,
     watch: &mut Watch<'_>,
@@ -123,8 +130,6 @@ fn axes(
     let (s, u) = factor::eigen(&own, m)?;
     let rank = s.iter().take_while(|&&v| v > 1e-12 * s[0].max(0.0)).count();
     let half: Vec<f64> = (0..m * rank).map(|p| u[p / rank * m + p % rank] / s[p % rank].sqrt()).collect();
-    let loss = Squared { outputs: 1, classes: false };
-    let rows = Local::new(design, &loss, 0.0, false, exec);
     let n = rows.rows();
     // F' F and the sum of F's rows, some columns at a time.
     let (mut scatter, mut mean) = (vec![0.0; rank * rank], vec![0.0; rank]);

@@ -32,6 +32,7 @@ use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::kernel::{Definiteness, Kernel};
 use crate::model::learners::given::Given;
+use crate::model::learners::large::{LargeCentres, LargeRows};
 use crate::model::param::params;
 use crate::model::{Features, Learner, Machine, Role, Sample};
 use crate::watch::{Info, Watch};
@@ -177,6 +178,25 @@ impl KpcaParams {
         let given = Given::new(self, Sample::new(&points, &none), exec)?;
         let found = lowrank::fit_source(&params, &given.kernel, source, exec, watch)?;
         let mut machine = params.machine(found, n);
+        machine.info.seconds = clock.elapsed().as_secs_f64();
+        Ok(machine)
+    }
+
+    /// Fits on landmarks and on all rows, wherever they are: see [`LargeShard`](crate::model::LargeShard). `trace` is the sum
+    /// of `k(x, x)` over all rows.
+    pub fn fit_rows(
+        &self,
+        centres: &LargeCentres,
+        rows: &dyn LargeRows,
+        trace: f64,
+        exec: Exec,
+        watch: &mut Watch<'_>,
+    ) -> Result<Machine> {
+        let clock = Instant::now();
+        self.check()?;
+        let points = centres.points.clone();
+        let found = lowrank::axes(self, &centres.kernel, points, rows, trace, exec, watch)?;
+        let mut machine = self.machine(found, rows.rows());
         machine.info.seconds = clock.elapsed().as_secs_f64();
         Ok(machine)
     }

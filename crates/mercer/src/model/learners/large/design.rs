@@ -50,6 +50,13 @@ pub(in crate::model::learners) enum Kept {
 }
 
 impl Kept {
+    pub(super) fn bytes(&self) -> usize {
+        match self {
+            Kept::Single(values) => 4 * values.len(),
+            Kept::Double(values) => 8 * values.len(),
+        }
+    }
+
     fn values(&self) -> Values<'_> {
         match self {
             Kept::Single(values) => Values::Single(values),
