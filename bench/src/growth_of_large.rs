@@ -64,7 +64,7 @@ fn written(stem: &Path, n: usize, seed: u64) -> Result<(PathBuf, PathBuf)> {
         let file = File::create(path).with_context(|| path.display().to_string())?;
         let mut out = BufWriter::with_capacity(1 << 20, file);
         let mut head = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({shape}), }}");
-        while (10 + head.len() + 1) % 64 != 0 {
+        while !(10 + head.len() + 1).is_multiple_of(64) {
             head.push(' ');
         }
         head.push('\n');

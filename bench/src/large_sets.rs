@@ -87,7 +87,7 @@ fn kdd() -> Result<Many> {
         let is_test = *part.entry(key).or_insert_with(|| {
             let class = &mut seen[labels.of_row[i] as usize];
             *class += 1;
-            *class > 2 && key % 5 == 0
+            *class > 2 && key.is_multiple_of(5)
         });
         if is_test { test.push(i) } else { train.push(i) }
     }

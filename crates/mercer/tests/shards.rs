@@ -235,6 +235,15 @@ fn components_on_landmarks_are_those_of_the_whole_matrix() {
                 let read = params.fit_source(&source, Exec::one(), &mut silent()).expect("good data");
                 close_to_scale(&decided(&read, &points), &decided(&got, &points), 1e-9);
             }
+            let large =
+                LargeParams { centres: 150, kernel: kernel.clone(), tol: 1e-9, ..LargeParams::default() };
+            let zeros = Targets::Reals(vec![0.0; 150]);
+            let (centres, all) = sharded(&large, &points, &zeros, &[0, 0, 60, 150]);
+            let trace = all.0.iter().map(LargeShard::trace).sum();
+            let spread = landmarks.fit_rows(&centres, &all, trace, Exec::one(), &mut silent());
+            let size = |m: &Machine| decided(m, &points).iter().map(|v| v.abs()).collect::<Vec<f64>>();
+            close_to_scale(&size(&spread.expect("good data")), &size(&got), 1e-6);
+            assert!(all.0[1].bytes() > 60 * 150 * 8 && all.0[1].points().len() == 60);
             // Signs are free.
             let size = |m: &Machine| decided(m, &points).iter().map(|v| v.abs()).collect::<Vec<f64>>();
             close_to_scale(&size(&got), &size(&want), 1e-5);

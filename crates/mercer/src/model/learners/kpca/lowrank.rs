@@ -18,7 +18,7 @@ use crate::model::Sample;
 use crate::model::learners::large::{Blocks, Digits, From, LargeAsk, LargeFunction, LargeRows};
 use crate::num::{Mat, factor, product};
 use crate::solve::eigen::{self, Which};
-use crate::solve::large::{Local, Squared};
+use crate::solve::large::{Design, Local, Squared};
 use crate::watch::{Info, Step, Watch};
 
 /// Rows whose diagonal is computed at a time.
@@ -60,9 +60,7 @@ pub(super) fn fit(
     let centres = z.clone();
     let from = From::Points { kernel, points, centres: centres.view() };
     let design = Blocks::new(from, (&[], &[]), Digits::Double, room, exec, watch)?;
-    let loss = Squared { outputs: 1, classes: false };
-    let rows = Local::new(&design, &loss, 0.0, false, exec);
-    axes(params, kernel, z, &rows, trace, exec, watch)
+    axes(params, kernel, z, &local(&design, exec), trace, exec, watch)
 }
 
 pub(super) fn check(params: &KpcaParams, kernel: &Kernel) -> Result<()> {
@@ -107,12 +105,17 @@ pub(super) fn fit_source(
     let centres = z.clone();
     let from = From::Source { kernel, source, centres: centres.view(), labelled: false };
     let design = Blocks::new(from, (&[], &[]), Digits::Double, exec.budget() / 4, exec, watch)?;
-    let loss = Squared { outputs: 1, classes: false };
-    let rows = Local::new(&design, &loss, 0.0, false, exec);
-    axes(params, kernel, z, &rows, trace, exec, watch)
+    axes(params, kernel, z, &local(&design, exec), trace, exec, watch)
 }
 
-/// The axes in the span of landmarks, by passes over all rows; `trace` is the sum of their kernel values with themselves.
+/// A curvature of 1 everywhere: no targets are looked at.
+const LOSS: Squared = Squared { outputs: 1, classes: false };
+
+fn local<'a>(design: &'a Blocks<'_>, exec: Exec) -> Local<'a> {
+    Local::new(design, &LOSS, design.rows() as f64, false, exec)
+}
+
+/// The axes in the span of landmarks, by passes over all rows.
 pub(super) fn axes(
     params: &KpcaParams,
     kernel: &Kernel,

@@ -190,8 +190,8 @@ impl KpcaParams {
         Ok(machine)
     }
 
-    /// Fits on the centres given, with rows that are anywhere: see [`LargeShard`](crate::model::LargeShard), whose targets do not
-    /// matter here. `trace` is the sum of the kernel's values of all rows with themselves.
+    /// Fits on landmarks and on all rows, wherever they are: see [`LargeShard`](crate::model::LargeShard). `trace` is the sum
+    /// of `k(x, x)` over all rows.
     pub fn fit_rows(
         &self,
         centres: &LargeCentres,

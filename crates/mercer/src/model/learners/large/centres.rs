@@ -145,7 +145,7 @@ impl LargeParams {
         exec: Exec,
     ) -> Option<Vec<usize>> {
         let cheap = PASSES.saturating_mul(n).saturating_mul(k) / m.max(1);
-        let room = exec.budget() / 8 / (m * bytes).max(1);
+        let room = exec.budget() / 16 / (m * bytes).max(1);
         let many = cheap.min(SKETCH * m).min(room).min(n);
         let drawn_uniformly = self.place == Landmarks::Uniform;
         if many < 2 * m && drawn_uniformly || many == 0 {

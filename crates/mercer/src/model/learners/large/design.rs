@@ -50,11 +50,10 @@ pub(in crate::model::learners) enum Kept {
 }
 
 impl Kept {
-    /// How many values.
-    pub(super) fn len(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         match self {
-            Kept::Single(values) => values.len(),
-            Kept::Double(values) => values.len(),
+            Kept::Single(values) => 4 * values.len(),
+            Kept::Double(values) => 8 * values.len(),
         }
     }
 

@@ -1,11 +1,14 @@
 //! Rows that are held out: they judge a function while it is learned, and are not learned from.
 
 use std::ops::Range;
+use std::time::Instant;
 
-use super::LargeParams;
+use super::{LargeCentres, LargeParams};
 use crate::data::Points;
 use crate::data::io::{Source, drawn};
 use crate::error::Result;
+use crate::solve::large::Fitted;
+use crate::watch::HeldOut;
 
 /// Rows held out for a path where nobody says how many, at most.
 const MOST: usize = 5000;
@@ -92,6 +95,31 @@ impl Source for Without<'_> {
         let kept = ours.iter().filter_map(|&i| targets.get(i).copied()).collect();
         Ok((points.gather(&ours), kept))
     }
+}
+
+/// What held-out rows say of a fit.
+pub(super) fn held_out(
+    centres: &LargeCentres,
+    found: &Fitted,
+    held: Option<&(Points, Vec<f64>)>,
+    clock: Instant,
+) -> Option<HeldOut> {
+    let (error, rows) = (found.held_out?, held?.0.len());
+    let (centres, seconds) = (centres.points.len(), clock.elapsed().as_secs_f64());
+    Some(HeldOut { centres, rows, error, passes: found.info.iterations, seconds })
+}
+
+/// Tells of held-out errors.
+pub(super) fn told(errors: Vec<HeldOut>, found: &mut Fitted) {
+    if let [.., a, b] = errors.as_slice() {
+        let words = if b.error < a.error && a.error > 0.0 {
+            format!("lower the held-out error by {:.0} %", 100.0 * (1.0 - b.error / a.error))
+        } else {
+            "do not lower the held-out error".into()
+        };
+        found.info.note(format!("twice as many centres ({} instead of {}) {words}", b.centres, a.centres));
+    }
+    found.info.held_out = errors;
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use super::centres::{LargeCentres, Rows};
 use super::design::{Blocks, Computed, From};
+use super::solved::bytes_of_factors;
 use super::{LargeAsk, LargeParams, LargeRows, LargeSums};
 use crate::data::{Points, Targets};
 use crate::error::{Error, Result};
@@ -81,28 +82,27 @@ impl LargeShard {
         &self.points
     }
 
-    /// A number for each row: the target, or the number of the class.
+    /// Their targets: numbers, or numbers of classes.
     pub fn targets(&self) -> &[f64] {
         &self.targets
     }
 
-    /// The weights of its rows; empty: 1.
+    /// Their weights; none: 1.
     pub fn weights(&self) -> &[f64] {
         &self.weight
     }
 
-    /// Bytes that it holds: rows and kernel values.
-    pub fn bytes(&self) -> usize {
-        let digits = self.params.digits(self.centres.all, self.centres.points.len());
-        let values: usize = self.kept.iter().map(|kept| kept.0.len() * digits.bytes()).sum();
-        self.points.view().bytes() + values + 8 * (self.targets.len() + self.weight.len())
-    }
-
-    /// The sum of the kernel's values of its rows with themselves.
+    /// The sum of `k(x, x)` over its rows: what kernel PCA takes for all variance.
     pub fn trace(&self) -> f64 {
         let mut diag = vec![0.0; self.points.len()];
         self.centres.kernel.diag(self.points.view(), &mut diag);
         diag.iter().sum()
+    }
+
+    /// Bytes of rows and of kernel values that are kept.
+    pub fn bytes(&self) -> usize {
+        let values: usize = self.kept.iter().map(|(values, _)| values.bytes()).sum();
+        self.points.view().bytes() + values + 8 * (self.targets.len() + self.weight.len())
     }
 
     fn from(&self) -> From<'_> {
@@ -171,7 +171,7 @@ impl LargeParams {
         centres.all = all;
         let k = self.aim(&centres.classes)?.loss.outputs();
         let m = centres.points.len();
-        let bytes = self.digits(all, m).bytes();
+        let bytes = bytes_of_factors(self.digits(all, m), m);
         let most = self.standing(all, m, k, bytes, exec).map_or(0, |rows| rows.len());
         let wide = targets.len() / points.len().max(1);
         let stand: Vec<usize> = match (&centres.rows, most) {
@@ -188,7 +188,8 @@ impl LargeParams {
         centres.rows = None;
         Ok(centres)
     }
-    /// Some of the rows, with a number each (the target, or the number of the class) and weights, if there are any.
+    /// Some of the rows, with a number each (the target, or the number of the class) and weights, if there are any. There may
+    /// be no rows at all.
     ///
     /// Kernel values are kept within half of the memory of `exec`, and computed in every pass beyond it.
     pub fn shard(
@@ -215,8 +216,9 @@ impl LargeParams {
         if let Some(w) = weight.iter().find(|w| !(w.is_finite() && **w >= 0.0)) {
             return Err(Error::param("a row's weight", w, "a number from 0 on"));
         }
-        let sample = Targets::None;
-        Sample::new(&points, &sample).check()?;
+        if n > 0 {
+            Sample::new(&points, &Targets::None).check()?;
+        }
         let total = if weight.is_empty() { n as f64 } else { weight.iter().sum() };
         let (params, centres) = (self.clone(), centres.clone());
         let mut shard = LargeShard {

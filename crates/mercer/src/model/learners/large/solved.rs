@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::centres::{LargeCentres, Rows};
 use super::design::{Blocks, Digits, From};
-use super::held::Without;
+use super::held::{Without, held_out, told};
 use super::same::merged;
 use super::{Landmarks, LargeParams, LargeRows};
 use crate::data::Points;
@@ -18,7 +18,7 @@ use crate::model::classified::places;
 use crate::model::learners::given::Given;
 use crate::num::Buffer;
 use crate::solve::large::{Fitted, Judge, LargeProblem, Limits, Local, Loss, Own, Stand, fit};
-use crate::watch::{HeldOut, Watch};
+use crate::watch::Watch;
 
 /// Below this tolerance values are f64.
 const SINGLE: f64 = 1e-6;
@@ -130,7 +130,10 @@ impl<'a> Training<'a> {
         let (n, m, k) = (rows.len(), centres.points.len(), loss.outputs());
         let total: f64 = self.weight.iter().sum();
         let digits = params.digits(n, m);
-        let stand = if gram.is_some() { None } else { params.standing(n, m, k, digits.bytes(), exec) };
+        let stand =
+            if gram.is_some() { None } else { params.standing(n, m, k, bytes_of_factors(digits, m), exec) };
+        let alike = self.weight.windows(2).all(|pair| pair[0] == pair[1]);
+        let stand = stand.map(|rows| if alike { rows } else { by_weight(&self.weight, rows.len()) });
         self.stood(&mut centres, stand.as_deref(), &points, total);
         let other = params.other(m, k, digits, &centres, self.held.as_ref()) + (n as u128 * k as u128) * 4;
         let held = sample.points.view().bytes() as u128;
@@ -177,10 +180,25 @@ impl<'a> Training<'a> {
         };
         centres.targets =
             rows.iter().flat_map(|&i| &self.targets[i * wide..(i + 1) * wide]).copied().collect();
-        // Rows drawn uniformly; their weights say for how many others they stand.
-        let mean = total / n as f64;
-        centres.weight = rows.iter().map(|&i| self.weight[i] / mean).collect();
+        // A sketch is drawn by weight. Centres are not: their weights say for how many others they stand.
+        if stand.is_none() {
+            let mean = total / n as f64;
+            centres.weight = rows.iter().map(|&i| self.weight[i] / mean).collect();
+        }
     }
+}
+
+/// So many rows by their weight, at equal steps along the sum of all weights: heavy rows several times.
+fn by_weight(weight: &[f64], many: usize) -> Vec<usize> {
+    let step = weight.iter().sum::<f64>() / many.max(1) as f64;
+    let (mut rows, mut sum) = (Vec::with_capacity(many), 0.0);
+    for (i, w) in weight.iter().enumerate() {
+        sum += w;
+        while rows.len() < many && (rows.len() as f64 + 0.5) * step < sum {
+            rows.push(i);
+        }
+    }
+    rows
 }
 
 impl LargeParams {
@@ -227,7 +245,7 @@ impl LargeParams {
         let mut centres = self.placed(kernel, &Rows::Source(source), exec)?;
         let (m, k) = (centres.points.len(), loss.outputs());
         let digits = self.digits(n, m);
-        if let Some(rows) = self.standing(n, m, k, digits.bytes(), exec) {
+        if let Some(rows) = self.standing(n, m, k, bytes_of_factors(digits, m), exec) {
             let (points, targets) = gathered(source, &rows)?;
             (centres.stand, centres.targets) = (Some(points), targets);
         } else if let Some(rows) = centres.rows.as_ref().filter(|_| !loss.is_quadratic()) {
@@ -322,7 +340,7 @@ impl LargeParams {
         centres: &LargeCentres,
         held: Option<&(Points, Vec<f64>)>,
     ) -> u128 {
-        let bytes = if digits == Digits::Single && m >= MANY { 4 } else { 8 };
+        let bytes = bytes_of_factors(digits, m) as u128;
         let stand =
             centres.stand.as_ref().map_or(0, Points::len) + held.map_or(0, |(points, _)| points.len());
         (3 * m as u128 + stand as u128) * m as u128 * bytes + (m as u128 * k as u128) * 8 * 64
@@ -336,6 +354,11 @@ impl LargeParams {
         }
         self.placed(&Kernel::Precomputed, &Rows::Points(points), Exec::one())
     }
+}
+
+/// Bytes of a number of the factors.
+pub(super) fn bytes_of_factors(digits: Digits, m: usize) -> usize {
+    if digits == Digits::Single && m >= MANY { 4 } else { 8 }
 }
 
 fn short(from: &Buffer<f64>) -> Buffer<f32> {
@@ -358,27 +381,15 @@ fn counted(design: &Blocks<'_>, found: &mut Fitted) {
     }
 }
 
-/// What held-out rows say of a fit.
-fn held_out(
-    centres: &LargeCentres,
-    found: &Fitted,
-    held: Option<&(Points, Vec<f64>)>,
-    clock: Instant,
-) -> Option<HeldOut> {
-    let (error, rows) = (found.held_out?, held?.0.len());
-    let (centres, seconds) = (centres.points.len(), clock.elapsed().as_secs_f64());
-    Some(HeldOut { centres, rows, error, passes: found.info.iterations, seconds })
-}
+#[cfg(test)]
+mod tests {
+    use super::by_weight;
 
-/// Tells of held-out errors.
-fn told(errors: Vec<HeldOut>, found: &mut Fitted) {
-    if let [.., a, b] = errors.as_slice() {
-        let words = if b.error < a.error && a.error > 0.0 {
-            format!("lower the held-out error by {:.0} %", 100.0 * (1.0 - b.error / a.error))
-        } else {
-            "do not lower the held-out error".into()
-        };
-        found.info.note(format!("twice as many centres ({} instead of {}) {words}", b.centres, a.centres));
+    #[test]
+    fn heavy_rows_stand_several_times() {
+        assert_eq!(by_weight(&[1.0, 0.0, 2.0, 1.0], 4), [0, 2, 2, 3]);
+        assert_eq!(by_weight(&[1.0; 6], 3), [0, 2, 4]);
+        assert_eq!(by_weight(&[5.0], 2), [0, 0]);
+        assert!(by_weight(&[], 3).is_empty());
     }
-    found.info.held_out = errors;
 }
