@@ -139,12 +139,13 @@ def _fits(X, workers):
     )
 
 
-def checked(number, x, y, weight, kind):
-    """A partition's rows on its worker. `kind`: 'classes', 'numbers' or None for no targets."""
+def checked(number, x, y, weight, targets):
+    """A partition's rows on its worker. `targets`: 'classes', 'numbers' or None for none."""
     try:
-        return _checked(x, y, weight, kind)
+        return _checked(x, y, weight, targets)
     except (ValueError, TypeError) as error:
-        raise type(error)(f"partition {number}: {error}") from error
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"partition {number}: {error}") from error
 
 
 def _checked(x, y, weight, kind):
