@@ -38,6 +38,8 @@ const MANY: usize = 12;
 const VERY_MANY: usize = 80;
 /// Rows are all kept where that takes no more than so many bytes.
 const SMALL_STORE: usize = 8 << 30;
+/// Bytes that the values of working sets may take together.
+const MOST_VALUES: usize = 2 << 30;
 /// Rows that a block of the gradients' update has, and variables of a block that ranks them.
 const SPAN: usize = 64;
 const RANKED: usize = 1024;
@@ -176,8 +178,9 @@ impl<'a> Batch<'a> {
         trace::count("turns", turn as f64);
         let found =
             trace::host("solutions", || exact::solutions(self, &arrays.machines, &run.host, cancelled));
+        let room = (run.work.capacity as usize, arrays.order.len());
         let seconds = clock.elapsed().as_secs_f64();
-        Ok(Some(exact::finished(found, values, turn, seconds)))
+        Ok(Some(exact::finished(found, values, turn, room, seconds)))
     }
 }
 
@@ -339,9 +342,10 @@ impl<'a> Run<'a> {
         work.capacity = capacity as i32;
         // All machines at once where their sets have room together.
         let together = if capacity >= n { machines.len() } else { (capacity / q).clamp(1, machines.len()) };
+        let together = together.min(MOST_VALUES / (4 * q * q));
         work.stamp = keep(Memory::filled(gpu, 4 * capacity, 0xff)?);
         work.owner = keep(Memory::room(gpu, 4 * capacity)?);
-        work.local = keep(Memory::room(gpu, 4 * q * sets)?);
+        work.local = keep(Memory::room(gpu, 4 * q * q * together)?);
         let counters = Memory::filled(gpu, 64, 0)?;
         work.counters = counters.pointer();
         let f = Memory::filled(gpu, 8 * rows, 0)?;
@@ -445,7 +449,6 @@ impl<'a> Run<'a> {
         work.change += (8 * from * q) as u64;
         work.part += (from * work.parts as usize * 2 * 16) as u64;
         work.hist += (from * BINS * 4) as u64;
-        work.local += (4 * from * q * q) as u64;
         let kept = &self.batch.parts[0].kept;
         let mut block = Block::new(
             (kept.loaded.side(None), work.n as usize),
