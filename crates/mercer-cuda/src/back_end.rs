@@ -11,13 +11,14 @@ use mercer::solve::{Params, Problem, Solution, SolveBackend, SolveDoor};
 use mercer::watch::Watch;
 use mercer::{Error, Exec, Result};
 
+use crate::batch::Batch;
 use crate::driver::{Gpu, Outcome, Trouble};
 use crate::memory::Memory;
 use crate::plan::Rule;
 use crate::program::Map;
 use crate::rows::{DeviceRows, Register};
 use crate::values::Pair;
-use crate::{machines, pack, trace};
+use crate::{pack, trace};
 
 /// A device, started or not.
 #[derive(Debug)]
@@ -170,7 +171,7 @@ impl SolveBackend for Machines {
         params: &Params,
         watch: &mut Watch<'_>,
     ) -> Option<Result<Vec<Solution>>> {
-        let batch = machines::Batch::new(&self.0, problems, params)?;
+        let batch = Batch::new(&self.0, problems, params)?;
         let (gpu, _guard) = self.0.enter(true)?;
         let solved = trace::host("solve", || batch.solve(&gpu, watch));
         match self.0.end(solved)? {

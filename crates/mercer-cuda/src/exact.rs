@@ -6,8 +6,9 @@ use mercer::solve::{Problem, Solution, Threshold};
 use mercer::watch::{Info, Note, Stop};
 use rayon::prelude::*;
 
+use crate::batch::{Batch, group, groups, shift};
 use crate::driver::{Gpu, Outcome};
-use crate::machines::{Batch, Host, group, groups, shift};
+use crate::machines::Host;
 use crate::memory::Memory;
 use crate::rows::Part;
 use crate::state::{CONVERGED, Machine};
@@ -136,13 +137,9 @@ pub(crate) fn finished(
     seconds: f64,
 ) -> Vec<Solution> {
     let share = seconds / found.len().max(1) as f64;
-    let mut note = "working sets on the device".to_owned();
-    if room < rows {
-        note += &format!(", room for {room} of {rows} rows");
-    }
-    if turns > 0 {
-        note += &format!(", corrected in f64 {turns} times");
-    }
+    let kept = if room < rows { format!(", room for {room} of {rows} rows") } else { String::new() };
+    let corrected = if turns > 0 { format!(", corrected in f64 {turns} times") } else { String::new() };
+    let note = format!("working sets on the device{kept}{corrected}");
     for (m, solution) in found.iter_mut().enumerate() {
         solution.info.kernel_values = if m == 0 { values } else { 0 };
         solution.info.seconds = share;

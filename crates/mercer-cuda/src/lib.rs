@@ -22,6 +22,8 @@ mod found;
 #[cfg(feature = "driver")]
 mod back_end;
 #[cfg(feature = "driver")]
+mod batch;
+#[cfg(feature = "driver")]
 mod driver;
 #[cfg(feature = "driver")]
 mod exact;
@@ -37,6 +39,8 @@ mod plan;
 mod program;
 #[cfg(feature = "driver")]
 mod rows;
+#[cfg(feature = "driver")]
+mod sizes;
 #[cfg(feature = "driver")]
 mod state;
 #[cfg(feature = "driver")]

@@ -4,20 +4,18 @@
 //! the kept rows that changed. Rows are kept in f32 while they fit; then the one that was not used for longest goes. Where f32
 //! rows could matter at the tolerance asked, the gradient is computed anew in f64 and solving goes on, as on the CPU.
 
-use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use mercer::solve::{Groups, Method, Params, Problem, Shift, Solution};
+use mercer::solve::{Groups, Problem, Shift, Solution};
 use mercer::watch::{Step, Watch};
 
-use crate::back_end::BackEnd;
+use crate::batch::{Arrays, Batch, group, shift};
 use crate::driver::{Gpu, Outcome, Trouble};
 use crate::exact;
 use crate::memory::Memory;
-use crate::rows::Part;
+use crate::sizes::{MEDIUM, set_size, store};
 use crate::state::{CONVERGED, LIMIT, Machine, State, Work};
 use crate::trace;
 use crate::values::{Block, argument};
@@ -28,16 +26,6 @@ const ROUNDS: usize = 8;
 const PATIENCE: usize = 4000;
 /// Turns of recomputing the gradient in f64.
 const TURNS: usize = 8;
-/// Variables of a working set where few machines leave most of the device idle: what a block has threads for, four each.
-const LARGE: usize = 1024;
-/// The same where many machines advance together, so that their values fit into the L2 cache, and where very many do.
-const MEDIUM: usize = 512;
-const SMALL: usize = 256;
-/// Machines that are many, and very many.
-const MANY: usize = 12;
-const VERY_MANY: usize = 80;
-/// Rows are all kept where that takes no more than so many bytes.
-const SMALL_STORE: usize = 8 << 30;
 /// Bytes that the values of working sets may take together.
 const MOST_VALUES: usize = 2 << 30;
 /// Rows that a block of the gradients' update has, and variables of a block that ranks them.
@@ -46,103 +34,7 @@ const RANKED: usize = 1024;
 /// Bins of a machine's two lists.
 const BINS: usize = 2 * 2048;
 
-/// Problems that the device can solve together.
-pub(crate) struct Batch<'a> {
-    pub(crate) problems: &'a [Problem<'a>],
-    pub(crate) params: &'a Params,
-    pub(crate) parts: Vec<Arc<Part>>,
-}
-
-/// The batch as arrays, machine after machine.
-struct Arrays {
-    machines: Vec<Machine>,
-    /// The data's row at each place of the store's order: rows that the same machines see lie together.
-    order: Vec<u32>,
-    /// The place of each machine's rows.
-    index: Vec<u32>,
-}
-
-impl<'a> Batch<'a> {
-    /// None: some problem is not on rows of this device, or of a kind that only the CPU solves.
-    pub(crate) fn new(back_end: &BackEnd, problems: &'a [Problem<'a>], params: &'a Params) -> Option<Self> {
-        if params.method != Method::Auto || problems.is_empty() {
-            return None;
-        }
-        let mut parts: Vec<Arc<Part>> = Vec::with_capacity(problems.len());
-        for problem in problems {
-            let owner = problem.rows.owner().filter(|owner| owner.device == params.exec.device())?;
-            let part = back_end.register.get(owner.key)?;
-            if parts.first().is_some_and(|first| !Arc::ptr_eq(&first.kept, &part.kept)) || !taken(problem) {
-                return None;
-            }
-            parts.push(part);
-        }
-        Some(Batch { problems, params, parts })
-    }
-
-    fn arrays(&self) -> Arrays {
-        let n = self.parts[0].kept.packed.n;
-        // Rows that are seen by the same machines have the same number here.
-        let mut seen = vec![0_u64; n];
-        for (m, part) in self.parts.iter().enumerate() {
-            let mark =
-                |s: &mut u64| *s = (s.rotate_left(9) ^ (m as u64 + 1)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            match &part.index {
-                None => seen.iter_mut().for_each(mark),
-                Some(index) => index.iter().for_each(|&r| mark(&mut seen[r as usize])),
-            }
-        }
-        let mut class: HashMap<u64, usize> = HashMap::new();
-        let mut count: Vec<usize> = Vec::new();
-        let of: Vec<usize> = seen
-            .iter()
-            .map(|&s| {
-                if s == 0 {
-                    return usize::MAX;
-                }
-                let next = class.len();
-                let c = *class.entry(s).or_insert(next);
-                if c == count.len() {
-                    count.push(0);
-                }
-                count[c] += 1;
-                c
-            })
-            .collect();
-        let mut next: Vec<usize> = count
-            .iter()
-            .scan(0, |at, c| {
-                *at += c;
-                Some(*at - c)
-            })
-            .collect();
-        let mut order = vec![0; count.iter().sum()];
-        let mut place = vec![0_u32; n];
-        for (r, &c) in of.iter().enumerate().filter(|&(_, &c)| c != usize::MAX) {
-            order[next[c]] = r as u32;
-            place[r] = next[c] as u32;
-            next[c] += 1;
-        }
-        let mut index = Vec::with_capacity(self.parts.iter().map(|part| part.len()).sum());
-        let (mut machines, mut var0) = (Vec::with_capacity(self.parts.len()), 0);
-        for (problem, part) in self.problems.iter().zip(&self.parts) {
-            let total = problem.linear.len();
-            let most = self.params.max_iter.unwrap_or(10_000_000.max(100 * total as u64));
-            machines.push(Machine {
-                row0: index.len() as i64,
-                var0,
-                most: i64::try_from(most).unwrap_or(i64::MAX),
-                n: part.len() as i32,
-                total: total as i32,
-                groups: groups(problem) as i32,
-                pad: 0,
-            });
-            var0 += total as i64;
-            index.extend((0..part.len()).map(|p| place[part.row(p) as usize]));
-        }
-        Arrays { machines, order, index }
-    }
-
+impl Batch<'_> {
     /// Solves all of them; none where the CPU should: no progress in f32.
     pub(crate) fn solve(&self, gpu: &Arc<Gpu>, watch: &mut Watch<'_>) -> Outcome<Option<Vec<Solution>>> {
         let clock = Instant::now();
@@ -206,45 +98,6 @@ enum End {
     Done,
     Cancelled,
     Stuck,
-}
-
-/// Whether the device solves problems of this kind.
-fn taken(problem: &Problem<'_>) -> bool {
-    let bounded = problem.lower.iter().chain(&problem.upper).all(|b| b.is_finite());
-    let bends = match &problem.shift {
-        Shift::None => false,
-        Shift::Same(s) => *s > 0.0,
-        Shift::Each(s) => s.iter().all(|&s| s > 0.0),
-    };
-    (bounded || bends) && problem.sides() <= 2 && groups(problem) <= 2
-}
-
-/// Number of groups.
-pub(crate) fn groups(problem: &Problem<'_>) -> usize {
-    match &problem.groups {
-        Groups::One => 1,
-        Groups::BySide => problem.sides(),
-        Groups::ByRow(of) => of.iter().map(|&g| usize::from(g) + 1).max().unwrap_or(1),
-    }
-}
-
-/// The group of a variable.
-pub(crate) fn group(problem: &Problem<'_>, v: usize) -> usize {
-    let n = problem.rows.len();
-    match &problem.groups {
-        Groups::One => 0,
-        Groups::BySide => v / n,
-        Groups::ByRow(of) => usize::from(of[v % n]),
-    }
-}
-
-/// What a variable adds to the diagonal.
-pub(crate) fn shift(problem: &Problem<'_>, v: usize) -> f64 {
-    match &problem.shift {
-        Shift::None => 0.0,
-        Shift::Same(s) => *s,
-        Shift::Each(s) => s[v],
-    }
 }
 
 /// A batch while it is solved.
@@ -544,68 +397,3 @@ impl<'a> Run<'a> {
 
 /// Shared memory of a variable while its set is solved.
 const SET_BYTES: usize = 2 * 8 + 3 * 4;
-
-/// Variables of each working set, and how exactly it is solved as a share of the violation there is: large sets take few
-/// rounds, and need not be solved as far.
-fn set_size(machines: usize, most: usize) -> (usize, f64) {
-    let size = match machines {
-        ..MANY => LARGE,
-        ..VERY_MANY => MEDIUM,
-        _ => SMALL,
-    };
-    // Whole warps of two variables a thread.
-    let size = if most < size { most.next_multiple_of(64).min(size) } else { size };
-    (if size > MEDIUM { LARGE } else { size }, if size > MEDIUM { 0.3 } else { 0.1 })
-}
-
-/// How many rows to keep, from the most that is wanted to the least that works; none: not even that fits.
-fn sizes(n: usize, line: usize, free: usize, least: usize) -> Vec<usize> {
-    let most = n.min((free / 10 * 8) / line).min((SMALL_STORE / line).max(n.div_ceil(2)));
-    std::iter::successors(Some(most), |rows| Some(rows / 2))
-        .take_while(|&rows| rows >= least.max(1))
-        .collect()
-}
-
-/// Room for rows: all of them where that is little, else half of them or what there is.
-fn store(gpu: &Arc<Gpu>, n: usize, stride: usize, q: usize, machines: usize) -> Outcome<(Memory, usize)> {
-    let line = 4 * stride;
-    let free = gpu.free.saturating_sub(gpu.used.load(Ordering::Relaxed));
-    // One machine's set must fit, and two are better than one after the other.
-    let least = n.min(q * machines.min(2));
-    for rows in sizes(n, line, free, least) {
-        match Memory::room(gpu, rows * line) {
-            Ok(memory) => return Ok((memory, rows)),
-            Err(Trouble::Memory) => {}
-            Err(trouble) => return Err(trouble),
-        }
-    }
-    Err(Trouble::Memory)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn working_sets_are_whole_warps_and_smaller_where_machines_are_many() {
-        assert_eq!((set_size(1, 50_000).0, set_size(45, 12_000).0, set_size(325, 1200).0), (1024, 512, 256));
-        assert_eq!((set_size(1, 1).0, set_size(1, 65).0, set_size(3, 700).0), (64, 128, 1024));
-        for most in [1, 40, 64, 300, 511, 513, 1000, 5000] {
-            for machines in [1, 11, 12, 79, 80, 1000] {
-                let (q, _) = set_size(machines, most);
-                assert!(q % if q > MEDIUM { 128 } else { 64 } == 0 && q <= LARGE, "{machines}, {most}: {q}");
-            }
-        }
-    }
-
-    #[test]
-    fn the_store_shrinks_with_the_memory_and_is_given_up_where_no_set_fits() {
-        let line = |n: usize| 4 * n.next_multiple_of(32);
-        // All rows where they are few; half of them on a large device; what there is on a small one.
-        assert_eq!(sizes(20_000, line(20_000), 100 << 30, 448)[0], 20_000);
-        assert_eq!(sizes(300_000, line(300_000), 400 << 30, 448)[0], 150_000);
-        let small = sizes(300_000, line(300_000), 10 << 30, 448);
-        assert!(small[0] < 7200 && small.iter().all(|&rows| rows >= 448) && small.len() > 3, "{small:?}");
-        assert!(sizes(300_000, line(300_000), 100 << 20, 448).is_empty());
-    }
-}
