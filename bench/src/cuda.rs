@@ -21,11 +21,13 @@ pub(crate) fn run(args: &Args) -> Result<Report> {
     let device = mercer_cuda::device(Choice::Cuda(0)).map_err(anyhow::Error::msg)?;
     report.note("device", "start", clock.elapsed().as_secs_f64(), "s");
     let cpu = Exec::new(args.threads);
-    let sides = [("device", cpu.with_device(device)), ("cpu", cpu)];
+    let mut sides = vec![("device", cpu.with_device(device)), ("cpu", cpu)];
+    sides.retain(|(label, _)| args.peer.is_empty() || args.peer.iter().any(|peer| label.contains(peer)));
+    let sides = sides.as_slice();
     for name in SETS.iter().filter(|name| args.wants(name)) {
         let set = sets::Set::named(name);
         match set.load() {
-            Ok(split) => machines(&mut report, args, name, (set.c, set.gamma), &split, &sides)?,
+            Ok(split) => machines(&mut report, args, name, (set.c, set.gamma), &split, sides)?,
             Err(error) => eprintln!("bench: {error:#}"),
         }
     }
@@ -36,11 +38,11 @@ pub(crate) fn run(args: &Args) -> Result<Report> {
         machines(&mut report, args, "shifts", (set.c, set.gamma), &shifted, &sides[..1])?;
     }
     if args.wants("svr") {
-        regression(&mut report, args, &sides)?;
+        regression(&mut report, args, sides)?;
     }
     if args.wants("gram") {
         let split = sets::Set::named("mnist10k").load()?;
-        for (label, exec) in sides {
+        for &(label, exec) in sides {
             let kernel = Kernel::Rbf { gamma: 0.02 };
             let best = best(args.repeats, || {
                 gram::square::<f32>(&kernel, split.train.points.view(), exec).map(drop)
@@ -48,7 +50,38 @@ pub(crate) fn run(args: &Args) -> Result<Report> {
             report.note("gram of 10000 mnist rows, to the host", label, best, "s");
         }
     }
+    if args.wants("kpca") {
+        components(&mut report, args, sides)?;
+    }
     Ok(report)
+}
+
+/// The first 64 components of 50,000 digits.
+fn components(report: &mut Report, args: &Args, sides: &[(&str, Exec)]) -> Result<()> {
+    let split = sets::Set::named("mnist60k").load()?;
+    let some: Vec<usize> = (0..50_000).collect();
+    let data = split.train.gather(&some);
+    let mut learner = Learner::find("kpca").expect("known").learner();
+    learner.set_kernel(Kernel::Rbf { gamma: 0.02 });
+    learner.set("components", 64.0.into())?;
+    let none = Targets::None;
+    let sample = Sample::new(&data.points, &none);
+    for &(label, exec) in sides.iter().filter(|(label, _)| *label == "device" || args.full) {
+        let mut first = f64::NAN;
+        let fit = |first: &mut f64| {
+            let machine = learner.fit(sample, exec, &mut silent())?;
+            *first = machine.info.gap;
+            eprintln!("kpca, {label}: {:?}", machine.info.notes);
+            Ok(())
+        };
+        let seconds = best(args.repeats, || fit(&mut first))?;
+        report.note("kpca", format!("{label}: fit"), seconds, "s");
+        report.note("kpca", format!("{label}: residual"), first, "");
+        if label == "device" {
+            traced("kpca", || fit(&mut first))?;
+        }
+    }
+    Ok(())
 }
 
 /// The best time of several calls after one that is not counted.
@@ -61,6 +94,17 @@ fn best(repeats: usize, mut work: impl FnMut() -> mercer::Result<()>) -> Result<
         best = best.min(clock.elapsed().as_secs_f64());
     }
     Ok(best)
+}
+
+/// Does something once more, and says where its time goes.
+fn traced(name: &str, mut work: impl FnMut() -> mercer::Result<()>) -> Result<()> {
+    mercer_cuda::look(true);
+    let clock = Instant::now();
+    work()?;
+    let seconds = clock.elapsed().as_secs_f64();
+    mercer_cuda::look(false);
+    eprintln!("{name}, traced: {seconds:.4} s\n{}", mercer_cuda::trace());
+    Ok(())
 }
 
 fn machines(
@@ -82,6 +126,9 @@ fn machines(
             Ok(())
         })?;
         report.note(name, format!("{label}: fit"), seconds, "s");
+        if label == "device" {
+            traced(name, || learner.fit(sample, exec, &mut silent()).map(drop))?;
+        }
         let Some(model) = kept else { continue };
         let info = model.info();
         report.note(name, format!("{label}: solver alone"), info.seconds, "s");
@@ -123,6 +170,9 @@ fn regression(report: &mut Report, args: &Args, sides: &[(&str, Exec)]) -> Resul
             Ok(())
         })?;
         report.note("svr", format!("{label}: fit"), seconds, "s");
+        if label == "device" {
+            traced("svr", || learner.fit(sample, exec, &mut silent()).map(drop))?;
+        }
         report.note("svr", format!("{label}: objective"), objective, "");
     }
     Ok(())

@@ -83,10 +83,4 @@ __device__ __noinline__ T algebra(const Map& m, double dot, double dist, double 
 }
 
 // Gaussians are what most machines have; all else is one call, so that the code stays small: it is compiled at start.
-__device__ __forceinline__ float value_of(const Map& m, double dot, double dist, double xx, double yy, float) {
-    if (m.count == 1 && m.op[0].code == RBF) return expf((float)(-m.op[0].a * dist));
-    return algebra<float>(m, dot, dist, xx, yy);
-}
-__device__ __forceinline__ double value_of(const Map& m, double dot, double dist, double xx, double yy, double) {
-    return algebra<double>(m, dot, dist, xx, yy);
-}
+__device__ __forceinline__ bool is_gaussian(const Map& m) { return m.count == 1 && m.op[0].code == RBF; }

@@ -6,7 +6,7 @@
 struct Side {
     const void* x;         // rows, padded to the pitch with zeros
     const double* square;  // |x|^2
-    const int* sums;       // bytes only: the sum of a row's integers
+    const void* sums;      // bytes: the sum of a row's integers; f64: what dot products of rows that were moved lack, or null
     const int* squares;    // bytes only: the sum of their squares
     const u32* rows;       // which rows; null: all, in order
 };
@@ -37,11 +37,30 @@ __device__ __forceinline__ void load4(u32* r, u32 from) {
                  : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(from));
 }
 
+// Up to four values next to each other, as wide as their place allows.
+__device__ __forceinline__ void store4(float* to, const float* v, int columns) {
+    if (columns == 4 && ((size_t)to & 15) == 0) *(float4*)to = make_float4(v[0], v[1], v[2], v[3]);
+    else
+#pragma unroll
+        for (int c = 0; c < 4; c++)
+            if (c < columns) to[c] = v[c];
+}
+__device__ __forceinline__ void store4(double* to, const double* v, int columns) {
+    if (columns == 4 && ((size_t)to & 15) == 0) {
+        *(double2*)to = make_double2(v[0], v[1]);
+        *(double2*)(to + 2) = make_double2(v[2], v[3]);
+    } else
+#pragma unroll
+        for (int c = 0; c < 4; c++)
+            if (c < columns) to[c] = v[c];
+}
+
 // 128 x 128 values by 256 threads; 64 bytes of each row at a time, four stages of them in shared memory.
 #define BYTE_TILE 128
 #define BYTE_STEP 64
 #define BYTE_PITCH 80
 #define BYTE_STAGES 4
+#define BYTE_BACK 132
 #define BYTE_STAGE (2 * BYTE_TILE * BYTE_PITCH)
 
 template <class T>
@@ -59,6 +78,7 @@ __device__ __forceinline__ void values_bytes(const Block& block, const Map& map)
         const int m0 = (int)(tile % tiles_m) * BYTE_TILE, n0 = (int)(tile / tiles_m) * BYTE_TILE;
         const u8* from[4];
         u32 to[4];
+#pragma unroll
         for (int half = 0; half < 2; half++) {
             int r = line + 64 * half;
             int i = min(m0 + r, m - 1), j = min(n0 + r, n - 1);
@@ -70,11 +90,16 @@ __device__ __forceinline__ void values_bytes(const Block& block, const Map& map)
             to[2 + half] = to[half] + BYTE_TILE * BYTE_PITCH;
         }
         int acc[4][4][4];
+#pragma unroll
         for (int a = 0; a < 4; a++)
+#pragma unroll
             for (int b = 0; b < 4; b++)
+#pragma unroll
                 for (int c = 0; c < 4; c++) acc[a][b][c] = 0;
+#pragma unroll
         for (int s = 0; s < BYTE_STAGES - 1; s++) {
             if (s < steps)
+#pragma unroll
                 for (int p = 0; p < 4; p++) copy16(to[p] + s * BYTE_STAGE, from[p] + s * BYTE_STEP);
             commit();
         }
@@ -83,18 +108,24 @@ __device__ __forceinline__ void values_bytes(const Block& block, const Map& map)
             __syncthreads();
             int ahead = s + BYTE_STAGES - 1;
             if (ahead < steps)
+#pragma unroll
                 for (int p = 0; p < 4; p++)
                     copy16(to[p] + (ahead % BYTE_STAGES) * BYTE_STAGE, from[p] + ahead * BYTE_STEP);
             commit();
             const u32 at_a = base + (s % BYTE_STAGES) * BYTE_STAGE, at_b = at_a + BYTE_TILE * BYTE_PITCH;
+#pragma unroll
             for (int k = 0; k < BYTE_STEP; k += 32) {
                 u32 fa[4][4], fb[2][4];
+#pragma unroll
                 for (int a = 0; a < 4; a++)
                     load4(fa[a], at_a + (wm + a * 16 + (lane & 15)) * BYTE_PITCH + k + (lane >> 4) * 16);
+#pragma unroll
                 for (int b = 0; b < 2; b++)
                     load4(fb[b], at_b + (wn + b * 16 + (lane & 7) + ((lane >> 4) & 1) * 8) * BYTE_PITCH + k +
                                      ((lane >> 3) & 1) * 16);
+#pragma unroll
                 for (int a = 0; a < 4; a++)
+#pragma unroll
                     for (int b = 0; b < 4; b++) {
                         int* c = acc[a][b];
                         asm volatile(
@@ -108,27 +139,54 @@ __device__ __forceinline__ void values_bytes(const Block& block, const Map& map)
         }
         wait_for<0>();
         __syncthreads();
+        // Through shared memory: a thread then has four columns next to each other, and goes down the rows.
+        int* tile_at = (int*)memory;
+#pragma unroll
+        for (int a = 0; a < 4; a++)
+#pragma unroll
+            for (int b = 0; b < 4; b++)
+#pragma unroll
+                for (int h = 0; h < 2; h++) {
+                    int r = wm + a * 16 + h * 8 + (lane >> 2), c = wn + b * 8 + (lane & 3) * 2;
+                    *(int2*)(tile_at + r * BYTE_BACK + c) = make_int2(acc[a][b][h * 2], acc[a][b][h * 2 + 1]);
+                }
+        __syncthreads();
         const double s2 = block.scale * block.scale, os = block.offset * block.scale;
         const double constant = block.offset * block.offset * block.d;
-        for (int a = 0; a < 4; a++)
-            for (int h = 0; h < 2; h++) {
-                int i = m0 + wm + a * 16 + h * 8 + (lane >> 2);
-                if (i >= m) continue;
-                u32 ra = block.a.rows ? block.a.rows[i] : (u32)i;
-                int sum_a = block.a.sums[ra], sq_a = block.a.squares[ra];
-                double xx = block.a.square[ra];
-                T* out = (T*)block.out + (long long)(block.place ? block.place[i] : i) * block.stride;
-                for (int b = 0; b < 4; b++)
-                    for (int c = 0; c < 2; c++) {
-                        int j = n0 + wn + b * 8 + (lane & 3) * 2 + c;
-                        if (j >= n) continue;
-                        u32 rb = block.b.rows ? block.b.rows[j] : (u32)j;
-                        int q = acc[a][b][h * 2 + c];
-                        int apart = sq_a + block.b.squares[rb] - 2 * q;
-                        double dot = s2 * q + os * ((double)sum_a + block.b.sums[rb]) + constant;
-                        out[j] = value_of(map, dot, s2 * apart, xx, block.b.square[rb], (T)0);
-                    }
+        const bool gaussian = is_gaussian(map);
+        const double narrow = -map.op[0].a * s2;
+        const int c0 = lane * 4, columns = min(4, n - n0 - c0), rows = min(BYTE_TILE, m - m0);
+        int sum_b[4], sq_b[4];
+        double yy[4];
+#pragma unroll
+        for (int c = 0; c < 4; c++) {
+            int j = min(n0 + c0 + c, n - 1);
+            u32 rb = block.b.rows ? block.b.rows[j] : (u32)j;
+            sum_b[c] = ((const int*)block.b.sums)[rb];
+            sq_b[c] = block.b.squares[rb];
+            yy[c] = gaussian ? 0.0 : block.b.square[rb];
+        }
+        for (int r = warp; r < rows; r += 8) {
+            const int i = m0 + r;
+            u32 ra = block.a.rows ? block.a.rows[i] : (u32)i;
+            const int sq_a = block.a.squares[ra];
+            const int4 q4 = *(const int4*)(tile_at + r * BYTE_BACK + c0);
+            const int q[4] = {q4.x, q4.y, q4.z, q4.w};
+            T value[4];
+            if (gaussian) {
+#pragma unroll
+                for (int c = 0; c < 4; c++) value[c] = exp_of((T)(narrow * (sq_a + sq_b[c] - 2 * q[c])));
+            } else {
+                const double sum_a = ((const int*)block.a.sums)[ra], xx = block.a.square[ra];
+#pragma unroll
+                for (int c = 0; c < 4; c++) {
+                    double dot = s2 * q[c] + os * (sum_a + sum_b[c]) + constant;
+                    value[c] = algebra<T>(map, dot, s2 * (sq_a + sq_b[c] - 2 * q[c]), xx, yy[c]);
+                }
             }
+            store4((T*)block.out + (long long)(block.place ? block.place[i] : i) * block.stride + n0 + c0, value, columns);
+        }
+        __syncthreads();
     }
 }
 
@@ -147,6 +205,7 @@ values_bytes_f64(const __grid_constant__ Block block, const __grid_constant__ Ma
 #define WIDE_STEP 16
 #define WIDE_PITCH 20
 #define WIDE_STAGES 3
+#define WIDE_BACK 66
 #define WIDE_STAGE ((WIDE_M + WIDE_N) * WIDE_PITCH)
 
 template <class T>
@@ -163,6 +222,7 @@ __device__ __forceinline__ void values_wide(const Block& block, const Map& map) 
     for (long long tile = blockIdx.x; tile < (long long)tiles_m * tiles_n; tile += gridDim.x) {
         const int m0 = (int)(tile % tiles_m) * WIDE_M, n0 = (int)(tile / tiles_m) * WIDE_N;
         const double* from[6];
+#pragma unroll
         for (int p = 0; p < 6; p++) {
             int r = line + 32 * p;
             bool left = r < WIDE_M;
@@ -173,10 +233,14 @@ __device__ __forceinline__ void values_wide(const Block& block, const Map& map) 
         }
         const u32 to = base + (line * WIDE_PITCH + piece * 2) * 8;
         double acc[4][4][2];
+#pragma unroll
         for (int a = 0; a < 4; a++)
+#pragma unroll
             for (int b = 0; b < 4; b++) acc[a][b][0] = acc[a][b][1] = 0.0;
+#pragma unroll
         for (int s = 0; s < WIDE_STAGES - 1; s++) {
             if (s < steps)
+#pragma unroll
                 for (int p = 0; p < 6; p++)
                     copy16(to + (s * WIDE_STAGE + 32 * p * WIDE_PITCH) * 8, from[p] + s * WIDE_STEP);
             commit();
@@ -186,17 +250,23 @@ __device__ __forceinline__ void values_wide(const Block& block, const Map& map) 
             __syncthreads();
             int ahead = s + WIDE_STAGES - 1;
             if (ahead < steps)
+#pragma unroll
                 for (int p = 0; p < 6; p++)
                     copy16(to + ((ahead % WIDE_STAGES) * WIDE_STAGE + 32 * p * WIDE_PITCH) * 8,
                            from[p] + ahead * WIDE_STEP);
             commit();
             const double* at_a = wide + (s % WIDE_STAGES) * WIDE_STAGE;
             const double* at_b = at_a + WIDE_M * WIDE_PITCH;
+#pragma unroll
             for (int k = 0; k < WIDE_STEP; k += 4) {
                 double fa[4], fb[4];
+#pragma unroll
                 for (int a = 0; a < 4; a++) fa[a] = at_a[(wm + a * 8 + (lane >> 2)) * WIDE_PITCH + k + (lane & 3)];
+#pragma unroll
                 for (int b = 0; b < 4; b++) fb[b] = at_b[(wn + b * 8 + (lane >> 2)) * WIDE_PITCH + k + (lane & 3)];
+#pragma unroll
                 for (int a = 0; a < 4; a++)
+#pragma unroll
                     for (int b = 0; b < 4; b++)
                         asm volatile(
                             "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1};\n"
@@ -205,20 +275,41 @@ __device__ __forceinline__ void values_wide(const Block& block, const Map& map) 
         }
         wait_for<0>();
         __syncthreads();
-        for (int a = 0; a < 4; a++) {
-            int i = m0 + wm + a * 8 + (lane >> 2);
-            if (i >= m) continue;
-            double xx = block.a.square[block.a.rows ? block.a.rows[i] : (u32)i];
-            T* out = (T*)block.out + (long long)(block.place ? block.place[i] : i) * block.stride;
-            for (int b = 0; b < 4; b++)
-                for (int c = 0; c < 2; c++) {
-                    int j = n0 + wn + b * 8 + (lane & 3) * 2 + c;
-                    if (j >= n) continue;
-                    double yy = block.b.square[block.b.rows ? block.b.rows[j] : (u32)j];
-                    double dot = acc[a][b][c], dist = xx + yy - 2.0 * dot;
-                    out[j] = value_of(map, dot, dist > 0.0 ? dist : 0.0, xx, yy, (T)0);
-                }
+#pragma unroll
+        for (int a = 0; a < 4; a++)
+#pragma unroll
+            for (int b = 0; b < 4; b++) {
+                int r = wm + a * 8 + (lane >> 2), c = wn + b * 8 + (lane & 3) * 2;
+                *(double2*)(wide + r * WIDE_BACK + c) = make_double2(acc[a][b][0], acc[a][b][1]);
+            }
+        __syncthreads();
+        const bool gaussian = is_gaussian(map);
+        const double narrow = -map.op[0].a;
+        const int c0 = (thread & 15) * 4, columns = min(4, n - n0 - c0), rows = min(WIDE_M, m - m0);
+        double yy[4], more_b[4];
+        const bool moved = block.a.sums != nullptr;
+#pragma unroll
+        for (int c = 0; c < 4; c++) {
+            int j = min(n0 + c0 + c, n - 1);
+            u32 rb = block.b.rows ? block.b.rows[j] : (u32)j;
+            yy[c] = block.b.square[rb];
+            more_b[c] = moved ? ((const double*)block.b.sums)[rb] : 0.0;
         }
+        for (int r = thread >> 4; r < rows; r += 16) {
+            const int i = m0 + r;
+            const u32 ra = block.a.rows ? block.a.rows[i] : (u32)i;
+            const double xx = block.a.square[ra], more_a = moved ? ((const double*)block.a.sums)[ra] : 0.0;
+            const double* at = wide + r * WIDE_BACK + c0;
+            T value[4];
+#pragma unroll
+            for (int c = 0; c < 4; c++) {
+                const double dot = at[c], apart = xx + yy[c] - 2.0 * dot, dist = apart > 0.0 ? apart : 0.0;
+                value[c] = gaussian ? exp_of((T)(narrow * dist))
+                                    : algebra<T>(map, dot + (more_a + more_b[c]), dist, xx + 2.0 * more_a, yy[c] + 2.0 * more_b[c]);
+            }
+            store4((T*)block.out + (long long)(block.place ? block.place[i] : i) * block.stride + n0 + c0, value, columns);
+        }
+        __syncthreads();
     }
 }
 

@@ -51,14 +51,25 @@ extern "C" __global__ void apply_many_f64(const double* v, long long stride, con
     apply_many<double>(v, stride, coef, out, n, m, k);
 }
 
-// Squared norms of rows in f64.
-extern "C" __global__ void squares_wide(const double* x, int pitch, int n, double* square) {
+// Squared norms of rows in f64. Of rows that were moved by `shift` also what their dot products lack: x.y of the rows as they
+// were is that of the moved rows and more[x] + more[y].
+extern "C" __global__ void squares_wide(const double* x, int pitch, int n, double* square, const double* shift, double* more) {
     int row = (blockIdx.x * blockDim.x + threadIdx.x) >> 5, lane = threadIdx.x & 31;
     if (row >= n) return;
-    double sum = 0.0;
-    for (int j = lane; j < pitch; j += 32) { double v = x[(size_t)row * pitch + j]; sum += v * v; }
-    for (int k = 16; k > 0; k >>= 1) sum += __shfl_xor_sync(0xffffffffu, sum, k);
-    if (lane == 0) square[row] = sum;
+    double sum = 0.0, along = 0.0;
+    for (int j = lane; j < pitch; j += 32) {
+        double v = x[(size_t)row * pitch + j];
+        sum += v * v;
+        if (more) along += shift[j] * (v + 0.5 * shift[j]);
+    }
+    for (int k = 16; k > 0; k >>= 1) {
+        sum += __shfl_xor_sync(0xffffffffu, sum, k);
+        along += __shfl_xor_sync(0xffffffffu, along, k);
+    }
+    if (lane == 0) {
+        square[row] = sum;
+        if (more) more[row] = along;
+    }
 }
 
 // Sums, sums of squares and squared norms of rows of bytes.

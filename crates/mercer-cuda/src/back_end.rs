@@ -11,13 +11,14 @@ use mercer::solve::{Params, Problem, Solution, SolveBackend, SolveDoor};
 use mercer::watch::Watch;
 use mercer::{Error, Exec, Result};
 
+use crate::batch::Batch;
 use crate::driver::{Gpu, Outcome, Trouble};
 use crate::memory::Memory;
 use crate::plan::Rule;
 use crate::program::Map;
 use crate::rows::{DeviceRows, Register};
 use crate::values::Pair;
-use crate::{machines, pack};
+use crate::{pack, trace};
 
 /// A device, started or not.
 #[derive(Debug)]
@@ -54,8 +55,9 @@ impl BackEnd {
         self.gpu.get_or_init(|| Gpu::start(self.ordinal)).clone()
     }
 
-    fn rule(&self) -> Rule {
-        Rule { named: !self.auto, running: self.gpu.get().is_some_and(std::result::Result::is_ok) }
+    fn rule(&self, exec: Exec) -> Rule {
+        let running = self.gpu.get().is_some_and(std::result::Result::is_ok);
+        Rule { named: !self.auto, running, threads: exec.threads() }
     }
 
     /// The device, made current and held; none where it cannot be used, or is slow at what this needs.
@@ -87,7 +89,7 @@ pub(crate) struct Values(pub(crate) Arc<BackEnd>);
 
 impl GramBackend for Values {
     fn square(&self, kernel: &Kernel, x: View<'_>, out: Floats<'_>, exec: Exec) -> Option<Result<()>> {
-        if !self.0.rule().block(x.n, x.n, x.d) {
+        if !self.0.rule(exec).block(x.n, x.n, x.d) {
             return None;
         }
         let map = Map::of(kernel)?;
@@ -109,7 +111,7 @@ impl GramBackend for Values {
         out: Floats<'_>,
         exec: Exec,
     ) -> Option<Result<()>> {
-        if !self.0.rule().block(x.n, y.n, x.d) {
+        if !self.0.rule(exec).block(x.n, y.n, x.d) {
             return None;
         }
         let map = Map::of(kernel)?;
@@ -125,11 +127,11 @@ impl GramBackend for Values {
 
     fn apply(&self, sum: &Sum<'_>, points: View<'_>, out: &mut [f64], exec: Exec) -> Option<Result<()>> {
         let k = sum.coef.len() / sum.centres.n.max(1);
-        if k == 0 || !self.0.rule().apply(points.n, sum.centres.n, points.d, k) {
+        if k == 0 || !self.0.rule(exec).apply(points.n, sum.centres.n, points.d, k) {
             return None;
         }
         let map = Map::of(sum.kernel)?;
-        let (right, left) = pack::two(sum.kernel, sum.centres, points, exec)?;
+        let (right, left) = trace::host("pack two", || pack::two(sum.kernel, sum.centres, points, exec))?;
         let (gpu, _guard) = self.0.enter(right.is_bytes())?;
         let mut work = || {
             let (a, b) = (left.load(&gpu)?, right.load(&gpu)?);
@@ -142,13 +144,13 @@ impl GramBackend for Values {
     }
 
     fn rows(&self, kernel: &Kernel, points: View<'_>, exec: Exec) -> Option<Result<Box<dyn Rows>>> {
-        if !self.0.rule().rows(points.n, points.d) {
+        if !self.0.rule(exec).rows(points.n, points.d) {
             return None;
         }
         let map = Map::of(kernel)?;
-        let packed = pack::one(kernel, points, exec)?;
+        let packed = trace::host("pack", || pack::one(kernel, points, exec))?;
         let (gpu, guard) = self.0.enter(packed.is_bytes())?;
-        let loaded = packed.load(&gpu);
+        let loaded = trace::host("load", || packed.load(&gpu));
         drop(guard);
         let made = loaded.map(|loaded| {
             let rows = DeviceRows::new(Arc::clone(&self.0), kernel, &map, packed, loaded, exec.device());
@@ -169,12 +171,37 @@ impl SolveBackend for Machines {
         params: &Params,
         watch: &mut Watch<'_>,
     ) -> Option<Result<Vec<Solution>>> {
-        let batch = machines::Batch::new(&self.0, problems, params)?;
+        let batch = Batch::new(&self.0, problems, params)?;
         let (gpu, _guard) = self.0.enter(true)?;
-        let solved = batch.solve(&gpu, watch);
+        let solved = trace::host("solve", || batch.solve(&gpu, watch));
         match self.0.end(solved)? {
             Ok(solved) => solved.map(Ok),
             Err(error) => Some(Err(error)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a call becomes when the device fails, without a device: memory that runs out leaves the call to the CPU, a device
+    /// that is lost is an error that names it.
+    #[test]
+    fn want_of_memory_goes_to_the_cpu_and_a_lost_device_is_an_error_that_names_it() {
+        let back_end = BackEnd::new(3, false);
+        assert!(matches!(back_end.end(Ok(7)), Some(Ok(7))));
+        assert!(back_end.end::<()>(Err(Trouble::Memory)).is_none());
+        let lost = back_end.end::<()>(Err(Trouble::Failed("unspecified launch failure".to_owned())));
+        let error = lost.expect("an answer").expect_err("an error").to_string();
+        assert!(error.contains("cuda:3") && error.contains("unspecified launch failure"), "{error}");
+    }
+
+    /// Where no driver is, `auto` computes on the CPU and says nothing; with one, this says that it was not tried.
+    #[test]
+    fn a_device_that_does_not_start_declines() {
+        let back_end = BackEnd::new(usize::from(u16::MAX), true);
+        assert!(back_end.enter(true).is_none());
+        assert!(!back_end.rule(Exec::one()).running);
     }
 }

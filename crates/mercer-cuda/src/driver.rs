@@ -10,6 +10,7 @@ use cudarc::driver::result::{self, DriverError};
 use cudarc::driver::{CudaContext, sys};
 
 use crate::found::{Found, Seen};
+use crate::trace;
 
 /// The device code, as text for the driver's compiler. Made from `kernels/*.cu` by `cargo xtask ptx`.
 pub(crate) const PTX: &str = include_str!("../kernels/mercer.ptx");
@@ -18,7 +19,7 @@ pub(crate) const PTX: &str = include_str!("../kernels/mercer.ptx");
 const LEAST: (i32, i32) = (8, 0);
 
 /// Functions of the device code, and the shared memory they ask for beyond the usual.
-const FUNCTIONS: [&str; 18] = [
+const FUNCTIONS: [&str; 21] = [
     "values_bytes_f32",
     "values_bytes_f64",
     "values_wide_f32",
@@ -29,14 +30,17 @@ const FUNCTIONS: [&str; 18] = [
     "apply_many_f64",
     "squares_wide",
     "squares_bytes",
+    "rank_variables",
     "choose_set",
     "assign_slots",
     "gather_set",
-    "solve_shared_one",
-    "solve_shared_two",
-    "solve_large_one",
-    "solve_large_two",
+    "solve_two_one",
+    "solve_two_two",
+    "solve_four_one",
+    "solve_four_two",
     "add_changes",
+    "times_few",
+    "times_many",
 ];
 
 /// Why a call on a device ended.
@@ -136,8 +140,6 @@ pub(crate) struct Gpu {
     stream: sys::CUstream,
     functions: HashMap<&'static str, sys::CUfunction>,
     pub(crate) multiprocessors: usize,
-    /// Shared memory that a block may have.
-    pub(crate) shared: usize,
     /// Whether f64 runs at half the rate of f32 and not at a small part of it.
     pub(crate) fast_f64: bool,
     /// Bytes that were free when it was started.
@@ -187,7 +189,7 @@ impl Gpu {
             let word = CString::new(name).map_err(|_| Trouble::Failed(name.to_owned()))?;
             // SAFETY: the module was just loaded and is never unloaded: a device lives as long as the process.
             let function = unsafe { result::module::get_function(module, word) }?;
-            if name.starts_with("values") || name.starts_with("solve") {
+            if ["values", "solve", "times"].iter().any(|of| name.starts_with(of)) {
                 let limit = sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
                 // The functions' own static part counts too.
                 let most = (shared - 4096) as i32;
@@ -203,7 +205,6 @@ impl Gpu {
             stream,
             functions,
             multiprocessors: seen.multiprocessors.max(1) as usize,
-            shared,
             fast_f64: matches!(seen.capability, (8..=10, 0)),
             free,
             used: AtomicUsize::new(0),
@@ -222,7 +223,7 @@ impl Gpu {
     /// Waits until all that was asked for is done.
     pub(crate) fn wait(&self) -> Outcome<()> {
         // SAFETY: our own stream.
-        Ok(unsafe { result::stream::synchronize(self.stream) }?)
+        Ok(trace::host("waiting", || unsafe { result::stream::synchronize(self.stream) })?)
     }
 
     /// Starts a function on a grid of blocks.
@@ -240,6 +241,7 @@ impl Gpu {
     ) -> Outcome<()> {
         let function = self.functions[name];
         let grid = (grid.0 as u32, grid.1 as u32, 1);
+        let from = trace::mark(self.stream);
         // SAFETY: promised by the caller.
         unsafe {
             result::launch_kernel(
@@ -251,6 +253,7 @@ impl Gpu {
                 arguments,
             )
         }?;
+        trace::launched(name, from, self.stream);
         Ok(())
     }
 }
@@ -294,7 +297,9 @@ mod tests {
             include_str!("../kernels/1_map.cu"),
             include_str!("../kernels/2_values.cu"),
             include_str!("../kernels/3_apply.cu"),
-            include_str!("../kernels/4_machines.cu"),
+            include_str!("../kernels/4_choose.cu"),
+            include_str!("../kernels/5_solve.cu"),
+            include_str!("../kernels/6_times.cu"),
         ];
         let bytes = sources.iter().flat_map(|text| text.bytes());
         let number =

@@ -6,8 +6,9 @@ use mercer::solve::{Problem, Solution, Threshold};
 use mercer::watch::{Info, Note, Stop};
 use rayon::prelude::*;
 
+use crate::batch::{Batch, group, groups, shift};
 use crate::driver::{Gpu, Outcome};
-use crate::machines::{Batch, Host, group, groups, shift};
+use crate::machines::Host;
 use crate::memory::Memory;
 use crate::rows::Part;
 use crate::state::{CONVERGED, Machine};
@@ -126,16 +127,23 @@ pub(crate) fn solutions(
     (0..machines.len()).into_par_iter().map(one).collect()
 }
 
-/// Puts what the whole batch cost into the first solution, and into all how it went.
-pub(crate) fn finished(mut found: Vec<Solution>, values: u64, turns: usize, seconds: f64) -> Vec<Solution> {
+/// Puts what the whole batch cost into the first solution, and into all how it went. `room`: rows that could be kept, of how
+/// many.
+pub(crate) fn finished(
+    mut found: Vec<Solution>,
+    values: u64,
+    turns: usize,
+    (room, rows): (usize, usize),
+    seconds: f64,
+) -> Vec<Solution> {
     let share = seconds / found.len().max(1) as f64;
+    let kept = if room < rows { format!(", room for {room} of {rows} rows") } else { String::new() };
+    let corrected = if turns > 0 { format!(", corrected in f64 {turns} times") } else { String::new() };
+    let note = format!("working sets on the device{kept}{corrected}");
     for (m, solution) in found.iter_mut().enumerate() {
         solution.info.kernel_values = if m == 0 { values } else { 0 };
         solution.info.seconds = share;
-        solution.info.notes = vec![match turns {
-            0 => Note::from("working sets on the device"),
-            _ => Note::from(format!("working sets on the device, corrected in f64 {turns} times")),
-        }];
+        solution.info.notes = vec![Note::from(note.clone())];
     }
     found
 }

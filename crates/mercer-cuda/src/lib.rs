@@ -22,6 +22,8 @@ mod found;
 #[cfg(feature = "driver")]
 mod back_end;
 #[cfg(feature = "driver")]
+mod batch;
+#[cfg(feature = "driver")]
 mod driver;
 #[cfg(feature = "driver")]
 mod exact;
@@ -38,7 +40,11 @@ mod program;
 #[cfg(feature = "driver")]
 mod rows;
 #[cfg(feature = "driver")]
+mod sizes;
+#[cfg(feature = "driver")]
 mod state;
+#[cfg(feature = "driver")]
+mod trace;
 #[cfg(feature = "driver")]
 mod values;
 
@@ -82,4 +88,17 @@ pub fn device(choice: Choice) -> Result<Device, String> {
         #[cfg(not(feature = "driver"))]
         Choice::Cuda(_) => Err(ABSENT.to_owned()),
     }
+}
+
+/// Starts or ends looking where the time of calls goes: for benches. What [`trace`] then says costs each launch some
+/// microseconds more.
+#[cfg(feature = "driver")]
+pub fn look(on: bool) {
+    trace::turn(on);
+}
+
+/// What was seen since the last time, as lines of text: launches by the device's clock, work of the host, counts.
+#[cfg(feature = "driver")]
+pub fn trace() -> String {
+    trace::taken()
 }

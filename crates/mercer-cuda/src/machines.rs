@@ -1,146 +1,50 @@
-//! A batch of quadratic problems on the device: see `kernels/4_machines.cu` for the rounds.
+//! A batch of quadratic problems on the device: see `kernels/4_choose.cu` for the rounds.
 //!
 //! Cost of a round: the values of rows that no machine had in its working set before (n d multiply-adds each), and a pass over
 //! the kept rows that changed. Rows are kept in f32 while they fit; then the one that was not used for longest goes. Where f32
 //! rows could matter at the tolerance asked, the gradient is computed anew in f64 and solving goes on, as on the CPU.
 
-use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use mercer::solve::{Groups, Method, Params, Problem, Shift, Solution};
+use mercer::solve::{Groups, Problem, Shift, Solution};
 use mercer::watch::{Step, Watch};
 
-use crate::back_end::BackEnd;
+use crate::batch::{Arrays, Batch, group, shift};
 use crate::driver::{Gpu, Outcome, Trouble};
 use crate::exact;
 use crate::memory::Memory;
-use crate::rows::Part;
+use crate::sizes::{MEDIUM, set_size, store};
 use crate::state::{CONVERGED, LIMIT, Machine, State, Work};
+use crate::trace;
 use crate::values::{Block, argument};
 
 /// Rounds that are asked for before the host looks.
-const ROUNDS: usize = 4;
+const ROUNDS: usize = 8;
 /// Rounds without progress after which the CPU takes over.
 const PATIENCE: usize = 4000;
 /// Turns of recomputing the gradient in f64.
 const TURNS: usize = 8;
-/// Variables of a working set whose values lie in device memory: what a block has threads.
-const LARGE: usize = 1024;
-/// With at least so many machines the device is busy with sets that fit into shared memory.
-const MANY: usize = 12;
-/// Rows are all kept where that takes no more than so many bytes.
-const SMALL_STORE: usize = 8 << 30;
+/// Bytes that the values of working sets may take together.
+const MOST_VALUES: usize = 2 << 30;
+/// Rows that a block of the gradients' update has, and variables of a block that ranks them.
+const SPAN: usize = 64;
+const RANKED: usize = 1024;
+/// Bins of a machine's two lists.
+const BINS: usize = 2 * 2048;
 
-/// Problems that the device can solve together.
-pub(crate) struct Batch<'a> {
-    pub(crate) problems: &'a [Problem<'a>],
-    pub(crate) params: &'a Params,
-    pub(crate) parts: Vec<Arc<Part>>,
-}
-
-/// The batch as arrays, machine after machine.
-struct Arrays {
-    machines: Vec<Machine>,
-    /// The data's row at each place of the store's order: rows that the same machines see lie together.
-    order: Vec<u32>,
-    /// The place of each machine's rows.
-    index: Vec<u32>,
-}
-
-impl<'a> Batch<'a> {
-    /// None: some problem is not on rows of this device, or of a kind that only the CPU solves.
-    pub(crate) fn new(back_end: &BackEnd, problems: &'a [Problem<'a>], params: &'a Params) -> Option<Self> {
-        if params.method != Method::Auto || problems.is_empty() {
-            return None;
-        }
-        let mut parts: Vec<Arc<Part>> = Vec::with_capacity(problems.len());
-        for problem in problems {
-            let owner = problem.rows.owner().filter(|owner| owner.device == params.exec.device())?;
-            let part = back_end.register.get(owner.key)?;
-            if parts.first().is_some_and(|first| !Arc::ptr_eq(&first.kept, &part.kept)) || !taken(problem) {
-                return None;
-            }
-            parts.push(part);
-        }
-        Some(Batch { problems, params, parts })
-    }
-
-    fn arrays(&self) -> Arrays {
-        let n = self.parts[0].kept.packed.n;
-        // Rows that are seen by the same machines have the same number here.
-        let mut seen = vec![0_u64; n];
-        for (m, part) in self.parts.iter().enumerate() {
-            let mark =
-                |s: &mut u64| *s = (s.rotate_left(9) ^ (m as u64 + 1)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            match &part.index {
-                None => seen.iter_mut().for_each(mark),
-                Some(index) => index.iter().for_each(|&r| mark(&mut seen[r as usize])),
-            }
-        }
-        let mut class: HashMap<u64, usize> = HashMap::new();
-        let mut count: Vec<usize> = Vec::new();
-        let of: Vec<usize> = seen
-            .iter()
-            .map(|&s| {
-                if s == 0 {
-                    return usize::MAX;
-                }
-                let next = class.len();
-                let c = *class.entry(s).or_insert(next);
-                if c == count.len() {
-                    count.push(0);
-                }
-                count[c] += 1;
-                c
-            })
-            .collect();
-        let mut next: Vec<usize> = count
-            .iter()
-            .scan(0, |at, c| {
-                *at += c;
-                Some(*at - c)
-            })
-            .collect();
-        let mut order = vec![0; count.iter().sum()];
-        let mut place = vec![0_u32; n];
-        for (r, &c) in of.iter().enumerate().filter(|&(_, &c)| c != usize::MAX) {
-            order[next[c]] = r as u32;
-            place[r] = next[c] as u32;
-            next[c] += 1;
-        }
-        let mut index = Vec::with_capacity(self.parts.iter().map(|part| part.len()).sum());
-        let (mut machines, mut var0) = (Vec::with_capacity(self.parts.len()), 0);
-        for (problem, part) in self.problems.iter().zip(&self.parts) {
-            let total = problem.linear.len();
-            let most = self.params.max_iter.unwrap_or(10_000_000.max(100 * total as u64));
-            machines.push(Machine {
-                row0: index.len() as i64,
-                var0,
-                most: i64::try_from(most).unwrap_or(i64::MAX),
-                n: part.len() as i32,
-                total: total as i32,
-                groups: groups(problem) as i32,
-                pad: 0,
-            });
-            var0 += total as i64;
-            index.extend((0..part.len()).map(|p| place[part.row(p) as usize]));
-        }
-        Arrays { machines, order, index }
-    }
-
+impl Batch<'_> {
     /// Solves all of them; none where the CPU should: no progress in f32.
     pub(crate) fn solve(&self, gpu: &Arc<Gpu>, watch: &mut Watch<'_>) -> Outcome<Option<Vec<Solution>>> {
         let clock = Instant::now();
-        let arrays = self.arrays();
-        let mut run = Run::new(self, &arrays, gpu)?;
+        let arrays = trace::host("arrays", || self.arrays());
+        let mut run = trace::host("run new", || Run::new(self, &arrays, gpu))?;
         let cancelled;
         let mut turn = 0;
         let mut last = f64::INFINITY;
         loop {
-            match run.rounds(watch)? {
+            match trace::host("rounds", || run.rounds(watch))? {
                 End::Stuck => return Ok(None),
                 End::Cancelled => {
                     cancelled = true;
@@ -148,8 +52,8 @@ impl<'a> Batch<'a> {
                 }
                 End::Done => {}
             }
-            run.fetch()?;
-            let worst = run.recheck(&arrays)?;
+            trace::host("fetch", || run.fetch())?;
+            let worst = trace::host("recheck", || run.recheck(&arrays))?;
             let Some(worst) = worst else {
                 cancelled = false;
                 break;
@@ -162,9 +66,13 @@ impl<'a> Batch<'a> {
         }
         run.fetch()?;
         let values = run.rows_computed()? as u64 * arrays.order.len() as u64;
-        let found = exact::solutions(self, &arrays.machines, &run.host, cancelled);
+        trace::count("rows computed", values as f64 / arrays.order.len() as f64);
+        trace::count("turns", turn as f64);
+        let found =
+            trace::host("solutions", || exact::solutions(self, &arrays.machines, &run.host, cancelled));
+        let room = (run.work.capacity as usize, arrays.order.len());
         let seconds = clock.elapsed().as_secs_f64();
-        Ok(Some(exact::finished(found, values, turn, seconds)))
+        Ok(Some(exact::finished(found, values, turn, room, seconds)))
     }
 }
 
@@ -178,49 +86,18 @@ pub(crate) struct Host {
     pub(crate) state: Vec<State>,
 }
 
+/// What is asked of the device.
+#[derive(Clone, Copy)]
+enum Phase {
+    /// The brackets of gradients that were just written.
+    Brackets,
+    Round,
+}
+
 enum End {
     Done,
     Cancelled,
     Stuck,
-}
-
-/// Whether the device solves problems of this kind.
-fn taken(problem: &Problem<'_>) -> bool {
-    let bounded = problem.lower.iter().chain(&problem.upper).all(|b| b.is_finite());
-    let bends = match &problem.shift {
-        Shift::None => false,
-        Shift::Same(s) => *s > 0.0,
-        Shift::Each(s) => s.iter().all(|&s| s > 0.0),
-    };
-    (bounded || bends) && problem.sides() <= 2 && groups(problem) <= 2
-}
-
-/// Number of groups.
-pub(crate) fn groups(problem: &Problem<'_>) -> usize {
-    match &problem.groups {
-        Groups::One => 1,
-        Groups::BySide => problem.sides(),
-        Groups::ByRow(of) => of.iter().map(|&g| usize::from(g) + 1).max().unwrap_or(1),
-    }
-}
-
-/// The group of a variable.
-pub(crate) fn group(problem: &Problem<'_>, v: usize) -> usize {
-    let n = problem.rows.len();
-    match &problem.groups {
-        Groups::One => 0,
-        Groups::BySide => v / n,
-        Groups::ByRow(of) => usize::from(of[v % n]),
-    }
-}
-
-/// What a variable adds to the diagonal.
-pub(crate) fn shift(problem: &Problem<'_>, v: usize) -> f64 {
-    match &problem.shift {
-        Shift::None => 0.0,
-        Shift::Same(s) => *s,
-        Shift::Each(s) => s[v],
-    }
 }
 
 /// A batch while it is solved.
@@ -230,9 +107,9 @@ struct Run<'a> {
     work: Work,
     /// Machines that advance together.
     together: usize,
-    widest: usize,
+    /// Variables of the largest machine.
+    most: usize,
     two_groups: bool,
-    large: bool,
     counters: Memory,
     state: Memory,
     f: Memory,
@@ -251,31 +128,42 @@ impl<'a> Run<'a> {
         let rows = arrays.index.len();
         let n = arrays.order.len();
         let most = machines.iter().map(|m| m.total as usize).max().unwrap_or(1);
-        let large = machines.len() < MANY && most > LARGE;
-        let q = if large { LARGE } else { fits(gpu.shared).min(most.next_multiple_of(32)) };
+        let (q, inner) = set_size(machines.len(), most);
         let mut held = Vec::new();
         let mut keep = |memory: Memory| {
             let at = memory.pointer();
             held.push(memory);
             at
         };
-        let join =
-            |of: &dyn Fn(&Problem<'_>) -> Vec<f64>| -> Vec<f64> { problems.iter().flat_map(of).collect() };
-        let start = join(&|p| {
-            p.start.clone().unwrap_or_else(|| {
-                p.lower.iter().zip(&p.upper).map(|(&lo, &up)| 0.0_f64.clamp(lo, up)).collect()
-            })
+        let join = |of: fn(&'a Problem<'a>) -> &'a [f64]| -> Vec<f64> {
+            let mut all = Vec::with_capacity(total);
+            problems.iter().for_each(|p| all.extend_from_slice(of(p)));
+            all
+        };
+        let begun = problems.iter().any(|p| {
+            p.start.is_some() || p.lower.iter().any(|&lo| lo > 0.0) || p.upper.iter().any(|&up| up < 0.0)
         });
+        let start = if begun {
+            let at = |p: &Problem<'_>| {
+                p.start.clone().unwrap_or_else(|| {
+                    p.lower.iter().zip(&p.upper).map(|(&lo, &up)| 0.0_f64.clamp(lo, up)).collect()
+                })
+            };
+            problems.iter().flat_map(at).collect()
+        } else {
+            vec![0.0; total]
+        };
         let shifted = problems.iter().any(|p| p.shift != Shift::None);
         let grouped = problems.iter().any(|p| p.groups != Groups::One);
         let mut work = Work { q: q as i32, n: n as i32, ..Work::default() };
         work.machine = keep(Memory::of(gpu, machines)?);
-        work.lower = keep(Memory::of(gpu, &join(&|p| p.lower.clone()))?);
-        work.upper = keep(Memory::of(gpu, &join(&|p| p.upper.clone()))?);
-        work.linear = keep(Memory::of(gpu, &join(&|p| p.linear.clone()))?);
+        work.lower = keep(Memory::of(gpu, &join(|p| &p.lower))?);
+        work.upper = keep(Memory::of(gpu, &join(|p| &p.upper))?);
+        work.linear = keep(Memory::of(gpu, &join(|p| &p.linear))?);
         if shifted {
-            let of = |p: &Problem<'_>| (0..p.linear.len()).map(|v| shift(p, v)).collect();
-            work.shift = keep(Memory::of(gpu, &join(&of))?);
+            let of = |p: &'a Problem<'a>| (0..p.linear.len()).map(move |v| shift(p, v));
+            let all: Vec<f64> = problems.iter().flat_map(of).collect();
+            work.shift = keep(Memory::of(gpu, &all)?);
         }
         if grouped {
             let of = |p: &Problem<'_>| (0..p.linear.len()).map(|v| group(p, v) as u8).collect::<Vec<_>>();
@@ -287,6 +175,11 @@ impl<'a> Run<'a> {
         work.key_low = keep(Memory::room(gpu, 4 * total)?);
         work.index = keep(Memory::of(gpu, &arrays.index)?);
         work.order = keep(Memory::of(gpu, &arrays.order)?);
+        let widest = machines.iter().map(|m| m.n as usize).max().unwrap_or(1);
+        work.parts = widest.div_ceil(SPAN) as i32;
+        work.inner = inner;
+        work.part = keep(Memory::room(gpu, machines.len() * work.parts as usize * 2 * 16)?);
+        work.hist = keep(Memory::filled(gpu, machines.len() * BINS * 4, 0)?);
         let sets = machines.len() * q;
         work.set = keep(Memory::filled(gpu, 4 * sets, 0)?);
         work.change_slot = keep(Memory::room(gpu, 4 * sets)?);
@@ -302,11 +195,10 @@ impl<'a> Run<'a> {
         work.capacity = capacity as i32;
         // All machines at once where their sets have room together.
         let together = if capacity >= n { machines.len() } else { (capacity / q).clamp(1, machines.len()) };
+        let together = together.min(MOST_VALUES / (4 * q * q));
         work.stamp = keep(Memory::filled(gpu, 4 * capacity, 0xff)?);
         work.owner = keep(Memory::room(gpu, 4 * capacity)?);
-        if large {
-            work.local = keep(Memory::room(gpu, 4 * q * sets)?);
-        }
+        work.local = keep(Memory::room(gpu, 4 * q * q * together)?);
         let counters = Memory::filled(gpu, 64, 0)?;
         work.counters = counters.pointer();
         let f = Memory::filled(gpu, 8 * rows, 0)?;
@@ -316,16 +208,15 @@ impl<'a> Run<'a> {
         let states = vec![State::new(batch.params.tol); machines.len()];
         let state = Memory::of(gpu, &states)?;
         work.state = state.pointer();
-        let anchor = if start.iter().any(|&b| b != 0.0) { start.clone() } else { vec![0.0; total] };
+        let anchor = if begun { start.clone() } else { vec![0.0; total] };
         let host = Host { f: vec![0.0; rows], beta: start, anchor, state: states };
         let mut run = Run {
             batch,
             gpu,
             work,
             together,
-            widest: machines.iter().map(|m| m.n as usize).max().unwrap_or(1),
+            most,
             two_groups: machines.iter().any(|m| m.groups > 1),
-            large,
             counters,
             state,
             f,
@@ -334,10 +225,12 @@ impl<'a> Run<'a> {
             host,
             _held: held,
         };
-        for m in 0..machines.len() {
-            run.recompute(arrays, m)?;
+        if begun {
+            for m in 0..machines.len() {
+                run.recompute(arrays, m)?;
+            }
+            run.f.write(0, &run.host.f)?;
         }
-        run.f.write(0, &run.host.f)?;
         Ok(run)
     }
 
@@ -355,14 +248,21 @@ impl<'a> Run<'a> {
         let all = self.batch.problems.len();
         for from in (0..all).step_by(self.together) {
             let count = self.together.min(all - from);
+            self.launch(from, count, Phase::Brackets)?;
             let (mut best, mut since) = ((usize::MAX, f64::INFINITY), self.rounds);
             loop {
-                for _ in 0..ROUNDS {
-                    self.round(from, count)?;
+                let rounds = if trace::is_on() { 1 } else { ROUNDS };
+                for _ in 0..rounds {
+                    trace::host("launching", || self.launch(from, count, Phase::Round))?;
                 }
-                self.rounds += ROUNDS;
+                self.rounds += rounds;
+                let before: i64 = self.host.state[from..from + count].iter().map(|s| s.iterations).sum();
                 let states = &mut self.host.state[from..from + count];
                 self.state.read(from * size_of::<State>(), states)?;
+                trace::count("rounds", rounds as f64);
+                trace::count("steps", (states.iter().map(|s| s.iterations).sum::<i64>() - before) as f64);
+                let open = states.iter().filter(|state| state.done == 0);
+                trace::count("variables changed", open.map(|s| f64::from(s.changed)).sum());
                 if states.iter().all(|state| state.done != 0) {
                     break;
                 }
@@ -391,8 +291,8 @@ impl<'a> Run<'a> {
         Ok(End::Done)
     }
 
-    /// Asks for one round of some machines.
-    fn round(&mut self, from: usize, count: usize) -> Outcome<()> {
+    /// Asks for one round of some machines, or for what comes before the first.
+    fn launch(&mut self, from: usize, count: usize, phase: Phase) -> Outcome<()> {
         let (gpu, q) = (self.gpu, self.work.q as usize);
         let mut work = self.work;
         work.machine += (from * size_of::<Machine>()) as u64;
@@ -400,7 +300,8 @@ impl<'a> Run<'a> {
         work.set += (4 * from * q) as u64;
         work.change_slot += (4 * from * q) as u64;
         work.change += (8 * from * q) as u64;
-        work.local += if self.large { (4 * from * q * q) as u64 } else { 0 };
+        work.part += (from * work.parts as usize * 2 * 16) as u64;
+        work.hist += (from * BINS * 4) as u64;
         let kept = &self.batch.parts[0].kept;
         let mut block = Block::new(
             (kept.loaded.side(None), work.n as usize),
@@ -413,23 +314,33 @@ impl<'a> Run<'a> {
         block.b.rows = work.order;
         block.count = work.counters;
         block.place = work.fresh_slots;
-        let solver = match (self.large, self.two_groups) {
-            (false, false) => "solve_shared_one",
-            (false, true) => "solve_shared_two",
-            (true, false) => "solve_large_one",
-            (true, true) => "solve_large_two",
+        // Four variables a thread in large sets, else two.
+        let (each, solver) = match (q > MEDIUM, self.two_groups) {
+            (false, false) => (2, "solve_two_one"),
+            (false, true) => (2, "solve_two_two"),
+            (true, false) => (4, "solve_four_one"),
+            (true, true) => (4, "solve_four_two"),
         };
-        // SAFETY: all five functions take `Work` alone, whose addresses belong to memory that `self` holds; the grids are
+        let ranks = self.most.div_ceil(RANKED);
+        // SAFETY: all these functions take `Work` alone, whose addresses belong to memory that `self` holds; the grids are
         // those their comments ask for.
         unsafe {
+            if let Phase::Brackets = phase {
+                return gpu.launch(
+                    "add_changes",
+                    (work.parts as usize, count),
+                    256,
+                    0,
+                    &mut [argument(&mut work)],
+                );
+            }
+            gpu.launch("rank_variables", (ranks, count), 256, 0, &mut [argument(&mut work)])?;
             gpu.launch("choose_set", (count, 1), 1024, 0, &mut [argument(&mut work)])?;
             gpu.launch("assign_slots", (1, 1), 1024, 0, &mut [argument(&mut work)])?;
             block.launch(gpu, &kept.map, kept.packed.is_bytes(), false)?;
-            if self.large {
-                gpu.launch("gather_set", (q, count), 256, 0, &mut [argument(&mut work)])?;
-            }
-            gpu.launch(solver, (count, 1), q, set_memory(q, !self.large), &mut [argument(&mut work)])?;
-            gpu.launch("add_changes", (self.widest.div_ceil(64), count), 256, 0, &mut [argument(&mut work)])
+            gpu.launch("gather_set", (q, count), 256, 0, &mut [argument(&mut work)])?;
+            gpu.launch(solver, (count, 1), q / each, SET_BYTES * q, &mut [argument(&mut work)])?;
+            gpu.launch("add_changes", (work.parts as usize, count), 256, 0, &mut [argument(&mut work)])
         }
     }
 
@@ -471,7 +382,7 @@ impl<'a> Run<'a> {
             self.host.anchor[vars.clone()].copy_from_slice(&self.host.beta[vars.clone()]);
             let f = &self.host.f[row0..row0 + at.n as usize];
             let gap = exact::gap(&self.batch.problems[m], &self.host.beta[vars], f);
-            let mut now = State { gap, done: CONVERGED, idle: 0, ..state };
+            let mut now = State { gap, done: CONVERGED, idle: 0, changed: 0, ..state };
             if gap > tol * (1.0 + 1e-6) {
                 (now.done, now.target) = (0, 0.7 * tol);
                 worst = Some(worst.unwrap_or(0.0).max(gap));
@@ -484,42 +395,5 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Shared memory of a block that solves a set of q variables.
-fn set_memory(q: usize, values: bool) -> usize {
-    q * (6 * 8 + 4 + 4) + if values { 4 * q * q } else { 0 }
-}
-
-/// The largest set whose values fit into the shared memory of a block, beside what its function has anyway.
-fn fits(shared: usize) -> usize {
-    let least = |q: &usize| set_memory(*q, true) + 4096 <= shared;
-    (1..=8).map(|warps| 32 * warps).filter(least).max().unwrap_or(32)
-}
-
-/// Room for rows: all of them where that is little, else half of them or what there is.
-fn store(gpu: &Arc<Gpu>, n: usize, stride: usize, q: usize, machines: usize) -> Outcome<(Memory, usize)> {
-    let line = 4 * stride;
-    let free = gpu.free.saturating_sub(gpu.used.load(Ordering::Relaxed));
-    let mut rows = n.min((free / 10 * 8) / line).min((SMALL_STORE / line).max(n.div_ceil(2)));
-    // One machine's set must fit, and two are better than one after the other.
-    let least = n.min(q * machines.min(2));
-    loop {
-        if rows < least {
-            return Err(Trouble::Memory);
-        }
-        match Memory::room(gpu, rows * line) {
-            Ok(memory) => return Ok((memory, rows)),
-            Err(Trouble::Memory) => rows /= 2,
-            Err(trouble) => return Err(trouble),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn working_sets_fit_the_shared_memory_of_the_architectures() {
-        assert_eq!((fits(227 << 10), fits(163 << 10), fits(99 << 10), fits(64 << 10)), (224, 192, 128, 96));
-    }
-}
+/// Shared memory of a variable while its set is solved.
+const SET_BYTES: usize = 2 * 8 + 3 * 4;

@@ -2,7 +2,8 @@
 //! both padded with zeros to whole steps of the products.
 //!
 //! Products of bytes are exact. Products of f64 lose `|x|^2 / |x - y|^2` of 1e-16, which is less than f32 keeps for any data
-//! that f32 could hold; rows of kernels that see differences only are moved to their mean first, as on the CPU.
+//! that f32 could hold; rows of kernels that see differences are moved to their mean first, as on the CPU. Where the kernel
+//! sees dot products too, as a product of a Gaussian with a polynomial does, these are put right afterwards.
 
 use std::sync::Arc;
 
@@ -14,6 +15,7 @@ use rayon::prelude::*;
 
 use crate::driver::{Gpu, Outcome};
 use crate::memory::Memory;
+use crate::program::Map;
 use crate::values::{Side, launch_squares};
 
 /// Bytes of a row that a step of the product takes.
@@ -34,10 +36,12 @@ const FEW: usize = 256;
 #[derive(Debug, Clone)]
 pub(crate) enum Form {
     Bytes(Grid),
-    /// Values less a shift (empty: none) on some columns (none: all).
+    /// Values less a shift (empty: none) on some columns (none: all). `dots`: the kernel sees dot products of the rows as
+    /// they were, too.
     Wide {
         shift: Arc<[f64]>,
         columns: Option<Arc<[u32]>>,
+        dots: bool,
     },
 }
 
@@ -108,8 +112,10 @@ fn wide(kernel: &Kernel, views: &[View<'_>], exec: Exec) -> Option<Form> {
         }
     }
     let dense = views.iter().all(|view| !matches!(view.data, Data::Csr { .. }));
-    let shift = if dense && kernel.translation_invariant() { mean(views[0], exec) } else { Vec::new() };
-    Some(Form::Wide { shift: shift.into(), columns })
+    let apart = Map::of(kernel).is_some_and(|map| map.sees_distances());
+    let shift = if dense && apart { mean(views[0], exec) } else { Vec::new() };
+    let dots = !shift.is_empty() && !kernel.translation_invariant();
+    Some(Form::Wide { shift: shift.into(), columns, dots })
 }
 
 fn is_numbers(view: View<'_>) -> bool {
@@ -221,6 +227,16 @@ fn write_floats(points: View<'_>, i: usize, shift: &[f64], columns: Option<&[u32
     }
 }
 
+impl Form {
+    /// What was taken from every row; nothing: empty.
+    fn shift(&self) -> &[f64] {
+        match self {
+            Form::Wide { shift, .. } => shift,
+            Form::Bytes(_) => &[],
+        }
+    }
+}
+
 impl Packed {
     fn of_bytes(points: View<'_>, grid: Grid, rows: Vec<u8>) -> Self {
         let pitch = points.d.next_multiple_of(BYTE_STEP);
@@ -230,7 +246,7 @@ impl Packed {
     /// Rows of f64 in a form.
     fn floats(points: View<'_>, form: &Form, exec: Exec) -> Self {
         let (shift, columns) = match form {
-            Form::Wide { shift, columns } => (&**shift, columns.as_deref()),
+            Form::Wide { shift, columns, .. } => (&**shift, columns.as_deref()),
             Form::Bytes(_) => (&[][..], None),
         };
         let d = columns.map_or(points.d, <[u32]>::len).max(1);
@@ -249,7 +265,7 @@ impl Packed {
         Packed { n: points.n, d, pitch, form: form.clone(), store: Store::Wide(out) }
     }
 
-    /// Some rows as points again, for the CPU: moved and on fewer columns, which these kernels do not see.
+    /// Some rows as points again, for the CPU: on fewer columns, which kernels do not see.
     pub(crate) fn points(&self, rows: &[u32]) -> Points {
         let mut out = vec![0.0; rows.len() * self.d];
         for (&r, out) in rows.iter().zip(out.chunks_mut(self.d)) {
@@ -261,14 +277,17 @@ impl Packed {
                         .zip(row)
                         .for_each(|(o, &q)| *o = grid.offset() + grid.scale() * f64::from(q));
                 }
-                (Store::Wide(x), _) => out.copy_from_slice(&x[at..at + self.d]),
+                (Store::Wide(x), form) => {
+                    out.copy_from_slice(&x[at..at + self.d]);
+                    out.iter_mut().zip(form.shift()).for_each(|(o, s)| *o += s);
+                }
                 _ => unreachable!("bytes are written on a grid"),
             }
         }
         Points::dense(out, self.d).expect("whole rows")
     }
 
-    /// Squared norms, in f64.
+    /// Squared norms of the rows as they were, in f64.
     pub(crate) fn squares(&self) -> Vec<f64> {
         let row = |i: usize| -> f64 {
             let at = i * self.pitch;
@@ -283,7 +302,10 @@ impl Packed {
                         + 2.0 * offset * scale * sum as f64
                         + offset * offset * self.d as f64
                 }
-                (Store::Wide(x), _) => x[at..at + self.d].iter().map(|v| v * v).sum(),
+                (Store::Wide(x), form) => {
+                    let shift = form.shift().iter().copied().chain(std::iter::repeat(0.0));
+                    x[at..at + self.d].iter().zip(shift).map(|(v, s)| (v + s) * (v + s)).sum()
+                }
                 _ => unreachable!("bytes are written on a grid"),
             }
         };
@@ -309,9 +331,18 @@ impl Packed {
             Store::Wide(x) => Memory::of(gpu, x)?,
         };
         let square = Memory::room(gpu, 8 * self.n)?;
-        let ints = || self.is_bytes().then(|| Memory::room(gpu, 4 * self.n)).transpose();
-        let loaded = Loaded { x, square, sums: ints()?, squares: ints()? };
-        launch_squares(gpu, self, &loaded)?;
+        let room = |size: usize| (size > 0).then(|| Memory::room(gpu, size * self.n)).transpose();
+        let (shift, sums, squares) = match &self.form {
+            Form::Bytes(_) => (None, room(4)?, room(4)?),
+            Form::Wide { shift, dots: true, .. } => {
+                let mut padded = shift.to_vec();
+                padded.resize(self.pitch, 0.0);
+                (Some(Memory::of(gpu, &padded)?), room(8)?, None)
+            }
+            Form::Wide { .. } => (None, None, None),
+        };
+        let loaded = Loaded { x, square, sums, squares };
+        launch_squares(gpu, self, &loaded, shift.as_ref())?;
         Ok(loaded)
     }
 }
@@ -357,9 +388,17 @@ mod tests {
         assert!(!rows.is_bytes() && rows.pitch == 16);
         let back = rows.points(&[1, 4]).view().to_f64().expect("numbers");
         for c in 0..3 {
-            assert!(((back[c] - back[3 + c]) - (values[3 + c] - values[12 + c])).abs() < 1e-6);
-            assert!(back[c].abs() < 10.0);
+            assert!((back[c] - values[3 + c]).abs() < 1e-6 && (back[3 + c] - values[12 + c]).abs() < 1e-6);
         }
+        assert!(matches!(rows.form, Form::Wide { dots: false, .. }) && rows.form.shift().len() == 3);
+        // Dot products are of the rows as they were, and a kernel of nothing else needs no shift.
+        let both = "poly(degree=2, coef0=1) * rbf(gamma=0.1)".parse().expect("a kernel");
+        let rows = one(&both, points.view(), Exec::one()).expect("numbers");
+        assert!(matches!(rows.form, Form::Wide { dots: true, .. }));
+        let square: f64 = values[3..6].iter().map(|v| v * v).sum();
+        assert!((rows.squares()[1] - square).abs() < 1e-12 * square);
+        let rows = one(&Kernel::Linear, points.view(), Exec::one()).expect("numbers");
+        assert!(rows.form.shift().is_empty());
     }
 
     #[test]

@@ -64,6 +64,11 @@ impl Map {
         Some(map)
     }
 
+    /// Whether some part of the kernel is a function of the distance of two rows.
+    pub(crate) fn sees_distances(&self) -> bool {
+        self.op[..self.count as usize].iter().any(|op| op.code == RBF || op.code == POWER_LAW)
+    }
+
     /// `k(x, x)` of a row of this squared norm, as the device would compute it.
     pub(crate) fn own(&self, square: f64) -> f64 {
         let mut stack: Vec<f64> = Vec::with_capacity(DEEPEST);

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use mercer::Exec;
 use mercer::exec::Device;
@@ -12,11 +12,11 @@ use mercer::kernel::Kernel;
 use mercer::num::Floats;
 
 use crate::back_end::BackEnd;
-use crate::driver::Outcome;
+use crate::driver::{Gpu, Outcome};
 use crate::memory::Memory;
 use crate::pack::{Loaded, Packed};
 use crate::program::Map;
-use crate::values::Pair;
+use crate::values::{Block, Pair, launch_times};
 
 /// Points under a kernel, on the host and on the device.
 pub(crate) struct Kept {
@@ -26,6 +26,14 @@ pub(crate) struct Kept {
     pub(crate) loaded: Loaded,
     /// `k(x, x)` of every row.
     pub(crate) diag: Vec<f64>,
+    /// The whole matrix in f32, once products with it were asked for; none inside: there is no room for it.
+    whole: OnceLock<Option<Whole>>,
+}
+
+/// A matrix on the device, row by row.
+struct Whole {
+    values: Memory,
+    stride: usize,
 }
 
 /// Some of the rows of what is kept.
@@ -33,6 +41,23 @@ pub(crate) struct Part {
     pub(crate) kept: Arc<Kept>,
     /// None: all of them.
     pub(crate) index: Option<Vec<u32>>,
+}
+
+impl Kept {
+    /// The whole matrix; none where it has no room.
+    fn whole(&self, gpu: &Arc<Gpu>) -> Option<&Whole> {
+        let make = || -> Outcome<Whole> {
+            let n = self.packed.n;
+            let stride = n.next_multiple_of(32);
+            // Products read the padding too.
+            let values = Memory::filled(gpu, 4 * n * stride, 0)?;
+            let side = (self.loaded.side(None), n);
+            let block = Block::new(side, side, &self.packed, values.pointer(), stride);
+            block.launch(gpu, &self.map, self.packed.is_bytes(), false)?;
+            Ok(Whole { values, stride })
+        };
+        self.whole.get_or_init(|| make().ok()).as_ref()
+    }
 }
 
 impl Part {
@@ -103,7 +128,8 @@ impl DeviceRows {
         } else {
             packed.squares().iter().map(|&square| map.own(square)).collect()
         };
-        let kept = Arc::new(Kept { kernel: kernel.clone(), map: *map, packed, loaded, diag });
+        let kept = Kept { kernel: kernel.clone(), map: *map, packed, loaded, diag, whole: OnceLock::new() };
+        let kept = Arc::new(kept);
         Self::of(back_end, Arc::new(Part { kept, index: None }), device)
     }
 
@@ -175,6 +201,24 @@ impl Rows for DeviceRows {
         let (some, all) = (kept.packed.points(&own), kept.packed.points(&self.part.all()));
         gram::apply::<f64>(&kept.kernel, some.view(), coef, all.view(), out, exec.with_device(Device::CPU))
             .expect("kernel and points were checked when these rows were made");
+    }
+
+    fn times(&self, x: &[f64], out: &mut [f64]) -> bool {
+        let (n, kept) = (self.len(), &self.part.kept);
+        if self.part.index.is_some() || n == 0 {
+            return false;
+        }
+        let Some((gpu, _guard)) = self.back_end.enter(false) else { return false };
+        let Some(whole) = kept.whole(&gpu) else { return false };
+        if x.is_empty() {
+            return true;
+        }
+        let mut run = || {
+            let (from, to) = (Memory::of(&gpu, x)?, Memory::room(&gpu, size_of_val(out))?);
+            launch_times(&gpu, (&whole.values, whole.stride), &from, &to, n, x.len() / n)?;
+            to.read(0, out)
+        };
+        run().is_ok()
     }
 
     fn subset(&self, keep: &[u32]) -> Box<dyn Rows + '_> {

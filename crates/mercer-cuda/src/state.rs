@@ -1,4 +1,4 @@
-//! The solver's structures as the device code has them. Mirrors `kernels/4_machines.cu`.
+//! The solver's structures as the device code has them. Mirrors `kernels/4_choose.cu`.
 
 use crate::memory::Plain;
 
@@ -28,7 +28,7 @@ pub(crate) struct State {
     pub(crate) fresh: i32,
     pub(crate) idle: i32,
     pub(crate) changed: i32,
-    pub(crate) pad: i32,
+    pub(crate) kept: i32,
 }
 
 impl State {
@@ -44,7 +44,7 @@ impl State {
             fresh: 0,
             idle: 0,
             changed: 0,
-            pad: 0,
+            kept: 0,
         }
     }
 }
@@ -82,11 +82,14 @@ pub(crate) struct Work {
     pub(crate) local: u64,
     pub(crate) change_slot: u64,
     pub(crate) change: u64,
+    pub(crate) part: u64,
+    pub(crate) hist: u64,
     pub(crate) stride: i64,
     pub(crate) capacity: i32,
     pub(crate) n: i32,
     pub(crate) q: i32,
-    pub(crate) pad: i32,
+    pub(crate) parts: i32,
+    pub(crate) inner: f64,
 }
 
 // SAFETY: numbers in a fixed layout.
@@ -100,6 +103,9 @@ mod tests {
 
     #[test]
     fn structures_have_the_sizes_that_the_device_code_gives_them() {
-        assert_eq!((size_of::<Machine>(), size_of::<State>(), size_of::<Work>()), (40, 64, 26 * 8 + 8 + 16));
+        assert_eq!(
+            (size_of::<Machine>(), size_of::<State>(), size_of::<Work>()),
+            (40, 64, 28 * 8 + 8 + 16 + 8)
+        );
     }
 }

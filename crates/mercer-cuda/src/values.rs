@@ -99,10 +99,16 @@ impl Block {
 }
 
 /// Norms of rows that were just copied.
-pub(crate) fn launch_squares(gpu: &Gpu, packed: &Packed, loaded: &Loaded) -> Outcome<()> {
+pub(crate) fn launch_squares(
+    gpu: &Gpu,
+    packed: &Packed,
+    loaded: &Loaded,
+    shift: Option<&Memory>,
+) -> Outcome<()> {
     let mut side = loaded.side(None);
     let (mut pitch, mut n, mut d) = (packed.pitch as i32, packed.n as i32, packed.d as i32);
     let (mut offset, mut scale) = packed.grid();
+    let mut shift = shift.map_or(0, Memory::pointer);
     let blocks = packed.n.div_ceil(8);
     // SAFETY: arguments in the functions' order; the arrays have n entries.
     unsafe {
@@ -135,9 +141,44 @@ pub(crate) fn launch_squares(gpu: &Gpu, packed: &Packed, loaded: &Loaded) -> Out
                     argument(&mut pitch),
                     argument(&mut n),
                     argument(&mut side.square),
+                    argument(&mut shift),
+                    argument(&mut side.sums),
                 ],
             )
         }
+    }
+}
+
+/// `out = K x` for vectors that lie one after another.
+pub(crate) fn launch_times(
+    gpu: &Gpu,
+    (values, stride): (&Memory, usize),
+    x: &Memory,
+    out: &Memory,
+    n: usize,
+    vectors: usize,
+) -> Outcome<()> {
+    let (name, wide) = if vectors <= 16 { ("times_few", 16) } else { ("times_many", 64) };
+    let (mut values, mut stride) = (values.pointer(), stride as i64);
+    let (mut x, mut out, mut n, mut vectors) = (x.pointer(), out.pointer(), n as i32, vectors as i32);
+    let grid = ((n as usize).div_ceil(128), (vectors as usize).div_ceil(wide));
+    let shared = 2 * 128 * 36 * 4 + 2 * wide * 36 * 8;
+    // SAFETY: arguments in the functions' order; the matrix has n rows, x and out n numbers a vector.
+    unsafe {
+        gpu.launch(
+            name,
+            grid,
+            256,
+            shared,
+            &mut [
+                argument(&mut values),
+                argument(&mut stride),
+                argument(&mut x),
+                argument(&mut out),
+                argument(&mut n),
+                argument(&mut vectors),
+            ],
+        )
     }
 }
 
@@ -175,6 +216,8 @@ impl Pair<'_> {
             if self.like.is_bytes() {
                 side.sums += 4 * from as u64;
                 side.squares += 4 * from as u64;
+            } else if side.sums != 0 {
+                side.sums += 8 * from as u64;
             }
         }
         side

@@ -33,6 +33,13 @@ pub trait Rows: Sync {
     /// `out[i] += sum_p coef[p] K(i, rows[p])` for all i, with values and sums in f64.
     fn apply(&self, rows: &[u32], coef: &[f64], out: &mut [f64], exec: Exec);
 
+    /// Products with b vectors where a device keeps the whole matrix: `out[c * n + i] = sum_j K(i, j) x[c * n + j]`, values
+    /// in f32 and sums in f64. False: nothing was done. Without vectors it only says whether there are such products.
+    fn times(&self, x: &[f64], out: &mut [f64]) -> bool {
+        let _ = (x, out);
+        false
+    }
+
     /// [`Rows::apply`] at some places alone: `out[s] += sum_p coef[p] K(at[s], rows[p])`.
     fn apply_at(&self, rows: &[u32], coef: &[f64], at: &[u32], out: &mut [f64], exec: Exec) {
         let mut row = vec![0.0; self.len()];

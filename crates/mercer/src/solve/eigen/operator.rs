@@ -120,6 +120,8 @@ impl Operator for Centred<'_> {
 pub struct RowsOperator<'a> {
     rows: &'a dyn Rows,
     kept: Option<Buffer<f32>>,
+    /// Whether a device keeps the matrix.
+    on_device: bool,
 }
 
 /// [`Operator::rounding`] in f32: sums of n terms of both signs stay well below the largest eigenvalue's own rounding.
@@ -132,17 +134,18 @@ impl<'a> RowsOperator<'a> {
     pub fn new(rows: &'a dyn Rows, exec: Exec) -> Self {
         let n = rows.len();
         let fits = n.saturating_mul(n).saturating_mul(4) <= exec.budget();
-        let kept = (rows.whole().is_none() && fits).then(|| {
+        let on_device = rows.owner().is_some() && rows.times(&[], &mut []);
+        let kept = (rows.whole().is_none() && fits && !on_device).then(|| {
             let mut values = Buffer::zeroed(n * n);
             rows.fill(&mut values, exec);
             values
         });
-        RowsOperator { rows, kept }
+        RowsOperator { rows, kept, on_device }
     }
 
     /// Whether every product computes the kernel values anew.
     pub fn recomputes(&self) -> bool {
-        self.whole().is_none()
+        self.whole().is_none() && !self.on_device
     }
 
     /// The whole matrix, if it is in memory.
@@ -158,7 +161,7 @@ impl Operator for RowsOperator<'_> {
 
     fn apply(&self, x: &[f64], out: &mut [f64], exec: Exec) {
         let n = self.len();
-        if x.is_empty() {
+        if x.is_empty() || self.on_device && self.rows.times(x, out) {
             return;
         }
         let b = x.len() / n;
