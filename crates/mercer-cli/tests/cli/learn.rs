@@ -35,10 +35,10 @@ fn houses() -> Folder {
 #[test]
 fn train_says_what_it_chose_and_why() {
     let folder = Folder::new().with("flowers.csv", flowers());
-    folder.mercer("train flowers.csv").fine().without("learned").snapshot("train-classes");
+    folder.mercer("train flowers.csv").fine().without("trained").snapshot("train-classes");
     assert!(folder.path("flowers.mercer").exists());
     let line = "train flowers.csv -c 10 --gamma 0.5 --scale minmax --multiclass ovr --class-weight rose=2 -o b.mercer";
-    folder.mercer(line).fine().without("learned").snapshot("train-asked");
+    folder.mercer(line).fine().without("trained").snapshot("train-asked");
     assert_eq!(folder.mercer("train flowers.csv -q").fine().out, "");
 }
 
@@ -65,7 +65,7 @@ fn train_for_programs() {
 #[test]
 fn regression_from_end_to_end() {
     let folder = houses();
-    folder.mercer("train houses.csv").fine().without("learned").snapshot("train-numbers");
+    folder.mercer("train houses.csv").fine().without("trained").snapshot("train-numbers");
     folder.mercer("evaluate houses.csv houses.mercer").fine().snapshot("evaluate-numbers");
     let run = folder.mercer("explain houses.mercer houses.csv").fine().without("trained");
     run.snapshot("explain-numbers");
@@ -173,7 +173,7 @@ fn novelties_are_found() {
     let mut rows: Vec<String> = folder.read("ring.csv").lines().skip(1).map(str::to_owned).collect();
     rows.iter_mut().for_each(|row| *row = row.rsplit_once(',').map_or(row.clone(), |(x, _)| x.to_owned()));
     let folder = folder.with("usual.csv", rows.join("\n")).with("new.csv", format!("{}\n40,40\n", rows[0]));
-    folder.mercer("novelty usual.csv").fine().without("learned").snapshot("novelty");
+    folder.mercer("novelty usual.csv").fine().without("trained").snapshot("novelty");
     assert_eq!(folder.mercer("predict new.csv usual.mercer").fine().out.lines().last(), Some("-1"));
     folder.mercer("evaluate new.csv usual.mercer").fine().snapshot("evaluate-novelty");
     let same =

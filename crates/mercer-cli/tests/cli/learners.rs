@@ -73,7 +73,7 @@ fn clusters_are_found_and_answered() {
     folder
         .mercer("cluster c.csv -n 3 -o g.mercer --label label")
         .fine()
-        .without("learned")
+        .without("trained")
         .snapshot("cluster");
     let json = folder.mercer("evaluate c.csv g.mercer --format json").fine().json();
     assert_eq!(json["purity"], 1.0);

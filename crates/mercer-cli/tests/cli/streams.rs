@@ -119,7 +119,7 @@ fn every_command_that_reads_data_is_in_the_list() {
 
 /// What was printed, with the data under one name and without times.
 fn told(text: &str, name: &str) -> String {
-    let lines = text.lines().filter(|l| !l.contains("learned") && !l.contains("settings of"));
+    let lines = text.lines().filter(|l| !l.contains("trained") && !l.contains("settings of"));
     let one = |line: &str| format!("{}\n", line.replace(name, "DATA").trim_end());
     lines.map(one).collect()
 }

@@ -170,8 +170,8 @@ fn data_and_models() {
         ),
         (
             "train narrow.csv --task classify",
-            "error: targets: got none, expected class labels\nhint: --label COLUMN or --labels FILE says where the \
-             answers are\n"
+            "error: targets: got none, expected class labels\nhint: --label COLUMN or --labels FILE names the target \
+             column\n"
                 .into(),
         ),
         ("train mars.csv", "error: mars.csv: No such file or directory (os error 2)\n".into()),
@@ -222,8 +222,8 @@ fn data_and_models() {
         ),
         (
             "predict flowers.csv flowers.mercer --reject-error 0.1 --targets none",
-            "error: targets: got none, expected class labels\nhint: --label COLUMN or --labels FILE says where the \
-             answers are\n"
+            "error: targets: got none, expected class labels\nhint: --label COLUMN or --labels FILE names the target \
+             column\n"
                 .into(),
         ),
         (
