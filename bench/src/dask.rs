@@ -30,8 +30,10 @@ pub(crate) fn run(args: &Args) -> Result<Report> {
     let rows = ROWS[usize::from(args.full)];
     eprintln!("bench: {rows} rows, about {} GB in all workers", rows as u64 * LINE / 1_000_000_000);
     let most = args.threads().div_ceil(THREADS);
-    let workers: Vec<String> =
-        (0..).map(|p| 1usize << p).take_while(|&w| w <= most.max(2)).map(|w| w.to_string()).collect();
+    let workers: Vec<String> = std::iter::successors(Some(1_usize), |w| Some(2 * w))
+        .take_while(|&w| w <= most.max(2))
+        .map(|w| w.to_string())
+        .collect();
     let peers = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers");
     let mut command = python.command();
     command.arg(peers.join("dask_cluster.py")).arg("--data").arg(&data).arg("--workers").args(&workers);
@@ -93,7 +95,12 @@ fn report(told: &BTreeMap<(String, u64), Value>) -> Report {
         if case == "search by scikit-learn"
             && let Some(ours) = number("search", *workers, "seconds")
         {
-            report.row(&format!("search of 100 points, {workers} workers"), "joblib + scikit-learn", seconds, ours);
+            report.row(
+                &format!("search of 100 points, {workers} workers"),
+                "joblib + scikit-learn",
+                seconds,
+                ours,
+            );
         }
     }
     report

@@ -107,7 +107,7 @@ impl Machine {
     }
 
     /// A machine for large data on a file that is read in blocks, within so many bytes of memory.
-    pub(crate) fn learn_file(&mut self, request: &Value) -> Result<Value> {
+    pub(crate) fn learn_file(request: &Value) -> Result<Value> {
         let exec = exec().with_memory(request["memory"].as_u64().context("a request without `memory`")?);
         let options = |y: &str| -> Result<ReadOptions> {
             let labels = Some(text(request, y)?.into());

@@ -47,7 +47,7 @@ impl Held {
             "load" if request.get("test_x").is_some() => self.machine.load(request),
             "fit" => self.machine.fit(request),
             "learn" => self.machine.learn(request),
-            "learn_file" => self.machine.learn_file(request),
+            "learn_file" => Machine::learn_file(request),
             "answer" => self.machine.answer(),
             "digits" => self.machine.digits(request),
             "predict" => self.machine.predict(request),

@@ -177,7 +177,7 @@ impl<T: Real> Lower<T> {
     /// `L'^-1` times a row-major n x k matrix, in its place. The same bits on any number of threads.
     pub fn solve_transposed(&self, right: &mut [T], k: usize, threads: usize) {
         self.some_at_a_time(right, k, threads, |part| {
-            T::lower_solve_transposed(&self.values, self.n, part, 1)
+            T::lower_solve_transposed(&self.values, self.n, part, 1);
         });
     }
 

@@ -101,7 +101,7 @@ pub(crate) fn brief<T: Send + 'static>(
                 return ControlFlow::Continue(());
             }
             last = Instant::now();
-            match Python::attach(|py| py.check_signals()) {
+            match Python::attach(Python::check_signals) {
                 Ok(()) => ControlFlow::Continue(()),
                 Err(raised) => {
                     interrupt = Some(raised);

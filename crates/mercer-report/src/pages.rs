@@ -92,7 +92,7 @@ fn held_out(report: &Trained) -> Option<Section> {
     let first = table.first()?;
     let mut section = Section::new(
         "Error on held-out rows",
-        &format!("{} rows were held out: nothing was learned from them.", count(first.rows)),
+        format!("{} rows were held out: nothing was learned from them.", count(first.rows)),
     );
     let rows =
         table.iter().map(|p| vec![count(p.centres), p.shown.clone(), count(p.passes), seconds(p.seconds)]);

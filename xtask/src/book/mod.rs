@@ -95,7 +95,7 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>> {
 
 fn copy_pictures(folder: &Path, docs: &Path, out: &Path) -> Result<()> {
     for file in files(folder)? {
-        if !file.extension().is_some_and(|e| e == "md") {
+        if file.extension().is_none_or(|e| e != "md") {
             let to = out.join(file.strip_prefix(docs)?);
             fs::create_dir_all(to.parent().context("a folder")?)?;
             fs::copy(&file, &to).with_context(|| file.display().to_string())?;

@@ -47,8 +47,9 @@ const FORMS: [Form; 4] = [
 fn lines(texts: &[(usize, Vec<(usize, f64)>)], form: fn(f64, f64) -> f64) -> String {
     let row = |(topic, counts): &(usize, Vec<(usize, f64)>)| {
         let all: f64 = counts.iter().map(|c| c.1).sum();
-        let entries: String = counts.iter().map(|(w, c)| format!(" {}:{}", w + 1, form(*c, all))).collect();
-        format!("{topic}{entries}\n")
+        let entries: Vec<String> =
+            counts.iter().map(|(w, c)| format!("{}:{}", w + 1, form(*c, all))).collect();
+        format!("{topic} {}\n", entries.join(" "))
     };
     texts.iter().map(row).collect()
 }

@@ -25,6 +25,10 @@ use crate::words::raise;
 /// What Python asks of a search.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "switches of a search, each with a name of its own in Python"
+)]
 struct Options {
     learner: Option<String>,
     /// Parameters of the learner that are not searched.
@@ -257,7 +261,8 @@ impl Judge {
         memory: Option<u64>,
         callback: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Vec<Score>> {
-        let unit: Unit = serde_json::from_str(unit).map_err(|e| PyValueError::new_err(format!("unit: {e}")))?;
+        let unit: Unit =
+            serde_json::from_str(unit).map_err(|e| PyValueError::new_err(format!("unit: {e}")))?;
         let judge = Arc::clone(&self.0);
         let scores = watched(py, callback.as_ref(), move |watch| {
             let exec = Exec::new(threads);

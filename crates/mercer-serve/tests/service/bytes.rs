@@ -58,9 +58,14 @@ fn served() -> Vec<Arc<Served>> {
     std::fs::write(folder.path().join("old.model"), old).expect("written");
     let people =
         "age,colour,label\n".to_owned() + &"30,red,yes\n41,blue,no\n,green,yes\n52,red,no\n".repeat(6);
-    let data =
-        mercer::data::io::read_bytes("people.csv", people.as_bytes(), &Default::default()).expect("data");
-    let plan = mercer::model::Plan::new(&data, &Default::default(), Exec::one()).expect("a plan");
+    let data = mercer::data::io::read_bytes(
+        "people.csv",
+        people.as_bytes(),
+        &mercer::data::io::ReadOptions::default(),
+    )
+    .expect("data");
+    let plan =
+        mercer::model::Plan::new(&data, &mercer::model::Wishes::default(), Exec::one()).expect("a plan");
     let model = plan.fit(Exec::one(), &mut mercer::watch::silent()).expect("a fit");
     model.save(folder.path().join("people.mercer")).expect("saved");
     let registry = Registry::open(vec![Place::new(folder.path())], Exec::one()).expect("models");

@@ -155,7 +155,7 @@ fn every_learner_predicts_over_http_what_it_predicts_in_memory() {
         assert_eq!(bits(&f64s(&reply.body[128..])), bits(&decision), "{name}");
         let lines = rows.iter().map(|row| format!("[{},{}]\n", row[0], row[1])).collect::<Vec<_>>().concat();
         let reply = server.post(&path, "application/x-ndjson", &lines).fine();
-        let values: Vec<f64> = reply.text().lines().flat_map(|line| numbers_of(line)).collect();
+        let values: Vec<f64> = reply.text().lines().flat_map(numbers_of).collect();
         assert_eq!(bits(&values), bits(&decision), "{name}: {}", reply.text());
 
         // Labels by every form of the plain door.

@@ -103,7 +103,9 @@ impl<'a> Classes<'a> {
 
     /// Computes all squares that are kept, which happens else when the first pair of a class asks.
     pub fn compute_squares(&self, exec: Exec) {
-        self.class.iter().filter(|c| !c.rows.is_empty()).for_each(|c| drop(self.square(c, exec)));
+        self.class.iter().filter(|c| !c.rows.is_empty()).for_each(|c| {
+            self.square(c, exec);
+        });
     }
 
     /// Whether the square of a class has been computed.

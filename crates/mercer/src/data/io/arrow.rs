@@ -35,18 +35,16 @@ const BATCH: usize = 1024;
 pub(super) fn read_parquet(input: &mut Input<'_>, options: &ReadOptions) -> Result<Dataset> {
     let name = input.name.clone();
     let bad = |e: parquet::errors::ParquetError| damaged(&name, "Parquet", &e);
-    let reader: ParquetRecordBatchReader = match (&input.origin, input.compression) {
-        (Origin::File(path), None) => {
+    let reader: ParquetRecordBatchReader =
+        if let (Origin::File(path), None) = (&input.origin, input.compression) {
             let file = File::open(path).map_err(|e| Error::io(path, e))?;
             let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(bad)?;
             builder.with_batch_size(BATCH).build().map_err(bad)?
-        }
-        _ => {
+        } else {
             let bytes = bytes::Bytes::from(input.whole(1)?);
             let builder = ParquetRecordBatchReaderBuilder::try_new(bytes).map_err(bad)?;
             builder.with_batch_size(BATCH).build().map_err(bad)?
-        }
-    };
+        };
     let schema = arrow_array::RecordBatchReader::schema(&reader);
     rows(input, &schema, "Parquet", reader, options)
 }

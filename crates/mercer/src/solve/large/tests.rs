@@ -186,11 +186,12 @@ fn sums_over_places_give_the_same_answer() {
         };
         let parts = [part(0..700), part(700..701), part(701..3000)];
         // The second place keeps no outputs.
-        let local = |(i, part): (usize, &_)| -> Local<'_> {
-            let part: &Given = part;
-            Local::new(part, loss.as_ref(), part.rows() as f64, i != 1, Exec::one())
-        };
-        let places = Places(parts.iter().enumerate().map(local).collect());
+        let numbered = parts.iter().enumerate();
+        let places = Places(
+            numbered
+                .map(|(i, part)| Local::new(part, loss.as_ref(), part.rows() as f64, i != 1, Exec::one()))
+                .collect(),
+        );
         let problem = LargeProblem {
             rows: &places,
             loss: loss.as_ref(),

@@ -29,6 +29,9 @@ const PROGRAM: u128 = 48 << 20;
 /// From so many centres on factors are f32 where values are.
 const MANY: usize = 4096;
 
+/// What is at hand of the rows in this process: their blocks, and the rows held out with their targets.
+type Here<'a> = (&'a Blocks<'a>, Option<&'a (Points, Vec<f64>)>);
+
 /// Rows that are learned from, and those that are held out.
 pub(super) struct Training<'a> {
     params: &'a LargeParams,
@@ -141,12 +144,11 @@ impl<'a> Training<'a> {
         let left = exec.budget().saturating_sub(usize::try_from(other).unwrap_or(usize::MAX)) / 4 * 3;
         let numbers: Vec<u32> = centres.rows.iter().flatten().map(|&i| i as u32).collect();
         let found = {
-            let from = match gram {
-                Some(gram) => From::Matrix { rows: gram, centres: &numbers },
-                None => {
-                    let (kernel, centres) = (&given.kernel, centres.points.view());
-                    From::Points { kernel, points: points.view(), centres }
-                }
+            let from = if let Some(gram) = gram {
+                From::Matrix { rows: gram, centres: &numbers }
+            } else {
+                let (kernel, centres) = (&given.kernel, centres.points.view());
+                From::Points { kernel, points: points.view(), centres }
             };
             let design = Blocks::new(from, (&self.targets, &self.weight), digits, left, exec, watch)?;
             let local = Local::new(&design, loss, total, true, exec);
@@ -276,7 +278,7 @@ impl LargeParams {
         centres: &LargeCentres,
         rows: &dyn LargeRows,
         loss: &dyn Loss,
-        (digits, here): (Digits, Option<(&Blocks<'_>, Option<&(Points, Vec<f64>)>)>),
+        (digits, here): (Digits, Option<Here<'_>>),
         exec: Exec,
         watch: &mut Watch<'_>,
     ) -> Result<Fitted> {
