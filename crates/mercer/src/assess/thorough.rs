@@ -2,20 +2,15 @@
 //!
 //! A fifth of the rows is held out before anything is chosen. On the others every way to scale the columns gets its share of
 //! the time for a search over kernels and parameters ([`tune`]), the one that the quick estimate prefers first. The best by
-//! cross-validation is taken if it is ahead of the quick estimate's setting by a standard error on the same folds: of many
-//! settings the best is partly luck, and where rows are few mostly. On nineteen sets without this rule, the setting found
-//! was worse than the quick estimate's by more than a standard error on four of them, and by less on six.
-//!
-//! The model taken is fitted on the same rows and judged on those held out: they had no part in any choice, so their error is
+//! cross-validation is fitted on the same rows and judged on those held out: they had no part in any choice, so their error is
 //! an honest estimate, and a slightly pessimistic one, because the final fit sees all rows. The cross-validation score of a
 //! winner among many is not: the best of many scores is partly luck.
 
 use crate::assess::evaluation::Evaluation;
 use crate::assess::metric::Better;
 use crate::assess::quick::{quick, scalings};
-use crate::assess::search::{Cell, Found};
+use crate::assess::search::Found;
 use crate::assess::tuning::{Tuning, tune};
-use crate::assess::validate::Splits;
 use crate::data::{Dataset, split};
 use crate::error::{Error, Result};
 use crate::exec::Exec;
@@ -29,13 +24,6 @@ const MOST_HELD_OUT: usize = 5000;
 const FEWEST: usize = 50;
 /// The share of the time for searching; the rest is for the fit that is judged, and the last one.
 const SEARCHING: f64 = 0.7;
-
-/// Standard errors by which the best setting must be ahead of the quick estimate's.
-const AHEAD: f64 = 1.0;
-/// Folds, and how often they are drawn up to so many rows: few rows are searched in no time, and one division of them says
-/// little.
-const FOLDS: usize = 5;
-const DRAWS: [(usize, usize); 2] = [(300, 5), (1000, 3)];
 
 /// What is to be expected of a model, by rows that had no part in any choice.
 #[derive(Debug, Clone, PartialEq)]
@@ -136,18 +124,15 @@ pub fn thorough(
     let mut ways = vec![start.recipes.clone()];
     ways.extend(scalings(&start)?.into_iter().filter(|way| *way != start.recipes));
     let given = plan.learner.kernel().filter(|_| !plan.open.gamma);
-    let times = DRAWS.iter().find(|(most, _)| rows.len() <= *most).map_or(1, |(_, times)| *times);
     let tuning = Tuning {
         kernels: given.map_or_else(|| vec!["auto".to_owned()], |kernel| vec![kernel.to_string()]),
         two_stage: true,
         race: true,
         seed: wishes.seed,
-        splits: (times > 1).then_some(Splits::Folds { folds: FOLDS, times }),
         seconds: Some(SEARCHING * seconds / ways.len() as f64),
         ..Tuning::default()
     };
     let mut best: Option<(Found, Plan<'_>)> = None;
-    let mut first: Option<Found> = None;
     let mut stopped = false;
     for way in ways {
         let mut tried = if way == start.recipes {
@@ -157,7 +142,6 @@ pub fn thorough(
         };
         let found = tune(&mut tried, &tuning, exec, watch)?;
         stopped |= found.stopped;
-        first.get_or_insert_with(|| found.clone());
         let sign = if found.metric.better == Better::Lower { 1.0 } else { -1.0 };
         let loss = |found: &Found| sign * found.best.score.mean;
         if best.as_ref().is_none_or(|(before, _)| loss(&found) < loss(before)) {
@@ -167,43 +151,20 @@ pub fn thorough(
             break;
         }
     }
-    let (mut found, mut winner) = best.ok_or(Error::Cancelled)?;
-    let mut why = format!(
-        "best by {} on {} folds, in a search over kernels and scalings",
-        found.metric.name, found.folds
-    );
-    // What was judged on a part of the rows alone had to be ahead there.
-    if let Some(first) = first.filter(|_| found.rows.is_none())
-        && let Some(reference) = first.default.clone().filter(|cell| !cell.open)
-        && !ahead(&found, &reference, rows.len())
-    {
-        "the quick estimate: nothing in a search over kernels and scalings is clearly better"
-            .clone_into(&mut why);
-        found = Found { learner: start.learner.clone(), best: reference, home: 0, ..first };
-        winner = start.clone();
-    }
+    let (found, winner) = best.ok_or(Error::Cancelled)?;
     let expected = match &outside {
         Some(outside) if !stopped => {
             Expected::of(&Evaluation::new(&winner.fit(exec, watch)?, outside, exec)?)
         }
         _ => None,
     };
+    let why = format!(
+        "best by {} on {} folds, in a search over kernels and scalings",
+        found.metric.name, found.folds
+    );
     plan.settle(winner.recipes.clone(), winner.learner.clone(), &why, exec)?;
     plan.choices.extend(expected.as_ref().map(Expected::choice));
     Ok(Thorough { found, expected, stopped })
-}
-
-/// Whether the best setting found is ahead of a reference on the same folds by more than its noise.
-fn ahead(found: &Found, reference: &Cell, rows: usize) -> bool {
-    let sign = if found.metric.better == Better::Lower { 1.0 } else { -1.0 };
-    let pairs = reference.score.folds.iter().zip(&found.best.score.folds);
-    let gains: Vec<f64> = pairs.map(|(r, b)| sign * (r - b)).collect();
-    let m = gains.len() as f64;
-    let mean = gains.iter().sum::<f64>() / m;
-    let off: f64 = gains.iter().map(|g| (g - mean).powi(2)).sum();
-    // Folds drawn again hold the same rows: they make the mean surer, and the error of one drawing stays.
-    let error = (off / (m - 1.0) / FOLDS as f64).sqrt().max(1.0 / rows as f64 * mean.abs().sqrt());
-    mean.is_nan() || mean > AHEAD * error
 }
 
 /// The rows to search on and those held out; none where all are needed.
