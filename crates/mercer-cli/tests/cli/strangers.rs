@@ -44,7 +44,8 @@ fn files_of_other_programs_give_the_same_predictions() {
         for (column, kind) in
             [("customer", "identifier"), ("age", "number"), ("city", "category"), ("visit", "date")]
         {
-            let line = info.lines().find(|l| l.trim_start().starts_with(column)).expect(column);
+            let line =
+                info.lines().find(|l| l.trim_start().starts_with(&format!("{column} "))).expect(column);
             assert!(line.contains(kind), "{name}: {line}");
         }
         assert_eq!(rows, 160, "{name}");

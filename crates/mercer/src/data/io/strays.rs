@@ -45,7 +45,7 @@ pub(super) fn above(sample: &[Record], dialect: &Dialect) -> usize {
         let filled = r.fields().filter(|f| !f.is_empty()).count();
         let first = r.fields().find(|f| !f.is_empty());
         let text = first.is_some_and(|f| dialect.number(f).is_none() && !dialect.is_missing(f));
-        text && (filled <= 1 || filled == 2 && r.len() < width && width >= 4)
+        filled == 0 || text && (filled == 1 || filled == 2 && r.len() < width && width >= 4)
     };
     let count = sample.iter().take_while(|r| stray(r)).count();
     let others = sample.iter().skip(count).filter(|r| stray(r)).count();
