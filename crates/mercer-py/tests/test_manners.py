@@ -70,6 +70,7 @@ FITTED = [
     mercer.KernelKMeans(),
     mercer.AdaBoostReg(n_estimators=5),
     mercer.EmpiricalKernelMap(20),
+    mercer.RBFSampler(random_state=0),
     mercer.InvariantTransform(image_shape=(1, 2)),
     mercer.VirtualSVC(image_shape=(1, 2)),
     mercer.ReducedSet(mercer.SVC(), ratio=2),

@@ -106,7 +106,7 @@ class Fitted(BaseEstimator):
         line = self._line(X)
         hear, done = watcher(self.verbose, self.callback)
         weights = self._weights(sample_weight, X)
-        near = self.__dict__.get("model_") if getattr(self, "warm_start", False) else None
+        near = self._near()
         try:
             self.model_ = _mercer.fit(
                 learner,
@@ -126,8 +126,16 @@ class Fitted(BaseEstimator):
             )
         finally:
             done()
+        self._nu = getattr(self, "nu", None)
         self._told()
         return self
+
+    def _near(self):
+        """The model whose solution a fit starts at."""
+        if not getattr(self, "warm_start", False):
+            return None
+        # At another nu the sums of the coefficients change, and the way from the old solution is longer than from none.
+        return self.__dict__.get("model_") if getattr(self, "nu", None) == self.__dict__.get("_nu") else None
 
     def _weights(self, sample_weight, X):
         """Weights of the rows for the compiled part."""

@@ -347,8 +347,8 @@ class SVC(Classifier):
     folds : int, default=5
         Cross-validation folds of the calibration behind ``probability=True``.
     warm_start : bool, default=False
-        Whether the next fit starts at the solution of the last one, where that was on as many rows: faster for a row of
-        values of C, nu or epsilon, with the same result within ``tol``.
+        Whether the next fit starts at the solution of the last one, where that was on as many rows and had the same nu:
+        fewer iterations for a row of values of C, with the same result within ``tol``.
     n_jobs : int, default=None
         Threads; None means all (or what ``OMP_NUM_THREADS`` says).
     callback : callable, default=None
@@ -484,8 +484,8 @@ class NuSVC(Classifier):
     folds : int, default=5
         Cross-validation folds of the calibration behind ``probability=True``.
     warm_start : bool, default=False
-        Whether the next fit starts at the solution of the last one, where that was on as many rows: faster for a row of
-        values of C, nu or epsilon, with the same result within ``tol``.
+        Whether the next fit starts at the solution of the last one, where that was on as many rows and had the same nu:
+        fewer iterations for a row of values of C, with the same result within ``tol``.
     n_jobs : int, default=None
         Number of threads; None means all (or what ``OMP_NUM_THREADS`` says).
     callback : callable, default=None
@@ -623,8 +623,8 @@ class SVR(Regressor):
     max_iter : int, default=-1
         Maximum iterations per machine; -1: no limit.
     warm_start : bool, default=False
-        Whether the next fit starts at the solution of the last one, where that was on as many rows: faster for a row of
-        values of C, nu or epsilon, with the same result within ``tol``.
+        Whether the next fit starts at the solution of the last one, where that was on as many rows and had the same nu:
+        fewer iterations for a row of values of C, with the same result within ``tol``.
     n_jobs : int, default=None
         Number of threads; None means all (or what ``OMP_NUM_THREADS`` says).
     callback : callable, default=None
@@ -709,8 +709,8 @@ class NuSVR(Regressor):
     max_iter : int, default=-1
         Maximum iterations per machine; -1: no limit.
     warm_start : bool, default=False
-        Whether the next fit starts at the solution of the last one, where that was on as many rows: faster for a row of
-        values of C, nu or epsilon, with the same result within ``tol``.
+        Whether the next fit starts at the solution of the last one, where that was on as many rows and had the same nu:
+        fewer iterations for a row of values of C, with the same result within ``tol``.
     n_jobs : int, default=None
         Number of threads; None means all (or what ``OMP_NUM_THREADS`` says).
     callback : callable, default=None
@@ -848,8 +848,8 @@ class OneClassSVM(Novelty):
     max_iter : int, default=-1
         Maximum iterations per machine; -1: no limit.
     warm_start : bool, default=False
-        Whether the next fit starts at the solution of the last one, where that was on as many rows: faster for a row of
-        values of C, nu or epsilon, with the same result within ``tol``.
+        Whether the next fit starts at the solution of the last one, where that was on as many rows and had the same nu:
+        fewer iterations for a row of values of C, with the same result within ``tol``.
     n_jobs : int, default=None
         Number of threads; None means all (or what ``OMP_NUM_THREADS`` says).
     callback : callable, default=None
@@ -931,8 +931,8 @@ class SVDD(Novelty):
     max_iter : int, default=-1
         Maximum iterations per machine; -1: no limit.
     warm_start : bool, default=False
-        Whether the next fit starts at the solution of the last one, where that was on as many rows: faster for a row of
-        values of C, nu or epsilon, with the same result within ``tol``.
+        Whether the next fit starts at the solution of the last one, where that was on as many rows and had the same nu:
+        fewer iterations for a row of values of C, with the same result within ``tol``.
     n_jobs : int, default=None
         Number of threads; None means all (or what ``OMP_NUM_THREADS`` says).
     callback : callable, default=None
