@@ -93,7 +93,12 @@ fn report(told: &BTreeMap<(String, u64), Value>) -> Report {
         if case == "search by scikit-learn"
             && let Some(ours) = number("search", *workers, "seconds")
         {
-            report.row(&format!("search of 100 points, {workers} workers"), "joblib + scikit-learn", seconds, ours);
+            report.row(
+                &format!("search of 100 points, {workers} workers"),
+                "joblib + scikit-learn",
+                seconds,
+                ours,
+            );
         }
     }
     report

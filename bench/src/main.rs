@@ -114,7 +114,11 @@ const ALL: [Bench; 18] = [
         "whole processes, from file to model and to answers: svm-train, scripts of scikit-learn",
         cold::run,
     ),
-    ("dask", "clusters of 1, 2, 4, .. workers: a learner for large data, a search; scikit-learn's", dask::run),
+    (
+        "dask",
+        "clusters of 1, 2, 4, .. workers: a learner for large data, a search; scikit-learn's",
+        dask::run,
+    ),
     ("cuda", "an NVIDIA device beside the CPU: fits, predictions, the whole matrix", cuda::run),
     ("scaling", "what fits gain from threads: 1, 2, 4, .. beside a matrix product", scaling::run),
     (

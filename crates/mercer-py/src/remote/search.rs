@@ -257,7 +257,8 @@ impl Judge {
         memory: Option<u64>,
         callback: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Vec<Score>> {
-        let unit: Unit = serde_json::from_str(unit).map_err(|e| PyValueError::new_err(format!("unit: {e}")))?;
+        let unit: Unit =
+            serde_json::from_str(unit).map_err(|e| PyValueError::new_err(format!("unit: {e}")))?;
         let judge = Arc::clone(&self.0);
         let scores = watched(py, callback.as_ref(), move |watch| {
             let exec = Exec::new(threads);

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use mercer::model::{
-    KpcaParams, LargeAsk, LargeCentres, LargeFunction, LargeParams, LargeRows, LargeShard, LargeSums, Learner, Machine,
-    Names, Sample,
-};
 use mercer::data::LabelType;
+use mercer::model::{
+    KpcaParams, LargeAsk, LargeCentres, LargeFunction, LargeParams, LargeRows, LargeShard, LargeSums,
+    Learner, Machine, Names, Sample,
+};
 use mercer::{Error, Exec};
 use numpy::{IntoPyArray, PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
@@ -135,11 +135,7 @@ impl Shard {
             (None, None) => return Err(PyValueError::new_err("a pass needs a function")),
         };
         let sums = free(py, || self.0.pass(&ask))?.map_err(raise)?;
-        Ok((
-            sums.against.into_pyarray(py),
-            sums.ones.into_pyarray(py),
-            sums.values.to_vec().into_pyarray(py),
-        ))
+        Ok((sums.against.into_pyarray(py), sums.ones.into_pyarray(py), sums.values.to_vec().into_pyarray(py)))
     }
 
     /// Number of rows.
@@ -203,7 +199,8 @@ impl LargeRows for Everywhere<'_> {
         let (k, size) = (ask.outputs(), at.iter().chain(&along).map(|f| f.1.len()).next().unwrap_or(0));
         let passes = Arc::clone(&self.passes);
         let sums = self.caller.ask(move |py| {
-            let array = |f: Sent| f.map(|(n, coef, offset)| (n, coef.into_pyarray(py), offset.into_pyarray(py)));
+            let array =
+                |f: Sent| f.map(|(n, coef, offset)| (n, coef.into_pyarray(py), offset.into_pyarray(py)));
             let given = passes.bind(py).call1((array(at), array(along)))?;
             let (against, ones, values): Sums<'_> = given.extract()?;
             Ok((against.to_vec()?, ones.to_vec()?, values.to_vec()?))

@@ -126,7 +126,9 @@ impl Judge {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::assess::search::{KernelFamily, SearchAxis, SearchParams, Space, by_factors, search, search_by};
+    use crate::assess::search::{
+        KernelFamily, SearchAxis, SearchParams, Space, by_factors, search, search_by,
+    };
     use crate::data::{Points, Targets, toy};
     use crate::watch::{Step, silent};
 
@@ -182,7 +184,10 @@ mod tests {
             (&curve(), "svr", "c", &recipes[..]),
         ] {
             let space = Space {
-                families: vec![KernelFamily::rbf(&by_factors(0.01, 100.0, 4)), KernelFamily::poly(1..=2, 0.5)],
+                families: vec![
+                    KernelFamily::rbf(&by_factors(0.01, 100.0, 4)),
+                    KernelFamily::poly(1..=2, 0.5),
+                ],
                 axes: vec![axis(name, 0.01, 100.0)],
             };
             let base = Learner::find(learner).expect("known").learner();
@@ -210,7 +215,8 @@ mod tests {
         let base = Learner::find("svc").expect("known").learner();
         let hands = Backwards { data: data.clone(), fail: true };
         let params = SearchParams::new(space);
-        let by = |watch: &mut Watch<'_>| search_by(Some(&hands), &data, &[], &base, &params, Exec::one(), watch);
+        let by =
+            |watch: &mut Watch<'_>| search_by(Some(&hands), &data, &[], &base, &params, Exec::one(), watch);
         let found = by(&mut silent()).expect("others were fitted");
         let failed = found.stages[0].cells.iter().filter(|c| c.failed.as_deref() == Some("no")).count();
         assert!(failed > 0 && failed < 8, "{failed}");

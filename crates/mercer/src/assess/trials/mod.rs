@@ -372,7 +372,9 @@ fn posed(
             return Err(Error::shape("scores of a unit", scores.len(), "one per setting"));
         };
         let fold = jobs[u].1;
-        for (&(cell, _), score) in cells.iter().zip(scores).filter(|((cell, _), _)| !(batch.known)(*cell, fold)) {
+        for (&(cell, _), score) in
+            cells.iter().zip(scores).filter(|((cell, _), _)| !(batch.known)(*cell, fold))
+        {
             told(cell, fold, score)?;
         }
         Ok(())
