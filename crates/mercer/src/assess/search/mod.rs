@@ -182,7 +182,6 @@ pub fn search(
 
 /// The same search, its fits done by somebody else where there are [`Hands`]. They find what one machine would find; a limit
 /// of time is not supported there, because what is judged before it depends on who is fast.
-#[expect(clippy::too_many_arguments, reason = "those of a search, and who does it")]
 pub fn search_by(
     hands: Option<&dyn Hands>,
     data: &Dataset,
