@@ -7,6 +7,7 @@ import time
 import uuid
 
 import dask
+import numpy as np
 from distributed import Client, get_client, get_worker
 from distributed.client import FutureCancelledError
 from distributed.scheduler import KilledWorker
@@ -129,6 +130,13 @@ def spread(client, values, bytes_):
         return client.scatter([values], broadcast=True, hash=False)[0]
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GiB"}):
         return client.submit(_same, values, key=key("values"), retries=RETRIES)
+
+
+def aligned(values):
+    """The same values where every number begins at a multiple of its size: arrays that were received may not."""
+    if isinstance(values, np.ndarray):
+        return np.require(values, requirements=["C", "A"])
+    return type(values)(map(aligned, values)) if isinstance(values, (tuple, list)) else values
 
 
 class Watchdog:

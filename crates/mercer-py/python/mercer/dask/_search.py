@@ -15,7 +15,7 @@ from .._frames import column_names, is_table, table_rows
 from ..convert import wrap
 from ..svm import answers_of
 from . import _cluster
-from ._cluster import RETRIES, Watchdog, client_of, freed, key, lost, spread
+from ._cluster import RETRIES, Watchdog, aligned, client_of, freed, key, lost, spread
 
 __all__ = ["Search", "tune"]
 
@@ -86,7 +86,7 @@ class Work:
     def judge(self):
         # Two tasks at once may both make one: they are equal, and one of them goes.
         if self._judge is None:
-            self._judge = _mercer.Judge(*self.parts)
+            self._judge = _mercer.Judge(*aligned(self.parts))
         return self._judge
 
 

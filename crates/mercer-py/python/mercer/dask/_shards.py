@@ -14,7 +14,7 @@ from distributed import as_completed
 from .. import _mercer
 from .._data import check_labels, rows_of
 from . import _cluster, _parts
-from ._cluster import LOST, RETRIES, Watchdog, key, lost, result_of, spread, wait_for_workers
+from ._cluster import LOST, RETRIES, Watchdog, aligned, key, lost, result_of, spread, wait_for_workers
 
 #: More partitions than this are joined to so many shards, or to one per worker where there are more workers: a shard is a task in
 #: every pass.
@@ -40,7 +40,7 @@ class Shard:
         """The compiled shard; made here, because only a task may take its time and knows its worker."""
         with self._lock:
             if self._made is None:
-                rows, targets, weight = self._given
+                rows, targets, weight = aligned(self._given)
                 limit = _cluster.memory_here()
                 # Half of a worker's memory, shared by its shards: rows, Python and Dask need the rest.
                 memory = None if limit is None else int(limit / 2 / self.task["beside"])
@@ -87,7 +87,7 @@ def _shard(centres, task, *parts):
 
 
 def _pass(shard, at, along):
-    return shard.compiled().sums(at, along)
+    return shard.compiled().sums(aligned(at), aligned(along))
 
 
 def _add(*sums):
