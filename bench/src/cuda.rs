@@ -5,7 +5,7 @@ use std::time::Instant;
 use anyhow::Result;
 use mercer::data::{Dataset, Points, Targets};
 use mercer::kernel::Kernel;
-use mercer::model::{Learner, Model, Sample};
+use mercer::model::{KpcaParams, Learner, Model, Sample};
 use mercer::watch::silent;
 use mercer::{Exec, gram};
 use mercer_cuda::Choice;
@@ -61,9 +61,12 @@ fn components(report: &mut Report, args: &Args, sides: &[(&str, Exec)]) -> Resul
     let split = sets::Set::named("mnist60k").load()?;
     let some: Vec<usize> = (0..50_000).collect();
     let data = split.train.gather(&some);
-    let mut learner = Learner::find("kpca").expect("known").learner();
-    learner.set_kernel(Kernel::Rbf { gamma: 0.02 });
-    learner.set("components", 64.0.into())?;
+    let learner = KpcaParams {
+        kernel: Some(Kernel::Rbf { gamma: 0.02 }),
+        components: Some(64),
+        tol: 1e-4,
+        ..KpcaParams::default()
+    };
     let none = Targets::None;
     let sample = Sample::new(&data.points, &none);
     for &(label, exec) in sides.iter().filter(|(label, _)| *label == "device" || args.full) {

@@ -24,6 +24,8 @@ use crate::values::{Block, argument};
 const ROUNDS: usize = 8;
 /// Rounds without progress after which the CPU takes over.
 const PATIENCE: usize = 4000;
+/// What machines are solved to, as a share of the tolerance: objectives then agree with those of the CPU to more digits.
+const FINER: f64 = 0.5;
 /// Turns of recomputing the gradient in f64.
 const TURNS: usize = 8;
 /// Bytes that the values of working sets may take together.
@@ -205,7 +207,7 @@ impl<'a> Run<'a> {
         work.f = f.pointer();
         let beta = Memory::of(gpu, &start)?;
         work.beta = beta.pointer();
-        let states = vec![State::new(batch.params.tol); machines.len()];
+        let states = vec![State::new(FINER * batch.params.tol); machines.len()];
         let state = Memory::of(gpu, &states)?;
         work.state = state.pointer();
         let anchor = if begun { start.clone() } else { vec![0.0; total] };
@@ -248,6 +250,9 @@ impl<'a> Run<'a> {
         let all = self.batch.problems.len();
         for from in (0..all).step_by(self.together) {
             let count = self.together.min(all - from);
+            if watch(&Step::new("solve", 0, None)).is_break() {
+                return Ok(End::Cancelled);
+            }
             self.launch(from, count, Phase::Brackets)?;
             let (mut best, mut since) = ((usize::MAX, f64::INFINITY), self.rounds);
             loop {
@@ -384,7 +389,7 @@ impl<'a> Run<'a> {
             let gap = exact::gap(&self.batch.problems[m], &self.host.beta[vars], f);
             let mut now = State { gap, done: CONVERGED, idle: 0, changed: 0, ..state };
             if gap > tol * (1.0 + 1e-6) {
-                (now.done, now.target) = (0, 0.7 * tol);
+                (now.done, now.target) = (0, 0.7 * FINER * tol);
                 worst = Some(worst.unwrap_or(0.0).max(gap));
             }
             self.f.write(8 * row0, f)?;

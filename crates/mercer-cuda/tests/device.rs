@@ -105,8 +105,14 @@ fn values_and_sums_are_those_of_the_cpu() {
                 }
             };
             let wide = |x: &[f32]| x.iter().map(|&v| f64::from(v)).collect::<Vec<_>>();
-            let want = gram::square::<f64>(&kernel, x, cpu).expect("values");
-            // Where the CPU is in f64 too, large norms leave it a few digits.
+            // One by one where that is cheap: what the CPU computes in blocks has a few digits less far from 0.
+            let one_by_one =
+                || (0..x.n * x.n).map(|p| kernel.value(x.row(p / x.n), x.row(p % x.n))).collect();
+            let want: Vec<f64> = if x.n * x.n * x.d <= 3_000_000 {
+                one_by_one()
+            } else {
+                gram::square::<f64>(&kernel, x, cpu).expect("values").to_vec()
+            };
             let (fine, coarse) = (1e-9, 2e-6);
             let got = gram::square::<f64>(&kernel, x, exec).expect("values");
             look("square f64", off(got.iter().copied(), want.iter().copied()), fine);
@@ -160,14 +166,16 @@ fn compare(name: &str, learner: &Learner, data: &Dataset, exec: Exec, wrong: &mu
         && apart(a, b) > 1e-6
     {
         // At the usual tolerance the objectives of hard machines are not settled to 1e-6 on either side. Where they differ,
-        // they must agree far below it, and the device must not have stopped farther from there than the CPU has.
+        // the device must not be above the CPU far below that tolerance, and must not have stopped twice as far from the
+        // lowest that was found as the CPU has.
         let tol = learner.get("tol").and_then(|tol| tol.as_f64()).unwrap_or(1e-3);
         let mut fine = learner.clone();
         fine.set("tol", (1e-3 * tol).into()).expect("a number");
         let objective = |exec| fit(&fine, data, exec).expect(name).info().objective.expect("an objective");
         let (c, d) = (objective(Exec::new(0)), objective(exec));
         eprintln!("{name}: objectives {a} and {b}; at a thousandth of the tolerance {c} and {d}");
-        if apart(c, d) > 1e-6 || apart(b, c) > 2.0 * apart(a, c) + 1e-6 {
+        let lowest = c.min(d);
+        if d - lowest > 1e-6 * lowest.abs() || apart(b, lowest) > 2.0 * apart(a, lowest) + 1e-6 {
             wrong.push(format!("{name}: objectives {a} and {b}, finer {c} and {d}"));
         }
     }
