@@ -55,7 +55,7 @@ const next = random(11);
 const lines = (n, line) => `${Array.from({ length: n }, (_, i) => line(i)).join("\n")}\n`;
 /** Files by name: what they hold, and what is asked beside the defaults. */
 const FILES = {
-  "two's.csv": [`a,b,label\n${lines(90, (i) => `${(next() + (i % 2)).toFixed(3)},${next().toFixed(3)},${i % 2 ? "in, side" : "outside"}`)}`, {}],
+  "two's.csv": [`a,b,label\n${lines(90, (i) => `${(next() + (i % 2)).toFixed(3)},${next().toFixed(3)},${i % 2 ? '"in, side"' : "outside"}`)}`, {}],
   "text.csv": [`colour,age,since,label\n${lines(90, (i) => `${["red", "green", "dark blue"][i % 3]},${i % 7 ? 20 + Math.floor(60 * next()) : ""},2024-0${1 + (i % 9)}-11,${(i % 3 === 0) !== next() < 0.1 ? "yes" : "no"}`)}`, {}],
   "prices.csv": [`a,b,price\n${lines(80, (i) => `${(i / 10).toFixed(2)},${next().toFixed(3)},${(i / 5 + next()).toFixed(3)}`)}`, {}],
   "numbers.csv": [lines(80, (i) => `${(next() + (i % 3)).toFixed(3)},${next().toFixed(3)},${i % 3}`), {}],

@@ -91,7 +91,8 @@ function prepare(form) {
   };
   if (model.image) picture(model.image, form, send);
   const fields = model.columns.map(({ name, kind }) => ({ name, kind, input: make("input", { size: 10 }) }));
-  const many = fields.length === 0 || fields.length > 64;
+  // Nobody types the pixels of an image one by one.
+  const many = Boolean(model.image) || fields.length === 0 || fields.length > 64;
   const lines = make("textarea", { rows: 3, placeholder: "One row per line, values separated by commas", ariaLabel: "Rows" });
   if (many) {
     form.append(lines);

@@ -121,16 +121,19 @@ fn changed_requests_over_the_wire_get_a_status_of_the_200s_or_400s() {
     let json = br#"{"id":"a","inputs":[{"name":"x","shape":[1,2],"datatype":"FP64","parameters":{"binary_data_size":16}}]}"#;
     let body = [json.as_slice(), &1.5f64.to_le_bytes(), &(-2.0f64).to_le_bytes()].concat();
     assert!(v2::parse(&body, Some(json.len()), 16).is_ok());
-    let (mut dice, mut good) = (Dice(3), 0);
+    let mut dice = Dice(3);
     let mut socket = server.connect();
-    for _ in 0..400 {
-        let (bytes, length) = (dice.changed(&body), (json.len() + dice.below(3)).to_string());
+    for turn in 0..400 {
+        // Now and then a good one: the connection is still in step.
+        let good = turn % 8 == 0;
+        let bytes = if good { body.clone() } else { dice.changed(&body) };
+        let length = json.len() + if good { 0 } else { dice.below(3) };
+        let length = length.to_string();
         let headers = [("inference-header-content-length", length.as_str())];
         send(&mut socket, "POST", "/v2/models/m/infer", &headers, &bytes);
         let reply = receive(&mut socket);
         assert!(reply.status == 200 || (400..500).contains(&reply.status), "{}", reply.text());
-        good += usize::from(reply.status == 200);
+        assert!(!good || reply.status == 200, "{}", reply.text());
     }
-    assert!(good > 0);
     assert!(server.stop());
 }
