@@ -101,7 +101,12 @@ pub(crate) fn brief<T: Send + 'static>(
                 return ControlFlow::Continue(());
             }
             last = Instant::now();
-            match Python::attach(Python::check_signals) {
+            #[expect(
+                clippy::redundant_closure_for_method_calls,
+                reason = "the method itself is not general enough over the token's lifetime"
+            )]
+            let signals = Python::attach(|py| py.check_signals());
+            match signals {
                 Ok(()) => ControlFlow::Continue(()),
                 Err(raised) => {
                     interrupt = Some(raised);
