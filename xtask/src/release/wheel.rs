@@ -34,9 +34,7 @@ pub(super) fn make(release: &Release) -> Result<()> {
     // The lock file of an sdist names crates that are not in it, so `--locked` would refuse it; versions are kept all the same.
     // `--sdist` builds the wheel from the unpacked source distribution, so one build checks both. Without
     // `--compatibility`, maturin looks at the symbols and claims the oldest manylinux that they allow.
-    build
-        .current_dir(release.root.join("crates/mercer-py"))
-        .args(["build", "--quiet", "--sdist"]);
+    build.current_dir(release.root.join("crates/mercer-py")).args(["build", "--quiet", "--sdist"]);
     build.arg("--interpreter").arg(&interpreter).arg("--out").arg(&release.dist);
     build.env("CARGO_TARGET_DIR", target.join("dist-build"));
     spawn(&mut build)?;
