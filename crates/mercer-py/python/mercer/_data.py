@@ -8,6 +8,7 @@ from collections import namedtuple
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils import check_random_state
 
 from ._threads import threads_of as threads_of
 
@@ -156,8 +157,15 @@ def check_counts(estimator):
         if value is None or (type(value) is int and value >= -1) or (isinstance(value, str) and value == "auto"):
             continue
         if name in getattr(estimator, "_shares", ()) and isinstance(value, float):
+            if not 0 < value <= 1:
+                raise ValueError(f"{name} = {value}: must be an int, or a share above 0 and at most 1")
             continue
         whole_number(value, name, -1 if name == "max_iter" else 0)
+    # Also where nothing is drawn and no thread is started.
+    drawn = given.get("random_state")
+    if drawn is not None and not isinstance(drawn, numbers.Integral):
+        check_random_state(drawn)
+    threads_of(given.get("n_jobs"))
 
 
 def whole_number(value, name, least=0):

@@ -137,7 +137,8 @@ def validate_data(estimator, X=NO_TARGETS, y=NO_TARGETS, reset=True, skip_check_
 
 def _own_table(estimator):
     """The columns of the table that the stages inside a model begin with."""
-    model = getattr(estimator, "model_", None)
+    # Linear machines make a model when asked for one; theirs has no stages.
+    model = estimator.__dict__.get("model_")
     if model is None:
         return None
     columns = model.stages().table_columns()

@@ -16,6 +16,7 @@ np.savez(
     sys.argv[1],
     values_line=line.predict_proba(X[300:]),
     votes_steps=steps.predict_proba(X[300:]),
-    values_many=many.predict_proba(D[600:900]),
+    # Decision values of ten classes are votes, which jump where a pair is tied.
+    votes_many=many.predict_proba(D[600:900]),
     labels_many=many.predict(D[600:900]),
 )

@@ -20,7 +20,7 @@ cloud = OneClassSVM(nu=0.25, gamma=0.35).fit(wine)
 np.savez(
     sys.argv[1],
     values_exact=exact.decision_function(odd),
-    votes_train=exact.predict(train).astype(float),
+    values_train=exact.decision_function(train),
     values_near=near.decision_function(odd),
     values_wine=cloud.decision_function(wine),
 )
