@@ -204,7 +204,7 @@ mod tests {
         };
         let evaluation = Evaluation::Classification(e);
         let page = text(&Evaluated { source: "a".into(), model: "m".into(), evaluation }, false);
-        assert!(page.contains("c3          c4         7"), "{page}");
+        assert!(page.contains("c3          c4             7"), "{page}");
         assert!(page.contains("Wrong in rows 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 2 more."), "{page}");
     }
 }

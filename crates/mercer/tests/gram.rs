@@ -314,14 +314,15 @@ fn small_integers_give_the_definition_for_every_kernel() {
                     let single = matches!(x.view().data, mercer::data::Data::F32(_))
                         || matches!(y.view().data, mercer::data::Data::F32(_));
                     assert::close_to_scale(&got, &want, if single { 1e-6 } else { 1e-12 });
-                    // Floats in f32 lose digits of small distances, which kernels of their roots show.
-                    if a == 3 || b == 3 {
+                    // Floats in f32 lose digits of small distances, which kernels of their roots show; and all rows are
+                    // floats where the processor does not multiply bytes.
+                    if a == 3 || b == 3 || !mercer::num::bytes::available() {
                         continue;
                     }
                     let got = gram::cross::<f32>(&kernel, x.view(), y.view(), Exec::one()).expect("vectors");
                     assert::close_to_scale(&wide(&got), &want, 1e-5);
                 }
-                if a == 3 {
+                if a == 3 || !mercer::num::bytes::available() {
                     continue;
                 }
                 let got = gram::square::<f32>(&kernel, x.view(), Exec::new(2)).expect("vectors");

@@ -369,7 +369,11 @@ fn the_result_is_an_ordinary_machine() {
                             assert_eq!((a.of_row[i] + 1).to_string(), b.name_of(i), "{loss:?}, row {i}");
                         }
                     }
-                    (Targets::Reals(_), Targets::Reals(b)) => close_to_scale(b, &f, 1e-9),
+                    (Targets::Reals(_), Targets::Reals(b)) => {
+                        // Rows in f32 are predicted in f32 where coefficients have bounds, as LIBSVM's have.
+                        let single = matches!(points.view().data, mercer::data::Data::F32(_));
+                        close_to_scale(b, &f, if single { 1e-4 } else { 1e-9 });
+                    }
                     other => panic!("{other:?}"),
                 }
             }

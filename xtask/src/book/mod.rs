@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use crate::{cargo_in, spawn};
+use crate::{cargo_in, spawn, steps};
 use summary::Entry;
 
 const STYLE: &str = include_str!("style.css");
@@ -23,8 +23,9 @@ const APART: [&str; 1] = ["decisions/"];
 
 /// Writes the generated pages of the reference, then builds the book.
 pub(crate) fn run(root: &Path) -> Result<()> {
-    let test = ["test", "--locked", "--quiet", "--package", "mercer-cli", "--test", "cli", "book::reference"];
-    spawn(cargo_in(root).args(test).env("MERCER_BLESS", "1"))?;
+    // Built as for all tests, so usually nothing is left to do.
+    let test = ["test", "--locked", "--quiet", "--workspace", "--test", "cli", "book::reference"];
+    spawn(cargo_in(root).args(test).args(steps::FEATURES).env("MERCER_BLESS", "1"))?;
     build(root)
 }
 

@@ -104,7 +104,8 @@ fn no_command_prints_control_characters() {
         for format in ["text", "json"] {
             let run = folder.mercer(&format!("{line} --format {format}"));
             clean(&run);
-            assert!(!run.out.is_empty() || run.code != 0, "{run:#?}");
+            // A page is all that `pca show` writes.
+            assert!(!run.out.is_empty() || run.code != 0 || line.starts_with("pca show"), "{run:#?}");
         }
     }
     for args in [

@@ -119,7 +119,7 @@ fn every_command_that_reads_data_is_in_the_list() {
 
 /// What was printed, with the data under one name and without times.
 fn told(text: &str, name: &str) -> String {
-    let times = ["trained", "settings of", "a row takes", "took"];
+    let times = ["trained", "settings of", "a row takes", "took", "time per row"];
     let lines = text.lines().filter(|line| !times.iter().any(|word| line.contains(word)));
     let one = |line: &str| format!("{}\n", line.replace(name, "DATA").trim_end());
     lines.map(one).collect()

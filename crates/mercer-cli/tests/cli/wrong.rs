@@ -63,7 +63,7 @@ fn usage() {
         (
             "train flowers.csv --scale maximal",
             "error: stage = `maximal`: must be one of scale, minmax, standard, unit, power, smooth, centre-mass, \
-             downsample, edges, silhouette, invariant, deskew, one-hot, log-odds, table\n",
+             downsample, edges, silhouette, invariant, deskew, one-hot, log-odds, fourier, table\n",
         ),
         (
             "train flowers.csv --class-weight daisy=3",

@@ -33,7 +33,7 @@ fn as_many_classes_as_are_asked_for() {
         }
         for k in [2, 4, 6] {
             let error = error_of(toy::of_classes(set.name, 300, k, 1).expect(set.name));
-            assert!(error < 0.1, "{} of {k} classes: {error}", set.name);
+            assert!(error < 0.15, "{} of {k} classes: {error}", set.name);
         }
     }
     let message = toy::of_classes("rings", 9, 1, 1).expect_err("one class").to_string();

@@ -3,7 +3,7 @@
 use mercer::Exec;
 use mercer::data::{Labels, Points, Targets};
 use mercer::kernel::Kernel;
-use mercer::model::{Sample, SvcParams};
+use mercer::model::{Machine, Sample, SvcParams};
 use mercer::watch::{Stop, silent};
 use mercer_testkit::toy;
 
@@ -121,14 +121,21 @@ fn labels_of_machines_of_many_kinds_are_those_of_the_exact_one() {
         let names = |part: &[usize]| Targets::Classes(Labels::new(part.iter().map(|c| ["a", "b", "c"][*c])));
         let (points, targets) = (Points::dense(x[..n * d].to_vec(), d).expect("rows"), names(&of_row[..n]));
         let everything = Points::dense(x, d).expect("rows");
-        let labels = |tol: f64| {
+        let fitted = |tol: f64| {
             let params = SvcParams { kernel: Some(Kernel::Linear), c, tol, ..SvcParams::default() };
             let model =
                 params.fit(Sample::new(&points, &targets), Exec::one(), &mut silent()).expect("a fit");
             assert_eq!(model.info.stop, Stop::Converged, "seed {seed}, tol {tol}");
-            model.labels(everything.view(), Exec::one()).expect("the same columns").of_row
+            model
         };
-        off += labels(1e-3).iter().zip(labels(1e-9)).filter(|(a, b)| **a != *b).count();
+        let exact = fitted(1e-9);
+        let labels = |model: &Machine| model.labels(everything.view(), Exec::one()).expect("columns").of_row;
+        let (usual, want) = (labels(&fitted(1e-3)), labels(&exact));
+        // Rounded and doubled rows with clashing labels can lie on the plane itself, where either label is right.
+        let values = exact.decision(everything.view(), Exec::one()).expect("columns");
+        let pairs = values.len() / all;
+        let clear = |i: usize| values[i * pairs..(i + 1) * pairs].iter().all(|v| v.abs() > 2e-3);
+        off += (0..all).filter(|&i| usual[i] != want[i] && clear(i)).count();
         machines += 1;
     }
     assert!(off == 0, "{off} labels of {machines} machines differ from the exact ones");

@@ -37,7 +37,7 @@ pub(super) struct Amounts {
 
 impl Amounts {
     /// How a column's cells are written; nothing where they are plain numbers, or no amounts.
-    pub(super) fn of(sample: &[Record], at: usize, dialect: &Dialect) -> Option<Self> {
+    pub(super) fn of(sample: &[Record], at: usize, dialect: &Dialect, delimiter: u8) -> Option<Self> {
         let missing = |field: &[u8]| dialect.is_missing(field) || dialect.is_missing_label(field);
         let cells = || sample.iter().filter(|r| r.len() > at).map(|r| r.field(at)).filter(|f| !missing(f));
         let example =
@@ -62,7 +62,15 @@ impl Amounts {
             amount(example, comma).map(|_| Amounts { comma, unit, example: example.to_owned() })
         };
         // In a file with decimal commas a point only ever groups digits.
-        if dialect.has_decimal_comma() { read(true) } else { read(false).or_else(|| read(true)) }
+        if dialect.has_decimal_comma() {
+            return read(true);
+        }
+        let (points, commas) = (read(false), read(true));
+        // Where fields are not cut by commas, `1,234` in all cells may be either: nobody guesses.
+        let told = |way: &Option<Amounts>| way.as_ref().and_then(|a| a.plain(example.as_bytes()));
+        let guess =
+            delimiter != b',' && points.is_some() && commas.is_some() && told(&points) != told(&commas);
+        points.or(commas).filter(|a| !guess || !a.unit.is_empty())
     }
 
     /// Whether such cells of a label are numbers, rather than names of classes: there are many, or fractions.

@@ -134,7 +134,7 @@ impl Decided {
     pub(super) fn rows(&self, options: &ReadOptions) -> Result<Rows> {
         let rows =
             Rows::new(self.layout.clone(), self.label(), self.names.clone(), self.dialect.clone(), options)?;
-        Ok(rows.trimmed(self.trimmed).below_header(self.header))
+        Ok(rows.trimmed(self.trimmed).below_header(self.header && options.header.is_none()))
     }
 }
 
@@ -191,7 +191,8 @@ pub(super) fn decide(
     let layout = Layout::new(name, width, names.as_deref(), options)?;
     let column =
         |at: usize| names.as_ref().map_or_else(|| (at + 1).to_string(), |names| shown(names[at].as_bytes()));
-    let amounts = |at: usize| Amounts::of(looked_at, at, &dialect).filter(|_| layout.may_be_numbers(at));
+    let amounts =
+        |at: usize| Amounts::of(looked_at, at, &dialect, delimiter).filter(|_| layout.may_be_numbers(at));
     dialect.amounts = (0..width).map(amounts).collect();
     let plain = |record: &Record, dialect: &Dialect| dialect.plain(record).unwrap_or_else(|| record.clone());
     let clean: Vec<Record> = looked_at.iter().map(|record| plain(record, &dialect)).collect();

@@ -193,7 +193,7 @@ impl Rows {
         self
     }
 
-    /// The same where names come from a header, which may come again.
+    /// The same where names come from a header that was found, not asked for: it may come again.
     pub(super) fn below_header(mut self, header: bool) -> Self {
         self.header = header;
         self
