@@ -308,7 +308,7 @@ def test_compressing_is_lazy_and_draws_its_rows(client):
     X, y = blobs(500)
     lazy, labels = da.from_array(X, chunks=(100, 4)), da.from_array(y, chunks=100)
     fitted = cluster.LargeClassifier(client=client, n_centres=60).fit(lazy, labels)
-    small = cluster.compress(fitted, lazy, labels, rows=200, vectors=12, retrain=True)
+    small = cluster.compress(fitted, lazy, labels, rows=200, vectors=12)
     assert hasattr(small, "compute")
     made = small.compute()
     assert made.model_.coef.shape[0] <= 12

@@ -37,9 +37,10 @@ def rows_of(X):
         if not X.has_canonical_format:
             X = X.copy()
             X.sum_duplicates()
-        parts = (X.data.astype(np.float64, copy=False), X.indices.astype(np.uint32), X.indptr.astype(np.uint64))
-        return (*parts, X.shape[1])
-    return np.ascontiguousarray(X)
+        values = np.require(X.data, np.float64, ["C", "A"])
+        return (values, X.indices.astype(np.uint32), X.indptr.astype(np.uint64), X.shape[1])
+    # Arrays that were read from a file or a message may begin anywhere.
+    return np.require(X, requirements=["C", "A"])
 
 
 def array_of(rows):

@@ -304,7 +304,8 @@ class RBFSampler(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fitted):
         -------
         ndarray of shape (n_samples, n_components)
         """
-        return self.stages_.apply(self._rows(X), threads=threads_of(self.n_jobs))
+        rows = self._rows(X)
+        return self.stages_.apply(rows, threads=threads_of(self.n_jobs))
 
     def save(self, path):
         """A map alone is no model file: pickle it, or fit a machine behind it."""

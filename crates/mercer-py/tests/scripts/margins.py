@@ -10,7 +10,7 @@ X, y = make_blobs(n_samples=120, centers=2, cluster_std=1.6, random_state=6)
 grid = np.stack(np.meshgrid(np.linspace(-12, 12, 25), np.linspace(-12, 12, 25)), axis=-1).reshape(-1, 2)
 found = {}
 for C in (0.05, 1, 100):
-    plane = SVC(kernel="linear", C=C).fit(X, y)
+    plane = SVC(kernel="linear", C=C, tol=1e-6).fit(X, y)
     found[f"labels_{C}"] = plane.predict(grid)
     found[f"values_{C}"] = plane.decision_function(grid)
     found[f"values_width_{C}"] = 1 / np.sqrt((plane.coef_**2).sum(axis=1))

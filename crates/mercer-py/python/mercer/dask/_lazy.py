@@ -16,6 +16,7 @@ from .. import kpca as _kpca
 from .. import reduce as _reduce
 from .._data import array_of
 from . import _parts
+from ._cluster import aligned
 
 __all__ = ["compress", "decision_function", "denoise", "predict", "predict_proba", "transform"]
 
@@ -159,7 +160,7 @@ def _example(estimator, what):
 
 
 def _part(rows, estimator, what, example):
-    return example if rows.shape[0] == 0 else np.asarray(what(estimator, rows))
+    return example if rows.shape[0] == 0 else np.asarray(what(estimator, aligned(rows)))
 
 
 def _meta(example, index):

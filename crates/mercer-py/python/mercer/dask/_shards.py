@@ -109,7 +109,7 @@ class Shards:
             used = []
             try:
                 future = self._sent(at, along, used)
-                found = result_of(self.client, future)
+                found = aligned(result_of(self.client, future))
                 self.passes += 1
                 return found
             except LOST as error:
