@@ -38,7 +38,10 @@ class Fitted(BaseEstimator):
 
     def _more(self, **known):
         """Parameters of the learner from those of the estimator, as JSON; None is left out."""
-        return json.dumps({name: _plain(value) for name, value in known.items() if value is not None}, allow_nan=False)
+        for name, value in known.items():
+            if isinstance(value, float) and value != value:
+                raise ValueError(f"The {name!r} parameter must be a number. Got {value!r} instead.")
+        return json.dumps({name: _plain(value) for name, value in known.items() if value is not None})
 
     def _solver(self):
         """What all machines with a solver are told."""

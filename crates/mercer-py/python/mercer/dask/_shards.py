@@ -102,6 +102,8 @@ class Shards:
         self.client, self.shards, self.homes, self.build, self.trace = client, futures, homes, build, trace
         self.at = (None, None)
         self.passes = 0
+        #: What the fit releases at its end, however it ends.
+        self.futures = []
 
     def __call__(self, at, along):
         """The sums of a pass. `at` and `along` are functions, `(number, coef, offset)`, or None."""
@@ -128,6 +130,7 @@ class Shards:
             if self.at[0] != at[0]:
                 # Outputs at a point are kept by the shards: it travels once, and again to whoever comes later.
                 self.at = (at[0], spread(self.client, at, at[1].nbytes))
+                self.futures.append(self.at[1])
             point = self.at[1]
         line = None if along is None else spread(self.client, along, along[1].nbytes)
         if line is not None:
@@ -263,7 +266,9 @@ class Rows:
         told = [self.client.submit(_ready, shard, key=key("ready")) for shard in shards]
         self.futures.extend(told)
         traces = self._heard("shards", told, "a shard of the rows")
-        return Shards(self.client, shards, homes, build, sum(traces))
+        made = Shards(self.client, shards, homes, build, sum(traces))
+        made.futures = self.futures
+        return made
 
 
 def _ready(shard):

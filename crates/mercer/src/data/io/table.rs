@@ -152,7 +152,9 @@ pub(super) fn decide(
     let mut notes = Vec::new();
     let mut dialect = Dialect::of(&sample, delimiter, options);
     // Blanks cut titles into words; formats with names of their own have no titles.
-    let titled = names.is_none() && options.header != Some(false) && delimiter != b' ';
+    // Whoever says whether there is a header knows the lines of the file: then all others are rows.
+    let guessed = options.header.is_none();
+    let titled = names.is_none() && guessed && delimiter != b' ';
     let titles = if titled { above(&sample, &dialect) } else { 0 };
     if titles > 0 {
         sample.drain(..titles);
@@ -177,12 +179,13 @@ pub(super) fn decide(
     if header {
         waiting.pop_front();
         let rest = waiting.make_contiguous();
-        if rest.len() > 2 && delimiter != b' ' && is_units(&rest[0], &rest[1..], &dialect) {
+        if guessed && rest.len() > 2 && delimiter != b' ' && is_units(&rest[0], &rest[1..], &dialect) {
             notes.push(Note::from(format!("line {} skipped: it holds units or descriptions", rest[0].line)));
             waiting.pop_front();
         }
     }
-    let below = if ended && waiting.len() > 1 { take_below(&mut waiting, width, false) } else { 0 };
+    let below =
+        if guessed && ended && waiting.len() > 1 { take_below(&mut waiting, width, false) } else { 0 };
     notes.extend((below > 0).then(|| below_note(below)));
     if waiting.is_empty() {
         return Err(fault(name, Some("a header and no rows"), "at least one row"));
