@@ -46,9 +46,5 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     // Built as for its own tests, so usually nothing is left to do.
     let command = ["test", "--locked", "--quiet", "--workspace", "--no-run", "--test", "cli"];
     spawn(cargo_in(root).args(command).args(steps::FEATURES))?;
-    run(
-        &node,
-        &["--test", "--test-reporter=spec", "rooms.test.mjs", "written.test.mjs", "service.test.mjs"],
-        &tests,
-    )
+    run(&node, &["--test", "--test-reporter=spec", "rooms.test.mjs", "written.test.mjs"], &tests)
 }
