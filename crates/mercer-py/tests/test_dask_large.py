@@ -237,7 +237,7 @@ def test_parts_are_joined_and_spread_in_order():
 
 
 # Dask's client itself can fail with "bound to a different event loop" when a worker dies while futures are being waited for.
-LOOP = pytest.mark.xfail(strict=False, reason="an event of Dask's client belongs to another loop")
+LOOP = pytest.mark.xfail(raises=RuntimeError, strict=False, reason="an event of Dask's client belongs to another loop")
 
 
 @pytest.mark.parametrize("when", [pytest.param("shards", marks=LOOP), "solve"])
