@@ -78,6 +78,28 @@ fn a_precomputed_matrix_is_its_points() {
     assert!(without.fit(Sample::new(&numbers, &targets), Exec::one(), &mut silent()).is_err());
 }
 
+/// At the usual tolerance, where two ways to a solution may end a thousandth apart: both go on to the exact one.
+#[test]
+fn the_matrix_of_products_is_the_linear_kernel() {
+    for seed in 0..8 {
+        let (points, targets) = clouds(2 + seed as usize % 3, 50, 20 + seed);
+        let n = points.len();
+        let values = square::<f64>(&Kernel::Linear, points.view(), Exec::one()).expect("numbers");
+        let matrix = Matrix::new(values.to_vec(), n).expect("symmetric");
+        let numbers = Points::row_numbers((0..n as u32).collect());
+        let kernel_rows = Points::dense(values.to_vec(), n).expect("whole rows");
+        for (c, multi) in [(0.1, Multi::OneVsOne), (1.0, Multi::OneVsRest), (20.0, Multi::OneVsOne)] {
+            let params = SvcParams { kernel: Some(Kernel::Linear), c, multi, ..SvcParams::default() };
+            let given = SvcParams { kernel: Some(Kernel::Precomputed), ..params.clone() };
+            let sample = Sample::new(&numbers, &targets).with_gram(&matrix);
+            let a = given.fit(sample, Exec::one(), &mut silent()).expect("a sound problem");
+            let b = fit(&params, &points, &targets);
+            close(objective(&a), objective(&b), 1e-7);
+            all_close(&outputs(&a, &kernel_rows), &outputs(&b, &points), 1e-6);
+        }
+    }
+}
+
 #[test]
 fn the_order_of_rows_does_not_matter() {
     let (points, targets) = clouds(4, 40, 3);

@@ -55,6 +55,10 @@ pub trait Vectors {
     fn add(&self, i: usize, a: f64, w: &mut [f64]);
     /// `|x_i|^2`.
     fn square(&self, i: usize) -> f64;
+    /// `|w|^2`.
+    fn length(&self, w: &[f64]) -> f64 {
+        w.iter().map(|w| w * w).sum()
+    }
     /// How many numbers of row i are not 0, or all of them where nobody keeps count.
     fn entries(&self, _i: usize) -> usize {
         self.dim()
@@ -206,7 +210,7 @@ impl<V: Vectors> Descent<'_, V> {
         let own = |(i, b): (usize, &f64)| {
             b * self.p.linear[i] + self.p.epsilon * b.abs() + 0.5 * self.shift(i) * b * b
         };
-        0.5 * self.w.iter().map(|w| w * w).sum::<f64>() + self.beta.iter().enumerate().map(own).sum::<f64>()
+        0.5 * self.x.length(&self.w) + self.beta.iter().enumerate().map(own).sum::<f64>()
     }
 }
 

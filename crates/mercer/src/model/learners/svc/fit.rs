@@ -15,7 +15,7 @@ use super::machine::{self, Task};
 use super::params::{Kind, SvcParams};
 use super::probe;
 use super::share::{Filled, Kept};
-use super::vectors::PointRows;
+use super::vectors::{MatrixRows, PointRows};
 use crate::data::Labels;
 use crate::error::{Error, Result};
 use crate::exec::{Exec, side_by_side};
@@ -345,6 +345,10 @@ impl<'a> Plan<'a> {
             if let Some(x) = PointRows::new(part.as_ref().unwrap_or(self.sample.points).view(), exec) {
                 solved = machine::sharpened(self.params, &task, &x, solved);
             }
+        } else if is_precomputed(&self.kernel)
+            && let Some(x) = MatrixRows::new(rows, exec)
+        {
+            solved = machine::sharpened(self.params, &task, &x, solved);
         }
         self.finish(m, &task, index, &solved, &solver, &mut watch, crowd)
     }

@@ -246,9 +246,9 @@ fn train_linear(
     }))
 }
 
-/// The same C-machine under the linear kernel, closer to the exact one where that is cheap: its labels are then those of the
-/// exact machine, whatever the tolerance.
-pub(super) fn sharpened(params: &SvcParams, task: &Task<'_>, x: &PointRows<'_>, solved: Solved) -> Solved {
+/// The same C-machine under the linear kernel or a given matrix, closer to the exact one where that is cheap: its labels are
+/// then those of the exact machine, whatever the tolerance.
+pub(super) fn sharpened<V: Vectors>(params: &SvcParams, task: &Task<'_>, x: &V, solved: Solved) -> Solved {
     if params.kind != Kind::C || solved.info.stop != Stop::Converged || solved.scale != 1.0 {
         return solved;
     }

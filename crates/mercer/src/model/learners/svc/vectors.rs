@@ -2,6 +2,7 @@
 
 use crate::data::{Data, View};
 use crate::exec::{Exec, room_for_table};
+use crate::gram::Rows;
 use crate::num::{Mat, Real, product};
 use crate::solve::Vectors;
 
@@ -122,6 +123,50 @@ impl Vectors for PointRows<'_> {
             Data::Csr { start, value, .. } => value[start[i]..start[i + 1]].iter().map(|v| v * v).sum(),
             Data::Sequences { .. } | Data::RowNumbers(_) | Data::Table { .. } => 0.0,
         }
+    }
+}
+
+/// The rows of a matrix that is given, as a linear machine uses them: those points whose products are its values. A sum of
+/// them is kept as its coefficients.
+pub(super) struct MatrixRows {
+    values: Vec<f64>,
+    n: usize,
+}
+
+impl MatrixRows {
+    /// The most rows that are held.
+    const MOST: usize = 1000;
+
+    /// Reads the whole matrix; none if it is large.
+    pub(super) fn new(rows: &dyn Rows, exec: Exec) -> Option<Self> {
+        let n = rows.len();
+        if n == 0 || n > Self::MOST {
+            return None;
+        }
+        let mut values = vec![0.0; n * n];
+        values.chunks_mut(n).enumerate().for_each(|(i, row)| rows.apply(&[i as u32], &[1.0], row, exec));
+        Some(MatrixRows { values, n })
+    }
+}
+
+impl Vectors for MatrixRows {
+    fn len(&self) -> usize {
+        self.n
+    }
+    fn dim(&self) -> usize {
+        self.n
+    }
+    fn dot(&self, i: usize, w: &[f64]) -> f64 {
+        dot(&self.values[i * self.n..][..self.n], w)
+    }
+    fn add(&self, i: usize, a: f64, w: &mut [f64]) {
+        w[i] += a;
+    }
+    fn square(&self, i: usize) -> f64 {
+        self.values[i * self.n + i]
+    }
+    fn length(&self, w: &[f64]) -> f64 {
+        (0..self.n).filter(|&i| w[i] != 0.0).map(|i| w[i] * self.dot(i, w)).sum()
     }
 }
 
