@@ -79,6 +79,11 @@ impl Files {
         self
     }
 
+    /// What is read besides one of the inputs.
+    pub(crate) fn inputs_beside(&self, one: &Path) -> impl Iterator<Item = &PathBuf> {
+        self.inputs.iter().filter(move |path| path.as_path() != one)
+    }
+
     /// Fails where an output would replace an input or another output, or cannot be written. Changes nothing.
     pub(crate) fn check(&self) -> Done {
         let inputs: Vec<PathBuf> =

@@ -12,6 +12,11 @@ pub(crate) fn read(file: &Path, exec: Exec) -> Result<Model, Failure> {
     Ok(Model::read_within(file, exec.memory())?)
 }
 
+/// Whether a file is a model. Pipes and devices are not asked: what is read from them is gone.
+pub(crate) fn is_one(file: &Path, exec: Exec) -> bool {
+    file.is_file() && read(file, exec).is_ok()
+}
+
 /// Where a model that is not finished goes: beside its place, never into it. None where the place is a device or a pipe.
 pub(crate) fn partial(out: &Path) -> Option<PathBuf> {
     let stream = std::fs::metadata(out).is_ok_and(|about| !about.is_file());

@@ -39,6 +39,14 @@ def test_an_interrupt_is_heard_within_100_ms(hard, work):
     assert min(late) < 0.1, late
 
 
+@pytest.fixture(autouse=True)
+def interrupts():
+    """Python's own handler: a shell that starts jobs in the background has them ignore the signal."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def interrupted(work, X, y):
     """Seconds from a signal to the end of the work."""
     sent, over = [], threading.Event()

@@ -23,6 +23,7 @@ mod train;
 mod tune;
 
 use clap::{ArgMatches, Args};
+use mercer::Error;
 
 use crate::context::Context;
 use crate::failure::{Done, Failure};
@@ -108,6 +109,24 @@ const fn entry<C: Command>() -> Entry {
 
 fn run<C: Command>(matches: &ArgMatches, context: &Context) -> Done {
     let command = C::from_arg_matches(matches).map_err(Failure::Clap)?;
-    command.files()?.check()?;
-    command.run(context)
+    let files = command.files()?;
+    files.check()?;
+    command.run(context).map_err(|failure| match &failure {
+        Failure::Library(error) => in_order::<C>(error, &files, context).unwrap_or(failure),
+        _ => failure,
+    })
+}
+
+/// Data where a model is expected, and a model elsewhere on the command line: the arguments are swapped. Commands that
+/// describe a model name it first, those that predict name the rows first, so this is a common slip.
+fn in_order<C: Command>(error: &Error, files: &Files, context: &Context) -> Option<Failure> {
+    let Error::ModelFile { path, .. } = error else { return None };
+    let model = files.inputs_beside(path).find(|file| crate::model::is_one(file, context.exec))?;
+    let parser = C::augment_args(clap::Command::new(""));
+    let names = parser.get_positionals().filter_map(|arg| arg.get_value_names()?.first());
+    let usage = names.fold(format!("mercer {}", C::PATH.join(" ")), |line, name| format!("{line} {name}"));
+    Some(Failure::usage(
+        format!("{} is not a model, but {} is one", path.display(), model.display()),
+        format!("the order of the arguments is `{usage}`"),
+    ))
 }

@@ -153,3 +153,41 @@ fn options_that_make_no_sense() {
     );
     starts("data toy bananas x.csv", "error: toy set = `bananas`: must be one of banana, ");
 }
+
+/// Commands that take a model and rows, with their arguments in the wrong order, and the right one.
+const SWAPPED: &[(&str, &str)] = &[
+    ("predict MODEL ROWS", "predict DATA MODEL"),
+    ("evaluate MODEL ROWS", "evaluate DATA MODEL"),
+    ("explain ROWS MODEL", "explain MODEL DATA"),
+    ("bounds ROWS MODEL", "bounds MODEL DATA"),
+    ("compare ROWS MODEL MODEL", "compare MODEL MODEL DATA"),
+    ("compress ROWS MODEL -o out.mercer", "compress MODEL DATA"),
+    ("pca transform MODEL ROWS -o out.csv", "pca transform DATA MODEL"),
+    ("pca inverse MODEL ROWS -o out.csv", "pca inverse DATA MODEL"),
+    ("pca show ROWS MODEL -o out.svg", "pca show MODEL DATA"),
+];
+
+#[test]
+fn swapped_arguments_are_named_with_the_right_order() {
+    let folder = Folder::new()
+        .with("rows.csv", "a,b,c\n1,2,1\n3,1,2\n0,2,1\n4,1,2\n")
+        .with("rows.svm", "1 1:1 2:2\n-1 1:3 2:1\n1 1:0 2:2\n-1 1:4 2:1\n")
+        .with("rows.jsonl", "{\"a\":1,\"b\":2,\"c\":\"x\"}\n{\"a\":3,\"b\":1,\"c\":\"y\"}\n");
+    folder.mercer("train rows.csv -o m.mercer -q --scale none --targets classes").fine();
+    folder.mercer("convert m.mercer --to libsvm -o m.libsvm -q").fine();
+    folder.mercer("data convert rows.csv rows.npy -q").fine();
+    for (line, order) in SWAPPED {
+        for model in ["m.mercer", "m.libsvm"] {
+            for rows in ["rows.csv", "rows.svm", "rows.jsonl", "rows.npy"] {
+                let said = format!(
+                    "error: {rows} is not a model, but {model} is one\n\
+                     hint: the order of the arguments is `mercer {order}`\n"
+                );
+                folder.mercer(&line.replace("MODEL", model).replace("ROWS", rows)).fails(2, &said);
+            }
+        }
+    }
+    // Without a model there is nothing to swap; nor may a pipe be read to find one.
+    let run = folder.mercer("predict rows.csv rows.svm");
+    assert!(run.code == 1 && run.err.contains("model file rows.svm"), "{run:#?}");
+}
