@@ -33,6 +33,15 @@ def make(name):
     return getattr(importlib.import_module(module), kind)(**GIVEN.get(name, {}))
 
 
+def has(request):
+    """Whether this side has an estimator: another commit's package may be older than it."""
+    try:
+        make(request["name"])
+    except AttributeError:
+        return {"has": False}
+    return {"has": True}
+
+
 def call(request):
     name, best = request["name"], float("inf")
     goal = targets if name.endswith("SVR") or name == "KernelRidge" else y
@@ -54,4 +63,4 @@ def call(request):
     return {"seconds": best}
 
 
-serve({"call": call})
+serve({"call": call, "has": has})

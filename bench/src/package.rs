@@ -72,14 +72,21 @@ fn calls(python: &Python, before: Option<&Path>, args: &Args, report: &mut Repor
         names.push(BEFORE);
     }
     for name in CALLED {
+        let mut there = Vec::new();
+        for (side, label) in names.iter().enumerate() {
+            let answer = sides[side].ask(&json!({"do": "has", "name": name}))?;
+            if answer["has"] == true {
+                there.push((side, *label));
+            }
+        }
         for phase in ["fit", "predict"] {
             let request = json!({"do": "call", "name": name, "phase": phase, "calls": CALLS});
-            let task = |(side, label): (usize, &&str)| Task {
-                label: (*label).to_owned(),
+            let task = |&(side, label): &(usize, &str)| Task {
+                label: label.to_owned(),
                 side,
                 request: request.clone(),
             };
-            let tasks: Vec<Task> = names.iter().enumerate().map(task).collect();
+            let tasks: Vec<Task> = there.iter().map(task).collect();
             let outcomes = rounds::run(&mut sides, &tasks, args)?;
             for peer in &outcomes[1..] {
                 report.row(&format!("call {name} {phase}"), &peer.label, peer.seconds, outcomes[0].seconds);
