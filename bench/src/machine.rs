@@ -155,7 +155,7 @@ impl Machine {
         }
         let (told, mut answer) = timed(|| {
             let values = model.decision_in(rows, Precision::F32, exec())?;
-            model.predicted(&values)
+            model.predicted(&values, exec())
         });
         let told = told?;
         if model.task() == Task::Novelty {

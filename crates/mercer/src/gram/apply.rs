@@ -1,21 +1,24 @@
 //! Sums of kernel values against many centres without holding the values: `out_i += sum_j k(x_i, c_j) coef_j`, all
 //! outputs at once. This is what evaluating an expansion and correcting a solver's gradient both are.
 //!
-//! Cost: n m d multiply-adds for the kernel values and n m k for the outputs; memory: one tile a thread.
+//! Cost: n m d multiply-adds for the kernel values and n m k for the outputs, fewer where groups of centres have no
+//! coefficients for most of them (see [`pattern`]); memory: one tile a thread.
 //!
 //! Up to [`FEW`](crate::exec::FEW) points are computed one by one: a matrix product packs the centres first, which costs more than it gains for
 //! a few rows, and how it sums depends on the number of rows. So a point among few has the same outputs, to the last bit,
 //! whichever points are beside it.
 
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 
-use crate::data::{Data, View};
+use crate::data::{Data, Points, View};
 use crate::error::Result;
 use crate::exec::{Exec, FEW};
 use crate::gram::block::{block, row_by_row};
 use crate::gram::door::{self, Sum};
+use crate::gram::pattern;
 use crate::gram::side::{Layout, Side};
 use crate::kernel::Kernel;
 use crate::num::{Mat, Real, product};
@@ -48,9 +51,35 @@ pub struct Centres<T> {
     side: Vec<Side<T>>,
     /// Centres that are bytes as floats, for points that are not on their grid; made when the first such point comes.
     floats: OnceLock<Vec<Option<Side<T>>>>,
-    /// Coefficients of each side, one output after the other.
-    coef: Vec<Vec<T>>,
+    coef: Vec<Coef<T>>,
     k: usize,
+}
+
+/// Coefficients of one side, one output after the other.
+#[derive(Debug, Clone)]
+struct Coef<T> {
+    values: Vec<T>,
+    /// The outputs that they are for; none: all.
+    outputs: Option<Vec<u32>>,
+}
+
+impl<T: Real> Coef<T> {
+    /// How many outputs they are for.
+    fn wide(&self, k: usize) -> usize {
+        self.outputs.as_ref().map_or(k, Vec::len)
+    }
+
+    /// Adds sums over the side's centres to rows of all outputs.
+    fn add(&self, sums: &[T], out: &mut [f64], k: usize) {
+        match &self.outputs {
+            None => out.iter_mut().zip(sums).for_each(|(o, s)| *o += s.f64()),
+            Some(outputs) => {
+                for (out, sums) in out.chunks_mut(k).zip(sums.chunks(outputs.len().max(1))) {
+                    outputs.iter().zip(sums).for_each(|(&o, s)| out[o as usize] += s.f64());
+                }
+            }
+        }
+    }
 }
 
 /// Centres that stay ready between calls: made when they are first needed, for each kind of points they meet.
@@ -101,17 +130,36 @@ impl<T: Real> Centres<T> {
         super::block::check(kernel, points, centres, exec.memory())?;
         let k = coef.len().checked_div(centres.n).unwrap_or(0);
         let layout = Layout::of(kernel, centres, exec).with(points);
-        let cut = |i: usize| i..(i + CENTRES).min(centres.n);
-        let starts: Vec<usize> = (0..centres.n).step_by(CENTRES).collect();
-        let ready = |&i: &usize| Side::new(kernel, centres.slice(cut(i)), &layout, exec);
-        let side = if exec.threads() == 1 {
-            starts.iter().map(ready).collect::<Result<_>>()?
-        } else {
-            starts.par_iter().map(ready).collect::<Result<_>>()?
+        // Centres with coefficients for the same outputs are put together, if that leaves out many others.
+        let (order, tiles) = pattern::tiles(coef, k, CENTRES).unzip();
+        let moved = order.as_ref().map(|order: &Vec<usize>| centres.gather(order));
+        let centres = moved.as_ref().map_or(centres, Points::view);
+        let tiles: Vec<(Range<usize>, Option<Vec<u32>>)> = match tiles {
+            Some(tiles) => tiles.into_iter().map(|tile| (tile.centres, Some(tile.outputs))).collect(),
+            None => {
+                (0..centres.n).step_by(CENTRES).map(|i| (i..(i + CENTRES).min(centres.n), None)).collect()
+            }
         };
-        let coef = starts.iter().map(|&i| {
-            let outputs = (0..k).flat_map(|o| cut(i).map(move |j| T::of(coef[j * k + o])));
-            outputs.collect()
+        let ready =
+            |tile: &(Range<usize>, _)| Side::new(kernel, centres.slice(tile.0.clone()), &layout, exec);
+        let side = if exec.threads() == 1 {
+            tiles.iter().map(ready).collect::<Result<_>>()?
+        } else {
+            tiles.par_iter().map(ready).collect::<Result<_>>()?
+        };
+        let coef = tiles.into_iter().map(|(centres, outputs)| {
+            let rows: Vec<&[f64]> = match &order {
+                Some(order) => order[centres].iter().map(|&j| &coef[j * k..(j + 1) * k]).collect(),
+                None => coef[centres.start * k..centres.end * k].chunks(k.max(1)).collect(),
+            };
+            let wide = outputs.as_ref().map_or(k, Vec::len);
+            let mut values = Vec::with_capacity(wide * rows.len());
+            let mut add = |o: usize| values.extend(rows.iter().map(|row| T::of(row[o])));
+            match &outputs {
+                Some(outputs) => outputs.iter().for_each(|&o| add(o as usize)),
+                None => (0..k).for_each(add),
+            }
+            Coef { values, outputs }
         });
         let (kernel, coef, floats) = (kernel.clone(), coef.collect(), OnceLock::new());
         Ok(Centres { kernel, layout, side, floats, coef, k })
@@ -137,8 +185,11 @@ impl<T: Real> Centres<T> {
                 let values = &mut values[..rows * side.len()];
                 let side = if x.is_bytes() { side } else { self.floats(at).unwrap_or(side) };
                 block(&self.kernel, &x, side, values, Exec::one());
-                product::nt(&mut sums, Mat::new(values, rows, side.len()), Mat::new(coef, k, side.len()), 1);
-                out.iter_mut().zip(&sums).for_each(|(o, s)| *o += s.f64());
+                let wide = coef.wide(k);
+                let sums = &mut sums[..rows * wide];
+                let by = Mat::new(&coef.values, wide, side.len());
+                product::nt(sums, Mat::new(values, rows, side.len()), by, 1);
+                coef.add(sums, out, k);
             }
             Ok(())
         };
@@ -162,7 +213,8 @@ impl<T: Real> Centres<T> {
             vec![all]
         };
         let high = points.n / x.len();
-        let mut values = vec![T::ZERO; high * CENTRES.min(self.side[0].len())];
+        let most = self.side.iter().map(Side::len).max().unwrap_or(0);
+        let mut values = vec![T::ZERO; high * most];
         let mut sums = vec![T::ZERO; self.k];
         for (at, (side, coef)) in self.side.iter().zip(&self.coef).enumerate() {
             for (x, out) in x.iter().zip(out.chunks_mut(high * self.k)) {
@@ -170,8 +222,9 @@ impl<T: Real> Centres<T> {
                 let values = &mut values[..high * side.len()];
                 row_by_row(&self.kernel, x, side, values);
                 for (values, out) in values.chunks(side.len()).zip(out.chunks_mut(self.k)) {
-                    T::dots(values, coef, &mut sums);
-                    out.iter_mut().zip(&sums).for_each(|(o, s)| *o += s.f64());
+                    let sums = &mut sums[..coef.wide(self.k)];
+                    T::dots(values, &coef.values, sums);
+                    coef.add(sums, out, self.k);
                 }
             }
         }
@@ -181,5 +234,67 @@ impl<T: Real> Centres<T> {
     /// Centres that are bytes, as floats.
     fn floats(&self, at: usize) -> Option<&Side<T>> {
         self.floats.get_or_init(|| self.side.iter().map(Side::floats).collect())[at].as_ref()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Csr;
+    use mercer_testkit::toy;
+
+    /// Centres with coefficients for some outputs alone, in few and many rows, dense and sparse, f32 and f64, beside the
+    /// plain double sum.
+    #[test]
+    fn coefficients_of_some_outputs_make_the_sums_of_all() {
+        let (m, d, classes) = (700, 5, 7);
+        let sides: Vec<(usize, usize)> =
+            (0..classes).flat_map(|a| (a + 1..classes).map(move |b| (a, b))).collect();
+        let k = sides.len();
+        let mut coef = toy::normals(m * k, 1, 3);
+        for (j, line) in coef.chunks_mut(k).enumerate() {
+            let of = j * 31 % classes;
+            line.iter_mut().zip(&sides).filter(|(_, s)| s.0 != of && s.1 != of).for_each(|(c, _)| *c = 0.0);
+        }
+        assert!(pattern::tiles(&coef, k, CENTRES).is_some());
+        let (x, y) = (toy::normals(m, d, 4), toy::normals(300, d, 5));
+        let kernel = Kernel::Rbf { gamma: 0.2 };
+        let gauss =
+            |a: &[f64], b: &[f64]| (-0.2 * a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>()).exp();
+        let centres = Points::dense(x.clone(), d).expect("whole rows");
+        for n in [1, 2, 31, 32, 33, 300] {
+            let mut want = vec![0.0; n * k];
+            for (y, want) in y.chunks(d).zip(want.chunks_mut(k)) {
+                for (x, coef) in x.chunks(d).zip(coef.chunks(k)) {
+                    want.iter_mut().zip(coef).for_each(|(w, c)| *w += c * gauss(x, y));
+                }
+            }
+            let some = y[..n * d].to_vec();
+            let csr = Csr {
+                start: (0..=n).map(|i| d * i).collect(),
+                column: (0..n * d).map(|i| (i % d) as u32).collect(),
+                value: some.clone(),
+            };
+            let single = some.iter().map(|v| *v as f32).collect();
+            let kinds = [
+                Points::dense(some, d).expect("whole rows"),
+                Points::sparse(csr, d).expect("rows in order"),
+                Points::dense_f32(single, d).expect("whole rows"),
+            ];
+            for points in kinds {
+                for exec in [Exec::one(), Exec::new(2)] {
+                    let far =
+                        |out: &[f64]| out.iter().zip(&want).map(|(o, w)| (o - w).abs()).fold(0.0, f64::max);
+                    let (mut exact, mut rough) = (vec![0.0; n * k], vec![0.0; n * k]);
+                    apply::<f64>(&kernel, centres.view(), &coef, points.view(), &mut exact, exec)
+                        .expect("numbers");
+                    apply::<f32>(&kernel, centres.view(), &coef, points.view(), &mut rough, exec)
+                        .expect("numbers");
+                    let rounded = matches!(points.view().data, Data::F32(_));
+                    assert!(far(&exact) < if rounded { 2e-5 } else { 1e-12 }, "{n}: {}", far(&exact));
+                    assert!(far(&rough) < 1e-4, "{n}: {}", far(&rough));
+                }
+            }
+        }
     }
 }

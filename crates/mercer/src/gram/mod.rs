@@ -25,6 +25,7 @@ mod grid;
 mod kernel_rows;
 mod lowrank;
 mod matrix;
+mod pattern;
 mod pivots;
 mod rows;
 mod side;

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Machine, Probabilities, Reject, Wanted};
+use super::{Machine, Probabilities, Reject, Role, Wanted};
 use crate::data::{Data, LabelType, Labels, Points, Stages, Targets, View};
 use crate::error::{Error, Result};
-use crate::exec::Exec;
+use crate::exec::{Exec, FEW};
 use crate::expansion::{Expansion, Precision};
 use crate::model::common::{outputs, widened};
 use crate::watch::Info;
@@ -202,7 +202,7 @@ impl Model {
     ///
     /// Under a precomputed kernel a point is the row of its kernel values against all training points.
     pub fn predict(&self, points: View<'_>, exec: Exec) -> Result<Targets> {
-        self.machine.predicted(&self.decision_for_classes(points, exec)?)
+        self.machine.predicted(&self.decision_for_classes(points, exec)?, exec)
     }
 
     /// [`Model::decision`], or values from which the same classes follow.
@@ -219,12 +219,22 @@ impl Model {
     /// The decision values behind [`Model::predict`], n x k row by row.
     ///
     /// Kernel values are f64; for rows of f32 that meet a machine with bounded coefficients at once, without stages or
-    /// layers, they are f32, which is twice as fast.
+    /// layers, they are f32, which is twice as fast. Rows so near the threshold of a one-class machine that rounding could
+    /// make outliers of them are computed in f64: its nu is a promise about them.
     pub fn decision(&self, points: View<'_>, exec: Exec) -> Result<Vec<f64>> {
         let single = matches!(points.data, Data::F32(_)) && self.stages.is_empty() && self.layers.is_empty();
         let (model, points) = self.fitting(points, exec)?;
         if single && matches!(points, Ready::As(_)) && model.machine.has_bounded_coef() {
-            return model.machine.decision_in(points.view(), Precision::F32, exec);
+            let (machine, points) = (&model.machine, points.view());
+            if machine.role != Role::Novelty {
+                return machine.decision_in(points, Precision::F32, exec);
+            }
+            // Values of few rows depend on no other row, so their number must not choose the precision.
+            if points.n > FEW
+                && let Some(values) = machine.decision_for_classes(points, exec)?
+            {
+                return Ok(values);
+            }
         }
         let points = model.layered(points, exec)?;
         model.machine.decision(points.view(), exec)

@@ -36,31 +36,41 @@ pub(in crate::model) fn machines(classes: usize, multi: Multi) -> Vec<Sides> {
 
 /// A score for each class from one row of machine outputs: the larger, the likelier.
 ///
-/// Against the rest it is the output itself. One against one it is the number of votes plus, below a third in size, the
-/// squashed sum of outputs in favour: votes decide, and the sum ranks what ties (as in scikit-learn's decision function).
-pub(in crate::model) fn scores(outputs: &[f64], sides: &[Sides], scores: &mut [f64]) {
-    scores.fill(0.0);
-    if let [only] = sides
-        && only.negative.is_some()
-    {
-        let f = outputs[0];
-        scores[only.positive as usize] = f;
-        scores[1 - only.positive as usize] = -f;
+/// Against the rest it is the output itself. In `pairs`, whose order is that of [`machines`], it is the number of votes plus,
+/// below a third in size, the squashed sum of outputs in favour: votes decide, and the sum ranks what ties (as in
+/// scikit-learn's decision function). `sums` is room for those, one a class.
+pub(in crate::model) fn scores(outputs: &[f64], pairs: bool, scores: &mut [f64], sums: &mut [f64]) {
+    if let ([f], [first, second]) = (outputs, &mut *scores) {
+        (*first, *second) = (-f, *f);
         return;
     }
-    let k = scores.len();
-    let mut sums = vec![0.0; k];
-    for (&f, side) in outputs.iter().zip(sides) {
-        match side.negative {
-            None => scores[side.positive as usize] = f,
-            Some(negative) => {
-                sums[side.positive as usize] += f;
-                sums[negative as usize] -= f;
-                scores[if f > 0.0 { side.positive } else { negative } as usize] += 1.0;
-            }
-        }
+    if !pairs {
+        scores.copy_from_slice(outputs);
+        return;
     }
-    scores.iter_mut().zip(&sums).for_each(|(score, sum)| *score += sum / (3.0 * (sum.abs() + 1.0)));
+    scores.fill(0.0);
+    sums.fill(0.0);
+    let mut rest = outputs;
+    for a in 0..scores.len() {
+        // The machines of class a against each later one. Which of two wins is as good as random, so nothing here branches on it.
+        let (own, others) = rest.split_at(scores.len() - 1 - a);
+        rest = others;
+        let mut lost = 0.0;
+        for ((f, score), sum) in own.iter().zip(&mut scores[a + 1..]).zip(&mut sums[a + 1..]) {
+            let vote = if *f > 0.0 { 1.0 } else { 0.0 };
+            *score += vote;
+            *sum += f;
+            lost += vote;
+        }
+        scores[a] += own.len() as f64 - lost;
+        sums[a] = own.iter().fold(sums[a], |sum, f| sum - f);
+    }
+    scores.iter_mut().zip(&*sums).for_each(|(score, sum)| *score += sum / (3.0 * (sum.abs() + 1.0)));
+}
+
+/// Lines of `wide` values that one thread takes at once: enough work to wake it for.
+pub(in crate::model) fn lines_a_piece(wide: usize) -> usize {
+    (1 << 15) / wide.max(1) + 1
 }
 
 /// The winning class from its scores.
@@ -109,14 +119,13 @@ mod tests {
 
     #[test]
     fn votes_decide_before_sums() {
-        let sides = machines(3, Multi::OneVsOne);
         // (0,1), (0,2), (1,2): class 1 wins both of its pairs by a hair, class 2 beats 0 by far.
-        let mut line = [0.0; 3];
-        scores(&[0.01, 9.0, -0.01], &sides, &mut line);
+        let (mut line, mut sums) = ([0.0; 3], [0.0; 3]);
+        scores(&[0.01, 9.0, -0.01], true, &mut line, &mut sums);
         assert_eq!(winner(&line, Ties::Sum, true), 1);
         assert_eq!(winner(&line, Ties::First, true), 1);
         // A cycle: one vote each. 0 comes first, 2 has the largest sum.
-        scores(&[1.0, -2.0, 5.0], &sides, &mut line);
+        scores(&[1.0, -2.0, 5.0], true, &mut line, &mut sums);
         assert_eq!(line.map(f64::round), [1.0; 3]);
         assert_eq!(winner(&line, Ties::First, true), 0);
         assert_eq!(winner(&line, Ties::Sum, true), 2);
@@ -124,13 +133,39 @@ mod tests {
 
     #[test]
     fn against_the_rest_the_largest_output_wins() {
-        let sides = machines(3, Multi::OneVsRest);
-        let mut line = [0.0; 3];
-        scores(&[-0.5, -0.25, -2.0], &sides, &mut line);
+        let (mut line, mut sums) = ([0.0; 3], [0.0; 3]);
+        scores(&[-0.5, -0.25, -2.0], false, &mut line, &mut sums);
         assert_eq!(line, [-0.5, -0.25, -2.0]);
         assert_eq!(winner(&line, Ties::First, false), 1);
         assert_eq!(gap(&line), 0.25);
-        scores(&[0.75], &machines(2, Multi::OneVsOne), &mut line[..2]);
+        scores(&[0.75], true, &mut line[..2], &mut sums[..2]);
         assert_eq!((winner(&line[..2], Ties::First, false), gap(&line[..2])), (1, 1.5));
+    }
+
+    /// The obvious way: each machine votes for one of its two sides.
+    fn counted(outputs: &[f64], k: usize) -> Vec<f64> {
+        let (mut votes, mut sums) = (vec![0.0; k], vec![0.0; k]);
+        for (&f, side) in outputs.iter().zip(machines(k, Multi::OneVsOne)) {
+            let (positive, negative) = (side.positive as usize, side.negative.expect("a pair") as usize);
+            sums[positive] += f;
+            sums[negative] -= f;
+            votes[if f > 0.0 { positive } else { negative }] += 1.0;
+        }
+        votes.iter().zip(sums).map(|(v, s): (&f64, f64)| v + s / (3.0 * (s.abs() + 1.0))).collect()
+    }
+
+    #[test]
+    fn votes_and_sums_are_those_counted_pair_by_pair() {
+        for k in [3, 4, 5, 9, 26, 71] {
+            let pairs = count(k, Multi::OneVsOne);
+            let (mut line, mut sums) = (vec![0.0; k], vec![7.0; k]);
+            for seed in 0..20 {
+                let mut outputs = mercer_testkit::toy::normals(pairs, 1, seed);
+                // Outputs of exactly 0 are votes for the negative side.
+                outputs.iter_mut().step_by(5).for_each(|f| *f = 0.0);
+                scores(&outputs, true, &mut line, &mut sums);
+                assert_eq!(line, counted(&outputs, k), "{k} classes, seed {seed}");
+            }
+        }
     }
 }

@@ -7,6 +7,8 @@
 //!
 //! All of it starts from decision values, so a caller who has them ([`Machine::decision`]) evaluates the expansion once.
 
+use rayon::prelude::*;
+
 use super::multiclass::{self, Sides};
 use super::reject::{Reject, Wanted};
 use super::{Calibration, Machine, Nearest, Readout, Role, Task, sigmoid};
@@ -179,17 +181,20 @@ impl Machine {
 
     /// Classes, numbers, novelty or clusters for new points. Fails for features.
     pub fn predict(&self, points: View<'_>, exec: Exec) -> Result<Targets> {
-        self.predicted(&self.decision(points, exec)?)
+        self.predicted(&self.decision(points, exec)?, exec)
     }
 
     /// [`Machine::predict`] from decision values that are at hand.
-    pub fn predicted(&self, values: &[f64]) -> Result<Targets> {
+    pub fn predicted(&self, values: &[f64], exec: Exec) -> Result<Targets> {
         match &self.role {
             Role::Numbers => Ok(Targets::Reals(values.to_vec())),
             Role::Features(_) => Err(Error::Unsupported(
                 "kernel principal components predict nothing: their outputs are features".into(),
             )),
-            _ => Ok(Targets::Classes(Labels { names: self.classes(), of_row: self.classes_of(values) })),
+            _ => {
+                let of_row = self.classes_by(values, exec);
+                Ok(Targets::Classes(Labels { names: self.classes(), of_row }))
+            }
         }
     }
 
@@ -203,14 +208,32 @@ impl Machine {
 
     /// The number of the winning class for each line of decision values.
     pub fn classes_of(&self, values: &[f64]) -> Vec<u32> {
+        self.classes_by(values, Exec::one())
+    }
+
+    /// [`Machine::classes_of`] by several threads.
+    fn classes_by(&self, values: &[f64], exec: Exec) -> Vec<u32> {
         // The sign of a single value tells two classes apart; a single cluster holds every row.
         if let Role::Clusters(1) = self.role {
             return vec![0; values.len()];
         }
-        let Readout::Pairs(ties) = self.readout else { return largest(values, self.outputs()) };
-        let scores = self.scored(values);
-        let k = self.classes().len();
-        scores.chunks(k).map(|line| multiclass::winner(line, ties, true)).collect()
+        let k = self.outputs();
+        let Readout::Pairs(ties) = self.readout else { return largest(values, k) };
+        let classes = self.classes().len();
+        let winners = |lines: &[f64]| {
+            let (mut line, mut sums) = (vec![0.0; classes], vec![0.0; classes]);
+            let winner = |values: &[f64]| {
+                multiclass::scores(values, true, &mut line, &mut sums);
+                multiclass::winner(&line, ties, true)
+            };
+            lines.chunks(k).map(winner).collect::<Vec<u32>>()
+        };
+        let piece = multiclass::lines_a_piece(k) * k;
+        if exec.threads() > 1 && values.len() > piece {
+            values.par_chunks(piece).flat_map_iter(winners).collect()
+        } else {
+            winners(values)
+        }
     }
 
     /// A score for each class from decision values, n x classes: the decision value itself against the rest; votes, then sums
@@ -226,10 +249,9 @@ impl Machine {
         let (k, m) = (self.classes().len(), self.outputs());
         match self.readout {
             Readout::Pairs(_) => {
-                let sides = self.sides();
-                let mut scores = vec![0.0; values.len() / m * k];
+                let (mut scores, mut sums) = (vec![0.0; values.len() / m * k], vec![0.0; k]);
                 for (line, values) in scores.chunks_mut(k).zip(values.chunks(m)) {
-                    multiclass::scores(values, &sides, line);
+                    multiclass::scores(values, true, line, &mut sums);
                 }
                 scores
             }

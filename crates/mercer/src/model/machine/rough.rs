@@ -4,7 +4,10 @@
 //! f32, which is twice as fast, and rows where rounding could change the class are computed again in f64: the classes are
 //! those of f64. For Gaussian machines, whose rounding can be bounded from the length of rows and the size of coefficients.
 
-use super::{Machine, Readout, Role, multiclass};
+use rayon::prelude::*;
+
+use super::multiclass::{self, Sides};
+use super::{Machine, Readout, Role};
 use crate::data::{Data, View};
 use crate::error::Result;
 use crate::exec::Exec;
@@ -31,7 +34,7 @@ impl Machine {
         exec: Exec,
     ) -> Result<Option<Vec<f64>>> {
         let f = &self.expansion;
-        let (Role::Classes(_), Readout::Plain | Readout::Pairs(_), Kernel::Rbf { gamma }) =
+        let (Role::Classes(_) | Role::Novelty, Readout::Plain | Readout::Pairs(_), Kernel::Rbf { gamma }) =
             (&self.role, &self.readout, f.kernel())
         else {
             return Ok(None);
@@ -43,8 +46,8 @@ impl Machine {
         let k = f.outputs();
         let centres = f.centres().view();
         // Dense rows are shifted by the mean of the centres before they are multiplied.
-        let shift = mean(centres);
-        let length = longest(points, &shift).max(longest(centres, &shift));
+        let shift = mean(centres, exec);
+        let length = longest(points, &shift, exec).max(longest(centres, &shift, exec));
         let mut size = vec![0.0; k];
         for line in f.coef().chunks(k.max(1)) {
             size.iter_mut().zip(line).for_each(|(s, c)| *s += c.abs());
@@ -59,17 +62,34 @@ impl Machine {
             // Too large for f32.
             return Ok(None);
         };
-        let (sides, mut scores) = (self.sides(), vec![0.0; self.classes().len()]);
-        let mut undecided = |line: &[f64]| match self.readout {
-            Readout::Pairs(_) if k > 1 => {
-                multiclass::scores(line, &sides, &mut scores);
-                // Less than a vote between the first two: sums of decision values decide.
-                near(line, &close) || multiclass::gap(&scores) < 0.5
-            }
-            _ if k > 1 => multiclass::gap(line) <= 2.0 * close.iter().copied().fold(0.0, f64::max),
-            _ => near(line, &close),
+        let (sides, classes) = (self.sides(), self.classes().len());
+        let widest = close.iter().copied().fold(0.0, f64::max);
+        // The rows among some lines that rounding could turn.
+        let undecided = |first: usize, lines: &[f64]| {
+            let (mut scores, mut sums) = (vec![0.0; classes], vec![0.0; classes]);
+            let turns = |line: &[f64]| match self.readout {
+                Readout::Pairs(_) if k > 1 => {
+                    multiclass::scores(line, true, &mut scores, &mut sums);
+                    // Less than a vote between the first two: sums of decision values decide.
+                    multiclass::gap(&scores) < 0.5
+                        || near(line, &close) && overtaken(line, &close, &sides, &mut scores)
+                }
+                _ if k > 1 => multiclass::gap(line) <= 2.0 * widest,
+                _ => near(line, &close),
+            };
+            let turned = lines.chunks(k).map(turns).enumerate().filter(|(_, turns)| *turns);
+            turned.map(|(i, _)| first + i).collect::<Vec<usize>>()
         };
-        let again: Vec<usize> = (0..points.n).filter(|&i| undecided(&values[i * k..(i + 1) * k])).collect();
+        let piece = multiclass::lines_a_piece(k);
+        let again: Vec<usize> = if exec.threads() > 1 && points.n > piece {
+            values
+                .par_chunks(piece * k)
+                .enumerate()
+                .flat_map_iter(|(p, lines)| undecided(p * piece, lines))
+                .collect()
+        } else {
+            undecided(0, &values)
+        };
         if again.len() > points.n / 2 {
             return Ok(None);
         }
@@ -89,32 +109,78 @@ fn near(line: &[f64], close: &[f64]) -> bool {
     line.iter().zip(close).any(|(v, c)| v.abs() <= *c)
 }
 
+/// Whether another class could have as many votes as the first where errors of at most `close` turn votes. With many classes
+/// most votes in doubt are between two that are far behind.
+fn overtaken(line: &[f64], close: &[f64], sides: &[Sides], scores: &mut [f64]) -> bool {
+    let first = (1..scores.len()).fold(0, |best, c| if scores[c] > scores[best] { c } else { best });
+    // Votes alone, without the part below a half that ranks equal ones.
+    scores.iter_mut().for_each(|votes| *votes = votes.round());
+    for ((value, close), side) in line.iter().zip(close).zip(sides) {
+        if value.abs() <= *close {
+            for class in [Some(side.positive), side.negative].into_iter().flatten() {
+                scores[class as usize] += if class as usize == first { -1.0 } else { 1.0 };
+            }
+        }
+    }
+    scores.iter().enumerate().any(|(c, most)| c != first && *most >= scores[first])
+}
+
+/// Rows that one thread looks at together: a fixed number, so that sums do not hang on the number of threads.
+const PIECE: usize = 512;
+
+/// What `of` makes of pieces of dense rows, in their order.
+fn pieces<T: Real, R: Send>(x: &[T], d: usize, exec: Exec, of: impl Fn(&[T]) -> R + Send + Sync) -> Vec<R> {
+    let piece = PIECE * d.max(1);
+    if exec.threads() == 1 || x.len() <= piece {
+        return x.chunks(piece).map(of).collect();
+    }
+    x.par_chunks(piece).map(of).collect()
+}
+
 /// The mean of dense rows; empty for others.
-fn mean(points: View<'_>) -> Vec<f64> {
-    fn dense<T: Real>(x: &[T], d: usize) -> Vec<f64> {
-        let mut sum = vec![0.0; d];
-        x.chunks(d.max(1)).for_each(|row| sum.iter_mut().zip(row).for_each(|(s, v)| *s += v.f64()));
-        sum
+fn mean(points: View<'_>, exec: Exec) -> Vec<f64> {
+    fn dense<T: Real>(x: &[T], d: usize, exec: Exec) -> Vec<f64> {
+        let sum = |rows: &[T]| {
+            let mut sum = vec![0.0; d];
+            rows.chunks(d.max(1)).for_each(|row| sum.iter_mut().zip(row).for_each(|(s, v)| *s += v.f64()));
+            sum
+        };
+        let mut all = vec![0.0; d];
+        for sum in pieces(x, d, exec, sum) {
+            all.iter_mut().zip(sum).for_each(|(all, s)| *all += s);
+        }
+        all
     }
     let sum = match points.data {
-        Data::F32(x) => dense(x, points.d),
-        Data::F64(x) => dense(x, points.d),
+        Data::F32(x) => dense(x, points.d, exec),
+        Data::F64(x) => dense(x, points.d, exec),
         _ => Vec::new(),
     };
     sum.into_iter().map(|s| s / points.n.max(1) as f64).collect()
 }
 
 /// The largest squared length of a row from `shift`, which is 0 where it is empty; infinite for rows that are no numbers.
-fn longest(points: View<'_>, shift: &[f64]) -> f64 {
-    fn dense<T: Real>(x: &[T], d: usize, shift: &[f64]) -> f64 {
-        let from = |j: usize| shift.get(j).copied().unwrap_or(0.0);
-        let square =
-            |row: &[T]| row.iter().enumerate().map(|(j, v)| (v.f64() - from(j)).powi(2)).sum::<f64>();
-        x.chunks(d.max(1)).map(square).fold(0.0, f64::max)
+fn longest(points: View<'_>, shift: &[f64], exec: Exec) -> f64 {
+    fn dense<T: Real>(x: &[T], d: usize, shift: &[f64], exec: Exec) -> f64 {
+        // Eight sums side by side: one alone would wait for each addition.
+        let square = |row: &[T]| {
+            let mut sums = [0.0; 8];
+            for (row, shift) in row.chunks(8).zip(shift.chunks(8)) {
+                for ((sum, v), s) in sums.iter_mut().zip(row).zip(shift) {
+                    *sum += (v.f64() - s).powi(2);
+                }
+            }
+            sums.iter().sum::<f64>()
+        };
+        let most = |rows: &[T]| rows.chunks(d.max(1)).map(square).fold(0.0, f64::max);
+        pieces(x, d, exec, most).into_iter().fold(0.0, f64::max)
     }
+    let d = points.d;
+    let zeros = vec![0.0; if shift.is_empty() { d } else { 0 }];
+    let from = if shift.is_empty() { &zeros[..] } else { shift };
     match points.data {
-        Data::F32(x) => dense(x, points.d, shift),
-        Data::F64(x) => dense(x, points.d, shift),
+        Data::F32(x) => dense(x, d, from, exec),
+        Data::F64(x) => dense(x, d, from, exec),
         Data::Csr { start, value, .. } => {
             let rows =
                 (0..points.n).map(|i| value[start[i]..start[i + 1]].iter().map(|v| v * v).sum::<f64>());
@@ -145,6 +211,29 @@ mod tests {
         }
         let names = (0..classes).map(|c| c.to_string()).collect();
         (Points::dense(x, 3).expect("whole rows"), Targets::Classes(Labels { names, of_row }))
+    }
+
+    #[test]
+    fn lengths_are_those_of_the_plain_sums() {
+        for (n, d) in [(1, 1), (3, 8), (700, 11), (1300, 3)] {
+            let x = toy::normals(n, d, 5);
+            let single = Points::dense_f32(x.iter().map(|v| *v as f32).collect(), d).expect("whole rows");
+            let double = Points::dense(x.clone(), d).expect("whole rows");
+            let column = |j: usize| x.iter().skip(j).step_by(d).sum::<f64>() / n as f64;
+            let shift: Vec<f64> = (0..d).map(column).collect();
+            let square = |row: &[f64]| row.iter().zip(&shift).map(|(v, s)| (v - s).powi(2)).sum::<f64>();
+            let most = x.chunks(d).map(square).fold(0.0, f64::max);
+            let plain = x.chunks(d).map(|row| row.iter().map(|v| v * v).sum::<f64>()).fold(0.0, f64::max);
+            for exec in [Exec::one(), Exec::one().with_threads(2)] {
+                for (points, tol) in [(&double, 1e-12), (&single, 1e-5)] {
+                    mercer_testkit::assert::all_close(&super::mean(points.view(), exec), &shift, tol);
+                    let got = super::longest(points.view(), &shift, exec);
+                    mercer_testkit::assert::close(got, most, tol * (1.0 + most));
+                    let got = super::longest(points.view(), &[], exec);
+                    mercer_testkit::assert::close(got, plain, tol * (1.0 + plain));
+                }
+            }
+        }
     }
 
     #[test]

@@ -371,7 +371,7 @@ impl Model {
             }
             (_, Targets::Classes(labels)) => {
                 let values = self.decision(points, exec)?;
-                let Targets::Classes(got) = self.machine.predicted(&values)? else {
+                let Targets::Classes(got) = self.machine.predicted(&values, exec)? else {
                     return Err(Error::class_targets("real numbers"));
                 };
                 let scores = self.machine.scores_of(&values)?;

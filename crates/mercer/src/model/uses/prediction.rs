@@ -150,7 +150,7 @@ impl Model {
         };
         Ok(Prediction {
             rows: points.n,
-            targets: if query.predictions { machine.predicted(&values)? } else { Targets::None },
+            targets: if query.predictions { machine.predicted(&values, exec)? } else { Targets::None },
             scores: query.scores.then(|| machine.scores_of(&values)).transpose()?,
             probabilities: query.probabilities.then(|| machine.probabilities_of(&values)).transpose()?,
             decision: query.decision.then_some(values),

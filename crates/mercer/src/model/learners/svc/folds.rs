@@ -110,9 +110,9 @@ impl SvcParams {
         let told = outputs.iter().zip(spent).map(|(outputs, (support, iterations))| {
             let (k, own) = (labels.names.len(), names.len());
             let (mut answers, mut scores) = (Vec::with_capacity(t), vec![f64::NEG_INFINITY; t * k]);
-            let mut line = vec![0.0; own];
+            let (mut line, mut sums) = (vec![0.0; own], vec![0.0; own]);
             for (outputs, scores) in outputs.chunks(m).zip(scores.chunks_mut(k)) {
-                multiclass::scores(outputs, &sides, &mut line);
+                multiclass::scores(outputs, voted, &mut line, &mut sums);
                 answers.push(names[multiclass::winner(&line, self.ties, voted) as usize] as u32);
                 names.iter().zip(&line).for_each(|(&at, s)| scores[at] = *s);
             }

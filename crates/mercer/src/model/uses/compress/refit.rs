@@ -25,7 +25,7 @@ pub(super) fn values(model: &Model, view: View<'_>, exec: Exec) -> Result<Vec<f6
 pub(super) fn answers(model: &Model, values: &[f64]) -> Result<Option<Labels>> {
     match model.machine.role {
         Role::Numbers | Role::Features(_) => Ok(None),
-        _ => Ok(model.machine.predicted(values)?.classes().ok().cloned()),
+        _ => Ok(model.machine.predicted(values, Exec::one())?.classes().ok().cloned()),
     }
 }
 
