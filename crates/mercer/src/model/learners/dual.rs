@@ -122,3 +122,49 @@ fn fit_from(
 pub(super) fn bounded(coef: &[f64], bounds: &[f64]) -> f64 {
     coef.iter().zip(bounds).filter(|(c, bound)| **c != 0.0 && c.abs() >= **bound).count() as f64
 }
+
+/// What rounding may add to an output, as a share of the size of its terms.
+const ROUNDING: f64 = 1e-14;
+
+/// The outputs `K coef` in f64. Those of a solver may rest on f32 values.
+pub(super) struct Exact {
+    pub(super) output: Vec<f64>,
+    /// What the outputs of another order of sums, such as that of a prediction, may differ by; above 0.
+    pub rounding: f64,
+}
+
+impl Exact {
+    pub(super) fn new(rows: &dyn Rows, coef: &[f64], exec: Exec) -> Self {
+        let held = support(coef);
+        let some: Vec<f64> = held.iter().map(|&i| coef[i as usize]).collect();
+        let mut output = vec![0.0; rows.len()];
+        rows.apply(&held, &some, &mut output, exec);
+        let largest = |values: &[f64]| values.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
+        let total: f64 = some.iter().map(|c| c.abs()).sum();
+        // The diagonal bounds all values of a positive definite kernel; outputs stand in for those of others.
+        let size = (total.max(1.0) * largest(&rows.diag())).max(largest(&output));
+        Exact { output, rounding: (ROUNDING * size).max(f64::MIN_POSITIVE) }
+    }
+
+    /// The threshold on `score`, a value per row, that nu makes a promise about: rows below their upper bound are above it.
+    ///
+    /// Rows between their bounds have the threshold as their score only up to the tolerance: about half of them are below
+    /// their mean, and would count as outliers, and rows without a coefficient may be a little below it too. The sum of the
+    /// coefficients keeps the share of rows on their upper bound at nu or less, so only these may be outside. The threshold
+    /// moves by no more than the violation that the solver left. Without rows between their bounds, any threshold that
+    /// separates the rows on the two bounds is optimal, and `middle` is taken if it does.
+    pub(super) fn threshold(
+        &self,
+        score: impl Fn(usize) -> f64,
+        coef: &[f64],
+        upper: &[f64],
+        middle: f64,
+    ) -> f64 {
+        let below = || (0..coef.len()).filter(|&i| coef[i] < upper[i]);
+        match below().map(score).reduce(f64::min) {
+            Some(lowest) if below().any(|i| coef[i] > 0.0) => lowest - self.rounding,
+            Some(lowest) => middle.min(lowest - self.rounding),
+            None => middle,
+        }
+    }
+}

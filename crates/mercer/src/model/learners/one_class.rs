@@ -7,15 +7,16 @@
 //! ```
 //!
 //! nu bounds the share of rows with f < 0 from above and the share of support vectors from below (Mueller et al. 2001,
-//! theorem 2). The scale is LIBSVM's and scikit-learn's: boxes of 1 and a sum of nu n, so that decision values are
-//! theirs; the paper's own `a_i <= 1 / (nu n)` with sum 1 gives values smaller by the factor nu n. Cost: the solver's.
+//! theorem 2), whatever the tolerance: rho is the lowest output among rows below their upper bound. The scale is LIBSVM's
+//! and scikit-learn's: boxes of 1 and a sum of nu n, so that decision values are theirs; the paper's own
+//! `a_i <= 1 / (nu n)` with sum 1 gives values smaller by the factor nu n. Cost: the solver's.
 
 use crate::error::Result;
 use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::gram::Rows;
 use crate::kernel::Kernel;
-use crate::model::learners::dual::{self, Dual, bounded};
+use crate::model::learners::dual::{self, Dual, Exact, bounded};
 use crate::model::learners::given::Given;
 use crate::model::param::params;
 use crate::model::svc::collapsed_with_dual;
@@ -31,7 +32,7 @@ params! {
     /// let (points, targets) = mercer::data::toy::half_circle(100, 1);
     /// let params = OneClassParams { nu: 0.1, kernel: Some(Kernel::Rbf { gamma: 2.0 }), ..OneClassParams::default() };
     /// let machine = params.fit(Sample::new(&points, &targets), Exec::one(), &mut watch::silent())?;
-    /// let outside = machine.decision(points.view(), Exec::one())?.iter().filter(|f| **f < -1e-3).count();
+    /// let outside = machine.decision(points.view(), Exec::one())?.iter().filter(|f| **f < 0.0).count();
     /// assert!(outside <= 10, "nu bounds the fraction of outliers");
     /// # Ok::<(), mercer::Error>(())
     /// ```
@@ -100,12 +101,14 @@ impl Dual for OneClassParams {
     fn machine(
         &self,
         given: &Given<'_>,
-        _rows: &dyn Rows,
+        rows: &dyn Rows,
         weights: &[f64],
         coef: Vec<f64>,
         found: Solution,
     ) -> Result<Machine> {
-        let (rho, bounded) = (found.thresholds[0].value(), bounded(&coef, weights));
+        let exact = Exact::new(rows, &coef, given.exec);
+        let rho = exact.threshold(|i| exact.output[i], &coef, weights, found.thresholds[0].value());
+        let bounded = bounded(&coef, weights);
         let whole = Expansion::new(given.kernel.clone(), given.sample.points.clone(), coef, vec![-rho])?;
         let learner = Learner::OneClass(self.clone());
         let (f, dual) = collapsed_with_dual(whole, given.exec)?;

@@ -16,8 +16,7 @@ use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::gram::Rows;
 use crate::kernel::Kernel;
-use crate::model::common::support;
-use crate::model::learners::dual::{self, Dual, bounded};
+use crate::model::learners::dual::{self, Dual, Exact, bounded};
 use crate::model::learners::given::Given;
 use crate::model::param::params;
 use crate::model::{Ball, Learner, Machine, Readout, Role, Sample};
@@ -48,9 +47,6 @@ const HARD: f64 = 1.0 / 16.0;
 /// most 4 labels in 10,000 for up to three times the time. Where the kernel matrix is nearly singular (two columns, gamma 5) 6 in
 /// 10,000 were seen, and ten to forty times the time.
 const SOFT: f64 = 1.0 / 1000.0;
-
-/// What rounding may add to a squared distance, as a share of the largest k(x, x).
-const ROUNDING: f64 = 1e-14;
 
 /// R^2 of the smallest sphere around all rows of a kernel matrix, and the convex weights of its centre.
 ///
@@ -145,30 +141,15 @@ impl SphereParams {
 
     /// Radius and norm of a solution's sphere.
     fn ball(&self, rows: &dyn Rows, weights: &[f64], found: &Solution, exec: Exec) -> Ball {
-        let (n, diag) = (rows.len(), rows.diag());
-        // The solver's own outputs may rest on f32 values; what the sphere promises is computed from exact ones.
-        let held = support(&found.beta);
-        let coef: Vec<f64> = held.iter().map(|&i| found.beta[i as usize]).collect();
-        let mut output = vec![0.0; n];
-        rows.apply(&held, &coef, &mut output, exec);
-        let norm2: f64 = found.beta.iter().zip(&output).map(|(b, f)| b * f).sum();
-        let distance2 = |i: usize| diag[i] - 2.0 * output[i] + norm2;
-        // Rows between their bounds lie on the sphere, up to the violation left: it reaches to the farthest of them, or
-        // half of them would count as outside, which nu does not allow. Where all must be inside, the farthest is on it.
-        // Without such rows the gradient f_i - K_ii / 2 has its threshold somewhere between the bounds.
-        let upper = self.boxes(weights);
-        let on = |&i: &usize| match self.nu {
-            0.0 => weights[i] > 0.0,
-            _ => found.beta[i] > 0.0 && found.beta[i] < upper[i],
-        };
-        let farthest = (0..n).filter(on).map(distance2).reduce(f64::max);
-        let radius2 = match farthest {
-            Some(radius2) if self.nu > 0.0 => {
-                radius2 + ROUNDING * diag.iter().fold(norm2, |m, k| m.max(k.abs()))
-            }
-            Some(radius2) => radius2,
-            None => norm2 - 2.0 * found.thresholds[0].value(),
-        };
+        let (diag, exact) = (rows.diag(), Exact::new(rows, &found.beta, exec));
+        let norm2: f64 = found.beta.iter().zip(&exact.output).map(|(b, f)| b * f).sum();
+        let distance2 = |i: usize| (diag[i] - 2.0 * exact.output[i] + norm2).max(0.0);
+        // Where all rows must be inside, none of them is on its upper bound.
+        let unbounded = || weights.iter().map(|&w| if w > 0.0 { f64::INFINITY } else { 0.0 }).collect();
+        let upper = if self.nu > 0.0 { self.boxes(weights) } else { unbounded() };
+        // The gradient is f_i - K_ii / 2.
+        let middle = 2.0 * found.thresholds[0].value() - norm2;
+        let radius2 = -exact.threshold(|i| -distance2(i), &found.beta, &upper, middle);
         Ball { radius2: radius2.max(0.0), norm2 }
     }
 }
