@@ -2,7 +2,7 @@
 
 use mercer::data::{Csr, Points, Row, Sequences, Targets};
 use mercer::gram::Matrix;
-use mercer::kernel::{Custom, Definiteness, Kernel};
+use mercer::kernel::{Custom, Definiteness, Kernel, default_sequence_kernel};
 use mercer::model::{Checkpoint, Learner, Loss, Machine, RidgeMethod, RidgeParams, Sample, SvrParams};
 use mercer::watch::{Stop, silent};
 use mercer::{Error, Exec};
@@ -325,8 +325,8 @@ fn sequences_are_points_like_any_other() {
         assert!(off < 1.0, "{loss:?}: off by {off}");
     }
     let none = SvrParams { kernel: None, ..params(Loss::Epsilon, 1.0, 1e-3) };
-    let fitted = none.fit(Sample::new(&points, &Targets::Reals(y)), Exec::one(), &mut silent());
-    assert_eq!(fitted.expect_err("no kernel").to_string(), "kernel = none: must be a kernel for sequences");
+    let model = fit(&none, &points, &y);
+    assert_eq!(model.expansion.kernel(), &default_sequence_kernel(points.view()).expect("sequences"));
 }
 
 #[test]

@@ -58,7 +58,7 @@ pub(crate) struct Tune {
     #[arg(long, value_name = "NAME")]
     learner: Option<String>,
 
-    /// Kernel: rbf, poly, linear, sigmoid, auto (the first three), or a kernel's full line; repeatable [default: rbf]
+    /// Kernel: rbf, poly, linear, sigmoid, auto (the first three), or a kernel's full line; repeatable [default: rbf; of sequences, auto: words of several lengths]
     #[arg(long, short, value_name = "LINE", allow_hyphen_values = true, help_heading = "Settings to try")]
     kernel: Vec<String>,
 

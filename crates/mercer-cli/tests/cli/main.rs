@@ -28,6 +28,7 @@ mod reports;
 mod reproduce;
 mod run;
 mod same;
+mod sequences;
 mod shell;
 mod strangers;
 mod streams;

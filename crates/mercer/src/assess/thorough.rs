@@ -123,7 +123,7 @@ pub fn thorough(
     quick(&mut start, wishes.seed, exec, watch)?;
     let mut ways = vec![start.recipes.clone()];
     ways.extend(scalings(&start)?.into_iter().filter(|way| *way != start.recipes));
-    let given = plan.learner.kernel().filter(|_| !plan.open.gamma);
+    let given = plan.learner.kernel().filter(|_| !plan.open.kernel);
     let tuning = Tuning {
         kernels: given.map_or_else(|| vec!["auto".to_owned()], |kernel| vec![kernel.to_string()]),
         two_stage: true,

@@ -2,7 +2,7 @@
 //!
 //! Gaussians from a hundredth to a hundred times the width that the data suggests, polynomials of degree 1 to 5 and
 //! sigmoids on dot products brought to the size of 1, costs over four decades around the learner's usual one. What the plan
-//! would use without a search is among them and is judged first.
+//! would use without a search is among them and is judged first. For sequences: the kernels of [`sequence_kernels`].
 
 use crate::assess::search::{
     Found, KernelFamily, SearchAxis, SearchParams, Space, by_factors, nearest, search_by,
@@ -12,7 +12,7 @@ use crate::assess::validate::Splits;
 use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::gram::is_precomputed;
-use crate::kernel::{Kernel, default_gamma};
+use crate::kernel::{Kernel, default_gamma, sequence_kernels};
 use crate::model::{Choice, Learner, Plan};
 use crate::watch::Watch;
 
@@ -26,7 +26,8 @@ const AUTO: [&str; 3] = ["rbf", "poly", "linear"];
 /// What somebody asks of a search. All of it may be left out.
 #[derive(Debug, Clone, Default)]
 pub struct Tuning {
-    /// `rbf`, `poly`, `linear`, `sigmoid`, `auto` (the first three), or a kernel's whole line. Empty: the plan's own kind.
+    /// `rbf`, `poly`, `linear`, `sigmoid`, `auto` (the first three; for sequences [`sequence_kernels`]), or a kernel's whole
+    /// line. Empty: the plan's own kind, and for sequences without a kernel as `auto`.
     pub kernels: Vec<String>,
     /// Values of parameters, by name; `gamma` is the Gaussian's.
     pub axes: Vec<(String, Vec<f64>)>,
@@ -109,8 +110,17 @@ impl Tuning {
         let gammas = self.axes.iter().find(|(name, _)| name == "gamma").map(|(_, values)| values.clone());
         let own = plan.learner.kernel();
         let mut names: Vec<String> = Vec::new();
-        for name in &self.kernels {
+        let sequences = sequence_kernels(plan.points().view());
+        let searched = if self.kernels.is_empty() && plan.open.kernel {
+            &["auto".to_owned()]
+        } else {
+            &self.kernels[..]
+        };
+        for name in searched {
             match name.trim() {
+                "auto" if !sequences.is_empty() => names.extend(sequences.iter().map(ToString::to_string)),
+                // Of numbers without a wish the plan's own kind is searched.
+                "auto" if self.kernels.is_empty() => {}
                 "auto" => names.extend(AUTO.map(String::from)),
                 other => names.push(other.to_owned()),
             }

@@ -34,6 +34,7 @@ mod dot;
 mod families;
 mod geometry;
 mod lanes;
+mod letters;
 mod line;
 mod rows;
 mod table;
@@ -53,6 +54,7 @@ pub use definite::Definiteness;
 pub use derivative::Second;
 pub use families::{Combine, Kernel};
 use families::{algebra, chi_squared, columns, local, sequence, widths, with_profile};
+pub use letters::{default_sequence_kernel, sequence_kernels};
 pub use table::{KernelEntry, Takes};
 pub use width::default_gamma;
 

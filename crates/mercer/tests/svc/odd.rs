@@ -176,6 +176,7 @@ fn sequences_are_classified_under_a_kernel_for_them() {
         let model = fit(&params, &points, &named(&names));
         assert_eq!(error(&model, &points, &named(&names)), 0.0, "{multi:?}");
     }
-    let e = refused(&SvcParams::default(), &points, &named(&names));
-    assert!(e.contains("kernel"), "{e}");
+    // Without a kernel the usual one for sequences is taken. It weighs all places alike, so it is not perfect here.
+    let usual = fit(&SvcParams::default(), &points, &named(&names));
+    assert!(error(&usual, &points, &named(&names)) < 0.1);
 }

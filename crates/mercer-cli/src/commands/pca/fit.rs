@@ -36,7 +36,7 @@ pub(crate) struct Fit {
     #[arg(long, short, value_name = "MODEL")]
     out: PathBuf,
 
-    /// Kernel [default: Gaussian with gamma = 1 / (columns x variance)]
+    /// Kernel [default: Gaussian with gamma = 1 / (columns x variance); of sequences, by their lengths and letters]
     #[arg(long, short, value_name = "LINE", allow_hyphen_values = true)]
     kernel: Option<String>,
 

@@ -5,7 +5,7 @@ use crate::error::{Error, Fault, Result};
 use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::gram::{KernelRows, Rows, is_precomputed};
-use crate::kernel::{Kernel, default_gamma};
+use crate::kernel::{Kernel, default_gamma, default_sequence_kernel};
 use crate::model::Sample;
 use crate::solve::{Groups, Problem};
 
@@ -144,16 +144,18 @@ pub(in crate::model) fn kernel_or_default(kernel: Option<&Kernel>, sample: &Samp
     basis_or_default(kernel, sample)
 }
 
-/// The kernel asked for; if none is, a Gaussian of the usual width ([`default_gamma`]). For machines that take its functions as
-/// they are, of either sign.
+/// The kernel asked for; if none is, a Gaussian of the usual width ([`default_gamma`]), and for sequences the usual one of theirs
+/// ([`default_sequence_kernel`]). For machines that take its functions as they are, of either sign.
 pub(in crate::model) fn basis_or_default(kernel: Option<&Kernel>, sample: &Sample<'_>) -> Result<Kernel> {
     if let Some(kernel) = kernel {
         return Ok(kernel.clone());
     }
     let view = sample.points.view();
+    if let Some(kernel) = default_sequence_kernel(view) {
+        return Ok(kernel);
+    }
     match view.data {
         Data::RowNumbers(_) => Ok(Kernel::Precomputed),
-        Data::Sequences { .. } => Err(Error::param("kernel", "none", "a kernel for sequences")),
         Data::Table { .. } => {
             Err(Error::shape("points", view.kind(), "rows of numbers: apply stage `table` first"))
         }

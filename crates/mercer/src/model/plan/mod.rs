@@ -16,12 +16,12 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::data::stage::Recipe;
-use crate::data::{Data, Dataset, Finding, Points, Stages, Summary, TargetFacts, Targets};
+use crate::data::{Dataset, Finding, Points, Stages, Summary, TargetFacts, Targets};
 use crate::error::{Error, Mismatch, Result};
 use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::gram::{Matrix, is_precomputed};
-use crate::kernel::{Kernel, default_gamma};
+use crate::kernel::{Kernel, default_gamma, default_sequence_kernel};
 use crate::model::{KfdForm, Learner, Machine, Model, Names, Sample, Task};
 use crate::watch::{Note, NoteKind, Watch};
 use columns::{inexact, scaling};
@@ -92,8 +92,8 @@ pub struct Choice {
 pub struct Open {
     /// Scaling of the columns: rows are numbers that may as well be scaled in another way.
     pub scaling: bool,
-    /// The Gaussian's gamma.
-    pub gamma: bool,
+    /// The kernel: the Gaussian's gamma, or which kernel compares sequences.
+    pub kernel: bool,
     /// C.
     pub c: bool,
 }
@@ -194,7 +194,7 @@ impl<'a> Plan<'a> {
         parameters(wishes, &summary.targets, data.len(), &mut learner, &mut choices)?;
         let findings = if precomputed { Vec::new() } else { summary.findings };
         let c = learner.entry().params.contains(&"c") && !wishes.params.iter().any(|(name, _)| *name == "c");
-        let open = Open { scaling: free, gamma: usual, c };
+        let open = Open { scaling: free, kernel: usual, c };
         let choices = choices.0;
         Ok(Plan {
             task,
@@ -441,7 +441,7 @@ fn layer(model: &Model, wishes: &Wishes, choices: &mut Choices) -> Result<Expans
     kpca.layer()
 }
 
-/// The kernel, and whether its gamma is the usual one.
+/// The kernel, and whether it is the usual one.
 fn kernel(wishes: &Wishes, points: &Points, choices: &mut Choices) -> Result<(Kernel, bool)> {
     let line = wishes.kernel.as_deref().map(str::trim);
     let gaussian = matches!(line, None | Some("auto" | "rbf" | "gaussian" | "gauss"));
@@ -464,8 +464,20 @@ fn kernel(wishes: &Wishes, points: &Points, choices: &mut Choices) -> Result<(Ke
         choices.chosen("kernel", Kernel::Linear.to_string(), "the features are nonlinear already");
         return Ok((Kernel::Linear, false));
     }
-    if let Data::Sequences { .. } = points.view().data {
-        return Err(Error::param("kernel", "none", "given for sequences: there is no usual choice"));
+    if let Some(kernel) = default_sequence_kernel(points.view()) {
+        if let Some(gaussian) = line.filter(|line| *line != "auto") {
+            let allowed =
+                format!("a kernel for sequences, such as `{kernel}`; without one, {kernel} is taken");
+            return Err(Error::param("kernel", gaussian, allowed));
+        }
+        let why = match &kernel {
+            Kernel::Normalised(of) if matches!(**of, Kernel::WeightedDegree { .. }) => {
+                "all sequences have one length: words at the same place, or nearly"
+            }
+            _ => "sequences of different lengths: words that both have, anywhere",
+        };
+        choices.chosen("kernel", kernel.to_string(), why);
+        return Ok((kernel, true));
     }
     let (gamma, why) = match default_gamma(points.view()) {
         Some(gamma) => (two_digits(gamma), "gamma = 1 / (columns x variance of all values)"),

@@ -77,10 +77,11 @@ impl<'a> Bases<'a> {
                 bases.order = (0..d).map(sorted).collect();
             }
             BaseLearner::Network => {
+                // First, because what is no number has no Gaussian either.
+                bases.x = points.view().to_f64_within(exec.memory())?;
                 let Kernel::Rbf { .. } = bases.kernel else {
                     return Err(Error::param("kernel", &bases.kernel, "rbf for networks whose centres move"));
                 };
-                bases.x = points.view().to_f64_within(exec.memory())?;
             }
         }
         Ok(bases)
