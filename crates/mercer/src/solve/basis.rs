@@ -4,34 +4,34 @@
 //! minimise over beta, b   1/2 beta' K beta + C sum_i v_i l_i(f_i)^2,     f = A beta + b
 //! ```
 //!
-//! with `A_ij = k(x_i, z_j)`, K the matrix of the centres z, and l_i how far f_i is on the wrong side of the margin,
-//! `max(0, 1 - y_i f_i)`, or outside the tube, `max(0, |y_i - f_i| - epsilon)`. With the columns of rows for A and the unit
-//! matrix for K it is a linear machine. Newton's method with the rows that have a loss
-//! as its active set. Cost of a step: m^2 times the rows with a loss; about ten steps.
+//! with `A_ij = k(x_i, z_j)`, K the matrix of the centres z, and l_i the loss: the distance of f_i from its margin on
+//! the wrong side, `max(0, 1 - y_i f_i)`, or from the tube, `max(0, |y_i - f_i| - epsilon)`. With the rows' own
+//! columns as A and the identity as K this is a linear machine. Solved by Newton's method; the active set is the rows
+//! with a loss. Cost per step: m^2 times the number of rows with a loss. About ten steps are usual.
 
 use crate::error::Result;
 use crate::exec::Exec;
 use crate::num::{Mat, factor, product};
 
-/// Most Newton steps, and the relative fall of the objective that ends them.
+/// Maximum number of Newton steps, and the relative decrease of the objective below which they stop.
 const STEPS: usize = 100;
 const TOL: f64 = 1e-10;
-/// Halvings of a Newton step.
+/// Maximum number of halvings of a Newton step.
 const CUTS: u32 = 30;
-/// What the offset's square costs beside K's trace: it must be determined even where no row has a loss.
+/// Penalty on the offset's square, relative to K's trace. It keeps the offset determined when no row has a loss.
 const RIDGE: f64 = 1e-10;
 
-/// What a row's output is to be.
+/// The loss of a row's output.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum BasisLoss {
-    /// On the target's side of the margin; targets are 1 and -1.
+    /// Hinge loss: zero on the correct side of the margin; targets are 1 and -1.
     Hinge,
-    /// Within this distance of the target.
+    /// Epsilon-insensitive loss: zero within this distance of the target.
     Tube(f64),
 }
 
 impl BasisLoss {
-    /// The value that the output is pulled to, if it has a loss.
+    /// The value that the output is pulled to, or `None` where the loss is zero.
     pub(crate) fn pull(self, f: f64, y: f64) -> Option<f64> {
         match self {
             BasisLoss::Hinge => (y * f < 1.0).then_some(y),
@@ -49,24 +49,25 @@ pub struct BasisProblem<'a> {
     pub values: &'a [f64],
     /// Kernel values of the centres.
     pub gram: &'a [f64],
-    /// A target a row.
+    /// One target per row.
     pub target: &'a [f64],
-    /// A weight a row.
+    /// One weight per row.
     pub weight: &'a [f64],
     /// C.
     pub c: f64,
-    /// What counts as an error.
+    /// The loss.
     pub loss: BasisLoss,
-    /// Half of this is what the offset's square costs: 0 for an offset that is free, infinity for none.
+    /// Twice the penalty on the offset's square: 0 for a free offset, infinity for no offset.
     pub offset_cost: f64,
 }
 
-/// The coefficients and, last, the offset; `start` is where to look first.
+/// Returns the coefficients followed by the offset; `start` is the initial guess.
 pub(crate) fn fit_basis(problem: &BasisProblem<'_>, start: &[f64], exec: Exec) -> Result<Vec<f64>> {
     Ok(fit_basis_within(problem, start, STEPS as u64, exec)?.0)
 }
 
-/// The same in at most so many Newton steps, with the number taken and whether they were enough.
+/// Returns the coefficients followed by the offset, the number of Newton steps taken, and whether they converged.
+/// `start` is the initial guess.
 pub fn fit_basis_within(
     problem: &BasisProblem<'_>,
     start: &[f64],
@@ -127,7 +128,7 @@ fn objective(problem: &BasisProblem<'_>, at: &[f64], out: &[f64], m: usize) -> f
     0.5 * (quadratic + offset) + problem.c * losses
 }
 
-/// The minimum if the rows with a loss stay the same.
+/// The exact minimum for a fixed active set.
 fn newton(problem: &BasisProblem<'_>, active: &[(usize, f64)], m: usize, exec: Exec) -> Result<Vec<f64>> {
     let (w, rows) = (m + 1, active.len());
     let mut left = Vec::with_capacity(rows * w);
@@ -158,8 +159,9 @@ fn newton(problem: &BasisProblem<'_>, active: &[(usize, f64)], m: usize, exec: E
     Ok(factor::solve_spd(&hessian, w, &slope, 1)?.0)
 }
 
-/// The shift of outputs with the smallest sum of hinge losses: the threshold that training itself gives. Rows are an output,
-/// whether it should be positive, and a weight. Of several the middle; none if one side has no rows.
+/// The shift of the outputs with the smallest sum of hinge losses: the threshold that training itself gives. Each row
+/// is its output, whether its class is positive, and its weight. Returns the middle of the interval of minimisers, or
+/// `None` if one class has no rows.
 pub(crate) fn hinge_shift(rows: &[(f64, bool, f64)]) -> Option<f64> {
     // As the shift grows, positive rows lose their loss at 1 - f and negative ones get one at -1 - f: the slope rises by the
     // row's weight at each, and the minimum is where it passes zero.

@@ -4,10 +4,10 @@
 //! version space:  all w with y_i w . Phi(x_i) > 0 for every row, |w| <= 1
 //! ```
 //!
-//! A ball flies straight, is reflected at the rows' hyperplanes and at the unit sphere, and the mean of its path tends to the
-//! centre of mass (Rujan 1997; Rujan and Marchand 2000; Herbrich, Graepel and Campbell 2001): the machine that agrees with most
-//! of those that make no error, the Bayes point. Position and direction are sums of images of rows, so only K is needed; a
-//! reflection at row i changes one coefficient. Cost of a bounce: n.
+//! A ball moves in a straight line and is reflected at the rows' hyperplanes and at the unit sphere; the mean of its
+//! path tends to the centre of mass (Rujan 1997; Rujan and Marchand 2000; Herbrich, Graepel and Campbell 2001), the
+//! Bayes point: an approximation of the majority vote of all consistent classifiers. Position and direction are sums
+//! of images of rows, so only K is needed; a reflection at row i changes one coefficient. Cost per bounce: n.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -20,26 +20,26 @@ use crate::watch::{Step, Stop, Watch};
 /// The mean of the path.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Centre {
-    /// Coefficients, one a row.
+    /// Coefficients, one per row.
     pub coef: Vec<f64>,
-    /// Bounces at hyperplanes and at the sphere.
+    /// Number of reflections at hyperplanes and at the sphere.
     pub bounces: u64,
     /// Length of the path.
     pub length: f64,
-    /// How it ended.
+    /// Why it stopped.
     pub stop: Stop,
 }
 
-/// Bounces after which outputs are computed anew from coefficients.
+/// Number of bounces after which outputs are recomputed from the coefficients, to remove accumulated rounding.
 const ANEW: u64 = 64;
-/// A path is told to the watcher every so many bounces.
+/// The watcher is called once per this many bounces.
 const TOLD: u64 = 256;
 
 struct Ball {
-    /// Coefficients and outputs on all rows of the position.
+    /// Coefficients of the position, and its outputs on all rows.
     at: Vec<f64>,
     at_f: Vec<f64>,
-    /// The same of the direction.
+    /// The same for the direction.
     to: Vec<f64>,
     to_f: Vec<f64>,
 }
@@ -57,7 +57,8 @@ impl Ball {
     }
 }
 
-/// Plays from coefficients that separate the rows of the n x n matrix `k`. Fails if they do not.
+/// Runs the billiard from coefficients that separate the rows of the n x n matrix `k`. Fails if they do not separate
+/// them.
 pub(crate) fn billiard(
     k: &[f64],
     y: &[f64],
@@ -75,7 +76,7 @@ pub(crate) fn billiard(
     if ball.at_f.iter().zip(y).any(|(f, y)| f * y <= 0.0) {
         return Err(Error::Unsupported("a billiard needs a start that separates the rows".into()));
     }
-    // Half way to the sphere, with a speed of one.
+    // Start half way to the sphere with unit speed.
     for (coef, f, length) in [(&mut ball.at, &mut ball.at_f, 0.5), (&mut ball.to, &mut ball.to_f, 1.0)] {
         let norm = Ball::dot(coef, f).max(f64::MIN_POSITIVE).sqrt() / length;
         coef.iter_mut().for_each(|v| *v /= norm);
@@ -97,7 +98,7 @@ pub(crate) fn billiard(
             Ball::dot(&ball.at, &ball.to_f),
             Ball::dot(&ball.to, &ball.to_f).max(f64::MIN_POSITIVE),
         );
-        // Where the sphere is met: |w + t v|^2 = 1.
+        // Time until the sphere is hit: |w + t v|^2 = 1.
         let mut time = (-wv + (wv * wv - vv * (ww - 1.0)).max(0.0).sqrt()) / vv;
         let mut wall = n;
         for i in (0..n).filter(|&i| i != last) {
@@ -117,7 +118,7 @@ pub(crate) fn billiard(
         }
         length += time * vv.sqrt();
         if wall == n {
-            // Reflected at the sphere: v - 2 (w . v) / |w|^2 w.
+            // Reflection at the sphere: v - 2 (w . v) / |w|^2 w.
             let (ww, wv) =
                 (Ball::dot(&ball.at, &ball.at_f).max(f64::MIN_POSITIVE), Ball::dot(&ball.at, &ball.to_f));
             let by = 2.0 * wv / ww;

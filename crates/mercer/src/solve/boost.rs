@@ -1,4 +1,4 @@
-//! Boosting: hypotheses one after the other, each on rows weighted by what the ones before got wrong.
+//! Boosting: hypotheses are added one at a time, each trained on rows weighted by the errors of those before.
 //!
 //! ```text
 //! F(x) = sum_t alpha_t h_t(x),   h in [-1, 1],   margin of row i:  rho_i = y_i F(x_i) / sum alpha
@@ -10,20 +10,21 @@
 //! LPBoost        maximise rho - D sum xi,  y_i F(x_i) >= rho - xi_i,  sum alpha = 1,  D = 1 / (nu n)     (Demiriz et al. 2002)
 //! ```
 //!
-//! Rows that stay hard have had large weights, so mu^2 lets AdaBoost_Reg give them up. LPBoost's weights are the dual of its
-//! program, to which each hypothesis adds a condition; when none has a larger edge than the program's value, the program over
-//! *all* hypotheses is solved. Cost of a round: the base learner's, and for LPBoost a program of n variables.
+//! Rows that stay hard to classify have had large weights, so mu^2 lets AdaBoost_Reg tolerate their errors. LPBoost's
+//! row weights are the dual variables of its linear program, and each hypothesis adds a constraint to the dual. When
+//! no hypothesis has an edge above the program's value, the program over *all* hypotheses is solved. Cost per round:
+//! one call of the base learner, and for LPBoost a linear program of n variables.
 
 use crate::error::{Error, Result};
 use crate::solve::program::{Line, Program};
 use crate::watch::{Info, Step, Stop, Watch};
 
-/// How hypotheses are weighed.
+/// How the hypotheses' weights are chosen.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Rule {
     /// AdaBoost.
     AdaBoost,
-    /// Arc-GV: towards the largest least margin.
+    /// Arc-GV: maximises the smallest margin.
     ArcGv,
     /// AdaBoost_Reg with this C.
     Regularised(f64),
@@ -34,25 +35,25 @@ pub(crate) enum Rule {
 /// Boosted hypotheses.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Boosted {
-    /// The hypotheses' weights, not negative, with sum 1; in the order in which they were asked for.
+    /// The hypotheses' weights, non-negative, with sum 1, in the order in which the hypotheses were added.
     pub alpha: Vec<f64>,
     /// The rows' margins, from -1 to 1.
     pub margin: Vec<f64>,
-    /// The value of LPBoost's program: the margin that all rows but a share nu reach.
+    /// The optimum of LPBoost's program: the margin that all rows but a share nu reach.
     pub value: Option<f64>,
-    /// How it went.
+    /// Statistics of the run.
     pub info: Info,
 }
 
-/// A base learner: under these weights, a hypothesis's values on all rows.
+/// A base learner: given row weights, returns a hypothesis's values on all rows.
 pub(crate) type Base<'a> = dyn FnMut(&[f64]) -> Result<Vec<f64>> + 'a;
 
-/// Edges beyond this are those of hypotheses whose errors have no weight left.
+/// A hypothesis with an edge above this has no weighted error left.
 const SURE: f64 = 1.0 - 1e-10;
-/// LPBoost ends when a hypothesis gains less than this.
+/// LPBoost stops when a new hypothesis improves the program by less than this.
 const GAIN: f64 = 1e-6;
 
-/// Boosts. `y` is 1 or -1; `weight` says how much rows count from the start.
+/// Runs boosting. `y` is 1 or -1; `weight` holds the rows' initial weights.
 pub(crate) fn boost(
     y: &[f64],
     weight: &[f64],
@@ -94,7 +95,7 @@ pub(crate) fn boost(
             state.alpha = best.at_most[..state.h.len()].to_vec();
             continue;
         }
-        // Below zero the least margin says nothing yet: a negated hypothesis would reach zero at once.
+        // A negative smallest margin carries no information yet: a negated hypothesis would raise it to zero at once.
         let rho = if state.alpha.is_empty() { 0.0 } else { state.least().max(0.0) };
         let worthless = match rule {
             Rule::ArcGv => gamma <= rho + 1e-9,
@@ -102,7 +103,7 @@ pub(crate) fn boost(
         };
         let perfect = h.iter().zip(y).all(|(h, y)| h * y >= SURE);
         if perfect || worthless {
-            // A hypothesis that is right on all rows outvotes the others; one that is no better than chance has no vote.
+            // A hypothesis without errors gets all the weight; one no better than chance gets none.
             let alpha =
                 if perfect { 1.0 + state.alpha.iter().sum::<f64>() } else { f64::from(u8::from(round == 0)) };
             state.add(h, alpha, &d);
@@ -147,7 +148,7 @@ impl State<'_> {
         self.y.iter().zip(&self.f).map(|(y, f)| y * f / sum.max(f64::MIN_POSITIVE)).fold(1.0, f64::min)
     }
 
-    /// `-y F - C sum(alpha) mu^2` of all rows after one more hypothesis of this weight.
+    /// `-y F - C sum(alpha) mu^2` for all rows after adding a hypothesis with this weight.
     fn exponents(&self, alpha: f64, h: &[f64], d: &[f64], c: f64, out: &mut [f64]) {
         let n = self.y.len() as f64;
         let sum = (self.alpha.iter().sum::<f64>() + alpha).max(f64::MIN_POSITIVE);
@@ -167,7 +168,7 @@ impl State<'_> {
         d
     }
 
-    /// AdaBoost_Reg's weight of a hypothesis: a minimum along one line, by golden section.
+    /// The weight of a hypothesis under AdaBoost_Reg: a line search by golden section.
     fn searched(&self, h: &[f64], d: &[f64], c: f64) -> f64 {
         let mut e = vec![0.0; h.len()];
         let mut cost = |alpha: f64| -> f64 {
@@ -202,7 +203,7 @@ impl State<'_> {
                 Err(Error::Unsupported("no hypothesis was better than chance".into()))
             };
         }
-        // The interior point leaves dust on hypotheses that have no weight.
+        // The interior point method leaves tiny positive weights on hypotheses whose weight is zero.
         self.alpha.iter_mut().for_each(|a| *a = if *a > 1e-9 * sum { *a } else { 0.0 });
         let sum: f64 = self.alpha.iter().sum();
         self.alpha.iter_mut().for_each(|a| *a /= sum);
@@ -215,7 +216,8 @@ impl State<'_> {
     }
 }
 
-/// The dual: minimise beta with every hypothesis's edge at most beta, `sum d = 1`, `0 <= d_i <= w_i / (nu sum w)`.
+/// The dual: minimise beta subject to every hypothesis's edge being at most beta, `sum d = 1`, `0 <= d_i <= w_i / (nu
+/// sum w)`.
 fn program(state: &State<'_>, start: &[f64], nu: f64) -> Result<crate::solve::program::Optimum> {
     let n = start.len();
     let mut linear = vec![0.0; n];

@@ -1,9 +1,9 @@
 //! Chunking, as in the first experiments with support vector machines (Vapnik 1982; Boser, Guyon and Vapnik 1992).
 //!
-//! Solve on a chunk of rows; keep those with a coefficient; add the rows that violate most; until none does. Every
-//! chunk holds all support vectors so far, so the last one is the whole solution's. Kept as the reference it is: each
-//! chunk's matrix is computed anew and `f` is exact (f64) between chunks. Cost: (chunk)^2 / 2 kernel values a round and
-//! n x (support vectors) in f64.
+//! Solve on a chunk of rows, keep its support vectors, add the rows that violate the KKT conditions most, and repeat
+//! until none does. Every chunk holds all support vectors found so far, so the last one solves the whole problem. It
+//! is kept as a reference implementation: each chunk's matrix is recomputed, and `f` is computed in f64 between
+//! chunks. Cost: (chunk)^2 / 2 kernel values per round and n x (support vectors) in f64.
 
 use super::pair::{low_bit, up_bit};
 use super::problem::{Groups, Problem, Shift};
@@ -12,10 +12,10 @@ use super::{Job, Method, Outcome, Params, solve as solve_all};
 use crate::error::Result;
 use crate::watch::Stop;
 
-/// Rows added to a chunk at once.
+/// Number of rows added to a chunk per round.
 const ADDED: usize = 500;
 
-/// Solves chunk by chunk.
+/// Solves by chunking.
 pub(super) fn solve(state: &mut State<'_>, job: &mut Job<'_, '_>) -> Result<Outcome> {
     let mut last = f64::INFINITY;
     loop {
@@ -58,7 +58,7 @@ pub(super) fn solve(state: &mut State<'_>, job: &mut Job<'_, '_>) -> Result<Outc
             },
             start: Some(pick(&state.beta)),
         };
-        // A little inside the tolerance: the next look at all rows must not trip over the last digit.
+        // Slightly tighter than the tolerance, so that the check over all rows does not fail by rounding.
         let params = Params {
             tol: 0.9 * job.params.tol,
             max_iter: Some(job.left()),
@@ -82,7 +82,7 @@ pub(super) fn solve(state: &mut State<'_>, job: &mut Job<'_, '_>) -> Result<Outc
     }
 }
 
-/// The rows with a coefficient and the worst violators among the others, rising.
+/// The support vectors and the worst violators among the other rows, in ascending order.
 fn chunk(state: &State<'_>) -> Vec<u32> {
     let brackets = state.brackets();
     let mut worst = vec![f64::NEG_INFINITY; state.n];
@@ -100,7 +100,7 @@ fn chunk(state: &State<'_>) -> Vec<u32> {
         .filter(|&r| worst[r as usize] > 0.0)
         .partition(|&r| worst[r as usize].is_infinite());
     others.sort_by(|&a, &b| worst[b as usize].total_cmp(&worst[a as usize]));
-    // From both ends, or a chunk could hold one class only.
+    // Take violators from both ends of the bracket, or a chunk could hold one class only.
     let (high, low): (Vec<u32>, Vec<u32>) = others.into_iter().partition(|&r| from_above[r as usize]);
     rows.extend(high.into_iter().take(ADDED / 2));
     rows.extend(low.into_iter().take(ADDED / 2));

@@ -1,9 +1,9 @@
-//! The door of this floor: "solve these problems on these rows".
+//! The device interface of this module: "solve these problems on these rows".
 //!
-//! All machines are solved through [`solve_kept`](super::solve_kept), a batch of one, or [`solve_batch`]. Both ask the
-//! device of the call first, because a device must keep the whole loop to itself to be fast, and many machines at once
-//! to be busy. A back end knows its own rows by [`Rows::owner`](crate::gram::Rows::owner); what it does not know it
-//! declines, and the CPU solves it.
+//! All machines are solved through [`solve_kept`](super::solve_kept), a batch of one, or [`solve_batch`]. Both ask
+//! the call's device first. A device must run the whole loop itself to be fast, and needs many machines at once to be
+//! fully used. A back end recognises its own rows by [`Rows::owner`](crate::gram::Rows::owner); problems that it
+//! declines are solved on the CPU.
 
 use std::fmt;
 
@@ -13,10 +13,10 @@ use crate::watch::Watch;
 
 /// Solves batches of problems on a device.
 pub trait SolveBackend: Send + Sync {
-    /// One solution for each problem, in their order; None: not supported, the CPU does it.
+    /// One solution per problem, in order, or `None` if the batch is not supported; the CPU then solves it.
     ///
-    /// Problems were checked. Where the watcher breaks, solutions say so ([`Stop::Cancelled`](crate::watch::Stop)) and
-    /// hold what there was.
+    /// Problems have been checked. If the watcher cancels, the solutions are marked so
+    /// ([`Stop::Cancelled`](crate::watch::Stop)) and hold the state reached.
     fn solve(
         &self,
         problems: &[Problem<'_>],
@@ -34,7 +34,7 @@ impl fmt::Debug for SolveDoor {
     }
 }
 
-/// Solves problems together: on the device of the call if it takes them, else one after another on the CPU.
+/// Solves problems together: on the call's device if it accepts them, else one after another on the CPU.
 pub fn solve_batch(
     problems: &[Problem<'_>],
     params: &Params,
@@ -46,9 +46,9 @@ pub fn solve_batch(
     }
 }
 
-/// Asks the device of the call to solve problems together; none where it is the CPU or declines them.
+/// Asks the call's device to solve problems together; `None` if it is the CPU or declines them.
 ///
-/// For callers with a way of their own to share the work on the CPU.
+/// For callers that divide the work on the CPU themselves.
 pub fn solve_on_device(
     problems: &[Problem<'_>],
     params: &Params,

@@ -1,23 +1,23 @@
-//! From rows of f32 to a solution that holds in f64.
+//! From f32 rows to a solution that is optimal in f64.
 //!
 //! With f32 rows the gradient is exact up to `E (beta - beta_0)`, where E is the rounding of the rows and beta_0 the
-//! point at which `f` was last computed in f64. So: solve on f32 rows, compute `f` in f64, look again, go on. Each turn
-//! starts from an exact gradient and f32 only carries what still changes, so the error shrinks with the changes: the
-//! refinement of linear systems, on a quadratic problem. Where a turn does not cut the violation (the matrix is so
-//! nearly singular that f32 has the wrong sign), the rest is done on f64 rows.
+//! point at which `f` was last computed in f64. Each turn solves on f32 rows and then recomputes `f` in f64. Every
+//! turn starts from an exact gradient, so the error decreases with the changes of the coefficients: this is iterative
+//! refinement of linear systems, applied to a quadratic problem. Where a turn does not reduce the violation (the
+//! matrix is so nearly singular that f32 values have the wrong sign), the solve is finished on f64 rows.
 
 use super::{Engine, Job, Outcome, working};
 use crate::exec::Exec;
 use crate::gram::RowCache;
 use crate::solve::state::State;
 
-/// An error of f32 rows below this share of the tolerance is let be.
+/// A rounding error below this fraction of the tolerance is ignored.
 const NEGLIGIBLE: f64 = 0.1;
 
-/// A turn must bring the violation to this share of the last one, or f64 rows take over.
+/// A turn must reduce the violation to this fraction of the last one, or f64 rows are used.
 const PROGRESS: f64 = 0.3;
 
-/// Rows whose f is computed in f64 to measure the error.
+/// Number of rows whose f is computed in f64 to measure the error.
 const SAMPLE: usize = 48;
 
 /// Solves and checks until the tolerance holds in f64.
@@ -74,7 +74,8 @@ fn recompute(state: &mut State<'_>, job: &mut Job<'_, '_>) {
     job.gap = state.gap();
 }
 
-/// Whether f32 rounding cannot matter: by its usual size first, by a measured sample where that does not decide.
+/// Whether f32 rounding is negligible: by an estimate first, and by a measured sample where the estimate does not
+/// decide.
 fn negligible(state: &State<'_>, job: &mut Job<'_, '_>, exec: Exec) -> bool {
     let (tol, guess) = (job.params.tol, job.noise(state, None));
     if guess <= NEGLIGIBLE * tol {
@@ -90,7 +91,7 @@ fn negligible(state: &State<'_>, job: &mut Job<'_, '_>, exec: Exec) -> bool {
     state.problem.rows.apply_at(&support, &coef, &at, &mut exactly, exec);
     let square: f64 = exactly.iter().zip(&at).map(|(e, &i)| (e - state.f[i as usize]).powi(2)).sum();
     job.kernel_values += (SAMPLE * support.len()) as u64;
-    // Six standard deviations: one output in a hundred million lies further out.
+    // Six standard deviations: a normal error exceeds them once in five hundred million outputs.
     let worst = 6.0 * (square / SAMPLE as f64).sqrt();
     // A violation is the difference of two outputs.
     let fine = worst <= NEGLIGIBLE * tol || job.gap + std::f64::consts::SQRT_2 * worst <= tol;

@@ -1,13 +1,14 @@
 //! Solvers for the quadratic problem behind every machine. Floor 4.
 //!
-//! [`solve`] takes a [`Problem`] (K as [`Rows`](crate::gram::Rows), a linear term, a box, sums) and returns numbers: it
-//! knows no kernel, no points and no labels. Rows of K are f32; the gradient is f64, and before a solution is handed
-//! out its optimality is checked against f64 kernel values wherever f32 rounding could matter at the tolerance asked.
+//! [`solve`] takes a [`Problem`] (K as [`Rows`](crate::gram::Rows), a linear term, box constraints, equality
+//! constraints) and returns numbers; it knows no kernel, points or labels. Rows of K are f32 and the gradient is f64.
+//! Before a solution is returned, its optimality is checked against f64 kernel values wherever f32 rounding could
+//! matter at the requested tolerance.
 //!
-//! Beside it, for the learners: linear systems, many small smooth problems at once, machines on given centres in the primal,
-//! discriminants, linear and quadratic programs, hypotheses that vote, networks of Gaussians, clusters, and machines that learn
-//! row by row or by a path through version space. In the open: eigenvectors ([`eigen`]), two-class machines for all C at once
-//! ([`path()`]), coordinate descent on rows ([`descend`]).
+//! Other solvers for the learners: linear systems, many small smooth problems at once, machines on given centres in
+//! the primal, discriminants, linear and quadratic programs, boosting, networks of Gaussians, clustering, perceptron
+//! and Adatron, and the billiard in version space. Public ones are eigenvectors ([`eigen`]), the regularisation path
+//! of two-class machines ([`path()`]) and coordinate descent for linear machines ([`descend`]).
 
 mod basis;
 pub(crate) mod billiard;
@@ -59,33 +60,33 @@ pub use path::{Path, PathParams, PathPoint, PathProblem, path};
 pub use problem::{Groups, Problem, Shift};
 use state::State;
 
-/// How to go about it.
+/// Which algorithm solves the problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Method {
-    /// What costs least; [`Info::notes`] says what was taken.
+    /// The cheapest one; [`Info::notes`] names it.
     #[default]
     Auto,
-    /// Pairs on the whole matrix in memory.
+    /// SMO on the whole matrix in memory.
     Smo,
-    /// Working sets; rows are computed when they are needed and kept within the budget.
+    /// Working sets; rows are computed on demand and cached within the memory budget.
     WorkingSet,
-    /// Chunk by chunk, as the first machines were trained: a reference, not a fast way.
+    /// Chunking, as the first support vector machines were trained: a reference implementation, not a fast one.
     Chunking,
 }
 
-/// What a solve obeys.
+/// Parameters of a solve.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Params {
-    /// Largest violation of the optimality conditions that is left; means what LIBSVM's `-e` means.
+    /// Stopping tolerance: maximum KKT violation, the same as LIBSVM's `-e`.
     pub tol: f64,
-    /// Most steps; `None`: ten million or a hundred a variable, whichever is more.
+    /// Maximum number of iterations; `None`: ten million or a hundred per variable, whichever is more.
     pub max_iter: Option<u64>,
-    /// Whether variables that cannot move are left out for a while.
+    /// Whether variables that are unlikely to change are removed from the problem for a while (shrinking).
     pub shrinking: bool,
     /// Threads, memory for rows of K, device.
     pub exec: Exec,
-    /// How to go about it.
+    /// Which algorithm to use.
     pub method: Method,
 }
 
@@ -96,7 +97,7 @@ impl Default for Params {
 }
 
 impl Params {
-    /// By the method that costs least.
+    /// With the cheapest algorithm.
     pub fn new(tol: f64, max_iter: Option<u64>, shrinking: bool, exec: Exec) -> Self {
         Params { tol, max_iter, shrinking, exec, method: Method::Auto }
     }
@@ -109,21 +110,23 @@ impl Params {
     }
 }
 
-/// Where a group's gradients part: variables that may only rise have theirs above it, those that may only fall below.
+/// The interval that separates a group's gradients at the optimum: variables at the lower bound have theirs above it,
+/// those at the upper bound below.
 ///
-/// A classifier's or regressor's offset b is minus [`Threshold::value`]; a one-class machine's rho is the value itself.
+/// The offset b of a classifier or regressor is minus [`Threshold::value`]; the rho of a one-class machine is the
+/// value itself.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Threshold {
-    /// The highest gradient among variables on their upper bound; minus infinity if there are none.
+    /// The largest gradient among variables at their upper bound; minus infinity if there are none.
     pub lo: f64,
-    /// The lowest gradient among variables on their lower bound; infinity if there are none.
+    /// The smallest gradient among variables at their lower bound; infinity if there are none.
     pub hi: f64,
-    /// The mean gradient of the variables strictly between their bounds, if there are any.
+    /// The mean gradient of the free variables (strictly between their bounds), if there are any.
     pub free: Option<f64>,
 }
 
 impl Threshold {
-    /// The mean over free variables; without any, the middle of the bracket, or its one finite end.
+    /// The mean over free variables; without any, the middle of the interval, or its only finite end.
     pub fn value(&self) -> f64 {
         self.free.unwrap_or(match (self.lo.is_finite(), self.hi.is_finite()) {
             (true, true) => f64::midpoint(self.lo, self.hi),
@@ -134,45 +137,47 @@ impl Threshold {
     }
 }
 
-/// What a solve found.
+/// The result of a solve.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Solution {
-    /// The variables. Also the checkpoint: as [`Problem::start`] of the same problem, solving goes on from here.
+    /// The variables. They are also the checkpoint: passed as [`Problem::start`] of the same problem, they continue
+    /// the solve.
     pub beta: Vec<f64>,
-    /// `K (sum of each row's variables)`, one value a row: the machine's output before the offset.
+    /// `K (sum of each row's variables)`, one value per row: the machine's output before the offset.
     pub output: Vec<f64>,
-    /// The value of the quadratic form reached.
+    /// The objective reached.
     pub objective: f64,
-    /// One for each group.
+    /// One per group.
     pub thresholds: Vec<Threshold>,
-    /// A direction along which the objective falls for ever and all constraints hold, if there is one (bounds at
-    /// infinity only): for a machine with hard margin, the weights under which the two classes' hulls meet.
+    /// A direction along which the objective decreases without bound while all constraints hold, if there is one
+    /// (only possible with infinite bounds). For a hard-margin machine: the weights of two equal points in the convex
+    /// hulls of the two classes.
     pub unbounded: Option<Vec<f64>>,
-    /// How it went.
+    /// Statistics of the run.
     pub info: Info,
 }
 
-/// What is offered a solve's state at each step: calls the function if it wants to have it.
+/// Receives the solver's state at each step as a function, and calls it if it wants a copy.
 ///
-/// The state is a [`Solution`] that was broken off there, with all variables and thresholds as they are; `output` and
-/// `objective` may be some iterations older.
+/// The state is a [`Solution`] as if the solve were cancelled there, with current variables and thresholds; `output`
+/// and `objective` may be some iterations older.
 pub type Keep<'a> = dyn FnMut(&dyn Fn() -> Solution) + Send + 'a;
 
-/// How a method ended.
+/// Why a method stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
     Converged,
     Limit,
     Cancelled,
-    /// f64 has no more digits.
+    /// No further progress in f64 arithmetic.
     Stalled,
-    /// The variables seem to grow without end.
+    /// The variables seem to grow without limit.
     RunsAway,
-    /// They do, along this pair.
+    /// The objective is unbounded along this pair.
     Unbounded(u32, u32),
 }
 
-/// What all methods share while they run.
+/// The state that all methods share.
 struct Job<'a, 'w> {
     params: &'a Params,
     watch: &'a mut Watch<'w>,
@@ -182,32 +187,32 @@ struct Job<'a, 'w> {
     gap: f64,
     kernel_values: u64,
     cancelled: bool,
-    /// Whether rows have all the digits there are.
+    /// Whether rows are in full f64 precision.
     exact: bool,
     notes: Vec<Note>,
 }
 
-/// The error that rows of f32 bring into an output, over the length of the coefficients: the usual rounding of a
-/// kernel value, as many standard deviations as the largest of many outputs has.
+/// Error of an output caused by f32 rows, relative to the norm of the coefficients: the standard deviation of a
+/// kernel value's rounding, times the number of standard deviations that the largest of many outputs reaches.
 const F32_NOISE: f64 = 8.0 * (f32::EPSILON / 2.0) as f64;
 
-/// A direction whose quadratic form is below this share of the diagonal's largest value counts as flat: the two hulls
-/// of a hard-margin machine meet to a hundred-thousandth of the data's radius.
+/// A direction counts as flat if its quadratic form is below this fraction of the largest diagonal value: the
+/// distance between the convex hulls of a hard-margin machine is then 1e-5 times the data's radius.
 const FLAT: f64 = 1e-10;
 
 impl Job<'_, '_> {
-    /// The size of the error that f32 rows have brought into the gradient.
+    /// Estimated error that f32 rows have brought into the gradient.
     fn noise(&self, state: &State<'_>, local: Option<(&pair::Local, Option<&[u32]>)>) -> f64 {
         if self.exact { 0.0 } else { F32_NOISE * state.scale * state.drift(local) }
     }
 
-    /// The tolerance, with the last digits of the f32 scores that pairs are ranked by.
+    /// The tolerance, plus the rounding of the f32 scores by which pairs are ranked.
     fn tol(&self) -> f64 {
         self.params.tol * (1.0 + 1e-6)
     }
 
-    /// The violation at which a method may stop: with room for its noise below the tolerance where there is room, and
-    /// not below the noise, which would be chasing rounding.
+    /// The violation at which a method may stop. Below the tolerance by a margin for rounding noise if possible, and
+    /// never below the noise itself, where further iterations would only follow rounding errors.
     fn target(&self, state: &State<'_>) -> f64 {
         let noise = self.noise(state, None);
         if noise <= 0.6 * self.params.tol {
@@ -217,7 +222,7 @@ impl Job<'_, '_> {
         }
     }
 
-    /// Whether the variables grow without end.
+    /// Whether the variables diverge.
     fn runs_away(&self, state: &State<'_>) -> Option<Outcome> {
         let flat = if self.exact { FLAT } else { F32_NOISE };
         state.runs_away(flat).then_some(Outcome::RunsAway)
@@ -227,12 +232,14 @@ impl Job<'_, '_> {
         self.max_iter.saturating_sub(self.iterations)
     }
 
-    /// Steps until the whole problem is looked at again: all that are left, unless the variables could run away.
+    /// Number of iterations until the whole problem is examined again: all that are left, unless the variables could
+    /// diverge.
     fn leash(&self, state: &State<'_>, variables: usize) -> u64 {
         if state.bounded { self.left() } else { self.left().min(16384.max(40 * variables as u64)) }
     }
 
-    /// Offers the state to whoever keeps it: as it is, or with a local problem on some variables in its place.
+    /// Offers the current state to the caller's `keep` function, with the values of a local problem inserted if one
+    /// is being solved.
     fn offer(&mut self, state: &State<'_>, local: Option<(&Look<'_>, Option<&[u32]>)>) {
         let Some(keep) = &mut self.keep else { return };
         let (iterations, gap) = (self.iterations, self.gap);
@@ -244,7 +251,7 @@ impl Job<'_, '_> {
         });
     }
 
-    /// Tells the watcher; breaks if it does.
+    /// Reports progress; breaks if the watcher cancels.
     fn report(&mut self, iterations: u64, gap: f64, support: usize) -> ControlFlow<()> {
         let step = Step::new("solve", iterations, None).gap(gap).centres(support);
         let flow = (self.watch)(&step);
@@ -255,15 +262,15 @@ impl Job<'_, '_> {
 
 /// Where rows come from.
 enum Engine<'a> {
-    /// The matrix as given.
+    /// The matrix was given by the caller.
     Given(&'a [f32]),
-    /// The matrix, computed.
+    /// The matrix was computed.
     Filled(Buffer<f32>),
-    /// Rows as they are needed.
+    /// Rows are computed on demand.
     Cached(RowCache<f32>),
 }
 
-/// Kernel values that cost fewer multiply-adds than this together are all computed: choosing would cost more.
+/// If the whole matrix costs fewer multiply-adds than this, it is computed: selecting rows would cost more.
 const CHEAP: f64 = 3e7;
 
 impl<'a> Engine<'a> {
@@ -288,6 +295,7 @@ impl<'a> Engine<'a> {
             job.kernel_values += half as u64 + n as u64 / 2;
             return Engine::Filled(whole);
         }
+        // A quarter of the budget is left for gathered rows of working sets and for the vectors of length n.
         let cache = RowCache::new(n, params.exec.budget() / 4 * 3, working::LEAST_ROOM);
         job.notes.push(format!("working sets, room for {} of {n} rows", cache.capacity()).into());
         Engine::Cached(cache)
@@ -305,8 +313,8 @@ impl<'a> Engine<'a> {
 
 /// Solves a problem.
 ///
-/// Errors only on a problem that is none (lengths, bounds, a start outside the box, values that are not finite).
-/// Reaching a limit or being cancelled is told in [`Solution::info`].
+/// Fails only on invalid problems (lengths, bounds, a start outside the box, values that are not finite). Reaching a
+/// limit and being cancelled are reported in [`Solution::info`].
 ///
 /// ```
 /// use mercer::gram::Matrix;
@@ -393,6 +401,7 @@ fn solve_here(
     let unbounded = match outcome {
         Outcome::Unbounded(i, j) => {
             let mut ray = vec![0.0; state.total];
+            // The pair's sum is kept, so this direction satisfies the equality constraint.
             (ray[i as usize], ray[j as usize]) = (1.0, -1.0);
             Some(ray)
         }

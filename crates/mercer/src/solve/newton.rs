@@ -1,9 +1,10 @@
-//! Newton steps on the variables between their bounds.
+//! Newton steps on the free variables (strictly between their bounds).
 //!
-//! Pairs creep where the free variables' matrix is nearly singular: at C = 1e6 a smooth kernel can take tens of
-//! millions of steps. There the bounds hardly change any more, and what is left is an equality-constrained quadratic
-//! problem: one Cholesky factorisation of order (free variables), a step until a bound is met, and again with it. Pairs and
-//! Newton steps take turns; both only ever go down, and pairs alone decide when it is over.
+//! SMO converges slowly where the kernel matrix of the free variables is nearly singular: at C = 1e6 a smooth kernel
+//! can take tens of millions of iterations. By then the set of bounded variables hardly changes, and an
+//! equality-constrained quadratic problem is left: one Cholesky factorisation of the order of the free variables,
+//! then steps that each stop at the next bound. SMO and Newton steps alternate. Both decrease the objective, and only
+//! SMO's stopping rule decides convergence.
 
 use std::ops::ControlFlow;
 
@@ -14,16 +15,17 @@ use mercer_num::pass::accumulate;
 use super::pair::{self, End, Local, LocalRows, Look, Rule, Run, flags, low_bit, up_bit};
 use super::problem::MAX_GROUPS;
 
-/// Pair steps for each variable before Newton steps are tried.
+/// SMO iterations per variable before Newton steps are tried.
 const PATIENCE: u64 = 10;
 
-/// Most free variables: a factorisation of this order takes about a second.
+/// Maximum number of free variables: a factorisation of this order takes about a second.
 const MOST_FREE: usize = 3000;
 
-/// Newton steps in a row: each ends at a bound, so more of them than this means that the bounds are not settled.
+/// Maximum number of consecutive Newton steps. Each ends at a bound, so a longer sequence means that the bounded set
+/// has not settled.
 const STEPS: usize = 128;
 
-/// Runs pairs, with Newton steps where pairs take long.
+/// Runs SMO, with Newton steps where it converges slowly.
 pub(super) fn run<R: LocalRows>(
     p: &mut Local,
     rows: &mut R,
@@ -41,13 +43,15 @@ pub(super) fn run<R: LocalRows>(
         if run.end != End::Limit || done >= rule.limit {
             return Run { iterations: done, ..run };
         }
-        // Where it does not help it is tried ever less often.
+        // Wait twice as long after each attempt that ended early, so that failed factorisations stay a small part of
+        // the cost.
         patience = if steps(p, rows) == STEPS { patience } else { 2 * patience };
     }
 }
 
-/// Newton steps until one is not ended by a bound; returns how many were. One factorisation serves all of them: a variable
-/// that meets its bound is a further constraint, which costs one solution of the system.
+/// Takes Newton steps until one reaches its minimum without meeting a bound; returns the number that met one. One
+/// factorisation serves all steps: a variable that reaches its bound becomes one more constraint, which costs one
+/// solve with the factor.
 fn steps<R: LocalRows>(p: &mut Local, rows: &mut R) -> usize {
     let bits = |v: usize| up_bit(usize::from(p.group[v])) | low_bit(usize::from(p.group[v]));
     let free: Vec<usize> = (0..p.beta.len()).filter(|&v| p.flags[v] == bits(v)).collect();
@@ -56,7 +60,7 @@ fn steps<R: LocalRows>(p: &mut Local, rows: &mut R) -> usize {
         return 0;
     }
     let scale = free.iter().map(|&v| p.diag[v].abs()).sum::<f64>() / m as f64;
-    // What rows of this precision cannot resolve is not to be followed: a proximal step.
+    // A proximal term: eigenvalues below the precision of the rows are noise, and steps along them must stay bounded.
     let ridge = scale * if R::T::EPSILON.f64() > 1e-10 { 1e-7 } else { 1e-11 };
     let mut matrix = vec![0.0; m * m];
     for (&v, line) in free.iter().zip(matrix.chunks_mut(m)) {
@@ -80,13 +84,13 @@ fn steps<R: LocalRows>(p: &mut Local, rows: &mut R) -> usize {
     blocked
 }
 
-/// A walk over the free variables: `u = -K^-1 g`, and `K^-1` of each constraint's row.
+/// State of consecutive Newton steps: `u = -K^-1 g`, and `K^-1` times the gradient of each constraint.
 struct Walk {
     factor: Spd,
     beta: Vec<f64>,
     gradient: Vec<f64>,
     u: Vec<f64>,
-    /// One after the other: first the groups' sums, then variables on their bound.
+    /// One column per constraint: the sums of the groups first, then the variables fixed at a bound.
     columns: Vec<f64>,
     group: Vec<usize>,
     groups: usize,
@@ -107,7 +111,7 @@ impl Walk {
         Walk { factor, beta, gradient, u, columns, group, groups, fixed: Vec::new() }
     }
 
-    /// A constraint's row times a vector.
+    /// The gradient of a constraint times a vector.
     fn times(&self, constraint: usize, vector: &[f64]) -> f64 {
         match constraint.checked_sub(self.groups) {
             Some(at) => vector[self.fixed[at]],
@@ -115,7 +119,7 @@ impl Walk {
         }
     }
 
-    /// The direction in which the minimum lies with all constraints kept, and the matrix times it.
+    /// The direction to the minimum subject to all constraints, and the matrix times it.
     fn direction(&self) -> Option<(Vec<f64>, Vec<f64>)> {
         let (m, c) = (self.u.len(), self.groups + self.fixed.len());
         let column = |b: usize| &self.columns[b * m..(b + 1) * m];
@@ -125,11 +129,12 @@ impl Walk {
                 let v = self.times(a, column(b));
                 (small[a * c + b], small[b * c + a]) = (v, v);
             }
-            // A group without free variables has nothing to keep.
+            // A group without free variables imposes no constraint; 1 keeps the small system regular.
             if small[a * c + a] == 0.0 {
                 small[a * c + a] = 1.0;
             }
         }
+        // Schur complement of the KKT system: the multipliers that make the step keep every constraint.
         let wanted: Vec<f64> = (0..c).map(|a| -self.times(a, &self.u)).collect();
         let (price, _) = solve_spd(&small, c, &wanted, 1).ok()?;
         let mut direction = self.u.clone();
@@ -147,7 +152,7 @@ impl Walk {
         Some((direction, pull))
     }
 
-    /// One step; whether a bound ended it.
+    /// One step; returns whether it ended at a bound.
     fn step(&mut self, p: &Local, free: &[usize]) -> bool {
         let Some((direction, pull)) = self.direction() else { return false };
         let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
@@ -168,6 +173,7 @@ impl Walk {
             self.u[x] -= length * d;
             self.gradient[x] += length * pull[x];
         }
+        // The gradient is linear along the step, so `u` and `gradient` need no new product with the matrix.
         let Some((x, bound)) = blocking else { return false };
         self.beta[x] = bound;
         self.fixed.push(x);
@@ -179,9 +185,9 @@ impl Walk {
     }
 }
 
-/// Takes new values, keeps the sums to the last bit that f64 has, and brings the gradient up to date.
+/// Writes the new values back, restores the equality constraints to f64 precision, and updates the gradient.
 fn settle<R: LocalRows>(p: &mut Local, rows: &mut R, free: &[usize], mut target: Vec<f64>) {
-    // What rounding leaves of a sum goes to the variable with most room.
+    // Assign the rounding error of a group's sum to the variable with most room on both sides.
     for g in 0..p.groups {
         let members = || (0..free.len()).filter(|&x| usize::from(p.group[free[x]]) == g);
         let left: f64 = members().map(|x| target[x] - p.beta[free[x]]).sum();

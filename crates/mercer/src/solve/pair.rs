@@ -1,9 +1,10 @@
-//! Sequential minimal optimisation on a problem whose rows are at hand.
+//! Sequential minimal optimisation on a problem whose rows are available.
 //!
-//! Repeats: the variable i that may rise and has the lowest gradient; its partner j that may fall, chosen by the second
-//! order (Fan, Chen and Lin 2005); the exact step along `e_i - e_j`; the gradient. An iteration is two passes over m
-//! entries and allocates nothing. Stops when no pair of a group violates the optimality conditions by more than the
-//! tolerance: `max{g_j : j may fall} - min{g_i : i may rise} <= tol`, LIBSVM's own rule.
+//! Each iteration selects the variable i that may increase and has the smallest gradient, selects its partner j among
+//! those that may decrease by second-order information (Fan, Chen and Lin 2005), takes the exact step along `e_i -
+//! e_j`, and updates the gradient. An iteration is two passes over m entries and allocates nothing. It stops by
+//! LIBSVM's rule, when no pair of a group violates the optimality conditions by more than the tolerance: `max{g_j : j
+//! may decrease} - min{g_i : i may increase} <= tol`.
 
 use std::ops::ControlFlow;
 
@@ -12,12 +13,12 @@ use mercer_num::pass::{self, Element, Lowest};
 
 use super::problem::MAX_GROUPS;
 
-/// The bit of a variable's flags that says it may rise.
+/// The flag bit that marks a variable that may increase.
 pub(super) fn up_bit(group: usize) -> u8 {
     1 << (2 * group)
 }
 
-/// The bit that says it may fall.
+/// The flag bit that marks a variable that may decrease.
 pub(super) fn low_bit(group: usize) -> u8 {
     2 << (2 * group)
 }
@@ -36,7 +37,7 @@ pub(super) struct Local {
     pub(super) upper: Vec<f64>,
     /// K's diagonal with the shift.
     pub(super) diag: Vec<f64>,
-    /// The same for ranking.
+    /// The same in f32, for ranking partners.
     pub(super) diag32: Vec<f32>,
     pub(super) shift: Vec<f64>,
     pub(super) flags: Vec<u8>,
@@ -46,15 +47,15 @@ pub(super) struct Local {
 
 /// Rows of K on a local problem's variables.
 pub(super) trait LocalRows {
-    /// f32, or f64 for the last digits.
+    /// f32, or f64 for full precision.
     type T: Element;
-    /// Makes a row ready. The rows of the last `2 * MAX_GROUPS` calls stay ready.
+    /// Makes a row available. The rows of the last `2 * MAX_GROUPS` calls stay available.
     fn load(&mut self, variable: usize);
-    /// A row that is ready.
+    /// A row that has been loaded.
     fn row(&self, variable: usize) -> &[Self::T];
 }
 
-/// The whole of K in memory, a variable a row.
+/// The whole matrix K in memory, one row per variable.
 pub(super) struct Direct<'a, T> {
     pub(super) values: &'a [T],
     pub(super) n: usize,
@@ -68,18 +69,18 @@ impl<T: Element> LocalRows for Direct<'_, T> {
     }
 }
 
-/// Why the loop was left.
+/// Why the loop ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
     /// No pair violates by more than the tolerance.
     Converged,
-    /// So many iterations were allowed.
+    /// The iteration limit was reached.
     Limit,
-    /// The caller's check broke off.
+    /// The caller's check cancelled.
     Broken,
-    /// The step no longer changes the variables: the limit of f64.
+    /// The step no longer changes the variables in f64 arithmetic.
     Stalled,
-    /// A pair along which the objective falls for ever.
+    /// The objective decreases without bound along this pair.
     Unbounded(usize, usize),
 }
 
@@ -89,31 +90,31 @@ pub(super) struct Run {
     pub(super) iterations: u64,
 }
 
-/// What the caller's check gets to see.
+/// The state shown to the caller's check.
 pub(super) struct Look<'a> {
     pub(super) local: &'a Local,
     pub(super) iterations: u64,
     pub(super) gap: f64,
-    /// The lowest gradient that may rise, group by group.
+    /// The smallest gradient that may increase, one per group.
     pub(super) lowest: &'a [Lowest; MAX_GROUPS],
-    /// The highest that may fall.
+    /// The largest gradient that may decrease, one per group.
     pub(super) highest: &'a [f64; MAX_GROUPS],
 }
 
-/// What a run obeys.
+/// Limits of a run.
 pub(super) struct Rule {
     pub(super) tol: f64,
     pub(super) limit: u64,
-    /// The caller's check is called once in so many iterations.
+    /// Number of iterations between calls of the caller's check.
     pub(super) every: u64,
 }
 
-/// Curvature below this share of the diagonal is rounding: rows have no more digits than that.
+/// Curvature below this fraction of the diagonal is rounding error of the rows' precision.
 fn floor_of_curvature<T: Element>() -> f64 {
     T::EPSILON.f64().max(1e-12)
 }
 
-/// Runs until one of the ends.
+/// Iterates until one of the [`End`]s is reached.
 pub(super) fn run<R: LocalRows>(
     p: &mut Local,
     rows: &mut R,
@@ -131,6 +132,8 @@ pub(super) fn run<R: LocalRows>(
         let mut gap = 0.0;
         let mut pair = None;
         for g in 0..p.groups {
+            // The first variable of the maximal violating pair; a step keeps the sum of its group, so both come from
+            // one group.
             let i = lowest[g].at;
             if i == usize::MAX {
                 continue;
@@ -165,15 +168,17 @@ pub(super) fn run<R: LocalRows>(
         rows.load(j);
         let (row_i, row_j) = (rows.row(i), rows.row(j));
         let scale = f64::midpoint(p.diag[i].abs(), p.diag[j].abs());
+        // Second derivative along e_i - e_j, in f64; `diag` holds K's diagonal with the shift.
         let bend = p.diag[i] + p.diag[j] - 2.0 * row_i[j].f64();
         let wanted = (p.gradient[j] - p.gradient[i]) / bend.max(tau * scale).max(1e-12);
         let (room_i, room_j) = (p.upper[i] - p.beta[i], p.beta[j] - p.lower[j]);
         let t = wanted.min(room_i).min(room_j);
+        // No curvature and no bound: with a negative slope the objective has no minimum along this pair.
         if bend <= 0.0 && room_i.min(room_j) == f64::INFINITY {
             return ended(End::Unbounded(i, j));
         }
         let (old_i, old_j) = (p.beta[i], p.beta[j]);
-        // On a bound exactly, so that flags are exact too.
+        // Set exactly to the bound, because the flags compare with it.
         p.beta[i] = if t == room_i { p.upper[i] } else { old_i + t };
         p.beta[j] = if t == room_j { p.lower[j] } else { old_j - t };
         if p.beta[i] == old_i && p.beta[j] == old_j {
@@ -182,6 +187,7 @@ pub(super) fn run<R: LocalRows>(
         for v in [i, j] {
             p.flags[v] = flags(p.beta[v], p.lower[v], p.upper[v], usize::from(p.group[v]));
         }
+        // The shift is on the diagonal only, so the rows do not contain it.
         p.gradient[i] += p.shift[i] * t;
         p.gradient[j] -= p.shift[j] * t;
         lowest[0] = pass::step(&mut p.gradient, row_i, row_j, t, &p.flags, up_bit(0));

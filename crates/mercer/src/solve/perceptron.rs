@@ -1,35 +1,36 @@
-//! Two machines that learn row by row: the perceptron and the Adatron.
+//! Two online learners: the perceptron and the Adatron.
 //!
 //! ```text
 //! perceptron   y_i f(x_i) <= 0:  a_i += y_i, b += y_i R^2           (Rosenblatt 1958; in a kernel's space Aizerman et al. 1964)
 //! Adatron      a_i += eta_i (1 - y_i f(x_i)), kept within [0, C],    coefficients y_i a_i       (Friess, Cristianini and Campbell 1998)
 //! ```
 //!
-//! The perceptron's answer is the mean of its coefficients over all steps, which forgets late accidents (Freund and Schapire
-//! 1999). The Adatron goes to the largest margin, with C to a soft one; its offset is part of the kernel (k + 1), as the row by
-//! row form has no sum to keep. Cost of a pass: n^2.
+//! The perceptron returns the mean of its coefficients over all steps, which reduces the influence of the last
+//! updates (Freund and Schapire 1999). The Adatron converges to the maximum-margin machine, or with finite C to a
+//! soft-margin one. Its offset is part of the kernel (k + 1), because updating one coefficient at a time cannot keep
+//! a sum constant. Cost per pass: n^2.
 
 use crate::watch::{Step, Stop, Watch};
 
 /// Coefficients, with their signs, and an offset.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Learned {
-    /// One a row.
+    /// One per row.
     pub coef: Vec<f64>,
     /// The offset.
     pub offset: f64,
-    /// Changes made.
+    /// Number of updates.
     pub updates: u64,
     /// Passes over the rows.
     pub passes: u64,
-    /// Largest change of the last pass; for the perceptron, errors of it.
+    /// Largest change in the last pass; for the perceptron, number of errors in it.
     pub left: f64,
-    /// How it ended.
+    /// Why it stopped.
     pub stop: Stop,
 }
 
-/// A perceptron on the n x n matrix `k`, rows in the order given each time; at most so many passes, or until one is without
-/// errors. With `averaged`, the mean over all steps.
+/// The perceptron on the n x n matrix `k`, with rows in the given order in each pass; at most this many passes, or
+/// until a pass has no errors. With `averaged`, returns the mean over all steps.
 pub(crate) fn perceptron(
     k: &[f64],
     y: &[f64],
@@ -39,7 +40,7 @@ pub(crate) fn perceptron(
     watch: &mut Watch<'_>,
 ) -> Learned {
     let n = y.len();
-    // An offset is the kernel with a constant added; the constant is of the size of the kernel's own values.
+    // An offset is a constant added to the kernel; the constant is scaled to the kernel's own values.
     let scale = ((0..n).map(|i| k[i * n + i]).sum::<f64>() / n.max(1) as f64).max(f64::MIN_POSITIVE);
     let (mut coef, mut offset) = (vec![0.0; n], 0.0);
     let (mut sum, mut sum_offset, mut steps) = (vec![0.0; n], 0.0, 0.0);
@@ -53,7 +54,8 @@ pub(crate) fn perceptron(
                 coef[i] += y[i];
                 offset += y[i] * scale;
                 f.iter_mut().zip(&k[i * n..(i + 1) * n]).for_each(|(f, k)| *f += y[i] * k);
-                // An update counts for all steps that come after it: the mean is what is left of it at the end.
+                // An update counts in every later step. Summing each with its step number gives the mean at the end
+                // without summing n coefficients per step.
                 sum[i] += y[i] * steps;
                 sum_offset += y[i] * scale * steps;
                 updates += 1;
@@ -78,8 +80,8 @@ pub(crate) fn perceptron(
     Learned { coef, offset, updates, passes: done, left, stop }
 }
 
-/// The kernel Adatron until no coefficient of a pass changes by more than `tol`, at most so many passes. Without `offset`, the
-/// kernel is taken as it is.
+/// The kernel Adatron until no coefficient changes by more than `tol` in a pass, at most this many passes. Without
+/// `offset` the kernel is used unchanged.
 pub(crate) fn adatron(
     k: &[f64],
     y: &[f64],

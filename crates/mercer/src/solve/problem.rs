@@ -5,9 +5,9 @@
 //! subject to  lower <= beta <= upper,   sum of beta over each group = what it is at the start
 //! ```
 //!
-//! Signs are folded away: a classifier's variable is `beta_i = y_i alpha_i` in the box `[0, C]` or `[-C, 0]`, and its
-//! linear term `-y_i`. Regression has two variables a row, one for each side of the tube: variable `side * n + row`
-//! belongs to row `row` of K, so both share a row and K is never doubled.
+//! Labels are absorbed into the variables: a classifier's variable is `beta_i = y_i alpha_i` in the box `[0, C]` or
+//! `[-C, 0]`, and its linear term `-y_i`. Regression has two variables per row, one for each side of the tube:
+//! variable `side * n + row` belongs to row `row` of K, so both share a row and K is not duplicated.
 
 use crate::error::{Error, Result};
 use crate::gram::Rows;
@@ -20,11 +20,11 @@ pub enum Groups {
     One,
     /// One for each side (nu-regression).
     BySide,
-    /// One for each value, at most four: the group of every row, on every side (nu-classification: by class).
+    /// One per distinct value, at most four: the group of every row, on every side (nu-classification: by class).
     ByRow(Vec<u8>),
 }
 
-/// What is added to the diagonal of K: squared slack, Huber's loss, or a kernel that is not quite positive.
+/// A diagonal added to K: squared slack, Huber's loss, or a kernel that is not quite positive.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Shift {
     /// Nothing.
@@ -41,7 +41,7 @@ pub enum Shift {
 pub struct Problem<'a> {
     /// K, n x n.
     pub rows: &'a dyn Rows,
-    /// The linear term; its length over n says how many sides there are.
+    /// The linear term; its length divided by n is the number of sides.
     pub linear: Vec<f64>,
     /// Lower bounds; may be minus infinity.
     pub lower: Vec<f64>,
@@ -51,15 +51,16 @@ pub struct Problem<'a> {
     pub groups: Groups,
     /// Added to the diagonal.
     pub shift: Shift,
-    /// A feasible point to start at, and the value of the sums; without it 0, clipped to the box.
+    /// A feasible starting point, which also sets the sums; without it 0, clipped to the box.
     pub start: Option<Vec<f64>>,
 }
 
-/// Most groups a problem may have.
+/// Maximum number of groups.
 pub(super) const MAX_GROUPS: usize = 4;
 
 impl<'a> Problem<'a> {
-    /// The problem of a two-class machine with labels of +1 and -1: box `[0, c_i]` on its own side, sum 0.
+    /// The problem of a two-class machine with labels of +1 and -1: variable i in `[0, c_i]` or `[-c_i, 0]` by its
+    /// label, sum 0.
     ///
     /// With `y_i beta_i = alpha_i` this is C-classification (Cortes and Vapnik 1995); `c` may be infinite.
     pub fn classify(rows: &'a dyn Rows, labels: &[f64], c: &[f64]) -> Self {
@@ -102,7 +103,7 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// Number of variables a row.
+    /// Number of variables per row.
     pub fn sides(&self) -> usize {
         self.linear.len().checked_div(self.rows.len()).unwrap_or(1).max(1)
     }
@@ -125,7 +126,7 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// What a variable adds to the diagonal.
+    /// The value that a variable's entry of the diagonal is increased by.
     pub(super) fn shift(&self, variable: usize) -> f64 {
         match &self.shift {
             Shift::None => 0.0,
@@ -135,7 +136,7 @@ impl<'a> Problem<'a> {
     }
 
     /// Sets [`Problem::start`] to a point in the box whose groups have these sums: variables are moved from the point
-    /// of the box nearest 0 towards their other bound, first come first served, as LIBSVM does.
+    /// of the box nearest 0 towards their other bound, in order of index, as LIBSVM does.
     ///
     /// Fails if a sum lies outside what the box allows.
     pub fn start_at_sums(&mut self, sums: &[f64]) -> Result<()> {
@@ -157,7 +158,7 @@ impl<'a> Problem<'a> {
                 missing -= moved - beta[v];
                 beta[v] = moved;
             }
-            // What rounding leaves is spread no further; more than that is a sum the box does not hold.
+            // A difference within rounding is accepted; a larger one means that the box does not allow the sum.
             if missing.abs() > 1e-9 * want.abs().max(1.0) {
                 return Err(Error::param(
                     format!("sum of group {g}"),
@@ -170,11 +171,12 @@ impl<'a> Problem<'a> {
         Ok(())
     }
 
-    /// Sets [`Problem::start`] to a feasible point near a guess, such as the solution of the same rows with other bounds.
+    /// Sets [`Problem::start`] to a feasible point near a guess, such as the solution of the same rows with other
+    /// bounds.
     ///
-    /// Each group keeps the sum that the present start gives it (0 without one): a guess of another sum is scaled where both
-    /// sums have one sign, clipped to the box, and moved evenly by what is missing then. A feasible guess is taken as it is;
-    /// where nothing feasible is near, the present start stays.
+    /// Each group keeps the sum of the current start (0 without one). A guess with another sum is scaled if both sums
+    /// have the same sign, clipped to the box, and shifted evenly by the remaining difference. A feasible guess is
+    /// used unchanged; if no feasible point is near, the current start stays.
     pub fn start_near(&mut self, mut guess: Vec<f64>) -> Result<()> {
         if guess.len() != self.linear.len() {
             return Err(Error::shape("variables to start near", guess.len(), self.linear.len()));
@@ -192,7 +194,7 @@ impl<'a> Problem<'a> {
             let clipped = |v: usize| (guess[v] * factor).clamp(self.lower[v], self.upper[v]);
             let mut now: Vec<f64> = members.iter().map(|&v| clipped(v)).collect();
             let mut missing = want - now.iter().sum::<f64>();
-            // First towards 0, then towards the far bound.
+            // First towards 0, which keeps coefficients sparse, then towards the far bound.
             for far in [false, true] {
                 if near(want - missing) {
                     break;
@@ -221,7 +223,7 @@ impl<'a> Problem<'a> {
         Ok(())
     }
 
-    /// Lengths, order of bounds, finiteness, feasibility of the start.
+    /// Checks lengths, order of bounds, finiteness, and feasibility of the start.
     pub(super) fn check(&self) -> Result<()> {
         let n = self.rows.len();
         let total = self.linear.len();

@@ -1,9 +1,9 @@
-//! The whole matrix in memory: pairs over all variables, then over those that may still move.
+//! SMO on the whole matrix in memory, with shrinking.
 //!
-//! Shrinking here is a choice of variables, never a loss of information: a round solves on the variables that can
-//! still violate, then `f` is brought up to date on *all* rows from the rows whose coefficients changed, and only what
-//! holds on all variables ends the solve. A round costs two passes over its m variables an iteration; the update
-//! between rounds costs (changed rows) x n.
+//! A round solves the problem on the variables that can still violate their optimality conditions. Then `f` is
+//! updated on *all* rows from the coefficients that changed, and only the violation over all variables decides
+//! convergence, so shrinking never affects the solution. An iteration costs two passes over the round's m variables;
+//! the update between rounds costs (changed rows) x n.
 
 use std::ops::ControlFlow;
 
@@ -15,13 +15,14 @@ use super::state::{Bracket, State};
 use super::store::{Gathered, Whole};
 use super::{Job, Outcome};
 
-/// A round is broken off for a smaller one when it would be at most this share.
+/// A round ends early if shrinking would leave at most this fraction of its variables.
 const WORTH_SHRINKING: f64 = 0.75;
 
-/// Rounds that shrink before all variables stay in for good.
+/// Number of rounds after which shrinking is disabled.
 const MOST_ROUNDS: usize = 40;
 
-/// Whether a variable on a bound cannot violate with any other: its gradient lies outside the bracket on its own side.
+/// Whether a variable at a bound cannot violate with any other: its gradient lies outside the bracket on the side of
+/// its bound.
 fn settled(flags: u8, group: usize, gradient: f64, bracket: &Bracket) -> bool {
     match (flags & up_bit(group) != 0, flags & low_bit(group) != 0) {
         (true, true) => false,
@@ -50,7 +51,7 @@ pub(super) fn solve<T: Element>(state: &mut State<'_>, whole: &[T], job: &mut Jo
         let mut check = |look: Look<'_>| {
             job.offer(state, Some((&look, of)));
             job.report(before + look.iterations, look.gap, state.support_count())?;
-            // Rows of f32 cannot say more: time for exact values.
+            // The violation is within the rounding of f32 rows: exact values are needed to go further.
             if look.gap <= job.noise(state, Some((look.local, of))) {
                 return ControlFlow::Break(());
             }
@@ -60,6 +61,8 @@ pub(super) fn solve<T: Element>(state: &mut State<'_>, whole: &[T], job: &mut Jo
             }
             ControlFlow::Continue(())
         };
+        // With all variables active and one variable per row, rows are used in place; otherwise their entries are
+        // gathered.
         let run = match (&active, n == state.total) {
             (None, true) => newton::run(&mut local, &mut Direct { values: whole, n }, &rule, &mut check),
             (active, _) => {
@@ -91,11 +94,12 @@ pub(super) fn solve<T: Element>(state: &mut State<'_>, whole: &[T], job: &mut Jo
         match run.end {
             _ if gap <= job.tol().max(job.noise(state, None)) => return Outcome::Converged,
             End::Limit if job.left() == 0 => return Outcome::Limit,
-            // Nothing moves any more on all variables: this is as far as f64 goes.
+            // No progress with all variables active: the limit of f64 arithmetic.
             End::Stalled if active.is_none() => return Outcome::Stalled,
             End::Converged if active.is_none() && run.iterations == 0 => return Outcome::Stalled,
             _ => {}
         }
+        // A stall on a shrunk problem may be caused by the missing variables, so continue with all of them.
         let all_in = !shrunk && run.end == End::Stalled || rounds >= MOST_ROUNDS || !job.params.shrinking;
         active = (!all_in).then(|| {
             (0..state.total)

@@ -1,4 +1,4 @@
-//! The full problem while it is being solved: variables, and `f = K (sum of each row's variables)` in f64.
+//! The full problem during a solve: the variables, and `f = K (sum of each row's variables)` in f64.
 
 use mercer_num::pass::{self, Element};
 
@@ -9,7 +9,7 @@ use super::{Solution, Threshold};
 use crate::exec::Exec;
 use crate::watch::{Info, Stop};
 
-/// Variables, f, and the bookkeeping of a solve.
+/// Variables, f, and derived quantities.
 pub(super) struct State<'p> {
     pub(super) problem: &'p Problem<'p>,
     pub(super) n: usize,
@@ -18,7 +18,7 @@ pub(super) struct State<'p> {
     pub(super) beta: Vec<f64>,
     pub(super) f: Vec<f64>,
     pub(super) diag: Vec<f64>,
-    /// The variables when `f` was last exact.
+    /// The variables at the time `f` was last computed in f64.
     pub(super) anchor: Vec<f64>,
     /// The largest value on the diagonal.
     pub(super) scale: f64,
@@ -26,20 +26,20 @@ pub(super) struct State<'p> {
     pub(super) bounded: bool,
 }
 
-/// The most violating values of a group.
+/// The interval of a group's gradients that violates most.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Bracket {
-    /// The lowest gradient that may rise.
+    /// The smallest gradient that may increase.
     pub(super) lowest: f64,
-    /// The highest that may fall.
+    /// The largest gradient that may decrease.
     pub(super) highest: f64,
 }
 
 impl Bracket {
-    /// Nothing seen yet.
+    /// The bracket of no variables.
     pub(super) const EMPTY: Bracket = Bracket { lowest: f64::INFINITY, highest: f64::NEG_INFINITY };
 
-    /// Takes in one more variable.
+    /// Adds a variable.
     pub(super) fn widen(&mut self, flags: u8, group: usize, gradient: f64) {
         if flags & up_bit(group) != 0 && gradient < self.lowest {
             self.lowest = gradient;
@@ -49,14 +49,14 @@ impl Bracket {
         }
     }
 
-    /// Takes in all that another has seen.
+    /// Merges with another bracket.
     pub(super) fn join(&mut self, other: &Bracket) {
         self.lowest = self.lowest.min(other.lowest);
         self.highest = self.highest.max(other.highest);
     }
 
     pub(super) fn gap(&self) -> f64 {
-        // Infinite ends mean that nothing may rise or nothing may fall.
+        // An infinite end means that no variable may increase, or none may decrease.
         if self.lowest.is_finite() && self.highest.is_finite() {
             (self.highest - self.lowest).max(0.0)
         } else {
@@ -66,7 +66,7 @@ impl Bracket {
 }
 
 impl<'p> State<'p> {
-    /// At the start, with f still 0.
+    /// The starting state, with f = 0.
     pub(super) fn new(problem: &'p Problem<'p>) -> Self {
         let (n, total) = (problem.rows.len(), problem.linear.len());
         let beta = problem.start.clone().unwrap_or_else(|| {
@@ -95,13 +95,13 @@ impl<'p> State<'p> {
         flags(self.beta[v], self.problem.lower[v], self.problem.upper[v], self.problem.group(v))
     }
 
-    /// The rows with a coefficient, and the coefficients.
+    /// The rows with a non-zero coefficient, and their coefficients.
     pub(super) fn support(&self) -> (Vec<u32>, Vec<f64>) {
         let sum = |r: usize| (r..self.total).step_by(self.n).map(|v| self.beta[v]).sum::<f64>();
         (0..self.n).map(|r| (r as u32, sum(r))).filter(|&(_, c)| c != 0.0).unzip()
     }
 
-    /// f from nothing, exact.
+    /// Recomputes f from scratch in f64.
     pub(super) fn recompute(&mut self, exec: Exec) {
         let (rows, coef) = self.support();
         self.f.fill(0.0);
@@ -111,7 +111,7 @@ impl<'p> State<'p> {
         }
     }
 
-    /// The most violating values of every group.
+    /// The bracket of every group.
     pub(super) fn brackets(&self) -> Vec<Bracket> {
         let mut out = vec![Bracket::EMPTY; self.groups];
         for v in 0..self.total {
@@ -131,8 +131,8 @@ impl<'p> State<'p> {
         self.beta.iter().filter(|&&b| b != 0.0).count()
     }
 
-    /// How far the coefficients have moved since `f` was last exact, as a length; `local` holds what is not taken back
-    /// yet.
+    /// Distance of the coefficients from where `f` was last exact; `local` holds values that have not been written
+    /// back yet.
     pub(super) fn drift(&self, local: Option<(&Local, Option<&[u32]>)>) -> f64 {
         let square = |b: f64, v: usize| (b - self.anchor[v]).powi(2);
         let all: f64 = match local {
@@ -149,8 +149,8 @@ impl<'p> State<'p> {
         all.max(0.0).sqrt()
     }
 
-    /// Whether the variables run away: along their own direction the quadratic part is flat (to this share of the
-    /// diagonal) and the linear part falls.
+    /// Whether the variables diverge: along their own direction the quadratic part is flat (below this fraction of
+    /// the diagonal) and the linear part decreases.
     pub(super) fn runs_away(&self, flat: f64) -> bool {
         if self.bounded {
             return false;
@@ -161,11 +161,11 @@ impl<'p> State<'p> {
             bend += b * (self.f[v % self.n] + self.problem.shift(v) * b);
             slope += b * self.problem.linear[v];
         }
-        // Not before the variables have left the scale at which a solution could lie.
+        // Only once the variables exceed the scale at which a solution could lie.
         slope < 0.0 && bend <= flat * self.scale * mass * mass && mass * self.scale > 1.0
     }
 
-    /// The problem on some variables, or on all.
+    /// The problem restricted to some variables, or all of them.
     pub(super) fn local(&self, variables: Option<&[u32]>) -> Local {
         let mut p = Local { groups: self.groups, ..Local::default() };
         let m = variables.map_or(self.total, <[u32]>::len);
@@ -182,7 +182,7 @@ impl<'p> State<'p> {
         p
     }
 
-    /// Takes back what a local problem on some variables found, and returns the rows whose coefficient changed.
+    /// Writes the result of a local problem back, and returns the rows whose coefficient changed.
     pub(super) fn take(&mut self, local: &Local, variables: Option<&[u32]>) -> (Vec<u32>, Vec<f64>) {
         let mut change = vec![0.0; self.n];
         for (k, &b) in local.beta.iter().enumerate() {
@@ -193,7 +193,8 @@ impl<'p> State<'p> {
         change.iter().enumerate().filter(|&(_, &c)| c != 0.0).map(|(r, &c)| (r as u32, c)).unzip()
     }
 
-    /// `f += sum of change * row`. Columns are cut among threads, so the sums do not depend on how many there are.
+    /// `f += sum of change * row`. Columns are divided among threads, so the sums do not depend on the number of
+    /// threads.
     pub(super) fn update<S: Store + Sync>(&mut self, store: &S, rows: &[u32], change: &[f64], exec: Exec)
     where
         S::T: Element,
@@ -218,7 +219,7 @@ impl<'p> State<'p> {
         });
     }
 
-    /// The value of the quadratic form to be minimised.
+    /// The objective.
     pub(super) fn objective(&self) -> f64 {
         (0..self.total)
             .map(|v| {
@@ -228,7 +229,7 @@ impl<'p> State<'p> {
             .sum()
     }
 
-    /// The solution as it stands, broken off: with what a local problem on some variables has reached in its places.
+    /// The current state as a cancelled solution, with the values of a local problem inserted.
     pub(super) fn underway(&self, local: Option<(&Look<'_>, Option<&[u32]>)>) -> Solution {
         let mut beta = self.beta.clone();
         let thresholds = match local {
@@ -236,7 +237,7 @@ impl<'p> State<'p> {
                 for (k, &b) in look.local.beta.iter().enumerate() {
                     beta[variables.map_or(k, |of| of[k] as usize)] = b;
                 }
-                // Between the most violating pair, as the local problem sees it.
+                // The bracket of the maximal violating pair, as seen by the local problem.
                 let level =
                     |g: usize| Threshold { lo: look.highest[g], hi: look.lowest[g].value, free: None };
                 (0..self.groups).map(level).collect()

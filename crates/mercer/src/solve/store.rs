@@ -1,4 +1,4 @@
-//! Where full rows come from, and rows gathered on some columns.
+//! Storage of full rows, and of rows gathered on a subset of columns.
 
 use mercer_num::Real;
 use mercer_num::pass::Element;
@@ -10,13 +10,13 @@ use crate::exec::Exec;
 
 /// Full rows of K that are in memory.
 pub(super) trait Store {
-    /// f32, or f64 for the last digits.
+    /// f32, or f64 for full precision.
     type T: Element;
     /// A row that is in memory.
     fn row(&self, row: u32) -> &[Self::T];
 }
 
-/// All of them.
+/// The whole matrix.
 pub(super) struct Whole<'a, T> {
     pub(super) values: &'a [T],
     pub(super) n: usize,
@@ -31,29 +31,29 @@ impl<T: Element> Store for Whole<'_, T> {
 
 const NONE: u32 = u32::MAX;
 
-/// Rows on a local problem's columns, gathered when first asked for: most variables of a local problem never move, and
+/// Rows on the columns of a local problem, gathered on first use: most variables of a local problem never change, and
 /// their rows are never read. A ring of slots bounds the memory.
 ///
-/// A gather reads nearly every line of the full row for a few values of each, so it costs what streaming the row does;
-/// [`Gathered::prepare`] does it on all threads for the variables that are sure to be asked for.
+/// A gather reads a few values from nearly every cache line of the full row, so it costs as much as streaming the
+/// row. [`Gathered::prepare`] does it on all threads for the variables that are certain to be used.
 pub(super) struct Gathered<'a, S: Store> {
     store: &'a S,
     /// The row of K each local variable belongs to.
     columns: Vec<u32>,
     slot_of: Vec<u32>,
     owner: Vec<u32>,
-    /// May be longer than the slots in use: what an earlier problem left is written over.
+    /// May be longer than the slots in use; values left by an earlier problem are overwritten.
     values: &'a mut Vec<S::T>,
     slots: usize,
     next: usize,
-    /// The variables of the last loads: their slots are not given away.
+    /// The variables of the last loads; their slots must not be reused.
     recent: [u32; 2 * MAX_GROUPS],
     loads: usize,
 }
 
 impl<'a, S: Store> Gathered<'a, S> {
-    /// Rows of `store` on these columns, in at most so many bytes (but never fewer slots than a step needs). They lie in
-    /// `values`, whatever it holds.
+    /// Rows of `store` on these columns, within `bytes` (but with at least as many slots as a step needs), stored in
+    /// `values`, whose contents are discarded.
     pub(super) fn new(store: &'a S, columns: Vec<u32>, bytes: usize, values: &'a mut Vec<S::T>) -> Self {
         let m = columns.len();
         let slots = (bytes / (m.max(1) * size_of::<S::T>())).clamp(4 * MAX_GROUPS, m.max(4 * MAX_GROUPS));
@@ -70,7 +70,7 @@ impl<'a, S: Store> Gathered<'a, S> {
         }
     }
 
-    /// Gathers the rows of these variables, each named once, on all threads; as many as there are slots for.
+    /// Gathers the rows of these distinct variables on all threads, up to the number of free slots.
     pub(super) fn prepare(&mut self, variables: &[u32], exec: Exec)
     where
         S: Sync,
@@ -96,7 +96,7 @@ impl<'a, S: Store> Gathered<'a, S> {
     }
 }
 
-/// Values worth gathering on several threads.
+/// Number of values from which gathering is worth several threads.
 const WORTH_THREADS: usize = 1 << 16;
 
 fn gather<T: Element>(place: &mut [T], row: &[T], columns: &[u32]) {
@@ -114,6 +114,7 @@ impl<S: Store> LocalRows for Gathered<'_, S> {
         }
         let m = self.columns.len();
         let row = self.store.row(self.columns[variable]);
+        // The pair of a step must stay valid while the other row is loaded.
         while self.owner.get(self.next).is_some_and(|owner| self.recent.contains(owner)) {
             self.next = (self.next + 1) % self.slots;
         }

@@ -1,13 +1,13 @@
-//! Rows on demand: working sets that grow around the rows already in memory.
+//! Decomposition with rows computed on demand: working sets that grow around the cached rows.
 //!
-//! A round chooses some hundreds to thousands of variables, computes the rows that are missing as one product, solves
-//! the small problem by pairs in cache (its rows are gathered from the full ones when first read), and brings `f` up to
-//! date on all n rows by one product. As rows stay in memory within the budget, each needed row is computed once and
-//! the rounds are few; when the budget is short, old rows make way and are computed again.
+//! A round selects some hundreds to thousands of variables, computes the missing rows as one matrix product, solves
+//! the small problem by SMO in cache (its rows are gathered from the full ones on first use), and updates `f` on all
+//! n rows by one product. If the cache holds all rows that are needed, each is computed once and few rounds are
+//! needed. With a small memory budget old rows are evicted and recomputed.
 //!
-//! Cost: (rows fetched) x n kernel values, (rows changed in each round) x n multiply-adds, two passes over the working
-//! set an iteration. The choice of working sets goes back to Joachims (1999); keeping what is solved in memory before
-//! asking for more is the older idea of chunking (Vapnik 1982; Osuna, Freund and Girosi 1997).
+//! Cost: (rows computed) x n kernel values, (rows changed in each round) x n multiply-adds, two passes over the
+//! working set per iteration. Working set selection goes back to Joachims (1999), and solving on the rows in memory
+//! before computing more to chunking (Vapnik 1982; Osuna, Freund and Girosi 1997).
 
 use mercer_num::pass::Element;
 
@@ -19,25 +19,26 @@ use super::store::{Gathered, Store};
 use super::{Job, Outcome};
 use crate::gram::RowCache;
 
-/// A small problem is solved to this share of the violation it started with.
+/// A small problem is solved to this fraction of its initial violation.
 const INNER: f64 = 0.05;
 
-/// Rows at hand are solved before others are fetched, unless they violate less than this share of the worst.
+/// Rows in the cache are optimised before others are computed, unless their violation is below this fraction of the
+/// worst.
 const SOLVED: f64 = 0.1;
 
-/// But at most so many rounds in a row go by without fetching.
+/// Maximum number of consecutive rounds without computing rows.
 const HOLDS: usize = 4;
 
-/// Rows fetched at once: a quarter of the present solution, at most so many.
+/// Rows computed at once: a quarter of the current support vectors, at most this many.
 const BATCH: usize = 1024;
 
-/// Rows there must be room for, whatever the budget.
+/// Minimum number of cached rows, whatever the budget.
 pub(super) const LEAST_ROOM: usize = 64;
 
-/// Values from which on rows are long.
+/// Row length from which rows count as long.
 const LONG: usize = 1 << 14;
 
-/// Most variables of a small problem.
+/// Maximum number of variables of a small problem.
 const MOST: usize = 8192;
 
 impl<T: Element> Store for RowCache<T> {
@@ -47,7 +48,7 @@ impl<T: Element> Store for RowCache<T> {
     }
 }
 
-/// Solves with rows that `compute` writes.
+/// Solves with rows computed by `compute`.
 pub(super) fn solve<T: Element>(
     state: &mut State<'_>,
     cache: &mut RowCache<T>,
@@ -57,12 +58,12 @@ pub(super) fn solve<T: Element>(
     let n = state.n;
     let room = cache.capacity();
     let most = if room == n { MOST } else { MOST.min(room - LEAST_ROOM / 4) };
-    // Few rows at first where they are dear: what is fetched on early evidence is often not needed.
+    // Start with few rows where kernel values are expensive: rows selected on early gradients are often not needed.
     let few = ((1 << 14) / state.problem.rows.cost().max(1.0) as usize).clamp(64, 512).min(n / 8).max(64);
     let (mut holds, mut idle) = (0, 0);
     let mut gathered = Vec::new();
-    // Rows whose coefficient changed in the last round: they are likely to change again, and where rows are long it pays to
-    // gather them on all threads before anyone asks. Short rows belong to machines that run side by side on busy threads.
+    // Rows whose coefficient changed in the last round. They are likely to change again, and gathering long rows on
+    // all threads in advance pays. Short rows belong to machines that are trained side by side on busy threads.
     let mut moved = vec![false; n];
     loop {
         let survey = Survey::new(state, |r| cache.has(r), job.params.exec);
@@ -82,11 +83,12 @@ pub(super) fn solve<T: Element>(
         if let Some(outcome) = job.runs_away(state) {
             return outcome;
         }
-        // A set that let nothing move is followed by the most violating pairs alone.
+        // After a round without progress, compute rows of the most violating pairs instead of holding.
         let hold = gap_here > SOLVED * gap && holds < HOLDS && idle == 0;
         holds = if hold { holds + 1 } else { 0 };
         let batch = (survey.support / 4).clamp(few, BATCH).min(room / 2).max(2);
         let begun = if hold { gap_here } else { gap };
+        // Solving far below the round's violation is wasted: the next rows change the gradient again.
         let tol = (INNER * begun).max(0.8 * target);
         let fetch = if hold { 0 } else { batch };
         let choice = survey.choose(state, |r| cache.has(r), fetch, most, job.params.exec);
@@ -119,6 +121,7 @@ pub(super) fn solve<T: Element>(
         if job.cancelled {
             return Outcome::Cancelled;
         }
+        // Three rounds without an iteration and without a new row: no further progress is possible.
         idle = if run.iterations == 0 && choice.missing == 0 { idle + 1 } else { 0 };
         if idle > 2 || run.end == End::Stalled {
             return Outcome::Stalled;

@@ -1,44 +1,47 @@
-//! An interior point method for linear machines of few columns.
+//! An interior point method for linear machines with few columns.
 //!
-//! Coordinate descent takes ever more epochs as C grows: at C = 100 on 32,561 rows of 123 columns more than ten thousand.
-//! The number of Newton steps of an interior point method hardly depends on C (Ferris and Munson 2002). In the notation of the
-//! descent, with `g` and `h` the distances to the bounds, `z` and `t` their prices and `b` the offset, a step solves
+//! Coordinate descent needs ever more epochs as C grows: at C = 100 on 32,561 rows of 123 columns more than ten
+//! thousand. The number of Newton steps of an interior point method hardly depends on C (Ferris and Munson 2002). In
+//! the notation of the descent, with `g` and `h` the slacks to the lower and upper bounds, `z` and `t` their dual
+//! variables and `b` the offset, a step solves
 //!
 //! ```text
 //! (X X' + D) d + db = r,    sum d = -sum,    D = shift + z / g + t / h
 //! ```
 //!
-//! where `X X'` has the rank of the columns, so Woodbury's identity leaves a system of that order, `I + X' D^-1 X`. Predictor
-//! and corrector as Mehrotra (1992) has them. Cost of a step: one weighted Gram matrix of the columns (the sum over rows of
-//! the square of their entries), one factorisation of it, some ten passes over the data.
+//! `X X'` has at most the rank of X, so Woodbury's identity leaves a system of that order, `I + X' D^-1 X`. Predictor
+//! and corrector follow Mehrotra (1992). Cost per step: one weighted Gram matrix of the columns (the sum over rows of
+//! the square of their entries), one factorisation of it, and about ten passes over the data.
 //!
-//! The tube's |beta| makes two variables of a row's one, for rising and for falling; at the solution one of them is 0. What
-//! comes out is put on the bounds it leans to, and the descent has the last word.
+//! The tube's |beta| splits each row's variable into two, one increasing and one decreasing; at the solution one of
+//! them is 0. Variables close to a bound are rounded onto it, and coordinate descent finishes the solve.
 
 use mercer_num::factor::Spd;
 
 use super::{Descent, Vectors};
 
-/// Most steps: some twenty are usual.
+/// Maximum number of steps; about twenty are usual.
 const STEPS: usize = 60;
 
-/// The share of the way to the nearest bound that a step may go.
+/// A step covers at most this fraction of the distance to the nearest bound.
 const NEARLY: f64 = 0.995;
 
-/// From this violation on answers are refined: prices then spread over many orders of magnitude, and Woodbury's identity
-/// loses digits.
+/// Below this duality gap linear solves are refined: the dual variables then spread over many orders of magnitude,
+/// and Woodbury's identity loses digits.
 const REFINE: f64 = 1e-2;
 
-/// The share of the tolerance from which on a solution is polished by Newton steps on its free variables.
+/// Once the gap is below this fraction of the tolerance, the solution is polished by Newton steps on its free
+/// variables.
 const POLISH: f64 = 1e-3;
 
-/// The least curvature of a variable: below it the reciprocal, summed over rows, has no digits left for the others.
+/// Smallest curvature of a variable. Below it, its reciprocal dominates the sum over rows, and the other terms lose
+/// all their digits.
 const LEAST: f64 = 1e-12;
 
-/// Most columns: their Gram matrix must be factorised.
+/// Maximum number of columns: their Gram matrix must be factorised.
 const MOST_COLUMNS: usize = 2000;
 
-/// Multiply-adds of one step and its usual number of steps; infinite where there are too many columns.
+/// Multiply-adds per step times the usual number of steps; infinite where there are too many columns.
 pub(super) fn cost<V: Vectors>(x: &V) -> f64 {
     let (n, d) = (x.len(), x.dim());
     if d > MOST_COLUMNS {
@@ -53,7 +56,7 @@ pub(super) fn cost<V: Vectors>(x: &V) -> f64 {
     20.0 * (squares + (d as f64).powi(3) / 3.0 + 12.0 * entries)
 }
 
-/// A variable that moves between bounds: rising (+1) or falling (-1) with its row's.
+/// A variable between bounds: +1 or -1 tells whether it increases or decreases its row's coefficient.
 struct Variable {
     row: u32,
     sign: f64,
@@ -66,19 +69,19 @@ struct Variable {
 struct Interior<'a, V: Vectors> {
     x: &'a V,
     v: Vec<Variable>,
-    /// What variables without room add to the weights and to the sum.
+    /// Contribution of variables without room between their bounds to the weights and to the sum.
     fixed: Vec<f64>,
     fixed_sum: f64,
     offset: bool,
     at: Vec<f64>,
     b: f64,
-    /// Prices of the bounds; 0 where there is none.
+    /// Dual variables of the bounds; 0 where a bound is infinite.
     low: Vec<f64>,
     high: Vec<f64>,
 }
 
 impl<V: Vectors> Descent<'_, V> {
-    /// Solves by interior points and takes the solution over; whether it holds to the tolerance.
+    /// Runs the interior point method and takes its solution over. Returns whether that satisfies the tolerance.
     pub(super) fn interior(&mut self, tol: f64, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
         let mut inside = Interior::new(self);
         for _ in 0..STEPS {
@@ -88,7 +91,7 @@ impl<V: Vectors> Descent<'_, V> {
                 let kept = (self.beta.clone(), self.w.clone(), self.sum, self.anchor);
                 self.take(beta, b);
                 let mut worst = self.worst();
-                // Polishing costs more than a step: it is for what rounding leaves.
+                // Polishing costs more than a step and can only remove what rounding leaves.
                 if worst > tol && gap <= POLISH * tol {
                     self.polish();
                     worst = self.worst();
@@ -96,7 +99,7 @@ impl<V: Vectors> Descent<'_, V> {
                 if worst <= tol && (self.mu * self.sum).abs() <= 0.5 * tol {
                     return true;
                 }
-                // Not there yet: the descent goes on from the better of the two.
+                // Not converged: the descent continues from the better of the two points.
                 if !worst.is_finite() {
                     (self.beta, self.w, self.sum, self.anchor) = kept;
                     return false;
@@ -109,10 +112,10 @@ impl<V: Vectors> Descent<'_, V> {
         false
     }
 
-    /// The largest violation of any variable; infinite where numbers gave out.
+    /// The largest violation of any variable; infinite where a value is not finite.
     pub(super) fn worst(&self) -> f64 {
         let slopes = (0..self.beta.len()).map(|i| (i, self.slope(i)));
-        // `max` alone would pass over what is not a number.
+        // `f64::max` ignores NaN, which must not pass as converged.
         slopes.fold(
             0.0,
             |worst: f64, (i, slope)| {
@@ -121,7 +124,7 @@ impl<V: Vectors> Descent<'_, V> {
         )
     }
 
-    /// Goes on from these variables and this offset.
+    /// Continues from these variables and this offset.
     pub(super) fn take(&mut self, beta: Vec<f64>, b: f64) {
         self.w.fill(0.0);
         for (i, &v) in beta.iter().enumerate().filter(|(_, v)| **v != 0.0) {
@@ -172,7 +175,7 @@ impl<'a, V: Vectors> Interior<'a, V> {
         inside
     }
 
-    /// In the middle of the box, with prices under which the conditions on the gradient hold.
+    /// Starts in the middle of the box, with dual variables that satisfy the conditions on the gradient.
     fn begin(&mut self) {
         self.at = self
             .v
@@ -216,13 +219,13 @@ impl<'a, V: Vectors> Interior<'a, V> {
         self.v.iter().zip(values).map(|(v, a)| v.sign * a).sum()
     }
 
-    /// The room to the bounds; infinite where there is none.
+    /// The slacks to both bounds; infinite where there is no bound.
     fn room(&self) -> (Vec<f64>, Vec<f64>) {
         let pairs = self.v.iter().zip(&self.at);
         pairs.map(|(v, at)| (at - v.lower, v.upper - at)).unzip()
     }
 
-    /// The mean of price times room, and by how much the conditions on gradients and sum fail.
+    /// The mean complementarity product, and the residual of the conditions on gradients and sum.
     fn gap(&self, room: &(Vec<f64>, Vec<f64>), residual: &[f64]) -> (f64, f64) {
         let product = |price: &f64, room: &f64| if *price > 0.0 { price * room } else { 0.0 };
         let all: f64 = self
@@ -236,8 +239,8 @@ impl<'a, V: Vectors> Interior<'a, V> {
         (all / count.max(1) as f64, residual.iter().fold(0.0, |a, r| a.max(r.abs())))
     }
 
-    /// One step. What is left: the larger of the mean product relative to the box, and the residual; nothing where numbers
-    /// gave out.
+    /// One step. Returns the larger of the mean complementarity product (relative to the box) and the residual, or
+    /// `None` where values overflowed.
     fn step(&mut self) -> Option<f64> {
         let room = self.room();
         let slope = self.slopes();
@@ -252,7 +255,7 @@ impl<'a, V: Vectors> Interior<'a, V> {
         let system = System::new(self, &diagonal, usize::from(mean < REFINE))?;
         let off = if self.offset { self.sum(&self.at) + self.fixed_sum } else { 0.0 };
 
-        // The predictor aims at the bounds themselves.
+        // The predictor aims at complementarity products of 0.
         let plain = |k: usize| -residual[k] - self.low[k] + self.high[k];
         let (way, _) = system.solve(self, &(0..m).map(plain).collect::<Vec<_>>(), -off);
         let (low, high) = self.prices(&way, &room, |_| (0.0, 0.0));
@@ -267,7 +270,7 @@ impl<'a, V: Vectors> Interior<'a, V> {
         let count = self.low.iter().chain(&self.high).filter(|p| **p > 0.0).count().max(1) as f64;
         let centre = if mean > 0.0 { (after / count / mean).clamp(0.0, 1.0).powi(3) } else { 0.0 };
 
-        // The corrector aims at the path, with what the predictor's products were off.
+        // The corrector aims at the central path and subtracts the predictor's second-order error.
         let aim = |k: usize| (centre * mean - way[k] * low[k], centre * mean + way[k] * high[k]);
         let share = |aim: f64, room: f64| if room.is_finite() { aim / room } else { 0.0 };
         let right: Vec<f64> = (0..m)
@@ -292,13 +295,13 @@ impl<'a, V: Vectors> Interior<'a, V> {
             return None;
         }
         let left = (1.0 - length) * residual.iter().fold(0.0, |a: f64, r| a.max(r.abs()));
-        // A product over the box's width is a slope.
+        // A complementarity product divided by the box's width has the unit of a gradient.
         let width = self.v.iter().map(|v| v.upper - v.lower).filter(|w| w.is_finite()).fold(0.0, f64::max);
         let mean = self.gap(&self.room(), &residual).0;
         Some(left.max(mean / if width > 0.0 { width.min(1.0) } else { 1.0 }))
     }
 
-    /// How prices change along a step towards products of `aim`.
+    /// Changes of the dual variables along a step towards complementarity products of `aim`.
     fn prices(
         &self,
         step: &[f64],
@@ -322,7 +325,7 @@ impl<'a, V: Vectors> Interior<'a, V> {
         (0..step.len()).map(change).unzip()
     }
 
-    /// How far a step may go until room or a price is used up, at most 1.
+    /// The largest step that keeps slacks and dual variables non-negative, at most 1.
     fn length(&self, step: &[f64], low: &[f64], high: &[f64], room: &(Vec<f64>, Vec<f64>)) -> f64 {
         let until = |left: f64, change: f64| if change < 0.0 { -left / change } else { f64::INFINITY };
         (0..step.len()).fold(1.0, |far: f64, k| {
@@ -333,7 +336,7 @@ impl<'a, V: Vectors> Interior<'a, V> {
         })
     }
 
-    /// The rows' variables, on the bounds they lean to, and the offset.
+    /// The rows' variables, rounded onto the bounds they approach, and the offset.
     fn rounded(&self) -> (Vec<f64>, f64) {
         let mut beta = vec![0.0; self.x.len()];
         for (k, v) in self.v.iter().enumerate() {
@@ -352,13 +355,13 @@ impl<'a, V: Vectors> Interior<'a, V> {
     }
 }
 
-/// `(X X' + D) d + b = r, sum d = s`, ready for several right sides.
+/// `(X X' + D) d + b = r, sum d = s`, factorised for several right-hand sides.
 struct System<'a> {
     diagonal: &'a [f64],
     inner: Spd,
-    /// Rounds of refinement.
+    /// Number of refinement rounds.
     refine: usize,
-    /// The answer to `r` = the variables' signs, and its sum: what a change of the offset does.
+    /// The solution for `r` = the variables' signs, and its sum: the effect of a change of the offset.
     ones: Vec<f64>,
     total: f64,
 }
@@ -408,7 +411,7 @@ impl<'a> System<'a> {
         (0..right.len()).map(|k| (right[k] - outputs[k]) / self.diagonal[k]).collect()
     }
 
-    /// The step of the variables and of the offset.
+    /// The step in the variables and in the offset.
     fn solve<V: Vectors>(&self, of: &Interior<'_, V>, right: &[f64], sum: f64) -> (Vec<f64>, f64) {
         let mut found = self.inverse(of, right);
         if !of.offset {

@@ -1,18 +1,19 @@
 //! Dual coordinate descent for linear machines on many rows (Hsieh et al. 2008; Ho and Lin 2012).
 //!
-//! With a linear kernel the matrix is never needed: `w = sum_i beta_i x_i` is kept, and one variable at a time is
-//! brought to its own minimum. In the notation of the other solvers, with e the tube's half-width (0 for classifiers):
+//! With a linear kernel the matrix is never needed: `w = sum_i beta_i x_i` is kept, and one variable at a time is set
+//! to its own minimum. In the notation of the other solvers, with e the tube's half-width (0 for classifiers):
 //!
 //! ```text
 //! minimise  1/2 |w|^2 + 1/2 sum_i shift_i beta_i^2 + sum_i linear_i beta_i + e sum_i |beta_i|,   lower <= beta <= upper
 //! ```
 //!
-//! An offset b that is not penalised is the constraint `sum beta = 0`, which no single variable can keep. It is met by
-//! multipliers: the rows get one more feature of size `sqrt(mu)`, which penalises (b - b_0)^2 / (2 mu), and b_0 moves to
-//! the b found, until it stays: proximal steps in b alone, each warm-started, to the same solution the other solvers
-//! find. An epoch costs two passes over the data; shrinking leaves out rows that sit on a bound, and a last epoch over
-//! all rows decides. Where epochs creep, [`newton`] steps on the few free variables come in between; where they have cost as
-//! much as an [`interior`] point method on few columns would, that is tried, once.
+//! An offset b that is not penalised imposes the constraint `sum beta = 0`, which changing a single variable would
+//! break. It is met by the method of multipliers: rows get one more feature of size `sqrt(mu)`, which penalises (b -
+//! b_0)^2 / (2 mu), and b_0 is moved to the b found until it no longer changes. These are proximal steps in b alone,
+//! each warm-started, and they converge to the solution that the other solvers find. An epoch costs two passes over
+//! the data. Shrinking skips rows at a bound, and convergence is declared only after an epoch over all rows. Where
+//! epochs converge slowly, [`newton`] steps on the few free variables are interleaved. Once the epochs have cost as
+//! much as an [`interior`] point method on few columns would, that is tried once.
 
 mod interior;
 mod newton;
@@ -30,13 +31,14 @@ use super::Shift;
 use crate::error::{Error, Result};
 use crate::watch::{Info, Note, Step, Stop, Watch};
 
-/// What an epoch costs a number of the data, in multiply-adds of a product: a row is read twice, at random.
+/// Cost of an epoch per stored value of the data, in multiply-adds of a matrix product: each row is read twice, in
+/// random order.
 const EPOCH: f64 = 8.0;
 
-/// The most a step of the offset is prolonged.
+/// Largest factor by which a step of the offset is extrapolated.
 const FURTHER: f64 = 16.0;
 
-/// Epochs before Newton steps are tried, and again after as many.
+/// Number of epochs before Newton steps are tried, and between further attempts.
 const PATIENCE: u64 = 30;
 
 /// Rows of numbers, as a linear machine uses them.
@@ -59,7 +61,7 @@ pub trait Vectors {
     fn length(&self, w: &[f64]) -> f64 {
         w.iter().map(|w| w * w).sum()
     }
-    /// How many numbers of row i are not 0, or all of them where nobody keeps count.
+    /// Number of non-zero entries of row i; the dimension for types that do not count them.
     fn entries(&self, _i: usize) -> usize {
         self.dim()
     }
@@ -81,7 +83,7 @@ pub trait Vectors {
 /// A linear machine's problem: see the module's text for the symbols.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinearProblem {
-    /// One for each row: `-y_i` for a classifier with labels of +1 and -1, minus the target for regression.
+    /// One per row: `-y_i` for a classifier with labels of +1 and -1, minus the target for regression.
     pub linear: Vec<f64>,
     /// Lower bounds.
     pub lower: Vec<f64>,
@@ -93,20 +95,21 @@ pub struct LinearProblem {
     pub epsilon: f64,
     /// Whether there is an offset.
     pub offset: bool,
-    /// A point of the box to start at; without it 0, clipped to the box.
+    /// A starting point inside the box; without it 0, clipped to the box.
     pub start: Option<Vec<f64>>,
 }
 
-/// What the descent obeys.
+/// Parameters of the descent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DescentParams {
-    /// Largest violation left: as for [`solve`](super::solve), twice this bounds the violation of a pair.
+    /// Stopping tolerance on a variable's KKT violation; the violation of a pair, as in [`solve`](super::solve), is
+    /// at most twice this.
     pub tol: f64,
-    /// Most epochs over the data.
+    /// Maximum number of epochs over the data.
     pub max_epochs: u64,
-    /// Whether rows on a bound are left out for a while.
+    /// Whether rows at a bound are skipped for a while.
     pub shrinking: bool,
-    /// Orders the rows of each epoch.
+    /// Seed of the random order of rows in each epoch.
     pub seed: u64,
 }
 
@@ -125,9 +128,9 @@ pub struct LinearSolution {
     pub b: f64,
     /// The variables.
     pub beta: Vec<f64>,
-    /// The value of the dual form reached.
+    /// The dual objective reached.
     pub objective: f64,
-    /// How it went; an iteration is an epoch.
+    /// Statistics of the run; an iteration is an epoch.
     pub info: Info,
 }
 
@@ -141,7 +144,7 @@ struct Descent<'a, V: Vectors> {
     bend: Vec<f64>,
     sum: f64,
     mu: f64,
-    /// The offset the penalty is measured from.
+    /// The offset b_0 from which the penalty is measured.
     anchor: f64,
 }
 
@@ -158,12 +161,12 @@ impl<V: Vectors> Descent<'_, V> {
         }
     }
 
-    /// The slope of the smooth part along variable i.
+    /// The derivative of the smooth part along variable i.
     fn slope(&self, i: usize) -> f64 {
         self.x.dot(i, &self.w) + self.offset() + self.p.linear[i] + self.shift(i) * self.beta[i]
     }
 
-    /// How far variable i is from its optimality condition: 0 must lie between the slopes to its left and right.
+    /// KKT violation of variable i: 0 must lie between the left and right derivatives.
     fn violation(&self, i: usize, slope: f64) -> f64 {
         let (b, e) = (self.beta[i], self.p.epsilon);
         let right = if b >= 0.0 { slope + e } else { slope - e };
@@ -173,11 +176,12 @@ impl<V: Vectors> Descent<'_, V> {
         rise.max(fall).max(0.0)
     }
 
-    /// Brings variable i to its minimum.
+    /// Sets variable i to its minimum.
     fn settle(&mut self, i: usize, slope: f64) {
         let (b, h, e) = (self.beta[i], self.bend[i], self.p.epsilon);
         if h <= 0.0 {
-            // A row of zeros without an offset or squared slack: linear, so one of the bounds or 0.
+            // A row of zeros without an offset or squared slack has no curvature: its objective is linear, and the
+            // minimum is a bound or 0.
             let target = if slope > e {
                 self.p.lower[i]
             } else if slope < -e {
@@ -277,7 +281,8 @@ pub fn descend<V: Vectors>(
     let mut rng = ChaCha8Rng::seed_from_u64(params.seed);
     let mut order: Vec<u32> = (0..n as u32).collect();
     let mut active = n;
-    // Rows on a bound are left out when their slope points outwards by more than the last epoch's worst violation.
+    // Skip a row at a bound when its gradient points outwards by more than the worst violation of the last epoch
+    // (Hsieh et al. 2008).
     let mut reach = f64::INFINITY;
     let (mut epochs, mut stop, mut gap) = (0, Stop::Limit, f64::INFINITY);
     let mut last = None;
@@ -312,7 +317,7 @@ pub fn descend<V: Vectors>(
             break;
         }
         reach = if worst > 0.0 { worst } else { f64::INFINITY };
-        // The penalty on the offset moves along; what it still moves must not matter either.
+        // The penalty's centre moves too; convergence requires that its remaining movement is below the tolerance.
         let moved = (state.mu * state.sum).abs();
         if problem.offset && worst <= params.tol.max(0.1 * moved) {
             let here = (state.anchor, state.mu * state.sum);
@@ -322,7 +327,7 @@ pub fn descend<V: Vectors>(
             reach = f64::INFINITY;
         }
         if worst <= params.tol && moved <= 0.5 * params.tol {
-            // Violations were seen while things moved: one look at everything decides.
+            // Violations were measured while the variables changed; only a scan at a fixed point decides.
             gap = (0..n).map(|i| state.violation(i, state.slope(i))).fold(0.0, f64::max);
             if gap <= params.tol {
                 stop = Stop::Converged;
@@ -377,8 +382,8 @@ pub fn descend<V: Vectors>(
     })
 }
 
-/// How far the point the offset is penalised from moves: the proximal step `moved`, or where the last two points say that
-/// the steps will end, if they agree in direction. The sum of the variables falls as that point rises.
+/// The next centre of the offset's penalty: the result of the proximal step `moved`, extrapolated to the limit of the
+/// steps if the last two agree in direction. The sum of the variables decreases as the centre increases.
 fn proximal((anchor, moved): (f64, f64), last: Option<(f64, f64)>) -> f64 {
     let Some((before, moved_before)) = last else { return moved };
     let slope = (moved - moved_before) / (anchor - before);
@@ -391,7 +396,7 @@ fn proximal((anchor, moved): (f64, f64), last: Option<(f64, f64)>) -> f64 {
 }
 
 impl LinearProblem {
-    /// A classifier with linear slack: labels of +1 and -1, a penalty for each row.
+    /// A classifier with hinge loss: labels of +1 and -1, one penalty per row.
     pub fn classify(labels: &[f64], c: &[f64], offset: bool) -> Self {
         let side = |sign: f64| {
             labels.iter().zip(c).map(|(&y, &c)| if y * sign > 0.0 { sign * c } else { 0.0 }).collect()
@@ -407,7 +412,7 @@ impl LinearProblem {
         }
     }
 
-    /// Regression with a tube: a penalty for each row.
+    /// Regression with a tube: one penalty per row.
     pub fn regress(targets: &[f64], epsilon: f64, c: &[f64], offset: bool) -> Self {
         LinearProblem {
             linear: targets.iter().map(|y| -y).collect(),
@@ -425,7 +430,7 @@ impl LinearProblem {
         self.start.clone().unwrap_or_else(|| self.lower.iter().zip(&self.upper).map(nearest).collect())
     }
 
-    /// How far a variable on a bound, or at 0 inside the tube, is from wanting to move.
+    /// How far inside its optimality condition a variable is that sits at a bound, or at 0 inside the tube.
     fn outward(&self, i: usize, b: f64, slope: f64) -> f64 {
         if b == 0.0 && self.lower[i] < 0.0 && self.upper[i] > 0.0 {
             self.epsilon - slope.abs()

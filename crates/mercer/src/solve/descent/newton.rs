@@ -1,27 +1,28 @@
-//! Newton steps for a coordinate descent that creeps.
+//! Newton steps for slowly converging coordinate descent.
 //!
-//! Close to the solution of a linear machine few variables lie strictly between bounds (about as many as columns), and
-//! a single one can hardly move without the others. For those few, with their signs fixed, the optimality conditions
-//! are a linear system in the variables *and* the offset:
+//! Close to the solution of a linear machine few variables lie strictly between bounds (about as many as columns),
+//! and a single one can hardly move without the others. For those few, with their signs fixed, the optimality
+//! conditions are a linear system in the variables *and* the offset:
 //!
 //! ```text
 //! (X X' + shift) d + db = -slope,    sum d = -sum
 //! ```
 //!
-//! A step goes until a bound or a change of sign; the epochs of the descent go on from there and have the last word.
+//! A step stops at a bound or at a change of sign. The epochs of coordinate descent continue from there, and they
+//! alone decide convergence.
 
 use mercer_num::factor::solve_spd;
 
 use super::{Descent, Vectors};
 
-/// Most variables in a step.
+/// Maximum number of variables in a step.
 const MOST: usize = 800;
 
-/// Steps in a row; each ends with one variable less.
+/// Maximum number of consecutive steps; each removes one variable.
 const STEPS: usize = 60;
 
 impl<V: Vectors> Descent<'_, V> {
-    /// Takes Newton steps as long as they end at a bound.
+    /// Takes Newton steps for as long as they end at a bound.
     pub(super) fn polish(&mut self) {
         for _ in 0..STEPS {
             if !self.newton() {
@@ -30,12 +31,12 @@ impl<V: Vectors> Descent<'_, V> {
         }
     }
 
-    /// How many variables a step moves.
+    /// Number of variables that a step would move.
     pub(super) fn free(&self) -> usize {
         (0..self.beta.len()).filter(|&i| self.inside(i)).count()
     }
 
-    /// One step; whether it ended at a bound.
+    /// One step; returns whether it ended at a bound.
     pub(super) fn newton(&mut self) -> bool {
         let free: Vec<usize> = (0..self.beta.len()).filter(|&i| self.inside(i)).collect();
         let m = free.len();
@@ -76,7 +77,8 @@ impl<V: Vectors> Descent<'_, V> {
             let sign = if self.beta[i] > 0.0 { 1.0 } else { -1.0 };
             (self.slope(i) + self.p.epsilon * sign).abs()
         });
-        // What does not come closer is undone: rounding in a matrix that is nearly singular.
+        // Undo a step that does not reduce the violation: the matrix is nearly singular and the step is rounding
+        // error.
         if after.fold(0.0, f64::max) > before.max(f64::MIN_POSITIVE) {
             (self.beta, self.w, self.sum, self.anchor) = kept;
             return false;

@@ -1,25 +1,26 @@
-//! The last digits of a linear machine.
+//! Refinement of a linear machine's solution to nearly full precision.
 //!
-//! Two solutions within the same tolerance may give a row that lies on the plane different labels. Under a linear kernel the
-//! exact solution is near: about as many variables as columns lie between their bounds, and Newton steps on those end at it
-//! once it is known which they are. So a solution that another solver found is taken further by the steps of [`super::newton`],
-//! each followed by one pass in which variables on a bound may leave it.
+//! Two solutions within the same tolerance may give different labels to a row on the decision boundary. Under a
+//! linear kernel the exact solution is cheap to reach: about as many variables as columns lie strictly between their
+//! bounds, and once these are known, Newton steps on them converge to it. So a solution found by another solver is
+//! refined by the steps of [`super::newton`], each followed by one pass in which variables may leave their bounds.
 //!
-//! Cost: as long as few variables are free, some passes over the data; it ends where that would be more.
+//! Cost: a few passes over the data while few variables are free; it stops where more would be needed.
 
 use super::{Descent, LinearProblem, LinearSolution, Vectors};
 use crate::watch::{Info, Stop};
 
-/// The share of the tolerance that is aimed at.
+/// Target violation as a fraction of the tolerance.
 const AIM: f64 = 1e-5;
 
-/// Most rounds of Newton steps and a pass over all variables.
+/// Maximum number of rounds of Newton steps followed by a pass over all variables.
 const ROUNDS: usize = 8;
 
-/// Most multiply-adds of Newton steps for a number of the data.
+/// Maximum number of multiply-adds of Newton steps per stored value of the data.
 const WORK: f64 = 48.0;
 
-/// A solution closer to the exact one than `beta` and `b`, which hold to `tol`; none where there is no cheap way to it.
+/// Refines the solution `beta`, `b`, which satisfies the optimality conditions to `tol`. Returns `None` where the
+/// exact solution is not cheap to reach.
 ///
 /// ```
 /// use mercer::solve::{LinearProblem, Vectors, sharpen};
