@@ -1,4 +1,4 @@
-//! Expansions as vectors: inner products, norms, sums, and parts of them.
+//! Expansions as vectors of feature space: inner products, norms, sums, and selections.
 
 use super::Expansion;
 use crate::error::{Error, Result};
@@ -6,7 +6,7 @@ use crate::exec::Exec;
 use crate::num::{Mat, product};
 
 impl Expansion {
-    /// `Psi_o . Psi'_p` for all pairs of outputs (k x k'), offsets aside. Both must have one kernel.
+    /// `Psi_o . Psi'_p` for all pairs of outputs (k x k'), without offsets. Both must have the same kernel.
     pub fn inner(&self, other: &Expansion, exec: Exec) -> Result<Vec<f64>> {
         self.same_kernel(other)?;
         let (m, k) = (self.len(), self.outputs());
@@ -15,7 +15,7 @@ impl Expansion {
         if m == 0 || n == 0 {
             return Ok(out);
         }
-        // Block by block: the matrix of two large expansions has no place in memory.
+        // Evaluated in blocks: the kernel matrix between two large expansions may not fit into memory.
         let half = other.inner_at(self.centres.view(), exec)?;
         product::tn(&mut out, Mat::new(&self.coef, m, k), Mat::new(&half, m, l), exec.threads());
         Ok(out)
@@ -36,13 +36,13 @@ impl Expansion {
         self.distance2_by(&self.norm2(exec)?, other, exec)
     }
 
-    /// The same where [`Expansion::norm2`], the dearest part for a large expansion, is known.
+    /// The same where [`Expansion::norm2`], the most expensive part for a large expansion, is known.
     pub(crate) fn distance2_by(&self, own: &[f64], other: &Expansion, exec: Exec) -> Result<Vec<f64>> {
         let (k, cross, theirs) = (self.outputs(), self.inner(other, exec)?, other.norm2(exec)?);
         Ok((0..k).map(|o| (own[o] - 2.0 * cross[o * k + o] + theirs[o]).max(0.0)).collect())
     }
 
-    /// `Psi + Psi'`, offsets added. Centres are put side by side, not merged.
+    /// `Psi + Psi'`, offsets added. Centres are concatenated, not merged.
     pub fn sum(&self, other: &Expansion) -> Result<Expansion> {
         self.same_kernel(other)?;
         if self.outputs() != other.outputs() {
@@ -61,7 +61,7 @@ impl Expansion {
         Self::trimmed(self.kernel.clone(), self.centres.clone(), times(&self.coef), times(&self.offset))
     }
 
-    /// Without the centres all of whose coefficients are at most `tol` in size.
+    /// Removes the centres whose coefficients all have absolute values of at most `tol`.
     #[must_use]
     pub fn pruned(&self, tol: f64) -> Expansion {
         let k = self.outputs();
@@ -72,7 +72,7 @@ impl Expansion {
         Self::trimmed(self.kernel.clone(), self.centres.clone(), coef, self.offset.clone())
     }
 
-    /// Some of the outputs, with the centres they need.
+    /// Selects outputs, with the centres they need.
     pub fn select(&self, outputs: &[usize]) -> Result<Expansion> {
         let k = self.outputs();
         if let Some(&bad) = outputs.iter().find(|&&o| o >= k) {
@@ -83,7 +83,7 @@ impl Expansion {
         Expansion::new(self.kernel.clone(), self.centres.clone(), coef, offset)
     }
 
-    /// The same vectors with other offsets.
+    /// The same coefficients with other offsets.
     pub fn with_offset(&self, offset: Vec<f64>) -> Result<Expansion> {
         if offset.len() != self.outputs() {
             return Err(Error::shape("offsets", offset.len(), self.outputs()));

@@ -43,8 +43,8 @@ pub struct Expansion {
     prepared: Prepared,
 }
 
-/// Centres that stay ready between calls, in each float type. Clones share them; they change no output, so expansions that
-/// differ in nothing else are equal.
+/// Centres kept ready for evaluation between calls, in each float type. Clones share them. They do not affect
+/// outputs, so expansions that differ only in them compare equal.
 #[derive(Debug, Clone, Default)]
 struct Prepared(Option<(gram::Kept<f32>, gram::Kept<f64>)>);
 
@@ -54,12 +54,12 @@ impl PartialEq for Prepared {
     }
 }
 
-/// The float type kernel values are computed in. Sums are in f64 either way.
+/// Float type of kernel values. Sums are always in f64.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Precision {
     /// Twice as fast; relative error about 1e-6 of the sum of |coef|.
     F32,
-    /// Exact to rounding.
+    /// Full f64 precision.
     #[default]
     F64,
 }
@@ -107,7 +107,7 @@ impl Expansion {
         Ok(Self::trimmed(kernel, centres, coef, offset))
     }
 
-    /// Drops centres whose coefficients are all zero. All parts are known to fit.
+    /// Removes centres whose coefficients are all zero. The parts have been checked.
     fn trimmed(kernel: Kernel, centres: Points, coef: Vec<f64>, offset: Vec<f64>) -> Self {
         let k = offset.len();
         let keep: Vec<usize> =
@@ -144,7 +144,7 @@ impl Expansion {
         self.centres.len()
     }
 
-    /// Whether no centre is left: every output is constant.
+    /// Whether there are no centres: every output is constant.
     pub fn is_empty(&self) -> bool {
         self.centres.is_empty()
     }
@@ -154,9 +154,9 @@ impl Expansion {
         self.offset.len()
     }
 
-    /// The same expansion, which keeps its centres ready for products from its first evaluation on: for programs that evaluate
-    /// it for a few points again and again. Outputs are the same. It takes up to as much memory again as the centres do,
-    /// in each float type that is asked for.
+    /// The same expansion with its centres kept ready for products after the first evaluation, for programs that
+    /// evaluate few points many times. Outputs do not change. Uses up to the memory of the centres again, for each
+    /// float type that is used.
     ///
     /// ```
     /// use mercer::{data::Points, expansion::Expansion, kernel::Kernel, Exec};
@@ -213,7 +213,8 @@ impl Expansion {
         }
     }
 
-    /// All outputs from kernel values against the centres (n x m): for precomputed kernels and shared Grams.
+    /// All outputs from kernel values against the centres (n x m), for precomputed kernels and shared kernel
+    /// matrices.
     pub fn evaluate_values(&self, values: &[f64], exec: Exec) -> Result<Vec<f64>> {
         let (m, k) = (self.len(), self.outputs());
         let n = values.len().checked_div(m).unwrap_or(0);
@@ -226,8 +227,8 @@ impl Expansion {
         Ok(out)
     }
 
-    /// What every centre adds to every output at one point, m x k row by row: `c_ij k(x_i, x)`. With the offset, a column
-    /// sums to the output.
+    /// The contribution of every centre to every output at one point, m x k row by row: `c_ij k(x_i, x)`. With the
+    /// offset, a column sums to the output.
     ///
     /// ```
     /// use mercer::{Exec, data::Points, expansion::Expansion, kernel::Kernel};
@@ -260,7 +261,7 @@ impl Expansion {
         Ok(out)
     }
 
-    /// `|Phi(x) - Psi_o|^2` for each point and output (n x k); the offset plays no part. Clamped at 0.
+    /// `|Phi(x) - Psi_o|^2` for each point and output (n x k), without offsets. Clamped at 0.
     pub fn distance2(&self, points: View<'_>, exec: Exec) -> Result<Vec<f64>> {
         let k = self.outputs();
         let mut out = self.inner_at(points, exec)?;

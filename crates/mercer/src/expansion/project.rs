@@ -6,13 +6,13 @@
 //! beta = (K^z)^-1 K^zx alpha,     K^z_jl = k(z_j, z_l),   K^zx_ji = k(z_j, x_i)
 //! ```
 //!
-//! This needs lengths in feature space, so a positive definite kernel. Under any other kernel (sigmoid, multiquadric) the
-//! coefficients are those that leave the smallest squared difference of the outputs at the old centres x, a least-squares
-//! problem that always has a solution: `beta = (K^zx K^xz)^-1 K^zx f(x)`. It is the same problem under the kernel
-//! `sum_i k(z, x_i) k(x_i, z')`, which is positive semidefinite whatever k is.
+//! This requires norms in feature space, and so a positive definite kernel. Under any other kernel (sigmoid,
+//! multiquadric) the coefficients minimise the squared difference of the outputs at the old centres x, a
+//! least-squares problem that always has a solution: `beta = (K^zx K^xz)^-1 K^zx f(x)`. It is the same problem under
+//! the kernel `sum_i k(z, x_i) k(x_i, z')`, which is positive semidefinite whatever k is.
 //!
-//! Cost: m^2 d + m n d kernel values and m^3 / 3; m^2 n more where the kernel is not positive definite. Centres that (nearly)
-//! coincide make the matrix singular: the solve then takes the smallest ridge that works.
+//! Cost: m^2 d + m n d kernel values and m^3 / 3; m^2 n more where the kernel is not positive definite. (Nearly)
+//! equal centres make the matrix singular; the solve then adds the smallest ridge that works.
 
 use super::Expansion;
 use crate::data::Points;
@@ -23,20 +23,20 @@ use crate::kernel::Definiteness;
 use crate::num::{Mat, factor, product};
 
 impl Expansion {
-    /// Whether lengths in feature space exist: whether the kernel is known to be positive definite.
+    /// Whether norms in feature space exist: whether the kernel is known to be positive definite.
     pub fn definite(&self) -> bool {
         self.kernel.definiteness() == Definiteness::Positive
     }
 
-    /// The expansion on `centres` nearest to this one: in feature space, or, where the kernel is not known to be positive
-    /// definite, in the outputs at the present centres. Offsets are kept as they are.
+    /// The expansion on `centres` nearest to this one: in feature space, or, where the kernel is not known to be
+    /// positive definite, in its outputs at the current centres. Offsets do not change.
     pub fn on_centres(&self, centres: Points, exec: Exec) -> Result<Expansion> {
         let (left, right) = self.normal_equations(&centres, exec)?;
         let (coef, _) = factor::solve_spd(&left, centres.len(), &right, self.outputs())?;
         Expansion::new(self.kernel.clone(), centres, coef, self.offset.clone())
     }
 
-    /// The equations of the best coefficients on some centres: an m x m matrix and m x k right sides.
+    /// The normal equations of the best coefficients on some centres: an m x m matrix and m x k right-hand sides.
     pub(crate) fn normal_equations(&self, centres: &Points, exec: Exec) -> Result<(Vec<f64>, Vec<f64>)> {
         let (m, n, k) = (centres.len(), self.len(), self.outputs());
         let (mut left, mut right) = (vec![0.0; m * m], vec![0.0; m * k]);
@@ -58,9 +58,9 @@ impl Expansion {
         Ok((left, right))
     }
 
-    /// How far another expansion is from this one, relative to its size: for all outputs together and for each. By lengths in
-    /// feature space (`own` is [`Expansion::norm2`]), or, where the kernel is not known to be positive definite, by the
-    /// outputs at the centres, offsets aside.
+    /// Distance of another expansion from this one, relative to its norm, for all outputs together and for each: by
+    /// norms in feature space (`own` is [`Expansion::norm2`]), or, where the kernel is not known to be positive
+    /// definite, by the outputs at the centres, without offsets.
     pub(crate) fn relative_errors(
         &self,
         own: &[f64],

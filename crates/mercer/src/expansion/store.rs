@@ -10,7 +10,7 @@ use crate::kernel::Kernel;
 type Read<T> = std::result::Result<T, String>;
 
 impl Expansion {
-    /// Adds this expansion to a bundle under a name; what it returns belongs into the metadata.
+    /// Adds this expansion to a bundle under a name; the returned value belongs in the metadata.
     pub fn store(&self, name: &str, bundle: &mut Bundle) -> crate::Result<serde_json::Value> {
         let kernel =
             serde_json::to_value(&self.kernel).map_err(|e| crate::Error::Unsupported(e.to_string()))?;
@@ -20,7 +20,7 @@ impl Expansion {
         Ok(json!({ "kernel": kernel, "centres": points, "outputs": self.outputs() }))
     }
 
-    /// An expansion from a bundle; says what is wrong with it.
+    /// Reads an expansion from a bundle; errors say what is wrong with it.
     pub fn restore(name: &str, meta: &serde_json::Value, bundle: &Bundle) -> Read<Expansion> {
         let line = meta["kernel"].as_str().ok_or("the kernel is missing")?;
         let kernel: Kernel = line.parse().map_err(|e: crate::Error| e.to_string())?;
@@ -32,11 +32,11 @@ impl Expansion {
     }
 }
 
-/// Fewer coefficients than this are kept as they are.
+/// Fewer coefficients than this are stored densely.
 const FEW: usize = 1 << 16;
 
-/// Adds coefficients to a bundle. Machines of pairs of many classes share their centres, and most coefficients are 0: where
-/// that saves room, each centre's outputs and values are kept instead of all.
+/// Adds coefficients to a bundle. One-vs-one machines of many classes share their centres, and most coefficients are
+/// 0: where it saves space, the outputs and values of each centre are stored instead.
 fn store_coef(coef: &[f64], k: usize, name: &str, bundle: &mut Bundle) {
     let (m, there) = (coef.len() / k.max(1), coef.iter().filter(|c| **c != 0.0).count());
     if coef.len() < FEW || 2 * there > coef.len() {
@@ -66,7 +66,7 @@ fn restore_coef(m: usize, k: usize, name: &str, bundle: &Bundle) -> Read<Vec<f64
     let (Values::U64(start), Values::U32(output)) = (&start.values, &output.values) else {
         return Err(format!("`{name}.coef` holds other types than it should"));
     };
-    // Starts that rise from 0 to the end, one for each centre and one more.
+    // Offsets into the values: non-decreasing from 0 to the end, one per centre and one more.
     let rises = start.first() == Some(&0) && start.windows(2).all(|w| w[0] <= w[1]);
     if start.len() != m.saturating_add(1) || !rises || start.last() != Some(&(output.len() as u64)) {
         return Err(format!(
@@ -74,7 +74,7 @@ fn restore_coef(m: usize, k: usize, name: &str, bundle: &Bundle) -> Read<Vec<f64
             output.len()
         ));
     }
-    // What a small file asks for must not be more than the machine has.
+    // A small file must not cause an allocation larger than the machine's memory.
     let bytes = m.checked_mul(k).and_then(|all| all.checked_mul(size_of::<f64>()));
     if bytes.is_none_or(|bytes| bytes > half_of_ram()) {
         return Err(format!("`{name}.coef` of {m} centres and {k} outputs does not fit into memory"));
@@ -89,7 +89,7 @@ fn restore_coef(m: usize, k: usize, name: &str, bundle: &Bundle) -> Read<Vec<f64
     Ok(coef)
 }
 
-/// Adds points to a bundle under a name; what it returns belongs into the metadata.
+/// Adds points to a bundle under a name; the returned value belongs in the metadata.
 pub(crate) fn store_points(points: &Points, name: &str, bundle: &mut Bundle) -> serde_json::Value {
     let view = points.view();
     let (n, d) = (view.n, view.d);
@@ -120,13 +120,13 @@ pub(crate) fn store_points(points: &Points, name: &str, bundle: &mut Bundle) -> 
             bundle.put(name, &[n], Values::U32(r.to_vec()));
             "rows"
         }
-        // No kernel takes a table, so no expansion has one.
+        // No kernel accepts a table, so no expansion contains one.
         Data::Table { .. } => "table",
     };
     json!({ "kind": kind, "rows": n, "columns": d, "image": points.image() })
 }
 
-/// Points from a bundle; says what is wrong with them.
+/// Reads points from a bundle; errors say what is wrong with them.
 pub(crate) fn restore_points(meta: &serde_json::Value, name: &str, bundle: &Bundle) -> Read<Points> {
     let number =
         |key: &str| meta[key].as_u64().map(|v| v as usize).ok_or(format!("`{name}` lacks its {key}"));

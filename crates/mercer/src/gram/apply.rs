@@ -1,12 +1,12 @@
-//! Sums of kernel values against many centres without holding the values: `out_i += sum_j k(x_i, c_j) coef_j`, all
-//! outputs at once. This is what evaluating an expansion and correcting a solver's gradient both are.
+//! Kernel expansions against many centres without storing kernel values: `out_i += sum_j k(x_i, c_j) coef_j`, all
+//! outputs at once. Both evaluating an expansion and correcting a solver's gradient have this form.
 //!
 //! Cost: n m d multiply-adds for the kernel values and n m k for the outputs, fewer where groups of centres have no
-//! coefficients for most of them (see [`pattern`]); memory: one tile a thread.
+//! coefficients for most of the outputs (see [`pattern`]); memory: one tile per thread.
 //!
-//! Up to [`FEW`](crate::exec::FEW) points are computed one by one: a matrix product packs the centres first, which costs more than it gains for
-//! a few rows, and how it sums depends on the number of rows. So a point among few has the same outputs, to the last bit,
-//! whichever points are beside it.
+//! Up to [`FEW`](crate::exec::FEW) points are computed one by one. A matrix product packs the centres first, which
+//! costs more than it saves for a few rows, and its order of summation depends on the number of rows. So a point in a
+//! small batch has bit-identical outputs whichever points are beside it.
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -23,8 +23,8 @@ use crate::gram::side::{Layout, Side};
 use crate::kernel::Kernel;
 use crate::num::{Mat, Real, product};
 
-/// `out[i * k + o] += sum_j k(x_i, c_j) coef[j * k + o]` for all points, with values of type T: on the device of the call
-/// if it takes them, else on the CPU.
+/// `out[i * k + o] += sum_j k(x_i, c_j) coef[j * k + o]` for all points, with values of type T, on the call's device
+/// if it accepts them, else on the CPU.
 pub fn apply<T: Real>(
     kernel: &Kernel,
     centres: View<'_>,
@@ -43,33 +43,33 @@ pub fn apply<T: Real>(
     Centres::<T>::new(kernel, centres, coef, points, exec)?.apply(points, out, exec)
 }
 
-/// Centres made ready, with their coefficients (m x k, row by row).
+/// Centres prepared for products, with their coefficients (m x k, row by row).
 #[derive(Debug, Clone)]
 pub struct Centres<T> {
     kernel: Kernel,
     layout: Layout,
     side: Vec<Side<T>>,
-    /// Centres that are bytes as floats, for points that are not on their grid; made when the first such point comes.
+    /// Byte centres converted to floats, for points that are not on their grid; created on first use.
     floats: OnceLock<Vec<Option<Side<T>>>>,
     coef: Vec<Coef<T>>,
     k: usize,
 }
 
-/// Coefficients of one side, one output after the other.
+/// Coefficients of one group of centres, by output.
 #[derive(Debug, Clone)]
 struct Coef<T> {
     values: Vec<T>,
-    /// The outputs that they are for; none: all.
+    /// The outputs they belong to; `None`: all.
     outputs: Option<Vec<u32>>,
 }
 
 impl<T: Real> Coef<T> {
-    /// How many outputs they are for.
+    /// The number of those outputs.
     fn wide(&self, k: usize) -> usize {
         self.outputs.as_ref().map_or(k, Vec::len)
     }
 
-    /// Adds sums over the side's centres to rows of all outputs.
+    /// Adds sums over the group's centres to the rows of all outputs.
     fn add(&self, sums: &[T], out: &mut [f64], k: usize) {
         match &self.outputs {
             None => out.iter_mut().zip(sums).for_each(|(o, s)| *o += s.f64()),
@@ -82,7 +82,7 @@ impl<T: Real> Coef<T> {
     }
 }
 
-/// Centres that stay ready between calls: made when they are first needed, for each kind of points they meet.
+/// Centres kept ready between calls, prepared on first use for each kind of points.
 #[derive(Debug, Clone)]
 pub struct Kept<T>(Arc<[OnceLock<Centres<T>>; 2]>);
 
@@ -93,13 +93,13 @@ impl<T> Default for Kept<T> {
 }
 
 impl<T: Real> Kept<T> {
-    /// [`apply`] with centres that are ready after the first call. They must be the same in every call.
+    /// [`apply`] with centres that are prepared by the first call. They must be the same in every call.
     pub fn apply(&self, sum: &Sum<'_>, points: View<'_>, out: &mut [f64], exec: Exec) -> Result<()> {
         let Sum { kernel, centres, coef, .. } = *sum;
         if !exec.device().is_cpu() {
             return apply::<T>(kernel, centres, coef, points, out, exec);
         }
-        // What a layout depends on beside the centres: see `Layout::with`.
+        // The layout also depends on whether points are sparse: see `Layout::with`.
         let kept = &self.0[usize::from(matches!(points.data, Data::Csr { .. }))];
         let ready = if let Some(ready) = kept.get() {
             super::block::check_columns(points, centres)?;
@@ -113,13 +113,13 @@ impl<T: Real> Kept<T> {
     }
 }
 
-/// Most points a tile has: kernel values of 256 points against 576 centres stay in the second-level cache,
-/// and 576 centres are two whole tiles of a block.
+/// Maximum number of points per tile: kernel values of 256 points against 576 centres fit into the second-level
+/// cache, and 576 centres are two whole tiles of a block.
 const POINTS: usize = 256;
 const CENTRES: usize = 576;
 
 impl<T: Real> Centres<T> {
-    /// Centres ready for many calls; `points` are like those to come.
+    /// Prepares centres for many calls with points like `points`.
     pub fn new(
         kernel: &Kernel,
         centres: View<'_>,
@@ -130,7 +130,7 @@ impl<T: Real> Centres<T> {
         super::block::check(kernel, points, centres, exec.memory())?;
         let k = coef.len().checked_div(centres.n).unwrap_or(0);
         let layout = Layout::of(kernel, centres, exec).with(points);
-        // Centres with coefficients for the same outputs are put together, if that leaves out many others.
+        // Group centres that have coefficients for the same outputs, if that skips many others.
         let (order, tiles) = pattern::tiles(coef, k, CENTRES).unzip();
         let moved = order.as_ref().map(|order: &Vec<usize>| centres.gather(order));
         let centres = moved.as_ref().map_or(centres, Points::view);
@@ -165,10 +165,10 @@ impl<T: Real> Centres<T> {
         Ok(Centres { kernel, layout, side, floats, coef, k })
     }
 
-    /// `out[i * k + o] += sum_j k(x_i, c_j) coef[j * k + o]` for all points, sums over tiles in f64.
+    /// `out[i * k + o] += sum_j k(x_i, c_j) coef[j * k + o]` for all points, with sums over tiles in f64.
     pub fn apply(&self, points: View<'_>, out: &mut [f64], exec: Exec) -> Result<()> {
         let k = self.k;
-        // Without centres the sums are 0, however many outputs there are: coefficients cannot tell their number.
+        // Without centres the sums are 0; the number of outputs is then unknown and not needed.
         if self.side.is_empty() || points.n == 0 {
             return Ok(());
         }
@@ -196,17 +196,19 @@ impl<T: Real> Centres<T> {
         if exec.threads() == 1 {
             return out.chunks_mut(POINTS * k).enumerate().try_for_each(|(p, out)| work(p * POINTS, out));
         }
-        // Equal shares for all threads: with 39 full tiles and a bit, one of two threads would wait for the other.
+        // Equal shares for all threads: with 39 full tiles and a small one, one of two threads would be idle for a
+        // tile.
         let rounds = points.n.div_ceil(POINTS * exec.threads());
         let high = points.n.div_ceil(rounds * exec.threads());
         out.par_chunks_mut(high * k).enumerate().try_for_each(|(p, out)| work(p * high, out))
     }
 
-    /// [`Centres::apply`], each point by itself.
+    /// [`Centres::apply`] point by point.
     fn apply_few(&self, points: View<'_>, out: &mut [f64], exec: Exec) -> Result<()> {
         let ready = |rows| Side::<T>::new(&self.kernel, points.slice(rows), &self.layout, exec);
         let all = ready(0..points.n)?;
-        // A point that is not on the grid of the centres makes floats of those beside it: then each is looked at alone.
+        // A point off the centres' grid would convert the whole batch to floats, so each point is then prepared
+        // alone.
         let x = if points.n > 1 && self.layout.grid.is_some() && !all.is_bytes() {
             (0..points.n).map(|i| ready(i..i + 1)).collect::<Result<_>>()?
         } else {
@@ -231,7 +233,7 @@ impl<T: Real> Centres<T> {
         Ok(())
     }
 
-    /// Centres that are bytes, as floats.
+    /// Byte centres converted to floats.
     fn floats(&self, at: usize) -> Option<&Side<T>> {
         self.floats.get_or_init(|| self.side.iter().map(Side::floats).collect())[at].as_ref()
     }

@@ -1,6 +1,7 @@
-//! Blocks of kernel values: a matrix product into a tile that stays in cache, one map over the tile, one write.
+//! Blocks of kernel values: a matrix product into a tile that fits into cache, one map over the tile, one write.
 //!
-//! Cost of an m x n block of d columns: m n d multiply-adds and m n maps; the symmetric n x n one half of that.
+//! Cost of an m x n block with d columns: m n d multiply-adds and m n maps; half of that for the symmetric n x n
+//! block.
 
 use rayon::prelude::*;
 
@@ -53,7 +54,7 @@ pub(super) fn block_strided<T: Real>(
                 .for_each(|(from, to)| to[..b.n].copy_from_slice(from));
         }
         (Ready::Bytes { .. }, Ready::Dense { .. }) | (Ready::Dense { .. }, Ready::Bytes { .. }) => {
-            // Some row of one side is not on the grid of the other.
+            // Some row of one side is not on the grid of the other side.
             let (x, y) = (a.floats(), b.floats());
             block_strided(kernel, x.as_ref().unwrap_or(a), y.as_ref().unwrap_or(b), out, stride, exec);
         }
@@ -61,11 +62,11 @@ pub(super) fn block_strided<T: Real>(
     }
 }
 
-/// [`block`] where rows are few: each by itself, so that its values do not depend on the rows beside it.
+/// [`block`] for few rows: each is computed alone, so its values do not depend on the other rows.
 pub(super) fn row_by_row<T: Real>(kernel: &Kernel, a: &Side<T>, b: &Side<T>, out: &mut [T]) {
     match (&a.ready, &b.ready) {
         (Ready::Dense { x, d, sq }, Ready::Dense { x: y, sq: y_sq, .. }) if *d > 0 => {
-            // So many columns of the block that theirs stay in the second-level cache for all rows.
+            // Number of columns whose data fit into the second-level cache, for reuse by all rows.
             let wide = ((1 << 17) / (d * size_of::<T>())).max(1);
             for (panel, from) in y.chunks(wide * d).zip((0..b.n).step_by(wide)) {
                 for (x, line) in x.chunks(*d).zip(out.chunks_mut(b.n)) {
@@ -85,7 +86,7 @@ pub(super) fn row_by_row<T: Real>(kernel: &Kernel, a: &Side<T>, b: &Side<T>, out
     }
 }
 
-/// The whole symmetric matrix of `a` with itself: half the values are computed, the rest mirrored.
+/// The symmetric matrix of `a` with itself: half of the values are computed and mirrored.
 pub fn symmetric<T: Real>(kernel: &Kernel, a: &Side<T>, out: &mut [T], exec: Exec) {
     assert_eq!(out.len(), a.n * a.n);
     match &a.ready {
@@ -95,7 +96,7 @@ pub fn symmetric<T: Real>(kernel: &Kernel, a: &Side<T>, out: &mut [T], exec: Exe
         Ready::Sparse { .. } => block(kernel, a, a, out, exec),
         Ready::Parts { parts, own } => {
             combine(kernel, own, own, out, |k, p, out| symmetric(k, &parts[p], out, exec));
-            // Row by row arithmetic need not be symmetric to the last bit: the lower half decides.
+            // Row-by-row arithmetic need not be symmetric to the last bit, so the lower half is mirrored.
             for i in 0..a.n {
                 for j in 0..i {
                     out[j * a.n + i] = out[i * a.n + j];
@@ -105,7 +106,7 @@ pub fn symmetric<T: Real>(kernel: &Kernel, a: &Side<T>, out: &mut [T], exec: Exe
     }
 }
 
-/// The matrix of `x` against `y`, row by row, under the layout that is best for them.
+/// The matrix of `x` against `y`, row by row, under the layout that is best for both.
 ///
 /// ```
 /// use mercer::{data::Points, gram, kernel::Kernel, Exec};
@@ -126,10 +127,10 @@ pub fn cross<T: Real>(kernel: &Kernel, x: View<'_>, y: View<'_>, exec: Exec) -> 
     Ok(out)
 }
 
-/// Points against which many blocks of rows are computed, made ready once.
+/// Points prepared once, against which many blocks of rows are computed.
 ///
-/// Rows are computed in runs that begin at multiples of a given height, each on one thread: so a value depends neither on the
-/// number of threads nor, where blocks begin at such multiples too, on how rows are cut into blocks.
+/// Rows are computed in runs that begin at multiples of a given height, each on one thread. So a value does not
+/// depend on the number of threads, nor on how rows are divided into blocks if blocks begin at such multiples too.
 pub(crate) struct Columns<'a, T: Real> {
     kernel: &'a Kernel,
     points: View<'a>,
@@ -144,7 +145,7 @@ impl<'a, T: Real> Columns<'a, T> {
         Ok(Columns { kernel, points, layout, side })
     }
 
-    /// [`cross`] of some rows with these points, in runs of so many rows.
+    /// [`cross`] of some rows with these points, in runs of `run` rows.
     pub(crate) fn cross(&self, x: View<'_>, run: usize, exec: Exec) -> Result<Buffer<T>> {
         let (kernel, m) = (self.kernel, self.points.n);
         check(kernel, x, self.points, exec.memory())?;
@@ -183,14 +184,14 @@ pub fn square<T: Real>(kernel: &Kernel, x: View<'_>, exec: Exec) -> Result<Buffe
     Ok(out)
 }
 
-/// That a kernel can be computed between these points.
+/// Checks that a kernel can be computed between these points.
 pub(crate) fn check(kernel: &Kernel, x: View<'_>, y: View<'_>, memory: u64) -> Result<()> {
     check_columns(x, y)?;
     kernel.check_points_within(x, memory)?;
     kernel.check_points_within(y, memory)
 }
 
-/// That points have as many columns as those they are compared with.
+/// Checks that two sets of points have equal numbers of columns.
 pub(super) fn check_columns(x: View<'_>, y: View<'_>) -> Result<()> {
     if x.d != y.d && !matches!(x.data, crate::data::Data::Sequences { .. }) {
         return Err(Error::columns("columns of the points", x.d, y.d));
@@ -198,7 +199,7 @@ pub(super) fn check_columns(x: View<'_>, y: View<'_>) -> Result<()> {
     Ok(())
 }
 
-/// One tile, where both sides hold rows that a tile can be cut from.
+/// One tile of rows against columns.
 fn tile<T: Real>(kernel: &Kernel, a: &Side<T>, b: &Side<T>, t: tiles::Tile, values: &mut [T]) {
     let (rows, cols) = (t.row..t.row + t.rows, t.col..t.col + t.cols);
     match (&a.ready, &b.ready) {
@@ -223,7 +224,7 @@ fn tile<T: Real>(kernel: &Kernel, a: &Side<T>, b: &Side<T>, t: tiles::Tile, valu
     }
 }
 
-/// Sparse rows against sparse columns: each entry of a row meets only the entries of its column.
+/// Sparse rows against sparse columns: each entry of a row is combined only with the entries of its column.
 fn sparse_rows<T: Real>(
     kernel: &Kernel,
     (a, a_sq): (&SparseRows<T>, &[T]),
@@ -261,8 +262,8 @@ fn sparse_rows<T: Real>(
     }
 }
 
-/// The columns that hold anything, where they are far fewer than all: no table may be as long as the largest index,
-/// which is any number a file says.
+/// The columns that have entries, if they are far fewer than all. A table must not be as long as the largest index,
+/// which can be any number in a file.
 fn used_columns<T: Real>(rows: &SparseRows<T>) -> Option<Vec<u32>> {
     if rows.d <= 4 * rows.column.len() + 1024 {
         return None;
@@ -295,7 +296,7 @@ fn transposed<T: Real>(
     SparseRows { d: n, start, column, value }
 }
 
-/// Algebra over parts: each part's block, combined into `out`.
+/// Combines the blocks of a composite kernel's parts into `out`.
 fn combine<T: Real>(
     kernel: &Kernel,
     row_self: &[f64],

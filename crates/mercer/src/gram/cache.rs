@@ -1,18 +1,18 @@
-//! Rows of a kernel matrix kept in memory, within a budget of bytes; the least recently used go first.
+//! A cache of kernel matrix rows within a budget of bytes, with least-recently-used eviction.
 //!
-//! Rows are computed in batches (one matrix product a batch), so they are asked for in batches. A batch that finds free
-//! room is computed straight into its place; only when rows must make way is it computed beside and copied.
+//! Rows are computed in batches, one matrix product each, so they are requested in batches. A batch that fits into
+//! free room is computed in place; only when rows must be evicted is it computed in a buffer and copied.
 
 use mercer_num::{Buffer, Real};
 
-/// At most so many rows of n values.
+/// At most `capacity` rows of n values.
 #[derive(Debug)]
 pub(crate) struct RowCache<T: Real> {
     n: usize,
     values: Buffer<T>,
     slot_of: Vec<u32>,
     row_of: Vec<u32>,
-    /// When each slot was last asked for.
+    /// When each slot was last requested.
     used: Vec<u64>,
     clock: u64,
     capacity: usize,
@@ -22,8 +22,8 @@ pub(crate) struct RowCache<T: Real> {
 const NONE: u32 = u32::MAX;
 
 impl<T: Real> RowCache<T> {
-    /// Room for as many rows of an n x n matrix as fit into `bytes`, but for at least `least` rows and at most all.
-    /// Memory is taken as rows come.
+    /// A cache for as many rows of an n x n matrix as fit into `bytes`, but for at least `least` rows and at most
+    /// all. Memory is allocated as rows arrive.
     pub(crate) fn new(n: usize, bytes: usize, least: usize) -> Self {
         let capacity = (bytes / (n.max(1) * size_of::<T>())).max(least).min(n);
         RowCache {
@@ -38,30 +38,30 @@ impl<T: Real> RowCache<T> {
         }
     }
 
-    /// Most rows that are kept.
+    /// Maximum number of cached rows.
     pub(crate) fn capacity(&self) -> usize {
         self.capacity
     }
 
-    /// Whether a row is here.
+    /// Whether a row is cached.
     pub(crate) fn has(&self, row: u32) -> bool {
         self.slot_of[row as usize] != NONE
     }
 
-    /// A row that is here.
+    /// A cached row.
     ///
     /// # Panics
-    /// If it is not.
+    /// If the row is not cached.
     pub(crate) fn row(&self, row: u32) -> &[T] {
         let slot = self.slot_of[row as usize] as usize;
         &self.values[slot * self.n..(slot + 1) * self.n]
     }
 
-    /// Makes these rows be here, all at once, and returns how many had to be computed. `compute` gets rows that are
-    /// missing and the place for their values, row after row.
+    /// Makes all these rows cached, and returns how many had to be computed. `compute` gets the missing rows and the
+    /// memory for their values, row after row.
     ///
     /// # Panics
-    /// If more rows are asked for than there is room.
+    /// If there are more rows than fit into the cache.
     pub(crate) fn fetch(&mut self, rows: &[u32], mut compute: impl FnMut(&[u32], &mut [T])) -> usize {
         self.clock += 1;
         let mut missing: Vec<u32> = Vec::new();
@@ -74,7 +74,7 @@ impl<T: Real> RowCache<T> {
         missing.sort_unstable();
         missing.dedup();
         let n = self.n;
-        // Into free room first, then over the oldest.
+        // Fill free room first, then evict the oldest rows.
         let fresh = missing.len().min(self.capacity - self.row_of.len());
         let (first, rest) = missing.split_at(fresh);
         if !first.is_empty() {
@@ -88,7 +88,7 @@ impl<T: Real> RowCache<T> {
         }
         if !rest.is_empty() {
             let victims = self.oldest(rest.len());
-            // In batches of a few megabytes: the detour stays within cache and budget.
+            // In batches of a few megabytes, so that the buffer stays within cache and budget.
             let batch = ((4 << 20) / (n * size_of::<T>())).clamp(16, 256).min(self.capacity.max(1));
             if self.scratch.len() < batch.min(rest.len()) * n {
                 self.scratch = Buffer::stale(batch.min(rest.len()) * n);
@@ -108,7 +108,7 @@ impl<T: Real> RowCache<T> {
         missing.len()
     }
 
-    /// The slots not asked for now, longest unused first, so many of them.
+    /// The least recently used slots that are not part of the current request.
     fn oldest(&self, count: usize) -> Vec<u32> {
         let mut slots: Vec<u32> =
             (0..self.used.len() as u32).filter(|&s| self.used[s as usize] < self.clock).collect();
@@ -122,7 +122,7 @@ impl<T: Real> RowCache<T> {
 
 impl<T: Real> Drop for RowCache<T> {
     fn drop(&mut self) {
-        // Most of the room was perhaps never touched: only what was is worth keeping for the next cache.
+        // Most of the memory may never have been touched; only the used part is worth keeping for the next cache.
         self.values.keep_first(self.row_of.len() * self.n);
     }
 }

@@ -1,9 +1,9 @@
-//! Rows of the sub-matrices that pairs of classes have, with what pairs share computed once.
+//! Rows of the sub-matrices of pairs of classes, with shared values computed once.
 //!
-//! One-against-one training of c classes solves c (c - 1) / 2 problems, each on two classes a and b. The values
-//! between a and b belong to one pair alone, the values inside a are needed by c - 1 pairs. So the square of each
-//! class is computed once, when its first pair asks, and kept; the values between are computed where they are asked
-//! for. Together that is half of the whole matrix, and no value twice.
+//! One-vs-one training of c classes solves c (c - 1) / 2 problems, each on two classes a and b. Kernel values between
+//! a and b belong to one pair alone; values within a are needed by c - 1 pairs. So the square block of each class is
+//! computed once, when its first pair needs it, and kept, and the values between classes are computed on demand.
+//! Together that is half of the whole matrix, and no value is computed twice.
 
 use std::borrow::Cow;
 use std::sync::OnceLock;
@@ -19,7 +19,7 @@ use crate::gram::{KernelRows, Owner, Rows, apply, door};
 use crate::kernel::Kernel;
 use crate::num::{Buffer, tiles};
 
-/// Points by class, ready for one kernel.
+/// Points sorted by class, prepared for one kernel.
 pub struct Classes<'a> {
     kernel: &'a Kernel,
     points: &'a Points,
@@ -36,7 +36,7 @@ struct Class {
     side: Side<f32>,
     diag: Vec<f64>,
     square: OnceLock<Buffer<f32>>,
-    /// Whether the square is computed and kept: it may not fit, or not be worth it.
+    /// Whether the square block is kept: it may not fit into memory, or not be worth it.
     keep: bool,
 }
 
@@ -50,7 +50,7 @@ impl std::fmt::Debug for Classes<'_> {
 }
 
 impl<'a> Classes<'a> {
-    /// The points' rows by class; squares are kept if all of them fit into the memory budget.
+    /// The points' rows by class; square blocks are kept if all of them fit into the memory budget.
     pub fn new(
         kernel: &'a Kernel,
         points: &'a Points,
@@ -80,13 +80,12 @@ impl<'a> Classes<'a> {
         Ok(Classes { kernel, points, layout, class, exec, device: door::rows(kernel, view, exec)? })
     }
 
-    /// Computes values inside a class only for the rows that are asked for, as often as they are: for classes of which few
-    /// rows will be.
+    /// Computes values within a class on demand and does not keep them: for classes of which few rows will be needed.
     pub fn on_demand(&mut self, class: usize) {
         self.class[class].keep = false;
     }
 
-    /// The rows of a class, as numbers of the whole set's rows.
+    /// The indices of a class's rows in the whole set.
     pub fn rows(&self, class: usize) -> &[usize] {
         &self.class[class].rows
     }
@@ -101,14 +100,14 @@ impl<'a> Classes<'a> {
         PairRows { all: self, a, b, device }
     }
 
-    /// Computes all squares that are kept, which happens else when the first pair of a class asks.
+    /// Computes all square blocks that are kept. Otherwise the first pair of a class does so.
     pub fn compute_squares(&self, exec: Exec) {
         self.class.iter().filter(|c| !c.rows.is_empty()).for_each(|c| {
             self.square(c, exec);
         });
     }
 
-    /// Whether the square of a class has been computed.
+    /// Whether the square block of a class has been computed.
     pub fn kept(&self, class: usize) -> bool {
         self.class[class].square.get().is_some()
     }
@@ -121,7 +120,7 @@ impl<'a> Classes<'a> {
             let n = class.rows.len();
             let mut out = Buffer::stale(n * n);
             let own = || self.points.gather(&class.rows);
-            // If a device that takes no rows fails, the CPU does it.
+            // If a device that keeps no rows fails, compute on the CPU.
             if exec.device().is_cpu()
                 || !door::square(self.kernel, own().view(), &mut out, exec).unwrap_or(false)
             {
@@ -149,20 +148,20 @@ impl std::fmt::Debug for PairRows<'_> {
 }
 
 impl PairRows<'_> {
-    /// The points of both classes, as they are.
+    /// The points of both classes, unprepared.
     fn points(&self) -> Points {
         let rows: Vec<usize> = self.a.rows.iter().chain(&self.b.rows).copied().collect();
         self.all.points.gather(&rows)
     }
 
-    /// Where a row of the pair lies among all points.
+    /// The index of a row of the pair among all points.
     fn row(&self, i: u32) -> usize {
         let (i, na) = (i as usize, self.a.rows.len());
         if i < na { self.a.rows[i] } else { self.b.rows[i - na] }
     }
 
-    /// Rows of one class (numbers within it) written at `out`, which is where that class's own columns begin:
-    /// inside the class they are copied from its square, against the other class computed.
+    /// Writes rows of one class (indices within it) to `out`, at the columns of that class: within the class they are
+    /// copied from its square block; against the other class they are computed.
     fn inside(&self, class: &Class, rows: &[u32], out: &mut [f32], stride: usize, exec: Exec) {
         let n = class.rows.len();
         if rows.is_empty() || n == 0 {
@@ -177,7 +176,7 @@ impl PairRows<'_> {
         }
     }
 
-    /// Rows of the first class, then rows of the second: each class's rows are one product.
+    /// Rows of the first class, then rows of the second; one product per class.
     fn block_by_class(&self, rows: &[u32], out: &mut [f32], exec: Exec) {
         let (na, n) = (self.a.rows.len(), self.len());
         let (first, second) = rows.split_at(rows.partition_point(|&r| (r as usize) < na));
@@ -213,7 +212,7 @@ impl Rows for PairRows<'_> {
         if rows.is_sorted_by_key(|&r| r as usize >= na) {
             return self.block_by_class(rows, out, exec);
         }
-        // The rows of each class as one product, then to the places they were asked for.
+        // One product per class, then copied to the requested order.
         let mut order: Vec<usize> = (0..rows.len()).collect();
         order.sort_by_key(|&p| rows[p] as usize >= na);
         let mut lines = vec![0.0; rows.len() * n];

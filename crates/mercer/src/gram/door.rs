@@ -1,9 +1,9 @@
-//! What stands behind the doors of this floor when a call runs on a device.
+//! The device interface of kernel values.
 //!
-//! All blocks of kernel values come through four doors: [`square`](super::square), [`cross`](super::cross), rows
-//! ([`KernelRows`](super::KernelRows), [`Classes`](super::Classes)) and [`apply`](super::apply). Each asks the device of
-//! the call first. A back end that does not know a kernel, a kind of points or a size answers None, and the CPU does it.
-//! On the CPU a door costs one comparison.
+//! All blocks of kernel values are computed by four functions: [`square`](super::square), [`cross`](super::cross),
+//! rows ([`KernelRows`](super::KernelRows), [`Classes`](super::Classes)) and [`apply`](super::apply). Each asks the
+//! call's device first. A back end that does not support a kernel, a kind of points or a size returns None, and the
+//! CPU computes the block. On the CPU this costs one comparison.
 
 use std::fmt;
 
@@ -14,10 +14,10 @@ use crate::gram::Rows;
 use crate::kernel::Kernel;
 use crate::num::{Floats, Real};
 
-/// Kernel values by a device. Every method may answer None: not supported, the CPU does it.
+/// Kernel values on a device. Every method may return None: not supported, the CPU computes it.
 ///
-/// Points and kernels were checked to go together. Values must be those of [`Kernel::value`] to the rounding of the
-/// type they are asked in.
+/// Points and kernels have been checked against each other. Values must equal those of [`Kernel::value`] up to
+/// rounding of their type.
 pub trait GramBackend: Send + Sync {
     /// The symmetric matrix of `x` with itself, row by row.
     fn square(&self, kernel: &Kernel, x: View<'_>, out: Floats<'_>, exec: Exec) -> Option<Result<()>> {
@@ -44,8 +44,8 @@ pub trait GramBackend: Send + Sync {
         None
     }
 
-    /// Rows of the matrix of these points with themselves, which the device keeps. They say whose they are
-    /// ([`Rows::owner`]), so that a solver's back end can know them again.
+    /// Rows of the matrix of these points with themselves, kept on the device. [`Rows::owner`] identifies them, so
+    /// that a solver's back end can recognise them.
     fn rows(&self, kernel: &Kernel, points: View<'_>, exec: Exec) -> Option<Result<Box<dyn Rows>>> {
         let _ = (kernel, points, exec);
         None
@@ -74,7 +74,7 @@ impl fmt::Debug for GramDoor {
     }
 }
 
-/// Asks the device of a call, if it is not the CPU; none if it declines.
+/// Asks the call's device; `None` on the CPU or if the device declines.
 pub(super) fn ask<T>(exec: Exec, call: impl FnOnce(&dyn GramBackend) -> Option<T>) -> Option<T> {
     let device = exec.device();
     if device.is_cpu() {
@@ -87,13 +87,13 @@ pub(super) fn ask<T>(exec: Exec, call: impl FnOnce(&dyn GramBackend) -> Option<T
     found
 }
 
-/// Asks for a square; whether the device has written it.
+/// Asks for a square block; returns whether the device has written it.
 pub(super) fn square<T: Real>(kernel: &Kernel, x: View<'_>, out: &mut [T], exec: Exec) -> Result<bool> {
     let done = ask(exec, |device| device.square(kernel, x, T::floats(out), exec));
     done.transpose().map(|done| done.is_some())
 }
 
-/// Asks for a block; whether the device has written it.
+/// Asks for a block; returns whether the device has written it.
 pub(super) fn cross<T: Real>(
     kernel: &Kernel,
     x: View<'_>,

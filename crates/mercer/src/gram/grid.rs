@@ -1,8 +1,8 @@
 //! Values that are small integers times a constant: pixels, counts, 0/1 columns.
 //!
-//! Rows on such a grid are kept as bytes (`num::bytes`): a quarter of the memory of f32, and exact products at four times
-//! the rate where the processor has them. The grid is found from the values themselves, so readers and stages need not
-//! know of it, and rows that do not lie on it are computed as floats.
+//! Rows on such a grid are stored as bytes (`num::bytes`): a quarter of the memory of f32, and exact products at four
+//! times the rate on processors with byte products. The grid is found from the values themselves, so readers and
+//! stages need not know of it, and rows that do not lie on it are computed as floats.
 
 use rayon::prelude::*;
 
@@ -16,15 +16,15 @@ use crate::num::bytes::{self, Bytes, Wanted};
 pub struct Grid {
     offset: f64,
     scale: f64,
-    /// Half of the way from the least value to the largest.
+    /// The middle of the range of values.
     middle: f64,
 }
 
-/// Entries of sparse rows are worth bytes where more than one value in so many is there.
+/// Sparse rows are worth storing as bytes if more than one value in this many is present.
 const DENSITY: usize = 160;
 
 impl Grid {
-    /// The grid on which all values lie, if there is one and this processor gains by it.
+    /// The grid on which all values lie, if there is one and this processor benefits from it.
     pub(super) fn of(points: View<'_>, exec: Exec) -> Option<Grid> {
         if !bytes::available() || points.d > bytes::WIDEST {
             return None;
@@ -66,16 +66,16 @@ impl Grid {
         self.offset
     }
 
-    /// The distance of two values.
+    /// The distance between neighbouring values.
     pub fn scale(&self) -> f64 {
         self.scale
     }
 
-    /// Writes the rows' integers, `pitch` bytes from one row to the next; bytes behind a row stay. False where some value is
-    /// not on the grid.
+    /// Writes the rows' integers, `pitch` bytes from one row to the next; padding bytes are not written. Returns
+    /// false if some value is not on the grid.
     ///
     /// # Panics
-    /// If `out` is shorter than that.
+    /// If `out` is too short.
     pub fn write(&self, points: View<'_>, pitch: usize, out: &mut [u8]) -> bool {
         let d = points.d;
         assert!(d <= pitch && out.len() >= points.n * pitch, "room for every row");
@@ -99,7 +99,7 @@ impl Grid {
         }
     }
 
-    /// The rows as bytes, or None: some value is not on the grid.
+    /// The rows as bytes, or None if some value is not on the grid.
     pub(super) fn rows(&self, points: View<'_>) -> Option<Bytes> {
         let mut out = Bytes::with_capacity(points.d, points.n);
         let mut row = vec![0; points.d];
@@ -132,17 +132,18 @@ impl Grid {
         Some(out)
     }
 
-    /// Writes the integers of values; false where one is no integer from 0 to 255.
+    /// Writes the integers of values; false if one is not an integer from 0 to 255.
     fn quantise<S: Real>(&self, values: &[S], out: &mut [u8]) -> bool {
         S::quantise(values, self.offset, 1.0 / self.scale, self.tolerance::<S>(), out)
     }
 
-    /// What rounding may put between a value and its place, in units of the scale: the values' own rounding.
+    /// Allowed distance of a value from its integer, in units of the scale: the rounding of the value itself.
     fn tolerance<S: Real>(&self) -> f64 {
         4.0 * S::EPSILON.f64() * (256.0 + self.offset.abs() / self.scale)
     }
 
-    /// The middle of the range: subtracted from rows that are not on the grid where a kernel sees differences only.
+    /// The middle of the range. Kernels of differences subtract it from rows that are not on the grid, which loses
+    /// fewer digits.
     pub(super) fn middle(&self) -> f64 {
         self.middle
     }
@@ -162,7 +163,8 @@ impl Grid {
             + self.offset * self.offset * d
     }
 
-    /// What a product of rows is for: distances come as `-|x - y|^2 / 2`, which is the dot product of rows without length.
+    /// What products of rows are used for: distances are computed as `-|x - y|^2 / 2`, which is a dot product with
+    /// both norms subtracted.
     pub(super) fn wanted(&self, distances: bool) -> Wanted {
         if distances {
             Wanted::Distance { factor: -0.5 * self.scale * self.scale }
@@ -172,14 +174,14 @@ impl Grid {
     }
 }
 
-/// Values that are enough to see that there is no grid, and values to guess it from.
+/// Number of values that suffice to see that there is no grid, and number from which it is guessed.
 const FEW: usize = 512;
 const SAMPLE: usize = 1 << 14;
 
-/// Values that one thread looks at.
+/// Number of values that one thread checks.
 const PIECE: usize = 1 << 18;
 
-/// Guesses the grid from some values, then looks at all of them.
+/// Guesses the grid from some values, then checks all of them.
 fn find<S: Real>(values: &[S], zero: bool, exec: Exec) -> Option<Grid> {
     distinct(&values[..values.len().min(FEW)], 1, zero)?;
     let seen = distinct(values, values.len().div_ceil(SAMPLE).max(1), zero)?;
@@ -189,8 +191,8 @@ fn find<S: Real>(values: &[S], zero: bool, exec: Exec) -> Option<Grid> {
         let scale = if low == 0.0 { 1.0 } else { low.abs() };
         return check(values, low.min(0.0), scale, exec);
     }
-    // The range is known far better than the smallest gap, of which it is a whole multiple; values that were not seen may
-    // lie between: a half or a third of the gap.
+    // The range is known more precisely than the smallest gap and must be a multiple of it. Values that were not
+    // sampled may divide the gap by two or three.
     let steps = (high - low) / gap;
     (1..=3).find_map(|part| {
         let steps = (steps * f64::from(part)).round();
@@ -201,7 +203,7 @@ fn find<S: Real>(values: &[S], zero: bool, exec: Exec) -> Option<Grid> {
     })
 }
 
-/// Different values among every so many, in their order; None where there are more than bytes can tell apart.
+/// Distinct values in a sample of every `step`-th, sorted; None where there are more than a byte can hold.
 fn distinct<S: Real>(values: &[S], step: usize, zero: bool) -> Option<Vec<f64>> {
     let mut seen: Vec<f64> = values.iter().step_by(step).map(|v| v.f64()).collect();
     if zero {
@@ -209,13 +211,13 @@ fn distinct<S: Real>(values: &[S], step: usize, zero: bool) -> Option<Vec<f64>> 
     }
     seen.sort_unstable_by(f64::total_cmp);
     let size = seen.first()?.abs().max(seen.last()?.abs());
-    // Equal but for rounding.
+    // Equal up to rounding.
     let close = 8.0 * S::EPSILON.f64() * size;
     seen.dedup_by(|b, a| *b - *a <= close);
     (seen.len() <= 256 && size.is_finite()).then_some(seen)
 }
 
-/// The grid through `low` of this scale, if all values lie on it, moved so that the lowest is at 0.
+/// The grid through `low` with this scale, if all values lie on it, shifted so that the smallest is at 0.
 fn check<S: Real>(values: &[S], low: f64, scale: f64, exec: Exec) -> Option<Grid> {
     let close = Grid { offset: low, scale, middle: low }.tolerance::<S>();
     let range = |values: &[S]| S::range(values, low, 1.0 / scale, close);

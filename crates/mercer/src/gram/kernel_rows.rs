@@ -1,4 +1,4 @@
-//! Rows of a kernel matrix computed from points when they are asked for.
+//! Rows of a kernel matrix, computed from points on demand.
 
 use std::borrow::Cow;
 
@@ -12,9 +12,9 @@ use crate::gram::{block, door};
 use crate::kernel::{Form, Kernel};
 use crate::num::Buffer;
 
-/// A kernel and points: values in f32 by matrix products, exact sums in f64.
+/// A kernel and points: f32 values by matrix products, f64 sums.
 ///
-/// Where the call runs on a device that takes them, the rows are the device's own.
+/// Where the call's device supports them, the rows are kept on the device.
 pub struct KernelRows<'a> {
     kernel: &'a Kernel,
     points: Cow<'a, Points>,
@@ -22,7 +22,7 @@ pub struct KernelRows<'a> {
     diag: Vec<f64>,
 }
 
-/// Where values come from.
+/// Where rows are computed.
 enum Source {
     Here(Side<f32>),
     Device(Box<dyn Rows>),
@@ -72,7 +72,7 @@ impl<'a> KernelRows<'a> {
         Ok(KernelRows { kernel, points, source: Source::Here(side), diag })
     }
 
-    /// The whole matrix, computed once. Half the values are computed, the rest mirrored.
+    /// The whole matrix. Half of the values are computed and mirrored.
     pub fn whole_matrix(&self, exec: Exec) -> Matrix {
         let n = self.diag.len();
         let mut out = Buffer::stale(n * n);
@@ -129,7 +129,7 @@ impl Rows for KernelRows<'_> {
 
     fn fill(&self, out: &mut [f32], exec: Exec) {
         match &self.source {
-            // A device that keeps no rows may still compute the whole matrix; if that fails, the CPU does it.
+            // A device that keeps no rows may still compute the whole matrix; if that fails, the CPU does.
             Source::Here(side) => {
                 if !door::square(self.kernel, self.points.view(), out, exec).unwrap_or(false) {
                     block::symmetric(self.kernel, side, out, exec);

@@ -1,8 +1,9 @@
-//! Kernel matrices of low rank: `K ~ F F'` with F n x r, and how far off that is.
+//! Low-rank approximations of kernel matrices, `K ~ F F'` with F n x r, and their error.
 //!
-//! Nystroem from given landmarks (n m d + n m^2) and pivoted incomplete Cholesky, which picks its own pivots by the
-//! largest rest on the diagonal and stops at a wanted error (n r d + n r^2). For a positive semidefinite K the rest
-//! `K - F F'` is positive semidefinite, so its trace, which both return, bounds its spectral and Frobenius norms.
+//! Nystroem's method from given landmarks (n m d + n m^2), and pivoted incomplete Cholesky, which selects its pivots
+//! by the largest residual diagonal entry and stops at a given error (n r d + n r^2). For a positive semidefinite K
+//! the residual `K - F F'` is positive semidefinite, so its trace, which both return, bounds its spectral and
+//! Frobenius norms.
 
 use crate::data::View;
 use crate::error::{Error, Result};
@@ -20,12 +21,12 @@ pub struct LowRank {
     pub factor: Vec<f64>,
     /// Number of columns of F.
     pub rank: usize,
-    /// The rows of K the factor is made from.
+    /// The rows of K from which the factor is made.
     pub pivots: Vec<usize>,
-    /// trace(K - F F'): bounds every entry, the spectral and the Frobenius norm of the rest if K is positive
-    /// semidefinite.
+    /// trace(K - F F'), which bounds every entry, the spectral and the Frobenius norm of the residual if K is
+    /// positive semidefinite.
     pub error: f64,
-    /// trace(K), to compare the error with.
+    /// trace(K), for comparison with the error.
     pub trace: f64,
 }
 
@@ -43,7 +44,7 @@ pub fn nystroem(kernel: &Kernel, points: View<'_>, landmarks: &[usize], exec: Ex
     let own = cross::<f64>(kernel, chosen.view(), chosen.view(), exec)?;
     let (values, vectors) = factor::eigen(&own, m)?;
     let rank = values.iter().take_while(|&&v| v > 1e-12 * values[0].max(0.0)).count();
-    // W^(-1/2) on the directions kept: U_r S_r^(-1/2).
+    // W^(-1/2) on the retained eigenvectors: U_r S_r^(-1/2).
     let half: Vec<f64> =
         (0..m * rank).map(|p| vectors[p / rank * m + p % rank] / values[p % rank].sqrt()).collect();
     let mut f = vec![0.0; n * rank];
@@ -55,7 +56,8 @@ pub fn nystroem(kernel: &Kernel, points: View<'_>, landmarks: &[usize], exec: Ex
     Ok(LowRank { factor: f, rank, pivots: landmarks.to_vec(), error, trace })
 }
 
-/// Incomplete Cholesky with pivots, until the trace of the rest is at most `tol` of K's or `max_rank` is reached.
+/// Incomplete Cholesky factorisation with pivoting, until the trace of the residual is at most `tol` times K's or
+/// `max_rank` is reached.
 pub fn pivoted_cholesky(
     kernel: &Kernel,
     points: View<'_>,
@@ -77,7 +79,7 @@ pub fn pivoted_cholesky(
     let mut rest = vec![0.0; n];
     kernel.diag(points, &mut rest);
     let trace: f64 = rest.iter().sum();
-    // Column by column while it grows, row by row when it is done.
+    // Stored by column while it grows, transposed at the end.
     let mut columns: Vec<Vec<f64>> = Vec::new();
     let mut pivots = Vec::new();
     let mut error = trace;

@@ -1,4 +1,4 @@
-//! A whole kernel matrix in memory: given, or computed once and shared.
+//! A whole kernel matrix in memory: given by the caller, or computed once and shared.
 
 use crate::data::View;
 use crate::error::{Error, Fault, Result};
@@ -8,7 +8,7 @@ use crate::kernel::Kernel;
 use crate::num::Buffer;
 use crate::num::pass::accumulate;
 
-/// A symmetric matrix in memory, f32 for the solvers with, where it was given in f64, the exact values beside.
+/// A symmetric matrix in memory, in f32 for the solvers; values given in f64 are kept as well.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Matrix {
     n: usize,
@@ -58,12 +58,12 @@ impl Matrix {
         Matrix { n, values, exact: None }
     }
 
-    /// The whole f32 matrix of a kernel on points. Half the values are computed, the rest mirrored.
+    /// The whole f32 matrix of a kernel on points. Half of the values are computed and mirrored.
     pub fn of(kernel: &Kernel, points: View<'_>, exec: Exec) -> Result<Self> {
         Self::under(kernel, points, &Layout::of(kernel, points, exec), exec)
     }
 
-    /// The same under a layout of choice: that of the rows which matter, where others may lie far away.
+    /// The same under a given layout: that of the rows that matter, where others may be far away.
     pub fn under(kernel: &Kernel, points: View<'_>, layout: &Layout, exec: Exec) -> Result<Self> {
         super::check(kernel, points, points, exec.memory())?;
         let mut out = Buffer::stale(points.n * points.n);
@@ -74,7 +74,7 @@ impl Matrix {
         Ok(Matrix::from_f32(out, points.n))
     }
 
-    /// The matrix on some of its rows and columns, in f32 and in a buffer that may have served before.
+    /// The matrix on some of its rows and columns, in f32, in a reused buffer.
     pub(crate) fn part(&self, keep: &[usize], mut buffer: Buffer<f32>) -> Self {
         let m = keep.len();
         if buffer.len() != m * m {
@@ -87,7 +87,7 @@ impl Matrix {
         Matrix { n: m, values: buffer, exact: None }
     }
 
-    /// The buffer, for the next matrix.
+    /// Returns the buffer for reuse by the next matrix.
     pub(crate) fn into_buffer(self) -> Buffer<f32> {
         self.values
     }

@@ -1,7 +1,7 @@
 //! Kernel values in blocks and rows. Floor 3.
 //!
-//! [`Side`] prepares points for a kernel, [`block()`] and [`symmetric`] compute values, [`Centres`] multiplies them by
-//! coefficients without storing them, and [`Rows`] is the interface to solvers.
+//! [`Side`] prepares points for a kernel, [`block()`] and [`symmetric`] compute values, [`Centres`] multiplies them
+//! by coefficients without storing them, and [`Rows`] is the interface to solvers.
 //!
 //! ```
 //! use mercer::prelude::*;
@@ -11,9 +11,8 @@
 //! # Ok::<(), Error>(())
 //! ```
 //!
-//! Code above this floor gets its kernel values through four doors: [`square`], [`cross`], rows ([`KernelRows`],
-//! [`Classes`]) and [`apply`]. Behind them stands the CPU or, where the call's [`Exec`](crate::Exec) names a device,
-//! its [`GramBackend`].
+//! Other modules get kernel values through four functions: [`square`], [`cross`], rows ([`KernelRows`], [`Classes`])
+//! and [`apply`]. They run on the CPU or, if the call's [`Exec`](crate::Exec) names a device, on its [`GramBackend`].
 
 mod apply;
 mod block;

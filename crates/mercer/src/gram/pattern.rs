@@ -1,36 +1,37 @@
-//! Which centres have coefficients for the same outputs.
+//! Grouping of centres that have coefficients for the same outputs.
 //!
-//! A machine for c classes by pairs has c (c - 1) / 2 outputs, but a centre of one class has coefficients for at most the
-//! c - 1 pairs of that class. Kept together by class, centres are multiplied by those alone: with 26 classes by 25
-//! columns of coefficients instead of 325. Nothing here knows of classes: the zeros among the coefficients tell.
+//! A one-vs-one machine for c classes has c (c - 1) / 2 outputs, but a centre of one class has coefficients for at
+//! most the c - 1 pairs of that class. Grouped by class, centres are multiplied by those alone: with 26 classes by 25
+//! columns of coefficients instead of 325. This module does not know classes; the zeros among the coefficients
+//! determine the groups.
 //!
 //! Cost: m k to read the coefficients, and m g k / 64 to sort centres into g groups.
 
 use std::ops::Range;
 
-/// Centres one after the other in a new order, and the outputs that they have coefficients for.
+/// Consecutive centres in the new order, and the outputs that they have coefficients for.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Tile {
     pub centres: Range<usize>,
     pub outputs: Vec<u32>,
 }
 
-/// Below so many outputs a product with zeros costs less than what this would.
+/// With fewer outputs than this, multiplying zeros costs less than grouping.
 const OUTPUTS: usize = 8;
-/// Fewest centres of a tile: kernel values of fewer are computed no faster.
+/// Minimum number of centres in a tile: kernel values of fewer are not computed faster.
 const CENTRES: usize = 32;
-/// Most groups: each centre is compared with all of them.
+/// Maximum number of groups: each centre is compared with all of them.
 const GROUPS: usize = 512;
 
-/// A set of outputs, a bit each.
+/// A set of outputs, one bit each.
 type Set = Vec<u64>;
 
 fn common(a: &Set, b: &Set) -> u32 {
     a.iter().zip(b).map(|(a, b)| (a & b).count_ones()).sum()
 }
 
-/// An order of centres (m x k coefficients, row by row) and tiles of at most `most` of them that leave out at least half of
-/// all coefficients, which are 0; none where there is no such order.
+/// An order of centres (m x k coefficients, row by row) and tiles of at most `most` of them that skip at least half
+/// of all coefficients, which are 0; `None` if there is no such order.
 pub(super) fn tiles(coef: &[f64], k: usize, most: usize) -> Option<(Vec<usize>, Vec<Tile>)> {
     let m = coef.len() / k.max(1);
     if k < OUTPUTS || m < CENTRES || 2 * coef.iter().filter(|c| **c != 0.0).count() > coef.len() {
@@ -43,13 +44,13 @@ pub(super) fn tiles(coef: &[f64], k: usize, most: usize) -> Option<(Vec<usize>, 
     };
     let sets: Vec<Set> = coef.chunks(k).map(set).collect();
     let size: Vec<u32> = sets.iter().map(|set| set.iter().map(|word| word.count_ones()).sum()).collect();
-    // Centres with coefficients for most outputs come first: the others then find their like.
+    // Centres with coefficients for most outputs come first, so that similar ones join their groups.
     let mut largest_first: Vec<usize> = (0..m).collect();
     largest_first.sort_by_key(|&j| std::cmp::Reverse(size[j]));
     let mut groups: Vec<(Set, Vec<usize>)> = Vec::new();
     for j in largest_first {
         let shared = groups.iter().map(|(all, _)| common(all, &sets[j])).enumerate();
-        // The first of equals, so that the order does not hang on anything but the coefficients.
+        // The first of equals, so that the order depends on the coefficients only.
         let best = shared.reduce(|best, next| if next.1 > best.1 { next } else { best });
         match best {
             Some((at, shared)) if 2 * shared >= size[j] || groups.len() == GROUPS => {

@@ -1,10 +1,11 @@
-//! Rows that stand for all others, drawn by randomly pivoted Cholesky.
+//! Landmarks drawn by randomly pivoted Cholesky.
 //!
-//! A pivot is drawn with probability proportional to the rest of the diagonal, `K_ii - F_i F_i'`: rows that the pivots so far
-//! already explain are never drawn again, and outliers not always. After r pivots the expected trace of the rest is at most
-//! `(1 + e)` times that of the best approximation of rank q as soon as `r >= q / e + q log(1 / (e eta))`, eta being the relative
-//! trace error of that best one (Chen, Epperly, Tropp and Webber 2023). Blocks of proposals with rejection draw from the same
-//! distribution and cost matrix products instead of vector operations (Epperly, Tropp and Webber 2024).
+//! A pivot is drawn with probability proportional to the residual diagonal, `K_ii - F_i F_i'`: rows that previous
+//! pivots already explain are never drawn, and outliers only sometimes. After r pivots the expected trace of the
+//! residual is at most `(1 + e)` times that of the best approximation of rank q as soon as `r >= q / e + q log(1 / (e
+//! eta))`, eta being the relative trace error of that best one (Chen, Epperly, Tropp and Webber 2023). Blocks of
+//! proposals with rejection sample the same distribution, with matrix products instead of vector operations (Epperly,
+//! Tropp and Webber 2024).
 //!
 //! Cost: n r d for kernel values and n r^2 multiply-adds, n r numbers of memory.
 
@@ -18,10 +19,10 @@ use crate::gram::block::{check, cross};
 use crate::kernel::Kernel;
 use crate::num::{Buffer, Mat, product};
 
-/// Pivots and how much of the kernel matrix they explain.
+/// The pivots and the error of their approximation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pivots {
-    /// Rows, in the order they were drawn; none twice.
+    /// Distinct rows in the order they were drawn.
     pub rows: Vec<usize>,
     /// trace(K - F F') of the approximation from these rows.
     pub error: f64,
@@ -29,9 +30,9 @@ pub struct Pivots {
     pub trace: f64,
 }
 
-/// Proposals of a round.
+/// Number of proposals per round.
 const ROUND: usize = 128;
-/// A rest of the diagonal below this share of the mean is taken for rounding.
+/// A residual diagonal entry below this fraction of the mean is rounding error.
 const LEAST: f64 = 1e-12;
 
 /// Draws up to `most` pivots; fewer where those explain the matrix to rounding.
@@ -67,7 +68,7 @@ pub fn random_pivots(
     let trace: f64 = rest.iter().sum();
     let least = LEAST * trace.abs() / n.max(1) as f64;
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    // F, n x most, of which the first `rows.len()` columns are there.
+    // F, n x most, of which the first `rows.len()` columns are valid.
     let mut factor = Buffer::<f64>::stale(n * most);
     let mut rows: Vec<usize> = Vec::with_capacity(most);
     let mut is_pivot = vec![false; n];
@@ -77,7 +78,7 @@ pub fn random_pivots(
         let r = rows.len();
         let chosen = points.gather(&proposed);
         let part = |i: usize| &factor[i * most..i * most + r];
-        // What the pivots so far leave of the proposals' own matrix.
+        // The residual of the proposals' own matrix given the pivots so far.
         let p = proposed.len();
         let mut own = cross::<f64>(kernel, chosen.view(), chosen.view(), exec)?;
         for (a, &i) in proposed.iter().enumerate() {
@@ -89,7 +90,7 @@ pub fn random_pivots(
         let fresh: Vec<usize> =
             accepted.iter().copied().filter(|&a| !is_pivot[proposed[a]]).take(most - r).collect();
         if fresh.is_empty() {
-            // Proposals that rounding alone has made look likely.
+            // Only existing pivots were accepted, if any: rounding has left them a residual, which is set to 0.
             proposed.iter().for_each(|&i| rest[i] = if is_pivot[i] { 0.0 } else { rest[i] });
             continue;
         }
@@ -102,7 +103,8 @@ pub fn random_pivots(
     Ok(Pivots { rows, error, trace })
 }
 
-/// Rows drawn in proportion to what is left of the diagonal, in the order drawn, with repetitions; none if nothing is left.
+/// Rows drawn with probability proportional to the residual diagonal, in the order drawn, with repetitions; `None` if
+/// nothing is left.
 fn proposals(rest: &[f64], many: usize, least: f64, rng: &mut ChaCha8Rng) -> Option<Vec<usize>> {
     let mut sums = Vec::with_capacity(rest.len());
     let mut sum = 0.0;
@@ -120,8 +122,8 @@ fn proposals(rest: &[f64], many: usize, least: f64, rng: &mut ChaCha8Rng) -> Opt
     Some((0..many).map(|_| draw(rng)).collect())
 }
 
-/// Which proposals are accepted one after the other: each with the share of its rest that those before it in the round have
-/// left. `own` is the proposals' matrix, and used up.
+/// Selects proposals in turn: each is accepted with the probability that the residual left by those accepted before
+/// it in the round bears to its residual at the start. `own` is the proposals' matrix and is overwritten.
 fn accept(own: &mut [f64], proposed: &[usize], rest: &[f64], least: f64, rng: &mut ChaCha8Rng) -> Vec<usize> {
     let p = proposed.len();
     let mut out = Vec::new();
@@ -142,7 +144,7 @@ fn accept(own: &mut [f64], proposed: &[usize], rest: &[f64], least: f64, rng: &m
     out
 }
 
-/// Adds the columns of new pivots to the factor, and takes them off the rest of the diagonal.
+/// Adds the columns of new pivots to the factor, and subtracts them from the residual diagonal.
 fn extend(
     kernel: &Kernel,
     points: View<'_>,
@@ -168,7 +170,7 @@ fn extend(
             exec.threads(),
         );
     }
-    // Forward elimination against the pivots' own rows: a Cholesky factor of the p x p part, column by column.
+    // Forward elimination with the pivots' own rows: a Cholesky factor of the p x p part, column by column.
     let mut own: Vec<f64> = pivots.iter().flat_map(|&i| columns[i * p..(i + 1) * p].to_vec()).collect();
     for a in 0..p {
         let pivot = own[a * p + a].max(f64::EPSILON * rest[pivots[a]]).max(f64::MIN_POSITIVE).sqrt();

@@ -1,20 +1,20 @@
-//! The one thing a solver sees of kernels and points.
+//! The interface between kernels and solvers.
 
 use crate::exec::{Device, Exec};
 
-/// Whose rows are, where they lie on a device: what its back end for solvers knows them by.
+/// Identifies rows on a device to its back end for solvers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Owner {
     /// The device.
     pub device: Device,
-    /// A number that the device gave them; it means nothing to anyone else.
+    /// A number that the device assigned to the rows; it has no meaning elsewhere.
     pub key: u64,
 }
 
 /// Rows of a symmetric n x n matrix of kernel values.
 ///
-/// Values come in f32: that is enough to choose directions and steps. [`Rows::apply`] is exact (f64), so that a solver
-/// can correct what f32 rounding has piled up and finish at any tolerance.
+/// Values are f32, which is enough to choose directions and steps. [`Rows::apply`] is computed in f64, so that a
+/// solver can correct accumulated f32 rounding and converge to any tolerance.
 pub trait Rows: Sync {
     /// n.
     fn len(&self) -> usize;
@@ -27,20 +27,21 @@ pub trait Rows: Sync {
     /// The diagonal, in f64.
     fn diag(&self) -> Vec<f64>;
 
-    /// Some rows against all columns: `out[p * n + j] = K(rows[p], j)`. The more rows at once, the cheaper each.
+    /// Some rows against all columns: `out[p * n + j] = K(rows[p], j)`. Larger batches cost less per row.
     fn block(&self, rows: &[u32], out: &mut [f32], exec: Exec);
 
     /// `out[i] += sum_p coef[p] K(i, rows[p])` for all i, with values and sums in f64.
     fn apply(&self, rows: &[u32], coef: &[f64], out: &mut [f64], exec: Exec);
 
-    /// Products with b vectors where a device keeps the whole matrix: `out[c * n + i] = sum_j K(i, j) x[c * n + j]`, values
-    /// in f32 and sums in f64. False: nothing was done. Without vectors it only says whether there are such products.
+    /// Products with b vectors where a device keeps the whole matrix: `out[c * n + i] = sum_j K(i, j) x[c * n + j]`,
+    /// values in f32 and sums in f64. Returns false if nothing was computed. Without vectors it only tells whether
+    /// such products are available.
     fn times(&self, x: &[f64], out: &mut [f64]) -> bool {
         let _ = (x, out);
         false
     }
 
-    /// [`Rows::apply`] at some places alone: `out[s] += sum_p coef[p] K(at[s], rows[p])`.
+    /// [`Rows::apply`] at some rows only: `out[s] += sum_p coef[p] K(at[s], rows[p])`.
     fn apply_at(&self, rows: &[u32], coef: &[f64], at: &[u32], out: &mut [f64], exec: Exec) {
         let mut row = vec![0.0; self.len()];
         for (out, &i) in out.iter_mut().zip(at) {
@@ -50,11 +51,11 @@ pub trait Rows: Sync {
         }
     }
 
-    /// The same matrix on some of its rows and columns: row p of the view is row `keep[p]` here. Made ready for many
-    /// calls (points are gathered), so making one costs a copy of those points.
+    /// The same matrix on some of its rows and columns: row p of the view is row `keep[p]` here. Prepared for many
+    /// calls: the points are gathered, so it costs a copy of them.
     fn subset(&self, keep: &[u32]) -> Box<dyn Rows + '_>;
 
-    /// The whole matrix, if it lies in memory: n * n values row by row.
+    /// The whole matrix, if it is in memory: n * n values row by row.
     fn whole(&self) -> Option<&[f32]> {
         None
     }
@@ -72,17 +73,17 @@ pub trait Rows: Sync {
         }
     }
 
-    /// Whether the f32 values are rounded: whether [`Rows::apply`] has more digits to give than [`Rows::block`].
+    /// Whether the f32 values are rounded, so that [`Rows::apply`] is more precise than [`Rows::block`].
     fn rounded(&self) -> bool {
         true
     }
 
-    /// The device they lie on; none: they are the CPU's.
+    /// The device that keeps the rows; `None` for the CPU.
     fn owner(&self) -> Option<Owner> {
         None
     }
 
-    /// Multiply-adds that one value costs, for deciding what is worth computing.
+    /// Multiply-adds per kernel value, for deciding what is worth computing.
     fn cost(&self) -> f64;
 }
 

@@ -1,5 +1,5 @@
-//! Points made ready for one kernel: in one float type, shifted, with squared norms, so that blocks of kernel values
-//! are matrix products and a map.
+//! Points prepared for one kernel: in one float type, shifted, with squared norms, so that blocks of kernel values
+//! are a matrix product followed by a map.
 
 use crate::data::{Data, Points, View};
 use crate::error::{Error, Result};
@@ -9,7 +9,7 @@ use crate::kernel::{Combine, Form, Kernel};
 use crate::num::Real;
 use crate::num::bytes::Bytes;
 
-/// Points on one side of a block of kernel values, ready for one kernel.
+/// Points on one side of a block, prepared for one kernel.
 #[derive(Debug, Clone)]
 pub struct Side<T> {
     pub(super) n: usize,
@@ -24,17 +24,17 @@ pub(super) enum Ready<T> {
     Bytes {
         rows: Bytes,
         grid: Grid,
-        /// What rows beside them that are not on the grid were shifted by.
+        /// The shift of float rows beside them that are not on the grid.
         shift: f64,
     },
     /// The same, sparse.
     Sparse { rows: SparseRows<T>, sq: Vec<T> },
-    /// The points as they are, for kernels that bring their own block routine.
+    /// The points unchanged, for kernels with their own block routine.
     Own(Points),
-    /// One side a part, for algebra over kernels that need different preparations.
+    /// One side per part of a composite kernel, whose parts need different preparation.
     Parts {
         parts: Vec<Side<T>>,
-        /// The part's self-values, where the whole is normalised by them.
+        /// The part's self-values, if the whole kernel is normalised by them.
         own: Vec<f64>,
     },
 }
@@ -48,22 +48,23 @@ pub(super) struct SparseRows<T> {
     pub(super) value: Vec<T>,
 }
 
-/// How two sides of a block agree on what is done to their points.
+/// How both sides of a block prepare their points, so that they agree.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Layout {
-    /// Subtracted from every dense row: kernels of differences do not see it, f32 products do.
+    /// Subtracted from every dense row. Kernels of differences are invariant to it, and f32 products lose fewer
+    /// digits.
     pub shift: Option<Vec<f64>>,
-    /// Sparse rows stay sparse.
+    /// Keep sparse rows sparse.
     pub sparse: bool,
-    /// Rows on this grid are kept as bytes.
+    /// Store rows on this grid as bytes.
     pub(super) grid: Option<Grid>,
 }
 
 impl Layout {
-    /// What is best for these points.
+    /// The best layout for these points.
     ///
-    /// A dense product does a multiply-add in some fortieth of the time a sparse one takes, so sparse rows are
-    /// multiplied as dense ones when more than one entry in forty is there.
+    /// A dense product does a multiply-add in about a fortieth of the time of a sparse one, so sparse rows are
+    /// multiplied as dense ones when more than one entry in forty is present.
     pub fn of(kernel: &Kernel, points: View<'_>, exec: Exec) -> Self {
         let grid = if kernel.form() == Form::Dot { Grid::of(points, exec) } else { None };
         match points.data {
@@ -80,7 +81,7 @@ impl Layout {
         }
     }
 
-    /// What serves both: dense wins, and the first one's shift.
+    /// A layout for both sets: dense if either is, with the first one's shift.
     #[must_use]
     pub fn with(mut self, other: View<'_>) -> Self {
         self.sparse &= matches!(other.data, Data::Csr { .. });
@@ -106,7 +107,7 @@ fn mean(points: View<'_>) -> Vec<f64> {
 }
 
 impl<T: Real> Side<T> {
-    /// Points ready for a kernel under a layout.
+    /// Prepares points for a kernel under a layout.
     pub fn new(kernel: &Kernel, points: View<'_>, layout: &Layout, exec: Exec) -> Result<Self> {
         let ready = match kernel.form() {
             Form::Dot => dot_ready(points, layout, exec)?,
@@ -186,12 +187,12 @@ impl<T: Real> Side<T> {
         Side { n: keep.len(), ready }
     }
 
-    /// Whether rows are kept as bytes, or not as rows at all: whether centres on a grid can stay as they are beside them.
+    /// Whether centres on a grid can stay bytes beside these rows: they are bytes, or are not used as rows at all.
     pub(super) fn is_bytes(&self) -> bool {
         !matches!(self.ready, Ready::Dense { .. })
     }
 
-    /// Rows of bytes as floats, for a block with rows that are not on their grid.
+    /// Byte rows as floats, for a block with rows that are not on their grid.
     pub(super) fn floats(&self) -> Option<Self> {
         let Ready::Bytes { rows, grid, shift } = &self.ready else { return None };
         let d = rows.columns();
@@ -203,7 +204,7 @@ impl<T: Real> Side<T> {
         Some(Side { n: self.n, ready: Ready::Dense { x, d, sq } })
     }
 
-    /// Multiply-adds one kernel value costs.
+    /// Multiply-adds per kernel value.
     pub fn cost(&self) -> f64 {
         match &self.ready {
             Ready::Dense { d, .. } => *d as f64,

@@ -1,4 +1,4 @@
-//! Blocks of values for kernels that are no functions of dot products. One thread: the floor above cuts the work.
+//! Blocks of values for kernels that are not functions of dot products. Single-threaded: `gram` divides the work.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use mercer_num::Real;
 use crate::data::{Data, Row, View};
 use crate::kernel::{Form, Kernel, columns, coordinates, local, sequence, widths};
 
-/// Dense rows of the type that is computed in.
+/// Dense rows in the floating-point type of the computation.
 pub(super) struct Dense<'a, T: Real> {
     pub(super) n: usize,
     pub(super) d: usize,
@@ -15,7 +15,7 @@ pub(super) struct Dense<'a, T: Real> {
 }
 
 impl<'a, T: Real> Dense<'a, T> {
-    /// The rows of a view; no copy where they are dense and of this type already.
+    /// The rows of a view; borrowed if they are dense and of this type already.
     fn of(view: View<'a>) -> Option<Self> {
         let values = match view.data {
             Data::F32(x) => match T::same_f32(x) {
@@ -49,7 +49,7 @@ impl<'a, T: Real> Dense<'a, T> {
         Dense { n: self.n, d: self.d, values: Cow::Owned(values) }
     }
 
-    /// The columns `from .. to`, as many of them as there are.
+    /// The columns `from .. to`, clipped to those present.
     pub(super) fn columns(&self, from: usize, to: usize) -> Dense<'static, T> {
         let (from, to) = (from.min(self.d), to.min(self.d));
         let values = (0..self.n).flat_map(|i| &self.values[i * self.d + from..i * self.d + to.max(from)]);
@@ -61,7 +61,8 @@ impl<'a, T: Real> Dense<'a, T> {
     }
 }
 
-/// Bytes of the right-hand rows that are walked together: they stay in the second-level cache for all left-hand rows.
+/// Bytes of right-hand rows that are processed together, so that they stay in the second-level cache for all
+/// left-hand rows.
 pub(super) const PANEL: usize = 1 << 17;
 
 /// Calls `f(a_i, panel of b, its part of row i of out)` for all rows and panels.
@@ -80,7 +81,7 @@ pub(super) fn panels<T: Real>(
     }
 }
 
-/// Any kernel but precomputed and custom ones on dense rows.
+/// Any kernel except precomputed and custom ones, on dense rows.
 pub(super) fn dense<T: Real>(kernel: &Kernel, a: &Dense<'_, T>, b: &Dense<'_, T>, out: &mut [T]) {
     if out.is_empty() {
         return;
@@ -137,7 +138,7 @@ fn squares<T: Real>(x: &Dense<'_, T>) -> Vec<T> {
     out
 }
 
-/// Whether sparse rows are so full, or so short, that dense loops win over merging them.
+/// Whether sparse rows are so dense, or so short, that dense loops are faster than merging them.
 fn worth_dense(view: View<'_>) -> bool {
     match view.data {
         Data::Csr { start, .. } => {
@@ -150,12 +151,12 @@ fn worth_dense(view: View<'_>) -> bool {
 }
 
 impl Kernel {
-    /// `out[i * b.n + j] = k(a_i, b_j)` on one thread: the way of kernels of [`Form::Own`], and right for every kernel but a
-    /// precomputed one. Dense rows are computed in `T`; sparse ones too where they are short or full, else in f64 by the
-    /// definition.
+    /// `out[i * b.n + j] = k(a_i, b_j)` on one thread: the method for kernels of [`Form::Own`], valid for every
+    /// kernel but a precomputed one. Dense rows are computed in `T`; so are sparse ones that are short or nearly
+    /// dense; other sparse rows are computed in f64 by the definition.
     ///
     /// # Panics
-    /// If `out` is not one value a pair of rows.
+    /// If `out` does not hold one value per pair of rows.
     pub fn own_block<T: Real>(&self, a: View<'_>, b: View<'_>, out: &mut [T]) {
         assert_eq!(out.len(), a.n * b.n, "one value a pair of rows");
         if let Kernel::Custom(custom) = self {

@@ -7,7 +7,7 @@ use crate::kernel::block::Dense;
 use crate::kernel::families::with_coordinates;
 use crate::kernel::rows::{self, Span};
 
-/// One coordinate's part, with its derivatives by x and y.
+/// The contribution of one coordinate, with its derivatives with respect to x and y.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Term {
     pub(super) value: f64,
@@ -18,7 +18,7 @@ pub(super) struct Term {
 }
 
 impl Term {
-    /// The part of a translation-invariant kernel: value, slope and curvature of a function of `x - y`.
+    /// The contribution in a translation-invariant kernel: value, slope and curvature of a function of `x - y`.
     pub(super) fn of_difference([value, slope, curve]: [f64; 3]) -> Self {
         Term { value, x: slope, y: -slope, xx: curve, xy: -curve }
     }
@@ -26,23 +26,23 @@ impl Term {
 
 /// A kernel of this kind. Two zeros must give the neutral element, so that sparse rows may skip them.
 pub(super) trait Coordinates {
-    /// Whether the parts are multiplied; else they are added.
+    /// Whether contributions are multiplied rather than added.
     const PRODUCT: bool;
 
-    /// The part of coordinate i.
+    /// The contribution of coordinate i.
     fn part(&self, i: usize, x: f64, y: f64) -> f64 {
         self.term(i, x, y).value
     }
 
-    /// The part of coordinate i, with its derivatives.
+    /// The contribution of coordinate i, with its derivatives.
     fn term(&self, i: usize, x: f64, y: f64) -> Term;
 
-    /// What is taken of the sum: f, f', f''.
+    /// The outer function of the sum: f, f', f''.
     fn outer(&self, s: f64) -> [f64; 3] {
         [s, 1.0, 0.0]
     }
 
-    /// How often it can be derived: 2, or 1 (almost everywhere).
+    /// Number of derivatives: 2, or 1 (almost everywhere).
     fn smooth(&self) -> u8 {
         2
     }

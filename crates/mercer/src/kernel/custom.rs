@@ -1,4 +1,4 @@
-//! Kernels from the program that uses this library.
+//! User-defined kernels.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use crate::data::{Row, View};
 use crate::error::Result;
 use crate::kernel::Definiteness;
 
-/// A kernel of one's own. Only `name` and `value` must be written; it must be symmetric.
+/// A user-defined kernel. Only `name` and `value` are required; the kernel must be symmetric.
 ///
 /// ```
 /// use mercer::data::Row;
@@ -34,7 +34,7 @@ pub trait KernelFn: Send + Sync {
     /// `k(x, y)`.
     fn value(&self, x: Row<'_>, y: Row<'_>) -> f64;
 
-    /// `out[i * b.n + j] = k(a_i, b_j)`. Write it where many values at once are cheaper.
+    /// `out[i * b.n + j] = k(a_i, b_j)`. Implement it if many values at once are cheaper.
     fn block(&self, a: View<'_>, b: View<'_>, out: &mut [f64]) {
         for i in 0..a.n {
             for j in 0..b.n {
@@ -43,7 +43,7 @@ pub trait KernelFn: Send + Sync {
         }
     }
 
-    /// What is known of its definiteness.
+    /// Its definiteness.
     fn definiteness(&self) -> Definiteness {
         Definiteness::Unknown
     }
@@ -53,21 +53,21 @@ pub trait KernelFn: Send + Sync {
         false
     }
 
-    /// Whether [`KernelFn::gradient`] is written.
+    /// Whether [`KernelFn::gradient`] is implemented.
     fn has_gradient(&self) -> bool {
         false
     }
 
-    /// Writes `dk(x, y)/dx` to `out`, one value a column of x.
+    /// Writes `dk(x, y)/dx` to `out`, one value per column of x.
     fn gradient(&self, _x: Row<'_>, _y: Row<'_>, _out: &mut [f64]) {}
 
-    /// Fails if the points are not of the kind this kernel is made for.
+    /// Fails if the kernel does not support this kind of points.
     fn accepts(&self, _points: View<'_>) -> Result<()> {
         Ok(())
     }
 }
 
-/// A shared [`KernelFn`]. Two are equal if they are one and the same.
+/// A shared [`KernelFn`]. Two are equal if they are the same object.
 #[derive(Clone)]
 pub struct Custom(pub Arc<dyn KernelFn>);
 

@@ -1,4 +1,4 @@
-//! What is known about definiteness, and about moving all points together.
+//! Definiteness and translation invariance.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,13 +17,13 @@ pub enum Definiteness {
     Conditional,
     /// Never positive where `sum_i a_i = 0`: the kernel's negative is conditionally positive definite.
     ConditionalNegative,
-    /// Not known, or known to take both signs.
+    /// Not known, or known to be indefinite.
     Unknown,
 }
 
 impl Kernel {
-    /// What is known about definiteness, by the kernel's own parameters and by the rules of algebra: sums, products,
-    /// powers and positive multiples of Mercer kernels are Mercer kernels.
+    /// The kernel's definiteness, from its parameters and by closure rules: sums, products, powers and positive
+    /// multiples of Mercer kernels are Mercer kernels.
     pub fn definiteness(&self) -> Definiteness {
         match self {
             Kernel::Poly { degree, coef0, .. } => match (degree, *coef0 >= 0.0) {
@@ -41,8 +41,9 @@ impl Kernel {
         }
     }
 
-    /// Fails for a kernel of the wrong sign: one whose negative is conditionally positive definite. A machine that needs a
-    /// conditionally positive definite kernel would learn the opposite from it. The message has the line that is meant.
+    /// Fails for a kernel of the wrong sign: one whose negative is conditionally positive definite. A machine that
+    /// requires a conditionally positive definite kernel would learn the opposite. The message contains the correct
+    /// kernel.
     ///
     /// ```
     /// use mercer::kernel::Kernel;
@@ -80,7 +81,7 @@ impl Kernel {
     }
 }
 
-/// By the rules for sums, products, multiples and powers.
+/// By the closure rules for sums, products, multiples and powers.
 fn of_parts(kernel: &Kernel) -> Definiteness {
     let parts: Vec<Definiteness> = kernel.children().iter().map(Kernel::definiteness).collect();
     let [first, ..] = parts[..] else { return Unknown };

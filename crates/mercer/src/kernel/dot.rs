@@ -9,9 +9,9 @@ use crate::kernel::families::with_profile;
 use crate::kernel::rows::{self, Span};
 use crate::kernel::{Combine, Form, Kernel};
 
-/// A function of one number, with what block routines and derivatives need.
+/// A function of one number, with what block routines and derivatives need from it.
 pub(super) trait Profile: Copy {
-    /// Whether the number is the squared distance; else it is the dot product.
+    /// Whether the argument is the squared distance rather than the dot product.
     const RADIAL: bool;
 
     /// f and its first three derivatives.
@@ -42,7 +42,7 @@ pub(super) fn value(kernel: &Kernel, x: Span<'_>, y: Span<'_>) -> Option<f64> {
     with_profile!(kernel, p => Some(profile_value(p, x, y)), else None)
 }
 
-/// Elements of a row that algebra works on at once.
+/// Number of elements of a row that algebra processes at once.
 const RUN: usize = 128;
 
 impl Kernel {
@@ -133,7 +133,7 @@ impl Kernel {
         }
     }
 
-    /// `out = k(q, q, q)`: the values of points with themselves.
+    /// `out = k(q, q, q)`: the values k(x, x).
     fn run_self<T: Real>(&self, q: &[T], out: &mut [T]) {
         match self.run_parts(out, |part, out| part.run_self(q, out)) {
             Some((Combine::Normalise, _)) => {
@@ -146,8 +146,8 @@ impl Kernel {
         }
     }
 
-    /// The values of an operation from those of its parts, up to the division of [`Combine::Normalise`]; the operation and its
-    /// first part. None for leaves.
+    /// Evaluates an operation's first part and combines the others, up to the division of [`Combine::Normalise`].
+    /// Returns the operation and its first part, or None for leaves.
     fn run_parts<T: Real>(
         &self,
         out: &mut [T],

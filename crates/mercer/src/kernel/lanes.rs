@@ -1,19 +1,19 @@
-//! Blocks of kernels that are products over the coordinates, in vector code.
+//! Blocks of kernels that are products over coordinates, vectorised.
 
 use mercer_num::Real;
 use mercer_num::vector::{LANES, Parts, products};
 
 use crate::kernel::block::{Dense, PANEL};
 
-/// Points laid out for [`products`]: for each run of coordinates, the numbers that describe them, side by side.
+/// Points laid out for [`products`]: for each run of coordinates, the numbers that describe them, contiguously.
 struct Laid {
     width: usize,
     lanes: Vec<[f64; LANES]>,
 }
 
 impl Laid {
-    /// `numbers` describes a coordinate by its value; what fills up the last run is described as a coordinate of value 0,
-    /// whose part with another 0 must be 1.
+    /// `numbers` describes a coordinate by its value. The last run is padded with coordinates of value 0, whose
+    /// contribution with another 0 must be 1.
     fn of<T: Real, const P: usize>(points: &Dense<'_, T>, numbers: impl Fn(f64) -> [f64; P]) -> Self {
         let runs = points.d.div_ceil(LANES);
         let mut lanes = vec![[0.0; LANES]; points.n * runs * P];

@@ -1,24 +1,26 @@
-//! Which kernel compares sequences where nobody says.
+//! The default kernel of sequences.
 
 use super::Kernel;
 use crate::data::{Data, View};
 
-/// Words are as long as this many different ones allow: 3 letters of proteins, 6 of DNA.
+/// Words are as long as this number of distinct words allows: 3 letters for proteins, 6 for DNA.
 const WORDS: usize = 10_000;
 const LONGEST: u32 = 6;
-/// Letters below this share are codes for uncertain ones, such as N or X; the rarest amino acid has twice as much.
+/// Letters with a frequency below this are codes for uncertain ones, such as N or X; the rarest amino acid is twice
+/// as frequent.
 const RARE: f64 = 0.005;
-/// Words of aligned sequences. Over windows around splice sites, promoters and planted motifs no other degree up to 8 was
-/// clearly better, and a shift forgives an alignment that is a little off.
+/// For aligned sequences. On windows around splice sites, promoters and planted motifs no other degree up to 8 was
+/// clearly better, and a shift tolerates slightly inexact alignment.
 const ALIGNED: Kernel = Kernel::WeightedDegree { degree: 4, shift: 3 };
 
-/// The kernel of sequences where nobody sets one. It is the only rule: learners and plans ask this function.
+/// The default kernel of sequences, used by learners and plans alike.
 ///
-/// Sequences of one length are taken to be aligned, as windows around a signal are, and compared place by place. Others are
-/// compared by the words that they have anywhere: the longest words of up to 6 letters of which there are at most 10,000
-/// different ones and which fit into the sequences. Both kernels are normalised, so that lengths do not count.
+/// Sequences of equal length are assumed to be aligned, like windows around a signal, and compared position by
+/// position. Others are compared by their word counts, with the longest words of up to 6 letters for which at most
+/// 10,000 distinct words exist and which fit into the sequences. Both kernels are normalised, so that lengths do not
+/// matter.
 ///
-/// `None` where rows are no sequences.
+/// `None` where rows are not sequences.
 ///
 /// ```
 /// use mercer::data::{Points, Sequences};
@@ -36,8 +38,8 @@ pub fn default_sequence_kernel(points: View<'_>) -> Option<Kernel> {
     Some(if aligned(start) { normalised(ALIGNED) } else { spectrum(word(start, symbol)) })
 }
 
-/// The kernels among which a search on sequences chooses, the default first: words of 1 letter to one more than the default
-/// has, and for sequences of one length also place by place. Empty where rows are no sequences.
+/// The kernels that a search on sequences tries, the default first: words of 1 letter to one more than the default,
+/// and for sequences of equal length also position by position. Empty where rows are not sequences.
 pub fn sequence_kernels(points: View<'_>) -> Vec<Kernel> {
     let Data::Sequences { start, symbol, .. } = points.data else { return Vec::new() };
     let longest = room(start).min(word(start, symbol) + 1).min(LONGEST);
@@ -60,14 +62,14 @@ fn spectrum(k: u32) -> Kernel {
     normalised(Kernel::KmerSpectrum { k })
 }
 
-/// Whether all sequences have one length, at which places can be compared.
+/// Whether all sequences have the same length, so that positions can be compared.
 fn aligned(start: &[usize]) -> bool {
     let length = |w: &[usize]| w[1] - w[0];
     let first = start.windows(2).next().map_or(0, length);
     start.len() > 2 && first > 1 && start.windows(2).all(|w| length(w) == first)
 }
 
-/// How many letters the words of the default kernel have.
+/// Word length of the default kernel.
 fn word(start: &[usize], symbol: &[u8]) -> u32 {
     let mut count = [0usize; 256];
     let (from, to) = (start.first().copied().unwrap_or(0), start.last().copied().unwrap_or(0));
@@ -77,8 +79,8 @@ fn word(start: &[usize], symbol: &[u8]) -> u32 {
     most.max(2).min(room(start))
 }
 
-/// Words that most sequences have several of: at most half the median length, and no longer than all but a twentieth of
-/// the sequences, since a sequence without a word is like no other.
+/// The word length of which most sequences contain several words: at most half the median length, and at most the
+/// length of all but a twentieth of the sequences, since a sequence without words is similar to none.
 fn room(start: &[usize]) -> u32 {
     let mut lengths: Vec<usize> = start.windows(2).map(|w| w[1] - w[0]).collect();
     lengths.sort_unstable();

@@ -1,17 +1,18 @@
 //! Kernels: formulas, algebra, derivatives, and their text form. Floor 2.
 //!
-//! A kernel `k(x, y) = Phi(x) . Phi(y)` is a dot product in a feature space. Here it is a value of [`Kernel`]: an enum
-//! with named fields that is cheap to clone and is printed as one line that parses back to the same kernel. Kernels hold no
-//! data. Computing a value neither allocates nor fails: ranges are checked once, by [`Kernel::check`].
+//! A kernel `k(x, y) = Phi(x) . Phi(y)` is a dot product in a feature space. It is a value of [`Kernel`]: an enum
+//! with named fields that is cheap to clone and prints as one line that parses back to the same kernel. Kernels hold
+//! no data. Computing a value neither allocates nor fails: ranges are checked once, by [`Kernel::check`].
 //!
-//! Which one to use: [`Kernel::Rbf`] for numbers, [`Kernel::Linear`] for many columns or as a baseline, `poly` for products of
-//! columns, sequence and image kernels for structured rows. A value costs O(d) for d columns; blocks of values are computed by
-//! matrix products (module `gram`).
+//! Which one to use: [`Kernel::Rbf`] for numbers, [`Kernel::Linear`] for many columns or as a baseline, `poly` for
+//! products of columns, sequence and image kernels for structured rows. A value costs O(d) for d columns; blocks of
+//! values are computed by matrix products (module `gram`).
 //!
-//! One file of `families` holds one family, and `families/mod.rs` registers them: a variant, a row. [`Kernel::ALL`] is the table of all of them; help texts, bindings and the contract tests read
-//! it. A block of values is computed in one of three ways, by [`Kernel::form`]: a function of `(x.y, |x|^2, |y|^2)` is one
-//! elementwise [`Kernel::map`] over a tile of dot products; other kernels bring [`Kernel::own_block`]; algebra over those is
-//! taken apart by [`Kernel::parts`].
+//! One file of `families` holds one family, and `families/mod.rs` registers them: a variant, a row. [`Kernel::ALL`]
+//! is the table of all of them; help texts, bindings and the contract tests read it. A block of values is computed in
+//! one of three ways, by [`Kernel::form`]: a function of `(x.y, |x|^2, |y|^2)` is one elementwise [`Kernel::map`]
+//! over a tile of dot products; other kernels implement [`Kernel::own_block`]; composites of those are evaluated part
+//! by part ([`Kernel::parts`]).
 //!
 //! ```
 //! use mercer::data::Row;
@@ -58,17 +59,17 @@ pub use letters::{default_sequence_kernel, sequence_kernels};
 pub use table::{KernelEntry, Takes};
 pub use width::default_gamma;
 
-/// Nesting beyond this is refused: nobody means it, and it keeps every recursion shallow.
+/// Maximum nesting depth; it bounds every recursion over kernels.
 pub const MAX_DEPTH: usize = 24;
 
-/// The way to a block of values.
+/// How a block of values is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// A function of `(x.y, |x|^2, |y|^2)`: [`Kernel::map`] over a tile of dot products.
     Dot,
-    /// Brings its own routine: [`Kernel::own_block`].
+    /// By its own routine: [`Kernel::own_block`].
     Own,
-    /// Algebra with a part that is not [`Form::Dot`]: [`Kernel::parts`].
+    /// A composite with a part that is not [`Form::Dot`]: [`Kernel::parts`].
     Parts,
     /// Values are looked up by row number in a given matrix.
     Precomputed,
@@ -78,7 +79,7 @@ impl Kernel {
     /// Every kernel and every operation on kernels, with names, formulas, parameters and examples.
     pub const ALL: &'static [KernelEntry] = families::ALL;
 
-    /// Reads a kernel from its line. The message of a failure says what would have been right.
+    /// Parses a kernel. Error messages say what would be valid.
     pub fn parse(line: &str) -> Result<Self> {
         line::parse(line)
     }
@@ -88,13 +89,13 @@ impl Kernel {
         families::describe(self).map(|(entry, _)| entry)
     }
 
-    /// Fails if a parameter is out of its range or, d being the number of columns where it is known, does not fit the points.
+    /// Fails if a parameter is out of range or does not match d, the number of columns where known.
     pub fn check(&self, d: Option<usize>) -> Result<()> {
         table::check(self, d, 0)
     }
 
-    /// [`Kernel::check`] against the points themselves: their kind, their width and, for histogram kernels, their sign.
-    /// What a kernel lists of the points must fit into half of the memory.
+    /// [`Kernel::check`] against the points themselves: their kind, their width and, for histogram kernels, their
+    /// sign. Memory that the kernel needs for the points is limited to half of the machine's.
     pub fn check_points(&self, points: View<'_>) -> Result<()> {
         self.check_points_within(points, half_of_ram() as u64)
     }
@@ -107,7 +108,7 @@ impl Kernel {
         if self.histograms() { chi_squared::check_points(points) } else { Ok(()) }
     }
 
-    /// That every kernel inside is made for points of this kind.
+    /// Checks that every inner kernel supports points of this kind.
     fn check_kind(&self, points: View<'_>, numbers: bool, memory: u64) -> Result<()> {
         let wanted = match self {
             Kernel::Custom(custom) => return custom.0.accepts(points),
@@ -137,7 +138,7 @@ impl Kernel {
         matches!(self, Kernel::Custom(_)) || self.children().iter().any(Kernel::holds_custom)
     }
 
-    /// The kernels inside, of algebra and of kernels on columns.
+    /// The inner kernels of composites and of kernels on columns.
     pub fn children(&self) -> &[Kernel] {
         match self {
             Kernel::Sum(kernels) | Kernel::Product(kernels) => kernels,
@@ -150,8 +151,8 @@ impl Kernel {
         }
     }
 
-    /// `k(x, y)` by the definition: the reference that every faster path is compared with. Rows may be dense and sparse, in
-    /// f32 and f64, mixed. NaN for rows that this kernel is not made for (see [`Kernel::check_points`]).
+    /// `k(x, y)` by the definition: the reference for all faster methods. Rows may be dense or sparse, f32 or f64,
+    /// and mixed. NaN for unsupported rows (see [`Kernel::check_points`]).
     pub fn value(&self, x: Row<'_>, y: Row<'_>) -> f64 {
         self.value_of(Span::of(x), Span::of(y))
     }
@@ -170,7 +171,7 @@ impl Kernel {
             .unwrap_or(f64::NAN)
     }
 
-    /// A kernel from the program that uses this library.
+    /// A user-defined kernel.
     pub fn custom(kernel: impl KernelFn + 'static) -> Self {
         Kernel::Custom(Custom(Arc::new(kernel)))
     }
@@ -178,7 +179,7 @@ impl Kernel {
     /// `out[i] = k(x_i, x_i)`.
     ///
     /// # Panics
-    /// If `out` is not one value a row.
+    /// If `out` does not hold one value per row.
     pub fn diag(&self, x: View<'_>, out: &mut [f64]) {
         assert_eq!(out.len(), x.n, "one value a row");
         for (i, out) in out.iter_mut().enumerate() {
@@ -186,7 +187,7 @@ impl Kernel {
         }
     }
 
-    /// The way to a block of values.
+    /// How a block of values is computed.
     pub fn form(&self) -> Form {
         match self.parts() {
             Some((_, parts)) if parts.iter().all(|part| part.form() == Form::Dot) => Form::Dot,

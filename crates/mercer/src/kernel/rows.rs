@@ -1,8 +1,8 @@
-//! Two rows walked side by side, whatever their storage.
+//! Traversal of pairs of rows in any storage format.
 
 use crate::data::Row;
 
-/// A row, or a run of its columns. Columns count from `base`.
+/// A row, or a range of its columns. Columns are numbered from `base`.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Span<'a> {
     F32(&'a [f32]),
@@ -36,7 +36,7 @@ impl<'a> Span<'a> {
         }
     }
 
-    /// The columns `from .. to`, as many of them as there are.
+    /// The columns `from .. to`, clipped to those present.
     pub(super) fn columns(self, from: usize, to: usize) -> Self {
         let (from, to) = (from.min(self.len()), to.min(self.len()));
         match self {
@@ -52,14 +52,14 @@ impl<'a> Span<'a> {
         }
     }
 
-    /// Dense values; empty for what are not numbers.
+    /// Dense values; empty for rows that are not numbers.
     pub(super) fn to_f64(self) -> Vec<f64> {
         let mut out = vec![0.0; self.len()];
         each(self, |i, v| out[i] = v);
         out
     }
 
-    /// Passes this to `f` as a row: a copy only where a sparse row was cut.
+    /// Passes this to `f` as a row; copies only a sparse row that was cut.
     pub(super) fn as_row<R>(self, f: impl FnOnce(Row<'_>) -> R) -> R {
         match self {
             Span::F32(x) => f(Row::F32(x)),
@@ -100,7 +100,7 @@ pub(super) fn each(x: Span<'_>, mut f: impl FnMut(usize, f64)) {
     }
 }
 
-/// Calls `f(i, x_i, y_i)` for each column that is stored in x or in y; what a row does not store is 0.
+/// Calls `f(i, x_i, y_i)` for each column that is stored in x or in y; entries that are not stored are 0.
 pub(super) fn pairs(x: Span<'_>, y: Span<'_>, mut f: impl FnMut(usize, f64, f64)) {
     match (x, y) {
         (Span::F64(x), Span::F64(y)) if x.len() == y.len() => {

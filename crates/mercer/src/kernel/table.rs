@@ -1,4 +1,4 @@
-//! The table of all kernels, and what is read from it: parameters, their ranges, and the check.
+//! The table of all kernels: parameters, their ranges, and the check.
 
 use std::sync::Arc;
 
@@ -11,9 +11,9 @@ use crate::param::{Allowed, Param};
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct KernelEntry {
-    /// The name a line starts with.
+    /// The kernel's name at the start of a line.
     pub name: &'static str,
-    /// Other names that are understood.
+    /// Alternative names.
     pub aliases: &'static [&'static str],
     /// The formula, in plain text.
     pub formula: &'static str,
@@ -21,17 +21,17 @@ pub struct KernelEntry {
     pub doc: &'static str,
     /// Parameters, in the order they are printed.
     pub params: &'static [Param],
-    /// What is known about definiteness, in words; [`Kernel::definiteness`] knows it for one kernel.
+    /// Definiteness in words; [`Kernel::definiteness`] gives it for a kernel with its parameters.
     pub definiteness: &'static str,
-    /// What is known of every kernel of this row, whatever its parameters.
+    /// Definiteness of every kernel of this row, whatever its parameters.
     pub known: Definiteness,
-    /// Whether `k(x + z, y + z) = k(x, y)`; for operations on kernels, whether it is so if it is so for all of them.
+    /// Whether `k(x + z, y + z) = k(x, y)`; for operations, whether it holds if it holds for all inner kernels.
     pub translation_invariant: bool,
     /// Whether this is an operation on kernels.
     pub algebra: bool,
-    /// What points it is for.
+    /// The points it supports.
     pub takes: Takes,
-    /// Lines that show it; the contract tests run over the kernels they name.
+    /// Example lines; the contract tests run over the kernels they name.
     pub examples: &'static [&'static str],
     pub(super) build: fn(&[Value]) -> Kernel,
 }
@@ -58,13 +58,13 @@ impl KernelEntry {
     }
 }
 
-/// What points a kernel is for.
+/// The points that a kernel supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Takes {
-    /// Rows of numbers; for operations, what the kernels inside take.
+    /// Rows of numbers; for operations, whatever the inner kernels support.
     Numbers,
-    /// Rows of numbers, none of them negative.
+    /// Rows of non-negative numbers.
     Histograms,
     /// Sequences of symbols.
     Sequences,
@@ -82,7 +82,7 @@ pub(super) enum Value {
     Kernels(Vec<Kernel>),
 }
 
-// `build` is called only with values that [`admits`] has seen, so each is of the kind that is asked for.
+// `build` is called only with values checked by [`admits`], so each is of the expected kind.
 impl Value {
     pub(super) fn real(&self) -> f64 {
         if let Value::Real(v) = self { *v } else { f64::NAN }

@@ -1,9 +1,9 @@
-//! How wide a Gaussian is where nobody says.
+//! The default width of the Gaussian kernel.
 
 use crate::data::{Data, View};
 
-/// The gamma of a Gaussian where nobody sets one: `1 / (d var)`, with the variance over all values. It is the rule that
-/// scikit-learn calls `scale`, and the only one here: learners, plans, searches and suggestions ask this function.
+/// The default gamma of a Gaussian: `1 / (d var)`, with the variance over all values. scikit-learn calls this rule
+/// `scale`. Learners, plans, searches and suggestions all use this function.
 ///
 /// `None` where rows are not numbers, or where all values are the same.
 ///
@@ -25,6 +25,6 @@ pub fn default_gamma(points: View<'_>) -> Option<f64> {
     };
     let all = points.n as f64 * points.d as f64;
     let variance = squares / all - (sum / all).powi(2);
-    // What rounding leaves of a constant is no variance.
+    // Treat a variance within rounding error of 0 as a constant.
     (variance > 1e-12 * squares / all).then(|| 1.0 / (points.d as f64 * variance))
 }

@@ -1,23 +1,24 @@
-//! Fisher's discriminant on given columns: the directions in which classes lie far apart beside their own spread.
+//! Fisher's discriminant on given columns: directions that maximise between-class over within-class scatter.
 //!
 //! ```text
 //! maximise   a' M a / a' (N + lambda P) a,     M = sum_c l_c (m_c - m)(m_c - m)',   N = sum_c sum_{i in c} (z_i - m_c)(z_i - m_c)'
 //! ```
 //!
-//! z_i is a row of kernel values against m centres, m_c the mean of a class of weight l_c (Mika et al. 1999; Mueller et al.
-//! 2001, section IV-C). M has rank k - 1, so with `G = N + lambda P` the generalised eigenproblem is that of the k x k matrix
-//! `B' G^-1 B`, B the scaled means: one Cholesky factor, no n x n eigenvectors. Nearest mean among all directions is the
-//! score `m_c' G^-1 z - 1/2 m_c' G^-1 m_c`. Cost: n m^2 for N, m^3 / 3 for the factor.
+//! z_i is a row of kernel values against m centres, m_c the mean of a class of weight l_c (Mika et al. 1999; Mueller
+//! et al. 2001, section IV-C). M has rank k - 1, so with `G = N + lambda P` the generalised eigenproblem reduces to
+//! that of the k x k matrix `B' G^-1 B`, B the scaled means: one Cholesky factor, no n x n eigenvectors. The nearest
+//! mean in the space of all directions is the class with the largest score `m_c' G^-1 z - 1/2 m_c' G^-1 m_c`. Cost: n
+//! m^2 for N, m^3 / 3 for the factor.
 //!
-//! Leaving row i of class c out changes N by a rank-one matrix and one mean: with `e = z_i - m_c` and weight w,
-//! `N' = N - w l_c / (l_c - w) e e'` and `m_c' = m_c - w / (l_c - w) e`, so what the others say about each row follows from
-//! products under G^-1 (Cawley and Talbot 2003; the row stays among the centres): n m^2 more, no fit.
+//! Leaving row i of class c out changes N by a rank-one matrix and moves one mean: with `e = z_i - m_c` and weight w,
+//! `N' = N - w l_c / (l_c - w) e e'` and `m_c' = m_c - w / (l_c - w) e`. Leave-one-out scores therefore follow from
+//! products under G^-1 (Cawley and Talbot 2003; the row stays among the centres): n m^2 more, without another fit.
 
 use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::num::{Mat, factor, product};
 
-/// What is added to the spread within classes.
+/// The regulariser added to the within-class scatter.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Penalty<'a> {
     /// `|a|^2`.
@@ -35,9 +36,9 @@ pub(crate) struct FisherProblem<'a> {
     pub columns: usize,
     /// The class of each row.
     pub class: &'a [u32],
-    /// How many classes there are; each must have a row of positive weight.
+    /// Number of classes; each must have a row of positive weight.
     pub classes: usize,
-    /// A weight a row, above 0.
+    /// One weight per row, above 0.
     pub weight: &'a [f64],
     /// lambda.
     pub lambda: f64,
@@ -54,26 +55,26 @@ pub(crate) struct Fisher {
     pub means: Vec<f64>,
     /// The classes' weights l_c.
     pub sizes: Vec<f64>,
-    /// What had to be added to G's diagonal.
+    /// The ridge that had to be added to G's diagonal.
     pub ridge: f64,
     g: Vec<f64>,
 }
 
-/// Directions, the best first.
+/// Directions in descending order of their ratio.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Directions {
     /// m x r, `a' G a = 1` for each.
     pub coef: Vec<f64>,
-    /// The ratios they reach, falling.
+    /// The ratios they reach, descending.
     pub ratios: Vec<f64>,
 }
 
-/// Ratios below this share of the largest one are rounding.
+/// Ratios below this fraction of the largest are rounding errors.
 const RANK: f64 = 1e-12;
-/// Least mean of G's diagonal as a share of that of the values' squares.
+/// Smallest mean of G's diagonal, as a fraction of the mean square of the values.
 const FLOOR: f64 = 1e-14;
 
-/// Means, spread within classes, and one factor.
+/// Means, within-class scatter, and its factor.
 pub(crate) fn fisher(problem: &FisherProblem<'_>, exec: Exec) -> Result<Fisher> {
     let (n, m, k) = (problem.class.len(), problem.columns, problem.classes);
     let mut means = vec![0.0; k * m];
@@ -88,7 +89,7 @@ pub(crate) fn fisher(problem: &FisherProblem<'_>, exec: Exec) -> Result<Fisher> 
         return Err(Error::shape(format!("rows of class {}", c + 1), 0, "at least 1"));
     }
     means.chunks_mut(m.max(1)).zip(&sizes).for_each(|(mean, l)| mean.iter_mut().for_each(|v| *v /= l));
-    // Centred first: subtracting l m m' afterwards would cancel digits.
+    // Subtract the mean first: subtracting l m m' from the product afterwards would cancel digits.
     let mut centred = vec![0.0; n * m];
     for (i, &c) in problem.class.iter().enumerate() {
         let root = problem.weight[i].sqrt();
@@ -102,7 +103,7 @@ pub(crate) fn fisher(problem: &FisherProblem<'_>, exec: Exec) -> Result<Fisher> 
         Penalty::Identity => (0..m).for_each(|j| g[j * m + j] += problem.lambda),
         Penalty::Matrix(p) => g.iter_mut().zip(p).for_each(|(g, p)| *g += problem.lambda * p),
     }
-    // Classes without any spread and no lambda: what is left of the penalty decides, whatever its size.
+    // Without within-class scatter and with lambda = 0, a ridge relative to the values decides.
     let size: f64 = problem.values.iter().map(|z| z * z).sum::<f64>() / m.max(1) as f64;
     let floor = FLOOR * size.max(f64::MIN_POSITIVE / FLOOR);
     if (0..m).map(|j| g[j * m + j]).sum::<f64>() < m as f64 * floor {
@@ -114,7 +115,8 @@ pub(crate) fn fisher(problem: &FisherProblem<'_>, exec: Exec) -> Result<Fisher> 
     Ok(Fisher { solved, means, sizes, ridge, g })
 }
 
-/// Least squares with an offset on the same columns, `(coef, offset)`: one class whose spread is that of all rows.
+/// Least squares with an offset on the same columns, `(coef, offset)`: the discriminant with one class, whose scatter
+/// is that of all rows.
 pub(crate) fn least_squares(
     problem: &FisherProblem<'_>,
     target: &[f64],
@@ -149,13 +151,13 @@ impl Fisher {
         out
     }
 
-    /// The squared distance between the means of the first two classes, measured within classes.
+    /// The squared distance of the first two classes' means in the metric of the within-class scatter.
     pub(crate) fn apart(&self) -> f64 {
         let (k, p) = (self.classes(), self.products());
         p[k + 1] - p[1] - p[k] + p[0]
     }
 
-    /// One output for two classes: `(coef, offset)`, with the means of the classes at -1 and 1.
+    /// One output for two classes, `(coef, offset)`, scaled so that the class means have outputs -1 and 1.
     pub(crate) fn binary(&self) -> Result<(Vec<f64>, f64)> {
         let (m, p) = (self.columns(), self.products());
         let apart = self.apart();
@@ -166,11 +168,12 @@ impl Fisher {
         Ok((coef, (p[0] - p[3]) / apart))
     }
 
-    /// One output a class, `m x k` and k offsets: the largest is that of the nearest mean, distances measured within classes.
+    /// One output per class, `m x k` coefficients and k offsets: the largest is that of the nearest mean in the
+    /// metric of the within-class scatter.
     pub(crate) fn scores(&self) -> (Vec<f64>, Vec<f64>) {
         let (k, p) = (self.classes(), self.products());
         let freedom = (self.sizes.iter().sum::<f64>() - k as f64).max(1.0);
-        // What all classes have in common says nothing, and taking it out keeps the numbers small.
+        // Subtracting what all scores share does not change their order, and keeps the numbers small.
         let mean: Vec<f64> = self.solved.chunks(k).map(|line| line.iter().sum::<f64>() / k as f64).collect();
         let coef = self
             .solved
@@ -205,8 +208,8 @@ impl Fisher {
         Ok(Directions { coef, ratios: ratios[..rank].to_vec() })
     }
 
-    /// What a discriminant of all other rows says about each row: n x k scores as of [`Fisher::scores`], up to a common
-    /// factor and summand a row; NaN for the only row of a class.
+    /// Leave-one-out scores: n x k, as those of [`Fisher::scores`] up to a common factor and summand per row; NaN for
+    /// the only row of a class.
     pub(crate) fn left_out(&self, problem: &FisherProblem<'_>, exec: Exec) -> Result<Vec<f64>> {
         let (n, m, k) = (problem.class.len(), problem.columns, self.classes());
         let e: Vec<f64> = (0..n)

@@ -1,18 +1,19 @@
-//! Least squares on few columns, chosen one by one: each time the one that helps most.
+//! Least squares on few columns, selected greedily: each time the column that reduces the objective most.
 //!
 //! ```text
 //! minimise over a subset S of m columns   sum_i w_i sum_o (y_io - (A_S a_o)_i - b_o)^2 + lambda sum_o |a_o|^2
 //! ```
 //!
-//! On codes of classes this is Fisher's discriminant on few centres (Mika, Smola and Schoelkopf 2001; Xu, Zhang and Li 2001:
-//! least squares and Fisher's criterion have one direction). Columns, each with a row of `sqrt(lambda)` of its own, are made
-//! orthogonal as they come: what candidate j would gain is `sum_o (A_j' r_o)^2 / (|A_j|^2 + lambda - sum_t (q_t' A_j)^2)`, and a
-//! new q changes numerator and denominator of all candidates by its products with them, a rank-one update.
+//! With class codes as targets this is Fisher's discriminant on few centres (Mika, Smola and Schoelkopf 2001; Xu,
+//! Zhang and Li 2001: least squares and Fisher's criterion have the same direction). Columns, each extended by a row
+//! of `sqrt(lambda)` of its own, are orthogonalised as they are selected. Candidate j would reduce the objective by
+//! `sum_o (A_j' r_o)^2 / (|A_j|^2 + lambda - sum_t (q_t' A_j)^2)`; a new q changes numerator and denominator for all
+//! candidates by its products with them, a rank-one update.
 //!
-//! Directions q are never written down: their products with the candidates are a line of a Cholesky factor of the candidates'
-//! products with each other, of which only lines of columns that are chosen are needed. These come in blocks, for the best
-//! candidates at the time, most of which are chosen soon. Cost: n p a column for p candidates, as matrix products in f32, and
-//! p m^2 in all.
+//! The directions q are never formed. Their products with the candidates are a row of a Cholesky factor of the
+//! candidates' Gram matrix, of which only the rows of selected columns are needed. These are computed in blocks for
+//! the candidates that are best at the time, most of which are selected soon. Cost: n p per column for p candidates,
+//! as f32 matrix products, and p m^2 in all.
 
 use crate::error::{Error, Result};
 use crate::exec::Exec;
@@ -31,33 +32,34 @@ pub(crate) struct GreedyProblem<'a> {
     pub outputs: usize,
     /// A weight a row.
     pub weight: &'a [f64],
-    /// lambda, above 0.
+    /// lambda, positive.
     pub lambda: f64,
-    /// Columns that may be chosen.
+    /// Columns that may be selected.
     pub candidates: &'a [u32],
-    /// m, the most columns.
+    /// m, the maximum number of columns.
     pub size: usize,
 }
 
-/// Columns chosen.
+/// The selected columns.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct GreedySolution {
-    /// The columns in the order in which they were chosen.
+    /// The columns in the order of selection.
     pub chosen: Vec<u32>,
-    /// The objective after each column, beginning with none; to the digits of f32.
+    /// The objective after each selection, starting with none; in f32 precision.
     pub objective: Vec<f64>,
-    /// How it went.
+    /// Statistics of the run.
     pub info: Info,
 }
 
-/// A candidate with less of itself left than this share depends on what was chosen, as far as f32 can tell.
+/// A candidate is linearly dependent on the selected columns, within f32 precision, if less than this fraction of its
+/// squared norm remains.
 const DEPENDENT: f64 = 1e-5;
-/// The watcher hears of every so many columns.
+/// The watcher is called once per this many columns.
 const TOLD: usize = 10;
-/// Candidates whose products with all others are computed at once.
+/// Number of candidates whose products with all others are computed together.
 const BLOCK: usize = 32;
 
-/// Chooses columns until there are enough, or none is left that is not a sum of others.
+/// Selects columns until there are enough, or until all remaining ones are linearly dependent.
 pub(crate) fn greedy(
     problem: &GreedyProblem<'_>,
     exec: Exec,
@@ -92,19 +94,19 @@ pub(crate) fn greedy(
     Ok(GreedySolution { chosen, objective, info })
 }
 
-/// The candidates, and what is known of them.
+/// The candidates with their current gains.
 struct Pool {
     /// n, k and the number of candidates.
     n: usize,
     k: usize,
     p: usize,
-    /// p x n: the columns, each row times the root of its weight.
+    /// p x n: the columns, each row times the square root of its weight.
     columns: Vec<f32>,
-    /// Products of a candidate with all others, where they were needed.
+    /// Products of a candidate with all others, computed on demand.
     products: Vec<Vec<f32>>,
     /// Products of each direction so far with all candidates.
     factor: Vec<Vec<f64>>,
-    /// What is left of the candidates' squared lengths, and what these were.
+    /// The candidates' remaining squared norms, and the original ones.
     left: Vec<f64>,
     whole: Vec<f64>,
     /// p x k products with the residuals.
@@ -115,7 +117,7 @@ struct Pool {
 }
 
 impl Pool {
-    /// Candidates after the constant, which costs nothing, has taken its part.
+    /// The candidates after projecting out the constant, which is not penalised.
     fn new(problem: &GreedyProblem<'_>, exec: Exec) -> Self {
         let (n, k, p) = (problem.rows.len(), problem.outputs, problem.candidates.len());
         let root: Vec<f64> = problem.weight.iter().map(|w| w.sqrt()).collect();
@@ -126,7 +128,7 @@ impl Pool {
         }
         let square = |a: &[f32]| a.iter().map(|a| f64::from(*a).powi(2)).sum::<f64>();
         let left: Vec<f64> = columns.chunks(n.max(1)).map(|a| problem.lambda + square(a)).collect();
-        // Targets and the constant side by side: one product with all candidates.
+        // Targets and the constant together: one product with all candidates.
         let length = problem.weight.iter().sum::<f64>().sqrt();
         let right: Vec<f32> = (0..n)
             .flat_map(|i| {
@@ -149,22 +151,22 @@ impl Pool {
         pool
     }
 
-    /// What a candidate would take from the objective.
+    /// The decrease of the objective if this candidate is selected.
     fn worth(&self, j: usize) -> f64 {
         self.gain[j * self.k..(j + 1) * self.k].iter().map(|g| g * g).sum::<f64>() / self.left[j]
     }
 
-    /// Candidates that are not sums of what was chosen.
+    /// Candidates that are linearly independent of the selected columns.
     fn able(&self) -> impl Iterator<Item = usize> {
         (0..self.p).filter(|&j| !self.used[j] && self.left[j] > DEPENDENT * self.whole[j])
     }
 
-    /// The candidate that helps most.
+    /// The candidate with the largest decrease.
     fn best(&self) -> Option<usize> {
         self.able().max_by(|&a, &b| self.worth(a).total_cmp(&self.worth(b)).then(b.cmp(&a)))
     }
 
-    /// Makes a candidate the newest direction.
+    /// Adds a candidate as the next direction.
     fn take(&mut self, best: usize, exec: Exec) {
         if self.products[best].is_empty() {
             self.compute(best, exec);
@@ -182,7 +184,7 @@ impl Pool {
         self.direction(line, &step);
     }
 
-    /// A new direction by its products with candidates and with targets: what it takes from both.
+    /// Updates norms and residual products by a new direction, given by its products with candidates and targets.
     fn direction(&mut self, line: Vec<f64>, step: &[f64]) {
         for ((left, gain), v) in self.left.iter_mut().zip(self.gain.chunks_mut(self.k)).zip(&line) {
             *left -= v * v;
@@ -192,7 +194,7 @@ impl Pool {
         self.factor.push(line);
     }
 
-    /// Products with all candidates, for one of them and for the best of those that have none yet.
+    /// Computes products with all candidates, for one of them and for the best of those that have none yet.
     fn compute(&mut self, first: usize, exec: Exec) {
         let (n, p) = (self.n, self.p);
         let mut others: Vec<(f64, usize)> = self

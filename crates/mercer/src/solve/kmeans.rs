@@ -1,4 +1,4 @@
-//! Clusters: k-means on points, and on any kernel matrix.
+//! Clustering: k-means on points and on any kernel matrix.
 //!
 //! ```text
 //! minimise    sum_i w_i |Phi(x_i) - m_c(i)|^2,    m_c = sum_{i in c} w_i Phi(x_i) / sum_{i in c} w_i
@@ -6,9 +6,10 @@
 //! |Phi(x_i) - m_c|^2 = K_ii - 2 / l_c sum_{j in c} w_j K_ij + 1 / l_c^2 sum_{j, p in c} w_j w_p K_jp
 //! ```
 //!
-//! Batch: all rows to their nearest mean, then the means anew, until nothing moves (the objective never rises). Online: one
-//! row at a time pulls its nearest mean (Schoelkopf, Smola and Mueller 1998, section 7.2), with the step 1 / (1 + weight so far)
-//! of running means. Cost of a pass: n^2 for a kernel, n m d for points.
+//! Batch: assign every row to its nearest mean, recompute the means, and repeat until no assignment changes (the
+//! objective never increases). Online: each row in turn moves its nearest mean (Schoelkopf, Smola and Mueller 1998,
+//! section 7.2), with the step 1 / (1 + weight so far) of running means. Cost per pass: n^2 for a kernel, n m d for
+//! points.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -25,13 +26,13 @@ pub struct Clusters {
     pub of_row: Vec<u32>,
     /// The objective.
     pub inertia: f64,
-    /// Passes over the rows.
+    /// Number of passes over the rows.
     pub passes: u64,
-    /// Whether nothing moved in the end.
+    /// Whether no assignment changed in the last pass.
     pub converged: bool,
 }
 
-/// Kernel k-means from a given assignment: batch passes until nothing moves. `k` is the n x n matrix.
+/// Kernel k-means from a given assignment: batch passes until it no longer changes. `k` is the n x n matrix.
 ///
 /// A cluster that would become empty takes the row farthest from its own mean.
 pub fn kernel_kmeans(
@@ -58,7 +59,7 @@ pub fn kernel_kmeans(
             .map(|(line, &own)| {
                 let nearest =
                     |best: u32, c: u32| if line[c as usize] < line[best as usize] { c } else { best };
-                // The own cluster wins ties, so that equal distances cannot go round in circles.
+                // Ties keep the current cluster, so that equal distances cannot cycle.
                 (0..clusters as u32).fold(own, nearest)
             })
             .collect();
@@ -88,7 +89,7 @@ pub(crate) fn distances(k: &[f64], weight: &[f64], of_row: &[u32], clusters: usi
     (0..n * clusters).for_each(|at| own[at % clusters] += member[at] * out[at]);
     for (i, line) in out.chunks_mut(clusters).enumerate() {
         for c in 0..clusters {
-            // An empty cluster is nobody's nearest.
+            // An empty cluster is never the nearest.
             line[c] =
                 if size[c] > 0.0 { (k[i * n + i] - 2.0 * line[c] + own[c]).max(0.0) } else { f64::INFINITY };
         }
@@ -113,8 +114,8 @@ fn fill_empty(of_row: &mut [u32], far: &[f64], clusters: usize) {
     }
 }
 
-/// A start by distances: each seed is drawn with probability proportional to its distance from those before (Arthur and
-/// Vassilvitskii 2007); rows go to their nearest seed.
+/// Initial assignment by k-means++: each seed is drawn with probability proportional to its squared distance from
+/// those before (Arthur and Vassilvitskii 2007), and rows join their nearest seed.
 pub fn seeded(k: &[f64], weight: &[f64], clusters: usize, seed: u64) -> Vec<u32> {
     let n = weight.len();
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
@@ -134,7 +135,7 @@ pub fn seeded(k: &[f64], weight: &[f64], clusters: usize, seed: u64) -> Vec<u32>
     of_row
 }
 
-/// A place drawn with these chances; any where all are zero.
+/// A position drawn with these probabilities; any if all are zero.
 fn drawn(chance: &[f64], rng: &mut ChaCha8Rng) -> usize {
     let total: f64 = chance.iter().sum();
     if total.is_nan() || total <= 0.0 {
@@ -148,11 +149,11 @@ fn drawn(chance: &[f64], rng: &mut ChaCha8Rng) -> usize {
     place.unwrap_or_else(|| chance.iter().rposition(|c| *c > 0.0).unwrap_or(0))
 }
 
-/// The online form: rows in the order given, again and again for so many passes; then each row goes to its nearest mean.
-/// Means start at the first rows of the order. Returns the assignment.
+/// The online form: `passes` passes over the rows in the given order, then each row joins its nearest mean. Means
+/// start at the first rows of the order. Returns the assignment.
 pub(crate) fn online(k: &[f64], weight: &[f64], order: &[usize], clusters: usize, passes: usize) -> Vec<u32> {
     let n = weight.len();
-    // f_c[i] = m_c . Phi(x_i) for all rows, updated with the means: O(n) a step for the mean that moves.
+    // f_c[i] = m_c . Phi(x_i) for all rows is updated with the mean that moves: O(n) per step.
     let mut f = vec![0.0; clusters * n];
     let mut own = vec![0.0; clusters];
     let mut size = vec![0.0; clusters];

@@ -1,26 +1,27 @@
-//! Many small problems with bounds at once, by limited-memory quasi-Newton steps in lock step.
+//! Many small bound-constrained problems at once, by limited-memory quasi-Newton steps in lock step.
 //!
 //! ```text
 //! minimise f_w(x),   lo <= x <= hi,   for every walker w
 //! ```
 //!
-//! Each walker has its own memory, direction and step length; what they share is the evaluation, so that thousands of
-//! objectives and gradients are one matrix product. A trial point is projected into the box; coordinates held by a bound
-//! take no part in the direction (Bertsekas 1982; Nocedal 1980). A trial is taken if it lowers f enough (Armijo), else its
-//! step is cut, so f never rises. Cost of a round: one evaluation of the walkers still going, and 4 d a pair remembered.
+//! Each walker has its own memory, direction and step length. They share the evaluation, so that thousands of
+//! objectives and gradients are one matrix product. A trial point is projected into the box; coordinates held by a
+//! bound are excluded from the direction (Bertsekas 1982; Nocedal 1980). A trial is accepted if it satisfies the
+//! Armijo condition, otherwise its step is shortened, so f never increases. Cost per round: one evaluation of the
+//! active walkers, and 4 d per stored pair.
 
 use crate::watch::{Step, Watch};
 
-/// What the descent obeys.
+/// Parameters of the descent.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct LbfgsParams {
-    /// Least and largest value of a coordinate.
+    /// Lower and upper bound of every coordinate.
     pub bounds: Option<(f64, f64)>,
-    /// Length of a step, or of the projected gradient step, below which a walker has arrived.
+    /// Length of a step below which a walker has converged.
     pub tol: f64,
-    /// Most steps taken.
+    /// Maximum number of steps.
     pub max_iter: usize,
-    /// Pairs of steps and gradient changes remembered.
+    /// Number of stored pairs of steps and gradient changes.
     pub memory: usize,
 }
 
@@ -30,12 +31,12 @@ impl Default for LbfgsParams {
     }
 }
 
-/// Where a walker ended.
+/// The result of a walker.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct End {
-    /// f there.
+    /// f at the final point.
     pub value: f64,
-    /// Steps taken.
+    /// Number of steps.
     pub steps: u32,
     /// Whether the tolerance was reached.
     pub converged: bool,
@@ -44,9 +45,9 @@ pub(crate) struct End {
 /// Values and gradients of some walkers at some points: `(walkers, points, values, gradients)`.
 pub(crate) type Evaluate<'a> = dyn FnMut(&[usize], &[f64], &mut [f64], &mut [f64]) + 'a;
 
-/// Cuts of a step before a walker counts as arrived.
+/// Number of cuts of a step after which a walker counts as converged.
 const CUTS: u32 = 25;
-/// How much longer the next step is where f falls ever faster, so that no memory tells a length.
+/// Growth of the step length along directions of negative curvature, where the memory gives no scale.
 const GROWTH: f64 = 4.0;
 
 struct Walker {
@@ -56,7 +57,8 @@ struct Walker {
     trial: Vec<f64>,
     pairs: Vec<(Vec<f64>, Vec<f64>, f64)>,
     step: f64,
-    /// The length of the last step, if f did not curve upward along it, so that it taught the memory nothing.
+    /// The length of the last step if the curvature along it was not positive, so that it could not enter the memory;
+    /// otherwise 0.
     strode: f64,
     direction: Vec<f64>,
     cuts: u32,
@@ -96,7 +98,7 @@ pub(crate) fn minimise(
             }
         })
         .collect();
-    // A round is an evaluation; cut steps cost rounds without being steps.
+    // A round is one evaluation; shortened steps cost rounds without counting as steps.
     for _ in 0..params.max_iter.saturating_mul(3).saturating_add(1) {
         let active: Vec<usize> = (0..walkers.len()).filter(|&w| !walkers[w].done).collect();
         let arrived = (walkers.len() - active.len()) as u64;
@@ -125,11 +127,11 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 }
 
 impl Walker {
-    /// Takes the trial or cuts the step.
+    /// Accepts the trial or shortens the step.
     fn judge(&mut self, f: f64, g: &[f64], params: &LbfgsParams) {
         let finite = f.is_finite() && g.iter().all(|v| v.is_finite());
         if self.f.is_nan() {
-            // The start: nothing to compare with.
+            // The first evaluation: there is nothing to compare with.
             (self.f, self.done) = (f, !finite);
             self.g.copy_from_slice(g);
             if finite {
@@ -139,9 +141,10 @@ impl Walker {
         }
         let moved: Vec<f64> = self.trial.iter().zip(&self.x).map(|(t, x)| t - x).collect();
         let expected = dot(&moved, &self.g);
+        // Armijo's condition with the usual constant; projection may turn `expected` positive.
         if !finite || f > self.f + 1e-4 * expected.min(0.0) {
             self.cuts += 1;
-            // A curved memory may mislead: fall back to the gradient once, then give up.
+            // The quadratic model may mislead: restart from the gradient once, then stop.
             if self.cuts > CUTS {
                 if self.pairs.is_empty() {
                     (self.done, self.converged) = (true, true);
@@ -179,7 +182,7 @@ impl Walker {
         }
     }
 
-    /// A new direction from the memory, on the coordinates no bound holds.
+    /// Computes a new direction by the two-loop recursion, on coordinates not held by a bound.
     fn aim(&mut self, params: &LbfgsParams) {
         let held = |x: f64, g: f64| {
             params.bounds.is_some_and(|(lo, hi)| (x <= lo && g > 0.0) || (x >= hi && g < 0.0))
@@ -199,6 +202,7 @@ impl Walker {
             q.iter_mut().zip(y).for_each(|(q, y)| *q -= along[i] * y);
         }
         if let Some((_, y, rho)) = self.pairs.last() {
+            // Initial Hessian s'y / y'y of the latest pair (Nocedal 1980).
             let scale = 1.0 / (rho * dot(y, y));
             q.iter_mut().for_each(|q| *q *= scale);
         }
@@ -210,12 +214,13 @@ impl Walker {
             *to = if *free { -q } else { 0.0 };
         }
         let down = dot(&self.direction, &self.g);
+        // Not a descent direction within rounding: fall back to steepest descent.
         if down.is_nan() || down > -1e-12 * slope * dot(&self.direction, &self.direction).sqrt() {
             self.pairs.clear();
             self.direction.iter_mut().zip(&steepest).for_each(|(d, g)| *d = -g);
         }
-        // Without memory the gradient says nothing of lengths: begin with a step of some tolerances' size, and stride out
-        // while f falls faster and faster.
+        // Without memory the gradient does not determine a step length: start with a small multiple of the tolerance,
+        // and grow it while the curvature stays negative.
         self.step =
             if self.pairs.is_empty() { (1e3 * params.tol).max(GROWTH * self.strode) / slope } else { 1.0 };
         self.cuts = 0;

@@ -1,15 +1,15 @@
-//! Linear systems in a kernel matrix too large to factorise: conjugate gradients.
+//! Linear systems in a kernel matrix too large to factorise: preconditioned conjugate gradients.
 //!
 //! ```text
 //! (K + diag(shift)) x = b
 //! ```
 //!
-//! Each step multiplies by K once: n^2 multiply-adds where K is in memory, n^2 kernel values where it is not. The
-//! number of steps grows with the square root of the condition number, so K is first approximated by a partial Cholesky
-//! factor with the largest pivots, `K ~ L L'` of rank r, and the iteration runs in the metric of `L L' + diag(shift)`,
-//! whose inverse costs 4 n r by Woodbury's identity: the directions K is large in are then solved at once. K's values
-//! in the inner iteration are f32; what that leaves is measured in f64 ([`Rows::apply`]) and solved for again, until
-//! the exact residual is as small as asked.
+//! Each iteration multiplies by K once: n^2 multiply-adds where K is in memory, n^2 kernel values where it is not.
+//! The number of iterations grows with the square root of the condition number. The preconditioner is `L L' +
+//! diag(shift)`, with `K ~ L L'` of rank r from a partial Cholesky factorisation with pivoting; its inverse costs 4 n
+//! r by Woodbury's identity and handles the directions with the largest eigenvalues. Inner iterations use f32 values
+//! of K. Their error is measured in f64 ([`Rows::apply`]) and solved for again (iterative refinement), until the
+//! exact residual satisfies the tolerance.
 
 use std::time::Instant;
 
@@ -20,14 +20,14 @@ use crate::exec::Exec;
 use crate::gram::Rows;
 use crate::watch::{Info, Step, Stop, Watch};
 
-/// What solving a linear system obeys.
+/// Parameters of a linear solve.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct LinearParams {
-    /// Length of the residual that is left, relative to the right side's.
+    /// Tolerance on the norm of the residual, relative to the right-hand side.
     pub tol: f64,
-    /// Most products with K, over all right sides.
+    /// Maximum number of products with K, over all right-hand sides.
     pub max_iter: u64,
-    /// Rank of the approximation the iteration is preconditioned with.
+    /// Rank of the preconditioner.
     pub rank: usize,
     /// Threads, memory for values of K, device.
     pub exec: Exec,
@@ -39,13 +39,13 @@ impl Default for LinearParams {
     }
 }
 
-/// Rounds of correction in f64 before it is given up that f32 values help.
+/// Maximum number of refinement rounds in f64.
 const ROUNDS: usize = 30;
 
-/// Solves for each of the right sides, n numbers each. [`Info::gap`] is the largest relative residual left.
+/// Solves for each right-hand side (n numbers each). [`Info::gap`] is the largest relative residual.
 ///
-/// Fails where the matrix turns out not to be positive definite. Reaching the limit or being cancelled is told in the
-/// info, and what there was is returned.
+/// Fails if the matrix turns out not to be positive definite. Reaching the limit and being cancelled are reported in
+/// the info; the solution reached so far is returned.
 pub(crate) fn solve_linear(
     rows: &dyn Rows,
     shift: &[f64],
@@ -75,7 +75,8 @@ pub(crate) fn solve_linear(
             if now <= params.tol || job.over() {
                 break;
             }
-            // A little below what is asked, so that the exact residual meets it; never below what f32 can tell.
+            // Slightly below the tolerance, so that the exact residual satisfies it, and never below what f32
+            // resolves.
             let wanted = (0.3 * params.tol / now).max(1e-4);
             let change = gradients(&matrix, shift, &near, &rest, wanted, &mut job)?;
             let better: Vec<f64> = x.iter().zip(&change).map(|(a, b)| a + b).collect();
@@ -86,6 +87,7 @@ pub(crate) fn solve_linear(
             if !after.is_finite() {
                 return Err(Fault::NotFinite { what: "linear system" }.into());
             }
+            // Refinement usually gains orders of magnitude per round; less than 30 % means that f32 values limit it.
             let stalled = after > 0.7 * now;
             if after < now {
                 (x, rest, now) = (better, residual, after);
@@ -142,7 +144,7 @@ impl Job<'_, '_> {
     }
 }
 
-/// Conjugate gradients until the residual has shrunk to a share of what it was.
+/// Conjugate gradients until the residual is reduced by this factor.
 fn gradients(
     matrix: &Product<'_>,
     shift: &[f64],
@@ -163,8 +165,8 @@ fn gradients(
         q.iter_mut().zip(shift).zip(&p).for_each(|((q, s), p)| *q += s * p);
         let bend = dot(&p, &q);
         if bend <= 0.0 {
-            // Where nothing has been gained yet, this direction shows that the matrix is not positive definite;
-            // later it may as well be rounding, and the exact residual will tell.
+            // With x = 0 this direction proves that the matrix is not positive definite. Later it may be a rounding
+            // error, which the exact residual reveals.
             if x.iter().all(|&v| v == 0.0) {
                 return Err(Fault::NotPositiveDefinite { n }.into());
             }
@@ -183,11 +185,11 @@ fn gradients(
     Ok(x)
 }
 
-/// K as something to multiply by, in f32 values and f64 sums.
+/// K as an operator: f32 values, f64 sums.
 struct Product<'a> {
     rows: &'a dyn Rows,
     whole: Option<Whole<'a>>,
-    /// Rows computed at once where the matrix is not in memory.
+    /// Rows computed at once when the matrix is not in memory.
     high: usize,
     exec: Exec,
 }
@@ -235,7 +237,7 @@ impl<'a> Product<'a> {
         }
     }
 
-    /// `out += values' x`, columns cut among threads, so that the sums do not depend on how many there are.
+    /// `out += values' x`. Columns are divided among threads, so the sums do not depend on the number of threads.
     fn add(&self, values: &[f32], x: &[f64], out: &mut [f64]) {
         let n = out.len();
         let pieces = if values.len() < 1 << 18 { 1 } else { self.exec.threads() };
@@ -256,11 +258,11 @@ impl<'a> Product<'a> {
     }
 }
 
-/// `L L' + diag(shift)`, a matrix near to the system's whose inverse is cheap.
+/// The preconditioner `L L' + diag(shift)`.
 struct Near {
     /// The columns of L.
     factor: Vec<Vec<f64>>,
-    /// One over the diagonal.
+    /// The reciprocals of the diagonal.
     inverse: Vec<f64>,
     /// `(I + L' D^-1 L)^-1`.
     inner: Vec<f64>,
@@ -279,7 +281,7 @@ impl Near {
         while factor.len() < params.rank.min(n) {
             let (at, &pivot) =
                 rest.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1)).expect("n is above rank");
-            // Beneath f32's digits the values say nothing; far beneath the shift they do not matter.
+            // Stop where pivots are below f32 precision, or so far below the shift that they do not matter.
             if !(pivot > 1e-6 * mean && pivot > 1e-2 * least) {
                 break;
             }
@@ -311,7 +313,7 @@ impl Near {
         (0..r).for_each(|a| unit[a * r + a] = 1.0);
         match factor::solve_spd(&inner, r, &unit, r) {
             Ok((inner, _)) => Near { factor, inverse, inner },
-            // Values so bad that not even this has an inverse: the diagonal alone will do.
+            // If not even this matrix is invertible, precondition with the diagonal alone.
             Err(_) => Near { factor: Vec::new(), inverse, inner: Vec::new() },
         }
     }

@@ -1,4 +1,4 @@
-//! Networks of Gaussians: weights for given centres, and centres and width that move.
+//! Networks of Gaussians: weights for given centres, and training of centres and width.
 //!
 //! ```text
 //! f_o(x) = sum_j a_jo exp(-gamma |x - c_j|^2) + b_o
@@ -6,10 +6,11 @@
 //! minimise   1/2 sum_i w_i sum_o (f_o(x_i) - y_io)^2 + 1/2 lambda |a|^2
 //! ```
 //!
-//! For given centres a is a linear system (Poggio and Girosi 1990). Centres and width are then moved downhill, with a at its
-//! optimum all along, so that the gradient is that with a held still (Raetsch, Onoda and Mueller 2001 train their networks
-//! this way). Or the outputs go through a logistic function before they are compared with targets of 0 and 1, as networks were
-//! trained by back propagation: then a is found downhill too. Cost of an evaluation: n m (d + m).
+//! For given centres, a solves a linear system (Poggio and Girosi 1990). Centres and width are then optimised by
+//! gradient descent with a at its optimum throughout, so the gradient is the partial derivative for fixed a (Raetsch,
+//! Onoda and Mueller 2001 train their networks this way). Alternatively the outputs pass through a logistic function
+//! before they are compared with targets of 0 and 1, as in back-propagation networks; then a is found by descent too.
+//! Cost per evaluation: n m (d + m).
 
 use crate::error::Result;
 use crate::exec::Exec;
@@ -18,7 +19,7 @@ use crate::num::{Mat, factor, product};
 use crate::solve::lbfgs::{LbfgsParams, minimise};
 use crate::watch::Watch;
 
-/// Rows, targets and what is penalised.
+/// Rows, targets and regularisation.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NetworkProblem<'a> {
     /// n x d points.
@@ -29,13 +30,13 @@ pub(crate) struct NetworkProblem<'a> {
     pub target: &'a [f64],
     /// k.
     pub outputs: usize,
-    /// A weight a row.
+    /// One weight per row.
     pub weight: &'a [f64],
-    /// lambda, at least 0.
+    /// lambda, non-negative.
     pub lambda: f64,
 }
 
-/// Centres, width and weights.
+/// Centres, width and weights of a network.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Network {
     /// m x d.
@@ -48,20 +49,21 @@ pub(crate) struct Network {
     pub offset: Vec<f64>,
     /// The objective.
     pub objective: f64,
-    /// n x k: what the network says less what it should.
+    /// n x k: outputs minus targets.
     pub residual: Vec<f64>,
-    /// Steps taken.
+    /// Number of steps.
     pub steps: u32,
 }
 
-/// Steps shorter than this end the descent; the first step is a thousand times as long, a tenth of a width.
+/// Step length at which the descent stops; the first step is a thousand times as long, a tenth of a width.
 const TOL: f64 = 1e-4;
-/// The same for weights of logistic outputs, whose slopes are small where outputs are sure: only the number of steps ends it.
+/// The same for weights of logistic outputs: gradients are small where outputs saturate, so only the number of steps
+/// ends the descent.
 const FLAT: f64 = 1e-9;
-/// The width may not leave the start by more than this factor.
+/// Largest factor by which the width may change.
 const WIDER: f64 = 1e3;
 
-/// Weights for given values of m units, `(coef, offset)`: regularised least squares, the offset free.
+/// Weights for given values of m units, `(coef, offset)`: ridge regression with an unpenalised offset.
 pub(crate) fn weights(
     values: &[f64],
     m: usize,
@@ -86,7 +88,7 @@ pub(crate) fn weights(
     let mut a = vec![0.0; m * m];
     product::tn(&mut a, Mat::new(&centred, n, m), Mat::new(&centred, n, m), exec.threads());
     let trace = (0..m).map(|j| a[j * m + j]).sum::<f64>() / m.max(1) as f64;
-    // Without decay, directions that no row sees get no weight: the pseudo-inverse.
+    // Without weight decay, a tiny ridge approximates the pseudo-inverse: directions that no row sees get no weight.
     let least = problem.lambda.max(1e-10 * trace).max(f64::MIN_POSITIVE);
     (0..m).for_each(|j| a[j * m + j] += least);
     let mut right = vec![0.0; m * k];
@@ -96,7 +98,7 @@ pub(crate) fn weights(
     Ok((coef, offset))
 }
 
-/// Moves centres and width downhill from where they are, at most so many steps; none only finds the weights.
+/// Optimises centres and width by at most `steps` steps; 0 only computes the weights.
 pub(crate) fn adapt(
     problem: &NetworkProblem<'_>,
     centres: &[f64],
@@ -113,7 +115,7 @@ pub(crate) fn adapt(
     let mut failed = None;
     let mut taken = 0;
     if steps > 0 {
-        // Centres are told in units of the width, so that one step length suits both.
+        // Centres are measured in units of the width, so that one step length suits both.
         let unit = (0.5 / gamma).sqrt();
         at[..m * d].iter_mut().for_each(|c| *c /= unit);
         let params = LbfgsParams { max_iter: steps, tol: TOL, ..LbfgsParams::default() };
@@ -178,7 +180,8 @@ fn objective(problem: &NetworkProblem<'_>, phi: &[f64], coef: &[f64], offset: &[
     (0.5 * errors + 0.5 * problem.lambda * coef.iter().map(|a| a * a).sum::<f64>(), f)
 }
 
-/// The objective at its best weights and its gradient by centres and, where it moves, by ln gamma.
+/// The objective at its optimal weights, and its gradient with respect to the centres and, where the width is
+/// trained, ln gamma.
 fn slope(
     problem: &NetworkProblem<'_>,
     centres: &[f64],
@@ -192,7 +195,7 @@ fn slope(
     let phi = units(problem, centres, gamma, exec);
     let (coef, offset) = weights(&phi, m, problem, exec)?;
     let (value, error) = objective(problem, &phi, &coef, &offset);
-    // What a unit's value at a row should change: w_i sum_o e_io a_jo, times the value itself.
+    // Gradient with respect to a unit's value at a row, w_i sum_o e_io a_jo, times the value itself.
     let weighted: Vec<f64> =
         error.chunks(k).zip(problem.weight).flat_map(|(e, w)| e.iter().map(move |e| w * e)).collect();
     let mut pull = vec![0.0; n * m];
@@ -209,10 +212,11 @@ fn slope(
     Ok(value)
 }
 
-/// Weights for logistic outputs and targets of 0 and 1: squared errors and decay. `(coef, offset, steps)`.
+/// Weights for logistic outputs and targets of 0 and 1, with squared errors and weight decay: `(coef, offset,
+/// steps)`.
 ///
-/// Downhill from least squares on targets of -2 and 2: far out the logistic function is flat, and a row on the wrong side
-/// there would stay where it is; the first steps from zero would carry rows that far.
+/// Starts from least squares on targets of -2 and 2. Far from 0 the logistic function is flat, and the first steps
+/// from zero would carry rows on the wrong side so far out that they stay there.
 pub(crate) fn logistic_weights(
     values: &[f64],
     m: usize,

@@ -1,24 +1,26 @@
-//! Few columns that explain much: a loss and the sum of absolute coefficients, by column generation.
+//! L1-regularised fits by column generation: a loss plus the sum of absolute coefficients.
 //!
 //! ```text
 //! minimise    sum_i loss_i(y_i - f_i) + c sum_j |a_j|,     f = A a + b
 //! subject to  sum over each group of w_i (y_i - f_i) = 0              (where there are groups)
 //! ```
 //!
-//! with losses `w xi^2`, `w |xi|` or, for targets of 1 and -1, `w max(0, 1 - y f)`. These are the sparse and the linear sparse
-//! Fisher discriminant (Mika, Raetsch and Mueller 2001; the groups are the classes) and the linear-programming machine
-//! (Mangasarian 2000; Graepel et al. 1999). The dual has a variable a row and a condition a column,
+//! with losses `w xi^2`, `w |xi|` or, for targets of 1 and -1, `w max(0, 1 - y f)`. These are the sparse and the
+//! linear sparse Fisher discriminant (Mika, Raetsch and Mueller 2001; the groups are the classes) and the
+//! linear-programming machine (Mangasarian 2000; Graepel et al. 1999). The dual has a variable per row and a
+//! constraint per column,
 //!
 //! ```text
 //! maximise    y'v - sum_i u_i^2 / (4 w_i),   v_i = u_i + w_i lambda_group(i),   sum v = 0,   |A_j' v| <= c
 //! ```
 //!
-//! (the quadratic term for squared losses, else a box on u; lambda for groups only), so most columns can be left out: solve
-//! with a few, add those whose condition is violated most, until none is (Demiriz, Bennett and Shawe-Taylor 2002). Each condition
-//! is told as `A_j' v = s_j`, `|s_j| <= c`, so that a column stands in the program once; its coefficient is the equality's
-//! multiplier. Columns whose coefficient has become zero are taken out again once they are more than half of those kept: a
-//! condition that does not bind changes nothing, and what comes back is added like any other. Cost of a round: n m^2 for m
-//! columns kept, and one product with all columns.
+//! (the quadratic term for squared losses, else a box on u; lambda for groups only). Most columns can therefore be
+//! left out: solve with a few, add those whose constraint is violated most, and repeat until none is violated
+//! (Demiriz, Bennett and Shawe-Taylor 2002). Each constraint is written as `A_j' v = s_j`, `|s_j| <= c`, so that a
+//! column appears in the program once; its coefficient is the multiplier of the equality. Columns whose coefficient
+//! has become zero are removed once they are more than half of those kept: a constraint that does not bind does not
+//! change the optimum, and a removed column can be added again. Cost per round: n m^2 for m columns kept, and one
+//! product with all columns.
 
 use crate::error::{Error, Result};
 use crate::exec::Exec;
@@ -26,20 +28,20 @@ use crate::gram::Rows;
 use crate::solve::program::{Line, Optimum, Program};
 use crate::watch::{Info, Step, Stop, Watch};
 
-/// How far a row's output may be from its target, and what that costs.
+/// The loss.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cost {
-    /// The square.
+    /// Squared error.
     Squared,
-    /// The distance.
+    /// Absolute error.
     Absolute,
-    /// The distance from the margin on the wrong side of it; targets are 1 and -1.
+    /// Hinge loss; targets are 1 and -1.
     Hinge,
 }
 
 /// Columns of n numbers each.
 pub(crate) trait Columns {
-    /// How many there are.
+    /// Number of columns.
     fn count(&self) -> usize;
 
     /// Column j.
@@ -76,29 +78,29 @@ impl Columns for KernelColumns<'_> {
     }
 }
 
-/// A sparse fit. See the module's head.
+/// A sparse fit; see the module's documentation.
 #[derive(Debug, Clone)]
 pub(crate) struct SparseProblem<'a> {
     /// y.
     pub target: &'a [f64],
-    /// w, a factor of each row's cost, above 0.
+    /// w, a factor of each row's loss, positive.
     pub weight: &'a [f64],
-    /// What an error costs.
+    /// The loss.
     pub cost: Cost,
     /// The group of each row, counted from 0; empty: no groups.
     pub group: &'a [u32],
-    /// c, what a coefficient costs.
+    /// c, the penalty on absolute coefficients.
     pub c: f64,
 }
 
-/// What a sparse fit obeys.
+/// Parameters of a sparse fit.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct SparseParams {
-    /// Share of c by which a column left out may violate its condition.
+    /// Fraction of c by which a column that was left out may violate its constraint.
     pub tol: f64,
-    /// Columns added at once.
+    /// Number of columns added per round.
     pub batch: usize,
-    /// Most rounds.
+    /// Maximum number of rounds.
     pub max_iter: usize,
 }
 
@@ -108,25 +110,25 @@ impl Default for SparseParams {
     }
 }
 
-/// A sparse fit's answer.
+/// The result of a sparse fit.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct SparseSolution {
-    /// The columns kept, rising, with their coefficients, none of them 0.
+    /// The non-zero coefficients with their columns, in ascending order.
     pub coef: Vec<(u32, f64)>,
     /// b.
     pub offset: f64,
-    /// How it went; the gap is the largest violation as a share of c.
+    /// Statistics of the run; the gap is the largest violation as a fraction of c.
     pub info: Info,
 }
 
-/// Most multiply-adds of one step of every program solved: minutes, where too small a price of coefficients asks for
-/// thousands of columns on thousands of rows.
+/// Maximum number of multiply-adds of one step of any program solved. More takes minutes, and is reached where too
+/// small a penalty needs thousands of columns on thousands of rows.
 const WORK: f64 = 6e9;
 
-/// A coefficient this much smaller than the largest is one that the interior point has not brought to zero.
+/// Coefficients below this fraction of the largest are zeros that the interior point method has not reached.
 const ZERO: f64 = 1e-6;
 
-/// Solves it.
+/// Solves the problem.
 pub(crate) fn solve_sparse(
     columns: &dyn Columns,
     problem: &SparseProblem<'_>,
@@ -138,7 +140,7 @@ pub(crate) fn solve_sparse(
     let mut products = vec![0.0; columns.count()];
     let mut info = Info::default();
     if let Some(apart) = between(problem) {
-        // The groups' means cannot lie on their targets without a column that tells them apart.
+        // The constraint on the groups' means is infeasible without a column that separates them.
         columns.products(&apart, &mut products);
         let first = most(products.iter().map(|p| p.abs()).enumerate().filter(|p| p.1 > 1e-14));
         if first.is_empty() {
@@ -152,7 +154,7 @@ pub(crate) fn solve_sparse(
         let mut best = match (kept.master.solve(), good.take()) {
             (Ok(best), _) => best,
             (Err(_), Some((few, best))) if kept.of.len() > few + 1 => {
-                // Columns of one batch may be copies of each other as far as rounding goes: the first one alone.
+                // Columns of one batch may be equal up to rounding: keep the first one alone.
                 kept.truncate(few + 1);
                 good = Some((few, best));
                 continue;
@@ -190,7 +192,7 @@ pub(crate) fn solve_sparse(
             ));
             Stop::Limit
         } else {
-            // The optimum falls with every round, so what is taken out at a smaller one cannot come and go for ever.
+            // Columns are removed only after the optimum has decreased, so the method cannot cycle.
             let objective = -best.objective;
             if best.inexact == 0.0 && objective < pruned_at - 1e-9 * objective.abs() && kept.prune(&mut best)
             {
@@ -200,7 +202,7 @@ pub(crate) fn solve_sparse(
             kept.add(&late[..late.len().min(params.batch.max(1))]);
             continue;
         };
-        // Residuals of the rounds before do not matter; those of the last one do.
+        // Residuals of earlier rounds do not matter; those of the last one do.
         if best.inexact > 0.0 {
             info.note(format!("the program was solved to a share of {:.0e} only", best.inexact));
             if info.stop == Stop::Converged {
@@ -211,19 +213,19 @@ pub(crate) fn solve_sparse(
     }
 }
 
-/// The columns in the program.
+/// The columns in the restricted program.
 struct Kept<'a> {
     columns: &'a dyn Columns,
     problem: &'a SparseProblem<'a>,
     of: Vec<usize>,
-    /// Each row's share of its group's weight; empty: no groups.
+    /// Each row's share of its group's weight; empty without groups.
     share: Vec<f64>,
-    /// What was subtracted from each.
+    /// The mean subtracted from each column.
     means: Vec<f64>,
-    /// What is left of each.
+    /// The centred columns.
     centred: Vec<Vec<f64>>,
     master: Program,
-    /// Variables, upper bounds and equalities before the first column.
+    /// Number of variables, upper bounds and equalities before the first column.
     first: (usize, usize, usize),
 }
 
@@ -244,10 +246,10 @@ impl<'a> Kept<'a> {
         })
     }
 
-    /// Adds the conditions of columns.
+    /// Adds the constraints of columns.
     ///
-    /// The sum of v is zero, so that a constant in a column changes nothing but the offset: without it, columns of a flat
-    /// kernel, which are nearly the constant, stay different numbers.
+    /// The sum of v is zero, so a constant added to a column changes only the offset. Columns are centred because
+    /// those of a flat kernel are nearly constant, and would otherwise be indistinguishable in floating point.
     fn add(&mut self, late: &[(usize, f64)]) {
         let n = self.problem.target.len();
         let mut column = vec![0.0; n];
@@ -262,7 +264,7 @@ impl<'a> Kept<'a> {
         }
     }
 
-    /// Takes columns without a coefficient out, from the program and from its optimum, where they are the larger part.
+    /// Removes columns without a coefficient from the program and its optimum, if they are the majority.
     fn prune(&mut self, best: &mut Optimum) -> bool {
         let all = &best.equal[self.first.2..];
         let largest = all.iter().fold(0.0f64, |m, a| m.max(a.abs()));
@@ -336,14 +338,14 @@ impl<'a> Kept<'a> {
     }
 }
 
-/// The largest first.
+/// Sorted by descending value.
 fn most(all: impl Iterator<Item = (usize, f64)>) -> Vec<(usize, f64)> {
     let mut all: Vec<(usize, f64)> = all.collect();
     all.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     all
 }
 
-/// The mean over the second group less that over the first, where there are groups.
+/// The mean over the second group minus that over the first, where there are groups.
 fn between(problem: &SparseProblem<'_>) -> Option<Vec<f64>> {
     let rows = || problem.group.iter().zip(problem.weight);
     let size = |g: u32| rows().filter(|(h, _)| **h == g).map(|(_, w)| w).sum::<f64>();
@@ -356,8 +358,8 @@ fn group_of(problem: &SparseProblem<'_>, row: usize) -> Option<usize> {
     problem.group.get(row).map(|&g| g as usize)
 }
 
-/// Each row's share of its group's weight: the variables of groups then have the size of those of rows, however many rows
-/// there are.
+/// Each row's share of its group's weight: this gives the groups' variables the same scale as those of rows, for any
+/// number of rows.
 fn shares(problem: &SparseProblem<'_>) -> Result<Vec<f64>> {
     let n = problem.target.len();
     if n == 0 || problem.weight.len() != n || !(problem.group.is_empty() || problem.group.len() == n) {
@@ -369,7 +371,7 @@ fn shares(problem: &SparseProblem<'_>) -> Result<Vec<f64>> {
     Ok(rows().map(|(g, w)| w / sums[g]).collect())
 }
 
-/// The program without columns: the boxes come first among its upper bounds.
+/// The program without columns; the boxes come first among its upper bounds.
 fn master(problem: &SparseProblem<'_>, share: &[f64]) -> Program {
     let n = problem.target.len();
     let groups = problem.group.iter().max().map_or(0, |&g| g as usize + 1);

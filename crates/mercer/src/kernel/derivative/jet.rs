@@ -1,4 +1,4 @@
-//! A value with its first and second derivatives in both arguments, and the rules of calculus on such.
+//! Jets: a value with its first and second derivatives in both arguments, and the rules of calculus for them.
 
 use super::Product;
 use crate::kernel::coordinates::Coordinates;
@@ -100,7 +100,7 @@ pub(in crate::kernel) fn power(k: f64, degree: u32) -> [f64; 3] {
     [k.powi(degree as i32), n * lower(1), n * (n - 1.0) * lower(2)]
 }
 
-/// The jet of a kernel that is smooth enough.
+/// The jet of a kernel that is twice differentiable.
 pub(super) fn of(kernel: &Kernel, x: Span<'_>, y: Span<'_>) -> Second {
     let d = x.len();
     match kernel {
@@ -123,7 +123,7 @@ pub(super) fn of(kernel: &Kernel, x: Span<'_>, y: Span<'_>) -> Second {
         }
         Kernel::Normalised(inner) => {
             let at_x = unit(inner, x);
-            // The factor of y is a function of the second argument alone.
+            // The normalising factor of y depends on the second argument only.
             let mut at_y = unit(inner, y);
             std::mem::swap(&mut at_y.x, &mut at_y.y);
             at_y.xx.fill(0.0);

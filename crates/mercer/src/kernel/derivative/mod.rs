@@ -1,8 +1,9 @@
 //! Derivatives of a kernel in its arguments.
 //!
-//! The first derivative adds up in place, without allocation, so that the gradient of an expansion is a loop over its
-//! centres; functions of dot products have the faster [`Kernel::map_derivative`]. Second derivatives are jets: a value
-//! with its gradients and mixed second derivatives, carried through algebra by the rules for sums, products and powers.
+//! The first derivative is accumulated in place, without allocation, so that the gradient of an expansion is a loop
+//! over its centres; for functions of dot products [`Kernel::map_derivative`] is faster. Second derivatives are jets:
+//! a value with its gradients and mixed second derivatives, carried through algebra by the rules for sums, products
+//! and powers.
 
 mod jet;
 
@@ -21,7 +22,8 @@ pub use jet::Second;
 pub(super) use jet::power;
 
 impl Kernel {
-    /// How often it can be derived in its arguments: 0, 1 (for kernels with kinks, almost everywhere) or 2 times.
+    /// How often the kernel is differentiable in its arguments: 0, 1 (for kernels with kinks, almost everywhere) or 2
+    /// times.
     pub fn smoothness(&self) -> u8 {
         match self {
             Kernel::Precomputed => 0,
@@ -38,8 +40,8 @@ impl Kernel {
         self.smoothness() >= 1
     }
 
-    /// Writes `dk(x, y)/dx` to `out`, one value a column of x, and returns `k(x, y)`. Where a kernel has a kink (equal
-    /// coordinates, for the Laplacian), the derivative is taken as 0 there.
+    /// Writes `dk(x, y)/dx` to `out`, one value per column of x, and returns `k(x, y)`. Where a kernel has a kink
+    /// (equal coordinates, for the Laplacian), the derivative is taken as 0 there.
     ///
     /// ```
     /// use mercer::data::Row;
@@ -63,8 +65,8 @@ impl Kernel {
         Ok(self.value(x, y))
     }
 
-    /// `out += weight dk(x, y)/dx`, without allocation and without a check: ask [`Kernel::has_gradient`] once, before the loop.
-    /// A kernel that has none adds NaN.
+    /// `out += weight dk(x, y)/dx`, without allocation and unchecked: call [`Kernel::has_gradient`] once before the
+    /// loop. A kernel without a gradient adds NaN.
     pub fn add_gradient(&self, weight: f64, x: Row<'_>, y: Row<'_>, out: &mut [f64]) {
         self.add_gradient_of(weight, Span::of(x), Span::of(y), out);
     }
@@ -159,7 +161,7 @@ fn coordinates<C: Coordinates>(c: &C, weight: f64, x: Span<'_>, y: Span<'_>, out
     }
 }
 
-/// A product from which single factors can be taken out again, zeros too.
+/// A product from which single factors can be divided out again, even zeros.
 #[derive(Clone, Copy)]
 struct Product {
     rest: f64,

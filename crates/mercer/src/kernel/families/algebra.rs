@@ -90,7 +90,7 @@ pub(in crate::kernel) const NORMALISED: KernelEntry = KernelEntry {
     ..KernelEntry::EMPTY
 };
 
-/// How the parts of a kernel make the whole.
+/// How the values of the parts are combined.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Combine {
     /// The values are added.
@@ -106,8 +106,8 @@ pub enum Combine {
 }
 
 impl Combine {
-    /// Joins the values of the second, third, ... part to what is there. For [`Combine::Sum`] and [`Combine::Product`]; the
-    /// others have one part.
+    /// Combines the values of the second, third, ... part with `out`. For [`Combine::Sum`] and [`Combine::Product`];
+    /// the others have one part.
     pub fn join<T: Real>(self, out: &mut [T], next: &[T]) {
         match self {
             Combine::Sum => T::add_all(out, next),
@@ -116,8 +116,8 @@ impl Combine {
         }
     }
 
-    /// What is left to do when the last part is in. `row_self` and `col_self` are the self-values of the *part*, asked for
-    /// by [`Combine::Normalise`] alone; `out` is rows x columns.
+    /// The final step after all parts. `row_self` and `col_self` are the self-values of the *part*, used by
+    /// [`Combine::Normalise`] only; `out` is rows x columns.
     pub fn finish<T: Real>(self, out: &mut [T], row_self: &[f64], col_self: &[f64]) {
         match self {
             Combine::Sum | Combine::Product => {}
@@ -143,7 +143,7 @@ pub(in crate::kernel) fn unit(own: f64) -> f64 {
 }
 
 impl Kernel {
-    /// For algebra: how the whole is made, and its parts. `None` for all other kernels.
+    /// For composite kernels: the operation and its parts. `None` for all other kernels.
     pub fn parts(&self) -> Option<(Combine, &[Kernel])> {
         let combine = match self {
             Kernel::Sum(_) => Combine::Sum,

@@ -1,4 +1,5 @@
-//! The Gaussian with one width a coordinate, `exp(-sum_i gamma_i (x_i - y_i)^2)` (automatic relevance determination).
+//! The Gaussian with one width per coordinate, `exp(-sum_i gamma_i (x_i - y_i)^2)` (automatic relevance
+//! determination).
 
 use mercer_num::Real;
 
@@ -28,7 +29,7 @@ pub(in crate::kernel) const ENTRY: KernelEntry = KernelEntry {
     ..KernelEntry::EMPTY
 };
 
-/// There must be as many widths as columns.
+/// Checks that there are as many widths as columns.
 pub(in crate::kernel) fn check(kernel: &Kernel, d: Option<usize>) -> Result<()> {
     match (kernel, d) {
         (Kernel::Ard { gammas }, Some(d)) if gammas.len() != d => {

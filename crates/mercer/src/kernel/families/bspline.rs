@@ -15,7 +15,7 @@ use crate::kernel::table::KernelEntry;
 use crate::kernel::{Kernel, lanes};
 use crate::param::{Allowed, Param};
 
-/// Beyond this the truncated powers cancel, and the spline is a Gaussian to all purposes.
+/// For higher orders the truncated powers cancel numerically, and the spline is nearly a Gaussian anyway.
 const MAX_ORDER: usize = 5;
 
 pub(in crate::kernel) const ENTRY: KernelEntry = KernelEntry {
@@ -46,7 +46,7 @@ pub(in crate::kernel) struct Spline {
     reach: f64,
     per_width: f64,
     coef: [f64; MAX_ORDER + 1],
-    /// The sum at 0. Dividing by it, rather than the coefficients by it, makes the value there exactly 1.
+    /// The sum at 0. The sum is divided by it, not the coefficients, so that the value at 0 is exactly 1.
     peak: f64,
 }
 
@@ -62,7 +62,7 @@ impl Spline {
         }
         let (terms, reach) = (order + 1, order as f64 + 1.0);
         let mut spline = Spline { degree, terms, reach, per_width: 1.0 / width, coef, peak: 1.0 };
-        // 1 / n! drops out in the division by B(0).
+        // 1 / n! cancels in the division by B(0).
         [spline.peak] = spline.at([0.0]);
         spline
     }
@@ -73,7 +73,7 @@ impl Spline {
         let mut sum = [0.0; L];
         for r in 0..self.terms {
             let base = u.map(|u| positive(self.reach - u.abs() - r as f64));
-            // base^(2 order + 1) without a call.
+            // base^(2 order + 1) by repeated multiplication, which vectorises; `powi` is a call.
             let mut power = base;
             for _ in 1..self.terms {
                 for l in 0..L {
@@ -97,7 +97,7 @@ impl Spline {
     }
 }
 
-/// v, but not below 0; a comparison that is false for NaN keeps it.
+/// max(v, 0); the comparison is false for NaN and so keeps it.
 #[inline(always)]
 fn positive(v: f64) -> f64 {
     if v < 0.0 { 0.0 } else { v }

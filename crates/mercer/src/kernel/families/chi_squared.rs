@@ -1,8 +1,8 @@
 //! Kernels for histograms, from the chi-squared distance `sum_i (x_i - y_i)^2 / (x_i + y_i)`.
 //!
-//! Positive definite on points without negative values: the additive one is `sum_i 2 x_i y_i / (x_i + y_i)`
-//! (Vedaldi and Zisserman 2012), and the distance, `sum_i (x_i + y_i)` minus twice that, is conditionally negative definite, so
-//! its exponential is a kernel as the Gaussian is. Terms whose divisor is not positive count 0.
+//! Positive definite on points without negative values: the additive one is `sum_i 2 x_i y_i / (x_i + y_i)` (Vedaldi
+//! and Zisserman 2012), and the distance, `sum_i (x_i + y_i)` minus twice that, is conditionally negative definite,
+//! so its exponential is a Mercer kernel, as for the Gaussian. Terms with a non-positive divisor are 0.
 
 use mercer_num::Real;
 
@@ -61,7 +61,8 @@ pub(in crate::kernel) fn check_points(points: View<'_>) -> Result<()> {
     .map_or(Ok(()), Err)
 }
 
-/// A coordinate's part from both bins' shares of their sum, and the sum; nothing where both are empty.
+/// The contribution of a coordinate as a function of both bins' shares of their sum, and the sum; 0 where both are
+/// empty.
 #[inline]
 fn by_shares(x: f64, y: f64, part: impl FnOnce(f64, f64, f64) -> Term) -> Term {
     let sum = x + y;

@@ -65,7 +65,7 @@ pub(in crate::kernel) const SUBVECTOR: KernelEntry = KernelEntry {
     ..KernelEntry::EMPTY
 };
 
-/// That the columns exist; gives the number of columns that the kernels inside see, where it is known.
+/// Checks that the columns exist; returns the number of columns that the inner kernel sees, where it is known.
 pub(in crate::kernel) fn check(kernel: &Kernel, d: Option<usize>) -> Result<Option<usize>> {
     match *kernel {
         Kernel::Columns { from, to, .. } => {
@@ -81,7 +81,7 @@ pub(in crate::kernel) fn check(kernel: &Kernel, d: Option<usize>) -> Result<Opti
             Some(d) if size as usize > d => {
                 Err(Error::param("subvector size", size, format!("at most {d}, the number of columns")))
             }
-            // Only where all subvectors are of one length is it known.
+            // The inner width is known only if all subvectors have the same length.
             Some(d) if step == size && d % size as usize != 0 => Ok(None),
             _ => Ok(Some(size as usize)),
         },
@@ -89,11 +89,12 @@ pub(in crate::kernel) fn check(kernel: &Kernel, d: Option<usize>) -> Result<Opti
     }
 }
 
-/// The starts and ends of the subvectors of d columns. With overlap all are whole; without, the last may be shorter.
+/// The starts and ends of the subvectors of d columns. Overlapping subvectors are all complete; without overlap the
+/// last may be shorter.
 pub(in crate::kernel) fn runs(d: usize, size: u32, step: u32) -> impl Iterator<Item = (usize, usize)> {
     let (size, step) = (size as usize, (step as usize).max(1));
     (0..d).step_by(step).map(move |from| (from, (from + size).min(d))).take_while(
-        // A start that only repeats the end of the subvector before it adds nothing new.
+        // Skip a start whose subvector is only the end of the one before it.
         move |&(from, _)| from == 0 || from + size <= d || step >= size,
     )
 }

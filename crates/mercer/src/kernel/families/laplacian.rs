@@ -40,7 +40,7 @@ impl Coordinates for Laplacian {
         [value, -self.gamma * value, self.gamma * self.gamma * value]
     }
 
-    /// The kink where coordinates are equal allows one derivative, almost everywhere; on the kink it is taken as 0.
+    /// Differentiable once, almost everywhere; where coordinates are equal (a kink), the derivative is defined as 0.
     fn smooth(&self) -> u8 {
         1
     }

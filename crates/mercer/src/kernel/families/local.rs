@@ -1,11 +1,11 @@
 //! The image-local kernel: products of pixels within a neighbourhood, then products of neighbourhoods.
 //!
-//! `k(x, y) = (sum_p z_p^d1 / s)^d2` with `z_p = sum_q w(q - p) x_q y_q`, w a pyramid of diameter p over the pixels around
-//! (Schoelkopf 1997, Sec. 4.3). It is a polynomial kernel of degree `d1 d2` on correlations that are local in groups of d1.
-//! The scale s is what the sum is for two images of ones, so that `k(1, 1) = 1` whatever the size of image and pyramid. Where
-//! a pixel has several values, `x_q y_q` is their dot product.
+//! `k(x, y) = (sum_p z_p^d1 / s)^d2` with `z_p = sum_q w(q - p) x_q y_q`, w a pyramid of diameter p over the pixels
+//! around (Schoelkopf 1997, Sec. 4.3). It is a polynomial kernel of degree `d1 d2` on correlations that are local in
+//! groups of d1. The scale s is the sum for two images of ones, so that `k(1, 1) = 1` for any size of image and
+//! pyramid. Where a pixel has several values, `x_q y_q` is their dot product.
 //!
-//! Cost of a value: `5 r + 2` vector operations a pixel for a pyramid that reaches r pixels; see `mercer_num`'s windows.
+//! Cost per value: `5 r + 2` vector operations per pixel for a pyramid of radius r; see `mercer_num`'s windows.
 
 use mercer_num::Real;
 use mercer_num::vector::Frame;
@@ -19,7 +19,7 @@ use crate::kernel::rows::{self, Span};
 use crate::kernel::table::KernelEntry;
 use crate::param::{Allowed, Param};
 
-/// Images are at most so high and wide, so that no product of sides overflows.
+/// Maximum height and width of an image, so that products of the sides do not overflow.
 const MOST: u32 = 1 << 15;
 
 pub(in crate::kernel) const ENTRY: KernelEntry = KernelEntry {
@@ -55,7 +55,7 @@ pub(in crate::kernel) const ENTRY: KernelEntry = KernelEntry {
     ..KernelEntry::EMPTY
 };
 
-/// The kernel made ready for points of d columns.
+/// The kernel prepared for points of d columns.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::kernel) struct Local {
     frame: Frame,
@@ -64,7 +64,7 @@ pub(in crate::kernel) struct Local {
 }
 
 impl Local {
-    /// None where the kernel is another, or its frame does not fit d columns.
+    /// None for other kernels, and where the image shape does not match d columns.
     pub(in crate::kernel) fn of(kernel: &Kernel, d: usize) -> Option<Self> {
         let Kernel::Local { diameter, inner, outer, height, width } = *kernel else { return None };
         let (height, width) = match (height as usize, width as usize) {
@@ -97,7 +97,7 @@ impl Local {
         self.frame.height * self.frame.width
     }
 
-    /// The sums under the pyramid at every pixel: a stack of boxes, as in the block routine.
+    /// The sums under the pyramid at every pixel, as nested box sums, as in the block routine.
     fn sums(&self, z: &[f64]) -> Vec<f64> {
         let Frame { height, width, .. } = self.frame;
         let reach = self.frame.reach();
@@ -128,9 +128,10 @@ impl Local {
         z
     }
 
-    /// What the sum of powers is for two images of ones.
+    /// The sum of powers for two images of ones.
     fn scale(&self) -> f64 {
-        // The weights within the frame around pixel (i, j) are sums over nested boxes, each a product of two lengths.
+        // The pyramid's weights within the image around pixel (i, j) are sums over nested boxes, each a product of
+        // two lengths.
         let Frame { height, width, channels, .. } = self.frame;
         let length = |at: usize, len: usize, s: usize| (at + s + 1).min(len) - at.saturating_sub(s);
         let mut sum = 0.0;
@@ -149,14 +150,15 @@ impl Local {
         (sum / self.scale()).powi(self.outer as i32)
     }
 
-    /// `out += weight dk(x, y)/dx`: the slope of the sums goes back through the same pyramid, which is its own transpose.
+    /// `out += weight dk(x, y)/dx`. The gradient of the sums passes through the same pyramid, which equals its
+    /// transpose.
     pub(in crate::kernel) fn add_gradient(&self, weight: f64, x: Span<'_>, y: Span<'_>, out: &mut [f64]) {
         let (slopes, outer) = self.slopes(x, y);
         let slopes = self.sums(&slopes);
         rows::each(y, |i, y| out[i] += weight * outer[1] * slopes[i / self.frame.channels] * y);
     }
 
-    /// The slope of the scaled sum S in each window's sum, and `S^d2` with its two derivatives.
+    /// The derivative of the scaled sum S with respect to each window's sum, and `S^d2` with its two derivatives.
     fn slopes(&self, x: Span<'_>, y: Span<'_>) -> (Vec<f64>, [f64; 3]) {
         let (n, scale) = (self.inner as i32, self.scale());
         let sums = self.sums(&self.products(x, y));
@@ -172,7 +174,7 @@ impl Local {
         let slopes = self.sums(&window_slopes);
         let pixel = |i: usize| i / self.frame.channels;
         let (xs, ys) = (x.to_f64(), y.to_f64());
-        // The curvature of S between the products of two pixels: they meet in the windows that hold both.
+        // Second derivatives of S with respect to two pixels' products: the windows that contain both contribute.
         let mut bend = vec![0.0; self.pixels() * self.pixels()];
         if n > 1 {
             let sums = self.sums(&self.products(x, y));
@@ -205,7 +207,8 @@ impl Local {
 
     fn block<T: Real>(&self, a: &Dense<'_, T>, b: &Dense<'_, T>, out: &mut [T]) {
         let (d, lanes) = (a.d, T::LANES);
-        // Whole powers of a small number leave the range of f32 soon: the scale is spread over the factors before.
+        // Integer powers of a small number underflow in f32: the scale is therefore distributed over the factors
+        // first.
         let by = self.scale().powf(-1.0 / f64::from(self.inner));
         let rows: Vec<T> = a.values.iter().map(|v| T::of(v.f64() * by)).collect();
         let mut scratch = vec![T::ZERO; self.frame.scratch(lanes)];
@@ -224,7 +227,7 @@ impl Local {
     }
 }
 
-/// That the diameter is odd and the image fits the columns.
+/// Checks that the diameter is odd and the image fits the columns.
 pub(in crate::kernel) fn check(kernel: &Kernel, d: Option<usize>) -> Result<()> {
     let Kernel::Local { diameter, height, width, .. } = *kernel else { return Ok(()) };
     if diameter % 2 == 0 {
@@ -247,7 +250,7 @@ pub(in crate::kernel) fn check(kernel: &Kernel, d: Option<usize>) -> Result<()> 
     }
 }
 
-/// The value by the definition; `None` for other kernels, NaN where the rows are no such images.
+/// The value by the definition; `None` for other kernels, NaN where the rows are not such images.
 pub(in crate::kernel) fn value(kernel: &Kernel, x: Span<'_>, y: Span<'_>) -> Option<f64> {
     matches!(kernel, Kernel::Local { .. }).then(|| {
         let local = Local::of(kernel, x.len()).filter(|_| x.len() == y.len() && rows::numbers(x, y));

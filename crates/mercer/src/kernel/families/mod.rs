@@ -1,5 +1,6 @@
-//! The register of kernels. A new one is a file of this folder and, here, a variant of [`Kernel`], a row of [`ALL`] and of
-//! [`describe`], and for a function of dot products or of coordinates a line of `with_profile` or `with_coordinates`.
+//! The registry of kernels. A new kernel is a file in this folder and, here, a variant of [`Kernel`], a row of
+//! [`ALL`] and of [`describe`], and for a function of dot products or of coordinates a line of `with_profile` or
+//! `with_coordinates`.
 
 pub(in crate::kernel) mod algebra;
 pub(in crate::kernel) mod ard;
@@ -52,7 +53,7 @@ pub enum Kernel {
         degree: u32,
         /// Factor of the dot product, positive.
         scale: f64,
-        /// What is added before the power. Negative values are allowed, but the kernel is then not positive definite.
+        /// Added before the power. Negative values are allowed, but the kernel is then not positive definite.
         coef0: f64,
     },
     /// `exp(-gamma |x - y|^2)`
@@ -72,11 +73,11 @@ pub enum Kernel {
     },
     /// `amplitude tanh(scale x.y + shift)`
     Sigmoid {
-        /// Height.
+        /// Amplitude.
         amplitude: f64,
         /// Factor of the dot product.
         scale: f64,
-        /// What is added to it.
+        /// Added to it.
         shift: f64,
     },
     /// `(|x - y|^2 + c^2)^(-1/2)`
@@ -94,9 +95,9 @@ pub enum Kernel {
         /// Exponent.
         power: f64,
     },
-    /// `exp(-sum_i gamma_i (x_i - y_i)^2)`, the Gaussian with one width a coordinate.
+    /// `exp(-sum_i gamma_i (x_i - y_i)^2)`, the Gaussian with one width per coordinate.
     Ard {
-        /// One inverse width a coordinate; 0 leaves the coordinate out.
+        /// One inverse width per coordinate; 0 ignores the coordinate.
         gammas: Arc<[f64]>,
     },
     /// `prod_i B((x_i - y_i) / width) / B(0)`, B the centred spline of degree `2 order + 1`.
@@ -108,7 +109,7 @@ pub enum Kernel {
     },
     /// `prod_i (1 - q)^2 / (1 - 2 q cos(freq (x_i - y_i)) + q^2)`, the regularised Fourier expansion.
     Fourier {
-        /// How slowly the coefficients `q^j` fall.
+        /// How slowly the coefficients `q^j` decay.
         q: f64,
         /// Lowest frequency.
         freq: f64,
@@ -150,7 +151,7 @@ pub enum Kernel {
     },
     /// `(sum_p (sum_j w_j match_{p+j})^d1)^d2` on sequences: matches within windows.
     LocalityImproved {
-        /// Places of a window, odd.
+        /// Length of a window, odd.
         diameter: u32,
         /// d1, the power of a window's matches.
         inner: u32,
@@ -159,50 +160,50 @@ pub enum Kernel {
     },
     /// The locality-improved kernel in which matches shifted by a codon count too.
     CodonImproved {
-        /// Places of a window, odd.
+        /// Length of a window, odd.
         diameter: u32,
         /// d1, the power of a window's matches.
         inner: u32,
         /// d2, the power of the sum over windows.
         outer: u32,
-        /// Places of the shift.
+        /// Shift in positions.
         shift: u32,
-        /// Weight of what the shift adds.
+        /// Weight of the shifted matches.
         weight: f64,
     },
     /// `sum_u count(u in x) count(u in y)` over the words of k letters, on sequences.
     KmerSpectrum {
-        /// Letters of a word.
+        /// Length of a word.
         k: u32,
     },
-    /// The same, a word counting for all that differ from it in at most m letters.
+    /// The spectrum kernel with mismatches: a word counts for all words that differ from it in at most m letters.
     Mismatch {
-        /// Letters of a word.
+        /// Length of a word.
         k: u32,
-        /// Letters that may differ.
+        /// Maximum number of differing letters.
         m: u32,
-        /// Letters of the alphabet.
+        /// Size of the alphabet.
         letters: u32,
     },
-    /// Common words of up to `degree` letters at the same place of sequences, or shifted a little.
+    /// Common words of up to `degree` letters at the same position of two sequences, or slightly shifted.
     WeightedDegree {
         /// Longest word.
         degree: u32,
         /// Largest shift.
         shift: u32,
     },
-    /// A kernel on the columns `from .. to` alone.
+    /// A kernel on the columns `from .. to` only.
     Columns {
         /// First column, from 0.
         from: u32,
-        /// Behind the last column.
+        /// One past the last column.
         to: u32,
         /// The kernel.
         of: Box<Kernel>,
     },
     /// `sum_r k(x_r, y_r)^degree` over subvectors of neighbouring columns.
     Subvector {
-        /// Columns a subvector; the last one may be shorter.
+        /// Columns per subvector; the last one may be shorter.
         size: u32,
         /// Columns from the start of one to the start of the next.
         step: u32,
@@ -219,7 +220,8 @@ pub enum Kernel {
     Product(Vec<Kernel>),
     /// `factor k`
     Scaled {
-        /// The factor, not 0. A negative one turns a conditionally negative kernel into a conditionally positive one.
+        /// The factor, not 0. A negative one turns a conditionally negative definite kernel into a conditionally
+        /// positive definite one.
         factor: f64,
         /// The kernel.
         of: Box<Kernel>,
@@ -233,7 +235,7 @@ pub enum Kernel {
     },
     /// `k(x, y) / sqrt(k(x, x) k(y, y))`; 0 where a self-value is not positive.
     Normalised(Box<Kernel>),
-    /// A kernel from the program that uses this library. It cannot be saved.
+    /// A user-defined kernel. It cannot be saved.
     Custom(Custom),
 }
 

@@ -1,8 +1,8 @@
-//! Powers of a shifted squared distance, `(|x - y|^2 + a)^e`: inverse multiquadric (`a = c^2, e = -1/2`), multiquadric
-//! (`a = c^2, e = 1/2`) and the family with `a = 1`.
+//! Powers of a shifted squared distance, `(|x - y|^2 + a)^e`: inverse multiquadric (`a = c^2, e = -1/2`),
+//! multiquadric (`a = c^2, e = 1/2`) and the family with `a = 1`.
 //!
-//! For `e < 0` a mixture of Gaussians, so positive definite. For `0 < e <= 1` the negative is conditionally positive
-//! definite (Micchelli 1986): `sum_ij a_i a_j k(x_i, x_j) <= 0` where `sum_i a_i = 0`.
+//! For `e < 0` the kernel is a mixture of Gaussians and so positive definite. For `0 < e <= 1` the negative is
+//! conditionally positive definite (Micchelli 1986): `sum_ij a_i a_j k(x_i, x_j) <= 0` where `sum_i a_i = 0`.
 
 use mercer_num::Real;
 

@@ -1,10 +1,11 @@
-//! Periodic translation-invariant kernels, products over the coordinates of a series of cosines:
-//! `prod_i sum_j w_j cos(j freq (x_i - y_i)) / sum_j w_j` with no weight negative.
+//! Periodic translation-invariant kernels, products over the coordinates of a series of cosines: `prod_i sum_j w_j
+//! cos(j freq (x_i - y_i)) / sum_j w_j` with non-negative weights.
 //!
-//! By Bochner's theorem every such series is positive definite, and the weights say which frequencies a machine may use
-//! how much: this is the kernel that is built from a given spectrum (Mueller et al. 2001, section III). `spectrum` takes the
-//! weights themselves, `dirichlet` has them equal up to an order, `fourier` has them fall as `q^j`, which sums in closed form
-//! (Vapnik 1998). All are divided by their value at 0, so that `k(x, x) = 1` in any dimension.
+//! By Bochner's theorem every such series is positive definite, and the weights determine how strongly each frequency
+//! is regularised: this constructs a kernel from a given spectrum (Mueller et al. 2001, section III). `spectrum`
+//! takes the weights themselves, `dirichlet` sets them equal up to an order, `fourier` lets them decay as `q^j`,
+//! which sums in closed form (Vapnik 1998). All are divided by their value at 0, so that `k(x, x) = 1` in any
+//! dimension.
 
 use mercer_num::Real;
 use mercer_num::vector::{LANES, Parts};
@@ -64,7 +65,7 @@ pub(in crate::kernel) const SPECTRUM: KernelEntry = KernelEntry {
     ..KernelEntry::EMPTY
 };
 
-/// A function of an angle, given by its cosine and sine.
+/// A function of an angle, given the angle's cosine and sine.
 pub(in crate::kernel) trait Shape {
     /// The value, for several angles at once.
     fn at<const L: usize>(&self, cos: [f64; L]) -> [f64; L];
@@ -80,7 +81,7 @@ impl Shape for Fourier {
     #[inline(always)]
     fn at<const L: usize>(&self, cos: [f64; L]) -> [f64; L] {
         let (q, top) = (self.q, (1.0 - self.q) * (1.0 - self.q));
-        // 1 - 2 q cos + q^2, written so that nothing cancels for q near 1 and small angles.
+        // 1 - 2 q cos + q^2, written so that digits do not cancel for q near 1 and small angles.
         cos.map(|cos| top / (top + 2.0 * q * (1.0 - cos)))
     }
 
@@ -155,7 +156,7 @@ fn series<const L: usize>(cos: [f64; L], n: usize, weight: impl Fn(usize) -> f64
 fn harmonics(cos: f64, sin: f64, n: usize, weight: impl Fn(usize) -> f64) -> [f64; 3] {
     let [value] = series([cos], n, &weight);
     let mut all = [value, 0.0, 0.0];
-    // cos and sin of j times the angle, turned on by the angle each time.
+    // cos and sin of j times the angle, by repeated rotation.
     let (mut c, mut s) = (1.0, 0.0);
     for j in 1..n {
         (c, s) = (c * cos - s * sin, s * cos + c * sin);
@@ -184,7 +185,8 @@ impl<S: Shape> Coordinates for Periodic<S> {
         Term::of_difference([value, slope * self.freq, curve * self.freq * self.freq])
     }
 
-    /// Cosines and sines are taken once a coordinate of a point, not once a pair: `cos(a - b) = cos a cos b + sin a sin b`.
+    /// Cosines and sines are computed per coordinate of a point, not per pair: `cos(a - b) = cos a cos b + sin a sin
+    /// b`.
     fn block<T: Real>(&self, a: &Dense<'_, T>, b: &Dense<'_, T>, out: &mut [T]) {
         let turned = |v: f64| {
             let (sin, cos) = (self.freq * v).sin_cos();

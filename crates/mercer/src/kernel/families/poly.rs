@@ -1,6 +1,6 @@
 //! The polynomial kernel `(scale x.y + coef0)^degree`.
 //!
-//! Feature space is spanned by the monomials of exactly (`coef0 = 0`) or at most (`coef0 > 0`) that degree
+//! The feature space is spanned by the monomials of exactly (`coef0 = 0`) or at most (`coef0 > 0`) this degree
 //! (Schoelkopf 1997).
 
 use mercer_num::Real;

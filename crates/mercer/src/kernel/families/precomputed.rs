@@ -1,4 +1,4 @@
-//! A given matrix of kernel values: points are row numbers, and looking up is the affair of the floor above.
+//! A given matrix of kernel values: points are row numbers, and `gram` looks the values up.
 
 use crate::kernel::Kernel;
 use crate::kernel::table::{KernelEntry, Takes};

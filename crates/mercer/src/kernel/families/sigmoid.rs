@@ -1,7 +1,7 @@
 //! The sigmoid kernel `amplitude tanh(scale x.y + shift)`.
 //!
-//! Gives expansions the shape of a network with one hidden layer. Not positive definite in general; in practice it
-//! works where Gram matrices come out nearly so (Schoelkopf 1997).
+//! Expansions have the form of a network with one hidden layer. Not positive definite in general; works in practice
+//! where kernel matrices are nearly so (Schoelkopf 1997).
 
 use mercer_num::Real;
 
@@ -39,7 +39,7 @@ impl Profile for Sigmoid {
     fn derivatives(&self, t: f64) -> [f64; 4] {
         let (a, s) = (self.amplitude, self.scale);
         let h = (s * t + self.shift).tanh();
-        // The slope of tanh is 1 - tanh^2; each further derivative follows by the chain rule.
+        // The derivative of tanh is 1 - tanh^2; higher ones follow by the chain rule.
         let slope = 1.0 - h * h;
         [a * h, a * s * slope, -2.0 * a * s * s * h * slope, a * s * s * s * slope * (6.0 * h * h - 2.0)]
     }

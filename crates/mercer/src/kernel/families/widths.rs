@@ -1,13 +1,14 @@
-//! Gaussians that each have a width of their own: the last column of a row is its width.
+//! Gaussians with individual widths: the last column of a row encodes its width.
 //!
-//! `k((x, t), (y, s)) = p^(d/2) exp(-2 gamma |x - y|^2 / (u + v))` with `u = e^-t`, `v = e^-s` and
-//! `p = (1 + u)(1 + v) / (2 (u + v))`: the dot product, in the feature space of the Gaussian kernel `exp(-gamma |x - y|^2)`, of
-//! the functions `exp(-a |x - .|^2)` and `exp(-b |y - .|^2)`, where `a = 2 gamma / (1 + u)` and `b = 2 gamma / (1 + v)`. Between 0
-//! and `2 gamma` every inverse width has its t; beyond, the function has no finite length in that space.
+//! `k((x, t), (y, s)) = p^(d/2) exp(-2 gamma |x - y|^2 / (u + v))` with `u = e^-t`, `v = e^-s` and `p = (1 + u)(1 +
+//! v) / (2 (u + v))`. It is the dot product, in the feature space of the Gaussian kernel `exp(-gamma |x - y|^2)`, of
+//! the functions `exp(-a |x - .|^2)` and `exp(-b |y - .|^2)`, where `a = 2 gamma / (1 + u)` and `b = 2 gamma / (1 +
+//! v)`. Every inverse width between 0 and `2 gamma` corresponds to a t; for larger ones the function has infinite
+//! norm in that space.
 //!
-//! A row of width 0 in the last column is an ordinary point, `a = gamma`. Against it, p is 1 and the value is
-//! `exp(-a |x - y|^2)`: an expansion whose centres have widths is a sum of Gaussians of different widths, and all that is known
-//! of expansions holds for it.
+//! A row with 0 in the last column is an ordinary point, `a = gamma`. Against it p is 1 and the value is `exp(-a |x -
+//! y|^2)`. An expansion whose centres have widths is therefore a sum of Gaussians of different widths, and everything
+//! that holds for expansions applies to it.
 
 use mercer_num::Real;
 
@@ -32,7 +33,7 @@ pub(in crate::kernel) const ENTRY: KernelEntry = KernelEntry {
     ..KernelEntry::EMPTY
 };
 
-/// There must be a column besides the widths.
+/// Checks that there is a column besides the width.
 pub(in crate::kernel) fn check(kernel: &Kernel, d: Option<usize>) -> Result<()> {
     match (kernel, d) {
         (Kernel::RbfWidths { .. }, Some(d @ 0..2)) => {
@@ -42,7 +43,7 @@ pub(in crate::kernel) fn check(kernel: &Kernel, d: Option<usize>) -> Result<()> 
     }
 }
 
-/// Two rows of the kernel: what it needs besides their distance.
+/// A pair of rows: what the kernel needs besides their distance.
 #[derive(Clone, Copy)]
 struct Pair {
     gamma: f64,
@@ -60,7 +61,7 @@ impl Pair {
         (half * p.ln(), -2.0 * gamma / (u + v))
     }
 
-    /// The derivative of `ln k` by the first row's last column.
+    /// The derivative of `ln k` with respect to the first row's last column.
     fn slope(self, distance2: f64) -> f64 {
         let Pair { gamma, half, u, v } = self;
         let sum = u + v;
@@ -68,7 +69,7 @@ impl Pair {
     }
 }
 
-/// What a row is made of: its point, and `e^-t`.
+/// A row's point, and `e^-t`.
 fn split(x: Span<'_>, d: usize) -> (Span<'_>, f64) {
     let mut t = 0.0;
     rows::each(x.columns(d, d + 1), |_, v| t = v);
@@ -109,7 +110,7 @@ pub(in crate::kernel) fn logarithm(gamma: f64, x: Span<'_>, y: Span<'_>) -> Seco
     let Pair { half, u, v, .. } = pair;
     let (sum, r2, d) = (u + v, rows::distance2(x, y), x.len());
     let n = d + 1;
-    // What -u times is the slope by t, and its own slopes by u and v.
+    // The derivative with respect to t is -u times this, which has derivatives in u and v of its own.
     let inner = half * (1.0 / (1.0 + u) - 1.0 / sum) + 2.0 * gamma * r2 / (sum * sum);
     let by_v = half / (sum * sum) - 4.0 * gamma * r2 / sum.powi(3);
     let by_u = by_v - half / (1.0 + u).powi(2);
@@ -135,7 +136,7 @@ pub(in crate::kernel) fn logarithm(gamma: f64, x: Span<'_>, y: Span<'_>) -> Seco
     out
 }
 
-/// Differences, then one exponential a pair.
+/// Differences, then one exponential per pair.
 pub(in crate::kernel) fn block<T: Real>(
     kernel: &Kernel,
     a: &Dense<'_, T>,

@@ -1,9 +1,9 @@
-//! The shape of the surface onto which a kernel maps input space.
+//! The geometry of the surface onto which a kernel maps input space.
 //!
-//! The map `Phi` carries input space of d dimensions onto a surface in feature space; lengths on it are measured by the metric
-//! tensor, which the kernel alone determines (Burges 1999; Schoelkopf et al. 1999, eq. 23):
-//! `g_mn = (1/2) d_m d_n k(x, x) - [d_ym d_yn k(x, y)]_{y=x}`, which for a symmetric k is `d_xm d_yn k(x, y)` at y = x.
-//! For functions of the dot product, `k(x, y) = f(x.y)` with derivatives taken at `s = |x|^2`,
+//! The map `Phi` sends the d-dimensional input space to a surface in feature space, whose metric tensor is determined
+//! by the kernel (Burges 1999; Schoelkopf et al. 1999, eq. 23): `g_mn = (1/2) d_m d_n k(x, x) - [d_ym d_yn k(x,
+//! y)]_{y=x}`, which for a symmetric k is `d_xm d_yn k(x, y)` at y = x. For functions of the dot product, `k(x, y) =
+//! f(x.y)` with derivatives taken at `s = |x|^2`,
 //!
 //! ```text
 //! g_mn        = f' d_mn + f'' x_m x_n                                               (eq. 24)
@@ -13,8 +13,8 @@
 //! A = f''/f',  B = (f''' f' - 2 f''^2) / (f' (f' + s f'')),  C = 2 (f'''/f' - A^2) - B - A^2 - A B s
 //! ```
 //!
-//! with `R_nab^m = d_a Gamma^m_bn - d_b Gamma^m_an + Gamma^m_ar Gamma^r_bn - Gamma^m_br Gamma^r_an`. For translation-invariant
-//! kernels the metric is the same everywhere, so the surface is flat: both tensors are 0.
+//! with `R_nab^m = d_a Gamma^m_bn - d_b Gamma^m_an + Gamma^m_ar Gamma^r_bn - Gamma^m_br Gamma^r_an`. For
+//! translation-invariant kernels the metric is the same everywhere, so the surface is flat: both tensors are 0.
 
 use crate::data::Row;
 use crate::error::{Error, Result};
@@ -23,7 +23,7 @@ use crate::kernel::dot::Profile;
 use crate::kernel::families::algebra::unit;
 use crate::kernel::families::with_profile;
 
-/// Beyond so many columns a tensor of fourth order does not fit in memory.
+/// With more columns a tensor of fourth order does not fit in memory.
 const MAX_COLUMNS: usize = 40;
 
 impl Kernel {
@@ -59,7 +59,7 @@ impl Kernel {
                 let f = of.derivatives(s, radial)?;
                 Some((1..*degree).fold(f, |all, _| product(all, f)))
             }
-            // The self-value of a function of the distance is the same everywhere.
+            // The self-value of a function of the distance is constant.
             Kernel::Normalised(of) if radial => {
                 let own = unit(of.derivatives(0.0, true)?[0]);
                 Some(of.derivatives(s, true)?.map(|v| v * own * own))
@@ -91,11 +91,11 @@ impl Kernel {
         Ok(tensor(d, 2, |i| delta(i[0], i[1]) / shape.slope - fall * x[i[0]] * x[i[1]]))
     }
 
-    /// Volume on the surface of a unit of input space, the root of the metric's determinant.
+    /// Volume on the surface per unit volume of input space: the square root of the metric's determinant.
     pub fn volume(&self, x: Row<'_>) -> Result<f64> {
         let mut metric = self.metric(x)?;
         let d = x.to_f64().len();
-        // Elimination without exchange of rows is stable for a positive semidefinite matrix.
+        // Elimination without pivoting is stable for a positive semidefinite matrix.
         let mut root = 1.0;
         for i in 0..d {
             let pivot = metric[i * d + i];

@@ -10,7 +10,7 @@
 //! list   := '[' number (',' number)* ']'
 //! ```
 //!
-//! Printing gives the shortest decimals that read back the same, and leaves out what is at its default.
+//! Printing gives the shortest decimals that read back unchanged, and omits parameters at their defaults.
 
 mod print;
 
@@ -50,7 +50,7 @@ pub(super) fn parse(line: &str) -> Result<Kernel> {
     Ok(kernel)
 }
 
-/// A reader of kernels and how deep it is in them.
+/// A parser of kernels with its nesting depth.
 struct Kernels<'a> {
     at: Reader<'a>,
     depth: usize,
@@ -135,7 +135,7 @@ impl Kernels<'_> {
         Ok((entry.build)(&values.collect::<Read<Vec<_>>>()?))
     }
 
-    /// One argument of a call, put in its place. Kernels need no name.
+    /// Assigns one argument of a call. Kernels need no name.
     fn argument(&mut self, entry: &'static KernelEntry, given: &mut [Option<Value>]) -> Read<()> {
         self.at.skip();
         let start = self.at.rest;
@@ -147,7 +147,7 @@ impl Kernels<'_> {
             let unnamed = || format!("`{}` needs a name; {}", head(start), parameters(entry));
             let place = place.filter(|_| !start.starts_with('[')).ok_or_else(unnamed)?;
             let number = self.at.at_number();
-            // A number may start a kernel, as in `0.5*linear`; if it does not, it lacks its name.
+            // A number may start a kernel, as in `0.5*linear`; otherwise its parameter name is missing.
             let kernel = self.kernel().map_err(|why| if number { unnamed() } else { why })?;
             return match (&mut given[place], entry.params[place].allowed) {
                 (Some(Value::Kernels(kernels)), _) => {
@@ -183,7 +183,7 @@ impl Kernels<'_> {
     }
 }
 
-/// A whole number as such; anything else stays a real, which the range then refuses.
+/// An integer as such; other numbers stay reals, which the range check then refuses.
 fn whole(v: f64) -> Value {
     if v.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&v) {
         Value::Whole(v as u32)
@@ -192,7 +192,7 @@ fn whole(v: f64) -> Value {
     }
 }
 
-/// The value given, or the default; in range either way.
+/// The given value or the default, checked against its range.
 fn fill(entry: &'static KernelEntry, param: &Param, value: Option<Value>) -> Read<Value> {
     let value = match (value, param.default) {
         (Some(value), _) => value,
@@ -235,7 +235,7 @@ fn unknown_kernel(name: &str) -> String {
     }
 }
 
-/// Letters to change, add or drop on the way from one word to the other.
+/// Levenshtein distance between two words.
 fn edits(a: &str, b: &str) -> usize {
     let a: Vec<char> = a.chars().take(40).collect();
     let mut row: Vec<usize> = (0..=a.len()).collect();

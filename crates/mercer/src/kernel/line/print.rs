@@ -1,4 +1,4 @@
-//! From a kernel to its line.
+//! Prints a kernel as one line.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use crate::kernel::families;
 use crate::kernel::table::Value;
 use crate::param::Allowed;
 
-/// The shortest decimal that reads back the same.
+/// The shortest decimal that reads back unchanged.
 struct Decimal(f64);
 
 impl fmt::Display for Decimal {
@@ -34,7 +34,7 @@ pub(in crate::kernel) fn show(value: &Value) -> String {
     }
 }
 
-/// A kernel in brackets unless it is an atom.
+/// A kernel, in brackets unless it is an atom.
 struct Atom<'a>(&'a Kernel);
 
 impl fmt::Display for Atom<'_> {
@@ -54,7 +54,7 @@ impl fmt::Display for Kernel {
             Kernel::Sum(kernels) if kernels.len() > 1 => {
                 for (i, kernel) in kernels.iter().enumerate() {
                     f.write_str(if i == 0 { "" } else { " + " })?;
-                    // A sum in a sum keeps its brackets, so that it reads back nested.
+                    // A nested sum keeps its brackets, so that it reads back nested.
                     if matches!(kernel, Kernel::Sum(_)) {
                         write!(f, "{}", Atom(kernel))?;
                     } else {
@@ -88,7 +88,7 @@ impl fmt::Display for Kernel {
     }
 }
 
-/// `name(parameter=value, ...)`, without what is at its default.
+/// `name(parameter=value, ...)`, without parameters at their defaults.
 fn call(kernel: &Kernel, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let Some((entry, values)) = families::describe(kernel) else { return Ok(()) };
     let shown: Vec<String> = entry

@@ -1,7 +1,8 @@
-//! Rows made orthonormal: to a basis that is there, and among themselves.
+//! Orthonormalisation of rows, against an existing basis and among themselves.
 //!
-//! Classical block Gram-Schmidt, repeated, with the block itself orthonormalised through the eigenvectors of its Gram
-//! matrix (Stathopoulos and Wu 2002): products only, and directions that vanish show themselves as small eigenvalues.
+//! Classical block Gram-Schmidt, repeated. The block itself is orthonormalised through the eigenvectors of its Gram
+//! matrix (Stathopoulos and Wu 2002), so only matrix products are needed, and linearly dependent directions show as
+//! small eigenvalues.
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -42,10 +43,11 @@ impl Basis {
         self.rows.len() / self.n
     }
 
-    /// Takes a block apart. What is shorter than `small` is noise and dropped.
+    /// Splits a block. Directions shorter than `small` are noise and are dropped.
     ///
-    /// A Gram matrix tells directions apart down to the root of rounding only, so directions come in groups of like
-    /// size: each is orthonormalised and taken out of the block before the next is looked at.
+    /// A Gram matrix resolves directions only down to the square root of machine precision. Directions are therefore
+    /// processed in groups of similar length: each group is orthonormalised and removed from the block before the
+    /// next is examined.
     pub(super) fn split(&self, mut w: Vec<f64>, small: f64) -> Result<Split> {
         let (m, width) = (self.len(), w.len() / self.n);
         let (mut along, mut beyond) = (vec![0.0; width * m], vec![0.0; width * width]);
@@ -77,7 +79,7 @@ impl Basis {
         Ok(Split { along, beyond, q, rank })
     }
 
-    /// `w -= (w v') v` for orthonormal rows v; the coefficients are added to a matrix with rows so far apart.
+    /// `w -= (w v') v` for orthonormal rows v; the coefficients are added to a matrix with the given row stride.
     fn take_out(&self, w: &mut [f64], v: &[f64], coef: Option<(&mut [f64], usize)>) {
         let (n, threads) = (self.n, self.exec.threads());
         let (rows, m) = (w.len() / n, v.len() / n);
@@ -94,7 +96,7 @@ impl Basis {
         }
     }
 
-    /// Eigenvalues, falling, and eigenvectors of `w w'`.
+    /// Eigenvalues in descending order, and eigenvectors, of `w w'`.
     fn gram(&self, w: &[f64]) -> Result<(Vec<f64>, Vec<f64>)> {
         let rows = w.len() / self.n;
         let mut g = vec![0.0; rows * rows];
@@ -115,7 +117,7 @@ impl Basis {
         out
     }
 
-    /// So many random orthonormal rows that are orthogonal to the basis and to `more`.
+    /// The given number of random orthonormal rows, orthogonal to the basis and to `more`.
     pub(super) fn random(&mut self, count: usize, more: &[f64]) -> Result<Vec<f64>> {
         let (n, have) = (self.n, self.rows.len());
         self.rows.extend_from_slice(more);

@@ -6,12 +6,13 @@
 //! A V' = V' T + Q' B' E',      T y = theta y      =>      |A (V' y) - theta V' y| = |B' y_last|
 //! ```
 //!
-//! so residuals come with the small problem, without another product. A full basis is folded into its best Ritz vectors
-//! and goes on from there. Directions a block loses (rank deficiency, an invariant space, more copies of an eigenvalue
-//! than a block has rows) are filled up with random ones, so that the basis grows until what was asked is found or it
-//! is the whole space.
+//! so residuals follow from the small problem, without another product. A full basis is restarted from its best Ritz
+//! vectors. Directions that a block loses (rank deficiency, an invariant subspace, an eigenvalue with higher
+//! multiplicity than a block has rows) are replaced by random ones, so the basis grows until the requested pairs are
+//! found or it spans the whole space.
 //!
-//! Cost: `n^2 m` for a basis of m vectors, `2 n m^2` to keep it orthonormal, `9 m^3` for a look at the small problem.
+//! Cost: `n^2 m` for a basis of m vectors, `2 n m^2` to keep it orthonormal, `9 m^3` per decomposition of the small
+//! problem.
 
 use super::basis::Basis;
 use super::{Eigen, EigenParams, Operator, order};
@@ -19,10 +20,11 @@ use crate::error::{Error, Result};
 use crate::num::{Fault, Mat, factor, product};
 use crate::watch::{Step, Stop, Watch};
 
-/// What a complete decomposition of the small matrix costs, in multiply-adds of a product: its own are few but slow.
+/// Cost of a complete decomposition of the small matrix, in units of m^3 multiply-adds of a matrix product: its
+/// operations are few but slow.
 const LOOK: f64 = 40.0;
 
-/// The wanted eigenpairs of A, by products alone.
+/// The requested eigenpairs of A, by products alone.
 pub(super) fn run(a: &dyn Operator, params: &EigenParams, watch: &mut Watch<'_>) -> Result<Eigen> {
     let (n, count) = (a.len(), params.count);
     let width = block_width(a, params);
@@ -30,7 +32,7 @@ pub(super) fn run(a: &dyn Operator, params: &EigenParams, watch: &mut Watch<'_>)
     let mut basis = Basis::new(n, params.seed, params.exec);
     let mut next = basis.random(width, &[])?;
     let rounding = a.rounding();
-    // T has room for a whole basis from the start: rows are `most` apart.
+    // T is allocated for a whole basis at once: its row stride is `most`.
     let mut t = vec![0.0_f64; most * most];
     let (mut products, mut multiplied, mut looked) = (0_u64, 0.0_f64, 0.0_f64);
     loop {
@@ -53,7 +55,7 @@ pub(super) fn run(a: &dyn Operator, params: &EigenParams, watch: &mut Watch<'_>)
                 (t[i * most + old + j], t[(old + j) * most + i]) = (h, h);
             }
         }
-        // Within the fresh block both triangles were written: rounding makes them differ.
+        // Inside the new block both triangles were written and differ by rounding.
         for i in old..m {
             for j in old..i {
                 let mean = 0.5 * (split.along[(i - old) * m + j] + split.along[(j - old) * m + i]);
@@ -70,7 +72,7 @@ pub(super) fn run(a: &dyn Operator, params: &EigenParams, watch: &mut Watch<'_>)
         let whole = m == n;
         let out = products >= params.max_products;
         let cost = LOOK * (m as f64).powi(3);
-        // A look costs a third of the products at most, unless it is due.
+        // Decompositions of the small problem cost at most a third of the products, unless one is due.
         if !(whole || out || full || m >= count && looked + cost <= 0.33 * multiplied) {
             continue;
         }
@@ -115,7 +117,7 @@ pub(super) fn run(a: &dyn Operator, params: &EigenParams, watch: &mut Watch<'_>)
             });
         }
         if full {
-            // The pairs that are wanted and half of the room beyond, so that the next ones converge as well.
+            // Keep the requested pairs and half of the remaining room, so that the next ones converge as well.
             let keep = (count + (most - count) / 2)
                 .min(most.saturating_sub(2 * width))
                 .max(count.min(most - 1))
@@ -128,8 +130,8 @@ pub(super) fn run(a: &dyn Operator, params: &EigenParams, watch: &mut Watch<'_>)
     }
 }
 
-/// Rows of a block: some, where the matrix is in memory and a product streams it anyway; many, where every product
-/// computes the kernel values again.
+/// Rows per block: few where the matrix is in memory and a product streams it anyway, many where every product
+/// recomputes the kernel values.
 fn block_width(a: &dyn Operator, params: &EigenParams) -> usize {
     let n = a.len();
     let wide =

@@ -1,12 +1,12 @@
-//! Eigenvalues and eigenvectors of symmetric matrices: all of them, or the first few by products alone.
+//! Eigenvalues and eigenvectors of symmetric matrices: all of them, or the leading ones by products alone.
 //!
 //! ```text
 //! A v_j = lambda_j v_j,      lambda_1 >= lambda_2 >= ...  or  |lambda_1| >= |lambda_2| >= ...
 //! ```
 //!
-//! All of them cost about 10 n^3; the first k by a block Krylov method some n^2 per vector of a basis of a few k
-//! vectors, and A need not be in memory. [`partial`] and [`complete`] are the two ways, [`cheaper`] says which costs
-//! less.
+//! A complete decomposition costs about 10 n^3. The first k pairs, by a block Krylov method, cost n^2 per vector of a
+//! basis of a few k vectors, and A need not be in memory. [`partial`] and [`complete`] are the two methods;
+//! [`cheaper`] tells which costs less.
 
 mod basis;
 mod krylov;
@@ -25,22 +25,22 @@ pub enum Which {
     /// The largest.
     #[default]
     Largest,
-    /// Those of the largest size, whatever their sign.
+    /// Those of the largest magnitude.
     Magnitude,
 }
 
-/// What a partial decomposition obeys.
+/// Parameters of a partial decomposition.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EigenParams {
-    /// Eigenpairs wanted.
+    /// Number of eigenpairs.
     pub count: usize,
     /// Which of them.
     pub which: Which,
-    /// Residual `|A v - lambda v|` left, relative to the eigenvalue. Never below what rounding leaves.
+    /// Tolerance on the residual `|A v - lambda v|`, relative to the eigenvalue. Limited by rounding.
     pub tol: f64,
-    /// Most products of a block with A.
+    /// Maximum number of products of a block with A.
     pub max_products: u64,
-    /// Vectors a block; none: by cost.
+    /// Vectors per block; `None` chooses by cost.
     pub block: Option<usize>,
     /// Seed of the first block.
     pub seed: u64,
@@ -65,19 +65,19 @@ impl Default for EigenParams {
 /// Eigenpairs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Eigen {
-    /// The eigenvalues in order.
+    /// The eigenvalues in the requested order.
     pub values: Vec<f64>,
-    /// The eigenvectors, row by row: n numbers each, of length 1, the largest entry positive.
+    /// The eigenvectors, row by row: n numbers each, of norm 1, with a positive largest entry.
     pub vectors: Vec<f64>,
-    /// `|A v - lambda v|` of each, as the iteration knows it; 0 for a complete decomposition.
+    /// `|A v - lambda v|` of each, as estimated by the iteration; 0 for a complete decomposition.
     pub residuals: Vec<f64>,
-    /// Block products made.
+    /// Number of block products.
     pub products: u64,
-    /// How it ended.
+    /// Why it stopped.
     pub stop: Stop,
 }
 
-/// The first eigenpairs by products with A. Fails if more are asked than A has rows.
+/// The leading eigenpairs, by products with A. Fails if more are requested than A has rows.
 ///
 /// ```
 /// use mercer::solve::eigen::{Dense, EigenParams, partial};
@@ -103,7 +103,7 @@ pub fn partial(a: &dyn Operator, params: &EigenParams, watch: &mut Watch<'_>) ->
     Ok(found)
 }
 
-/// All eigenpairs of a matrix in memory, n x n row by row, which is used up.
+/// All eigenpairs of an n x n matrix in memory, row by row. Its buffer is reused.
 pub fn complete(a: impl Into<Buffer<f64>>, n: usize, which: Which, exec: Exec) -> Result<Eigen> {
     let (values, mut vectors) = num::eigen::all(a.into(), n, exec.threads())?;
     let chosen = order(&values, which);
@@ -115,15 +115,15 @@ pub fn complete(a: impl Into<Buffer<f64>>, n: usize, which: Which, exec: Exec) -
     Ok(Eigen { residuals: vec![0.0; values.len()], values, vectors, products: 0, stop: Stop::Converged })
 }
 
-/// Whether `count` eigenpairs of an n x n matrix in memory cost less by [`partial`] than by [`complete`].
+/// Whether [`partial`] costs less than [`complete`] for `count` eigenpairs of an n x n matrix in memory.
 pub fn cheaper(n: usize, count: usize) -> bool {
     let (n, k) = (n as f64, count as f64);
-    // The basis a slowly falling spectrum needs, as seen on Gaussian kernel matrices of digits.
+    // Basis size that a slowly decaying spectrum needs, as measured on Gaussian kernel matrices of digits.
     let m = 2.5 * k + 160.0;
     2.0 * n * n * m + 6.0 * n * m * m + 20.0 * m.powi(3) < 7.0 * n.powi(3)
 }
 
-/// Places of the eigenvalues in the order asked; ties keep theirs.
+/// Positions of the eigenvalues in the requested order; ties keep their order.
 fn order(values: &[f64], which: Which) -> Vec<usize> {
     let mut places: Vec<usize> = (0..values.len()).collect();
     match which {
@@ -133,7 +133,7 @@ fn order(values: &[f64], which: Which) -> Vec<usize> {
     places
 }
 
-/// Makes the largest entry positive, so that results repeat.
+/// Makes the largest entry positive: eigenvectors are unique only up to sign, and results must be reproducible.
 fn fix_sign(v: &mut [f64]) {
     let largest = v.iter().fold(0.0_f64, |m, &v| if v.abs() > m.abs() { v } else { m });
     if largest < 0.0 {

@@ -1,4 +1,4 @@
-//! Symmetric matrices known by their products: dense ones, rows of kernel values, and the same centred.
+//! Symmetric operators known by their products: dense matrices, rows of kernel values, and both centred.
 
 use rayon::prelude::*;
 
@@ -19,18 +19,18 @@ pub trait Operator: Sync {
     /// `out = x A`: rows of n numbers, as many in `out` as in `x`.
     fn apply(&self, x: &[f64], out: &mut [f64], exec: Exec);
 
-    /// Multiply-adds that one block product costs beside those of its vectors, n^2 each: kernel values computed anew.
+    /// Multiply-adds of one block product beyond n^2 per vector: the cost of recomputing kernel values.
     fn overhead(&self) -> f64 {
         0.0
     }
 
-    /// What a product leaves to rounding, relative to the largest eigenvalue: no residual can be told from noise below it.
+    /// Rounding error of a product, relative to the largest eigenvalue; a residual below it is noise.
     fn rounding(&self) -> f64 {
         4.0 * f64::EPSILON * (self.len() as f64).sqrt()
     }
 }
 
-/// Rows of a matrix that are multiplied at a time: as they lie, without a copy, on each thread.
+/// Rows of the matrix that are multiplied at a time by each thread, without a copy.
 const STRIP: usize = 128;
 
 /// `out` (rows x b) = rows of n values times the b vectors in the rows of `x`.
@@ -78,7 +78,7 @@ impl Operator for Dense<'_> {
     }
 }
 
-/// `H A H` with `H = 1 - 11'/n`: what centring in feature space does to a kernel matrix.
+/// `H A H` with `H = 1 - 11'/n`: the kernel matrix centred in feature space.
 #[expect(missing_debug_implementations, reason = "the matrix inside is known by its products alone")]
 #[derive(Clone, Copy)]
 pub struct Centred<'a>(pub &'a dyn Operator);
@@ -111,11 +111,12 @@ impl Operator for Centred<'_> {
     }
 }
 
-/// Rows of kernel values in f32, products in f32 as well: half of the bytes and twice the rate of f64, and enough for
-/// eigenvectors to 1e-5 or so of eigenvalues that are not tiny beside the first ([`Operator::rounding`]).
+/// Rows of kernel values in f32, multiplied in f32: half of the bytes and twice the speed of f64. This is accurate
+/// enough for eigenvectors whose eigenvalues are to 1e-5 or so and not tiny compared with the first
+/// ([`Operator::rounding`]).
 ///
-/// The whole matrix is kept if it fits into the bytes given; else every product computes it anew, a batch of rows at a
-/// time, and vectors had better come in wide blocks.
+/// The whole matrix is kept if it fits into the memory budget; otherwise every product recomputes it in batches of
+/// rows, and wide blocks of vectors are advisable.
 #[expect(missing_debug_implementations, reason = "holds rows that are known by what they compute")]
 pub struct RowsOperator<'a> {
     rows: &'a dyn Rows,
@@ -124,13 +125,14 @@ pub struct RowsOperator<'a> {
     on_device: bool,
 }
 
-/// [`Operator::rounding`] in f32: sums of n terms of both signs stay well below the largest eigenvalue's own rounding.
+/// [`Operator::rounding`] in f32: rounding errors of n terms have both signs, so sums stay well below the rounding of
+/// the largest eigenvalue.
 pub const ROUNDING_F32: f64 = 0.125 * f32::EPSILON as f64;
 
-/// Rows computed at a time where the matrix is not kept.
+/// Rows computed at a time when the matrix is not kept.
 const BATCH: usize = 512;
 impl<'a> RowsOperator<'a> {
-    /// Rows ready for products, the whole matrix in memory if the memory budget allows it.
+    /// Prepares rows for products; keeps the whole matrix if the memory budget allows it.
     pub fn new(rows: &'a dyn Rows, exec: Exec) -> Self {
         let n = rows.len();
         let fits = n.saturating_mul(n).saturating_mul(4) <= exec.budget();
@@ -143,7 +145,7 @@ impl<'a> RowsOperator<'a> {
         RowsOperator { rows, kept, on_device }
     }
 
-    /// Whether every product computes the kernel values anew.
+    /// Whether every product recomputes the kernel values.
     pub fn recomputes(&self) -> bool {
         self.whole().is_none() && !self.on_device
     }

@@ -1,7 +1,7 @@
 //! k-means for many centres on many rows: f32 products, block by block, a few rounds.
 //!
-//! Starts from the rows given. Centres of kernel machines need no converged clusters: a few rounds take them to where the data
-//! are (Zhang, Tsang and Kwok 2008). Cost: n m d a round.
+//! Starts from the given centres. Centres of kernel machines need not be converged clusters: a few rounds move them
+//! to where the data are (Zhang, Tsang and Kwok 2008). Cost per round: n m d.
 
 use crate::exec::Exec;
 use crate::num::{Mat, product};
@@ -10,7 +10,7 @@ use rayon::prelude::*;
 /// Rows whose products are in memory at once, per thread.
 const BLOCK: usize = 512;
 
-/// The means after so many rounds, m x d; a centre without rows stays where it is.
+/// The means after `rounds` rounds, m x d; a centre without rows does not move.
 pub(crate) fn means(x: &[f32], d: usize, mut centres: Vec<f32>, rounds: usize, exec: Exec) -> Vec<f32> {
     let m = centres.len() / d.max(1);
     for _ in 0..rounds {

@@ -4,21 +4,22 @@
 //! minimise over beta   1/2 beta' K beta - y' beta,   0 <= y_i beta_i <= C v_i,   sum beta = 0,    for every C
 //! ```
 //!
-//! Rows are on the margin (E: `f(x_i) = y_i`, beta inside its box), on their bound (L: `beta_i = C v_i y_i`), or idle
-//! (R: beta = 0). While no row changes its place, beta and the offset b are linear in C:
+//! Rows are on the margin (E: `f(x_i) = y_i`, beta inside its box), at their bound (L: `beta_i = C v_i y_i`), or no
+//! support vectors (R: beta = 0). While no row changes between these sets, beta and the offset b are linear in C:
 //!
 //! ```text
 //! K_EE q + b' 1 = -K_EL (v y)_L,    1' q = -(v y)_L' 1        q = d beta_E / dC,   b' = db / dC
 //! ```
 //!
-//! so all there is to find are the values of C where a row changes, the breakpoints. The walk begins with an ordinary
-//! solve at the smallest C, which settles classes of unequal size, and goes upwards. The border is folded into
-//! `A = K_EE + s 1 1'`, which is positive definite wherever the system has one answer. With no row on the margin b may
-//! lie in an interval, and the walk jumps to where that closes. Where rounding or ties leave the optimality conditions
-//! violated by more than the tolerance, it solves anew a little further on and says so.
+//! so the path is determined by the values of C where a row changes its set, the breakpoints. It starts with an
+//! ordinary solve at the smallest C, which also handles classes of unequal size, and follows increasing C. The
+//! bordered system is reduced to `A = K_EE + s 1 1'`, which is positive definite whenever the system has a unique
+//! solution. With no row on the margin, b may lie anywhere in an interval, and the path jumps to the C where that
+//! interval closes. Where rounding or ties violate the optimality conditions by more than the tolerance, the problem
+//! is solved again at a slightly larger C, and this is reported.
 //!
-//! Cost: for n rows and e on the margin, `n e + e^3 / 3` a breakpoint, of which there are some multiples of n; rows of K
-//! in f64 for all rows that ever leave R.
+//! Cost: for n rows and e on the margin, `n e + e^3 / 3` per breakpoint, of which there are some multiples of n; rows
+//! of K in f64 for all rows that ever leave R.
 
 mod point;
 mod stand;
@@ -45,16 +46,16 @@ pub struct PathProblem<'a> {
     pub shift: f64,
 }
 
-/// What a walk obeys.
+/// Parameters of a path.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PathParams {
-    /// Where it begins.
+    /// The smallest C.
     pub c_min: f64,
-    /// Where it ends.
+    /// The largest C.
     pub c_max: f64,
-    /// Largest violation of the optimality conditions left.
+    /// Tolerance on the KKT violation.
     pub tol: f64,
-    /// Most breakpoints; none: 50 a row, at least 10000.
+    /// Maximum number of breakpoints; `None`: 50 per row, at least 10000.
     pub max_breakpoints: Option<usize>,
     /// Threads, memory for kernel values, device.
     pub exec: Exec,
@@ -100,7 +101,7 @@ impl PathProblem<'_> {
     }
 }
 
-/// Walks from the smallest C to the largest.
+/// Computes the path from the smallest C to the largest.
 ///
 /// ```
 /// use mercer::gram::Matrix;

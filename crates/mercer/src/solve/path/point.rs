@@ -1,4 +1,4 @@
-//! What a walk leaves behind: pieces on which everything is linear in C.
+//! The result of a path: pieces on which the solution is linear in C.
 
 use super::walk::Place;
 use crate::error::{Error, Result};
@@ -12,9 +12,9 @@ pub(super) struct Piece {
     pub(super) offset_slope: f64,
     /// Sum of |beta| at `c`.
     pub(super) mass: f64,
-    /// Rows that are neither idle nor simply on their bound, with beta at `c` and its slope.
+    /// Rows that are neither zero nor exactly at their bound, with beta at `c` and its slope.
     pub(super) moving: Vec<(u32, f64, f64)>,
-    /// Rows whose place is another than on the piece before.
+    /// Rows that have changed their set since the previous piece.
     pub(super) changes: Vec<(u32, Place)>,
 }
 
@@ -28,11 +28,11 @@ pub struct Path {
     pub(super) end: f64,
     /// Sum of |beta| there.
     pub(super) end_mass: f64,
-    /// How it ended: at the largest C, at the limit of breakpoints, or broken off.
+    /// Why it stopped: the largest C, the limit of breakpoints, or cancelled.
     pub stop: Stop,
-    /// How often it solved anew, because rounding or ties had led it astray.
+    /// How often the problem was solved again because of rounding or ties.
     pub resolved: usize,
-    /// The largest violation of the optimality conditions seen at a breakpoint.
+    /// The largest KKT violation seen at a breakpoint.
     pub violation: f64,
 }
 
@@ -50,7 +50,7 @@ pub struct PathPoint {
 }
 
 impl Path {
-    /// The values of C where a row changes its place, rising, from the smallest C to the last one reached.
+    /// The values of C where a row changes its set, ascending, from the smallest C to the last one reached.
     pub fn breakpoints(&self) -> Vec<f64> {
         self.pieces.iter().map(|p| p.c).chain([self.end]).collect()
     }
@@ -80,8 +80,8 @@ impl Path {
         Ok(PathPoint { c, beta, offset: piece.offset + piece.offset_slope * (c - piece.c), bounded })
     }
 
-    /// The C whose solution, divided by its margin, is that of the nu-machine with this nu: `nu = sum |beta| / (C sum v)`,
-    /// which falls as C rises.
+    /// The C at which the C-machine equals the nu-machine with this nu, up to scaling by its margin: `nu = sum |beta|
+    /// / (C sum v)`, which decreases in C.
     pub fn c_of_nu(&self, nu: f64) -> Result<f64> {
         let total: f64 = self.weights.iter().sum();
         let share = |c: f64, mass: f64| mass / (c * total);
@@ -94,7 +94,7 @@ impl Path {
         }
         let k = ends.partition_point(|&(c, mass)| share(c, mass) > nu).clamp(1, ends.len() - 1);
         let ((c0, m0), (c1, m1)) = (ends[k - 1], ends[k]);
-        // Mass is linear in between: m0 + s (c - c0) = nu total c.
+        // The sum of |beta| is linear between breakpoints: m0 + s (c - c0) = nu total c.
         let slope = if c1 > c0 { (m1 - m0) / (c1 - c0) } else { 0.0 };
         let below = nu * total - slope;
         let c = if below.abs() > f64::MIN_POSITIVE { (m0 - slope * c0) / below } else { c0 };

@@ -1,4 +1,4 @@
-//! Where a walk stands: coefficients, outputs and places at one C, and how they are set right.
+//! State of a path at one C: coefficients, outputs and sets of rows, and their correction.
 
 use super::walk::{Place, Walk};
 use crate::error::{Error, Result};
@@ -37,7 +37,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The ordinary solve at this C, from what there is.
+    /// Solves the problem at this C, from the current coefficients.
     pub(super) fn solve(&mut self, watch: &mut Watch<'_>) -> Result<()> {
         let bound: Vec<f64> = self.problem.weights.iter().map(|v| self.c * v).collect();
         let mut problem = Problem::classify(self.problem.rows, self.problem.labels, &bound);
@@ -62,7 +62,7 @@ impl Walk<'_> {
         self.beta = found.beta;
         self.free.clear();
         for (i, limit) in bound.iter().enumerate() {
-            // What is nearly on its bound is put there: a coefficient of rounding is no coefficient.
+            // Round coefficients near a bound onto it: a coefficient of the size of rounding errors is none.
             let share = self.beta[i].abs() / limit;
             self.place[i] = match share {
                 s if s <= 1e-12 => Place::Idle,
@@ -95,7 +95,7 @@ impl Walk<'_> {
         self.pull = pull;
     }
 
-    /// f from beta, anew.
+    /// Recomputes f from beta.
     pub(super) fn recompute(&mut self) {
         let mut f = vec![self.offset; self.n];
         f.iter_mut().zip(&self.pull).for_each(|(f, p)| *f += self.c * p);
@@ -128,7 +128,7 @@ impl Walk<'_> {
         let total = |k: usize| solved.iter().skip(k).step_by(2).sum::<f64>();
         let b = (total(1) - sum) / total(0);
         let x: Vec<f64> = solved.chunks(2).map(|s| s[1] - b * s[0]).collect();
-        // What matters is that f does what it should.
+        // The criterion is the residual: f on the margin must be as required.
         let size = right.iter().chain([&b]).fold(1e-300, |s: f64, r| s.max(r.abs()));
         let off = a
             .chunks(m)
@@ -138,7 +138,7 @@ impl Walk<'_> {
         sound.then_some((x, b))
     }
 
-    /// Moves beta on the margin and b so that f = y there; left alone where that would leave the box.
+    /// Moves beta on the margin and b so that f = y there; does nothing where that would leave the box.
     pub(super) fn correct(&mut self) {
         if self.free.is_empty() {
             return;
@@ -159,7 +159,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The largest violation of the optimality conditions.
+    /// The largest KKT violation.
     pub(super) fn violated(&self) -> f64 {
         let off = |i: usize| {
             let m = self.y(i) * self.f[i] - 1.0;
@@ -172,7 +172,7 @@ impl Walk<'_> {
         (0..self.n).map(off).fold(self.beta.iter().sum::<f64>().abs() / self.c.max(1.0), f64::max)
     }
 
-    /// Recomputes and corrects what rounding has piled up; false if that is not enough.
+    /// Recomputes f and corrects accumulated rounding errors; false if that is not enough.
     pub(super) fn mend(&mut self) -> bool {
         self.recompute();
         if self.violated() > self.params.tol / 100.0 {

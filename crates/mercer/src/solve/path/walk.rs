@@ -1,27 +1,27 @@
-//! The walk itself: directions, events, and what is done when something is off.
+//! Following the path: directions, events, and recovery from degenerate points.
 
 use super::point::{Path, Piece};
 use super::{PathParams, PathProblem};
 use crate::error::Result;
 use crate::watch::{Step, Stop, Watch};
 
-/// Steps shorter than this share of C are none: ties are being sorted out.
+/// Steps shorter than this fraction of C do not count as progress: several rows change at a tie.
 const NONE: f64 = 1e-13;
-/// Rates of change below this share of the largest are rounding.
+/// Rates of change below this fraction of the largest are rounding errors.
 const FLAT: f64 = 1e-11;
-/// Steps between exact recomputations of f.
+/// Number of steps between exact recomputations of f.
 const CHECK: usize = 16;
-/// The first step, relative to C, over a place where nothing else helps; doubled while it does not.
+/// The first step, relative to C, across a degenerate point; doubled until it succeeds.
 const LEAP: f64 = 1e-7;
 
-/// Where a row is.
+/// The set that a row belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
-    /// R: no coefficient.
+    /// R: zero coefficient.
     Idle,
     /// E: on the margin.
     Free,
-    /// L: on its bound.
+    /// L: at its bound.
     Bounded,
 }
 
@@ -31,24 +31,24 @@ pub(super) struct Walk<'a> {
     pub(super) n: usize,
     pub(super) c: f64,
     pub(super) beta: Vec<f64>,
-    /// f at the rows, the offset and the shift included.
+    /// f at the rows, including offset and shift.
     pub(super) f: Vec<f64>,
     pub(super) offset: f64,
     pub(super) place: Vec<Place>,
-    /// Rows on the margin, in the order they came.
+    /// Rows on the margin, in the order they joined.
     pub(super) free: Vec<usize>,
     /// `K_L (v y)_L`.
     pub(super) pull: Vec<f64>,
-    /// Rows of K in f64, as they are needed.
+    /// Rows of K in f64, computed on demand.
     pub(super) rows: Vec<Option<Box<[f64]>>>,
     pub(super) pieces: Vec<Piece>,
-    /// Places as the last piece has them.
+    /// The sets as of the last recorded piece.
     pub(super) recorded: Vec<Place>,
     pub(super) resolved: usize,
     pub(super) violation: f64,
 }
 
-/// How everything moves with C.
+/// Derivatives with respect to C.
 struct Direction {
     /// d beta of the rows on the margin.
     beta: Vec<f64>,
@@ -56,7 +56,7 @@ struct Direction {
     f: Vec<f64>,
 }
 
-/// The next row to change.
+/// The next row to change its set.
 #[derive(Clone, Copy)]
 struct Event {
     step: f64,
@@ -152,7 +152,7 @@ impl<'a> Walk<'a> {
         Some(Direction { beta, offset, f })
     }
 
-    /// The first row to change its place along a direction.
+    /// The first row that changes its set along a direction.
     fn next_event(&self, along: &Direction) -> Option<Event> {
         let mut first: Option<Event> = None;
         let mut offer = |step: f64, row: usize, to: Place| {
@@ -181,7 +181,7 @@ impl<'a> Walk<'a> {
         first
     }
 
-    /// One piece further; false if the direction could not be found.
+    /// Advances to the next breakpoint; false if the direction could not be computed.
     fn advance(&mut self) -> bool {
         let Some(along) = self.direction() else { return false };
         let event = self.next_event(&along);
@@ -210,7 +210,7 @@ impl<'a> Walk<'a> {
         true
     }
 
-    /// Puts a row where it belongs now.
+    /// Moves a row to a set.
     fn put(&mut self, row: usize, to: Place) {
         let was = self.place[row];
         let unit = self.v(row) * self.y(row);
@@ -231,13 +231,14 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The offsets allowed at some C while no row is on the margin: the lines that hold them, with their slopes and rows.
+    /// The interval of offsets allowed at some C while no row is on the margin: the lines that bound it, with their
+    /// slopes and rows.
     pub(super) fn bracket(&self, c: f64) -> [(f64, f64, usize); 2] {
         let mut low = (f64::NEG_INFINITY, 0.0, usize::MAX);
         let mut high = (f64::INFINITY, 0.0, usize::MAX);
         for i in 0..self.n {
             let line = self.y(i) - c * self.pull[i];
-            // A positive row on its bound and a negative idle one must not rise above their margins.
+            // A positive row at its bound and a zero negative one must not have outputs above their margins.
             if (self.y(i) > 0.0) == (self.place[i] == Place::Bounded) {
                 if line < high.0 {
                     high = (line, -self.pull[i], i);
@@ -249,8 +250,8 @@ impl<'a> Walk<'a> {
         [low, high]
     }
 
-    /// With no row on the margin: to the C where the offset has no choice any more. That the two lines meet is found by
-    /// Newton's method on the gap, which is concave in C.
+    /// With no row on the margin, advances to the C where the interval of offsets closes, by Newton's method on its
+    /// length, which is concave in C.
     fn cross_gap(&mut self) -> bool {
         let mut to = self.params.c_max;
         let [mut low, mut high] = self.bracket(to);
@@ -262,7 +263,7 @@ impl<'a> Walk<'a> {
             }
             closed = true;
             let next = to - gap / (high.1 - low.1);
-            // The lines that bind at a larger C may not bind here; those that bind at the root do.
+            // The lines that bound the interval at a larger C may not bound it here; those at the root do.
             if !(next >= self.c && next < to) {
                 return false;
             }
@@ -292,12 +293,12 @@ impl<'a> Walk<'a> {
         true
     }
 
-    /// Solves anew a little further on.
+    /// Solves the problem again at a slightly larger C.
     fn leap(&mut self, by: f64, watch: &mut Watch<'_>) -> Result<()> {
         let (c, beta, offset, place) = (self.c, self.beta.clone(), self.offset, self.place.clone());
         self.c = (self.c * (1.0 + by)).min(self.params.c_max);
         self.resolved += 1;
-        // The coefficients along the way may be off by what led astray: from a feasible start all the same.
+        // The coefficients may be wrong after a degenerate point, but a feasible start is all that is needed.
         self.beta.iter_mut().zip(self.problem.weights).for_each(|(b, v)| *b = b.clamp(-c * v, c * v));
         let sum = self.beta.iter().sum::<f64>();
         if sum.abs() > 1e-9 * self.mass().max(1e-300) {
@@ -327,7 +328,7 @@ impl<'a> Walk<'a> {
         self.record_with(moving, offset_slope, mass);
     }
 
-    /// Begins a piece here.
+    /// Starts a new piece here.
     fn record_with(&mut self, moving: Vec<(u32, f64, f64)>, offset_slope: f64, mass: f64) {
         let changes: Vec<(u32, Place)> = (0..self.n)
             .filter(|&i| self.place[i] != self.recorded[i])

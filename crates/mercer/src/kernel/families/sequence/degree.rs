@@ -1,11 +1,12 @@
-//! The weighted degree kernel with shifts: common words at the same place, or nearly.
+//! The weighted degree kernel with shifts: common words at the same position, or nearly.
 //!
-//! `k(x, y) = sum_{k=1}^{d} b_k sum_p sum_{s=0}^{S} e_s (word_k(x, p + s) = word_k(y, p) or the other way round)` with
-//! `b_k = 2 (d - k + 1) / (d (d + 1))` and `e_s = 1 / (2 (s + 1))` (Raetsch, Sonnenburg and Schoelkopf 2005). It is positive
-//! definite for any S: `1/2 + sum_{s=1}^{S} cos(s t) / (s + 1)` is never negative (Rogosinski and Szegoe 1928).
+//! `k(x, y) = sum_{k=1}^{d} b_k sum_p sum_{s=0}^{S} e_s (word_k(x, p + s) = word_k(y, p) or vice versa)` with `b_k =
+//! 2 (d - k + 1) / (d (d + 1))` and `e_s = 1 / (2 (s + 1))` (Raetsch, Sonnenburg and Schoelkopf 2005). It is positive
+//! definite for any S, because `1/2 + sum_{s=1}^{S} cos(s t) / (s + 1)` is never negative (Rogosinski and Szegoe
+//! 1928).
 //!
-//! A run of r matches from a place on holds one word of each length up to r, so it adds `b_1 + .. + b_r = r (2 d - r + 1) /
-//! (d (d + 1))`: one pass over the places for each shift, whatever the degree.
+//! A run of r matches from a position contains one word of each length up to r, so it contributes `b_1 + .. + b_r = r
+//! (2 d - r + 1) / (d (d + 1))`: one pass over the positions for each shift, for any degree.
 
 use mercer_num::Real;
 

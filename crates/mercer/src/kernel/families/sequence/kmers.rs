@@ -1,11 +1,12 @@
-//! What sequences are made of: the spectrum kernel and the mismatch kernel.
+//! Word counts of sequences: the spectrum kernel and the mismatch kernel.
 //!
 //! `k(x, y) = sum_u count(u in x) count(u in y)` over all words u of k letters (Leslie, Eskin and Noble 2002); with
-//! mismatches a word counts for every word that differs from it in at most m letters (Leslie et al. 2004). Values grow with
-//! the square of the length: `normalised(...)` takes that out.
+//! mismatches a word counts for every word that differs from it in at most m letters (Leslie et al. 2004). Values
+//! grow with the square of the length; `normalised(...)` removes this.
 //!
-//! Cost: a word has `sum_i C(k, i) (letters - 1)^i` neighbours. A block lists every sequence's words once; where few
-//! words are different the lists are dense rows and the block a product, else they are met word by word.
+//! Cost: a word has `sum_i C(k, i) (letters - 1)^i` neighbours. A block lists every sequence's words once. If few
+//! words are distinct, the lists become dense rows and the block is a matrix product; otherwise sorted lists are
+//! merged.
 
 use mercer_num::Real;
 
@@ -18,11 +19,11 @@ use crate::kernel::definite::Definiteness;
 use crate::kernel::table::{KernelEntry, Takes};
 use crate::param::{Allowed, Param};
 
-/// Words are numbers below this; longer ones are compared as they are.
+/// Words are encoded as integers below this; longer ones are compared as bytes.
 const CODES: u128 = 1 << 63;
-/// Neighbours of one word.
+/// Maximum number of neighbours of a word.
 const NEIGHBOURS: f64 = 1e6;
-/// Different words in a block up to which rows are dense.
+/// Number of distinct words in a block up to which rows are dense.
 const DENSE: usize = 2048;
 
 const K: Param = Param::new("k", Allowed::Count(1, 1000), Some("3"), "letters of a word");
@@ -82,17 +83,17 @@ pub(super) fn check(k: u32, m: u32, letters: u32) -> Result<()> {
     Ok(())
 }
 
-/// Words within m letters of a word, itself included.
+/// Number of words within m letters of a word, including itself.
 fn neighbours(k: u32, m: u32, letters: u32) -> f64 {
     (0..=m).map(|i| choose(k, i) * f64::from(letters - 1).powi(i as i32)).sum()
 }
 
-/// That the words of a block of sequences and all their neighbours fit in memory.
+/// Checks that the words of a block of sequences and all their neighbours fit in memory.
 pub(super) fn check_room(k: u32, m: u32, letters: u32, points: View<'_>, memory: u64) -> Result<()> {
-    /// Sequences whose words are listed at once.
+    /// Number of sequences whose words are listed at once.
     const LISTED: usize = 64;
     let words = (points.d as f64 - f64::from(k) + 1.0).max(0.0);
-    // Each once in a list, with its count.
+    // Each distinct word once, with its count.
     let all = words * neighbours(k, m, letters);
     let different = all.min(f64::from(letters).powi(k as i32));
     let bytes = 16.0 * different * points.n.min(LISTED) as f64 + 8.0 * all;
@@ -105,11 +106,12 @@ fn choose(n: u32, k: u32) -> f64 {
 }
 
 impl Kmers {
-    /// How many words lie within m letters of both of two words that differ in h letters.
+    /// Number of words within m letters of both of two words that differ in h letters.
     fn shared(&self, h: u32) -> f64 {
         let (k, m, others) = (self.k, self.m, f64::from(self.letters));
         let mut sum = 0.0;
-        // a letters as in the first word, b as in the second, the others of the h neither; i changed where they agree.
+        // Of the h differing letters a are as in the first word, b as in the second, the others as in neither; i
+        // letters are changed where the words agree.
         for (a, b) in (0..=h).flat_map(|a| (0..=h - a).map(move |b| (a, b))) {
             let neither = h - a - b;
             let ways = choose(h, a) * choose(h - a, b) * (others - 2.0).powi(neither as i32);
@@ -122,7 +124,7 @@ impl Kmers {
         sum
     }
 
-    /// The words of a sequence and their neighbours as numbers, sorted, each once with its count.
+    /// The words of a sequence and their neighbours as integers, sorted and distinct, with counts.
     fn counts(&self, x: &[u8]) -> Vec<(u64, f64)> {
         let base = u64::from(self.letters);
         let mut codes = Vec::new();
@@ -134,7 +136,7 @@ impl Kmers {
         codes.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as f64)).collect()
     }
 
-    /// Pushes the word and all that differ in at most `m` of its letters from place `from` on.
+    /// Appends the word and all words that differ from it in at most `m` letters from position `from` on.
     fn neighbours(&self, word: &[u8], code: u64, from: usize, m: u32, codes: &mut Vec<u64>) {
         codes.push(code);
         if m == 0 {
@@ -149,7 +151,7 @@ impl Kmers {
         }
     }
 
-    /// Words too long to be numbers, compared as they are: without mismatches only.
+    /// Words too long for an integer, compared as bytes; without mismatches only.
     fn words<'a>(&self, x: &'a [u8]) -> Vec<(&'a [u8], f64)> {
         let mut words: Vec<&[u8]> = x.windows(self.k as usize).collect();
         words.sort_unstable();
@@ -181,13 +183,13 @@ impl Compare for Kmers {
     }
 }
 
-/// `out[i * m + j] = sum of the products of the counts of what both hold`.
+/// `out[i * m + j]`: the sum over common words of the products of their counts.
 fn meet<W: Ord + Clone, T: Real>(a: &[Vec<(W, f64)>], b: &[Vec<(W, f64)>], out: &mut [T]) {
     let mut known: Vec<W> = b.iter().flatten().map(|(word, _)| word.clone()).collect();
     known.sort_unstable();
     known.dedup();
     let (m, d) = (b.len(), known.len());
-    // A list and the known words are both sorted: they are walked side by side.
+    // A list and the known words are both sorted, so they are merged.
     let places = |list: &[(W, f64)]| -> Vec<(usize, f64)> {
         let mut at = 0;
         let place = |(word, count): &(W, f64)| {

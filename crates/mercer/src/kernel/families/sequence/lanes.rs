@@ -1,17 +1,17 @@
-//! Sequences laid side by side, those of one length together.
+//! Sequences interleaved for vector code, grouped by length.
 
 use mercer_num::Real;
 
 /// No symbol.
 const NONE: f64 = -1.0;
 
-/// Sequences of one length, as many as there are lanes; lanes left over match nothing.
+/// Sequences of one length, as many as there are vector lanes; unused lanes match nothing.
 pub(super) struct Panel<T> {
     /// Which sequences.
     pub(super) rows: Vec<usize>,
     /// Their length.
     pub(super) len: usize,
-    /// Their symbols, place by place.
+    /// Their symbols, position by position.
     pub(super) symbols: Vec<T>,
 }
 

@@ -1,7 +1,7 @@
 //! Kernels on sequences of symbols: DNA, RNA, proteins, any letters.
 //!
-//! Those of `windows` and `degree` compare sequences place by place, as around a signal; those of `kmers` compare what
-//! they are made of, wherever it stands. Symbols are compared for being the same letter: an uncertain letter such as `N`
+//! Those of `windows` and `degree` compare sequences position by position, as around a signal; those of `kmers`
+//! compare word counts, independent of position. Symbols are compared for equality: an uncertain letter such as `N`
 //! is a letter of its own. Sequences may be of different lengths.
 
 mod degree;
@@ -20,7 +20,7 @@ pub(in crate::kernel) use degree::ENTRY as WEIGHTED_DEGREE;
 pub(in crate::kernel) use kmers::{MISMATCH, SPECTRUM};
 pub(in crate::kernel) use windows::{CODON, LOCALITY};
 
-/// What a kernel on sequences must bring.
+/// The methods of a sequence kernel.
 trait Compare {
     /// The value by the definition.
     fn value(&self, x: &[u8], y: &[u8]) -> f64;
@@ -63,7 +63,7 @@ pub(in crate::kernel) fn is(kernel: &Kernel) -> bool {
     with_compare!(kernel, _c => true, else false)
 }
 
-/// The value by the definition; `None` for other kernels, NaN where the rows are no sequences.
+/// The value by the definition; `None` for other kernels, NaN where the rows are not sequences.
 pub(in crate::kernel) fn value(kernel: &Kernel, x: Span<'_>, y: Span<'_>) -> Option<f64> {
     with_compare!(kernel, c => match (x, y) {
         (Span::Other(Row::Sequence(x)), Span::Other(Row::Sequence(y))) => Some(c.value(x, y)),
@@ -89,7 +89,7 @@ fn rows(view: View<'_>) -> Option<Vec<&[u8]>> {
     }
 }
 
-/// That parameters fit together.
+/// Checks that parameters are consistent.
 pub(in crate::kernel) fn check(kernel: &Kernel) -> Result<()> {
     match *kernel {
         Kernel::LocalityImproved { diameter, .. } | Kernel::CodonImproved { diameter, .. }
@@ -103,7 +103,7 @@ pub(in crate::kernel) fn check(kernel: &Kernel) -> Result<()> {
     }
 }
 
-/// That the points' alphabet fits the kernel.
+/// Checks that the kernel supports the points' alphabet.
 pub(in crate::kernel) fn check_points(kernel: &Kernel, points: View<'_>, memory: u64) -> Result<()> {
     let Data::Sequences { alphabet, .. } = points.data else {
         return Err(Error::shape(format!("points for the kernel `{kernel}`"), points.kind(), "sequences"));

@@ -1,14 +1,14 @@
 //! Matches within a window, then correlations of windows: locality-improved and codon-improved kernels.
 //!
-//! `k(x, y) = (sum_p win_p)^d2` with `win_p = (sum_{j=-l}^{l} w_j match_{p+j})^d1`, weights w rising to the window's centre
-//! and summing to one (Zien et al. 2000; Mueller et al. 2001, Sec. VII-A). It is the image-local kernel on an image that is
-//! one row high, a pixel being a letter.
+//! `k(x, y) = (sum_p win_p)^d2` with `win_p = (sum_{j=-l}^{l} w_j match_{p+j})^d1`, weights w rising to the window's
+//! centre and summing to one (Zien et al. 2000; Mueller et al. 2001, Sec. VII-A). It equals the image-local kernel on
+//! an image with a single row, whose pixels are letters.
 //!
-//! The codon-improved kernel also counts matches that are shifted by three places: to `match_q` it adds c times the dot
-//! product of `x_q + x_{q+3}` and `y_q + y_{q+3}`, letters being unit vectors. Counting shifted matches alone would not be
-//! positive definite; this is, because it is a sum of dot products.
+//! The codon-improved kernel also counts matches shifted by three positions: to `match_q` it adds c times the dot
+//! product of `x_q + x_{q+3}` and `y_q + y_{q+3}`, letters being unit vectors. Counting shifted matches alone would
+//! not be positive definite; this is, because it is a sum of dot products.
 //!
-//! Centres p are places that both sequences have. A window's places beyond an end match nothing.
+//! Centres p are positions that both sequences have. Positions of a window beyond an end match nothing.
 
 use mercer_num::Real;
 use mercer_num::vector::Frame;
@@ -64,7 +64,7 @@ pub(in crate::kernel) const CODON: KernelEntry = KernelEntry {
     ..KernelEntry::EMPTY
 };
 
-/// Both kernels; the plain one has the weight 0.
+/// Both kernels; the plain one has codon weight 0.
 pub(super) struct Windows {
     pub(super) diameter: u32,
     pub(super) inner: u32,
