@@ -1,27 +1,28 @@
-//! Means of pixels whose noise was cut off at black or white.
+//! Bias correction for pixels whose noise was clipped at black or white.
 //!
-//! A pixel of 8 bits cannot be darker than black. Where noise would have made it so, it was cut off, and the mean of such
-//! pixels is brighter than the picture was: of noise with standard deviation s around a value t s above black, by
+//! An 8-bit pixel cannot be darker than black. Negative values are clipped, so the mean of such pixels is brighter
+//! than the image was: for noise with standard deviation s around a value t s above black, by
 //!
 //! ```text
 //! mean / s = t Phi(t) + phi(t)        phi, Phi: density and distribution of the standard normal
 //! ```
 //!
-//! which is 0.4 at t = 0. Any average of noisy pixels has this error; here it is undone. At white it is the same turned over.
+//! which is 0.4 at t = 0. Any average of noisy pixels has this bias; this module inverts the formula. White is the
+//! mirror image of black.
 
-/// The share of pixels at an end of the range from which on they were cut off there.
+/// Share of pixels at an end of the range from which the image counts as clipped there.
 const SHARE: f64 = 0.002;
-/// Beyond so many standard deviations nothing is cut off.
+/// Distance from the end, in standard deviations, beyond which clipping is negligible.
 const FAR: f64 = 4.0;
-/// Places of the table per standard deviation.
+/// Table entries per standard deviation.
 const FINE: usize = 256;
 
-/// Undoes the error in a denoised channel, by the noisy one it was made from.
+/// Corrects a denoised channel, given the noisy channel it was computed from.
 pub(super) fn restore(noisy: &[f64], clean: &mut [f64], noise: f64) {
     let fold = |f: fn(f64, f64) -> f64, start| noisy.iter().copied().fold(start, f);
     let (low, high) = (fold(f64::min, f64::INFINITY), fold(f64::max, f64::NEG_INFINITY));
     let at = |end: f64| noisy.iter().filter(|v| **v == end).count() as f64 >= SHARE * noisy.len() as f64;
-    // Of a range that is not much wider than the noise nobody knows what was cut off.
+    // If the range is not much wider than the noise, clipping cannot be recognised.
     if high - low <= 2.0 * FAR * noise {
         return;
     }
@@ -39,7 +40,7 @@ pub(super) fn restore(noisy: &[f64], clean: &mut [f64], noise: f64) {
     }
 }
 
-/// The mean at each place of the table.
+/// The mean at each entry of the table.
 fn means() -> Vec<f64> {
     let density = |t: f64| (-0.5 * t * t).exp() / std::f64::consts::TAU.sqrt();
     let step = 1.0 / FINE as f64;
@@ -55,7 +56,7 @@ fn means() -> Vec<f64> {
     (0..=count).map(place).collect()
 }
 
-/// The value that has this mean; both in standard deviations from the end.
+/// The value that has this mean, both in standard deviations from the end.
 fn undone(means: &[f64], mean: f64) -> f64 {
     let after = means.partition_point(|m| *m <= mean);
     if after == 0 {

@@ -1,20 +1,21 @@
-//! Denoising of photographs by components of similar squares.
+//! Denoising of photographs by principal components of similar patches.
 //!
-//! A photograph repeats itself: squares that look alike are samples of one distribution, whose principal components carry the
-//! picture while all directions carry the noise. For a square y with its n most similar neighbours around it, with mean m
-//! and covariance S, the estimate of least expected error is linear in y (Lebrun, Buades and Morel 2013, equations 6 and 9):
+//! A photograph repeats itself: similar patches are samples of one distribution, whose leading principal components
+//! contain the image, while noise is in all directions. For a patch y with its n most similar neighbours, with mean m
+//! and covariance S, the estimate with the smallest expected squared error is linear in y (Lebrun, Buades and Morel
+//! 2013, equations 6 and 9):
 //!
 //! ```text
 //! first:   z = m + (S - sigma^2 I)_+ S^-1 (y - m)        S of the noisy squares
 //! second:  z = m + T (T + sigma^2 I)^-1 (y - m)          T and neighbours of the first estimate
 //! ```
 //!
-//! Each component is shrunk by its share of noise, instead of being kept or dropped. Squares overlap, and all estimates of a
-//! pixel are averaged; where noise was cut off at black or white, that is undone in the end (`clipped.rs`). Components of the whole picture (kernel principal components) know nothing of the place they are used
-//! at; these do.
+//! Each component is shrunk by its share of noise instead of being kept or dropped. Patches overlap, and all
+//! estimates of a pixel are averaged; clipping at black or white is corrected at the end (`clipped.rs`). Unlike
+//! components of whole images (kernel PCA), these adapt to their position in the image.
 //!
-//! Cost: for d pixels a square and n neighbours, `n d^2 + d^3` for each group of squares, of which there are about a tenth as
-//! many as pixels; the search for neighbours is `(2 w + 1)^2 d` a group.
+//! Cost: for patches of d pixels and n neighbours, `n d^2 + d^3` per group of patches; there are about a tenth as
+//! many groups as pixels. The search for neighbours costs `(2 w + 1)^2 d` per group.
 
 use rayon::prelude::*;
 
@@ -26,31 +27,31 @@ use crate::num::factor::{self, Spd};
 use crate::num::{Mat, product};
 use crate::watch::{Step, Watch};
 
-/// Pixels of a square's side: the more noise, the larger.
+/// Side of a patch in pixels, for less and for more noise.
 const SIDES: [usize; 2] = [5, 6];
-/// Noise beyond this share of the picture's own range gets the larger square.
+/// Noise above this fraction of the image's range uses the larger patch.
 const NOISY: f64 = 0.08;
-/// How far neighbours are looked for, in pixels.
+/// Radius of the search for neighbours, in pixels.
 const WINDOW: usize = 16;
-/// Neighbours for each pixel of a square.
+/// Number of neighbours per pixel of a patch.
 const NEIGHBOURS: f64 = 1.8;
-/// First squares of groups are so far apart.
+/// Distance between the reference patches of groups.
 const STEP: usize = 3;
-/// Rows of first squares that are worked on together: groups inside look for places that were not yet in one.
+/// Rows of reference patches processed together: within a band, a patch that was in a group is not a reference again.
 const BAND: usize = 24;
-/// A group that varies by no more than this much more than the noise is flat.
+/// A group whose variance exceeds the noise by no more than this factor is flat.
 const FLAT: f64 = 1.05;
 
-/// How pictures are denoised.
+/// Parameters of denoising.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SimilarParams {
     /// Standard deviation of the noise.
     pub noise: f64,
-    /// Pixels of a square's side; none: 5, or 6 where there is much noise.
+    /// Side of a patch in pixels; `None`: 5, or 6 where there is much noise.
     pub patch: Option<usize>,
 }
 
-/// Rows that are images without their noise, each from its own squares.
+/// Denoises rows that are images, each from its own patches.
 ///
 /// ```
 /// use mercer::data::{ImageShape, Points};
@@ -117,7 +118,7 @@ fn side_for(pixels: &[f64], noise: f64) -> usize {
     SIDES[usize::from(noise > NOISY * (high - low))]
 }
 
-/// An image, channel after channel.
+/// An image, one channel after another.
 struct Picture {
     height: usize,
     width: usize,
@@ -136,7 +137,7 @@ impl Picture {
         (0..n).flat_map(|i| self.channels.iter().map(move |channel| channel[i])).collect()
     }
 
-    /// The squared distance of two squares by their first pixels.
+    /// The squared distance of two patches, given by their first pixels.
     fn distance2(&self, a: usize, b: usize, side: usize) -> f64 {
         let mut sum = 0.0;
         for channel in &self.channels {
@@ -149,7 +150,7 @@ impl Picture {
         sum
     }
 
-    /// Squares of a channel, one after the other.
+    /// Patches of a channel, one after another.
     fn squares(&self, channel: usize, places: &[usize], side: usize) -> Vec<f64> {
         let mut out = Vec::with_capacity(places.len() * side * side);
         for &place in places {
@@ -162,14 +163,14 @@ impl Picture {
     }
 }
 
-/// One picture to denoise.
+/// One image to denoise.
 struct Job<'a> {
     noisy: &'a Picture,
     side: usize,
     noise2: f64,
 }
 
-/// Sums of estimates and their number, for some lines of pixels.
+/// Sums of estimates and their counts, for some rows of pixels.
 struct Sums {
     first: usize,
     values: Vec<Vec<f64>>,
@@ -177,7 +178,7 @@ struct Sums {
 }
 
 impl Job<'_> {
-    /// All estimates averaged. The second pass is guided by the first one's picture.
+    /// The average of all estimates. The second pass is guided by the image of the first.
     fn pass(&self, guide: Option<&Picture>, exec: Exec) -> Picture {
         let (h, w) = (self.noisy.height, self.noisy.width);
         let bands: Vec<usize> = (0..=h - self.side).step_by(BAND).collect();
@@ -189,7 +190,7 @@ impl Job<'_> {
         };
         let mut values = vec![vec![0.0; h * w]; self.noisy.channels.len()];
         let mut count = vec![0.0; h * w];
-        // In the order of bands, so that the number of threads changes no bit.
+        // In the order of bands, so that the number of threads does not change the sums.
         for part in &sums {
             let at = part.first * w;
             for (sum, part) in values.iter_mut().zip(&part.values) {
@@ -248,7 +249,7 @@ impl Job<'_> {
         sums
     }
 
-    /// The first pixels of the squares around one that are most like it, itself first.
+    /// The first pixels of the patches most similar to one in its neighbourhood, itself first.
     fn neighbours(&self, (y, x): (usize, usize), guide: &Picture, group: &mut Vec<usize>) {
         let (h, w, side) = (guide.height, guide.width, self.side);
         let wanted = ((side * side) as f64 * NEIGHBOURS) as usize;
@@ -269,7 +270,7 @@ impl Job<'_> {
         group.extend(found.into_iter().map(|(_, place)| place));
     }
 
-    /// The squares of a group without their noise.
+    /// The denoised patches of a group.
     fn estimate(&self, channel: usize, group: &[usize], guide: Option<&Picture>) -> Vec<f64> {
         let (n, d) = (group.len(), self.side * self.side);
         let mut noisy = self.noisy.squares(channel, group, self.side);
@@ -307,13 +308,14 @@ impl Job<'_> {
             }
         }
         let shrunk = if guide.is_some() { self.second(&cov, &noisy, d) } else { self.first(&cov, &noisy, d) };
-        // Rounding left no covariance to speak of: the mean is all there is.
+        // Rounding left no usable covariance: use the mean alone.
         let mut out = shrunk.unwrap_or_else(|| vec![0.0; n * d]);
         out.chunks_mut(d).for_each(|s| s.iter_mut().zip(&mean).for_each(|(v, m)| *v += m));
         out
     }
 
-    /// Components whose variance is not more than the noise's carry nothing: few neighbours show smaller ones by chance.
+    /// Components whose variance does not exceed the noise's are dropped: with few neighbours smaller ones occur by
+    /// chance.
     fn first(&self, cov: &[f64], centred: &[f64], d: usize) -> Option<Vec<f64>> {
         let (variance, axes) = factor::eigen(cov, d).ok()?;
         let kept = variance.iter().take_while(|v| **v > self.noise2).count();
@@ -330,7 +332,7 @@ impl Job<'_> {
         Some(out)
     }
 
-    /// y - m less the share of noise in each component, sigma^2 (T + sigma^2 I)^-1 (y - m).
+    /// y - m minus the noise's share of each component, sigma^2 (T + sigma^2 I)^-1 (y - m).
     fn second(&self, cov: &[f64], centred: &[f64], d: usize) -> Option<Vec<f64>> {
         let mut share = centred.to_vec();
         Spd::new(cov, d).ok()?.solve(&mut share, centred.len() / d);

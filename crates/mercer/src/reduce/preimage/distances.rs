@@ -1,13 +1,14 @@
-//! Pre-images from distances to the nearest centres (Kwok and Tsang 2004): multi-dimensional scaling in a neighbourhood.
+//! Pre-images from distances to the nearest centres (Kwok and Tsang 2004): multi-dimensional scaling in a
+//! neighbourhood.
 //!
-//! The kernel's inverse turns `Psi . Phi(x_i)` into what `|z - x_i|^2` would be if `Psi = Phi(z)`. With the neighbours
-//! centred, `X = U S V'`, the z that fits those distances best in the least-squares sense within the neighbours' span is
+//! Inverting the kernel turns `Psi . Phi(x_i)` into the distance `|z - x_i|^2` that would hold for `Psi = Phi(z)`.
+//! With the centred neighbours `X = U S V'`, the least-squares fit to those distances within the neighbours' span is
 //!
 //! ```text
 //! z = mean + 1/2 V S^-1 U' (|x_i - mean|^2 - |z - x_i|^2)
 //! ```
 //!
-//! Closed, no iteration, and always near data. Cost: m^2 d + m^2 p, and q^2 d a vector for q neighbours.
+//! A closed form without iteration, always near the data. Cost: m^2 d + m^2 p, and q^2 d per vector for q neighbours.
 
 use rayon::prelude::*;
 

@@ -1,6 +1,7 @@
 //! The pre-image where one exists (Schoelkopf et al. 1999, proposition 6; Schoelkopf 1997, appendix D.1.2).
 //!
-//! If `Psi = Phi(z)` then `Psi . Phi(e) = k(z, e)` for every e, so an invertible k tells z from its values at a basis:
+//! If `Psi = Phi(z)` then `Psi . Phi(e) = k(z, e)` for every e, so if k can be inverted, its values at a basis
+//! determine z:
 //!
 //! ```text
 //! k = f(x.y):       z = 1/a sum_j f^-1(Psi . Phi(a e_j)) e_j
@@ -8,8 +9,9 @@
 //! ```
 //!
 //! with any orthonormal basis, any length a and, where only distances count, any origin o (here the centres' mean).
-//! Where no pre-image exists the result depends on all three; the distance that is left tells. Near 0 the inverse of
-//! `(x.y)^3` and its like is steep: expect errors of a cube root of rounding there. Cost: 2 d evaluations of the expansion.
+//! Where no exact pre-image exists the result depends on all three; the remaining distance shows this. Near 0 the
+//! inverse of kernels such as `(x.y)^3` is steep: expect errors of the cube root of rounding there. Cost: 2 d
+//! evaluations of the expansion.
 
 use super::invert::Inverse;
 use super::target::{Candidates, Target};
@@ -59,7 +61,7 @@ pub(super) fn run(target: &Target<'_>, params: &PreimageParams, exec: Exec) -> R
     Ok(Candidates { points, steps: vec![0; p], start: vec![Start::None; p] })
 }
 
-/// The target's kernel backwards, where it has an inverse.
+/// The inverse of the target's kernel, if it has one.
 pub(super) fn inverse<'a>(target: &Target<'a>) -> Option<Inverse<'a>> {
     let size = |shift: &[f64]| {
         let far =

@@ -1,14 +1,14 @@
 //! The fixed-point iteration for kernels of the distance (Schoelkopf et al. 1999, eq. 48-50; Mika et al. 1999).
 //!
-//! With `k(x, y) = f(|x - y|^2)` the distance to Psi is least where `v(z) = Psi . Phi(z)` is largest, and there
+//! With `k(x, y) = f(|x - y|^2)` the distance to Psi is smallest where `v(z) = Psi . Phi(z)` is largest, and there
 //!
 //! ```text
 //! z = sum_i c_i f'(|z - x_i|^2) x_i / sum_i c_i f'(|z - x_i|^2)
 //! ```
 //!
 //! All vectors and all their starts step together: one matrix product for the distances, one map, one product for the
-//! sums (`2 p m d` multiply-adds a step), in f32 while the tolerance allows. A step that lowers v is halved; one whose
-//! denominator vanishes ends its start. So v never falls below its start's, and nothing is ever NaN.
+//! sums (`2 p m d` multiply-adds per step), in f32 while the tolerance allows. A step that decreases v is halved, and
+//! a start whose denominator vanishes stops. So v never falls below its initial value, and no value is NaN.
 
 use rayon::prelude::*;
 
@@ -21,12 +21,12 @@ use crate::kernel::Kernel;
 use crate::num::{Mat, Real, product};
 use crate::watch::{Step, Watch};
 
-/// Points and centres of a tile: kernel values stay in the second-level cache.
+/// Points and centres per tile: their kernel values stay in the second-level cache.
 const POINTS: usize = 128;
 const CENTRES: usize = 512;
-/// Halvings of a step before a start is given up as arrived.
+/// Number of halvings of a step after which a start counts as converged.
 const HALVINGS: u32 = 6;
-/// Below this tolerance the last steps are made in f64.
+/// Below this tolerance the last steps are taken in f64.
 const SINGLE: f64 = 3e-6;
 
 pub(super) fn run(
@@ -40,7 +40,7 @@ pub(super) fn run(
     let mut walkers: Vec<Walker> = points
         .chunks(d)
         .map(|z| {
-            // About the centres' mean, where f32 loses least.
+            // Relative to the centres' mean, where f32 loses the fewest digits.
             let z: Vec<f64> = z.iter().zip(&target.mean).map(|(z, m)| z - m).collect();
             Walker { at: z.clone(), best: z, value: f64::NEG_INFINITY, steps: 0, halved: 0, done: false }
         })
@@ -54,7 +54,7 @@ pub(super) fn run(
     let merit: Vec<f64> = walkers.iter().map(|w| w.value).collect();
     let won = starts::winners(&merit, p);
     let chosen = || won.iter().enumerate().map(|(o, &s)| &walkers[s * p + o]);
-    // f32 may have seen a rise that f64 does not: then the start itself is better.
+    // An increase seen in f32 may not exist in f64; then the start itself is better.
     let exact = |points: &[f64]| -> Result<Vec<f64>> {
         target.inner(crate::data::Points::dense(points.to_vec(), d)?.view(), exec)
     };
@@ -76,9 +76,9 @@ pub(super) fn run(
 
 /// One start of one vector.
 struct Walker {
-    /// Where the kernel is looked at next.
+    /// The next point to evaluate.
     at: Vec<f64>,
-    /// The best point so far and v there.
+    /// The best point so far and v at it.
     best: Vec<f64>,
     value: f64,
     steps: u32,
@@ -87,13 +87,13 @@ struct Walker {
 }
 
 impl Walker {
-    /// Ready for more steps from the best point, its value to be computed anew.
+    /// Prepares more steps from the best point, whose value must be recomputed.
     fn again(&mut self) {
         self.at.clone_from(&self.best);
         (self.value, self.halved, self.done) = (f64::NEG_INFINITY, 0, false);
     }
 
-    /// Takes in v and the next point that a look at `at` gave.
+    /// Processes v and the next point from the evaluation at `at`.
     fn advance(&mut self, value: f64, next: Option<&[f64]>, small: f64, noise: f64) {
         if !value.is_finite() || value < self.value - noise {
             self.halved += 1;
@@ -121,17 +121,17 @@ fn distance(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
 }
 
-/// At a point: v, the sum of the weights, and of their sizes.
+/// At a point: v, the sum of the weights, and the sum of their absolute values.
 type Head = (f64, f64, f64);
 
-/// Centres and coefficients made ready in one float type.
+/// Centres and coefficients prepared in one float type.
 struct Iteration<'a, T> {
     kernel: &'a Kernel,
     /// f' = -gamma f: the kernel values are the weights.
     gaussian: bool,
     x: Vec<T>,
     x_sq: Vec<T>,
-    /// p x m: the coefficients of a vector side by side.
+    /// p x m: the coefficients of each vector contiguously.
     coef: Vec<T>,
     size: Vec<f64>,
     d: usize,
@@ -187,7 +187,7 @@ impl<'a, T: Real> Iteration<'a, T> {
                     let noise = 8.0 * T::EPSILON.f64() * self.size[w % p];
                     let sum = &sums[r * d..(r + 1) * d];
                     next.iter_mut().zip(sum).for_each(|(n, s)| *n = s.f64() / below);
-                    // A vanishing denominator throws the point anywhere.
+                    // A vanishing denominator would move the point arbitrarily far.
                     let good =
                         below.abs() > 1e3 * T::EPSILON.f64() * weight && next.iter().all(|v| v.is_finite());
                     walkers[w].advance(value, good.then_some(next.as_slice()), small, noise);
@@ -199,7 +199,7 @@ impl<'a, T: Real> Iteration<'a, T> {
         }
     }
 
-    /// For some walkers: the weighted sums of centres, and v, the sum of the weights and of their sizes.
+    /// For some walkers: the weighted sums of centres, and v, the sum of the weights and of their absolute values.
     fn look(&self, rows: &[usize], walkers: &[Walker], p: usize, sums: &mut [T], heads: &mut [Head]) {
         let (d, m, n) = (self.d, self.x_sq.len(), rows.len());
         let z: Vec<T> = rows.iter().flat_map(|&w| walkers[w].at.iter().map(|&v| T::of(v))).collect();
@@ -240,7 +240,7 @@ impl<'a, T: Real> Iteration<'a, T> {
     }
 }
 
-/// Multiplies a line with coefficients; the sum and the sum of sizes, eight lanes of f32 or f64 at a time.
+/// Multiplies a row by coefficients; returns the sum and the sum of absolute values, in eight lanes.
 fn weigh<T: Real>(line: &mut [T], coef: &[T]) -> (f64, f64) {
     T::mul_all(line, coef);
     let (mut sum, mut size) = ([T::ZERO; 8], [T::ZERO; 8]);

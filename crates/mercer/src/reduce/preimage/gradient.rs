@@ -4,8 +4,8 @@
 //! minimise  k(z, z) - 2 sum_i c_i k(z, x_i)        lo <= z <= hi
 //! ```
 //!
-//! by L-BFGS, all vectors and starts in lock step: one evaluation of all objectives and gradients is two matrix products
-//! where the kernel is a function of dot products (`2 p m d` multiply-adds), else one derivative at a time.
+//! by L-BFGS, all vectors and starts in lock step: one evaluation of all objectives and gradients is two matrix
+//! products where the kernel is a function of dot products (`2 p m d` multiply-adds), else one derivative at a time.
 
 use rayon::prelude::*;
 
@@ -59,7 +59,7 @@ pub(super) fn run(
     })
 }
 
-/// Walkers, their points, and where their objectives and gradients go.
+/// Walkers, their points, and the output slices for their objectives and gradients.
 type Part<'s> = (((&'s [usize], &'s [f64]), &'s mut [f64]), &'s mut [f64]);
 
 struct Look<'t, 'a> {
@@ -105,7 +105,7 @@ impl Look<'_, '_> {
         }
         product::nn(g, Mat::new(&by_dot, n, m), Mat::new(&t.x, m, d), 1);
         for r in 0..n {
-            // k(z, z), whose slope is twice that of k(z, y) at y = z.
+            // The derivative of k(z, z) is twice that of k(z, y) at y = z.
             let sq = [z_sq[r]];
             let (mut own, mut by_dot, mut by_row) = (sq, [0.0], [0.0]);
             kernel.map_derivative(&sq, &sq, &sq, &mut by_dot, &mut by_row);

@@ -1,8 +1,8 @@
-//! Kernels that are monotone functions of one number, and that number from their value.
+//! Inversion of kernels that are monotone functions of one number.
 
 use crate::kernel::Kernel;
 
-/// A kernel as a function f of the dot product or of the squared distance, strictly monotone where it is used.
+/// A kernel as a function f of the dot product or of the squared distance, strictly monotone on the range in use.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Inverse<'a> {
     kernel: &'a Kernel,
@@ -13,11 +13,12 @@ pub(super) struct Inverse<'a> {
     at_hi: f64,
 }
 
-/// How far beyond the data arguments are looked for.
+/// Arguments are searched up to this multiple of the data's range.
 const BEYOND: f64 = 64.0;
 
 impl<'a> Inverse<'a> {
-    /// None where the kernel is no such function. `size2` is the largest squared norm, or squared distance, of the data.
+    /// None if the kernel is not such a function. `size2` is the largest squared norm, or squared distance, of the
+    /// data.
     pub(super) fn new(kernel: &'a Kernel, size2: f64) -> Option<Self> {
         let radial = super::radial(kernel);
         let far = BEYOND * size2.max(1e-12);
@@ -25,7 +26,7 @@ impl<'a> Inverse<'a> {
         let f = |t: f64| if radial { kernel.radial_derivatives(t) } else { kernel.dot_derivatives(t) };
         let (at_lo, at_hi) = (f(lo)?[0], f(hi)?[0]);
         let rises = at_hi > at_lo;
-        // A look at many places: a fold back would show.
+        // Sampling at many arguments detects a function that is not monotone.
         let steady = (0..=400).map(|i| lo + (hi - lo) * f64::from(i) / 400.0).filter_map(f).all(|f| {
             let slope = if rises { f[1] } else { -f[1] };
             slope >= 0.0
@@ -45,8 +46,8 @@ impl<'a> Inverse<'a> {
         f.unwrap_or([f64::NAN; 4])
     }
 
-    /// The argument that gives a value; values out of range give the nearest end. Bisection, then Newton's steps while
-    /// they help.
+    /// The argument for a value; values out of range give the nearest end. Bisection, then Newton's method while it
+    /// improves.
     pub(super) fn argument(&self, value: f64) -> f64 {
         let rises = self.at_hi > self.at_lo;
         let below = |v: f64| if rises { v < value } else { v > value };

@@ -1,13 +1,13 @@
-//! A map back that is learned on the centres (Schoelkopf, Smola and Mueller 1996, section 4.6; Bakir et al. 2004).
+//! A pre-image map learned on the centres (Schoelkopf, Smola and Mueller 1996, section 4.6; Bakir et al. 2004).
 //!
-//! The centres are pairs (image, point). Ridge regression from one to the other, with a Gaussian of feature-space
-//! distance as its kernel,
+//! The centres are pairs (image, point). Kernel ridge regression from images to points, with a Gaussian of the
+//! feature-space distance,
 //!
 //! ```text
 //! z(Psi) = mean + sum_i A_i exp(-g |Psi - Phi(x_i)|^2),      (G + lambda 1) A = X - mean,      g = 1 / mean |Phi(x_i) - Phi(x_j)|^2
 //! ```
 //!
-//! needs neither derivative nor inverse of the kernel. Cost: `m^3 / 3` once, `m^2 (d + p)`.
+//! requires neither derivative nor inverse of the kernel. Cost: `m^3 / 3` once, `m^2 (d + p)`.
 
 use super::target::{Candidates, Target};
 use super::{PreimageParams, Start};
@@ -31,7 +31,7 @@ pub(super) fn run(target: &Target<'_>, params: &PreimageParams, exec: Exec) -> R
     let near = |distance2: f64| (-rate * distance2.max(0.0)).exp();
     g.iter_mut().for_each(|v| *v = near(*v));
     let x: Vec<f64> = target.x.iter().enumerate().map(|(q, v)| v - target.mean[q % d]).collect();
-    // Distances of an indefinite kernel are none: then the ridge must be larger.
+    // An indefinite kernel gives no true distances; a larger ridge is then needed.
     let mut ridge = params.lambda;
     let a = loop {
         (0..m).for_each(|i| g[i * m + i] = 1.0 + ridge);

@@ -4,9 +4,10 @@
 //! z_o = argmin |Phi(z) - Psi_o|^2 = argmin  k(z, z) - 2 sum_i c_io k(z, x_i) + |Psi_o|^2       (Schoelkopf et al. 1999)
 //! ```
 //!
-//! for every output o of an [`Expansion`], thousands at once. Not every vector has an exact pre-image; the distance that is
-//! left is returned with each point. [`PreimageMethod::Auto`] picks by the kernel: the fixed point where it is a function of the
-//! distance, a closed form where it is linear, descent where it has a gradient, else a learned map.
+//! for every output o of an [`Expansion`], thousands at once. Not every vector has an exact pre-image; the remaining
+//! distance is returned with each point. [`PreimageMethod::Auto`] selects by the kernel: fixed-point iteration for
+//! functions of the distance, a closed form for linear kernels, descent where there is a gradient, else a learned
+//! map.
 
 mod distances;
 mod exact;
@@ -29,19 +30,19 @@ use crate::watch::Watch;
 pub use target::Target;
 pub(crate) use target::turned;
 
-/// How a pre-image is looked for.
+/// Method for computing pre-images.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PreimageMethod {
-    /// What suits the kernel; [`Preimages::method`] says what was taken.
+    /// Selected by the kernel; [`Preimages::method`] reports which.
     #[default]
     Auto,
-    /// The closed form that is right where an exact pre-image exists: kernels that are invertible functions of the dot
+    /// The closed form that is exact where a pre-image exists: kernels that are invertible functions of the dot
     /// product or of the distance.
     Exact,
     /// `z <- sum_i c_i k'(z, x_i) x_i / sum_i c_i k'(z, x_i)`: kernels that are functions of the distance.
     FixedPoint,
-    /// Descent by L-BFGS: kernels with a gradient; the only one that keeps to bounds.
+    /// Descent by L-BFGS: kernels with a gradient; the only method that respects bounds.
     Gradient,
     /// A map learned on the centres by ridge regression: any kernel on rows of numbers.
     Learned,
@@ -49,7 +50,7 @@ pub enum PreimageMethod {
     Distances,
 }
 
-/// What looking for pre-images obeys.
+/// Parameters for computing pre-images.
 ///
 /// ```
 /// use mercer::prelude::*;
@@ -64,23 +65,23 @@ pub enum PreimageMethod {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PreimageParams {
-    /// How.
+    /// Method.
     pub method: PreimageMethod,
-    /// Starts of an iteration beside those given; none: none beside given ones, else three.
+    /// Additional starts of an iteration; `None`: 0 if starts are given, else 3.
     pub starts: Option<usize>,
-    /// Change of a point at which an iteration ends, relative to the spread of the centres.
+    /// Change of a point at which an iteration stops, relative to the spread of the centres.
     pub tol: f64,
-    /// Most steps of an iteration.
+    /// Maximum number of iterations.
     pub max_iter: usize,
-    /// Least and largest value a coordinate may take.
+    /// Lower and upper bound of every coordinate.
     pub bounds: Option<(f64, f64)>,
-    /// Nearest centres that [`PreimageMethod::Distances`] looks at.
+    /// Number of nearest centres used by [`PreimageMethod::Distances`].
     pub neighbours: usize,
     /// Ridge of [`PreimageMethod::Learned`].
     pub lambda: f64,
-    /// Length of the basis vectors of [`PreimageMethod::Exact`]; none: by the centres' size.
+    /// Length of the basis vectors of [`PreimageMethod::Exact`]; `None`: by the norms of the centres.
     pub scale: Option<f64>,
-    /// The basis of [`PreimageMethod::Exact`], d orthonormal rows; none: the coordinates.
+    /// The basis of [`PreimageMethod::Exact`], d orthonormal rows; `None`: the coordinate axes.
     pub basis: Option<Vec<f64>>,
     /// Seed of the starts.
     pub seed: u64,
@@ -103,25 +104,25 @@ impl Default for PreimageParams {
     }
 }
 
-/// Where an iteration that won began.
+/// The starting point of the best iteration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Start {
-    /// No iteration: a closed form.
+    /// None: a closed form.
     None,
-    /// The point that was given.
+    /// A given point.
     Given,
-    /// The mean of the centres, weighted by the size of their coefficients.
+    /// The mean of the centres, weighted by the absolute values of their coefficients.
     Mean,
-    /// The best of some centres.
+    /// The best of a sample of centres.
     Best,
-    /// A centre drawn at random.
+    /// A random centre.
     Drawn,
     /// The closed form of [`PreimageMethod::Exact`].
     Exact,
 }
 
-/// Pre-images, one a vector.
+/// Pre-images, one per vector.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Preimages {
     /// The points.
@@ -134,16 +135,16 @@ pub struct Preimages {
     pub norm2: Vec<f64>,
     /// `k(z, z)` of each.
     pub own: Vec<f64>,
-    /// Steps of the iteration that won.
+    /// Number of iterations of the best start.
     pub steps: Vec<u32>,
-    /// Where it began.
+    /// The best start.
     pub start: Vec<Start>,
-    /// How they were found.
+    /// The method that was used.
     pub method: PreimageMethod,
 }
 
 impl Preimages {
-    /// `min_b |b Phi(z) - Psi|^2` of each: how far the direction alone is off.
+    /// `min_b |b Phi(z) - Psi|^2` of each: the error of the direction alone.
     pub fn scaled_distance2(&self) -> Vec<f64> {
         let rest = |(i, n2): (usize, &f64)| {
             let own = self.own[i];
@@ -152,7 +153,7 @@ impl Preimages {
         self.norm2.iter().enumerate().map(rest).collect()
     }
 
-    /// These and then those.
+    /// Appends other pre-images.
     pub fn with(mut self, more: &Preimages) -> Result<Preimages> {
         self.points = self.points.concat(&more.points)?;
         self.distance2.extend(&more.distance2);
@@ -165,7 +166,7 @@ impl Preimages {
     }
 }
 
-/// Pre-images of every output of an expansion, offsets aside. `starts` are points to begin at, one an output.
+/// Pre-images of every output of an expansion, without offsets. `starts` are starting points, one per output.
 ///
 /// ```
 /// use mercer::data::Points;
@@ -218,7 +219,7 @@ impl PreimageParams {
         }
     }
 
-    /// The method for a kernel; fails if the one asked for does not suit it.
+    /// The method for a kernel; fails if the requested one does not support it.
     fn method_for(&self, kernel: &Kernel) -> Result<PreimageMethod> {
         let radial = radial(kernel);
         let refuse = |what: &str| Err(Error::Unsupported(format!("kernel `{kernel}` {what}")));
@@ -243,7 +244,7 @@ impl PreimageParams {
     }
 }
 
-/// Whether a kernel is a function of `|x - y|^2` that blocks of values can be made of.
+/// Whether a kernel is a function of `|x - y|^2` evaluated from dot products.
 fn radial(kernel: &Kernel) -> bool {
     kernel.form() == Form::Dot && kernel.translation_invariant() && kernel.radial_derivatives(1.0).is_some()
 }

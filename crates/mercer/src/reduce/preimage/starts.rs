@@ -1,4 +1,4 @@
-//! Where iterations begin: points that are given, and some that the expansion itself suggests.
+//! Starting points of iterations: given ones, and some derived from the expansion.
 
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
@@ -8,16 +8,17 @@ use super::{PreimageParams, Start};
 use crate::error::Result;
 use crate::exec::Exec;
 
-/// Centres among which the best one is looked for.
+/// Number of centres from which the best is selected.
 const LOOKED_AT: usize = 256;
 
-/// Several points for each vector: `points[(s * p + o) * d..]` is start s of vector o.
+/// Several starts for each vector: `points[(s * p + o) * d..]` is start s of vector o.
 pub(super) struct Starts {
     pub kinds: Vec<Start>,
     pub points: Vec<f64>,
 }
 
-/// The starts for each vector: the given ones first, then the best of some centres, the weighted mean, drawn ones.
+/// The starts for each vector: given ones first, then the best of a sample of centres, the weighted mean, random
+/// centres.
 pub(super) fn make(target: &Target<'_>, params: &PreimageParams, exec: Exec) -> Result<Starts> {
     let (p, m, d) = (target.len(), target.centres(), target.d);
     let mut all = Starts { kinds: Vec::new(), points: Vec::new() };
@@ -68,7 +69,7 @@ pub(super) fn make(target: &Target<'_>, params: &PreimageParams, exec: Exec) -> 
     Ok(all)
 }
 
-/// For each vector the start with the largest merit, NaN never: which one.
+/// For each vector, the index of the start with the largest merit; NaN never wins.
 pub(super) fn winners(merit: &[f64], p: usize) -> Vec<usize> {
     let at =
         |s: usize, o: usize| if merit[s * p + o].is_nan() { f64::NEG_INFINITY } else { merit[s * p + o] };

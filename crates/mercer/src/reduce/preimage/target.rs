@@ -1,4 +1,4 @@
-//! The vectors whose pre-images are wanted, with their centres made ready: dense rows about their mean.
+//! The vectors whose pre-images are computed, with prepared centres: dense rows relative to their mean.
 
 use rayon::prelude::*;
 
@@ -12,13 +12,13 @@ use crate::gram;
 use crate::num::{Mat, product};
 use crate::watch::Watch;
 
-/// Vectors of feature space, one an output of an expansion.
+/// Vectors of feature space, one per output of an expansion.
 #[derive(Debug, Clone)]
 pub struct Target<'a> {
     pub(super) psi: &'a Expansion,
     pub(super) starts: Option<View<'a>>,
     norm2: Option<Vec<f64>>,
-    /// The coefficients, p x m: those of a vector side by side.
+    /// The coefficients, p x m: those of each vector contiguously.
     pub(super) coef: Vec<f64>,
     /// The centres, m x d.
     pub(super) x: Vec<f64>,
@@ -28,11 +28,11 @@ pub struct Target<'a> {
     pub(super) mean: Vec<f64>,
 }
 
-/// Points, and centres, whose kernel values are computed at a time.
+/// Points, and centres, per block of kernel values.
 const POINTS: usize = 256;
 const CENTRES: usize = 1024;
 
-/// What a method found.
+/// The result of a method.
 pub(super) struct Candidates {
     pub points: Vec<f64>,
     pub steps: Vec<u32>,
@@ -40,7 +40,7 @@ pub(super) struct Candidates {
 }
 
 impl<'a> Target<'a> {
-    /// The outputs of an expansion; `norm2` are their squared lengths where they are known, `starts` points to begin at.
+    /// The outputs of an expansion; `norm2` are their squared norms where known, `starts` starting points.
     pub fn new(
         psi: &'a Expansion,
         norm2: Option<Vec<f64>>,
@@ -77,12 +77,12 @@ impl<'a> Target<'a> {
         let off: f64 =
             x.chunks(d).map(|row| row.iter().zip(&mean).map(|(v, m)| (v - m).powi(2)).sum::<f64>()).sum();
         let spread = (off / m as f64).sqrt();
-        // One centre, or all the same: any length will do.
+        // With one centre, or equal ones, any scale will do.
         let spread = if spread > 0.0 { spread } else { 1.0 };
         Ok(Target { psi, starts, norm2, coef: turned(psi.coef(), m, p), x, d, spread, mean })
     }
 
-    /// The pre-images.
+    /// Computes the pre-images.
     pub fn solve(&self, params: &PreimageParams, exec: Exec, watch: &mut Watch<'_>) -> Result<Preimages> {
         params.check()?;
         let method = params.method_for(self.psi.kernel())?;
@@ -116,7 +116,7 @@ impl<'a> Target<'a> {
         self.psi.len()
     }
 
-    /// `Psi_o . Phi(z_o)` for one point a vector, in f64.
+    /// `Psi_o . Phi(z_o)` for one point per vector, in f64.
     pub(super) fn inner(&self, points: View<'_>, exec: Exec) -> Result<Vec<f64>> {
         let (p, m, one) = (self.len(), self.centres(), exec.with_threads(1));
         let work = |at: usize| -> Result<Vec<f64>> {
@@ -147,7 +147,7 @@ impl<'a> Target<'a> {
         Ok(out)
     }
 
-    /// `|Psi_o|^2`: as told, or computed (m^2 values, m^2 p multiply-adds).
+    /// `|Psi_o|^2`: given, or computed (m^2 values, m^2 p multiply-adds).
     pub(super) fn norm2(&self, exec: Exec) -> Result<Vec<f64>> {
         if let Some(norm2) = &self.norm2 {
             return Ok(norm2.clone());
@@ -174,7 +174,7 @@ impl<'a> Target<'a> {
     }
 }
 
-/// The transposed of an m x p matrix, in squares that stay in cache.
+/// The transpose of an m x p matrix, in blocks that stay in cache.
 pub(crate) fn turned(a: &[f64], m: usize, p: usize) -> Vec<f64> {
     const SQUARE: usize = 32;
     let mut out = vec![0.0; m * p];

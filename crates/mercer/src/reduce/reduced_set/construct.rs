@@ -1,9 +1,10 @@
 //! Vectors built one by one (Burges 1996; Schoelkopf et al. 1998, section 4).
 //!
-//! With m vectors found, the residual `Psi_m = Psi - sum_j beta_j Phi(z_j)` is itself an expansion over `x` and `z`; the
-//! next vector is the best single approximation of it, and all coefficients are then computed anew (eq. 16 and 17). The
-//! sets are nested: the first n vectors are the set of size n. Cost of a search: `rounds x starts x (n + m) x d`
-//! multiply-adds in products, and m^3 / 3; by descent it yields up to eight vectors, by fixed points one.
+//! With m vectors found, the residual `Psi_m = Psi - sum_j beta_j Phi(z_j)` is itself an expansion over `x` and `z`;
+//! the next vector is the best single approximation of it, and all coefficients are then recomputed (eq. 16 and 17).
+//! The sets are nested: the first n vectors are the set of size n. Cost per search: `rounds x starts x (n + m) x d`
+//! multiply-adds in products, and m^3 / 3. A search by descent yields up to eight vectors, one by fixed points a
+//! single vector.
 
 use rand::seq::index;
 use rand_chacha::ChaCha8Rng;
@@ -18,25 +19,25 @@ use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::num::{Mat, factor, product};
 
-/// Starts that go to their ends by fixed points, and those of them that descend on the gain.
+/// Number of starts whose fixed-point iterations run to convergence, and then descend on the gain.
 const FINAL: usize = 8;
 const POLISHED: usize = 3;
 
-/// What a further vector of one search must gain, as a share of what the first one did.
+/// Minimum gain of a further vector from one search, as a fraction of the first one's gain.
 const WORTH: f64 = 0.5;
 
-/// A set that grows.
+/// A growing set.
 #[derive(Debug)]
 pub(super) struct Construction {
     pub psi: Expansion,
-    /// The centres of Psi and, behind them, the vectors found.
+    /// The centres of Psi, followed by the vectors found.
     pub all: Sheet,
     /// The residual's coefficients on them.
     pub coef: Vec<f64>,
     /// `Psi . Phi(x_i)` at the centres, n x k.
     inner: Vec<f64>,
     own: Vec<f64>,
-    /// Kernel values of each vector found: against all centres, and against the vectors found up to it.
+    /// Kernel values of each vector found: against all centres, and against the vectors before it.
     across: Vec<Vec<f64>>,
     within: Vec<Vec<f64>>,
     /// `Psi . Phi(z_j)`, m x k.
@@ -95,7 +96,7 @@ impl Construction {
         })
     }
 
-    /// The first `size` vectors, row by row; fewer where the residual is zero before.
+    /// The first `size` vectors, row by row; fewer if the residual vanishes earlier.
     pub(super) fn at(&mut self, size: usize, exec: Exec) -> Result<Vec<f64>> {
         while self.across.len() < size && !self.exhausted {
             self.grow(exec)?;
@@ -111,22 +112,23 @@ impl Construction {
         let known = self.known()?;
         let mut z = self.starts_now();
         if !self.by_gradient {
-            // All starts go a few rounds, the better ones on, the best to their ends.
+            // Successive halving: all starts run a few rounds, the better ones more, the best to convergence.
             for (rounds, keep) in [(4, (z.len() / d).div_ceil(6).max(FINAL)), (10, FINAL), (40, FINAL)] {
                 fixed_point::run(&self.all, &self.coef, &mut z, rounds, self.spread, exec)?;
                 z = self.better(&known, &z, keep, exec)?;
             }
         }
-        // The residual is orthogonal to all earlier vectors, so only that part of a new one counts that is, too: the end of
-        // the search is a descent on the gain itself.
+        // The residual is orthogonal to all earlier vectors, so only the orthogonal part of a new vector reduces it.
+        // The search therefore ends with a descent on the gain itself.
         if kernel.has_gradient() {
             z = self.better(&known, &z, if self.by_gradient { FINAL } else { POLISHED }, exec)?;
             gradient::run(&kernel, &self.all, &self.coef, &known, &mut z, self.spread, exec)?;
         }
-        // Descents are dear, and some end at places of their own: what those still gain after the first counts as found.
+        // Descents are expensive and end at several distinct points: use those whose gain is still large after the
+        // first.
         let most = if self.by_gradient { FINAL } else { 1 };
         let (mut z, mut gains) = self.ranked(&known, &z, most, exec)?;
-        // No search ends at a vector that lowers the error: another round of searches would end at the same places.
+        // No search has found a vector that lowers the error; another round would end at the same points.
         if gains.first().is_none_or(|g| g.is_nan() || *g <= 0.0) {
             self.exhausted = true;
             return Ok(());
@@ -144,14 +146,14 @@ impl Construction {
         Ok(())
     }
 
-    /// Adds a vector and computes all coefficients anew; where there is nothing left for it to do, that is the end.
+    /// Adds a vector and recomputes all coefficients; marks the set as finished if nothing is left to gain.
     pub(super) fn accept(&mut self, z: &[f64], exec: Exec) -> Result<()> {
         let (n, k, m) = (self.psi.len(), self.psi.outputs(), self.within.len());
         let values = self.all.look(z, exec)?.values;
         let mut inner = vec![0.0; k];
         product::nn(&mut inner, Mat::new(&values, 1, n + m), Mat::new(&self.coef, n + m, k), 1);
         let merit: f64 = inner.iter().map(|p| p * p).sum();
-        // What is left is rounding: further vectors would be noise on noise.
+        // The residual is rounding error: further vectors would fit noise.
         if merit.is_nan() || merit <= 1e-24 * self.rest[0] {
             self.exhausted = true;
             return Ok(());
@@ -164,7 +166,7 @@ impl Construction {
         self.within.push([&values[n..], &[own]].concat());
         self.all.push(z);
         let Ok((beta, _)) = factor::solve_spd(&self.gram(), m + 1, &self.right, k) else {
-            // Where a vector lies outside the kernel's domain the set has no best coefficients: it ends before that vector.
+            // A vector outside the kernel's domain has no best coefficient: the set ends before it.
             self.right.truncate(m * k);
             self.across.pop();
             self.within.pop();
@@ -179,7 +181,7 @@ impl Construction {
         Ok(())
     }
 
-    /// The vectors found, in what their descendants' gains are made of.
+    /// The vectors found, in the form needed to compute gains.
     pub(super) fn known(&self) -> Result<Known> {
         Known::new(&self.gram(), self.within.len())
     }
@@ -196,12 +198,12 @@ impl Construction {
         gram
     }
 
-    /// Those of the vectors that lower the error most, the best first.
+    /// The `keep` points that reduce the error most, in descending order of gain.
     fn better(&self, known: &Known, z: &[f64], keep: usize, exec: Exec) -> Result<Vec<f64>> {
         Ok(self.ranked(known, z, keep, exec)?.0)
     }
 
-    /// The same with how much each gains.
+    /// The same with their gains.
     fn ranked(&self, known: &Known, z: &[f64], keep: usize, exec: Exec) -> Result<(Vec<f64>, Vec<f64>)> {
         let d = self.all.d;
         let gains = known.gains(self.psi.kernel(), &self.all, &self.coef, z, exec)?;
@@ -212,7 +214,8 @@ impl Construction {
         Ok((z, order.iter().map(|&i| gains[i]).collect()))
     }
 
-    /// Where to look for the next vector: the centres the residual points at most, and as many at random.
+    /// Starting points of the next search: the centres whose images align most with the residual, and as many random
+    /// ones.
     fn starts_now(&mut self) -> Vec<f64> {
         let (n, k, d) = (self.psi.len(), self.psi.outputs(), self.all.d);
         let mut inner = self.inner.clone();
@@ -234,7 +237,7 @@ impl Construction {
     }
 }
 
-/// Root mean square distance of rows from their mean; 1 where they are all the same.
+/// Root mean square distance of rows from their mean; 1 if they are all equal.
 pub(super) fn spread(x: &[f64], d: usize) -> f64 {
     let n = (x.len() / d).max(1) as f64;
     let mut mean = vec![0.0; d];

@@ -1,18 +1,18 @@
-//! Phase two: all vectors at once, the coefficients eliminated.
+//! Phase two: all vectors are optimised together, with the coefficients eliminated.
 //!
 //! ```text
 //! minimise over Z   E(Z) = min_B sum_o |Psi^o - sum_j b_jo Phi(z_j)|^2 / |Psi|^2
 //! ```
 //!
-//! At the optimal coefficients `B = K_z^-1 K_zx A` (Schoelkopf et al. 1999, proposition 8) the derivative through B
-//! vanishes, so that with `G = [A; -B]` over the points `y = [x; z]`
+//! At the optimal coefficients `B = K_z^-1 K_zx A` (Schoelkopf et al. 1999, proposition 8) the derivative with
+//! respect to B vanishes, so that with `G = [A; -B]` over the points `y = [x; z]`
 //!
 //! ```text
 //! dE/dz_i = -2 sum_y (B G')_iy dk(z_i, y)/dz_i / |Psi|^2
 //! ```
 //!
-//! (variable projection; Golub and Pereyra 1973): L-BFGS then sees m d unknowns instead of m (d + k) of different scales.
-//! Cost of a step: 2 m (n + m) d multiply-adds in products and m^3 / 3.
+//! (variable projection; Golub and Pereyra 1973). L-BFGS then has m d unknowns instead of m (d + k) of different
+//! scales. Cost per step: 2 m (n + m) d multiply-adds in products and m^3 / 3.
 
 use super::construct::spread;
 use super::sheet::Sheet;
@@ -24,11 +24,11 @@ use crate::solve::lbfgs::{self, LbfgsParams};
 use crate::watch::Watch;
 
 const TOL: f64 = 1e-5;
-/// Steps and gradient changes remembered: the unknowns are many and strongly coupled.
+/// Number of stored pairs: the unknowns are many and strongly coupled.
 const MEMORY: usize = 16;
 
-/// Moves the vectors (m x d) to where the error is smallest; returns the share of `|Psi|^2` that is left. `norm2` is `|Psi|^2`,
-/// summed over the outputs.
+/// Moves the vectors (m x d) to a minimum of the error; returns the remaining fraction of `|Psi|^2`. `norm2` is
+/// `|Psi|^2`, summed over the outputs.
 pub(super) fn run(
     psi: &Expansion,
     norm2: f64,
@@ -40,7 +40,7 @@ pub(super) fn run(
     let look = Descent::new(psi, norm2, exec)?;
     let length = TOL * spread(&look.sheet.y, look.sheet.d);
     let params = LbfgsParams { tol: length, max_iter: steps, memory: MEMORY, ..LbfgsParams::default() };
-    // The start must have an answer; a later trial without one is simply not taken.
+    // The start must be valid; later trials that are not are rejected.
     look.at(z, exec)?;
     let mut at = |_: &[usize], z: &[f64], f: &mut [f64], g: &mut [f64]| match look.at(z, exec) {
         Ok((value, slope)) => {
@@ -54,7 +54,7 @@ pub(super) fn run(
     Ok(ends.first().map_or(0.0, |e| e.value))
 }
 
-/// The error with the coefficients eliminated, as a function of the vectors.
+/// The error as a function of the vectors, with the coefficients eliminated.
 pub(super) struct Descent<'a> {
     psi: &'a Expansion,
     sheet: Sheet,
@@ -69,7 +69,7 @@ impl<'a> Descent<'a> {
         Ok(Descent { psi, sheet, norm2, k: psi.outputs() })
     }
 
-    /// The share of `|Psi|^2` that is left, and its slope.
+    /// The remaining fraction of `|Psi|^2`, and its gradient.
     pub(super) fn at(&self, z: &[f64], exec: Exec) -> Result<(f64, Vec<f64>)> {
         let (d, k, n) = (self.sheet.d, self.k, self.sheet.len());
         let m = z.len() / d;

@@ -1,9 +1,9 @@
-//! Vectors restricted to a family that somebody else describes: shifted copies of an image, points of a curve, inputs with a
-//! meaning (Schoelkopf, Smola and Mueller 1996, section 4.5).
+//! Vectors restricted to a parametric family: shifted copies of an image, points of a curve, meaningful inputs
+//! (Schoelkopf, Smola and Mueller 1996, section 4.5).
 //!
-//! The family gives points `z(p)` for parameters p and carries slopes back, `dE/dp = J' dE/dz`. Vectors are found one by one,
-//! each where it gains most, and then moved together, as without a family; what moves are the parameters. Cost: as for
-//! construction, plus that of the family.
+//! The family computes points `z(p)` for parameters p and pulls gradients back, `dE/dp = J' dE/dz`. Vectors are found
+//! one by one where the gain is largest, and then optimised together, as without a family, but over the parameters.
+//! Cost: as for construction, plus that of the family.
 
 use super::construct::Construction;
 use super::descend::Descent;
@@ -17,24 +17,24 @@ use crate::watch::{Watch, silent};
 
 /// Points that are functions of parameters.
 pub trait PointFamily {
-    /// How many parameters a point has.
+    /// Number of parameters per point.
     fn parameters(&self) -> usize;
 
-    /// The point of some parameters.
+    /// The point for these parameters.
     fn point(&self, parameters: &[f64], point: &mut [f64]);
 
-    /// Adds to `slope` what a slope by the point is by the parameters: the transposed Jacobian times it.
+    /// Adds to `slope` the gradient with respect to the parameters: the transposed Jacobian times `by_point`.
     fn pull(&self, parameters: &[f64], by_point: &[f64], slope: &mut [f64]);
 }
 
-/// Starts that descend.
+/// Number of starts that descend.
 const FINAL: usize = 8;
-/// Steps of a descent of one vector, and the length of one, in parameters, that ends it.
+/// Maximum number of steps of one vector's descent, and the step length in parameters that ends it.
 const STEPS: usize = 100;
 const TOL: f64 = 1e-7;
 
-/// Writes an expansion with `size` points of a family; also returns their parameters. `starts` are parameters to search from,
-/// row by row; `steps` those of phase two.
+/// Writes an expansion with `size` points of a family; also returns their parameters. `starts` are initial
+/// parameters, row by row; `steps` is the number of steps of phase two.
 ///
 /// ```
 /// use mercer::reduce::reduced_set::{PointFamily, reduce_within};

@@ -1,13 +1,13 @@
-//! Vectors moved to where they fit rows with known answers: no longer the old machine is the aim, but what it learned from.
+//! Vectors optimised on labelled rows: the objective is the training loss, not the distance to the original machine.
 //!
 //! ```text
 //! minimise over Z   sum_o [ 1/2 beta_o' K_z beta_o + C sum_i v_io l(f_o(x_i))^2 ],     f_o(x) = sum_j beta_jo k(x, z_j) + b_o
 //! ```
 //!
-//! with the coefficients as they are: the problem of `solve/basis.rs`, which finds them, seen from the vectors. Both take
-//! turns. By L-BFGS; with `g_io` the loss's slope at `f_o(x_i)` the slope by z_j is
-//! `sum_i (sum_o beta_jo g_io) dk(x_i, z_j) + sum_l (sum_o beta_jo beta_lo) dk(z_l, z_j)`. Cost of a step: 2 n m d
-//! multiply-adds in products, on the rows that have a loss or are near one.
+//! with fixed coefficients: the problem of `solve/basis.rs`, which finds the coefficients, as a function of the
+//! vectors. The two alternate. Minimised by L-BFGS; with `g_io` the derivative of the loss at `f_o(x_i)`, the
+//! gradient with respect to z_j is `sum_i (sum_o beta_jo g_io) dk(x_i, z_j) + sum_l (sum_o beta_jo beta_lo) dk(z_l,
+//! z_j)`. Cost per step: 2 n m d multiply-adds in products, on the rows with a loss or close to one.
 
 use super::construct::spread;
 use super::join::shaped;
@@ -21,26 +21,27 @@ use crate::solve::BasisLoss;
 use crate::solve::lbfgs::{self, LbfgsParams};
 use crate::watch::Watch;
 
-/// Rows whose outputs are right by more than this have no part in a descent: its vectors do not move that far.
+/// Rows on the correct side by more than this are left out of a descent: its vectors do not move that far.
 const NEAR: f64 = 1.0;
 const TOL: f64 = 1e-5;
 
-/// Rows with known answers.
+/// Labelled rows.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Fit<'a> {
     /// The rows.
     pub view: View<'a>,
-    /// A target a row and output, n x k.
+    /// One target per row and output, n x k.
     pub target: &'a [f64],
-    /// A weight a row and output, n x k; 0: the output is not judged there.
+    /// One weight per row and output, n x k; 0 ignores the output there.
     pub weight: &'a [f64],
     /// C.
     pub c: f64,
-    /// What counts as an error.
+    /// The loss.
     pub loss: BasisLoss,
 }
 
-/// The same coefficients on vectors that fit the rows better, after at most so many steps. Kernels with a derivative.
+/// The same coefficients on vectors that fit the rows better, after at most `steps` steps. For kernels with a
+/// derivative.
 pub(crate) fn fit_rows(
     f: &Expansion,
     fit: &Fit<'_>,
@@ -93,7 +94,7 @@ pub(crate) fn fit_rows(
 }
 
 impl Fit<'_> {
-    /// What an output is pulled to, if it has a loss.
+    /// The value that an output is pulled to, or `None` where the loss is zero.
     fn pull(&self, p: usize, f: f64) -> Option<f64> {
         self.loss.pull(f, self.target[p])
     }

@@ -1,35 +1,35 @@
 //! One vector by fixed-point iteration, for radial kernels.
 //!
-//! The best single `beta Phi(z)` for residuals `Psi^o = sum_i g_io Phi(y_i)` maximises `sum_o (Psi^o . Phi(z))^2` where
-//! `k(z, z)` is constant (Schoelkopf et al. 1998, eq. 9 and 18). Its gradient vanishes where
+//! The best single `beta Phi(z)` for residuals `Psi^o = sum_i g_io Phi(y_i)` maximises `sum_o (Psi^o . Phi(z))^2`
+//! where `k(z, z)` is constant (Schoelkopf et al. 1998, eq. 9 and 18). Its gradient vanishes where
 //!
 //! ```text
 //! z = sum_i w_i y_i / sum_i w_i,     w_i = k'(|z - y_i|^2) sum_o g_io (Psi^o . Phi(z))
 //! ```
 //!
-//! which for one output is their eq. 12 and for several eq. 19 with the factor `g_jo` that is missing in print. All starts
-//! go in lock step: a round is two products of starts x points x columns. A round that would lower the objective is cut
-//! in half instead, so it never falls.
+//! which for one output is their eq. 12 and for several eq. 19 with the factor `g_jo` that is missing in print. All
+//! starts run in lock step: a round is two products of starts x points x columns. A step that would lower the
+//! objective is halved, so the objective never decreases.
 
 use super::sheet::Sheet;
 use crate::error::Result;
 use crate::exec::Exec;
 use crate::num::{Mat, product};
 
-/// The length of a step, in units of the points' spread, below which a start has arrived.
+/// Step length, in units of the points' spread, at which a start has converged.
 const TOL: f64 = 1e-3;
-/// Halvings of a step before a start counts as arrived.
+/// Number of halvings of a step after which a start counts as converged.
 const CUTS: u32 = 6;
 
 struct Walker {
-    /// Where the objective was largest, and that objective.
+    /// The point of the largest objective, and that objective.
     best: Vec<f64>,
     merit: f64,
     cuts: u32,
     done: bool,
 }
 
-/// Moves every start uphill for so many rounds.
+/// Runs all starts for `rounds` rounds.
 pub(super) fn run(
     sheet: &Sheet,
     coef: &[f64],
@@ -72,7 +72,7 @@ pub(super) fn run(
 }
 
 impl Walker {
-    /// `at` is where `merit` was measured and becomes where to look next.
+    /// `at` is where `merit` was measured; it is replaced by the next point.
     fn judge(&mut self, merit: f64, total: f64, at: &mut [f64], sum: &[f64], tol: f64) {
         if merit < self.merit || !merit.is_finite() {
             self.cuts += 1;
@@ -84,7 +84,7 @@ impl Walker {
         self.best.copy_from_slice(at);
         at.iter_mut().zip(sum).for_each(|(z, s)| *z = s / total);
         let step: f64 = at.iter().zip(&self.best).map(|(a, b)| (a - b).powi(2)).sum();
-        // A sum of weights that vanishes throws the point to nowhere: this start has nothing more to give.
+        // A vanishing sum of weights moves the point to infinity: this start has converged.
         self.done = !step.is_finite() || step.sqrt() <= tol;
     }
 }

@@ -1,8 +1,8 @@
 //! One vector by descent, for every kernel with a gradient (Burges 1996).
 //!
-//! The best single `beta Phi(z)` maximises `sum_o (Psi^o . Phi(z))^2 / k(z, z)` (Schoelkopf et al. 1998, eq. 8). With vectors
-//! found already and all coefficients computed anew, only the part of `Phi(z)` orthogonal to theirs is new, so what a vector
-//! gains is
+//! The best single `beta Phi(z)` maximises `sum_o (Psi^o . Phi(z))^2 / k(z, z)` (Schoelkopf et al. 1998, eq. 8).
+//! Given earlier vectors whose coefficients are recomputed, only the part of `Phi(z)` orthogonal to theirs is new, so
+//! the gain of a vector is
 //!
 //! ```text
 //! sum_o (Psi^o . Phi(z))^2 / q(z),     q(z) = k(z, z) - k_z' K_z^-1 k_z
@@ -21,10 +21,10 @@ use crate::watch::silent;
 
 const STEPS: usize = 60;
 const TOL: f64 = 1e-4;
-/// The share of a vector's squared length that must be new: less would make the coefficients explode.
+/// Minimum fraction of a vector's squared norm that must be new; with less, coefficients would become huge.
 const NEW: f64 = 1e-2;
 
-/// The vectors found already: those at the end of a sheet.
+/// The vectors found so far: those at the end of a sheet.
 #[derive(Debug)]
 pub(super) struct Known {
     inverse: Vec<f64>,
@@ -38,7 +38,7 @@ impl Known {
         Ok(Known { inverse: factor::solve_spd(gram, m, &unit, m)?.0, m })
     }
 
-    /// What each of some vectors gains.
+    /// The gain of each of some vectors.
     pub(super) fn gains(
         &self,
         kernel: &Kernel,
@@ -84,7 +84,7 @@ impl Known {
     }
 }
 
-/// Points with what their gains are made of: `Psi . Phi(z)`, `k(z, z)`, `K_z^-1 k_z`, `q(z)`.
+/// Points with the terms of their gains: `Psi . Phi(z)`, `k(z, z)`, `K_z^-1 k_z`, `q(z)`.
 struct Fate {
     inner: Vec<f64>,
     own: Vec<f64>,
@@ -93,7 +93,7 @@ struct Fate {
     gain: Vec<f64>,
 }
 
-/// Moves every start to where it gains most.
+/// Moves every start to a local maximum of the gain.
 pub(super) fn run(
     kernel: &Kernel,
     sheet: &Sheet,
@@ -103,7 +103,7 @@ pub(super) fn run(
     spread: f64,
     exec: Exec,
 ) -> Result<()> {
-    // One look without a descent tells whether the kernel can be computed at all, and what size gains have.
+    // One evaluation first: it shows whether the kernel can be computed at all, and the scale of the gains.
     let gains = known.gains(kernel, sheet, coef, starts, exec)?;
     let scale = gains.iter().copied().fold(0.0, f64::max);
     if scale.is_nan() || scale <= 0.0 {
@@ -120,7 +120,7 @@ pub(super) fn run(
     Ok(())
 }
 
-/// Minus the gain and its slope.
+/// Minus the gain, and its gradient.
 #[expect(clippy::too_many_arguments, reason = "values and slopes are written in place, a call a step")]
 pub(super) fn evaluate(
     kernel: &Kernel,
@@ -138,7 +138,7 @@ pub(super) fn evaluate(
     let fate = known.fate(kernel, sheet, coef, z, &look.values, exec);
     let mut weights = vec![0.0; s * n];
     product::nt(&mut weights, Mat::new(&fate.inner, s, k), Mat::new(coef, n, k), exec.threads());
-    // Minus the gain is -P / q, its slope -P' / q + P q' / q^2; below its floor q is a multiple of k(z, z).
+    // Minus the gain is -P / q, with derivative -P' / q + P q' / q^2; below its floor q is a multiple of k(z, z).
     let mut of_own = vec![0.0; s];
     for (i, line) in weights.chunks_mut(n).enumerate() {
         let floor = NEW * fate.own[i];

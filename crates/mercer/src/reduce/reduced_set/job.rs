@@ -1,4 +1,4 @@
-//! A reduction under way: which outputs go together, where their vectors come from, how many they get, both phases.
+//! A reduction in progress: grouping of outputs, source of vectors, their numbers, both phases.
 
 use std::borrow::Cow;
 use std::ops::ControlFlow;
@@ -19,7 +19,7 @@ use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::watch::{Step, Watch};
 
-/// Steps of phase two where none are asked for.
+/// Default number of steps of phase two.
 const DESCENT: usize = 200;
 
 /// Outputs whose vectors are found together.
@@ -28,38 +28,38 @@ pub(super) struct Group {
     pub psi: Expansion,
     /// `|Psi_o|^2` of its outputs.
     norm2: Vec<f64>,
-    /// The same at one width, where vectors are found first, if it is to have several.
+    /// The same at one width, on which vectors are found first if they are to have individual widths.
     thin: Option<Expansion>,
-    /// Its centres and, behind them, the other candidates: where they are in the job's pool.
+    /// Indices in the job's pool of its centres, followed by the other candidates.
     rows: Vec<usize>,
     source: Source,
 }
 
 /// Where vectors come from.
 enum Source {
-    /// New ones, one by one.
+    /// New vectors, one by one.
     Grows(Box<Construction>),
-    /// New ones, all known.
+    /// New vectors, all known.
     Known(Vec<f64>),
-    /// Centres in the order of how long they stay.
+    /// Centres in the reverse order of removal.
     Kept(Vec<usize>),
-    /// Candidates in the order in which they are worth taking.
+    /// Candidates in the order of selection.
     Taken(Box<select::Forward>),
-    /// Centres by a penalty.
+    /// Centres selected by a penalty.
     Penalised(Box<Path>),
 }
 
-/// Centres chosen for a group, with the rows of the whole expansion they are, if they are.
+/// Centres selected for a group, with their indices in the whole expansion, if they are its centres.
 pub(super) struct Chosen {
     pub points: Points,
     pub rows: Option<Vec<usize>>,
 }
 
-/// A reduction under way.
+/// A reduction in progress.
 pub(super) struct Job<'a> {
     pub whole: &'a Expansion,
     pub groups: Vec<Group>,
-    /// The whole expansion's centres and, behind them, other candidates.
+    /// The whole expansion's centres, followed by other candidates.
     pub pool: Cow<'a, Points>,
     method: ReducedSetMethod,
     pub params: &'a ReducedSetParams,
@@ -148,7 +148,7 @@ impl<'a> Job<'a> {
         Ok(Job { whole, groups, pool, method, params, exec, first: clock.elapsed().as_secs_f64() })
     }
 
-    /// How many vectors each group gets.
+    /// Number of vectors of each group.
     fn sizes(&self, size: Size) -> Vec<usize> {
         let all: usize = self.groups.iter().map(|g| g.psi.len()).sum();
         let share = |n: usize, of: f64| ((n as f64 * of).round() as usize).clamp(1, n.max(1));
@@ -161,14 +161,14 @@ impl<'a> Job<'a> {
                     share(g.psi.len(), v as f64 / all.max(1) as f64)
                 }
                 Size::Vectors(v) if self.method.constructs() || self.groups.len() == 1 => v,
-                // Selection takes equal fractions from every output, so that sizes are averages.
+                // Selection takes equal fractions of every output, so sizes are averages.
                 Size::Vectors(v) => share(g.psi.len(), (v * self.groups.len()) as f64 / all.max(1) as f64),
                 Size::Error(_) => g.psi.len(),
             })
             .collect()
     }
 
-    /// The squared length of every output, from the groups unless outputs are in several of them.
+    /// The squared norm of every output, from the groups unless outputs belong to several.
     fn norm2(&self) -> Result<Vec<f64>> {
         if !self.params.blocks.is_empty() {
             return self.whole.norm2(self.exec);
@@ -180,7 +180,7 @@ impl<'a> Job<'a> {
         Ok(all)
     }
 
-    /// The expansion as it is.
+    /// The expansion unchanged.
     pub(super) fn unchanged(&self) -> Result<Reduced> {
         self.told(self.whole.clone(), Vec::new(), 0.0)
     }
@@ -198,7 +198,7 @@ impl<'a> Job<'a> {
         {
             return self.unchanged();
         }
-        // Watchers are for one thread at a time.
+        // A watcher can be called by one thread at a time.
         let watch = Mutex::new((watch, false));
         let step = |step: &Step| {
             let mut held = watch.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -265,7 +265,7 @@ impl<'a> Job<'a> {
         self.told(small, path, clock.elapsed().as_secs_f64())
     }
 
-    /// Phase one, or what of it is missing.
+    /// Phase one, or the missing part of it.
     fn choose(
         &mut self,
         sizes: &[usize],
@@ -299,7 +299,7 @@ impl<'a> Job<'a> {
             match &mut group.source {
                 Source::Grows(grows) => {
                     let mut z = Vec::new();
-                    // A few at a time, so that a watcher can break in.
+                    // A few at a time, so that the watcher can cancel.
                     for m in (0..=size).step_by(8).skip(1).chain([size]) {
                         z = grows.at(m, threads)?;
                         let done = (m * sizes.len()) as u64;
@@ -334,7 +334,8 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// The relative error after each vector of sets of these sizes, where vectors come one by one. More may be known already.
+    /// The relative error after each vector of sets of these sizes, for methods that add vectors one by one. More may
+    /// be known already.
     fn path(&self, sizes: &[usize]) -> Vec<f64> {
         let rests: Option<Vec<&[f64]>> = self
             .groups

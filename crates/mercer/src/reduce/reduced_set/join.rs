@@ -1,4 +1,4 @@
-//! Sets found group by group, put together into one expansion with the best coefficients.
+//! Combines sets found group by group into one expansion with the best coefficients.
 
 use std::collections::BTreeMap;
 
@@ -32,13 +32,13 @@ impl Job<'_> {
         let mut parts = Vec::with_capacity(chosen.len());
         for (group, chosen) in self.groups.iter().zip(chosen) {
             let small = group.psi.on_centres(chosen.points.clone(), self.exec)?;
-            // Coefficients that came out as zero are gone from the expansion: take it from its own centres.
+            // Zero coefficients have been removed from the expansion: use its own centres.
             let rows = chosen.rows.filter(|rows| rows.len() == small.len());
             parts.push((group, small, rows));
         }
         let offset = self.whole.offset().to_vec();
         if parts.iter().all(|(_, _, rows)| rows.is_some()) {
-            // One centre that several outputs kept is one centre.
+            // A centre kept by several outputs is stored once.
             let mut lines: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
             for (group, small, rows) in &parts {
                 let own = group.outputs.len();
@@ -63,7 +63,8 @@ impl Job<'_> {
         Expansion::new(kernel, centres, coef, offset)
     }
 
-    /// Each output on the centres of all its blocks. An output's blocks were reduced apart; together they do better.
+    /// Each output on the centres of all its blocks. The blocks of an output were reduced separately; fitted together
+    /// they are more accurate.
     fn in_blocks(&self, chosen: &[Chosen]) -> Result<Expansion> {
         let whole = self.whole;
         let (k, kernel) = (whole.outputs(), whole.kernel());
@@ -95,7 +96,7 @@ impl Job<'_> {
     }
 }
 
-/// New points that are images if the old ones are.
+/// New points, marked as images if the old ones are.
 pub(super) fn shaped(z: Vec<f64>, d: usize, like: &Expansion) -> Result<Points> {
     let points = Points::dense(z, d)?;
     match like.centres().image() {
@@ -107,7 +108,7 @@ pub(super) fn shaped(z: Vec<f64>, d: usize, like: &Expansion) -> Result<Points> 
 fn concat<'p>(parts: impl Iterator<Item = &'p Points>, whole: &Expansion) -> Result<Points> {
     let mut all: Option<Points> = None;
     for part in parts.filter(|p| !p.is_empty()) {
-        // New points are dense; old ones beside them must be, too.
+        // New points are dense; old ones stored with them must be, too.
         let part = part.to_dense()?;
         all = Some(match all {
             None => part,
@@ -117,7 +118,7 @@ fn concat<'p>(parts: impl Iterator<Item = &'p Points>, whole: &Expansion) -> Res
     Ok(all.unwrap_or_else(|| whole.centres().gather(&[])))
 }
 
-/// Blocks that hold every coefficient once; else they are not what the expansion is made of.
+/// Checks that the blocks contain every coefficient once.
 pub(super) fn blocks(blocks: &[Block], whole: &Expansion) -> Result<Vec<Block>> {
     let (n, k) = (whole.len(), whole.outputs());
     let mut seen = vec![0_u8; n * k];

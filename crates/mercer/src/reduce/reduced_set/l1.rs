@@ -1,13 +1,14 @@
-//! Centres chosen by a penalty on the coefficients (Schoelkopf et al. 1999, eq. 66 and 70).
+//! Centres selected by an L1 penalty on the coefficients (Schoelkopf et al. 1999, eq. 66 and 70).
 //!
 //! ```text
 //! minimise  sum_o |Psi^o - sum_i b_io Phi(x_i)|^2 + lambda sum_i c_i max_o |b_io|
 //! ```
 //!
-//! For one output this is the L1 penalty, for several only the largest coefficient of a centre counts: once a kernel value
-//! is computed for one output, the others have it for nothing. Solved without the paper's quadratic program, by exact
-//! minimisation centre by centre: the minimum over one row is `v - P(v)`, v the unpenalised minimum and P the projection on
-//! the L1 ball of radius `lambda c_i / 2 K_ii`. Every lambda starts from its neighbour's answer. Cost of a change: n k.
+//! For one output this is the L1 penalty. For several, only the largest coefficient of a centre is penalised: a
+//! kernel value computed for one output costs nothing for the others. Solved by block coordinate descent instead of
+//! the paper's quadratic program: the minimum over one row is `v - P(v)`, v the unpenalised minimum and P the
+//! projection on the L1 ball of radius `lambda c_i / 2 K_ii`. Every lambda is warm-started from its neighbour. Cost
+//! per update: n k.
 
 use crate::data::Points;
 use crate::error::Result;
@@ -16,41 +17,41 @@ use crate::expansion::Expansion;
 use crate::gram;
 use crate::num::{Buffer, Mat, product};
 
-/// Sweeps before a lambda counts as solved, and the relative change that ends them.
+/// Maximum number of sweeps per lambda, and the relative change that ends them.
 const SWEEPS: usize = 400;
 const TOL: f64 = 1e-5;
-/// From one lambda of the path to the next.
+/// Ratio of consecutive values of lambda on the path.
 const STEP: f64 = 0.8;
 
-/// What a coefficient costs.
+/// The weights of the penalty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Weighting {
     /// `c_i = 1`.
     Equal,
-    /// `c_i = mean |a| / |a_i|`: coefficients that are small already cost more.
+    /// `c_i = mean |a| / |a_i|`: small coefficients are penalised more.
     #[default]
     Inverse,
 }
 
-/// A path over lambda, from the largest, where all coefficients are zero, downwards.
+/// A path over decreasing lambda, from the largest, where all coefficients are zero.
 #[derive(Debug)]
 pub(super) struct Path {
     gram: Buffer<f64>,
-    /// `Psi . Phi(x_i)` minus the current answer's, n x k.
+    /// `Psi . Phi(x_i)` minus that of the current solution, n x k.
     rest: Vec<f64>,
     right: Vec<f64>,
     beta: Vec<f64>,
     cost: Vec<f64>,
     n: usize,
     k: usize,
-    /// The lambda from which on everything is zero.
+    /// The smallest lambda at which all coefficients are zero.
     pub largest: f64,
-    /// The lambda that was solved last.
+    /// The last lambda that was solved.
     at: f64,
 }
 
 impl Path {
-    /// `pool` are the centres and, behind them, other candidates.
+    /// `pool` are the centres, followed by other candidates.
     pub(super) fn new(psi: &Expansion, pool: &Points, weighting: Weighting, exec: Exec) -> Result<Self> {
         let (own, n, k) = (psi.len(), pool.len(), psi.outputs());
         let gram = gram::square::<f64>(psi.kernel(), pool.view(), exec)?;
@@ -60,14 +61,14 @@ impl Path {
         let mut size: Vec<f64> =
             psi.coef().chunks(k).map(|line| line.iter().fold(0.0, |m: f64, c| m.max(c.abs()))).collect();
         let mean = size.iter().sum::<f64>() / own.max(1) as f64;
-        // A candidate without a coefficient costs what the smallest coefficient costs.
+        // A candidate without a coefficient is penalised like the smallest coefficient.
         let smallest = size.iter().copied().fold(f64::INFINITY, f64::min);
         size.resize(n, smallest);
         let cost: Vec<f64> = match weighting {
             Weighting::Equal => vec![1.0; n],
             Weighting::Inverse => size.iter().map(|s| mean / s).collect(),
         };
-        // A row stays zero while the sum of its |gradient| is below its cost.
+        // A row stays zero while the sum of its |gradient| is below its penalty.
         let largest = right
             .chunks(k)
             .zip(&cost)
@@ -86,14 +87,14 @@ impl Path {
         })
     }
 
-    /// Starts over at the end where all is zero.
+    /// Restarts from the end where all coefficients are zero.
     fn reset(&mut self) {
         self.beta.fill(0.0);
         self.rest.copy_from_slice(&self.right);
         self.at = f64::INFINITY;
     }
 
-    /// The centres with a coefficient at this lambda.
+    /// The centres with a non-zero coefficient at this lambda.
     pub(super) fn solve(&mut self, lambda: f64) -> Vec<usize> {
         self.at = lambda;
         let scale = self.right.iter().fold(0.0, |m: f64, r| m.max(r.abs()));
@@ -109,13 +110,13 @@ impl Path {
         self.chosen()
     }
 
-    /// The centres that have a coefficient now.
+    /// The centres with a non-zero coefficient now.
     fn chosen(&self) -> Vec<usize> {
         let k = self.k;
         (0..self.n).filter(|&i| self.beta[i * k..(i + 1) * k].iter().any(|b| *b != 0.0)).collect()
     }
 
-    /// Minimises over row i; returns how far the gradient there had been off.
+    /// Minimises over row i; returns the size of the gradient's violation before.
     fn visit(&mut self, i: usize, lambda: f64) -> f64 {
         let (n, k) = (self.n, self.k);
         let own = self.gram[i * n + i];
@@ -152,7 +153,7 @@ fn shrink(v: &mut [f64], radius: f64) {
         v.fill(0.0);
         return;
     }
-    // The level at which values are cut: sum max(0, |v| - level) = radius.
+    // The level at which values are soft-thresholded: sum max(0, |v| - level) = radius.
     let mut sizes: Vec<f64> = v.iter().map(|v| v.abs()).collect();
     sizes.sort_by(|a, b| b.total_cmp(a));
     let (mut above, mut level) = (0.0, 0.0);
@@ -166,8 +167,8 @@ fn shrink(v: &mut [f64], radius: f64) {
     v.iter_mut().for_each(|v| *v = v.clamp(-level, level));
 }
 
-/// The centres of each path at the one lambda for all at which they are `total` together, or as near below as one lambda
-/// allows. The lambda comes last.
+/// The centres of each path at the common lambda at which they number `total` together, or the nearest smaller
+/// number. The lambda is returned last.
 pub(super) fn at_size(paths: &mut [&mut Path], total: usize) -> (Vec<Vec<usize>>, f64) {
     let mut above = paths.iter().fold(0.0, |m: f64, p| m.max(p.largest));
     let solve = |paths: &mut [&mut Path], lambda: f64| -> Vec<Vec<usize>> {
@@ -175,7 +176,7 @@ pub(super) fn at_size(paths: &mut [&mut Path], total: usize) -> (Vec<Vec<usize>>
         paths.par_iter_mut().map(|p| p.solve(lambda)).collect()
     };
     let count = |sets: &[Vec<usize>]| sets.iter().map(Vec::len).sum::<usize>();
-    // On from where the last size ended if that was a smaller one, else from nothing.
+    // Continue from the last size if it was smaller, else from zero.
     let mut best: Vec<Vec<usize>> = paths.iter().map(|p| p.chosen()).collect();
     let known = paths.first().map_or(f64::INFINITY, |p| p.at);
     if known.is_finite() && count(&best) <= total && paths.iter().all(|p| p.at == known) {
@@ -186,7 +187,7 @@ pub(super) fn at_size(paths: &mut [&mut Path], total: usize) -> (Vec<Vec<usize>>
     }
     let mut chosen = above;
     let mut below = above * STEP;
-    // Down to where the set is too large, then between the two.
+    // Decrease lambda until the set is too large, then bisect.
     while below > 1e-12 * chosen.max(above) {
         let sets = solve(paths, below);
         if count(&sets) > total {

@@ -1,12 +1,12 @@
-//! Reduced sets: the same vectors of feature space written with fewer points.
+//! Reduced sets: vectors of feature space approximated with fewer points.
 //!
 //! ```text
 //! Psi^o = sum_i a_io Phi(x_i), i = 1 .. n     ~     Psi'^o = sum_j b_jo Phi(z_j), j = 1 .. m,     m < n
 //! ```
 //!
-//! Prediction costs one kernel value per centre, so m centres instead of n are a speed-up of n / m. Two families of methods
-//! ([`ReducedSetMethod`]): *construction* makes new points z, *selection* keeps some of the x. Whatever chose the z, the
-//! coefficients are those that leave the smallest `|Psi - Psi'|` (Schoelkopf et al. 1999, proposition 8).
+//! Prediction costs one kernel value per centre, so m centres instead of n speed it up by n / m. Two families of
+//! methods ([`ReducedSetMethod`]): *construction* makes new points z, *selection* keeps some of the x. For given z,
+//! the coefficients minimise `|Psi - Psi'|` (Schoelkopf et al. 1999, proposition 8).
 //!
 //! ```
 //! use mercer::reduce::reduced_set::{ReducedSetParams, Size, reduce};
@@ -51,39 +51,42 @@ pub use l1::Weighting;
 pub use run::{reduce, reduce_path, reduce_until};
 pub use wide::with_widths;
 
-/// Vectors times centres times columns from which on vectors are not found one by one unless that is asked for.
+/// Vectors times centres times columns above which vectors are not constructed one by one unless requested.
 const LONG: f64 = 1e8;
 
-/// How the smaller set is found.
+/// How the smaller set is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReducedSetMethod {
-    /// Construction where the kernel allows it: exact under `(x.y)^2`, by fixed points if it is radial, by descent if it has
-    /// a derivative, and moved centres where finding many vectors one by one would take long; else greedy selection.
+    /// Construction where the kernel allows it: exact under `(x.y)^2`, by fixed points if it is radial, by descent if
+    /// it has a derivative, and moved centres where constructing many vectors one by one would take long; else greedy
+    /// selection.
     #[default]
     Auto,
     /// New vectors one by one, by fixed-point iteration; radial kernels (Schoelkopf et al. 1998).
     FixedPoint,
     /// New vectors one by one, by descent; kernels with a derivative (Burges 1996).
     Gradient,
-    /// Centres taken one by one, each time the one that helps most, and then all moved together: for many vectors of large
-    /// expansions; kernels with a derivative.
+    /// Centres selected greedily, then all moved together: for many vectors of large expansions; kernels with a
+    /// derivative.
     Moved,
     /// Eigenvectors: exact with at most as many vectors as columns, under `(x.y)^2`.
     Square,
-    /// Only what is a linear combination of the rest is left out: nothing changes.
+    /// Removes only linear combinations of other centres: outputs do not change.
     Exact,
-    /// Centres are removed one by one, each time the one whose loss costs least. Under kernels that are not positive
-    /// definite, centres are added one by one, each time the one that brings the outputs at all centres nearest.
+    /// Removes centres one by one, each time the one whose removal increases the error least. Under kernels that are
+    /// not positive definite, centres are added one by one instead, each time the one that reduces the error of the
+    /// outputs at all centres most.
     Greedy,
-    /// Centres are removed by the kernel PCA criterion (Schoelkopf et al. 1999, eq. 64).
+    /// Removes centres by the kernel PCA criterion (Schoelkopf et al. 1999, eq. 64).
     Components,
-    /// Centres that keep a coefficient under an L1 penalty; for several outputs on the largest coefficient of a centre.
+    /// Keeps centres that have a non-zero coefficient under an L1 penalty; for several outputs, on the largest
+    /// coefficient of a centre.
     Penalty,
 }
 
 impl ReducedSetMethod {
-    /// All of them with the names they are asked for by.
+    /// All methods with their names.
     pub const ALL: [(&'static str, ReducedSetMethod); 9] = [
         ("auto", ReducedSetMethod::Auto),
         ("fixed-point", ReducedSetMethod::FixedPoint),
@@ -96,12 +99,12 @@ impl ReducedSetMethod {
         ("l1", ReducedSetMethod::Penalty),
     ];
 
-    /// The name it is asked for by.
+    /// The method's name.
     pub fn name(self) -> &'static str {
         Self::ALL.iter().find(|(_, m)| *m == self).map_or("auto", |(name, _)| name)
     }
 
-    /// Whether it makes new points.
+    /// Whether it constructs new points.
     pub fn constructs(self) -> bool {
         matches!(
             self,
@@ -112,7 +115,7 @@ impl ReducedSetMethod {
         )
     }
 
-    /// What [`ReducedSetMethod::Auto`] stands for; fails where the method does not exist for the kernel or the points.
+    /// Resolves [`ReducedSetMethod::Auto`]; fails if the method does not support the kernel or the points.
     fn on(self, psi: &Expansion, k: usize, wanted: &[Size]) -> Result<ReducedSetMethod> {
         let kernel = psi.kernel();
         let numbers = !matches!(
@@ -122,7 +125,7 @@ impl ReducedSetMethod {
         let wrong = |wanted: &str| {
             Err(Error::Unsupported(format!("method {} is for {wanted}, not for `{kernel}`", self.name())))
         };
-        // Without lengths in feature space there is nothing that these methods could make small.
+        // These methods minimise norms in feature space, which do not exist here.
         if !psi.definite() {
             return match self {
                 ReducedSetMethod::Auto | ReducedSetMethod::Greedy => Ok(ReducedSetMethod::Greedy),
@@ -158,7 +161,7 @@ impl ReducedSetMethod {
     }
 }
 
-/// Whether so many vectors, found one by one, take minutes: each costs some 1000 looks at all centres.
+/// Whether constructing this many vectors one by one takes minutes: each costs about 1000 evaluations at all centres.
 fn long(psi: &Expansion, wanted: &[Size]) -> bool {
     let n = psi.len() as f64;
     let vectors = |size: &Size| match *size {
@@ -170,58 +173,59 @@ fn long(psi: &Expansion, wanted: &[Size]) -> bool {
     most.min(n) * n * psi.centres().dim() as f64 > LONG
 }
 
-/// How large the set is to be.
+/// The size of the set.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Size {
-    /// So many vectors; under [`Share::Each`] and [`Share::Pooled`] for every output, on average.
+    /// Number of vectors; under [`Share::Each`] and [`Share::Pooled`] per output, on average.
     Vectors(usize),
-    /// So many times fewer.
+    /// Factor by which the number of vectors is reduced.
     Ratio(f64),
-    /// As few as leave at most this `|Psi - Psi'| / |Psi|`.
+    /// The smallest set with at most this `|Psi - Psi'| / |Psi|`.
     Error(f64),
 }
 
-/// What several outputs have in common.
+/// How several outputs share vectors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Share {
-    /// One set for all of them.
+    /// One set for all outputs.
     #[default]
     All,
-    /// A set for every output, used by that output only.
+    /// One set per output, used by that output only.
     Each,
-    /// A set for every output, then used by all: the kernel values are there anyway.
+    /// One set per output, then used by all, whose kernel values are computed anyway.
     Pooled,
 }
 
 /// A part of an expansion: centres that have coefficients in some outputs only.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Block {
-    /// The centres, by number.
+    /// Indices of the centres.
     pub centres: Vec<usize>,
-    /// The outputs they have coefficients in.
+    /// The outputs in which they have coefficients.
     pub outputs: Vec<usize>,
 }
 
-/// What a reduction obeys.
+/// Parameters of a reduction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReducedSetParams {
-    /// How the vectors are found.
+    /// Method.
     pub method: ReducedSetMethod,
-    /// How many.
+    /// Size of the set.
     pub size: Size,
-    /// What outputs share.
+    /// How outputs share vectors.
     pub share: Share,
-    /// Parts of the expansion whose centres are replaced by centres of that part; none: as `share` says. Sizes then count the
-    /// centres of all parts together.
+    /// Parts of the expansion whose centres are replaced by centres of that part; empty: as `share` says. Sizes then
+    /// count the centres of all parts together.
     pub blocks: Vec<Block>,
-    /// Points that methods which select may choose from besides the centres: training rows, prototypes. The greedy method
-    /// then adds one by one instead of removing.
+    /// Additional points that selection methods may choose from besides the centres, such as training rows. The
+    /// greedy method then adds points one by one instead of removing them.
     pub candidates: Option<Points>,
-    /// Steps of phase two, the joint descent over all vectors; none: 200 after construction, 0 after selection.
+    /// Number of steps of phase two, the joint descent over all vectors; `None`: 200 after construction, 0 after
+    /// selection.
     pub descent: Option<usize>,
-    /// Starts of each search for a vector.
+    /// Number of starts per search for a vector.
     pub starts: usize,
-    /// What a coefficient costs, for [`ReducedSetMethod::Penalty`].
+    /// Weights of the penalty, for [`ReducedSetMethod::Penalty`].
     pub weighting: Weighting,
     /// Seed of the random starts.
     pub seed: u64,
@@ -258,36 +262,36 @@ impl ReducedSetParams {
     }
 }
 
-/// A smaller expansion and how it came about.
+/// A smaller expansion with a report.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reduced {
     /// The expansion.
     pub expansion: Expansion,
-    /// How it came about.
+    /// The report.
     pub report: Report,
 }
 
-/// How a reduction went.
+/// Report of a reduction.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Report {
-    /// The method taken.
+    /// The method that was used.
     pub method: ReducedSetMethod,
-    /// Centres before.
+    /// Number of centres before.
     pub before: usize,
-    /// Centres after.
+    /// Number of centres after.
     pub after: usize,
-    /// `|Psi - Psi'| / |Psi|`, all outputs together; see `by_outputs`.
+    /// `|Psi - Psi'| / |Psi|` over all outputs together; see `by_outputs`.
     pub error: f64,
-    /// The same output by output.
+    /// The same per output.
     pub error_by_output: Vec<f64>,
-    /// Whether errors compare outputs at the old centres instead of lengths in feature space, which a kernel that is not
-    /// known to be positive definite does not have.
+    /// Whether errors compare outputs at the old centres instead of norms in feature space, which do not exist for
+    /// kernels not known to be positive definite.
     pub by_outputs: bool,
-    /// The same after each vector of phase one, from none at all on; empty for selection.
+    /// The error after each vector of phase one, starting with none; empty for selection.
     pub path: Vec<f64>,
-    /// Seconds phase one took: finding vectors one by one.
+    /// Seconds of phase one, constructing vectors one by one.
     pub first_seconds: f64,
-    /// Seconds phase two took: moving them together.
+    /// Seconds of phase two, moving them together.
     pub second_seconds: f64,
 }

@@ -1,4 +1,4 @@
-//! From an expansion and wishes to a smaller expansion: of one size, of several, or the smallest that is enough.
+//! Reductions to one size, to several sizes, or to the smallest size that satisfies a condition.
 
 use super::job::Job;
 use super::{Reduced, ReducedSetParams, Size};
@@ -7,7 +7,7 @@ use crate::exec::Exec;
 use crate::expansion::Expansion;
 use crate::watch::Watch;
 
-/// Writes an expansion with fewer centres.
+/// Approximates an expansion with fewer centres.
 pub fn reduce(
     psi: &Expansion,
     params: &ReducedSetParams,
@@ -25,8 +25,8 @@ pub fn reduce(
     }
 }
 
-/// Sets of several sizes, each with its own number of steps of phase two; what they have in common is done once. The size and
-/// the steps asked for in `params` are not looked at.
+/// Sets of several sizes, each with its own number of steps of phase two; shared work is done once. The size and the
+/// steps in `params` are ignored.
 pub fn reduce_path(
     psi: &Expansion,
     params: &ReducedSetParams,
@@ -46,8 +46,8 @@ pub fn reduce_path(
     wanted.iter().map(one).collect()
 }
 
-/// Writes an expansion with as few centres as are enough; what is enough tells the caller, who sees one set after the other.
-/// The size asked for in `params` is not looked at. If nothing smaller is enough, the expansion comes back as it is.
+/// Approximates an expansion with as few centres as satisfy the caller's condition, which is shown one set after the
+/// other. The size in `params` is ignored. If no smaller set satisfies it, the expansion is returned unchanged.
 pub fn reduce_until(
     psi: &Expansion,
     params: &ReducedSetParams,
@@ -71,7 +71,7 @@ pub fn reduce_until(
         (too_few, size) = (size, size * 2);
     };
     let mut good = size.min(most);
-    // Within a tenth: the last vector is not worth another descent.
+    // Accurate to a tenth: the last vectors are not worth another descent.
     while good - too_few > 1 + good / 10 {
         let middle = usize::midpoint(too_few, good);
         let now = job.build(Size::Vectors(middle), params.descent, watch)?;

@@ -1,14 +1,16 @@
-//! Centres taken away one by one: which can go at least cost; or added one by one.
+//! Selection of centres: removal of the least important one by one, or greedy addition.
 //!
-//! All return candidates in the order of how long they stay: the first n are the set of size n. Candidates are
-//! the centres and whatever else one would have them replaced by (Schoelkopf et al. 1999, section V-C).
-//! With `K` the matrix of the centres and B coefficients that are optimal on those that are left:
+//! All functions return candidates in order of importance: the first n are the set of size n. Candidates are the
+//! centres and any other points that may replace them (Schoelkopf et al. 1999, section V-C). With `K` the matrix of
+//! the centres and B optimal coefficients on those remaining:
 //!
-//! - [`independent`]: pivots of K; the rest are linear combinations of them and go for nothing.
-//! - [`greedy`]: the optimal next removal (Schoelkopf et al. 1999, eq. 63 by proposition 8). Without centre i, and with the
-//!   others readjusted, the error grows by `sum_o b_io^2 / (K^-1)_ii`; K^-1 and B follow by a rank-one downdate, n^2 each.
-//! - [`components`]: their kernel PCA criterion (eq. 64): the smallest `|b_i / v_i|^2 lambda` over eigenvectors v of K. The
-//!   paper decomposed K after each removal (9 n^4 in all); here eigenvectors follow by updates, and coefficients stay optimal.
+//! - [`independent`]: pivots of K; the others are linear combinations of them and can be removed without error.
+//! - [`greedy`]: the optimal next removal (Schoelkopf et al. 1999, eq. 63 by proposition 8). Removing centre i and
+//!   readjusting the others increases the error by `sum_o b_io^2 / (K^-1)_ii`; K^-1 and B follow by a rank-one
+//!   downdate, n^2 each.
+//! - [`components`]: their kernel PCA criterion (eq. 64): the smallest `|b_i / v_i|^2 lambda` over eigenvectors v of
+//!   K. The paper decomposed K after each removal (9 n^4 in all); here eigenvectors follow by updates, and
+//!   coefficients stay optimal.
 
 use super::spectrum::Spectrum;
 use crate::data::{Points, View};
@@ -19,11 +21,11 @@ use crate::gram;
 use crate::kernel::Kernel;
 use crate::num::{Mat, factor, product};
 
-/// What a rest may keep of the trace before a centre counts as a combination of others.
+/// Fraction of the trace below which a centre counts as a linear combination of others.
 const RANK: f64 = 1e-13;
-/// The share of a candidate that must be new for it to be chosen.
+/// Minimum fraction of a candidate's squared norm that must be new for it to be selected.
 const SPAN: f64 = 1e-10;
-/// Removals before rounding calls for a new decomposition.
+/// Number of removals after which accumulated rounding requires a new decomposition.
 const UPDATES: usize = 24;
 
 /// Centres whose images span those of all.
@@ -48,7 +50,7 @@ fn on(psi: &Expansion, pool: &Points, keep: &[usize], exec: Exec) -> Result<On> 
     Ok(On { gram, coef })
 }
 
-/// Every centre, in the order of how long the optimal greedy removal keeps it.
+/// All centres, in the reverse order of optimal greedy removal.
 pub(super) fn greedy(psi: &Expansion, pool: &Points, exec: Exec) -> Result<Vec<usize>> {
     let keep = independent(psi.kernel(), pool.view(), exec)?;
     let (m, k) = (keep.len(), psi.outputs());
@@ -80,13 +82,14 @@ pub(super) fn greedy(psi: &Expansion, pool: &Points, exec: Exec) -> Result<Vec<u
     Ok(gone)
 }
 
-/// Candidates in the order in which each lowers the error most, those before it kept and all coefficients readjusted: for
-/// pools with other candidates than the centres, which removal would drop first since they have no coefficient yet, and
-/// where few of many are wanted. The candidates' images are made orthogonal to those chosen as they go (a pivoted Cholesky
-/// factor whose pivots follow the residual). Cost: pool times chosen squared, and a kernel value for each pair of both.
+/// Greedy forward selection: each candidate reduces the error most, given those before it and with all coefficients
+/// readjusted. For pools with candidates other than the centres, which removal would drop first because they have no
+/// coefficient yet, and for selecting few of many. The candidates' images are orthogonalised against the selected
+/// ones (a pivoted Cholesky factor whose pivots follow the residual). Cost: pool times chosen squared, and a kernel
+/// value for each pair of both.
 ///
-/// Under a kernel that is not positive definite the images are the outputs at the centres: all the same under
-/// `sum_i k(z, x_i) k(x_i, z')`, see `expansion/project.rs`.
+/// Under a kernel that is not positive definite the images are the outputs at the centres: all the same under `sum_i
+/// k(z, x_i) k(x_i, z')`, see `expansion/project.rs`.
 #[derive(Debug)]
 pub(super) struct Forward {
     kernel: Kernel,
@@ -94,10 +97,10 @@ pub(super) struct Forward {
     /// Kernel values of the pool against the centres, where outputs are matched: pool x n.
     across: Option<Vec<f64>>,
     k: usize,
-    /// `Phi(x_i)` against what is left of Psi, n x k.
+    /// `Phi(x_i)` against the residual of Psi, n x k.
     rest: Vec<f64>,
     diagonal: Vec<f64>,
-    /// The squared length of what those chosen do not span of each candidate.
+    /// The squared norm of each candidate's part orthogonal to the selected ones.
     new: Vec<f64>,
     factor: Vec<Vec<f64>>,
     pub order: Vec<usize>,
@@ -122,7 +125,7 @@ impl Forward {
         Ok(Forward { kernel, pool: pool.clone(), across, k, rest, diagonal, new, factor, order })
     }
 
-    /// The candidates' products with one of them.
+    /// The products of all candidates with one of them.
     fn column(&self, next: usize, exec: Exec) -> Result<Vec<f64>> {
         let p = self.pool.len();
         let Some(across) = &self.across else {
@@ -136,13 +139,13 @@ impl Forward {
         Ok(out)
     }
 
-    /// Chooses until there are so many, or nothing is left that would help.
+    /// Selects up to `most` candidates, or until none reduces the error.
     pub(super) fn grow(&mut self, most: usize, exec: Exec) -> Result<()> {
         let (n, k) = (self.pool.len(), self.k);
         while self.order.len() < most.min(n) {
             let (rest, new) = (&self.rest, &self.new);
             let gain = |i: usize| rest[i * k..(i + 1) * k].iter().map(|r| r * r).sum::<f64>() / new[i];
-            // What is left of a candidate after those chosen must be more than rounding.
+            // The orthogonal part of a candidate must exceed rounding.
             let able = (0..n).filter(|&i| new[i] > SPAN * self.diagonal[i]);
             let Some(next) = able.max_by(|&a, &b| gain(a).total_cmp(&gain(b))) else {
                 break;
@@ -167,7 +170,7 @@ impl Forward {
     }
 }
 
-/// Every centre, in the order of how long the kernel PCA criterion keeps it.
+/// All centres, in the reverse order of removal by the kernel PCA criterion.
 pub(super) fn components(psi: &Expansion, pool: &Points, exec: Exec) -> Result<Vec<usize>> {
     let mut keep = independent(psi.kernel(), pool.view(), exec)?;
     let k = psi.outputs();

@@ -1,7 +1,7 @@
-//! Kernel values and derivatives of many points against many others: all that the searches for vectors compute.
+//! Kernel values and derivatives of many points against many others, the basis of all searches for vectors.
 //!
-//! For kernels that are functions of dot products a look is one matrix product and one map, and a gradient two more
-//! products; other kernels go one derivative at a time, in parallel over points.
+//! For kernels that are functions of dot products an evaluation is one matrix product and one map, and a gradient two
+//! more products; other kernels are differentiated value by value, in parallel over points.
 
 use rayon::prelude::*;
 
@@ -21,7 +21,7 @@ pub(super) struct Sheet {
     sq: Vec<f64>,
 }
 
-/// `k(z_i, y_j)` with what derivatives need.
+/// `k(z_i, y_j)` and the terms that derivatives need.
 #[derive(Debug)]
 pub(super) struct Look {
     /// m x n.
@@ -108,8 +108,8 @@ impl Sheet {
         out
     }
 
-    /// The derivatives by the dot product times weights, m x n, and those by `|z_i|^2` times weights, summed over j. Only
-    /// for functions of dot products.
+    /// The derivatives with respect to the dot product times weights, m x n, and those with respect to `|z_i|^2`
+    /// times weights, summed over j. Only for functions of dot products.
     pub(super) fn slopes(&self, look: &Look, weights: &[f64]) -> (Vec<f64>, Vec<f64>) {
         let n = self.len();
         let (mut along, mut own) = (vec![0.0; weights.len()], vec![0.0; weights.len()]);

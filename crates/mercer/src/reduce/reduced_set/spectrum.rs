@@ -1,20 +1,21 @@
-//! Eigenvectors of a symmetric matrix that loses one row and column after the other.
+//! Eigenvectors of a symmetric matrix from which rows and columns are removed one by one.
 //!
-//! With `K = V Lambda V'` and u the n-th row of V, what is left of K without row and column n has the eigenvalues mu and
-//! eigenvectors w with
+//! With `K = V Lambda V'` and u the n-th row of V, K without row and column n has the eigenvalues mu and eigenvectors
+//! w with
 //!
 //! ```text
 //! sum_i u_i^2 / (lambda_i - mu) = 0,     w = V (Lambda - mu)^-1 u
 //! ```
 //!
-//! one mu between each two neighbours lambda (Golub 1973). The roots are found as distances from the nearer neighbour, and u is
-//! recomputed from them so that the w come out orthogonal (Gu and Eisenstat 1995). Cost: m^2 for each bit of the roots and one
-//! product of 2 m^3, a small part of a new decomposition's 9 m^3 in scattered steps.
+//! one mu between each pair of neighbouring lambda (Golub 1973). The roots are found as distances from the nearer
+//! neighbour, and u is recomputed from them so that the w are orthogonal to working precision (Gu and Eisenstat
+//! 1995). Cost: m^2 for each bit of the roots and one product of 2 m^3, a small fraction of the 9 m^3 of a new
+//! decomposition, which are also slower operations.
 
 use crate::error::Result;
 use crate::num::{Mat, factor, product};
 
-/// Values rising, vectors in columns.
+/// Eigenvalues in ascending order, eigenvectors in columns.
 #[derive(Debug, Clone)]
 pub(super) struct Spectrum {
     pub values: Vec<f64>,
@@ -44,7 +45,7 @@ impl Spectrum {
         self.vectors.chunks(m).map(|line| line.iter().zip(&scaled).map(|(a, b)| a * b).sum()).collect()
     }
 
-    /// The spectrum without a row and column; none where neighbours are too near each other to be told apart.
+    /// The spectrum without a row and column; `None` if neighbouring eigenvalues are too close to separate.
     pub(super) fn without(&self, row: usize) -> Option<Spectrum> {
         let m = self.len();
         if m < 2 {
@@ -52,7 +53,8 @@ impl Spectrum {
         }
         let lambda = &self.values;
         let squares: Vec<f64> = self.vectors[row * m..(row + 1) * m].iter().map(|u| u * u).collect();
-        // Column j: the differences lambda_i - mu_j, each from the neighbour that mu_j was measured from.
+        // Column j: the differences lambda_i - mu_j, each measured from the neighbour of mu_j, which avoids
+        // cancellation.
         let mut off = vec![0.0; m * (m - 1)];
         let mut values = Vec::with_capacity(m - 1);
         let mut poles = vec![0.0; m];
@@ -65,7 +67,7 @@ impl Spectrum {
                 poles.iter().zip(&squares).map(|(p, s)| s / (p - at)).sum()
             };
             poles.iter_mut().zip(lambda).for_each(|(p, l)| *p = l - lambda[j]);
-            // The sum rises from minus to plus infinity between the neighbours.
+            // The sum increases from minus to plus infinity between the neighbours.
             let upper = sum(&poles, 0.5 * gap) < 0.0;
             let (mut low, mut high) = (0.0, 0.5 * gap);
             if upper {

@@ -1,8 +1,8 @@
 //! The exact reduced set under `(x.y)^2`: at most d vectors (Burges 1996).
 //!
 //! `Psi = sum_i a_i Phi(x_i)` acts as the symmetric matrix `S = sum_i a_i x_i x_i'`: `Psi . Phi(x) = x' S x`. Its
-//! eigenvectors, those of the largest |eigenvalue| first, are the vectors: n of them leave the smallest error that n
-//! vectors can. Cost: n d^2 + 9 d^3.
+//! eigenvectors, in descending order of |eigenvalue|, are the vectors: n of them have the smallest error of any n
+//! vectors. Cost: n d^2 + 9 d^3.
 
 use crate::error::Result;
 use crate::exec::Exec;
@@ -20,7 +20,7 @@ pub(super) fn applies(kernel: &Kernel) -> bool {
     }
 }
 
-/// The eigenvectors with an eigenvalue that is not zero, row by row, most important first.
+/// The eigenvectors with non-zero eigenvalues, row by row, most important first.
 pub(super) fn vectors(psi: &Expansion, exec: Exec) -> Result<Vec<f64>> {
     let (n, d) = (psi.len(), psi.centres().dim());
     let x = psi.centres().view().to_f64_within(exec.memory())?;

@@ -1,17 +1,17 @@
-//! Gaussians of different widths: vectors that move together with their widths, in phase two (an open question of Schoelkopf et
+//! Gaussians of different widths: vectors whose widths are optimised in phase two (an open question of Schoelkopf et
 //! al. 1998).
 //!
-//! Under `rbf_widths` a row's last column is its width, 0 for the kernel's own: an expansion under `rbf` is one with a column of
-//! zeros, and every method that has a derivative to follow moves widths as it moves points. Vectors are still found one by one
-//! at one width, where fixed points find them; widths are set free when all move together.
+//! Under `rbf_widths` a row's last column is its width, 0 for the kernel's own: an expansion under `rbf` is one with
+//! a column of zeros, and every method that follows a derivative optimises widths like coordinates. Vectors are first
+//! constructed at one width, by fixed-point iteration; widths become free when all vectors move together.
 
 use crate::data::Points;
 use crate::error::{Error, Result};
 use crate::expansion::Expansion;
 use crate::kernel::Kernel;
 
-/// The same function with room for widths: a Gaussian expansion whose points have one more column, of zeros. One that has
-/// room already comes back as it is.
+/// The same function with a width column: a Gaussian expansion whose points get one more column, of zeros. An
+/// expansion that has one is returned unchanged.
 ///
 /// ```
 /// use mercer::reduce::reduced_set::with_widths;
@@ -36,7 +36,7 @@ pub fn with_widths(psi: &Expansion) -> Result<Expansion> {
     Expansion::new(Kernel::RbfWidths { gamma }, centres, psi.coef().to_vec(), psi.offset().to_vec())
 }
 
-/// The same function without the column of widths, if all are those of the kernel.
+/// The same function without the width column, if all widths are those of the kernel.
 pub(super) fn at_one_width(psi: &Expansion) -> Result<Option<Expansion>> {
     let (&Kernel::RbfWidths { gamma }, d) = (psi.kernel(), psi.centres().dim()) else { return Ok(None) };
     let rows = psi.centres().view().to_f64()?;
@@ -47,7 +47,7 @@ pub(super) fn at_one_width(psi: &Expansion) -> Result<Option<Expansion>> {
     Expansion::new(Kernel::Rbf { gamma }, centres, psi.coef().to_vec(), psi.offset().to_vec()).map(Some)
 }
 
-/// Rows of d columns with a zero behind each.
+/// Rows of d columns, each followed by a zero.
 pub(super) fn padded(rows: &[f64], d: usize) -> Vec<f64> {
     rows.chunks(d).flat_map(|row| row.iter().copied().chain([0.0])).collect()
 }
