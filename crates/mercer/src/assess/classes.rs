@@ -1,19 +1,19 @@
-//! Precision, recall and their mean, class by class.
+//! Precision, recall and F1 per class.
 
 use serde::Serialize;
 
-/// How one class fares.
+/// Scores of one class.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct ClassScores {
-    /// Rows that are of the class.
+    /// Number of rows of the class.
     pub rows: usize,
-    /// Rows that were given it.
+    /// Number of rows predicted as the class.
     pub answered: usize,
-    /// Share of the rows given the class that are of it; NaN if none was given it.
+    /// Share of the rows predicted as the class that belong to it; NaN if there are none.
     pub precision: f64,
-    /// Share of the rows of the class that were given it; NaN if there are none.
+    /// Share of the rows of the class that are predicted as it; NaN if there are none.
     pub recall: f64,
-    /// The harmonic mean of both; 0 if either is, NaN if there is neither a row nor an answer.
+    /// The harmonic mean of both; 0 if either is 0, NaN if the class neither occurs nor is predicted.
     pub f1: f64,
 }
 

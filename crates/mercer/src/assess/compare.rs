@@ -1,4 +1,4 @@
-//! Which of two models is better, and whether that is more than chance.
+//! Comparison of two models, with significance tests.
 //!
 //! ```text
 //! McNemar (1947)              b rows only the second has wrong, c only the first: b of b + c heads of a fair coin;
@@ -6,8 +6,8 @@
 //! Nadeau and Bengio (2003)    differences d_j over J folds: mean / sqrt((1/J + test/train) var), Student's t of J - 1
 //! ```
 //!
-//! Folds share training rows, so their differences are not independent, and a plain t-test finds too much; the term
-//! `test/train` makes up for that. Also here: which support vectors machines share (Schoelkopf 1997, section 2.4).
+//! Folds share training rows, so their differences are not independent, and a plain t-test rejects too often; the
+//! term `test/train` corrects for that. Also here: support vectors shared by machines (Schoelkopf 1997, section 2.4).
 
 use std::collections::BTreeMap;
 
@@ -22,23 +22,23 @@ use crate::model::Model;
 /// Two classifiers on the same test rows.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct McNemar {
-    /// Rows only the first has wrong.
+    /// Rows misclassified only by the first.
     pub only_first: usize,
-    /// Rows only the second has wrong.
+    /// Rows misclassified only by the second.
     pub only_second: usize,
-    /// Rows both have wrong.
+    /// Rows misclassified by both.
     pub both: usize,
-    /// The chance of so unequal numbers, or more so, if both were equally good: exact.
+    /// Exact p-value: the probability of counts at least this unequal if both classifiers were equally good.
     pub p: f64,
-    /// (|b - c| - 1)^2 / (b + c), 0 where there is nothing to compare.
+    /// (|b - c| - 1)^2 / (b + c), 0 where there are no differences.
     pub chi2: f64,
-    /// The chance by that number.
+    /// p-value of that statistic.
     pub p_chi2: f64,
-    /// What it rests on.
+    /// Its assumptions, in words.
     pub assumes: &'static str,
 }
 
-/// McNemar's test from which rows each has wrong.
+/// McNemar's test from the rows that each classifier gets wrong.
 ///
 /// ```
 /// let first = [true, true, true, true, true, true, false, false];
@@ -80,9 +80,9 @@ pub struct PairedT {
     pub t: f64,
     /// Degrees of freedom.
     pub freedom: usize,
-    /// The chance of a mean so far from 0, or further, if there were no difference.
+    /// p-value: the probability of a mean at least this far from 0 if there were no difference.
     pub p: f64,
-    /// What it rests on.
+    /// Its assumptions, in words.
     pub assumes: &'static str,
 }
 
@@ -105,7 +105,7 @@ pub fn paired_t(differences: &[f64], test_over_train: f64) -> Result<PairedT> {
     let mean = differences.iter().sum::<f64>() / n as f64;
     let variance = differences.iter().map(|d| (d - mean).powi(2)).sum::<f64>() / (n - 1) as f64;
     let standard_error = ((1.0 / n as f64 + test_over_train) * variance).sqrt();
-    // Differences that are all the same number leave nothing to doubt; all zero, nothing to tell.
+    // Equal non-zero differences give t = infinity; all zero gives t = 0.
     let t = if mean == 0.0 { 0.0 } else { mean / standard_error };
     Ok(PairedT {
         mean,
@@ -117,14 +117,14 @@ pub fn paired_t(differences: &[f64], test_over_train: f64) -> Result<PairedT> {
     })
 }
 
-/// What two sets of support vectors have in common.
+/// The support vectors that two sets have in common.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SupportOverlap {
-    /// Rows of the first.
+    /// Size of the first set.
     pub first: usize,
-    /// Rows of the second.
+    /// Size of the second set.
     pub second: usize,
-    /// Rows in both.
+    /// Number of rows in both.
     pub both: usize,
     /// The share of the first's rows that the second has.
     pub of_first: f64,
@@ -162,24 +162,24 @@ pub fn shared_by(sets: &[&[u32]]) -> Vec<usize> {
 /// Two models on the same test rows.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Comparison {
-    /// Rows.
+    /// Number of rows.
     pub rows: usize,
-    /// What `errors` are: `error rate` or `mean squared error`.
+    /// The measure of `errors`: `error rate` or `mean squared error`.
     pub measure: &'static str,
     /// Of the first model and of the second.
     pub errors: [f64; 2],
-    /// The share of rows on which their answers are the same, for classifiers.
+    /// The share of rows with equal predictions, for classifiers.
     pub agree: Option<f64>,
     /// McNemar's test, for classifiers.
     pub mcnemar: Option<McNemar>,
-    /// A t-test on the squared errors row by row, for regressions.
+    /// A t-test on the squared errors of the rows, for regression.
     pub paired: Option<PairedT>,
-    /// Support vectors in common, where both models know their training rows; means something if those were the same.
+    /// Shared support vectors, where both models know their training rows; meaningful only if these were the same.
     pub support: Option<SupportOverlap>,
 }
 
 impl Comparison {
-    /// Compares two models of one task on labelled rows.
+    /// Compares two models of the same task on labelled rows.
     pub fn of(first: &Model, second: &Model, data: &Dataset, exec: Exec) -> Result<Self> {
         let answers = [first.predict(data.points.view(), exec)?, second.predict(data.points.view(), exec)?];
         let n = data.len();

@@ -1,7 +1,7 @@
-//! The receiver operating characteristic and the precision-recall curve: every threshold at once.
+//! The receiver operating characteristic and the precision-recall curve.
 //!
-//! Rows of one score enter together, so the curves do not depend on their order. Points that lie on the line between
-//! their neighbours are left out of the ROC curve: they add nothing to it. Cost: one sort.
+//! Rows with equal scores enter together, so the curves do not depend on their order. Points on the line between
+//! their neighbours are omitted from the ROC curve. Cost: one sort.
 
 use serde::Serialize;
 
@@ -10,13 +10,13 @@ use crate::assess::metric::{pr_area, roc_area, steps};
 /// A curve and the area under it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Curve {
-    /// Its points (x, y), x rising.
+    /// Its points (x, y), x ascending.
     pub points: Vec<[f64; 2]>,
-    /// The area: NaN where a side has no rows.
+    /// The area; NaN if one class has no rows.
     pub area: f64,
 }
 
-/// False alarms (x) against hits (y), as shares of the negative and positive rows.
+/// The ROC curve: false positive rate (x) against true positive rate (y).
 ///
 /// ```
 /// let curve = mercer::assess::roc_curve(&[0.9, 0.4, 0.6, 0.1], &[true, true, false, false]);
@@ -32,7 +32,7 @@ pub fn roc_curve(score: &[f64], positive: &[bool]) -> Curve {
     for (y, n) in steps {
         (hits, alarms) = (hits + y, alarms + n);
         while let [.., a, b] = corners[..] {
-            // On the line from a to the new corner: whole numbers, so this is exact.
+            // On the line from a to the new corner; exact, because the numbers are integers.
             let on = (b.0 - a.0) * (hits - a.1) == (b.1 - a.1) * (alarms - a.0);
             if !on {
                 break;
@@ -47,7 +47,7 @@ pub fn roc_curve(score: &[f64], positive: &[bool]) -> Curve {
     Curve { points, area: roc_area(score, positive) }
 }
 
-/// Recall (x) against precision (y), from the highest scores down; the area is average precision.
+/// The precision-recall curve: recall (x) against precision (y), by descending score; the area is average precision.
 ///
 /// ```
 /// let curve = mercer::assess::pr_curve(&[0.9, 0.4, 0.6], &[true, true, false]);
@@ -65,7 +65,7 @@ pub fn pr_curve(score: &[f64], positive: &[bool]) -> Curve {
             points.push([0.0, point[1]]);
         }
         points.push(point);
-        // What comes after the last positive only lowers precision at recall 1.
+        // Rows after the last positive only lower precision at recall 1.
         if hits == yes {
             break;
         }
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
     use mercer_testkit::toy;
 
-    /// The area under straight lines between points.
+    /// The area by the trapezoidal rule.
     fn trapezoids(points: &[[f64; 2]]) -> f64 {
         points.windows(2).map(|w| (w[1][0] - w[0][0]) * (w[1][1] + w[0][1]) / 2.0).sum()
     }

@@ -1,11 +1,11 @@
-//! How predictions depend on one column: partial dependence (Friedman 2001).
+//! Partial dependence of predictions on one column (Friedman 2001).
 //!
-//! All rows get the same value of a column, the others stay as they are, and the predictions are averaged; value after
-//! value, that is a curve. It tells the direction that permutation importance does not. It is an average over rows as they
-//! would be with that value: of columns that go together it also asks about rows that do not exist, and what has opposite
-//! effects in two groups of rows looks flat.
+//! All rows get the same value of a column, the other columns keep theirs, and the predictions are averaged; doing so
+//! for several values gives a curve. It shows the direction of an effect, which permutation importance does not.
+//! Where columns are correlated, the average includes unrealistic rows, and opposite effects in two groups of rows
+//! cancel.
 //!
-//! Cost: a prediction of at most 300 rows for each column and value, of which there are at most 20.
+//! Cost: a prediction of at most 300 rows for each column and each of at most 20 values.
 
 use std::collections::HashMap;
 
@@ -19,27 +19,28 @@ use crate::exec::Exec;
 use crate::model::{Model, Query, Task};
 use crate::watch::{Step, Watch};
 
-/// Rows that predictions are averaged over, at most.
+/// Maximum number of rows that predictions are averaged over.
 const ROWS: usize = 300;
-/// Values of a number, at most.
+/// Maximum number of values of a numeric column.
 const NUMBERS: usize = 20;
-/// A number with no more different values than this is asked at each of them.
+/// A numeric column with at most this many distinct values is evaluated at each of them.
 const FEW: usize = 12;
-/// Categories, at most: the most frequent.
+/// Maximum number of categories; the most frequent are used.
 const CATEGORIES: usize = 12;
 
-/// What predictions are, column by column, where only one column's value changes.
+/// Partial dependence of several columns.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Dependences {
-    /// What is averaged: `probability`, `share` (of rows predicted as the class, cluster or outlier) or `prediction`.
+    /// The averaged response: `probability`, `share` (of rows predicted as the class, cluster or outlier) or
+    /// `prediction`.
     pub response: &'static str,
     /// Names of the classes or clusters; one empty name for regression.
     pub outputs: Vec<String>,
-    /// Rows averaged over.
+    /// Number of rows averaged over.
     pub rows: usize,
-    /// The columns, in the order asked.
+    /// The columns, in the requested order.
     pub columns: Vec<Dependence>,
-    /// Columns that were asked for and have no curve, with the reason.
+    /// Requested columns without a curve, with the reason.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<(String, String)>,
 }
@@ -49,13 +50,13 @@ pub struct Dependences {
 pub struct Dependence {
     /// The column's name.
     pub column: String,
-    /// Whether its values are numbers; else they are categories, the most frequent first, or dates in order.
+    /// Whether its values are numbers; otherwise they are categories in descending frequency, or dates in order.
     pub numeric: bool,
-    /// The values, and the mean predictions there.
+    /// The values, with the mean predictions.
     pub places: Vec<Place>,
 }
 
-/// A value of a column and the mean predictions where all rows have it.
+/// A value of a column and the mean predictions if all rows have it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Place {
     /// The value as text.
@@ -68,20 +69,20 @@ pub struct Place {
 }
 
 impl Dependence {
-    /// How much an output changes over the values: the largest mean less the smallest.
+    /// The range of an output over the values: largest mean minus smallest.
     pub fn range(&self, output: usize) -> f64 {
         let of = || self.places.iter().map(|place| place.mean[output]);
         of().fold(f64::NEG_INFINITY, f64::max) - of().fold(f64::INFINITY, f64::min)
     }
 
-    /// The output that changes most.
+    /// The output with the largest range.
     pub fn widest(&self) -> usize {
         let k = self.places.first().map_or(0, |place| place.mean.len());
         (0..k).fold(0, |best, o| if self.range(o) > self.range(best) { o } else { best })
     }
 }
 
-/// How the predictions of a model depend on some columns (numbers from 0) of data, which needs no targets.
+/// Partial dependence of a model's predictions on some columns (indices from 0) of data, which needs no targets.
 ///
 /// Not supported for kernel features, images, sequences and precomputed kernels. Columns that the model ignores are
 /// skipped.
@@ -137,7 +138,7 @@ pub fn dependence(
             return Err(Error::Cancelled);
         }
         let column = column_name(data, j);
-        // The table of the data may have columns that the model was not trained with.
+        // The data's table may have columns that the model was not trained with.
         let kind = kinds.iter().find(|coded| coded.name == column).map(|coded| coded.kind);
         if kind == Some("ignored") {
             found.skipped.push((column, "the model ignores it".into()));
@@ -159,7 +160,7 @@ pub fn dependence(
     Ok(found)
 }
 
-/// What is averaged, and the names of what there is an average of.
+/// The response and the names of its outputs.
 fn response(model: &Model) -> Result<(&'static str, Vec<String>)> {
     match model.task() {
         Task::Regression => Ok(("prediction", vec![String::new(); model.outputs()])),
@@ -171,7 +172,7 @@ fn response(model: &Model) -> Result<(&'static str, Vec<String>)> {
     }
 }
 
-/// The mean predictions of all rows.
+/// The mean predictions over all rows.
 fn mean(model: &Model, data: &Dataset, outputs: usize, exec: Exec) -> Result<Vec<f64>> {
     let probabilities = model.task() == Task::Classification && model.machine.has_probabilities();
     let query = Query { probabilities, ..Query::default() };
@@ -190,7 +191,7 @@ fn mean(model: &Model, data: &Dataset, outputs: usize, exec: Exec) -> Result<Vec
     Ok(sum.into_iter().map(|s| s / data.len() as f64).collect())
 }
 
-/// A value that a whole column gets.
+/// A value assigned to a whole column.
 enum Value {
     Number(f64),
     Text(String),
@@ -213,8 +214,8 @@ impl Value {
     }
 }
 
-/// The values of a column that predictions are asked at: of numbers every one if they are few, else some between the 2nd
-/// and the 98th percentile; of text the most frequent.
+/// The values at which a column is evaluated: all values of a numeric column if they are few, else some between the
+/// 2nd and the 98th percentile; for text the most frequent ones.
 fn values(points: &Points, j: usize, dates: bool) -> Vec<Value> {
     let numbers = match points.as_table().map(|table| &table.columns()[j]) {
         Some(Column::Numbers(numbers)) => numbers.clone(),
@@ -228,7 +229,7 @@ fn values(points: &Points, j: usize, dates: bool) -> Vec<Value> {
             codes.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
             let text = |(code, _): &(u32, usize)| pool[*code as usize].clone();
             if dates {
-                // Nearly every row has a date of its own: some of them, in order.
+                // Dates are mostly distinct: use some of them, in order.
                 let mut all: Vec<String> = codes.iter().map(text).collect();
                 all.sort();
                 let step = all.len().div_ceil(CATEGORIES).max(1);
@@ -246,7 +247,8 @@ fn values(points: &Points, j: usize, dates: bool) -> Vec<Value> {
         let last = sorted.len() - 1;
         let quantile = |q: f64| sorted[(q * last as f64).round() as usize];
         let (low, high) = (quantile(0.02), quantile(0.98));
-        // Even steps show the curve's shape; where one value is most of the column, there is no room for steps.
+        // Equal steps show the curve's shape; if one value dominates the column, the percentiles leave no range for
+        // them.
         different = if low < high {
             (0..NUMBERS).map(|i| low + (high - low) * i as f64 / (NUMBERS - 1) as f64).collect()
         } else {

@@ -1,4 +1,4 @@
-//! Tails of the distributions that tests of significance need.
+//! Tail probabilities of the distributions used in significance tests.
 //!
 //! ```text
 //! I_x(a, b)                 regularised incomplete beta function, by its continued fraction (Lentz 1976)
@@ -34,7 +34,7 @@ fn beta(x: f64, a: f64, b: f64) -> f64 {
     if x >= 1.0 {
         return 1.0;
     }
-    // The fraction converges fast on this side of the mean only.
+    // The continued fraction converges fast on this side of the mean only.
     if x > (a + 1.0) / (a + b + 2.0) {
         return 1.0 - beta(1.0 - x, b, a);
     }
@@ -59,19 +59,19 @@ fn beta(x: f64, a: f64, b: f64) -> f64 {
     (front.exp() * fraction / a).clamp(0.0, 1.0)
 }
 
-/// The chance of at most k heads of n.
+/// The probability of at most k successes in n trials.
 pub(super) fn binomial_below(k: usize, n: usize, p: f64) -> f64 {
     if k >= n { 1.0 } else { beta(1.0 - p, (n - k) as f64, k as f64 + 1.0) }
 }
 
-/// The chance that Student's t is at least this far from 0, on either side.
+/// The two-sided tail probability of Student's t.
 pub(super) fn student_beyond(t: f64, freedom: f64) -> f64 {
     if t.is_infinite() { 0.0 } else { beta(freedom / (freedom + t * t), freedom / 2.0, 0.5) }
 }
 
-/// The chance that a squared normal is at least x.
+/// The probability that a squared standard normal is at least x.
 pub(super) fn chi2_beyond(x: f64) -> f64 {
-    // A squared t of so many degrees differs in the tenth digit.
+    // With this many degrees of freedom, t equals a normal to ten digits.
     if x <= 0.0 { 1.0 } else { student_beyond(x.sqrt(), 1e10) }
 }
 

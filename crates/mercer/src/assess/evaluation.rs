@@ -1,4 +1,4 @@
-//! A model beside data whose answers are known: everything worth saying about how it does.
+//! Evaluation of a model on labelled data.
 
 use serde::Serialize;
 
@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::model::{Model, Query, Task};
 
-/// How a model does on data.
+/// The evaluation of a model on data.
 ///
 /// ```
 /// use mercer::prelude::*;
@@ -34,84 +34,84 @@ pub enum Evaluation {
     Clustering(ClusterEvaluation),
 }
 
-/// How a classifier does.
+/// The evaluation of a classifier.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ClassEvaluation {
     /// Rows.
     pub rows: usize,
     /// The classes' names: the model's, then those that only the data has.
     pub classes: Vec<String>,
-    /// Share of wrong answers.
+    /// Error rate.
     pub error: f64,
-    /// Where the error on all such data lies, with a chance of 95 %.
+    /// 95 % confidence interval of the error.
     pub interval: [f64; 2],
-    /// Error rate of each class, averaged.
+    /// Mean of the classes' error rates.
     pub balanced_error: f64,
-    /// The error of always answering the most frequent class.
+    /// The error of always predicting the most frequent class.
     pub baseline: f64,
-    /// Rows by true class (rows) and answer (columns).
+    /// Confusion matrix: true class (rows) by predicted class (columns).
     pub confusion: Vec<Vec<usize>>,
     /// Precision, recall and F1 of each class.
     pub scores: Vec<ClassScores>,
-    /// Each class against the others: hits against false alarms.
+    /// ROC curve of each class against the others.
     pub roc: Vec<Curve>,
-    /// Each class against the others: precision against recall.
+    /// Precision-recall curve of each class against the others.
     pub pr: Vec<Curve>,
-    /// Mean of -log of the true class's probability, where the model has probabilities.
+    /// Log loss: mean of -log of the true class's probability, where the model has probabilities.
     pub log_loss: Option<f64>,
-    /// The rows with wrong answers, from 0.
+    /// Misclassified rows, numbered from 0.
     pub wrong: Vec<usize>,
 }
 
-/// How a regression does.
+/// The evaluation of a regression.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RealEvaluation {
     /// Rows.
     pub rows: usize,
-    /// Root of the mean squared error.
+    /// Root mean squared error.
     pub rmse: f64,
     /// Mean absolute error.
     pub mae: f64,
-    /// Share of the variance that is explained.
+    /// R^2, the share of the variance that is explained.
     pub r2: f64,
-    /// The root mean squared error of always answering the mean.
+    /// The root mean squared error of always predicting the mean.
     pub baseline: f64,
-    /// Mean of target - answer.
+    /// Mean of target minus prediction.
     pub bias: f64,
-    /// Largest absolute error, and its row from 0.
+    /// Largest absolute error, and its row, numbered from 0.
     pub worst: (f64, usize),
-    /// Targets and answers, row by row.
+    /// Target and prediction of each row.
     pub pairs: Vec<[f64; 2]>,
 }
 
-/// How a novelty detector does.
+/// The evaluation of a novelty detector.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NoveltyEvaluation {
     /// Rows.
     pub rows: usize,
-    /// Rows told to be unlike the training data.
+    /// Number of rows predicted as outliers.
     pub outside: usize,
-    /// The data's classes, with their rows and how many of those are outside.
+    /// The data's classes, with their number of rows and of outliers.
     pub classes: Vec<(String, usize, usize)>,
-    /// `1` (like the data) against `-1`, where those are the classes.
+    /// ROC curve of `1` (inlier) against `-1`, where those are the classes.
     pub roc: Option<Curve>,
 }
 
-/// How clusters fit data.
+/// The evaluation of clusters.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ClusterEvaluation {
     /// Rows.
     pub rows: usize,
-    /// Rows of each cluster.
+    /// Number of rows per cluster.
     pub sizes: Vec<usize>,
     /// Mean squared distance to the nearest mean, in feature space.
     pub distance: f64,
-    /// Where the data has classes: the share of rows whose cluster has their class as its most frequent one.
+    /// Where the data has classes: the share of rows that belong to the most frequent class of their cluster.
     pub purity: Option<f64>,
 }
 
 impl Evaluation {
-    /// Compares a model's answers with the data's targets. Classes are told by name.
+    /// Compares a model's predictions with the data's targets. Classes are matched by name.
     ///
     /// ```
     /// use mercer::assess::Evaluation;
@@ -189,7 +189,7 @@ fn classification(model: &Model, data: &Dataset, exec: Exec) -> Result<ClassEval
     })
 }
 
-/// The labels as places in a list of names, which grows by those it lacks.
+/// The labels as indices into a list of names, to which missing names are added.
 fn in_order(labels: &Labels, classes: &mut Vec<String>) -> Vec<u32> {
     let place: Vec<u32> = labels
         .names
@@ -276,7 +276,7 @@ fn clusters(model: &Model, data: &Dataset, exec: Exec) -> Result<ClusterEvaluati
     Ok(ClusterEvaluation { rows: data.len(), sizes, distance: total / data.len() as f64, purity })
 }
 
-/// Where the rate behind `hits` of `n` lies with a chance of 95 % (Wilson 1927).
+/// The 95 % confidence interval of a rate from `hits` of `n` (Wilson 1927).
 ///
 /// ```
 /// let [low, high] = mercer::assess::interval(5, 100);

@@ -1,10 +1,10 @@
-//! Which columns a model needs: permutation importance (Breiman 2001).
+//! Permutation importance of columns (Breiman 2001).
 //!
-//! The values of a column are shuffled among the rows, so that it says nothing any more, and what the error rises by is the
-//! column's importance. It is about the model as it is: a copy of a column takes half of its importance, and a column that
-//! matters only together with others has all of it. On training rows it also counts what was learned by heart, so rows that
-//! the model was not trained on are the ones to ask. Pixels are shuffled by squares: a single one hardly ever matters.
-//! Outliers and clusters need no targets: there the share of rows is measured whose prediction changes.
+//! The values of a column are shuffled among the rows, which removes its information, and the increase of the error
+//! is the column's importance. It describes the model, not the data: a duplicated column shares its importance with
+//! the copy, and a column that matters only in combination has all of it. On training rows it includes overfitting,
+//! so use rows that the model was not trained on. Pixels are shuffled in squares, since a single one hardly ever
+//! matters. Novelty detection and clustering need no targets: the share of rows whose prediction changes is measured.
 //!
 //! Cost: a prediction of at most 2000 rows for each column and repetition.
 
@@ -19,38 +19,38 @@ use crate::exec::Exec;
 use crate::model::{Model, Query, Task};
 use crate::watch::{Step, Watch};
 
-/// Rows that errors are measured on, at most.
+/// Maximum number of rows on which errors are measured.
 const ROWS: usize = 2000;
-/// Columns beyond which nobody reads the list, and the time would be long.
+/// Maximum number of columns; beyond it the list is of no use and takes long.
 const MOST_COLUMNS: usize = 2000;
-/// Squares along a side of images.
+/// Number of squares along a side of images.
 const SQUARES: usize = 7;
 
-/// What a column is worth.
+/// The importance of a column.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Importance {
-    /// The column's name; for images, the square's lines and columns of pixels.
+    /// The column's name; for images, the rows and columns of pixels of the square.
     pub column: String,
     /// The columns that were shuffled together, from 0: one, or the pixels of a square.
     #[serde(skip)]
     pub members: Vec<usize>,
-    /// How much the error rises if its values are shuffled: the share of wrong classes, or the root mean squared error;
-    /// without targets, the share of predictions that change.
+    /// The increase of the error if its values are shuffled: error rate or root mean squared error; without targets,
+    /// the share of predictions that change.
     pub rise: f64,
-    /// The standard deviation of the rise over the repetitions.
+    /// The standard deviation of the increase over the repetitions.
     pub spread: f64,
 }
 
-/// The importance of all columns, the largest first, and what they were measured by.
+/// The importance of all columns in descending order, with the metric used.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Importances {
-    /// What the error is: `error`, `rmse`, or `changed` where there are no targets.
+    /// The metric: `error`, `rmse`, or `changed` where there are no targets.
     pub metric: &'static str,
-    /// The error on the rows as they are.
+    /// The error on the unshuffled rows.
     pub error: f64,
     /// Rows.
     pub rows: usize,
-    /// Times that each column was shuffled.
+    /// Number of repetitions per column.
     pub repeats: usize,
     /// The columns.
     pub columns: Vec<Importance>,
@@ -100,7 +100,7 @@ pub fn importance(
         }
         let mut rises = Vec::with_capacity(repeats);
         for repeat in 0..repeats {
-            // Every column is shuffled in the same ways, so that what one way does to the rows is common to all.
+            // Every column is shuffled by the same permutations, so that their effect is common to all columns.
             let order = split::shuffle(data.len(), seed.wrapping_add(1 + repeat as u64));
             other.points = with_columns(&data.points, members, |column| {
                 *column = column.gather(order.iter().copied());
@@ -117,7 +117,7 @@ pub fn importance(
     Ok(Importances { metric, error, rows: data.len(), repeats, columns, image })
 }
 
-/// What shuffled rows are compared with: their targets, or what was predicted before.
+/// The reference for shuffled rows: their targets, or the earlier predictions.
 enum Before {
     Targets,
     Predictions(Vec<u32>),
@@ -155,13 +155,13 @@ fn predicted(model: &Model, data: &Dataset, exec: Exec) -> Result<Vec<u32>> {
     Ok(model.predict_data(data, &Query::default(), exec)?.targets.classes()?.of_row.clone())
 }
 
-/// The name of a column, from 0.
+/// The name of a column, by index from 0.
 pub(super) fn column_name(data: &Dataset, j: usize) -> String {
     let given = data.points.as_table().map(Table::names).or(data.column_names.as_deref());
     given.and_then(|names| names.get(j)).cloned().unwrap_or_else(|| format!("column {}", j + 1))
 }
 
-/// The number of columns; fails where rows have none, or too many to go through one by one.
+/// The number of columns; fails if rows have none, or too many.
 pub(super) fn columns_of(data: &Dataset) -> Result<usize> {
     let points = &data.points;
     if matches!(points.view().data, Data::Sequences { .. } | Data::RowNumbers(_)) {
@@ -174,7 +174,7 @@ pub(super) fn columns_of(data: &Dataset) -> Result<usize> {
     Ok(d)
 }
 
-/// What is shuffled together, with its name.
+/// The groups of columns that are shuffled together, with names.
 fn groups(data: &Dataset) -> Result<Vec<(String, Vec<usize>)>> {
     let d = columns_of(data)?;
     Ok(match data.points.image() {

@@ -1,8 +1,7 @@
-//! Metrics: predictions beside the truth, one number.
+//! Metrics: functions of predictions and targets.
 //!
-//! [`ALL`] is the table that cross-validation, search and reports read. All of them take plain slices of one length, and
-//! give NaN where there is nothing to measure (no rows, one class only, constant targets) rather than a number that looks
-//! like an answer.
+//! [`ALL`] is the table used by cross-validation, search and reports. All metrics take slices of equal length, and
+//! return NaN where they are undefined (no rows, a single class, constant targets).
 
 use crate::error::{Error, Result};
 
@@ -11,33 +10,33 @@ use crate::error::{Error, Result};
 pub struct Metric {
     /// Its name.
     pub name: &'static str,
-    /// Which way is better.
+    /// Whether lower or higher is better.
     pub better: Better,
-    /// How it is computed, and from what.
+    /// Its inputs and its function.
     pub measure: Measure,
-    /// One line about it.
+    /// One line of description.
     pub doc: &'static str,
 }
 
-/// Which way is better.
+/// Whether lower or higher is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Better {
-    /// Less is better.
+    /// Lower is better.
     Lower,
-    /// More is better.
+    /// Higher is better.
     Higher,
 }
 
-/// What a metric is computed from.
+/// The inputs of a metric.
 #[derive(Debug, Clone, Copy)]
 pub enum Measure {
-    /// Predicted classes beside the true ones.
+    /// Predicted and true classes.
     Classes(fn(&[u32], &[u32]) -> f64),
-    /// A score for each row beside whether the row is positive.
+    /// A score for each row, and whether the row is positive.
     Ranking(fn(&[f64], &[bool]) -> f64),
-    /// A probability for each row and class (n x k) beside the true classes.
+    /// A probability for each row and class (n x k), and the true classes.
     Probabilities(fn(&[f64], usize, &[u32]) -> f64),
-    /// Predicted numbers beside the true ones.
+    /// Predicted and true numbers.
     Reals(fn(&[f64], &[f64]) -> f64),
 }
 
@@ -107,7 +106,7 @@ pub fn find(name: &str) -> Result<&'static Metric> {
     })
 }
 
-/// Share of rows whose class is wrong.
+/// Share of misclassified rows.
 ///
 /// ```
 /// assert_eq!(mercer::assess::metric::error_rate(&[0, 1, 2, 1], &[0, 1, 1, 1]), 0.25);
@@ -117,7 +116,7 @@ pub fn error_rate(got: &[u32], want: &[u32]) -> f64 {
     got.iter().zip(want).filter(|(g, w)| g != w).count() as f64 / got.len() as f64
 }
 
-/// Error rate of each class that occurs, averaged.
+/// Mean of the error rates of the classes that occur.
 pub fn balanced_error(got: &[u32], want: &[u32]) -> f64 {
     let k = got.iter().chain(want).max().map_or(0, |&c| c as usize + 1);
     let table = confusion(got, want, k);
@@ -170,7 +169,7 @@ pub fn pr_area(score: &[f64], positive: &[bool]) -> f64 {
     area / yes as f64
 }
 
-/// Positives and negatives at each distinct score, from the highest down.
+/// Numbers of positives and negatives at each distinct score, in descending order.
 pub(super) fn steps(score: &[f64], positive: &[bool]) -> Vec<(usize, usize)> {
     assert_eq!(score.len(), positive.len(), "a score for each row");
     let mut order: Vec<usize> = (0..score.len()).collect();

@@ -1,7 +1,7 @@
-//! Rows with known targets that a model gets wrong, the most confident mistake first.
+//! Misclassified rows of labelled data, the most confident mistake first.
 //!
-//! A wrong prediction near the decision boundary is bad luck; one far from it is a wrong label, a row unlike the training
-//! data, or something that the model cannot see. Cost: one prediction.
+//! A wrong prediction near the decision boundary is to be expected; one far from it indicates a wrong label, a row
+//! unlike the training data, or missing information. Cost: one prediction.
 
 use serde::Serialize;
 
@@ -10,15 +10,15 @@ use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::model::{Model, Query, Task};
 
-/// The wrong rows of a data set.
+/// The wrong predictions on a data set.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Mistakes {
-    /// What [`Mistake::by`] is: `probability` of the predicted class, `margin` between the scores of the predicted and of
-    /// the true class, or absolute `error` of a number.
+    /// The measure of [`Mistake::by`]: `probability` of the predicted class, `margin` between the scores of the
+    /// predicted and of the true class, or absolute `error` of a number.
     pub measure: &'static str,
-    /// Rows looked at.
+    /// Number of rows examined.
     pub rows: usize,
-    /// How many are wrong; for numbers, all that are not exact.
+    /// Number of wrong predictions; for numbers, all that are not exact.
     pub count: usize,
     /// The worst of them, the most confident first.
     pub worst: Vec<Mistake>,
@@ -32,15 +32,15 @@ pub struct Mistake {
     /// Its name, where the data names rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// What the data says.
+    /// The target.
     pub given: String,
-    /// What the model says.
+    /// The prediction.
     pub predicted: String,
-    /// How confident the model is: see [`Mistakes::measure`]. None where the model does not know the class.
+    /// Confidence: see [`Mistakes::measure`]. `None` if the model does not know the class.
     pub by: Option<f64>,
 }
 
-/// The most confident mistakes of a model, at most so many. Not supported for clusters and features, nor for novelty
+/// The most confident mistakes of a model, at most `most`. Not supported for clusters and features, nor for novelty
 /// unless the classes are `1` and `-1`.
 ///
 /// ```
@@ -108,7 +108,7 @@ pub fn mistakes(model: &Model, data: &Dataset, most: usize, exec: Exec) -> Resul
             return Err(Error::Unsupported(format!("a model made to {} has no wrong rows", task.verb())));
         }
     };
-    // Classes that the model does not know are no mistake of its own: last.
+    // Classes unknown to the model come last: it cannot predict them.
     let size = |m: &Mistake| m.by.unwrap_or(f64::NEG_INFINITY);
     all.sort_by(|a, b| size(b).total_cmp(&size(a)).then(a.row.cmp(&b.row)));
     let count = all.len();

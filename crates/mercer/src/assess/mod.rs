@@ -1,4 +1,4 @@
-//! How good a model is: metrics, curves, and a whole evaluation on labelled data. Floor 8.
+//! Model assessment: metrics, curves, evaluation on labelled data, cross-validation, search, bounds. Floor 8.
 
 pub mod bounds;
 mod classes;

@@ -1,18 +1,18 @@
-//! Scaling, gamma and C that nobody gave, by a quick estimate instead of constants.
+//! Data-dependent defaults of scaling, gamma and C, by quick cross-validation instead of constants.
 //!
-//! A support vector machine with a Gaussian has no setting that suits all data: over forty-odd sets of numbers the best C lay
-//! between 0.1 and 100, the best gamma between 1/16 and 8 times `1 / (d var)`, and on a third of them columns were better not
-//! standardised. So a few settings are judged by 5-fold cross-validation on at most a thousand rows: first how columns are
-//! scaled, then 16 settings of gamma and C. The reference is what scikit-learn's users start from, standardised columns,
-//! `C = 1` and `gamma = 1 / (d var)`; another setting is taken only if it is better on the same folds by more than 1.5
-//! standard errors of the difference. Measured on 44 sets with five splits each, errors fall by an eighth on average, and on no
-//! set does the test error rise by more than two standard errors.
+//! No setting of a Gaussian support vector machine suits all data: over more than forty data sets the best C was
+//! between 0.1 and 100, the best gamma between 1/16 and 8 times `1 / (d var)`, and on a third of them columns were
+//! better not standardised. So a few settings are compared by 5-fold cross-validation on at most a thousand rows:
+//! first the scaling of columns, then 16 settings of gamma and C. The reference is scikit-learn's usual starting
+//! point, standardised columns, `C = 1` and `gamma = 1 / (d var)`; another setting is selected only if it is better
+//! on the same folds by more than 1.5 standard errors of the difference. Measured on 44 sets with five splits each,
+//! errors fall by an eighth on average, and on no set does the test error rise by more than two standard errors.
 //!
-//! Sequences have no scaling and no gamma. For them the kernels of [`sequence_kernels`] are judged, words of several lengths and
-//! words at their places, each at two values of C; the reference is the default kernel.
+//! Sequences have no scaling and no gamma. For them the kernels of [`sequence_kernels`] are compared, each at two
+//! values of C; the reference is the default kernel.
 //!
-//! Cost: 22 settings on 5 folds of at most 1000 rows, which share their kernel matrices: tenths of a second, whatever the
-//! number of rows. It decides by counts and scores alone, so the same seed gives the same settings.
+//! Cost: 22 settings on 5 folds of at most 1000 rows, which share their kernel matrices: tenths of a second for any
+//! number of rows. Time does not affect the decision, so the same seed gives the same settings.
 
 use serde_json::json;
 
@@ -27,39 +27,40 @@ use crate::kernel::{Kernel, default_gamma, sequence_kernels};
 use crate::model::{Learner, Plan};
 use crate::watch::Watch;
 
-/// How columns are scaled; the first is the reference.
+/// Scalings of columns; the first is the reference.
 const SCALINGS: [&str; 3] = ["standard", "", "minmax"];
-/// The same for sparse counts, such as words of texts: square roots keep a word that comes often from drowning the others.
+/// The same for sparse counts, such as words of texts: square roots keep frequent words from dominating.
 const COUNTS: [&str; 3] = ["unit", "power(0.5) | unit", ""];
-/// Factors of the usual C, those that choose the scaling first; and of the usual gamma. The reference has 1 and 1.
+/// Factors of the default C, the first list for selecting the scaling, and of the default gamma. The reference has 1
+/// and 1.
 const FIRST: [f64; 2] = [1.0, 10.0];
 const COSTS: [f64; 4] = [0.3, 1.0, 10.0, 30.0];
 const GAMMAS: [f64; 4] = [1.0 / 16.0, 0.25, 1.0, 4.0];
-/// Rows that settings are judged on: of classes, and of numbers, where a fit has twice as many variables.
+/// Rows used: for classes, and for numbers, where a fit has twice as many variables.
 const ROWS: usize = 1000;
 const ROWS_OF_NUMBERS: usize = 600;
-/// With fewer rows folds say nothing; with more classes there are too many machines for a quick look.
+/// Limits of the estimate: with fewer rows the folds are too noisy, and with more classes there are too many
+/// machines.
 const FEWEST: usize = 30;
 const MOST_CLASSES: usize = 36;
 /// Standard errors by which a setting must be better than the reference.
 const AHEAD: f64 = 1.5;
 
-/// What an estimate found.
+/// The result of an estimate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Quick {
-    /// How many settings were judged.
+    /// Number of settings compared.
     pub settings: usize,
-    /// On how many rows.
+    /// Number of rows used.
     pub rows: usize,
     /// The mean score of the reference on the folds: error rate, or root mean squared error.
     pub reference: f64,
-    /// The mean score of the setting taken.
+    /// The mean score of the selected setting.
     pub taken: f64,
 }
 
-/// Settles scaling, kernel and C of a plan by a quick estimate, as far as nobody asked for them. `None`, and the plan as it was,
-/// where the learner, the kernel or C were given, or where there are too few rows or too many classes to estimate
-/// anything quickly.
+/// Sets scaling, kernel and C of a plan by a quick estimate, where the user has not set them. Returns `None` and does
+/// not change the plan if the learner, the kernel or C were given, or if there are too few rows or too many classes.
 ///
 /// ```
 /// use mercer::assess::quick;
@@ -78,12 +79,12 @@ pub fn quick(plan: &mut Plan<'_>, seed: u64, exec: Exec, watch: &mut Watch<'_>) 
     let Some(base) = judged_learner(plan) else { return Ok(None) };
     let Some(usual_c) = base.get("c").and_then(|c| c.as_f64()) else { return Ok(None) };
     let part = part(plan.data(), seed)?;
-    // From all rows: a part of them may be of one length by chance.
+    // From all rows: in a part of them, all sequences may have equal length by chance.
     let kernels = sequence_kernels(plan.points().view());
     let rows = part.as_ref().unwrap_or(plan.data());
     let mut run = Run { part: rows, kernels, base, usual_c, seed, exec, settings: 0 };
     let scalings = scalings(plan)?;
-    // A scaling that fails on the rows, say by overflow, is none to take.
+    // A scaling that fails on the rows, for example by overflow, is skipped.
     let mut first = Vec::new();
     if scalings.len() > 1 {
         for recipes in &scalings {
@@ -128,7 +129,7 @@ pub fn quick(plan: &mut Plan<'_>, seed: u64, exec: Exec, watch: &mut Watch<'_>) 
     Ok(Some(found))
 }
 
-/// Ways to scale the columns, the usual one first; only the plan's own where that is no guess.
+/// Scalings of the columns, the default first; only the plan's own where there is nothing to choose.
 pub(super) fn scalings(plan: &Plan<'_>) -> Result<Vec<Vec<Recipe>>> {
     if !plan.open.scaling {
         return Ok(vec![plan.recipes.clone()]);
@@ -136,7 +137,7 @@ pub(super) fn scalings(plan: &Plan<'_>) -> Result<Vec<Vec<Recipe>>> {
     let counts = Stages::parse(COUNTS[0])?;
     let lines: Vec<&str> = match plan.data().points.view().data {
         _ if plan.recipes == counts => COUNTS.to_vec(),
-        // A range that begins elsewhere than at 0 would make sparse rows dense.
+        // Subtracting an offset would make sparse rows dense.
         Data::Csr { value, .. } if value.iter().all(|v| *v >= 0.0) => {
             vec![SCALINGS[0], SCALINGS[1], COUNTS[1]]
         }
@@ -146,7 +147,7 @@ pub(super) fn scalings(plan: &Plan<'_>) -> Result<Vec<Vec<Recipe>>> {
     lines.into_iter().map(Stages::parse).collect()
 }
 
-/// The learner that is judged; none where nothing is open, or not for this learner.
+/// The learner to be evaluated; `None` if nothing is open, or not supported for this learner.
 fn judged_learner(plan: &Plan<'_>) -> Option<Learner> {
     let enough = match &plan.data().targets {
         Targets::Classes(labels) => labels.counts().iter().filter(|&&rows| rows > 0).count() <= MOST_CLASSES,
@@ -159,7 +160,7 @@ fn judged_learner(plan: &Plan<'_>) -> Option<Learner> {
     match &plan.learner {
         Learner::Svc(params) => {
             let mut params = params.clone();
-            // Neither changes which setting is best, and both cost several fits.
+            // Neither affects which setting is best, and both cost several fits.
             params.probability = false;
             params.virtual_vectors = Transformations::default();
             Some(Learner::Svc(params))
@@ -169,7 +170,7 @@ fn judged_learner(plan: &Plan<'_>) -> Option<Learner> {
     }
 }
 
-/// Some of the rows, classes in their proportions; none: all of them are few enough.
+/// A stratified sample of the rows; `None` if all rows are used.
 fn part(data: &Dataset, seed: u64) -> Result<Option<Dataset>> {
     let most = if matches!(data.targets, Targets::Reals(_)) { ROWS_OF_NUMBERS } else { ROWS };
     if data.len() <= most {
@@ -179,7 +180,7 @@ fn part(data: &Dataset, seed: u64) -> Result<Option<Dataset>> {
     Ok(Some(data.gather(&fold.test)))
 }
 
-/// A setting with its score on each fold; the smaller, the better.
+/// A setting with its score on each fold; lower is better.
 #[derive(Debug, Clone)]
 struct Judged {
     recipes: Vec<Recipe>,
@@ -199,10 +200,10 @@ impl Judged {
     }
 }
 
-/// What settings are judged with.
+/// The inputs of an estimate.
 struct Run<'a> {
     part: &'a Dataset,
-    /// Those of sequences, the reference first; empty: Gaussians.
+    /// The kernels for sequences, the reference first; empty for Gaussians.
     kernels: Vec<Kernel>,
     base: Learner,
     usual_c: f64,
@@ -227,7 +228,7 @@ impl Run<'_> {
             let of = |factor: &f64| (*factor, Kernel::Rbf { gamma: two_digits(factor * usual) });
             gammas.iter().map(of).collect()
         } else {
-            // No factors, but the first is the reference.
+            // These are indices, not factors; the first is the reference.
             self.kernels.iter().enumerate().map(|(i, kernel)| (1.0 + i as f64, kernel.clone())).collect()
         };
         let values: Vec<f64> = costs.iter().map(|factor| two_digits(factor * self.usual_c)).collect();
@@ -248,12 +249,12 @@ impl Run<'_> {
             c: *c,
             losses: cell.score.folds.iter().map(|v| sign * v).collect(),
         });
-        // A setting that was not come to, or could not be fitted on a fold, is none to take.
+        // Settings that were not evaluated, or failed on a fold, are not selected.
         Ok(judged.filter(|j| j.losses.iter().all(|v| v.is_finite())).collect())
     }
 }
 
-/// The setting that is ahead of the reference by most beyond its noise; the reference where none is.
+/// The setting that is ahead of the reference by most beyond its noise, or the reference.
 fn ahead<'a>(all: &'a [Judged], reference: usize, part: &Dataset) -> &'a Judged {
     let n = part.len() as f64;
     let counts = matches!(part.targets, Targets::Classes(_));
@@ -264,7 +265,8 @@ fn ahead<'a>(all: &'a [Judged], reference: usize, part: &Dataset) -> &'a Judged 
         let off: f64 = gains.iter().map(|g| (g - mean).powi(2)).sum();
         let mut error = (off / (m - 1.0) / m).sqrt();
         if counts {
-            // Folds may agree by chance where few rows decide: a difference of counts is never surer than this.
+            // Folds may agree by chance where few rows decide: the standard error is at least that of a difference of
+            // counts.
             error = error.max((mean.abs().max(1.0 / n) / n).sqrt());
         }
         mean - AHEAD * error

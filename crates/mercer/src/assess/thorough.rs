@@ -1,10 +1,10 @@
-//! A search over kernels and scalings that ends within the time asked, and what error to expect of its result.
+//! A search over kernels and scalings within a time limit, with an honest estimate of the resulting error.
 //!
-//! A fifth of the rows is held out before anything is chosen. On the others every way to scale the columns gets its share of
-//! the time for a search over kernels and parameters ([`tune`]), the one that the quick estimate prefers first. The best by
-//! cross-validation is fitted on the same rows and judged on those held out: they had no part in any choice, so their error is
-//! an honest estimate, and a slightly pessimistic one, because the final fit sees all rows. The cross-validation score of a
-//! winner among many is not: the best of many scores is partly luck.
+//! A fifth of the rows is held out first. On the others every scaling of the columns gets its share of the time for a
+//! search over kernels and parameters ([`tune`]), the one preferred by the quick estimate first. The best by
+//! cross-validation is fitted on the same rows and evaluated on those held out. They took no part in any decision, so
+//! their error is an unbiased estimate, slightly pessimistic because the final fit uses all rows. The
+//! cross-validation score of the best of many settings is optimistic: it is partly chance.
 
 use crate::assess::evaluation::Evaluation;
 use crate::assess::metric::Better;
@@ -17,27 +17,27 @@ use crate::exec::Exec;
 use crate::model::{Choice, Plan, Scaling, Wishes};
 use crate::watch::Watch;
 
-/// The share of rows that is held out, and how many at most: more say no more.
+/// Share of rows held out, and their maximum number, beyond which precision hardly improves.
 const HELD_OUT: f64 = 0.2;
 const MOST_HELD_OUT: usize = 5000;
-/// With fewer rows to search on, nothing is held out, and no error is promised.
+/// With fewer rows to search on, none are held out, and no error is estimated.
 const FEWEST: usize = 50;
-/// The share of the time for searching; the rest is for the fit that is judged, and the last one.
+/// Share of the time for searching; the rest is for the evaluated fit and the final one.
 const SEARCHING: f64 = 0.7;
 
-/// What is to be expected of a model, by rows that had no part in any choice.
+/// The expected error of a model, measured on held-out rows.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Expected {
-    /// The share of wrong classes, with its 95 % confidence interval.
+    /// The error rate, with its 95 % confidence interval.
     Error {
-        /// The share.
+        /// The error rate.
         rate: f64,
         /// The interval.
         between: [f64; 2],
         /// Rows held out.
         rows: usize,
     },
-    /// The root mean squared error, and the share of the variance that is explained.
+    /// The root mean squared error and R^2.
     Numbers {
         /// The root mean squared error.
         rmse: f64,
@@ -80,18 +80,18 @@ impl Expected {
     }
 }
 
-/// What a thorough search found.
+/// The result of a thorough search.
 #[derive(Debug, Clone)]
 pub struct Thorough {
-    /// The search that won.
+    /// The best search.
     pub found: Found,
-    /// What is to be expected; none where there were too few rows to hold any out.
+    /// The expected error; `None` if there were too few rows to hold any out.
     pub expected: Option<Expected>,
-    /// Whether the watcher broke off.
+    /// Whether the watcher cancelled.
     pub stopped: bool,
 }
 
-/// Settles scaling, kernel and parameters of a plan by a search that takes about so many seconds.
+/// Sets scaling, kernel and parameters of a plan by a search that takes about `seconds` seconds.
 ///
 /// ```
 /// use mercer::assess::thorough;
@@ -167,14 +167,14 @@ pub fn thorough(
     Ok(Thorough { found, expected, stopped })
 }
 
-/// The rows to search on and those held out; none where all are needed.
+/// The rows to search on and those held out; `None` if all are needed.
 fn held_out(data: &Dataset, seed: u64) -> Result<(Option<Dataset>, Option<Dataset>)> {
     let n = data.len();
     if ((1.0 - HELD_OUT) * n as f64) < FEWEST as f64 {
         return Ok((None, None));
     }
     let share = HELD_OUT.min(MOST_HELD_OUT as f64 / n as f64);
-    // A seed of its own: the folds inside must not be cut as these rows were.
+    // A seed of its own, so that inner folds are independent of this split.
     let fold = split::holdout_of(n, &data.targets, share, seed ^ 0x005e_ed0f_4e1d)?;
     Ok((Some(data.gather(&fold.train)), Some(data.gather(&fold.test))))
 }

@@ -1,8 +1,8 @@
-//! A search around a plan: what is tried where nobody says what, and the plan with what was found.
+//! A search around a plan: the default space of settings, and the plan updated with the result.
 //!
-//! Gaussians from a hundredth to a hundred times the width that the data suggests, polynomials of degree 1 to 5 and
-//! sigmoids on dot products brought to the size of 1, costs over four decades around the learner's usual one. What the plan
-//! would use without a search is among them and is judged first. For sequences: the kernels of [`sequence_kernels`].
+//! Gaussians with gamma from a hundredth to a hundred times its default, polynomials of degree 1 to 5 and sigmoids on
+//! dot products scaled to about 1, and C over four decades around the learner's default. The plan's own setting is
+//! among them and is evaluated first. For sequences: the kernels of [`sequence_kernels`].
 
 use crate::assess::search::{
     Found, KernelFamily, SearchAxis, SearchParams, Space, by_factors, nearest, search_by,
@@ -16,24 +16,23 @@ use crate::kernel::{Kernel, default_gamma, sequence_kernels};
 use crate::model::{Choice, Learner, Plan};
 use crate::watch::Watch;
 
-/// Values of an axis, where nobody says, an odd number so that the usual value is the middle of them; in the first of two
-/// stages.
+/// Default number of values per axis, odd so that the default is in the middle; and of the first of two stages.
 const VALUES: usize = 9;
 const COARSE: usize = 5;
 /// The kernels that `auto` compares.
 const AUTO: [&str; 3] = ["rbf", "poly", "linear"];
 
-/// What somebody asks of a search. All of it may be left out.
+/// Options of a search. All of them are optional.
 #[derive(Debug, Clone, Default)]
 pub struct Tuning {
-    /// `rbf`, `poly`, `linear`, `sigmoid`, `auto` (the first three; for sequences [`sequence_kernels`]), or a kernel's whole
-    /// line. Empty: the plan's own kind, and for sequences without a kernel as `auto`.
+    /// `rbf`, `poly`, `linear`, `sigmoid`, `auto` (the first three; for sequences [`sequence_kernels`]), or a
+    /// kernel's whole line. Empty: the plan's own family, and for sequences without a kernel `auto`.
     pub kernels: Vec<String>,
     /// Values of parameters, by name; `gamma` is the Gaussian's.
     pub axes: Vec<(String, Vec<f64>)>,
-    /// How settings are judged; none: five folds.
+    /// Cross-validation splits; `None`: five folds.
     pub splits: Option<Splits>,
-    /// By what.
+    /// Metric.
     pub metric: Option<String>,
     /// Two stages, coarse to fine, instead of one.
     pub two_stage: bool,
@@ -50,11 +49,11 @@ pub struct Tuning {
 }
 
 impl Tuning {
-    /// The search this asks for, on a plan's data.
+    /// The search that this describes, on a plan's data.
     pub fn params(&self, plan: &Plan<'_>) -> Result<SearchParams> {
         let count = if self.two_stage { COARSE } else { VALUES };
         let space = Space { families: self.families(plan, count)?, axes: self.axes(plan, count)? };
-        // What the learner does not take is said about the first value asked for.
+        // An unknown parameter is reported by its first value.
         space.settings()?.first().map_or(Ok(()), |first| space.learner(&plan.learner, first).map(drop))?;
         Ok(SearchParams {
             start: Some(self.start(plan, &space)?),
@@ -70,7 +69,7 @@ impl Tuning {
         })
     }
 
-    /// What the plan would use without a search, inside what is asked for.
+    /// The plan's own setting, placed in the space.
     fn start(&self, plan: &Plan<'_>, space: &Space) -> Result<Learner> {
         let mut start = plan.learner.clone();
         let names: Vec<&str> = self.kernels.iter().map(|name| name.trim()).collect();
@@ -86,7 +85,7 @@ impl Tuning {
             (Some(own), _) if there(own) => None,
             (Some(Kernel::Poly { .. }), _) if asked(&["poly"]) => None,
             (Some(Kernel::Sigmoid { .. }), _) if asked(&["sigmoid"]) => None,
-            // Another kernel than the plan's was asked for.
+            // A kernel other than the plan's was requested.
             _ => space
                 .families
                 .first()
@@ -119,7 +118,7 @@ impl Tuning {
         for name in searched {
             match name.trim() {
                 "auto" if !sequences.is_empty() => names.extend(sequences.iter().map(ToString::to_string)),
-                // Of numbers without a wish the plan's own kind is searched.
+                // For numbers without a requested kernel, the plan's own family is searched.
                 "auto" if self.kernels.is_empty() => {}
                 "auto" => names.extend(AUTO.map(String::from)),
                 other => names.push(other.to_owned()),
@@ -149,7 +148,7 @@ impl Tuning {
                     let usual = || {
                         let mut values = by_factors(middle / 100.0, middle * 100.0, count);
                         values[count / 2] = middle;
-                        // What would be used without a search takes the place of its neighbour.
+                        // The plan's own value replaces its neighbour on the grid.
                         if let Some(Kernel::Rbf { gamma }) = own {
                             let at = nearest(&values, *gamma);
                             values[at] = *gamma;
@@ -178,7 +177,7 @@ impl Tuning {
             return Err(Error::shape(format!("values of {name}"), 0, "at least 1"));
         }
         let asked = |name: &str| self.axes.iter().any(|(n, _)| n == name);
-        // A parameter of the learner's own: what it is set to is where to look around.
+        // A parameter of the learner itself: search around its current value.
         let set = |name: &str| plan.learner.get(name).and_then(|v| v.as_f64());
         for name in ["c", "lambda", "nu"] {
             if !entry.params.contains(&name) || asked(name) {
@@ -192,7 +191,7 @@ impl Tuning {
                 ("lambda", _) => by_factors(1e-6, 10.0, count),
                 _ => vec![0.02, 0.05, 0.1, 0.2, 0.3, 0.5],
             };
-            // What would be used without a search takes the place of its neighbour.
+            // The plan's own value replaces its neighbour on the grid.
             if let Some(usual) = set(name).filter(|v| v.is_finite()) {
                 let at = nearest(&values, usual);
                 values[at] = usual;
@@ -210,7 +209,7 @@ fn sorted(values: &[f64]) -> Vec<f64> {
     values
 }
 
-/// One over the mean squared length of the rows: dot products of the size of 1.
+/// One over the mean squared norm of the rows, which scales dot products to about 1.
 fn dot_scale(plan: &Plan<'_>) -> Result<f64> {
     let view = plan.points().view();
     Kernel::Linear.check_points(view)?;
@@ -220,7 +219,7 @@ fn dot_scale(plan: &Plan<'_>) -> Result<f64> {
     Ok(if mean > 0.0 { format!("{:.1e}", 1.0 / mean).parse().unwrap_or(1.0 / mean) } else { 1.0 })
 }
 
-/// Searches around a plan and gives the plan what was found: its kernel and parameters, and the reason for them.
+/// Searches around a plan and updates the plan with the result: its kernel and parameters, and the reason for them.
 ///
 /// ```
 /// use mercer::assess::{Tuning, tune};

@@ -1,11 +1,12 @@
-//! How well a kernel fits the targets before anything is trained (Cristianini, Shawe-Taylor, Elisseeff, Kandola 2002).
+//! Kernel-target alignment: how well a kernel matches the targets before training (Cristianini, Shawe-Taylor,
+//! Elisseeff, Kandola 2002).
 //!
 //! ```text
-//! alignment = <K, T> / (|K| |T|)        T_ij = z_i . z_j, products and norms entry by entry
+//! alignment = <K, T> / (|K| |T|)        T_ij = z_i . z_j, Frobenius product and norms
 //! ```
 //!
-//! z being y for numbers and for classes +1 and -1; for k classes the corners of a simplex, so that T is 1 within a class
-//! and `-1 / (k - 1)` between two. The same after centring K and T in feature space is what follows the error more
+//! z is y for numbers and for classes +1 and -1; for k classes, the corners of a simplex, so that T is 1 within a
+//! class and `-1 / (k - 1)` between two. The alignment after centring K and T in feature space follows the error more
 //! closely (Cortes, Mohri and Rostamizadeh 2012). Cost: one pass over the n^2 kernel values.
 
 use serde::Serialize;
@@ -18,11 +19,11 @@ use crate::gram::Rows;
 /// The alignment of a kernel with targets, each from -1 to 1.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Alignment {
-    /// Of the matrices as they are.
+    /// Of the uncentred matrices.
     pub plain: f64,
     /// Of the centred ones.
     pub centred: f64,
-    /// What it rests on.
+    /// Its assumptions, in words.
     pub assumes: &'static str,
 }
 
@@ -84,7 +85,7 @@ pub fn alignment(rows: &dyn Rows, targets: &Targets, exec: Exec) -> Result<Align
     })
 }
 
-/// |Z Z'| entry by entry, which is |Z' Z|.
+/// The Frobenius norm of Z Z', which equals that of Z' Z.
 fn target_norm(z: &[Vec<f64>]) -> f64 {
     let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
     z.iter().flat_map(|a| z.iter().map(move |b| dot(a, b).powi(2))).sum::<f64>().sqrt()

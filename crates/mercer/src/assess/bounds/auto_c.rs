@@ -1,19 +1,20 @@
-//! C chosen by the risk bound, again and again (Schoelkopf 1997, section 2.6.2).
+//! Selection of C by iterating on the risk bound (Schoelkopf 1997, section 2.6.2).
 //!
-//! A machine minimises `|w|^2 / (2 C) + sum xi`; the risk bound asks to minimise an error rate plus a term in
-//! `h = c1 R^2 |w|^2`. With `sum xi = c2 errors`, both have the same gradient in w where
+//! A machine minimises `|w|^2 / (2 C) + sum xi`; the risk bound suggests minimising an error rate plus a term in `h =
+//! c1 R^2 |w|^2`. With `sum xi = c2 errors`, both have the same gradient in w if
 //!
 //! ```text
 //! C = sqrt( l (h (log(2 l / h) + 1) - log(eta / 4)) ) / (c1 c2 l R^2 log(2 l / h))
 //! ```
 //!
-//! h and c2 follow from training with some C, which gives the next C. Equation 2.52 as printed,
+//! h and c2 are measured after training with some C, which gives the next C. Equation 2.52 as printed,
 //!
 //! ```text
 //! C = sqrt( l (h log(2 l / h) - log(eta / 4)) ) / (c1 c2 l R^2 (log(2 l / h) - 1)),
 //! ```
 //!
-//! drops the + 1 of the bound it comes from and turns negative at h > 2 l / e; it is kept to compare with the paper.
+//! omits the + 1 of the bound it is derived from and becomes negative for h > 2 l / e; it is kept for comparison with
+//! the paper.
 
 use serde::Serialize;
 
@@ -26,36 +27,36 @@ use crate::model::Sample;
 use crate::model::svc::{Kind, Slack, SvcParams};
 use crate::watch::Watch;
 
-/// Which equation gives the next C.
+/// The equation for the next C.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CRule {
-    /// The one that follows from the bound.
+    /// The equation that follows from the bound.
     #[default]
     Corrected,
-    /// Equation 2.52 as it stands in the paper.
+    /// Equation 2.52 as printed in the paper.
     Printed,
 }
 
-/// What the iteration obeys.
+/// Parameters of the iteration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AutoC {
-    /// How tight `h <= c1 R^2 |w|^2` is taken to be.
+    /// The factor c1 in `h <= c1 R^2 |w|^2`.
     pub c1: f64,
     /// The bound holds with a probability of at least 1 - eta.
     pub eta: f64,
-    /// The first C: so large that no error is allowed.
+    /// The first C: large enough that no training error is allowed.
     pub start: f64,
-    /// Trainings after the first.
+    /// Number of fits after the first.
     pub steps: usize,
-    /// It ends where C moves by less than this share of itself.
+    /// Relative change of C at which the iteration stops.
     pub tol: f64,
-    /// Which equation.
+    /// The equation.
     pub rule: CRule,
-    /// `sum xi` over errors; none: measured on each machine.
+    /// The ratio of `sum xi` to the number of errors; `None`: measured on each machine.
     pub c2: Option<f64>,
-    /// Machines are trained with this many times the equation's C. 1 unless a published table is to be followed whose
-    /// machines were trained in other units than its equation.
+    /// Machines are trained with this multiple of the equation's C. 1 unless a published table is reproduced whose
+    /// machines were trained in different units than its equation.
     pub unit: f64,
 }
 
@@ -74,12 +75,12 @@ impl Default for AutoC {
     }
 }
 
-/// One training of the iteration.
+/// One fit of the iteration.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CStep {
     /// C.
     pub c: f64,
-    /// `sum xi` over errors, 1 where there are none; or what was given.
+    /// `sum xi` per error, 1 where there are none; or the given value.
     pub c2: f64,
     /// Errors on the training rows.
     pub training_errors: usize,
@@ -89,23 +90,23 @@ pub struct CStep {
     pub norm: f64,
     /// c1 R^2 |w|^2.
     pub dimension: f64,
-    /// C of the next training by the equation; none where it gives nothing: h is too large.
+    /// C of the next fit; `None` where h is too large for the equation.
     pub next: Option<f64>,
 }
 
-/// A C chosen, and how it came about.
+/// The selected C with its iterations.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ChosenC {
-    /// C of the last training.
+    /// C of the last fit.
     pub c: f64,
-    /// All trainings.
+    /// All fits.
     pub steps: Vec<CStep>,
-    /// What it rests on.
+    /// Its assumptions, in words.
     pub assumes: &'static str,
 }
 
 impl AutoC {
-    /// The next C from a machine's numbers; none where the equation has no answer.
+    /// The next C from a machine's statistics; `None` where the equation has no solution.
     ///
     /// ```
     /// use mercer::assess::bounds::{AutoC, CRule};
@@ -128,8 +129,9 @@ impl AutoC {
         (h > 0.0 && below > 0.0 && c.is_finite()).then_some(c)
     }
 
-    /// Chooses C for two classes: trains, computes the next C, and so on. `gram` is the sample's kernel matrix and
-    /// `radius2` R^2 of its rows ([`crate::model::enclosing_radius2`]), which all trainings share. `each` sees every machine.
+    /// Selects C for two classes: trains, computes the next C, and repeats. `gram` is the sample's kernel matrix and
+    /// `radius2` R^2 of its rows ([`crate::model::enclosing_radius2`]), which all fits share. `each` is called with
+    /// every machine.
     pub fn run(
         &self,
         params: &SvcParams,

@@ -1,4 +1,5 @@
-//! The bootstrap: an error by training on rows drawn with repetition, and the spread of an error measured once.
+//! The bootstrap: error estimates from training on rows drawn with replacement, and confidence intervals of a test
+//! error.
 //!
 //! ```text
 //! .632      0.368 error on the training rows + 0.632 error on rows that were not drawn               (Efron 1983)
@@ -6,7 +7,8 @@
 //! interval  quantiles of the error over redrawn test rows                                             (Efron 1979)
 //! ```
 //!
-//! A draw of n out of n leaves out a share of (1 - 1/n)^n, about 0.368. Cost: a training a draw; nothing for the interval.
+//! A draw of n out of n leaves out a share of (1 - 1/n)^n, about 0.368. Cost: one fit per draw; none for the
+//! interval.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -14,13 +16,13 @@ use serde::Serialize;
 
 use crate::error::{Error, Result};
 
-/// Trains on some rows and gives a class to others.
+/// Trains on some rows and predicts the classes of others.
 pub type Answers<'a> = dyn FnMut(&[usize], &[usize]) -> Result<Vec<u32>> + 'a;
 
-/// What a bootstrap obeys.
+/// Parameters of a bootstrap.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bootstrap {
-    /// Draws.
+    /// Number of draws.
     pub rounds: usize,
     /// Seed of the draws.
     pub seed: u64,
@@ -32,24 +34,24 @@ impl Default for Bootstrap {
     }
 }
 
-/// Errors by the bootstrap.
+/// Error estimates by the bootstrap.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct BootstrapError {
     /// On the training rows.
     pub training: f64,
-    /// On rows that were not drawn: pessimistic, as of a smaller training set.
+    /// On rows that were not drawn; pessimistic, because fewer distinct rows are trained on.
     pub left_out: f64,
     /// The .632 estimate.
     pub e632: f64,
     /// The .632+ estimate.
     pub e632_plus: f64,
-    /// What it rests on.
+    /// Its assumptions, in words.
     pub assumes: &'static str,
 }
 
 impl Bootstrap {
     /// The error of a classifier. `answers(train, test)` trains on rows (some of them several times) and returns the
-    /// class it gives each row of `test`; `want` are the true classes.
+    /// predicted class of each row of `test`; `want` are the true classes.
     pub fn error(&self, want: &[u32], answers: &mut Answers<'_>) -> Result<BootstrapError> {
         let n = want.len();
         if n < 2 || self.rounds == 0 {
@@ -66,7 +68,7 @@ impl Bootstrap {
             train.iter().for_each(|&i| drawn[i] = true);
             let test: Vec<usize> = (0..n).filter(|&i| !drawn[i]).collect();
             let classes = |rows: &[usize]| rows.iter().any(|&i| want[i] != want[rows[0]]);
-            // A draw of one class trains nothing.
+            // A draw with one class only cannot be trained on.
             if test.is_empty() || !classes(&train) {
                 continue;
             }
@@ -91,7 +93,7 @@ impl Bootstrap {
     }
 }
 
-/// The error of answers that have nothing to do with the rows: answers and truths paired at random.
+/// The no-information error rate: predictions and true classes paired at random.
 fn no_information(told: &[u32], want: &[u32]) -> f64 {
     let n = want.len() as f64;
     let most = told.iter().chain(want).max().map_or(0, |&c| c + 1);
@@ -107,21 +109,21 @@ fn plus(training: f64, left_out: f64, gamma: f64) -> f64 {
     (1.0 - weight) * training + weight * capped
 }
 
-/// Where an error measured on a test set may lie.
+/// The confidence interval of a test error.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct BootstrapInterval {
-    /// The share of wrong rows.
+    /// The error rate.
     pub error: f64,
     /// Its quantiles.
     pub interval: [f64; 2],
     /// Its standard deviation.
     pub deviation: f64,
-    /// What it rests on.
+    /// Its assumptions, in words.
     pub assumes: &'static str,
 }
 
-/// Quantiles of the mean of a loss (1 for a wrong row, 0 for a right one) over redrawn rows: those that leave out
-/// `1 - level` in all.
+/// Quantiles of the mean of a loss (1 for a wrong row, 0 for a correct one) over resampled rows; `1 - level` lies
+/// outside them.
 pub fn bootstrap_interval(loss: &[f64], level: f64, rounds: usize, seed: u64) -> Result<BootstrapInterval> {
     if !(level > 0.0 && level < 1.0) {
         return Err(Error::param("level", level, "a number above 0 and below 1"));

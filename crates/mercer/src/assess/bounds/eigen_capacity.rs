@@ -1,17 +1,18 @@
-//! Capacity from how fast the Gram matrix's eigenvalues fall (Schoelkopf et al. 1999, section II-D; Williamson, Smola and
-//! Schoelkopf 1998).
+//! Capacity from the decay of the kernel matrix's eigenvalues (Schoelkopf et al. 1999, section II-D; Williamson,
+//! Smola and Schoelkopf 1998).
 //!
-//! On the sample, the functions `w . Phi(x)` with `|w| <= L` take values in an ellipsoid whose half axes, in root mean
-//! square over the n rows, are `a_j = L sqrt(lambda_j / n)`. Axes shorter than the scale at which functions are told
-//! apart (1, the margin, for a machine) do not count: the class behaves as if it had only as many dimensions as axes
-//! are longer, and
+//! On the sample, the functions `w . Phi(x)` with `|w| <= L` take values in an ellipsoid whose half axes, in root
+//! mean square over the n rows, are `a_j = L sqrt(lambda_j / n)`. Axes shorter than the scale at which functions are
+//! distinguished (1, the margin, for a machine) do not count: the class behaves as if its dimension were the number
+//! of longer axes, and
 //!
 //! ```text
-//! log2 of the number of functions told apart  >=  sum over a_j > scale of log2(a_j / scale),
+//! log2 of the number of distinguishable functions  >=  sum over a_j > scale of log2(a_j / scale),
 //! ```
 //!
-//! by volumes; Gordon, Koenig and Schuett (1987) give an upper bound of the same form at a sixth of the scale. A ball of
-//! the same radius, which is all that `R^2 |w|^2` sees, would have all axes as long as the first. Cost: all eigenvalues.
+//! by volumes; Gordon, Koenig and Schuett (1987) give an upper bound of the same form at a sixth of the scale. A ball
+//! of the same radius, which is all that `R^2 |w|^2` sees, would have all axes as long as the first. Cost: all
+//! eigenvalues.
 
 use serde::Serialize;
 
@@ -20,29 +21,29 @@ use crate::exec::Exec;
 use crate::gram::{self, Rows};
 use crate::solve::eigen::{Which, complete};
 
-/// Matrices of more rows take longer than the answer is worth.
+/// For more rows the decomposition takes too long.
 pub(super) const MOST: usize = 3000;
-/// Eigenvalues below this share of the first are rounding.
+/// Eigenvalues below this fraction of the first are rounding errors.
 const ROUNDING: f64 = 1e-12;
 
 /// Capacity from eigenvalues.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct EigenCapacity {
-    /// Axes longer than the scale: the dimensions that count.
+    /// Number of axes longer than the scale: the effective dimension.
     pub dimensions: usize,
-    /// log2 of the number of functions told apart, from below.
+    /// Lower bound of log2 of the number of distinguishable functions.
     pub bits: f64,
-    /// The same from above, at a sixth of the scale.
+    /// Upper bound of the same, at a sixth of the scale.
     pub bits_above: f64,
-    /// `(sum lambda)^2 / sum lambda^2`: how many axes carry the data.
+    /// `(sum lambda)^2 / sum lambda^2`: the effective number of axes of the data.
     pub spread: f64,
     /// p of `log(lambda_1 / lambda_j) ~ j^p`; a Gaussian kernel has 2 on a line, less in more dimensions.
     pub decay: Option<f64>,
-    /// What it rests on.
+    /// Its assumptions, in words.
     pub assumes: &'static str,
 }
 
-/// Eigenvalues of a kernel matrix, falling.
+/// Eigenvalues of a kernel matrix in descending order.
 pub fn gram_eigenvalues(rows: &dyn Rows, exec: Exec) -> Result<Vec<f64>> {
     let n = rows.len();
     if n > MOST {

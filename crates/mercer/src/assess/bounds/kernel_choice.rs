@@ -1,9 +1,9 @@
-//! A kernel chosen by the estimate of the VC dimension, without rows set aside (Schoelkopf 1997, section 2.6.1).
+//! Selection of a kernel by the estimated VC dimension, without a held-out set (Schoelkopf 1997, section 2.6.1).
 //!
-//! Each kernel (there, polynomials by degree) gives each machine an `h = R^2 |w|^2` and an error on the training rows;
-//! the kernel with the smallest risk bound is taken, machine by machine. Where all kernels have nearly no training
-//! errors that is the one with the smallest h, which is all the paper looks at. Cost: one Gram matrix, one sphere and
-//! one fit a kernel.
+//! For each kernel (in the paper, polynomials by degree) every machine has `h = R^2 |w|^2` and a training error; for
+//! each machine the kernel with the smallest risk bound is selected. Where all kernels have almost no training errors
+//! that is the one with the smallest h, the paper's criterion. Cost per kernel: one kernel matrix, one enclosing
+//! sphere and one fit.
 
 use serde::Serialize;
 
@@ -21,7 +21,7 @@ use crate::watch::Watch;
 /// One kernel for one machine.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct KernelTried {
-    /// Its place among the kernels given.
+    /// Its index among the given kernels.
     pub kernel: usize,
     /// R^2 of all rows.
     pub radius2: f64,
@@ -35,20 +35,20 @@ pub struct KernelTried {
     pub risk: f64,
 }
 
-/// What was chosen for one machine.
+/// The selection for one machine.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct KernelChoice {
-    /// The kernel with the smallest risk bound, by its place.
+    /// Index of the kernel with the smallest risk bound.
     pub by_risk: usize,
-    /// The kernel with the smallest h.
+    /// Index of the kernel with the smallest h.
     pub by_capacity: usize,
-    /// All of them, in order.
+    /// All kernels, in order.
     pub tried: Vec<KernelTried>,
-    /// What it rests on.
+    /// Its assumptions, in words.
     pub assumes: &'static str,
 }
 
-/// Chooses among kernels for every machine of a classifier; `each` sees the fit with each kernel.
+/// Selects a kernel for every machine of a classifier; `each` is called with every fit.
 pub fn choose_kernel(
     kernels: &[Kernel],
     params: &SvcParams,
@@ -63,7 +63,7 @@ pub fn choose_kernel(
     }
     let mut machines: Vec<Vec<KernelTried>> = Vec::new();
     for (place, kernel) in kernels.iter().enumerate() {
-        // Collapsed, a linear machine would have to be fitted twice.
+        // A linear machine reduced to one weight vector would have to be fitted twice.
         let kernel = match kernel {
             Kernel::Linear => Kernel::Poly { degree: 1, scale: 1.0, coef0: 0.0 },
             other => other.clone(),

@@ -1,4 +1,4 @@
-//! Leaving one out of a ridge regression or least-squares machine, exactly and without training again.
+//! Exact leave-one-out predictions of ridge regression and least-squares machines, without retraining.
 //!
 //! With `A = K + lambda W^-1` and, where there is an offset, the bordered `G = [A 1; 1' 0]`,
 //!
@@ -6,7 +6,8 @@
 //! y_i - f^i(x_i) = c_i / (A^-1)_ii,   with an offset  c_i / (G^-1)_ii        (Allen 1974; Cawley and Talbot 2003)
 //! ```
 //!
-//! Classes are codes of +1 and -1, so this is also the leave-one-out error of Fisher's discriminant in feature space with
+//! Classes are codes of +1 and -1, so this is also the leave-one-out error of Fisher's discriminant in feature space
+//! with
 //! |w|^2 as its regulariser, whose direction the least-squares machine has. Cost: n^3 for the inverse.
 
 use serde::Serialize;
@@ -18,21 +19,21 @@ use crate::gram;
 use crate::model::{RidgeParams, Sample, largest, right_sides};
 use crate::num::factor;
 
-/// More rows than this need more memory than the answer is worth.
+/// For more rows the inverse needs too much memory.
 const MOST: usize = 10_000;
 
-/// Every row predicted by the machine trained without it.
+/// Leave-one-out predictions of all rows.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LeaveOneOut {
-    /// Outputs, rows x outputs row by row.
+    /// Outputs, rows x outputs, row by row.
     pub outputs: Vec<f64>,
-    /// Rows, those of weight 0 left out.
+    /// The rows, without those of weight 0.
     pub rows: Vec<u32>,
-    /// For classes, rows told wrong.
+    /// For classes, the number of wrong predictions.
     pub errors: Option<usize>,
-    /// Their share; for numbers the root of the mean squared error.
+    /// The error rate; for numbers the root mean squared error.
     pub error: f64,
-    /// What it rests on.
+    /// Its assumptions, in words.
     pub assumes: &'static str,
 }
 

@@ -1,7 +1,7 @@
-//! Errors estimated and bounded without rows set aside, and most of them without training again.
+//! Estimates and bounds of the error without a held-out set, and most of them without retraining.
 //!
-//! One file an idea. Each answer is a struct with the number and `assumes`, the words that must be true for it to mean
-//! something. [`Bounds`] is all that can be said of a fitted model in one go.
+//! One file per method. Each result is a struct with the number and `assumes`, the assumptions under which it holds.
+//! [`Bounds`] computes all of them for a fitted model.
 
 mod alignment;
 mod auto_c;

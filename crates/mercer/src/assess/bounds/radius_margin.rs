@@ -1,13 +1,15 @@
-//! The radius-margin bound: how large the data is beside the margin (Vapnik 1995; Schoelkopf 1997, section 2.6.1).
+//! The radius-margin bound: the radius of the data relative to the margin (Vapnik 1995; Schoelkopf 1997, section
+//! 2.6.1).
 //!
 //! ```text
 //! h  <  R^2 |w|^2 + 1        VC dimension of planes with a margin of at least 1 / |w| on data in a ball of radius R
-//! error of leaving one out  <=  R^2 |w|^2 / l
+//! leave-one-out error  <=  R^2 |w|^2 / l
 //! ```
 //!
 //! R is the radius of the smallest sphere around the rows in feature space, a quadratic problem of its own (equations
-//! 2.42 to 2.46 there). Where training shifted the diagonal (squared slack), both are taken in the space where the
-//! machine has no errors, and R^2 is then an upper bound, larger by at most the largest shift. Cost: one sphere.
+//! 2.42 to 2.46 there). Where training added to the diagonal (squared slack), both are computed in the space where
+//! the machine has no errors, and R^2 is then an upper bound, too large by at most the largest shift. Cost: one
+//! enclosing sphere.
 
 use serde::Serialize;
 
@@ -26,9 +28,9 @@ pub struct RadiusMargin {
     pub norm2: f64,
     /// R^2 |w|^2: the estimate of the VC dimension.
     pub capacity: f64,
-    /// `R^2 |w|^2 / l`, at most 1: the bound on the error of leaving one out.
+    /// `R^2 |w|^2 / l`, at most 1: the bound on the leave-one-out error.
     pub rate: f64,
-    /// What it rests on.
+    /// Its assumptions, in words.
     pub assumes: &'static str,
 }
 

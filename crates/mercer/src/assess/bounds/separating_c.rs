@@ -1,7 +1,7 @@
-//! The smallest power of ten for C with which no training row is wrong (Schoelkopf 1997, section 2.2.1).
+//! The smallest power of ten for C without training errors (Schoelkopf 1997, section 2.2.1).
 //!
-//! A rule of thumb for data with little noise, where one expects that the classes can be told apart. Cost: a fit for
-//! each power tried, and where none will do, the search for a separating plane, which says whether any C would.
+//! A rule of thumb for data with little noise whose classes are expected to be separable. Cost: a fit for each power
+//! tried; if none succeeds, a search for a separating hyperplane, which shows whether any C would.
 
 use serde::Serialize;
 
@@ -11,20 +11,20 @@ use crate::model::Sample;
 use crate::model::svc::{Kind, Separation, SvcParams};
 use crate::watch::Watch;
 
-/// What was found.
+/// The result.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SeparatingC {
     /// The smallest C tried without training errors.
     pub c: Option<f64>,
     /// Every C tried, with its errors on the training rows.
     pub tried: Vec<(f64, usize)>,
-    /// Whether some C would do.
+    /// Whether some C separates the classes.
     pub separable: bool,
-    /// What it rests on.
+    /// Its assumptions, in words.
     pub assumes: &'static str,
 }
 
-/// Tries `10^n` for n in a range, upwards.
+/// Tries `10^n` for ascending n in a range.
 pub fn separating_c(
     params: &SvcParams,
     sample: Sample<'_>,

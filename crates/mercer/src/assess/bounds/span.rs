@@ -1,18 +1,18 @@
-//! The span estimate: leaving out each row without training again (Vapnik and Chapelle 2000).
+//! The span estimate of the leave-one-out error, without retraining (Vapnik and Chapelle 2000).
 //!
-//! Where leaving out row p changes neither which rows are on the margin nor which are on their bound, the output at p
-//! of the machine without it is
+//! If leaving out row p changes neither which rows are on the margin nor which are at their bound, the machine
+//! trained without p has the output at p
 //!
 //! ```text
 //! y_p f^p(x_p) = y_p f(x_p) - alpha_p S_p^2
 //! ```
 //!
-//! S_p being the distance in feature space from x_p to the affine hull of the rows on the margin, p left out. With the
-//! bordered matrix `G = [K 1; 1' 0]` of those rows: `S_p^2 = 1 / (G^-1)_pp` for p on the margin, and
-//! `K_pp - v' G^-1 v`, `v = (k(x_i, x_p), 1)`, for p on its bound. Rows without a coefficient stay right. Distances in an
-//! affine hull do not change when all points are moved alike, so the code works on the matrix centred at the mean of the
-//! rows on the margin, `K_c + s 1 1'`: it is as well conditioned as the hull lets it be, and a row that lies in the hull
-//! of the others gets S = 0, as it should. Cost: m^3 / 3 + m^2 (m + s) for m rows on the margin and s on their bounds.
+//! where S_p is the distance in feature space from x_p to the affine hull of the other rows on the margin. With the
+//! bordered matrix `G = [K 1; 1' 0]` of those rows: `S_p^2 = 1 / (G^-1)_pp` for p on the margin, and `K_pp - v' G^-1
+//! v`, `v = (k(x_i, x_p), 1)`, for p at its bound. Rows that are not support vectors stay correct. Distances in an
+//! affine hull are invariant to translation, so the code uses the matrix centred at the mean of the rows on the
+//! margin, `K_c + s 1 1'`: it is as well conditioned as the hull allows, and a row in the hull of the others gets S =
+//! 0. Cost: m^3 / 3 + m^2 (m + s) for m rows on the margin and s at their bounds.
 
 use serde::Serialize;
 
@@ -21,23 +21,23 @@ use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::num::factor;
 
-/// More rows on the margin than this need more memory than the estimate is worth.
+/// With more rows on the margin the estimate needs too much memory.
 const MOST: usize = 8000;
 
 /// The span estimate of a machine.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Span {
-    /// Rows that the machine without them would get wrong.
+    /// Number of rows that the machine trained without them would misclassify.
     pub errors: usize,
-    /// Rows of the machine.
+    /// Number of rows of the machine.
     pub rows: usize,
-    /// Their share: an estimate of the error of leaving one out.
+    /// The estimated leave-one-out error rate.
     pub rate: f64,
-    /// `y f` at each row of the machine without that row.
+    /// `y f` at each row, for the machine without that row.
     pub left_out: Vec<f64>,
-    /// S^2 at each row with a coefficient, with the row's number in the sample.
+    /// S^2 of each support vector, with its row index in the sample.
     pub spans: Vec<(u32, f64)>,
-    /// What it rests on.
+    /// Its assumptions, in words.
     pub assumes: &'static str,
 }
 
@@ -53,7 +53,7 @@ pub fn span(machine: &TrainedMachine<'_>, exec: Exec) -> Result<Span> {
     let spans = spans(machine, &order, free.len(), exec)?;
     let mut left_out: Vec<f64> = machine.label.iter().zip(&machine.output).map(|(y, f)| y * f).collect();
     for (&p, s2) in order.iter().zip(&spans) {
-        // The shift helps a row in training only.
+        // The shift of the diagonal acts in training only.
         left_out[p] += machine.coef[p].abs() * (machine.shift[p] - s2);
     }
     let errors = left_out.iter().filter(|m| **m <= 0.0).count();
@@ -75,14 +75,14 @@ fn spans(machine: &TrainedMachine<'_>, order: &[usize], m: usize, exec: Exec) ->
         k[i * total + i] += machine.shift[p];
     }
     if m < 2 {
-        // Nothing to span: no hull is further from a row than the farthest of the others.
+        // Without other rows there is no hull; the distance is at most that to the farthest row.
         let far = |p: usize| {
             let to = |q: usize| k[p * total + p] + k[q * total + q] - 2.0 * k[p * total + q];
             (0..total).filter(|&q| q != p).map(to).fold(0.0, f64::max)
         };
         return Ok((0..total).map(far).collect());
     }
-    // Values relative to the mean of the rows on the margin.
+    // Relative to the mean of the rows on the margin.
     let mean: Vec<f64> = k.chunks(total).map(|line| line[..m].iter().sum::<f64>() / m as f64).collect();
     let grand = mean[..m].iter().sum::<f64>() / m as f64;
     let centred = |p: usize, q: usize| k[p * total + q] - mean[p] - mean[q] + grand;
@@ -91,7 +91,7 @@ fn spans(machine: &TrainedMachine<'_>, order: &[usize], m: usize, exec: Exec) ->
     for (i, line) in a.chunks_mut(m).enumerate() {
         line.iter_mut().enumerate().for_each(|(j, v)| *v = centred(i, j) + scale);
     }
-    // Right sides: the identity, then the rows on their bounds.
+    // Right-hand sides: the identity, then the rows at their bounds.
     let mut right = vec![0.0; m * total];
     for (i, line) in right.chunks_mut(total).enumerate() {
         line[i] = 1.0;

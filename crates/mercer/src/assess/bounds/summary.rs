@@ -1,4 +1,4 @@
-//! Everything that can be said of a fitted model without training again.
+//! All bounds and estimates of a fitted model that need no retraining.
 
 use serde::Serialize;
 
@@ -20,24 +20,24 @@ use crate::watch::Watch;
 /// Bounds and estimates of a model on its training data.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Bounds {
-    /// Rows of the data.
+    /// Number of rows.
     pub rows: usize,
     /// Each machine of a classifier.
     pub machines: Vec<MachineBounds>,
-    /// For ridge regression and least-squares machines: every row left out in turn.
+    /// For ridge regression and least-squares machines: leave-one-out predictions.
     pub leave_one_out: Option<LeaveOneOut>,
-    /// How well the kernel fits the targets.
+    /// Alignment of the kernel with the targets.
     pub alignment: Alignment,
 }
 
 /// Bounds of one machine.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MachineBounds {
-    /// What it tells apart.
+    /// The classes it separates.
     pub name: String,
-    /// Rows it saw.
+    /// Number of rows it was trained on.
     pub rows: usize,
-    /// Rows of them on the wrong side.
+    /// Number of misclassified training rows.
     pub training_errors: usize,
     /// The span estimate.
     pub span: Span,
@@ -47,13 +47,13 @@ pub struct MachineBounds {
     pub radius_margin: RadiusMargin,
     /// The risk bound for that capacity.
     pub vc: VcBound,
-    /// Capacity from the eigenvalues, where there are not too many rows.
+    /// Capacity from the eigenvalues, unless there are too many rows.
     pub eigen: Option<EigenCapacity>,
 }
 
 impl Bounds {
-    /// Looks at a classifier, ridge regression or least-squares machine and the data it was trained on. The risk bound
-    /// holds with a probability of at least 1 - `eta`.
+    /// Computes all bounds of a classifier, ridge regression or least-squares machine on its training data. The risk
+    /// bound holds with a probability of at least 1 - `eta`.
     ///
     /// ```
     /// use mercer::assess::bounds::Bounds;
@@ -109,7 +109,7 @@ impl Bounds {
 }
 
 impl MachineBounds {
-    /// Everything about one machine.
+    /// All bounds of one machine.
     pub fn of(
         name: String,
         machine: &TrainedMachine<'_>,
@@ -137,7 +137,7 @@ impl MachineBounds {
     }
 }
 
-/// The same labels, classes numbered by a list of names.
+/// The same labels, with classes in the order of a list of names.
 fn in_order(labels: &Labels, names: &[String]) -> Result<Labels> {
     let place = |class: u32| {
         let name = &labels.names[class as usize];

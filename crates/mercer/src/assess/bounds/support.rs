@@ -1,12 +1,12 @@
-//! How many support vectors there are, as a bound on the error of leaving one out.
+//! The number of support vectors as a bound on the leave-one-out error.
 //!
 //! ```text
 //! E[error of training on l - 1 rows]  <=  E[support vectors of training on l rows] / (l - 1)
 //! ```
 //!
-//! (Vapnik and Chervonenkis 1974; Schoelkopf 1997, proposition 2.1.2.) A row that is no support vector can be left out
-//! without changing the machine, which has it right: so at most the support vectors are errors of leaving one out.
-//! With three machines on the same rows, a vote of the three errs at most on rows that are support vectors of two of
+//! (Vapnik and Chervonenkis 1974; Schoelkopf 1997, proposition 2.1.2.) A row that is not a support vector can be left
+//! out without changing the machine, which classifies it correctly, so only support vectors can be leave-one-out
+//! errors. A vote of three machines on the same rows errs only on rows that are support vectors of at least two of
 //! them (Vapnik and Watkins, in Schoelkopf 1997, section 2.4).
 
 use serde::Serialize;
@@ -16,13 +16,13 @@ use super::trained::TrainedMachine;
 /// The number of support vectors as a bound.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SupportCount {
-    /// Support vectors.
+    /// Number of support vectors.
     pub support: usize,
-    /// Rows of the machine.
+    /// Number of rows of the machine.
     pub rows: usize,
     /// The bound on the expected error, at most 1.
     pub rate: f64,
-    /// What it rests on.
+    /// Its assumptions, in words.
     pub assumes: &'static str,
 }
 
@@ -37,16 +37,16 @@ pub fn support_count(machine: &TrainedMachine<'_>) -> SupportCount {
     }
 }
 
-/// The bound of two out of three.
+/// The bound for a vote of three machines.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TwoOfThree {
-    /// Rows that are support vectors of at least two machines.
+    /// Number of rows that are support vectors of at least two machines.
     pub shared: usize,
-    /// Rows the machines were trained on.
+    /// Number of training rows.
     pub rows: usize,
     /// The bound on the expected error of the vote, at most 1.
     pub rate: f64,
-    /// What it rests on.
+    /// Its assumptions, in words.
     pub assumes: &'static str,
 }
 

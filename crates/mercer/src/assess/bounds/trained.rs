@@ -1,11 +1,11 @@
-//! A two-class machine on the rows it was trained on: what every bound of this folder looks at.
+//! A two-class machine with its training rows, the input of all bounds in this folder.
 //!
 //! ```text
 //! f(x) = sum_i c_i k(x_i, x) + b,   c_i = y_i alpha_i;    y_i f(x_i) + s_i alpha_i = 1 for rows on the margin
 //! ```
 //!
-//! where s is what training added to the kernel matrix's diagonal (`shift`, squared slack). A machine whose kernel is
-//! linear keeps one weight vector and no coefficients: they are found again by one more fit of the same parameters.
+//! where s is what training added to the kernel matrix's diagonal (`shift`, squared slack). A machine with a linear
+//! kernel stores one weight vector and no coefficients; these are recovered by another fit with the same parameters.
 
 use crate::data::{Labels, Points};
 use crate::error::{Error, Result};
@@ -17,19 +17,20 @@ use crate::model::Sample;
 use crate::model::svc::{Kind, Slack, SvcParams};
 use crate::watch::Watch;
 
-/// Rows on the margin may be off it by so much, and by so many tolerances, before the data is taken for other data.
+/// Allowed distance of margin rows from the margin, absolute and in tolerances, before the data is refused as not the
+/// training data.
 const OFF: (f64, f64) = (0.05, 20.0);
 
 /// A two-class machine and its training rows.
 #[derive(Debug)]
 pub struct TrainedMachine<'a> {
-    /// The sample's rows that the machine saw.
+    /// The sample's rows that the machine was trained on.
     pub index: Vec<u32>,
-    /// y: +1 for the class that f > 0 means, else -1.
+    /// y: +1 for the class of f > 0, else -1.
     pub label: Vec<f64>,
-    /// c, 0 where a row is no support vector.
+    /// c; 0 for rows that are not support vectors.
     pub coef: Vec<f64>,
-    /// Whether a row's coefficient is on its bound.
+    /// Whether a row's coefficient is at its bound.
     pub bounded: Vec<bool>,
     /// s, what training added to the diagonal.
     pub shift: Vec<f64>,
@@ -40,7 +41,7 @@ pub struct TrainedMachine<'a> {
     source: Source<'a>,
 }
 
-/// Where kernel values come from.
+/// Source of kernel values.
 #[derive(Debug)]
 enum Source<'a> {
     Points(Kernel, Points),
@@ -48,10 +49,11 @@ enum Source<'a> {
 }
 
 impl<'a> TrainedMachine<'a> {
-    /// Every machine of a classifier on the sample it was fitted on (the same rows in the same order, after all stages).
+    /// All machines of a classifier, with the sample it was fitted on (the same rows in the same order, after all
+    /// stages).
     ///
-    /// Fails where the sample is another one, as far as that shows: in the number of rows, or where rows that should lie
-    /// on the margin do not.
+    /// Fails if the sample is not the training sample, as far as this can be detected: by the number of rows, or by
+    /// margin rows that are not on the margin.
     pub fn all(
         model: &Machine,
         sample: Sample<'a>,
@@ -70,14 +72,14 @@ impl<'a> TrainedMachine<'a> {
                        from a file of another kind";
             return Err(Error::Unsupported(why.into()));
         }
-        // The same kernel by another name, whose machines are not collapsed.
+        // The same kernel under another name, whose machines keep their coefficients.
         let plain = Kernel::Poly { degree: 1, scale: 1.0, coef0: 0.0 };
         let params = SvcParams { kernel: Some(plain), probability: false, ..params.clone() };
         let again = params.fit(sample, exec, watch)?;
         of_expansion(&again, &params, sample, &labels, exec)
     }
 
-    /// n, the rows the machine saw.
+    /// n, the number of the machine's rows.
     pub fn len(&self) -> usize {
         self.index.len()
     }
@@ -87,17 +89,17 @@ impl<'a> TrainedMachine<'a> {
         self.index.is_empty()
     }
 
-    /// The places, among the machine's rows, of those with a coefficient.
+    /// Indices, among the machine's rows, of its support vectors.
     pub fn support(&self) -> Vec<usize> {
         (0..self.len()).filter(|&i| self.coef[i] != 0.0).collect()
     }
 
-    /// The share of the machine's rows on the wrong side.
+    /// The share of misclassified rows.
     pub fn training_error(&self) -> f64 {
         self.training_errors() as f64 / self.len().max(1) as f64
     }
 
-    /// The number of them.
+    /// The number of misclassified rows.
     pub fn training_errors(&self) -> usize {
         self.label.iter().zip(&self.output).filter(|(y, f)| **y * **f <= 0.0).count()
     }
@@ -111,7 +113,7 @@ impl<'a> TrainedMachine<'a> {
             .max(0.0)
     }
 
-    /// Calls with the kernel matrix of the machine's rows.
+    /// Calls a function with the kernel matrix of the machine's rows.
     pub fn on_rows<T>(&self, exec: Exec, call: impl FnOnce(&dyn Rows) -> Result<T>) -> Result<T> {
         match &self.source {
             Source::Points(kernel, points) => call(&KernelRows::new(kernel, points, exec)?),
@@ -121,7 +123,7 @@ impl<'a> TrainedMachine<'a> {
         }
     }
 
-    /// Kernel values in f64 between some of the machine's rows, by their places, row by row.
+    /// Kernel values in f64 between some of the machine's rows, given by index, row by row.
     pub fn values(&self, places: &[usize], exec: Exec) -> Result<Vec<f64>> {
         match &self.source {
             Source::Points(kernel, points) => {
@@ -135,7 +137,7 @@ impl<'a> TrainedMachine<'a> {
     }
 }
 
-/// The labels as the model numbers its classes.
+/// The labels with the model's numbering of classes.
 fn by_model(model: &Machine, labels: &Labels) -> Result<Labels> {
     let classes = model.classes();
     let place: Vec<Option<u32>> =
@@ -201,7 +203,7 @@ fn of_expansion<'a>(
     Ok(machines)
 }
 
-/// What training adds to the diagonal for a row of a weight.
+/// The value that training adds to the diagonal for a row of this weight.
 fn added(params: &SvcParams, weight: f64) -> f64 {
     match (params.kind, params.slack) {
         (Kind::C, Slack::Squared) => params.shift + 1.0 / (params.c * weight),
@@ -227,7 +229,7 @@ impl TrainedMachine<'_> {
         Ok(())
     }
 
-    /// Fails if rows that should lie on the margin lie elsewhere.
+    /// Fails if rows that should lie on the margin do not.
     fn check(&self, tol: f64) -> Result<()> {
         let free = self.support().into_iter().filter(|&i| !self.bounded[i]);
         let off = |i: usize| (self.label[i] * (self.output[i] + self.shift[i] * self.coef[i]) - 1.0).abs();

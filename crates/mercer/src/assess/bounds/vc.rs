@@ -4,31 +4,31 @@
 //! R  <=  R_emp + sqrt( (h (log(2 l / h) + 1) - log(eta / 4)) / l )      with a probability of at least 1 - eta
 //! ```
 //!
-//! The term rises with h up to h = 2 l, beyond which the formula means nothing; the value there is above 1 already, so
-//! larger h are taken as 2 l. For a machine, h is its `R^2 |w|^2` (see the radius-margin bound).
+//! The term increases in h up to h = 2 l, beyond which the formula is not valid. Its value there exceeds 1, so larger
+//! h are treated as 2 l. For a machine, h is its `R^2 |w|^2` (see the radius-margin bound).
 
 use serde::Serialize;
 
 use crate::error::{Error, Result};
 
-/// The risk bound in numbers.
+/// Components of the risk bound.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct VcBound {
     /// h.
     pub dimension: f64,
-    /// Error on the training rows.
+    /// Training error.
     pub training_error: f64,
-    /// What is added for h.
+    /// The confidence term.
     pub confidence: f64,
-    /// The sum: says nothing once it is above 1.
+    /// The bound, the sum of both; vacuous above 1.
     pub risk: f64,
     /// It holds with a probability of at least 1 - eta.
     pub eta: f64,
-    /// What it rests on.
+    /// Its assumptions, in words.
     pub assumes: &'static str,
 }
 
-/// The risk bound for a VC dimension h and an error on l training rows.
+/// The risk bound for a VC dimension h and a training error on l rows.
 ///
 /// ```
 /// let bound = mercer::assess::bounds::vc_bound(10.0, 10_000, 0.01, 0.05)?;
@@ -58,7 +58,7 @@ pub fn vc_bound(h: f64, rows: usize, training_error: f64, eta: f64) -> Result<Vc
 
 /// The confidence term.
 fn confidence(h: f64, l: f64, eta: f64) -> f64 {
-    // h log(1/h) goes to 0 with h.
+    // h log(1/h) tends to 0 with h.
     let h = h.clamp(1e-12, 2.0 * l);
     ((h * ((2.0 * l / h).ln() + 1.0) - (eta / 4.0).ln()) / l).sqrt()
 }

@@ -1,4 +1,4 @@
-//! Which of the settings that were judged is taken, and how flat the optimum is around it.
+//! Selection of a setting, and the range of settings that are not significantly worse.
 
 use super::{Cell, Flat, SearchStage, Setting};
 use crate::assess::metric::{Better, Metric};
@@ -10,7 +10,7 @@ pub(super) fn better(metric: &Metric, a: f64, b: f64) -> bool {
     }
 }
 
-/// The best of the cells that saw all folds; the first of several.
+/// The best of the cells evaluated on all folds; the first of several.
 pub(super) fn best_by(stage: &SearchStage, metric: &Metric, score: impl Fn(&Cell) -> f64) -> Option<usize> {
     let mut best: Option<(usize, f64)> = None;
     for (i, cell) in stage.cells.iter().enumerate().filter(|(_, c)| !c.open) {
@@ -22,7 +22,7 @@ pub(super) fn best_by(stage: &SearchStage, metric: &Metric, score: impl Fn(&Cell
     best.map(|(i, _)| i)
 }
 
-/// The cell chosen: by the mean over all folds, or by the median of what each drawing of the folds chooses.
+/// The selected cell: by the mean over all folds, or by the median of the selections of each repetition of the folds.
 pub(super) fn choose(stage: &SearchStage, metric: &Metric, times: usize, folds: usize) -> Option<usize> {
     let by_mean = best_by(stage, metric, |cell| cell.score.mean);
     if times < 2 {
@@ -36,7 +36,7 @@ pub(super) fn choose(stage: &SearchStage, metric: &Metric, times: usize, folds: 
             best_by(stage, metric, part).map(|i| &stage.cells[i].setting)
         })
         .collect();
-    // The family most of them are of; of its members the medians.
+    // The most frequent family, and the medians over its members.
     let family =
         winners.iter().map(|s| s.family).max_by_key(|f| winners.iter().filter(|s| s.family == *f).count())?;
     let own: Vec<&&Setting> = winners.iter().filter(|s| s.family == family).collect();
@@ -74,7 +74,7 @@ pub(super) fn flat(stage: &SearchStage, best: &Cell, metric: &Metric) -> Flat {
     for (a, axis) in stage.space.axes.iter().enumerate() {
         ranges.push(range(&axis.name, &|c| c.setting.values[a]));
     }
-    // Of settings that nothing was found out about there is no range.
+    // A setting without scores has no range.
     ranges.retain(|(_, low, high)| low.is_finite() && high.is_finite());
     Flat { settings: cells.len(), of: stage.cells.len(), ranges }
 }

@@ -1,4 +1,4 @@
-//! Who ends a search early: the clock, or whoever watches it.
+//! Ends a search early: by its time limit, or by the watcher.
 
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -6,14 +6,14 @@ use std::time::Instant;
 use crate::error::{Error, Result};
 use crate::watch::{Step, Watch};
 
-/// The time of a search, and whether somebody asked it to stop.
+/// The clock of a search, and whether it was cancelled.
 pub(super) struct Clock {
     since: Instant,
-    /// Seconds after which it ends.
+    /// Time limit in seconds.
     limit: f64,
-    /// Whether the watcher broke off.
+    /// Whether the watcher cancelled.
     pub(super) stopped: bool,
-    /// Whether time ran out.
+    /// Whether the time limit was reached.
     pub(super) late: bool,
 }
 
@@ -34,17 +34,17 @@ impl Clock {
         self.limit - self.now()
     }
 
-    /// The moment at which this share of the time left has gone.
+    /// The time at which this fraction of the remaining time has passed.
     pub(super) fn after(&self, share: f64) -> f64 {
         self.now() + share * self.left().max(0.0)
     }
 
-    /// The end of all.
+    /// The end of the time limit.
     pub(super) fn end(&self) -> f64 {
         self.limit
     }
 
-    /// Works until a moment, with the phase's words in front of each step's. Notes who broke off.
+    /// Works until a given time, with the phase's name before that of each step. Records why it ended.
     pub(super) fn watched(
         &mut self,
         watch: &mut Watch<'_>,

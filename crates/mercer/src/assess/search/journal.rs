@@ -1,8 +1,8 @@
-//! What a search has found so far, in a file: one line a score, written as soon as it is known.
+//! The journal of a search: a file with one line per score, written as soon as it is known.
 //!
-//! A search that was killed reads it and goes on. The first line says what was searched; a file of another search is
-//! refused, and so is a file that is no journal; neither is changed. A truncated last line is ignored; any other line that
-//! is not a score is an error. Numbers are written so that they are read back bit for bit.
+//! A search that was killed reads it and continues. The first line identifies the search. A file of another search,
+//! or one that is not a journal, is refused and not changed. A truncated last line is ignored; any other invalid line
+//! is an error. Numbers are written so that they read back bit for bit.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
@@ -22,7 +22,7 @@ pub(super) struct Journal {
 }
 
 impl Journal {
-    /// Opens or begins the file of a search with this fingerprint, on so many folds.
+    /// Opens or creates the journal of a search with this fingerprint and number of folds.
     pub(super) fn open(path: &Path, fingerprint: u64, folds: usize) -> Result<Self> {
         let wrong = |e: std::io::Error| Error::io(path, e);
         let head = format!("{HEAD} {fingerprint:016x}");
@@ -33,10 +33,10 @@ impl Journal {
         let text = String::from_utf8_lossy(&bytes[..whole]);
         let mut lines = text.split_terminator('\n');
         match lines.next() {
-            // A file without a single whole line is emptied only where it can be the beginning of one.
+            // A file without a complete line is overwritten only if it can be the beginning of a journal.
             None if !head.as_bytes().starts_with(&bytes) => return Err(foreign(path, "something else")),
             None => {
-                // Nothing, or a first line that was cut off.
+                // Empty, or a truncated first line.
                 file.set_len(0).map_err(wrong)?;
                 file.write_all(format!("{head}\n").as_bytes()).map_err(wrong)?;
             }
@@ -64,7 +64,7 @@ impl Journal {
     /// Adds a score.
     pub(super) fn add(&mut self, setting: usize, fold: usize, score: f64) -> Result<()> {
         let line = format!("{setting} {fold} {score:?}\n");
-        // One write a line: what is cut off is cut off at its end.
+        // One write per line, so that only the end of a line can be missing.
         self.file.write_all(line.as_bytes()).map_err(|e| Error::io("checkpoint", e))
     }
 }
@@ -81,7 +81,7 @@ fn read(line: &str) -> Option<(usize, usize, f64)> {
     next().is_none().then_some(read)
 }
 
-/// A number that two searches share only if they are the same: FNV-1a over what is given.
+/// A hash of the inputs (FNV-1a) that identifies a search.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fingerprint(u64);
 

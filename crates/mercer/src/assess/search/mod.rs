@@ -1,13 +1,14 @@
-//! Searching for a setting: a grid of kernels and parameters, each judged by cross-validation.
+//! Hyperparameter search: a grid of kernels and parameters, evaluated by cross-validation.
 //!
-//! One stage tries every setting of a [`Space`]; two stages go on with a finer grid around the best of a coarse one. With
-//! folds drawn several times over, the choice may be the median of each draw's own (Mueller, Mika, Raetsch, Tsuda and
-//! Schoelkopf 2001, section VI). Racing drops settings that would have to make up more on the folds to come than folds have
-//! been seen to differ. Cost: see `trials.rs`; a journal keeps what is known, so that a killed search goes on.
+//! One stage evaluates every setting of a [`Space`]; a second stage adds a finer grid around the best setting of the
+//! first. With repeated folds, the selection may be the median of each repetition's own (Mueller, Mika, Raetsch,
+//! Tsuda and Schoelkopf 2001, section VI). Racing drops settings that would have to gain more on the remaining folds
+//! than folds have been seen to differ. Cost: see `trials.rs`. A journal stores scores, so that a killed search can
+//! be resumed.
 //!
-//! A search around a setting ([`SearchParams::start`]) judges it before all others, then its neighbours, and never ends
-//! with a worse one. With a limit of time it first tries settings on parts of the rows (`sample.rs`), the rest of the time
-//! on all rows, the most promising first. What is not fitted or not come to is left out.
+//! A search around a setting ([`SearchParams::start`]) evaluates it first, then its neighbours, and never returns a
+//! worse one. With a time limit, settings are first evaluated on parts of the rows (`sample.rs`), then on all rows in
+//! order of promise. Settings that fail or are not reached are ignored.
 
 mod choose;
 mod clock;
@@ -37,32 +38,33 @@ pub(super) use space::nearest;
 pub use space::{KernelFamily, SearchAxis, Setting, Space, by_factors};
 use table::{Grid, Table};
 
-/// How much finer the second stage is.
+/// Refinement factor of the second stage.
 const FINER: usize = 3;
 
-/// What a search obeys.
+/// Parameters of a search.
 #[derive(Debug, Clone)]
 pub struct SearchParams {
     /// The settings.
     pub space: Space,
-    /// What would be used without a search, kernel and all: judged first, and taken unless something better is found. With it
-    /// a search that is broken off has an answer.
+    /// The setting that would be used without a search: evaluated first, and kept unless a better one is found. With
+    /// it a cancelled search has a result.
     pub start: Option<Learner>,
-    /// 1: the space alone. 2: then a finer one around its best.
+    /// 1: the space alone. 2: also a finer grid around its best setting.
     pub stages: u32,
-    /// How settings are judged.
+    /// Cross-validation splits.
     pub splits: Splits,
-    /// By what; none: error or root mean squared error.
+    /// Metric; `None`: error rate or root mean squared error.
     pub metric: Option<&'static Metric>,
-    /// Whether each drawing of the folds chooses for itself, and the medians win. Else the best mean does.
+    /// Whether each repetition of the folds selects its own setting and their medians are used; otherwise the best
+    /// mean is.
     pub median: bool,
-    /// Whether hopeless settings are dropped before they have seen all folds.
+    /// Whether settings that cannot win are dropped before they have been evaluated on all folds.
     pub race: bool,
     /// Seed of the folds.
     pub seed: u64,
-    /// Seconds after which the best so far is taken.
+    /// Time limit in seconds.
     pub seconds: Option<f64>,
-    /// A file that keeps what is known.
+    /// Journal file.
     pub checkpoint: Option<PathBuf>,
 }
 
@@ -84,73 +86,73 @@ impl SearchParams {
     }
 }
 
-/// A setting and what it reached.
+/// A setting and its scores.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cell {
     /// The setting.
     pub setting: Setting,
     /// Its scores.
     pub score: Score,
-    /// Whether it was dropped, failed, or never come to, before it had seen all folds.
+    /// Whether it was dropped, failed or not reached before all folds were evaluated.
     pub open: bool,
-    /// Why it could not be fitted on some fold.
+    /// The error of a fold on which it could not be fitted.
     pub failed: Option<String>,
 }
 
 /// One stage of a search: a space and all its cells, in the space's order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SearchStage {
-    /// The settings tried.
+    /// The settings.
     pub space: Space,
-    /// What they reached.
+    /// Their scores.
     pub cells: Vec<Cell>,
 }
 
-/// How flat the optimum is: the settings that one standard error cannot tell from the best.
+/// The settings within one standard error of the best.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct Flat {
-    /// How many, the best among them.
+    /// Their number, including the best.
     pub settings: usize,
-    /// Of how many.
+    /// Number of all settings.
     pub of: usize,
-    /// The range of each of their numbers: the kernel's, then the axes'.
+    /// The range of each of their parameters: the kernel's, then the axes'.
     pub ranges: Vec<(String, f64, f64)>,
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Debug, Clone)]
 pub struct Found {
-    /// By what settings were judged.
+    /// The metric.
     pub metric: &'static Metric,
     /// The stages.
     pub stages: Vec<SearchStage>,
-    /// The learner with the setting chosen.
+    /// The learner with the selected setting.
     pub learner: Learner,
-    /// That setting, with what it reached: nothing where the search ended before it was judged.
+    /// The selected setting with its scores; without scores if the search ended before it was evaluated.
     pub best: Cell,
-    /// The stage that it is of.
+    /// The stage it belongs to.
     pub home: usize,
-    /// Where it was judged on so many rows only: how many.
+    /// The number of rows on which it was evaluated, if not all.
     pub rows: Option<usize>,
     /// The setting that would have been used without a search.
     pub default: Option<Cell>,
-    /// How flat the last stage is around it.
+    /// The settings of the last stage that are as good.
     pub flat: Flat,
-    /// Folds each setting was judged on.
+    /// Number of folds per setting.
     pub folds: usize,
-    /// Scores that a journal knew already.
+    /// Number of scores read from the journal.
     pub known: usize,
-    /// Whether time ran out first.
+    /// Whether the time limit was reached.
     pub late: bool,
-    /// Whether the watcher broke off first.
+    /// Whether the watcher cancelled.
     pub stopped: bool,
-    /// What somebody should know about the scores, in words.
+    /// Warnings about the scores.
     pub notes: Vec<String>,
     /// Wall-clock seconds.
     pub seconds: f64,
 }
 
-/// Searches for a learner's best setting, its columns scaled inside the folds as the recipes say.
+/// Searches for a learner's best setting. Columns are scaled inside the folds as the recipes say.
 ///
 /// ```
 /// use mercer::assess::{SearchAxis, KernelFamily, SearchParams, Space, by_factors, search};
@@ -180,8 +182,8 @@ pub fn search(
     search_by(None, data, recipes, base, params, exec, watch)
 }
 
-/// The same search, its fits done by somebody else where there are [`Hands`]. They find what one machine would find; a limit
-/// of time is not supported there, because what is judged before it depends on who is fast.
+/// The same search with fits done elsewhere if there are [`Hands`]. The result is that of a single machine. Time
+/// limits are not supported with hands, because the order in which settings finish depends on the workers' speed.
 pub fn search_by(
     hands: Option<&dyn Hands>,
     data: &Dataset,
@@ -236,7 +238,7 @@ pub fn search_by(
         let grid = Grid::new(&space, base, start.as_ref())?;
         let mut table = Table::new(grid.learners.len(), folds.len());
         table.fill(run.first, journal.iter().flat_map(|j| &j.known));
-        // What the first stage judged is not judged again.
+        // Settings evaluated in the first stage are not evaluated again.
         if let (Some(at), Some(taken)) = (grid.start, &judged) {
             table.lines[at].clone_from(&taken.cell.score.folds);
         }
@@ -264,7 +266,7 @@ pub fn search_by(
         start = Some(stage.space.learner(base, &taken.cell.setting)?);
         space = stage.space.finer(&taken.cell.setting, FINER);
     }
-    // With a setting to start from there is always an answer, be it that one.
+    // With a setting to start from there is always a result.
     if clock.stopped && params.start.is_none() {
         return Err(Error::Cancelled);
     }
@@ -288,7 +290,7 @@ pub fn search_by(
     })
 }
 
-/// Why there is no setting to take, where none failed.
+/// The error if there is no result and no setting failed.
 fn nothing(clock: &Clock) -> Error {
     let why = if clock.late {
         "time ran out before a single setting was judged on all folds"
@@ -298,16 +300,16 @@ fn nothing(clock: &Clock) -> Error {
     Error::Unsupported(why.into())
 }
 
-/// A setting that is taken.
+/// The selected setting.
 struct Taken {
     cell: Cell,
     /// Its stage.
     home: usize,
-    /// Where it was judged on so many rows only: how many.
+    /// The number of rows on which it was evaluated, if not all.
     rows: Option<usize>,
 }
 
-/// What all stages of a search have in common.
+/// State shared by all stages of a search.
 struct Run<'a> {
     params: &'a SearchParams,
     trials: &'a Trials<'a>,
@@ -318,7 +320,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Fills a stage's table as far as there is time.
+    /// Fills a stage's table as far as time permits.
     fn stage(
         &self,
         grid: &Grid,
@@ -355,7 +357,7 @@ impl Run<'_> {
             return Ok(Some(sampled));
         }
         if sampled.expected(self.sampling.data.len()) > clock.left() {
-            // What cannot be done is not begun.
+            // Do not start what cannot finish.
             clock.late = true;
             return Ok(Some(sampled));
         }
@@ -364,8 +366,9 @@ impl Run<'_> {
             return Ok(Some(sampled));
         }
         let order: Vec<usize> = sampled.order.iter().copied().filter(|&c| Some(c) != grid.start).collect();
-        // The most promising ones by themselves, so that they are done when time runs out; then more and more together, which
-        // share their matrices. Where there was no part to try them on, nothing is known and all run together.
+        // The most promising settings are evaluated one by one, so that they are complete when time runs out; then
+        // more and more together, sharing kernel matrices. Without a sampled part there is no order, and all are
+        // evaluated together.
         let (mut from, mut many) = (0, if sampled.last.is_some() { 1 } else { order.len() });
         while from < order.len() {
             let to = (from + many).min(order.len());
@@ -378,7 +381,8 @@ impl Run<'_> {
     }
 }
 
-/// The setting taken after a stage. Where time ran out, one that is clearly ahead on a part of the rows, else the start.
+/// The setting selected after a stage. If time ran out: one that is clearly ahead on a part of the rows, else the
+/// start.
 fn take(
     stage: &SearchStage,
     start: Option<usize>,
@@ -393,7 +397,7 @@ fn take(
     let first = &stage.cells[start];
     if let Some(best) = best.filter(|&b| b != start) {
         let worse = !first.open && better(metric, first.score.mean, stage.cells[best].score.mean);
-        // Of a start that was not judged nobody knows whether it is worse, unless it cannot be fitted.
+        // A start that was not evaluated cannot be judged as worse, unless it failed.
         if !first.open || first.failed.is_some() {
             return Some(whole(if worse { start } else { best }));
         }
@@ -410,8 +414,8 @@ fn take(
     first.failed.is_none().then(|| whole(start))
 }
 
-/// Whether a setting is nowhere known to be worse than the start: on the folds of all rows that both were judged on before
-/// time ran out, or a race dropped it, it is ahead, or there are none.
+/// Whether a setting is not known to be worse than the start: on the folds of all rows that both were evaluated on,
+/// it is ahead, or there are no such folds.
 fn not_behind(cell: &Cell, start: &Cell, lower: bool) -> bool {
     let sign = if lower { 1.0 } else { -1.0 };
     let both = cell.score.folds.iter().zip(&start.score.folds);
@@ -425,7 +429,7 @@ fn found_again(stage: &SearchStage, base: &Learner, learner: &Learner) -> Option
     stage.cells.iter().find(same).cloned()
 }
 
-/// What somebody should know about the table.
+/// Warnings about the table.
 fn notes(params: &SearchParams, data: &Dataset, stages: &[SearchStage]) -> Vec<String> {
     let mut notes = params.splits.notes(data);
     let failed: Vec<&String> =
@@ -436,7 +440,7 @@ fn notes(params: &SearchParams, data: &Dataset, stages: &[SearchStage]) -> Vec<S
     notes
 }
 
-/// What makes a search this one: data, stages, learner, settings, folds.
+/// The identity of a search: data, stages, learner, settings, folds.
 fn fingerprint(
     data: &Dataset,
     recipes: &[Recipe],

@@ -1,8 +1,8 @@
-//! The folds of a stage, all at once or in two heats with the hopeless dropped between them.
+//! Evaluates the folds of a stage, all at once or in two heats with hopeless settings dropped in between.
 //!
-//! After the first heat of m of k folds a setting has fallen behind the leader by `g = sum of differences` and could only
-//! win by being better on the k - m folds to come by `g / (k - m)` on average. It is dropped where that is more than
-//! [`CHANCE`] times what such differences have been seen to vary from fold to fold, over all settings near the leader.
+//! After a first heat of m of k folds a setting is behind the leader by `g = sum of differences` and could only win
+//! by being better on the remaining k - m folds by `g / (k - m)` on average. It is dropped if that exceeds [`CHANCE`]
+//! times the standard deviation of such differences between folds, over all settings near the leader.
 
 use super::journal::Journal;
 use super::table::Table;
@@ -11,29 +11,29 @@ use crate::error::Result;
 use crate::model::Learner;
 use crate::watch::Watch;
 
-/// How many deviations a setting may have to catch up.
+/// Number of standard deviations that a setting may have to catch up.
 const CHANCE: f64 = 3.0;
-/// Fewest folds that are raced at all, and those of the first heat.
+/// Minimum number of folds for racing, and size of the first heat.
 const WORTH: usize = 4;
 const HEAT: usize = 2;
 
-/// What is raced.
+/// The inputs of a race.
 pub(super) struct Heat<'a> {
     pub trials: &'a Trials<'a>,
     pub learners: &'a [Learner],
-    /// Those that run, in their order.
+    /// The settings to evaluate, in order.
     pub order: &'a [usize],
     /// The number of the first setting in the journal.
     pub first: usize,
-    /// Whether less is better.
+    /// Whether lower is better.
     pub lower: bool,
-    /// Whether the hopeless are dropped.
+    /// Whether hopeless settings are dropped.
     pub race: bool,
-    /// The one that never is, because others are compared with it.
+    /// A setting that is never dropped, because others are compared with it.
     pub keep: Option<usize>,
 }
 
-/// Fills the lines of the table that are to run, and notes which of them were dropped or failed.
+/// Fills the rows of the table that are to be evaluated, and marks dropped and failed ones.
 pub(super) fn run(
     heat: &Heat<'_>,
     table: &mut Table,
@@ -78,7 +78,7 @@ pub(super) fn run(
     Ok(())
 }
 
-/// The settings that cannot win any more, after so many folds.
+/// The settings that cannot win any more after these folds.
 fn hopeless(table: &[Vec<f64>], seen: usize, lower: bool) -> Vec<bool> {
     let sign = if lower { 1.0 } else { -1.0 };
     let folds = table.first().map_or(0, Vec::len);
@@ -88,7 +88,8 @@ fn hopeless(table: &[Vec<f64>], seen: usize, lower: bool) -> Vec<bool> {
         return vec![false; table.len()];
     };
     let differences = |line: &Vec<f64>| (0..seen).map(|f| sign * (line[f] - leader[f])).collect::<Vec<f64>>();
-    // How much differences to the leader vary, from the nearer half of all settings: far ones vary for other reasons.
+    // Variation of the differences to the leader, over the nearer half of all settings: distant ones vary for other
+    // reasons.
     let mut near: Vec<&Vec<f64>> = table.iter().filter(|l| !sum(l).is_nan()).collect();
     near.sort_by(order);
     near.truncate(near.len().div_ceil(2).max(2));

@@ -1,9 +1,9 @@
-//! Which settings are worth all rows, found out on a part of them, where time is limited.
+//! Preselection of settings on parts of the rows, for searches with a time limit.
 //!
-//! Successive halving (Jamieson and Talwalkar 2016): all settings on a small part of the rows, the better third of them on one
-//! four times as large, and so on. What comes out is an order in which settings are tried on all rows, so that a search
-//! that is not out of time ends in the same table; where it is out of time, the largest part has the word. Cost: parts
-//! grow by four and settings shrink by three, so with fits of quadratic cost the last part costs most.
+//! Successive halving (Jamieson and Talwalkar 2016): all settings on a small part of the rows, the better third of
+//! them on a part four times as large, and so on. The result is an order in which settings are evaluated on all rows,
+//! so a search that finishes in time ends in the same table; otherwise the largest part decides. Cost: parts grow by
+//! four and settings shrink by three, so with fits of quadratic cost the last part costs most.
 
 use super::clock::Clock;
 use super::race::{self, Heat};
@@ -17,17 +17,18 @@ use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::watch::Watch;
 
-/// Rows of the first part, or so many of each class; parts grow by a factor, and the largest is at most half of all rows.
+/// Rows of the first part, or rows per class; parts grow by a factor, and the largest is at most half of all rows.
 const FIRST: usize = 500;
 const EACH_CLASS: usize = 20;
 const GROWTH: usize = 4;
-/// Of the settings, one in so many goes on; never fewer than these.
+/// One setting in this many continues, but at least this number.
 const KEEP: usize = 3;
 const FEWEST: usize = 4;
-/// Standard errors by which a setting must be ahead of the start on a part, to be taken without all rows.
+/// Standard errors by which a setting must be ahead of the start on a part to be selected without an evaluation on
+/// all rows.
 const AHEAD: f64 = 2.0;
 
-/// What a part of the rows is tried with.
+/// The inputs of the preselection.
 pub(super) struct Sampling<'a> {
     pub(super) data: &'a Dataset,
     pub(super) recipes: &'a [Recipe],
@@ -38,19 +39,19 @@ pub(super) struct Sampling<'a> {
     pub(super) lower: bool,
 }
 
-/// What parts of the rows say.
+/// The result of the preselection.
 pub(super) struct Sampled {
     /// All settings, the most promising first.
     pub(super) order: Vec<usize>,
-    /// The largest part that the start was judged on: its rows and scores.
+    /// The largest part on which the start was evaluated: its rows and scores.
     pub(super) last: Option<(usize, Table)>,
     /// Seconds that the start took there.
     pub(super) seconds: f64,
 }
 
 impl Sampled {
-    /// Seconds that the start takes on so many rows, by those on the largest part: a fit looks at pairs of rows. Nothing is
-    /// known without a part.
+    /// Expected seconds of the start on this many rows, extrapolated quadratically from the largest part; 0 without a
+    /// part.
     pub(super) fn expected(&self, rows: usize) -> f64 {
         self.last.as_ref().map_or(0.0, |(from, _)| self.expected_from(*from, rows))
     }
@@ -59,7 +60,7 @@ impl Sampled {
         self.seconds * (rows as f64 / from as f64).powi(2)
     }
 
-    /// The setting that is clearly ahead of the start on the largest part, with its scores there.
+    /// The setting that is clearly ahead of the start on the largest part, with its scores.
     pub(super) fn ahead(&self, start: usize, lower: bool) -> Option<(usize, usize, Vec<f64>)> {
         let (rows, table) = self.last.as_ref()?;
         let best = (0..table.lines.len())
@@ -78,7 +79,7 @@ impl Sampled {
 }
 
 impl Sampling<'_> {
-    /// The sizes of the parts; none where all rows are few.
+    /// The sizes of the parts; empty if there are few rows.
     fn sizes(&self) -> Vec<usize> {
         let classes = match &self.data.targets {
             Targets::Classes(labels) => labels.names.len(),
@@ -90,7 +91,8 @@ impl Sampling<'_> {
             .collect()
     }
 
-    /// Tries the settings on parts of the rows. An error of a setting is its last place there and nothing else.
+    /// Evaluates the settings on parts of the rows. A setting that fails is ranked last there, without further
+    /// effect.
     pub(super) fn run(&self, grid: &Grid, clock: &mut Clock, watch: &mut Watch<'_>) -> Result<Sampled> {
         let mut order = grid.outward();
         let mut sampled = Sampled { order: Vec::new(), last: None, seconds: 0.0 };
@@ -98,7 +100,7 @@ impl Sampling<'_> {
         let sizes = self.sizes();
         let start: Vec<usize> = grid.start.into_iter().collect();
         for (at, &rows) in sizes.iter().enumerate() {
-            // A part that the start alone has no time for is not begun.
+            // Do not start a part for which even the start has no time.
             if sampled.expected(rows) > clock.left() {
                 break;
             }
@@ -124,7 +126,8 @@ impl Sampling<'_> {
             let mut ended = on(&start, &mut table, clock.end(), clock);
             if ended.is_ok() {
                 sampled.seconds = clock.now() - begun;
-                // The time left is divided among this part and those to come, all rows too, as far as there is time for them.
+                // The remaining time is divided among this part and the following ones, including all rows, as far as
+                // there is time for them.
                 let in_time = |&to: &usize| sampled.expected_from(rows, to) <= clock.left();
                 let later = sizes[at + 1..].iter().copied().chain([self.data.len()]).filter(in_time).count();
                 let until = clock.after(1.0 / (1 + later) as f64);
@@ -134,7 +137,7 @@ impl Sampling<'_> {
                 Err(Error::Cancelled) | Ok(()) => {}
                 Err(other) => return Err(other),
             }
-            // The outward order is kept among settings that were not come to.
+            // Settings that were not evaluated keep their outward order.
             let loss = |cell: usize| table.loss(cell, self.lower).unwrap_or(f64::INFINITY);
             order[..alive].sort_by(|&a, &b| loss(a).total_cmp(&loss(b)));
             let judged = order[..alive].iter().filter(|&&cell| table.whole(cell)).count();
@@ -150,7 +153,7 @@ impl Sampling<'_> {
         Ok(sampled)
     }
 
-    /// So many rows, classes in their proportions, and how they are divided.
+    /// A stratified sample of this many rows, and its splits.
     fn part(&self, rows: usize) -> Result<(Dataset, Splits)> {
         let share = rows as f64 / self.data.len() as f64;
         let drawn = split::holdout_of(self.data.len(), &self.data.targets, share, self.seed)?.test;

@@ -1,4 +1,4 @@
-//! The settings of a search: kernels by families, and axes of parameters.
+//! The settings of a search: kernel families, and axes of parameters.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -8,14 +8,14 @@ use crate::kernel::Kernel;
 use crate::model::Learner;
 use crate::param;
 
-/// Kernels that differ in one number, or one kernel alone.
+/// Kernels that differ in one parameter, or a single kernel.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KernelFamily {
-    /// What it is called: `rbf`, `poly`, or the kernel's line.
+    /// Its name: `rbf`, `poly`, or the kernel's line.
     pub name: String,
-    /// The number's name; none: there is one kernel.
+    /// The parameter's name; `None` for a single kernel.
     pub parameter: Option<&'static str>,
-    /// The kernels, with the number's values.
+    /// The kernels, with the parameter's values.
     pub kernels: Vec<(f64, Kernel)>,
 }
 
@@ -39,12 +39,13 @@ impl KernelFamily {
         KernelFamily { name: "sigmoid".into(), parameter: Some("scale"), kernels }
     }
 
-    /// One kernel, of whatever kind.
+    /// A single kernel.
     pub fn one(kernel: Kernel) -> Self {
         KernelFamily { name: kernel.to_string(), parameter: None, kernels: vec![(f64::NAN, kernel)] }
     }
 
-    /// The same family between two of its values, finer. Families whose number is whole, and single kernels, stay.
+    /// The same family refined between two of its values. Families with an integer parameter, and single kernels, do
+    /// not change.
     fn finer(&self, at: usize, times: usize) -> Self {
         let values: Vec<f64> = self.kernels.iter().map(|k| k.0).collect();
         let between = |values: &[f64]| around(values, at, times);
@@ -62,9 +63,9 @@ impl KernelFamily {
 /// A learner's parameter and the values to try.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SearchAxis {
-    /// Its name in the learner's table.
+    /// Its name in the learner's table of parameters.
     pub name: String,
-    /// Values, rising.
+    /// Values in ascending order.
     pub values: Vec<f64>,
 }
 
@@ -72,12 +73,12 @@ impl SearchAxis {
     /// A learner with one of the values.
     pub(crate) fn applied(&self, learner: &Learner, value: f64) -> Result<Learner> {
         if !value.is_finite() {
-            // A hard margin has no place on a grid of costs: on overlapping classes it has no solution.
+            // An infinite C cannot be part of a grid: on overlapping classes the hard margin has no solution.
             return Err(Error::param(&self.name, value, "finite numbers in a search"));
         }
         let mut learner = learner.clone();
         let whole = value.fract() == 0.0 && value.abs() < 1e9;
-        // Numbers of things are written without a point.
+        // Integer parameters are written without a decimal point.
         let written = |v: Value| learner.clone().set(&self.name, v);
         let value = if whole && written(Value::from(value)).is_err() {
             Value::from(value as i64)
@@ -103,7 +104,7 @@ pub struct Space {
 pub struct Setting {
     /// The family, and the kernel in it.
     pub family: usize,
-    /// The kernel's place in its family.
+    /// The kernel's index in its family.
     pub at: usize,
     /// The kernel.
     pub kernel: Kernel,
@@ -112,7 +113,7 @@ pub struct Setting {
 }
 
 impl Space {
-    /// All settings: kernels outside, the last axis innermost. Fails where there are none.
+    /// All settings: kernels in the outer loop, the last axis innermost. Fails if there are none.
     pub fn settings(&self) -> Result<Vec<Setting>> {
         let mut combos: Vec<Vec<f64>> = vec![Vec::new()];
         for axis in &self.axes {
@@ -149,7 +150,7 @@ impl Space {
         Ok(learner)
     }
 
-    /// How far a setting is from another one, in steps on the grid; another family counts as two.
+    /// Distance between two settings in steps on the grid; another family counts as two.
     pub(super) fn steps(&self, a: &Setting, b: &Setting) -> usize {
         let kernels = if a.family == b.family { a.at.abs_diff(b.at) } else { 2 };
         let axes = self.axes.iter().zip(a.values.iter().zip(&b.values));
@@ -157,7 +158,7 @@ impl Space {
             + axes.map(|(x, (&a, &b))| nearest(&x.values, a).abs_diff(nearest(&x.values, b))).sum::<usize>()
     }
 
-    /// The same space around one of its settings, each axis so many times finer: the second stage of a search.
+    /// The same space refined around one of its settings: the second stage of a search.
     #[must_use]
     pub fn finer(&self, around_it: &Setting, times: usize) -> Self {
         let families = vec![self.families[around_it.family].finer(around_it.at, times)];
@@ -174,15 +175,15 @@ impl Space {
     }
 }
 
-/// The place of the value nearest to one, by their ratio where all are above 0.
+/// The index of the nearest value, by ratio if all values are positive.
 pub(crate) fn nearest(values: &[f64], to: f64) -> usize {
     let by_factor = to > 0.0 && values.iter().all(|v| *v > 0.0);
     let apart = |v: f64| if by_factor { (v / to).ln().abs() } else { (v - to).abs() };
     (0..values.len()).min_by(|&a, &b| apart(values[a]).total_cmp(&apart(values[b]))).unwrap_or(0)
 }
 
-/// Values between the neighbours of one, so many steps each way, by equal factors (equal steps where there are zeros). At an
-/// end of the range as far beyond it.
+/// Values between the neighbours of one, the given number of steps each way, by equal factors (equal steps where
+/// there are zeros). At an end of the range the grid extends as far beyond it.
 fn around(values: &[f64], at: usize, times: usize) -> Vec<f64> {
     let here = values[at];
     if values.len() < 2 {
@@ -199,7 +200,7 @@ fn around(values: &[f64], at: usize, times: usize) -> Vec<f64> {
     low.chain([here]).chain(high).collect()
 }
 
-/// So many values from one to another, by equal factors.
+/// `count` values from `from` to `to`, by equal factors.
 ///
 /// ```
 /// let values = mercer::assess::by_factors(0.01, 100.0, 5);
@@ -207,7 +208,7 @@ fn around(values: &[f64], at: usize, times: usize) -> Vec<f64> {
 /// ```
 pub fn by_factors(from: f64, to: f64, count: usize) -> Vec<f64> {
     let step = |i: usize| from.log10() + (to.log10() - from.log10()) * i as f64 / (count.max(2) - 1) as f64;
-    // Twelve digits: what a decade's power means, not its rounding.
+    // Rounded to twelve digits, so that powers of ten are exact.
     (0..count).map(|i| format!("{:.11e}", 10f64.powf(step(i))).parse().unwrap_or(f64::NAN)).collect()
 }
 

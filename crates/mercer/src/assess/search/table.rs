@@ -1,4 +1,4 @@
-//! The settings of one stage and what they reached so far: a line of scores for each, fold by fold.
+//! The settings of a stage with their scores, one row per setting and one column per fold.
 
 use super::space::{KernelFamily, Setting, Space};
 use super::{Cell, SearchStage};
@@ -6,12 +6,12 @@ use crate::assess::validate::Score;
 use crate::error::{Error, Result};
 use crate::model::Learner;
 
-/// The settings of a stage, in the space's order; the one to start from comes last where the space does not have it.
+/// The settings of a stage in the space's order; the start comes last if the space does not contain it.
 pub(super) struct Grid {
     pub(super) space: Space,
     pub(super) settings: Vec<Setting>,
     pub(super) learners: Vec<Learner>,
-    /// The setting that is judged before all others.
+    /// The setting that is evaluated first.
     pub(super) start: Option<usize>,
 }
 
@@ -41,7 +41,7 @@ impl Grid {
         Ok(Grid { space, settings, learners, start: at })
     }
 
-    /// All settings from the start outward; without one, from the middle of the space.
+    /// All settings ordered by distance from the start, or from the middle of the space.
     pub(super) fn outward(&self) -> Vec<usize> {
         let middle = &self.settings[self.start.unwrap_or(self.settings.len() / 2)];
         let mut order: Vec<usize> = (0..self.settings.len()).collect();
@@ -61,7 +61,7 @@ impl Grid {
     }
 }
 
-/// Scores by setting and fold; NaN where there is none yet.
+/// Scores by setting and fold; NaN if not known.
 pub(super) struct Table {
     pub(super) folds: usize,
     pub(super) lines: Vec<Vec<f64>>,
@@ -69,7 +69,7 @@ pub(super) struct Table {
     pub(super) dropped: Vec<bool>,
     /// Settings that cannot be fitted, and why.
     pub(super) failed: Vec<Option<String>>,
-    /// The first error of all.
+    /// The first error.
     pub(super) error: Option<Error>,
 }
 
@@ -84,7 +84,7 @@ impl Table {
         }
     }
 
-    /// Takes over what a journal knows, by the number of the first setting there.
+    /// Copies scores from a journal, in which this stage's settings start at `first`.
     pub(super) fn fill<'a>(&mut self, first: usize, known: impl Iterator<Item = &'a (usize, usize, f64)>) {
         for &(cell, fold, score) in known {
             if let Some(line) = cell.checked_sub(first).and_then(|c| self.lines.get_mut(c)) {
@@ -93,7 +93,7 @@ impl Table {
         }
     }
 
-    /// Whether a setting has seen all folds.
+    /// Whether a setting has been evaluated on all folds.
     pub(super) fn whole(&self, cell: usize) -> bool {
         self.failed[cell].is_none() && self.lines[cell].iter().all(|s| !s.is_nan())
     }
@@ -103,7 +103,7 @@ impl Table {
         self.error.get_or_insert(why);
     }
 
-    /// The mean of a whole line, smaller is better.
+    /// The mean of a complete row; lower is better.
     pub(super) fn loss(&self, cell: usize, lower: bool) -> Option<f64> {
         let mean = self.lines[cell].iter().sum::<f64>() / self.folds as f64;
         self.whole(cell).then_some(if lower { mean } else { -mean })

@@ -1,11 +1,11 @@
-//! Many settings on many folds, with everything shared that can be.
+//! Evaluation of many settings on many folds, sharing as much work as possible.
 //!
-//! Settings that differ in what errors cost alone are trained one from the other (`model/svc/folds.rs`); settings under one
-//! kernel share its matrix over all folds, where no stage learns from the rows; jobs of one kernel and one fold run side by
-//! side, each on one thread. A matrix lives from the first job that needs it to the last. What a job computes does not
-//! depend on which others ran before it, so that a search that was broken off ends as it would have: that is why a fold starts
-//! from its own solution at the cost before, and not from another fold's.
-//! Cost: for each kernel n^2 / 2 values, for each setting and fold a solve from a good start.
+//! Settings that differ only in C are trained with warm starts (`model/svc/folds.rs`). Settings with the same kernel
+//! share its matrix over all folds, if no stage is fitted on the rows. Jobs of one kernel and one fold run in
+//! parallel, each on one thread. A matrix is kept from the first job that needs it to the last. The result of a job
+//! does not depend on the jobs before it, so a resumed search ends like an uninterrupted one; this is why a fold is
+//! warm-started from its own solution at the previous C and not from another fold's. Cost: for each kernel n^2 / 2
+//! values, for each setting and fold a solve from a good start.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,55 +22,55 @@ use crate::model::svc::Kind;
 use crate::model::{Learner, Model, Query, Sample, SvcParams};
 use crate::watch::{Step, Watch};
 
-/// Told a setting's score on a fold: its number, the fold's, the score.
+/// Called with a setting's score on a fold: setting, fold, score.
 pub(crate) type Told<'a> = dyn FnMut(usize, usize, f64) -> Result<()> + Send + 'a;
 
-/// Data, folds and a metric: what settings are tried on.
+/// Data, folds and a metric, on which settings are evaluated.
 pub(crate) struct Trials<'a> {
     data: &'a Dataset,
-    /// The points after all stages that learn nothing from them, in front of those that do.
+    /// The points after all stages that are not fitted on rows and precede those that are.
     points: std::borrow::Cow<'a, Points>,
     /// Stages that are fitted inside folds.
     recipes: &'a [Recipe],
     folds: &'a [Fold],
     metric: &'static Metric,
     exec: Exec,
-    /// Who does the jobs instead of this process.
+    /// Does the jobs instead of this process.
     hands: Option<(&'a dyn Hands, UnitFrame)>,
 }
 
-/// Told a setting's score on a fold, or why there is none.
+/// Called with a setting's score on a fold, or its error.
 pub(super) type ToldAll<'a> = dyn FnMut(usize, usize, Result<f64>) -> Result<()> + Send + 'a;
 
-/// Settings to try.
+/// Settings to evaluate.
 pub(super) struct Batch<'a> {
-    /// All settings; a setting's number is its place here.
+    /// All settings, numbered by their index.
     pub settings: &'a [Learner],
-    /// The numbers of those to try, in the order in which they are.
+    /// The numbers of those to evaluate, in order.
     pub order: &'a [usize],
-    /// The folds they are to be tried on.
+    /// The folds on which to evaluate them.
     pub wanted: &'a (dyn Fn(usize, usize) -> bool + Sync),
-    /// Scores that need not be told again.
+    /// Scores that are known already.
     pub known: &'a (dyn Fn(usize, usize) -> bool + Sync),
 }
 
-/// Settings that differ in their cost alone.
+/// Settings that differ only in C.
 struct Group {
     learner: Learner,
-    /// Their numbers and costs.
+    /// Their numbers and values of C.
     cells: Vec<(usize, f64)>,
 }
 
-/// A matrix that jobs share.
+/// A matrix shared by jobs.
 #[derive(Debug, Default)]
 pub(super) struct Shared {
     matrix: Mutex<Option<Arc<Matrix>>>,
-    /// Jobs that have yet to use it.
+    /// Number of jobs that have yet to use it.
     left: AtomicUsize,
 }
 
 impl<'a> Trials<'a> {
-    /// Checks that the metric fits the targets, and applies what can be applied before rows are divided.
+    /// Checks that the metric fits the targets, and applies stages that need no fitting.
     pub(crate) fn new(
         data: &'a Dataset,
         recipes: &'a [Recipe],
@@ -102,13 +102,13 @@ impl<'a> Trials<'a> {
         Ok(Trials { data, points, recipes: &recipes[fixed..], folds, metric, exec, hands: None })
     }
 
-    /// The same trials, their jobs done by somebody else.
+    /// The same trials with their jobs done elsewhere.
     pub(super) fn by(self, hands: Option<&'a dyn Hands>, frame: UnitFrame) -> Self {
         Trials { hands: hands.map(|hands| (hands, frame)), ..self }
     }
 
-    /// Tries settings, each with its kernel, on the folds that are wanted, and tells each score as soon as there is one.
-    /// Settings of one kernel that differ in C alone are cheapest. The first setting that cannot be fitted ends it.
+    /// Evaluates settings, each with its kernel, on the requested folds, and reports each score immediately. Settings
+    /// of one kernel that differ only in C are cheapest. The first setting that cannot be fitted is an error.
     pub(crate) fn run(
         &self,
         settings: &[Learner],
@@ -121,7 +121,8 @@ impl<'a> Trials<'a> {
         self.run_batch(&heat, &mut |cell, fold, score| told(cell, fold, score?), watch)
     }
 
-    /// Tries a batch of settings; a setting that cannot be fitted is told as its error, and the others go on.
+    /// Evaluates a batch of settings; a setting that cannot be fitted is reported with its error, and the others
+    /// continue.
     pub(super) fn run_batch(
         &self,
         batch: &Batch<'_>,
@@ -130,7 +131,7 @@ impl<'a> Trials<'a> {
     ) -> Result<()> {
         let (wanted, known) = (batch.wanted, batch.known);
         let groups = grouped(batch.settings, batch.order);
-        // Kernels in the order in which they come: groups of one kernel share a matrix.
+        // Kernels in order of first occurrence: groups with the same kernel share a matrix.
         let mut kernels: Vec<usize> = Vec::new();
         let kernel_of: Vec<usize> = groups
             .iter()
@@ -174,8 +175,8 @@ impl<'a> Trials<'a> {
                 return Err(Error::Cancelled);
             }
             let (g, f) = jobs[j];
-            // Known settings are trained again where others start from them: a search that goes on must end in the table it
-            // would have ended in.
+            // Known settings are fitted again if others are warm-started from them: a resumed search must end in the
+            // same table.
             let cells: Vec<(usize, f64)> =
                 groups[g].cells.iter().copied().filter(|&(cell, _)| wanted(cell, f)).collect();
             let mut inside = |_: &Step| {
@@ -230,7 +231,7 @@ impl<'a> Trials<'a> {
             let matrix = match self.matrix(learner, fold, shared, exec) {
                 Ok(matrix) => matrix,
                 Err(why) => {
-                    // Errors cannot be copied: the first setting has it, the others its words.
+                    // Errors cannot be cloned: the first setting gets the error, the others its message.
                     let (words, mut why) = (why.to_string(), Some(why));
                     let mut own = || why.take().unwrap_or_else(|| Error::Unsupported(words.clone()));
                     return Ok(cells.iter().map(|_| Err(own())).collect());
@@ -245,14 +246,14 @@ impl<'a> Trials<'a> {
                 Ok(scores) => Ok(scores.into_iter().map(Ok).collect()),
                 Err(Error::Cancelled) => Err(Error::Cancelled),
                 Err(only) if costs.len() == 1 => Ok(vec![Err(only)]),
-                // One cost that cannot be fitted must not take the others with it.
+                // A failure at one C must not fail the other values.
                 Err(_) => each_alone(costs.iter().map(|&c| on_matrix(&[c]).map(|scores| scores[0]))),
             };
         }
         each_alone(cells.iter().map(|&(_, cost)| self.whole_fit(&costing(learner, cost), fold, exec, watch)))
     }
 
-    /// The kernel's values between all rows: shared by all folds where no stage learns from the rows.
+    /// The kernel matrix of all rows, shared by all folds if no stage is fitted on the rows.
     fn matrix(&self, learner: &Learner, fold: &Fold, shared: &Shared, exec: Exec) -> Result<Arc<Matrix>> {
         let kernel = learner.kernel().ok_or_else(|| Error::param("kernel", "none", "given"))?;
         kernel.check_sign()?;
@@ -267,7 +268,7 @@ impl<'a> Trials<'a> {
         }
         let (stages, train) = Stages::fit(self.recipes, self.points.gather(&fold.train).view(), exec)?;
         let points = stages.apply(self.points.view(), exec)?;
-        // Test rows may lie anywhere: what they share with the training rows must not be theirs.
+        // The layout is chosen by the training rows: test rows may be far away.
         let layout = Layout::of(kernel, train.view(), exec);
         Ok(Arc::new(Matrix::under(kernel, points.view(), &layout, exec)?))
     }
@@ -284,13 +285,13 @@ impl<'a> Trials<'a> {
         (plain && kernel && judged && room <= self.exec.budget()).then_some(params)
     }
 
-    /// A fit on the training part, judged on the rest.
+    /// A fit on the training part, evaluated on the test part.
     fn whole_fit(&self, learner: &Learner, fold: &Fold, exec: Exec, watch: &mut Watch<'_>) -> Result<f64> {
         let train = self.points.gather(&fold.train);
         let targets = self.data.targets.gather(&fold.train);
         let (stages, points) = Stages::fit(self.recipes, train.view(), exec)?;
         let body = learner.fit(Sample::new(&points, &targets), exec, watch)?;
-        // A learner that was broken off has an answer, but not this setting's.
+        // A cancelled fit has a model, but not the one of this setting.
         if (watch)(&Step::new("fold", 0, None)).is_break() {
             return Err(Error::Cancelled);
         }
@@ -329,7 +330,7 @@ impl<'a> Trials<'a> {
         }
     }
 
-    /// The metric of answers (or scores, test rows x classes) on a fold's test part.
+    /// The metric of predictions (or scores, test rows x classes) on a fold's test part.
     fn judged(&self, labels: &Labels, fold: &Fold, answers: &[u32], scores: &[f64]) -> Result<f64> {
         let want: Vec<u32> = fold.test.iter().map(|&i| labels.of_row[i]).collect();
         match self.metric.measure {
@@ -341,7 +342,7 @@ impl<'a> Trials<'a> {
                     let positive: Vec<bool> = want.iter().map(|&w| w as usize == c).collect();
                     measure(&score, &positive)
                 };
-                // Two classes have one ranking; of several, each that the test part has is ranked against the others.
+                // Two classes have one ranking; with more, each class in the test part is ranked against the others.
                 let there: Vec<f64> =
                     if k == 2 { vec![one(1)] } else { (0..k).map(one).filter(|v| !v.is_nan()).collect() };
                 Ok(there.iter().sum::<f64>() / there.len() as f64)
@@ -351,7 +352,7 @@ impl<'a> Trials<'a> {
     }
 }
 
-/// Has jobs done by somebody else.
+/// Has jobs done elsewhere.
 fn posed(
     hands: &dyn Hands,
     frame: &UnitFrame,
@@ -385,7 +386,7 @@ fn posed(
     hands.run(frame, &units, &mut tell, watch)
 }
 
-/// Values of a model's own classes, row by row, in the places of all classes: a training part may lack some.
+/// Maps values of a model's own classes, row by row, to all classes: a training part may lack some.
 fn spread(own: &[String], labels: &Labels, given: &[f64], absent: f64) -> Vec<f64> {
     let place: Vec<Option<usize>> =
         own.iter().map(|name| labels.names.iter().position(|n| n == name)).collect();
@@ -402,7 +403,7 @@ fn spread(own: &[String], labels: &Labels, given: &[f64], absent: f64) -> Vec<f6
     all
 }
 
-/// Settings one by one: an error is its setting's own, unless somebody broke off.
+/// Settings one by one: an error concerns its setting only, unless it is a cancellation.
 fn each_alone(scores: impl Iterator<Item = Result<f64>>) -> Result<Vec<Result<f64>>> {
     let passed = |score| match score {
         Err(Error::Cancelled) => Err(Error::Cancelled),
@@ -423,7 +424,7 @@ fn costing(learner: &Learner, cost: f64) -> Learner {
     learner
 }
 
-/// Settings together that differ in C (or nu) alone, in the order in which the first of each comes.
+/// Groups settings that differ only in C (or nu), in order of first occurrence.
 fn grouped(settings: &[Learner], order: &[usize]) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     for &cell in order {
@@ -433,7 +434,7 @@ fn grouped(settings: &[Learner], order: &[usize]) -> Vec<Group> {
             Learner::Svc(p) => p.c,
             _ => 0.0,
         };
-        // An infinite C is another problem, the hard margin.
+        // An infinite C is a different problem, the hard margin.
         let shared = matches!(learner, Learner::Svc(p) if p.c.is_finite());
         let frame = costing(learner, 1.0);
         let same = |g: &&mut Group| shared && g.learner == frame;
