@@ -1,8 +1,8 @@
-//! Checkpoints of a fit that is still running, so that a program that is killed loses seconds and not hours.
+//! Checkpoints during a fit, so that a killed program loses seconds and not hours.
 //!
-//! A solver offers its variables at each step; the learner makes a model of them when the [`Keeper`] finds it is time.
-//! A fit without a keeper does none of this. What is handed out is a model whose fit was broken off there: its outputs are
-//! close to those of the fit so far, and [`Plan::resume`] goes on from it. The fit itself is not changed by a single bit.
+//! A solver offers its variables at each step; the learner makes a model of them when the [`Keeper`] says that one is
+//! due. Without a keeper there is no overhead. A checkpoint is a model as if the fit were cancelled there, and
+//! [`Plan::resume`] continues from it. Checkpoints do not affect the result of the fit.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -12,18 +12,18 @@ use crate::exec::Exec;
 use crate::model::{Machine, Model, Plan};
 use crate::watch::Watch;
 
-/// Keeping may take this share of the time: one part in so many.
+/// Checkpoints may take one part in this many of the time.
 const SHARE: u32 = 20;
 
-/// What takes models of a fit that is still running.
+/// Receives checkpoints of a fit.
 pub trait Keeper: Sync {
-    /// How often, at most.
+    /// Minimum time between checkpoints.
     fn every(&self) -> Duration;
 
-    /// Whether it is time for the next one.
+    /// Whether the next checkpoint is due.
     fn is_due(&self) -> bool;
 
-    /// Takes one.
+    /// Receives a checkpoint.
     fn take(&self, machine: Machine);
 }
 
@@ -41,7 +41,7 @@ impl Keeper for Kept<'_> {
     }
 
     fn is_due(&self) -> bool {
-        // Who finds it locked comes while another machine is being kept.
+        // If it is locked, another checkpoint is being written.
         self.due.try_lock().is_ok_and(|due| Instant::now() >= *due)
     }
 
@@ -56,8 +56,8 @@ impl Keeper for Kept<'_> {
 }
 
 impl Plan<'_> {
-    /// Fits as [`Plan::fit`] does, or goes on from a model as [`Plan::resume`] does, and hands out the model as it stands
-    /// every so often: for learners whose fits can be resumed. Others are fitted all the same.
+    /// Fits as [`Plan::fit`] does, or goes on from a model as [`Plan::resume`] does, and passes checkpoints to the
+    /// keeper. Learners whose fits cannot be resumed are fitted without checkpoints.
     pub fn fit_kept(
         &self,
         from: Option<&Model>,

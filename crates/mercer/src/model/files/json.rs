@@ -1,8 +1,8 @@
-//! Models as JSON, for programs in other languages and for people with a text editor; and reading a model of any format.
+//! Models as JSON, for programs in other languages and for text editors; and reading a model of any format.
 //!
-//! The file is the model file's content, written out: `{"format": "mercer-json", "version": Bundle::VERSION, "model": {...},
-//! "tensors": {"name": {"type": "f64", "shape": [m, d], "values": [...]}}}`. Numbers are written so that they read back
-//! the same to the last bit.
+//! The file has the model file's content as JSON: `{"format": "mercer-json", "version": Bundle::VERSION, "model":
+//! {...}, "tensors": {"name": {"type": "f64", "shape": [m, d], "values": [...]}}}`. Numbers are written so that they
+//! read back bit for bit.
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ impl Model {
         Self::read_within(path, half_of_ram() as u64)
     }
 
-    /// The same for a file of at most so many bytes.
+    /// The same for a file of at most `memory` bytes.
     pub fn read_within(path: impl AsRef<Path>, memory: u64) -> Result<Self> {
         let path = path.as_ref();
         let bytes = read_whole(path, memory)?;

@@ -1,8 +1,8 @@
-//! Model files: a fitted model as a [`Bundle`], and back. `docs/model-file.md` is the format's page.
+//! Model files: a fitted model as a [`Bundle`]. The format is documented in `docs/model-file.md`.
 //!
-//! The metadata hold the learner's name and parameters, the headers of stages and expansions, readout and role; arrays are
-//! tensors. Everything needed to predict is inside, and what is read back predicts bit for bit the same. A file is read as if
-//! a stranger had written it: any bytes give a model that can predict, or words about what is wrong.
+//! The metadata hold the learner's name and parameters, the headers of stages and expansions, readout and role;
+//! arrays are tensors. Everything needed to predict is inside, and predictions after reading are bit-identical. Files
+//! are not trusted: any bytes give a valid model or an error message.
 
 mod json;
 mod libsvm;
@@ -27,13 +27,13 @@ use crate::model::{
     Readout, Role, Votes,
 };
 
-/// A value, or what is wrong with the file.
+/// A value, or an error message about the file.
 type Read<T> = std::result::Result<T, String>;
 
 impl Model {
-    /// Writes a file, so that a reader sees the old one or the new one, never half of one.
+    /// Writes a file atomically: a reader sees the old file or the new one.
     ///
-    /// Fails for custom kernels, which are code.
+    /// Fails for custom kernels, which cannot be saved.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         self.bundle()?.save(path.as_ref())
     }
@@ -93,7 +93,7 @@ impl Model {
             layers,
             machine,
             any_columns: meta["any_columns"].as_bool().unwrap_or(false),
-            // Files of before there were names have none.
+            // Files written before names were stored have none.
             names: match &meta["names"] {
                 Value::Null => Names::default(),
                 names => from_json(names, "the columns' names")?,
@@ -117,7 +117,7 @@ impl Model {
     }
 }
 
-/// What the names of the stages' tensors begin with.
+/// Prefix of the names of the stages' tensors.
 const STAGE: &str = "stage.";
 
 fn stages(bundle: &Bundle) -> Read<Stages> {
@@ -145,7 +145,7 @@ fn restored_layers(meta: &Value, bundle: &Bundle) -> Read<Vec<Expansion>> {
         .collect()
 }
 
-/// Adds a machine's arrays to a bundle; what it returns belongs into the metadata.
+/// Adds a machine's arrays to a bundle; the returned value belongs in the metadata.
 fn store_machine(m: &Machine, bundle: &mut Bundle) -> Result<Value> {
     let expansion = m.expansion.store("f", bundle)?;
     store_rows("support", &m.support, bundle);
@@ -236,10 +236,10 @@ fn restored_machine(meta: &Value, bundle: &Bundle) -> Read<Machine> {
     })
 }
 
-/// The machine, if its parts fit together.
+/// Checks that a machine's parts are consistent.
 fn checked(m: Machine) -> Read<Machine> {
     let want = match &m.role {
-        // Counted before they are listed: a hundred thousand names claim five thousand million pairs.
+        // Checked before pairs are enumerated: a file with a hundred thousand names would imply five billion pairs.
         Role::Classes(names) => match m.readout {
             Readout::Pairs(_) if names.len() < 3 => return Err("pairs of fewer than 3 classes".into()),
             Readout::Pairs(_) => multiclass::count(names.len(), Multi::OneVsOne),
@@ -336,7 +336,7 @@ fn restored_readout(meta: &Value, expansion: &Expansion, bundle: &Bundle) -> Rea
     Ok(Readout::Nearest(Nearest { neighbours, says, values, own }))
 }
 
-/// Adds what belongs to features. The mean shares its points with the axes where it can.
+/// Adds what features need. The mean shares its points with the axes if possible.
 fn store_features(features: &Features, axes: &Expansion, bundle: &mut Bundle) -> Result<Value> {
     let mean = match &features.mean {
         Some(mean) if mean.centres() == axes.centres() => {
@@ -383,7 +383,7 @@ fn restored_features(meta: &Value, axes: &Expansion, bundle: &Bundle) -> Read<Fe
     Ok(Features { mean, mean2, values, total, rows, whiten })
 }
 
-/// Adds the rows of all parts one after the other; their numbers go into the metadata.
+/// Adds the rows of all parts, concatenated; their numbers go into the metadata.
 fn store_parts(parts: &[Part], bundle: &mut Bundle) -> Value {
     if parts.is_empty() {
         return json!([]);
@@ -423,7 +423,7 @@ fn restored_parts(meta: &Value, bundle: &Bundle) -> Read<Vec<Part>> {
     let part = |meta: &Value| {
         let margin = match &meta["margin"] {
             Value::Null => None,
-            // A radius that was never measured is not a number, which JSON cannot say.
+            // A radius that was not measured is NaN, which JSON cannot represent.
             m => Some(Margin {
                 width: finite(m, "width")?.ok_or("a margin without its width")?,
                 at_most: finite(m, "at_most")?.ok_or("a margin without its bound")?,
@@ -446,7 +446,7 @@ fn restored_facts(meta: &Value) -> Vec<(&'static str, f64)> {
     Machine::FACTS.iter().filter_map(|name| meta[*name].as_f64().map(|v| (*name, v))).collect()
 }
 
-/// A tensor of finite f64, of a size where it is known.
+/// A tensor of finite f64, of a given size if known.
 fn numbers(name: &str, want: Option<usize>, bundle: &Bundle) -> Read<Vec<f64>> {
     let Values::F64(values) = &bundle.get(name)?.values else {
         return Err(format!("tensor `{name}` is not of f64"));
@@ -460,7 +460,7 @@ fn numbers(name: &str, want: Option<usize>, bundle: &Bundle) -> Read<Vec<f64>> {
     }
 }
 
-/// A finite number of the metadata, or nothing.
+/// A finite number of the metadata, if present.
 fn finite(meta: &Value, key: &str) -> Read<Option<f64>> {
     match &meta[key] {
         Value::Null => Ok(None),
@@ -472,7 +472,7 @@ fn finite(meta: &Value, key: &str) -> Read<Option<f64>> {
     }
 }
 
-/// A part of the metadata by its type.
+/// Deserialises a part of the metadata.
 fn from_json<T: DeserializeOwned>(meta: &Value, what: &str) -> Read<T> {
     serde_json::from_value(meta.clone()).map_err(|e| format!("{what}: {e}"))
 }

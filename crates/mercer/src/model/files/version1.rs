@@ -1,4 +1,4 @@
-//! Version 1 of the model file, in which each family of learners had a layout of its own. Read for ever, never written.
+//! Reader of version 1 of the model file, in which each family of learners had its own layout. It is never written.
 
 use serde_json::{Value, json};
 
@@ -14,9 +14,9 @@ use crate::model::{
     Ball, Calibration, Checkpoint, Learner, Machine, Normals, Origin, Readout, Role, Sides, Sigmoid,
 };
 
-/// What the note of a model began with that another library had fitted.
+/// Prefix of the note of a model that another library had fitted.
 const READ_FROM: &str = "read from a ";
-/// What the note of a compressed model began with.
+/// Prefix of the note of a compressed model.
 const COMPRESSED: &str = "compressed from";
 
 /// The layers and the machine that metadata with `learner` and `body` describe.
@@ -27,7 +27,7 @@ pub(super) fn body(meta: &Value, bundle: &Bundle) -> Read<(Vec<Expansion>, Machi
             return Err(format!("more than {MAX_LAYERS} layers"));
         }
         layers.push(Expansion::restore("features", &now["body"]["features"], &own)?);
-        // The tensors of what stands behind the features begin with this word.
+        // Prefix of the tensors of the machine behind features.
         let inner =
             own.tensors.iter().filter_map(|(name, t)| Some((name.strip_prefix("then.")?.to_owned(), t)));
         own = Bundle { tensors: inner.map(|(name, t)| (name, t.clone())).collect(), ..Bundle::default() };
@@ -102,11 +102,11 @@ fn machine(tag: &str, meta: &Value, bundle: &Bundle) -> Read<Machine> {
     checked(m)
 }
 
-/// The learner of a family with its parameters, which say which member it is.
+/// The learner of a family; its parameters determine the member.
 fn family(name: &str, params: &Value) -> Read<Learner> {
     let learner =
         Learner::any(name).map_err(|_| format!("learner `{name}` is not one this program knows"))?;
-    // A memory budget belongs to a call, not to a learner; files of before hold one.
+    // Files of that version contain a memory budget, which is now an argument of the call.
     let mut params = params.clone();
     params.as_object_mut().and_then(|params| params.remove("memory"));
     let learner = learner.with_params(&params).map_err(|e| e.to_string())?;
@@ -121,7 +121,7 @@ fn svc(mut m: Machine, meta: &Value, bundle: &Bundle) -> Read<Machine> {
         list.iter().map(|m| from_json(&m["sides"], "a machine's sides")).collect::<Read<Vec<Sides>>>()?;
     let sigmoids = list.iter().map(|m| from_json(&m["sigmoid"], "a machine's sigmoid"));
     let sigmoids = sigmoids.collect::<Read<Vec<Option<Sigmoid>>>>()?;
-    // Counted before they are listed: a hundred thousand names claim five thousand million pairs.
+    // Checked before pairs are enumerated: a file with a hundred thousand names would imply five billion pairs.
     let fits = |multi: Multi| {
         multiclass::count(names.len(), multi) == sides.len()
             && multiclass::machines(names.len(), multi) == sides

@@ -1,10 +1,10 @@
-//! Bayes point machines: the centre of all machines that make no error on the training rows.
+//! Bayes point machines: the centre of mass of version space.
 //!
-//! Of the w that separate the rows, the support vector machine takes the centre of the largest ball; the Bayes point is the
-//! centre of mass, the one machine that agrees best with a vote of them all (Herbrich, Graepel and Campbell 2001). It is found
-//! by a billiard in version space. Where classes overlap, `shift` is added to the kernel's diagonal: each row gets an image of
-//! its own as well, so that every training set is separable, and errors are allowed the more the larger it is. Several classes:
-//! each against the rest. Cost: n^2 for the matrix, n a bounce.
+//! Among all w that separate the rows, the support vector machine is the centre of the largest inscribed ball. The
+//! Bayes point is the centre of mass, which approximates the majority vote of all consistent classifiers (Herbrich,
+//! Graepel and Campbell 2001). It is found by a billiard in version space. For overlapping classes `shift` is added
+//! to the kernel's diagonal; this makes every training set separable, and larger values allow more errors. Several
+//! classes: one-vs-rest. Cost: n^2 for the matrix, n per bounce.
 
 use crate::error::{Error, Result};
 use crate::exec::Exec;
@@ -21,7 +21,7 @@ use crate::watch::{Info, Stop, Watch};
 params! {
     /// Parameters of a Bayes point machine. See [`BayesPointParams::TABLE`] for ranges.
     pub struct BayesPointParams {
-        /// The kernel; none: a Gaussian whose width follows from the data's spread.
+        /// The kernel; `None`: a Gaussian with its width chosen from the data.
         kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
         shift: f64 = 0.1, AtLeast(0.0) => "added to the diagonal of the kernel matrix: errors are allowed";
         bounces: u64 = 5000, Whole(1) => "number of billiard bounces";
@@ -30,8 +30,8 @@ params! {
 }
 
 impl BayesPointParams {
-    /// Fits on the sample's points and classes; a row counts or, with weight 0, does not. Fails without a shift where the rows
-    /// are not separable.
+    /// Fits on the sample's points and classes; rows of weight 0 are ignored, other weights have no effect. Fails
+    /// without a shift if the rows are not separable.
     pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine> {
         let given = Given::new(self, sample, exec)?;
         let classes = Classified::of(&sample)?;
@@ -39,7 +39,7 @@ impl BayesPointParams {
         let k = codes.len();
         let mut gram = given.matrix(&classes.rows, 2)?;
         let scale = (0..n).map(|i| gram[i * n + i]).sum::<f64>() / n as f64;
-        // The offset is a constant in the kernel: version space is that of w and b together.
+        // The offset is a constant added to the kernel: version space then covers w and b together.
         gram.iter_mut().for_each(|v| *v += scale);
         (0..n).for_each(|i| gram[i * n + i] += self.shift * scale);
         let (mut coef, mut offset) = (vec![0.0; n * k], vec![0.0; k]);

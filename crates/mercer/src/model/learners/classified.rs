@@ -1,4 +1,4 @@
-//! What learners share that train on rows of classes or numbers in one matrix: which rows, which codes, which expansion.
+//! Shared by learners on one kernel matrix: which rows are used, their codes, and the resulting expansion.
 
 use crate::data::Targets;
 use crate::error::{Error, Result};
@@ -9,7 +9,7 @@ use crate::model::{Role, Sample};
 #[doc = include_str!("../../../../../docs/learners.md")]
 struct Document;
 
-/// The rows a learner takes part in: those of positive weight, with their weights and classes.
+/// The rows that a learner uses: those of positive weight, with their weights and classes.
 #[derive(Debug)]
 pub(in crate::model) struct Classified {
     /// Rows of the sample.
@@ -23,7 +23,7 @@ pub(in crate::model) struct Classified {
 }
 
 impl Classified {
-    /// The sample's classes, of which there must be two at least with a row each.
+    /// The sample's classes, of which at least two must have rows.
     pub(in crate::model) fn of(sample: &Sample<'_>) -> Result<Self> {
         let labels = sample.targets.classes()?;
         let (rows, weight) = weighted_rows(sample)?;
@@ -41,7 +41,7 @@ impl Classified {
         Ok(Classified { rows, weight, class, names })
     }
 
-    /// Codes of 1 and -1: one column for two classes (1: the second), else one a class.
+    /// Codes of 1 and -1: one column for two classes (1: the second), else one per class.
     pub(in crate::model) fn codes(&self) -> Vec<Vec<f64>> {
         let code = |c: u32| self.class.iter().map(|&k| if k == c { 1.0 } else { -1.0 }).collect();
         match self.names.len() {
@@ -50,7 +50,7 @@ impl Classified {
         }
     }
 
-    /// What answers are.
+    /// The role of the machine.
     pub(in crate::model) fn role(&self) -> Role {
         Role::Classes(self.names.clone())
     }
@@ -86,7 +86,7 @@ pub(in crate::model) fn weighted_reals(
     Ok((rows, weight, y))
 }
 
-/// The rows a learner takes part in with what each output should be: the numbers, or codes of the classes.
+/// The rows that a learner uses, with the target of each output: numbers, or codes of the classes.
 pub(in crate::model) struct Coded {
     pub(in crate::model) rows: Vec<u32>,
     pub(in crate::model) weight: Vec<f64>,
@@ -108,7 +108,7 @@ impl Coded {
     }
 }
 
-/// Row numbers as places.
+/// Row numbers as indices.
 pub(in crate::model) fn places(rows: &[u32]) -> Vec<usize> {
     rows.iter().map(|&i| i as usize).collect()
 }

@@ -4,10 +4,11 @@
 //! minimise   sum_i w_i |Phi(x_i) - m_c(i)|^2                       (Schoelkopf, Smola and Mueller 1998, section 7.2)
 //! ```
 //!
-//! Each mean is a sum of images, so the clusters are one expansion with an output a cluster: `f_c(x) = m_c . Phi(x) - |m_c|^2 / 2`,
-//! largest for the nearest mean, and `k(x, x) - 2 f_c(x)` is the squared distance. Starts are drawn by distances, or come from the
-//! first eigenvectors of the normalised kernel matrix (Ng, Jordan and Weiss 2002; Zha et al. 2001); the best of several is kept.
-//! Cost: n^2 a pass, and n^2 a step of the eigenvectors.
+//! Each mean is an expansion, so the clusters are one expansion with an output per cluster: `f_c(x) = m_c . Phi(x) -
+//! |m_c|^2 / 2`, largest for the nearest mean, and `k(x, x) - 2 f_c(x)` is the squared distance. Starting points are
+//! drawn as in k-means++, or computed from the leading eigenvectors of the normalised kernel matrix (Ng, Jordan and
+//! Weiss 2002; Zha et al. 2001); the best of several runs is kept. Cost: n^2 per pass, and n^2 per step of the
+//! eigenvectors.
 
 use serde::{Deserialize, Serialize};
 
@@ -24,23 +25,23 @@ use crate::num::factor;
 use crate::solve::kmeans::{Clusters, distances, kernel_kmeans, online, seeded};
 use crate::watch::{Info, Stop, Watch};
 
-/// Where clusters start.
+/// Initial clusters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ClusterStart {
-    /// At rows drawn by their distances.
+    /// Rows drawn with probabilities proportional to squared distances (k-means++).
     #[default]
     Distances,
-    /// By the first eigenvectors of the normalised kernel matrix.
+    /// By the leading eigenvectors of the normalised kernel matrix.
     Spectral,
-    /// Where the online form, row by row, leaves them.
+    /// The result of the online form, row by row.
     Online,
 }
 
 params! {
     /// Parameters of a clustering. See [`ClusterParams::TABLE`] for ranges.
     pub struct ClusterParams {
-        /// The kernel; none: a Gaussian whose width follows from the data's spread.
+        /// The kernel; `None`: a Gaussian with its width chosen from the data.
         kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
         clusters: u64 = 2, Whole(1) => "number of clusters";
         start: ClusterStart = ClusterStart::Distances, OneOf(&["distances", "spectral", "online"]), "distances" => "initial clusters";
@@ -50,14 +51,15 @@ params! {
     }
 }
 
-/// Rows beyond which eigenvectors are not worth their time.
+/// Number of rows above which eigenvectors take too long.
 const SPECTRAL: usize = 3000;
 
-/// Spectral clustering of n rows by their similarities, n x n (Ng, Jordan and Weiss 2002): k-means among the rows of the first
-/// eigenvectors of the normalised matrix, to length one; the best of so many starts. Returns each row's cluster.
+/// Spectral clustering of n rows by their similarities, n x n (Ng, Jordan and Weiss 2002): k-means among the rows of
+/// the first eigenvectors of the normalised matrix, to length one; the best of `starts` runs. Returns each row's
+/// cluster.
 ///
-/// Cost: n^3 for the eigenvectors, n^2 for each pass of k-means. Fails for matrices that are not symmetric, have negative or
-/// non-finite values, or do not fit into memory, and for more clusters than rows.
+/// Cost: n^3 for the eigenvectors, n^2 for each pass of k-means. Fails for matrices that are not symmetric, have
+/// negative or non-finite values, or do not fit into memory, and for more clusters than rows.
 ///
 /// ```
 /// use mercer::{Exec, model::spectral, watch};
@@ -105,7 +107,7 @@ pub fn spectral(
     Ok(best.expect("at least one start").of_row)
 }
 
-/// Dot products of the rows of the first m eigenvectors of the normalised matrix, each row to length one.
+/// Dot products of the rows of the first m eigenvectors of the normalised matrix, each row scaled to norm 1.
 fn embedded(gram: &[f64], n: usize, m: usize, exec: Exec) -> Result<Vec<f64>> {
     let root: Vec<f64> = (0..n)
         .map(|i| gram[i * n..(i + 1) * n].iter().sum::<f64>().abs().max(f64::MIN_POSITIVE).sqrt())
@@ -124,7 +126,7 @@ fn embedded(gram: &[f64], n: usize, m: usize, exec: Exec) -> Result<Vec<f64>> {
 }
 
 impl ClusterParams {
-    /// Fits on the sample's points and weights; targets are not looked at.
+    /// Fits on the sample's points and weights; targets are ignored.
     pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine> {
         let given = Given::new(self, sample, exec)?;
         let (rows, weight) = weighted_rows(&sample)?;

@@ -1,4 +1,4 @@
-//! What several learners do alike: the rows they solve on, what a solve obeys, and outputs at new points.
+//! Functions shared by several learners: kernel rows, solver parameters, and outputs at new points.
 
 use crate::data::{Csr, Data, Points, View};
 use crate::error::{Error, Fault, Result};
@@ -25,10 +25,10 @@ pub(in crate::model) fn on_rows<T>(
     }
 }
 
-/// Lets a problem whose start is set go on from the variables of a fit that was broken off.
+/// Sets the start of a problem to the variables of an interrupted fit.
 ///
-/// Fails unless they could be of the same problem: as many, and with the same sum on each side. That they lie in the box
-/// the solver checks itself.
+/// Fails unless their number and the sum on each side agree with the problem. The solver checks that they lie in the
+/// box.
 pub(in crate::model) fn go_on_from(problem: &mut Problem<'_>, checkpoint: Option<&[f64]>) -> Result<()> {
     let Some(from) = checkpoint else { return Ok(()) };
     let n = problem.rows.len();
@@ -54,8 +54,8 @@ pub(in crate::model) fn go_on_from(problem: &mut Problem<'_>, checkpoint: Option
 
 /// All outputs at new points, n x k row by row.
 ///
-/// Under a precomputed kernel a point is the row of its kernel values against *all* training points, as LIBSVM has it,
-/// and the columns of the centres are picked out here.
+/// Under a precomputed kernel a point is the row of its kernel values against *all* training points, as in LIBSVM;
+/// the columns of the centres are selected here.
 pub(in crate::model) fn outputs(expansion: &Expansion, points: View<'_>, exec: Exec) -> Result<Vec<f64>> {
     let k = expansion.outputs();
     let Data::RowNumbers(centres) = expansion.centres().view().data else {
@@ -68,8 +68,8 @@ pub(in crate::model) fn outputs(expansion: &Expansion, points: View<'_>, exec: E
     finite_rows(expansion.evaluate_values(&values, exec)?, k)
 }
 
-/// The outputs of rows, k each, unless one of them is not finite: a class or a number made of it would look like any
-/// other prediction.
+/// The outputs of rows, k each; fails if one of them is not finite, since a class or number derived from it would be
+/// wrong without notice.
 pub(in crate::model) fn finite_rows(values: Vec<f64>, k: usize) -> Result<Vec<f64>> {
     match values.iter().position(|v| !v.is_finite()) {
         None => Ok(values),
@@ -77,7 +77,7 @@ pub(in crate::model) fn finite_rows(values: Vec<f64>, k: usize) -> Result<Vec<f6
     }
 }
 
-/// What is wrong with row `i`, from 0, whose output is no number.
+/// The error for row `i`, from 0, whose output is not finite.
 pub(in crate::model) fn not_finite(value: f64, i: usize) -> Error {
     Fault {
         row: Some(i as u64 + 1),
@@ -113,7 +113,8 @@ pub(in crate::model) fn picked(points: View<'_>, columns: &[u32]) -> Result<Vec<
     }
 }
 
-/// The same rows, sparse, with more columns, which hold zeros. Sparse, because how many more is what a file says.
+/// The same rows with more columns, which hold zeros. Sparse, because the number of columns comes from a file and may
+/// be huge.
 pub(in crate::model) fn widened(points: View<'_>, d: usize) -> Result<Points> {
     if let Data::Csr { start, column, value } = points.data {
         let run = start[0]..start[points.n];
@@ -137,15 +138,15 @@ pub(in crate::model) fn support(coef: &[f64]) -> Vec<u32> {
     (0u32..).zip(coef).filter(|(_, c)| **c != 0.0).map(|(i, _)| i).collect()
 }
 
-/// The kernel of a machine that needs a conditionally positive definite one: see [`basis_or_default`]. Kernels of the wrong
-/// sign are refused; of indefinite ones nobody knows.
+/// The kernel of a machine that requires a conditionally positive definite one: see [`basis_or_default`]. Kernels
+/// known to have the wrong sign are refused; indefinite ones are accepted.
 pub(in crate::model) fn kernel_or_default(kernel: Option<&Kernel>, sample: &Sample<'_>) -> Result<Kernel> {
     kernel.map_or(Ok(()), Kernel::check_sign)?;
     basis_or_default(kernel, sample)
 }
 
-/// The kernel asked for; if none is, a Gaussian of the usual width ([`default_gamma`]), and for sequences the usual one of theirs
-/// ([`default_sequence_kernel`]). For machines that take its functions as they are, of either sign.
+/// The given kernel, or by default a Gaussian ([`default_gamma`]), or the default kernel of sequences
+/// ([`default_sequence_kernel`]). For machines that accept any kernel functions.
 pub(in crate::model) fn basis_or_default(kernel: Option<&Kernel>, sample: &Sample<'_>) -> Result<Kernel> {
     if let Some(kernel) = kernel {
         return Ok(kernel.clone());
@@ -159,7 +160,7 @@ pub(in crate::model) fn basis_or_default(kernel: Option<&Kernel>, sample: &Sampl
         Data::Table { .. } => {
             Err(Error::shape("points", view.kind(), "rows of numbers: apply stage `table` first"))
         }
-        // Constant data: any width will do.
+        // Constant data: the width has no effect.
         _ => Ok(Kernel::Rbf { gamma: default_gamma(view).unwrap_or(1.0 / view.d.max(1) as f64) }),
     }
 }

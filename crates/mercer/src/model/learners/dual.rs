@@ -1,7 +1,8 @@
-//! The frame of machines whose dual is one problem: one-class hyperplanes, spheres, regression.
+//! Common code of machines whose dual is a single quadratic problem: one-class hyperplanes, spheres, regression.
 //!
-//! Rows of the kernel matrix, the problem on them, a start (a checkpoint's, where a fit is resumed), the solve with its
-//! checkpoints, and the machine that a solution is. What differs is the problem and the reading of its solution.
+//! Rows of the kernel matrix, the problem on them, a start (a checkpoint's, where a fit is resumed), the solve with
+//! its checkpoints, and the machine that a solution is. Learners differ in the problem and in how its solution is
+//! interpreted.
 
 use super::Declared;
 use super::common::{go_on_from, support};
@@ -13,9 +14,9 @@ use crate::model::{Checkpoint, Machine, Sample};
 use crate::solve::{self, Problem, Solution};
 use crate::watch::{Stop, Watch};
 
-/// A machine whose dual is one problem.
+/// A machine whose dual is a single quadratic problem.
 pub(super) trait Dual: Declared + Sync {
-    /// The problem on rows of a kernel matrix with these weights, with a start, and what its solve obeys.
+    /// The problem on rows of a kernel matrix with these weights and a start, and the solver's parameters.
     fn pose<'r>(
         &self,
         given: &Given<'_>,
@@ -23,7 +24,7 @@ pub(super) trait Dual: Declared + Sync {
         weights: &[f64],
     ) -> Result<(Problem<'r>, solve::Params)>;
 
-    /// The machine that a solution is; a row's coefficient is the sum of its variables.
+    /// The machine of a solution; a row's coefficient is the sum of its variables.
     fn machine(
         &self,
         given: &Given<'_>,
@@ -34,7 +35,7 @@ pub(super) trait Dual: Declared + Sync {
     ) -> Result<Machine>;
 }
 
-/// Fits, from a checkpoint where there is one.
+/// Fits, from a checkpoint if there is one.
 pub(super) fn fit(
     dual: &impl Dual,
     sample: Sample<'_>,
@@ -45,7 +46,7 @@ pub(super) fn fit(
     fit_from(dual, sample, |problem| go_on_from(problem, from), exec, watch)
 }
 
-/// Fits from coefficients of the rows that another fit found; `times` is what they are multiplied with.
+/// Fits from coefficients of another fit, multiplied by `times`.
 pub(super) fn fit_near(
     dual: &impl Dual,
     sample: Sample<'_>,
@@ -58,7 +59,7 @@ pub(super) fn fit_near(
         return fit(dual, sample, None, exec, watch);
     };
     let begin = |problem: &mut Problem<'_>| {
-        // Two variables a row are its coefficient's positive and its negative part.
+        // Two variables per row are the coefficient's positive and negative parts.
         let side = |up: bool| coef.iter().map(move |c| times * if up { c.max(0.0) } else { c.min(0.0) });
         let guess = match problem.sides() {
             2 => side(true).chain(side(false)).collect(),
@@ -118,18 +119,18 @@ fn fit_from(
     })
 }
 
-/// How many coefficients are on their bound.
+/// The number of coefficients at their bound.
 pub(super) fn bounded(coef: &[f64], bounds: &[f64]) -> f64 {
     coef.iter().zip(bounds).filter(|(c, bound)| **c != 0.0 && c.abs() >= **bound).count() as f64
 }
 
-/// What rounding may add to an output, as a share of the size of its terms.
+/// Rounding error of an output, relative to the sum of absolute values of its terms.
 const ROUNDING: f64 = 1e-14;
 
-/// The outputs `K coef` in f64. Those of a solver may rest on f32 values.
+/// The outputs `K coef` in f64; a solver's own outputs may be based on f32 values.
 pub(super) struct Exact {
     pub(super) output: Vec<f64>,
-    /// What the outputs of another order of sums, such as that of a prediction, may differ by; above 0.
+    /// Allowed difference between outputs computed with another order of summation, such as in prediction; positive.
     pub rounding: f64,
 }
 
@@ -141,18 +142,20 @@ impl Exact {
         rows.apply(&held, &some, &mut output, exec);
         let largest = |values: &[f64]| values.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
         let total: f64 = some.iter().map(|c| c.abs()).sum();
-        // The diagonal bounds all values of a positive definite kernel; outputs stand in for those of others.
+        // The diagonal bounds all values of a positive definite kernel; for other kernels the outputs are used
+        // instead.
         let size = (total.max(1.0) * largest(&rows.diag())).max(largest(&output));
         Exact { output, rounding: (ROUNDING * size).max(f64::MIN_POSITIVE) }
     }
 
-    /// The threshold on `score`, a value per row, that nu makes a promise about: rows below their upper bound are above it.
+    /// The threshold on `score`, a value per row, for which nu's bound holds exactly: rows below their upper bound
+    /// have scores above it.
     ///
-    /// Rows between their bounds have the threshold as their score only up to the tolerance: about half of them are below
-    /// their mean, and would count as outliers, and rows without a coefficient may be a little below it too. The sum of the
-    /// coefficients keeps the share of rows on their upper bound at nu or less, so only these may be outside. The threshold
-    /// moves by no more than the violation that the solver left. Without rows between their bounds, any threshold that
-    /// separates the rows on the two bounds is optimal, and `middle` is taken if it does.
+    /// Free rows have scores equal to the threshold only up to the tolerance: about half of them are below their mean
+    /// and would count as outliers, and rows without a coefficient may be slightly below it too. The sum of the
+    /// coefficients limits the share of rows at their upper bound to nu, so only these may be outside. The threshold
+    /// moves by at most the remaining KKT violation. Without free rows, any threshold that separates the rows at the
+    /// two bounds is optimal, and `middle` is used if it does.
     pub(super) fn threshold(
         &self,
         score: impl Fn(usize) -> f64,

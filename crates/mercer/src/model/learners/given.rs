@@ -1,4 +1,4 @@
-//! What a fit begins with and ends in: checked parameters and rows, the kernel, and the machine of what was found.
+//! The beginning and end of a fit: checked parameters and rows, the kernel, and the resulting machine.
 
 use std::time::Instant;
 
@@ -15,7 +15,7 @@ use crate::kernel::Kernel;
 use crate::model::{Learner, Machine, Role, Sample};
 use crate::watch::Info;
 
-/// A sample that was checked, the kernel of the fit, and where it runs.
+/// A checked sample with the kernel and the execution context of the fit.
 pub(in crate::model) struct Given<'a> {
     pub(in crate::model) kernel: Kernel,
     pub(in crate::model) sample: Sample<'a>,
@@ -24,12 +24,12 @@ pub(in crate::model) struct Given<'a> {
 }
 
 impl<'a> Given<'a> {
-    /// For learners that need a conditionally positive definite kernel.
+    /// For learners that require a conditionally positive definite kernel.
     pub(in crate::model) fn new(params: &dyn Declared, sample: Sample<'a>, exec: Exec) -> Result<Self> {
         Self::begun(params, sample, exec, kernel_or_default)
     }
 
-    /// For learners that take the kernel's functions as they are, of either sign.
+    /// For learners that accept any kernel functions.
     pub(in crate::model) fn basis(params: &dyn Declared, sample: Sample<'a>, exec: Exec) -> Result<Self> {
         Self::begun(params, sample, exec, basis_or_default)
     }
@@ -56,8 +56,8 @@ impl<'a> Given<'a> {
         self.sample.points.gather(&places(rows))
     }
 
-    /// The kernel matrix on some rows, in f64. Fails if so many copies of it would not fit into the memory budget: learners
-    /// work on it beside a copy or two of their own.
+    /// The kernel matrix on some rows, in f64. Fails if `copies` copies of it would not fit into the memory budget:
+    /// learners make a copy or two of their own.
     pub(in crate::model) fn matrix(&self, rows: &[u32], copies: usize) -> Result<Vec<f64>> {
         let (n, most) = (rows.len(), ((self.exec.budget() / (8 * copies)) as f64).sqrt() as usize);
         if n > most {
@@ -71,7 +71,7 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// The machine of some rows' coefficients, n x k; its support are the rows with one that is not zero.
+    /// The machine with these coefficients, n x k; its support are the rows with a non-zero one.
     pub(in crate::model) fn machine(
         &self,
         rows: &[u32],
@@ -88,7 +88,7 @@ impl<'a> Given<'a> {
         Ok(self.timed(Machine { support, ..machine }))
     }
 
-    /// The machine with how long the fit took.
+    /// The machine with the duration of the fit.
     pub(in crate::model) fn timed(&self, mut machine: Machine) -> Machine {
         machine.info.seconds = self.clock.elapsed().as_secs_f64();
         machine

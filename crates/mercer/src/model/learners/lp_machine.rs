@@ -24,7 +24,7 @@ use crate::watch::Watch;
 params! {
     /// Parameters of a linear-programming machine. See [`LpMachineParams::TABLE`] for ranges.
     pub struct LpMachineParams {
-        /// The kernel; none: a Gaussian whose width follows from the data's spread.
+        /// The kernel; `None`: a Gaussian with its width chosen from the data.
         kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
         /// What an error costs beside a coefficient.
         c: f64 = 1.0, Above(0.0) => "cost of errors";

@@ -55,7 +55,7 @@ pub enum Weights {
 params! {
     /// Parameters of a network. See [`NetworkParams::TABLE`] for ranges.
     pub struct NetworkParams {
-        /// The kernel; none: a Gaussian whose width follows from the data's spread. Only a Gaussian's centres can move.
+        /// The kernel; `None`: a Gaussian with its width chosen from the data. Only a Gaussian's centres can move.
         kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
         /// How many centres; support vectors are as many as there are.
         centres: u64 = 20, Whole(1) => "maximum number of centres";

@@ -37,19 +37,19 @@ params! {
     /// # Ok::<(), mercer::Error>(())
     /// ```
     pub struct OneClassParams {
-        /// The kernel; none: a Gaussian whose width follows from the data's spread.
+        /// The kernel; `None`: a Gaussian with its width chosen from the data.
         kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
         nu: f64 = 0.5, UpTo(0.0, 1.0) => "upper bound on the fraction of outliers, lower bound on that of support vectors";
-        /// Largest violation of the optimality conditions left.
+        /// Stopping tolerance: maximum KKT violation.
         tol: f64 = 1e-3, Above(0.0), "0.001" => "stopping tolerance (maximum KKT violation)";
         max_iter: Option<u64> = None, WholeOrNone(1), "none" => "maximum iterations";
-        /// Whether rows that cannot move are left out for a while.
+        /// Whether variables that are unlikely to change are removed for a while (shrinking).
         shrinking: bool = true, Flag => "use shrinking";
     }
 }
 
 impl OneClassParams {
-    /// Fits on the sample's points and weights; targets are not looked at.
+    /// Fits on the sample's points and weights; targets are ignored.
     pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine> {
         dual::fit(self, sample, None, exec, watch)
     }

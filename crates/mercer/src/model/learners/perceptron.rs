@@ -35,7 +35,7 @@ pub enum OnlineRule {
 params! {
     /// Parameters of a machine that learns row by row. See [`PerceptronParams::TABLE`] for ranges.
     pub struct PerceptronParams {
-        /// The kernel; none: a Gaussian whose width follows from the data's spread.
+        /// The kernel; `None`: a Gaussian with its width chosen from the data.
         kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
         rule: OnlineRule = OnlineRule::Perceptron, OneOf(&["perceptron", "adatron"]), "perceptron" => "update rule";
         passes: u64 = 100, Whole(1) => "maximum passes over the rows";

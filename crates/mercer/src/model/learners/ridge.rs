@@ -57,7 +57,7 @@ params! {
     /// # Ok::<(), mercer::Error>(())
     /// ```
     pub struct RidgeParams {
-        /// The kernel; none: a Gaussian whose width follows from the data's spread.
+        /// The kernel; `None`: a Gaussian with its width chosen from the data.
         kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
         lambda: f64 = 1.0, Above(0.0) => "regularisation strength";
         offset: bool = true, Flag => "an offset that costs nothing";

@@ -26,14 +26,14 @@ use crate::watch::Watch;
 params! {
     /// Parameters of a sphere. See [`SphereParams::TABLE`] for ranges.
     pub struct SphereParams {
-        /// The kernel; none: a Gaussian whose width follows from the data's spread.
+        /// The kernel; `None`: a Gaussian with its width chosen from the data.
         kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
         nu: f64 = 0.0, Within(0.0, 1.0) => "upper bound on the fraction of rows outside; 0 encloses all";
         /// Largest violation of the optimality conditions left, relative to the data's squared diameter and to the largest
         /// weight of a row.
         tol: f64 = 1e-4, Above(0.0), "0.0001" => "stopping tolerance (maximum KKT violation, relative to the squared diameter)";
         max_iter: Option<u64> = None, WholeOrNone(1), "none" => "maximum iterations";
-        /// Whether rows that cannot move are left out for a while.
+        /// Whether variables that are unlikely to change are removed for a while (shrinking).
         shrinking: bool = true, Flag => "use shrinking";
     }
 }
@@ -65,7 +65,7 @@ pub fn enclosing_radius2(rows: &dyn Rows, exec: Exec, watch: &mut Watch<'_>) -> 
 }
 
 impl SphereParams {
-    /// Fits on the sample's points and weights; targets are not looked at.
+    /// Fits on the sample's points and weights; targets are ignored.
     pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine> {
         dual::fit(self, sample, None, exec, watch)
     }

@@ -1,4 +1,4 @@
-//! Classifiers of pairs, whose coefficients LIBSVM lays out by class.
+//! One-vs-one classifiers, whose coefficients LIBSVM stores by class.
 //!
 //! A support vector of class c has one coefficient for every other class o, in the order of classes: the one that it
 //! has in the machine of c and o. Centres are grouped by class.
@@ -12,15 +12,15 @@ use crate::model::{Calibration, Learner, Machine, Part, Role, Sigmoid};
 use crate::reduce::reduced_set::Block;
 use crate::watch::Info;
 
-/// Most coefficients a classifier may unfold to: machines times centres, 2 GiB.
+/// Maximum number of coefficients of a classifier, machines times centres: 2 GiB.
 const MOST: usize = 1 << 28;
 
-/// The machines of pairs of k classes as LIBSVM and we order them: (0, 1), (0, 2), ..., (1, 2), ...
+/// The pairs of k classes in the order of LIBSVM and of this library: (0, 1), (0, 2), ..., (1, 2), ...
 fn pairs(k: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..k).flat_map(move |i| (i + 1..k).map(move |j| (i, j)))
 }
 
-/// The place of a pair i < j among [`pairs`].
+/// The index of a pair i < j among [`pairs`].
 fn place(i: usize, j: usize, k: usize) -> usize {
     i * (2 * k - i - 1) / 2 + j - i - 1
 }
@@ -46,8 +46,8 @@ pub(super) fn read(source: &str, text: Text, info: Info) -> Result<Machine> {
             format!("at most {MOST} coefficients"),
         ));
     }
-    // Two classes come in order, so that a positive output means the later one as everywhere. Of more, LIBSVM's own order
-    // is kept: it decides which class wins when votes tie.
+    // Two classes are sorted, so that a positive output means the later one as everywhere else. With more classes
+    // LIBSVM's order is kept, because it decides ties between votes.
     let mut order: Vec<usize> = (0..k).collect();
     if k == 2 {
         order.sort_by_key(|&i| text.label[i]);
@@ -96,7 +96,7 @@ pub(super) fn read(source: &str, text: Text, info: Info) -> Result<Machine> {
     })
 }
 
-/// A classifier whose outputs tell pairs of classes apart as text.
+/// A one-vs-one classifier as text.
 pub(super) fn write(model: &Machine) -> Result<Text> {
     if let Some(pairs) = differences(model)? {
         return written(Kind::CSvc, &model.classes(), &pairs);
@@ -112,8 +112,9 @@ pub(super) fn write(model: &Machine) -> Result<Text> {
     Ok(text)
 }
 
-/// A machine for large data with an output per class as machines of pairs, the difference of two outputs each: the class with
-/// the largest output wins against every other. LIBSVM couples probabilities of pairs in a way of its own, so there are none.
+/// A machine for large data with an output per class as one-vs-one machines, the differences of two outputs each: the
+/// class with the largest output wins against every other. Probabilities are dropped, since LIBSVM couples pairwise
+/// probabilities in its own way.
 fn differences(model: &Machine) -> Result<Option<Expansion>> {
     let (k, f) = (model.classes().len(), &model.expansion);
     if !matches!(model.learner, Learner::Large(_)) || k < 3 || f.outputs() != k {
@@ -124,7 +125,7 @@ fn differences(model: &Machine) -> Result<Option<Expansion>> {
     Expansion::new(f.kernel().clone(), f.centres().clone(), coef, of(f.offset())).map(Some)
 }
 
-/// Machines of pairs as text, labels in the order of names: outputs there have the opposite sign.
+/// One-vs-one machines as text, labels in the order of names: outputs there have the opposite sign.
 fn written(machine: Kind, names: &[String], f: &Expansion) -> Result<Text> {
     let (kernel, factor) = exchangeable(f.kernel())?;
     let k = names.len();
@@ -155,19 +156,19 @@ fn written(machine: Kind, names: &[String], f: &Expansion) -> Result<Text> {
     })
 }
 
-/// Machines of pairs as LIBSVM and ONNX lay them out: for each class, centres by their number with a coefficient for every
-/// other class, times a factor. Signs are theirs: positive for the class that comes first.
+/// One-vs-one machines in the layout of LIBSVM and ONNX: for each class, the indices of its centres with a
+/// coefficient for every other class, times a factor. Signs are theirs: positive for the class that comes first.
 pub(in crate::model) fn by_class(k: usize, f: &Expansion, factor: f64) -> Vec<Vec<(usize, Vec<f64>)>> {
     let machines = f.outputs();
-    // A row of each class that a centre has coefficients for. A training row has them in the machines of its own class
-    // only; other centres (a collapsed linear machine's, a reduced set's) may stand for several classes.
+    // One row per class for which a centre has coefficients. A training row has them only in the machines of its own
+    // class; other centres (of a collapsed linear machine or a reduced set) may belong to several classes.
     let mut lines: Vec<Vec<(usize, Vec<f64>)>> = vec![Vec::new(); k];
     for (j, own) in f.coef().chunks(machines).enumerate() {
         let mut left = own.to_vec();
         while left.iter().any(|c| *c != 0.0) {
             let in_use =
                 |c: usize| (0..k).filter(|&o| o != c && left[place(c.min(o), c.max(o), k)] != 0.0).count();
-            // In a machine of two, a row's sign tells its class.
+            // In a machine for two classes, the sign of a coefficient determines its class.
             let positive = |c: usize| (0..c).filter(|&o| left[place(o, c, k)] > 0.0).count();
             let class = (0..k).max_by_key(|&c| (in_use(c), positive(c), k - c)).unwrap_or(0);
             let mut line = vec![0.0; k - 1];
@@ -183,8 +184,8 @@ pub(in crate::model) fn by_class(k: usize, f: &Expansion, factor: f64) -> Vec<Ve
 }
 
 impl Machine {
-    /// The same machines of pairs with every centre in the machines of one class only, as LIBSVM's files have them, and each
-    /// class's centres and machines.
+    /// The same one-vs-one machines with every centre in the machines of one class only, as in LIBSVM's files, and
+    /// each class's centres and machines.
     pub(in crate::model) fn by_class(&self) -> Result<(Expansion, Vec<Block>)> {
         let (k, f) = (self.classes().len(), &self.expansion);
         self.check_pairs()?;
@@ -225,7 +226,7 @@ impl Machine {
 }
 
 fn label(name: &str) -> Result<i32> {
-    // `001`, `+1` and `1.0` would come back as `1`, another class to everything that compares names.
+    // `001`, `+1` and `1.0` would be read back as `1`, a different class name.
     let number = name.parse::<i32>().ok().filter(|v| v.to_string() == name);
     let allowed =
         "a whole number written without sign +, leading zeros or point: LIBSVM's files have no other names";

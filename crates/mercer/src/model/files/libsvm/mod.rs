@@ -1,14 +1,14 @@
-//! Models in LIBSVM's text format, both ways.
+//! Reading and writing models in LIBSVM's text format.
 //!
-//! All five of its machines and all its kernels are read. Everything whose prediction LIBSVM's `svm-predict` could make
-//! is written: regression and ridge as `epsilon_svr` or `nu_svr`, classifiers of pairs as `c_svc` or `nu_svc`, one-class
-//! planes, and spheres under a Gaussian, which are planes there. LIBSVM has no stages and no machines against the rest:
-//! models with those are refused with words.
+//! All five of its machines and all its kernels can be read. Models that LIBSVM's `svm-predict` can evaluate can be
+//! written: regression and ridge as `epsilon_svr` or `nu_svr`, one-vs-one classifiers as `c_svc` or `nu_svc`,
+//! one-class hyperplanes, and spheres under a Gaussian, which are equivalent to hyperplanes. LIBSVM supports neither
+//! stages nor one-vs-rest; such models are refused with a message.
 //!
-//! Signs: in LIBSVM a pair of classes has a positive output for the one that comes first in *its* order of labels, which
-//! is that of the training rows; here a positive output means the class whose name comes second, and of two classes the
-//! names are in order. Outputs of pairs change sign on the way where that differs, with their coefficients, offset and
-//! sigmoid. Three and more classes keep LIBSVM's order, so that votes tie as they do there.
+//! Signs: in LIBSVM a pair of classes has a positive output for the one that comes first in *its* order of labels,
+//! which is that of the training rows; here a positive output means the class whose name comes second, and of two
+//! classes the names are in order. Where that differs, outputs of pairs change sign, with their coefficients, offset
+//! and sigmoid. Three and more classes keep LIBSVM's order, so that ties between votes are broken in the same way.
 
 mod classes;
 mod text;
@@ -36,7 +36,7 @@ impl Model {
 
     /// A model from LIBSVM's text; `name` stands for the file in messages.
     ///
-    /// The file does not say how many columns there were, so points of any width are taken by the model
+    /// The file does not contain the number of columns, so the model accepts points of any width
     /// ([`Model::any_columns`]).
     ///
     /// ```
@@ -76,13 +76,13 @@ impl Model {
         Ok(Model { any_columns: true, ..Model::from(Machine { origin, ..machine }) })
     }
 
-    /// Writes a LIBSVM model file. Fails for models LIBSVM cannot predict with.
+    /// Writes a LIBSVM model file. Fails for models that LIBSVM cannot evaluate.
     pub fn save_libsvm(&self, path: impl AsRef<Path>) -> Result<()> {
         let (path, text) = (path.as_ref(), self.to_libsvm()?);
         write_atomic(path, |out| out.write_all(text.as_bytes()).map_err(|e| Error::io(path, e)))
     }
 
-    /// The model as LIBSVM's text. Fails for models LIBSVM cannot predict with.
+    /// The model as LIBSVM's text. Fails for models that LIBSVM cannot evaluate.
     pub fn to_libsvm(&self) -> Result<String> {
         if let Some(stage) = self.stages.list.first() {
             let why =
@@ -142,7 +142,7 @@ fn written(machine: Kind, f: &Expansion) -> Result<Text> {
     })
 }
 
-/// The plane that a sphere is where k(x, x) is the same everywhere: `R^2 - |Phi(x) - c|^2 = 2 c . Phi(x) + const`.
+/// The hyperplane equivalent to a sphere under constant k(x, x): `R^2 - |Phi(x) - c|^2 = 2 c . Phi(x) + const`.
 fn plane(f: &Expansion, ball: &Ball) -> Result<Expansion> {
     let (Kernel::Rbf { .. }, own) = exchangeable(f.kernel())? else {
         let why = format!("under {} a sphere is no plane, and LIBSVM has no spheres", f.kernel());
@@ -151,7 +151,7 @@ fn plane(f: &Expansion, ball: &Ball) -> Result<Expansion> {
     f.scaled(2.0).with_offset(vec![ball.radius2 - own - ball.norm2])
 }
 
-/// The LIBSVM kernel that a kernel is a multiple of, and the factor, which coefficients can carry.
+/// The LIBSVM kernel of which a kernel is a multiple, and the factor, which is moved to the coefficients.
 fn exchangeable(kernel: &Kernel) -> Result<(Kernel, f64)> {
     match kernel {
         Kernel::Linear | Kernel::Poly { .. } | Kernel::Rbf { .. } | Kernel::Precomputed => {

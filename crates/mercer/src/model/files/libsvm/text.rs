@@ -1,4 +1,4 @@
-//! The text of a LIBSVM model file, as it stands: header lines, then a line a support vector.
+//! The text of a LIBSVM model file: header lines, then one line per support vector.
 //!
 //! ```text
 //! svm_type c_svc          nr_class 3          label 3 1 2
@@ -7,8 +7,8 @@
 //! 1 0.5 1:0.25 3:1        (nr_class - 1 coefficients, then index:value)
 //! ```
 //!
-//! Reading trusts nothing: every count is compared with what is there, so nothing is allocated that the file does not
-//! hold, and any bytes give a [`Text`] or a message with the line.
+//! Every count in the file is checked against its content, so that no allocation exceeds the size of the file, and
+//! any bytes give a [`Text`] or an error with the line number.
 
 use std::str::FromStr;
 
@@ -44,7 +44,7 @@ impl Machine {
     }
 }
 
-/// What a file says, before it is asked what it means.
+/// The content of a file, uninterpreted.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Text {
     pub(super) machine: Machine,
@@ -57,11 +57,11 @@ pub(super) struct Text {
     pub(super) label: Vec<i32>,
     pub(super) prob_a: Vec<f64>,
     pub(super) prob_b: Vec<f64>,
-    /// Ten marks of a one-class machine's probabilities (LIBSVM 3.30 and later).
+    /// Ten density marks of a one-class machine's probabilities (LIBSVM 3.30 and later).
     pub(super) density: Vec<f64>,
     /// Centres of each class, one class after the other; empty for machines without classes.
     pub(super) counts: Vec<usize>,
-    /// One line a centre, `classes - 1` numbers each.
+    /// One row per centre, `classes - 1` numbers each.
     pub(super) coef: Vec<f64>,
     /// Sparse rows, or row numbers (from 0) of a precomputed matrix.
     pub(super) centres: Points,
@@ -112,7 +112,7 @@ fn fault(source: &str, line: u64, got: impl Into<String>, expected: impl Into<St
     .into()
 }
 
-/// Text as messages show it: between backticks, shortened, nothing unprintable.
+/// Text for messages: in backticks, shortened, without unprintable characters.
 fn shown(text: &str) -> String {
     let short: String = text.chars().take(40).flat_map(char::escape_debug).collect();
     format!("`{short}`")
@@ -316,7 +316,7 @@ impl Rows {
             let pair = word.split_once(':').and_then(|(i, v)| Some((i.parse::<u32>().ok()?, finite(v)?)));
             let (index, value) = pair.ok_or_else(|| (shown(word), "`index:value`".to_owned()))?;
             if self.precomputed {
-                // A whole number written as a float; anything else has no row to stand for.
+                // The serial number must be an integer written as a float.
                 let serial = (value >= 1.0
                     && value <= f64::from(LARGEST_INDEX)
                     && value.fract() == 0.0

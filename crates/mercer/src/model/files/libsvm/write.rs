@@ -64,7 +64,7 @@ fn pairs(out: &mut dyn Write, row: impl Iterator<Item = (usize, f64)>) -> std::i
     row.filter(|(_, v)| *v != 0.0).try_for_each(|(j, v)| write!(out, "{}:{} ", j + 1, Number(v)))
 }
 
-/// A number with as few digits as read back the same, with an exponent where plain digits would be many.
+/// The shortest decimal that reads back unchanged, with an exponent where that is shorter.
 struct Number(f64);
 
 impl std::fmt::Display for Number {

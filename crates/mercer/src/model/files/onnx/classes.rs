@@ -5,8 +5,8 @@ use super::proto::{Attribute, Element};
 use crate::model::svc::Ties;
 use crate::model::{Calibration, Machine, Sides, Sigmoid};
 
-/// The class names as a constant to pick labels from, and the type of their elements: whole numbers where all names are,
-/// texts otherwise.
+/// The class names as a constant to index labels from, and its element type: integers if all names are integers, else
+/// strings.
 pub(super) fn names(g: &mut Graph, classes: &[String]) -> (Name, Element) {
     match numbers(classes) {
         Some(numbers) => (g.ints(&numbers), Element::Int64),
@@ -14,7 +14,7 @@ pub(super) fn names(g: &mut Graph, classes: &[String]) -> (Name, Element) {
     }
 }
 
-/// The names as whole numbers, if they are written as such.
+/// The names as integers, if they are written as such.
 pub(super) fn numbers(classes: &[String]) -> Option<Vec<i64>> {
     let number = |name: &String| name.parse::<i64>().ok().filter(|v| v.to_string() == *name);
     classes.iter().map(number).collect()
@@ -48,7 +48,7 @@ pub(super) fn label(g: &mut Graph, model: &Machine, f: &str, names: &str) -> Nam
         (0..m * k).map(|at| f64::from(u8::from(wanted(&sides[at / k]) == Some((at % k) as u32)))).collect()
     };
     let (positive, negative) = (side(|s| Some(s.positive)), side(|s| s.negative));
-    // Votes for either side: those of the positive one less those of the negative one, plus all that could be negative.
+    // Votes for the positive sides, minus those for the negative sides, plus the number that could be negative.
     let won = sign_of(g, f);
     let lost = g.affine(&won, -1.0, 1.0);
     let (for_positive, for_negative) = (g.doubles(&[m, k], &positive), g.doubles(&[m, k], &negative));
@@ -74,7 +74,7 @@ fn sign_of(g: &mut Graph, f: &str) -> Name {
     g.cast(&positive, Element::Double)
 }
 
-/// Probabilities of all classes from outputs, N x machines; none for a model without sigmoids or softmax.
+/// Probabilities of all classes from outputs, N x machines; `None` for a model without sigmoids or softmax.
 pub(super) fn probabilities(g: &mut Graph, model: &Machine, f: &str) -> Option<Name> {
     if model.calibration == Calibration::Softmax {
         return Some(g.with("Softmax", &[f], &[("axis", Attribute::Int(1))]));
@@ -113,9 +113,10 @@ pub(super) fn probabilities(g: &mut Graph, model: &Machine, f: &str) -> Option<N
     Some(coupled(g, &r, k))
 }
 
-/// One distribution from pairwise ones: the minimum of `p' Q p` where p sums to 1, with `Q_ij = -r_ji r_ij` and
-/// `Q_ii = sum_j r_ji^2` (Wu, Lin and Weng 2004, second method). On that plane `Q + ee'` has the same minimum and is
-/// positive definite, so p is the solution of `(Q + ee') p = e`, scaled: Gauss and Jordan's elimination, a step a class.
+/// One distribution from pairwise ones: the minimum of `p' Q p` where p sums to 1, with `Q_ij = -r_ji r_ij` and `Q_ii
+/// = sum_j r_ji^2` (Wu, Lin and Weng 2004, second method). On that plane `Q + ee'` has the same minimum and is
+/// positive definite, so p is the normalised solution of `(Q + ee') p = e`, by Gauss-Jordan elimination with one step
+/// per class.
 fn coupled(g: &mut Graph, r: &str, k: usize) -> Name {
     let turned = g.with("Transpose", &[r], &[("perm", Attribute::Ints(vec![0, 2, 1]))]);
     let product = g.op("Mul", &[r, &turned]);
@@ -126,7 +127,7 @@ fn coupled(g: &mut Graph, r: &str, k: usize) -> Name {
     let own = g.op("Mul", &[&own, &unit]);
     let q = g.op("Sub", &[&own, &product]);
     let q = g.affine(&q, 1.0, 1.0);
-    // The right side, a column of ones for each point: a column of Q, made of itself.
+    // The right-hand side, a column of ones for each point, computed from a column of Q.
     let column = g.pick(&q, &[0], 2);
     let ones = g.op("Sub", &[&column, &column]);
     let ones = g.affine(&ones, 1.0, 1.0);
@@ -146,7 +147,7 @@ fn coupled(g: &mut Graph, r: &str, k: usize) -> Name {
     normalised(g, &p)
 }
 
-/// Rows that are not negative and sum to 1.
+/// Clips rows at 0 and normalises them to sum 1.
 fn normalised(g: &mut Graph, p: &str) -> Name {
     let zero = g.number(0.0);
     let p = g.op("Max", &[p, &zero]);

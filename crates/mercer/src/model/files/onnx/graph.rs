@@ -1,4 +1,4 @@
-//! A graph of operators being put together. Values go by name; all arithmetic is in f64.
+//! Builder of an operator graph. Values are identified by name; all arithmetic is in f64.
 
 use super::proto::{Attribute, Element, Message};
 
@@ -65,18 +65,18 @@ impl Graph {
         self.doubles(&[], &[value])
     }
 
-    /// A constant list of whole numbers.
+    /// A constant list of integers.
     pub(super) fn ints(&mut self, values: &[i64]) -> Name {
         let raw: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
         self.constant(&[values.len()], Element::Int64, |m| m.data(9, &raw))
     }
 
-    /// A constant list of texts.
+    /// A constant list of strings.
     pub(super) fn texts(&mut self, values: &[String]) -> Name {
         self.constant(&[values.len()], Element::String, |m| values.iter().fold(m, |m, v| m.text(6, v)))
     }
 
-    /// `x * factor + add`, leaving out what changes nothing.
+    /// `x * factor + add`, without operations that have no effect.
     pub(super) fn affine(&mut self, x: &str, factor: f64, add: f64) -> Name {
         let mut x = x.to_owned();
         if factor != 1.0 {
@@ -99,19 +99,19 @@ impl Graph {
         self.op("Pow", &[x, &power])
     }
 
-    /// Sums along an axis, which stays with size 1.
+    /// Sums along an axis, which is kept with size 1.
     pub(super) fn sum(&mut self, x: &str, axis: i64) -> Name {
         let axes = self.ints(&[axis]);
         self.with("ReduceSum", &[x, &axes], &[("keepdims", Attribute::Int(1))])
     }
 
-    /// Without an axis of size 1.
+    /// Removes an axis of size 1.
     pub(super) fn squeeze(&mut self, x: &str, axis: i64) -> Name {
         let axes = self.ints(&[axis]);
         self.op("Squeeze", &[x, &axes])
     }
 
-    /// Some places along an axis.
+    /// Selects indices along an axis.
     pub(super) fn pick(&mut self, x: &str, places: &[i64], axis: i64) -> Name {
         let places = self.ints(places);
         self.with("Gather", &[x, &places], &[("axis", Attribute::Int(axis))])
@@ -121,7 +121,7 @@ impl Graph {
         self.with("Cast", &[x], &[("to", Attribute::Int(to as i64))])
     }
 
-    /// Gives a value the name of an output.
+    /// Names a value as an output.
     pub(super) fn call(&mut self, x: &str, name: &str) {
         self.node("", "Identity", &[x], &[name], &[]);
     }
@@ -133,7 +133,7 @@ impl Graph {
         outputs.iter().fold(graph.message(11, input), |m, output| m.message(12, output))
     }
 
-    /// About how many bytes it takes.
+    /// Approximate size in bytes.
     pub(super) fn len(&self) -> usize {
         self.nodes.iter().chain(&self.constants).map(Message::len).sum()
     }

@@ -5,12 +5,12 @@ use super::proto::Attribute;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 
-/// Rows of numbers that a kernel is evaluated on: new points by their name, and what they are paired with.
+/// Rows of numbers on which a kernel is evaluated: new points by name, and their partners.
 #[derive(Debug, Clone)]
 pub(super) struct Pair {
     /// New points, N x d.
     pub(super) x: Name,
-    /// The centres, m x d row by row, which are known; none: each point is paired with itself, and m is 1.
+    /// The known centres, m x d row by row; `None`: each point is paired with itself, and m is 1.
     pub(super) centres: Option<Vec<f64>>,
     /// d.
     pub(super) d: usize,
@@ -47,7 +47,7 @@ impl Pair {
         g.op("Max", &[&sum, &zero])
     }
 
-    /// New points as N x 1 x d, and what they are paired with as 1 x m x d or N x 1 x d.
+    /// New points as N x 1 x d, and their partners as 1 x m x d or N x 1 x d.
     fn coordinates(&self, g: &mut Graph) -> (Name, Name) {
         let axes = g.ints(&[1]);
         let x = g.op("Unsqueeze", &[&self.x, &axes]);
@@ -179,7 +179,7 @@ fn shifted_power(g: &mut Graph, pair: &Pair, add: f64, power: f64) -> Name {
     g.power(&base, power)
 }
 
-/// `sum_i terms_i / (x_i + y_i)`; terms whose divisor is not positive count 0.
+/// `sum_i terms_i / (x_i + y_i)`; terms with a non-positive divisor are 0.
 fn over_sum(g: &mut Graph, terms: &str, x: &str, y: &str) -> Name {
     let sum = g.op("Add", &[x, y]);
     let (zero, one) = (g.number(0.0), g.number(1.0));
@@ -205,8 +205,8 @@ fn impossible(kernel: &Kernel) -> Error {
     Error::Unsupported(format!("the kernel {kernel} has no form in ONNX here; {can} have one"))
 }
 
-/// A kernel that ONNX's own support vector operators know, with the factor coefficients must carry: its name there and
-/// `gamma, coef0, degree`.
+/// For a kernel of ONNX's support vector operators: its name there, `gamma, coef0, degree`, and the factor for the
+/// coefficients.
 pub(super) fn standard(kernel: &Kernel) -> Option<(&'static str, [f32; 3], f64)> {
     Some(match kernel {
         Kernel::Linear => ("LINEAR", [0.0; 3], 1.0),
@@ -225,7 +225,7 @@ pub(super) fn standard(kernel: &Kernel) -> Option<(&'static str, [f32; 3], f64)>
     })
 }
 
-/// The attributes by which those operators are told the kernel.
+/// The attributes that describe the kernel to those operators.
 pub(super) fn attributes(name: &'static str, params: [f32; 3]) -> [(&'static str, Attribute); 2] {
     [("kernel_type", Attribute::Text(name)), ("kernel_params", Attribute::Floats(params.to_vec()))]
 }

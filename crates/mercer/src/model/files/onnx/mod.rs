@@ -1,13 +1,13 @@
-//! Models as ONNX files, for onnxruntime and its like.
+//! Models as ONNX files, for onnxruntime and other runtimes.
 //!
-//! The file holds the whole model: input `X` (N x columns, f32) goes through the stages, and out come `label` (whole
-//! numbers where all class names are, texts otherwise) and `decision`, with `probability` where the model has them; for
-//! regression there is `prediction` alone. Decisions are those of [`Model::decision`], probabilities those of
-//! [`Model::probabilities`], all in f32.
+//! The file contains the whole model: the input `X` (N x columns, f32) passes through the stages; outputs are `label`
+//! (integers if all class names are integers, else strings) and `decision`, with `probability` where the model has
+//! probabilities; regressions have the single output `prediction`. Decisions are those of [`Model::decision`],
+//! probabilities those of [`Model::probabilities`], all in f32.
 //!
-//! Where the kernel is one of theirs, classifiers of pairs are the standard operator `SVMClassifier`, regressions and
-//! one-class machines `SVMRegressor`. Those compute in f32; where coefficients are so large that rounding could pass
-//! 1e-5, and for everything else, the model is spelt out in plain operators, which compute in f64.
+//! If ONNX supports the kernel, one-vs-one classifiers use the standard operator `SVMClassifier`, and regressions and
+//! one-class machines `SVMRegressor`. These compute in f32. Where coefficients are so large that rounding could
+//! exceed 1e-5, and for all other models, the file uses elementary operators in f64.
 
 mod classes;
 mod graph;
@@ -26,12 +26,12 @@ use crate::model::files::by_class;
 use crate::model::svc::Ties;
 use crate::model::{Machine, Model, Readout, Role, Task};
 
-/// Version of the format, of the standard operators and of those for machine learning.
+/// Versions of the format, of the standard operators and of the machine learning operators.
 const VERSIONS: (i64, i64, i64) = (8, 17, 3);
 const ML: &str = "ai.onnx.ml";
-/// Largest sum of coefficients, each times its kernel value, that f32 can add to within 1e-5.
+/// Largest sum of coefficients, each times its kernel value, for which f32 is accurate to 1e-5.
 const FINE: f64 = 50.0;
-/// Readers refuse files of 2 GiB and more.
+/// Runtimes refuse files of 2 GiB and more.
 const MOST: usize = (1 << 31) - (1 << 20);
 
 /// The model as the bytes of an ONNX file. Fails for kernels, stages and points that ONNX has no operators for: sequences,
@@ -110,7 +110,7 @@ struct Machines<'a> {
 }
 
 impl Machines<'_> {
-    /// All outputs by plain operators, N x outputs.
+    /// All outputs by elementary operators, N x outputs.
     fn plain(&self, g: &mut Graph) -> Result<Name> {
         let (m, k) = (self.f.len(), self.f.outputs());
         let offset = g.doubles(&[1, k], self.f.offset());
@@ -126,7 +126,7 @@ impl Machines<'_> {
         Ok(g.op("Add", &[&f, &offset]))
     }
 
-    /// Whether ONNX's own operators know the kernel and f32 is enough for them.
+    /// Whether ONNX's operators support the kernel and f32 is accurate enough.
     fn standard(&self) -> Option<(&'static str, [f32; 3], f64)> {
         let standard = kernel::standard(self.f.kernel())?;
         let k = self.f.outputs();
@@ -158,12 +158,12 @@ impl Machines<'_> {
         Ok(g.cast(&f, Element::Double))
     }
 
-    /// Label and outputs of a classifier of pairs by ONNX's own operator, where it has one that votes as we do.
+    /// Label and outputs of a one-vs-one classifier by ONNX's operator, if its votes and ties are the same.
     fn pairs(&self, g: &mut Graph, m: &Machine) -> Option<(Name, Name)> {
         let names = m.classes();
         let k = names.len();
         let voted = m.sides().iter().all(|sides| sides.negative.is_some());
-        // Machines of least squares have a coefficient for every row: too many for this form.
+        // Least-squares machines have a coefficient for every row: too many for this form.
         if !voted || m.parts.is_empty() || (k > 2 && m.ties() != Ties::First) {
             return None;
         }
@@ -191,8 +191,8 @@ impl Machines<'_> {
         ];
         g.node(ML, "SVMClassifier", &[&x], &[&label, &scores], &attributes);
         let scores = g.cast(&scores, Element::Double);
-        // A positive score means the first class of a pair there, the second here. Of two classes there are two scores, the
-        // first with our sign.
+        // There a positive score means the first class of a pair, here the second. With two classes there are two
+        // scores, the first with our sign.
         let f = if k == 2 { g.pick(&scores, &[0], 1) } else { g.affine(&scores, -1.0, 0.0) };
         Some((label, f))
     }

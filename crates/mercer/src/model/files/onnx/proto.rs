@@ -1,5 +1,5 @@
-//! The few messages of ONNX's protocol buffers that a model needs, written by hand: a field is a tag and a value, and a
-//! message inside another one is its bytes with their length in front.
+//! The few protocol buffer messages of ONNX that a model needs. A field is a tag and a value; a nested message is its
+//! length followed by its bytes.
 
 /// The bytes of one message.
 #[derive(Debug, Clone, Default)]
@@ -30,7 +30,7 @@ impl Message {
         self.varint(u64::from(field << 3 | wire));
     }
 
-    /// A whole number; negative ones take ten bytes, as the format has it.
+    /// An integer; negative ones take ten bytes, as the format specifies.
     pub(super) fn int(mut self, field: u32, value: i64) -> Self {
         self.tag(field, 0);
         self.varint(value as u64);
@@ -59,7 +59,7 @@ impl Message {
     }
 }
 
-/// What an operator is told besides its inputs.
+/// An attribute of an operator.
 #[derive(Debug, Clone)]
 pub(super) enum Attribute {
     Int(i64),
@@ -91,7 +91,7 @@ pub(super) enum Element {
     Double = 11,
 }
 
-/// An input or output: its name, its elements, and its size, rows first and of any number.
+/// An input or output: its name, its element type, and its shape with any number of rows.
 pub(super) fn value_info(name: &str, element: Element, columns: Option<usize>) -> Message {
     let rows = Message::new().text(2, "N");
     let mut shape = Message::new().message(1, &rows);

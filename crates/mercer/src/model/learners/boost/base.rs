@@ -1,4 +1,4 @@
-//! What is boosted: stumps, networks, kernel functions, and the one expansion that all of them make together.
+//! Base learners of boosting: stumps, networks and kernel functions, and the expansion that contains all hypotheses.
 
 use super::{BaseLearner, BoostParams};
 use crate::data::{Csr, Data, Points};
@@ -22,7 +22,7 @@ enum Hypothesis {
     Kernel { row: usize, sign: f64 },
 }
 
-/// A base learner with what it has made so far.
+/// A base learner with the hypotheses it has produced.
 pub(super) struct Bases<'a> {
     params: &'a BoostParams,
     kernel: Kernel,
@@ -32,7 +32,7 @@ pub(super) struct Bases<'a> {
     made: Vec<Hypothesis>,
     /// The points as numbers, for stumps and networks.
     x: Vec<f64>,
-    /// For stumps: the rows of each column in rising order.
+    /// For stumps: the rows sorted by each column.
     order: Vec<Vec<u32>>,
     /// For kernel functions: the matrix and the largest of its values.
     gram: Vec<f64>,
@@ -77,7 +77,7 @@ impl<'a> Bases<'a> {
                 bases.order = (0..d).map(sorted).collect();
             }
             BaseLearner::Network => {
-                // First, because what is no number has no Gaussian either.
+                // Converted first, because the width of a Gaussian requires numbers too.
                 bases.x = points.view().to_f64_within(exec.memory())?;
                 let Kernel::Rbf { .. } = bases.kernel else {
                     return Err(Error::param("kernel", &bases.kernel, "rbf for networks whose centres move"));
@@ -91,7 +91,7 @@ impl<'a> Bases<'a> {
         self.made.len()
     }
 
-    /// The best hypothesis under weights d, or a good one; its values on all rows.
+    /// A hypothesis with a large edge under weights d; returns its values on all rows.
     pub(super) fn next(&mut self, y: &[f64], d: &[f64]) -> Result<Vec<f64>> {
         let (hypothesis, values) = match self.params.base {
             BaseLearner::Stump => self.stump(y, d),
@@ -102,11 +102,11 @@ impl<'a> Bases<'a> {
         Ok(values)
     }
 
-    /// The stump with the largest edge, found by one pass over each column in rising order.
+    /// The stump with the largest edge, by one pass over each sorted column.
     fn stump(&self, y: &[f64], d: &[f64]) -> (Hypothesis, Vec<f64>) {
         let (n, dim) = (y.len(), self.points.dim());
         let all: f64 = y.iter().zip(d).map(|(y, d)| y * d).sum();
-        // All rows on one side of the first column: the constant.
+        // The constant hypothesis: all rows on one side of the first column.
         let least = self.order.first().and_then(|o| o.first()).map_or(0.0, |&i| self.x[i as usize * dim]);
         let mut best = (all.abs(), 0, least - 1.0, if all >= 0.0 { 1.0 } else { -1.0 });
         for (j, order) in self.order.iter().enumerate() {
@@ -138,7 +138,7 @@ impl<'a> Bases<'a> {
 
     fn network(&mut self, y: &[f64], d: &[f64]) -> Result<(Hypothesis, Vec<f64>)> {
         let n = y.len();
-        // Weights of mean 1, so that the decay means the same in every round.
+        // Weights with mean 1, so that the decay has the same effect in every round.
         let weight: Vec<f64> = d.iter().map(|d| d * n as f64).collect();
         let dim = self.points.dim();
         let problem = NetworkProblem {
@@ -153,7 +153,7 @@ impl<'a> Bases<'a> {
             centres: self.params.centres,
             place: Place::Adapted,
             weights: Weights::PseudoInverse,
-            // Another seed each round: centres that start alike end alike.
+            // A different seed each round: equal initial centres would converge to equal networks.
             seed: self.params.seed.wrapping_add(1 + self.made.len() as u64),
             ..NetworkParams::default()
         };
@@ -171,8 +171,8 @@ impl<'a> Bases<'a> {
         Ok((Hypothesis::Network(Box::new(net)), signs))
     }
 
-    /// One expansion of all hypotheses with a vote, the hypotheses that are its outputs, and whether it is plain: votes are
-    /// inside already.
+    /// One expansion of all hypotheses with a non-zero weight, the hypotheses of its outputs, and whether it is
+    /// plain: weights are included already.
     pub(super) fn expansion(
         &self,
         votes: &[(f64, usize)],
@@ -233,7 +233,7 @@ impl<'a> Bases<'a> {
         })
     }
 
-    /// Unit vectors of some columns, as points of the data's own kind.
+    /// Unit vectors of some columns, in the data's storage format.
     fn units(&self, columns: &[usize]) -> Result<Points> {
         let d = self.points.dim();
         if let Data::Csr { .. } = self.points.view().data {
@@ -249,7 +249,7 @@ impl<'a> Bases<'a> {
         Points::dense(values, d)
     }
 
-    /// The training rows that are centres: those of kernel functions.
+    /// The training rows that are centres, for kernel functions.
     pub(super) fn support(&self, votes: &[(f64, usize)]) -> Vec<u32> {
         let mut rows: Vec<u32> = (0..self.made.len())
             .filter(|&t| votes[t].0 > 0.0)

@@ -1,14 +1,14 @@
-//! Boosting: many weak hypotheses, each trained on what the ones before got wrong, and a vote.
+//! Boosting: a weighted vote of weak hypotheses, each trained on rows weighted by the errors of those before.
 //!
 //! ```text
 //! f(x) = sum_t alpha_t h_t(x),   sum alpha = 1:   y f(x) is the margin of a row (Mueller et al. 2001, section IV-D)
 //! ```
 //!
-//! Hypotheses are decision stumps, networks of Gaussians with centres that move (Raetsch, Onoda and Mueller 2001), or kernel
-//! functions `k(x_i, .)`. All of them are expansions: a stump's argument is the product with a unit vector, a network is a sum of
-//! kernels, and of a whole vote only the signs stand between one expansion of T outputs and the answer. Networks of one vote
-//! share their width: the first one finds it. Kernel functions have no sign to take, so their vote is one plain function.
-//! Several classes: each against the rest. Cost: rounds times that of the base learner.
+//! Hypotheses are decision stumps, networks of Gaussians with trained centres (Raetsch, Onoda and Mueller 2001), or
+//! kernel functions `k(x_i, .)`. All of them are expansions: a stump's argument is the product with a unit vector,
+//! and a network is a sum of kernels, so a vote is one expansion with T outputs followed by signs. The networks of a
+//! vote share one width, determined by the first. Kernel functions vote by value instead of sign, so their vote is a
+//! single expansion. Several classes: one-vs-rest. Cost: the number of rounds times that of the base learner.
 
 mod base;
 
@@ -26,26 +26,26 @@ use crate::solve::boost::{Rule, boost};
 use crate::watch::{Info, Stop, Watch};
 use base::Bases;
 
-/// How hypotheses are weighed.
+/// How the hypotheses' weights are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BoostKind {
     /// AdaBoost.
     #[default]
     AdaBoost,
-    /// Arc-GV: towards the largest least margin.
+    /// Arc-GV: maximises the smallest margin.
     ArcGv,
-    /// AdaBoost_Reg: rows that stay hard are given up.
+    /// AdaBoost_Reg: tolerates errors on rows that stay hard to classify.
     Regularised,
     /// LPBoost: a linear program.
     Program,
 }
 
-/// What hypotheses are.
+/// The type of hypotheses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BaseLearner {
-    /// Networks of Gaussians with centres that move.
+    /// Networks of Gaussians with trained centres.
     #[default]
     Network,
     /// One column against a threshold.
@@ -61,14 +61,14 @@ params! {
         kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
         kind: BoostKind = BoostKind::AdaBoost, OneOf(&["ada_boost", "arc_gv", "regularised", "program"]), "ada_boost" => "boosting variant";
         base: BaseLearner = BaseLearner::Network, OneOf(&["network", "stump", "kernel"]), "network" => "base learner";
-        /// Most hypotheses, for each class against the rest.
+        /// Maximum number of hypotheses, for each class of one-vs-rest.
         rounds: u64 = 100, Whole(1) => "maximum number of hypotheses";
-        /// AdaBoost_Reg's C: how soon hard rows are given up.
+        /// AdaBoost_Reg's C: larger values tolerate errors on hard rows sooner.
         c: f64 = 0.1, AtLeast(0.0) => "softness of the margin: larger ignores hard rows sooner";
         nu: f64 = 0.1, UpTo(0.0, 1.0) => "upper bound on the fraction of rows below the margin";
         centres: u64 = 6, Whole(1) => "maximum number of centres";
         lambda: f64 = 1e-4, AtLeast(0.0), "0.0001" => "regularisation strength";
-        /// Most steps downhill of a network's centres.
+        /// Maximum number of gradient steps of a network's centres.
         steps: u64 = 10, Whole(0) => "maximum gradient steps";
         seed: u64 = 0, Whole(0) => "random seed";
     }
@@ -103,7 +103,7 @@ impl BoostParams {
             BoostKind::Program => Rule::Program(self.nu),
         };
         let mut info = Info::default();
-        // The weight of each hypothesis and the output it votes for.
+        // The weight of each hypothesis and the output that it votes for.
         let mut votes: Vec<(f64, usize)> = Vec::new();
         let (mut least, mut mean, mut value) = (f64::INFINITY, 0.0, None);
         for (o, y) in codes.iter().enumerate() {
@@ -112,11 +112,11 @@ impl BoostParams {
             least = found.margin.iter().copied().fold(least, f64::min);
             mean += found.margin.iter().sum::<f64>() / (found.margin.len() * k) as f64;
             value = found.value.map_or(value, |v| Some(value.map_or(v, |w: f64| w.min(v))));
-            // What the base learner made and the vote did not take has no weight.
+            // Hypotheses that were not accepted have no weight.
             let made = bases.len() - votes.len();
             votes.extend((0..made).map(|t| (found.alpha.get(t).copied().unwrap_or(0.0), o)));
             info.iterations += found.info.iterations;
-            // Only the program has an end of its own; other votes are as long as was asked.
+            // Only the linear program has a convergence criterion; other rules run for the given number of rounds.
             match found.info.stop {
                 Stop::Limit if self.kind != BoostKind::Program => {}
                 Stop::Converged => {}

@@ -1,4 +1,4 @@
-//! The four forms of a discriminant: how coefficients are found.
+//! The four forms of the discriminant, which differ in how coefficients are found.
 
 use super::{COPIES, KfdForm, KfdParams, KfdPenalty, KfdThreshold};
 use crate::data::split::shuffle;
@@ -15,14 +15,14 @@ use crate::solve::greedy::{GreedyProblem, greedy};
 use crate::solve::sparse::Cost;
 use crate::watch::{Info, Step, Stop, Watch};
 
-/// Coefficients on some rows, before they are an expansion.
+/// Coefficients on some rows, before they become an expansion.
 pub(super) struct Found {
-    /// Places among the rows that take part.
+    /// Indices among the rows in use.
     centres: Vec<u32>,
     /// centres x k.
     coef: Vec<f64>,
     offset: Vec<f64>,
-    /// What the discriminant of all others says, n x k, where it was asked.
+    /// Leave-one-out outputs, n x k, if requested.
     pub(super) left_out: Option<Vec<f64>>,
     ratio: Option<f64>,
     info: Info,
@@ -132,14 +132,14 @@ impl KfdParams {
             if two { found.binary().map(|(coef, offset)| (coef, vec![offset]))? } else { found.scores() };
         let wanted = self.leave_one_out || self.threshold == KfdThreshold::Probability;
         let left_out = match wanted.then(|| found.left_out(problem, exec)).transpose()? {
-            // In the units of the output, whose distance between means is 2.
+            // In the unit of the output, in which the class means are 2 apart.
             Some(s) if two => Some(s.chunks(2).map(|s| 2.0 / found.apart() * (s[1] - s[0])).collect()),
             other => other,
         };
         Ok(Found { centres, coef, offset, left_out, ratio, info })
     }
 
-    /// Centres by greedy least squares, as places among the rows that take part.
+    /// Centres selected by greedy least squares, as indices among the rows in use.
     fn chosen(
         &self,
         given: &Given<'_>,
@@ -168,7 +168,7 @@ impl KfdParams {
                 size: (self.centres as usize).min(n),
             };
             let mut found = greedy(&problem, given.exec, watch)?;
-            // A discriminant needs a column; one that was cancelled before the first is not a bad discriminant but none.
+            // A fit cancelled before the first centre has no discriminant at all.
             if found.info.stop == Stop::Cancelled && found.chosen.is_empty() {
                 return Err(Error::Cancelled);
             }
@@ -179,7 +179,7 @@ impl KfdParams {
         })
     }
 
-    /// Programs with absolute coefficients: for classes one for two of them, else one a class.
+    /// Programs with absolute coefficients: for classes one for two of them, else one per class.
     fn programs<'a>(
         &self,
         (rows, weight): (&'a [u32], &'a [f64]),
@@ -221,7 +221,7 @@ impl KfdParams {
     }
 }
 
-/// Kernel values of all rows that take part against some of them, and of those against each other.
+/// Kernel values of all rows in use against some of them, and of those against each other.
 fn columns(given: &Given<'_>, rows: &[u32], chosen: &[u32]) -> Result<(Vec<f64>, Vec<f64>)> {
     let (n, m) = (rows.len(), chosen.len());
     let values = match given.sample.gram {

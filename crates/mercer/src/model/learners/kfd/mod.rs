@@ -1,17 +1,18 @@
-//! Kernel Fisher discriminants: the direction in feature space along which classes lie far apart beside their own spread.
+//! Kernel Fisher discriminants: directions in feature space that maximise between-class over within-class scatter.
 //!
 //! ```text
 //! maximise   a' M a / a' (N + lambda P) a                       P = I or K        (Mika et al. 1999; Mueller et al. 2001, IV-C)
 //! minimise   |xi|^2 + lambda P(a),   K a + 1 b = y + xi,   the mean of xi over each class is 0          (the same as a program)
 //! ```
 //!
-//! The second form has two classes' means at -1 and 1. With `P(a) = a'a` or `a'Ka` both are one linear system; with |a|_1
-//! coefficients become zero (sparse, a quadratic program), and with |xi|_1 as well it is a linear program (linear sparse);
-//! both go by column generation. The greedy form takes the centre that helps most, again and again, and suits many rows.
-//! Several classes: the closed and the greedy form solve the generalised eigenproblem and take the nearest mean; the sparse
-//! ones tell each class from the rest. Numbers: least squares with the same penalty.
+//! In the second form the means of two classes are at -1 and 1. With `P(a) = a'a` or `a'Ka` both are one linear
+//! system. With |a|_1 coefficients become sparse (a quadratic program), and with |xi|_1 as well it is a linear
+//! program; both are solved by column generation. The greedy form repeatedly adds the centre that reduces the
+//! objective most, and is suitable for many rows. Several classes: the closed and the greedy form solve the
+//! generalised eigenproblem and predict the nearest mean; the sparse ones are one-vs-rest. Numbers: least squares
+//! with the same penalty.
 //!
-//! Cost: n^3 closed, n p m greedy with p candidates and m centres, n m^2 a round for the programs.
+//! Cost: n^3 closed, n p m greedy with p candidates and m centres, n m^2 per round for the programs.
 
 mod forms;
 mod threshold;
@@ -32,7 +33,7 @@ use crate::model::{Machine, Role, machine::largest};
 use crate::solve::fisher::fisher;
 use crate::watch::Watch;
 
-/// Matrices of the closed form: the kernel matrix and what is made of it.
+/// Matrices of the closed form: the kernel matrix and matrices derived from it.
 const COPIES: usize = 4;
 
 /// How coefficients are found.
@@ -46,57 +47,57 @@ pub enum KfdForm {
     Sparse,
     /// Absolute errors and the sum of absolute coefficients: a linear program.
     Linear,
-    /// The centre that helps most, again and again.
+    /// Greedy selection of centres.
     Greedy,
 }
 
-/// What keeps coefficients small, where they need not be zero.
+/// The regulariser of dense forms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum KfdPenalty {
-    /// Their squares.
+    /// The squared norm of the coefficients.
     #[default]
     Identity,
-    /// The length of the direction in feature space.
+    /// The squared norm of the direction in feature space.
     Kernel,
 }
 
-/// Where two classes are told apart on the direction.
+/// Placement of the threshold between two classes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum KfdThreshold {
     /// In the middle between the classes' means.
     #[default]
     Means,
-    /// Where a linear machine on the projections puts it.
+    /// By a linear machine on the projections.
     Svm,
-    /// Where both classes are equally probable, each a normal distribution along the direction; also gives probabilities.
+    /// Where both classes are equally probable under a normal distribution per class; also gives probabilities.
     Probability,
 }
 
 params! {
     /// Parameters of a Fisher discriminant. See [`KfdParams::TABLE`] for ranges.
     pub struct KfdParams where Self::together {
-        /// The kernel; none: a Gaussian whose width follows from the data's spread.
+        /// The kernel; `None`: a Gaussian with its width chosen from the data.
         kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
         form: KfdForm = KfdForm::Closed, OneOf(&["closed", "sparse", "linear", "greedy"]), "closed" => "formulation";
         lambda: f64 = 0.1, AtLeast(0.0) => "regularisation strength";
         penalty: KfdPenalty = KfdPenalty::Identity, OneOf(&["identity", "kernel"]), "identity" => "penalty: on the coefficients, or on the norm of the direction";
         threshold: KfdThreshold = KfdThreshold::Means, OneOf(&["means", "svm", "probability"]), "means" => "how the threshold on the projection is chosen";
-        /// Most centres of the greedy form.
+        /// Maximum number of centres of the greedy form.
         centres: u64 = 100, Whole(1) => "maximum number of centres";
-        /// Rows that may become centres of the greedy form, drawn from all.
+        /// Number of rows drawn as candidates for centres of the greedy form.
         candidates: u64 = 2000, Whole(1) => "candidate rows per centre";
-        /// Whether to tell the leave-one-out error; closed and greedy form.
+        /// Whether to report the leave-one-out error; closed and greedy form.
         leave_one_out: bool = false, Flag => "report the leave-one-out error";
-        /// Share of lambda by which a column may violate its condition, in the sparse forms.
+        /// Fraction of lambda by which a column may violate its constraint, in the sparse forms.
         tol: f64 = 1e-3, Above(0.0), "0.001" => "stopping tolerance (maximum KKT violation)";
         seed: u64 = 0, Whole(0) => "random seed";
     }
 }
 
 impl KfdParams {
-    /// What parameters must obey together.
+    /// Checks combinations of parameters.
     fn together(&self) -> Result<()> {
         if self.form != KfdForm::Closed && self.lambda <= 0.0 {
             return Err(Error::param("lambda", self.lambda, "above 0 where centres are chosen"));
@@ -144,7 +145,8 @@ impl KfdParams {
         Ok(given.timed(model))
     }
 
-    /// The directions of the generalised eigenproblem, the best first, as features: at most one less than there are classes.
+    /// The directions of the generalised eigenproblem as features, in descending order; at most one fewer than there
+    /// are classes.
     pub fn directions(&self, sample: Sample<'_>, exec: Exec) -> Result<Expansion> {
         let given = Given::new(self, sample, exec)?;
         let classes = Classified::of(&sample)?;

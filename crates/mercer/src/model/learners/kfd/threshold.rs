@@ -1,4 +1,4 @@
-//! Where two classes are told apart on a discriminant's direction.
+//! Threshold between two classes on a discriminant's direction.
 
 use super::{KfdParams, KfdThreshold};
 use crate::data::{Labels, Points, Targets};
@@ -12,9 +12,9 @@ use crate::model::{Sample, SvcParams};
 use crate::watch::Watch;
 
 impl KfdParams {
-    /// Moves the offset to where the parameters want it, and looks at how each side is distributed.
+    /// Sets the offset as the parameters specify, and fits the distribution of each class.
     ///
-    /// Values are those that other rows' discriminants give where these are known: a row's own is too good.
+    /// Uses leave-one-out values where known, since training values are too optimistic.
     pub(super) fn place(
         &self,
         model: &mut Machine,
@@ -43,7 +43,7 @@ impl KfdParams {
                 }
                 KfdThreshold::Probability => {
                     let mut normals = Normals::fit(&own, &positive, &classes.weight);
-                    // Scores of several classes already compare with each other: only their distributions are kept.
+                    // Scores of several classes are comparable already: only their distributions are needed.
                     if k == 1 {
                         let at = normals.threshold();
                         *offset -= at;
@@ -79,7 +79,7 @@ fn training_values(model: &Machine, given: &Given<'_>, classes: &Classified) -> 
     Ok(out)
 }
 
-/// Where a linear machine on single numbers puts its threshold; 0, the means' middle, where it finds no slope.
+/// The threshold of a linear machine on single numbers; 0, the middle of the means, if it finds no slope.
 fn middle(
     values: &[f64],
     positive: &[bool],

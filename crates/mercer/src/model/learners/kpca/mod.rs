@@ -74,7 +74,7 @@ params! {
     /// # Ok::<(), mercer::Error>(())
     /// ```
     pub struct KpcaParams {
-        /// The kernel; none: a Gaussian whose width follows from the data's spread.
+        /// The kernel; `None`: a Gaussian with its width chosen from the data.
         kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
         /// Number of components; none: all that are not zero, or those the share asks for.
         components: Option<u64> = None, WholeOrNone(1), "all that are not zero" => "number of components";

@@ -74,7 +74,7 @@ const SOME: usize = 2000;
 params! {
     /// Parameters of a machine for large data. See [`LargeParams::TABLE`] for ranges.
     pub struct LargeParams {
-        /// The kernel; none: a Gaussian whose width follows from the data's spread.
+        /// The kernel; `None`: a Gaussian with its width chosen from the data.
         kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
         loss: LargeLoss = LargeLoss::Squared, OneOf(&["squared", "logistic", "squared_hinge"]), "squared" => "loss function";
         /// How many centres; no more than there are rows.

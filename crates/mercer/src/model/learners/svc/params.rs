@@ -85,7 +85,7 @@ params! {
     /// # Ok::<(), mercer::Error>(())
     /// ```
     pub struct SvcParams where Self::together {
-        /// The kernel; none: a Gaussian whose width follows from the data's spread.
+        /// The kernel; `None`: a Gaussian with its width chosen from the data.
         kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
         kind: Kind = Kind::C, OneOf(&["c", "nu", "hard"]), "c" => "formulation: cost C of errors, bound nu on their fraction, or hard margin";
         /// Infinity is the hard margin: the fit is then of kind [`Kind::Hard`].

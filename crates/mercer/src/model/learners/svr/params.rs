@@ -17,17 +17,17 @@ params! {
     /// # Ok::<(), mercer::Error>(())
     /// ```
     pub struct SvrParams {
-        /// The kernel; none: a Gaussian whose width follows from the data's spread.
+        /// The kernel; `None`: a Gaussian with its width chosen from the data.
         kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
         loss: Loss = Loss::Epsilon, OneOf(Loss::NAMES), "epsilon" => "loss";
         c: f64 = 1.0, Above(0.0) => "cost of errors";
         epsilon: f64 = 0.1, AtLeast(0.0) => "half-width of the epsilon-insensitive tube (loss epsilon)";
         nu: f64 = 0.5, UpTo(0.0, 1.0) => "upper bound on the fraction of rows outside the tube, lower bound on that of support vectors (loss nu)";
         delta: f64 = 1.0, Above(0.0) => "residual beyond which the loss is linear (loss huber)";
-        /// Largest violation of the optimality conditions left.
+        /// Stopping tolerance: maximum KKT violation.
         tol: f64 = 1e-3, Above(0.0), "0.001" => "stopping tolerance (maximum KKT violation)";
         max_iter: Option<u64> = None, WholeOrNone(1), "none" => "maximum iterations";
-        /// Whether rows that cannot move are left out for a while.
+        /// Whether variables that are unlikely to change are removed for a while (shrinking).
         shrinking: bool = true, Flag => "use shrinking";
         /// Train again on rows with a coefficient moved by these transformations, with their targets; empty: once.
         virtual_vectors: Transformations = Transformations::default(), Transformations, "none" => "retrain on virtual support vectors made by these label-preserving transformations";
