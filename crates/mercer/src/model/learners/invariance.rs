@@ -1,7 +1,6 @@
-//! Machines whose hyperplane in feature space changes little under transformations (Schoelkopf 1997, sections 4.2.2
-//! and D.3).
+//! Invariant hyperplanes in feature space (Schoelkopf 1997, sections 4.2.2 and D.3).
 //!
-//! The covariance of the tangents there, and the dot product in its metric, found by kernel PCA of differences:
+//! The covariance of the tangents in feature space defines a metric, computed by kernel PCA of differences:
 //!
 //! ```text
 //! delta_j = Phi(L x_j) - Phi(x_j),    C = (1/n) sum_j delta_j delta_j',    C_lambda = (1 - lambda) C + lambda 1
@@ -9,12 +8,12 @@
 //! k'(x, y) = Phi(x)' C_lambda^(-1) Phi(y) = (k(x, y) - sum_k (1 - lambda / mu_k) V_k(x) V_k(y)) / lambda
 //! ```
 //!
-//! (The paper's normalisations of a mix eigenvalues of C and of T.) A learner is trained on the values of k', which is a
-//! kernel like any other; what it finds is then written with k alone, since `V_k(x)` is a sum of values of k: one
+//! (The paper's normalisations of a mix eigenvalues of C and of T.) A learner is trained on the values of k', which
+//! is a kernel itself. Its solution is then expressed by k alone, since `V_k(x)` is a sum of values of k: one
 //! expansion on its own centres, the patterns and the transformed patterns.
 //!
-//! Cost with g transformations of n patterns and m axes: `(g + 1)^2 n^2 d / 2` for kernel values, then the eigenvectors
-//! of a matrix of order `g n`; the values of k' on N rows cost `N^2 (d + m) + N m g n` more.
+//! Cost with g transformations of n patterns and m axes: `(g + 1)^2 n^2 d / 2` for kernel values, then the
+//! eigenvectors of a matrix of order `g n`; the values of k' on N rows cost `N^2 (d + m) + N m g n` more.
 
 use crate::data::{Points, Transformations, split};
 use crate::error::{Error, Result};
@@ -30,22 +29,22 @@ use crate::num::{Mat, product};
 use crate::solve::eigen::{self, Dense, EigenParams, Which};
 use crate::watch::Watch;
 
-/// Eigenvalues below this share of the largest are zeros that rounding filled.
+/// Eigenvalues below this fraction of the largest are rounding errors.
 const FLOOR: f64 = 1e-12;
 
-/// How a kernel is made invariant.
+/// Parameters of an invariant kernel.
 #[derive(Debug, Clone)]
 pub struct InvarianceParams {
     /// The kernel.
     pub kernel: Kernel,
-    /// What should not matter: tangents are `L x - x` for each L.
+    /// Label-preserving transformations: tangents are `L x - x` for each L.
     pub transformations: Transformations,
-    /// From 1, which changes nothing, towards 0, which insists. What is small depends on the eigenvalues of C, and so
-    /// on the kernel's scale.
+    /// From 1, no invariance, towards 0, strict invariance. The scale depends on the eigenvalues of C, and so on the
+    /// kernel.
     pub lambda: f64,
-    /// Tangent axes, at most; none: all. Beyond them feature space is left as it is.
+    /// Maximum number of tangent axes; `None`: all. Orthogonal directions do not change.
     pub components: Option<usize>,
-    /// Patterns whose tangents are taken, drawn at random; none: all.
+    /// Number of patterns, drawn at random, whose tangents are used; `None`: all.
     pub rows: Option<usize>,
     /// Seed of what is drawn.
     pub seed: u64,
@@ -170,17 +169,17 @@ pub struct Invariance {
 }
 
 impl Invariance {
-    /// The tangent axes: projections on unit vectors, those along which patterns move most first.
+    /// The tangent axes: projections on unit vectors, in descending order of movement.
     pub fn axes(&self) -> &Expansion {
         &self.axes
     }
 
-    /// The eigenvalues of the tangents' covariance C: how far patterns move along each axis, squared.
+    /// The eigenvalues of the tangents' covariance C: the mean squared movement along each axis.
     pub fn eigenvalues(&self) -> &[f64] {
         &self.values
     }
 
-    /// The same axes with another lambda: all that has to be found anew is a factor an axis.
+    /// The same axes with another lambda, which changes only a factor per axis.
     pub fn with_lambda(&self, lambda: f64) -> Result<Self> {
         if !(lambda > 0.0 && lambda <= 1.0) {
             return Err(Error::param("lambda", lambda, "a number above 0 and at most 1"));
@@ -188,7 +187,7 @@ impl Invariance {
         Ok(Invariance { lambda, ..self.clone() })
     }
 
-    /// `1 - lambda / mu` of each axis: the share of it that is taken away.
+    /// `1 - lambda / mu` of each axis: the share of the component that is removed.
     fn shares(&self) -> impl Iterator<Item = f64> + Clone {
         self.values.iter().map(|v| 1.0 - self.lambda / ((1.0 - self.lambda) * v + self.lambda))
     }
@@ -217,10 +216,10 @@ impl Invariance {
         Matrix::new(self.values(points, exec)?, points.len())
     }
 
-    /// An expansion whose coefficients are meant for k', written with k.
+    /// Converts an expansion with coefficients for k' into one under k.
     pub fn folded(&self, f: &Expansion, exec: Exec) -> Result<Expansion> {
         let (m, k, centres) = (self.axes.outputs(), f.outputs(), self.axes.len());
-        // What f's vectors are on the axes, and what of it is taken away.
+        // The components of f's vectors on the axes, and the share of them to remove.
         let mut on_axes = self.axes.inner(f, exec)?;
         for (line, share) in on_axes.chunks_mut(k).zip(self.shares()) {
             line.iter_mut().for_each(|v| *v *= -share / self.lambda);
@@ -238,9 +237,9 @@ impl Invariance {
         Expansion::new(f.kernel().clone(), f.centres().clone(), own, f.offset().to_vec())?.sum(&along)
     }
 
-    /// A classifier trained on k', written with k. The parameters' own kernel is not looked at.
+    /// A classifier trained on k' and expressed by k. The kernel in the parameters is ignored.
     ///
-    /// The factor `1 / lambda` of k' is part of the machine: the cost that weighs errors as before is `lambda c`.
+    /// The factor `1 / lambda` of k' is part of the machine: the C of equal effect is `lambda c`.
     pub fn classifier(
         &self,
         params: &SvcParams,
@@ -265,7 +264,7 @@ impl Invariance {
         Ok(model)
     }
 
-    /// Kernel principal components under k', as features written with k: a machine can stand behind them
+    /// Kernel principal components under k', as features expressed by k; a machine can be trained on them
     /// ([`Model::behind`](crate::model::Model::behind)).
     pub fn components(
         &self,

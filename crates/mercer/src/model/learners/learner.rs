@@ -1,4 +1,4 @@
-//! A learner by name: made by name, told by parameter name, fitted to a [`Machine`].
+//! Learners by name: constructed by name, configured by parameter names, fitted to a [`Machine`].
 
 use serde_json::Value;
 
@@ -12,19 +12,19 @@ use crate::model::{Machine, Sample, Task};
 use crate::param::{Param, written};
 use crate::watch::{Note, Stop, Watch, noting};
 
-/// What every struct of parameters can do, whatever is in it: `params!` makes it.
+/// Methods of every parameter struct, implemented by `params!`.
 pub(in crate::model) trait Declared {
     /// Its rows.
     fn table(&self) -> &'static [Param];
     /// Fails if a parameter is outside its range.
     fn check(&self) -> Result<()>;
-    /// All parameters as they are written in files. Fails for custom kernels, which are code.
+    /// All parameters as JSON for files. Fails for custom kernels, which cannot be saved.
     fn to_json(&self) -> Result<Value>;
-    /// Takes all parameters from what a file holds.
+    /// Sets all parameters from JSON.
     fn read_json(&mut self, written: Value) -> serde_json::Result<()>;
-    /// The kernel asked for.
+    /// The kernel parameter.
     fn kernel(&self) -> Option<&Kernel>;
-    /// Asks for a kernel.
+    /// Sets the kernel parameter.
     fn set_kernel(&mut self, kernel: Kernel);
 }
 
@@ -33,13 +33,13 @@ pub(in crate::model) trait Declared {
 pub struct LearnerEntry {
     /// Its name.
     pub name: &'static str,
-    /// What it can be used for; the first is what it is best known for.
+    /// Its tasks; the first is the main one.
     pub tasks: &'static [Task],
     /// One line about it.
     pub doc: &'static str,
-    /// The parameters that it is known by: they are always shown.
+    /// Its main parameters, which are always shown.
     pub params: &'static [&'static str],
-    /// The parameters of its table that make no difference to it: those of other forms.
+    /// Parameters of its table that do not affect it: those of other forms.
     pub(super) not: &'static [&'static str],
     pub(super) make: fn() -> Learner,
 }
@@ -81,7 +81,7 @@ impl Learner {
         self.declared().check()
     }
 
-    /// All parameters as they are written in files. Fails for custom kernels, which are code.
+    /// All parameters as JSON for files. Fails for custom kernels, which cannot be saved.
     pub(in crate::model) fn params(&self) -> Result<Value> {
         self.declared().to_json()
     }
@@ -93,7 +93,8 @@ impl Learner {
         Ok(self)
     }
 
-    /// Its name and all its parameters as one value, for another process. Fails for custom kernels, which are code.
+    /// Its name and all its parameters as one value, for another process. Fails for custom kernels, which cannot be
+    /// serialised.
     ///
     /// ```
     /// use mercer::model::Learner;
@@ -106,13 +107,13 @@ impl Learner {
         Ok(serde_json::json!({"name": self.entry().name, "params": self.params()?}))
     }
 
-    /// The learner that [`Learner::written`] wrote.
+    /// Reads what [`Learner::written`] has written.
     pub fn of_written(written: &Value) -> Result<Self> {
         let name = written["name"].as_str().unwrap_or_default();
         Self::any(name)?.with_params(&written["params"])
     }
 
-    /// Sets a parameter by the name it has in the table. Fails where it would be without effect.
+    /// Sets a parameter by its name in the table. Fails if the learner does not use it.
     ///
     /// ```
     /// use mercer::model::Learner;
@@ -154,7 +155,7 @@ impl Learner {
         }
         let value = if infinite { written(f64::INFINITY) } else { value };
         let whole = spec.allowed.is_whole();
-        // Numbers of things are written without a point, whatever the caller's language calls them.
+        // Integer parameters are stored as integers, whatever type the caller uses.
         let value = match value.as_f64().filter(|v| whole && value.is_f64() && *v < 2f64.powi(53)) {
             Some(number) => Value::from(number as u64),
             None => value,
@@ -169,7 +170,7 @@ impl Learner {
         self.params().ok()?.get(name).cloned()
     }
 
-    /// What makes this fit differ from the learner's usual one: its own parameters, and others that were changed.
+    /// Its main parameters, and all others that differ from their defaults.
     pub fn settings(&self) -> Vec<(&'static str, Value)> {
         let entry = self.entry();
         let usual = entry.learner();
@@ -186,7 +187,7 @@ impl Learner {
             "form",
             "rule",
         ];
-        // How errors count is worth a word only where it is not the usual way.
+        // The slack is mentioned only where it is not the default.
         let own = |name: &str| entry.params.contains(&name) && name != "slack";
         let told = |name: &str| own(name) || self.get(name) != usual.get(name);
         let names = self.table().iter().map(|spec| spec.name).filter(|n| !quiet.contains(n));
@@ -203,32 +204,33 @@ impl Learner {
         matches!(self, Learner::Svc(p) if p.kind == Kind::Hard)
     }
 
-    /// The kernel asked for.
+    /// The kernel parameter.
     pub fn kernel(&self) -> Option<&Kernel> {
         self.declared().kernel()
     }
 
-    /// Asks for a kernel. Unlike [`Learner::set`], this takes custom ones too.
+    /// Sets the kernel. Unlike [`Learner::set`], this accepts custom ones.
     pub fn set_kernel(&mut self, kernel: Kernel) {
         self.declared_mut().set_kernel(kernel);
     }
 
-    /// Whether its problem has one optimum only under kernels that are conditionally positive definite, and it does not say
-    /// so itself. Others take the kernel's functions as they are.
+    /// Whether it requires a conditionally positive definite kernel for a unique optimum and does not check this
+    /// itself. Other learners accept any kernel functions.
     fn needs_definite(&self) -> bool {
         let own = matches!(self, Learner::Svc(_));
         !own && !matches!(self, Learner::LpMachine(_) | Learner::Network(_) | Learner::Boost(_))
     }
 
-    /// Fits. Where the watcher broke, the machine says so, whatever phase of the fit it was. A kernel that may not be
-    /// positive definite is told in its notes.
+    /// Fits. If the watcher cancelled in any phase, the machine is marked so. A note is added if the kernel may not
+    /// be positive definite.
     pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine> {
         self.told(exec, watch, |watch| self.fitted(sample, exec, watch))
     }
 
-    /// Fits from the solution of another fit of this learner on the same rows; parameters, weights and targets may differ.
-    /// Support vector machines need fewer iterations then where C changed a little, and more where nu did; they end at the same
-    /// optimum within their tolerance. Other learners, and machines whose centres are not rows of the sample, begin anew.
+    /// Fits from the solution of another fit of this learner on the same rows; parameters, weights and targets may
+    /// differ. Support vector machines then need fewer iterations if C changed little, and more if nu did; they
+    /// converge to the same optimum within their tolerance. Other learners, and machines whose centres are not rows
+    /// of the sample, start from scratch.
     pub fn fit_near(
         &self,
         sample: Sample<'_>,
@@ -266,7 +268,7 @@ impl Learner {
         Ok(machine)
     }
 
-    /// Resumes the fit of a machine that was interrupted, on the same sample. Fails if it came to its end.
+    /// Resumes the fit of an interrupted machine on the same sample. Fails if that fit was complete.
     pub fn resume(
         &self,
         sample: Sample<'_>,
@@ -287,7 +289,7 @@ impl LearnerEntry {
         (self.make)()
     }
 
-    /// Whether a parameter makes a difference to it.
+    /// Whether a parameter affects it.
     pub fn takes(&self, name: &str) -> bool {
         Param::find(self.learner().table(), name).is_some() && !self.not.contains(&name)
     }

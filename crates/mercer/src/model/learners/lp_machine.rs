@@ -1,12 +1,12 @@
-//! Linear-programming machines: few kernel functions, found by a linear program.
+//! Linear-programming machines: sparse sums of kernel functions, found by a linear program.
 //!
 //! ```text
 //! minimise   sum_j |a_j| + C sum_i w_i loss_i,    f(x) = sum_j a_j k(x_j, x) + b
 //! ```
 //!
-//! with the loss `max(0, 1 - y f)` for classes and `|y - f|` for numbers (Mangasarian 2000; Graepel et al. 1999). The kernel
-//! needs not be positive definite: it is only a set of columns. Several classes: each against the rest. Cost: column
-//! generation, n m^2 a round for m columns.
+//! with the loss `max(0, 1 - y f)` for classes and `|y - f|` for numbers (Mangasarian 2000; Graepel et al. 1999). The
+//! kernel need not be positive definite: it only provides columns. Several classes: one-vs-rest. Cost: column
+//! generation, n m^2 per round for m columns.
 
 use crate::data::Targets;
 use crate::error::Result;
@@ -26,9 +26,9 @@ params! {
     pub struct LpMachineParams {
         /// The kernel; `None`: a Gaussian with its width chosen from the data.
         kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
-        /// What an error costs beside a coefficient.
+        /// Penalty on errors relative to that on coefficients.
         c: f64 = 1.0, Above(0.0) => "cost of errors";
-        /// Share by which a column left out may violate its condition.
+        /// Fraction by which a column that was left out may violate its constraint.
         tol: f64 = 1e-3, Above(0.0), "0.001" => "stopping tolerance (maximum KKT violation)";
     }
 }
@@ -50,7 +50,7 @@ impl LpMachineParams {
         let given = Given::basis(self, sample, exec)?;
         let cost = if matches!(sample.targets, Targets::Reals(_)) { Cost::Absolute } else { Cost::Hinge };
         let Coded { rows, weight, targets, role } = Coded::of(&sample)?;
-        // Losses of weight 1 and coefficients of cost 1 / C: the same program, better scaled.
+        // Losses with weight 1 and coefficients with penalty 1 / C: the same program, better scaled.
         let programs = Programs {
             rows: &rows,
             weight: &weight,

@@ -1,7 +1,7 @@
 //! The learners: a file or folder each, a variant of [`Learner`] and a row of [`Learner::ALL`].
 //!
-//! A learner is a struct of parameters (`params!`) with `fit`, which leaves a [`Machine`] behind; `learners!` gives it its name.
-//! Everything else (files, flags, help, tuning, explaining, compressing, exporting, Python) comes from that.
+//! A learner is a struct of parameters (`params!`) with `fit`, which returns a [`Machine`]; `learners!` registers its
+//! name. Everything else (files, flags, help, tuning, explaining, compressing, exporting, Python) follows from that.
 
 mod bayes_point;
 mod boost;
@@ -59,9 +59,9 @@ use crate::model::svc::Kind;
 use crate::model::{Checkpoint, Machine, Sample, Task};
 use crate::watch::Watch;
 
-/// Declares the learners: a variant each, and for each of its forms a row of [`Learner::ALL`]: name, tasks, one line about it, the
-/// parameters it is known by, those of other forms, and the parameter by which the form is told from the first one. `resumes`
-/// names the state of [`Checkpoint`] that `resume` of the parameters goes on from.
+/// Declares the learners: a variant for each, and for each of its forms a row of [`Learner::ALL`] with name, tasks,
+/// one line of documentation, main parameters, unused parameters, and the parameter by which the form differs from
+/// the first one. `resumes` names the state of [`Checkpoint`] from which `resume` of the parameters continues.
 macro_rules! learners {
     ($(
         $(#[$about:meta])*
@@ -98,7 +98,7 @@ macro_rules! learners {
                 make: || Learner::$variant($params { $($field: $value,)? ..$params::default() }),
             },)*)*];
 
-            /// The name of its row. Kernel PCA has none in the table.
+            /// The name of its row. Kernel PCA has no row in the table.
             fn form(&self) -> Option<&'static str> {
                 match self {
                     $(Learner::$variant(params) => {
@@ -127,7 +127,7 @@ macro_rules! learners {
                 }
             }
 
-            /// The machine of a fit that goes on from its state; nothing where the learner keeps none of the kind.
+            /// The machine of a fit resumed from its state; `None` if the learner does not support this.
             fn resumed(
                 &self,
                 sample: Sample<'_>,
@@ -225,7 +225,7 @@ learners! {
         "lp-machine" [Classification Regression] "sparse kernel expansion by a linear program (L1 penalty)",
             known by [kernel c tol];
     }
-    /// A machine that learns row by row.
+    /// An online learner.
     Perceptron(PerceptronParams) {
         "perceptron" [Classification] "kernel perceptron",
             known by [kernel passes averaged seed] not [rule c tol];
@@ -252,7 +252,7 @@ learners! {
         "kmeans" [Clustering] "kernel k-means",
             known by [kernel clusters start starts max_iter seed];
     }
-    /// A machine on few centres that learns from many rows.
+    /// A machine on few centres for many rows.
     Large(LargeParams) {
         "large" [Regression Classification] "for many rows: squared loss on few centres, by preconditioned conjugate gradients",
             known by [kernel centres place lambda offset tol max_iter seed] not [loss];
@@ -265,7 +265,7 @@ learners! {
     Kpca(KpcaParams) {}
 }
 
-/// The row of kernel PCA, which is fitted by commands of its own and predicts nothing: not one of [`Learner::ALL`].
+/// The row of kernel PCA, which has its own commands and makes no predictions, so it is not in [`Learner::ALL`].
 pub(in crate::model) const FEATURES: LearnerEntry = LearnerEntry {
     name: "kpca",
     tasks: &[Task::Features],

@@ -1,4 +1,4 @@
-//! Classifiers that need no training: Parzen windows and nearest neighbours in feature space.
+//! Methods without training: Parzen windows and nearest neighbours in feature space.
 //!
 //! ```text
 //! Parzen   f_c(x) = share_c mean_{i in c} k(x_i, x): the class of the largest; for two classes the difference
@@ -6,9 +6,9 @@
 //! k-NN     the classes of the k rows with the smallest k(x, x) - 2 k(x, x_i) + k(x_i, x_i); numbers: their mean
 //! ```
 //!
-//! (Parzen 1962; Schoelkopf and Smola 2002, section 1.2; Yu, Ji and Zhang 2002.) Parzen's classifier is the kernel mean of each
-//! class; with a Gaussian that integrates to one it is Bayes' rule on estimated densities. Cost: none to fit but, for a density's
-//! threshold, n^2 kernel values; n a prediction.
+//! (Parzen 1962; Schoelkopf and Smola 2002, section 1.2; Yu, Ji and Zhang 2002.) Parzen's classifier is the kernel
+//! mean of each class; with a Gaussian that integrates to one it is Bayes' rule on estimated densities. Cost: n^2
+//! kernel values for a density's threshold, otherwise no fit; n per prediction.
 
 use crate::data::Targets;
 use crate::error::{Error, Result};
@@ -28,7 +28,7 @@ params! {
     pub struct ParzenParams {
         /// The kernel; `None`: a Gaussian with its width chosen from the data.
         kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
-        /// Of a density: the share of the rows below its threshold.
+        /// For a density: the share of the rows below its threshold.
         nu: f64 = 0.05, UpTo(0.0, 1.0) => "upper bound on the fraction of outliers";
     }
 }
@@ -43,7 +43,7 @@ params! {
 }
 
 impl ParzenParams {
-    /// Fits on the sample's points and weights: a classifier where there are classes, else a density.
+    /// Fits on the sample's points and weights: a classifier if there are classes, else a density.
     pub fn fit(&self, sample: Sample<'_>, exec: Exec, _watch: &mut Watch<'_>) -> Result<Machine> {
         let given = Given::new(self, sample, exec)?;
         match sample.targets {
@@ -55,7 +55,7 @@ impl ParzenParams {
     fn classifier(&self, given: &Given<'_>) -> Result<Machine> {
         let classes = Classified::of(&given.sample)?;
         let total: f64 = classes.weight.iter().sum();
-        // share_c times the mean over c is the sum over c by the number of all rows.
+        // share_c times the mean over c equals the sum over c divided by the number of all rows.
         let k = if classes.names.len() == 2 { 1 } else { classes.names.len() };
         let mut coef = vec![0.0; classes.rows.len() * k];
         for (i, (&c, w)) in classes.class.iter().zip(&classes.weight).enumerate() {
@@ -79,7 +79,7 @@ impl ParzenParams {
         })?;
         let mut own: Vec<(f64, f64)> = rows.iter().zip(&weight).map(|(&i, &w)| (f[i as usize], w)).collect();
         own.sort_by(|a, b| a.0.total_cmp(&b.0));
-        // Below the threshold: as many rows as nu allows, and no more.
+        // As many rows as nu allows are below the threshold.
         let mut below = 0.0;
         let first = own.iter().find(|(_, w)| {
             below += w;
@@ -95,7 +95,7 @@ impl ParzenParams {
 }
 
 impl KnnParams {
-    /// Fits on the sample's points, targets (classes or numbers) and weights, which weigh votes.
+    /// Fits on the sample's points, targets (classes or numbers) and weights, which weight the votes.
     pub fn fit(&self, sample: Sample<'_>, exec: Exec, _watch: &mut Watch<'_>) -> Result<Machine> {
         let given = Given::new(self, sample, exec)?;
         let (rows, says, values, role) = if let Targets::Reals(y) = sample.targets {
@@ -121,7 +121,7 @@ impl KnnParams {
         }
         let diag = given.on_rows(|all| Ok(all.diag()))?;
         let own = rows.iter().map(|&i| diag[i as usize]).collect();
-        // The mean of all images: what the neighbours are when all of them vote.
+        // The mean of all images, as if all rows were neighbours.
         let centres = given.points(&rows);
         let expansion = Expansion::new(given.kernel.clone(), centres, vec![1.0 / n as f64; n], vec![0.0])?;
         let mut model = Machine::new(expansion, role, Learner::Knn(self.clone()), Info::default());

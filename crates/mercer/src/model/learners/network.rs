@@ -1,13 +1,13 @@
-//! Radial basis function networks: a few Gaussians whose places are found first or along with their weights.
+//! Radial basis function networks: few Gaussians whose centres are placed first or trained with their weights.
 //!
 //! ```text
-//! f(x) = sum_j a_j k(c_j, x) + b,   centres by k-means in each class, support vectors, or moved downhill with the width
+//! f(x) = sum_j a_j k(c_j, x) + b,   centres by k-means in each class, support vectors, or trained together with the width
 //! ```
 //!
-//! Weights by least squares with decay (the pseudo-inverse), or downhill through logistic outputs as by back propagation
-//! (Schoelkopf, Sung et al. 1997; Schoelkopf 1997, section 2.5; Moody and Darken 1989). All Gaussians of a network share one
-//! width: then it is an expansion like any other, and what is done to expansions can be done to it. Cost: that of k-means,
-//! and n m (m + d) a step of moving.
+//! Weights by least squares with decay (the pseudo-inverse), or by gradient descent through logistic outputs as in
+//! back-propagation (Schoelkopf, Sung et al. 1997; Schoelkopf 1997, section 2.5; Moody and Darken 1989). All
+//! Gaussians of a network share one width, so that it is an ordinary expansion. Cost: that of k-means, and n m (m +
+//! d) per training step.
 
 use serde::{Deserialize, Serialize};
 
@@ -28,27 +28,27 @@ use crate::solve::kmeans::lloyd;
 use crate::solve::network::{NetworkProblem, adapt, logistic_weights, weights};
 use crate::watch::{Info, Step, Stop, Watch, noting};
 
-/// Where centres are.
+/// Placement of the centres.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Place {
-    /// Where k-means puts them, and then downhill together with the width.
+    /// Placed by k-means, then trained together with the width.
     #[default]
     Adapted,
-    /// Where k-means puts them: as many in each class.
+    /// By k-means, with equal numbers in each class.
     Kmeans,
     /// At the support vectors of a machine with the same kernel.
     SupportVectors,
 }
 
-/// How weights are found for given centres.
+/// Computation of the weights for given centres.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Weights {
     /// By least squares with decay.
     #[default]
     PseudoInverse,
-    /// Downhill through logistic outputs, squared errors and decay; classes only.
+    /// By gradient descent through logistic outputs, with squared errors and decay; classes only.
     Descent,
 }
 
@@ -57,12 +57,12 @@ params! {
     pub struct NetworkParams {
         /// The kernel; `None`: a Gaussian with its width chosen from the data. Only a Gaussian's centres can move.
         kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
-        /// How many centres; support vectors are as many as there are.
+        /// Number of centres; with support vectors their number is given.
         centres: u64 = 20, Whole(1) => "maximum number of centres";
         place: Place = Place::Adapted, OneOf(&["adapted", "kmeans", "support_vectors"]), "adapted" => "how centres are placed";
         weights: Weights = Weights::PseudoInverse, OneOf(&["pseudo_inverse", "descent"]), "pseudo_inverse" => "how output weights are fitted";
         lambda: f64 = 0.01, AtLeast(0.0) => "regularisation strength";
-        /// Most steps downhill of the centres; of weights alone, which are cheaper, ten times as many.
+        /// Maximum number of training steps of the centres; of weights alone, which are cheaper, ten times as many.
         steps: u64 = 20, Whole(0) => "maximum gradient steps";
         c: f64 = 1.0, Above(0.0) => "cost of errors of the machine that provides the support vectors";
         seed: u64 = 0, Whole(0) => "random seed";
@@ -130,7 +130,7 @@ impl NetworkParams {
         Ok(given.timed(Machine { support, ..model }))
     }
 
-    /// Centres by k-means: for classes as many in each, whatever their sizes.
+    /// Centres by k-means: for classes equal numbers in each, whatever their sizes.
     pub(in crate::model) fn started(
         &self,
         problem: &NetworkProblem<'_>,
@@ -160,7 +160,7 @@ impl NetworkParams {
         centres
     }
 
-    /// Weights for centres, which move first where that is asked.
+    /// Weights for centres, which are trained first if requested.
     fn network(
         &self,
         problem: &NetworkProblem<'_>,

@@ -3,13 +3,13 @@
 //! ```text
 //! minimise    1/2 |w|^2 - nu n rho + sum_i w_i max(0, rho - w . Phi(x_i))
 //! dual        1/2 a' K a,    0 <= a_i <= w_i,    sum a = nu sum w        (Schoelkopf, Platt et al. 2001)
-//! decision    f(x) = sum_i a_i k(x_i, x) - rho: positive for points like the data
+//! decision    f(x) = sum_i a_i k(x_i, x) - rho: positive for inliers
 //! ```
 //!
-//! nu bounds the share of rows with f < 0 from above and the share of support vectors from below (Mueller et al. 2001,
-//! theorem 2), whatever the tolerance: rho is the lowest output among rows below their upper bound. The scale is LIBSVM's
-//! and scikit-learn's: boxes of 1 and a sum of nu n, so that decision values are theirs; the paper's own
-//! `a_i <= 1 / (nu n)` with sum 1 gives values smaller by the factor nu n. Cost: the solver's.
+//! nu bounds the share of rows with f < 0 from above and the share of support vectors from below (Mueller et al.
+//! 2001, theorem 2), for any tolerance: rho is the smallest output among rows below their upper bound. The scale is
+//! LIBSVM's and scikit-learn's, boxes of 1 and a sum of nu n, so that decision values agree; the paper's own `a_i <=
+//! 1 / (nu n)` with sum 1 gives values smaller by the factor nu n. Cost: the solver's.
 
 use crate::error::Result;
 use crate::exec::Exec;

@@ -1,4 +1,4 @@
-//! How a learner's parameters are declared: once.
+//! The `params!` macro, which declares a learner's parameters once.
 //!
 //! ```text
 //! params! {
@@ -9,10 +9,10 @@
 //! }
 //! ```
 //!
-//! A line is field, type, default, what is allowed, and one line of documentation; where the default needs words, they stand
-//! behind what is allowed. It makes the field with its documentation, `Default`, `TABLE` (which help, flags, `--set` and
-//! Python read), `check` and the JSON of files. `where Self::f` names a function that checks what parameters must obey
-//! together.
+//! A line is field, type, default, allowed values, and one line of documentation; a description of the default may
+//! follow the allowed values. It generates the field with its documentation, `Default`, `TABLE` (which help, flags,
+//! `--set` and Python read), `check` and the JSON of files. `where Self::f` names a function that checks combinations
+//! of parameters.
 
 use std::any::Any;
 
@@ -20,7 +20,7 @@ use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::param::Param;
 
-/// Declares a struct of parameters. See the module's text.
+/// Declares a struct of parameters. See the module's documentation.
 macro_rules! params {
     (
         $(#[$about:meta])*
@@ -133,7 +133,7 @@ pub(in crate::model) const fn default_words(all: &[&'static str]) -> &'static st
     if n > 2 && bytes[n - 2] == b'.' && bytes[n - 1] == b'0' { text.split_at(n - 2).0 } else { text }
 }
 
-/// Checks values against their rows: the first one outside its range is named with its value and the range.
+/// Checks values against their rows; the error names the first one outside its range, its value and the range.
 pub(in crate::model) fn check(table: &'static [Param], values: &[&dyn Any]) -> Result<()> {
     for (param, value) in table.iter().zip(values) {
         if let Some(number) = number(*value)
@@ -148,7 +148,7 @@ pub(in crate::model) fn check(table: &'static [Param], values: &[&dyn Any]) -> R
     Ok(())
 }
 
-/// A field as a number, where it is one.
+/// A field as a number, if it is one.
 fn number(value: &dyn Any) -> Option<f64> {
     if let Some(v) = value.downcast_ref::<f64>() {
         return Some(*v);

@@ -1,11 +1,11 @@
-//! Machines that learn row by row: the kernel perceptron and the kernel Adatron.
+//! Online learners: the kernel perceptron and the kernel Adatron.
 //!
 //! ```text
 //! perceptron   a_i += y_i  where y_i f(x_i) <= 0                      (Rosenblatt 1958; Aizerman, Braverman and Rozonoer 1964)
 //! Adatron      a_i += (1 - y_i f(x_i)) / k_ii within [0, C]            (Friess, Cristianini and Campbell 1998)
 //! ```
 //!
-//! Several classes: each against the rest, largest output wins. Cost: n^2 a pass, with the matrix in memory.
+//! Several classes: one-vs-rest, the largest output wins. Cost: n^2 per pass, with the matrix in memory.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +21,7 @@ use crate::model::{Learner, Sample};
 use crate::solve::perceptron::{adatron, perceptron};
 use crate::watch::{Info, Stop, Watch};
 
-/// Which rule.
+/// The update rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnlineRule {
@@ -33,13 +33,13 @@ pub enum OnlineRule {
 }
 
 params! {
-    /// Parameters of a machine that learns row by row. See [`PerceptronParams::TABLE`] for ranges.
+    /// Parameters of an online learner. See [`PerceptronParams::TABLE`] for ranges.
     pub struct PerceptronParams {
         /// The kernel; `None`: a Gaussian with its width chosen from the data.
         kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
         rule: OnlineRule = OnlineRule::Perceptron, OneOf(&["perceptron", "adatron"]), "perceptron" => "update rule";
         passes: u64 = 100, Whole(1) => "maximum passes over the rows";
-        /// Whether the perceptron answers with the mean of all it has been.
+        /// Whether the perceptron predicts with the mean of all its hypotheses.
         averaged: bool = true, Flag => "predict with the average of all hypotheses (averaged perceptron)";
         c: f64 = 1.0, Above(0.0) => "cost of errors: upper bound of the coefficients";
         /// Largest change of a coefficient in the Adatron's last pass.
@@ -49,7 +49,8 @@ params! {
 }
 
 impl PerceptronParams {
-    /// Fits on the sample's points and classes. Weights scale the Adatron's C; to the perceptron a row counts or does not.
+    /// Fits on the sample's points and classes. Weights scale the Adatron's C; the perceptron only ignores rows of
+    /// weight 0.
     pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine> {
         let given = Given::new(self, sample, exec)?;
         let classes = Classified::of(&sample)?;

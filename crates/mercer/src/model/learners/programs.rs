@@ -1,30 +1,30 @@
-//! Sparse programs on a sample, one an output: what linear-programming machines and sparse discriminants share.
+//! Sparse programs on a sample, one per output: shared by linear-programming machines and sparse discriminants.
 
 use crate::error::Result;
 use crate::model::learners::given::Given;
 use crate::solve::sparse::{Cost, KernelColumns, SparseParams, SparseProblem, solve_sparse};
 use crate::watch::{Info, Stop, Watch};
 
-/// Outputs that are each a sum of few columns of one kernel matrix.
+/// Outputs that are sparse sums of columns of one kernel matrix.
 pub(in crate::model) struct Programs<'a> {
-    /// The rows of the sample that take part.
+    /// The rows in use.
     pub(in crate::model) rows: &'a [u32],
     /// Their weights.
     pub(in crate::model) weight: &'a [f64],
     /// Targets, output by output.
     pub(in crate::model) targets: &'a [Vec<f64>],
-    /// Groups whose means lie on their targets, output by output; empty: none.
+    /// Groups whose means must equal their targets, per output; empty: none.
     pub(in crate::model) groups: &'a [Vec<u32>],
-    /// What an error costs.
+    /// The loss.
     pub(in crate::model) cost: Cost,
-    /// What a coefficient costs.
+    /// The penalty on coefficients.
     pub(in crate::model) c: f64,
-    /// Share of c by which a column left out may violate its condition.
+    /// Fraction of c by which a column that was left out may violate its constraint.
     pub(in crate::model) tol: f64,
 }
 
 impl Programs<'_> {
-    /// Coefficients of the rows that take part, n x k; k offsets; and how it went for all of them together.
+    /// Coefficients of the rows in use, n x k; k offsets; and the statistics of all programs together.
     pub(in crate::model) fn solve(
         &self,
         given: &Given<'_>,

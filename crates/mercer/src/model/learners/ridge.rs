@@ -7,9 +7,9 @@
 //! ```
 //!
 //! With `A = K + lambda W^-1`, `A u = y` and `A v = 1` give `b = sum u / sum v` and `c = u - b v`. Classes are
-//! regressed on codes of +1 and -1: one output for two classes (positive: the second), else one a class, largest wins.
-//! Cost: n^2 values and n^3 / 3 for a Cholesky factor while that fits into memory, beyond that conjugate gradients of
-//! n^2 a step. Every row has a coefficient: nothing is sparse here.
+//! regressed on codes of +1 and -1: one output for two classes (positive: the second), else one per class, the
+//! largest wins. Cost: n^2 values and n^3 / 3 for a Cholesky factor if that fits into memory, otherwise conjugate
+//! gradients with n^2 per iteration. Every row has a coefficient; the solution is not sparse.
 
 use std::time::Instant;
 
@@ -31,11 +31,11 @@ use crate::num::{Mat, factor, product};
 use crate::solve::{LinearParams, solve_linear};
 use crate::watch::{Info, Step, Watch};
 
-/// How the linear system is solved.
+/// Solver of the linear system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RidgeMethod {
-    /// A factor while it fits into the memory given, else gradients.
+    /// Cholesky if the factor fits into the memory budget, else conjugate gradients.
     #[default]
     Auto,
     /// A Cholesky factor of the whole matrix.
@@ -76,8 +76,8 @@ impl RidgeParams {
         Ok(Machine { support, ..Machine::new(expansion, role, Learner::Ridge(self.clone()), info) })
     }
 
-    /// The same for several columns of numbers at once, an output each, with one factorisation for all of them: the
-    /// functions, the rows behind their centres, and how it went.
+    /// The same for several columns of numbers at once, an output each, with one shared factorisation: the functions,
+    /// the rows of their centres, and statistics.
     pub fn fit_columns(
         &self,
         sample: Sample<'_>,
@@ -122,12 +122,12 @@ impl RidgeParams {
         Ok((Expansion::new(given.kernel.clone(), given.points(&keep), coef, offset)?, keep, info))
     }
 
-    /// The kernel asked for, or the one that follows from the sample.
+    /// The given kernel, or the default for the sample.
     pub(crate) fn kernel_for(&self, sample: &Sample<'_>) -> Result<Kernel> {
         kernel_or_default(self.kernel.as_ref(), sample)
     }
 
-    /// `(K + diag(shift)) x = right` for each right side.
+    /// `(K + diag(shift)) x = right` for each right-hand side.
     fn solve(
         &self,
         kernel: &Kernel,
@@ -179,10 +179,10 @@ impl RidgeParams {
     }
 }
 
-/// Columns of numbers to regress on.
+/// Columns of numbers for regression.
 pub(crate) type RightSides = Vec<Vec<f64>>;
 
-/// The numbers to regress on, and the classes' names.
+/// The numbers for regression, and the classes' names.
 pub(crate) fn right_sides(targets: &Targets) -> Result<(RightSides, Option<Vec<String>>)> {
     match targets {
         Targets::Reals(y) => {

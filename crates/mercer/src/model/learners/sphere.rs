@@ -1,4 +1,4 @@
-//! Spheres around the data in feature space: the smallest that holds all of it, and a soft one that holds most.
+//! Enclosing spheres in feature space: the smallest that contains all rows, and a soft one that contains most.
 //!
 //! ```text
 //! minimise over centre c and R    R^2 + 1 / (nu sum w) sum_i w_i max(0, |Phi(x_i) - c|^2 - R^2)
@@ -6,10 +6,10 @@
 //! decision    R^2 - |Phi(x) - c|^2: positive inside
 //! ```
 //!
-//! With nu = 0 nothing may lie outside (Schoelkopf 1997, section 2.6.1): that radius is what bounds of the form
-//! `R^2 |w|^2` ask for. With nu above 0 at most a share nu of the rows lies outside (Tax and Duin 1999). Where k(x, x)
-//! is the same for all x, the soft sphere and the one-class hyperplane of the same nu are one machine: decision values
-//! differ by the factor `2 / (nu n)`. Cost: the solver's.
+//! With nu = 0 no row may lie outside (Schoelkopf 1997, section 2.6.1); bounds of the form `R^2 |w|^2` use this
+//! radius. With positive nu at most a share nu of the rows lies outside (Tax and Duin 1999). If k(x, x) is constant,
+//! the soft sphere and the one-class hyperplane with the same nu are the same machine: decision values differ by the
+//! factor `2 / (nu n)`. Cost: the solver's.
 
 use crate::error::{Error, Result};
 use crate::exec::Exec;
@@ -29,7 +29,7 @@ params! {
         /// The kernel; `None`: a Gaussian with its width chosen from the data.
         kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
         nu: f64 = 0.0, Within(0.0, 1.0) => "upper bound on the fraction of rows outside; 0 encloses all";
-        /// Largest violation of the optimality conditions left, relative to the data's squared diameter and to the largest
+        /// Stopping tolerance: maximum KKT violation, relative to the data's squared diameter and to the largest
         /// weight of a row.
         tol: f64 = 1e-4, Above(0.0), "0.0001" => "stopping tolerance (maximum KKT violation, relative to the squared diameter)";
         max_iter: Option<u64> = None, WholeOrNone(1), "none" => "maximum iterations";
@@ -38,19 +38,19 @@ params! {
     }
 }
 
-/// The share of the tolerance that a hard sphere is solved to: its squared radius may be a quarter of the squared distance
-/// that the tolerance is relative to, and is then right to half the tolerance.
+/// Fraction of the tolerance to which a hard sphere is solved: the tolerance is relative to a squared distance that
+/// may be four times the squared radius, which is then accurate to half the tolerance.
 const HARD: f64 = 1.0 / 16.0;
 
-/// The same for a soft sphere, as a share of the largest weight of a row: of a narrow Gaussian's rows nearly all lie close to
-/// the sphere, and the violation left decides on which side new rows fall. On normal rows in 2 to 8 columns this share changes at
-/// most 4 labels in 10,000 for up to three times the time. Where the kernel matrix is nearly singular (two columns, gamma 5) 6 in
-/// 10,000 were seen, and ten to forty times the time.
+/// The same for a soft sphere, as a fraction of the largest weight of a row. With a narrow Gaussian nearly all rows
+/// lie close to the sphere, and the remaining violation decides on which side new rows fall. On normal rows in 2 to 8
+/// columns this changes at most 4 labels in 10,000, for up to three times the time. Where the kernel matrix is nearly
+/// singular (two columns, gamma 5) 6 in 10,000 were observed, and ten to forty times the time.
 const SOFT: f64 = 1.0 / 1000.0;
 
 /// R^2 of the smallest sphere around all rows of a kernel matrix, and the convex weights of its centre.
 ///
-/// R^2 is the largest squared distance of a row from that centre, so the sphere holds all rows whatever the tolerance;
+/// R^2 is the largest squared distance of a row from that centre, so the sphere contains all rows for any tolerance;
 /// it exceeds the smallest possible by at most about `tol` times the squared diameter.
 pub fn enclosing_radius2(rows: &dyn Rows, exec: Exec, watch: &mut Watch<'_>) -> Result<(f64, Vec<f64>)> {
     let n = rows.len();
@@ -92,14 +92,14 @@ impl SphereParams {
         dual::fit_near(self, sample, near, 1.0, exec, watch)
     }
 
-    /// Upper bounds of the weights: all of the sphere may hang on one row where none may lie outside.
+    /// Upper bounds of the weights; infinite for a hard sphere, which may depend on one row alone.
     fn boxes(&self, weights: &[f64]) -> Vec<f64> {
         let sum: f64 = weights.iter().sum();
         let bound = |w: f64| if self.nu > 0.0 { w / (self.nu * sum) } else { f64::from(u8::from(w > 0.0)) };
         weights.iter().map(|&w| bound(w)).collect()
     }
 
-    /// The problem on rows with these weights, and what its solve obeys.
+    /// The problem on rows with these weights, and the solver's parameters.
     fn posed<'r>(
         &self,
         rows: &'r dyn Rows,
@@ -109,7 +109,7 @@ impl SphereParams {
         let n = rows.len();
         let diag = rows.diag();
         let upper = self.boxes(weights);
-        // The largest squared distance from one row: between a quarter of the squared diameter and all of it.
+        // The largest squared distance from one row is between a quarter of the squared diameter and all of it.
         let first = weights.iter().position(|&w| w > 0.0).unwrap_or(0);
         let mut across = vec![0.0; n];
         rows.apply(&[first as u32], &[1.0], &mut across, exec);
@@ -128,9 +128,9 @@ impl SphereParams {
             start: None,
         };
         problem.start_at_sums(&[1.0])?;
-        // Weights of a soft sphere are at most 1 / (nu n), and the gradient follows them: what moves a row of the one-class
-        // hyperplane, whose weights go up to 1, by tol moves it here by that share of tol.
-        // A hard sphere reaches to the farthest row, whose squared distance is off by twice the violation.
+        // Weights of a soft sphere are at most 1 / (nu n), and the gradient scales with them: a violation of tol in
+        // the one-class hyperplane, whose weights go up to 1, corresponds to that fraction of tol here. A hard
+        // sphere's radius is that of the farthest row, whose squared distance is off by twice the violation.
         let most = match self.nu {
             0.0 => HARD,
             _ => SOFT * problem.upper.iter().copied().fold(0.0, f64::max).min(1.0),
@@ -144,7 +144,7 @@ impl SphereParams {
         let (diag, exact) = (rows.diag(), Exact::new(rows, &found.beta, exec));
         let norm2: f64 = found.beta.iter().zip(&exact.output).map(|(b, f)| b * f).sum();
         let distance2 = |i: usize| (diag[i] - 2.0 * exact.output[i] + norm2).max(0.0);
-        // Where all rows must be inside, none of them is on its upper bound.
+        // If all rows must be inside, none of them is at its upper bound.
         let unbounded = || weights.iter().map(|&w| if w > 0.0 { f64::INFINITY } else { 0.0 }).collect();
         let upper = if self.nu > 0.0 { self.boxes(weights) } else { unbounded() };
         // The gradient is f_i - K_ii / 2.

@@ -1,12 +1,12 @@
-//! Denoising without being told how: the level of the noise from the data, kernel and number of components from rows set
-//! aside.
+//! Automatic denoising: the noise level is estimated from the data, the kernel and the number of components on
+//! held-out rows.
 //!
-//! Numbers of components, linear and of Gaussians of three widths, are tried on rows set aside, and what leaves the least
-//! error is kept: `min_n sum_i |z_n(x_i + e_i) - x_i|^2`, with z_n(x) the pre-image of the projection of Phi(x) onto n
-//! components (Mika et al. 1999; Schoelkopf et al. 1999). Where rows are clean, noise is added to them. Where they are noisy
-//! themselves, x is not known; but with e of the same level as a row's own noise, `y + e` and `y - e` have independent
-//! noise, so that `|z_n(y + e) - (y - e)|^2` is the error against x plus a constant, the d 2 sigma^2 of the second copy.
-//! Cost: for each kernel a PCA on the other rows, and some ten times the denoising of the rows set aside.
+//! Numbers of components under the linear kernel and Gaussians of three widths are compared on held-out rows, and the
+//! smallest error is selected: `min_n sum_i |z_n(x_i + e_i) - x_i|^2`, with z_n(x) the pre-image of the projection of
+//! Phi(x) onto n components (Mika et al. 1999; Schoelkopf et al. 1999). If rows are clean, noise is added to them. If
+//! they are noisy, x is not known, but with added noise e of the same level, `y + e` and `y - e` have independent
+//! noise, so that `|z_n(y + e) - (y - e)|^2` is the error against x plus a constant, the d 2 sigma^2 of the second
+//! copy. Cost: for each kernel a PCA on the other rows, and about ten times the denoising of the held-out rows.
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -24,60 +24,61 @@ use crate::model::Sample;
 use crate::reduce::preimage::PreimageParams;
 use crate::watch::Watch;
 
-/// Rows that components are found on, at most: the way back costs products with all of them.
+/// Maximum number of rows on which components are computed: pre-images need products with all of them.
 const ROWS: usize = 3000;
-/// Rows set aside, at most.
+/// Maximum number of held-out rows.
 const ASIDE: usize = 300;
-/// Components tried, at most.
+/// Maximum number of components tried.
 const MOST: usize = 512;
-/// Widths tried, in shares of the median squared distance: the narrower, the more components carry the points.
+/// Widths tried, as fractions of the median squared distance: narrower ones spread the variance over more components.
 const WIDTHS: [f64; 3] = [1.0, 0.5, 0.25];
 
-/// What a denoiser is told; all of it may be left out.
+/// Parameters of denoising; all are optional.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct DenoiseParams {
-    /// The kernel; none: the best of the linear one and some Gaussians up to as wide as the median distance between rows.
+    /// The kernel; `None`: the best of the linear one and Gaussians with widths up to the median distance between
+    /// rows.
     pub kernel: Option<Kernel>,
-    /// Number of components; none: by rows set aside.
+    /// Number of components; `None`: selected on held-out rows.
     pub components: Option<usize>,
-    /// Standard deviation of the noise; none: estimated.
+    /// Standard deviation of the noise; `None`: estimated.
     pub noise: Option<f64>,
-    /// How points are found back.
+    /// Parameters of the pre-images.
     pub back: PreimageParams,
     /// Seed of what is drawn.
     pub seed: u64,
 }
 
-/// A number of components, and the mean squared distance it left on the rows set aside.
+/// A number of components, and its mean squared error on the held-out rows.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Tried {
-    /// Components used.
+    /// Number of components.
     pub components: usize,
-    /// Mean squared distance from the rows without noise, as far as can be told.
+    /// Estimated mean squared distance from the rows without noise.
     pub error: f64,
 }
 
-/// Components to denoise with, and how they were chosen.
+/// Components for denoising, and how they were selected.
 #[derive(Debug, Clone)]
 pub struct Denoiser {
     /// The components.
     pub model: Machine,
-    /// How many of them to use.
+    /// Number of components used.
     pub components: usize,
-    /// The noise taken to be there; none where nobody asked.
+    /// The noise level that was assumed; `None` if it was not needed.
     pub noise: Option<f64>,
-    /// The numbers tried; empty where the number was given.
+    /// The numbers tried; empty if the number was given.
     pub tried: Vec<Tried>,
-    /// The same before denoising, where numbers were tried.
+    /// The error before denoising, if numbers were tried.
     pub before: Option<f64>,
 }
 
-/// The standard deviation of noise that is the same in all directions: the directions in which the points vary least
-/// vary by the noise alone. The median variance of the lesser half of the linear principal components.
+/// The standard deviation of isotropic noise: directions of smallest variance vary by noise alone. Computed from the
+/// median variance of the lower half of the linear principal components.
 ///
-/// Columns that never change are no directions. Of n rows in more than n dimensions only n - 1 directions can be seen, and
-/// the noise of all is seen in these. Zero, where the rows vary in fewer directions than they could: they have no noise of
-/// this kind, or copies of columns hide it.
+/// Constant columns are ignored. With n rows in more than n dimensions only n - 1 directions are observed, and these
+/// contain the noise of all. Zero if the rows vary in fewer directions than possible: they have no such noise, or
+/// duplicated columns hide it.
 pub fn noise_level(points: &Points, exec: Exec, watch: &mut Watch<'_>) -> Result<f64> {
     let params = KpcaParams { kernel: Some(Kernel::Linear), ..KpcaParams::default() };
     let fitted = params.fit(Sample::new(points, &Targets::None), exec, watch)?;
@@ -88,17 +89,17 @@ pub fn noise_level(points: &Points, exec: Exec, watch: &mut Watch<'_>) -> Result
     if seen == 0 {
         return Ok(0.0);
     }
-    // Components that are zero are not listed.
+    // Components with zero variance are not listed.
     variance.resize(seen.max(variance.len()), 0.0);
     variance.sort_unstable_by(f64::total_cmp);
     let share = if seen < moving { points.len() as f64 / moving as f64 } else { 1.0 };
     let level2 = variance[variance.len() / 4] * share;
-    // What rounding leaves of a direction that is none.
+    // A variance within rounding error is zero.
     let most = variance.last().copied().unwrap_or(0.0);
     Ok(if level2 > 1e-12 * most { level2.sqrt() } else { 0.0 })
 }
 
-/// How many columns have more than one value.
+/// The number of columns with more than one distinct value.
 fn moving_columns(points: &Points, exec: Exec) -> Result<usize> {
     let values = points.view().to_f64_within(exec.memory())?;
     let Some(first) = values.chunks(points.dim()).next() else { return Ok(0) };
@@ -110,8 +111,8 @@ fn moving_columns(points: &Points, exec: Exec) -> Result<usize> {
 }
 
 impl DenoiseParams {
-    /// Finds components in `points`. Those are noisy themselves, unless there are `noisy` rows beside them that the noise
-    /// is to be taken from.
+    /// Finds components in `points`. The points are assumed to be noisy themselves, unless `noisy` rows are given
+    /// from which the noise is estimated.
     pub fn fit(
         &self,
         points: &Points,
@@ -146,7 +147,7 @@ impl DenoiseParams {
         } else {
             let width = width(&learning, self.seed);
             let gaussians = WIDTHS.iter().map(|share| Kernel::Rbf { gamma: 1.0 / (share * width) });
-            // Where rows lie near a plane, or noise hides all else, lines are the better guess.
+            // Where rows lie near a plane, or noise dominates, linear components are better.
             std::iter::once(Kernel::Linear).chain(gaussians).collect()
         };
         if let (Some(components), [kernel]) = (self.components, kernels.as_slice()) {
@@ -186,7 +187,8 @@ impl DenoiseParams {
                 best = Some(Denoiser { model, components, noise, tried, before });
             }
         }
-        // With as many components as were asked for, the caller knows; else the best of all tried must be of use.
+        // If the number of components was given it is used as is; otherwise the best of all tried must reduce the
+        // error.
         if self.components.is_none() && least > before {
             return Err(Error::Unsupported(format!(
                 "denoising does not help: on held-out rows the mean squared error rises from {before:.4} to {least:.4}; \
@@ -211,7 +213,7 @@ impl DenoiseParams {
         };
         match self.components {
             Some(wanted) => find(Some(wanted as u64)),
-            // There may be fewer than are worth trying, which shows only when they are asked for.
+            // There may be fewer components than requested, which shows only when they are computed.
             None if points.len() > 2 * MOST => find(Some(MOST as u64)).or_else(|_| find(None)),
             None => find(None),
         }
@@ -219,7 +221,7 @@ impl DenoiseParams {
 }
 
 impl Denoiser {
-    /// Denoises with the first so many of components that are there already.
+    /// Denoises with the first `components` of existing components.
     pub fn new(model: Machine, components: usize) -> Result<Self> {
         let most = model.components()?.count();
         if components == 0 || components > most {
@@ -228,7 +230,7 @@ impl Denoiser {
         Ok(Denoiser { model, components, noise: None, tried: Vec::new(), before: None })
     }
 
-    /// The points without what the components do not carry.
+    /// The points projected onto the components and mapped back by pre-images.
     pub fn denoise(
         &self,
         points: View<'_>,
@@ -249,7 +251,7 @@ fn distance2(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum()
 }
 
-/// Numbers to try: 1, 2, 4 and so on, with one between from 8 on, and all.
+/// Numbers to try: powers of two, from 8 on with one value in between, and the total.
 fn counts(all: usize) -> Vec<usize> {
     let mut out: Vec<usize> = (0..16).map(|e| 1 << e).chain((2..16).map(|e| 3 << e)).collect();
     out.retain(|&n| n < all);

@@ -1,10 +1,11 @@
-//! Axes in the span of some rows: PCA of the images' projections onto it.
+//! Components restricted to the span of landmarks: PCA of the images' projections onto it.
 //!
-//! With landmarks z and `K_zz = U S U'`, the rows `F = K_xz U S^-1/2` are the projections in an orthonormal basis of the
-//! span, so that `K ~ F F'` (Nystroem), and PCA of F (r x r) gives axes `z`-expansions with coefficients `U S^-1/2 w`.
-//! Landmarks are drawn at random, or picked by an incomplete Cholesky factor: then the largest rest decides. What the
-//! span leaves of the trace, `1 - |F|^2 / trace K`, is told. Cost: `n m d + n m^2`. Memory: some m x m matrices and blocks of
-//! values, whatever the number of rows: `F' F` comes from passes over all rows, which may be read from a source.
+//! With landmarks z and `K_zz = U S U'`, the rows `F = K_xz U S^-1/2` are the projections in an orthonormal basis of
+//! the span, so that `K ~ F F'` (Nystroem), and PCA of F (r x r) gives axes `z`-expansions with coefficients `U
+//! S^-1/2 w`. Landmarks are drawn at random, or selected by incomplete Cholesky factorisation with pivoting. The
+//! share of the trace outside the span, `1 - |F|^2 / trace K`, is reported. Cost: `n m d + n m^2`. Memory: some m x m
+//! matrices and blocks of values, independent of the number of rows: `F' F` comes from passes over all rows, which
+//! may be read from a source.
 
 use super::{Found, KpcaMethod, KpcaParams, drawn};
 use crate::data::Points;
@@ -23,11 +24,11 @@ use crate::watch::{Info, Step, Watch};
 
 /// Rows whose diagonal is computed at a time.
 const BATCH: usize = 8192;
-/// Landmarks, where nobody says how many.
+/// Default number of landmarks.
 const LANDMARKS: usize = 1000;
-/// Rows per landmark of a source that an incomplete Cholesky factor looks at.
+/// Number of rows per landmark that incomplete Cholesky examines of a source.
 const LOOKED_AT: usize = 10;
-/// Bytes of the sums of a pass: there are 32 of them.
+/// Bytes of the sums of a pass; there are 32 of them.
 const SUMS: usize = 128 << 20;
 
 pub(super) fn fit(
@@ -108,7 +109,7 @@ pub(super) fn fit_source(
     axes(params, kernel, z, &local(&design, exec), trace, exec, watch)
 }
 
-/// A curvature of 1 everywhere: no targets are looked at.
+/// A curvature of 1 everywhere: targets are ignored.
 const LOSS: Squared = Squared { outputs: 1, classes: false };
 
 fn local<'a>(design: &'a Blocks<'_>, exec: Exec) -> Local<'a> {
@@ -131,7 +132,7 @@ pub(super) fn axes(
     let rank = s.iter().take_while(|&&v| v > 1e-12 * s[0].max(0.0)).count();
     let half: Vec<f64> = (0..m * rank).map(|p| u[p / rank * m + p % rank] / s[p % rank].sqrt()).collect();
     let n = rows.rows();
-    // F' F and the sum of F's rows, some columns at a time.
+    // F' F and the sum of F's rows, in groups of columns.
     let (mut scatter, mut mean) = (vec![0.0; rank * rank], vec![0.0; rank]);
     let wide = (SUMS / (32 * 8 * m.max(1))).clamp(1, rank.max(1));
     for first in (0..rank).step_by(wide) {
@@ -158,7 +159,7 @@ pub(super) fn axes(
     } else {
         mean.fill(0.0);
     }
-    // Rounding must not leave two halves.
+    // Copy one half, so that rounding does not make the matrix asymmetric.
     for i in 0..rank {
         for j in 0..i {
             let v = scatter[i * rank + j].midpoint(scatter[j * rank + i]);

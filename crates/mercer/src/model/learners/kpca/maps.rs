@@ -10,8 +10,8 @@ use crate::num::{Mat, factor, product};
 
 /// The empirical kernel map `x -> (k(x, z_1), ..., k(x, z_m))` on any points z (eq. 13).
 ///
-/// The kernel need be neither symmetric nor definite: a linear method on these features works with the matrix `K K'`,
-/// which is positive semidefinite whatever K is.
+/// The kernel need be neither symmetric nor definite: a linear method on these features uses the matrix `K K'`, which
+/// is positive semidefinite for any K.
 ///
 /// ```
 /// use mercer::{data::Points, kernel::Kernel, model::empirical_map, Exec};
@@ -27,9 +27,9 @@ pub fn empirical_map(kernel: Kernel, points: Points) -> Result<Expansion> {
     Expansion::new(kernel, points, unit, vec![0.0; m])
 }
 
-/// The whitened map `x -> K^-1/2 (k(z_1, x), ..., k(z_m, x))` (eq. 17): in it the canonical dot product of two z is their
-/// kernel value. K^-1/2 is the pseudo-inverse; eigenvalues below 1e-12 of the largest count as zero, and of negative ones
-/// the size is taken.
+/// The whitened map `x -> K^-1/2 (k(z_1, x), ..., k(z_m, x))` (eq. 17): in it the canonical dot product of two z is
+/// their kernel value. K^-1/2 is the pseudo-inverse; eigenvalues below 1e-12 of the largest count as zero, and
+/// negative ones are replaced by their absolute values.
 pub fn whitening_map(kernel: Kernel, points: Points, exec: Exec) -> Result<Expansion> {
     let m = points.len();
     let k = gram::square::<f64>(&kernel, points.view(), exec)?;

@@ -1,4 +1,4 @@
-//! Kernel principal component analysis: the axes along which the images of the points vary most.
+//! Kernel principal component analysis: directions of largest variance of the points' images.
 //!
 //! ```text
 //! Phi~(x) = Phi(x) - mean,   K~ = H K H,   K~ a_k = lambda_k a_k,   V_k = sum_i a_ik Phi~(x_i),   |V_k| = 1
@@ -6,13 +6,15 @@
 //! back     P_n Phi(x) = mean + sum_k beta_k(x) V_k
 //! ```
 //!
-//! Centring folds into the expansion, with r the row means and g the mean of K, s the sum of a: coefficients
-//! `a_i - s/n` and offset `g s - sum_i a_i r_i`; the mean is kept beside it, for the way back. Cost: n^2 d / 2 for the
-//! kernel values, then about 10 n^3 for all components or n^2 a vector of a basis of a few k for k of them, whichever is
-//! less ([`solve::eigen`](crate::solve::eigen)); where K does not fit into memory it is computed anew in each product.
+//! Centring is absorbed into the expansion, with r the row means and g the mean of K, s the sum of a: coefficients
+//! `a_i - s/n` and offset `g s - sum_i a_i r_i`. The mean is stored as well, for pre-images. Cost: n^2 d / 2 for the
+//! kernel values, then about 10 n^3 for all components, or n^2 per vector of a basis of a few k for the first k,
+//! whichever is less ([`solve::eigen`](crate::solve::eigen)). If K does not fit into memory it is recomputed in each
+//! product.
 //!
-//! Further ways, by [`KpcaMethod`]: Nystroem and incomplete Cholesky (n m d + n m^2 for m landmarks, error told), and
-//! sparse axes. Under the linear kernel this is PCA, done on the smaller of the two matrices n x n and d x d.
+//! Further methods ([`KpcaMethod`]): Nystroem and incomplete Cholesky (n m d + n m^2 for m landmarks, with a reported
+//! error), and sparse axes. Under the linear kernel this is PCA, done on the smaller of the two matrices n x n and d
+//! x d.
 
 mod denoise;
 mod lowrank;
@@ -39,26 +41,26 @@ use crate::watch::{Info, Watch};
 pub use denoise::{DenoiseParams, Denoiser, Tried, noise_level};
 pub use maps::{empirical_map, whitening_map};
 
-/// Rows of a source that tell the kernel's width.
+/// Number of rows of a source that determine the kernel's width.
 const SOME: usize = 2000;
 
-/// How the components are found.
+/// Method for the components.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum KpcaMethod {
-    /// What costs least of [`KpcaMethod::Complete`] and [`KpcaMethod::Krylov`]; PCA where the kernel is linear.
+    /// The cheaper of [`KpcaMethod::Complete`] and [`KpcaMethod::Krylov`]; PCA for the linear kernel.
     #[default]
     Auto,
     /// The complete eigen-decomposition of the kernel matrix.
     Complete,
-    /// The first eigenvectors by products with the kernel matrix.
+    /// The leading eigenvectors by products with the kernel matrix.
     Krylov,
-    /// PCA in the span of some rows drawn at random.
+    /// PCA in the span of random rows.
     Nystroem,
-    /// PCA in the span of the rows an incomplete Cholesky factor picks.
+    /// PCA in the span of rows selected by incomplete Cholesky factorisation.
     Cholesky,
-    /// Axes in the span of as many points as there are components: of all vectors of L1 length 1 the one that varies
-    /// most, then the same beyond it (Smola, Mangasarian and Schoelkopf 1999).
+    /// Axes in the span of as many points as there are components: the direction of largest variance among vectors of
+    /// L1 norm 1, then the same in the orthogonal complement (Smola, Mangasarian and Schoelkopf 1999).
     Sparse,
 }
 
@@ -76,28 +78,30 @@ params! {
     pub struct KpcaParams {
         /// The kernel; `None`: a Gaussian with its width chosen from the data.
         kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
-        /// Number of components; none: all that are not zero, or those the share asks for.
+        /// Number of components; `None`: all with non-zero eigenvalue, or as many as the share requires.
         components: Option<u64> = None, WholeOrNone(1), "all that are not zero" => "number of components";
         share: f64 = 1.0, UpTo(0.0, 1.0) => "fraction of the variance to explain";
-        /// Whether the mean in feature space is taken away first.
+        /// Whether the mean in feature space is subtracted first.
         centred: bool = true, Flag => "centre in feature space";
         /// Whether features are scaled to unit variance on the training rows.
         whiten: bool = false, Flag => "scale features to unit variance";
         method: KpcaMethod = KpcaMethod::Auto, OneOf(&["auto", "complete", "krylov", "nystroem", "cholesky", "sparse"]), "auto" => "eigensolver or approximation";
-        /// Fit on so many rows drawn at random (for Nystroem: landmarks; for Cholesky: most pivots); none: on all.
+        /// Number of random rows to fit on (for Nystroem landmarks, for Cholesky the maximum number of pivots);
+        /// `None`: all.
         rows: Option<u64> = None, WholeOrNone(1), "all" => "number of rows to fit on, drawn at random";
-        /// Residual of an eigenvector left, relative to its eigenvalue; for Cholesky the share of the trace left. Below 1e-5
-        /// kernel values and products are in f64, else in f32 where there are many rows and f32 is enough.
+        /// Residual of an eigenvector, relative to its eigenvalue; for Cholesky the remaining share of the trace.
+        /// Below 1e-5 kernel values and products are in f64, otherwise in f32 where there are many rows and f32 is
+        /// accurate enough.
         tol: f64 = 1e-5, Above(0.0) => "stopping tolerance (relative eigenvector residual)";
         seed: u64 = 1, Whole(0) => "random seed";
     }
 }
 
-/// What a way of finding axes returns: unit axes with centring folded in.
+/// The result of a method: unit axes with centring absorbed.
 pub(in crate::model) struct Found {
     pub expansion: Expansion,
     pub mean: Option<Expansion>,
-    /// Its squared length.
+    /// Its squared norm.
     pub mean2: f64,
     /// Eigenvalues of the kernel matrix.
     pub values: Vec<f64>,
@@ -109,7 +113,7 @@ pub(in crate::model) struct Found {
 impl KpcaParams {
     /// Fits on the sample's points; targets and weights are not looked at.
     ///
-    /// Fails if more components are asked for than there are, or if there are none: points that all have one image.
+    /// Fails if more components are requested than exist, or if all points have the same image.
     pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine> {
         let given = Given::new(self, sample, exec)?;
         let n = sample.points.len();
@@ -133,10 +137,10 @@ impl KpcaParams {
         Ok(given.timed(self.machine(found, used)))
     }
 
-    /// Fits on rows that are read in blocks, on landmarks: methods `nystroem` and `cholesky`; `auto` takes the first. `rows` is
-    /// the number of landmarks, 1000 if nobody says.
+    /// Fits on rows that are read in blocks, on landmarks: methods `nystroem` and `cholesky`; `auto` is the first.
+    /// `rows` is the number of landmarks, 1000 by default.
     ///
-    /// Memory: within the budget of `exec`, whatever the number of rows. See [`Source`].
+    /// Memory: within the budget of `exec`, for any number of rows. See [`Source`].
     ///
     /// ```
     /// use std::ops::Range;
@@ -145,7 +149,7 @@ impl KpcaParams {
     /// use mercer::model::KpcaParams;
     /// use mercer::{Exec, Result, watch};
     ///
-    /// /// A circle that nobody keeps.
+    /// /// Points on a circle, computed on demand.
     /// struct Circle;
     /// impl Source for Circle {
     ///     fn rows(&self) -> usize {
@@ -190,8 +194,8 @@ impl KpcaParams {
         Ok(machine)
     }
 
-    /// Fits on landmarks and on all rows, wherever they are: see [`LargeShard`](crate::model::LargeShard). `trace` is the sum
-    /// of `k(x, x)` over all rows.
+    /// Fits on landmarks and on all rows, which may be distributed: see [`LargeShard`](crate::model::LargeShard).
+    /// `trace` is the sum of `k(x, x)` over all rows.
     pub fn fit_rows(
         &self,
         centres: &LargeCentres,
@@ -242,7 +246,7 @@ impl KpcaParams {
         }
     }
 
-    /// How many of the eigenvalues, first ones first, are components; fails if more are asked for than there are.
+    /// The number of leading eigenvalues that are components; fails if more are requested than exist.
     fn chosen(&self, values: &[f64], total: f64, floor: f64) -> Result<usize> {
         let top = values.first().map_or(0.0, |v| v.abs());
         let rank = values.iter().take_while(|v| v.abs() > floor * top).count();
@@ -271,7 +275,7 @@ impl KpcaParams {
         }
     }
 
-    /// Whether eigenvalues below 0 can be more than rounding.
+    /// Whether eigenvalues below 0 can be more than rounding errors.
     fn indefinite(&self, kernel: &Kernel) -> bool {
         match kernel.definiteness() {
             Definiteness::Positive => false,
@@ -281,7 +285,7 @@ impl KpcaParams {
     }
 }
 
-/// So many different rows, rising.
+/// Distinct random rows in ascending order.
 fn drawn(n: usize, count: usize, seed: u64) -> Result<Vec<usize>> {
     if count > n {
         return Err(Error::param("rows", count, format!("at most {n}, the number of training rows")));

@@ -1,6 +1,6 @@
 //! Principal component analysis in input space: kernel PCA under the linear kernel, on the d x d matrix.
 //!
-//! `X'X` and `XX'` have the same eigenvalues that are not zero, so n rows of d < n columns cost `n d^2 + 9 d^3` instead of
+//! `X'X` and `XX'` have the same non-zero eigenvalues, so n rows of d < n columns cost `n d^2 + 9 d^3` instead of
 //! `n^2 d + 9 n^3`; axes are points, one centre each.
 
 use super::{Found, KpcaParams};

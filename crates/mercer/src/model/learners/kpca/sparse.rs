@@ -1,9 +1,9 @@
-//! Sparse axes: each in the span of as many points as there are axes before it, and one more.
+//! Sparse axes: the p-th axis lies in the span of p points.
 //!
 //! Ordinary axes maximise the variance of `V . Phi(x)` over `|V| = 1` and need every point. Over `sum_i |a_i| <= 1`,
-//! `V = sum_i a_i Phi(x_i)`, a convex function is maximised over a polytope: the answer is a corner, one point x_i (Smola,
-//! Mangasarian and Schoelkopf 1999; Mueller et al. 2001, section V-A). The next axis is the same in the space orthogonal
-//! to those found,
+//! `V = sum_i a_i Phi(x_i)`, a convex function is maximised over a polytope, so the maximum is at a vertex, a single
+//! point x_i (Smola, Mangasarian and Schoelkopf 1999; Mueller et al. 2001, section V-A). The next axis is found in
+//! the same way in the orthogonal complement of the previous ones,
 //!
 //! ```text
 //! i = argmax Var_j K_ij,      K <- K - K_i K_i' / K_ii
@@ -48,10 +48,10 @@ pub(super) fn fit(
     let total = if params.centred { trace - n as f64 * means.grand } else { trace };
     let asked = params.components.map_or(n, |c| c as usize).min(n);
     let (mut points, mut variances, mut carried) = (Vec::new(), Vec::new(), 0.0);
-    // Row p: the p-th unit axis on the points chosen so far.
+    // Row p: the p-th unit axis on the points selected so far.
     let mut axes: Vec<Vec<f64>> = Vec::new();
     let mut stop = Stop::Converged;
-    // K with the axes found so far taken out keeps k(x_i, axis) for all axes: one row each.
+    // K with the axes found so far projected out requires k(x_i, axis) for all axes: one row each.
     let mut along: Vec<Vec<f64>> = Vec::new();
     while points.len() < asked && (params.share >= 1.0 || carried < params.share * total) {
         let spread = |i: usize| {
@@ -64,7 +64,7 @@ pub(super) fn fit(
         let Some(i) = best.1 else { break };
         let own = k[i * n + i];
         let row: Vec<f64> = k[i * n..(i + 1) * n].iter().map(|v| v / own.sqrt()).collect();
-        // The axis: Phi(x_i) less its part along the others, of length 1.
+        // The axis: the part of Phi(x_i) orthogonal to the others, scaled to norm 1.
         let mut axis = vec![0.0; points.len() + 1];
         axis[points.len()] = 1.0 / own.sqrt();
         for (other, inner) in axes.iter().zip(&along) {

@@ -1,4 +1,4 @@
-//! Axes from the eigenvectors of the kernel matrix: all rows, complete or the first few.
+//! Axes from eigenvectors of the whole kernel matrix, by complete decomposition or the leading ones.
 
 use super::{Found, KpcaMethod, KpcaParams};
 use crate::data::Points;
@@ -15,10 +15,10 @@ use crate::reduce::preimage::turned;
 use crate::solve::eigen::{self, Centred, Dense, Eigen, EigenParams, Operator, RowsOperator, Which};
 use crate::watch::{Info, Note, Step, Watch};
 
-/// Eigenvalues below this share of the largest are zeros that rounding filled, in f64 and in f32.
+/// Eigenvalues below these fractions of the largest are rounding errors, in f64 and in f32.
 const FLOOR: f64 = 1e-12;
 const FLOOR_F32: f64 = 1e-6;
-/// Residuals that f32 reaches, and rows from which its speed is felt.
+/// Residual that f32 can reach, and number of rows from which its speed matters.
 const SINGLE: f64 = 1e-5;
 const WORTH: usize = 2000;
 
@@ -34,7 +34,7 @@ pub(super) fn fit(
     }
     let n = sample.points.len();
     let which = if params.indefinite(kernel) { Which::Magnitude } else { Which::Largest };
-    // The matrix, the vectors and what the decomposition works with.
+    // Memory for the matrix, the eigenvectors and the decomposition's workspace.
     let fits = n.saturating_mul(n).saturating_mul(3 * 8) <= exec.budget();
     let single = match in_single(params, kernel, sample, which, fits, exec, watch)? {
         None if !fits && params.method == KpcaMethod::Complete => {
@@ -80,7 +80,7 @@ pub(super) fn fit(
     Ok(Found { expansion: collapsed(expansion, exec)?, mean, mean2: means.grand, values, total, info })
 }
 
-/// Both ways on a matrix in memory; the complete one centres it in place.
+/// Both methods on a matrix in memory; the complete one centres it in place.
 fn in_memory(
     params: &KpcaParams,
     mut k: Buffer<f64>,
@@ -92,7 +92,7 @@ fn in_memory(
 ) -> Result<(Eigen, String)> {
     let n = means.row.len();
     let wanted = params.components.map(|c| c as usize);
-    // A share says nothing of how many: guess, and go on if that was too few.
+    // A share does not determine the number: guess, and continue if there were too few.
     let first = wanted.or((params.share < 1.0 && which == Which::Largest).then_some(64));
     let krylov = match params.method {
         KpcaMethod::Complete => None,
@@ -125,7 +125,7 @@ fn in_memory(
 
 type Pieces = (Eigen, Means, f64, f64, String);
 
-/// By values and products in f32, where that is cheaper and as good as was asked; none where it is not.
+/// With values and products in f32, where that is cheaper and accurate enough; `None` otherwise.
 fn in_single(
     params: &KpcaParams,
     kernel: &Kernel,
@@ -149,13 +149,13 @@ fn in_single(
             let (top, last) = (size(found.0.values.first()), size(found.0.values.last()));
             Ok((eigen::ROUNDING_F32 * top <= params.tol * last).then_some(found))
         }
-        // Values beyond the range of f32.
+        // Values outside the range of f32.
         Err(Error::Numeric(Fault::NotFinite { .. })) => Ok(None),
         Err(error) => Err(error),
     }
 }
 
-/// Products with rows in f32, kept while they fit and computed anew where they do not.
+/// Products with f32 rows, kept while they fit into memory and recomputed otherwise.
 fn by_rows(
     params: &KpcaParams,
     rows: &dyn Rows,
@@ -200,7 +200,7 @@ fn first_pairs(
     eigen::partial(a, &obey, watch)
 }
 
-/// Unit axes with centring folded in, and the mean.
+/// Unit axes with centring absorbed, and the mean.
 fn folded(
     params: &KpcaParams,
     kernel: &Kernel,
@@ -233,7 +233,7 @@ pub(super) fn mean(kernel: &Kernel, points: &Points) -> Result<Expansion> {
     Expansion::new(kernel.clone(), points.clone(), vec![1.0 / n as f64; n], vec![0.0])
 }
 
-/// In words, where there are negative eigenvalues.
+/// A note if there are negative eigenvalues.
 pub(super) fn signature(values: &[f64]) -> Option<String> {
     let negative = values.iter().filter(|v| **v < 0.0).count();
     (negative > 0).then(|| {
