@@ -1,12 +1,13 @@
-//! Virtual support vectors: what is known of the problem, built in by training again (Schoelkopf 1997, section 4.2.1).
+//! Virtual support vectors: prior knowledge by retraining on transformed support vectors (Schoelkopf 1997, section
+//! 4.2.1).
 //!
-//! A machine's support vectors hold all there is to know of its solution, so it is enough to transform those:
+//! A machine's solution depends on its support vectors alone, so it suffices to transform those:
 //!
 //! ```text
-//! train;   S = support vectors;   train again on  S + { L x : x in S, L in the set };   once more if asked
+//! train;   S = support vectors;   retrain on  S + { L x : x in S, L in the set };   repeat if requested
 //! ```
 //!
-//! Here are the rows of each run; what is trained on them is the learner's.
+//! This module makes the rows of each run; the learner trains on them.
 
 use std::collections::HashSet;
 
@@ -19,16 +20,16 @@ use crate::gram::is_precomputed;
 use crate::model::Sample;
 use crate::watch::{Info, Step, Watch};
 
-/// The rows of a run, and where they come from.
+/// The rows of a run, and their origin.
 pub(super) struct Run {
     pub(super) points: Points,
     pub(super) targets: Targets,
     weights: Option<Vec<f64>>,
-    /// The training row that each is, or is made from.
+    /// The training row from which each is derived.
     origin: Vec<u32>,
 }
 
-/// What a fit with virtual vectors begins with. The width that follows from the data is that of the data as it came.
+/// The start of a fit with virtual vectors. The default kernel width is that of the original data.
 pub(super) fn begun<'a>(
     params: &dyn Declared,
     set: &Transformations,
@@ -44,14 +45,14 @@ pub(super) fn begun<'a>(
     Ok(given)
 }
 
-/// A note if the fit stops before a round: it was cancelled already, or the watcher breaks off here.
+/// A note if the fit stops before a round: it was cancelled already, or the watcher cancels here.
 pub(super) fn stopped(cancelled: bool, round: u32, rounds: u32, watch: &mut Watch<'_>) -> Option<String> {
     let step = Step::new("virtual support vectors", u64::from(round), Some(u64::from(rounds)));
     let stops = cancelled || watch(&step).is_break();
     stops.then(|| format!("stopped before run {} on virtual vectors", round + 1))
 }
 
-/// The transformations that a model keeps. Code is not kept in a file, and the model does not need it any more.
+/// The transformations stored in a model. Custom ones are not stored; the model does not need them.
 pub(super) fn kept(set: &Transformations, info: &mut Info) -> Transformations {
     if set.all_of_images() {
         return set.clone();
@@ -76,7 +77,7 @@ impl Run {
         Sample { weights: self.weights.as_deref(), ..Sample::new(&self.points, &self.targets) }
     }
 
-    /// The run on some of its rows, then the same under each transformation; and which of those each comes from.
+    /// The run on some of its rows and their transformations, with the row that each is derived from.
     pub(super) fn next(
         &self,
         held: &[usize],
@@ -94,31 +95,31 @@ impl Run {
         Ok((next, source))
     }
 
-    /// A run after so many rounds, in words.
+    /// A note on a run.
     pub(super) fn told(&self, held: usize, round: u32) -> String {
         let (n, run) = (self.points.len(), round + 1);
         format!("{held} support vectors and {} made from them: {n} rows in run {run}", n - held)
     }
 
-    /// Its row numbers as those of the training rows.
+    /// Translates its row numbers to those of the training rows.
     pub(super) fn named(&self, rows: &mut [u32]) {
         rows.iter_mut().for_each(|r| *r = self.origin[*r as usize]);
     }
 }
 
-/// Points and all that transformations make of them, without what is there already; and which point each comes from.
+/// Points and their transformations without duplicates, with the point that each is derived from.
 fn unlike(points: &Points, set: &Transformations, exec: Exec) -> Result<(Points, Vec<usize>)> {
     let n = points.len();
     let all = points.concat(&set.apply(points.view(), exec)?)?;
     let mut seen = HashSet::with_capacity(all.len());
-    // The vectors themselves stay, even where two are equal.
+    // The vectors themselves are kept, even if two are equal.
     let mut new = |i: usize| bytes(&all, i).is_none_or(|key| seen.insert(key)) || i < n;
     let keep: Vec<usize> = (0..all.len()).filter(|&i| new(i)).collect();
     let source = keep.iter().map(|&i| i % n).collect();
     Ok((if keep.len() == all.len() { all } else { all.gather(&keep) }, source))
 }
 
-/// A row as its bits; none where it has no numbers.
+/// A row as its bits; `None` if it has no numbers.
 fn bytes(points: &Points, i: usize) -> Option<Vec<u64>> {
     let view = points.view();
     let row = i * view.d..(i + 1) * view.d;

@@ -1,8 +1,8 @@
-//! Outputs for rows a machine was not trained on, by cross-validation inside the fit, and the sigmoid through them.
+//! Calibration: outputs on held-out rows by cross-validation inside the fit, and a sigmoid fitted to them.
 //!
-//! Each fold's machine is the same problem with the held-out rows fixed at 0: no second matrix is needed, and the solver
-//! hands out f for the held-out rows along with the rest. A class of one row is calibrated too, and a note says that its
-//! probabilities mean little. Cost: about `folds` times the machine's own training.
+//! Each fold's machine is the same problem with the held-out rows fixed at 0, so no second matrix is needed, and the
+//! solver also returns f for the held-out rows. A class with a single row is calibrated too, with a note that its
+//! probabilities are unreliable. Cost: about `folds` times the machine's own training.
 
 use super::machine::{self, Task};
 use super::params::SvcParams;
@@ -12,7 +12,7 @@ use crate::model::Sigmoid;
 use crate::solve;
 use crate::watch::{Stop, Watch};
 
-/// The sigmoid of machine m; none if the watcher broke off.
+/// The sigmoid of machine m; `None` if the watcher cancelled.
 pub(super) fn sigmoid(
     params: &SvcParams,
     task: &Task<'_>,
@@ -20,7 +20,7 @@ pub(super) fn sigmoid(
     m: usize,
     watch: &mut Watch<'_>,
 ) -> Result<Option<Sigmoid>> {
-    // Rows without weight are nobody's evidence.
+    // Rows of weight 0 are not used for calibration.
     let rows: Vec<usize> = (0..task.positive.len()).filter(|&i| task.weight[i] > 0.0).collect();
     let labels = Labels {
         names: task.names.map(String::from).to_vec(),
@@ -34,7 +34,7 @@ pub(super) fn sigmoid(
     };
     let mut outputs = vec![0.0; rows.len()];
     for fold in splits {
-        // The only row of a class is held out: what is left is one class, and that is the output, as in LIBSVM.
+        // The only row of a class is held out: the remaining rows have one class, which is the output, as in LIBSVM.
         let mut left = fold.train.iter().map(|&p| task.positive[rows[p]]);
         let first = left.next();
         if left.all(|side| Some(side) == first) {

@@ -1,4 +1,4 @@
-//! What is kept of each machine: enough to go on from where a fit was broken off, and to end where it would have ended.
+//! The stored state of each machine: enough to resume an interrupted fit with the same result.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,9 +11,9 @@ use crate::model::learners::dual::row_coefficients;
 use crate::model::{Machine, Role, Sides, Sigmoid};
 use crate::watch::{Info, Stop};
 
-/// The state of a fit that was broken off. [`SvcParams::resume`] goes on from it.
+/// The state of an interrupted fit, from which [`SvcParams::resume`] continues.
 ///
-/// Machines that were done stay as they are, bit for bit; the others go on from their coefficients.
+/// Completed machines are kept bit for bit; the others continue from their coefficients.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SvcCheckpoint {
     pub(super) rows: usize,
@@ -21,19 +21,19 @@ pub struct SvcCheckpoint {
     pub(super) machines: Vec<Fitted>,
 }
 
-/// A machine that was trained, or as far as it was.
+/// A trained or partially trained machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Fitted {
     /// The sample's rows with a coefficient, in the order of the machine's own rows.
     pub(super) support: Vec<u32>,
     /// Their variables, as the solver left them.
     pub(super) beta: Vec<f64>,
-    /// Which of them are on their bound.
+    /// Which of them are at their bound.
     pub(super) bounded: Vec<bool>,
     pub(super) scale: f64,
     pub(super) offset: f64,
     pub(super) margin: Option<Margin>,
-    /// Where the classes meet, where they must not. Row numbers are the sample's.
+    /// The common point of both classes' hulls, where they overlap. Row numbers are the sample's.
     pub(super) overlap: Option<Overlap>,
     pub(super) sigmoid: Option<Sigmoid>,
     pub(super) rows: usize,
@@ -53,12 +53,12 @@ impl Fitted {
             overlap: solved.overlap.as_ref().map(|o| o.renumbered(index)),
             sigmoid: None,
             rows: index.len(),
-            // Files cannot hold the infinity of a gap that was never measured.
+            // JSON cannot hold the infinity of a gap that was not measured.
             info: Info { gap: solved.info.gap.min(f64::MAX), ..solved.info.clone() },
         }
     }
 
-    /// A machine the fit never came to.
+    /// A machine that was not started.
     pub(super) fn not_begun() -> Self {
         let info = Info { stop: Stop::Cancelled, ..Info::default() };
         Fitted {
@@ -75,7 +75,7 @@ impl Fitted {
         }
     }
 
-    /// The variables on a machine's rows, to start from; none if it never began.
+    /// The variables on a machine's rows as a starting point; `None` if it was not started.
     pub(super) fn start(&self, index: &[usize]) -> Option<Vec<f64>> {
         if self.rows == 0 {
             return None;
@@ -90,8 +90,8 @@ impl Fitted {
 }
 
 impl SvcCheckpoint {
-    /// A start from a machine that was fitted on the same rows, its coefficients multiplied by `times`; none where it is of
-    /// other classes or rows.
+    /// A start from a machine fitted on the same rows, its coefficients multiplied by `times`; `None` if it has other
+    /// classes or rows.
     pub(super) fn near(machine: &Machine, labels: &Labels, sides: &[Sides], times: f64) -> Option<Self> {
         let (rows, k) = (labels.len(), sides.len());
         let same = matches!(&machine.role, Role::Classes(names) if *names == labels.names);
@@ -110,7 +110,7 @@ impl SvcCheckpoint {
         Some(SvcCheckpoint { rows, sides: sides.to_vec(), machines: (0..k).map(one).collect() })
     }
 
-    /// Fails unless this is of a fit on so many rows with these machines.
+    /// Fails unless this belongs to a fit on this number of rows with these machines.
     pub(super) fn check(&self, rows: usize, sides: &[Sides]) -> Result<()> {
         let fits = self.sides == sides && self.machines.len() == sides.len();
         let sound = |f: &Fitted| f.beta.len() == f.support.len() && f.bounded.len() == f.support.len();

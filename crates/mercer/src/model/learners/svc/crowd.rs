@@ -1,4 +1,4 @@
-//! Machines side by side: one watcher for all, and what came out of it together.
+//! Machines trained in parallel: their common watcher and combined statistics.
 
 use std::ops::ControlFlow;
 use std::sync::Mutex;
@@ -9,13 +9,13 @@ use super::checkpoint::Fitted;
 use super::desk::Desk;
 use crate::watch::{Info, Note, Step, Stop, Watch};
 
-/// One watcher for machines that run side by side.
+/// One watcher for machines that are trained in parallel.
 pub(super) struct Crowd<'a, 'w> {
     watch: Mutex<&'a mut Watch<'w>>,
     stop: AtomicBool,
     done: AtomicUsize,
     total: usize,
-    /// Where machines leave their state, if somebody keeps it.
+    /// Where machines store their state, if checkpoints are kept.
     pub(super) desk: Option<Desk<'a>>,
 }
 
@@ -38,7 +38,7 @@ impl<'a, 'w> Crowd<'a, 'w> {
         self.done.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// What machines that are solved together report to.
+    /// The watcher of machines that are solved together.
     pub(super) fn whole(&self) -> impl FnMut(&Step) -> ControlFlow<()> + Send {
         move |step| {
             let Ok(mut watch) = self.watch.lock() else { return ControlFlow::Break(()) };
@@ -50,7 +50,7 @@ impl<'a, 'w> Crowd<'a, 'w> {
         }
     }
 
-    /// What machine m reports to. One that breaks breaks all.
+    /// The watcher of machine m. A cancellation cancels all machines.
     pub(super) fn watcher(&self, m: usize) -> impl FnMut(&Step) -> ControlFlow<()> + Send {
         move |step| {
             if self.stopped() {
@@ -71,7 +71,7 @@ impl<'a, 'w> Crowd<'a, 'w> {
     }
 }
 
-/// What a fit's machines did, together.
+/// The combined statistics of a fit's machines.
 pub(super) fn total(fitted: &[Fitted], notes: Vec<Note>, clock: Instant) -> Info {
     let mut info = Info { notes, ..Info::default() };
     let (mut objective, mut of_machines) = (0.0, Vec::new());
@@ -94,7 +94,7 @@ pub(super) fn total(fitted: &[Fitted], notes: Vec<Note>, clock: Instant) -> Info
     info
 }
 
-/// Of notes that differ in numbers only, the first with how many there were.
+/// Merges notes that differ only in numbers into the first one, with their count.
 fn alike(notes: Vec<Note>) -> Vec<Note> {
     let shape = |note: &str| note.split(|c: char| c.is_ascii_digit()).collect::<String>();
     let mut kept: Vec<(String, Note, usize)> = Vec::new();

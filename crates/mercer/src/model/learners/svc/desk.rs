@@ -1,4 +1,4 @@
-//! Where machines that run side by side leave their state for a checkpoint.
+//! Collects the state of machines trained in parallel, for checkpoints.
 
 use std::sync::Mutex;
 use std::time::Instant;
@@ -11,7 +11,7 @@ use crate::model::keep::Keeper;
 use crate::solve::Solution;
 use crate::watch::Stop;
 
-/// The machines of a fit as they were last seen.
+/// The machines of a fit in their last known state.
 pub(super) struct Desk<'a> {
     keeper: &'a dyn Keeper,
     clock: Instant,
@@ -19,19 +19,19 @@ pub(super) struct Desk<'a> {
 }
 
 impl<'a> Desk<'a> {
-    /// A desk where all machines are as they were at the start.
+    /// A collection with all machines in their initial state.
     pub(super) fn new(keeper: &'a dyn Keeper, start: Vec<Fitted>) -> Self {
         Desk { keeper, clock: Instant::now(), machines: Mutex::new(start) }
     }
 
-    /// Leaves a machine that is done.
+    /// Stores a completed machine.
     pub(super) fn put(&self, m: usize, fitted: Fitted) {
         if let Ok(mut machines) = self.machines.lock() {
             machines[m] = fitted;
         }
     }
 
-    /// What machine m offers its state to while it is trained.
+    /// The `keep` function of machine m during training.
     pub(super) fn keep<'k>(
         &'k self,
         plan: &'k Plan<'_>,
@@ -51,7 +51,7 @@ impl<'a> Desk<'a> {
                 return;
             }
             let Ok(machines) = self.machines.lock().map(|machines| machines.clone()) else { return };
-            // A checkpoint is a model like any other whose fit was broken off.
+            // A checkpoint is an ordinary model of a cancelled fit.
             if let Ok(model) = finished(plan, &machines, Vec::new(), self.clock, plan.exec)
                 && model.info.stop == Stop::Cancelled
             {

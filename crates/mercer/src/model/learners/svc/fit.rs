@@ -1,10 +1,10 @@
-//! Fitting: which machines there are, where their rows come from, and who trains them.
+//! Fitting: the machines of a classifier, their kernel rows, and their parallel training.
 //!
-//! Machines share kernel values. One against one: the square of each class is computed once, what lies between two
-//! classes by their machine alone, so that no value is computed twice. One against the rest: the whole matrix, where it
-//! fits. Machines run side by side, the largest first, each on one thread; threads without a machine help with the blocks
-//! and sums of those that still run, and a single machine gets all threads. Which threads train a machine has no influence on
-//! what comes out.
+//! Machines share kernel values. One-vs-one: the square block of each class is computed once, the values between two
+//! classes by their machine alone, so that no value is computed twice. One-vs-rest: the whole matrix, if it fits.
+//! Machines are trained in parallel, the largest first, each on one thread; idle threads help with the blocks and
+//! sums of running machines, and a single machine gets all threads. The result does not depend on the assignment of
+//! threads.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -29,35 +29,36 @@ use crate::num::Buffer;
 use crate::solve::Keep;
 use crate::watch::{Note, Stop, Watch};
 
-/// Pairs whose values between the classes cost at most so many multiply-adds, on at most so many rows, are trained on
-/// their whole matrix: computing it costs less than finding out which rows of it are needed. (Measured: both ways cost the
-/// same at 1000 x 1000 values of 256 columns.)
+/// Pairs whose values between the classes cost at most this many multiply-adds, on at most this many rows, are
+/// trained on their whole matrix: computing it costs less than determining which rows are needed. (Measured: both
+/// cost the same at 1000 x 1000 values of 256 columns.)
 const DENSE: (f64, usize) = (5e8, 4096);
 
-/// Machines on rows of their own compute the whole matrix up to so many.
+/// Machines on rows of their own use the whole matrix up to this number of rows.
 const OWN: usize = 12_288;
 
-/// Linear machines on more rows than this are trained on the rows themselves. (Measured: see `docs/decisions/linear.md`.)
+/// Linear machines on more rows than this are trained on the rows themselves, without a matrix. (Measured: see
+/// `docs/decisions/linear.md`.)
 const MANY: usize = 16_384;
 
-/// Everything all machines of a fit have in common.
+/// Data shared by all machines of a fit.
 pub(super) struct Plan<'a> {
     pub(super) params: &'a SvcParams,
     pub(super) kernel: Kernel,
     pub(super) sample: Sample<'a>,
-    /// Classes that occur, and each row's.
+    /// The classes that occur, and each row's class.
     pub(super) labels: Labels,
     /// Row weight times class weight.
     pub(super) weight: Vec<f64>,
     pub(super) machines: Vec<Sides>,
     pub(super) exec: Exec,
-    /// The rows each machine sees; none: all that are of its classes.
+    /// The rows of each machine; `None`: all rows of its classes.
     pub(super) only: Option<Vec<Vec<usize>>>,
     pub(super) start: Option<&'a SvcCheckpoint>,
 }
 
 impl<'a> Plan<'a> {
-    /// Checks everything that can be checked before a kernel value is computed.
+    /// Checks everything that can be checked before kernel values are computed.
     pub(super) fn new(
         params: &'a SvcParams,
         sample: Sample<'a>,
@@ -87,13 +88,13 @@ impl<'a> Plan<'a> {
         Ok(Plan { params, kernel, sample, labels, weight, machines, exec, only: None, start })
     }
 
-    /// Trains all machines, in the order of [`Plan::machines`], and says what was done.
+    /// Trains all machines, in the order of [`Plan::machines`], and returns notes on how.
     pub(super) fn train(&self, watch: &mut Watch<'_>) -> Result<(Vec<Fitted>, Vec<Note>)> {
         let begun = || match self.start {
             Some(start) => start.machines.clone(),
             None => vec![Fitted::not_begun(); self.machines.len()],
         };
-        // Machines on rows of their own are a second round, from which no fit goes on.
+        // Machines on rows of their own are a second round, which cannot be resumed.
         let keeper = self.sample.keeper.filter(|_| self.only.is_none());
         let desk = keeper.map(|keeper| Desk::new(keeper, begun()));
         let crowd = Crowd::new(watch, self.machines.len(), desk);
@@ -118,13 +119,13 @@ impl<'a> Plan<'a> {
         Ok((fitted, vec![note.into()]))
     }
 
-    /// What one of several workers may use: a thread, and its share of a part of the memory.
+    /// The share of one of several workers: one thread, and a part of the memory.
     fn share(&self, parts: u64, workers: usize) -> Exec {
         self.exec.with_threads(1).with_memory(self.exec.memory() / parts / workers.max(1) as u64)
     }
 
-    /// What one of several machines that run side by side may use: its share of a part of the memory, and all threads, which
-    /// take part where they have no machine of their own left. What comes out does not depend on whether they do.
+    /// The share of one of several machines trained in parallel: a part of the memory, and all threads, of which idle
+    /// ones help. The result does not depend on them.
     fn side_by_side(&self, parts: u64, workers: usize) -> Exec {
         self.share(parts, workers).with_threads(self.exec.threads())
     }
@@ -137,7 +138,7 @@ impl<'a> Plan<'a> {
         self.kernel == Kernel::Linear && self.params.kind == Kind::C
     }
 
-    /// Linear machines, each on its own rows.
+    /// Linear machines, each trained on its rows without a matrix.
     fn on_points(&self, crowd: &Crowd<'_, '_>) -> Result<(Vec<Fitted>, String)> {
         let members = self.members();
         let workers = self.exec.threads().min(self.machines.len());
@@ -158,7 +159,7 @@ impl<'a> Plan<'a> {
         Ok((fitted, "linear machines on the rows themselves".into()))
     }
 
-    /// Each machine on rows of its own choice.
+    /// Each machine on its own selection of rows.
     fn on_own(&self, only: &[Vec<usize>], crowd: &Crowd<'_, '_>) -> Result<Vec<Fitted>> {
         let workers = self.exec.threads().min(self.machines.len());
         let exec = self.side_by_side(2, workers);
@@ -183,7 +184,7 @@ impl<'a> Plan<'a> {
         side_by_side(workers, &order, || Buffer::zeroed(0), job)
     }
 
-    /// Machines on a matrix that is at hand.
+    /// Machines on a given matrix.
     fn on_gram(&self, gram: &dyn Rows, crowd: &Crowd<'_, '_>) -> Result<(Vec<Fitted>, String)> {
         let all = self.all_rows();
         let members = self.members();
@@ -207,7 +208,7 @@ impl<'a> Plan<'a> {
         Ok((fitted, "kernel matrix as given".into()))
     }
 
-    /// Pairs of classes, with the squares of classes shared.
+    /// One-vs-one machines, sharing the square blocks of classes.
     fn on_pairs(&self, crowd: &Crowd<'_, '_>) -> Result<(Vec<Fitted>, String)> {
         let workers = self.exec.threads().min(self.machines.len());
         let k = self.labels.names.len();
@@ -218,7 +219,7 @@ impl<'a> Plan<'a> {
         if members.iter().any(|rows| rows.len() > probe::LARGE)
             && let Some(asked) = probe::rows_asked(self, &members, false)
         {
-            // A square is half computed, half mirrored: it pays from half of its rows on.
+            // Half of a square block is computed and mirrored, so it pays if at least half of its rows are needed.
             for (c, rows) in members.iter().enumerate().filter(|(_, rows)| rows.len() > probe::LARGE) {
                 if asked[c] < rows.len() as f64 / 2.0 {
                     classes.on_demand(c);
@@ -226,7 +227,7 @@ impl<'a> Plan<'a> {
                 }
             }
         }
-        // On all threads, before machines wait for one another's: every square is asked for by some machine.
+        // On all threads, before machines wait for each other: every square block is needed by some machine.
         classes.compute_squares(self.exec);
         let exec = self.side_by_side(4, workers);
         let large = AtomicUsize::new(0);
@@ -240,7 +241,7 @@ impl<'a> Plan<'a> {
                 large.fetch_add(1, Ordering::Relaxed);
                 return self.machine(m, &pair, &index, exec, crowd);
             }
-            // The largest pair came first: one buffer a thread, made once.
+            // The largest pair comes first, so each thread allocates its buffer once.
             if buffer.len() < n * n {
                 *buffer = Buffer::stale(n * n);
             }
@@ -251,7 +252,7 @@ impl<'a> Plan<'a> {
             Ok(fitted)
         };
         let mut fitted = side_by_side(workers, &self.order(), || Buffer::zeroed(0), job)?;
-        // The squares, which all machines of a class share.
+        // The square blocks are shared by all machines of a class.
         fitted[0].info.kernel_values +=
             (0..k).filter(|&c| classes.kept(c)).map(|c| half(classes.rows(c).len())).sum::<u64>();
         let mut note = match large.into_inner() {
@@ -266,7 +267,7 @@ impl<'a> Plan<'a> {
         Ok((fitted, note))
     }
 
-    /// Each class against all others, on one matrix.
+    /// One-vs-rest machines on one matrix.
     fn on_rest(&self, crowd: &Crowd<'_, '_>) -> Result<(Vec<Fitted>, String)> {
         let budget = self.exec.budget();
         let (n, all) = (self.labels.len(), self.all_rows());
@@ -310,7 +311,7 @@ impl<'a> Plan<'a> {
         self.machine_on(m, (rows, None), index, exec, crowd)
     }
 
-    /// The same, with the rows' points where they are better worked on themselves.
+    /// The same, with the rows' points if training without a matrix is better.
     fn machine_on(
         &self,
         m: usize,
@@ -378,12 +379,12 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// Values of a symmetric matrix that must be computed.
+/// Number of values of a symmetric matrix that must be computed.
 fn half(n: usize) -> u64 {
     n as u64 * (n as u64 + 1) / 2
 }
 
-/// The same labels without names that no row has.
+/// The same labels without names that do not occur.
 pub(super) fn occurring(labels: &Labels) -> Labels {
     let counts = labels.counts();
     let mut place = vec![0; counts.len()];

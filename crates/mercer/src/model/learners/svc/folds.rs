@@ -1,10 +1,10 @@
-//! Machines for one fold and many costs on one matrix: what cross-validation and searches train.
+//! Machines for one fold and many values of C on one matrix, for cross-validation and searches.
 //!
-//! The matrix is that of all rows, those of the fold's test part too, and is shared by all folds and all costs. A machine
-//! at cost C starts from its solution at the cost C' < C before: coefficients times C / C' are feasible, and those on
-//! their bound stay there (DeCoste and Wagstaff 2000). Machines that see nearly all rows work on the matrix as it is, with
-//! the rows that are not theirs held at 0, whose outputs then come for nothing; smaller ones on their part of it.
-//! Cost of a setting: a solve from a good start, and (support vectors) x (test rows) sums.
+//! The matrix is that of all rows, including the fold's test part, and is shared by all folds and all values of C. A
+//! machine at C is warm-started from its solution at the previous C' < C: coefficients times C / C' are feasible, and
+//! those at their bound stay there (DeCoste and Wagstaff 2000). Machines with nearly all rows use the whole matrix
+//! with the other rows fixed at 0, whose outputs then cost nothing extra; smaller ones use a gathered part of it.
+//! Cost per setting: a solve from a good start, and (support vectors) x (test rows) sums.
 
 use super::fit::occurring;
 use super::machine::{self, Solved, Task};
@@ -19,28 +19,28 @@ use crate::model::machine::multiclass;
 use crate::num::Buffer;
 use crate::watch::{Stop, Watch};
 
-/// A machine that sees this share of all rows works on the whole matrix.
+/// A machine with at least this share of all rows uses the whole matrix.
 const NEARLY_ALL: f64 = 0.6;
 
-/// What a classifier that was trained on a fold's training part says about the rest.
+/// Predictions of a classifier trained on a fold's training part, for the test part.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct LeftOut {
-    /// The winning class of each test row, as a number of the labels' names.
+    /// The predicted class of each test row, as an index of the labels' names.
     pub answers: Vec<u32>,
-    /// A score for each test row and class of the labels' names: the larger, the likelier. A class that the training part
-    /// does not have scores minus infinity.
+    /// A score for each test row and class of the labels' names, larger for likelier classes; minus infinity for
+    /// classes missing in the training part.
     pub scores: Vec<f64>,
     /// Support vectors, over all machines.
     pub support: usize,
-    /// Steps of the solver, over all machines.
+    /// Iterations of the solver, over all machines.
     pub iterations: u64,
 }
 
 impl SvcParams {
-    /// Trains on a fold's training part and answers for its test part, once for each cost (for each nu, where errors are
-    /// bounded by it). `gram` holds the kernel's values between all rows, those of the test part too; the kernel in the
-    /// parameters is not looked at.
+    /// Trains on a fold's training part and predicts its test part, once for each cost (or each nu, for nu machines).
+    /// `gram` holds the kernel values between all rows, including the test part; the kernel in the parameters is
+    /// ignored.
     ///
     /// ```
     /// use mercer::data::{split, toy};
@@ -126,7 +126,7 @@ impl SvcParams {
 struct Place<'a> {
     gram: &'a Matrix,
     fold: &'a Fold,
-    /// The class of each training row; of other rows none.
+    /// The class of each training row; `u32::MAX` for other rows.
     class: &'a [u32],
     weight: &'a [f64],
     names: &'a [String],
@@ -135,7 +135,7 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// Trains at all costs, from the smallest up, and hands out each solution with the outputs on the test rows.
+    /// Trains for all values of C in ascending order, and returns each solution with the outputs on the test rows.
     fn train(
         &self,
         params: &SvcParams,
@@ -156,7 +156,7 @@ impl Place<'_> {
             part = buffer.take().map(|b| self.gram.part(&index, b));
         }
         let rows: &dyn Rows = part.as_ref().unwrap_or(self.gram);
-        // Rows of other classes stay out, as those of the test part do.
+        // Rows of other classes are fixed at 0, as those of the test part.
         let weight: Vec<f64> = index.iter().map(|&i| if own(&i) { self.weight[i] } else { 0.0 }).collect();
         let is_positive: Vec<bool> = index.iter().map(|&i| self.class[i] == positive).collect();
         let names =
@@ -197,14 +197,14 @@ impl Place<'_> {
     }
 }
 
-/// A start at a cost that is so many times the one before.
+/// A start for a C that is `times` the previous one.
 fn warm(params: &SvcParams, task: &Task<'_>, mut beta: Vec<f64>, times: f64) -> Vec<f64> {
     if params.slack == Slack::Squared {
         return beta;
     }
     for (i, b) in beta.iter_mut().enumerate() {
         let most = task.bound(params, i);
-        // Rounding must not lead out of the box.
+        // Rounding must not leave the box.
         *b = (*b * times).clamp(-most, most);
     }
     beta

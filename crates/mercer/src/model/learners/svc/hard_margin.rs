@@ -1,4 +1,4 @@
-//! The widest margin without errors, or a proof that there is none.
+//! The hard-margin machine, or a proof that the classes overlap.
 //!
 //! The margin is half the distance between the convex hulls of the two classes in feature space (Bennett and
 //! Bredensteiner 2000; Keerthi et al. 2000). So this solves, over convex weights on each class,
@@ -7,11 +7,11 @@
 //! minimise  1/2 |sum_+ a_i Phi(x_i) - sum_- a_i Phi(x_i)|^2     a >= 0,  sum_+ a = sum_- a = 1
 //! ```
 //!
-//! which has an answer whether the classes can be separated or not: no cost C that would have to be "large". With
-//! `w = sum y_i a_i Phi(x_i)` and `s = min_+ w.x - max_- w.x`, the hulls' distance lies between `s / |w|` and `|w|`.
-//! Either s > 0, and w with the middle threshold separates with a margin of at least `s / (2 |w|)`; or |w| falls to 0,
-//! and the weights are a point that both hulls share, so that no hyperplane separates. Both are checked on kernel
-//! values in f64, whatever the solver worked with.
+//! which has a solution whether or not the classes are separable, without a C that would have to be "large". With `w
+//! = sum y_i a_i Phi(x_i)` and `s = min_+ w.x - max_- w.x`, the hulls' distance lies between `s / |w|` and `|w|`.
+//! Either s > 0, and w with the middle threshold separates with a margin of at least `s / (2 |w|)`; or |w| converges
+//! to 0, and the weights define a point that both hulls share, so that no hyperplane separates. Both cases are
+//! verified with kernel values in f64.
 
 use std::fmt;
 
@@ -25,34 +25,34 @@ use crate::model::enclosing_radius2;
 use crate::solve::{self, Keep, Solution, solve_kept};
 use crate::watch::{Stop, Watch};
 
-/// Hulls whose squared distance is below this share of the largest squared norm are taken to meet: that is where
-/// rounding of f64 sums begins.
+/// Hulls whose squared distance is below this fraction of the largest squared norm count as overlapping: this is the
+/// rounding of f64 sums.
 const MEET: f64 = 1e-12;
 
-/// Rounds of solving ever more exactly before giving up.
+/// Maximum number of rounds of solving with decreasing tolerance.
 const ROUNDS: usize = 24;
 
-/// Whether two classes can be told apart without error, with what proves it.
+/// Whether two classes are separable without error, with a certificate.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Separation {
-    /// They can, by this margin.
+    /// Separable, with this margin.
     Separable(Margin),
-    /// They cannot: here their hulls meet.
+    /// Not separable: a point common to their hulls.
     Overlap(Overlap),
-    /// Not known: the watcher broke off.
+    /// Not known: the watcher cancelled.
     Unknown,
 }
 
-/// Convex weights under which the hulls of two classes meet.
+/// Convex weights of a point common to the hulls of two classes.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Overlap {
     /// Rows of the first-named class and their weights, which sum to 1.
     pub negative: Vec<(u32, f64)>,
     /// Rows of the other class and their weights, which sum to 1.
     pub positive: Vec<(u32, f64)>,
-    /// Distance in feature space between the two points so described.
+    /// Distance in feature space between the two weighted sums.
     pub distance: f64,
-    /// Norm of the largest row in feature space, to compare the distance with.
+    /// Largest norm of a row in feature space, for comparison with the distance.
     pub scale: f64,
 }
 
@@ -76,15 +76,15 @@ impl fmt::Display for Overlap {
     }
 }
 
-/// What [`separate`] found, besides the convex weights.
+/// The result of [`separate`], besides the convex weights.
 pub(super) enum Found {
-    /// Coefficients are the weights, with the class's sign, times `scale`.
+    /// Coefficients are the weights, signed by class, times `scale`.
     Slab { margin: Margin, scale: f64, offset: f64 },
     /// Row numbers are those of the task.
     Meeting(Overlap),
 }
 
-/// Separates the two classes, or shows where they meet.
+/// Separates the two classes, or finds a point where they overlap.
 pub(super) fn separate(
     params: &SvcParams,
     task: &Task<'_>,
@@ -136,7 +136,7 @@ pub(super) fn separate(
             };
             return Ok((Found::Meeting(overlap), found));
         }
-        // On from here, so exactly that the next slab would be good enough if |w| stayed as it is.
+        // Continue with a tolerance at which the next slab would be accurate enough if |w| did not change.
         rule.tol = (0.25 * params.tol * w2).min(rule.tol / 4.0);
         problem.start = Some(found.beta);
     }
@@ -152,7 +152,7 @@ fn exact_output(rows: &dyn Rows, beta: &[f64], solver: &solve::Params) -> Vec<f6
     output
 }
 
-/// The radius of a sphere that holds all rows with a weight (Schoelkopf 1997, section 2.6.1).
+/// The radius of a sphere that contains all rows with a weight (Schoelkopf 1997, section 2.6.1).
 fn radius(task: &Task<'_>, solver: &solve::Params, watch: &mut Watch<'_>) -> Result<f64> {
     let keep: Vec<u32> = (0u32..).zip(task.weight).filter(|(_, w)| **w > 0.0).map(|(i, _)| i).collect();
     let (radius2, _) = if keep.len() == task.weight.len() {

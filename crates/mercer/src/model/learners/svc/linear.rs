@@ -1,4 +1,4 @@
-//! Machines under the linear kernel need no support vectors: `sum_j c_jo x_j . x = w_o . x`, one centre an output.
+//! Linear machines reduced to weight vectors: `sum_j c_jo x_j . x = w_o . x`, one centre per output.
 
 use crate::data::{Csr, Data, Points};
 use crate::error::Result;
@@ -8,7 +8,7 @@ use crate::kernel::Kernel;
 use crate::model::Dual;
 use crate::num::{Mat, product};
 
-/// The same outputs with one centre each, where the kernel is linear and that is fewer.
+/// The same outputs with one centre each, if the kernel is linear and that is fewer.
 pub(in crate::model) fn collapsed(expansion: Expansion, exec: Exec) -> Result<Expansion> {
     let (m, k, d) = (expansion.len(), expansion.outputs(), expansion.centres().dim());
     if *expansion.kernel() != Kernel::Linear || m <= k {
@@ -16,7 +16,7 @@ pub(in crate::model) fn collapsed(expansion: Expansion, exec: Exec) -> Result<Ex
     }
     let view = expansion.centres().view();
     let sparse = matches!(view.data, Data::Csr { .. });
-    // Sparse rows may declare far more columns than weights fit in memory: the machine is then left as it is.
+    // Sparse rows may declare far more columns than fit in memory as dense weights; the machine is then not reduced.
     if room_for_table("weights of all columns", 2 * k, d, view.bytes(), exec.memory()).is_err() {
         return Ok(expansion);
     }
@@ -32,7 +32,7 @@ pub(in crate::model) fn collapsed(expansion: Expansion, exec: Exec) -> Result<Ex
         let x = view.to_f64_within(exec.memory())?;
         product::tn(&mut weights, Mat::new(expansion.coef(), m, k), Mat::new(&x, m, d), exec.threads());
     }
-    // Rows that were sparse may have very many columns, of which few carry a weight.
+    // Weights of sparse rows may have very many columns, of which few are non-zero.
     let filled = weights.iter().filter(|w| **w != 0.0).count();
     let centres = if sparse && filled * 3 < weights.len() {
         let entries = || (0..k * d).filter(|&p| weights[p] != 0.0);
@@ -48,7 +48,7 @@ pub(in crate::model) fn collapsed(expansion: Expansion, exec: Exec) -> Result<Ex
     Expansion::new(Kernel::Linear, centres, unit, expansion.offset().to_vec())
 }
 
-/// The same, with the coefficients of the rows where they are lost to the weights.
+/// The same, also returning the coefficients of the rows, which the weights replace.
 pub(in crate::model) fn collapsed_with_dual(expansion: Expansion, exec: Exec) -> Result<(Expansion, Dual)> {
     let full = expansion.len();
     let coef = if *expansion.kernel() == Kernel::Linear { expansion.coef().to_vec() } else { Vec::new() };

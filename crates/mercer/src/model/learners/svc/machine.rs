@@ -30,20 +30,20 @@ use crate::watch::{Info, Stop, Watch};
 #[derive(Clone, Copy)]
 pub(super) struct Task<'a> {
     pub(super) rows: &'a dyn Rows,
-    /// The rows' points, where the kernel is linear and there are so many that they are better worked on themselves.
+    /// The rows' points, if the kernel is linear and there are so many that training without a matrix is better.
     pub(super) vectors: Option<PointRows<'a>>,
-    /// Whether a row is of the class that f > 0 means.
+    /// Whether a row belongs to the positive class.
     pub(super) positive: &'a [bool],
-    /// v: a row of weight 0 stays out, but f is computed for it.
+    /// v: a row of weight 0 is not trained on, but f is computed for it.
     pub(super) weight: &'a [f64],
     /// The classes' names, for messages: negative, positive.
     pub(super) names: [&'a str; 2],
 }
 
-/// What a machine's solve found.
+/// The solution of a machine.
 #[derive(Debug, Clone)]
 pub(super) struct Solved {
-    /// The solver's variables, to go on from.
+    /// The solver's variables, for resuming.
     pub(super) beta: Vec<f64>,
     /// Coefficients are beta times this.
     pub(super) scale: f64,
@@ -51,9 +51,9 @@ pub(super) struct Solved {
     pub(super) offset: f64,
     /// f on the machine's own rows, b included.
     pub(super) output: Vec<f64>,
-    /// How wide the margin is, where none may err.
+    /// The margin, for hard-margin machines.
     pub(super) margin: Option<Margin>,
-    /// Where the classes meet, if that is why there is no margin. Row numbers are those of the task.
+    /// The point where the classes overlap, if there is no margin. Row numbers are those of the task.
     pub(super) overlap: Option<Overlap>,
     pub(super) info: Info,
 }
@@ -61,11 +61,11 @@ pub(super) struct Solved {
 /// The certificate of a hard margin: the widest slab between two classes.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Margin {
-    /// Distance of the nearest training row to the hyperplane, in feature space: what is certain.
+    /// Distance of the nearest training row from the hyperplane in feature space: a lower bound of the margin.
     pub width: f64,
-    /// Half the distance of the two classes' convex hulls is at most this: no hyperplane does better.
+    /// Upper bound of half the distance between the two classes' convex hulls: no hyperplane has a larger margin.
     pub at_most: f64,
-    /// Radius of a sphere in feature space that holds all rows of the machine.
+    /// Radius of a sphere in feature space that contains all rows of the machine.
     pub radius: f64,
 }
 
@@ -74,7 +74,7 @@ impl Task<'_> {
         if self.positive[row] { 1.0 } else { -1.0 }
     }
 
-    /// The problem of a C-machine under the linear kernel, on the rows themselves.
+    /// The problem of a linear C-machine on the rows themselves.
     fn linear(&self, params: &SvcParams) -> LinearProblem {
         let n = self.positive.len();
         let labels: Vec<f64> = (0..n).map(|i| self.sign(i)).collect();
@@ -133,7 +133,7 @@ impl Task<'_> {
         let bound: Vec<f64> = (0..n).map(|i| self.bound(params, i)).collect();
         let labels: Vec<f64> = (0..n).map(|i| self.sign(i)).collect();
         let mut problem = Problem::classify(self.rows, &labels, &bound);
-        // 0 times infinity has no place in a box.
+        // 0 times infinity is NaN, which is no bound.
         problem.lower.iter_mut().for_each(|v| *v = if *v == 0.0 { 0.0 } else { *v });
         problem.shift = self.shift(params);
         if params.kind != Kind::C {
@@ -144,7 +144,7 @@ impl Task<'_> {
     }
 }
 
-/// Solves a machine, from a start of the same problem, or of one that is much like it, where there is one.
+/// Solves a machine, from a start of the same or a similar problem if there is one.
 pub(super) fn train(
     params: &SvcParams,
     task: &Task<'_>,
@@ -181,7 +181,7 @@ pub(super) fn train(
                 return Err(Error::param("nu", params.nu, allowed));
             }
             let mut problem = task.problem(params);
-            // Rounding must not ask a class for more than its rows have.
+            // Rounding must not require more of a class than its rows can carry.
             let half = (params.nu * all / 2.0).min(negative).min(positive);
             problem.start_at_sums(&[-half, half])?;
             if let Some(start) = start {
@@ -210,10 +210,11 @@ pub(super) fn soft(found: Solution) -> Solved {
     scaled(found, 1.0, offset)
 }
 
-/// Epochs after which coordinate descent has shown that it does not suit the problem (badly scaled columns, a huge C).
+/// Number of epochs after which coordinate descent is considered unsuitable for the problem (badly scaled columns, a
+/// huge C).
 const EPOCHS: u64 = 1000;
 
-/// A C-machine under the linear kernel, by coordinate descent; none where that did not come to an end.
+/// A linear C-machine by coordinate descent; `None` if that did not converge.
 fn train_linear(
     params: &SvcParams,
     task: &Task<'_>,
@@ -225,7 +226,7 @@ fn train_linear(
     let n = x.len();
     let problem = LinearProblem { start: start.cloned(), ..task.linear(params) };
     let rule = DescentParams {
-        // A pair of variables that each violate by half violates by the whole.
+        // Two variables that each violate by half violate by the whole as a pair.
         tol: solver.tol / 2.0,
         max_epochs: solver.max_iter.map_or(EPOCHS, |most| (most / n as u64).clamp(1, EPOCHS)),
         shrinking: params.shrinking,
@@ -246,8 +247,8 @@ fn train_linear(
     }))
 }
 
-/// The same C-machine under the linear kernel or a given matrix, closer to the exact one where that is cheap: its labels are
-/// then those of the exact machine, whatever the tolerance.
+/// Refines the same C-machine under the linear kernel or a given matrix if that is cheap: its labels are then those
+/// of the exact solution for any tolerance.
 pub(super) fn sharpened<V: Vectors>(params: &SvcParams, task: &Task<'_>, x: &V, solved: Solved) -> Solved {
     if params.kind != Kind::C || solved.info.stop != Stop::Converged || solved.scale != 1.0 {
         return solved;
@@ -268,8 +269,8 @@ pub(super) fn sharpened<V: Vectors>(params: &SvcParams, task: &Task<'_>, x: &V, 
     }
 }
 
-/// Solves a nu-machine so exactly that the tolerance also holds once f is divided by the margin rho, which may be small
-/// and is not known before.
+/// Solves a nu-machine with a tolerance that also holds after f is divided by the margin rho, which may be small and
+/// is not known in advance.
 fn train_nu(
     mut problem: Problem<'_>,
     solver: &solve::Params,
@@ -287,7 +288,7 @@ fn train_nu(
         let wanted = solver.tol * rho.min(1.0);
         let degenerate = rule.tol <= FINEST * solver.tol;
         if rule.tol > wanted && !degenerate && found.info.stop == Stop::Converged {
-            // A margin that is itself mostly error says little about how exact to be.
+            // A margin dominated by error gives little information on the required tolerance.
             rule.tol = (wanted * 0.9).max(rule.tol * 1e-2);
             problem.start = Some(found.beta);
             continue;
@@ -300,7 +301,7 @@ fn train_nu(
     }
 }
 
-/// The same keeper for one more solve.
+/// The same `keep` function for another solve.
 pub(super) fn again<'k>(keep: &'k mut Option<&mut Keep<'_>>) -> Option<&'k mut Keep<'k>> {
     match keep {
         Some(keep) => Some(&mut **keep),
@@ -309,11 +310,11 @@ pub(super) fn again<'k>(keep: &'k mut Option<&mut Keep<'_>>) -> Option<&'k mut K
 }
 
 impl Solved {
-    /// A machine that is still being trained, as it stands.
+    /// A machine in training, in its current state.
     pub(super) fn underway(params: &SvcParams, now: Solution) -> Self {
         let level: Vec<f64> = now.thresholds.iter().map(solve::Threshold::value).collect();
         match (params.kind, level.as_slice()) {
-            // Each class has its level, and the margin is between them.
+            // Each class has its own level, and the margin is between them.
             (Kind::Nu | Kind::Hard, &[low, high]) => {
                 let (rho, offset) = ((high - low) / 2.0, -f64::midpoint(low, high));
                 let scale = if rho > 0.0 { 1.0 / rho } else { 1.0 };
@@ -324,7 +325,7 @@ impl Solved {
     }
 }
 
-/// The finest tolerance of a nu-machine, as a share of the one asked for.
+/// Smallest tolerance of a nu-machine, as a fraction of the requested one.
 const FINEST: f64 = 1e-8;
 
 fn scaled(found: Solution, scale: f64, offset: f64) -> Solved {

@@ -1,12 +1,12 @@
 //! Support vector classification.
 //!
-//! A machine for two classes is `f(x) = sum_i c_i k(x_i, x) + b`, the hyperplane in feature space with the widest margin
-//! against what errors cost; [`Kind`] says how errors are counted, or that there are none. For several classes there are
-//! several machines ([`Multi`]), all in one expansion with shared centres. f > 0 means the class whose name comes second,
-//! or, against the rest, the class itself.
+//! A machine for two classes is `f(x) = sum_i c_i k(x_i, x) + b`, the hyperplane in feature space that trades a large
+//! margin against training errors; [`Kind`] says how errors are penalised, or that none are allowed. For several
+//! classes there are several machines ([`Multi`]), all in one expansion with shared centres. f > 0 means the class
+//! whose name comes second, or, one-vs-rest, the class itself.
 //!
-//! Cost of a machine on n rows with s support vectors: at least n s kernel values, at most n^2 / 2. The quadratic problems
-//! and their papers are written down beside the code that poses them (`machine.rs`, `hard_margin.rs`).
+//! Cost of a machine on n rows with s support vectors: at least n s kernel values, at most n^2 / 2. The quadratic
+//! problems and their papers are documented where they are posed (`machine.rs`, `hard_margin.rs`).
 //!
 //! ```
 //! use mercer::data::{Labels, Points, Targets};
@@ -64,13 +64,13 @@ pub use vectors::PointRows;
 impl SvcParams {
     /// Fits on the sample's points, class labels and weights.
     ///
-    /// If the watcher breaks off, the model is what there was, and [`Machine::checkpoint`] holds from where to go on
-    /// (not with virtual vectors, whose fit begins anew).
+    /// If the watcher cancels, the model is the current state of the fit, and [`Machine::checkpoint`] allows it to be
+    /// resumed (except with virtual vectors).
     pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine> {
         self.fit_from(sample, None, exec, watch)
     }
 
-    /// Goes on with a fit of the same parameters on the same sample that was broken off.
+    /// Resumes an interrupted fit of the same parameters on the same sample.
     pub fn resume(
         &self,
         sample: Sample<'_>,
@@ -81,8 +81,8 @@ impl SvcParams {
         self.fit_from(sample, Some(from), exec, watch)
     }
 
-    /// Fits from the solution of another fit on the same rows; at another C its coefficients are scaled. The hard margin, and
-    /// fits with virtual vectors, begin anew.
+    /// Fits from the solution of another fit on the same rows; for another C its coefficients are scaled. The hard
+    /// margin, and fits with virtual vectors, start from scratch.
     pub(in crate::model) fn fit_near(
         &self,
         sample: Sample<'_>,
@@ -104,8 +104,8 @@ impl SvcParams {
         self.fit_from(sample, start.as_ref(), exec, watch)
     }
 
-    /// Whether the classes of each machine can be told apart without error under the kernel, with what proves it: the
-    /// margin, or convex weights on the sample's rows under which the classes' hulls meet.
+    /// Whether the classes of each machine are separable without error under the kernel, with a certificate: the
+    /// margin, or convex weights of a point common to the classes' hulls.
     pub fn separation(
         &self,
         sample: Sample<'_>,
@@ -132,7 +132,7 @@ impl SvcParams {
     ) -> Result<Machine> {
         let params = self.hardened();
         if !self.virtual_vectors.is_empty() {
-            // Whose fit begins anew, so that its parts are nothing to go on from.
+            // Such fits cannot be resumed, so no checkpoints are kept.
             return virtuals::fit(&params, Sample { keeper: None, ..sample }, exec, watch);
         }
         let clock = Instant::now();
@@ -142,7 +142,7 @@ impl SvcParams {
     }
 }
 
-/// The model of machines that were trained.
+/// The model of trained machines.
 fn finished(
     plan: &Plan<'_>,
     fitted: &[Fitted],
@@ -197,10 +197,10 @@ fn finished(
     })
 }
 
-/// Machines that stay a line each before they are summed up.
+/// Up to this number of machines, each has a note of its own.
 const NAMED: usize = 10;
 
-/// Where calibration moved the decision of machines.
+/// Notes on machines whose decision changes by calibration.
 fn calibration(plan: &Plan<'_>, fitted: &[Fitted]) -> Vec<String> {
     let moved = fitted.iter().zip(&plan.machines).filter_map(|(f, s)| {
         let middle = f.sigmoid.and_then(|s| s.middle().filter(|_| s.a >= 0.0 || s.b != 0.0))?;
@@ -221,7 +221,7 @@ fn calibration(plan: &Plan<'_>, fitted: &[Fitted]) -> Vec<String> {
     )]
 }
 
-/// All machines in one expansion, and the sample's rows its centres are.
+/// All machines in one expansion, and the sample's rows that are its centres.
 fn assembled(plan: &Plan<'_>, fitted: &[Fitted]) -> Result<(Expansion, Vec<u32>)> {
     let k = fitted.len();
     let mut place = vec![u32::MAX; plan.labels.len()];

@@ -1,4 +1,4 @@
-//! What a classifier is told: its parameters, their ranges and defaults.
+//! The parameters of a classifier, their ranges and defaults.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -17,16 +17,16 @@ use crate::solve;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// Errors cost C each, by how far they are off (Cortes and Vapnik 1995).
+    /// Errors are penalised by C times their size (Cortes and Vapnik 1995).
     #[default]
     C,
-    /// A share nu bounds margin errors and support vectors (Schoelkopf, Smola, Williamson and Bartlett 2000).
+    /// nu bounds the shares of margin errors and support vectors (Schoelkopf, Smola, Williamson and Bartlett 2000).
     Nu,
-    /// No errors at all: the widest margin, or a proof that there is none.
+    /// No errors: the maximum margin, or a proof that the classes overlap.
     Hard,
 }
 
-/// How a C-machine counts errors.
+/// The loss of a C-machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Slack {
@@ -37,14 +37,14 @@ pub enum Slack {
     Squared,
 }
 
-/// How several classes are told apart by two-class machines.
+/// How several classes are separated by two-class machines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Multi {
-    /// A machine for each pair of classes; the class with most votes wins.
+    /// One-vs-one: a machine for each pair of classes; the class with most votes wins.
     #[default]
     OneVsOne,
-    /// A machine for each class against all others; the largest output wins.
+    /// One-vs-rest: a machine for each class against all others; the largest output wins.
     OneVsRest,
 }
 
@@ -55,7 +55,7 @@ pub enum Ties {
     /// The one whose name comes first, as in LIBSVM and scikit-learn.
     #[default]
     First,
-    /// The one whose machines' outputs sum to most.
+    /// The one with the largest sum of its machines' outputs.
     Sum,
 }
 
@@ -63,10 +63,10 @@ pub enum Ties {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ClassWeights {
-    /// All classes alike.
+    /// 1 for all classes.
     #[default]
     Even,
-    /// `n / (classes * rows of the class)`: every class weighs the same as a whole.
+    /// `n / (classes * rows of the class)`: every class has the same total weight.
     Balanced,
     /// By name; 1 for a class that is not named.
     Given(BTreeMap<String, f64>),
@@ -88,7 +88,7 @@ params! {
         /// The kernel; `None`: a Gaussian with its width chosen from the data.
         kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
         kind: Kind = Kind::C, OneOf(&["c", "nu", "hard"]), "c" => "formulation: cost C of errors, bound nu on their fraction, or hard margin";
-        /// Infinity is the hard margin: the fit is then of kind [`Kind::Hard`].
+        /// Infinity gives the hard margin: the fit is then of kind [`Kind::Hard`].
         #[serde(with = "crate::model::param::number")]
         c: f64 = 1.0, AboveOrInf(0.0) => "cost of errors (kind c); inf is the hard margin";
         nu: f64 = 0.5, UpTo(0.0, 1.0) => "upper bound on the fraction of margin errors, lower bound on that of support vectors (kind nu)";
@@ -103,23 +103,23 @@ params! {
         probability: bool = false, Flag => "calibrate probability estimates by cross-validation";
         folds: u32 = 5, Whole(2) => "cross-validation folds of the calibration";
         seed: u64 = 0, Whole(0) => "seed of the cross-validation splits";
-        /// Largest violation of the optimality conditions left; what LIBSVM's `-e` means.
+        /// Stopping tolerance: maximum KKT violation; the same as LIBSVM's `-e`.
         tol: f64 = 1e-3, Above(0.0), "0.001" => "stopping tolerance (maximum KKT violation)";
         max_iter: Option<u64> = None, WholeOrNone(1), "none" => "maximum iterations per machine";
         shrinking: bool = true, Flag => "use shrinking";
-        /// Transformations that do not change what a point is: support vectors are moved by them, and the machines trained
-        /// again on both (Schoelkopf 1997, section 4.2.1). Empty: one run.
+        /// Label-preserving transformations: they are applied to the support vectors, and the machines are retrained
+        /// on both (Schoelkopf 1997, section 4.2.1). Empty: one run.
         virtual_vectors: Transformations = Transformations::default(), Transformations, "none" => "retrain on virtual support vectors made by these label-preserving transformations";
         virtual_kernel: Option<Kernel> = None, Kernel, "the same" => "kernel of the retraining on virtual support vectors";
-        /// Further runs, each on the support vectors of the one before and on what is made from them.
+        /// Number of further runs, each on the support vectors of the previous run and their virtual examples.
         virtual_rounds: u32 = 1, Whole(1) => "rounds of retraining on virtual support vectors";
-        /// Whether each machine goes on with the support vectors of all, not only with its own.
+        /// Whether each machine is retrained on the support vectors of all machines instead of its own.
         virtual_union: bool = false, Flag => "share the support vectors of all machines when retraining";
     }
 }
 
 impl SvcParams {
-    /// What parameters must obey together.
+    /// Checks combinations of parameters.
     fn together(&self) -> Result<()> {
         if let ClassWeights::Given(by_name) = &self.class_weights
             && let Some((name, weight)) = by_name.iter().find(|(_, w)| !(**w > 0.0 && w.is_finite()))
@@ -129,8 +129,8 @@ impl SvcParams {
         Ok(())
     }
 
-    /// The same problem, with an infinite C told as what it is: the hard margin. The solver of finite C would never come
-    /// to an end on classes that overlap.
+    /// The same problem, with an infinite C replaced by the hard margin: a solver for finite C would not converge on
+    /// classes that overlap.
     pub(super) fn hardened(&self) -> Cow<'_, Self> {
         if self.kind == Kind::C && self.c == f64::INFINITY {
             Cow::Owned(SvcParams { kind: Kind::Hard, slack: Slack::Linear, ..self.clone() })
@@ -139,7 +139,7 @@ impl SvcParams {
         }
     }
 
-    /// The factor of C of each class. Fails on a name that no class has: it would be without effect.
+    /// The factor of C of each class. Fails on names that no class has, which would have no effect.
     pub(crate) fn weights_of(&self, labels: &Labels) -> Result<Vec<f64>> {
         let k = labels.names.len();
         match &self.class_weights {
@@ -158,12 +158,12 @@ impl SvcParams {
         }
     }
 
-    /// How the outputs of machines for so many classes are read.
+    /// How the outputs of machines for this number of classes are interpreted.
     pub fn readout(&self, classes: usize) -> Readout {
         if classes > 2 && self.multi == Multi::OneVsOne { Readout::Pairs(self.ties) } else { Readout::Plain }
     }
 
-    /// What each machine's solve obeys.
+    /// The solver's parameters for each machine.
     pub(super) fn solver(&self, exec: Exec) -> solve::Params {
         solve::Params::new(self.tol, self.max_iter, self.shrinking, exec)
     }

@@ -1,6 +1,6 @@
-//! A two-class classifier for all C between two values, by one walk instead of a fit for each C.
+//! The regularisation path of a two-class classifier: all C between two values at the cost of a few fits.
 //!
-//! The problem and its papers stand in `solve/path`. What comes out at a C is the model that a fit with that C gives.
+//! The problem and its papers are documented in `solve/path`. The model at a C is that of a fit with that C.
 
 use std::time::Instant;
 
@@ -32,7 +32,7 @@ impl std::fmt::Debug for SvcPath<'_> {
 }
 
 impl SvcParams {
-    /// Fits two classes for all C from `c_min` to `c_max` at once; `c` is not looked at.
+    /// Fits two classes for all C from `c_min` to `c_max` at once; `c` is ignored.
     ///
     /// ```
     /// use mercer::data::toy;
@@ -95,13 +95,13 @@ impl SvcParams {
 }
 
 impl SvcPath<'_> {
-    /// The values of C where a row becomes a support vector, ceases to be one, or comes to or leaves its bound; first and
-    /// last are the ends.
+    /// The values of C where a row becomes or ceases to be a support vector, or reaches or leaves its bound, with
+    /// both ends.
     pub fn breakpoints(&self) -> Vec<f64> {
         self.path.breakpoints()
     }
 
-    /// The walk in numbers: coefficients by place among the rows with a weight.
+    /// The path as numbers: coefficients by index among the rows with a weight.
     pub fn numbers(&self) -> &Path {
         &self.path
     }
@@ -133,7 +133,7 @@ impl SvcPath<'_> {
         Ok(model)
     }
 
-    /// The C-classifier whose outputs are those of the nu-machine with this nu.
+    /// The C-classifier equivalent to the nu-machine with this nu.
     pub fn at_nu(&self, nu: f64, exec: Exec) -> Result<Machine> {
         self.at(self.path.c_of_nu(nu)?, exec)
     }

@@ -1,9 +1,10 @@
-//! How many rows of a large kernel matrix training is likely to ask for, from fits on few rows.
+//! Estimates how many rows of a large kernel matrix training will need, from fits on few rows.
 //!
-//! Classes that lie far apart have few support vectors however many rows they have: computing the whole matrix, or the whole
-//! square of a class, would then cost many times what the fit needs. Two fits on few rows of each class show how the number
-//! of support vectors grows with the rows, as a power between 0 (far apart) and 1 (overlapping), and that power is taken on to
-//! all rows. Cost: two fits on at most 128 and 512 rows per class and 4096 in all, only where a class or the whole has more than 8192 rows.
+//! Well-separated classes have few support vectors for any number of rows: computing the whole matrix, or the whole
+//! square block of a class, would then cost many times what the fit needs. Two fits on few rows of each class
+//! estimate the growth of the number of support vectors with the rows, as a power between 0 (separated) and 1
+//! (overlapping), which is extrapolated to all rows. Cost: two fits on at most 128 and 512 rows per class and 4096 in
+//! all, only where a class or the whole has more than 8192 rows.
 
 use super::fit::Plan;
 use super::params::SvcParams;
@@ -11,19 +12,19 @@ use crate::data::{Labels, Targets, Transformations};
 use crate::model::Sample;
 use crate::watch::silent;
 
-/// Matrices of at most so many rows are computed as they always were: that costs less than finding out.
+/// Matrices of at most this many rows are computed without an estimate, which would cost more.
 pub(super) const LARGE: usize = 8192;
 
-/// Rows of each class in the smaller fit; the larger one has four times as many.
+/// Number of rows of each class in the smaller fit; the larger one has four times as many.
 const FEW: usize = 128;
 
-/// Rows that a solve asks for, beside those that end as support vectors.
+/// Rows that a solve needs, per support vector at the end.
 const ASKED: f64 = 2.0;
 
-/// The rows that all machines together are likely to ask for, class by class; none where a probe did not come to its end.
-/// Where machines share rows, a row that several ask for counts once.
+/// The rows that all machines together are likely to need, class by class; `None` if an estimating fit did not
+/// converge. Where machines share rows, a row needed by several counts once.
 pub(super) fn rows_asked(plan: &Plan<'_>, members: &[Vec<usize>], shared: bool) -> Option<Vec<f64>> {
-    // A probe on more rows than these would ask for a probe itself, and so on without end.
+    // A larger sample would itself be estimated first, recursively without end.
     let size = FEW.min(LARGE / 8 / members.len().max(1)).max(1);
     let (few, more) = (support(plan, members, size, shared)?, support(plan, members, 4 * size, shared)?);
     let grown = |(c, rows): (usize, &Vec<usize>)| {
@@ -35,15 +36,16 @@ pub(super) fn rows_asked(plan: &Plan<'_>, members: &[Vec<usize>], shared: bool) 
     Some(members.iter().enumerate().map(grown).collect())
 }
 
-/// Support vectors of each class of a fit on at most `size` rows of every class: all that there are, or the sum over machines.
+/// Support vectors of each class in a fit on at most `size` rows of every class: distinct ones, or the sum over
+/// machines.
 fn support(plan: &Plan<'_>, members: &[Vec<usize>], size: usize, shared: bool) -> Option<Vec<f64>> {
-    // Spread over all rows of a class, in their order: the same rows every time.
+    // Equally spaced over all rows of a class: the same rows every time.
     let pick = |rows: &'_ Vec<usize>| -> Vec<usize> {
         let m = rows.len().min(size);
         (0..m).map(|i| rows[i * rows.len() / m]).collect()
     };
     let index: Vec<usize> = members.iter().flat_map(pick).collect();
-    // Only with thousands of classes; then nothing is known.
+    // Only with thousands of classes; no estimate is made then.
     if index.len() > LARGE / 2 {
         return None;
     }

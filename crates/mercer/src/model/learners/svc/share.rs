@@ -1,4 +1,4 @@
-//! Kernel values that several machines share: a whole matrix in memory, or rows that stay when a machine is done.
+//! Kernel values shared by several machines: a whole matrix in memory, or rows that are kept between machines.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::exec::Exec;
 use crate::gram::{Owner, RowCache, Rows};
 
-/// A whole matrix of f32 values beside the rows it was computed from, which still give the exact sums.
+/// A matrix of f32 values with the rows it was computed from, which provide the f64 sums.
 #[derive(Clone, Copy)]
 pub(super) struct Filled<'a> {
     pub(super) values: &'a [f32],
@@ -54,7 +54,7 @@ impl Rows for Filled<'_> {
     }
 }
 
-/// Rows that are kept for the next machine, within a budget.
+/// Rows that are kept for the next machine, within a memory budget.
 pub(super) struct Kept<'a> {
     rows: &'a dyn Rows,
     cache: Mutex<RowCache<f32>>,

@@ -1,8 +1,8 @@
 //! All machines of a fit as one batch, on a device that keeps their rows.
 //!
-//! A device must have the whole loop to itself, and many machines at once, to be fast. So C-machines are posed together:
-//! one set of rows on the device, parts of it for machines on two classes, one call of the door of `solve`. What a device
-//! does not take is trained machine by machine, as on the CPU. What both ways do for each machine is here too.
+//! A device is fast only if it runs the whole loop, for many machines at once. So C-machines are posed together: one
+//! set of rows on the device, parts of it for machines on two classes, one call of `solve`'s device interface.
+//! Machines that a device declines are trained one by one on the CPU. Code shared by both cases is here too.
 
 use super::calibrate;
 use super::checkpoint::Fitted;
@@ -17,10 +17,10 @@ use crate::solve::{self, Problem, solve_on_device};
 use crate::watch::{Info, Note, Stop, Watch};
 
 impl Plan<'_> {
-    /// The machines in their order; none where there is no device, or it keeps no rows or declines the batch.
+    /// The machines in order; `None` without a device, or if it keeps no rows or declines the batch.
     pub(super) fn together(&self, crowd: &Crowd<'_, '_>) -> Result<Option<Vec<Fitted>>> {
         let device = self.exec.device();
-        // Machines that go on from a checkpoint differ in how far they are: they are trained one by one.
+        // Resumed machines have different amounts of work left, so they are trained one by one.
         if device.is_cpu() || self.params.kind != Kind::C || self.start.is_some() {
             return Ok(None);
         }
@@ -69,7 +69,7 @@ impl Plan<'_> {
         fitted.collect::<Result<_>>().map(Some)
     }
 
-    /// The sample's rows that each machine sees.
+    /// The rows of each machine, as indices of the sample.
     fn indices(&self) -> Vec<Vec<usize>> {
         if let Some(only) = &self.only {
             return only.clone();
@@ -84,7 +84,7 @@ impl Plan<'_> {
         self.machines.iter().map(of).collect()
     }
 
-    /// Which of a machine's rows are of the class that f > 0 means, and their weights.
+    /// Which of a machine's rows belong to the positive class, and their weights.
     pub(super) fn labelled(&self, sides: Sides, index: &[usize]) -> (Vec<bool>, Vec<f64>) {
         let positive = index.iter().map(|&i| self.labels.of_row[i] == sides.positive).collect();
         (positive, index.iter().map(|&i| self.weight[i]).collect())
@@ -96,7 +96,7 @@ impl Plan<'_> {
         [sides.negative.map_or("the rest", |c| &names[c as usize]), &names[sides.positive as usize]]
     }
 
-    /// What is done with a machine once it is solved: left for a checkpoint, calibrated.
+    /// Completes a solved machine: stores it for a checkpoint, calibrates it.
     #[expect(clippy::too_many_arguments, reason = "all that one machine of a crowd has")]
     pub(super) fn finish(
         &self,
@@ -110,7 +110,7 @@ impl Plan<'_> {
     ) -> Result<Fitted> {
         let mut fitted = Fitted::new(self.params, task, index, solved);
         if let Some(desk) = &crowd.desk {
-            // Without its sigmoid a machine is not done.
+            // A machine is not complete without its sigmoid.
             let stop = if self.params.probability { Stop::Cancelled } else { fitted.info.stop };
             desk.put(m, Fitted { info: Info { stop, ..fitted.info.clone() }, ..fitted.clone() });
         }

@@ -1,4 +1,4 @@
-//! The rows of points as a linear machine's descent reads them: one at a time, in their own float type.
+//! Rows of points for coordinate descent: one at a time, in their own float type.
 
 use crate::data::{Data, View};
 use crate::exec::{Exec, room_for_table};
@@ -11,7 +11,7 @@ use crate::solve::Vectors;
 pub struct PointRows<'a>(View<'a>);
 
 impl<'a> PointRows<'a> {
-    /// These points, unless they are no rows of numbers or have more columns than weights fit in memory.
+    /// These points; `None` if they are not rows of numbers or have more columns than weights fit in memory.
     pub fn new(points: View<'a>, exec: Exec) -> Option<Self> {
         let numbers = matches!(points.data, Data::F32(_) | Data::F64(_) | Data::Csr { .. });
         let fits =
@@ -20,7 +20,7 @@ impl<'a> PointRows<'a> {
     }
 }
 
-/// Eight sums at once, so that it is vector code.
+/// Eight partial sums, so that the loop vectorises.
 fn dot<T: Real>(x: &[T], w: &[f64]) -> f64 {
     let mut lanes = [0.0; 8];
     let ((x, x_rest), (w, w_rest)) = (x.as_chunks::<8>(), w.as_chunks::<8>());
@@ -34,7 +34,7 @@ fn add<T: Real>(x: &[T], a: f64, w: &mut [f64]) {
     w.iter_mut().zip(x).for_each(|(w, x)| *w += a * x.f64());
 }
 
-/// Rows multiplied at once: a matrix product needs some hundreds to be one.
+/// Rows per matrix product; some hundreds are needed for its full speed.
 const ROWS: usize = 512;
 
 /// `out += X' diag(weight) X`, by products of blocks of rows.
@@ -43,7 +43,7 @@ fn dense_gram<T: Real>(x: &[T], d: usize, weight: &[f64], out: &mut [f64]) {
     let (mut plain, mut scaled) = (Vec::new(), Vec::new());
     for (rows, weight) in x.chunks(ROWS * d.max(1)).zip(weight.chunks(ROWS)) {
         let m = weight.len();
-        // Columns as rows, so that the product is of rows with rows.
+        // Transposed, so that the product is of rows with rows.
         plain.clear();
         scaled.clear();
         for j in 0..d {
@@ -126,18 +126,18 @@ impl Vectors for PointRows<'_> {
     }
 }
 
-/// The rows of a matrix that is given, as a linear machine uses them: those points whose products are its values. A sum of
-/// them is kept as its coefficients.
+/// The rows of a given matrix as points of a linear machine: points whose inner products are its values. A weight
+/// vector is represented by its coefficients.
 pub(super) struct MatrixRows {
     values: Vec<f64>,
     n: usize,
 }
 
 impl MatrixRows {
-    /// The most rows that are held.
+    /// Maximum number of rows.
     const MOST: usize = 1000;
 
-    /// Reads the whole matrix; none if it is large.
+    /// Reads the whole matrix; `None` if it is large.
     pub(super) fn new(rows: &dyn Rows, exec: Exec) -> Option<Self> {
         let n = rows.len();
         if n == 0 || n > Self::MOST {

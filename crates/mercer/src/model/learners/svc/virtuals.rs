@@ -1,7 +1,8 @@
 //! Virtual support vectors of a classifier: see [`Run`].
 //!
-//! Each machine goes on with its own support vectors, or all with those of all. The second run starts from the first
-//! one's coefficients, which stay feasible. Cost: a second fit on (1 + transformations) times the support vectors.
+//! Each machine is retrained on its own support vectors, or all on those of all. The second run is warm-started from
+//! the first one's coefficients, which stay feasible. Cost: a second fit on (1 + transformations) times the support
+//! vectors.
 
 use std::time::Instant;
 
@@ -26,7 +27,7 @@ pub(super) fn fit(
     let (set, rounds) = (&params.virtual_vectors, params.virtual_rounds);
     let kernel = begun(params, set, sample, exec)?.kernel;
     if params.probability {
-        // Copies of one row on both sides of a fold would make the machine look surer than it is.
+        // Copies of one row on both sides of a fold would make probabilities overconfident.
         let allowed = "false with virtual vectors: calibrate by cross-validation over the whole fit";
         return Err(Error::param("probability", true, allowed));
     }
@@ -46,14 +47,14 @@ pub(super) fn fit(
             fitted.iter_mut().for_each(|f| f.info.stop = Stop::Cancelled);
             break;
         }
-        // Where each of the old rows is among the support vectors.
+        // The index of each old row among the support vectors.
         let mut place: Vec<Option<u32>> = vec![None; run.points.len()];
         fitted.iter().flat_map(|f| &f.support).for_each(|&r| place[r as usize] = Some(0));
         let held: Vec<usize> = (0..place.len()).filter(|&r| place[r].is_some()).collect();
         held.iter().enumerate().for_each(|(p, &r)| place[r] = Some(p as u32));
         let (next, source) = run.next(&held, set, exec)?;
         notes.push(Note::from(next.told(held.len(), round)));
-        // The rows each machine sees: what is made from its own support vectors.
+        // The rows of each machine: its own support vectors and their virtual examples.
         let only = (!params.virtual_union).then(|| {
             let own = |f: &Fitted| {
                 let mut has = vec![false; held.len()];
@@ -62,7 +63,7 @@ pub(super) fn fit(
             };
             fitted.iter().map(own).collect()
         });
-        // Coefficients are a start only under the kernel they were found with.
+        // Coefficients are a valid start only under the kernel they were found with.
         let same = params.kind == Kind::C && (params.virtual_kernel.is_none() || round > 1);
         let start = same.then(|| SvcCheckpoint {
             rows: next.points.len(),
@@ -79,7 +80,7 @@ pub(super) fn fit(
     let last = if work.len() > 1 { &again } else { &first };
     let plan = Plan::new(last, run.sample(), None, exec)?;
     let mut model = finished(&plan, &fitted, notes, clock, exec)?;
-    // Row numbers are those of the training rows; what there is cannot be gone on from, as the rows are not kept.
+    // Row numbers refer to the training rows. The fit cannot be resumed, because its rows are not stored.
     run.named(&mut model.support);
     for part in &mut model.parts {
         run.named(&mut part.free);
@@ -94,13 +95,13 @@ pub(super) fn fit(
     Ok(model)
 }
 
-/// Steps and kernel values of a run.
+/// Iterations and kernel values of a run.
 fn work_of(fitted: &[Fitted]) -> (u64, u64) {
     let sum = |of: fn(&Info) -> u64| fitted.iter().map(|f| of(&f.info)).sum::<u64>();
     (sum(|i| i.iterations), sum(|i| i.kernel_values))
 }
 
-/// A machine's state with its rows where they are now, to go on from.
+/// A machine's state with its rows renumbered, as a start.
 fn moved(f: &Fitted, place: &[Option<u32>]) -> Fitted {
     let support = f.support.iter().filter_map(|&r| place[r as usize]).collect();
     Fitted { support, info: Info { stop: Stop::Limit, ..f.info.clone() }, ..f.clone() }

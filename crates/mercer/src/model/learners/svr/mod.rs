@@ -3,7 +3,7 @@
 //! ```text
 //! minimise over f   1/2 |w|^2 + C sum_i w_i loss(y_i - f(x_i)),      f(x) = w . Phi(x) + b
 //!
-//! epsilon   max(0, |r| - epsilon)                          a tube nobody pays for (Vapnik 1995)
+//! epsilon   max(0, |r| - epsilon)                          zero within a tube (Vapnik 1995)
 //! nu        the same, with epsilon found such that at most a share nu of the rows lies outside the tube and at
 //!           least a share nu are support vectors (Schoelkopf, Smola, Williamson and Bartlett 2000)
 //! laplace   |r|
@@ -11,10 +11,10 @@
 //! squared   r^2 / 2: kernel ridge regression with an offset, lambda = 1 / C
 //! ```
 //!
-//! The duals are one quadratic problem in `beta_i = alpha_i - alpha_i*` (Mueller et al. 2001, section IV): two variables
-//! a row where there is a tube, one where there is none; Huber's loss adds `delta / C` to the diagonal. The solver's
-//! tolerance and the scale of C are LIBSVM's (its nu-SVR, too: the boxes are C, and the sum of all |beta| is nu C n).
-//! Cost: that of the solver, or n^3 / 3 for the squared loss.
+//! The duals are one quadratic problem in `beta_i = alpha_i - alpha_i*` (Mueller et al. 2001, section IV): two
+//! variables per row with a tube, one without; Huber's loss adds `delta / C` to the diagonal. The solver's tolerance
+//! and the scale of C are LIBSVM's (its nu-SVR, too: the boxes are C, and the sum of all |beta| is nu C n). Cost:
+//! that of the solver, or n^3 / 3 for the squared loss.
 
 mod params;
 mod virtuals;
@@ -37,11 +37,11 @@ use crate::watch::Watch;
 
 pub use params::SvrParams;
 
-/// What an error costs. See the module's text.
+/// The loss. See the module's documentation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Loss {
-    /// A tube of half-width `epsilon` that costs nothing.
+    /// Zero within a tube of half-width `epsilon`.
     #[default]
     Epsilon,
     /// A tube whose width follows from `nu`.
@@ -82,14 +82,14 @@ impl SvrParams {
     /// ```
     pub fn fit(&self, sample: Sample<'_>, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine> {
         if !self.virtual_vectors.is_empty() {
-            // Whose fit begins anew, so that its parts are nothing to go on from.
+            // Such fits cannot be resumed, so no checkpoints are kept.
             return virtuals::fit(self, Sample { keeper: None, ..sample }, exec, watch);
         }
         self.fit_from(sample, None, exec, watch)
     }
 
-    /// Goes on with a fit of the same parameters on the same sample from where it was broken off: its model's
-    /// `checkpoint`. Not with virtual vectors, whose fit begins anew.
+    /// Resumes an interrupted fit of the same parameters on the same sample from its model's `checkpoint`. Not
+    /// supported with virtual vectors.
     pub fn resume(
         &self,
         sample: Sample<'_>,
@@ -100,7 +100,7 @@ impl SvrParams {
         self.fit_from(sample, Some(checkpoint), exec, watch)
     }
 
-    /// Fits from the solution of another fit on the same rows; at another C its coefficients are scaled.
+    /// Fits from the solution of another fit on the same rows; for another C its coefficients are scaled.
     pub(in crate::model) fn fit_near(
         &self,
         sample: Sample<'_>,
@@ -150,10 +150,10 @@ impl SvrParams {
         };
         match self.loss {
             Loss::Epsilon if self.epsilon > 0.0 => Ok(Problem::regress(rows, targets, self.epsilon, c)),
-            // Without a tube both sides of a row meet in one variable.
+            // Without a tube both sides of a row share one variable.
             Loss::Epsilon | Loss::Laplace | Loss::Squared => Ok(one_side(Shift::None)),
             Loss::Huber => {
-                // A row of weight 0 stays at 0, whatever its diagonal.
+                // A row of weight 0 stays at 0, whatever its diagonal entry.
                 let shift = c.iter().map(|&c| if c > 0.0 { self.delta / c } else { 0.0 }).collect();
                 Ok(one_side(Shift::Each(shift)))
             }
@@ -173,7 +173,7 @@ impl SvrParams {
         Ok(Machine { learner: Learner::Svr(self.clone()), ..ridge.fit(sample, exec, watch)? })
     }
 
-    /// The cost of each row's errors.
+    /// C of each row.
     fn costs(&self, weights: &[f64]) -> Vec<f64> {
         weights.iter().map(|w| self.c * w).collect()
     }
@@ -199,7 +199,7 @@ impl Dual for SvrParams {
         found: Solution,
     ) -> Result<Machine> {
         let levels: Vec<f64> = found.thresholds.iter().map(solve::Threshold::value).collect();
-        // The two sides' levels lie epsilon above and below -b.
+        // The levels of the two sides are epsilon above and below -b.
         let (offset, epsilon) = match self.loss {
             Loss::Nu => (-f64::midpoint(levels[0], levels[1]), Some((levels[1] - levels[0]) / 2.0)),
             Loss::Epsilon => (-levels[0], Some(self.epsilon)),

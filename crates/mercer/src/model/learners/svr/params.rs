@@ -1,4 +1,4 @@
-//! What a regression is fitted with.
+//! The parameters of a regression.
 
 use super::Loss;
 use crate::data::Transformations;
@@ -29,9 +29,10 @@ params! {
         max_iter: Option<u64> = None, WholeOrNone(1), "none" => "maximum iterations";
         /// Whether variables that are unlikely to change are removed for a while (shrinking).
         shrinking: bool = true, Flag => "use shrinking";
-        /// Train again on rows with a coefficient moved by these transformations, with their targets; empty: once.
+        /// Label-preserving transformations that are applied to the support vectors before retraining, with the same
+        /// targets; empty: one run.
         virtual_vectors: Transformations = Transformations::default(), Transformations, "none" => "retrain on virtual support vectors made by these label-preserving transformations";
-        /// How often; each run moves what the one before has left.
+        /// Number of further runs, each on the support vectors of the previous one.
         virtual_rounds: u32 = 1, Whole(1) => "rounds of retraining on virtual support vectors";
     }
 }

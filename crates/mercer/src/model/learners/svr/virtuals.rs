@@ -1,10 +1,10 @@
-//! Virtual support vectors of a regression (Schoelkopf 1997, sections 4.2.1 and 4.5): what does not change the target is
-//! built in by training again.
+//! Virtual support vectors of a regression (Schoelkopf 1997, sections 4.2.1 and 4.5): retraining on transformed
+//! support vectors with unchanged targets.
 //!
-//! As for classifiers: train, move the rows with a coefficient by each transformation with their targets, train on all of
-//! them. The rows beyond the tube's inside are all that the solution hangs on, so it is enough to move those. The second
-//! run starts from the first one's coefficients where they stay feasible. Cost: a second fit on (1 + transformations) times
-//! the support vectors.
+//! As for classifiers: train, apply each transformation to the support vectors, keep their targets, and train on all
+//! of them. The solution depends only on rows on or outside the tube, so it suffices to transform those. The second
+//! run is warm-started from the first one's coefficients if they stay feasible. Cost: a second fit on (1 +
+//! transformations) times the support vectors.
 
 use super::{Loss, SvrParams};
 use crate::data::Transformations;
@@ -45,7 +45,7 @@ pub(super) fn fit(
         let start = start(&plain, &model, run.points.len());
         model = plain.fit_from(run.sample(), start.as_deref(), exec, watch)?;
     }
-    // Row numbers are those of the training rows; what there is cannot be gone on from, as the rows are not kept.
+    // Row numbers refer to the training rows. The fit cannot be resumed, because its rows are not stored.
     run.named(&mut model.support);
     model.checkpoint = None;
     model.info.iterations += work.0;
@@ -56,11 +56,12 @@ pub(super) fn fit(
     Ok(given.timed(model))
 }
 
-/// The solver's variables on n rows of which the first are the old support vectors; none where the old coefficients are
-/// not at hand or not feasible.
+/// The solver's variables on n rows of which the first are the old support vectors; `None` if the old coefficients
+/// are not available or not feasible.
 fn start(params: &SvrParams, old: &Machine, n: usize) -> Option<Vec<f64>> {
     let coef = old.expansion.coef();
-    // A linear machine has one centre; the sums that nu asks for grow with the rows; ridge solves no quadratic program.
+    // A linear machine has one centre; the sums of a nu machine grow with the rows; ridge solves no quadratic
+    // program.
     if coef.len() != old.support.len() || matches!(params.loss, Loss::Nu | Loss::Squared) {
         return None;
     }
