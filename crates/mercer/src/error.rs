@@ -124,8 +124,7 @@ pub enum Mismatch {
     Columns,
 }
 
-/// Bytes in the largest unit of which there is at least one.
-/// A number of hundreds of digits, such as 1e300, by its exponent; everything else as it is.
+/// A number of hundreds of digits, such as 1e300, in exponent notation; everything else unchanged.
 fn readable(got: String) -> String {
     match got.parse::<f64>() {
         Ok(value) if got.len() > 24 => format!("{value:e}"),
@@ -133,6 +132,7 @@ fn readable(got: String) -> String {
     }
 }
 
+/// Bytes in the largest unit of which there is at least one.
 fn size(bytes: u64) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     let Some(unit) = (bytes.max(1).ilog2() / 10).checked_sub(1) else { return format!("{bytes} bytes") };

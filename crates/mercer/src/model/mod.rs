@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `machine` | [`Machine`] and [`Model`]: what was learned, and what it predicts |
 //! | `learners` | how it is learned: a struct of parameters with `fit` each |
-//! | `plan` | from data and a few settings to a fit: what nobody said is chosen from the data |
+//! | `plan` | from data and a few settings to a fit: other settings are chosen from the data |
 //! | `uses` | predicting, matching columns, looking inside a model, making it small |
 //! | `files` | model files, JSON, LIBSVM's text, ONNX |
 //!

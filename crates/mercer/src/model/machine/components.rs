@@ -1,4 +1,4 @@
-//! Features: what a kernel PCA has found, and its uses: reconstructions, pre-images, moments.
+//! Kernel principal components: features, reconstructions, pre-images, moments.
 
 use super::{Machine, Role};
 use crate::data::{Data, Points, View};
@@ -10,15 +10,15 @@ use crate::num::{Mat, product};
 use crate::reduce::preimage::{PreimageParams, Preimages, Target, preimages};
 use crate::watch::Watch;
 
-/// What is known of features beside the expansion, which is `V_k . (Phi(x) - mean)` for axes of unit length.
+/// What a kernel PCA stores besides the expansion, which is `V_k . (Phi(x) - mean)` for axes of unit norm.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Features {
-    /// The mean in feature space, where it was taken away.
+    /// The mean in feature space, if it was subtracted.
     pub mean: Option<Expansion>,
-    /// The mean's squared length.
+    /// The mean's squared norm.
     pub mean2: f64,
-    /// Eigenvalues of the (centred) kernel matrix, first components first; negative ones where the kernel is
-    /// indefinite. For sparse axes n times the variance.
+    /// Eigenvalues of the (centred) kernel matrix in descending order; negative ones for indefinite kernels. For
+    /// sparse axes n times the variance.
     pub values: Vec<f64>,
     /// The trace of that matrix: the sum of all its eigenvalues.
     pub total: f64,
@@ -31,9 +31,9 @@ pub struct Features {
 /// The components of a machine whose role is [`Role::Features`].
 #[derive(Debug, Clone, Copy)]
 pub struct Components<'a> {
-    /// `V_k . (Phi(x) - mean)`, centring folded in.
+    /// `V_k . (Phi(x) - mean)`, with centring absorbed.
     pub expansion: &'a Expansion,
-    /// The mean, the eigenvalues.
+    /// The mean and the eigenvalues.
     pub features: &'a Features,
 }
 
@@ -47,9 +47,9 @@ impl Machine {
     }
 }
 
-/// Points that go back to input space at a time: their coefficients are a matrix of centres x points.
+/// Number of points mapped back at a time: their coefficients are a matrix of centres x points.
 const BATCH: usize = 4096;
-/// Unit vectors looked at together.
+/// Number of unit vectors processed together.
 const UNITS: usize = 256;
 
 impl Components<'_> {
@@ -58,19 +58,19 @@ impl Components<'_> {
         self.features.values.len()
     }
 
-    /// The share of the variance each component carries.
+    /// The share of the variance of each component.
     pub fn shares(&self) -> Vec<f64> {
         self.features.values.iter().map(|v| v.abs() / self.features.total.max(f64::MIN_POSITIVE)).collect()
     }
 
-    /// The factor each feature is multiplied with: 1, or what makes its variance on the training rows 1.
+    /// The factor of each feature: 1, or the one that makes its variance on the training rows 1.
     pub(super) fn scale(&self) -> Vec<f64> {
         let unit =
             |v: &f64| if self.features.whiten { (self.features.rows as f64 / v.abs()).sqrt() } else { 1.0 };
         self.features.values.iter().map(unit).collect()
     }
 
-    /// The features as one expansion, scaled if they are whitened: what a machine behind them needs.
+    /// The features as one expansion, scaled if they are whitened, as input of another machine.
     pub fn layer(&self) -> Result<Expansion> {
         let (scale, f) = (self.scale(), self.expansion);
         let times = |v: &[f64]| v.iter().zip(scale.iter().cycle()).map(|(v, s)| v * s).collect::<Vec<_>>();
@@ -92,11 +92,11 @@ impl Components<'_> {
         Ok(out)
     }
 
-    /// The float type that is enough for features: f32 in a model large enough to be slow whose features it leaves
-    /// right to some 1e-5 of their standard deviation.
+    /// The float type for features: f32 in large models if features stay accurate to about 1e-5 of their standard
+    /// deviation.
     ///
-    /// Rounding of the kernel values, of size eps each, moves feature k by eps |a_k| = eps / sqrt(lambda_k); its standard
-    /// deviation is sqrt(lambda_k / n).
+    /// Rounding of the kernel values, of size eps each, moves feature k by eps |a_k| = eps / sqrt(lambda_k); its
+    /// standard deviation is sqrt(lambda_k / n).
     pub fn precision(&self) -> Precision {
         const LARGE: usize = 1 << 18;
         const ENOUGH: f64 = 3e-5;
@@ -108,10 +108,10 @@ impl Components<'_> {
         if size >= LARGE && error <= ENOUGH { Precision::F32 } else { Precision::F64 }
     }
 
-    /// `mean + sum_k beta_k V_k` for each row of features: as many outputs as rows. Rows of fewer features than there are
+    /// `mean + sum_k beta_k V_k` for each row of features, one output per row. Rows with fewer features than
     /// components use the first ones.
     ///
-    /// Under an indefinite kernel the parts of negative eigenvalues enter with their sign.
+    /// Under an indefinite kernel, components with negative eigenvalues enter with their sign.
     pub fn reconstruct(&self, features: &[f64], used: usize, exec: Exec) -> Result<Expansion> {
         let k = self.count();
         if used == 0 || used > k {
@@ -158,8 +158,8 @@ impl Components<'_> {
         features.chunks(used).map(length).collect()
     }
 
-    /// `|P_n Phi(x) - Phi(x)|^2` for each point and each number of components from 0 to k (n x (k + 1)): what a
-    /// projection onto the first components loses, in feature space.
+    /// `|P_n Phi(x) - Phi(x)|^2` for each point and each number of components from 0 to k (n x (k + 1)): the
+    /// reconstruction error in feature space.
     pub fn losses(&self, points: View<'_>, exec: Exec) -> Result<Vec<f64>> {
         let k = self.count();
         let beta = outputs(self.expansion, points, exec)?;
@@ -193,7 +193,7 @@ impl Components<'_> {
         Ok(sum / points.n.max(1) as f64)
     }
 
-    /// Points whose images are nearest to what the first `used` features say: features back to input space.
+    /// Pre-images of the reconstructions from the first `used` features: from features back to input space.
     pub fn decode(
         &self,
         features: &[f64],
@@ -205,8 +205,8 @@ impl Components<'_> {
         self.back(features, used, None, params, exec, watch)
     }
 
-    /// Points projected onto the first `used` components and brought back: what the components do not carry, such as
-    /// noise, is gone. The points themselves are where the search starts.
+    /// Points projected onto the first `used` components and mapped back, which removes what the components do not
+    /// represent, such as noise. The search starts at the points themselves.
     pub fn denoise(
         &self,
         points: View<'_>,
@@ -252,7 +252,7 @@ impl Components<'_> {
         Ok(found)
     }
 
-    /// A point that shows an axis: the pre-image of `V_k`, which maximises the feature among points of its size.
+    /// A point that visualises an axis: the pre-image of `V_k`, which maximises the feature among points of its norm.
     pub fn show_axis(
         &self,
         axis: usize,
@@ -276,7 +276,7 @@ impl Components<'_> {
             (0..rows).for_each(|r| unit[r * d + from + r] = 1.0);
             out.extend(some.evaluate(Points::dense(unit, d)?.view(), exec)?);
         }
-        // Offsets are what centring takes away; an axis itself has none.
+        // Offsets result from centring; an axis itself has none.
         let offset = some.offset().iter().cycle();
         out.iter_mut().zip(offset).for_each(|(v, b)| *v -= b);
         Ok(out)

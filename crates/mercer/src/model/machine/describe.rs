@@ -1,4 +1,4 @@
-//! A model in plain words and numbers.
+//! Descriptions of models for reports.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -7,38 +7,38 @@ use super::{Model, Part, Role, Task};
 use crate::model::Learner;
 use crate::watch::Info;
 
-/// The parameters that files of other libraries hold.
+/// The parameters stored in files of other libraries.
 pub(in crate::model) const IN_FILES: [&str; 4] = ["kernel", "kind", "loss", "probability"];
 
-/// A model in plain words and numbers, for reports.
+/// A description of a model, for reports.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Description {
     /// The learner: see [`Model::kind`].
     pub kind: &'static str,
-    /// What it is for.
+    /// Its task.
     pub task: Task,
     /// The kernel's line.
     pub kernel: String,
-    /// Points the machine is written with.
+    /// Number of centres.
     pub centres: usize,
     /// Columns of the centres.
     pub columns: usize,
-    /// Outputs a point.
+    /// Number of outputs.
     pub outputs: usize,
     /// The classes' names, where there are classes.
     pub classes: Vec<String>,
-    /// The stages, a line each.
+    /// The stages, one line each.
     pub stages: Vec<String>,
-    /// What only this learner knows, by name.
+    /// Facts specific to the learner, by name.
     pub facts: Vec<(&'static str, Value)>,
-    /// The parameters it was fitted with; null where a custom kernel cannot be written.
+    /// The parameters of the fit; null where a custom kernel cannot be serialised.
     pub params: Value,
-    /// How the fit went.
+    /// Statistics of the fit.
     pub info: Info,
 }
 
 impl Model {
-    /// The model in plain words and numbers.
+    /// The description of the model.
     pub fn describe(&self) -> Description {
         let f = &self.machine.expansion;
         Description {
@@ -56,13 +56,13 @@ impl Model {
         }
     }
 
-    /// Whether the parameters it was fitted with are known. Of a model that another library fitted and wrote, only those
-    /// are that its file holds; the others are the defaults of this library, and no facts.
+    /// Whether the parameters of the fit are known. For a model fitted by another library only those in its file are;
+    /// the others are this library's defaults.
     pub fn params_known(&self) -> bool {
         !self.machine.origin.foreign
     }
 
-    /// Parameters without those that nobody knows.
+    /// Parameters without unknown ones.
     fn known(&self, params: Value) -> Value {
         match params {
             Value::Object(all) if !self.params_known() => {
@@ -72,7 +72,7 @@ impl Model {
         }
     }
 
-    /// What only this learner knows.
+    /// Facts specific to the learner.
     fn facts(&self) -> Vec<(&'static str, Value)> {
         let m = &self.machine;
         let mut facts = Vec::new();
@@ -82,7 +82,7 @@ impl Model {
             if !m.support.is_empty() {
                 facts.push(("support_vectors", json!(m.support.len())));
             }
-            // A model from elsewhere, or a compressed one, does not know its training rows.
+            // Models from other libraries and compressed ones do not know their training rows.
             if m.parts.iter().any(|p| p.free.len() + p.bounded.len() > 0) {
                 facts.push(("free_per_machine", json!(each(|p| p.free.len()))));
                 facts.push(("bounded_per_machine", json!(each(|p| p.bounded.len()))));

@@ -1,10 +1,10 @@
-//! The machine: what every learner leaves behind.
+//! The machine: the result of every learner.
 //!
-//! An [`Expansion`], how its outputs become decision values ([`Readout`]), what the decision values mean ([`Role`]), and the
-//! learner with its parameters. Learners differ in how they find the coefficients, not in what they are afterwards, so
-//! predicting, saving, explaining, compressing, exporting and drawing are written once for all of them.
+//! An [`Expansion`], how its outputs become decision values ([`Readout`]), what the decision values mean ([`Role`]),
+//! and the learner with its parameters. Learners differ only in how they find the coefficients, so predicting,
+//! saving, explaining, compressing, exporting and drawing are implemented once for all of them.
 //!
-//! `predict.rs` is the one place where readout and role decide what is predicted.
+//! Only `predict.rs` depends on readout and role.
 
 mod components;
 mod describe;
@@ -36,7 +36,7 @@ use crate::model::Learner;
 use crate::model::svc::{Kind, Margin, SvcParams};
 use crate::watch::Info;
 
-/// What a machine's decision values mean.
+/// The meaning of a machine's decision values.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 #[expect(clippy::large_enum_variant, reason = "one per machine, which holds arrays of rows")]
@@ -45,9 +45,9 @@ pub enum Role {
     Classes(Vec<String>),
     /// Numbers.
     Numbers,
-    /// Points like the data (positive) or not.
+    /// Novelty: positive for inliers.
     Novelty,
-    /// The nearest of so many clusters, by the largest decision value.
+    /// Clusters, of which there are this many; the nearest has the largest decision value.
     Clusters(usize),
     /// Features of a point.
     Features(Features),
@@ -66,54 +66,54 @@ pub enum Role {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Machine {
-    /// The function; a sphere's is its centre.
+    /// The function; for a sphere, its centre.
     pub expansion: Expansion,
     /// How its outputs become decision values.
     pub readout: Readout,
-    /// What the decision values mean.
+    /// The meaning of the decision values.
     pub role: Role,
     /// From decision values to probabilities.
     pub calibration: Calibration,
-    /// Rows that get no prediction, where a rule was made for them.
+    /// The reject rule, if there is one.
     pub reject: Option<Reject>,
-    /// The learner with the parameters it was fitted with.
+    /// The learner with the parameters of the fit.
     pub learner: Learner,
-    /// The training rows with a coefficient, in order: the centres, unless a linear machine was collapsed to one centre per
-    /// output. Empty where they are not known.
+    /// The training rows with a non-zero coefficient, in order: these are the centres, unless a linear machine was
+    /// reduced to one centre per output. Empty if not known.
     pub support: Vec<u32>,
-    /// The coefficients of `support` where a linear machine was collapsed.
+    /// The coefficients of `support` if a linear machine was reduced.
     pub dual: Dual,
-    /// What is known of the solution behind each output of a support vector classifier; empty for other learners.
+    /// The solution behind each output of a support vector classifier; empty for other learners.
     pub parts: Vec<Part>,
-    /// What only this learner knows, by names of [`Machine::FACTS`].
+    /// Facts specific to the learner, by names of [`Machine::FACTS`].
     pub facts: Vec<(&'static str, f64)>,
     /// Where the coefficients come from.
     pub origin: Origin,
     /// The state to resume from, where the fit was interrupted or reached its limit.
     pub checkpoint: Option<Checkpoint>,
-    /// How the fit went.
+    /// Statistics of the fit.
     pub info: Info,
 }
 
-/// What is known of the solution behind one output of a classifier.
+/// The solution behind one output of a classifier.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Part {
-    /// Training rows it saw.
+    /// Number of its training rows.
     pub rows: usize,
-    /// Training rows strictly inside their box: they lie on the margin.
+    /// Free support vectors: training rows strictly inside their box, which lie on the margin.
     pub free: Vec<u32>,
-    /// Training rows on their bound: inside the margin or beyond it.
+    /// Bounded support vectors: training rows at their bound, inside the margin or beyond it.
     pub bounded: Vec<u32>,
-    /// The value of the quadratic form reached.
+    /// The dual objective reached.
     pub objective: f64,
-    /// Iterations of its solver; 0 where they are not known.
+    /// Iterations of its solver; 0 if not known.
     pub iterations: u64,
-    /// How wide the margin is, where errors are not allowed.
+    /// The margin, for hard-margin machines.
     pub margin: Option<Margin>,
 }
 
-/// Coefficients of the training rows behind a collapsed linear machine, m x outputs; empty for all other machines, whose
-/// expansion has them. Only memory holds them: files do not, so that machines that differ in nothing else are equal.
+/// Coefficients of the training rows of a reduced linear machine, m x outputs; empty for all other machines, whose
+/// expansion has them. They are not stored in files and do not count in comparisons.
 #[derive(Debug, Clone, Default)]
 pub struct Dual(pub Vec<f64>);
 
@@ -123,17 +123,18 @@ impl PartialEq for Dual {
     }
 }
 
-/// Where a machine's coefficients come from.
+/// The origin of a machine's coefficients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Origin {
-    /// Another library fitted it, and its file does not hold all parameters: those of the learner are then defaults.
+    /// Fitted by another library, whose file does not contain all parameters: the learner has defaults for the
+    /// others.
     pub foreign: bool,
     /// Its centres were replaced by fewer ones.
     pub compressed: bool,
 }
 
-/// The state of a fit that did not come to its end.
+/// The state of an incomplete fit.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Checkpoint {
     /// The variables of one problem.
@@ -143,19 +144,19 @@ pub enum Checkpoint {
 }
 
 impl Checkpoint {
-    /// The variables of one problem, where it is of one.
+    /// The variables of a single problem, if it is one.
     pub fn variables(&self) -> Option<&[f64]> {
         if let Checkpoint::Variables(beta) = self { Some(beta) } else { None }
     }
 
-    /// The state of a classifier's machines, where it is of those.
+    /// The state of a classifier's machines, if it is one.
     pub fn machines(&self) -> Option<&crate::model::svc::SvcCheckpoint> {
         if let Checkpoint::Machines(machines) = self { Some(machines) } else { None }
     }
 }
 
 impl Machine {
-    /// What learners tell about themselves.
+    /// The names of facts that learners report.
     pub const FACTS: &'static [&'static str] = &[
         "leave_one_out_error",
         "ratio",
@@ -199,7 +200,7 @@ impl Machine {
         self.checkpoint.is_some()
     }
 
-    /// Adds a fact; numbers that are not finite are left out.
+    /// Adds a fact; numbers that are not finite are ignored.
     pub fn tell(&mut self, name: &'static str, value: f64) {
         let place = |name: &str| Self::FACTS.iter().position(|f| *f == name);
         debug_assert!(place(name).is_some(), "{name} is not in the table");
@@ -224,7 +225,7 @@ impl Machine {
         }
     }
 
-    /// The sphere's radius and centre, where it is one.
+    /// The sphere's radius and centre, if it is one.
     pub fn ball(&self) -> Option<Ball> {
         if let Readout::Ball(ball) = self.readout { Some(ball) } else { None }
     }
@@ -234,12 +235,13 @@ impl Machine {
         if let Learner::Svc(params) = &self.learner { Some(params) } else { None }
     }
 
-    /// Whether it is a support vector machine: its centres are the training rows whose constraints are active.
+    /// Whether it is a support vector machine, whose centres are training rows with active constraints.
     pub fn has_support_vectors(&self) -> bool {
         matches!(self.learner, Learner::Svc(_) | Learner::Svr(_) | Learner::OneClass(_) | Learner::Sphere(_))
     }
 
-    /// Whether every coefficient has a bound that the parameters set: then f32 is enough for kernel values of f32 rows.
+    /// Whether every coefficient is bounded by the parameters: f32 kernel values are then accurate enough for f32
+    /// rows.
     pub(super) fn has_bounded_coef(&self) -> bool {
         match &self.learner {
             Learner::Svc(p) => p.kind != Kind::Hard,
@@ -248,7 +250,7 @@ impl Machine {
         }
     }
 
-    /// The same machine on another expansion, which no longer knows its training rows.
+    /// The same machine with another expansion; its training rows are then unknown.
     pub(super) fn on(&self, expansion: Expansion) -> Self {
         let facts = self.facts.iter().copied().filter(|f| f.0 != "bounded").collect();
         let forgotten = |p: &Part| Part {

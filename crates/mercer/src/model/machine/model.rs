@@ -1,4 +1,4 @@
-//! A whole model: what happens to rows first, the features they become, and the machine that then sees them.
+//! A whole model: stages, optional feature layers, and the machine.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use crate::expansion::{Expansion, Precision};
 use crate::model::common::{outputs, widened};
 use crate::watch::Info;
 
-/// A fitted model with everything that predicting needs.
+/// A fitted model with everything needed for predictions.
 ///
 /// ```
 /// use mercer::prelude::*;
@@ -28,37 +28,37 @@ use crate::watch::Info;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Model {
-    /// What columns and target were called, where the training file said.
+    /// Names of columns and target in the training file, if it had any.
     pub names: Names,
-    /// What happens to rows first.
+    /// The stages applied to rows first.
     pub stages: Stages,
-    /// Kernel features that rows become then, one layer after the other: the multi-layer machines of Schoelkopf, Smola and
-    /// Mueller 1996 (section 4.7). Usually there are none.
+    /// Layers of kernel features applied after the stages: the multi-layer machines of Schoelkopf, Smola and Mueller
+    /// 1996 (section 4.7). Usually none.
     pub layers: Vec<Expansion>,
-    /// The machine behind them.
+    /// The machine.
     pub machine: Machine,
-    /// Whether points may have more or fewer columns than the centres, which are then zeros: LIBSVM's files do not say
-    /// how many columns there were.
+    /// Whether points may have more or fewer columns than the centres, whose missing columns count as zeros: LIBSVM's
+    /// files do not contain the number of columns.
     pub any_columns: bool,
 }
 
-/// Layers beyond this are refused.
+/// Maximum number of layers.
 pub(in crate::model) const MAX_LAYERS: usize = 16;
 
-/// What the training data called its columns and its target, and of what type the class labels were.
+/// Names of the training data's columns and target, and the type of the class labels.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Names {
-    /// The columns in order; empty where they had no names.
+    /// The columns in order; empty if they had no names.
     pub columns: Vec<String>,
     /// The target.
     pub target: Option<String>,
-    /// The type of the class labels, where a program with types gave them; none for data from a file.
+    /// The type of the class labels in a typed program; `None` for data from a file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub labels: Option<LabelType>,
 }
 
-/// What a model is for.
+/// The task of a model.
 ///
 /// ```
 /// use mercer::prelude::*;
@@ -73,16 +73,16 @@ pub enum Task {
     Classification,
     /// Predicts a number.
     Regression,
-    /// Tells points like the data from others.
+    /// Separates inliers from outliers.
     Novelty,
-    /// Tells which points belong together.
+    /// Assigns points to clusters.
     Clustering,
     /// Turns points into features.
     Features,
 }
 
 impl Task {
-    /// What a model of this kind does: `classify`, `regress`, `find novelties`, `find clusters`, `extract features`.
+    /// The task as a verb: `classify`, `regress`, `find novelties`, `find clusters`, `extract features`.
     pub fn verb(self) -> &'static str {
         match self {
             Task::Classification => "classify",
@@ -102,7 +102,8 @@ impl From<Machine> for Model {
 }
 
 impl Model {
-    /// The same model behind kernel features: rows become features first. Fails unless it sees as many columns as there are.
+    /// The same model on kernel features: rows are mapped to features first. Fails unless the numbers of features and
+    /// columns agree.
     ///
     /// ```
     /// use mercer::data::{Labels, Points, Targets};
@@ -134,8 +135,8 @@ impl Model {
         Ok(self)
     }
 
-    /// The same model, which keeps its centres ready between predictions: see [`Expansion::prepared`]. For programs that
-    /// predict a few rows again and again; predictions are the same.
+    /// The same model with its centres kept ready between predictions: see [`Expansion::prepared`]. For programs that
+    /// predict few rows many times; predictions do not change.
     ///
     /// ```
     /// use mercer::data::toy;
@@ -158,7 +159,7 @@ impl Model {
         self
     }
 
-    /// The expansion that rows meet first: its centres have their columns.
+    /// The first expansion that rows enter: its centres have their columns.
     pub fn entry(&self) -> &Expansion {
         self.layers.first().unwrap_or(&self.machine.expansion)
     }
@@ -172,7 +173,7 @@ impl Model {
         self.machine.kind()
     }
 
-    /// What it is for.
+    /// Its task.
     pub fn task(&self) -> Task {
         self.machine.task()
     }
@@ -187,18 +188,18 @@ impl Model {
         self.machine.outputs()
     }
 
-    /// How the fit went.
+    /// Statistics of the fit.
     pub fn info(&self) -> &Info {
         &self.machine.info
     }
 
-    /// The training rows that its centres were, where that is known.
+    /// The training rows that are its centres, if known.
     pub fn support(&self) -> Option<&[u32]> {
         let rows = &self.machine.support;
         (!rows.is_empty() && self.layers.is_empty()).then_some(rows)
     }
 
-    /// Class names or numbers for new points, as they come from a file: stages are applied here.
+    /// Class names or numbers for new points; stages are applied here.
     ///
     /// Under a precomputed kernel a point is the row of its kernel values against all training points.
     pub fn predict(&self, points: View<'_>, exec: Exec) -> Result<Targets> {
@@ -218,9 +219,9 @@ impl Model {
 
     /// The decision values behind [`Model::predict`], n x k row by row.
     ///
-    /// Kernel values are f64; for rows of f32 that meet a machine with bounded coefficients at once, without stages or
-    /// layers, they are f32, which is twice as fast. Rows so near the threshold of a one-class machine that rounding could
-    /// make outliers of them are computed in f64: its nu is a promise about them.
+    /// Kernel values are f64; for f32 rows and a machine with bounded coefficients, without stages or layers, they
+    /// are f32, which is twice as fast. Rows so close to the threshold of a one-class machine that rounding could
+    /// turn them into outliers are recomputed in f64, so that nu's bound holds.
     pub fn decision(&self, points: View<'_>, exec: Exec) -> Result<Vec<f64>> {
         let single = matches!(points.data, Data::F32(_)) && self.stages.is_empty() && self.layers.is_empty();
         let (model, points) = self.fitting(points, exec)?;
@@ -229,7 +230,8 @@ impl Model {
             if machine.role != Role::Novelty {
                 return machine.decision_in(points, Precision::F32, exec);
             }
-            // Values of few rows depend on no other row, so their number must not choose the precision.
+            // The precision must not depend on the number of rows in small batches, whose values depend on no other
+            // row.
             if points.n > FEW
                 && let Some(values) = machine.decision_for_classes(points, exec)?
             {
@@ -240,7 +242,7 @@ impl Model {
         model.machine.decision(points.view(), exec)
     }
 
-    /// A score for each point and class, n x classes row by row: the larger, the likelier. Fails for regression.
+    /// A score for each point and class, n x classes row by row; larger means more likely. Fails for regression.
     pub fn class_scores(&self, points: View<'_>, exec: Exec) -> Result<Vec<f64>> {
         self.machine.scores_of(&self.decision(points, exec)?)
     }
@@ -257,13 +259,13 @@ impl Model {
         model.machine.cluster_distances(points.view(), exec)
     }
 
-    /// [`Model::predict`] as numbers of [`Model::classes`], with nothing where the reject rule says that the two largest
-    /// scores are too near each other. Fails unless this is a classifier.
+    /// [`Model::predict`] as indices of [`Model::classes`], with `None` for rejected rows. Fails unless this is a
+    /// classifier.
     pub fn predict_or_reject(&self, points: View<'_>, exec: Exec) -> Result<Vec<Option<u32>>> {
         self.machine.unrejected(&self.decision(points, exec)?)
     }
 
-    /// Makes the reject rule of [`Model::predict_or_reject`] and keeps it: see [`Machine::reject_rule`].
+    /// Determines and stores the reject rule of [`Model::predict_or_reject`]: see [`Machine::reject_rule`].
     pub fn set_reject(
         &mut self,
         points: View<'_>,
@@ -276,7 +278,7 @@ impl Model {
         Ok(rule)
     }
 
-    /// Points after the stages, and this model, with as many columns in its first centres.
+    /// Points after the stages, and this model, adjusted to equal numbers of columns.
     pub(in crate::model) fn fitting<'a>(
         &'a self,
         points: View<'a>,
@@ -309,7 +311,7 @@ impl Model {
         Err(Error::columns("columns of the points", view.d, centres.d))
     }
 
-    /// Points behind the stages as the machine sees them: after all layers.
+    /// Points after the stages and all layers, as the machine's input.
     pub(in crate::model) fn layered<'a>(&self, mut points: Ready<'a>, exec: Exec) -> Result<Ready<'a>> {
         for layer in &self.layers {
             points = Ready::New(Points::dense(outputs(layer, points.view(), exec)?, layer.outputs())?);
@@ -318,7 +320,7 @@ impl Model {
     }
 }
 
-/// Points as they came, or made anew.
+/// Points, borrowed or computed.
 pub(in crate::model) enum Ready<'a> {
     As(View<'a>),
     New(Points),

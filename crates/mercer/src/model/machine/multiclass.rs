@@ -1,23 +1,23 @@
-//! Several classes by two-class machines: which machines there are, and what their outputs mean together.
+//! Multi-class classification by two-class machines: one-vs-one and one-vs-rest.
 //!
-//! One against one: c (c - 1) / 2 machines, each on two classes alone; each votes, most votes win. One against the rest:
-//! c machines on all rows, the largest output wins (Schoelkopf 1997, section 2.1.6). Two classes need one machine
-//! either way.
+//! One-vs-one: c (c - 1) / 2 machines, each on two classes; each votes, and most votes win. One-vs-rest: c machines
+//! on all rows, and the largest output wins (Schoelkopf 1997, section 2.1.6). Two classes need one machine either
+//! way.
 
 use serde::{Deserialize, Serialize};
 
 use crate::model::svc::{Multi, Ties};
 
-/// The two sides of a machine, as numbers of classes.
+/// The two classes of a machine, by index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sides {
-    /// The class that f > 0 means.
+    /// The class of f > 0.
     pub positive: u32,
-    /// The other one; none: all others.
+    /// The other class; `None`: all others.
     pub negative: Option<u32>,
 }
 
-/// How many machines there are for so many classes.
+/// Number of machines for this number of classes.
 pub(in crate::model) fn count(classes: usize, multi: Multi) -> usize {
     match multi {
         Multi::OneVsRest if classes > 2 => classes,
@@ -25,7 +25,7 @@ pub(in crate::model) fn count(classes: usize, multi: Multi) -> usize {
     }
 }
 
-/// The machines for so many classes. In a pair, the class named second is the positive one.
+/// The machines for this number of classes. In a pair, the class named second is the positive one.
 pub(in crate::model) fn machines(classes: usize, multi: Multi) -> Vec<Sides> {
     let k = classes as u32;
     match multi {
@@ -34,11 +34,11 @@ pub(in crate::model) fn machines(classes: usize, multi: Multi) -> Vec<Sides> {
     }
 }
 
-/// A score for each class from one row of machine outputs: the larger, the likelier.
+/// A score for each class from one row of machine outputs; larger means more likely.
 ///
-/// Against the rest it is the output itself. In `pairs`, whose order is that of [`machines`], it is the number of votes plus,
-/// below a third in size, the squashed sum of outputs in favour: votes decide, and the sum ranks what ties (as in
-/// scikit-learn's decision function). `sums` is room for those, one a class.
+/// One-vs-rest it is the output itself. For `pairs`, in the order of [`machines`], it is the number of votes plus a
+/// squashed sum of the outputs in favour, which is below a third: votes decide, and the sum breaks ties (as in
+/// scikit-learn's decision function). `sums` is a buffer with one number per class.
 pub(in crate::model) fn scores(outputs: &[f64], pairs: bool, scores: &mut [f64], sums: &mut [f64]) {
     if let ([f], [first, second]) = (outputs, &mut *scores) {
         (*first, *second) = (-f, *f);
@@ -52,7 +52,7 @@ pub(in crate::model) fn scores(outputs: &[f64], pairs: bool, scores: &mut [f64],
     sums.fill(0.0);
     let mut rest = outputs;
     for a in 0..scores.len() {
-        // The machines of class a against each later one. Which of two wins is as good as random, so nothing here branches on it.
+        // The machines of class a against each later one. Votes are unpredictable, so the loop has no branches.
         let (own, others) = rest.split_at(scores.len() - 1 - a);
         rest = others;
         let mut lost = 0.0;
@@ -68,7 +68,7 @@ pub(in crate::model) fn scores(outputs: &[f64], pairs: bool, scores: &mut [f64],
     scores.iter_mut().zip(&*sums).for_each(|(score, sum)| *score += sum / (3.0 * (sum.abs() + 1.0)));
 }
 
-/// Lines of `wide` values that one thread takes at once: enough work to wake it for.
+/// Rows of `wide` values per task: enough work to be worth a thread.
 pub(in crate::model) fn lines_a_piece(wide: usize) -> usize {
     (1 << 15) / wide.max(1) + 1
 }
@@ -85,7 +85,7 @@ pub(in crate::model) fn winner(scores: &[f64], ties: Ties, voted: bool) -> u32 {
     best as u32
 }
 
-/// How far the largest score is above the second largest.
+/// The difference between the largest and the second largest score.
 pub(in crate::model) fn gap(scores: &[f64]) -> f64 {
     let (mut first, mut second) = (f64::NEG_INFINITY, f64::NEG_INFINITY);
     for &score in scores {

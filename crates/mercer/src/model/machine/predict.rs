@@ -1,11 +1,12 @@
-//! What a machine predicts: the one place where [`Readout`] and [`Role`] decide.
+//! Predictions of a machine: the only place that depends on [`Readout`] and [`Role`].
 //!
 //! ```text
 //! rows --expansion--> outputs --readout--> decision values --role--> classes, numbers, clusters
 //!                                               |--calibration--> probabilities
 //! ```
 //!
-//! All of it starts from decision values, so a caller who has them ([`Machine::decision`]) evaluates the expansion once.
+//! Everything is derived from decision values, so a caller who has them ([`Machine::decision`]) evaluates the
+//! expansion once.
 
 use rayon::prelude::*;
 
@@ -21,7 +22,7 @@ use crate::model::common::{finite_rows, not_finite, outputs, picked};
 use crate::model::svc::{Multi, Ties};
 use crate::num::{Mat, product};
 
-/// Points whose kernel values against all centres are in memory at once.
+/// Number of points whose kernel values against all centres are in memory at once.
 const CHUNK: usize = 1024;
 
 /// Probabilities of all classes at some points.
@@ -29,8 +30,8 @@ const CHUNK: usize = 1024;
 pub struct Probabilities {
     /// n x classes, row by row; each row sums to 1.
     pub values: Vec<f64>,
-    /// Rows whose likeliest class is not the one that [`Machine::classes_of`] gives: probabilities and votes come from the
-    /// same decision values in different ways.
+    /// Rows whose most probable class differs from [`Machine::classes_of`]: probabilities and votes are different
+    /// functions of the decision values.
     pub contradict: Vec<u32>,
 }
 
@@ -55,8 +56,8 @@ impl Machine {
         }
     }
 
-    /// The names of classes or clusters, in order; those of novelty are LIBSVM's and scikit-learn's, `-1` for a point unlike
-    /// the data and `1` for one like it. Empty for numbers and features.
+    /// The names of classes or clusters, in order; for novelty as in LIBSVM and scikit-learn, `-1` for an outlier and
+    /// `1` for an inlier. Empty for numbers and features.
     pub fn classes(&self) -> Vec<String> {
         match &self.role {
             Role::Classes(names) => names.clone(),
@@ -66,7 +67,7 @@ impl Machine {
         }
     }
 
-    /// The classes that each decision value tells apart; empty without classes.
+    /// The classes that each decision value separates; empty without classes.
     pub fn sides(&self) -> Vec<Sides> {
         match (&self.role, &self.readout) {
             (Role::Classes(names), Readout::Pairs(_)) => multiclass::machines(names.len(), Multi::OneVsOne),
@@ -75,7 +76,7 @@ impl Machine {
         }
     }
 
-    /// What a decision value tells: `b against a`, `b against the rest`, `cluster 2`, or nothing.
+    /// The name of a decision value: `b against a`, `b against the rest`, `cluster 2`, or empty.
     pub fn output_name(&self, output: usize) -> String {
         let classes = self.classes();
         let name = |k: u32| classes[k as usize].as_str();
@@ -90,8 +91,8 @@ impl Machine {
 
     /// Decision values at points, n x k row by row.
     ///
-    /// Under a precomputed kernel a point is the row of its kernel values against all training points. Kernel values are
-    /// f64, and f32 for features that it leaves right.
+    /// Under a precomputed kernel a point is the row of its kernel values against all training points. Kernel values
+    /// are f64; f32 for features where that is accurate enough.
     pub fn decision(&self, points: View<'_>, exec: Exec) -> Result<Vec<f64>> {
         let precision = match &self.role {
             Role::Features(_) => self.components()?.precision(),
@@ -116,7 +117,7 @@ impl Machine {
                     plain()?.into_iter().map(|v| if v > 0.0 { 1.0 } else { -1.0 }).collect();
                 let mut out = vec![0.0; points.n * votes.values];
                 if points.n <= FEW {
-                    // As their kernel values: each row by itself.
+                    // Row by row, as for their kernel values.
                     for (out, signs) in out.chunks_mut(votes.values.max(1)).zip(signs.chunks(t)) {
                         for (sign, weight) in signs.iter().zip(votes.weight.chunks(votes.values.max(1))) {
                             out.iter_mut().zip(weight).for_each(|(out, weight)| *out += sign * weight);
@@ -141,8 +142,8 @@ impl Machine {
         }
     }
 
-    /// [`Machine::decision`] from kernel values: `rows` holds those against all training points, `own` k(x, x), which only
-    /// spheres need.
+    /// [`Machine::decision`] from kernel values: `rows` against all training points, and `own` with k(x, x), which
+    /// only spheres use.
     pub fn decision_values(&self, rows: View<'_>, own: &[f64], exec: Exec) -> Result<Vec<f64>> {
         if own.len() != rows.n {
             return Err(Error::shape("values of k(x, x)", own.len(), rows.n));
@@ -157,7 +158,7 @@ impl Machine {
     fn inside(&self, outputs: &[f64], own: &[f64]) -> Result<Vec<f64>> {
         let Readout::Ball(ball) = self.readout else { return Ok(outputs.to_vec()) };
         let distance2 = |(f, k): (&f64, &f64)| k - 2.0 * f + ball.norm2;
-        // `max` alone would take a distance that is not a number for none.
+        // `f64::max` would turn NaN into 0.
         let clamped = |far: f64| if far < 0.0 { 0.0 } else { far };
         finite_rows(outputs.iter().zip(own).map(|pair| ball.radius2 - clamped(distance2(pair))).collect(), 1)
     }
@@ -184,7 +185,7 @@ impl Machine {
         self.predicted(&self.decision(points, exec)?, exec)
     }
 
-    /// [`Machine::predict`] from decision values that are at hand.
+    /// [`Machine::predict`] from given decision values.
     pub fn predicted(&self, values: &[f64], exec: Exec) -> Result<Targets> {
         match &self.role {
             Role::Numbers => Ok(Targets::Reals(values.to_vec())),
@@ -206,14 +207,14 @@ impl Machine {
         }
     }
 
-    /// The number of the winning class for each line of decision values.
+    /// The predicted class of each row of decision values.
     pub fn classes_of(&self, values: &[f64]) -> Vec<u32> {
         self.classes_by(values, Exec::one())
     }
 
-    /// [`Machine::classes_of`] by several threads.
+    /// [`Machine::classes_of`] on several threads.
     fn classes_by(&self, values: &[f64], exec: Exec) -> Vec<u32> {
-        // The sign of a single value tells two classes apart; a single cluster holds every row.
+        // The sign of a single value separates two classes; a single cluster contains every row.
         if let Role::Clusters(1) = self.role {
             return vec![0; values.len()];
         }
@@ -236,8 +237,8 @@ impl Machine {
         }
     }
 
-    /// A score for each class from decision values, n x classes: the decision value itself against the rest; votes, then sums
-    /// of decision values for pairs. Fails where there are no classes.
+    /// A score for each class from decision values, n x classes: the decision value itself for one-vs-rest; votes,
+    /// with ties broken by sums of decision values, for one-vs-one. Fails without classes.
     pub fn scores_of(&self, values: &[f64]) -> Result<Vec<f64>> {
         match &self.role {
             Role::Numbers | Role::Features(_) => Err(self.no_classes()),
@@ -255,7 +256,7 @@ impl Machine {
                 }
                 scores
             }
-            // One value: positive for the second class, as in all machines for two.
+            // A single value is positive for the second class, as in all two-class machines.
             _ if m == 1 && k == 2 => values.iter().flat_map(|f| [-f, *f]).collect(),
             _ => values.to_vec(),
         }
@@ -266,21 +267,21 @@ impl Machine {
         Error::Unsupported(format!("{what} no classes"))
     }
 
-    /// How far the winning score is above the second, for each line of decision values. Fails without classes.
+    /// The difference between the two largest scores of each row of decision values. Fails without classes.
     pub fn gaps_of(&self, values: &[f64]) -> Result<Vec<f64>> {
         let k = self.classes().len();
         Ok(self.scores_of(values)?.chunks(k).map(multiclass::gap).collect())
     }
 
-    /// Winning classes, or nothing where the reject rule says that the gap is too small. Fails without classes.
+    /// Predicted classes, or `None` for rejected rows. Fails without classes.
     pub fn unrejected(&self, values: &[f64]) -> Result<Vec<Option<u32>>> {
         let kept = |gap: f64| !self.reject.is_some_and(|rule| rule.rejects(gap));
         let pairs = self.classes_of(values).into_iter().zip(self.gaps_of(values)?);
         Ok(pairs.map(|(class, gap)| kept(gap).then_some(class)).collect())
     }
 
-    /// The reject rule for decision values of rows that were best not trained on, and their labels. Without labels only a
-    /// share of rows to reject can be asked for.
+    /// A reject rule from decision values of labelled rows, preferably not trained on. Without labels only a share of
+    /// rows to reject can be given.
     pub fn reject_rule(&self, values: &[f64], labels: Option<&Labels>, wanted: Wanted) -> Result<Reject> {
         let Role::Classes(names) = &self.role else {
             return Err(Error::Unsupported(format!("a model of kind {} has no reject rule", self.kind())));
@@ -307,12 +308,12 @@ impl Machine {
         !matches!(self.calibration, Calibration::None)
     }
 
-    /// Probabilities of all classes at points. Fails where the machine was fitted without.
+    /// Probabilities of all classes at points. Fails if the machine was fitted without.
     pub fn probabilities(&self, points: View<'_>, exec: Exec) -> Result<Probabilities> {
         self.probabilities_of(&self.decision(points, exec)?)
     }
 
-    /// Probabilities from decision values that are at hand.
+    /// Probabilities from given decision values.
     pub fn probabilities_of(&self, values: &[f64]) -> Result<Probabilities> {
         let Role::Classes(names) = &self.role else {
             return Err(Error::Unsupported(format!("a model of kind {} has no probabilities", self.kind())));
@@ -337,7 +338,7 @@ impl Machine {
                         match sides.negative {
                             None => line[positive] = p,
                             Some(negative) => {
-                                // Never quite sure of a pair: coupling divides by these.
+                                // Kept away from 0 and 1, because coupling divides by them.
                                 let p = p.clamp(1e-7, 1.0 - 1e-7);
                                 pairwise[positive * k + negative as usize] = p;
                                 pairwise[negative as usize * k + positive] = 1.0 - p;
@@ -413,13 +414,13 @@ impl Machine {
         Ok(far)
     }
 
-    /// The rule for votes that tie; the first class for machines without votes.
+    /// How ties between votes are broken; the first class for machines without votes.
     pub fn ties(&self) -> Ties {
         if let Readout::Pairs(ties) = self.readout { ties } else { Ties::First }
     }
 }
 
-/// The class of each line of decision values: the sign of a single one, else the largest.
+/// The class of each row of decision values: by the sign of a single one, else the largest.
 pub(crate) fn largest(values: &[f64], k: usize) -> Vec<u32> {
     let one = |line: &[f64]| match line {
         [one] => u32::from(*one > 0.0),

@@ -1,4 +1,4 @@
-//! From the outputs of an expansion to decision values, and from those to probabilities: the parts of a machine that say how.
+//! Readouts and calibrations: from the outputs of an expansion to decision values, and from those to probabilities.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,9 +11,9 @@ use crate::model::svc::Ties;
 pub enum Readout {
     /// An output is a decision value.
     Plain,
-    /// An output is a decision value, and tells two of three or more classes apart: it votes for one of them.
+    /// An output is a decision value that separates two of three or more classes, and votes for one of them.
     Pairs(Ties),
-    /// An output is a sphere's centre: the decision value is the squared radius less the squared distance from it.
+    /// An output is a sphere's centre: the decision value is the squared radius minus the squared distance from it.
     Ball(Ball),
     /// An output is a hypothesis: its sign votes.
     Votes(Votes),
@@ -34,15 +34,15 @@ pub struct Ball {
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub enum Calibration {
-    /// They do not.
+    /// No probabilities.
     #[default]
     None,
     /// By a sigmoid for each decision value.
     Sigmoids(Vec<Sigmoid>),
     /// By the normal distributions on both sides of each decision value.
     Normals(Vec<Normals>),
-    /// By `exp(f_c) / sum_k exp(f_k)`: decision values, one per class, are logarithms of odds. For machines of three classes or
-    /// more that were fitted by the logistic loss.
+    /// By `exp(f_c) / sum_k exp(f_k)`: decision values, one per class, are log-odds. For machines of three or more
+    /// classes fitted by logistic loss.
     Softmax,
 }
 
@@ -55,12 +55,12 @@ pub struct Votes {
     pub values: usize,
 }
 
-/// Who votes among the nearest centres.
+/// The votes of nearest centres.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Nearest {
-    /// How many of them.
+    /// Number of voting neighbours.
     pub neighbours: usize,
-    /// m x k: what each centre says; for classes 1 for its own and 0 for others.
+    /// m x k: the vote of each centre; for classes 1 for its own and 0 for others.
     pub says: Vec<f64>,
     /// k.
     pub values: usize,
@@ -69,7 +69,7 @@ pub struct Nearest {
 }
 
 impl Nearest {
-    /// For two classes the difference of their shares is one decision value.
+    /// For two classes the difference of their votes is the single decision value.
     pub(super) fn outputs(&self) -> usize {
         if self.values == 2 { 1 } else { self.values }
     }
@@ -77,7 +77,7 @@ impl Nearest {
     pub(super) fn read(&self, line: &[f64]) -> Vec<f64> {
         let (k, m) = (self.values, line.len());
         let take = self.neighbours.min(m);
-        // Squared distances without k(x, x), which all centres share.
+        // Squared distances without k(x, x), which is the same for all centres.
         let mut far: Vec<(f64, usize)> =
             line.iter().zip(&self.own).map(|(v, own)| own - 2.0 * v).zip(0..m).collect();
         if take < m {
@@ -87,12 +87,12 @@ impl Nearest {
         for &(_, j) in &far[..take] {
             out.iter_mut().zip(&self.says[j * k..(j + 1) * k]).for_each(|(o, s)| *o += s / take as f64);
         }
-        // A tie between two classes goes to the first, as everywhere.
+        // Ties between two classes go to the first, as everywhere.
         if k == 2 { vec![out[1] - out[0]] } else { out }
     }
 }
 
-/// Decision values on the negative and the positive side, each taken as normal.
+/// Normal distributions of the decision values of the negative and the positive class.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Normals {
     /// The sides' means.
@@ -104,7 +104,7 @@ pub struct Normals {
 }
 
 impl Normals {
-    /// Of decision values and the sides they should be on. Deviations are at least a thousandth of the distance between means.
+    /// From decision values and true sides. Deviations are at least a thousandth of the distance between the means.
     pub fn fit(values: &[f64], positive: &[bool], weight: &[f64]) -> Self {
         let mut sums = [[0.0; 3]; 2];
         for ((&f, &p), &w) in values.iter().zip(positive).zip(weight).filter(|((f, _), _)| f.is_finite()) {
@@ -124,7 +124,7 @@ impl Normals {
         }
     }
 
-    /// Probability of the positive side.
+    /// Probability of the positive class.
     pub fn positive(&self, value: f64) -> f64 {
         let log = |s: usize| {
             let z = (value - self.mean[s]) / self.deviation[s];
@@ -133,7 +133,7 @@ impl Normals {
         1.0 / (1.0 + (log(0) - log(1)).clamp(-700.0, 700.0).exp())
     }
 
-    /// The value between the means at which both sides are equally probable; their middle where there is none.
+    /// The value between the means at which both classes are equally probable; the middle if there is none.
     pub fn threshold(&self) -> f64 {
         let (mut low, mut high) = (self.mean[0], self.mean[1]);
         if low >= high || self.positive(low) > 0.5 || self.positive(high) < 0.5 {

@@ -1,29 +1,29 @@
-//! The option to give no answer: rows whose two largest scores are too near each other are rejected.
+//! The reject option: rows whose two largest scores are too close are rejected.
 //!
-//! The gap that is too small is found on rows with known answers, for a wanted error rate among the rows answered or a
-//! wanted share of rows rejected (Schoelkopf 1997, section 4.4.1). Cost: one sort.
+//! The threshold on the gap is determined on labelled rows, for a given error rate on accepted rows or a given share
+//! of rejected rows (Schoelkopf 1997, section 4.4.1). Cost: one sort.
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 
-/// What a reject rule is made for.
+/// The target of a reject rule.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Wanted {
-    /// At most this error rate among the rows that are answered, rejecting as few as possible.
+    /// At most this error rate on accepted rows, with as few rejections as possible.
     Error(f64),
-    /// At most this share of rows rejected, as many as that allows.
+    /// At most this share of rejected rows, and as many as possible.
     Rejected(f64),
 }
 
-/// A reject rule: rows with a smaller gap get no answer.
+/// A reject rule: rows with a smaller gap are rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Reject {
     /// Gaps below this are rejected.
     pub gap: f64,
-    /// Error rate among the rows answered, where the rule was made; 0 if all were rejected.
+    /// Error rate on the accepted rows on which the rule was determined; 0 if all were rejected.
     pub error: f64,
-    /// Share of rows rejected there.
+    /// Share of rejected rows among them.
     pub rejected: f64,
 }
 
@@ -33,7 +33,7 @@ impl Reject {
         gap < self.gap
     }
 
-    /// The rule for rows whose gaps, and whether they were classified rightly, are known.
+    /// The rule for rows with known gaps and known correctness.
     ///
     /// ```
     /// use mercer::model::{Reject, Wanted};
@@ -62,7 +62,7 @@ impl Reject {
         }
         let mut order: Vec<usize> = (0..n).collect();
         order.sort_by(|&i, &j| gaps[i].total_cmp(&gaps[j]));
-        // A rule cuts the order in two; rows of one gap stay together, so not everywhere.
+        // A rule cuts the sorted gaps in two; rows with equal gaps cannot be separated.
         let mut wrong = right.iter().filter(|&&r| !r).count();
         let mut best = None;
         for cut in 0..=n {
@@ -75,7 +75,7 @@ impl Reject {
             let rule = Reject {
                 gap: match cut {
                     0 => 0.0,
-                    // A number that files can hold, and no gap reaches.
+                    // A number larger than any gap that JSON can represent.
                     _ if cut == n => f64::MAX,
                     _ => gaps[order[cut]],
                 },

@@ -1,8 +1,9 @@
-//! Decision values that are good enough to tell classes apart.
+//! Decision values in reduced precision, accurate enough for predicted classes.
 //!
-//! Who asks for classes alone needs the signs and the order of decision values, not their digits. So values are computed in
-//! f32, which is twice as fast, and rows where rounding could change the class are computed again in f64: the classes are
-//! those of f64. For Gaussian machines, whose rounding can be bounded from the length of rows and the size of coefficients.
+//! Predicted classes depend only on the signs and the order of decision values. So values are computed in f32, which
+//! is twice as fast, and rows whose class rounding could change are recomputed in f64: the classes are those of f64.
+//! Only for Gaussian machines, whose rounding errors can be bounded by the norms of rows and the size of
+//! coefficients.
 
 use rayon::prelude::*;
 
@@ -15,19 +16,19 @@ use crate::expansion::Precision;
 use crate::kernel::Kernel;
 use crate::num::Real;
 
-/// Rounding of one Gaussian value and of sums of products with coefficients, in f32. Sums over a tile are of some hundred terms,
-/// whose errors do not all have one sign; this is ten times what was seen.
+/// Bound of the f32 rounding of a Gaussian value and of sums of its products with coefficients. Sums over a tile have
+/// some hundred terms, whose errors have both signs; this is ten times the largest error observed.
 const ROUNDING: f64 = 4e-6;
-/// Rounding of a squared distance, relative to the squared lengths it is made of.
+/// Rounding of a squared distance, relative to the squared norms it is computed from.
 const DISTANCE: f64 = 5e-7;
-/// Rounding of decision values from which on too many rows would need a second look: a machine's margin is at 1.
+/// Rounding error of decision values above which too many rows would need recomputing: a machine's margin is at 1.
 const LOST: f64 = 0.2;
-/// Below so many kernel values the gain is not worth a second look.
+/// With fewer kernel values the gain is not worth a second pass.
 const FEW: usize = 1 << 16;
 
 impl Machine {
-    /// Decision values of which [`Machine::classes_of`] makes the same classes as of [`Machine::decision`]'s; None where that
-    /// is not faster, or cannot be told.
+    /// Decision values for which [`Machine::classes_of`] gives the same classes as for [`Machine::decision`]'s; None
+    /// where that is not faster, or cannot be guaranteed.
     pub(in crate::model) fn decision_for_classes(
         &self,
         points: View<'_>,
@@ -45,7 +46,7 @@ impl Machine {
         }
         let k = f.outputs();
         let centres = f.centres().view();
-        // Dense rows are shifted by the mean of the centres before they are multiplied.
+        // Dense rows are shifted by the mean of the centres before products.
         let shift = mean(centres, exec);
         let length = longest(points, &shift, exec).max(longest(centres, &shift, exec));
         let mut size = vec![0.0; k];
@@ -54,7 +55,7 @@ impl Machine {
         }
         let rounding = ROUNDING + DISTANCE * gamma * 2.0 * length;
         let close: Vec<f64> = size.iter().map(|s| s * rounding).collect();
-        // Where rounding could turn most rows, the first look would be in vain.
+        // If rounding could change most rows, the first pass would be wasted.
         if close.iter().any(|c| *c > LOST) {
             return Ok(None);
         }
@@ -64,13 +65,13 @@ impl Machine {
         };
         let (sides, classes) = (self.sides(), self.classes().len());
         let widest = close.iter().copied().fold(0.0, f64::max);
-        // The rows among some lines that rounding could turn.
+        // The rows whose class rounding could change.
         let undecided = |first: usize, lines: &[f64]| {
             let (mut scores, mut sums) = (vec![0.0; classes], vec![0.0; classes]);
             let turns = |line: &[f64]| match self.readout {
                 Readout::Pairs(_) if k > 1 => {
                     multiclass::scores(line, true, &mut scores, &mut sums);
-                    // Less than a vote between the first two: sums of decision values decide.
+                    // With less than a vote between the first two, sums of decision values decide.
                     multiclass::gap(&scores) < 0.5
                         || near(line, &close) && overtaken(line, &close, &sides, &mut scores)
                 }
@@ -109,11 +110,11 @@ fn near(line: &[f64], close: &[f64]) -> bool {
     line.iter().zip(close).any(|(v, c)| v.abs() <= *c)
 }
 
-/// Whether another class could have as many votes as the first where errors of at most `close` turn votes. With many classes
-/// most votes in doubt are between two that are far behind.
+/// Whether another class could have as many votes as the first if errors of at most `close` change votes. With many
+/// classes most uncertain votes are between two that are far behind.
 fn overtaken(line: &[f64], close: &[f64], sides: &[Sides], scores: &mut [f64]) -> bool {
     let first = (1..scores.len()).fold(0, |best, c| if scores[c] > scores[best] { c } else { best });
-    // Votes alone, without the part below a half that ranks equal ones.
+    // Votes alone, without the fraction that ranks ties.
     scores.iter_mut().for_each(|votes| *votes = votes.round());
     for ((value, close), side) in line.iter().zip(close).zip(sides) {
         if value.abs() <= *close {
@@ -125,10 +126,10 @@ fn overtaken(line: &[f64], close: &[f64], sides: &[Sides], scores: &mut [f64]) -
     scores.iter().enumerate().any(|(c, most)| c != first && *most >= scores[first])
 }
 
-/// Rows that one thread looks at together: a fixed number, so that sums do not hang on the number of threads.
+/// Rows that one thread processes at once: a fixed number, so that sums do not depend on the number of threads.
 const PIECE: usize = 512;
 
-/// What `of` makes of pieces of dense rows, in their order.
+/// Applies `of` to pieces of dense rows; results are in order.
 fn pieces<T: Real, R: Send>(x: &[T], d: usize, exec: Exec, of: impl Fn(&[T]) -> R + Send + Sync) -> Vec<R> {
     let piece = PIECE * d.max(1);
     if exec.threads() == 1 || x.len() <= piece {
@@ -159,10 +160,10 @@ fn mean(points: View<'_>, exec: Exec) -> Vec<f64> {
     sum.into_iter().map(|s| s / points.n.max(1) as f64).collect()
 }
 
-/// The largest squared length of a row from `shift`, which is 0 where it is empty; infinite for rows that are no numbers.
+/// The largest squared distance of a row from `shift`, which is 0 if empty; infinite for rows that are not numbers.
 fn longest(points: View<'_>, shift: &[f64], exec: Exec) -> f64 {
     fn dense<T: Real>(x: &[T], d: usize, shift: &[f64], exec: Exec) -> f64 {
-        // Eight sums side by side: one alone would wait for each addition.
+        // Eight partial sums: a single one would wait for each addition.
         let square = |row: &[T]| {
             let mut sums = [0.0; 8];
             for (row, shift) in row.chunks(8).zip(shift.chunks(8)) {

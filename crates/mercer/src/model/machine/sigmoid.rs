@@ -1,20 +1,21 @@
-//! Outputs as probabilities.
+//! Calibration of outputs to probabilities.
 //!
-//! For one machine `P(positive | f) = 1 / (1 + exp(a f + b))` (Platt 2000), with a and b by maximum likelihood on outputs
-//! for rows the machine was not trained on, against smoothed targets; Newton's method with a line search, in a form that
-//! neither overflows nor cancels (Lin, Lin and Weng 2007). Machines of pairs are coupled to one distribution over all
-//! classes by minimising `sum_{i != j} (r_ji p_i - r_ij p_j)^2` (Wu, Lin and Weng 2004, second method).
+//! For one machine `P(positive | f) = 1 / (1 + exp(a f + b))` (Platt 2000), with a and b by maximum likelihood on
+//! outputs for rows the machine was not trained on, against smoothed targets; Newton's method with a line search, in
+//! a form that neither overflows nor cancels (Lin, Lin and Weng 2007). Pairwise probabilities of one-vs-one machines
+//! are coupled to one distribution over all classes by minimising `sum_{i != j} (r_ji p_i - r_ij p_j)^2` (Wu, Lin and
+//! Weng 2004, second method).
 //!
-//! Cost: a few passes over n outputs to fit, k^2 a sweep and row to couple.
+//! Cost: a few passes over n outputs to fit, k^2 per sweep and row to couple.
 
 use serde::{Deserialize, Serialize};
 
 /// A fitted sigmoid.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Sigmoid {
-    /// The slope's negative: below 0 where larger outputs mean a likelier positive class, as they should.
+    /// The negative slope: below 0 if larger outputs make the positive class more probable, as expected.
     pub a: f64,
-    /// The shift: probability 1/2 lies at output `-b / a`.
+    /// The shift: the probability is 1/2 at output `-b / a`.
     pub b: f64,
 }
 
@@ -30,7 +31,7 @@ impl Sigmoid {
         Some(-self.b / self.a).filter(|m| m.is_finite())
     }
 
-    /// The likeliest sigmoid for outputs and which of them belong to positive rows.
+    /// The maximum-likelihood sigmoid for outputs and their classes.
     ///
     /// ```
     /// use mercer::model::Sigmoid;
@@ -42,7 +43,7 @@ impl Sigmoid {
         assert_eq!(outputs.len(), positive.len(), "an output for each row");
         let yes = positive.iter().filter(|&&p| p).count() as f64;
         let no = positive.len() as f64 - yes;
-        // Targets that leave room for rows yet to come, as if each class had two more.
+        // Smoothed targets, as if each class had two more rows (Platt 2000); they avoid probabilities of 0 and 1.
         let (high, low) = ((yes + 1.0) / (yes + 2.0), 1.0 / (no + 2.0));
         let rows = || outputs.iter().zip(positive).map(|(&f, &p)| (f, if p { high } else { low }));
         let loss = |s: Sigmoid| -> f64 {
@@ -56,7 +57,7 @@ impl Sigmoid {
         let mut now = Sigmoid { a: 0.0, b: ((no + 1.0) / (yes + 1.0)).ln() };
         let mut value = loss(now);
         for _ in 0..STEPS {
-            // Gradient and Hessian, with a little on the diagonal so that it can be inverted.
+            // Gradient and Hessian, with a small ridge so that the Hessian is invertible.
             let (mut ga, mut gb, mut haa, mut hab, mut hbb) = (0.0, 0.0, RIDGE, 0.0, RIDGE);
             for (f, t) in rows() {
                 let p = now.at(f);
@@ -96,7 +97,7 @@ impl Sigmoid {
 
 const STEPS: usize = 100;
 const RIDGE: f64 = 1e-12;
-/// A gradient below this, a row, is flat.
+/// A gradient per row below this counts as zero.
 const FLAT: f64 = 1e-9;
 
 /// One distribution over k classes from pairwise ones: `pairwise[i * k + j]` is the probability of class i when it is i
@@ -143,7 +144,7 @@ pub(super) fn couple(pairwise: &[f64], p: &mut [f64]) {
 
 const SWEEPS: usize = 1000;
 
-/// Scales to a sum of 1; all alike where there is nothing to scale.
+/// Normalises to sum 1; uniform if the sum is 0.
 pub(super) fn normalise(p: &mut [f64]) {
     for v in p.iter_mut() {
         *v = v.max(0.0);
