@@ -1,15 +1,15 @@
 //! One error type for the whole library.
 //!
-//! Every message names what was wrong, the value that was got, and what would have been right. Hitting an iteration
-//! limit is not an error: see [`crate::watch::Stop`].
+//! Every message names what is wrong, the value received, and what is allowed. Hitting an iteration limit is not an
+//! error: see [`crate::watch::Stop`].
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// What every fallible function of this library returns.
+/// The result type of every fallible function of this library.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Everything that can go wrong.
+/// All errors of this library.
 ///
 /// ```
 /// use mercer::prelude::*;
@@ -26,7 +26,7 @@ pub enum Error {
     Param {
         /// The parameter's name, as the user writes it.
         name: String,
-        /// The value that was got.
+        /// The value received.
         got: String,
         /// The values that are allowed, in words.
         allowed: String,
@@ -34,14 +34,14 @@ pub enum Error {
     /// Data that cannot be used: a bad line, a ragged row, a NaN.
     #[error("{0}")]
     Data(Box<Fault>),
-    /// Two things that must fit together do not: numbers of rows, columns, outputs.
+    /// Inconsistent inputs: numbers of rows, columns, outputs.
     #[error("{what}: got {got}, expected {expected}")]
     Shape {
-        /// Which things, where a caller can do something about it.
+        /// The kind of mismatch, for callers that can react to it.
         kind: Mismatch,
         /// What was compared.
         what: String,
-        /// What was got.
+        /// The value received.
         got: String,
         /// What was expected.
         expected: String,
@@ -54,10 +54,10 @@ pub enum Error {
         /// The values that are allowed, in words.
         allowed: String,
     },
-    /// A hard margin was asked for, and the classes overlap.
+    /// A hard margin was requested, and the classes overlap.
     #[error("kind = hard: must be c or nu here: {0}")]
     NotSeparable(String),
-    /// Probabilities were asked of a model that could have been fitted with them and was not.
+    /// Probabilities were requested of a model that was fitted without them.
     #[error("this model was fitted without probabilities")]
     NoProbabilities,
     /// A line that does not describe a kernel.
@@ -65,13 +65,13 @@ pub enum Error {
     Kernel {
         /// The line as given.
         line: String,
-        /// What is wrong with it, and what would be right.
+        /// What is wrong with it, and what would be valid.
         why: String,
     },
     /// The operation does not exist for this kernel, these points or this model.
     #[error("{0}")]
     Unsupported(String),
-    /// A model file that cannot be read or must not be trusted.
+    /// A model file that is invalid.
     #[error("model file {}: {why}", path.display())]
     ModelFile {
         /// The file.
@@ -79,33 +79,33 @@ pub enum Error {
         /// What is wrong with it.
         why: String,
     },
-    /// The operating system refused.
+    /// An error of the operating system.
     #[error("{}: {source}", path.display())]
     Io {
         /// The file.
         path: PathBuf,
-        /// The system's word.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// What was asked for does not fit in the memory that may be used.
+    /// A computation that would exceed the memory limit.
     #[error("{what} needs {} of memory, which is more than the {} allowed", size(*needed), size(*allowed))]
     Memory {
-        /// What would have been made.
+        /// What would have been allocated.
         what: String,
-        /// Bytes that it needs.
+        /// Bytes required.
         needed: u64,
         /// Bytes that were allowed.
         allowed: u64,
     },
-    /// A computation that has no answer: a singular system, a problem that is not separable.
+    /// A computation without a solution: a singular system, for example.
     #[error(transparent)]
     Numeric(#[from] mercer_num::Fault),
-    /// The watcher asked to stop before there was anything to return.
+    /// Cancelled by the watcher before there was a result.
     #[error("cancelled")]
     Cancelled,
 }
 
-/// What an [`Error::Shape`] is about.
+/// The kind of an [`Error::Shape`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Mismatch {
@@ -114,13 +114,13 @@ pub enum Mismatch {
     Other,
     /// There are no targets.
     NoTargets,
-    /// Targets are class labels, and should not be.
+    /// Targets are class labels, but numbers are required.
     ClassTargets,
-    /// Targets are real numbers, and should not be.
+    /// Targets are real numbers, but classes are required.
     RealTargets,
-    /// So many classes with numbers for names that they look like amounts.
+    /// Classes with numeric names, too many to be plausible.
     Amounts,
-    /// Points have other columns than those they are to be used with.
+    /// Points have other columns than expected.
     Columns,
 }
 
@@ -188,12 +188,12 @@ impl Error {
         Error::Param { name: name.into(), got: readable(got.to_string()), allowed: allowed.into() }
     }
 
-    /// Two things that do not fit together.
+    /// Inconsistent inputs.
     pub fn shape(what: impl Into<String>, got: impl fmt::Display, expected: impl fmt::Display) -> Self {
         Error::mismatch(Mismatch::Other, what, got, expected)
     }
 
-    /// Two things that do not fit together, and which they are.
+    /// Inconsistent inputs of a given kind.
     pub fn mismatch(
         kind: Mismatch,
         what: impl Into<String>,
@@ -203,7 +203,7 @@ impl Error {
         Error::Shape { kind, what: what.into(), got: got.to_string(), expected: expected.to_string() }
     }
 
-    /// Points with other columns than those they are to be used with.
+    /// Points with other columns than expected.
     pub fn columns(what: impl Into<String>, got: impl fmt::Display, expected: impl fmt::Display) -> Self {
         Error::mismatch(Mismatch::Columns, what, got, expected)
     }
@@ -223,7 +223,7 @@ impl Error {
         Error::mismatch(Mismatch::RealTargets, "targets", "real numbers", expected)
     }
 
-    /// The operating system's refusal, with the file it is about.
+    /// An error of the operating system, with the file.
     pub fn io(path: impl Into<PathBuf>, source: std::io::Error) -> Self {
         Error::Io { path: path.into(), source }
     }

@@ -1,11 +1,11 @@
-//! The reader behind everything that is written as one line of text: kernels, stages, transformations.
+//! The parser of everything written as one line of text: kernels, stages, transformations.
 //!
-//! It knows blanks, names, numbers and single characters; what they mean together is its callers' grammar.
+//! It reads blanks, names, numbers and single characters; the grammar is in its callers.
 
-/// A value, or what is wrong, in words; callers add the line.
+/// A value, or an error message, to which callers add the line.
 pub(crate) type Read<T> = std::result::Result<T, String>;
 
-/// What is left of a line.
+/// The unread part of a line.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reader<'a> {
     /// What has not been read yet.
@@ -36,7 +36,7 @@ impl<'a> Reader<'a> {
         found.is_some()
     }
 
-    /// Reads this character, or says what is there instead.
+    /// Reads this character, or fails with what is there instead.
     pub(crate) fn expect(&mut self, token: char, after: &str) -> Read<()> {
         if self.eat(token) {
             return Ok(());
@@ -110,7 +110,7 @@ impl<'a> Reader<'a> {
         if v.is_finite() { Ok(v) } else { Err("a number that is not finite".into()) }
     }
 
-    /// Numbers in square brackets, or a single one.
+    /// Numbers in square brackets, or a single number.
     pub(crate) fn list(&mut self) -> Read<Vec<f64>> {
         if !self.eat('[') {
             return Ok(vec![self.number()?]);
@@ -139,7 +139,7 @@ impl<'a> Reader<'a> {
         text.trim()
     }
 
-    /// Whether nothing but blanks is left.
+    /// Whether only blanks are left.
     pub(crate) fn is_done(&mut self) -> bool {
         self.skip();
         self.rest.is_empty()

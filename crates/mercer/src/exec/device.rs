@@ -1,14 +1,14 @@
-//! A handle to what computes: the CPU, or a back end that another crate brings.
+//! A handle to a device: the CPU, or a back end in another crate.
 //!
-//! Floor 0 knows neither kernels nor solvers, so a device here is a name and a list of doors of unknown type. The
-//! floors that own a door (`gram`, `solve`) look for it by its type. There is no registry: whoever makes a device
-//! passes it in an [`Exec`](crate::Exec).
+//! Floor 0 knows neither kernels nor solvers, so a device here is a name and a list of interfaces ("doors") of
+//! unknown type. The modules that define a door (`gram`, `solve`) look it up by its type. There is no registry: the
+//! caller that makes a device passes it in an [`Exec`](crate::Exec).
 
 use std::any::Any;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What a back end shows to the floor that knows its type.
+/// An interface of a back end, known to the module that defines its type.
 type Door = Box<dyn Any + Send + Sync>;
 
 struct Handle {
@@ -32,7 +32,7 @@ impl Device {
     /// The processor this program runs on.
     pub const CPU: Device = Device(None);
 
-    /// A device with the doors it has. Its memory is never given back: make each device once per process.
+    /// A device with its doors. Its memory is never freed: make each device once per process.
     pub fn new(name: impl Into<String>, doors: Vec<Box<dyn Any + Send + Sync>>) -> Self {
         Device(Some(Box::leak(Box::new(Handle { name: name.into(), doors, answered: AtomicU64::new(0) }))))
     }
@@ -42,7 +42,7 @@ impl Device {
         self.0.is_none()
     }
 
-    /// Its name: `cpu`, or what the back end calls itself.
+    /// Its name: `cpu`, or the back end's name.
     pub fn name(self) -> &'static str {
         self.0.map_or("cpu", |handle| &handle.name)
     }
@@ -52,12 +52,12 @@ impl Device {
         self.0?.doors.iter().find_map(|door| door.downcast_ref())
     }
 
-    /// How many calls of doors this device has answered since it was made.
+    /// Number of calls that this device has accepted since it was made.
     pub fn answered(self) -> u64 {
         self.0.map_or(0, |handle| handle.answered.load(Ordering::Relaxed))
     }
 
-    /// Notes that a door's call was answered by the device and not declined.
+    /// Counts a call that the device has accepted.
     pub(crate) fn note(self) {
         if let Some(handle) = self.0 {
             handle.answered.fetch_add(1, Ordering::Relaxed);

@@ -1,24 +1,24 @@
-//! How much memory there is, and the one place that refuses what does not fit.
+//! The memory limit, and the check that refuses allocations beyond it.
 //!
-//! Files claim sizes: a sparse row of one value may declare two thousand million columns. What is stored is bounded by
-//! the bytes of the file; what is computed from it must be asked for here before it is allocated. The rule: a working
-//! copy may take [`MULTIPLE`] times the bytes that are held already, and beyond that the budget of the call ([`Exec::memory`](crate::Exec::memory)). So
-//! the peak stays below a small multiple of the bytes read plus the budget, and running out of it is an
-//! [`Error::Memory`], not an abort.
+//! Files declare sizes: a sparse row with one value may declare two billion columns. Stored data is bounded by the
+//! size of the file; allocations derived from declared sizes must be checked here first. The rule: a working copy may
+//! take [`MULTIPLE`] times the bytes of its source, plus the budget of the call
+//! ([`Exec::memory`](crate::Exec::memory)). So the peak stays below a small multiple of the bytes read plus the
+//! budget, and running out of it is an [`Error::Memory`], not an abort.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use crate::error::{Error, Result};
 
-/// Used where the machine does not say how much it has.
+/// Used if the machine's memory cannot be determined.
 const FALLBACK: u64 = 8 << 30;
 
-/// What may be made of data without asking, in multiples of the bytes they take.
+/// Size of a working copy that is allowed without a budget, in multiples of its source.
 pub const MULTIPLE: u64 = 16;
 
-/// Half of the memory that this process may use, in bytes: of the machine's, of what a control group (version 1 or 2)
-/// allows, or of the limit on its address space (`ulimit -v`), whichever is least.
+/// Half of the memory available to this process, in bytes: the smallest of the machine's memory, the limit of its
+/// control group (version 1 or 2), and the limit on its address space (`ulimit -v`).
 pub fn half_of_ram() -> usize {
     static HALF: OnceLock<usize> = OnceLock::new();
     *HALF.get_or_init(|| {
@@ -27,8 +27,8 @@ pub fn half_of_ram() -> usize {
     })
 }
 
-/// Refuses to make something of `needed` bytes from data that take `held` where `memory` bytes may be used beyond a
-/// multiple of these. `what` is the subject of the message.
+/// Fails if an allocation of `needed` bytes from data of `held` bytes exceeds `memory` bytes plus a multiple of
+/// `held`. `what` is the subject of the message.
 ///
 /// ```
 /// use mercer::exec::room;
@@ -71,13 +71,13 @@ fn total() -> Option<u64> {
     line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
 }
 
-/// The least limit of the control groups this process is in, and of those above them (Linux).
+/// The smallest limit of this process's control groups and their parents (Linux).
 fn group() -> Option<u64> {
     limits(&text("/proc/self/cgroup")?, Path::new("/sys/fs/cgroup")).into_iter().min()
 }
 
-/// Every limit that the lines of `/proc/self/cgroup` lead to. Inside a container the path is that of the host, which is
-/// not there: the root then has the limit.
+/// All limits of the control groups in `/proc/self/cgroup`. Inside a container the path is the host's and does not
+/// exist there; the root group then has the limit.
 fn limits(lines: &str, root: &Path) -> Vec<u64> {
     let mut out = Vec::new();
     for line in lines.lines() {
@@ -92,7 +92,7 @@ fn limits(lines: &str, root: &Path) -> Vec<u64> {
         };
         let own = base.join(path.trim_start_matches('/'));
         let groups = own.ancestors().take_while(|group| group.starts_with(&base));
-        // `max` is no number; version 1 writes a number near 2^63 instead.
+        // `max` means no limit; version 1 writes a number near 2^63 instead.
         out.extend(groups.filter_map(|group| text(group.join(file))?.trim().parse::<u64>().ok()));
     }
     out

@@ -1,4 +1,4 @@
-//! What a call may use of the machine: threads, memory and a device. One value that is passed, never a global.
+//! The resources of a call: threads, memory and a device, passed as one value and never global.
 
 mod device;
 mod memory;
@@ -11,14 +11,15 @@ pub use device::Device;
 pub(crate) use memory::room_for_table;
 pub use memory::{MULTIPLE, half_of_ram, room};
 
-/// Rows that a prediction computes one by one. A matrix product gains nothing for so few, and how it sums depends on the
-/// number of rows; so a row among few has the same values, to the last bit, whichever rows are beside it.
+/// Number of rows up to which a prediction computes them one by one. A matrix product is not faster for so few, and
+/// its order of summation depends on the number of rows; so a row in a small batch has bit-identical values whichever
+/// rows are beside it.
 pub const FEW: usize = 32;
 
-/// The execution context of a call: how many pieces its work is cut into, how many bytes it may allocate, and the
-/// device that computes. Pieces run on rayon's pool.
+/// The execution context of a call: the number of pieces into which work is divided, the bytes it may allocate, and
+/// the device. Pieces run on rayon's pool.
 ///
-/// The edge (the command, Python, a service) makes one and passes it down; the library makes none by itself.
+/// The caller (the command, Python, a service) makes one and passes it down; the library never makes one itself.
 ///
 /// ```
 /// use mercer::Exec;
@@ -41,7 +42,7 @@ impl Exec {
         Exec { threads: 1, memory: half_of_ram() as u64, device: Device::CPU }
     }
 
-    /// So many threads, half of the memory, the CPU; 0 means as many threads as the machine has.
+    /// The given number of threads, half of the memory, the CPU; 0 means as many threads as the machine has.
     pub fn new(threads: usize) -> Self {
         let all = || std::thread::available_parallelism().map_or(1, usize::from);
         Exec { threads: if threads == 0 { all() } else { threads }, ..Exec::one() }
@@ -75,7 +76,7 @@ impl Exec {
         self.memory
     }
 
-    /// The memory budget as a size of an object in memory.
+    /// The memory budget as `usize`.
     pub(crate) fn budget(self) -> usize {
         usize::try_from(self.memory).unwrap_or(usize::MAX)
     }
@@ -86,15 +87,15 @@ impl Exec {
     }
 }
 
-/// All threads of the machine, half of its memory, the CPU. For programs: code of the library never calls it.
+/// All threads of the machine, half of its memory, the CPU. For programs; the library never uses it.
 impl Default for Exec {
     fn default() -> Self {
         Exec::new(0)
     }
 }
 
-/// Does jobs on so many threads, in the order given, each thread with a state of its own. Results come in the order of
-/// the jobs' numbers; of several errors the first by number.
+/// Runs jobs on the given number of threads, in order, with one state per thread. Results are in the order of the
+/// jobs; of several errors the first one is returned.
 pub(crate) fn side_by_side<S, T: Send>(
     workers: usize,
     order: &[usize],

@@ -1,4 +1,4 @@
-//! Columns by name: new data in the order that a model was trained with.
+//! Matching of columns by name: new data in the order of the training data.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,11 +10,11 @@ use crate::exec::{Exec, half_of_ram};
 use crate::model::Model;
 use crate::watch::Note;
 
-/// Columns named in a note.
+/// Maximum number of columns named in a note.
 const NAMED: usize = 8;
 
 impl Model {
-    /// How many columns points must have, where that is fixed.
+    /// The required number of columns, if it is fixed.
     pub fn columns(&self) -> Option<usize> {
         if let Some(stage) = self.stages.list.first() {
             return Some(stage.input_dim());
@@ -25,12 +25,12 @@ impl Model {
         (numbers && !self.any_columns && !centres.is_empty()).then(|| centres.dim())
     }
 
-    /// What the stage `table` makes of each column; nothing where the model has none.
+    /// What the stage `table` makes of each column; empty if the model has none.
     pub fn coding(&self) -> Vec<CodedColumn> {
         self.stages.list.first().and_then(Stage::coded_columns).unwrap_or_default()
     }
 
-    /// What a reader of data for this model must know of its columns:
+    /// The column kinds that a reader of data for this model needs:
     /// [`ReadOptions::model_kinds`](crate::data::io::ReadOptions::model_kinds).
     pub fn column_kinds(&self) -> Vec<(String, Option<Kind>)> {
         let of_table = self.stages.list.first().and_then(Stage::column_kinds);
@@ -38,7 +38,7 @@ impl Model {
         of_table.unwrap_or_else(numbers)
     }
 
-    /// Whether data have the columns that the model needs: by name where both have names, else as many.
+    /// Whether data has the columns that the model needs: by name if both have names, else by number.
     pub fn takes(&self, data: &Dataset) -> bool {
         let needed = self.needed();
         let by_name = match &data.column_names {
@@ -50,16 +50,16 @@ impl Model {
         by_name || self.columns().is_none_or(|d| d == data.dim())
     }
 
-    /// Which of the named columns the model needs: those that its stage `table` ignores it does not.
+    /// Which of the named columns the model needs: those that its stage `table` ignores are not needed.
     fn needed(&self) -> Vec<bool> {
         let coding = self.coding();
         let one = |j: usize| coding.get(j).is_none_or(|c| !c.outputs.is_empty());
         (0..self.names.columns.len()).map(one).collect()
     }
 
-    /// Data with its columns in the order the model knows, told by their names; columns that the model does not know are
-    /// left out. Data without names, or for a model without, stay as they are. Missing values of a model that has never
-    /// seen any become the mean of the training rows that it holds. What is worth a word is added to the notes.
+    /// Data with its columns in the order of the model, matched by name; columns unknown to the model are dropped.
+    /// Data without names, or for a model without, is not changed. Missing values become the mean of the stored
+    /// training rows if the model was trained without missing values. Notes are added.
     pub fn arrange(&self, mut data: Dataset) -> Result<Dataset> {
         self.fit_width(&mut data)?;
         let unknown = self.unknown(&data);
@@ -88,7 +88,7 @@ impl Model {
         Ok(data)
     }
 
-    /// Sparse rows without names with as many columns as the model has. Such files do not declare columns: a word that no
+    /// Adjusts the width of sparse rows without names. Such files do not declare their columns: a word that no
     /// training row has makes them wider, and one that no new row has makes them narrower.
     fn fit_width(&self, data: &mut Dataset) -> Result<()> {
         let view = data.points.view();
@@ -121,14 +121,14 @@ impl Model {
         Ok(())
     }
 
-    /// Names of the data that the model does not know.
+    /// Names in the data that the model does not know.
     fn unknown(&self, data: &Dataset) -> Vec<String> {
         let known: HashSet<&String> = self.names.columns.iter().collect();
         let names = data.column_names.iter().flatten();
         names.filter(|name| !known.is_empty() && !known.contains(name)).cloned().collect()
     }
 
-    /// The points of [`Model::arrange`]; none where they stay as they are.
+    /// The points of [`Model::arrange`]; `None` if they do not change.
     pub(super) fn arranged(&self, data: &Dataset) -> Result<Option<Points>> {
         Ok(self.arranged_and_filled(data)?.map(|(points, _)| points))
     }
@@ -153,7 +153,7 @@ impl Model {
         let Some(order) = order else { return Ok(None) };
         let width = order.len();
         let Some(order) = order.iter().copied().collect::<Option<Vec<usize>>>() else {
-            // Ignored columns that are not there: a table can say so.
+            // Ignored columns are missing: only a table can represent that.
             let x = view.to_f64()?;
             let column = |at: usize| x.iter().skip(at).step_by(view.d.max(1)).copied().collect::<Vec<f64>>();
             let columns = order
@@ -171,7 +171,7 @@ impl Model {
                 let rows = x.chunks(view.d.max(1));
                 Points::dense(rows.flat_map(|row| order.iter().map(|&j| row[j])).collect(), width)?
             }
-            // Named columns come from tables, which are dense unless someone asks otherwise.
+            // Named columns come from tables, which are dense unless requested otherwise.
             _ => {
                 let x = view.to_f64()?;
                 let rows = x.chunks(view.d.max(1));
@@ -181,8 +181,8 @@ impl Model {
         Ok(Some((points, 0)))
     }
 
-    /// For each column of the model its place in the data; nothing where the data stay as they are. A column that is not
-    /// there and not needed has no place.
+    /// The index in the data of each of the model's columns; `None` if the data does not change. A column that is
+    /// missing and not needed has no index.
     fn order(&self, data: &Dataset) -> Result<Option<Vec<Option<usize>>>> {
         let (Some(names), false) = (&data.column_names, self.names.columns.is_empty()) else {
             return Ok(None);
@@ -197,7 +197,7 @@ impl Model {
             }
         }
         let places: HashMap<&String, usize> = names.iter().enumerate().map(|(j, name)| (name, j)).collect();
-        // Without a single name in common, the names mean nothing: a header that numbers its columns, for example.
+        // With no name in common the names are not meaningful, as in a header that numbers its columns.
         if !self.names.columns.iter().any(|name| places.contains_key(name)) {
             return Ok(None);
         }
@@ -212,7 +212,7 @@ impl Model {
         order.collect::<Result<Vec<Option<usize>>>>().map(Some)
     }
 
-    /// A table as dense numbers, for a model that knows nothing else.
+    /// A table as dense numbers, for a model without the stage `table`.
     fn numbers(&self, table: &Table) -> Result<(Points, usize)> {
         let (n, d) = (table.rows(), table.columns().len());
         let mut out = vec![0.0; n * d];
@@ -245,7 +245,7 @@ impl Model {
         Ok((Points::dense(out, d)?, filled))
     }
 
-    /// The mean of the centres as a row of d columns before the stages, where those can be undone.
+    /// The mean of the centres as a row of d columns before the stages, if these can be inverted.
     fn mean_row(&self, d: usize) -> Option<Vec<f64>> {
         let centres = self.entry().centres();
         let n = centres.len();
@@ -263,7 +263,7 @@ impl Model {
     }
 }
 
-/// Columns of a table in an order, under the model's names; those without a place are missing throughout.
+/// Columns of a table in a given order, under the model's names; those without an index are missing values.
 fn selected(table: &Table, order: &[Option<usize>], names: &[String]) -> Result<Table> {
     let kinds = order.iter().map(|at| at.and_then(|at| table.given()[at].clone())).collect();
     let absent = || Column::Numbers(vec![f64::NAN; table.rows()]);

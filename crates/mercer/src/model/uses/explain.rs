@@ -1,9 +1,10 @@
-//! What a model is made of: margins, support vectors, the rows and columns that matter most, labels it does not believe.
+//! Explanation of a model: margins, support vectors, the most influential rows and columns, disagreements with
+//! labels.
 //!
 //! With `w = sum_i c_i Phi(x_i)`, |w|^2 is the sum of `c_i (f(x_i) - b)` over the centres, the margin is 1 / |w|, and
 //! `R^2 |w|^2`, R the radius of the smallest sphere around the points, bounds the capacity of the machine (Schoelkopf
-//! 1997, section 2.6.1): of two machines with the same training error the one with less is to be preferred. Cost: one
-//! evaluation at the centres and one sphere; with data, one prediction of it.
+//! 1997, section 2.6.1): of two machines with the same training error, prefer the one with the smaller capacity.
+//! Cost: one evaluation at the centres and one sphere; with data, one prediction of it.
 
 use std::borrow::Cow;
 
@@ -22,32 +23,32 @@ use crate::model::svc::Margin;
 use crate::model::{Description, Machine, Model, Readout, Task, enclosing_radius2};
 use crate::watch::Watch;
 
-/// How many rows, columns or suspects are named.
+/// Maximum number of rows, columns or disagreements listed.
 const NAMED: usize = 10;
-/// How many values of a row are told.
+/// Maximum number of values listed per row.
 const VALUES: usize = 12;
-/// A sphere around more points than this takes longer than the answer is worth.
+/// With more points the enclosing sphere takes too long.
 const SPHERE: usize = 20_000;
-/// A residual of so many robust deviations is worth a look.
+/// Residuals beyond this number of robust standard deviations are listed.
 const FAR: f64 = 4.0;
 
-/// What a model is made of.
+/// The explanation of a model.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Explanation {
-    /// The model in plain words.
+    /// The model's description.
     pub model: Description,
-    /// The learner that made it: a name of [`Learner::ALL`](crate::model::Learner::ALL).
+    /// Its learner: a name of [`Learner::ALL`](crate::model::Learner::ALL).
     pub learner: &'static str,
-    /// What becomes of each column of a table.
+    /// How each column of a table is encoded.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub coding: Vec<CodedColumn>,
-    /// The parameters worth a word, as far as they are known.
+    /// The main parameters, as far as they are known.
     pub settings: Vec<(&'static str, Value)>,
-    /// Whether the parameters of the fit are known: another library's file does not hold them all.
+    /// Whether the parameters of the fit are known; files of other libraries do not contain all of them.
     pub settings_known: bool,
-    /// Each machine of it.
+    /// Its machines.
     pub machines: Vec<MachineFacts>,
-    /// Support vectors by class, where that is known.
+    /// Number of support vectors per class, if known.
     pub support_per_class: Option<Vec<usize>>,
     /// R^2 of the smallest sphere around the points in feature space.
     pub radius2: Option<f64>,
@@ -57,24 +58,24 @@ pub struct Explanation {
     pub influential: Vec<Influence>,
     /// The columns with the largest weights, for linear kernels.
     pub columns: Vec<ColumnWeight>,
-    /// Rows of the data that the model contradicts most.
+    /// Rows of the data with which the model disagrees most.
     pub suspects: Vec<Suspect>,
-    /// How many there are of them in all; nothing without data to look at.
+    /// Their total number; `None` without data.
     pub suspect_count: Option<usize>,
-    /// Rows looked at.
+    /// Number of rows examined.
     pub rows: Option<usize>,
 }
 
 /// One machine of a model.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MachineFacts {
-    /// What it tells apart; nothing where there is only one machine without classes.
+    /// The classes it separates; empty if there is only one machine without classes.
     pub name: String,
-    /// Training rows it saw, where that is known.
+    /// Number of its training rows, if known.
     pub rows: Option<usize>,
-    /// Centres strictly inside their bounds.
+    /// Number of free support vectors.
     pub free: Option<usize>,
-    /// Centres on their bounds.
+    /// Number of bounded support vectors.
     pub bounded: Option<usize>,
     /// |w|^2 in feature space.
     pub norm2: Option<f64>,
@@ -82,29 +83,29 @@ pub struct MachineFacts {
     pub margin: Option<f64>,
     /// R^2 |w|^2.
     pub capacity: Option<f64>,
-    /// What is proved about the margin, where errors are not allowed.
+    /// The proven bounds of the margin, for hard-margin machines.
     pub certificate: Option<Margin>,
 }
 
-/// A centre and how much it weighs.
+/// A centre and its coefficient.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Influence {
-    /// Its row in the training data, from 0; where that is not known, its place among the centres.
+    /// Its row in the training data, from 0; if not known, its index among the centres.
     pub row: usize,
     /// Its name, where the data names rows.
     pub name: Option<String>,
-    /// Its largest coefficient by size.
+    /// Its coefficient of largest absolute value.
     pub coef: f64,
     /// The machine that has that coefficient, such as `b against a`, where machines have names.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
-    /// The class that the coefficient speaks for: its sign tells the side of the machine.
+    /// The class that the coefficient supports, by its sign.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
     /// Its target, where data was given.
     pub target: Option<String>,
-    /// Its first values with the names of their columns, as the data has them; of sparse rows, those that are not 0.
-    /// Empty without data, for images and for sequences.
+    /// Its first values with the names of their columns; for sparse rows the non-zero ones. Empty without data, for
+    /// images and for sequences.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub values: Vec<(String, String)>,
 }
@@ -116,25 +117,26 @@ pub struct ColumnWeight {
     pub column: usize,
     /// Its name, where it has one.
     pub name: Option<String>,
-    /// Its weight: for one output as it is, for several the root of the sum of squares.
+    /// Its weight; for several outputs the root of the sum of squares.
     pub weight: f64,
 }
 
-/// A row that the model contradicts.
+/// A row with which the model disagrees.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Suspect {
     /// The row, from 0.
     pub row: usize,
-    /// What the data says; nothing where it has no targets.
+    /// The target; `None` if there are none.
     pub given: Option<String>,
-    /// What the model says.
+    /// The prediction.
     pub answer: String,
-    /// How far the model is from agreeing: in units of its outputs; for regression, of the residuals' deviation.
+    /// The size of the disagreement, in units of the outputs; for regression, in standard deviations of the
+    /// residuals.
     pub by: f64,
 }
 
 impl Model {
-    /// Looks at the model; with its training data also at the rows: which it is made of, and which it does not believe.
+    /// Explains the model; with its training data also the influential rows, and those it disagrees with.
     ///
     /// ```
     /// use mercer::data::{Dataset, Labels, Points, Targets};
@@ -165,13 +167,13 @@ impl Model {
         let norms = norms2(f, exec)?;
         let sparse_support = self.support();
         let svc = m.svc().is_some();
-        // Hypotheses that vote and neighbours are no machines of their own.
+        // Hypotheses and neighbours are not machines of their own.
         let read = matches!(m.readout, Readout::Votes(_) | Readout::Nearest(_));
         let machines = (0..if read { 0 } else { f.outputs() })
             .map(|o| {
                 let norm2 = norms.as_ref().map(|n| n[o]);
                 let machine = m.parts.get(o);
-                // A model that was read from elsewhere or compressed does not know its training rows.
+                // Models from other libraries and compressed ones do not know their training rows.
                 let solved = machine.filter(|m| m.free.len() + m.bounded.len() > 0);
                 let bounded = m.fact("bounded").filter(|_| !m.support.is_empty()).map(|b| b as usize);
                 MachineFacts {
@@ -230,7 +232,7 @@ impl Model {
             _ => (f.centres().clone(), true),
         };
         let usable = !points.is_empty() && points.len() <= SPHERE;
-        // One weight vector of a collapsed linear machine says nothing about the data's radius.
+        // The single weight vector of a reduced linear machine gives no radius of the data.
         let collapsed = of_centres && self.support().is_some_and(|rows| rows.len() != f.len());
         if !usable || collapsed || matches!(f.centres().view().data, Data::RowNumbers(_)) {
             return Ok((None, of_centres));
@@ -248,7 +250,7 @@ impl Model {
         }
         let largest = |c: &[f64]| (0..k).fold(0, |a, b| if c[b].abs() > c[a].abs() { b } else { a });
         let (sides, classes) = (self.machine.sides(), self.classes());
-        // Hypotheses that vote and neighbours are no machines of their own.
+        // Hypotheses and neighbours are not machines of their own.
         let named = matches!(self.machine.readout, Readout::Plain | Readout::Pairs(_));
         let sum = |j: usize| f.coef()[j * k..(j + 1) * k].iter().map(|c| c.abs()).sum::<f64>();
         let mut order: Vec<usize> = (0..f.len()).collect();
@@ -305,7 +307,7 @@ impl Model {
             Some(names) => names,
             None => &self.names.columns,
         };
-        // Names are those of the file's columns: a stage that makes others leaves none.
+        // Names are those of the file's columns; after a stage that makes other columns they do not apply.
         let names = if names.len() == d { names.as_slice() } else { &[] };
         let one = |w: &[f64]| if let [w] = w { *w } else { w.iter().map(|w| w * w).sum::<f64>().sqrt() };
         let mut out: Vec<ColumnWeight> = weights
@@ -317,7 +319,7 @@ impl Model {
         out
     }
 
-    /// Rows much farther from their cluster's mean than half of all rows are.
+    /// Rows much farther from their cluster's mean than the median distance.
     fn strays(&self, data: &Dataset, exec: Exec) -> Result<Vec<Suspect>> {
         let points = data.points.view();
         let far = self.cluster_distances(points, exec)?;
@@ -337,7 +339,7 @@ impl Model {
         Ok((0..data.len()).map(suspect).filter(|s| s.by > FAR).collect())
     }
 
-    /// Rows whose target the model contradicts, furthest first.
+    /// Rows whose target the model disagrees with, in descending order.
     fn suspects(&self, data: &Dataset, exec: Exec) -> Result<Vec<Suspect>> {
         let points = data.points.view();
         let mut out: Vec<Suspect> = match (self.task(), &data.targets) {
@@ -396,7 +398,7 @@ impl Model {
     }
 }
 
-/// |w|^2 of each output; nothing where the centres are row numbers of a matrix that is gone.
+/// |w|^2 of each output; `None` if the centres are row numbers of a matrix that is not available.
 fn norms2(f: &Expansion, exec: Exec) -> Result<Option<Vec<f64>>> {
     if f.is_empty() || matches!(f.centres().view().data, Data::RowNumbers(_)) {
         return Ok(None);
@@ -416,7 +418,7 @@ fn norms2(f: &Expansion, exec: Exec) -> Result<Option<Vec<f64>>> {
 fn support_per_class(m: &Machine, data: Option<&Dataset>) -> Option<Vec<usize>> {
     let (classes, sides) = (m.classes(), m.sides());
     let mut count = vec![0; classes.len()];
-    // Centres that were made or chosen anew are not the rows of any class.
+    // Constructed or selected centres do not represent the rows of a class.
     if m.origin.compressed {
         return None;
     }
@@ -430,7 +432,7 @@ fn support_per_class(m: &Machine, data: Option<&Dataset>) -> Option<Vec<usize>> 
         }
         return Some(count);
     }
-    // A pair's coefficients tell the side by their sign; against the rest most are on the nameless side.
+    // The sign of a pair's coefficients gives the class; with one-vs-rest most are on the unnamed side.
     let f = &m.expansion;
     let k = f.outputs();
     let pairs = sides.iter().all(|sides| sides.negative.is_some());

@@ -1,4 +1,4 @@
-//! What is done with a fitted model: predicting, with columns matched by name; looking inside; making it small.
+//! Uses of a fitted model: prediction with columns matched by name, explanation, compression.
 
 mod columns;
 mod compress;

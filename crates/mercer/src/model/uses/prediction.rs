@@ -1,16 +1,16 @@
 //! Prediction: rows in; predictions, decision values, scores, probabilities and rejected rows out.
 //!
-//! The command, Python and whoever serves a model call this. Everything comes from the same decision values, so the
-//! expansion is evaluated once, whatever is asked for.
+//! Called by the command, Python and the service. Everything is derived from the same decision values, so the
+//! expansion is evaluated once for any request.
 
 use crate::data::{Dataset, Points, Targets, View};
 use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::model::{Model, Probabilities, Reject, Wanted};
 
-/// What is wanted of a model for some rows.
+/// The outputs requested of a model.
 ///
-/// The default asks for the predictions alone.
+/// The default requests predictions alone.
 ///
 /// ```
 /// use mercer::prelude::*;
@@ -29,7 +29,7 @@ pub struct Query {
     pub scores: bool,
     /// Probabilities of the classes. Not supported for models fitted without them.
     pub probabilities: bool,
-    /// Which rows get no prediction.
+    /// The rows to reject.
     pub reject: Rejection,
 }
 
@@ -40,7 +40,7 @@ impl Default for Query {
 }
 
 impl Query {
-    /// Asks for nothing: for `Query { decision: true, ..Query::NOTHING }`.
+    /// Requests nothing: for `Query { decision: true, ..Query::NOTHING }`.
     pub const NOTHING: Query = Query {
         predictions: false,
         decision: false,
@@ -50,19 +50,19 @@ impl Query {
     };
 }
 
-/// By which rule rows are rejected.
+/// The reject rule.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Rejection {
     /// No row is rejected.
     #[default]
     Never,
-    /// The rule that the model holds: see [`Model::set_reject`]. Without one no row is rejected.
+    /// The rule stored in the model: see [`Model::set_reject`]. Without one no row is rejected.
     Own,
-    /// A rule made on the rows themselves. [`Wanted::Error`] requires their labels.
+    /// A rule determined on the rows themselves. [`Wanted::Error`] requires their labels.
     Made(Wanted),
 }
 
-/// What a model gives for some rows.
+/// The outputs of a model.
 ///
 /// ```
 /// use mercer::prelude::*;
@@ -77,7 +77,7 @@ pub enum Rejection {
 pub struct Prediction {
     /// Number of rows.
     pub rows: usize,
-    /// The predictions, those of rejected rows too; none where they were not asked for.
+    /// The predictions, including those of rejected rows; none if not requested.
     pub targets: Targets,
     /// Decision values, rows x [`Model::outputs`].
     pub decision: Option<Vec<f64>>,
@@ -85,14 +85,14 @@ pub struct Prediction {
     pub scores: Option<Vec<f64>>,
     /// Probabilities of the classes.
     pub probabilities: Option<Probabilities>,
-    /// Whether each row is rejected; empty where no rule was asked for.
+    /// Whether each row is rejected; empty without a rule.
     pub rejected: Vec<bool>,
-    /// The rule by which they are.
+    /// The rule that was applied.
     pub reject: Option<Reject>,
 }
 
 impl Model {
-    /// All that is asked for about the rows of a data set, from one evaluation. Columns are matched by name: see
+    /// All requested outputs for a data set, from one evaluation. Columns are matched by name: see
     /// [`Model::arrange`].
     ///
     /// ```
@@ -131,7 +131,7 @@ impl Model {
             return Err(Error::Unsupported("nothing is asked of the model".into()));
         }
         let machine = &self.machine;
-        // Classes alone do not need the digits of decision values.
+        // Classes alone do not depend on the last digits of decision values.
         let classes_alone = asked == [true, false, false, false] && query.reject == Rejection::Never;
         let values = if classes_alone {
             self.decision_for_classes(points, exec)?

@@ -1,6 +1,6 @@
-//! Reading rows for a model: its own columns in their order, with labels or without.
+//! Reading data for a model: its columns in their order, with or without labels.
 //!
-//! The command and the service read through this, so that both take and refuse the same rows.
+//! The command and the service share this code, so that both accept and refuse the same rows.
 
 use std::path::Path;
 

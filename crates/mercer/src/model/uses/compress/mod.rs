@@ -1,9 +1,9 @@
-//! Compressing a model: its expansion with fewer centres, and everything that hung on the old outputs made to fit the new.
+//! Compressing a model: an expansion with fewer centres, and refitted thresholds, probabilities and reject rules.
 //!
-//! The reduced set (`reduce::reduced_set`) leaves an error `Psi - Psi'`; part of it is a shift, which a new threshold takes
-//! out (Schoelkopf et al. 1998, section 6). Thresholds, probabilities and reject rules are made again on data; without
-//! data thresholds are made on the model's own centres, and what needs labels is dropped with a note. A classifier's threshold
-//! is the one that its own training gives to the new vectors: the smallest sum of hinge losses.
+//! The reduced set (`reduce::reduced_set`) leaves an error `Psi - Psi'`; part of it is a shift, which a new threshold
+//! corrects (Schoelkopf et al. 1998, section 6). Thresholds, probabilities and reject rules are refitted on data.
+//! Without data, thresholds are refitted on the model's own centres, and whatever requires labels is dropped with a
+//! note. A classifier's threshold minimises the sum of hinge losses, as training would.
 
 mod refit;
 
@@ -21,35 +21,36 @@ use crate::reduce::reduced_set::{self, Reduced, ReducedSetParams, reduce_path, r
 use crate::watch::{Note, Watch};
 use refit::{answers, refit, values};
 
-/// How small a model is to become.
+/// The target size of a model.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Goal {
-    /// As the reduced set's size says.
+    /// As given by the reduced set's size.
     Size(reduced_set::Size),
-    /// As small as possible with at least this share of answers unchanged; for numbers, this share of their variance.
+    /// As small as possible with at least this share of unchanged predictions; for numbers, this share of their
+    /// variance.
     Agreement(f64),
 }
 
-/// What compressing obeys.
+/// Parameters of compression.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CompressParams {
-    /// How small.
+    /// The target size.
     pub goal: Goal,
-    /// How the vectors are found. Its size is not looked at.
+    /// Parameters of the reduced set; its size is ignored.
     pub set: ReducedSetParams,
-    /// Whether coefficients are trained anew on labelled data, by the machine's own losses, instead of being those nearest
-    /// to the old machine (Keerthi, Chapelle and DeCoste 2006). For classifiers and regression.
+    /// Whether coefficients are retrained on labelled data with the machine's own losses, instead of approximating
+    /// the old machine (Keerthi, Chapelle and DeCoste 2006). For classifiers and regression.
     pub retrain: bool,
-    /// With `retrain`: the cost of errors; none: the model's own. Models without a finite C that is known need it: those
-    /// read from LIBSVM's files, which do not hold it, nu machines and hard margins.
+    /// With `retrain`: C; `None`: the model's own. Required for models without a known finite C: those from LIBSVM's
+    /// files, which do not contain it, nu machines and hard margins.
     pub c: Option<f64>,
-    /// With `retrain`: rounds in which the centres move as well, to where they fit the labels, and the coefficients follow.
-    /// What comes out is a machine of its own, no longer an approximation of the old one.
+    /// With `retrain`: number of rounds in which the centres are trained as well, followed by the coefficients. The
+    /// result is a new machine, no longer an approximation of the old one.
     pub rounds: usize,
-    /// Whether each Gaussian gets a width of its own, see [`Model::with_widths`].
+    /// Whether each Gaussian gets its own width, see [`Model::with_widths`].
     pub widths: bool,
-    /// Whether the centres of each class are replaced by centres of that class, for machines of pairs: the form that LIBSVM's
-    /// files have. Without effect on machines with one output.
+    /// Whether the centres of each class are replaced by centres of that class, for one-vs-one machines, as LIBSVM's
+    /// files require. No effect on machines with one output.
     pub by_class: bool,
 }
 
@@ -69,12 +70,12 @@ impl Default for CompressParams {
 }
 
 impl CompressParams {
-    /// Rounds of training anew, the first for the coefficients alone; none: as they are.
+    /// Rounds of retraining, the first for the coefficients alone; `None`: no retraining.
     fn anew(&self) -> Option<usize> {
         self.retrain.then_some(self.rounds)
     }
 
-    /// The same for a model that has room for widths.
+    /// The same for a model with a width column.
     fn with_widths(&self, exec: Exec) -> Result<Self> {
         let mut set = self.set.clone();
         if let Some(points) = &set.candidates {
@@ -83,7 +84,7 @@ impl CompressParams {
         Ok(CompressParams { widths: false, set, ..self.clone() })
     }
 
-    /// The expansion to make smaller, and how.
+    /// The expansion to reduce, and the parameters.
     fn on<'b>(&self, old: &'b Model) -> Result<(Cow<'b, Expansion>, ReducedSetParams)> {
         let machine = &old.machine;
         if self.by_class && old.layers.is_empty() && machine.svc().is_some() && machine.outputs() > 1 {
@@ -94,34 +95,34 @@ impl CompressParams {
     }
 }
 
-/// A smaller model and how it came about.
+/// A compressed model with a report.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Compressed {
     /// The model.
     pub model: Model,
-    /// How it came about.
+    /// The report.
     pub about: CompressionFacts,
 }
 
-/// How compressing went.
+/// Report of a compression.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CompressionFacts {
     /// The reduced set.
     #[serde(flatten)]
     pub set: reduced_set::Report,
-    /// Rows that thresholds and agreement were taken from.
+    /// Number of rows on which thresholds and agreement were determined.
     pub rows: usize,
-    /// Whether those were given; else they are the model's own centres.
+    /// Whether these rows were given; otherwise they are the model's own centres.
     pub given: bool,
-    /// The share of answers that stayed; for numbers, of their variance.
+    /// The share of unchanged predictions; for numbers, of their variance.
     pub agreement: f64,
-    /// What was made again or dropped, in words.
+    /// Notes on what was refitted or dropped.
     pub notes: Vec<String>,
 }
 
 impl Model {
-    /// The same model with fewer centres. Data, if given, is best what the model was trained on.
+    /// The same model with fewer centres. Data, if given, should be the training data.
     pub fn compress(
         &self,
         params: &CompressParams,
@@ -151,8 +152,8 @@ impl Model {
         })
     }
 
-    /// Models of several sizes, each with its own number of steps of phase two; what they have in common is done once. The
-    /// goal in `params` is not looked at.
+    /// Models of several sizes, each with its own number of steps of phase two; shared work is done once. The goal in
+    /// `params` is ignored.
     pub fn compress_path(
         &self,
         params: &CompressParams,
@@ -171,25 +172,25 @@ impl Model {
         })
     }
 
-    /// The same model under `rbf_widths`, where every centre has a width of its own: compressing it, or training it anew in
-    /// rounds, then moves widths as well as points. A stage makes room for the widths. Only for the kernel `rbf`.
+    /// The same model under `rbf_widths`, where every centre has its own width, which compression and retraining
+    /// optimise too. A stage adds the width column. Only for the kernel `rbf`.
     pub fn with_widths(&self) -> Result<Model> {
         let mut model = self.clone();
         let f = model.entry();
         let (before, wide) = (f.centres().dim(), reduced_set::with_widths(f)?);
         if wide.centres().dim() > before {
             model.stages.list.push(Stage::pad(before, 1)?);
-            // The widths stand behind a number of columns that is fixed from here on.
+            // The width column comes after a number of columns that is fixed from here on.
             model.any_columns = false;
             *model.entry_mut() = wide;
         }
         Ok(model)
     }
 
-    /// The same centres with coefficients and thresholds trained anew on labelled data, by the machine's own losses squared
-    /// (Keerthi, Chapelle and DeCoste 2006). For classifiers and regression.
+    /// The same centres with coefficients and thresholds retrained on labelled data, by the squares of the machine's
+    /// own losses (Keerthi, Chapelle and DeCoste 2006). For classifiers and regression.
     ///
-    /// In each of `rounds` the centres move as well: see [`CompressParams::rounds`].
+    /// In each of `rounds` the centres are trained as well: see [`CompressParams::rounds`].
     pub fn retrained(&self, data: &Dataset, rounds: usize, exec: Exec) -> Result<Model> {
         let params = CompressParams { retrain: true, rounds, ..CompressParams::default() };
         self.on_rows(&params, Some(data), exec, |old, rows| {
@@ -199,7 +200,7 @@ impl Model {
         })
     }
 
-    /// Calls with the machine and the rows that thresholds are made on, both of one number of columns.
+    /// Calls a function with the machine and the rows for thresholds, with equal numbers of columns.
     fn on_rows<T>(
         &self,
         params: &CompressParams,
@@ -232,8 +233,8 @@ impl Model {
         call(&old, &rows)
     }
 
-    /// The same model with the cost of errors that training anew is to obey. Fails where nobody says and the model does not
-    /// know: a guess would be a machine that nobody asked for.
+    /// The same model with C for retraining. Fails if it is neither given nor known to the model, since a guess would
+    /// give an arbitrary machine.
     fn costing(&self, c: Option<f64>) -> Result<Model> {
         let mut model = self.clone();
         let missing = |why: &str| Error::Missing {
@@ -291,12 +292,12 @@ impl Model {
     }
 }
 
-/// Rows that thresholds are made on, with what the model said there before.
+/// Rows for thresholds, with the original model's predictions.
 struct Rows<'a> {
     view: View<'a>,
     targets: Option<&'a Targets>,
     outputs: Vec<f64>,
-    /// Its classes, where it has some.
+    /// Its classes, for classifiers.
     answers: Option<Labels>,
 }
 
@@ -314,7 +315,7 @@ impl<'a> Rows<'a> {
         self.targets.and_then(|t| t.classes().ok())
     }
 
-    /// The share of answers that are as before.
+    /// The share of unchanged predictions.
     fn agreement(&self, new: &Model, exec: Exec) -> Result<f64> {
         let n = self.view.n as f64;
         let now = values(new, self.view, exec)?;
@@ -329,14 +330,14 @@ impl<'a> Rows<'a> {
         Ok(if spread > 0.0 { (1.0 - off / spread).max(0.0) } else { 1.0 })
     }
 
-    /// The value that as many of `now` lie below as of `before` lie below zero.
+    /// The value below which as many of `now` lie as of `before` lie below zero.
     fn level(before: &[f64], now: &[f64]) -> f64 {
         let outside = before.iter().filter(|v| **v <= 0.0).count();
         let mut sorted = now.to_vec();
         sorted.sort_by(f64::total_cmp);
         match (outside.checked_sub(1).map(|i| sorted[i]), sorted.get(outside)) {
             (Some(low), Some(high)) => f64::midpoint(low, *high),
-            // All inside: keep as much room below the lowest as there was.
+            // All are inside: keep the distance of the lowest from the threshold.
             (None, Some(low)) => low - before.iter().copied().fold(f64::INFINITY, f64::min),
             (Some(high), None) => high,
             (None, None) => 0.0,

@@ -1,4 +1,5 @@
-//! What hangs on a model's outputs, made to fit new ones: thresholds, coefficients if asked, probabilities, reject rules.
+//! Refits everything that depends on a model's outputs: thresholds, coefficients if requested, probabilities, reject
+//! rules.
 
 use super::Rows;
 use crate::data::{Labels, Targets, View};
@@ -16,12 +17,12 @@ use crate::reduce::reduced_set::{Fit, fit_rows};
 use crate::solve::{BasisLoss, BasisProblem, fit_basis, hinge_shift};
 use crate::watch::silent;
 
-/// Decision values at rows that are behind the stages already.
+/// Decision values at rows to which the stages have been applied.
 pub(super) fn values(model: &Model, view: View<'_>, exec: Exec) -> Result<Vec<f64>> {
     model.machine.decision(model.layered(Ready::As(view), exec)?.view(), exec)
 }
 
-/// The classes that decision values give, if they give classes.
+/// The classes of decision values, for classifiers.
 pub(super) fn answers(model: &Model, values: &[f64]) -> Result<Option<Labels>> {
     match model.machine.role {
         Role::Numbers | Role::Features(_) => Ok(None),
@@ -29,7 +30,7 @@ pub(super) fn answers(model: &Model, values: &[f64]) -> Result<Option<Labels>> {
     }
 }
 
-/// A model on the new expansion: offsets that take out the mean shift, then what the machine needs.
+/// A model on the new expansion: offsets that correct the mean shift, then what the kind of machine requires.
 pub(super) fn refit(
     old: &Model,
     small: Expansion,
@@ -80,7 +81,7 @@ pub(super) fn refit(
             m.on(small.with_offset(vec![offset])?)
         }
         (Role::Features(_), _, _) => {
-            // Outputs may be whitened; the expansion's own are not.
+            // Outputs may be whitened; those of the expansion itself are not.
             let before = m.expansion.evaluate(rows.view, exec)?;
             let (shift, _) = shifts(&small, &before, rows, exec)?;
             notes.push("the axes are approximate: their lengths and angles are no longer exact".into());
@@ -96,7 +97,7 @@ pub(super) fn refit(
     Ok((Model { machine, ..old.clone() }, notes))
 }
 
-/// How much larger each output was before, on average.
+/// The mean decrease of each output.
 fn shifts(small: &Expansion, before: &[f64], rows: &Rows<'_>, exec: Exec) -> Result<(Vec<f64>, Vec<f64>)> {
     let (k, n) = (small.outputs(), rows.view.n as f64);
     let now = small.evaluate(rows.view, exec)?;
@@ -116,7 +117,7 @@ fn sum(a: &[f64], b: &[f64]) -> Vec<f64> {
     a.iter().zip(b).map(|(a, b)| a + b).collect()
 }
 
-/// Which side of a machine a class is on, if any.
+/// The side of a machine to which a class belongs, if any.
 fn side(sides: Sides, class: u32) -> Option<bool> {
     match (sides.positive, sides.negative) {
         (positive, _) if positive == class => Some(true),
@@ -125,8 +126,8 @@ fn side(sides: Sides, class: u32) -> Option<bool> {
     }
 }
 
-/// A classifier's thresholds, each machine's the one that training gives to these vectors: the smallest sum of its hinge
-/// losses. Or its coefficients as well, by the same losses. Then its probabilities and its reject rule.
+/// A classifier's thresholds, which minimise each machine's sum of hinge losses, or its coefficients as well; then
+/// its probabilities and its reject rule.
 fn classifier(
     old: &Machine,
     params: &SvcParams,
@@ -139,7 +140,7 @@ fn classifier(
     let (k, sides) = (small.outputs(), old.sides());
     let (mean, mut now) = shifts(small, &rows.outputs, rows, exec)?;
     let labels = rows.labels().map(|labels| classes(old, labels)).transpose()?;
-    // Without labels the old answers are what is to be kept.
+    // Without labels the original predictions are the reference.
     let wanted = match (&labels, &rows.answers) {
         (Some(labels), _) => labels.clone(),
         (None, answers) => answers.as_ref().map(|a| a.of_row.clone()).unwrap_or_default(),
@@ -186,7 +187,7 @@ fn classifier(
             };
             Calibration::Sigmoids(sides.iter().enumerate().map(fitted).collect())
         }
-        // Nothing of it was fitted: it reads the outputs as they are.
+        // Softmax has no fitted parameters.
         (Calibration::Softmax, _) => Calibration::Softmax,
         _ => Calibration::None,
     };
@@ -213,7 +214,7 @@ fn classifier(
     Ok(new)
 }
 
-/// What training anew is called.
+/// A note on retraining.
 fn anew(retrain: Option<usize>, c: f64) -> String {
     match retrain {
         Some(rounds) if rounds > 0 => {
@@ -223,10 +224,10 @@ fn anew(retrain: Option<usize>, c: f64) -> String {
     }
 }
 
-/// Steps of the centres in a round of training anew.
+/// Number of steps of the centres per round of retraining.
 const STEPS: usize = 12;
 
-/// The machines trained anew: coefficients, then in each round centres and coefficients.
+/// The retrained machines: coefficients first, then centres and coefficients in each round.
 fn retrained(
     small: &Expansion,
     view: View<'_>,
@@ -255,7 +256,7 @@ fn retrained(
     Ok(now)
 }
 
-/// The coefficients trained anew, each machine's on the centres that it has coefficients for.
+/// Retrained coefficients, each machine's on the centres for which it has coefficients.
 fn on_centres(
     small: &Expansion,
     view: View<'_>,
@@ -269,7 +270,7 @@ fn on_centres(
     let mut last: Option<(Vec<usize>, Buffer<f64>, Buffer<f64>)> = None;
     for o in 0..k {
         let own: Vec<usize> = (0..m).filter(|&j| small.coef()[j * k + o] != 0.0).collect();
-        // Outputs that share their centres share the kernel values.
+        // Outputs with the same centres share kernel values.
         let (own, values, gram) = match last.take() {
             Some(known) if known.0 == own => known,
             _ => {
@@ -299,7 +300,7 @@ fn on_centres(
     Expansion::new(small.kernel().clone(), small.centres().clone(), coef, offset)
 }
 
-/// Labels as numbers of the model's classes; a class the model does not know is an error.
+/// Labels as indices of the model's classes; a class unknown to the model is an error.
 fn classes(model: &Machine, labels: &Labels) -> Result<Vec<u32>> {
     let names = model.classes();
     let of = |name: &str| names.iter().position(|c| c == name).map(|c| c as u32);
