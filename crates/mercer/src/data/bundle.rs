@@ -1,12 +1,11 @@
-//! The file all models are kept in: named tensors and JSON metadata in one safetensors file.
+//! The container of all model files: named tensors and JSON metadata in one safetensors file.
 //!
-//! Written as all files are ([`crate::data::io::write_atomic`]). Reading trusts nothing: the checksum, the magic, the
-//! version, the shapes, the sizes and every float are checked before anything is built from them, and nothing is allocated
-//! that the file does not hold.
+//! Written as all files are ([`crate::data::io::write_atomic`]). Files are not trusted: the checksum, the magic, the
+//! version, the shapes, the sizes and every float are checked first, and no allocation exceeds the size of the file.
 //!
-//! The checksum is the CRC-32 of the whole file, header and tensors, with zeros in its own place; it stands in the metadata
-//! as `crc32`. A changed bit anywhere is therefore an error, or it is in the word `crc32` itself and changes nothing else.
-//! Files without one, of before there was one, are read.
+//! The checksum is the CRC-32 of the whole file, header and tensors, with zeros in its own place; it is stored in the
+//! metadata as `crc32`. A changed bit anywhere is therefore an error, or it is in the word `crc32` itself and changes
+//! nothing else. Files without one, of before there was one, are read.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -17,7 +16,7 @@ use serde_json::Value;
 use super::io::write_atomic;
 use crate::error::{Error, Result};
 
-/// What the metadata's `format` says.
+/// The value of the metadata's `format`.
 const MAGIC: &str = "mercer";
 /// The metadata entry that holds everything that is not a tensor.
 const META: &str = "mercer";
@@ -79,12 +78,12 @@ impl Bundle {
         self.tensors.insert(name.into(), Tensor { shape: shape.to_vec(), values });
     }
 
-    /// A tensor by name, or what is missing.
+    /// A tensor by name, or an error message.
     pub fn get(&self, name: &str) -> std::result::Result<&Tensor, String> {
         self.tensors.get(name).ok_or_else(|| format!("tensor `{name}` is missing"))
     }
 
-    /// A tensor of doubles of a shape, or what is wrong with it.
+    /// A tensor of doubles with a given shape, or an error message.
     pub fn f64(&self, name: &str, shape: &[usize]) -> std::result::Result<&[f64], String> {
         let tensor = self.get(name)?;
         if tensor.shape != shape {
@@ -139,7 +138,7 @@ impl Bundle {
         Self::from_bytes(&bytes).map_err(|why| Error::ModelFile { path: path.to_path_buf(), why })
     }
 
-    /// Reads a file's bytes; says what is wrong with them.
+    /// Reads a file's bytes; errors say what is wrong with them.
     pub fn from_bytes(bytes: &[u8]) -> std::result::Result<Self, String> {
         if bytes.len() < 8 {
             return Err(format!("{} bytes: too short to be a model", bytes.len()));
@@ -183,7 +182,7 @@ fn crc32(pieces: &[&[u8]]) -> String {
     format!("{:08x}", crc.sum())
 }
 
-/// Where the checksum stands in a file: in JSON inside a JSON string, behind whatever a model's own metadata hold.
+/// Position of the checksum in a file: in JSON inside a JSON string, after the model's own metadata.
 fn place_of_sum(bytes: &[u8], sum: &str) -> Option<usize> {
     let before = br#"\"crc32\":\""#;
     let needle = [&before[..], sum.as_bytes()].concat();

@@ -1,7 +1,7 @@
-//! One line of text for one thing: `name`, `name(1, 2)` or `name(key=value, ...)`, read against a table of arguments.
+//! Calls written as text: `name`, `name(1, 2)` or `name(key=value, ...)`, parsed by a table of arguments.
 //!
-//! The tables of stages and of image transformations are such tables: the command's help shows them and the parser
-//! obeys them, so the two cannot disagree.
+//! The tables of stages and of image transformations are such tables: help and parser both use them and cannot
+//! disagree.
 
 use std::fmt;
 
@@ -9,7 +9,8 @@ use crate::error::{Error, Result};
 use crate::line::{Reader, number};
 use crate::param::{Allowed, Param};
 
-/// A row of a table of arguments, whose values are told in words. An empty default: it must be given.
+/// A row of a table of arguments, whose values are described in words. An empty default means that the argument is
+/// required.
 pub(super) const fn arg(
     name: &'static str,
     default: &'static str,
@@ -20,7 +21,7 @@ pub(super) const fn arg(
     Param::new(name, Allowed::Words(allowed), default, doc)
 }
 
-/// A line taken apart: the name, and the arguments in the order of a table.
+/// A parsed call: the name, and the arguments in the order of a table.
 #[derive(Debug)]
 pub(super) struct Call<'a> {
     name: &'a str,
@@ -105,7 +106,8 @@ pub(super) struct Args {
 }
 
 impl Args {
-    /// The same in one form: numbers in decimals, also those left out; words only where they are not the default.
+    /// The same in canonical form: numbers as decimals, including omitted ones; words only where they differ from the
+    /// default.
     pub(super) fn settled(mut self) -> Self {
         let decimal = |text: &str| number(text).map_or(text.to_owned(), |v| v.to_string());
         for (value, param) in self.values.iter_mut().zip(self.table) {
@@ -133,7 +135,7 @@ impl Args {
         number(text).ok_or_else(|| self.wrong(key, text))
     }
 
-    /// A number, or the word that stands for none.
+    /// A number, or the word that means none.
     pub(super) fn real_or(&self, key: &str, none: &str) -> Result<Option<f64>> {
         if self.text(key)? == none { Ok(None) } else { self.real(key).map(Some) }
     }

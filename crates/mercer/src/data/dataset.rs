@@ -1,4 +1,4 @@
-//! A data set: points, what is to be predicted for them, and the names that came with them.
+//! A data set: points, targets, and their names.
 
 use super::io::Format;
 use super::{Points, Row, Table, Targets};
@@ -19,7 +19,7 @@ use crate::watch::Note;
 pub struct Dataset {
     /// The points.
     pub points: Points,
-    /// What is to be predicted, one a point; or nothing.
+    /// One target per point, or none.
     pub targets: Targets,
     /// Names of the columns, where the source has them.
     pub column_names: Option<Vec<String>>,
@@ -29,7 +29,7 @@ pub struct Dataset {
     pub target_from: Option<TargetFrom>,
     /// Names of the rows, where the source has them (FASTA).
     pub row_names: Option<Vec<String>>,
-    /// Columns as they are written, where they were asked for: see [`ReadOptions::copy`](super::io::ReadOptions::copy).
+    /// Columns copied verbatim, if requested: see [`ReadOptions::copy`](super::io::ReadOptions::copy).
     pub copied: Option<Table>,
     /// What a reader decided or read over, in words: the format it recognised, the label column it took.
     pub notes: Vec<Note>,

@@ -1,4 +1,4 @@
-//! What is to be predicted: class labels kept as they were given, real numbers, or nothing.
+//! Targets: class labels as given, real numbers, or none.
 
 use serde::{Deserialize, Serialize};
 
@@ -142,7 +142,7 @@ impl LabelType {
 }
 
 impl Labels {
-    /// Labels from one name a row.
+    /// Labels from one name per row.
     pub fn new<S: AsRef<str>>(rows: impl IntoIterator<Item = S>) -> Self {
         let mut place = std::collections::HashMap::<String, u32>::new();
         let mut names: Vec<String> = Vec::new();
@@ -235,7 +235,7 @@ impl Targets {
         }
     }
 
-    /// The labels, or a message that says what there is instead.
+    /// The labels, or an error that names the actual kind.
     pub fn classes(&self) -> Result<&Labels> {
         match self {
             Targets::Classes(labels) => Ok(labels),
@@ -244,7 +244,7 @@ impl Targets {
         }
     }
 
-    /// The numbers, or a message that says what there is instead.
+    /// The numbers, or an error that names the actual kind.
     pub fn reals(&self) -> Result<&[f64]> {
         match self {
             Targets::Reals(y) => Ok(y),

@@ -217,7 +217,7 @@ pub fn sinc(n: usize, seed: u64) -> (Points, Targets) {
     (Points::dense(x, 1).expect("one value a point"), Targets::Reals(y))
 }
 
-/// So many of the [digits](super::digits()), drawn without replacement; all of them where more are asked for.
+/// Random rows of the [digits](super::digits()), drawn without replacement; all of them if more are requested.
 pub fn some_digits(n: usize, seed: u64) -> (Points, Targets) {
     let all = super::digits();
     let mut rows = super::split::shuffle(all.len(), seed);

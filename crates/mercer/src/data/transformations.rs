@@ -86,7 +86,7 @@ impl Transformations {
         Ok(set)
     }
 
-    /// The same set and one of the program's own beside it.
+    /// The same set with a transformation of the program's own.
     #[must_use]
     pub fn with(mut self, own: impl Transformation + 'static) -> Self {
         self.line =
@@ -198,7 +198,7 @@ impl Transformations {
     }
 }
 
-/// A line may stand for at most so many transformations.
+/// Maximum number of transformations of a line.
 const MOST: usize = 100_000;
 
 /// Code of others may give anything back.

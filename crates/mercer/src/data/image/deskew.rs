@@ -2,8 +2,9 @@
 //!
 //! With the covariances of the mass, `s = cov(x, y) / var(y)` is the slope of the line x(y) along which the figure
 //! leans. The result takes `v(x + s (y - y_0), y)`, linearly between pixels: the centre of mass (x_0, y_0) stays. As
-//! is usual for MNIST (DeCoste and Schoelkopf 2002). A flat figure has next to no extent in y and a slope that means
-//! nothing, so slopes stop at two pixels a row; MNIST's steepest digit leans by 1.9, one in 600 by more than 1.
+//! is usual for MNIST (DeCoste and Schoelkopf 2002). A flat figure has almost no extent in y and an ill-defined
+//! slope, so slopes are limited to two pixels per row; MNIST's steepest digit leans by 1.9, one in 600 by more than
+//! 1.
 
 use super::moments::Mass;
 use crate::data::map::RowMap;
@@ -33,7 +34,7 @@ impl RowMap for Deskew {
     fn run(&self, x: &[f64], out: &mut [f64], _scratch: &mut Vec<f64>) {
         let ImageShape { width, channels, .. } = self.shape;
         let moments = Mass { background: self.background, level: None }.moments(x, self.shape);
-        // Rounding leaves about 1e-16 where a figure one pixel high has no extent at all.
+        // Rounding leaves about 1e-16 for a figure that is one pixel high and has no extent.
         if moments.mass <= 0.0 || moments.yy <= 1e-9 {
             out.copy_from_slice(x);
             return;

@@ -1,8 +1,8 @@
-//! Elastic deformations: every pixel goes its own way, and neighbours go nearly the same one.
+//! Elastic deformations by a smooth random displacement field.
 //!
-//! The field is noise for each pixel and axis, smoothed by a Gaussian and brought to a root mean square length (Simard,
-//! Steinkraus and Platt 2003). A field belongs to its seed, not to an image, so that a transformation means the same for
-//! every row; several seeds give several virtual examples of a row.
+//! The field is noise for each pixel and axis, smoothed by a Gaussian and brought to a root mean square length
+//! (Simard, Steinkraus and Platt 2003). A field depends on its seed and not on the image, so a transformation is the
+//! same for every row; several seeds give several virtual examples of a row.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

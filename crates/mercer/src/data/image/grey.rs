@@ -4,8 +4,8 @@ use super::super::{Data, ImageShape, Points};
 use crate::error::{Error, Result};
 
 impl Points {
-    /// Images of one channel: these, or where the channels of every pixel are equal one of them. None for images in
-    /// colour, and for rows that are no images.
+    /// Images with one channel: these, or one of the channels if they are equal at every pixel. None for colour
+    /// images and rows that are not images.
     pub fn grey(&self) -> Option<Points> {
         let shape = self.image()?;
         if shape.channels == 1 {
@@ -20,7 +20,7 @@ impl Points {
         points.and_then(|points| points.with_image(flat)).ok()
     }
 
-    /// Grey images with so many equal channels.
+    /// Grey images with this number of equal channels.
     pub fn with_channels(&self, channels: usize) -> Result<Points> {
         let Some(shape) = self.image().filter(|shape| shape.channels == 1 && channels > 0) else {
             return Err(Error::shape("images to give channels", self.kind(), "images of one channel"));

@@ -1,4 +1,4 @@
-//! Where an image's mass lies, and how it leans.
+//! Moments of an image: centre of mass and shear.
 
 use crate::data::points::ImageShape;
 

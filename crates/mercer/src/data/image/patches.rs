@@ -1,7 +1,8 @@
-//! Large images as small ones: overlapping squares cut out of them, and put together again by averaging.
+//! Patches of large images: overlapping squares, which are joined again by averaging.
 //!
-//! A photograph alone is one row, from which nothing can be learned; its squares are thousands. Each is taken about its own
-//! mean, so that a dark corner and a bright one look alike; the mean is kept and added when squares are joined.
+//! A photograph is a single row, which is not enough to train on; its squares are thousands of rows. The mean of each
+//! square is subtracted, so that dark and bright regions become similar; it is kept and added when squares are
+//! joined.
 
 use super::super::{ImageShape, Points, View};
 use crate::error::{Error, Result};
@@ -89,7 +90,7 @@ impl Patches {
         self.len() == 0
     }
 
-    /// The images that squares come from; where they overlap, the mean of them.
+    /// The images of these squares; overlapping values are averaged.
     pub fn join(&self, squares: View<'_>) -> Result<Points> {
         let (own, c) = (self.shape().len(), self.shape.channels);
         if squares.n != self.len() || squares.d != own {

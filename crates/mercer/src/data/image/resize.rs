@@ -2,10 +2,10 @@
 
 use super::super::ImageShape;
 
-/// An image with so many rows and columns of pixels; values row by row, channels last.
+/// An image resized to a number of rows and columns; values row by row, channels last.
 ///
-/// Each pixel is a mean under a tent as wide as two pixels of the coarser of the two sizes, so that nothing of a large
-/// image is skipped.
+/// Each pixel is a mean under a tent as wide as two pixels of the coarser of the two sizes, so that nothing of a
+/// large image is skipped.
 pub(in crate::data) fn resized(pixels: &[f32], shape: ImageShape, height: usize, width: usize) -> Vec<f32> {
     let ImageShape { channels, .. } = shape;
     let columns = tents(shape.width, width);

@@ -14,7 +14,7 @@ use crate::param::Param;
 pub struct TransformEntry {
     /// Its name.
     pub name: &'static str,
-    /// The arguments of a single one, `name(...)`; none where the name stands for a set only.
+    /// The arguments of a single one, `name(...)`; `None` if the name denotes a set only.
     pub args: Option<&'static [Param]>,
     /// How a set is written.
     pub set: &'static str,
@@ -44,7 +44,7 @@ const ELASTIC: &[Param] = &[
 ];
 
 impl Transform {
-    /// The table of all transformations: feeds help, and the parser obeys it.
+    /// The table of all transformations, used by help and parser.
     pub const ALL: &'static [TransformEntry] = &[
         TransformEntry {
             name: "shift",
@@ -121,7 +121,7 @@ impl Transform {
     }
 }
 
-/// The pieces between separators that stand outside brackets.
+/// The pieces between separators outside brackets.
 pub(in crate::data) fn split(line: &str, separator: char) -> impl Iterator<Item = &str> {
     let mut depth = 0i32;
     line.split(move |c| {
@@ -131,7 +131,7 @@ pub(in crate::data) fn split(line: &str, separator: char) -> impl Iterator<Item 
     .map(str::trim)
 }
 
-/// The set that one item stands for.
+/// The set of transformations of one item.
 pub(in crate::data) fn set_of(item: &str) -> Result<Vec<Transform>> {
     let mut set = Vec::new();
     parse_item(item, &mut set)?;

@@ -21,7 +21,7 @@ pub(super) struct Thickness {
 }
 
 impl Thickness {
-    /// Strokes grow by so many pixels on each side; they shrink where the number is negative.
+    /// Strokes grow by this number of pixels on each side, or shrink if it is negative.
     pub(super) fn new(shape: ImageShape, pixels: f64, background: f64) -> Self {
         Thickness { shape, pixels, background }
     }

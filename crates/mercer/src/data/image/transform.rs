@@ -1,8 +1,8 @@
-//! Transformations of images that should not change what they show: the source of virtual examples.
+//! Label-preserving transformations of images, for virtual examples.
 //!
-//! A machine trained once, then again on its support vectors moved by such transformations, knows the invariance
-//! (virtual support vectors, Schoelkopf 1997, Sec. 4.2.1). Between pixels values are interpolated linearly; what comes
-//! in from beyond the frame is background.
+//! Retraining a machine on its transformed support vectors teaches it the invariance (virtual support vectors,
+//! Schoelkopf 1997, Sec. 4.2.1). Between pixels values are interpolated linearly; what comes in from beyond the frame
+//! is background.
 
 use serde::{Deserialize, Serialize};
 
@@ -166,7 +166,7 @@ impl Transform {
             Transform::Scale { factor } => diagonal(1.0 / factor, 1.0 / factor),
             Transform::Mirror { axis: Axis::Horizontal } => diagonal(-1.0, 1.0),
             Transform::Mirror { axis: Axis::Vertical } => diagonal(1.0, -1.0),
-            // The result asks where its pixels come from, so the map is turned round.
+            // The result is computed by looking up source pixels, so the map is inverted.
             Transform::Affine { matrix: [a, b, c, d], dx, dy } => {
                 let by = 1.0 / (a * d - b * c);
                 let inverse = [[d * by, -b * by], [-c * by, a * by]];

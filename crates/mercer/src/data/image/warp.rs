@@ -1,8 +1,7 @@
-//! Maps of the frame onto itself, affine or by a field of ways, with linear interpolation between the four nearest pixels.
+//! Warps of images, affine or by a displacement field, with linear interpolation between the four nearest pixels.
 //!
-//! Where a result's pixel comes from is the same for every image, so it is worked out once: a table of sources, run
-//! over all rows. Maps that send pixels onto pixels (whole shifts, mirrors, quarter turns) are plain copies, exact to
-//! the bit.
+//! The source of each pixel is the same for every image, so a table of sources is computed once and applied to all
+//! rows. Maps that send pixels onto pixels (whole shifts, mirrors, quarter turns) are plain copies, exact to the bit.
 
 use crate::data::map::RowMap;
 use crate::data::points::ImageShape;
@@ -23,7 +22,7 @@ pub(super) struct Warp {
     sources: Sources,
 }
 
-/// Stands for the background where a pixel's number is wanted.
+/// Index that represents the background.
 const GROUND: u32 = u32::MAX;
 
 #[derive(Debug)]
@@ -51,7 +50,7 @@ impl Warp {
         })
     }
 
-    /// The result's pixel p is what stands at the way `field[p]`, in x and y, from it.
+    /// Pixel p of the result is the one at displacement `field[p]`, in x and y.
     pub(super) fn moved(shape: ImageShape, field: &[[f64; 2]], background: f64) -> Self {
         Warp::from(shape, background, |p, x, y| (x + field[p][0], y + field[p][1]))
     }
@@ -88,7 +87,7 @@ impl Blend {
         blend
     }
 
-    /// The one pixel all weight lies on, if it lies on one.
+    /// The single source pixel, if one has all the weight.
     fn as_copy(&self) -> Option<u32> {
         if self.beyond == 1.0 {
             return Some(GROUND);

@@ -1,27 +1,26 @@
 //! Numbers as people write them in cells: `$1,234.50`, `12 %`, `1 234,5 kg`, `(99.00)`.
 //!
-//! One cell says little: `1,234` may be a thousand and more or a bit above one. So the column decides: nearly all its cells
-//! must be numbers under one decimal sign and with one unit, or it stays text. A unit that all cells share tells no
-//! rows apart, and is left out.
+//! A single cell is ambiguous: `1,234` may be above a thousand or slightly above one. So the column decides: nearly
+//! all its cells must be numbers with the same decimal sign and unit, otherwise it stays text. A unit shared by all
+//! cells carries no information and is dropped.
 
 use std::collections::HashSet;
 
 use super::dialect::{Dialect, is_code};
 use super::records::Record;
 
-/// One cell in so many may be anything else.
+/// One cell in this many may be something else.
 const ODD: usize = 1000;
 /// Longest unit in characters.
 const LONGEST_UNIT: usize = 12;
 /// Different whole numbers up to which amounts in a label are names of classes.
 const FEW: usize = 20;
-/// Currencies that stand before an amount as letters.
+/// Currency codes that precede an amount.
 const CODES: [&str; 29] = [
     "USD", "EUR", "GBP", "JPY", "CHF", "CNY", "INR", "CAD", "AUD", "NZD", "SEK", "NOK", "DKK", "PLN", "CZK",
     "HUF", "BRL", "MXN", "ZAR", "KRW", "SGD", "HKD", "RUB", "TRY", "Rs.", "Rs", "Fr.", "kr.", "kr",
 ];
-/// Characters between groups of three digits, beside the comma or point that is no decimal sign: blanks of several widths
-/// and apostrophes.
+/// Separators of groups of three digits, besides comma and point: blanks of several widths and apostrophes.
 const GROUPS: [char; 7] = [' ', '\u{a0}', '\u{202f}', '\u{2009}', '\'', '\u{2019}', '_'];
 
 /// How the amounts of one column are written.
@@ -29,7 +28,7 @@ const GROUPS: [char; 7] = [' ', '\u{a0}', '\u{202f}', '\u{2009}', '\'', '\u{2019
 pub(super) struct Amounts {
     /// Whether the decimal sign is a comma.
     comma: bool,
-    /// What stands beside the number, with nothing where only digits are grouped.
+    /// The unit around the number; empty if digits are only grouped.
     unit: String,
     /// A cell, for the note.
     example: String,
@@ -58,7 +57,7 @@ impl Amounts {
                     return None;
                 }
             }
-            // The one cell that may be anything else is no example, and tells no unit.
+            // The exceptional cell is not used as the example and does not determine the unit.
             amount(example, comma).map(|_| Amounts { comma, unit, example: example.to_owned() })
         };
         // In a file with decimal commas a point only ever groups digits.
@@ -66,7 +65,7 @@ impl Amounts {
             return read(true);
         }
         let (points, commas) = (read(false), read(true));
-        // Where fields are not cut by commas, `1,234` in all cells may be either: nobody guesses.
+        // In files whose delimiter is not a comma, `1,234` in all cells is ambiguous and is not converted.
         let told = |way: &Option<Amounts>| way.as_ref().and_then(|a| a.plain(example.as_bytes()));
         let guess =
             delimiter != b',' && points.is_some() && commas.is_some() && told(&points) != told(&commas);
@@ -87,7 +86,7 @@ impl Amounts {
         (unit.is_empty() || unit == self.unit).then_some(value)
     }
 
-    /// What is done, for a note.
+    /// The conversion, for a note.
     pub(super) fn note(&self, column: &str) -> String {
         let value = self.plain(self.example.as_bytes()).unwrap_or_default();
         format!("column {column}: `{}` is read as {value}", self.example)
@@ -112,7 +111,7 @@ fn amount(text: &str, comma: bool) -> Option<(String, String)> {
     let numeral = |c: char| c.is_ascii_digit() || matches!(c, '.' | ',') || GROUPS.contains(&c);
     let end = text.find(|c| !numeral(c)).unwrap_or(text.len());
     let (digits, suffix) = (text[..end].trim_end(), text[end..].trim());
-    // A point or a comma before the unit belongs to neither: "5. kg" is no amount.
+    // A point or comma before the unit belongs to neither: "5. kg" is not an amount.
     if digits.ends_with(['.', ',', '\'', '\u{2019}', '_']) {
         return None;
     }
@@ -142,7 +141,7 @@ fn sign(text: &str) -> (Option<bool>, &str) {
 fn prefix(text: &str) -> (&str, &str) {
     let symbol =
         |c: char| c == '$' || ('\u{a2}'..='\u{a5}').contains(&c) || ('\u{20a0}'..='\u{20cf}').contains(&c);
-    // Up to two letters may stand before a symbol, as in US$ and R$.
+    // Up to two letters may precede a symbol, as in US$ and R$.
     let at = text.char_indices().take(3).find(|(_, c)| symbol(*c));
     if let Some((at, c)) = at.filter(|(at, _)| text[..*at].chars().all(|c| c.is_ascii_uppercase())) {
         let (currency, rest) = text.split_at(at + c.len_utf8());
@@ -166,7 +165,7 @@ fn exponent(text: &str) -> Option<(&str, &str)> {
     (1..=4).contains(&digits).then(|| rest.split_at(sign + digits))
 }
 
-/// What stands around a number, if it can be a unit.
+/// The text around a number, if it can be a unit.
 fn unit(currency: &str, suffix: &str) -> Option<String> {
     let part = |c: char| {
         c.is_alphabetic()

@@ -1,7 +1,7 @@
-//! Arrays of numbers as binary files hold them: what IDX and NPY share once their headers are read.
+//! Arrays of numbers in binary files: shared by IDX and NPY after reading their headers.
 //!
-//! The header's word is not taken for the size: values are read in pieces, and memory beyond the first megabytes is asked
-//! for only where the bytes are known to be there.
+//! The header's size is not trusted: values are read in pieces, and memory beyond the first megabytes is allocated
+//! only for bytes that exist.
 
 use std::io::{self, Read};
 
@@ -96,7 +96,7 @@ pub(super) struct Stream<'s> {
     pub(super) failed: &'s dyn Fn(io::Error) -> Error,
 }
 
-/// The array that follows a header of so many bytes.
+/// The array after a header of `header` bytes.
 pub(super) fn read(input: &mut Input<'_>, layout: Layout, header: u64) -> Result<Array> {
     let (name, compression) = (&input.name, input.compression);
     Stream {
@@ -297,7 +297,7 @@ fn rows_first<T: Copy>(values: &[T], shape: &[usize]) -> Vec<T> {
 }
 
 impl Array {
-    /// Whether this can be one label a row.
+    /// Whether this can be a column of labels.
     pub(super) fn is_column(&self) -> bool {
         matches!(self.shape[..], [_] | [_, 1])
     }
@@ -357,7 +357,7 @@ impl Array {
         }
     }
 
-    /// The array as one target a row.
+    /// The array as a column of targets.
     pub(super) fn into_targets(self, name: &str, kind: TargetKind) -> Result<Targets> {
         if !self.is_column() {
             let got = format!("labels of shape {:?}", self.shape);

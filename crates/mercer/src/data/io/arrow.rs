@@ -1,7 +1,7 @@
 //! Parquet, and Arrow files and streams (Feather): columns of numbers, text, booleans, dates and times.
 //!
-//! Rows are read in batches as those of a CSV file would be, so that kinds of columns and labels are told in the same way.
-//! Nulls and NaN are missing values. Dictionaries are looked up. Nested and binary columns are refused by name.
+//! Rows are read in batches like those of a CSV file, so that kinds of columns and labels are detected in the same
+//! way. Nulls and NaN are missing values. Dictionaries are looked up. Nested and binary columns are refused by name.
 
 use std::fs::File;
 use std::io::{BufReader, Cursor, Write};

@@ -1,4 +1,4 @@
-//! Whole files or none: written beside their place, synced to disk, then renamed into it.
+//! Atomic writes: files are written to a temporary file in the same folder, synced to disk, then renamed.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -30,7 +30,7 @@ pub fn write_atomic(path: impl AsRef<Path>, write: impl FnOnce(&mut dyn Write) -
     ready.commit()
 }
 
-/// A file written beside its place, whole and on disk: a rename is all that is left to do.
+/// A complete temporary file on disk, ready to be renamed.
 pub(super) struct Ready {
     /// As the caller calls it.
     shown: PathBuf,

@@ -7,7 +7,7 @@ use super::amount::Amounts;
 use super::records::Record;
 use super::text::number;
 
-/// How missing values are written where nobody says.
+/// Default words for missing values.
 const MISSING: [&str; 8] = ["", "?", "na", "n/a", "nan", "null", "none", "-"];
 /// The same for labels: `-`, `?` and `none` are names of classes more often than not.
 const MISSING_LABEL: [&str; 5] = ["", "na", "n/a", "nan", "null"];
@@ -18,7 +18,7 @@ pub(super) struct Dialect {
     /// Whether `1,5` is a number.
     decimal_comma: bool,
     missing: Option<Vec<String>>,
-    /// Whether a number may stand for a missing value, such as -999.
+    /// Whether some number, such as -999, means a missing value.
     missing_number: bool,
     /// How each column writes its amounts, where cells are more than plain numbers.
     pub(super) amounts: Vec<Option<Amounts>>,
@@ -61,7 +61,7 @@ impl Dialect {
         self.decimal_comma
     }
 
-    /// The finite number that a cell is; none where it stands for a missing value.
+    /// The finite number in a cell; `None` for a missing value.
     pub(super) fn number(&self, field: &[u8]) -> Option<f64> {
         if self.missing_number && self.is_missing(field) {
             return None;
@@ -86,7 +86,7 @@ impl Dialect {
     fn is_among(&self, field: &[u8], usual: &[&str]) -> bool {
         match &self.missing {
             Some(list) => field.is_empty() || list.iter().any(|m| field.eq_ignore_ascii_case(m.as_bytes())),
-            // Nearly all cells are told by their length or their first letter.
+            // Nearly all cells are decided by their length or their first letter.
             None => field.len() <= 4 && usual.iter().any(|m| field.eq_ignore_ascii_case(m.as_bytes())),
         }
     }

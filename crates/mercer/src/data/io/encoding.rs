@@ -1,7 +1,7 @@
-//! Text that is not in UTF-8: UTF-16, and Latin-1 as Windows writes it.
+//! Text encodings other than UTF-8: UTF-16, and Latin-1 as Windows writes it.
 //!
-//! A byte order mark tells UTF-16 by itself. Latin-1 has no mark, and every byte is a character in it, so it is read only
-//! where somebody says so.
+//! UTF-16 is recognised by its byte order mark. Latin-1 has no mark, and every byte is a valid character, so it must
+//! be requested.
 
 use std::io::{self, BufRead, Read};
 use std::str::FromStr;
@@ -21,14 +21,14 @@ use crate::error::Error;
 pub enum Encoding {
     /// UTF-8, with a byte order mark or without.
     Utf8,
-    /// UTF-16; without a byte order mark, the place of the zero bytes tells which byte comes first.
+    /// UTF-16; without a byte order mark, the position of zero bytes determines the byte order.
     Utf16,
     /// Latin-1 with the further characters of Windows-1252.
     Latin1,
 }
 
 impl Encoding {
-    /// What a byte order mark says.
+    /// The encoding of a byte order mark.
     pub(super) fn of_mark(head: &[u8]) -> Option<Self> {
         match head {
             [0xef, 0xbb, 0xbf, ..] => Some(Encoding::Utf8),
@@ -57,7 +57,7 @@ const WINDOWS: [char; 32] = [
     '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
 ];
 
-/// Bytes that are no text in UTF-16.
+/// Bytes that are not valid UTF-16.
 #[derive(Debug, thiserror::Error)]
 #[error("bytes that are not UTF-16, at byte {at}")]
 pub(super) struct BadText {
@@ -88,7 +88,7 @@ pub(super) struct Decoder<R> {
 }
 
 impl<R: BufRead> Decoder<R> {
-    /// Decodes what comes from `inner`, which begins with `head`.
+    /// Decodes the bytes of `inner`, which begin with `head`.
     pub(super) fn new(encoding: Encoding, inner: R, head: &[u8]) -> Self {
         let zeros = |first: usize| head.iter().skip(first).step_by(2).filter(|b| **b == 0).count();
         let units = match (encoding, head) {

@@ -59,7 +59,7 @@ pub struct FormatInfo {
     pub format: Format,
     /// Its name, as a user writes it.
     pub name: &'static str,
-    /// File extensions that stand for it, the usual one first; `.gz`, `.bz2`, `.xz` or `.zst` may follow.
+    /// Its file extensions, the main one first; `.gz`, `.bz2`, `.xz` or `.zst` may follow.
     pub extensions: &'static [&'static str],
     /// One line about it.
     pub doc: &'static str,

@@ -1,4 +1,4 @@
-//! Rows of cells that are held until all columns are known: of JSON lines, whose keys may come late, and of sheets,
+//! Rows of cells that are kept until all columns are known: of JSON lines, whose keys may come late, and of sheets,
 //! whose cells have places.
 
 use super::limits::Budget;
@@ -60,7 +60,7 @@ impl Held {
         self.width
     }
 
-    /// The rows in order, each with so many fields; those without a cell are empty.
+    /// The rows in order, each with this number of fields; missing cells are empty.
     pub(super) fn records(
         &self,
         source: &str,

@@ -1,4 +1,4 @@
-//! Rows that are images as a folder of pictures: one file a row.
+//! Writes rows that are images as a folder of pictures: one file per row.
 
 use std::collections::HashSet;
 use std::path::Path;

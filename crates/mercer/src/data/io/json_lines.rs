@@ -61,7 +61,7 @@ struct JsonRows {
     names: Option<Vec<String>>,
     key_of: HashMap<String, u32>,
     key_bytes: usize,
-    /// The last row that had a key, by column: a key may stand in an object once.
+    /// The last row that had a key, by column: a key may occur once in an object.
     last: Vec<u64>,
 }
 
@@ -119,7 +119,7 @@ impl JsonRows {
         Ok(())
     }
 
-    /// Takes a cell; the error is what it is instead.
+    /// Adds a cell; the error describes what it is instead.
     fn push_cell(&mut self, column: u32, cell: &Cell) -> std::result::Result<(), &'static str> {
         match cell {
             Cell::Text(text) => self.held.push(column, text.as_bytes()),
@@ -142,7 +142,7 @@ impl JsonRows {
     }
 }
 
-/// What serde says of a line, without the place.
+/// serde's error for a line, without the position.
 fn words(error: &serde_json::Error) -> String {
     let text = error.to_string();
     text.split(" at line ").next().unwrap_or(&text).to_owned()

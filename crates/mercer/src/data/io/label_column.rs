@@ -51,16 +51,16 @@ impl<'a> Sample<'a> {
         cells.filter(move |f| !dialect.is_missing_label(f))
     }
 
-    /// Whether a column holds text: its first value that is not missing is no number.
+    /// Whether a column is text: its first value that is not missing is not a number.
     fn is_text(&self, at: usize) -> bool {
         self.cells(at).next().is_some_and(|f| self.dialect.number(f).is_none())
     }
 
-    /// Whether a column is none that only tells rows apart, says when they were, or is to be read.
+    /// Whether a column is not an identifier, a date or free text.
     fn may_be_label(&self, at: usize) -> bool {
         let cells: Vec<_> = self.cells(at).map(|f| self.dialect.text(f)).collect();
         let column = Column::text(cells.iter().map(|c| Some(&**c)));
-        // Where nobody names columns, no name speaks for an identifier.
+        // Without column names, no name indicates an identifier.
         let name = self.names.map_or("unknown", |names| &names[at]);
         let found = kind::find(name, &column, 0..column.len());
         !matches!(found.kind, Kind::Identifier | Kind::Date | Kind::Text)

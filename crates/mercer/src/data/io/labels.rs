@@ -43,16 +43,16 @@ impl std::str::FromStr for TargetKind {
 /// This many different whole numbers are classes in a file of any length.
 const FEW: usize = 20;
 
-/// Beyond this many different numbers nobody means classes; their names are no longer kept.
+/// With more distinct numbers than this they cannot be classes; their names are no longer stored.
 const MOST_NAMES: usize = 1 << 16;
 
-/// Collects one label a row.
+/// Collects one label per row.
 pub(super) struct Collector {
     kind: TargetKind,
     names: Option<Names>,
     reals: Option<Vec<f64>>,
     all_whole: bool,
-    /// Rows that were only looked at: see [`Collector::pass`].
+    /// Rows that were only scanned: see [`Collector::pass`].
     passed: usize,
 }
 
@@ -81,7 +81,7 @@ impl Collector {
         }
     }
 
-    /// Looks at the next row's label without keeping it; how many different ones there are now, if it is the first of its name.
+    /// Scans the next row's label without keeping it; returns the number of distinct labels if this one is new.
     pub(super) fn pass(&mut self, text: &[u8]) -> Result<Option<usize>, (String, String)> {
         let count = |c: &Self| c.names.as_ref().map_or(0, |names| names.list.len());
         let before = count(self);
@@ -103,7 +103,7 @@ impl Collector {
         self.kind == TargetKind::None
     }
 
-    /// Takes the next row's label. The error says what was got and what was expected.
+    /// Adds the next row's label. The error says what was received and what was expected.
     pub(super) fn push(&mut self, text: &[u8]) -> Result<(), (String, String)> {
         if self.kind == TargetKind::None {
             return Ok(());

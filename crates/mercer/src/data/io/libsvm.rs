@@ -1,12 +1,12 @@
-//! LIBSVM (svmlight) text: a line a row, `label index:value index:value ...`.
+//! LIBSVM (svmlight) text: one line per row, `label index:value index:value ...`.
 //!
-//! Indices count from 1 and rise within a line. `qid:` fields are read over, `#` begins a comment, blank lines are
-//! skipped. The label may be any word; a file whose first row has none has none in any row. Zeros may be written or left
-//! out. Cost: one pass, about 12 bytes of memory a pair.
+//! Indices count from 1 and rise within a line. `qid:` fields are ignored, `#` begins a comment, blank lines are
+//! skipped. The label may be any word; a file whose first row has none has none in any row. Zeros may be written or
+//! omitted. Cost: one pass, about 12 bytes of memory per pair.
 //!
-//! Where [`Storage::Auto`](super::Storage::Auto) is asked, rows become dense when at least a quarter of all values are
-//! there: dense rows then take at most 2.7 times the memory of sparse ones and their kernel values come from one matrix
-//! product.
+//! Where [`Storage::Auto`](super::Storage::Auto) is asked, rows become dense when at least a quarter of all values
+//! are there: dense rows then take at most 2.7 times the memory of sparse ones and their kernel values come from one
+//! matrix product.
 
 use std::io::Write;
 
@@ -208,7 +208,7 @@ fn pair(text: &[u8]) -> Option<(u64, f64, usize)> {
     None
 }
 
-/// Says what is wrong with a word that is no pair.
+/// An error message for a word that is not a pair.
 fn bad_pair(word: &[u8]) -> Wrong {
     let Some(colon) = word.iter().position(|&b| b == b':') else {
         return Wrong::new(shown(word), "`index:value`");

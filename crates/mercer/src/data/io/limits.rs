@@ -1,17 +1,16 @@
-//! How much memory reading may take: what a file asks for is granted piece by piece, never on its word alone.
+//! Memory limits of reading: memory is granted piece by piece, never by a file's declared size alone.
 //!
-//! Without a limit of its own, a source may take [`MULTIPLE`] times its bytes, packed as they are, and beyond that
-//! [`ReadOptions::memory`]: a small file that unpacks to a large one, or declares many columns, uses that up and is
-//! refused.
+//! By default a source may use [`MULTIPLE`] times its (compressed) size plus [`ReadOptions::memory`]: a small file
+//! that decompresses to a large one, or declares many columns, exceeds this and is refused.
 
 use super::ReadOptions;
 use crate::error::{Error, Result};
 use crate::exec::{MULTIPLE, half_of_ram};
 
-/// Bytes that a column costs whoever looks at dense data, beside its values: its name, its range, its mean.
+/// Memory per column in summaries of dense data, besides its values: name, range, mean.
 const COLUMN: u64 = 128;
 
-/// Bytes that what is read may take in memory.
+/// Bytes that the data may take in memory.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Budget {
     bytes: u64,
@@ -19,7 +18,7 @@ pub(super) struct Budget {
 }
 
 impl Budget {
-    /// The limit asked for, or what may be used beyond a multiple of the source.
+    /// The requested limit, or the default for the source.
     pub(super) fn new(asked: Option<u64>, memory: Option<u64>) -> Self {
         let memory = memory.unwrap_or_else(|| half_of_ram() as u64);
         Budget { bytes: asked.unwrap_or(memory), given: asked.is_some() }
@@ -30,10 +29,10 @@ impl Budget {
         Self::new(options.max_bytes, options.memory)
     }
 
-    /// The same for a source of so many bytes, packed as they are; none: nobody knows.
+    /// The same for a source of this (compressed) size; `None`: not known.
     pub(super) fn with_source(self, len: Option<u64>) -> Self {
         let (false, Some(len)) = (self.given, len) else { return self };
-        // More than the machine has is no help, whatever the file holds.
+        // Never more than the machine has.
         let most = half_of_ram() as u64 / 2 * 3;
         Budget {
             bytes: self.bytes.saturating_add(len.saturating_mul(MULTIPLE)).min(most.max(self.bytes)),
@@ -51,7 +50,7 @@ impl Budget {
         values.saturating_mul(u128::from(bytes_each)) <= u128::from(self.bytes)
     }
 
-    /// Refuses what does not fit; `line` is where the limit was passed, in a text file.
+    /// Fails if the limit is exceeded; `line` is the position in a text file.
     pub(super) fn check(self, source: &str, line: Option<u64>, values: usize, bytes_each: u64) -> Result<()> {
         if self.allows(values as u128, bytes_each) {
             return Ok(());
@@ -61,7 +60,7 @@ impl Budget {
             .error(format!("{source}{place}: the data up to here"), values as u128 * u128::from(bytes_each)))
     }
 
-    /// Refuses a table of n x d values that does not fit, or one of so many columns that looking at them would not.
+    /// Fails if a table of n x d values exceeds the limit, or if summaries of its columns would.
     pub(super) fn check_table(self, source: &str, n: usize, d: usize, bytes_each: u64) -> Result<()> {
         let needed = (n as u128 * d as u128)
             .saturating_mul(u128::from(bytes_each))

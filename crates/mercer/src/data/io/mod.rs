@@ -92,7 +92,7 @@ use crate::watch::{Note, NoteKind};
 
 /// Reads a data file, or a folder of pictures.
 ///
-/// Labels in a file of their own are found beside it: see [`ReadOptions::labels`].
+/// Labels in a file of their own are found next to it: see [`ReadOptions::labels`].
 pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Dataset> {
     let path = path.as_ref();
     if path.is_dir() {
@@ -126,7 +126,7 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Dataset> {
     Ok(data)
 }
 
-/// The labels that belong to a file of points and lie beside it, where targets are wanted.
+/// The labels file next to a file of points, if targets are requested.
 fn own_labels(path: &Path, options: &ReadOptions) -> Result<Option<PathBuf>> {
     let wanted = options.targets != TargetKind::None && options.label != LabelColumn::None;
     let Some(labels) = labels_beside(path).filter(|_| wanted) else { return Ok(None) };
@@ -141,7 +141,7 @@ fn own_labels(path: &Path, options: &ReadOptions) -> Result<Option<PathBuf>> {
     Ok(Some(labels))
 }
 
-/// The labels of a file of points in a file of their own: those asked for, or those beside it.
+/// The labels of a file of points from another file: the given one, or the one next to it.
 fn labels_of(path: &Path, options: &ReadOptions) -> Result<Option<(PathBuf, Targets)>> {
     let labels = match &options.labels {
         Some(labels) => Some(labels.clone()),
@@ -154,12 +154,12 @@ fn labels_of(path: &Path, options: &ReadOptions) -> Result<Option<(PathBuf, Targ
     labels.map(read).transpose()
 }
 
-/// Reads data from memory; `name` stands for the file in messages.
+/// Reads data from memory; `name` is used for the file in messages.
 pub fn read_bytes(name: &str, bytes: &[u8], options: &ReadOptions) -> Result<Dataset> {
     read_input(&mut Input::bytes(name, bytes, Budget::of(options))?, options)
 }
 
-/// Reads data from a stream; `name` stands for the file in messages.
+/// Reads data from a stream; `name` is used for the file in messages.
 pub fn read_from(name: &str, stream: impl Read, options: &ReadOptions) -> Result<Dataset> {
     read_input(&mut Input::stream(name, stream, Budget::of(options))?, options)
 }
@@ -191,7 +191,7 @@ fn read_input(input: &mut Input<'_>, options: &ReadOptions) -> Result<Dataset> {
     Ok(data)
 }
 
-/// Reads a file of one label a row: a line each, or a 1-dimensional NPY or IDX array.
+/// Reads a file with one label per row: lines of text, or a 1-dimensional NPY or IDX array.
 pub fn read_labels(path: impl AsRef<Path>, kind: TargetKind) -> Result<Targets> {
     labels_within(path.as_ref(), kind, None)
 }
@@ -219,8 +219,8 @@ fn labels_within(path: &Path, kind: TargetKind, memory: Option<u64>) -> Result<T
 
 /// Writes a data file in the format of its extension, compressed where that is `.gz`, `.bz2`, `.xz` or `.zst`.
 ///
-/// The file is written whole or not at all. Numbers are written as short as they can be and still be read back the same
-/// to the last bit. An NPY file holds points only: targets go to `x.labels.npy` beside `x.npy`.
+/// The file is written whole or not at all. Numbers are written with the fewest digits that read back unchanged. An
+/// NPY file contains points only: targets go to `x.labels.npy` next to `x.npy`.
 pub fn write(path: impl AsRef<Path>, data: &Dataset) -> Result<()> {
     write_with(path, data, &WriteOptions::default())
 }
@@ -276,7 +276,7 @@ fn parts<'a>(path: &'a Path, data: &'a Dataset, options: &WriteOptions) -> Resul
                 }),
             });
         } else if labels.exists() {
-            // It would be taken for the labels of the file about to be written.
+            // It would be mistaken for the labels of the file about to be written.
             let allowed = format!("another name: {} holds other points' labels", labels.display());
             return Err(Error::param("file to write", name, allowed));
         }
@@ -310,7 +310,7 @@ fn npy_labels(path: &Path) -> PathBuf {
     path.with_file_name(format!("{bare}.labels.npy{packing}"))
 }
 
-/// Writes data to a stream; `name` stands for the file in messages. As NPY, the points only.
+/// Writes data to a stream; `name` is used for the file in messages. As NPY, the points only.
 pub fn write_to(out: &mut dyn Write, name: &str, data: &Dataset, format: Format) -> Result<()> {
     write_within(out, name, data, format, None)
 }

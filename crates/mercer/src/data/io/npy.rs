@@ -42,7 +42,7 @@ pub(super) fn read_array(input: &mut Input<'_>) -> Result<array::Array> {
     Ok(array)
 }
 
-/// What the source's header declares, and how many bytes that takes.
+/// The source's header, and its size in bytes.
 pub(super) fn read_header(input: &mut Input<'_>) -> Result<(Layout, u64)> {
     let (name, compression) = (&input.name, input.compression);
     header_of_stream(&mut Stream {
@@ -91,7 +91,7 @@ fn header_of_stream(stream: &mut Stream<'_>) -> Result<(Layout, u64)> {
     Ok((layout, (begin.len() + size_bytes + header.len()) as u64))
 }
 
-/// What went wrong in a header: what was got, and what was expected.
+/// An error in a header: what was received and what was expected.
 type Wrong = (String, String);
 
 /// Reads the dictionary `{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }`.

@@ -1,9 +1,9 @@
 //! NPZ: a zip archive of NPY arrays.
 //!
-//! Points and labels are told by their names, best first: `X` and `y`, `data` and `target`, `x_train` and `y_train`,
-//! `images` and `labels`, and the like; else the points are the first array of two or more dimensions and the labels the
-//! first of one dimension and as many rows. [`ReadOptions::array`] and [`ReadOptions::label`] name others; with
-//! `array = "x_test"` the labels are `y_test`.
+//! Points and labels are recognised by their names, in this order: `X` and `y`, `data` and `target`, `x_train` and
+//! `y_train`, `images` and `labels`, and the like; else the points are the first array of two or more dimensions and
+//! the labels the first of one dimension and as many rows. [`ReadOptions::array`] and [`ReadOptions::label`] name
+//! others; with `array = "x_test"` the labels are `y_test`.
 
 use std::fs::File;
 use std::io::{Cursor, Read, Seek};
@@ -173,7 +173,7 @@ impl Archive<'_, '_, '_> {
         let stream = Stream {
             reader: &mut entry,
             name: &source,
-            // What the archive says of an array's size is its word only.
+            // The archive's size of an array is not trusted.
             available: None,
             budget: self.input.budget,
             failed: &failed,

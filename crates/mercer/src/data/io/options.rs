@@ -1,4 +1,4 @@
-//! What may be asked of the readers and writers; all of it has a default that goes by what the file holds.
+//! Options of readers and writers; defaults depend on the content of the file.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -20,7 +20,7 @@ use crate::error::Error;
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct ReadOptions {
-    /// The format; else told by content.
+    /// The format; by default detected from content.
     pub format: Option<Format>,
     /// What labels become. By itself: labels that are not all numbers are classes; numbers that are not all whole are
     /// reals; whole numbers are classes if at most 20 different ones occur, or at most the square root of the number of
@@ -31,16 +31,16 @@ pub struct ReadOptions {
     /// A file with one label a row: text, NPY or IDX. Without it, [`read`](super::read) finds
     /// `train-labels-idx1-ubyte` beside `train-images-idx3-ubyte` and `x.labels.npy` beside `x.npy`.
     pub labels: Option<PathBuf>,
-    /// Whether a table's first line is a header; else told by content.
+    /// Whether a table's first line is a header; by default detected.
     pub header: Option<bool>,
-    /// The encoding of text; none: what a byte order mark says, else UTF-8.
+    /// The encoding of text; `None`: by the byte order mark, else UTF-8.
     pub encoding: Option<Encoding>,
-    /// What separates a table's fields (a blank stands for any run of blanks); else told by content.
+    /// Field delimiter of a table (a blank means any run of blanks); by default detected.
     pub delimiter: Option<char>,
     /// Number of columns. LIBSVM text is as wide as its largest index, so that a test file may need its training file's
     /// number here; all other formats must have exactly as many.
     pub columns: Option<usize>,
-    /// What columns of a table are, by name, or by number from 1 where there is no header. The others are told by their
+    /// Kinds of columns of a table, by name, or by number from 1 without a header. Other kinds are detected from the
     /// values; with any kind given, the points are a [`Table`](crate::data::Table).
     pub kinds: ColumnKinds,
     /// The kinds of the columns of a model that the data are for, in its order: as [`ReadOptions::kinds`], but columns
@@ -48,14 +48,14 @@ pub struct ReadOptions {
     pub model_kinds: Vec<(String, Option<Kind>)>,
     /// Columns of a table that are read over, by name or by number from 1.
     pub ignore: Vec<String>,
-    /// What happens to missing values of features.
+    /// Treatment of missing values of features.
     pub missing: Missing,
     /// How missing values are written, in any case; none: an empty field, NA, N/A, NaN, null, none, ? and -.
     pub missing_values: Option<Vec<String>>,
     /// Whether rows without a label are kept. Then, if there are any, no row has a target; else they are left out. With
     /// columns to copy, the label column is copied too, behind them.
     pub keep_unlabelled: bool,
-    /// Columns of a table that are to be kept as they are written, in [`Dataset::copied`](crate::data::Dataset::copied).
+    /// Columns of a table to copy verbatim to [`Dataset::copied`](crate::data::Dataset::copied).
     pub copy: Vec<String>,
     /// How the points are kept in memory.
     pub storage: Storage,
@@ -63,7 +63,7 @@ pub struct ReadOptions {
     pub array: Option<String>,
     /// Which sheet of a workbook is read; none: the first.
     pub sheet: Option<String>,
-    /// Height and width to which pictures are resized; none: as they are.
+    /// Height and width to which pictures are resized; `None`: unchanged.
     pub resize: Option<(usize, usize)>,
     /// Whether pictures in colour become grey.
     pub grey: bool,
@@ -86,7 +86,7 @@ pub struct ReadOptions {
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct WriteOptions {
-    /// The format; else told by the name of the file.
+    /// The format; by default from the file name.
     pub format: Option<Format>,
     /// Bytes that writing may use beyond a multiple of the data, as [`Exec::memory`](crate::Exec::memory); none: half
     /// of the memory.

@@ -1,7 +1,7 @@
-//! Pictures that the crate `image` decodes: JPEG, BMP, GIF (its first frame), TIFF and WebP.
+//! Pictures decoded by the crate `image`: JPEG, BMP, GIF (its first frame), TIFF and WebP.
 //!
-//! Turned as their own metadata say. What a header declares is held against the bytes that are there, and a JPEG file must
-//! have its end, because its decoder fills what is missing with grey.
+//! They are rotated by their metadata. Declared sizes are checked against the bytes present, and a JPEG file must be
+//! complete, because its decoder fills missing parts with grey.
 
 use std::io::Cursor;
 

@@ -1,11 +1,11 @@
-//! Pictures: PNG, the plain formats PGM and PPM, and what `photo` decodes. A file is one row of pixels, a folder of files
-//! one row each.
+//! Pictures: PNG, the plain formats PGM and PPM, and what `photo` decodes. A file is one row of pixels, a folder of
+//! files one row each.
 //!
-//! Values go from 0 to 255, whatever the file's own depth: 16 bits are kept as fractions. Grey pictures have one value a
-//! pixel and coloured ones three; palettes are looked up, and transparent pixels are refused. [`ReadOptions::resize`] and
-//! [`ReadOptions::grey`] bring pictures of different sizes and colours to one shape. In a folder, files are read in the order of their names; where it has
-//! folders of pictures instead, each is a class. What a header declares is held against the bytes that are there: deflate
-//! packs a thousand to one at best.
+//! Values are from 0 to 255 for any bit depth; 16-bit values become fractions. Grey pictures have one value per pixel
+//! and colour pictures three; palettes are looked up, and transparent pixels are refused. [`ReadOptions::resize`] and
+//! [`ReadOptions::grey`] bring pictures of different sizes and colours to one shape. In a folder, files are read in
+//! the order of their names; where it has folders of pictures instead, each is a class. What a header declares is
+//! held against the bytes that are there: deflate packs a thousand to one at best.
 
 use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::error::{Error, Result};
 
-/// What the names of temporary files begin with.
+/// Prefix of the names of temporary files.
 pub(super) const TEMPORARY: &str = ".mercer-";
 
 /// Symbolic links followed, at most: as many as Linux follows.
@@ -16,7 +16,7 @@ const LINKS: usize = 40;
 /// Age at which a temporary file is abandoned, where the file system has no locks to tell.
 const ABANDONED: Duration = Duration::from_hours(24);
 
-/// What is at a path.
+/// What exists at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum There {
     /// Nothing, or a link to nothing.
@@ -27,7 +27,7 @@ pub(super) enum There {
     Stream,
 }
 
-/// What is at a path that a file is to be written to; refuses folders.
+/// What exists at an output path; refuses folders.
 pub(super) fn there(path: &Path) -> Result<There> {
     match std::fs::metadata(path) {
         Ok(about) if about.is_dir() => Err(is_folder(path)),
@@ -176,7 +176,7 @@ pub(super) fn sweep(folder: &Path) {
             }
         };
         if dead {
-            // Somebody else may have been quicker.
+            // Another process may have been faster.
             let _ = std::fs::remove_file(entry.path());
         }
     }
@@ -233,7 +233,7 @@ mod tests {
         for bad in ["", "new/", "nowhere/new", "lost", "loop", "a/new"] {
             assert!(check_writable(at(bad)).is_err(), "{bad}");
         }
-        // A folder where nobody, not even root, can make a file.
+        // A folder where no user, not even root, can create a file.
         if Path::new("/proc/self").is_dir() {
             assert!(check_writable("/proc/self/new").is_err());
             assert!(check_writable_folder("/proc/self/new/").is_err());

@@ -34,7 +34,7 @@ impl Record {
 
     /// Ends the field that began at `begin`, whose quotes closed at `closed`; gives where the next begins.
     fn end_field(&mut self, begin: usize, closed: Option<usize>) -> usize {
-        // What stood in quotes stays as it is; only blanks after them are left out.
+        // Quoted text is not changed; only blanks after the quotes are dropped.
         let keep = closed.unwrap_or(begin);
         let blanks = self.text[keep..].len() - self.text[keep..].trim_ascii_end().len();
         self.text.truncate(self.text.len() - blanks);
@@ -77,7 +77,7 @@ impl<'i, 'a> Records<'i, 'a> {
         Records { lines: Lines::new(input), delimiter, begun: false }
     }
 
-    /// Refuses a line that is not in UTF-8: nobody knows which characters its other bytes are.
+    /// Refuses a line that is not valid UTF-8: the characters of its other bytes are unknown.
     fn check_text(&self) -> Result<()> {
         let line = self.lines.line();
         let Err(bad) = std::str::from_utf8(line) else { return Ok(()) };

@@ -3,10 +3,11 @@
 //! A FASTA header is `>id`, `>id class`, or has `class=...` (or `label=...`) among its words or between bars:
 //! `>sp|P1|class=kinase`. Sequence lines of one entry are joined. Either all entries have a class or none has.
 //!
-//! Letters are folded to upper case and the alphabet is told by which letters occur: DNA (`ACGT`), RNA (`ACGU`), protein
-//! (the 20 amino acids), each followed by its codes for uncertain letters if any occur; else the letters there are, in
-//! order. The plain letters have the same symbols with and without the codes, so that a test file agrees with its
-//! training file. [`ReadOptions::alphabet`] fixes the letters instead, and then their case counts.
+//! Letters are converted to upper case and the alphabet is detected from the letters that occur: DNA (`ACGT`), RNA
+//! (`ACGU`), protein (the 20 amino acids), each followed by its codes for uncertain letters if any occur; else the
+//! letters there are, in order. The plain letters have the same symbols with and without the codes, so that a test
+//! file agrees with its training file. [`ReadOptions::alphabet`] fixes the letters instead, and then their case
+//! counts.
 
 use std::io::Write;
 
@@ -22,7 +23,7 @@ struct Known {
     name: &'static str,
     letters: &'static [u8],
     codes: &'static [u8],
-    /// Share of plain letters that makes a text this kind; codes alone are no evidence.
+    /// Share of plain letters from which a text is of this kind; ambiguity codes alone are not evidence.
     plain_share: f64,
 }
 

@@ -1,4 +1,4 @@
-//! Which format a source is in, told by its first bytes.
+//! Detection of the format of a source from its first bytes.
 
 use super::source::Input;
 use super::text::first_lines;
@@ -13,10 +13,10 @@ const FOREIGN: [(&[u8], &str); 4] = [
     (b"MATLAB", "a MATLAB file"),
 ];
 
-/// Lines looked at to tell one text format from another.
+/// Number of lines examined to distinguish text formats.
 const SAMPLE: usize = 20;
 
-/// The format of the source, or a message about what it is instead.
+/// The format of the source, or an error that says what it is instead.
 pub(super) fn format_of(input: &Input<'_>) -> Result<Format> {
     let head = input.head.as_slice();
     if let Some(format) = bytes_format(head) {
@@ -36,7 +36,7 @@ pub(super) fn format_of(input: &Input<'_>) -> Result<Format> {
     Ok(text_format(head))
 }
 
-/// The format of bytes that are no text.
+/// The format of bytes that are not text.
 pub(super) fn bytes_format(head: &[u8]) -> Option<Format> {
     if npy::begins(head) {
         Some(Format::Npy)
@@ -88,7 +88,8 @@ fn text_format(head: &[u8]) -> Format {
     }
 }
 
-/// A label, or nothing, and then words with a colon: close enough to LIBSVM text for its reader to say what is wrong.
+/// An optional label, and then words with a colon: close enough to LIBSVM text for its reader to report what is
+/// wrong.
 fn has_pairs(line: &[u8]) -> bool {
     let line = line.split(|&b| b == b'#').next().unwrap_or(line);
     let mut words = line.split(u8::is_ascii_whitespace).filter(|w| !w.is_empty());

@@ -1,7 +1,7 @@
-//! Where bytes come from: a file, memory or any stream, unpacked on the way, its beginning looked at before use.
+//! Sources of bytes: a file, memory or any stream, decompressed on the fly, with a look-ahead buffer.
 //!
-//! Nothing is held but a head of 64 KiB: whoever reads pulls the rest through in pieces. Decoders get memory limits, so
-//! that a small file cannot ask for a large dictionary.
+//! Only a head of 64 KiB is buffered; the rest is read in pieces. Decoders have memory limits, so that a small file
+//! cannot require a large dictionary.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
@@ -12,7 +12,7 @@ use super::encoding::{BadText, Decoder, Encoding};
 use super::limits::Budget;
 use crate::error::{Error, Fault, Result};
 
-/// How much of the beginning is looked at to tell what a file is.
+/// Number of bytes examined to detect the format.
 pub(super) const HEAD: u64 = 64 * 1024;
 
 /// No line, and no record of a table, may be longer than this: numbers beyond it are a damaged or a wrong file.
@@ -21,7 +21,7 @@ pub(super) const LONGEST_LINE: u64 = 256 * 1024 * 1024;
 /// Memory an xz file's dictionary may ask for; `xz -9` asks for 65 MiB.
 const XZ_MEMORY: u64 = 256 * 1024 * 1024;
 
-/// A compression, told by the first bytes of a file.
+/// A compression, detected from the first bytes of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compression {
     /// gzip, one or several members.
@@ -69,7 +69,7 @@ impl Compression {
     }
 }
 
-/// What can be read a second time, from any place: archives need it.
+/// A source with random access, as archives require.
 pub(super) enum Origin<'a> {
     File(PathBuf),
     Bytes(&'a [u8]),
@@ -146,7 +146,7 @@ impl<'a> Input<'a> {
         let mut input =
             Input { name, compression, head, reader, len, origin, budget, marked: marked.is_some() };
         match marked {
-            // A byte order mark is no part of a label or a column's name.
+            // A byte order mark is not part of a label or a column's name.
             Some(Encoding::Utf8) => {
                 input.head.drain(..3);
                 input.reader.consume_exactly(3).map_err(|e| Error::io(&input.name, e))?;
@@ -179,7 +179,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// What a failed read means: damaged data if they were packed, else the system's word.
+    /// The error of a failed read: damaged data if compressed, else the system's error.
     pub(super) fn failed(&self, error: io::Error) -> Error {
         read_failed(&self.name, self.compression, error)
     }
@@ -200,7 +200,7 @@ impl<'a> Input<'a> {
         Ok(bytes)
     }
 
-    /// Refuses bytes after the end of what was declared.
+    /// Refuses bytes after the declared end.
     pub(super) fn expect_end(&mut self, after: &str) -> Result<()> {
         match self.reader.fill_buf() {
             Ok([]) => Ok(()),
@@ -274,7 +274,7 @@ pub(crate) fn read_whole(path: &Path, limit: u64) -> Result<Vec<u8>> {
     rest_of(&path.display().to_string(), bytes, file, limit / SHARE)
 }
 
-/// A stream may take this part of the limit: it grows by doubling, and what is read from it comes on top.
+/// A stream may use this part of the limit: its buffer grows by doubling, and the data read from it comes on top.
 const SHARE: u64 = 4;
 
 fn rest_of(name: &str, mut bytes: Vec<u8>, stream: impl Read, limit: u64) -> Result<Vec<u8>> {
@@ -287,7 +287,7 @@ fn rest_of(name: &str, mut bytes: Vec<u8>, stream: impl Read, limit: u64) -> Res
     Ok(bytes)
 }
 
-/// What a failed read means: text that is none, damaged data if they were packed, else the system's word.
+/// The error of a failed read: invalid text, damaged data if compressed, else the system's error.
 pub(super) fn read_failed(name: &str, compression: Option<Compression>, error: io::Error) -> Error {
     if let Some(bad) = error.get_ref().and_then(|e| e.downcast_ref::<BadText>()) {
         return fault(name, Some(&bad.to_string()), "text in UTF-16");

@@ -1,7 +1,7 @@
-//! Lines of a table that are no rows: titles above the header, a line of units below it, the header once more where files were
-//! joined, totals and sources at the end.
+//! Lines of a table that are not rows: titles above the header, a line of units below it, the header once more where
+//! files were joined, totals and sources at the end.
 //!
-//! Each is taken for what it is only if it cannot well be a row: see the functions. What was skipped, a note tells.
+//! Each is recognised only if it can hardly be a row: see the functions. A note reports skipped lines.
 
 use std::collections::VecDeque;
 
@@ -9,7 +9,7 @@ use super::dialect::Dialect;
 use super::records::Record;
 use crate::error::Result;
 
-/// Most lines above a header, and at the end of a file.
+/// Maximum number of lines above a header, and at the end of a file.
 const MOST_ABOVE: usize = 20;
 const MOST_BELOW: usize = 3;
 /// Bytes of the longest word below, with a colon.
@@ -34,7 +34,7 @@ const TOTALS: [&str; 16] = [
     "totale",
 ];
 
-/// How many of the first records stand above the table: at most one field of text each, or two where the table has at
+/// The number of leading records that precede the table: at most one text field each, or two if the table has at
 /// least four columns, while nearly all records have more.
 pub(super) fn above(sample: &[Record], dialect: &Dialect) -> usize {
     let width = usual_width(sample);
@@ -90,8 +90,8 @@ pub(super) fn is_header_again(record: &Record, names: &[String]) -> bool {
         && names.iter().any(|name| !name.is_empty())
 }
 
-/// Takes records off the end that are no rows of a table of so many columns, and says how many. `totals`: earlier rows begin
-/// with the words of totals, so that these are no sign of one.
+/// Removes trailing records that are not rows of a table with this number of columns, and returns their number.
+/// `totals`: earlier rows begin with the same words, so that these do not indicate totals.
 pub(super) fn take_below(records: &mut VecDeque<Record>, width: usize, totals: bool) -> usize {
     let totals = totals || records.iter().rev().skip(MOST_BELOW).any(is_total);
     let below =

@@ -1,10 +1,10 @@
-//! CSV and TSV: a line a row, fields between commas, tabs, semicolons or blanks.
+//! CSV and TSV: one line per row, fields separated by commas, tabs, semicolons or blanks.
 //!
-//! The first line is a header if none of its fields is a number, or if one of its fields is text where the next line has
-//! a number; but a line of text whose fields come back in the rows below is a row itself. Fields may stand in double quotes
-//! (a doubled quote inside is one quote) and then hold delimiters and line ends. Lines that begin with `#` are skipped before
-//! the first record, blank lines everywhere, and so is a delimiter at the end of every line. Below a header, cells that lack at
-//! the end of a row are missing values, unless the features are numbers alone.
+//! The first line is a header if none of its fields is a number, or if one of its fields is text where the next line
+//! has a number; but a line of text whose fields come back in the rows below is a row itself. Fields may stand in
+//! double quotes (a doubled quote inside is one quote) and then hold delimiters and line ends. Lines that begin with
+//! `#` are skipped before the first record, blank lines everywhere, and so is a delimiter at the end of every line.
+//! Below a header, cells that lack at the end of a row are missing values, unless the features are numbers alone.
 //!
 //! Where every feature is a number in every row, the points are dense; else they are a [`Table`](crate::data::Table).
 
@@ -25,7 +25,7 @@ use crate::data::{Dataset, TargetFrom};
 use crate::error::{Error, Result};
 use crate::watch::Note;
 
-/// Records looked at before the first is taken, and bytes of them: they tell header, label and decimal sign.
+/// Number of records, and of their bytes, that are examined to detect header, label and decimal sign.
 const SAMPLE: usize = 1000;
 const SAMPLE_BYTES: usize = 1 << 20;
 /// However long they are: a header and some rows.
@@ -50,7 +50,7 @@ pub(super) fn delimiter(options: &ReadOptions) -> Result<Option<u8>> {
     options.delimiter.map(one).transpose()
 }
 
-/// What is known of a table before its records come.
+/// The state of a table before its records are read.
 pub(super) struct Given<'a> {
     pub(super) name: &'a str,
     pub(super) budget: Budget,
@@ -60,7 +60,7 @@ pub(super) struct Given<'a> {
     pub(super) names: Option<Vec<String>>,
 }
 
-/// What the first records tell of a table: all others are read by it.
+/// The dialect detected from the first records, by which all others are read.
 #[derive(Debug, Clone)]
 pub(super) struct Decided {
     layout: Layout,
@@ -70,9 +70,9 @@ pub(super) struct Decided {
     from: Option<TargetFrom>,
     trimmed: bool,
     header: bool,
-    /// Whether the records looked at are all there are.
+    /// Whether the examined records are all there are.
     ended: bool,
-    /// What was skipped or read in another way than it is written.
+    /// Notes on skipped lines and converted cells.
     notes: Vec<Note>,
 }
 
@@ -138,7 +138,7 @@ impl Decided {
     }
 }
 
-/// Looks at the first records; they are still to be taken.
+/// Examines the first records without consuming them.
 pub(super) fn decide(
     given: &Given<'_>,
     next: &mut dyn FnMut(&mut Record) -> Result<bool>,
@@ -225,7 +225,7 @@ pub(super) fn decide(
 /// The records to look at, and whether there are no more.
 fn first_records(next: &mut dyn FnMut(&mut Record) -> Result<bool>) -> Result<(Vec<Record>, bool)> {
     let (mut sample, mut bytes) = (Vec::new(), 0);
-    // A header may be longer than all bytes that are looked at: rows below it tell whether it is one.
+    // A header may be longer than the bytes examined: rows below it decide whether it is one.
     while sample.len() < SAMPLE_AT_LEAST || (sample.len() < SAMPLE && bytes < SAMPLE_BYTES) {
         let mut record = Record::default();
         if !next(&mut record)? {
@@ -300,7 +300,7 @@ fn is_header(first: &Record, rest: &[Record], dialect: &Dialect) -> bool {
     first.fields().zip(second.fields()).any(|(a, b)| text(a) && number(b))
 }
 
-/// What to say about the label column where nobody named it and its own name does not tell.
+/// A note about the label column if it was not given and its own name does not identify it.
 fn note(from: &TargetFrom, width: usize) -> Option<String> {
     let why = from.why.as_ref()?;
     if from.column == width && !why.contains("name") {
@@ -322,7 +322,7 @@ fn names_of(header: &Record, width: usize, given: &Given<'_>) -> Result<Vec<Stri
     Ok(names)
 }
 
-/// Refuses names that are not all different: columns are matched by name, and two of one name cannot be told apart.
+/// Refuses duplicated names: columns are matched by name.
 fn check_names(source: &str, line: u64, names: &[String]) -> Result<()> {
     let Some((first, second)) = same_name(names) else { return Ok(()) };
     let name = shown(names[first].as_bytes());

@@ -1,4 +1,4 @@
-//! The rows of a table as they are read: dense numbers as long as that is all there is, else columns.
+//! The rows of a table during reading: dense numbers as long as possible, else columns.
 
 use std::sync::Arc;
 
@@ -14,12 +14,12 @@ use crate::data::{Dataset, Points, Targets};
 use crate::error::{Error, Fault, Result};
 use crate::watch::Note;
 
-/// What is done with each column of the file.
+/// The use of each column of the file.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Layout {
     kinds: Vec<Option<Kind>>,
     ignored: Vec<bool>,
-    /// Columns to copy as they are written, with their names.
+    /// Columns to copy verbatim, with their names.
     copied: Vec<(usize, String)>,
 }
 
@@ -106,7 +106,7 @@ pub(super) struct Rows {
     /// The file's columns that are features.
     features: Vec<usize>,
     count: usize,
-    /// All features of all rows, as long as they are numbers.
+    /// All features of all rows, while they are numbers.
     dense: Option<Vec<f64>>,
     /// How some of them were written, by row and feature: see [`Growing::Numbers`].
     codes: Vec<(usize, usize, String)>,
@@ -318,7 +318,7 @@ impl Rows {
         Ok(())
     }
 
-    /// Goes on in columns.
+    /// Switches to columns.
     fn begin_columns(&mut self, dense: &[f64]) {
         let d = self.features.len();
         let as_text = |kind: &Option<Kind>| !matches!(kind, None | Some(Kind::Number));
@@ -337,7 +337,7 @@ impl Rows {
         }
     }
 
-    /// Takes a cell of a feature. The error says what was got and what was expected.
+    /// Adds a cell of a feature. The error says what was received and what was expected.
     fn push_cell(&mut self, j: usize, field: &[u8]) -> std::result::Result<(), (String, String)> {
         let missing = self.dialect.is_missing(field);
         if missing && self.missing == Missing::Refuse {

@@ -1,4 +1,4 @@
-//! What the text readers share: lines, numbers, and how a piece of text is shown in a message.
+//! Shared by the text readers: lines, numbers, and excerpts for messages.
 
 use std::io::{BufRead, Read};
 

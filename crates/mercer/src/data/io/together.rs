@@ -1,10 +1,10 @@
 //! Files that belong together: points and their labels, the two parts of a split.
 //!
-//! A file system renames one file at a time, so a program killed between two renames leaves a new file beside an old one.
-//! All files are therefore written whole before the first is renamed, which leaves a gap of microseconds, and a record of
-//! the set (`.NAME.pair`, a line of JSON with the CRC-32 of each file) is put beside each of them first, which makes such a
-//! pair known: files of one set are all as the record says, or none is. Files without a record, from other programs or
-//! copied elsewhere, are read as they are.
+//! A file system renames one file at a time, so a program killed between two renames leaves a new file next to an old
+//! one. All files are therefore written whole before the first is renamed, which leaves a gap of microseconds, and a
+//! record of the set (`.NAME.pair`, a line of JSON with the CRC-32 of each file) is put next to each of them first,
+//! which makes such a pair known: files of one set are all as the record says, or none is. Files without a record,
+//! from other programs or copied elsewhere, are read as they are.
 
 use std::io::{Read as _, Write};
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ pub(super) struct Part<'a> {
     pub(super) write: Writing<'a>,
 }
 
-/// What is kept beside a file: all files that were written with it, itself among them.
+/// The record stored with a file: all files that were written together with it, including itself.
 #[derive(Debug, Serialize, Deserialize)]
 struct Record {
     mercer: String,
@@ -43,7 +43,7 @@ struct Sum {
 
 const KIND: &str = "files written together";
 
-/// How a file stands to one that was written with it.
+/// The relation of a file to one that was written with it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Torn {
     /// The other file.

@@ -48,7 +48,7 @@ fn damaged(name: &str, error: &dyn std::fmt::Display) -> Error {
     fault(name, Some(&format!("a damaged workbook ({error})")), "a whole XLSX file")
 }
 
-/// Unpacks everything once and counts: what an archive says of its own sizes need not be true.
+/// Decompresses everything once and counts: an archive's declared sizes need not be true.
 fn check_unpacked(bytes: &[u8], name: &str, budget: Budget) -> Result<()> {
     let mut archive = zip::ZipArchive::new(Cursor::new(bytes)).map_err(|e| damaged(name, &e))?;
     let mut total = 0;

@@ -1,8 +1,8 @@
 //! Stages: fitted maps from points to points, kept in order inside a model.
 //!
 //! A [`Recipe`] is a stage yet to be fitted, written in a line such as `minmax(-1, 1)`; fitted on training points it
-//! becomes a [`Stage`], which holds all it needs and treats test points as it treated those. [`Stages`] is a chain.
-//! Stages that need kernels live further up and hold these inside.
+//! becomes a [`Stage`], which contains everything it needs and treats test points in the same way. [`Stages`] is a
+//! chain.
 //!
 //! Points keep their kind: f32 stays f32 and sparse stays sparse, unless a stage turns zeros into other values, which
 //! makes sparse points dense ([`Stage::keeps_sparse`]). [`Stage::linear`] makes dense points of sparse ones always.

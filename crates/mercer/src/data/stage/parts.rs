@@ -1,7 +1,7 @@
 //! How a stage is saved: a small header for JSON, and named arrays for the tensors of a model file.
 //!
-//! What comes back is checked as if a stranger had written it: sizes that agree, numbers that are finite, parameters
-//! in their range. A stage that exists can be applied.
+//! Saved stages are not trusted: sizes must agree, numbers must be finite, parameters in range. Every stage that
+//! exists can be applied.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

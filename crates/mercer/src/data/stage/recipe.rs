@@ -42,7 +42,7 @@ impl Recipe {
         Ok(Recipe { row, args })
     }
 
-    /// Whether anything is fitted: what is not can be done before rows are divided into folds.
+    /// Whether anything is fitted; otherwise the stage can be applied before rows are divided into folds.
     pub fn learns(&self) -> bool {
         (ROWS[self.row].learns)(&self.args).unwrap_or(true)
     }
@@ -52,7 +52,7 @@ impl Recipe {
         Self::ALL[self.row].name
     }
 
-    /// The stage fitted on these points. Fails where it wants labels: see [`Recipe::fit_with`].
+    /// The stage fitted on these points. Fails if it requires labels: see [`Recipe::fit_with`].
     pub fn fit(&self, points: View<'_>, exec: Exec) -> Result<Stage> {
         self.fit_with(points, None, exec)
     }

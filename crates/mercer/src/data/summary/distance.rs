@@ -1,11 +1,11 @@
-//! How far apart points lie: the usual first guess of a kernel's width.
+//! The median distance between points, the usual first estimate of a kernel's width.
 
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
 use crate::data::{Points, Row};
 
-/// With no more pairs than this all are looked at, else so many are drawn: the median is then right to about a
+/// Number of pairs up to which all are used; otherwise this many are drawn, and the median is accurate to about a
 /// hundredth of the pairs.
 const PAIRS: usize = 10_000;
 
@@ -36,7 +36,7 @@ pub fn median_distance2(points: &Points, seed: u64) -> Option<f64> {
         };
         (0..PAIRS).map(|_| pair()).map(|(i, j)| between(i, j)).collect()
     };
-    // Copies of a row say nothing about a width.
+    // Duplicated rows give no information about a width.
     found.retain(|&v| v > 0.0 && v.is_finite());
     let middle = found.len() / 2;
     (!found.is_empty()).then(|| *found.select_nth_unstable_by(middle, f64::total_cmp).1)

@@ -1,6 +1,6 @@
-//! What a data set holds, and what about it looks wrong, before anything is learned from it.
+//! Summary of a data set, with possible problems, before training.
 //!
-//! Two passes over the stored values (the second for the spread about the mean) and one hash a row for duplicates:
+//! Two passes over the stored values (the second for the spread about the mean) and one hash per row for duplicates:
 //! O(n d) for dense rows, O(entries) time and memory for sparse ones however many columns they declare.
 
 mod distance;
@@ -24,7 +24,7 @@ use crate::data::{Data, ImageShape, Points, Targets, View};
 
 /// A column whose range is so many times that of the smaller quarter of the columns drowns them in every distance.
 const SCALE_RATIO: f64 = 20.0;
-/// Below this many rows a rising column is no sign of anything.
+/// With fewer rows an ascending column indicates nothing.
 const ENOUGH_ROWS: usize = 8;
 /// Rounding of squared distances above this share of what neighbours differ by changes kernels of distances visibly.
 const ROUNDING: f64 = 1e-3;
@@ -63,11 +63,11 @@ pub struct Summary {
     pub sequences: Option<SequenceFacts>,
     /// What only tables have: each column with its kind.
     pub table: Option<Vec<TableColumn>>,
-    /// What is to be predicted.
+    /// The targets.
     pub targets: TargetFacts,
     /// What looks wrong, gravest first.
     pub findings: Vec<Finding>,
-    /// Each column that holds something; in sparse data a column that is never stored is left out.
+    /// Each column with values; in sparse data, columns that never occur are not listed.
     pub each: Vec<Column>,
 }
 
@@ -204,7 +204,7 @@ pub enum Finding {
 }
 
 impl Summary {
-    /// Looks at every value once or twice.
+    /// Scans every value once or twice.
     pub fn new(points: &Points, targets: &Targets) -> Self {
         let view = points.view();
         let (rows, columns) = (view.n, view.d);
@@ -284,7 +284,7 @@ impl Summary {
                 self.findings.push(Finding::RowNumbers { column });
             }
         }
-        // Neighbouring pixels differ in range by nature, and nobody scales them apart.
+        // Neighbouring pixels differ in range naturally, and are not scaled separately.
         if view.image.is_none() {
             self.findings.extend(scales(&self.each));
         }
@@ -299,7 +299,7 @@ impl Summary {
 }
 
 impl Finding {
-    /// Gravest first: what makes a result worthless, then what makes it worse, then what is good to know.
+    /// Most severe first: what invalidates results, then what degrades them, then information.
     fn rank(&self) -> u8 {
         match self {
             Finding::NotFinite { .. } => 0,

@@ -89,7 +89,7 @@ pub(super) struct Scan {
 
 impl Scan {
     pub(super) fn new(view: &View<'_>, answers: &[f64]) -> Self {
-        // A file may declare four thousand million columns and hold three values.
+        // A file may declare four billion columns and contain three values.
         let held = match view.data {
             Data::Csr { start, column, .. } => {
                 let mut held = column[start[0]..start[view.n]].to_vec();

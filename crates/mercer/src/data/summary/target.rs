@@ -1,11 +1,11 @@
-//! What is to be predicted, and what looks wrong about it.
+//! Summary of the targets, with possible problems.
 
 use serde::Serialize;
 
 use super::{ENOUGH_ROWS, Finding, Spread};
 use crate::data::Targets;
 
-/// The largest class may have so many times the rows of the smallest before it is worth a word.
+/// Ratio between the largest and the smallest class from which a finding is reported.
 const BALANCE_RATIO: usize = 10;
 /// A class needs a row in each of five folds.
 const FEW_ROWS: usize = 5;
@@ -18,7 +18,7 @@ pub enum TargetFacts {
     None,
     /// Classes with their rows, in the labels' order.
     Classes {
-        /// One entry a class.
+        /// One entry per class.
         classes: Vec<ClassCount>,
     },
     /// Real numbers.

@@ -1,4 +1,4 @@
-//! What is learned about one column before it is coded: values of categories, the form of dates, medians, skewness.
+//! Fitting of one column's code: values of categories, the format of dates, medians, skewness.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! What a column of a table is: given by somebody, or told by its values.
+//! Kinds of table columns: given by the user, or detected from the values.
 //!
 //! The rules, in order; a column takes the first that holds:
 //!
@@ -13,8 +13,8 @@
 //! | text | more than half of the values different, in at least 20 rows; or more than 5 words on average and over 20 different ones |
 //! | category | any other text |
 //!
-//! Missing values do not count, in the rules as in the shares. Ordered categories, and numbers that are categories, only
-//! a person can tell.
+//! Missing values do not count, in the rules as in the shares. Ordered categories, and numbers that are categories,
+//! only a person can tell.
 
 use std::fmt;
 use std::ops::Range;
@@ -24,7 +24,7 @@ use super::date::Format;
 use super::{Column, MISSING};
 use crate::error::Error;
 
-/// One value in so many may be anything else.
+/// One value in this many may be something else.
 const ODD: usize = 1000;
 /// Fewer rows do not show that whole numbers identify them.
 const ENOUGH_NUMBERS: usize = 10;
@@ -54,7 +54,7 @@ pub enum Kind {
     Date,
     /// Text to read; not used.
     Text,
-    /// Something that tells rows apart and nothing about them; not used.
+    /// Distinguishes rows and carries no information; ignored.
     Identifier,
     /// The same in every row; not used.
     Constant,

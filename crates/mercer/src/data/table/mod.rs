@@ -1,8 +1,8 @@
-//! Tables as people have them: columns of numbers or of text, with missing values.
+//! Tables with columns of numbers or text, and missing values.
 //!
-//! A [`Table`] is what the readers give where not every feature is a number in every row. No kernel takes it: the stage
-//! `table` learns from it how each column becomes numbers. [`Kind`] says what a column holds; where nobody says,
-//! the data tell.
+//! Readers return a [`Table`] if not every feature is a number in every row. Kernels do not accept it: the stage
+//! `table` is fitted on it and encodes each column as numbers. [`Kind`] is the kind of a column, detected from the
+//! data by default.
 
 pub(super) mod code;
 pub(super) mod date;
@@ -79,7 +79,7 @@ impl Table {
         Ok(Table { names, columns, given, rows })
     }
 
-    /// The same table with what somebody says its columns are; `None` leaves it to the data.
+    /// The same table with given kinds of columns; `None` leaves a kind to detection.
     pub fn with_kinds(mut self, kinds: Vec<Option<Kind>>) -> Result<Self> {
         if kinds.len() != self.columns.len() {
             return Err(Error::shape("kinds of a table's columns", kinds.len(), self.columns.len()));
@@ -172,7 +172,7 @@ impl Table {
         Table { columns, names: self.names.iter().map(|name| f(name)).collect(), ..self.clone() }
     }
 
-    /// Bytes that so many of its rows take, with all texts.
+    /// Bytes of this many rows, with all texts.
     pub(super) fn bytes(&self, rows: usize) -> usize {
         let text = |pool: &[String]| pool.iter().map(|t| t.len() + size_of::<String>()).sum::<usize>();
         let of = |c: &Column| match c {

@@ -21,7 +21,7 @@ use crate::watch::Note;
 
 /// Classes whose first row is surely in a sample.
 const CLASSES: usize = 1000;
-/// Values looked at in one piece for a label column.
+/// Number of values scanned at a time for a label column.
 const PIECE: usize = 1 << 20;
 
 /// An array in a file, rows first.
@@ -69,7 +69,7 @@ impl ArrayFile {
                 let shape = ImageShape { height, width, channels };
                 (n, shape.len(), Some(shape))
             }
-            // What else there is, the reader of whole files takes or refuses.
+            // Other arrays are handled by the reader of whole files.
             _ => return Ok(None),
         };
         let bytes = rows as u128 * wide as u128 * if layout.element.fits_f32() { 4 } else { 8 };

@@ -10,7 +10,7 @@ use super::text::{Batch, Begun};
 use crate::data::Dataset;
 use crate::error::Result;
 
-/// Cuts the text into batches of about so many bytes.
+/// Divides the text into batches of about this many bytes.
 pub(super) fn batches(input: &mut Input<'_>, bytes: usize, take: &mut Take<'_>) -> Result<()> {
     let begun = Begun { name: input.name.clone(), budget: input.budget, decided: None };
     let mut lines = Lines::new(input);

@@ -1,9 +1,10 @@
 //! Data larger than memory: rows in blocks, from a source that can be read again.
 //!
-//! [`Outside::open`] looks at a file once and takes a seeded sample of its rows, on which stages are fitted and settings chosen.
-//! [`Outside::source`] then gives all rows, after the stages, in blocks: arrays (NPY, IDX) are read where they are; text (CSV,
-//! LIBSVM, also compressed) is converted once, on all threads, to numbers in a file without a name, which the system removes
-//! with the process, however that ends. Files are read, never mapped: one that is cut off is an error, not a signal.
+//! [`Outside::open`] scans a file once and draws a seeded sample of its rows, on which stages are fitted and settings
+//! chosen. [`Outside::source`] then gives all rows, after the stages, in blocks: arrays (NPY, IDX) are read where
+//! they are; text (CSV, LIBSVM, also compressed) is converted once, on all threads, to numbers in a file without a
+//! name, which the system removes with the process, however that ends. Files are read, never mapped: one that is cut
+//! off is an error, not a signal.
 //!
 //! Memory: the sample and some blocks, whatever the number of rows.
 
@@ -202,7 +203,7 @@ impl Beyond {
     }
 }
 
-/// Whether a file can be read in blocks and its rows would take more than so many bytes in memory.
+/// Whether a file can be read in blocks and its rows would take more than this many bytes in memory.
 pub(crate) fn is_beyond(path: &Path, options: &ReadOptions, most: u64) -> Result<bool> {
     Ok(Beyond::of(path, options, most)?.is_some())
 }
@@ -212,7 +213,7 @@ pub(crate) fn beginning(path: &Path, options: &ReadOptions, exec: Exec) -> Resul
     let mut first = None;
     let read = each_block(path, options, exec, &mut |data| {
         first = Some(data);
-        // Nobody sees this error.
+        // This error is never shown.
         Err(Error::Cancelled)
     });
     match (first, read) {
@@ -283,8 +284,8 @@ impl std::fmt::Debug for Outside {
 }
 
 impl Outside {
-    /// Looks at a file whose rows would take more than so many bytes in memory, once, and draws a sample; nothing for smaller
-    /// ones, and for formats that are not read in blocks.
+    /// Scans a file whose rows would take more than this many bytes in memory and draws a sample; `None` for smaller
+    /// files, and for formats that are not read in blocks.
     pub fn open(
         path: &Path,
         options: &ReadOptions,
@@ -324,7 +325,7 @@ impl Outside {
         matches!(self.how, How::Text(_))
     }
 
-    /// All rows after stages that were fitted on the sample. What is converted goes to a folder.
+    /// All rows after stages that were fitted on the sample. Converted data is stored in a folder.
     pub fn source(
         &self,
         stages: &Stages,

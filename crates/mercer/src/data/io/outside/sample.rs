@@ -9,7 +9,7 @@ const MOST: usize = 20_000;
 /// Rows of a sample, at least.
 const LEAST: usize = 256;
 
-/// How many rows of so many bytes are drawn where so much memory may be used.
+/// Number of rows of this size to draw within a memory limit.
 pub(super) fn size(row: usize, memory: usize) -> usize {
     (memory / 16 / row.max(1)).clamp(LEAST, MOST)
 }

@@ -9,10 +9,10 @@ use super::text::{Batch, Begun};
 use crate::data::Dataset;
 use crate::error::Result;
 
-/// What takes a batch: its bytes, and whether it is the last.
+/// Receives a batch: its bytes, and whether it is the last.
 pub(super) type Take<'t> = dyn FnMut(&Begun, Batch, usize, bool) -> Result<()> + 't;
 
-/// Cuts a table into batches of about so many bytes of text.
+/// Divides a table into batches of about this many bytes of text.
 pub(super) fn batches(
     input: &mut Input<'_>,
     options: &ReadOptions,
@@ -57,14 +57,14 @@ pub(super) fn parsed(
     if rows.is_empty() { Ok(None) } else { rows.finish(name).map(Some) }
 }
 
-/// Which columns have cells that are missing, and which have text: a sample must show both, or its columns would be taken for
-/// something else than they are.
+/// Which columns have missing cells, and which have text: a sample must contain both, or kinds of columns would be
+/// detected wrongly.
 #[derive(Default)]
 pub(super) struct Odd {
     seen: Vec<[bool; 2]>,
 }
 
-/// A cell that is no number: its row in the batch, its column, and whether it is text.
+/// A cell that is not a number: its row in the batch, its column, and whether it is text.
 type Cell = (usize, usize, usize);
 
 impl Odd {

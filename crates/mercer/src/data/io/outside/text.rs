@@ -22,7 +22,7 @@ use crate::watch::{Note, Step, Watch};
 
 /// Different labels whose first row is surely in a sample.
 const CLASSES: usize = 1000;
-/// Packed text unpacks to at most so many times its bytes, or it is read like a small file.
+/// Maximum ratio of decompressed to compressed size; beyond it the file is read like a small one.
 const PACKED: u64 = 20;
 
 /// Lines of a file that are taken together.
@@ -31,7 +31,7 @@ pub(super) enum Batch {
     Lines(Vec<(u64, Vec<u8>)>),
 }
 
-/// What is known of a file once its beginning was read.
+/// The state of a file after reading its beginning.
 pub(super) struct Begun {
     pub(super) name: String,
     pub(super) budget: Budget,
@@ -92,7 +92,7 @@ pub(super) fn bytes_in_memory(
     Ok(Some((each * unpacked as f64) as u64))
 }
 
-/// A text file, and how it is read: what the survey has found is settled in the options.
+/// A text file with its options, including what the survey has detected.
 pub(super) struct Text {
     path: PathBuf,
     format: Format,
@@ -105,7 +105,7 @@ fn batch_bytes(exec: Exec) -> usize {
     (exec.budget() / 64 / exec.threads()).clamp(1 << 16, 4 << 20)
 }
 
-/// What takes a group of batches, and the bytes read so far.
+/// Receives a group of batches, and the number of bytes read so far.
 type Group<'g> = dyn FnMut(&Begun, &mut Vec<Batch>, u64) -> Result<()> + 'g;
 
 /// Calls with groups of batches, one for each thread.
@@ -165,7 +165,7 @@ pub(super) fn each_block(
 }
 
 impl Text {
-    /// Looks at all lines: what labels are, which cells occur, how many columns there are; and draws a sample.
+    /// Scans all lines to detect labels, cells and the number of columns, and draws a sample.
     pub(super) fn survey(
         path: &Path,
         format: Format,

@@ -12,7 +12,7 @@ use super::prelude::*;
 use crate::data::noise::normal;
 use crate::data::stage::Stage;
 
-/// Most values of the matrix of frequencies that a line may ask for.
+/// Maximum number of values of the matrix of frequencies.
 const MOST: usize = 1 << 28;
 
 /// The features; frequencies row by row, one row a feature.

@@ -1,4 +1,4 @@
-//! The training range to `[lo, hi]`. What was constant in training becomes the value of `[lo, hi]` nearest 0.
+//! Maps the training range to `[lo, hi]`. Columns constant in training become the value of `[lo, hi]` nearest 0.
 
 use super::prelude::*;
 use crate::data::stage::columns::{Columns, Stats};

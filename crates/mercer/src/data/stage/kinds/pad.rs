@@ -9,7 +9,7 @@ pub(in crate::data::stage) struct Pad {
 }
 
 impl Stage {
-    /// So many columns of zeros behind the d that are there: room for what a kernel keeps beside a point.
+    /// Adds columns of zeros after the d existing ones, for kernels that store values with a point.
     pub fn pad(d: usize, columns: usize) -> Result<Self> {
         Stage { at: Frame { d, image: None }, op: Op::Pad(Pad { columns }) }.checked()
     }

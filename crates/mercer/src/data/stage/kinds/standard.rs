@@ -94,7 +94,7 @@ impl Kind for Standard {
     }
 }
 
-/// The columns that hold 0 and 1 and nothing else.
+/// The columns that contain only 0 and 1.
 fn indicators(points: View<'_>) -> Result<Vec<usize>> {
     let mut all = vec![true; points.d];
     each_row(points, |columns, values| {
