@@ -1,4 +1,4 @@
-//! What a learner is fitted on: points, targets, weights and, where someone has it already, their Gram matrix.
+//! The input of a fit: points, targets, weights and, optionally, their kernel matrix.
 
 use crate::data::{Points, Targets};
 use crate::error::{Error, Fault, Result};
@@ -21,14 +21,14 @@ use crate::model::Keeper;
 pub struct Sample<'a> {
     /// The points, after all stages.
     pub points: &'a Points,
-    /// What is to be predicted.
+    /// The targets.
     pub targets: &'a Targets,
-    /// A factor of each row's cost; none: 1. A row of weight 0 is left out.
+    /// A factor of each row's loss; `None`: 1. Rows of weight 0 are ignored.
     pub weights: Option<&'a [f64]>,
-    /// The points' kernel matrix, where it is at hand: shared by folds, grids and machines, or precomputed (then the
-    /// points are row numbers). Its rows are the points' rows, its values must be those of the learner's kernel.
+    /// The points' kernel matrix if available: shared by folds, grids and machines, or precomputed (then the points
+    /// are row numbers). Its rows are the points' rows, and its values must be those of the learner's kernel.
     pub gram: Option<&'a dyn Rows>,
-    /// What takes checkpoints while the fit runs: see [`Plan::fit_kept`](crate::model::Plan::fit_kept).
+    /// Receives checkpoints during the fit: see [`Plan::fit_kept`](crate::model::Plan::fit_kept).
     pub keeper: Option<&'a dyn Keeper>,
 }
 
@@ -44,12 +44,12 @@ impl std::fmt::Debug for Sample<'_> {
 }
 
 impl<'a> Sample<'a> {
-    /// Points and targets, nothing else.
+    /// Points and targets only.
     pub fn new(points: &'a Points, targets: &'a Targets) -> Self {
         Sample { points, targets, weights: None, gram: None, keeper: None }
     }
 
-    /// The same with a factor of each row's cost.
+    /// The same with a factor of each row's loss.
     #[must_use]
     pub fn weighted(self, weights: &'a [f64]) -> Self {
         Sample { weights: Some(weights), ..self }
@@ -61,13 +61,13 @@ impl<'a> Sample<'a> {
         Sample { gram: Some(gram), ..self }
     }
 
-    /// The same with somebody who takes checkpoints.
+    /// The same with a keeper of checkpoints.
     #[must_use]
     pub fn kept_by(self, keeper: &'a dyn Keeper) -> Self {
         Sample { keeper: Some(keeper), ..self }
     }
 
-    /// Fails unless there are rows, all values are finite, and everything has as many rows as the points.
+    /// Fails unless there are rows, all values are finite, and all numbers of rows agree.
     pub fn check(&self) -> Result<()> {
         let n = self.points.len();
         if n == 0 {

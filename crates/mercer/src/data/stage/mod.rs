@@ -2,7 +2,7 @@
 //!
 //! A [`Recipe`] is a stage yet to be fitted, written in a line such as `minmax(-1, 1)`; fitted on training points it
 //! becomes a [`Stage`], which contains everything it needs and treats test points in the same way. [`Stages`] is a
-//! chain.
+//! chain. Whatever needs kernels is defined at higher floors and contains stages.
 //!
 //! Points keep their kind: f32 stays f32 and sparse stays sparse, unless a stage turns zeros into other values, which
 //! makes sparse points dense ([`Stage::keeps_sparse`]). [`Stage::linear`] makes dense points of sparse ones always.

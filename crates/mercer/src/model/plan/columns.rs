@@ -1,4 +1,4 @@
-//! What happens to columns where nobody says, and what rounding does to kernels of distances.
+//! Default preprocessing of columns, and the effect of rounding on kernels of distances.
 
 use super::{Choices, Scaling, Wishes, short};
 use crate::data::stage::Recipe;
@@ -7,18 +7,18 @@ use crate::error::{Error, Result};
 use crate::kernel::{Kernel, Takes};
 use crate::watch::Note;
 
-/// Ranges of columns that differ by more than this are brought together.
+/// Columns are scaled if their ranges differ by more than this factor.
 const RATIO: f64 = 5.0;
 /// Sparse rows of at least so many columns whose entries that are not 0 are at most this share, none negative, are counts:
 /// words of a text.
 const SPARSE: f64 = 0.25;
 const WORDS: usize = 30;
-/// Squared lengths of rows that differ by less are alike.
+/// Ratio of squared norms up to which rows count as equally long.
 const ALIKE: f64 = 1.01;
-/// How much rounding may change a kernel's value before it is worth a word.
+/// Change of a kernel value by rounding from which a note is added.
 const INEXACT: f64 = 1e-3;
 
-/// The stages that scale columns, and whether others would do as well.
+/// The stages that scale columns, and whether the scaling is open to search.
 pub(super) fn scaling(
     wishes: &Wishes,
     data: &Dataset,
@@ -50,7 +50,7 @@ pub(super) fn scaling(
     if histograms(wishes) {
         return none(choices, "the kernel takes histograms as they are");
     }
-    // Ranges of words differ because some are rare, and a rare word brought to the size of a frequent one is noise.
+    // Ranges of words differ because some are rare, and scaling rare words up to frequent ones would amplify noise.
     if let Data::Csr { start, value, .. } = data.points.view().data
         && summary.density <= SPARSE
         && data.points.dim() >= WORDS
@@ -91,10 +91,10 @@ pub(super) fn scaling(
     Ok((vec![recipe], true))
 }
 
-/// What rounding does to a kernel of distances on rows that lie far apart, where that is too much.
+/// A note on the rounding of a kernel of distances on rows that are far apart, if it is too large.
 ///
-/// Squared distances come from inner products of rows around their mean, so what is common to all rows does no harm; but of
-/// two rows that lie close together and far from the mean, the distance is what cancels.
+/// Squared distances come from inner products of rows around their mean, so an offset common to all rows does no
+/// harm; but the distance of two rows that are close together and far from the mean loses digits by cancellation.
 pub(super) fn inexact(kernel: &Kernel, points: &Points) -> Option<Note> {
     fn farthest<T: Copy + Into<f64>>(x: &[T], d: usize) -> f64 {
         let rows = || x.chunks(d.max(1));
@@ -130,7 +130,7 @@ pub(super) fn inexact(kernel: &Kernel, points: &Points) -> Option<Note> {
     })
 }
 
-/// How fast a kernel of squared distances changes with them at most, beside its largest value.
+/// The largest derivative of a kernel with respect to the squared distance, relative to its largest value.
 fn steepest(kernel: &Kernel) -> f64 {
     match kernel {
         Kernel::Rbf { gamma } => *gamma,
@@ -141,7 +141,7 @@ fn steepest(kernel: &Kernel) -> f64 {
     }
 }
 
-/// Whether the kernel asked for, or a part of it, wants values that are not negative.
+/// Whether the requested kernel, or a part of it, requires non-negative values.
 fn histograms(wishes: &Wishes) -> bool {
     fn any(kernel: &Kernel) -> bool {
         kernel.entry().is_some_and(|entry| entry.takes == Takes::Histograms)

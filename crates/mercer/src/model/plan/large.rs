@@ -1,7 +1,7 @@
-//! When an exact machine would take too long: the learner for large data instead.
+//! Selection of the learner for large data where an exact machine would take too long.
 //!
-//! Decided by a count, never by a clock, so that the same data give the same learner everywhere: the multiply-adds of all kernel
-//! values of an exact machine, `n^2 (d + 20)`, a value costing about twenty of them beside its product.
+//! Decided by a count and not by time, so that the same data gives the same learner everywhere: the multiply-adds of
+//! all kernel values of an exact machine, `n^2 (d + 20)`; the map of a value costs about as much as twenty.
 
 use serde_json::json;
 
@@ -17,22 +17,22 @@ use crate::watch::{Note, Watch};
 
 /// Multiply-adds up to which machines are exact: minutes on two cores.
 const MOST: f64 = 3e12;
-/// What a kernel value costs beside its product.
+/// Cost of the map of a kernel value, in multiply-adds.
 const VALUE: f64 = 20.0;
-/// Centres of the machine that is taken instead.
+/// Number of centres of the large machine.
 const CENTRES: u64 = 2000;
-/// How often their number is halved to see what more of them would gain.
+/// Number of halvings of that number, for estimating the gain from more centres.
 const PATH: u64 = 2;
 
 impl Plan<'_> {
-    /// Takes `large` instead of an exact machine where nobody asked for a learner or its parameters, and the kernel values
-    /// of an exact one would cost more than a fixed number of multiply-adds. The kernel stays; lambda follows from C. Whether
-    /// it was taken.
+    /// Selects `large` instead of an exact machine if neither a learner nor its parameters were given and the kernel
+    /// values of an exact one would cost more than a fixed number of multiply-adds. The kernel does not change;
+    /// lambda follows from C. Returns whether it was selected.
     pub fn enlarge(&mut self, wishes: &Wishes) -> Result<bool> {
         self.enlarge_for(wishes, self.points.len())
     }
 
-    /// The same for a plan that was made from a sample of so many rows.
+    /// The same for a plan made from a sample of this many rows.
     pub fn enlarge_for(&mut self, wishes: &Wishes, rows: usize) -> Result<bool> {
         let open = wishes.learner.is_none()
             && wishes.params.iter().all(|(name, _)| *name == "seed")
@@ -47,7 +47,8 @@ impl Plan<'_> {
             return Ok(false);
         }
         let c = self.learner.get("c").and_then(|c| c.as_f64()).unwrap_or(1.0);
-        // C of a regression is that of targets of deviation 1 times their deviation; squared errors do not care.
+        // The default C of a regression is proportional to the deviation of the targets; squared errors do not need
+        // this.
         let lambda: f64 = format!("{:.1e}", spread(&self.data.targets) / c).parse().unwrap_or(1.0);
         let mut learner =
             Learner::Large(LargeParams { centres: CENTRES, path: PATH, ..LargeParams::default() });
@@ -106,7 +107,7 @@ impl Plan<'_> {
     }
 }
 
-/// The multiply-adds of all kernel values between so many rows like these.
+/// The multiply-adds of all kernel values between this many rows like these.
 fn cost(points: &Points, rows: usize) -> f64 {
     let view = points.view();
     let wide = match view.data {

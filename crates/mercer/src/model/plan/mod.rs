@@ -1,9 +1,10 @@
-//! From data and a few wishes to a fit: what nobody said is chosen from the data, and each choice has its reason.
+//! From data and a few settings to a fit: settings not given are chosen from the data, each with a reason.
 //!
-//! The task follows from the targets; columns are standardised where their ranges differ much; the Gaussian's width follows
-//! from the variance of the values; what an error of a regression costs follows from the targets' spread: with s their
-//! standard deviation, `C = s` and `epsilon = s / 10` are what 1 and 0.1 would be on targets of deviation 1. One pass
-//! over the data. What is left open is told ([`Plan::open`]), so that estimates which need fits may settle it.
+//! The task follows from the targets; columns are standardised where their ranges differ much; the Gaussian's width
+//! follows from the variance of the values; C and epsilon of a regression follow from the standard deviation s of the
+//! targets: `C = s` and `epsilon = s / 10` correspond to 1 and 0.1 on targets of deviation 1. Cost: one pass over the
+//! data. Settings that are still open are listed ([`Plan::open`]), so that estimates which need fits can determine
+//! them.
 
 mod columns;
 mod large;
@@ -28,12 +29,12 @@ use columns::{inexact, scaling};
 use table::{coded, table_scaling};
 use target::target;
 
-/// Numbers as classes, more of which are taken for amounts unless somebody insists.
+/// Number of distinct numbers above which they are not accepted as classes unless requested.
 const MOST_NUMBERS: usize = 200;
-/// The share of rows that novelty detection may tell to be outliers, where nobody says.
+/// Default upper bound on the share of outliers in novelty detection.
 const OUTLIERS: f64 = 0.05;
 
-/// What somebody asks for. All of it may be left out.
+/// The settings given by the user; all are optional.
 ///
 /// ```
 /// use mercer::prelude::*;
@@ -50,47 +51,47 @@ pub struct Wishes {
     pub task: Option<Task>,
     /// A name of [`Learner::ALL`].
     pub learner: Option<String>,
-    /// A kernel's line; `rbf` alone, or `auto`: a Gaussian with its width by the data.
+    /// A kernel's line; `rbf` alone, or `auto`: a Gaussian with its width chosen from the data.
     pub kernel: Option<String>,
     /// The Gaussian's gamma.
     pub gamma: Option<f64>,
-    /// What happens to columns first.
+    /// Preprocessing of columns.
     pub scaling: Scaling,
-    /// Components whose features the machine sees instead of the columns: with it one model of two layers.
+    /// Components whose features replace the columns as the machine's input, for a model with two layers.
     pub features: Option<Model>,
     /// Further parameters, by the names of the learner's table.
     pub params: Vec<(&'static str, Value)>,
-    /// Whether classes are classes, however many there are and whatever they look like.
+    /// Whether labels are classes, for any number of classes and even if they are numbers.
     pub classes: bool,
     /// Seed of what is drawn.
     pub seed: u64,
 }
 
-/// What happens to columns before the machine sees them.
+/// Preprocessing of columns.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Scaling {
-    /// Standardised where their ranges differ much.
+    /// Standardised if their ranges differ much.
     #[default]
     Auto,
     /// These stages.
     Given(Vec<Recipe>),
 }
 
-/// Something that was settled before the fit, and why.
+/// A setting chosen before the fit, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Choice {
-    /// What it is about: `task`, `kernel`, `scaling`, a parameter.
+    /// The setting: `task`, `kernel`, `scaling`, a parameter.
     pub what: String,
-    /// What was taken.
+    /// Its value.
     pub value: String,
-    /// Why; nothing where it was asked for.
+    /// The reason; `None` if the user gave it.
     pub why: Option<String>,
 }
 
-/// What nobody asked for, and a constant or a rule of the plan decides.
+/// Settings not given by the user, which a constant or a rule of the plan has determined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Open {
-    /// Scaling of the columns: rows are numbers that may as well be scaled in another way.
+    /// Scaling of the columns: other scalings are possible.
     pub scaling: bool,
     /// The kernel: the Gaussian's gamma, or which kernel compares sequences.
     pub kernel: bool,
@@ -112,33 +113,33 @@ pub struct Open {
 /// ```
 #[derive(Debug, Clone)]
 pub struct Plan<'a> {
-    /// What the model will be for.
+    /// The task of the model.
     pub task: Task,
     /// The learner with all its parameters.
     pub learner: Learner,
-    /// What the stages are fitted by, for whoever fits them on parts of the data.
+    /// The stages' recipes, for fitting them on parts of the data.
     pub recipes: Vec<Recipe>,
     /// Fitted on the data.
     pub stages: Stages,
-    /// What was settled, in the order in which it was.
+    /// The choices, in order.
     pub choices: Vec<Choice>,
-    /// What looks wrong about the data; nothing where a fit goes on.
+    /// Possible problems of the data; empty for resumed fits.
     pub findings: Vec<Finding>,
-    /// What weighs on the model, in words; they go into its notes.
+    /// Notes for the model.
     pub notes: Vec<Note>,
-    /// What nobody asked for.
+    /// Settings not given by the user.
     pub open: Open,
-    /// Gamma and C as they were before [`Plan::settle`] took others: the middle of a search.
+    /// Gamma and C before [`Plan::settle`] replaced them: the middle of a search.
     pub usual: Option<(f64, f64)>,
     data: &'a Dataset,
     points: Cow<'a, Points>,
     gram: Option<Matrix>,
-    /// What the machine stands behind.
+    /// The features on which the machine is trained.
     layer: Option<Expansion>,
 }
 
 impl<'a> Plan<'a> {
-    /// Settles everything. Fails on wishes that contradict each other, the data, or a parameter's range.
+    /// Makes all choices. Fails on settings that contradict each other, the data, or a parameter's range.
     ///
     /// ```
     /// use mercer::data::{Dataset, toy};
@@ -213,7 +214,7 @@ impl<'a> Plan<'a> {
         })
     }
 
-    /// Goes on where a model's fit was broken off: its stages and parameters, on the same data.
+    /// A plan that resumes a model's interrupted fit: its stages and parameters, on the same data.
     pub fn resuming(model: &Model, data: &'a Dataset, exec: Exec) -> Result<Self> {
         if !model.layers.is_empty() || model.task() == Task::Features {
             return Err(Error::Unsupported("kernel PCA fits cannot be resumed".into()));
@@ -229,7 +230,7 @@ impl<'a> Plan<'a> {
             (Cow::Owned(model.stages.apply(data.points.view(), exec)?), None)
         };
         let mut learner = model.machine.learner.clone();
-        // A kernel that the learner had found by itself must not be found again.
+        // Keep the kernel that was chosen by default in the first fit.
         learner.set_kernel(kernel);
         let stages = model.stages.clone();
         Ok(Plan {
@@ -256,7 +257,7 @@ impl<'a> Plan<'a> {
         })
     }
 
-    /// Takes other stages and other parameters of the learner than it had, for a reason.
+    /// Replaces the stages and the learner's parameters, with a reason.
     pub fn settle(&mut self, recipes: Vec<Recipe>, learner: Learner, why: &str, exec: Exec) -> Result<()> {
         if recipes != self.recipes {
             let labels = self.data.targets.classes().ok();
@@ -287,17 +288,17 @@ impl<'a> Plan<'a> {
         Ok(())
     }
 
-    /// Fits. If the watcher breaks off, the model is what there was, with a checkpoint inside.
+    /// Fits. If the watcher cancels, the model is the current state, with a checkpoint.
     pub fn fit(&self, exec: Exec, watch: &mut Watch<'_>) -> Result<Model> {
         self.model(self.learner.fit(self.sample(), exec, watch)?)
     }
 
-    /// Goes on from a model that was broken off.
+    /// Resumes an interrupted model.
     pub fn resume(&self, from: &Model, exec: Exec, watch: &mut Watch<'_>) -> Result<Model> {
         self.model(self.learner.resume(self.sample(), &from.machine, exec, watch)?)
     }
 
-    /// The points as the machine sees them: after all stages, and after the features it stands behind.
+    /// The machine's input: the points after all stages, and after features if there are any.
     pub fn points(&self) -> &Points {
         &self.points
     }
@@ -307,7 +308,7 @@ impl<'a> Plan<'a> {
         self.data
     }
 
-    /// Whether the machine stands behind features that another model makes.
+    /// Whether the machine is trained on another model's features.
     pub fn is_layered(&self) -> bool {
         self.layer.is_some()
     }
@@ -335,7 +336,7 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// What has been settled so far.
+/// The choices so far.
 struct Choices(Vec<Choice>);
 
 impl Choices {
@@ -424,7 +425,7 @@ fn learner(wishes: &Wishes, targets: &Targets, choices: &mut Choices) -> Result<
     Ok((task, entry.learner()))
 }
 
-/// The features of components that a machine is to stand behind.
+/// The features of components on which a machine is trained.
 fn layer(model: &Model, wishes: &Wishes, choices: &mut Choices) -> Result<Expansion> {
     let Some(kpca) = model.machine.components().ok().filter(|_| model.layers.is_empty()) else {
         let allowed = "components: `mercer pca fit` finds some";
@@ -441,7 +442,7 @@ fn layer(model: &Model, wishes: &Wishes, choices: &mut Choices) -> Result<Expans
     kpca.layer()
 }
 
-/// The kernel, and whether it is the usual one.
+/// The kernel, and whether it is the default.
 fn kernel(wishes: &Wishes, points: &Points, choices: &mut Choices) -> Result<(Kernel, bool)> {
     let line = wishes.kernel.as_deref().map(str::trim);
     let gaussian = matches!(line, None | Some("auto" | "rbf" | "gaussian" | "gauss"));
@@ -496,7 +497,8 @@ fn parameters(
     choices: &mut Choices,
 ) -> Result<()> {
     let entry = learner.entry();
-    // Programs weigh the sum of all errors against the coefficients: with more rows the same weights leave ever more centres.
+    // Programs weigh the sum of all errors against the coefficients: with the same weights more rows give ever more
+    // centres.
     let more = (rows as f64 / FEW_ROWS).max(1.0);
     let sparse = match learner {
         Learner::Kfd(params) => matches!(params.form, KfdForm::Sparse | KfdForm::Linear),
@@ -506,7 +508,7 @@ fn parameters(
     let silent = ["seed"];
     let given = |name: &str| wishes.params.iter().any(|(n, _)| *n == name);
     for (name, value) in &wishes.params {
-        // What every surface passes along must not disturb learners that have no use for it.
+        // Settings that every surface passes are ignored by learners that do not use them.
         if silent.contains(name) && !entry.takes(name) {
             continue;
         }
@@ -573,17 +575,17 @@ fn parameters(
     Ok(())
 }
 
-/// Up to so many rows, sparse programs have their usual start.
+/// Number of rows up to which sparse programs have their usual default.
 const FEW_ROWS: f64 = 500.0;
-/// Why they have another one with more.
+/// The reason for another default with more rows.
 const MANY_ROWS: &str = "the usual start on 500 rows, the same weight per row; centres stay few";
 
-/// As many digits as a guess deserves.
+/// Rounds to two digits.
 fn two_digits(value: f64) -> f64 {
     format!("{value:.1e}").parse().unwrap_or(value)
 }
 
-/// Why C is what it is where nobody says.
+/// The reason for the default of C.
 fn c_reason(learner: &Learner) -> &'static str {
     match learner {
         Learner::Boost(_) => "the usual start; larger gives hard rows up sooner",

@@ -1,4 +1,4 @@
-//! What happens to a table where nobody says: each column becomes numbers by its kind, then numbers are standardised.
+//! Default preprocessing of tables: each column is encoded by its kind, then numbers are standardised.
 
 use super::{Choices, Scaling, Wishes};
 use crate::data::stage::Recipe;
@@ -7,18 +7,18 @@ use crate::error::Result;
 use crate::exec::Exec;
 use crate::watch::Note;
 
-/// Columns named in a note.
+/// Maximum number of columns named in a note.
 const NAMED: usize = 8;
 
 /// A table as numbers.
 pub(super) struct Coded {
     stage: Stage,
     points: Points,
-    /// What is worth a word about its columns.
+    /// Notes on its columns.
     pub(super) notes: Vec<Note>,
 }
 
-/// The numbers of a table; nothing for other points.
+/// The numbers of a table; `None` for other points.
 pub(super) fn coded(data: &Dataset, exec: Exec) -> Result<Option<Coded>> {
     let Some(table) = data.points.as_table() else { return Ok(None) };
     let stage = Recipe::parse("table")?.fit(data.points.view(), exec)?;
@@ -62,7 +62,7 @@ pub(super) fn table_scaling(
     }
     let table = Recipe::parse("table")?;
     let scaled = Recipe::parse("standard(indicators=keep)")?;
-    // What the scaling would leave alone: if that is everything, there is nothing to scale.
+    // Columns that the scaling would not change; if it changes none, it is omitted.
     let fitted = scaled.fit(coded.points.view(), Exec::one())?;
     let moves =
         fitted.to_parts().tensors.iter().any(|t| t.name == "std" && t.values.iter().any(|s| *s != 1.0));

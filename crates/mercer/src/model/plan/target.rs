@@ -1,9 +1,9 @@
-//! What a model learns to predict, as the first line of a plan: the column, and how it was found.
+//! The target of a model, as the first line of a plan: the column, and how it was found.
 
 use crate::data::{Dataset, Targets};
 use crate::model::{Choice, Task};
 
-/// The target of a fit, for people: told before anything else, since a wrong one makes all that follows worthless.
+/// The description of the target, reported first, since a wrong target invalidates everything else.
 pub(super) fn target(data: &Dataset, task: Task) -> Choice {
     let choice = |value: String, why: Option<String>| Choice { what: "target".into(), value, why };
     let from = data.target_from.as_ref();
