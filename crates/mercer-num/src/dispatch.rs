@@ -5,7 +5,7 @@
 //! turns it into vector code: loops over chunks of a fixed number of lanes. A plain release build is as fast as a
 //! native one.
 
-/// The instruction sets that are told apart.
+/// The supported instruction sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
     /// What the build targets: on x86-64 that is SSE2, on aarch64 NEON.
@@ -16,7 +16,7 @@ pub enum Level {
     Avx512,
 }
 
-/// What this machine has.
+/// The best instruction set of this machine.
 pub fn level() -> Level {
     #[cfg(target_arch = "x86_64")]
     {

@@ -8,9 +8,9 @@ use crate::Fault;
 /// `(A + ridge I)^-1 B` for a symmetric positive semidefinite n x n matrix A and an n x k matrix B, with the ridge
 /// that was needed.
 ///
-/// A nearly singular A (duplicated centres, a flat kernel) gets the smallest ridge from 1e-14 trace/n upwards, tenfold
-/// each time, with which the factorisation goes through; one step of refinement against A itself then takes out what
-/// the ridge put in where A determines the answer.
+/// A nearly singular A (duplicated centres, a flat kernel) gets the smallest ridge from 1e-14 trace/n upwards,
+/// tenfold each time, with which the factorisation goes through; one step of refinement against A then removes the
+/// effect of the ridge where A determines the solution.
 pub fn solve_spd(a: &[f64], n: usize, b: &[f64], k: usize) -> Result<(Vec<f64>, f64), Fault> {
     if a.iter().chain(b).any(|v| !v.is_finite()) {
         return Err(Fault::NotFinite { what: "linear system" });
@@ -43,7 +43,7 @@ pub fn solve_spd(a: &[f64], n: usize, b: &[f64], k: usize) -> Result<(Vec<f64>, 
     Err(Fault::NotPositiveDefinite { n })
 }
 
-/// The Cholesky factor of a symmetric positive definite matrix, for systems that come one after the other.
+/// The Cholesky factor of a symmetric positive definite matrix, for solving several systems.
 #[derive(Debug)]
 pub struct Spd {
     factor: Llt<f64>,

@@ -23,7 +23,7 @@ pub use buffer::{Buffer, release};
 pub use product::Mat;
 pub use real::{Floats, Real};
 
-/// A computation that has no answer.
+/// A computation without a solution.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Fault {

@@ -6,9 +6,9 @@
 //!             each line of `at_most`  sum_j a_j x_j <= right
 //! ```
 //!
-//! Everything sparse here (linear-programming machines, sparse Fisher discriminants, LPBoost) is such a program with few
-//! columns that are dense and many that have one entry. Cost: a sparse factor a step, some twenty steps; with n rows and m
-//! dense columns about n m^2 each.
+//! Linear-programming machines, sparse Fisher discriminants and LPBoost are such programs, with few dense columns and
+//! many that have one entry. Cost: about twenty steps with a sparse factorisation each; with n rows and m dense
+//! columns about n m^2 per step.
 
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{
@@ -18,17 +18,17 @@ use clarabel::solver::{
 
 use crate::Fault;
 
-/// One condition: its entries by variable, and its right side.
+/// One constraint: its entries by variable, and its right-hand side.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Line {
     /// Variables and their factors; a variable at most once.
     pub entries: Vec<(usize, f64)>,
-    /// What the sum is compared with.
+    /// The right-hand side.
     pub right: f64,
 }
 
 impl Line {
-    /// A condition from its parts.
+    /// A constraint from its parts.
     pub fn new(entries: Vec<(usize, f64)>, right: f64) -> Self {
         Line { entries, right }
     }
@@ -43,13 +43,13 @@ pub struct Program {
     pub diagonal: Vec<f64>,
     /// Entries of P above its diagonal: row, column, value, with row < column.
     pub above: Vec<(usize, usize, f64)>,
-    /// Conditions that hold with equality.
+    /// Equality constraints.
     pub equal: Vec<Line>,
-    /// Conditions that hold as upper bounds.
+    /// Inequality constraints (upper bounds).
     pub at_most: Vec<Line>,
 }
 
-/// Where a program has its minimum.
+/// The solution of a program.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Optimum {
     /// The variables.
@@ -60,16 +60,16 @@ pub struct Optimum {
     pub at_most: Vec<f64>,
     /// The objective.
     pub objective: f64,
-    /// How far the conditions and the multipliers' conditions are from holding, and the objectives of both from each other,
-    /// all relative to their size, where the method ended in rounding errors before its own tolerance; 0 where it did not.
+    /// The largest of the relative primal residual, dual residual and duality gap, if rounding errors stopped the
+    /// method before its tolerance; otherwise 0.
     pub inexact: f64,
 }
 
-/// An answer whose residuals and gap are within this share is one that can be used.
+/// A solution with residuals and gap below this is usable.
 const USABLE: f64 = 1e-3;
 
 impl Program {
-    /// Solves it. Fails if there is no minimum, or if rounding errors leave nothing near it.
+    /// Solves the program. Fails if there is no minimum, or if rounding errors prevent a usable solution.
     ///
     /// ```
     /// use mercer_num::program::{Line, Program};
@@ -119,7 +119,7 @@ impl Program {
         let finite = || found.x.iter().chain(&found.z).all(|v| v.is_finite());
         let inexact = match found.status {
             SolverStatus::Solved | SolverStatus::AlmostSolved => 0.0,
-            // Progress ended in rounding errors: what is left of residuals and gap tells whether the answer can be used.
+            // Rounding errors stopped the method: the residuals and the gap decide whether the solution is usable.
             SolverStatus::InsufficientProgress
             | SolverStatus::MaxIterations
             | SolverStatus::NumericalError

@@ -52,11 +52,11 @@ pub trait Real:
     fn same_f32(x: &[f32]) -> Option<&[Self]>;
     /// The same slice, if this type is f64.
     fn same_f64(x: &[f64]) -> Option<&[Self]>;
-    /// The same slice, to be written to by whoever asks which type it is.
+    /// The same slice for writing, with its type.
     fn floats(x: &mut [Self]) -> Floats<'_>;
 }
 
-/// Values of one of the two types, to be written to.
+/// Values of one of the two types, for writing.
 #[derive(Debug)]
 pub enum Floats<'a> {
     /// In single precision.

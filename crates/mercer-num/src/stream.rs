@@ -1,4 +1,4 @@
-//! Writing past the caches.
+//! Streaming stores, which bypass the caches.
 //!
 //! A large matrix is written once and read much later. An ordinary store first reads the line it will overwrite and
 //! then pushes the operands of the next product out of the cache; a streaming store does neither.

@@ -1,7 +1,8 @@
-//! Large matrices filled tile by tile: a tile stays in cache while it is computed and mapped, then it is written once.
+//! Large matrices filled tile by tile: a tile stays in cache while it is computed and mapped, then it is written
+//! once.
 //!
-//! The tile function does the mathematics; this file cuts, spreads over threads, and writes. A symmetric matrix is
-//! computed on and below the diagonal only and mirrored from the tile in cache.
+//! The tile function computes values; this file divides the work, distributes it over threads, and writes. A
+//! symmetric matrix is computed on and below the diagonal only and mirrored from the tile in cache.
 
 use rayon::prelude::*;
 
@@ -10,13 +11,13 @@ use crate::dispatch::dispatch;
 use crate::stream;
 
 /// Rows and columns of a tile: 256 KiB of f32, a quarter of a usual second-level cache, so that the tile and the
-/// packed operands of its product fit together. 192 to 384 measure alike.
+/// packed operands of its product fit together. 192 to 384 are equally fast.
 pub const TILE: usize = 256;
 
-/// Columns that the inner loop of a product takes at once where it is widest (f32 under AVX-512); the others divide it.
+/// Columns per inner loop of a product where it is widest (f32 under AVX-512); other widths divide it.
 const PANEL: usize = 96;
 
-/// Results beyond this are written past the caches: no third-level cache of today keeps them.
+/// Results larger than this bypass the caches: they do not fit into third-level caches.
 const LARGE: usize = 64 << 20;
 
 /// Where a tile lies.
@@ -32,7 +33,7 @@ pub struct Tile {
     pub cols: usize,
 }
 
-/// A place to write that several threads share, each its own part.
+/// Memory written by several threads, each its own part.
 #[derive(Clone, Copy)]
 struct Shared<T>(*mut T, usize);
 
@@ -67,7 +68,8 @@ pub fn rectangular<T: Real>(
         return;
     }
     assert!(n <= stride && out.len() >= (m - 1) * stride + n);
-    // Few rows: wide tiles, so that each product still has enough to do; in whole panels of the product's inner loop.
+    // With few rows tiles are wider, so that each product is large enough; in whole panels of the product's inner
+    // loop.
     let high = TILE.min(m.max(1));
     let wide = (TILE * TILE / high).clamp(TILE, 4096).next_multiple_of(PANEL);
     let tiles: Vec<Tile> = (0..n)
@@ -100,7 +102,7 @@ pub fn symmetric<T: Real>(out: &mut [T], n: usize, threads: usize, fill: impl Fn
     each(&tiles, TILE * TILE, threads, |t, values| {
         fill(t, values);
         if t.row == t.col {
-            // Products need not be symmetric to the last bit: the lower half decides.
+            // Products need not be symmetric to the last bit, so the lower half is mirrored.
             for r in 0..t.rows {
                 for c in r + 1..t.cols {
                     values[r * t.cols + c] = values[c * t.cols + r];
@@ -148,12 +150,12 @@ pub fn mirror<T: Real>(out: &mut [T], stride: usize, row: usize, m: usize, col: 
     }
 }
 
-/// How lines of a result of so many bytes are best written: past the caches if it would not stay in them.
+/// The copy function for a result of this size: streaming if it does not fit into the caches.
 fn writer<T: Real>(bytes: usize) -> fn(&mut [T], &[T]) {
     if bytes > LARGE { stream::copy } else { <[T]>::copy_from_slice }
 }
 
-/// Runs every tile with a scratch tile, on so many threads.
+/// Runs every tile with a scratch tile, on the given number of threads.
 fn each<T: Real>(tiles: &[Tile], size: usize, threads: usize, work: impl Fn(Tile, &mut [T]) + Sync) {
     let run = |tiles: &[Tile], scratch: &mut Vec<T>| {
         for &t in tiles {
@@ -169,7 +171,7 @@ fn each<T: Real>(tiles: &[Tile], size: usize, threads: usize, work: impl Fn(Tile
     let next = std::sync::atomic::AtomicUsize::new(0);
     let pieces: Vec<&[Tile]> = tiles.chunks(piece).collect();
     (0..threads.min(pieces.len())).into_par_iter().for_each(|_| {
-        // Nothing is allocated by a thread that comes when all is done, as most do where others are busy elsewhere.
+        // Allocated on first use: a thread that arrives when all tiles are done needs none.
         let mut scratch = Vec::new();
         while let Some(piece) = pieces.get(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed)) {
             scratch.resize(size, T::ZERO);

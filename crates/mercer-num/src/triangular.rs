@@ -1,7 +1,8 @@
-//! Cholesky factors that are used again and again, in f32 or f64: a factor made in place, solves with it and with its
-//! transpose, and the matrices `L' D L` and `V D V'`. By faer.
+//! Cholesky factors for repeated use, in f32 or f64: factorisation in place, solves with it and with its transpose,
+//! and the matrices `L' D L` and `V D V'`. By faer.
 //!
-//! Cost: n^3 / 3 multiply-adds for the factor and for `L' D L`, n^2 / 2 per solve and right side, and per column of V.
+//! Cost: n^3 / 3 multiply-adds for the factor and for `L' D L`, n^2 / 2 per solve and right side, and per column of
+//! V.
 
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::factor;
@@ -94,7 +95,7 @@ factor!(f64);
 /// The Cholesky factor L of a symmetric positive definite n x n matrix, `A = L L'`.
 #[derive(Debug)]
 pub struct Lower<T: Real> {
-    /// Column by column; only the lower half means anything.
+    /// Column by column; only the lower half is valid.
     values: Buffer<T>,
     n: usize,
 }
@@ -117,7 +118,7 @@ impl<T: Real> Lower<T> {
     pub fn new(mut a: Buffer<T>, n: usize, threads: usize) -> Result<Self, Fault> {
         assert_eq!(a.len(), n * n);
         let fine = n == 0 || T::cholesky(&mut a, n, threads);
-        // What was not finite reaches a pivot.
+        // Non-finite input propagates to a pivot.
         let fine = fine && (0..n).map(|i| a[i * n + i].f64()).all(|pivot| pivot > 0.0 && pivot.is_finite());
         if fine { Ok(Lower { values: a, n }) } else { Err(Fault::NotPositiveDefinite { n }) }
     }
@@ -181,7 +182,7 @@ impl<T: Real> Lower<T> {
         });
     }
 
-    /// Solves for a few columns at a time, always the same ones: how products add up depends on how many there are.
+    /// Solves for a fixed number of columns at a time, because the order of summation depends on their number.
     fn some_at_a_time(&self, right: &mut [T], k: usize, threads: usize, solve: impl Fn(&mut [T]) + Sync) {
         assert_eq!(right.len(), self.n * k);
         let n = self.n;

@@ -9,7 +9,7 @@ use crate::Real;
 const HUGE: usize = 2 << 20;
 /// The smallest unit in which the system takes memory back.
 const PAGE: usize = 4 << 10;
-/// A mapping that is kept serves a request of at least this share of it.
+/// A kept mapping is reused for requests of at least 1/SHARE of its size.
 const SHARE: usize = 2;
 
 /// A private anonymous mapping, its data aligned to a huge page.
@@ -25,10 +25,10 @@ struct Block {
 // SAFETY: a block is owned by whoever holds it; the address is valid in every thread.
 unsafe impl Send for Block {}
 
-/// Most mappings that are kept: a model of many classes has a matrix for each.
+/// Maximum number of kept mappings: a model with many classes has a matrix for each.
 const MOST: usize = 32;
 
-/// What was dropped last, until something else is mapped.
+/// Mappings of dropped buffers, most recent last.
 static KEPT: Mutex<Vec<Block>> = Mutex::new(Vec::new());
 
 fn kept() -> std::sync::MutexGuard<'static, Vec<Block>> {
@@ -77,11 +77,11 @@ impl Block {
         unsafe { libc::madvise(self.data.as_ptr().cast(), self.dirty, libc::MADV_FREE) };
     }
 
-    /// Takes the contents back from what `offer` allowed: until a page is written to, the system may still replace it
-    /// by zeros, and numbers must hold still while somebody reads them.
+    /// Revokes `offer`: until a page is written to, the system may still replace it by zeros, which must not happen
+    /// while it is being read.
     fn reclaim(&mut self) {
         for at in (0..self.dirty).step_by(PAGE) {
-            // SAFETY: inside the mapping, which this block owns. Volatile, or the compiler would leave it out.
+            // SAFETY: inside the mapping, which this block owns. Volatile, or the compiler would remove it.
             unsafe {
                 let byte = self.data.as_ptr().add(at);
                 byte.write_volatile(byte.read_volatile());
@@ -138,7 +138,7 @@ impl<T: Real> Map<T> {
             let best = (0..kept.len()).filter(|&at| fits(&kept[at])).min_by_key(|&at| kept[at].bytes);
             let found = best.map(|at| kept.remove(at));
             if found.is_none() {
-                // What does not serve must not stand beside what is made instead.
+                // Free the mappings that do not fit before a new one is made.
                 kept.clear();
             }
             found
@@ -155,7 +155,7 @@ impl<T: Real> Map<T> {
             }
             None => Block::new(bytes)?,
         };
-        // Whoever gets it may write all of it.
+        // Its new owner may write all of it.
         block.dirty = bytes;
         Some(Map { block: Some(block), len, owns: PhantomData })
     }
@@ -174,7 +174,7 @@ impl<T: Real> Map<T> {
         unsafe { std::slice::from_raw_parts_mut(self.data(), self.len) }
     }
 
-    /// Only the first `len` numbers are of use any more; the others become 0.
+    /// Only the first `len` numbers are still needed; the others become 0.
     pub(super) fn keep_first(&mut self, len: usize) {
         if let Some(block) = &mut self.block {
             block.cut(len.min(self.len) * size_of::<T>());

@@ -1,11 +1,12 @@
-//! Large memory on huge pages, kept from one use to the next.
+//! Large buffers on huge pages, reused between calls.
 //!
 //! A Gram matrix of hundreds of megabytes is touched for the first time while it is computed. With 4 KiB pages the
 //! page faults cost more than the kernel values (measured: 157 ms against 115 ms for a 7291 x 7291 f32 Gram of 256
-//! columns), so large buffers are mapped directly and advised to use huge pages. Even then the system clears every page
-//! it gives out, which on virtual machines can cost more than all arithmetic (a9a: half of a whole fit). So what was
-//! mapped last is kept when it is dropped, marked as free to take: the system takes it back when memory runs short, and
-//! until then the next buffer of that size has it without a fault. Small buffers are plain vectors.
+//! columns), so large buffers are mapped directly and advised to use huge pages. Even then the system clears every
+//! page it gives out, which on virtual machines can cost more than all arithmetic (a9a: half of a whole fit). So
+//! dropped mappings are kept and marked as reclaimable (MADV_FREE): the system takes them back when memory runs
+//! short, and until then the next buffer of that size reuses one without page faults. Small buffers are plain
+//! vectors.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -21,7 +22,7 @@ enum Inner<T: Real> {
     Map(map::Map<T>),
 }
 
-/// From here on memory is mapped.
+/// Size from which memory is mapped.
 const LARGE: usize = 8 << 20;
 
 impl<T: Real> Buffer<T> {
@@ -36,8 +37,8 @@ impl<T: Real> Buffer<T> {
         Buffer(Inner::Vec(vec![T::ZERO; len]))
     }
 
-    /// `len` numbers of any value, for those who write before they read: large ones may hold what a buffer before them
-    /// held.
+    /// `len` numbers of any value, for code that writes before it reads: large buffers may contain values of earlier
+    /// ones.
     ///
     /// ```
     /// let mut squares = mercer_num::Buffer::<f64>::stale(4);
@@ -54,8 +55,8 @@ impl<T: Real> Buffer<T> {
         Buffer(Inner::Vec(vec![T::ZERO; len]))
     }
 
-    /// Says that only the first `len` numbers are of use any more; the others become 0. Memory that was never touched
-    /// is then not counted as kept when the buffer goes.
+    /// Declares that only the first `len` numbers are still needed; the others become 0. Memory that was never
+    /// touched is then not counted as kept when the buffer goes.
     pub fn keep_first(&mut self, len: usize) {
         match &mut self.0 {
             Inner::Vec(v) => v.iter_mut().skip(len).for_each(|v| *v = T::ZERO),
@@ -65,7 +66,7 @@ impl<T: Real> Buffer<T> {
     }
 }
 
-/// Gives memory kept for later buffers back to the system now.
+/// Returns memory kept for later buffers to the system.
 pub fn release() {
     #[cfg(target_os = "linux")]
     map::release();

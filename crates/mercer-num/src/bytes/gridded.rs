@@ -1,4 +1,4 @@
-//! From floats to bytes: values that are integers times a constant, and how it is seen that they are.
+//! From floats to bytes: detection and conversion of values that are integers times a constant.
 
 use crate::dispatch::dispatch;
 
@@ -68,7 +68,7 @@ macro_rules! gridded {
                 for chunk in values.chunks(1 << 14) {
                     let (bad, low, high) = $t::range(chunk, offset as $t, inverse as $t, close as $t);
                     (least, most) = (f64::min(least, low.into()), f64::max(most, high.into()));
-                    // Beyond a byte nobody wants to know.
+                    // A wider range does not fit into a byte.
                     if bad != 0 || most - least > 255.0 {
                         return None;
                     }

@@ -1,12 +1,12 @@
 //! Products of rows of 8-bit integers, exact in 32 bits.
 //!
-//! Pixels, counts and 0/1 columns are small integers times a constant. Where the processor multiplies bytes (AVX-512 VNNI:
-//! 64 multiply-adds an instruction, four times those of f32), their dot products and squared distances cost a quarter, and
-//! they are exact: only the last step, from the integer to a float, rounds. [`available`] says whether it does; the plain
-//! version below is what the vector code is compared with, and is no faster than floats.
+//! Pixels, counts and 0/1 columns are small integers times a constant. Where the processor multiplies bytes (AVX-512
+//! VNNI: 64 multiply-adds per instruction, four times those of f32), their dot products and squared distances cost a
+//! quarter, and they are exact: only the last step, from the integer to a float, rounds. [`available`] tells whether
+//! it does; the plain version below is the reference for the vector code, and is not faster than floats.
 //!
-//! The instruction multiplies unsigned by signed bytes, so one side is stored less 128 and the sum is corrected:
-//! `x.y = x.(y - 128) + 128 sum(x)`.
+//! The instruction multiplies unsigned by signed bytes, so one side is stored less 128 and the sum is corrected: `x.y
+//! = x.(y - 128) + 128 sum(x)`.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -21,7 +21,7 @@ pub use gridded::Gridded;
 
 /// Columns of a panel: two registers of sixteen sums.
 const PANEL: usize = 32;
-/// Rows that the inner loop takes at once: with two registers a row, 24 of 32 registers hold sums.
+/// Rows per inner loop: with two registers per row, 24 of 32 registers hold sums.
 const ROWS: usize = 12;
 /// Widest rows: sums of so many products of bytes stay below 2^31.
 pub const WIDEST: usize = 1 << 15;
@@ -49,11 +49,11 @@ pub struct Bytes {
     values: Vec<u8>,
     sum: Vec<i32>,
     square: Vec<i32>,
-    /// The rows as the right side of a product, made when they first are one.
+    /// The rows in the layout of a right-hand operand, made on first use.
     panels: OnceLock<Vec<u8>>,
 }
 
-/// What is made of the integer dot product of two rows.
+/// The value computed from the integer dot product of two rows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Wanted {
     /// `factor |x - y|^2`.

@@ -16,7 +16,7 @@ use crate::{Buffer, Fault};
 
 /// Eigenvalues, falling, and eigenvectors of a symmetric n x n matrix: `vectors[j * n..(j + 1) * n]` is vector j.
 ///
-/// The matrix is used up: its memory is worked in. Signs are as they come. Cost: about 9 n^3.
+/// The matrix is overwritten. Signs are arbitrary. Cost: about 9 n^3.
 ///
 /// ```
 /// let (values, vectors) = mercer_num::eigen::all(vec![2.0, 1.0, 1.0, 2.0].into(), 2, 1)?;

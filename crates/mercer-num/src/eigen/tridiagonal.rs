@@ -4,10 +4,10 @@
 //! A = Q T Q',   Q = H_1 ... H_{n-2},   H_j = 1 - tau_j v_j v_j'
 //! ```
 //!
-//! Half of the `4/3 n^3` multiply-adds are products of the trailing matrix with one vector each, bound by memory. They
-//! read its upper half once and change nothing: the rank-two changes of a panel of columns wait until the panel is done
-//! and are then one matrix product (Dongarra, Hammarling and Sorensen 1989). faer applies each change at once, so that it
-//! also writes the matrix in every step; at n = 3000 this halves the time.
+//! Half of the `4/3 n^3` multiply-adds are products of the trailing matrix with one vector each, bound by memory.
+//! They only read its upper half once: the rank-two updates of a panel of columns are collected and applied as one
+//! matrix product (Dongarra, Hammarling and Sorensen 1989). faer applies each change at once, so that it also writes
+//! the matrix in every step; at n = 3000 this halves the time.
 
 use rayon::join;
 use rayon::prelude::*;

@@ -1,7 +1,7 @@
 //! Eight lanes of the instruction sets the passes are written for.
 //!
-//! The compiler's own vectoriser loses the thread when f64 values, f32 rows and byte flags meet in one loop (measured:
-//! a third of the speed), so these few operations are spelled out. Each is one or two instructions.
+//! The compiler does not vectorise loops that mix f64 values, f32 rows and byte flags well (measured: a third of the
+//! speed), so these few operations are written with intrinsics. Each is one or two instructions.
 
 use crate::real::Real;
 

@@ -1,9 +1,10 @@
 //! The fused passes of a pair-wise solver over a gradient, its flags and rows of a matrix.
 //!
-//! A step along a pair of variables changes every entry of the gradient, and the next pair is chosen by looking at
-//! every entry: both are bound by memory, so they are one pass. Gradients are f64; the matrix's rows f32, or f64 where
-//! the last digits are asked for. Lanes keep value and place of their own best, so the loops have no branch. Every
-//! instruction set does the same operations in the same order: results agree to the last bit on every machine.
+//! A step along a pair of variables changes every entry of the gradient, and the next pair is selected from all
+//! entries: both are bound by memory, so they are fused into one pass. Gradients are f64; the matrix's rows f32, or
+//! f64 where the last digits are asked for. Each lane keeps the value and index of its own best entry, so the loops
+//! have no branches. All instruction sets perform the same operations in the same order, so results are bit-identical
+//! on every machine.
 
 mod isa;
 #[cfg(target_arch = "x86_64")]
@@ -17,7 +18,7 @@ pub use isa::Element;
 /// Places lanes cannot name: no candidate was seen.
 const NOWHERE: u32 = u32::MAX;
 
-/// The entry a step should raise.
+/// The entry that a step should increase.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Lowest {
     /// The smallest gradient among the entries looked at; infinite if there are none.
@@ -101,7 +102,7 @@ pub fn lowest(gradient: &[f64], flags: &[u8], up: u8) -> Lowest {
 pub fn accumulate<T: Element>(sum: &mut [f64], rows: &[&[T]], coef: &[f64]) {
     assert_eq!(rows.len(), coef.len(), "a coefficient a row");
     for (rows, coef) in rows.chunks(8).zip(coef.chunks(8)) {
-        // The last few are padded with a row that counts for nothing.
+        // The last few are padded with a row of coefficient 0.
         let eight: [&[T]; 8] = std::array::from_fn(|p| &rows.get(p).unwrap_or(&rows[0])[..sum.len()]);
         let coef: [f64; 8] = std::array::from_fn(|p| coef.get(p).copied().unwrap_or(0.0));
         accumulate_eight(sum, &eight, &coef);
@@ -114,7 +115,7 @@ fn accumulate_eight<T: Element>(sum: &mut [f64], rows: &[&[T]; 8], coef: &[f64; 
 
 /// The partner of second order (Fan, Chen and Lin 2005): among entries whose flags have a bit of `low` and whose
 /// gradient g is above `floor`, the place of the largest `(g - floor)^2 / max(own + diag - 2 row, tau)`. Scores are
-/// f32: this ranks, it does not step.
+/// f32, which is enough for ranking; the step itself is computed in f64.
 ///
 /// # Panics
 /// If the slices differ in length.

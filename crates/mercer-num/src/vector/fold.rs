@@ -1,4 +1,4 @@
-//! Products over the coordinates of two points, for functions that a caller brings.
+//! Products over the coordinates of two points, for functions given by the caller.
 
 use crate::dispatch::dispatch;
 
@@ -16,8 +16,8 @@ pub trait Parts {
 }
 
 dispatch! {
-    /// `out[j] = prod of all parts of x and y_j`. A row is blocks of [`Parts::PLANES`] lane arrays, `width` of them in all;
-    /// what fills up the last block must give the part 1.
+    /// `out[j] = prod of all parts of x and y_j`. A row is blocks of [`Parts::PLANES`] lane arrays, `width` of them
+    /// in all; the padding of the last block must give the part 1.
     pub fn products<P: Parts>(parts: &P, x: &[[f64; LANES]], y: &[[f64; LANES]], width: usize, out: &mut [f64]) {
         for (out, y) in out.iter_mut().zip(y.chunks_exact(width)) {
             let mut all = [1.0; LANES];

@@ -1,10 +1,10 @@
 //! One register's worth of floats: eight f32 or four f64, on every instruction set.
 //!
-//! Wider registers gain nothing where they are two passes through the same units, and their images would not stay in the
+//! Wider registers are not faster where they occupy the same units twice, and their images would not fit into the
 //! first-level cache.
 //!
-//! The compiler's vectoriser does not keep an array of short arrays in registers (measured: a tenth of the speed), so the
-//! sliding sums are written with these few operations.
+//! The compiler's vectoriser does not keep an array of short arrays in registers (measured: a tenth of the speed), so
+//! the sliding sums are written with these few operations.
 
 use std::fmt::Debug;
 

@@ -55,7 +55,7 @@ macro_rules! maps {
 
             dispatch! {
                 pub(crate) fn powi<const FMA>(x: &mut [$t], n: u32) {
-                    // The degrees that people use are straight-line code.
+                    // Common degrees are straight-line code.
                     match n {
                         0 => x.fill(1.0),
                         1 => {}

@@ -49,7 +49,7 @@ macro_rules! scalar {
             #[inline(always)]
             pub(crate) fn tanh<const FMA: bool>(x: $t) -> $t {
                 let y = -2.0 * x.abs();
-                // A comparison that is false for NaN keeps it.
+                // The comparison is false for NaN, which is therefore kept.
                 let y = if y < $flat { $flat } else { y };
                 let (n, p) = reduce::<FMA>(y);
                 let power = $t::from_bits(n.wrapping_add($bias) << $mantissa);

@@ -1,9 +1,10 @@
-//! Sums under a sliding pyramid, for many images side by side: the arithmetic of image-local and position-local kernels.
+//! Sums under a sliding pyramid, for many interleaved images: the arithmetic of image-local and position-local
+//! kernels.
 //!
-//! A pyramid of odd diameter `p = 2 r + 1` has the weight `r + 1 - max(|a|, |b|)` at the offset (a, b), so it is a stack of
-//! boxes of 1, 3, .., p pixels. Down a column the boxes are sums that grow by two pixels at a time; what a column then adds
-//! to the outputs left and right of it are suffix sums of those. That is `2 r + r + 2 r` additions a pixel instead of
-//! `p^2` multiply-adds, and no value is subtracted, so nothing cancels.
+//! A pyramid of odd diameter `p = 2 r + 1` has the weight `r + 1 - max(|a|, |b|)` at the offset (a, b), so it is a
+//! stack of boxes of 1, 3, .., p pixels. Down a column the boxes are sums that grow by two pixels at a time; what a
+//! column then adds to the outputs left and right of it are suffix sums of those. That is `2 r + r + 2 r` additions
+//! per pixel instead of `p^2` multiply-adds, and no value is subtracted, so no digits are lost.
 //!
 //! Images lie pixel by pixel with [`Windows::LANES`] of them side by side: every operation is a vertical one, and the
 //! sums of a column stay in registers until they are whole.
@@ -196,7 +197,7 @@ macro_rules! windows {
                 let mut out = [0.0; LANES];
                 // SAFETY: the caller's word on the instruction set is passed on.
                 unsafe {
-                    // Hidden from the compiler, which would turn the product with it into what it stands for.
+                    // Hidden from the compiler, which would otherwise remove the multiplication by 1.
                     let (zero, one) = (V::splat(0.0), V::splat(std::hint::black_box(1.0)));
                     let total: V = match (frame.diameter, power == 2) {
                         (1, true) => fixed::<V, 1, true>(z, frame, power, zero, one),
