@@ -1,4 +1,4 @@
-//! When and by what a page was made. The library and the reports never look at the clock.
+//! Time and command line for pages. The library and the reports never read the clock.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

@@ -1,4 +1,4 @@
-//! What a command gets besides its own arguments: where and how to print, threads, memory, seed.
+//! The context of a command besides its own arguments: where and how to print, threads, memory, seed.
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
@@ -52,15 +52,15 @@ impl Context {
         }
     }
 
-    /// Tells on standard error what about the data changes what may be expected of a result, unless the run is to be quiet.
+    /// Prints warnings about the data to standard error, unless quiet.
     pub(crate) fn warn(&self, notes: &[Note]) {
         for note in notes.iter().filter(|note| note.kind == NoteKind::Warning && !self.quiet) {
-            // Nobody is left to be told where standard error is closed.
+            // If standard error is closed, warnings are dropped.
             let _ = writeln!(io::stderr(), "note: {}", mercer_report::visible(note));
         }
     }
 
-    /// Prints what was done, unless the run is to be quiet.
+    /// Prints what was done, unless quiet.
     pub(crate) fn tell(&self, report: &impl Report) -> Done {
         if self.quiet { Ok(()) } else { self.show(report) }
     }
@@ -98,7 +98,7 @@ pub(crate) fn print(text: &str, colour: bool) -> Done {
     Ok(())
 }
 
-/// Whether standard output shows colours: a terminal, and nobody has asked for none.
+/// Whether standard output shows colours: a terminal, unless colours are disabled.
 pub(crate) fn stdout_colour() -> bool {
     io::stdout().is_terminal() && colours_wanted()
 }

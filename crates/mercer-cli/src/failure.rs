@@ -1,4 +1,4 @@
-//! How a run that fails ends: what is said, and with which code.
+//! Failures: messages and exit codes.
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
@@ -26,14 +26,14 @@ pub(crate) enum Failure {
     },
     /// The library refused.
     Library(Box<Error>),
-    /// Ctrl-C was pressed, and what there was has been kept.
+    /// Ctrl-C was pressed, and the partial result has been saved.
     Interrupted {
         /// Where it is.
         message: String,
         /// How to go on.
         hint: String,
     },
-    /// Nobody reads what we print any more.
+    /// The reader of standard output has closed it.
     Pipe,
     /// Printing failed otherwise.
     Output(io::Error),
@@ -54,7 +54,7 @@ impl Failure {
         }
     }
 
-    /// Says what is wrong on standard error and gives the code to end with.
+    /// Prints the error to standard error and returns the exit code.
     pub(crate) fn report(self) -> ExitCode {
         match self {
             Failure::Clap(error) => {
@@ -128,7 +128,7 @@ fn say(message: &str, hint: Option<&str>) {
     let mut err = io::stderr().lock();
     let colour = err.is_terminal() && crate::context::colours_wanted();
     let (red, cyan, off) = if colour { ("\u{1b}[1;31m", "\u{1b}[36m", "\u{1b}[0m") } else { ("", "", "") };
-    // If standard error is closed there is nobody left to tell.
+    // If standard error is closed, the message is dropped.
     let _ = writeln!(err, "{red}error:{off} {}", visible(message));
     if let Some(hint) = hint {
         let _ = writeln!(err, "{cyan}hint:{off} {}", visible(hint));
@@ -150,7 +150,7 @@ fn without_controls(text: &str) -> String {
     out
 }
 
-/// What to try, where the error's kind tells.
+/// A hint, if the kind of the error suggests one.
 fn hint(error: &Error) -> Option<String> {
     match error {
         Error::Memory { .. } => Some(

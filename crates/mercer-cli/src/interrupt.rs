@@ -23,7 +23,7 @@ pub(crate) fn listen() {
     });
 }
 
-/// Whether somebody wants the work to stop.
+/// Whether the work should stop.
 pub(crate) fn asked() -> bool {
     ASKED.load(Ordering::Relaxed)
 }

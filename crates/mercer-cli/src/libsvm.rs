@@ -1,4 +1,4 @@
-//! LIBSVM's short options: what they are called here, for those whose fingers know them.
+//! LIBSVM's short options and their names here.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 

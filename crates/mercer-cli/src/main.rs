@@ -38,7 +38,7 @@ fn run() -> Done {
         at = below;
     }
     let Some(entry) = commands::ALL.iter().find(|entry| entry.path == words) else {
-        // No word at all: whoever types `mercer` wants to know what it can do.
+        // Without arguments, list what the program can do.
         return context::print(&args::command().render_help().ansi().to_string(), context::stdout_colour());
     };
     let context = Context::new(&args::Global::of(at)?)?;

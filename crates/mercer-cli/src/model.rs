@@ -17,13 +17,13 @@ pub(crate) fn is_one(file: &Path, exec: Exec) -> bool {
     file.is_file() && read(file, exec).is_ok()
 }
 
-/// Where a model that is not finished goes: beside its place, never into it. None where the place is a device or a pipe.
+/// The file for an unfinished model, next to the final one. `None` if that is a device or a pipe.
 pub(crate) fn partial(out: &Path) -> Option<PathBuf> {
     let stream = std::fs::metadata(out).is_ok_and(|about| !about.is_file());
     (!stream).then(|| PathBuf::from(format!("{}{PARTIAL}", out.display())))
 }
 
-/// What the names of unfinished models end in.
+/// Suffix of unfinished models.
 const PARTIAL: &str = ".partial";
 
 /// Where a model goes that is gone on with: an unfinished one becomes the one it was to be.
@@ -47,7 +47,7 @@ pub(crate) fn after_interruption(model: &Model, data: &Path, file: &Path) -> Str
     format!("training of {name} cannot be resumed; run the same command again to start over")
 }
 
-/// Where the model of some data goes if nobody says: `iris.csv.gz` gives `iris.mercer`, in the current folder.
+/// The default file of a model: `iris.csv.gz` gives `iris.mercer`, in the current folder.
 pub(crate) fn file_for(data: &Path) -> Result<PathBuf, Failure> {
     let name = data.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let packed = [".gz", ".xz", ".zst"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);

@@ -60,7 +60,7 @@ impl Progress {
         }
     }
 
-    /// The share done by the gap, where that can be told. It never goes back: gaps do, now and then.
+    /// The progress estimated from the gap, if possible. It never decreases, although gaps sometimes grow.
     fn by_gap(&mut self, step: &Step) -> Option<f64> {
         let (until, gap) = (self.until?, step.gap.filter(|g| *g > 0.0 && g.is_finite())?);
         self.first_gap = self.first_gap.max(gap);

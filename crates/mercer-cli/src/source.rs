@@ -121,7 +121,7 @@ impl Reading {
         Ok(Source::new(file, &options)?.read(self, &options)?)
     }
 
-    /// Reads data to learn from. A task says what labels are, where nobody else does.
+    /// Reads training data. The task determines the type of labels if no option does.
     pub(crate) fn read_for(&self, file: &Path, task: Option<Task>, exec: Exec) -> Result<Dataset, Failure> {
         let options = self.options_for(task, exec);
         let source = Source::new(file, &options)?;
@@ -132,7 +132,7 @@ impl Reading {
         {
             return Ok(data);
         }
-        // The last column of a table is only a guess at the label, and here nobody needs one.
+        // The last column of a table is only a guess at the label, and no label is needed here.
         let guessed = data.target_from.as_ref().is_some_and(|from| from.guessed);
         let words =
             matches!(&data.targets, Targets::Classes(l) if l.names.iter().any(|n| n.parse::<f64>().is_err()));
@@ -160,7 +160,7 @@ impl Reading {
         self.image.is_none().then(|| self.options_for(task, exec))
     }
 
-    /// Whether labels are classes because somebody said so.
+    /// Whether the user declared that labels are classes.
     pub(crate) fn insists_on_classes(&self) -> bool {
         self.targets == Some(TargetKind::Classes)
     }

@@ -78,7 +78,7 @@ impl Batch<'_> {
     }
 }
 
-/// What the host has of the variables.
+/// The variables on the host.
 #[derive(Default)]
 pub(crate) struct Host {
     pub(crate) f: Vec<f64>,
@@ -245,7 +245,7 @@ impl<'a> Run<'a> {
         exact::outputs(self.gpu, &self.batch.parts[m], beta, f)
     }
 
-    /// Goes on until every machine is done.
+    /// Iterates until every machine is done.
     fn rounds(&mut self, watch: &mut Watch<'_>) -> Outcome<End> {
         let all = self.batch.problems.len();
         for from in (0..all).step_by(self.together) {
@@ -362,8 +362,8 @@ impl<'a> Run<'a> {
         Ok(counters[5])
     }
 
-    /// Computes gradients anew in f64 where rounding of the rows could matter, and lets those machines go on that do not meet
-    /// the tolerance then: the largest violation of these, or none if all are done.
+    /// Recomputes gradients in f64 where rounding of the rows could matter, and continues machines that do not
+    /// satisfy the tolerance then: the largest violation of these, or none if all are done.
     fn recheck(&mut self, arrays: &Arrays) -> Outcome<Option<f64>> {
         let tol = self.batch.params.tol;
         let mut worst: Option<f64> = None;

@@ -13,9 +13,9 @@ const MULTIPLY: i32 = 7;
 const POWER: i32 = 8;
 const NORMALISE: i32 = 9;
 
-/// Most operations; the device gets them by value.
+/// Maximum number of operations; the device gets them by value.
 const MOST: usize = 24;
-/// Most values that wait at once.
+/// Maximum number of values on the stack.
 const DEEPEST: usize = 12;
 
 /// One operation. Mirrors `Op` of `kernels/1_map.cu`.

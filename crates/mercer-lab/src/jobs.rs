@@ -19,7 +19,7 @@ use mercer_serve::shell;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-/// Progress is told no more often than this.
+/// Minimum time between progress events.
 const EVERY: Duration = Duration::from_millis(60);
 /// A browser opens six connections to a server, for all its pages. Where more pages than this listen, streams are short and
 /// pages come back, so that none of them waits for ever.
@@ -37,7 +37,7 @@ pub(crate) struct Job {
     /// What a page shows.
     pub(crate) title: String,
     cancel: AtomicBool,
-    /// Whether its thread works: for a moment longer than until somebody cancels it.
+    /// Whether its thread is running; it stops shortly after a cancellation.
     working: AtomicBool,
     log: Mutex<Log>,
     news: watch::Sender<u64>,
@@ -57,7 +57,7 @@ impl Job {
         self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps an event and tells it.
+    /// Stores an event and notifies listeners.
     pub(crate) fn tell(&self, event: Value) {
         let mut log = self.log();
         if log.ended.is_some() {
@@ -79,15 +79,15 @@ impl Job {
         self.news.send_replace(log.version);
     }
 
-    /// Asks it to stop. Its result is dropped from here on, so pages are told at once; the thread ends at the next step of
-    /// its work.
+    /// Cancels it. Its result is dropped from here on, so pages are notified at once; the thread ends at the next
+    /// step of its work.
     pub(crate) fn cancel(&self) {
         self.cancel.store(true, Ordering::SeqCst);
         let seconds = self.since.elapsed().as_secs_f64();
         self.end("cancelled", json!({ "event": "cancelled", "seconds": seconds }));
     }
 
-    /// Whether somebody asked it to stop.
+    /// Whether it was cancelled.
     pub(crate) fn cancelled(&self) -> bool {
         self.cancel.load(Ordering::Relaxed)
     }

@@ -40,7 +40,7 @@ pub(crate) fn planes(facts: &impl Serialize, numbers: &[f32]) -> Reply {
     Ok(shell::asset("application/octet-stream", out))
 }
 
-/// A file to be saved under a name. The name comes from strangers: only plain characters of it are kept.
+/// A file to download under a name. The name is not trusted: only plain characters are kept.
 pub(crate) fn download(kind: &'static str, name: &str, body: impl Into<Body>) -> Response<Body> {
     let plain = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' };
     let name: String = name.chars().map(plain).collect();

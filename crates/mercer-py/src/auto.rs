@@ -1,4 +1,4 @@
-//! A fit whose settings the data choose: what `mercer train` does when nobody gives any.
+//! A fit with settings chosen from the data, as by `mercer train` without settings.
 
 use mercer::Error;
 use mercer::assess::{quick, thorough};

@@ -25,9 +25,9 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::words::raise;
 
-/// How often signals are looked at and steps are told.
+/// Interval of checking signals and reporting steps.
 const TICK: Duration = Duration::from_millis(15);
-/// How long work that was told to stop is waited for; beyond, it ends by itself.
+/// How long a cancelled computation is waited for; after that it ends by itself.
 const GRACE: Duration = Duration::from_millis(20);
 
 /// What both threads see.
@@ -55,7 +55,7 @@ pub(crate) fn pool(_lock: Python<'_>) -> PyResult<Option<Arc<ThreadPool>>> {
     {
         return Ok(Some(Arc::clone(pool)));
     }
-    // A pool of the parent: its threads are not here, so there is nobody who could end it.
+    // A pool of the parent process: its threads do not exist here, so it cannot be shut down.
     std::mem::forget(forked.take());
     let made = ThreadPoolBuilder::new().thread_name(|i| format!("mercer {i}")).build();
     let made = Arc::new(made.map_err(|e| PyRuntimeError::new_err(format!("no threads for the work: {e}")))?);
@@ -83,8 +83,8 @@ pub(crate) fn exec(threads: usize) -> Exec {
     Exec::new(if threads == 0 { *ALL.get_or_init(|| Exec::new(0).threads()) } else { threads })
 }
 
-/// Does work that is over soon and tells its steps, on the calling thread. For work that may take long, or where somebody
-/// listens, it is [`watched`].
+/// Does work that is over soon and tells its steps, on the calling thread. For work that may take long, or with a
+/// callback, use [`watched`].
 pub(crate) fn brief<T: Send + 'static>(
     py: Python<'_>,
     is_brief: bool,
@@ -149,7 +149,7 @@ pub(crate) fn watched<T: Send + 'static>(
                 ControlFlow::Continue(())
             }
         };
-        // Nobody listens any more after an interrupt.
+        // After an interrupt the result is not needed.
         let _ = send.send(on(threads.as_deref(), || work(&mut watch)));
     });
     worker.map_err(|e| PyRuntimeError::new_err(format!("no thread for the work: {e}")))?;

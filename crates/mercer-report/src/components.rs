@@ -1,4 +1,4 @@
-//! What is said of components: what each carries, and what came of going through them and back.
+//! Reports on components: explained variance, and reconstruction.
 
 use std::path::PathBuf;
 
@@ -65,7 +65,7 @@ pub struct Denoised {
     pub components: Option<usize>,
     /// Standard deviation of the noise taken to be there; none where a model was given.
     pub noise: Option<f64>,
-    /// Mean squared distance of rows set aside from what they were, before denoising.
+    /// Mean squared error of held-out rows before denoising.
     pub before: Option<f64>,
     /// The numbers of components tried on them.
     pub tried: Vec<Tried>,

@@ -1,4 +1,4 @@
-//! What is said after a model was compressed.
+//! The report of a compression.
 
 use std::path::PathBuf;
 
@@ -18,7 +18,7 @@ pub struct Weight {
     pub bytes: u64,
     /// Microseconds a row's outputs take, measured.
     pub micros_per_row: f64,
-    /// Its error on the data, where that has answers: the share of wrong classes, or the root mean square.
+    /// Its error on labelled data: error rate, or root mean squared error.
     pub error: Option<f64>,
 }
 
@@ -29,28 +29,28 @@ pub struct TradeOff {
     pub centres: usize,
     /// `|Psi - Psi'| / |Psi|`.
     pub distance: f64,
-    /// The share of answers that stayed; for numbers, of their variance.
+    /// The share of unchanged predictions; for numbers, of their variance.
     pub agreement: f64,
-    /// The error on the data, where that has answers.
+    /// The error on labelled data.
     pub error: Option<f64>,
 }
 
-/// A compressed model beside the one it comes from.
+/// A compressed model compared with the original.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CompressReport {
     /// The model's file.
     pub model: String,
     /// The file written.
     pub file: PathBuf,
-    /// The model as it was.
+    /// The original model.
     pub whole: Weight,
     /// The smaller one.
     pub small: Weight,
     /// Whether errors are shares of wrong classes.
     pub classes: bool,
-    /// Other sizes beside it, from the smallest; empty where none were asked for.
+    /// Other sizes for comparison, ascending; empty if not requested.
     pub curve: Vec<TradeOff>,
-    /// How it went.
+    /// The report of the compression.
     #[serde(flatten)]
     pub about: CompressionFacts,
 }

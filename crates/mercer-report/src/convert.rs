@@ -1,4 +1,4 @@
-//! What is said after a model went to a file of another format.
+//! The report of a conversion.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! How a model does on data whose answers are known.
+//! The report of an evaluation on labelled data.
 
 use serde::Serialize;
 

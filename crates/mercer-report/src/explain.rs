@@ -1,4 +1,4 @@
-//! What a model is made of.
+//! The report of an explanation.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -106,7 +106,7 @@ impl Report for Explained {
     }
 }
 
-/// The parameters worth a word, as `c = 1, nu = 0.5`.
+/// The main parameters, as `c = 1, nu = 0.5`.
 fn settings(all: &[(&'static str, Value)]) -> Option<String> {
     let shown = |(name, value): &(&str, Value)| {
         let value = match value {

@@ -8,8 +8,8 @@ use super::text::is_hidden;
 
 /// Any report as indented JSON with a line end. Values that are not finite become `null`: JSON has no word for them.
 ///
-/// Control characters are escaped beyond what JSON demands, so that no string of a file drives a terminal: whoever
-/// parses the text gets the string as it was.
+/// Control characters are escaped beyond what JSON demands, so that no string of a file controls a terminal; parsing
+/// the text gives the original string.
 pub fn json(report: &impl Serialize) -> String {
     let mut out = serde_json::to_string_pretty(report)
         .expect("a report is made of structs with text keys, which serde_json always writes");

@@ -1,4 +1,4 @@
-//! A model's answers: as lines to pass on, and as a summary where they went to a file.
+//! Predictions: as lines for other programs, and as a summary if they were written to a file.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -12,7 +12,7 @@ use mercer::data::table::Column;
 use mercer::data::{Dataset, Points, Targets};
 use mercer::model::{Model, Prediction, Reject};
 
-/// One answer.
+/// One prediction.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Answer {
@@ -33,7 +33,7 @@ pub struct Copied {
     pub values: Vec<String>,
 }
 
-/// Answers for some rows.
+/// Predictions for some rows.
 #[derive(Debug, Clone, Serialize)]
 pub struct Predictions {
     /// One a row.
@@ -115,8 +115,8 @@ impl Predictions {
         self
     }
 
-    /// One line a row. Several columns get a header and are parted by `delimiter`; a single one gets a header if asked.
-    /// Names are as they are, in quotes where they hold what would end a field or a line.
+    /// One line per row. Several columns get a header and are parted by `delimiter`; a single one gets a header if
+    /// asked. Names are as they are, in quotes where they hold what would end a field or a line.
     pub fn lines(&self, delimiter: char, header: bool) -> String {
         self.written(delimiter, header, false)
     }
@@ -187,8 +187,8 @@ impl Predictions {
         out
     }
 
-    /// The same as data, for formats that keep columns: copied columns, the prediction, the truth, further columns. Where
-    /// there is no answer, the prediction is missing.
+    /// The same as data, for formats that keep columns: copied columns, the prediction, the truth, further columns.
+    /// For rejected rows the prediction is missing.
     ///
     /// # Errors
     ///
@@ -257,7 +257,7 @@ impl Report for Predictions {
 }
 
 impl Predicted {
-    /// Takes answers that were written behind these.
+    /// Merges with predictions that were written after these.
     pub fn add(&mut self, more: &Predicted) {
         let share = |rows: usize| rows as f64 / (self.rows + more.rows).max(1) as f64;
         self.range = match (self.range, more.range) {
@@ -273,7 +273,7 @@ impl Predicted {
     }
 }
 
-/// Answers that were written to a file.
+/// Predictions that were written to a file.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Predicted {
     /// The file.
@@ -282,11 +282,11 @@ pub struct Predicted {
     pub rows: usize,
     /// How often each class was answered.
     pub classes: Vec<(String, usize)>,
-    /// Smallest, mean and largest answer, for numbers.
+    /// Smallest, mean and largest prediction, for numbers.
     pub range: Option<[f64; 3]>,
-    /// Rows without an answer.
+    /// Number of rejected rows.
     pub rejected: usize,
-    /// Right answers, where the data had labels.
+    /// Number of correct predictions, for labelled data.
     pub right: Option<usize>,
 }
 

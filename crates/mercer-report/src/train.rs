@@ -1,4 +1,4 @@
-//! What is said after a model was trained.
+//! The report of a training.
 
 use std::path::PathBuf;
 
@@ -40,7 +40,7 @@ pub struct Trained {
     pub support: usize,
     /// Those on their bound, over all machines.
     pub bounded: Option<usize>,
-    /// How it does on the rows it learned from, where that was cheap to tell.
+    /// The training error, if it was cheap to compute.
     pub training: Option<Evaluation>,
     /// The file.
     pub file: PathBuf,

@@ -1,4 +1,4 @@
-//! `mercer bounds`: what the training data alone says about errors to come.
+//! `mercer bounds`: estimates of the test error from the training data.
 
 use std::path::PathBuf;
 

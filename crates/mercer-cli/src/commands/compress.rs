@@ -123,7 +123,7 @@ impl Command for Compress {
         // Only LIBSVM's files leave the number of columns open.
         let to = self.to.unwrap_or(if whole.any_columns { To::Libsvm } else { To::Safetensors });
         if to == To::Libsvm {
-            // What cannot be written is better told before the work.
+            // Check before the work whether the result can be written.
             if self.widths {
                 whole.with_widths()?.to_libsvm()?
             } else {
@@ -186,7 +186,7 @@ impl Command for Compress {
     }
 }
 
-/// Sizes beside the one that was made: a quarter to four times as many centres.
+/// Further sizes for comparison: a quarter to four times as many centres.
 fn curve(
     whole: &Model,
     params: &CompressParams,
@@ -218,7 +218,7 @@ fn curve(
 const RUNS: usize = 3;
 const SECONDS: f64 = 0.02;
 
-/// Rows that a time is taken on where there is no data: fewer would time what a call costs, not what a row costs.
+/// Rows for timing without data; with fewer the overhead of a call would dominate.
 const TIMED: usize = 512;
 
 /// What models are timed on.
@@ -259,7 +259,7 @@ fn weight(model: &Model, file: &Path, rows: Rows<'_>, exec: Exec) -> Result<Weig
     Ok(Weight { centres, bytes, micros_per_row: 1e6 * best, error })
 }
 
-/// The share of wrong classes, or the root mean square error, where the data has answers of the model's kind.
+/// The share of wrong classes, or the root mean square error, where the data has targets of the model's type.
 fn error(model: &Model, data: &Dataset, exec: Exec) -> Result<Option<f64>> {
     use mercer::model::Task;
     if !matches!(model.task(), Task::Classification | Task::Regression) {

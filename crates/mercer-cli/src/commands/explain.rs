@@ -1,4 +1,4 @@
-//! `mercer explain`: what a model is made of.
+//! `mercer explain`: describes a model.
 
 use std::path::PathBuf;
 

@@ -55,7 +55,8 @@ impl Command for Lab {
             } else {
                 format!("The lab is open at {address}\nCtrl-C ends it.")
             };
-            // Where nobody reads, there is nobody to tell. The address is always printed: without it nobody gets in.
+            // If standard error is closed, notes are dropped. The address is always printed, since the lab cannot be
+            // opened without it.
             let _ = context::print(&format!("{line}\n"), false);
             if !self.no_open && !browse(address) && !json {
                 let _ = context::print("No browser could be started: open the address yourself.\n", false);

@@ -199,7 +199,7 @@ impl Predict {
         Ok(true)
     }
 
-    /// The answers between copied columns and the truth, where that is asked for.
+    /// The predictions between copied columns and true values, where requested.
     fn copied(&self, answers: Predictions, model: &Model, data: &Dataset) -> Result<Predictions, Failure> {
         if self.with.is_empty() {
             return Ok(answers);
@@ -269,7 +269,7 @@ impl Predict {
 /// Files smaller than this part of what rows may take are never larger than it in memory: packed text grows less.
 const SMALL: u64 = 40;
 
-/// Whether a format keeps columns with their types; its writer then takes the answers.
+/// Whether a format has typed columns; its writer then gets the predictions.
 fn is_table_of_columns(format: io::Format) -> bool {
     matches!(format, io::Format::JsonLines | io::Format::Parquet | io::Format::Arrow)
 }

@@ -195,7 +195,7 @@ impl Command for Serve {
                 format!("listening on {scheme}://{address}: {}", visible(&names))
             };
             if !quiet || json {
-                // Where nobody reads, there is nobody to tell.
+                // If standard error is closed, notes are dropped.
                 let _ = context::print(&format!("{line}\n"), false);
             }
         };

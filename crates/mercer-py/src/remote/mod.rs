@@ -1,7 +1,8 @@
-//! Long work whose parts are done by Python, on other machines: the library's thread asks, the calling thread answers.
+//! Long work whose parts are done by Python, on other machines: the library's thread asks, the calling thread
+//! answers.
 //!
-//! What Python does for the library runs on the thread that called, so that Ctrl-C and exceptions of a cluster reach whoever
-//! waits there, as they are. If the caller leaves, the next question ends the work.
+//! What Python does for the library runs on the thread that called, so that Ctrl-C and exceptions of a cluster reach
+//! the caller unchanged. If the caller leaves, the next question ends the work.
 
 pub(crate) mod search;
 pub(crate) mod shard;
@@ -42,7 +43,7 @@ impl Caller {
     ) -> mercer::Result<R> {
         let (send, receive) = mpsc::channel();
         let job: Job = Box::new(move |py| {
-            // Whoever asked waits for it.
+            // The library's thread waits for it.
             let _ = send.send(call(py)?);
             Ok(())
         });
@@ -82,7 +83,7 @@ pub(crate) fn asking<T: Send + 'static>(
             }
             if stopped.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        // Nobody listens any more after an interrupt.
+        // After an interrupt the result is not needed.
         let _ = send.send(Message::Done(on(threads.as_deref(), || work(&caller, &mut watch))));
     });
     worker.map_err(|e| PyRuntimeError::new_err(format!("no thread for the work: {e}")))?;

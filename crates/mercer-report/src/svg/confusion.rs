@@ -1,4 +1,4 @@
-//! Truth beside answers, class by class.
+//! Confusion matrices.
 
 use super::canvas::{Anchor, Canvas, SIZE, fitted, text_width};
 use super::{Svg, WIDTH};
@@ -7,7 +7,8 @@ use crate::count;
 /// Room for the classes' names beside the cells.
 const NAMES: f64 = 110.0;
 
-/// A confusion matrix: rows are true classes, columns are answers. The deeper a cell, the larger its share of the row.
+/// A confusion matrix: rows are true classes, columns are predicted ones. The deeper a cell, the larger its share of
+/// the row.
 ///
 /// # Panics
 /// If the matrix is not square with a row for each class.

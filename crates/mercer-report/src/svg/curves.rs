@@ -50,8 +50,8 @@ pub fn progress(gaps: &[(f64, f64)], tol: Option<f64>) -> Svg {
     Chart::new("Convergence", Axis::new("iterations"), Axis::new("gap").log(), series.collect()).draw()
 }
 
-/// Whether probabilities keep their word: of the answers given with a confidence of about p, the share that is right. A
-/// row has its confidence and whether the answer was right; ten groups by confidence, those with a few rows only left out.
+/// A reliability diagram: for predictions with a confidence of about p, the share that is correct. A row has its
+/// confidence and whether the prediction was correct; ten groups by confidence, without those of only a few rows.
 pub fn reliability(answers: &[(f64, bool)]) -> Svg {
     const GROUPS: usize = 10;
     const FEW: usize = 5;

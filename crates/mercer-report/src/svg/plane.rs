@@ -76,9 +76,9 @@ pub enum Layer {
 /// How a contour line looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Line {
-    /// Where the answer changes.
+    /// The decision boundary.
     Edge,
-    /// The margin beside it.
+    /// The margin.
     Margin,
     /// One of many.
     Thin,

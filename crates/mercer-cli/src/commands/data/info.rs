@@ -1,4 +1,4 @@
-//! `mercer data info`: what a file holds and what about it looks wrong.
+//! `mercer data info`: a summary of a data file with possible problems.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! `mercer kernel check`: what a line means, and how the kernel sees some data.
+//! `mercer kernel check`: explains a kernel's line, and checks the kernel on data.
 
 use std::path::PathBuf;
 

@@ -226,7 +226,7 @@ pub(super) fn probabilities(guide: &Guide<'_>) -> Result<Stop> {
         .fact("less_sure_than_50_percent", doubtful))
 }
 
-/// Errors against answers not given.
+/// Error on accepted rows against the share of rejected rows.
 pub(super) fn reject(guide: &Guide<'_>) -> Result<Stop> {
     let model = guide.classifier(&params(Multi::OneVsRest), &guide.train)?;
     let svc = &model.machine;

@@ -1,4 +1,4 @@
-//! The stops at what is unlike the data.
+//! The stops on novelty detection.
 
 use mercer::Result;
 use mercer::data::Dataset;

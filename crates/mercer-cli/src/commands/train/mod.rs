@@ -1,7 +1,8 @@
-//! `mercer train`, `mercer novelty` and `mercer cluster`: a model from data; what nobody said is chosen from the data.
+//! `mercer train`, `mercer novelty` and `mercer cluster`: trains a model; settings not given are chosen from the
+//! data.
 //!
-//! `args.rs` holds the flags, `wishes.rs` what they ask of the library, `run.rs` the training: search, checkpoints, the model
-//! that is saved; `blocks.rs` the training on files that are larger than memory.
+//! `args.rs` holds the flags, `wishes.rs` what they ask of the library, `run.rs` the training: search, checkpoints,
+//! the model that is saved; `blocks.rs` the training on files that are larger than memory.
 
 mod args;
 mod blocks;

@@ -53,7 +53,7 @@ impl Training {
         };
         let mut plan = Plan::new(&data, &wishes, context.exec)?;
         let stopped = self.choose(&mut plan, &wishes, context)?;
-        // Whoever lets C or kernels be searched for asks for a machine that has them.
+        // A search for C or kernels requires a machine that has them.
         if !self.exact && self.c.is_none() && self.auto != Auto::Good {
             plan.enlarge(&wishes)?;
         }
@@ -79,7 +79,7 @@ impl Training {
         let out = self.place()?;
         let files = Files::none().reads([&self.file]).reads(&self.features).reads(self.reading.files());
         let partial = model::partial(&out);
-        // A training that goes on may end in the file it came from.
+        // A resumed fit may be saved to the file it came from.
         let own = |from: &&PathBuf| {
             [Some(&out), partial.as_ref()].into_iter().flatten().any(|p| same_place(p, from))
         };
@@ -171,7 +171,7 @@ impl Training {
         self.finish((&data, None), &plan, &model, &gaps, &saver, context)
     }
 
-    /// Saves the model and tells of it. Data that are a sample come with the number of rows they were drawn from.
+    /// Saves the model and reports it. Data that are a sample come with the number of rows they were drawn from.
     pub(super) fn finish(
         &self,
         (data, rows): (&Dataset, Option<usize>),
@@ -189,7 +189,7 @@ impl Training {
             saver.out.clone()
         };
         model.save(&out)?;
-        // What was saved on the way, or gone on from, is in the model now.
+        // Checkpoints, and the model that was resumed, are superseded by the model.
         let over = |partial: &&PathBuf| **partial != out && (saver.saved() || resumed(partial));
         if let Some(partial) = saver.partial.as_ref().filter(over) {
             let _ = std::fs::remove_file(partial);
