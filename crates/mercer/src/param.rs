@@ -1,7 +1,7 @@
-//! One vocabulary for parameters: name, what is allowed, default, one line of documentation.
+//! Declarations of parameters: name, allowed values, default, one line of documentation.
 //!
-//! Learners, kernels, stages and transformations declare their parameters in tables of [`Param`]. Checks, help, the command's
-//! flags, Python's errors and the parsers of lines read the same rows, so a range is written down once.
+//! Learners, kernels, stages and transformations declare their parameters in tables of [`Param`]. Checks, help, the
+//! command's flags, Python's errors and the parsers of lines read the same rows, so a range is written down once.
 
 use std::fmt;
 
@@ -10,15 +10,15 @@ use std::fmt;
 pub struct Param {
     /// Its name, as the field is called and as lines and files write it.
     pub name: &'static str,
-    /// What it may be.
+    /// Its allowed values.
     pub allowed: Allowed,
-    /// The default, in words; none: it must be given.
+    /// The default, in words; `None`: the parameter is required.
     pub default: Option<&'static str>,
     /// One line about it.
     pub doc: &'static str,
 }
 
-/// What a parameter may be.
+/// The allowed values of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Allowed {
@@ -40,7 +40,7 @@ pub enum Allowed {
     Between(f64, f64),
     /// A whole number of at least this one.
     Whole(u64),
-    /// A whole number of at least this one, or nothing.
+    /// A whole number of at least this one, or none.
     WholeOrNone(u64),
     /// A whole number between two, both included.
     Count(u64, u64),
@@ -50,7 +50,7 @@ pub enum Allowed {
     OneOf(&'static [&'static str]),
     /// Yes or no.
     Flag,
-    /// A kernel's line, or nothing.
+    /// A kernel's line, or none.
     Kernel,
     /// One or more kernels.
     Kernels,
@@ -58,7 +58,7 @@ pub enum Allowed {
     ClassWeights,
     /// A line of transformations.
     Transformations,
-    /// What these words say.
+    /// A description of the allowed values.
     Words(&'static str),
 }
 
@@ -80,7 +80,7 @@ impl Param {
 }
 
 impl Allowed {
-    /// Whether a number is allowed. For words, kernels and lists, whose types tell, this is always so.
+    /// Whether a number is allowed. Always true for words, kernels and lists, which are checked by type.
     pub fn holds(&self, value: f64) -> bool {
         match *self {
             Allowed::Finite => value.is_finite(),
@@ -112,12 +112,12 @@ impl Allowed {
         ) || self.is_whole()
     }
 
-    /// Whether nothing is allowed too.
+    /// Whether none is allowed too.
     pub fn is_none_too(&self) -> bool {
         matches!(self, Allowed::WholeOrNone(_) | Allowed::Kernel)
     }
 
-    /// Whether it is a whole number, or nothing.
+    /// Whether it is a whole number, or none.
     pub fn is_whole(&self) -> bool {
         matches!(self, Allowed::Whole(_) | Allowed::WholeOrNone(_) | Allowed::Count(..))
     }

@@ -15,7 +15,7 @@ impl Place {
         Place { x: vec![0.0; m * k], b: vec![0.0; k] }
     }
 
-    /// Inner products output by output; all the same, of everything, where outputs are coupled.
+    /// Inner products per output; the total inner product for each if outputs are coupled.
     pub(super) fn dot(&self, other: &Place, coupled: bool) -> Vec<f64> {
         let k = self.b.len();
         let mut out: Vec<f64> = self.b.iter().zip(&other.b).map(|(a, b)| a * b).collect();
@@ -72,7 +72,7 @@ impl Gradients {
         Gradients { step: Place::zero(m, k), direction: right.clone(), rest: right, square, coupled }
     }
 
-    /// Where the next product is needed.
+    /// The direction of the next product.
     pub(super) fn direction(&self) -> &Place {
         &self.direction
     }
@@ -82,7 +82,7 @@ impl Gradients {
         self.rest.length()
     }
 
-    /// Goes on with `H direction`; false where no output can go further: rounding has eaten the direction.
+    /// Continues with `H direction`; false if no output can make progress because of rounding.
     pub(super) fn advance(&mut self, product: &Place) -> bool {
         let bend = self.direction.dot(product, self.coupled);
         let by: Vec<f64> = self

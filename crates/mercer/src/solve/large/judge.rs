@@ -1,10 +1,10 @@
-//! Held-out rows: they judge functions while these are learned.
+//! Held-out rows, which measure the error during training.
 
 use super::{Loss, Own};
 use crate::exec::Exec;
 use crate::num::{Buffer, Mat, Real, product};
 
-/// Rows that nothing is learned from, with their targets.
+/// Held-out rows with their targets.
 pub(crate) struct Judge<'a> {
     /// Their values against all centres, row by row.
     pub(crate) values: Own,

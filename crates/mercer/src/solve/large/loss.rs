@@ -1,6 +1,6 @@
 //! The losses: their value, slope and curvature at the outputs of one row.
 //!
-//! A row's target is a few numbers: the number of its class, or what its outputs should be.
+//! A row's target is several numbers: the index of its class, or the desired outputs.
 
 /// A loss of the k outputs of each row.
 pub(crate) trait Loss: Sync {
@@ -26,7 +26,8 @@ pub(crate) trait Loss: Sync {
     /// The curvature at the outputs of a row, as one number for all outputs.
     fn curvature(&self, target: &[f64], at: &[f64]) -> f64;
 
-    /// How wrong the outputs of a row are: 1 for another class than its own and 0 for its own, the mean square for numbers.
+    /// The error of a row's outputs: 1 for a wrong class and 0 for the correct one, the mean squared error for
+    /// numbers.
     fn error(&self, target: &[f64], outputs: &[f64]) -> f64 {
         wrong_class(target, outputs)
     }

@@ -1,7 +1,7 @@
 //! Newton steps whose systems are solved by conjugate gradients; the squared loss takes one.
 //!
-//! A step is shortened until the objective falls enough. Early systems are solved roughly (the residual relative to the
-//! gradient falls with the gradient itself: Dembo, Eisenstat and Steihaug 1982), so that passes go where they count.
+//! A step is shortened until the objective decreases sufficiently. Early systems are solved approximately, with a
+//! relative residual that decreases with the gradient (Dembo, Eisenstat and Steihaug 1982), which saves passes.
 
 use std::time::Instant;
 
@@ -13,15 +13,15 @@ use crate::exec::Exec;
 use crate::num::Fault;
 use crate::watch::{Info, Step, Stop, Watch};
 
-/// Most halvings of a step.
+/// Maximum number of halvings of a step.
 const HALVINGS: usize = 12;
-/// Passes between two looks at held-out rows, and those without a smaller error that end a fit.
+/// Passes between evaluations on held-out rows, and passes without improvement after which a fit stops.
 const LOOK: u64 = 2;
 const PATIENCE: u64 = 8;
-/// Newton steps without a smaller error that end a fit.
+/// Newton steps without improvement after which a fit stops.
 const STEPS: u64 = 3;
 
-/// The function with the least error on held-out rows.
+/// The function with the smallest error on held-out rows.
 struct Best {
     error: f64,
     coef: Vec<f64>,
@@ -30,8 +30,8 @@ struct Best {
     when: u64,
 }
 
-/// Solves on the centres whose own matrix is given. If the watcher breaks, the function is what there was, unless there was
-/// none yet.
+/// Solves on the centres, given their own matrix. If the watcher cancels, returns the current function if there is
+/// one.
 pub(crate) fn fit(
     problem: &LargeProblem<'_>,
     (own, stand): (Own, Option<Stand>),
@@ -45,7 +45,7 @@ pub(crate) fn fit(
     }
     let total = problem.rows.weight();
     let lambda = problem.lambda / total;
-    // The curvature of every loss at outputs of 0, where there is nothing better yet.
+    // The curvature at outputs of 0, for the first step.
     let k = problem.loss.outputs();
     let start = if problem.loss.is_quadratic() { 1.0 } else { problem.loss.curvature(&[0.0], &vec![0.0; k]) };
     let s = match &stand {
@@ -92,7 +92,7 @@ struct Job<'a> {
     numbers: u64,
     /// The mean of the curvature at the current point.
     bent: f64,
-    /// What held-out rows like best so far.
+    /// The best function on held-out rows so far.
     best: Option<Best>,
 }
 
@@ -103,11 +103,11 @@ struct Found {
     gap: f64,
     stop: Stop,
     steps: u64,
-    /// Whether held-out rows ended it.
+    /// Whether it was stopped early.
     early: bool,
 }
 
-/// A function and what is known of it. `z = L' c`: the penalty is `lambda / 2 |z|^2`.
+/// A function with its value and gradient. `z = L' c`: the penalty is `lambda / 2 |z|^2`.
 struct Point {
     number: u64,
     z: Vec<f64>,
@@ -173,7 +173,7 @@ impl Job<'_> {
                 stop = match (broken, gap <= params.tol || early) {
                     (true, _) => Stop::Cancelled,
                     (false, true) => Stop::Converged,
-                    // A pass that leads nowhere is what rounding allows.
+                    // A step without progress means that rounding limits the accuracy.
                     (false, false) => {
                         if self.passes < params.max_iter {
                             Stop::Converged
@@ -202,7 +202,7 @@ impl Job<'_> {
         Ok(Found { coef, offset: now.b, value: now.value, gap, stop, steps, early })
     }
 
-    /// Looks at the function a step away; whether to end here.
+    /// Evaluates the function after a step on held-out rows; returns whether to stop.
     fn judged_step(&mut self, now: &Point, step: &Place, patience: u64) -> bool {
         let (k, by) = (now.b.len(), self.offset_scale());
         let mut coef = step.x.clone();
@@ -213,7 +213,7 @@ impl Job<'_> {
         self.judged(&coef, &b, (self.passes, patience))
     }
 
-    /// The error of a function on held-out rows; whether it is long since it was the least.
+    /// Evaluates a function on held-out rows; returns whether the error has not improved for `patience`.
     fn judged(&mut self, coef: &[f64], offset: &[f64], (now, patience): (u64, u64)) -> bool {
         let Some(judge) = self.problem.judge else { return false };
         let error = judge.error(self.problem.loss, coef, offset, self.exec);
@@ -227,12 +227,12 @@ impl Job<'_> {
         }
     }
 
-    /// Goes along a step as far as the objective falls enough; whether it went anywhere.
+    /// Line search along a step; returns whether it made progress.
     fn search(&mut self, now: &mut Point, step: &Place) -> Result<bool> {
         let by = self.offset_scale();
         let along: f64 = now.slope.x.iter().zip(&step.x).map(|(g, s)| g * s).sum::<f64>()
             + now.slope.b.iter().zip(&step.b).map(|(g, s)| g * s * by).sum::<f64>();
-        // Where the objective no longer tells steps apart, the slope does.
+        // Where rounding hides changes of the objective, the slope decides.
         let flat = along.abs() <= 1e-9 * now.value.abs();
         let before = if flat { self.whitened(&now.slope).length() } else { 0.0 };
         let mut length = 1.0;
@@ -251,7 +251,7 @@ impl Job<'_> {
             }
             length /= 2.0;
         }
-        // The outputs that are kept must be those of the point that stays.
+        // The stored outputs must belong to the point that is kept.
         *now = self.at(std::mem::take(&mut now.z), std::mem::take(&mut now.b))?;
         Ok(false)
     }

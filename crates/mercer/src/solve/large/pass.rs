@@ -1,10 +1,10 @@
-//! One pass over all rows: outputs, what a loss makes of them, and the sums of that against the values.
+//! One pass over all rows: outputs, their loss derivatives, and the products of these with the values.
 //!
-//! Products run in the type of the values, on pieces small enough that a piece is still in the cache when it is multiplied the
-//! second time; sums over pieces are f64. Pieces begin at multiples of their height, and a piece belongs to one of a fixed
-//! number of sums by its place: so the order of sums depends on neither blocks nor threads. It must not: coefficients of centres
-//! that resemble each other are large and cancel, and the last bit of a sum, rounded to f32, is seen in the third digit of an
-//! output.
+//! Products run in the type of the values, on pieces small enough that a piece is still in the cache when it is
+//! multiplied the second time; sums over pieces are f64. Pieces begin at multiples of their height, and a piece is
+//! assigned to one of a fixed number of sums by its index, so that the order of summation does not depend on blocks
+//! or threads. This matters: coefficients of similar centres are large and cancel, and the last bit of a sum, rounded
+//! to f32, affects the third digit of an output.
 
 use rayon::prelude::*;
 
@@ -16,7 +16,7 @@ use crate::num::{Mat, Real, product};
 /// Bytes of a piece of values.
 const PIECE: usize = 1 << 20;
 
-/// Sums that pieces are added to in turn, and at most so many threads.
+/// Number of sums to which pieces are added in turn, and maximum number of threads.
 const SUMS: usize = 32;
 
 /// Rows of a piece for so many centres, of so many bytes each: a power of two.
@@ -24,7 +24,7 @@ pub(crate) fn piece(centres: usize, bytes: usize) -> usize {
     1 << (PIECE / (centres * bytes).max(1)).clamp(16, 256).ilog2()
 }
 
-/// Numbers that begin where a cache line does. Products of a matrix and a vector add up in an order that depends on it.
+/// Numbers aligned to a cache line. The order of summation of matrix-vector products depends on the alignment.
 struct Aligned<T> {
     values: Vec<T>,
     first: usize,
@@ -56,8 +56,8 @@ impl<T: Real> Aligned<T> {
     }
 }
 
-/// What a row's outputs become: its target and weight, its outputs at the current point, and the outputs of this pass, which
-/// are replaced. Returns two numbers that are summed over rows.
+/// Transforms a row's outputs: its target and weight, its outputs at the current point, and the outputs of this pass,
+/// which are replaced. Returns two numbers that are summed over rows.
 pub(super) type Row<'r> = dyn Fn(&[f64], f64, &[f32], &mut [f64]) -> [f64; 2] + Sync + 'r;
 
 /// Outputs at the current point, n x k.
@@ -68,7 +68,7 @@ pub(super) enum Outputs<'a> {
     Read(&'a [f32]),
     /// To be kept of this pass.
     Write(&'a mut [f32]),
-    /// Too many to be kept: computed again from coefficients and offsets.
+    /// Too many to be kept: recomputed from coefficients and offsets.
     Again(&'a [f64], &'a [f64]),
 }
 

@@ -4,9 +4,9 @@
 //! M = L L',   A A' = V D V' / s + lambda I,   c = L'^-1 A'^-1 x
 //! ```
 //!
-//! The columns of V, `L^-1 k(z, x)`, are s rows that stand for all n: the centres themselves (then V = L'), or a sketch, rows
-//! drawn for this. The more there are, the fewer passes, at m^2 multiply-adds each. A matrix M that is singular to rounding
-//! (equal centres, a flat kernel) gets a ridge: coefficients then cost a little more.
+//! The columns of V, `L^-1 k(z, x)`, belong to s representative rows: the centres themselves (then V = L'), or a
+//! sketch of random rows. More rows reduce the number of passes, at m^2 multiply-adds each. A matrix M that is
+//! singular to rounding (equal centres, a flat kernel) gets a ridge, a small additional penalty on the coefficients.
 
 use super::{Own, Stand};
 use crate::error::Result;
@@ -29,11 +29,11 @@ pub(super) struct Factors<T: Real> {
 }
 
 impl Coordinates {
-    /// Of the centres' matrix, with the curvature at each row that stands for others. Fails where the matrix is not positive
-    /// definite, however large the ridge.
+    /// Of the centres' matrix, with the curvature at each row that stands for others. Fails where the matrix is not
+    /// positive definite, however large the ridge.
     ///
-    /// `rounding` is that of the values of rows against centres: directions which are lost in it must not be taken, or
-    /// coefficients grow without bound that cancel each other up to rounding.
+    /// `rounding` is that of the values of rows against centres: directions below it must be suppressed, or
+    /// coefficients become huge and cancel up to rounding.
     pub(super) fn new(
         own: Own,
         stand: Option<Stand>,

@@ -1,5 +1,5 @@
-//! What the solver asks of the rows: one pass over all of them at a time, answered by plain sums. Rows may be in this process or
-//! anywhere else: sums over parts of the rows are added up.
+//! The solver's interface to the rows: one pass over all of them at a time, which returns sums. Rows may be in this
+//! process or elsewhere: sums over parts of the rows are added.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -11,7 +11,7 @@ use crate::exec::Exec;
 /// A function of the rows: their kernel values against the centres times coefficients, plus offsets.
 #[derive(Debug, Clone, Copy)]
 pub struct LargeFunction<'a> {
-    /// Functions with the same number are the same one, so that its outputs may be kept. Numbers rise.
+    /// Identifies the function, so that its outputs may be kept. Numbers increase.
     pub number: u64,
     /// m x k, centre by centre.
     pub coef: &'a [f64],
@@ -19,7 +19,7 @@ pub struct LargeFunction<'a> {
     pub offset: &'a [f64],
 }
 
-/// What a pass is for.
+/// The request of a pass.
 #[derive(Debug, Clone, Copy)]
 pub enum LargeAsk<'a> {
     /// The loss and its slope at a function.
@@ -46,7 +46,7 @@ impl LargeAsk<'_> {
     }
 }
 
-/// What a pass adds up over rows, N being their values against the centres.
+/// The sums of a pass over rows, with N their values against the centres.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LargeSums {
     /// `N' R`, m x k; a row of R is its weight times the slopes, or times the curvature along the direction.
@@ -73,8 +73,9 @@ impl LargeSums {
 
 /// All rows, wherever they are.
 ///
-/// Rows in several places are one implementation that asks all places and adds up what they answer, always in the same order
-/// if bits matter. Asks carry all state: a place that was lost can be asked again, or another that has the same rows.
+/// Distributed rows are one implementation that forwards requests and adds the results, always in the same order for
+/// reproducible results. Requests carry all state, so a lost process can be replaced by another that has the same
+/// rows.
 pub trait LargeRows: Sync {
     /// Number of rows.
     fn rows(&self) -> usize;

@@ -1,5 +1,5 @@
-//! Where centres are: drawn rows, means of clusters, or pivots of the kernel matrix; and the rows that stand for all in the
-//! preconditioner.
+//! Placement of the centres: random rows, means of clusters, or pivots of the kernel matrix; and the rows of the
+//! preconditioner's sketch.
 
 use serde_json::{Value, json};
 
@@ -14,49 +14,49 @@ use crate::gram::random_pivots;
 use crate::kernel::Kernel;
 use crate::solve::large::means;
 
-/// Rows per centre that k-means and pivots look at, at most: all of them would cost more than the fit.
+/// Maximum number of rows per centre used by k-means and pivoting: all rows would cost more than the fit.
 const LOOKED_AT: usize = 10;
 /// Rounds of k-means.
 const ROUNDS: usize = 5;
-/// Passes over all rows that a sketch may cost.
+/// Maximum cost of a sketch, in passes over all rows.
 const PASSES: usize = 10;
-/// Rows of a sketch per centre, at most.
+/// Maximum number of rows of a sketch per centre.
 const SKETCH: usize = 10;
-/// Other rows are drawn for the sketch than for centres.
+/// Makes the sketch's rows independent of the centres.
 const SEED: u64 = 0x51e7_c4ed;
 
-/// Kernel, centres and what else all who take part in a fit share.
+/// Kernel, centres and further data shared by all processes of a fit.
 ///
-/// [`LargeParams::centres`] makes one. It is small, and travels as bytes.
+/// [`LargeParams::centres`] makes one. It is small, and is serialised as bytes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LargeCentres {
-    /// The kernel, its width found.
+    /// The kernel, with its width.
     pub kernel: Kernel,
     /// The centres.
     pub points: Points,
-    /// The rows they were; none where they are means.
+    /// Their row indices; `None` for means.
     pub rows: Option<Vec<usize>>,
-    /// Rows drawn to stand for all in the preconditioner; none: the centres do.
+    /// The rows of the preconditioner's sketch; `None`: the centres.
     pub stand: Option<Points>,
-    /// Targets of those that stand for all, a few numbers for each; empty where they have none.
+    /// Targets of the sketch's rows, several numbers for each; empty if there are none.
     pub targets: Vec<f64>,
     /// Their weights, of mean 1 over all rows; empty: 1.
     pub weight: Vec<f64>,
-    /// Names of the classes; none: targets are numbers.
+    /// Names of the classes; empty: targets are numbers.
     pub classes: Vec<String>,
-    /// How many rows there are in all.
+    /// Number of all rows.
     pub all: usize,
-    /// How the centres were found, in words.
+    /// A note on how the centres were placed.
     pub note: String,
 }
 
 impl LargeCentres {
-    /// How many rows stand for all.
+    /// Number of rows of the sketch.
     pub(super) fn standing(&self) -> usize {
         self.stand.as_ref().unwrap_or(&self.points).len()
     }
 
-    /// As bytes. Fails for custom kernels, which are code.
+    /// As bytes. Fails for custom kernels, which cannot be serialised.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let mut bundle = Bundle::default();
         let kernel = serde_json::to_value(&self.kernel).map_err(|e| Error::Unsupported(e.to_string()))?;
@@ -102,7 +102,7 @@ impl LargeCentres {
     }
 }
 
-/// Where rows are.
+/// Location of the rows.
 pub(super) enum Rows<'a> {
     Points(&'a Points),
     Source(&'a dyn Source),
@@ -123,19 +123,19 @@ impl Rows<'_> {
         }
     }
 
-    /// How many rows may be in memory besides the centres.
+    /// Number of rows that fit in memory besides the centres.
     fn room(&self, exec: Exec) -> usize {
         match self {
             Rows::Points(_) => usize::MAX,
-            // In both precisions, and once more for what is made of them.
+            // In both precisions, and once more for derived data.
             Rows::Source(source) => exec.budget() / 4 / (source.columns() * 24).max(1),
         }
     }
 }
 
 impl LargeParams {
-    /// Rows of n that stand for all in the preconditioner of k outputs; none: the centres do. Passes become fewer with every
-    /// row, so there are as many as cost no more than a few passes, and their values must fit into a part of the memory.
+    /// The sketch's rows among n, for k outputs; `None`: the centres. More rows mean fewer passes, so the sketch
+    /// costs as much as a few passes, and its values must fit into a part of the memory.
     pub(super) fn standing(
         &self,
         n: usize,
@@ -156,7 +156,7 @@ impl LargeParams {
         Some(rows)
     }
 
-    /// Centres among rows, as many as asked for or as there are; nobody stands for all yet.
+    /// Centres among rows, as many as requested or available, without a sketch.
     pub(super) fn placed(&self, kernel: &Kernel, from: &Rows<'_>, exec: Exec) -> Result<LargeCentres> {
         let n = from.len();
         let m = usize::try_from(self.centres).unwrap_or(usize::MAX).min(n);

@@ -1,5 +1,5 @@
-//! Values of training rows against centres, block by block: kept while they fit into the memory given, else computed in every
-//! pass. Rows are points in memory, those of a matrix, or read from a source.
+//! Values of training rows against centres, block by block: kept while they fit into the memory budget, otherwise
+//! recomputed in every pass. Rows are points in memory, those of a matrix, or read from a source.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -15,13 +15,13 @@ use crate::num::{Buffer, Real};
 use crate::solve::large::{Block, Design, Values, Visit, piece};
 use crate::watch::{Step, Watch};
 
-/// Bytes of a block, at most.
+/// Maximum size of a block in bytes.
 const BLOCK: usize = 64 << 20;
 
-/// Bytes of a run of values, about.
+/// Approximate size of a run of values in bytes.
 const RUN: usize = 4 << 20;
 
-/// Which numbers values are.
+/// The floating-point type of values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::model::learners) enum Digits {
     Single,
@@ -68,7 +68,7 @@ impl Kept {
 /// The values of a block, and the targets of a source.
 pub(in crate::model::learners) type Computed = (Kept, Vec<f64>);
 
-/// Where values come from.
+/// Source of the values.
 #[derive(Clone, Copy)]
 pub(in crate::model::learners) enum From<'a> {
     /// A kernel between points and centres.
@@ -89,11 +89,11 @@ impl From<'_> {
     }
 }
 
-/// Centres that are ready for rows, in the type of the values.
+/// Centres prepared for products, in the type of the values.
 enum Ready<'a> {
     Single(Columns<'a, f32>),
     Double(Columns<'a, f64>),
-    /// A matrix has its values.
+    /// A matrix contains its values.
     None,
 }
 
@@ -101,7 +101,7 @@ enum Ready<'a> {
 pub(in crate::model::learners) struct Blocks<'a> {
     from: From<'a>,
     ready: Ready<'a>,
-    /// The numbers of a target for each row; none where the source has them.
+    /// The targets of each row; empty if the source has them.
     targets: &'a [f64],
     weight: &'a [f64],
     rows: usize,
@@ -114,7 +114,7 @@ pub(in crate::model::learners) struct Blocks<'a> {
 }
 
 impl<'a> Blocks<'a> {
-    /// Blocks of which those are kept that fit into `room` bytes.
+    /// Blocks, of which those that fit into `room` bytes are kept.
     pub(in crate::model::learners) fn new(
         from: From<'a>,
         about: (&'a [f64], &'a [f64]),
@@ -125,7 +125,7 @@ impl<'a> Blocks<'a> {
     ) -> Result<Self> {
         let mut blocks = Self::again(from, about, digits, room, Arc::default(), exec)?;
         let count = blocks.rows.div_ceil(blocks.high);
-        // A matrix has its values at hand: they are copied once, whatever the room.
+        // The values of a matrix are available: they are copied once, whatever the budget.
         let keep = match from {
             From::Matrix { .. } => count,
             From::Points { .. } | From::Source { .. } => {
@@ -133,7 +133,7 @@ impl<'a> Blocks<'a> {
             }
         };
         let mut kept = Vec::new();
-        // One block alone gains nothing that computing it again would not.
+        // A single kept block saves less than it costs.
         for b in 0..if keep == count { count } else { keep.saturating_sub(1) } {
             if watch(&Step::new("kernel values", b as u64, Some(keep as u64))).is_break() {
                 return Err(Error::Cancelled);
@@ -144,7 +144,7 @@ impl<'a> Blocks<'a> {
         Ok(blocks)
     }
 
-    /// Blocks of which the first were kept by others that were made with the same arguments.
+    /// Blocks that reuse those kept by others with the same arguments.
     pub(super) fn again(
         from: From<'a>,
         (targets, weight): (&'a [f64], &'a [f64]),
@@ -155,7 +155,7 @@ impl<'a> Blocks<'a> {
     ) -> Result<Self> {
         let (rows, centres) = from.size();
         let line = centres * digits.bytes();
-        // What is read of a source lies beside the values.
+        // Rows read from a source need memory besides the values.
         let read = if let From::Source { source, .. } = from { source.columns() * 16 + 16 } else { 0 };
         let step = run_of(centres, digits);
         let high = BLOCK.min(room / 4) / (line + read).max(1) / step * step;
@@ -226,7 +226,8 @@ impl<'a> Blocks<'a> {
     }
 }
 
-/// Rows whose values are computed together, on one thread: whole pieces, however many blocks and threads there are.
+/// Number of rows whose values are computed together on one thread: whole pieces, for any number of blocks and
+/// threads.
 fn run_of(centres: usize, digits: Digits) -> usize {
     let line = (centres * digits.bytes()).max(1);
     let most = 1 << (RUN / line).clamp(1, 1024).ilog2();

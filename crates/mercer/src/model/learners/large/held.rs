@@ -1,4 +1,4 @@
-//! Rows that are held out: they judge a function while it is learned, and are not learned from.
+//! Held-out rows, which are not trained on and measure the error during training.
 
 use std::ops::Range;
 use std::time::Instant;
@@ -10,13 +10,13 @@ use crate::error::Result;
 use crate::solve::large::Fitted;
 use crate::watch::HeldOut;
 
-/// Rows held out for a path where nobody says how many, at most.
+/// Default maximum number of held-out rows for a path.
 const MOST: usize = 5000;
-/// Other rows are drawn for this than for centres.
+/// Makes the held-out rows independent of the centres.
 const SEED: u64 = 0x5eed_0f1e;
 
 impl LargeParams {
-    /// The rows of n that are held out, in order: as many as asked for, but never more than half.
+    /// The held-out rows among n, in order: as many as requested, but at most half.
     pub(super) fn held_rows(&self, n: usize) -> Vec<usize> {
         let asked = match self.held_out {
             0 if self.path > 0 => (n / 10).min(MOST),
@@ -27,7 +27,7 @@ impl LargeParams {
         rows
     }
 
-    /// The numbers of centres of the path, rising, the last being that of the machine.
+    /// The numbers of centres of the path, ascending; the last is that of the machine.
     pub(super) fn sizes(&self, n: usize) -> Vec<u64> {
         let all = self.centres.min(n as u64);
         let halved = (1..=self.path.min(63)).map(|by| all >> by).take_while(|m| *m >= 2);
@@ -49,7 +49,7 @@ impl<'a> Without<'a> {
         Without { source, held }
     }
 
-    /// Where a row is in the source.
+    /// The index of a row in the source.
     pub(super) fn place(&self, row: usize) -> usize {
         // The held row h is before it if no more than `row` others are before h.
         let (mut from, mut to) = (0, self.held.len());
@@ -97,7 +97,7 @@ impl Source for Without<'_> {
     }
 }
 
-/// What held-out rows say of a fit.
+/// The held-out error of a fit.
 pub(super) fn held_out(
     centres: &LargeCentres,
     found: &Fitted,
@@ -109,7 +109,7 @@ pub(super) fn held_out(
     Some(HeldOut { centres, rows, error, passes: found.info.iterations, seconds })
 }
 
-/// Tells of held-out errors.
+/// Reports held-out errors.
 pub(super) fn told(errors: Vec<HeldOut>, found: &mut Fitted) {
     if let [.., a, b] = errors.as_slice() {
         let words = if b.error < a.error && a.error > 0.0 {

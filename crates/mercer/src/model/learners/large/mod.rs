@@ -1,4 +1,4 @@
-//! Machines for large data: a sum over m centres, learned from all n rows.
+//! Machines for large data: a sum over m centres, trained on all n rows.
 //!
 //! ```text
 //! minimise over f   sum_i w_i l(f(x_i), y_i) + lambda / 2 |w|^2,      f(x) = sum_j c_j k(z_j, x) + b
@@ -6,10 +6,11 @@
 //! l: (f - y)^2 / 2,   log(1 + exp(-y f)) or its form for several classes,   max(0, 1 - y f)^2 / 2
 //! ```
 //!
-//! With every row a centre the squared loss is kernel ridge regression with the same lambda. Solved by Newton steps of
-//! preconditioned conjugate gradients (Rudi, Carratino and Rosasco 2017; Meanti et al. 2020; Marteau-Ferey, Bach and Rudi 2019).
-//! Cost: n m d for kernel values and n m k per pass, some tens of passes for squared errors and a few hundred for others;
-//! m^3. Memory: 3 m^2 numbers and a block of values; the values themselves are kept where they fit.
+//! With every row a centre the squared loss is kernel ridge regression with the same lambda. Solved by Newton steps
+//! of preconditioned conjugate gradients (Rudi, Carratino and Rosasco 2017; Meanti et al. 2020; Marteau-Ferey, Bach
+//! and Rudi 2019). Cost: n m d for kernel values and n m k per pass, some tens of passes for squared errors and a few
+//! hundred for others; m^3. Memory: 3 m^2 numbers and a block of values; the values themselves are kept where they
+//! fit.
 
 mod centres;
 mod design;
@@ -42,20 +43,20 @@ use held::Without;
 pub use shard::LargeShard;
 use solved::Training;
 
-/// How errors count.
+/// The loss.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LargeLoss {
-    /// By their squares; classes are regressed on codes of 1 and -1.
+    /// Squared errors; classes are coded as 1 and -1.
     #[default]
     Squared,
-    /// By the negative logarithm of the class's probability.
+    /// The negative log-likelihood of the class.
     Logistic,
-    /// By the square of what is missing to the margin.
+    /// Squared hinge loss.
     SquaredHinge,
 }
 
-/// How centres are placed.
+/// Placement of the centres.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Landmarks {
@@ -68,7 +69,7 @@ pub enum Landmarks {
     Cholesky,
 }
 
-/// Rows of a source that tell the kernel's width.
+/// Number of rows of a source that determine the kernel's width.
 const SOME: usize = 2000;
 
 params! {
@@ -77,7 +78,7 @@ params! {
         /// The kernel; `None`: a Gaussian with its width chosen from the data.
         kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
         loss: LargeLoss = LargeLoss::Squared, OneOf(&["squared", "logistic", "squared_hinge"]), "squared" => "loss function";
-        /// How many centres; no more than there are rows.
+        /// Number of centres; at most the number of rows.
         centres: u64 = 1000, Whole(1) => "number of centres";
         place: Landmarks = Landmarks::Uniform, OneOf(&["uniform", "kmeans", "cholesky"]), "uniform" => "how centres are placed";
         lambda: f64 = 0.1, Above(0.0) => "regularisation strength";
@@ -125,9 +126,10 @@ impl LargeParams {
         Ok(given.timed(machine))
     }
 
-    /// Fits on rows that are read in blocks as often as needed. If the watcher breaks, the machine is what there was.
+    /// Fits on rows that are read in blocks as often as needed. If the watcher cancels, the machine is the current
+    /// one.
     ///
-    /// Memory: within the budget of `exec`, whatever the number of rows. See [`Source`].
+    /// Memory: within the budget of `exec`, for any number of rows. See [`Source`].
     pub fn fit_source(&self, source: &dyn Source, exec: Exec, watch: &mut Watch<'_>) -> Result<Machine> {
         let clock = Instant::now();
         self.check()?;
@@ -135,7 +137,7 @@ impl LargeParams {
         if n == 0 {
             return Err(Error::shape("training rows", 0, "at least 1"));
         }
-        // A kernel is checked, or its width found, on some of the rows.
+        // The kernel is checked, or its width determined, on some of the rows.
         let (points, y) = gathered(source, &drawn(n, SOME.min(n), self.seed))?;
         let some = Targets::Reals(if y.is_empty() { vec![0.0; points.len()] } else { y });
         let given = Given::new(self, Sample::new(&points, &some), exec)?;
@@ -151,7 +153,7 @@ impl LargeParams {
         Ok(machine)
     }
 
-    /// What is learned: of classes with these names, or of numbers.
+    /// The loss and role for classes with these names, or for numbers.
     fn aim(&self, names: &[String]) -> Result<Aim> {
         let k = names.len();
         if k == 1 {
@@ -162,7 +164,7 @@ impl LargeParams {
         let none = Calibration::None;
         let (loss, calibration): (Box<dyn Loss>, Calibration) = match self.loss {
             LargeLoss::Squared => (Box::new(Squared { outputs, classes: k > 0 }), none),
-            // Numbers have no classes: said as for every classifier.
+            // Numbers have no classes; the same error as for every classifier.
             _ if k == 0 => {
                 return Err(Targets::Reals(Vec::new()).classes().err().unwrap_or(Error::Cancelled));
             }
@@ -175,7 +177,7 @@ impl LargeParams {
         Ok(Aim { loss, role, calibration })
     }
 
-    /// Squared errors for several columns of numbers at once, an output each: the function and how it went.
+    /// Squared errors for several columns of numbers at once, an output each: the function and statistics.
     pub fn fit_columns(
         &self,
         sample: Sample<'_>,
@@ -208,7 +210,7 @@ impl LargeParams {
     }
 }
 
-/// What is learned of the rows' targets, and what it is to be.
+/// The loss and the role of a machine.
 struct Aim {
     loss: Box<dyn Loss>,
     role: Role,

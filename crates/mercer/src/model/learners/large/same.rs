@@ -1,11 +1,11 @@
-//! Equal rows are one row of their common weight: the same problem with fewer rows.
+//! Merging of equal rows into one row with the sum of their weights: the same problem with fewer rows.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::data::{Points, Row};
 
-/// Merging pays from this share of rows on.
+/// Minimum share of duplicated rows for which merging pays.
 const SHARE: f64 = 0.1;
 
 /// A row's bits; -0 is 0.
@@ -37,7 +37,7 @@ fn equal(a: Row<'_>, b: Row<'_>) -> bool {
     }
 }
 
-/// The first of all equal rows with equal targets, and the sums of their weights; nothing where few are equal.
+/// The first of each set of equal rows with equal targets, and the sums of their weights; `None` if few are equal.
 ///
 /// `rows` are places in the points, with a weight and a few numbers of a target each.
 pub(super) fn merged(

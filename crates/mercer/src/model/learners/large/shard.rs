@@ -1,4 +1,5 @@
-//! A fit whose rows are in several places: each has a shard, and one solver asks all of them for sums over their rows.
+//! A distributed fit: each process has a shard of the rows, and one solver requests sums over the rows from all
+//! shards.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -63,7 +64,7 @@ pub struct LargeShard {
     exec: Exec,
     /// Kernel values that are kept.
     kept: Arc<Vec<Computed>>,
-    /// Outputs at the last function whose slope was asked for.
+    /// Outputs at the last function whose slope was requested.
     outputs: Mutex<(u64, Vec<f32>)>,
 }
 
@@ -92,7 +93,7 @@ impl LargeShard {
         &self.weight
     }
 
-    /// The sum of `k(x, x)` over its rows: what kernel PCA takes for all variance.
+    /// The sum of `k(x, x)` over its rows: the total variance of kernel PCA.
     pub fn trace(&self) -> f64 {
         let mut diag = vec![0.0; self.points.len()];
         self.centres.kernel.diag(self.points.view(), &mut diag);
@@ -150,9 +151,9 @@ impl LargeRows for LargeShard {
 }
 
 impl LargeParams {
-    /// Kernel and centres from rows that were drawn from all: at least as many as there are centres, ten times as many for
-    /// `kmeans`, `cholesky` and a good preconditioner. The names of classes are those of the sample's targets; classes need not
-    /// have a row in it. `all`: how many rows there are in all places.
+    /// Kernel and centres from rows that were drawn from all: at least as many as there are centres, ten times as
+    /// many for `kmeans`, `cholesky` and a good preconditioner. The names of classes are those of the sample's
+    /// targets; classes need not have a row in it. `all`: number of rows of all shards.
     pub fn centres(&self, sample: Sample<'_>, all: usize, exec: Exec) -> Result<LargeCentres> {
         let given = Given::new(self, sample, exec)?;
         let points = sample.points;
@@ -184,7 +185,7 @@ impl LargeParams {
             }
         };
         centres.targets = stand.iter().flat_map(|&i| &targets[i * wide..(i + 1) * wide]).copied().collect();
-        // Rows of the sample are no rows of the whole.
+        // Indices of the sample are not indices of all rows.
         centres.rows = None;
         Ok(centres)
     }
@@ -240,7 +241,8 @@ impl LargeParams {
         Ok(shard)
     }
 
-    /// Fits on all rows, wherever they are: see [`LargeShard`]. If the watcher breaks, the machine is what there was.
+    /// Fits on all rows, which may be distributed: see [`LargeShard`]. If the watcher cancels, the machine is the
+    /// current one.
     pub fn fit_rows(
         &self,
         centres: &LargeCentres,

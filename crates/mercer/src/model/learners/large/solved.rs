@@ -20,19 +20,19 @@ use crate::num::Buffer;
 use crate::solve::large::{Fitted, Judge, LargeProblem, Limits, Local, Loss, Own, Stand, fit};
 use crate::watch::Watch;
 
-/// Below this tolerance values are f64.
+/// Tolerance below which values are f64.
 const SINGLE: f64 = 1e-6;
-/// Values that are f64 whatever the tolerance: single precision would gain nothing.
+/// Number of values up to which they are f64 for any tolerance: single precision would save nothing.
 const FEW: usize = 4_000_000;
-/// Bytes of the program itself, about, and of what it holds besides: they count where memory must be kept to.
+/// Approximate memory of the program itself, which counts towards the limit.
 const PROGRAM: u128 = 48 << 20;
-/// From so many centres on factors are f32 where values are.
+/// Number of centres from which factors are f32 if values are.
 const MANY: usize = 4096;
 
-/// What is at hand of the rows in this process: their blocks, and the rows held out with their targets.
+/// The rows in this process: their blocks, and the held-out rows with their targets.
 type Here<'a> = (&'a Blocks<'a>, Option<&'a (Points, Vec<f64>)>);
 
-/// Rows that are learned from, and those that are held out.
+/// Training rows and held-out rows.
 pub(super) struct Training<'a> {
     params: &'a LargeParams,
     given: &'a Given<'a>,
@@ -42,12 +42,12 @@ pub(super) struct Training<'a> {
     /// A few numbers for each.
     targets: Vec<f64>,
     held: Option<(Points, Vec<f64>)>,
-    /// What was done with the rows, in words.
+    /// A note on the selection of rows.
     note: Option<String>,
 }
 
 impl<'a> Training<'a> {
-    /// Holds out rows where that is asked for, and merges equal ones where there are many.
+    /// Holds out rows if requested, and merges equal rows if there are many.
     pub(super) fn new(
         params: &'a LargeParams,
         given: &'a Given<'a>,
@@ -168,7 +168,7 @@ impl<'a> Training<'a> {
         Ok((centres, found))
     }
 
-    /// Who stands for all rows, with targets and weights.
+    /// The rows of the preconditioner's sketch, with targets and weights.
     fn stood(&self, centres: &mut LargeCentres, stand: Option<&[usize]>, points: &Points, total: f64) {
         let n = self.rows.len();
         let wide = self.targets.len() / n.max(1);
@@ -182,7 +182,7 @@ impl<'a> Training<'a> {
         };
         centres.targets =
             rows.iter().flat_map(|&i| &self.targets[i * wide..(i + 1) * wide]).copied().collect();
-        // A sketch is drawn by weight. Centres are not: their weights say for how many others they stand.
+        // A sketch is drawn by weight. Centres are not, so their weights are needed.
         if stand.is_none() {
             let mean = total / n as f64;
             centres.weight = rows.iter().map(|&i| self.weight[i] / mean).collect();
@@ -190,7 +190,7 @@ impl<'a> Training<'a> {
     }
 }
 
-/// So many rows by their weight, at equal steps along the sum of all weights: heavy rows several times.
+/// `many` rows by weight, at equal steps along the cumulative weight: heavy rows occur several times.
 fn by_weight(weight: &[f64], many: usize) -> Vec<usize> {
     let step = weight.iter().sum::<f64>() / many.max(1) as f64;
     let (mut rows, mut sum) = (Vec::with_capacity(many), 0.0);
@@ -272,7 +272,7 @@ impl LargeParams {
         Ok((centres, found))
     }
 
-    /// Solves on centres and rows. What is at hand of the rows in this process: their blocks, and those held out.
+    /// Solves on centres and rows, given the blocks and held-out rows of this process.
     pub(super) fn solved_rows(
         &self,
         centres: &LargeCentres,
@@ -348,7 +348,7 @@ impl LargeParams {
         (3 * m as u128 + stand as u128) * m as u128 * bytes + (m as u128 * k as u128) * 8 * 64
     }
 
-    /// Centres where there is a matrix and no points.
+    /// Centres for a given matrix without points.
     fn among_rows(&self, points: &Points) -> Result<LargeCentres> {
         if self.place != Landmarks::Uniform {
             let word = if self.place == Landmarks::Kmeans { "kmeans" } else { "cholesky" };
