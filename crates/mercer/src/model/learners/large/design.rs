@@ -133,7 +133,7 @@ impl<'a> Blocks<'a> {
             }
         };
         let mut kept = Vec::new();
-        // A single kept block saves less than it costs.
+        // If not all blocks fit, the room of one is left for those that every pass computes.
         for b in 0..if keep == count { count } else { keep.saturating_sub(1) } {
             if watch(&Step::new("kernel values", b as u64, Some(keep as u64))).is_break() {
                 return Err(Error::Cancelled);
