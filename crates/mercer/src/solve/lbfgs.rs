@@ -160,6 +160,7 @@ impl Walker {
         }
         let change: Vec<f64> = g.iter().zip(&self.g).map(|(a, b)| a - b).collect();
         let (curve, length) = (dot(&moved, &change), dot(&moved, &moved).sqrt());
+        // Only pairs with positive curvature keep the inverse Hessian positive definite.
         if curve > 1e-12 * dot(&change, &change).sqrt() * length {
             if self.pairs.len() == params.memory {
                 self.pairs.remove(0);

@@ -67,6 +67,7 @@ pub(crate) fn solve_linear(
     let mut gap = 0.0_f64;
     let mut out = Vec::with_capacity(right.len());
     let all: Vec<u32> = (0..n as u32).collect();
+    // Right-hand sides share the matrix and the preconditioner, and are solved one after another.
     for b in right {
         let scale = length(b);
         let (mut x, mut rest) = (vec![0.0; n], b.clone());

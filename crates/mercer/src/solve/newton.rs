@@ -56,6 +56,7 @@ fn steps<R: LocalRows>(p: &mut Local, rows: &mut R) -> usize {
     let bits = |v: usize| up_bit(usize::from(p.group[v])) | low_bit(usize::from(p.group[v]));
     let free: Vec<usize> = (0..p.beta.len()).filter(|&v| p.flags[v] == bits(v)).collect();
     let m = free.len();
+    // A single free variable cannot move while its group's sum is kept.
     if !(2..=MOST_FREE).contains(&m) {
         return 0;
     }
@@ -73,6 +74,7 @@ fn steps<R: LocalRows>(p: &mut Local, rows: &mut R) -> usize {
     for (x, &v) in free.iter().enumerate() {
         matrix[x * m + x] = p.diag[v] + ridge;
     }
+    // Not positive definite even with the ridge: leave the problem to SMO.
     let Ok(factor) = Spd::new(&matrix, m) else { return 0 };
     drop(matrix);
     let mut walk = Walk::new(p, &free, factor);
@@ -157,9 +159,11 @@ impl Walk {
         let Some((direction, pull)) = self.direction() else { return false };
         let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
         let (slope, bend) = (dot(&self.gradient, &direction), dot(&pull, &direction));
+        // Rounding has turned the direction upwards, or left no curvature: stop before any damage.
         if slope >= 0.0 || bend <= 0.0 || !slope.is_finite() || !bend.is_finite() {
             return false;
         }
+        // The exact minimum along the direction, unless a bound is nearer.
         let (mut length, mut blocking) = (-slope / bend, None);
         for (x, (&v, &d)) in free.iter().zip(&direction).enumerate() {
             let bound = if d > 0.0 { p.upper[v] } else { p.lower[v] };

@@ -140,6 +140,7 @@ pub(super) fn run<R: LocalRows>(
             }
             rows.load(i);
             let own = p.diag32[i];
+            // LIBSVM's tau: a non-positive curvature is replaced by a small one, so that the ranking stays finite.
             let least = (tau * f64::from(own.abs())).max(1e-12) as f32;
             let floor = lowest[g].value;
             let found =
@@ -154,6 +155,7 @@ pub(super) fn run<R: LocalRows>(
             }
         }
         let ended = |end| Run { end, iterations };
+        // With several groups the most violating pair is taken, and each group must satisfy the tolerance by itself.
         let Some((i, j)) = pair.filter(|_| gap > rule.tol) else { return ended(End::Converged) };
         if iterations >= rule.limit {
             return ended(End::Limit);
@@ -172,6 +174,7 @@ pub(super) fn run<R: LocalRows>(
         let bend = p.diag[i] + p.diag[j] - 2.0 * row_i[j].f64();
         let wanted = (p.gradient[j] - p.gradient[i]) / bend.max(tau * scale).max(1e-12);
         let (room_i, room_j) = (p.upper[i] - p.beta[i], p.beta[j] - p.lower[j]);
+        // Clipped to the box: beta_i can rise by room_i and beta_j can fall by room_j.
         let t = wanted.min(room_i).min(room_j);
         // No curvature and no bound: with a negative slope the objective has no minimum along this pair.
         if bend <= 0.0 && room_i.min(room_j) == f64::INFINITY {
@@ -190,6 +193,7 @@ pub(super) fn run<R: LocalRows>(
         // The shift is on the diagonal only, so the rows do not contain it.
         p.gradient[i] += p.shift[i] * t;
         p.gradient[j] -= p.shift[j] * t;
+        // The update of the gradient and the search for the next i of group 0 are one pass over memory.
         lowest[0] = pass::step(&mut p.gradient, row_i, row_j, t, &p.flags, up_bit(0));
         for g in 1..p.groups {
             lowest[g] = pass::lowest(&p.gradient, &p.flags, up_bit(g));

@@ -45,6 +45,7 @@ pub(super) fn solve<T: Element>(state: &mut State<'_>, whole: &[T], job: &mut Jo
         let m = local.beta.len();
         let may_shrink = job.params.shrinking && rounds < MOST_ROUNDS;
         let rule =
+            // The check costs a pass over the m variables, so it runs about once per m iterations, as in LIBSVM.
             Rule { tol: job.params.tol, limit: job.leash(state, m), every: (m as u64).clamp(256, 1024) };
         let (params, before, mut shrunk) = (job.params, job.iterations, false);
         let of = active.as_deref();

@@ -206,6 +206,7 @@ impl<'p> State<'p> {
             pass::accumulate(&mut self.f, &rows, change);
             return;
         }
+        // Pieces of whole cache lines, so that threads rarely write to the same one.
         let piece = self.n.div_ceil(pieces).next_multiple_of(16);
         rayon::scope(|scope| {
             for (p, f) in self.f.chunks_mut(piece).enumerate() {

@@ -56,6 +56,7 @@ impl<'a, S: Store> Gathered<'a, S> {
     /// `values`, whose contents are discarded.
     pub(super) fn new(store: &'a S, columns: Vec<u32>, bytes: usize, values: &'a mut Vec<S::T>) -> Self {
         let m = columns.len();
+        // A step holds up to two rows per group; twice that many slots leave room for the next ones.
         let slots = (bytes / (m.max(1) * size_of::<S::T>())).clamp(4 * MAX_GROUPS, m.max(4 * MAX_GROUPS));
         Gathered {
             store,

@@ -195,6 +195,7 @@ impl<V: Vectors> Descent<'_, V> {
             return;
         }
         // The minimum of h/2 (z - b)^2 + slope (z - b) + e |z|.
+        // Soft thresholding: the closed form of the minimum with the absolute value.
         let free = b - slope / h;
         let shrunk = free.abs() - e / h;
         let target = if shrunk > 0.0 { shrunk.copysign(free) } else { 0.0 };
@@ -253,6 +254,7 @@ pub fn descend<V: Vectors>(
     }
     let squares: Vec<f64> = (0..n).map(|i| x.square(i)).collect();
     let typical = squares.iter().sum::<f64>() / n as f64;
+    // The extra feature is as long as a typical row, which keeps the curvatures of all variables comparable.
     let mu = if !problem.offset {
         0.0
     } else if typical > 0.0 {
@@ -319,6 +321,7 @@ pub fn descend<V: Vectors>(
         reach = if worst > 0.0 { worst } else { f64::INFINITY };
         // The penalty's centre moves too; convergence requires that its remaining movement is below the tolerance.
         let moved = (state.mu * state.sum).abs();
+        // The inner problem is solved only ten times more accurately than the centre still moves.
         if problem.offset && worst <= params.tol.max(0.1 * moved) {
             let here = (state.anchor, state.mu * state.sum);
             state.anchor += proximal(here, last);
@@ -338,6 +341,7 @@ pub fn descend<V: Vectors>(
             state.polish();
         }
         spent += EPOCH * entries;
+        // Tried once: on failure the descent continues, and at most doubles the total cost.
         if worst > params.tol && spent >= interior {
             interior = f64::INFINITY;
             let mut cancelled = false;
