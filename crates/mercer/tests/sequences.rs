@@ -72,3 +72,73 @@ fn every_learner_takes_the_usual_kernel_of_sequences() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+/// Symbols of a file to predict on mean what they meant in training, whichever letters occur in it.
+#[test]
+fn letters_of_a_file_are_those_of_the_model() {
+    use mercer::data::io::{Format, ReadOptions, read_bytes, read_sequences};
+    let trained = |lines: String| {
+        let options = ReadOptions { format: Some(Format::Sequences), ..ReadOptions::default() };
+        let data = read_bytes("train.txt", lines.as_bytes(), &options).expect("sequences");
+        let plan =
+            mercer::model::Plan::new(&data, &mercer::model::Wishes::default(), Exec::one()).expect("a plan");
+        plan.fit(Exec::one(), &mut silent()).expect("a fit")
+    };
+    let spelled = |letters: &[u8], plain: usize| -> String {
+        let value = toy::uniforms(30, 24, 0.0, 1.0, 5);
+        let lines = value.chunks(24).enumerate().map(|(i, row)| {
+            // Other letters are usual in every second row.
+            let of = |v: &f64| letters[(v.powf(1.0 + (i % 2) as f64) * plain as f64) as usize] as char;
+            format!("{}\t{}\n", ["x", "y"][i % 2], row.iter().map(of).collect::<String>())
+        });
+        lines.collect()
+    };
+    for (letters, codes, strange, plain) in [
+        ("ACGT", "N-RYK", "U", 4),
+        ("ACGU", "N-RYK", "T", 4),
+        ("ACDEFGHIKLMNPQRSTVWY", "XBZ*", "1", 20),
+        // Neither of the known alphabets.
+        ("JQXZ", "", "A", 4),
+    ] {
+        let model = trained(spelled(letters.as_bytes(), plain));
+        let read = |text: &str| {
+            let read = |options: &ReadOptions| read_bytes("new.txt", text.as_bytes(), options);
+            // Codes alone do not look like sequences.
+            let format = if text.starts_with('>') { Format::Fasta } else { Format::Sequences };
+            model.read_rows(ReadOptions { format: Some(format), ..ReadOptions::default() }, read)
+        };
+        let values =
+            |text: &str| model.decision(read(text).expect(text).points.view(), Exec::one()).expect("values");
+        let word: String = letters.chars().cycle().take(24).collect();
+        let alone = values(&format!("x\t{word}\n"));
+        // Few letters, or in lower case.
+        let some: String = letters.chars().take(2).cycle().take(24).collect();
+        let two = values(&format!("x\t{word}\ny\t{some}\n"));
+        assert_eq!(two[..alone.len()], alone[..], "{letters}");
+        assert_eq!(values(&format!("y\t{some}\n"))[..], two[alone.len()..], "{letters}");
+        assert_eq!(values(&format!("x\t{}\n", word.to_lowercase())), alone, "{letters}");
+        assert_eq!(values(&format!(">a x\n{word}\n")), alone, "{letters}");
+        // One row of codes alone does not change what another row's letters mean.
+        for code in codes.chars() {
+            let uncertain: String = std::iter::repeat_n(code, 24).collect();
+            let two = values(&format!("x\t{word}\ny\t{uncertain}\n"));
+            assert_eq!(two[..alone.len()], alone[..], "{letters} {code}");
+        }
+        let why = read(&format!("x\t{word}\ny\t{some}{strange}\n")).expect_err(strange).to_string();
+        assert!(why.contains(strange) && why.contains(letters), "{why}");
+        // Texts are read as the lines of a file.
+        let texts = |text: &str| {
+            model.read_rows(ReadOptions::default(), |options| read_sequences("texts", &[text], options))
+        };
+        let data = texts(&word.to_lowercase()).expect("a row");
+        assert_eq!(model.decision(data.points.view(), Exec::one()).expect("values"), alone, "{letters}");
+        let why = texts(&format!("{some}{strange}")).expect_err(strange).to_string();
+        assert!(why.contains("row 1") && why.contains(strange) && why.contains(letters), "{why}");
+        assert!(texts("").expect_err("empty").to_string().contains("an empty sequence"));
+        // Letters that are given and differ from the model's are refused.
+        let other = ReadOptions { alphabet: Some("TGCA".into()), ..ReadOptions::default() };
+        let read = |options: &ReadOptions| read_bytes("new.txt", format!("x\t{word}\n").as_bytes(), options);
+        let why = model.read_rows(other, read).expect_err("other letters").to_string();
+        assert!(why.contains("the letters of the model"), "{why}");
+    }
+}

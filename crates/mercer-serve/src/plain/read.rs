@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use mercer::Exec;
-use mercer::data::io::{LabelColumn, ReadOptions, read_bytes};
-use mercer::data::{Data, Points, Sequences};
+use mercer::data::io::{LabelColumn, ReadOptions, read_bytes, read_sequences};
+use mercer::data::{Data, Points};
 use mercer::error::Fault;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -55,6 +55,7 @@ pub(crate) fn finite(points: &Points) -> Result<(), Refusal> {
 
 /// A body in JSON: an array of rows, bare or under a key; or a single row as an object.
 #[derive(Deserialize)]
+#[serde(expecting = "an array or an object")]
 struct Body<'a> {
     #[serde(borrow, alias = "instances", alias = "data")]
     rows: Vec<&'a RawValue>,
@@ -67,7 +68,7 @@ fn json(served: &Served, body: &[u8], limits: &Limits, exec: Exec) -> Result<Row
             "the body is no array of rows in JSON: {e}; expected [[1, 2], ...], [{{\"column\": 1}}, ...] or {{\"rows\": [...]}}"
         ))
     };
-    let text = body.trim_ascii();
+    let text = crate::v2::without_mark(body).trim_ascii();
     // Rows of numbers for a model of numbers need no reader.
     if let (Some(d), false, true) = (served.columns, served.table, text.starts_with(b"[["))
         && let Ok(values) = serde_json::from_slice::<Vec<Vec<f64>>>(text)
@@ -89,8 +90,11 @@ fn json(served: &Served, body: &[u8], limits: &Limits, exec: Exec) -> Result<Row
     let flat = list.first().is_some_and(|first| !first.get().starts_with(['[', '{']));
     if flat {
         let single = served.columns.is_some() || served.table;
-        if let (Some(alphabet), Ok(Flat::Texts(texts))) = (&served.alphabet, serde_json::from_slice(text)) {
-            return sequences(alphabet, texts.iter().map(|text| text.as_deref().unwrap_or_default()));
+        if served.alphabet.is_some()
+            && let Ok(Flat::Texts(texts)) = serde_json::from_slice(text)
+        {
+            let texts: Vec<&str> = texts.iter().map(|text| text.as_deref().unwrap_or_default()).collect();
+            return sequences(served, &texts, exec);
         }
         if single {
             let line =
@@ -107,25 +111,10 @@ fn json(served: &Served, body: &[u8], limits: &Limits, exec: Exec) -> Result<Row
     read(served, Form::JsonLines, &lines, exec)
 }
 
-/// Sequences of a model's letters.
-pub(crate) fn sequences<'a>(alphabet: &str, texts: impl Iterator<Item = &'a str>) -> Result<Rows, Refusal> {
-    let letters = alphabet.as_bytes();
-    let mut out = Sequences { alphabet: letters.to_vec(), start: vec![0], symbol: Vec::new() };
-    for (i, text) in texts.enumerate() {
-        for byte in text.trim().bytes() {
-            let place = letters.iter().position(|letter| *letter == byte);
-            let place =
-                place.or_else(|| letters.iter().position(|letter| *letter == byte.to_ascii_uppercase()));
-            let Some(place) = place else {
-                let message =
-                    format!("row {}: letter `{}`, expected one of {alphabet}", i + 1, byte.escape_ascii());
-                return Err(Refusal::bad(message));
-            };
-            out.symbol.push(place as u8);
-        }
-        out.start.push(out.symbol.len());
-    }
-    Ok(Rows::Points(Points::sequences(out)?))
+/// Sequences of a model's letters, as the readers take them.
+pub(crate) fn sequences(served: &Served, texts: &[&str], exec: Exec) -> Result<Rows, Refusal> {
+    let data = served.model.read_rows(options(exec), |options| read_sequences(BODY, texts, options))?;
+    Ok(Rows::Points(data.points))
 }
 
 fn options(exec: Exec) -> ReadOptions {
@@ -135,15 +124,15 @@ fn options(exec: Exec) -> ReadOptions {
 /// Reads a body as a file would be read for the model.
 fn read(served: &Served, form: Form, body: &[u8], exec: Exec) -> Result<Rows, Refusal> {
     // Sequences alone, one per line: files of the command have a class before each.
-    if let (Some(alphabet), Ok(text)) = (&served.alphabet, std::str::from_utf8(body))
+    if let (Some(_), Ok(text)) = (&served.alphabet, std::str::from_utf8(body))
         && form != Form::JsonLines
         && !text.contains('\t')
         && !text.starts_with('>')
     {
-        return sequences(alphabet, text.lines().filter(|line| !line.trim().is_empty()));
+        let texts: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+        return sequences(served, &texts, exec);
     }
     let mut options = ReadOptions { format: form.format(), ..options(exec) };
-    options.alphabet.clone_from(&served.alphabet);
     if let Some(shape) = served.image {
         options.resize = Some((shape.height, shape.width));
         options.grey = shape.channels == 1;

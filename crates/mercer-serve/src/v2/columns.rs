@@ -30,6 +30,9 @@ pub(super) fn rows(
             let (got, want) = if texts { ("texts", "numbers") } else { ("numbers", "texts") };
             return Err(Refusal::bad(format!("input `{}`: {got}, but its datatype says {want}", input.name)));
         }
+        if let Some(values) = &input.data {
+            input.datatype.check(&input.name, values)?;
+        }
         all.push((input.name.clone(), rows, columns, input.shape.len()));
     }
     let Some((first, rows, columns, dimensions)) = all.first().cloned() else {
@@ -66,8 +69,9 @@ pub(super) fn rows(
     let Some(flat) = request.inputs[0].data.take() else {
         return Err(Refusal::bad("the request has no data"));
     };
-    if let (Some(alphabet), Flat::Texts(texts)) = (&served.alphabet, &flat) {
-        return plain::sequences(alphabet, texts.iter().map(|text| text.as_deref().unwrap_or_default()));
+    if let (Some(_), Flat::Texts(texts)) = (&served.alphabet, &flat) {
+        let texts: Vec<&str> = texts.iter().map(|text| text.as_deref().unwrap_or_default()).collect();
+        return plain::sequences(served, &texts, exec);
     }
     // One row may come as a vector.
     let (rows, columns) = match (dimensions, served.columns) {

@@ -118,8 +118,53 @@ fn sequences_come_as_texts() {
     let plain =
         server.post("/v1/models/dna/predict", "application/json", json!(words).to_string()).fine().json();
     assert_eq!(json!(reply.texts("label")), plain["predictions"]);
-    let tensor = json!({ "name": "rows", "shape": [1], "datatype": "BYTES", "data": ["!!"] });
-    server.infer("dna", &json!({ "inputs": [tensor] })).refused(400);
+    // Letters mean the same whatever occurs beside them, and what is refused is refused at every door in the same words.
+    let letters = [words[0].to_lowercase(), "N".repeat(words[0].len()), words[1].to_owned()];
+    let model = Model::load(golden.join("sequences.mercer")).expect("a model");
+    let one = |text: &str| {
+        let line = format!("x\t{text}\n");
+        let read = |options: &ReadOptions| read_bytes("request", line.as_bytes(), options);
+        let data = model.read_rows(ReadOptions::default(), read)?;
+        Ok::<_, mercer::Error>(model.decision(data.points.view(), Exec::one()).expect("values"))
+    };
+    let want: Vec<f64> = letters.iter().flat_map(|text| one(text).expect("values")).collect();
+    assert_eq!(want[0], one(words[0]).expect("a value")[0], "in lower case");
+    let tensor = json!({ "name": "rows", "shape": [3], "datatype": "BYTES", "data": letters });
+    assert_eq!(server.infer("dna", &json!({ "inputs": [tensor] })).fine().numbers("decision"), want);
+    let path = "/v1/models/dna/predict?output=decision";
+    let cells = |reply: &crate::client::Reply| -> Vec<f64> {
+        reply
+            .text()
+            .lines()
+            .skip(1)
+            .flat_map(|line| line.split(','))
+            .map(|v| v.parse().expect("a number"))
+            .collect()
+    };
+    let tabs: String = letters.iter().map(|text| format!("x\t{text}\n")).collect();
+    let fasta: String = letters.iter().map(|text| format!(">id\n{text}\n")).collect();
+    for body in [letters.join("\n"), tabs, fasta] {
+        assert_eq!(cells(&server.post(path, "text/plain", &body).fine()), want, "{body}");
+    }
+    let json_rows = server.send(
+        "POST",
+        path,
+        &[("content-type", "application/json"), ("accept", "text/csv")],
+        json!(letters).to_string().as_bytes(),
+    );
+    assert_eq!(cells(&json_rows.fine()), want);
+    for text in ["ACGU", "!!", ""] {
+        let tensor = json!({ "name": "rows", "shape": [1], "datatype": "BYTES", "data": [text] });
+        let why = server.infer("dna", &json!({ "inputs": [tensor] })).refused(400);
+        assert_eq!(server.post(path, "application/json", json!([text]).to_string()).refused(400), why);
+        let plain = server.post(path, "text/plain", format!("x\t{text}\n")).refused(400);
+        let told = |words: &str| words.split_once("got ").map(|(_, rest)| rest.to_owned());
+        // The others do not look like sequences where they stand alone.
+        if text == "ACGU" {
+            assert_eq!(told(&plain), told(&why), "{text}");
+            assert_eq!(plain, one(text).expect_err("refused").to_string());
+        }
+    }
 }
 
 #[test]

@@ -159,6 +159,18 @@ pub fn read_bytes(name: &str, bytes: &[u8], options: &ReadOptions) -> Result<Dat
     read_input(&mut Input::bytes(name, bytes, Budget::of(options))?, options)
 }
 
+/// Reads sequences that are texts already; `name` is used for the file in messages.
+///
+/// ```
+/// use mercer::data::io::{ReadOptions, read_sequences};
+/// let data = read_sequences("texts", &["ACGT", "acca"], &ReadOptions::default())?;
+/// assert_eq!(data.len(), 2);
+/// # Ok::<(), mercer::Error>(())
+/// ```
+pub fn read_sequences(name: &str, texts: &[&str], options: &ReadOptions) -> Result<Dataset> {
+    sequences::of_texts(name, texts, options)
+}
+
 /// Reads data from a stream; `name` is used for the file in messages.
 pub fn read_from(name: &str, stream: impl Read, options: &ReadOptions) -> Result<Dataset> {
     read_input(&mut Input::stream(name, stream, Budget::of(options))?, options)

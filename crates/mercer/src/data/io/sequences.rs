@@ -7,7 +7,7 @@
 //! (`ACGU`), protein (the 20 amino acids), each followed by its codes for uncertain letters if any occur; else the
 //! letters there are, in order. The plain letters have the same symbols with and without the codes, so that a test
 //! file agrees with its training file. [`ReadOptions::alphabet`] fixes the letters instead, and then their case
-//! counts.
+//! counts. A file that is read for a model has the letters of the model, whichever of them occur.
 
 use std::io::Write;
 
@@ -42,7 +42,9 @@ struct Rows {
 
 impl Rows {
     fn new(options: &ReadOptions) -> Self {
-        Rows { start: vec![0], letters: Vec::new(), fold: options.alphabet.is_none() }
+        let upper = |letters: &Vec<u8>| !letters.iter().any(u8::is_ascii_lowercase);
+        let fold = options.alphabet.is_none() && options.model_alphabet.as_ref().is_none_or(upper);
+        Rows { start: vec![0], letters: Vec::new(), fold }
     }
 
     /// Adds letters to the row being read; the first that cannot be one is an error.
@@ -71,9 +73,19 @@ impl Rows {
         for &letter in &self.letters {
             seen[usize::from(letter)] += 1;
         }
-        let (alphabet, name) = match &options.alphabet {
-            Some(text) => (given_alphabet(text)?, "given"),
-            None => alphabet_of(&seen),
+        let (alphabet, name) = match (&options.alphabet, &options.model_alphabet) {
+            (Some(text), own) => {
+                let given = given_alphabet(text)?;
+                if let Some(own) =
+                    own.as_ref().filter(|own| !given.starts_with(own) && !own.starts_with(&given))
+                {
+                    let allowed = format!("{}, the letters of the model", shown(own));
+                    return Err(Error::param("alphabet", shown(&given), allowed));
+                }
+                (given, "given")
+            }
+            (None, Some(own)) => (with_codes(own, &seen), "the model's"),
+            (None, None) => alphabet_of(&seen),
         };
         let mut symbol = [None; 256];
         for (s, &letter) in alphabet.iter().enumerate() {
@@ -107,6 +119,17 @@ fn given_alphabet(text: &str) -> Result<Vec<u8>> {
         return Err(Error::param("alphabet", format!("{text:?}"), "different printable ASCII letters"));
     }
     Ok(letters.to_vec())
+}
+
+/// A model's letters, with the codes for uncertain ones behind them where some occur.
+fn with_codes(own: &[u8], seen: &[usize; 256]) -> Vec<u8> {
+    let mut alphabet = own.to_vec();
+    if let Some(known) = KNOWN.iter().find(|known| known.letters == own)
+        && known.codes.iter().any(|&code| seen[usize::from(code)] > 0)
+    {
+        alphabet.extend_from_slice(known.codes);
+    }
+    alphabet
 }
 
 fn alphabet_of(seen: &[usize; 256]) -> (Vec<u8>, &'static str) {
@@ -152,6 +175,25 @@ pub(super) fn read(input: &mut Input<'_>, options: &ReadOptions) -> Result<Datas
     }
     let (points, note) = rows.finish(&input.name, options)?;
     let mut data = Dataset::new(points, labels.finish())?;
+    data.note(note);
+    Ok(data)
+}
+
+/// Sequences that are texts already, read as the lines of a file are.
+pub(super) fn of_texts(source: &str, texts: &[&str], options: &ReadOptions) -> Result<Dataset> {
+    let mut rows = Rows::new(options);
+    for (row, text) in texts.iter().enumerate() {
+        let fault = |got: String, expected: &str| -> Error {
+            let (source, row) = (Some(source.to_owned()), Some(row as u64 + 1));
+            Fault { source, row, got: Some(got), expected: expected.into(), ..Fault::default() }.into()
+        };
+        rows.extend(text.trim().as_bytes()).map_err(|bad| fault(shown(&[bad]), LETTERS))?;
+        if !rows.end_row() {
+            return Err(fault("an empty sequence".into(), "at least one letter"));
+        }
+    }
+    let (points, note) = rows.finish(source, options)?;
+    let mut data = Dataset::new(points, Targets::None)?;
     data.note(note);
     Ok(data)
 }
@@ -212,8 +254,10 @@ pub(super) fn read_fasta(input: &mut Input<'_>, options: &ReadOptions) -> Result
     Ok(data)
 }
 
+const LETTERS: &str = "printable ASCII letters without blanks in a sequence";
+
 fn bad_letter(lines: &Lines<'_, '_>, bad: u8) -> Error {
-    lines.fault(Some(shown(&[bad])), "printable ASCII letters without blanks in a sequence")
+    lines.fault(Some(shown(&[bad])), LETTERS)
 }
 
 /// The name and the class in a FASTA header.

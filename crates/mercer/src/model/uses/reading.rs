@@ -4,8 +4,8 @@
 
 use std::path::Path;
 
-use crate::data::Dataset;
 use crate::data::io::{Format, LabelColumn, ReadOptions, TargetKind, beginning, each_block, is_beyond};
+use crate::data::{Data, Dataset};
 use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::model::{Model, Task};
@@ -67,6 +67,9 @@ impl Model {
         read: impl Fn(&ReadOptions) -> Result<Dataset>,
     ) -> Result<(Dataset, ReadOptions)> {
         options.model_kinds = self.column_kinds();
+        if let Data::Sequences { alphabet, .. } = self.entry().centres().view().data {
+            options.model_alphabet = Some(alphabet.to_vec());
+        }
         if options.targets == TargetKind::Auto {
             options.targets = match self.task() {
                 Task::Classification => TargetKind::Classes,
