@@ -70,19 +70,27 @@ impl Form {
     pub fn accepted(accept: Option<&HeaderValue>, given: Form) -> Result<Self, Refusal> {
         let like = if given == Form::Other { Form::Csv } else { given };
         let accept = accept.and_then(|accept| accept.to_str().ok()).unwrap_or("*/*");
+        // The first of those that are preferred most.
+        let mut best: Option<(f64, Form)> = None;
         for part in accept.split(',') {
-            let kind = part.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+            let mut words = part.split(';');
+            let kind = words.next().unwrap_or_default().trim().to_ascii_lowercase();
+            let weight =
+                words.find_map(|word| word.trim().strip_prefix("q=")?.parse::<f64>().ok()).unwrap_or(1.0);
             let form = match kind.as_str() {
                 "*/*" | "" => Some(like),
                 "text/*" => Some(if matches!(like, Form::Csv | Form::Tsv) { like } else { Form::Csv }),
                 "application/*" => {
                     Some(if matches!(like, Form::Csv | Form::Tsv) { Form::Json } else { like })
                 }
-                kind => Self::ALL.iter().copied().find(|form| form.kind().starts_with(kind)),
+                kind => Self::ALL.iter().copied().find(|form| form.kind().split(';').next() == Some(kind)),
             };
-            if let Some(form) = form {
-                return Ok(form);
+            if let Some(form) = form.filter(|_| weight > best.map_or(0.0, |(most, _)| most)) {
+                best = Some((weight, form));
             }
+        }
+        if let Some((_, form)) = best {
+            return Ok(form);
         }
         let kinds: Vec<&str> = Self::ALL.iter().map(|form| form.kind()).collect();
         Err(Refusal::new(

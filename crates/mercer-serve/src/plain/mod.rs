@@ -89,10 +89,14 @@ fn asked(served: &Served, query: Option<&str>) -> Result<Vec<Output>, Refusal> {
     let mut all = Vec::new();
     for pair in query.unwrap_or_default().split('&').filter(|pair| !pair.is_empty()) {
         let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+        let text = |text| {
+            shell::decoded(text).ok_or_else(|| Refusal::bad(format!("`{text}` is not percent-encoded UTF-8")))
+        };
+        let (key, value) = (text(key)?, text(value)?);
         if key != "output" {
             return Err(Refusal::bad(format!("unknown parameter `{key}`, expected `output`")));
         }
-        for name in value.replace("%2C", ",").replace("%2c", ",").split(',').filter(|name| !name.is_empty()) {
+        for name in value.split(',').filter(|name| !name.is_empty()) {
             let output = find_output(name, &served.outputs)?;
             if !all.contains(&output) {
                 all.push(output);

@@ -1,5 +1,7 @@
 //! Who may ask: requests with a token where tokens are set, and none that another site's page sends.
 
+use std::borrow::Cow;
+
 use axum::http::{HeaderMap, StatusCode, header};
 
 use super::Tokens;
@@ -11,6 +13,9 @@ const OPEN: &[&str] = &["/v2/health/live", "/v2/health/ready"];
 /// Whether a request may go on.
 pub(super) fn check(path: &str, headers: &HeaderMap, tokens: Option<&Tokens>) -> Result<(), Refusal> {
     same_site(headers)?;
+    if decoded(path).is_none() {
+        return Err(Refusal::bad("the path is not percent-encoded UTF-8"));
+    }
     let Some(tokens) = tokens.filter(|_| !OPEN.contains(&path)) else { return Ok(()) };
     let given = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
     let given = given.and_then(|value| {
@@ -40,9 +45,36 @@ fn same_site(headers: &HeaderMap) -> Result<(), Refusal> {
     Err(Refusal::new(StatusCode::FORBIDDEN, "requests from pages of other sites are refused"))
 }
 
+/// What a percent-encoded text stands for; none where that is no text.
+pub(crate) fn decoded(text: &str) -> Option<Cow<'_, str>> {
+    if !text.contains('%') {
+        return Some(text.into());
+    }
+    let digit = |byte: Option<u8>| char::from(byte?).to_digit(16);
+    let (mut plain, mut rest) = (Vec::with_capacity(text.len()), text.bytes());
+    while let Some(byte) = rest.next() {
+        plain.push(if byte == b'%' { (16 * digit(rest.next())? + digit(rest.next())?) as u8 } else { byte });
+    }
+    String::from_utf8(plain).ok().map(Cow::Owned)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn paths_are_percent_encoded_text() {
+        for (path, ok) in [
+            ("/v2/models/a%20b", true),
+            ("/v2/models/%C3%BC", true),
+            ("/v2/models/%ff", false),
+            ("/v2/models/%C3", false),
+            ("/v2/models/%", false),
+            ("/v2/models/%g0", false),
+        ] {
+            assert_eq!(check(path, &HeaderMap::new(), None).is_ok(), ok, "{path}");
+        }
+    }
 
     #[test]
     fn pages_of_other_sites_are_refused() {

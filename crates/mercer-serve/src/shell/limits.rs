@@ -1,10 +1,12 @@
 //! What a client may send, and how long it may take.
 
+use std::io::Read;
 use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::{HeaderMap, StatusCode, header};
 use bytes::{Bytes, BytesMut};
+use flate2::read::{MultiGzDecoder, ZlibDecoder};
 use http_body_util::BodyExt as _;
 
 use crate::error::Refusal;
@@ -42,7 +44,7 @@ impl Default for Limits {
     }
 }
 
-/// The whole body of a request, within the limits.
+/// The whole body of a request, decompressed, within the limits.
 pub async fn body(headers: &HeaderMap, body: Body, limits: &Limits) -> Result<Bytes, Refusal> {
     let too_large = || {
         Refusal::too_large(format!("the body has more than {} bytes, the limit of this server", limits.body))
@@ -75,11 +77,46 @@ pub async fn body(headers: &HeaderMap, body: Body, limits: &Limits) -> Result<By
         }
         Ok(first.unwrap_or_else(|| rest.freeze()))
     };
-    match tokio::time::timeout(limits.body_time, read).await {
-        Ok(read) => read,
-        Err(_) => Err(Refusal::new(
-            StatusCode::REQUEST_TIMEOUT,
-            format!("the body took longer than {} seconds", limits.body_time.as_secs_f64()),
-        )),
+    let read = match tokio::time::timeout(limits.body_time, read).await {
+        Ok(read) => read?,
+        Err(_) => {
+            return Err(Refusal::new(
+                StatusCode::REQUEST_TIMEOUT,
+                format!("the body took longer than {} seconds", limits.body_time.as_secs_f64()),
+            ));
+        }
+    };
+    let Some(coding) = headers.get(header::CONTENT_ENCODING) else { return Ok(read) };
+    let unpack = || unpacked(coding.to_str().unwrap_or_default(), &read, limits.body);
+    match if read.len() <= SMALL { unpack() } else { tokio::task::block_in_place(unpack) }? {
+        Some(bytes) if bytes.len() > limits.body => Err(too_large()),
+        Some(bytes) => Ok(bytes.into()),
+        None => Ok(read),
+    }
+}
+
+/// Bytes of a body that are decompressed at once.
+const SMALL: usize = 64 << 10;
+
+/// What a compressed body holds, up to one byte more than the limit; none where it is not compressed.
+fn unpacked(coding: &str, body: &[u8], most: usize) -> Result<Option<Vec<u8>>, Refusal> {
+    let coding = coding.trim().to_ascii_lowercase();
+    let mut packed: Box<dyn Read> = match coding.as_str() {
+        "" | "identity" => return Ok(None),
+        "gzip" | "x-gzip" => Box::new(MultiGzDecoder::new(body)),
+        "deflate" => Box::new(ZlibDecoder::new(body)),
+        other => {
+            return Err(Refusal::new(
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                format!("content encoding `{other}` is not supported; expected gzip, deflate or identity"),
+            ));
+        }
+    };
+    let mut bytes = Vec::new();
+    match packed.by_ref().take(most as u64 + 1).read_to_end(&mut bytes) {
+        Ok(_) => Ok(Some(bytes)),
+        Err(e) => {
+            Err(Refusal::bad(format!("the body is not what its content encoding `{coding}` says: {e}")))
+        }
     }
 }

@@ -17,6 +17,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 pub use connection::{Counts, Shell};
+pub(crate) use guard::decoded;
 pub use limits::{Limits, body};
 pub use log::{LogFormat, LogLevel, start_log};
 pub use page::{asset, document, escape, html};

@@ -21,8 +21,8 @@ use crate::error::Refusal;
 use crate::outputs::{Output, WARNING, Wanted};
 use crate::shell;
 
-pub(crate) use request::check_depth;
 pub use request::{Request, parse};
+pub(crate) use request::{check_depth, without_mark};
 pub use tensor::{Datatype, Flat, Tensor};
 
 /// What handlers return: an error is a response too.

@@ -79,6 +79,7 @@ pub fn parse(body: &[u8], header: Option<usize>, depth: usize) -> Result<Request
             ))
         })?,
     };
+    let json = without_mark(json);
     check_depth(json, depth)?;
     let mut request: Request<'_> = serde_json::from_slice(json)
         .map_err(|e| Refusal::bad(format!("the request is no inference request in JSON: {e}")))?;
@@ -106,6 +107,11 @@ pub fn parse(body: &[u8], header: Option<usize>, depth: usize) -> Result<Request
         return Err(Refusal::bad(format!("{} bytes behind the last tensor belong to none", binary.len())));
     }
     Ok(request)
+}
+
+/// Text without the byte order mark that some programs write before it.
+pub(crate) fn without_mark(text: &[u8]) -> &[u8] {
+    text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
 }
 
 /// Fails where arrays and objects are nested too deeply. Strings are skipped: brackets in them mean nothing.

@@ -40,6 +40,36 @@ impl Datatype {
             Datatype::Bytes => return None,
         })
     }
+
+    /// The least and the largest whole number of the type; none for types of other values.
+    fn whole(self) -> Option<(f64, f64)> {
+        let unsigned = |bits: i32| (0.0, 2f64.powi(bits) - 1.0);
+        let signed = |bits: i32| (-2f64.powi(bits - 1), 2f64.powi(bits - 1) - 1.0);
+        Some(match self {
+            Datatype::Bool => (0.0, 1.0),
+            Datatype::Uint8 => unsigned(8),
+            Datatype::Uint16 => unsigned(16),
+            Datatype::Uint32 => unsigned(32),
+            Datatype::Uint64 => unsigned(64),
+            Datatype::Int8 => signed(8),
+            Datatype::Int16 => signed(16),
+            Datatype::Int32 => signed(32),
+            Datatype::Int64 => signed(64),
+            Datatype::Fp16 | Datatype::Bf16 | Datatype::Fp32 | Datatype::Fp64 | Datatype::Bytes => {
+                return None;
+            }
+        })
+    }
+
+    /// Fails for numbers in JSON that the type does not have. Missing values are no numbers.
+    pub(super) fn check(self, name: &str, values: &Flat) -> Result<(), Refusal> {
+        let (Some((low, high)), Flat::F64(values)) = (self.whole(), values) else { return Ok(()) };
+        let odd = |v: &&f64| !v.is_nan() && !((low..=high).contains(*v) && v.fract() == 0.0);
+        let Some(value) = values.iter().find(odd) else { return Ok(()) };
+        Err(Refusal::bad(format!(
+            "input `{name}`: {value}, but its datatype says whole numbers from {low} to {high}"
+        )))
+    }
 }
 
 /// Values in the order of rows.

@@ -11,3 +11,4 @@ mod outputs;
 mod swap;
 #[cfg(feature = "tls")]
 mod tls;
+mod wire;

@@ -92,6 +92,16 @@ fn requests_that_lie_are_refused_with_words() {
             r#"{"inputs":[{"name":"a","shape":[1],"datatype":"FP64","data":[1]},{"name":"b","shape":[2],"datatype":"FP64","data":[1,2]}]}"#,
             "all inputs must have as many",
         ),
+        (
+            r#"{"inputs":[{"name":"x","shape":[1,2],"datatype":"INT8","data":[1,300]}]}"#,
+            "300, but its datatype says whole numbers from -128 to 127",
+        ),
+        (
+            r#"{"inputs":[{"name":"x","shape":[1,2],"datatype":"INT64","data":[1,1.5]}]}"#,
+            "1.5, but its datatype says whole numbers",
+        ),
+        (r#"{"inputs":[{"name":"x","shape":[1,2],"datatype":"UINT16","data":[1,-1]}]}"#, "from 0 to 65535"),
+        (r#"{"inputs":[{"name":"x","shape":[1,2],"datatype":"BOOL","data":[true,2]}]}"#, "from 0 to 1"),
         (deep.as_str(), "nested more than 16 levels"),
     ] {
         let why = server.post("/v2/models/m/infer", "application/json", body).refused(400);
@@ -134,6 +144,11 @@ fn requests_that_lie_are_refused_with_words() {
         tensor(datatype, &bytes).fine();
     }
     server.post("/v2/models/m/infer", "application/json", good).fine();
+    server.post("/v2/models/m/infer", "application/json", format!("\u{feff}{good}")).fine();
+    for datatype in ["BOOL", "INT8", "UINT8", "INT16", "UINT16", "INT32", "UINT32", "INT64", "UINT64"] {
+        let whole = good.replace("FP64", datatype).replace("[1,2]}]", "[0,true]}]");
+        server.post("/v2/models/m/infer", "application/json", whole).fine();
+    }
 }
 
 #[test]
@@ -148,6 +163,7 @@ fn the_plain_door_says_what_the_command_says() {
         ("application/json", "[]", 400, "no rows"),
         ("application/json", "{}", 400, ""),
         ("application/json", "nonsense", 400, "no array of rows"),
+        ("application/json", "5", 400, "expected an array or an object"),
         ("application/json", "[[1,\"a\"]]", 400, ""),
         ("text/csv", "1,2\n3\n", 400, ""),
         ("text/csv", "", 400, ""),
@@ -182,6 +198,25 @@ fn the_plain_door_says_what_the_command_says() {
     assert!(server.get("/nowhere").refused(404).contains("/nowhere"));
     let accept = [("content-type", "text/csv"), ("accept", "application/pdf")];
     server.send("POST", path, &accept, b"1,2\n").refused(406);
+    for (accept, kind) in [
+        ("application/json;q=0.1, text/csv", "text/csv"),
+        ("text/csv; q=0.2, application/json ;q=0.9, application/x-npy;q=0.5", "application/json"),
+        ("application/*", "application/json"),
+        ("text/*;q=0.5, image/png", "text/csv"),
+        ("application/pdf, */*;q=0.1", "text/csv"),
+    ] {
+        let reply = server.send("POST", path, &[("content-type", "text/csv"), ("accept", accept)], b"1,2\n");
+        let got = crate::client::header(&reply.head, "content-type").expect("a type");
+        assert!(got.starts_with(kind), "{accept}: {got}");
+    }
+    let never = [("content-type", "text/csv"), ("accept", "*/*;q=0")];
+    server.send("POST", path, &never, b"1,2\n").refused(406);
+    let encoded = server.post("/v1/models/m/predict?output=%6Cabel%2Cdecision", "text/csv", "1,2\n");
+    assert_eq!(
+        encoded.fine().body,
+        server.post("/v1/models/m/predict?output=label,decision", "text/csv", "1,2\n").fine().body
+    );
+    server.post("/v1/models/m/predict?output=%ff", "text/csv", "1,2\n").refused(400);
     let origin = [("content-type", "text/csv"), ("origin", "http://evil.example")];
     server.send("POST", path, &origin, b"1,2\n").refused(403);
     assert_eq!(server.post(path, "text/csv", "1,2\n3,4\n").fine().text().lines().count(), 3);
