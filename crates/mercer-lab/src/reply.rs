@@ -1,5 +1,7 @@
 //! Requests to values and values to responses.
 
+use std::fmt::Write as _;
+
 use axum::body::Body;
 use axum::http::{HeaderValue, Response, header};
 use mercer_serve::error::Refusal;
@@ -40,12 +42,22 @@ pub(crate) fn planes(facts: &impl Serialize, numbers: &[f32]) -> Reply {
     Ok(shell::asset("application/octet-stream", out))
 }
 
-/// A file to download under a name. The name is not trusted: only plain characters are kept.
+/// A file to download under a name. The name is not trusted: it is sent as percent-encoded UTF-8 (RFC 6266), and with plain
+/// characters only for programs that do not read the first form.
 pub(crate) fn download(kind: &'static str, name: &str, body: impl Into<Body>) -> Response<Body> {
     let plain = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' };
-    let name: String = name.chars().map(plain).collect();
+    let simple: String = name.chars().map(plain).collect();
+    let mut exact = String::new();
+    for byte in name.bytes() {
+        if byte.is_ascii_alphanumeric() || b"._-".contains(&byte) {
+            exact.push(char::from(byte));
+        } else {
+            let _ = write!(exact, "%{byte:02X}");
+        }
+    }
     let mut response = shell::asset(kind, body);
-    if let Ok(value) = HeaderValue::from_str(&format!("attachment; filename=\"{name}\"")) {
+    let value = format!("attachment; filename=\"{simple}\"; filename*=UTF-8''{exact}");
+    if let Ok(value) = HeaderValue::from_str(&value) {
         response.headers_mut().insert(header::CONTENT_DISPOSITION, value);
     }
     response
@@ -56,9 +68,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_downloads_are_plain() {
-        let response = download("text/plain", "a\"b\r\n<c>.csv", "x");
-        assert_eq!(response.headers()[header::CONTENT_DISPOSITION], "attachment; filename=\"a_b___c_.csv\"");
+    fn names_of_downloads_have_plain_characters_and_are_kept() {
+        let response = download("text/plain", "ü\"b\r\n<c>.csv", "x");
+        assert_eq!(
+            response.headers()[header::CONTENT_DISPOSITION],
+            "attachment; filename=\"__b___c_.csv\"; filename*=UTF-8''%C3%BC%22b%0D%0A%3Cc%3E.csv"
+        );
     }
 
     #[test]

@@ -233,10 +233,12 @@ async fn components_(State(lab): Shared, request: Request<Body>) -> Response<Bod
 }
 
 async fn upload(State(lab): Shared, Path(name): Path<String>, request: Request<Body>) -> Response<Body> {
-    match body(&lab, request).await {
-        Ok(body) => answered(data::upload(&lab, &name, &body)),
-        Err(refusal) => refusal.response(),
-    }
+    let body = match body(&lab, request).await {
+        Ok(body) => body,
+        Err(refusal) => return refusal.response(),
+    };
+    // A large model is parsed here.
+    answered(lab.compute(move |lab| data::upload(lab, &name, body)).await)
 }
 
 async fn files(State(lab): Shared) -> Response<Body> {

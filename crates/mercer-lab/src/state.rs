@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use bytes::Bytes;
 use mercer::Exec;
 use mercer::data::Dataset;
 use mercer::model::Model;
@@ -50,7 +51,7 @@ pub(crate) struct Given {
 /// Where a file's bytes are.
 #[derive(Debug)]
 pub(crate) enum From {
-    Page(Vec<u8>),
+    Page(Bytes),
     Disk(PathBuf),
 }
 

@@ -6,8 +6,11 @@ export function read() {
   return { room: room || "playground", values: new URLSearchParams(query ?? "") };
 }
 
+/** The open room, and the address that it shows: any other address is to be entered. */
+export const shown = { room: "", hash: "" };
+
 /**
- * Writes the state without a new entry in the history.
+ * Writes the state without a new entry in the history, unless the room has been left.
  * @param {string} room
  * @param {Record<string, string | number | boolean | null | undefined>} values
  */
@@ -18,7 +21,9 @@ export function write(room, values) {
   }
   const query = kept.toString();
   const hash = `#${room}${query ? `?${query}` : ""}`;
+  if (shown.room !== room) return;
   if (hash !== location.hash) history.replaceState(null, "", hash);
+  shown.hash = location.hash;
 }
 
 /**

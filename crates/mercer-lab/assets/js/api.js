@@ -3,15 +3,21 @@
 /** @typedef {{ kind: string, low?: number | null, high?: number | null, open?: boolean, whole?: boolean, words?: string[] }} Allowed */
 /** @typedef {{ name: string, doc: string, default: string | null, allowed: Allowed, range: string, value: any }} Param */
 /** @typedef {{ name: string, doc: string, tasks: string[], known: string[], params: Param[] }} Learner */
-/** @typedef {{ name: string, doc: string, formula: string, params: Param[], definiteness: string, example: string | null }} Kernel */
-/** @typedef {{ version: string, learners: Learner[], kernels: Kernel[], shapes: { name: string, doc: string, classes: boolean }[], threads: number }} About */
+/** @typedef {{ name: string, doc: string, formula: string, params: Param[], definiteness: string, example: string | null, columns: number }} Kernel */
+/** @typedef {{ version: string, learners: Learner[], kernels: Kernel[], shapes: { name: string, doc: string, classes: boolean }[], threads: number, largest: number }} About */
 /** @typedef {{ id: number, kind: string, title: string, state: string, seconds: number }} Job */
 
 /** What the server said no with. */
 export class Refused extends Error {}
 
-/** @param {Response} response */
-async function checked(response) {
+/** @param {string} path @param {RequestInit} [how] */
+async function checked(path, how) {
+  let response;
+  try {
+    response = await fetch(`api/${path}`, how);
+  } catch {
+    throw new Refused("the server of this page does not answer: if `mercer lab` was ended, start it and open the address that it prints");
+  }
   if (response.ok) return response;
   let words = `${response.status} ${response.statusText}`;
   try {
@@ -27,7 +33,7 @@ async function checked(response) {
  * @returns {Promise<any>}
  */
 export async function get(path) {
-  return (await checked(await fetch(`api/${path}`))).json();
+  return (await checked(path)).json();
 }
 
 /**
@@ -37,7 +43,7 @@ export async function get(path) {
  */
 export async function post(path, body) {
   const text = body instanceof Blob || body instanceof ArrayBuffer ? body : JSON.stringify(body);
-  return (await checked(await fetch(`api/${path}`, { method: "POST", body: text }))).json();
+  return (await checked(path, { method: "POST", body: text })).json();
 }
 
 /**
@@ -48,7 +54,7 @@ export async function post(path, body) {
  */
 export async function planes(path, body) {
   const text = body instanceof Blob ? body : JSON.stringify(body);
-  const response = await checked(await fetch(`api/${path}`, { method: "POST", body: text }));
+  const response = await checked(path, { method: "POST", body: text });
   const bytes = await response.arrayBuffer();
   const length = new DataView(bytes).getUint32(0, true);
   const facts = JSON.parse(new TextDecoder().decode(new Uint8Array(bytes, 4, length)));

@@ -9,7 +9,7 @@ import { dark, variable } from "./colours.js";
  * @param {{ x: string, y: string, label: string, percent?: boolean }} words
  */
 export function curve(points, words) {
-  const [w, t, l, b] = [560, 260, 58, 42];
+  const [w, t, l, b, top] = [560, 280, 58, 42, 34];
   const show = words.percent ? percent : number;
   const chart = svg("svg", { class: "chart", viewBox: `0 0 ${w} ${t}`, role: "img", "aria-label": words.label });
   if (points.length === 0) return chart;
@@ -17,13 +17,14 @@ export function curve(points, words) {
   const [x0, x1] = [Math.min(...xs), Math.max(...xs)];
   const y1 = Math.max(...points.map((p) => p.y), 1e-9) * 1.1;
   const px = (/** @type {number} */ x) => l + ((Math.log(x) - x0) / (x1 - x0 || 1)) * (w - l - 20);
-  const py = (/** @type {number} */ y) => t - b - (y / y1) * (t - b - 14);
+  const py = (/** @type {number} */ y) => t - b - (y / y1) * (t - b - top);
   for (let k = 0; k <= 4; k++) {
     const y = (y1 * k) / 4;
     chart.append(svg("line", { class: "axis", x1: l, x2: w - 10, y1: py(y), y2: py(y) }), svg("text", { x: l - 8, y: py(y) + 4, "text-anchor": "end" }, show(y)));
   }
   for (const point of points) chart.append(svg("text", { x: px(point.x), y: t - b + 18, "text-anchor": "middle" }, number(point.x)));
-  chart.append(svg("text", { x: (l + w) / 2, y: t - 4, "text-anchor": "middle" }, words.x), svg("text", { x: 12, y: 12 }, words.y));
+  chart.append(svg("text", { x: (l + w) / 2, y: t - 4, "text-anchor": "middle" }, words.x), svg("text", { x: 8, y: 14 }, words.y));
+  chart.style.maxWidth = "40rem";
   const path = points.map((p, k) => `${k ? "L" : "M"}${px(p.x).toFixed(1)} ${py(p.y).toFixed(1)}`).join("");
   chart.append(svg("path", { class: "curve", d: path }));
   for (const point of points) {
@@ -54,6 +55,8 @@ export function heatmap(grid) {
   const w = l + cw * axis.values.length + 8;
   const hh = t + ch * rows.length + 28;
   const chart = svg("svg", { class: "chart", viewBox: `0 0 ${w} ${hh}`, role: "img", "aria-label": "Heat map of the search" });
+  // Its letters keep their size: on narrow screens it scrolls.
+  chart.style.width = `${w}px`;
   rows.forEach((row, r) => {
     const family = grid.families[row.family];
     const value = family.values[row.at];

@@ -157,7 +157,7 @@ export function declared(param, value, change) {
       const start = Number.isFinite(usual) ? usual : log ? Math.sqrt(low * high) : (low + high) / 2;
       return slider({ label, help, low, high, log, whole: allowed.whole, value: start, name: param.name, change });
     }
-    return line({ label, help: `${help} ${sentence(param.range)}`, value: Number.isFinite(usual) ? String(usual) : "", placeholder: param.default ?? "", change: (text) => change(text.trim() === "" ? null : Number(text)) });
+    return line({ label, help: `${help} ${sentence(param.range)}`, value: Number.isFinite(usual) ? String(usual) : "", placeholder: param.default ?? "", change: (text) => change(text.trim() === "" ? null : Number.isFinite(Number(text)) ? Number(text) : text) });
   }
   return line({ label, help: `${help} ${sentence(param.range)}`, value: String(value ?? ""), placeholder: param.default ?? "", change: (text) => change(text.trim() === "" ? null : text) });
 }
@@ -165,7 +165,7 @@ export function declared(param, value, change) {
 /**
  * The kernel: its family, its parameters as sliders, or a whole line of one's own.
  * @param {import("./api.js").About} about
- * @param {{ line: string, change: (line: string) => void }} spec
+ * @param {{ line: string, columns?: number, change: (line: string) => void }} spec `columns`: of the points, two by themselves
  */
 export function kernel(about, spec) {
   const box = h("fieldset", {}, h("legend", {}, "Kernel"));
@@ -174,7 +174,8 @@ export function kernel(about, spec) {
   const known = () => about.kernels.find((one) => one.name === name);
   let own = !known();
   const told = () => spec.change(own ? spec.line : written(name, values));
-  const options = /** @type {[string, string][]} */ (about.kernels.map((one) => [one.name, one.name]));
+  const taken = about.kernels.filter((one) => one.columns <= (spec.columns ?? 2));
+  const options = /** @type {[string, string][]} */ (taken.map((one) => [one.name, one.name]));
   options.push(["own", "a line of your own"]);
   const draw = () => {
     const entry = known();

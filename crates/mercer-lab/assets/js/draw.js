@@ -124,12 +124,18 @@ export function mark(to, x, y, k, r, hollow = false) {
   to.beginPath();
   if (k === 0) to.arc(x, y, r, 0, 2 * Math.PI);
   else if (k === 1) to.rect(x - 0.88 * r, y - 0.88 * r, 1.76 * r, 1.76 * r);
-  else {
-    // Corners by angle: triangle, diamond, cross, star.
-    const corners = k === 2 ? 3 : k === 3 ? 4 : k === 4 ? 8 : 10;
+  else if (k === 4) {
+    // A cross: two bars over each other.
+    const [far, half] = [1.25 * r, 0.45 * r];
+    const corners = [[-half, -far], [half, -far], [half, -half], [far, -half], [far, half], [half, half], [half, far], [-half, far], [-half, half], [-far, half], [-far, -half], [-half, -half]];
+    for (const [u, v] of corners) to.lineTo(x + u, y + v);
+    to.closePath();
+  } else {
+    // Corners by angle: triangle, diamond, star.
+    const corners = k === 2 ? 3 : k === 3 ? 4 : 10;
     for (let c = 0; c < corners; c++) {
-      const turn = -Math.PI / 2 + (2 * Math.PI * c) / corners + (k === 4 ? Math.PI / 8 : 0);
-      const far = k === 2 ? 1.25 * r : k === 3 ? 1.2 * r : k === 4 ? r * (c % 4 < 2 ? 1.25 : 1.25) : c % 2 ? 0.55 * r : 1.3 * r;
+      const turn = -Math.PI / 2 + (2 * Math.PI * c) / corners;
+      const far = k === 2 ? 1.25 * r : k === 3 ? 1.2 * r : c % 2 ? 0.55 * r : 1.3 * r;
       to.lineTo(x + far * Math.cos(turn), y + far * Math.sin(turn));
     }
     to.closePath();

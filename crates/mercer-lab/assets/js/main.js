@@ -1,7 +1,7 @@
 // The frame: rooms by address, theme, jobs that run.
 
 import { about } from "./api.js";
-import { read } from "./address.js";
+import { read, shown } from "./address.js";
 import { fill, h } from "./dom.js";
 import { restyle } from "./draw.js";
 import * as jobs from "./jobs.js";
@@ -24,7 +24,8 @@ const tray = /** @type {HTMLElement} */ (document.getElementById("tray"));
 
 /** @type {{ close?: () => void, redraw?: () => void } | null} */
 let current = null;
-let shown = "";
+/** Counts the rooms that were entered: one that opens slowly must not replace the one after it. */
+let turn = 0;
 
 function links() {
   const { room } = read();
@@ -35,7 +36,10 @@ function links() {
 async function enter() {
   const { room: wanted, values } = read();
   const entry = ROOMS.find(([name]) => name === wanted) ?? ROOMS[0];
-  shown = location.hash;
+  const own = ++turn;
+  shown.hash = location.hash;
+  shown.room = entry[0];
+  delete main.dataset.ready;
   current?.close?.();
   current = null;
   links();
@@ -44,10 +48,17 @@ async function enter() {
   try {
     const [{ room }] = await Promise.all([entry[2](), about()]);
     const body = h("div", {});
+    if (own !== turn) return;
     fill(main, h("div", { class: "intro" }, h("h1", {}, room.title), h("p", {}, room.intro)), body);
-    current = await room.open(body, values);
+    const opened = await room.open(body, values);
+    if (own !== turn) {
+      opened.close?.();
+      return;
+    }
+    current = opened;
     main.dataset.ready = entry[0];
   } catch (error) {
+    if (own !== turn) return;
     fill(main, h("p", { class: "problem", role: "alert" }, `The room cannot be opened: ${error instanceof Error ? error.message : error}`));
   }
 }
@@ -75,8 +86,14 @@ themeButton.addEventListener("click", () => {
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => wear(theme()));
 document.getElementById("skip")?.addEventListener("click", () => main.focus());
 window.addEventListener("hashchange", () => {
-  if (location.hash !== shown) void enter();
+  if (location.hash !== shown.hash) void enter();
 });
+// A file that misses its place is not opened instead of the lab.
+for (const name of /** @type {const} */ (["dragover", "drop"])) {
+  window.addEventListener(name, (event) => {
+    if (!(event.target instanceof Element && event.target.matches("input[type=file]"))) event.preventDefault();
+  });
+}
 let wait = 0;
 window.addEventListener("resize", () => {
   clearTimeout(wait);

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use mercer::data::io::{self, LabelColumn, ReadOptions};
 use mercer::data::{Dataset, ImageShape, Targets};
 use mercer::model::{Model, Query, Task};
@@ -57,13 +58,13 @@ fn keep_model(lab: &Lab, name: String, model: Model, path: &str) -> Arc<Kept> {
 }
 
 /// `POST api/files/NAME`: a file's bytes. A model is kept as one; everything else is data.
-pub(crate) fn upload(lab: &Arc<Lab>, name: &str, body: &[u8]) -> Reply {
-    if let Ok(model) = Model::from_bytes(name, body) {
+pub(crate) fn upload(lab: &Arc<Lab>, name: &str, body: Bytes) -> Reply {
+    if let Ok(model) = Model::from_bytes(name, &body) {
         let kept = keep_model(lab, name.to_owned(), model, name);
         return json(&json!({ "model": kept.id }));
     }
     let mut store = lab.store();
-    store.files.push(Arc::new(Given { name: name.to_owned(), from: From::Page(body.to_vec()) }));
+    store.files.push(Arc::new(Given { name: name.to_owned(), from: From::Page(body) }));
     json(&json!({ "file": store.files.len() - 1 }))
 }
 

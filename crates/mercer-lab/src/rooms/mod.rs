@@ -37,7 +37,7 @@ pub(crate) fn about(lab: &Lab) -> Reply {
         .collect();
     let plane = |entry: &&KernelEntry| {
         let listed = |p: &Param| p.allowed == Allowed::Weights;
-        entry.takes == Takes::Numbers && !entry.algebra && !entry.params.iter().any(listed) && on_plane(entry)
+        entry.takes == Takes::Numbers && !entry.algebra && !entry.params.iter().any(listed) && takes(entry, 2)
     };
     let kernels: Vec<Value> = Kernel::ALL
         .iter()
@@ -47,6 +47,7 @@ pub(crate) fn about(lab: &Lab) -> Reply {
             json!({
                 "name": entry.name, "doc": entry.doc, "formula": entry.formula, "params": params,
                 "definiteness": entry.definiteness, "example": entry.examples.first(),
+                "columns": if takes(entry, 1) { 1 } else { 2 },
             })
         })
         .collect();
@@ -55,14 +56,14 @@ pub(crate) fn about(lab: &Lab) -> Reply {
     let shapes: Vec<Value> = fixed.chain(free).collect();
     json(&json!({
         "version": env!("CARGO_PKG_VERSION"), "learners": learners, "kernels": kernels, "shapes": shapes,
-        "threads": lab.exec.threads(),
+        "threads": lab.exec.threads(), "largest": lab.limits.body,
     }))
 }
 
-/// Whether a kernel takes points of the plane: its first example does.
-fn on_plane(entry: &KernelEntry) -> bool {
+/// Whether a kernel takes points of so many columns, of a line or of the plane: its first example does.
+fn takes(entry: &KernelEntry, columns: usize) -> bool {
     let kernel = entry.examples.first().and_then(|line| Kernel::parse(line).ok());
-    kernel.is_some_and(|kernel| kernel.check(Some(2)).is_ok())
+    kernel.is_some_and(|kernel| kernel.check(Some(columns)).is_ok())
 }
 
 /// A parameter as a page needs it for a slider, a list or a switch.

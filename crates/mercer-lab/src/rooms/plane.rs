@@ -73,6 +73,9 @@ struct Ask {
     #[serde(default)]
     held_y: Vec<f64>,
     learner: String,
+    /// What the page shows: classes, a curve or novelty; by itself what the points are for.
+    #[serde(default)]
+    task: Option<String>,
     kernel: String,
     #[serde(default)]
     params: Map<String, Value>,
@@ -130,6 +133,10 @@ pub(crate) fn fit(lab: &Lab, body: &[u8]) -> Reply {
 /// What the points are for: classes in the plane, a curve over a line, or novelty.
 fn task(learner: &Learner, ask: &Ask) -> Task {
     let tasks = learner.entry().tasks;
+    let named = |task: &&Task| json!(task).as_str() == ask.task.as_deref();
+    if let Some(task) = tasks.iter().find(named) {
+        return *task;
+    }
     let curve = ask.x.len() == ask.y.len();
     let natural = if curve { Task::Regression } else { Task::Classification };
     if tasks.contains(&natural) { natural } else { tasks[0] }

@@ -297,11 +297,24 @@ pub(super) fn compress(lab: &Arc<Lab>, body: &[u8]) -> Asked<Arc<Job>> {
                 Evaluation::Clustering(found) => found.distance,
             })
         };
-        job.tell(json!({ "event": "size", "centres": all, "score": score(&kept.model)?, "agreement": 1.0, "model": kept.id }));
+        // What the score is called, and whether it is a share.
+        let (metric, share) = match kept.model.task() {
+            Task::Classification => ("error", true),
+            Task::Novelty => ("share outside", true),
+            Task::Clustering => ("mean squared distance", false),
+            Task::Regression | Task::Features => ("root mean squared error", false),
+        };
+        let tell = |centres: usize, score: f64, agreement: f64, model: usize| {
+            job.tell(json!({
+                "event": "size", "centres": centres, "score": score, "agreement": agreement, "model": model, "metric": metric,
+                "share": share, "held": !kept.held.is_empty(),
+            }));
+        };
+        tell(all, score(&kept.model)?, 1.0, kept.id);
         let mut watch = job.watch();
         let mut before = 0;
-        for share in SIZES {
-            let vectors = ((all as f64 * share).round() as usize).max(1);
+        for part in SIZES {
+            let vectors = ((all as f64 * part).round() as usize).max(1);
             if vectors <= before || vectors >= all {
                 continue;
             }
@@ -325,7 +338,7 @@ pub(super) fn compress(lab: &Arc<Lab>, body: &[u8]) -> Asked<Arc<Job>> {
                 command,
                 python: kept.python.clone(),
             });
-            job.tell(json!({ "event": "size", "centres": centres, "score": error, "agreement": agreement, "model": made.id }));
+            tell(centres, error, agreement, made.id);
         }
         Ok(json!({}))
     }))

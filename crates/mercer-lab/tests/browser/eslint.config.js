@@ -1,4 +1,4 @@
-const names = ["window", "document", "location", "history", "fetch", "performance", "localStorage", "matchMedia", "getComputedStyle", "requestAnimationFrame", "setTimeout", "clearTimeout", "setInterval", "innerWidth", "EventSource", "URLSearchParams", "TextDecoder", "Blob", "Node", "btoa", "atob", "Response", "File", "PointerEvent"];
+const names = ["window", "document", "location", "history", "fetch", "performance", "localStorage", "matchMedia", "getComputedStyle", "requestAnimationFrame", "setTimeout", "clearTimeout", "setInterval", "innerWidth", "EventSource", "URLSearchParams", "TextDecoder", "Blob", "Node", "Element", "btoa", "atob", "Response", "File", "PointerEvent"];
 export default [
   {
     files: ["**/*.js"],

@@ -179,26 +179,36 @@ test("shapes of two to six classes, and a finger", async () => {
   await page.close();
 });
 
-test("every learner and every kernel of the playground draws", async () => {
-  const page = await browser.open(lab.address);
+test("every learner and every kernel of the playground draws, for every task", async () => {
+  const page = await browser.open(`${lab.address}#playground?n=30`);
   await ready(page, "playground");
-  await slide(page, "Points", 0.25);
   await until(page, () => document.querySelector(".facts"));
-  const drawn = async (select, value) => {
-    await page.evaluate(() => performance.clearMeasures());
-    await page.select(select, value);
+  const drawn = async (act, ...args) => {
+    await page.evaluate(() => {
+      performance.clearMeasures();
+      document.querySelector(".problem").textContent = "";
+    });
+    await act(...args);
     await until(page, () => performance.getEntriesByType("measure").length > 0 || document.querySelector(".problem").textContent);
     return text(page, ".problem");
   };
-  const options = (select) => page.$$eval(`${select} option`, (all) => all.map((one) => one.value));
-  for (const kernel of (await options('select[data-name="Family"]')).filter((name) => name !== "own")) {
-    assert.equal(await drawn('select[data-name="Family"]', kernel), "", kernel);
+  const select = (name, value) => drawn(() => page.select(`select[data-name="${name}"]`, value));
+  const options = (name) => page.$$eval(`select[data-name="${name}"] option`, (all) => all.map((one) => one.value));
+  for (const task of ["novelty", "regression", "classification"]) {
+    await drawn(() => page.evaluate((v) => document.querySelector(`.segments input[value="${v}"]`).click(), task));
+    const usual = await page.$eval('select[data-name="Family"]', (one) => one.value);
+    for (const kernel of (await options("Family")).filter((name) => name !== "own")) assert.equal(await select("Family", kernel), "", `${task} ${kernel}`);
+    await select("Family", usual);
+    await drawn(() => slide(page, "Points", 0.2));
+    for (const learner of await options("learner")) {
+      const problem = await select("learner", learner);
+      // A hard margin is refused where classes overlap, in words; slow ones are stopped after two seconds.
+      assert.ok(problem === "" || /separable|separate|two seconds|overlap/.test(problem), `${task} ${learner}: ${problem}`);
+    }
   }
-  await drawn('select[data-name="Family"]', "rbf");
-  for (const learner of await options('select[data-name="learner"]')) {
-    const problem = await drawn('select[data-name="learner"]', learner);
-    // A hard margin is refused where classes overlap, in words; slow ones are stopped after two seconds.
-    assert.ok(problem === "" || /separable|separate|two seconds/.test(problem), `${learner}: ${problem}`);
+  // The ends of sliders are values that can be.
+  for (const name of await page.$$eval("form.card input[type=range]", (all) => all.map((one) => one.dataset.name))) {
+    for (const share of name === "Points" ? [] : [0, 1, 0.5]) assert.equal(await drawn(() => slide(page, name, share)), "", `${name} ${share}`);
   }
   assert.deepEqual(browser.troubles().filter((t) => !/^400 at/.test(t)), []);
   await page.close();
@@ -236,7 +246,7 @@ test("your data: a dropped table is shown, trained, tuned, explained, compressed
   for (const file of ["report", "predictions"]) {
     const found = await fetch(href.replace(/model$/, file));
     assert.equal(found.status, 200);
-    assert.match(found.headers.get("content-disposition"), /^attachment; filename="[\w.-]+"$/);
+    assert.match(found.headers.get("content-disposition"), /^attachment; filename="[\w.-]+"; filename\*=UTF-8''[\w.%-]+$/);
     assert.ok((await found.text()).length > 100, file);
   }
 
@@ -297,6 +307,78 @@ test("a long job is cancelled at once, and the page says so", async () => {
   assert.match(await text(page, ".job"), /cancelled after/);
   assert.deepEqual(browser.troubles(), []);
   await page.close();
+});
+
+test("back, forward and links show what the address says, however fast one goes", async () => {
+  const page = await browser.open(`${lab.address}#playground?n=40`);
+  await ready(page, "playground");
+  const points = (n) => until(page, (want) => document.querySelector(".facts")?.textContent.includes(`on ${want} points`), n);
+  await points(40);
+  // A slider writes its state into the address of the same entry of the history.
+  await slide(page, "gamma", 0.2);
+  await until(page, () => location.hash.includes("kernel="));
+  const kept = await page.evaluate(() => location.hash);
+  // The room's own link begins anew, and one step back is what was there.
+  await page.click('nav a[href="#playground"]');
+  await points(300);
+  assert.equal(await page.evaluate(() => location.hash), "#playground");
+  await page.goBack();
+  await points(40);
+  assert.equal(await page.evaluate(() => location.hash), kept);
+  await go(page, "components");
+  await page.goBack();
+  await ready(page, "playground");
+  await points(40);
+  assert.equal(await page.evaluate(() => location.hash), kept);
+  await page.goForward();
+  await ready(page, "components");
+  // Rooms that open slowly do not replace the one that was asked for last, nor its address.
+  await page.evaluate(async (rooms) => {
+    for (const room of [...rooms, ...rooms, "data"]) {
+      location.hash = `#${room}`;
+      await new Promise((resolve) => setTimeout(resolve, 3));
+    }
+  }, ROOMS);
+  await ready(page, "data");
+  await new Promise((resolve) => setTimeout(resolve, 600));
+  assert.equal(await text(page, "h1"), "Your data");
+  assert.equal(await page.evaluate(() => location.hash), "#data");
+  assert.deepEqual(browser.troubles(), []);
+  await page.close();
+});
+
+test("a job outlives the page that started it, and two pages follow it", async () => {
+  const name = "Größe & 数 (1).csv";
+  const first = await browser.open(`${lab.address}#data`);
+  await ready(first, "data");
+  const drop = (page, files) => page.evaluate((all) => {
+    const transfer = new DataTransfer();
+    for (const [file, content] of all) transfer.items.add(new File([content], file));
+    document.querySelector(".drop").dispatchEvent(new DragEvent("drop", { dataTransfer: transfer, bubbles: true, cancelable: true }));
+  }, files);
+  await drop(first, [["one.csv", "1"], ["two.csv", "2"]]);
+  await until(first, () => /2 files were dropped, expected one/.test(document.querySelector(".problem").textContent));
+  await drop(first, [[name, table(600)]]);
+  await first.waitForSelector("h2[data-set]");
+  const click = (page, words) => page.evaluate((w) => [...document.querySelectorAll("button")].find((one) => one.textContent === w).click(), words);
+  await click(first, "Tune with a heat map");
+  await until(first, () => location.hash.includes("job="));
+  const address = first.url();
+  await first.close();
+  const pages = await Promise.all([browser.open(address), browser.open(address)]);
+  for (const page of pages) {
+    await page.waitForSelector("[data-result]", { timeout: 60_000 });
+    assert.equal(await text(page, "h2[data-set]"), name);
+  }
+  assert.equal(await fact(pages[0], "Error"), await fact(pages[1], "Error"));
+  // What is downloaded has the name that the commands and the script give it.
+  const href = await pages[0].$eval("a.button", (link) => link.href);
+  const given = /filename\*=UTF-8''(\S+)$/.exec((await fetch(href)).headers.get("content-disposition"))[1];
+  assert.equal(decodeURIComponent(given), name.replace(".csv", ".mercer"));
+  const written = await text(pages[0], "[aria-label='Take it with you']");
+  assert.ok(written.includes(`'${decodeURIComponent(given)}'`) && written.includes(`"${decodeURIComponent(given)}"`), written);
+  assert.deepEqual(browser.troubles(), []);
+  await Promise.all(pages.map((page) => page.close()));
 });
 
 test("files that nobody prepared are read, or refused in words", async () => {

@@ -36,7 +36,8 @@ async function open(main, values) {
 
   const input = h("input", { type: "file", id: "file", onchange: () => {
     const file = input.files?.[0];
-    if (file) void bring(file);
+    // The same file may be chosen again, after it was changed.
+    if (file) void bring(file).then(() => { input.value = ""; });
   } });
   const drop = h("section", { class: "drop", "aria-label": "Bring a file" }, h("p", {}, h("label", { htmlFor: "file" }, "Drop a file here, or choose one")), input, before);
   drop.addEventListener("dragover", (event) => {
@@ -47,8 +48,11 @@ async function open(main, values) {
   drop.addEventListener("drop", (event) => {
     event.preventDefault();
     drop.classList.remove("over");
-    const file = event.dataTransfer?.files[0];
-    if (file) void bring(file);
+    const { files, items } = event.dataTransfer ?? {};
+    const [file] = files ?? [];
+    if (items?.[0]?.webkitGetAsEntry?.()?.isDirectory) failed(new Error("folders cannot be dropped: start `mercer lab FOLDER`, or drop one file"));
+    else if (files && files.length > 1) failed(new Error(`${files.length} files were dropped, expected one: put them into a folder and start \`mercer lab FOLDER\``));
+    else if (file) void bring(file);
   });
 
   /** @param {unknown} error */
@@ -59,6 +63,10 @@ async function open(main, values) {
   /** @param {File} file */
   async function bring(file) {
     problem.textContent = "";
+    if (file.size > known.largest) {
+      failed(new Error(`${file.name} has ${number(file.size / 2 ** 20)} MiB; a page takes up to ${number(known.largest / 2 ** 20)} MiB: start \`mercer lab FILE\` instead`));
+      return;
+    }
     fill(what, h("p", { class: "wait" }, `Reading ${file.name}`));
     try {
       const got = await post(`files/${encodeURIComponent(file.name)}`, file);
@@ -293,7 +301,7 @@ async function open(main, values) {
         if (event.event !== "size") return;
         points.push(event);
         points.sort((a, b) => a.centres - b.centres);
-        fill(chart, curve(points.map((one) => ({ x: one.centres, y: one.score })), { x: "centres", y: "score on held-out rows", label: "Score against the number of centres" }), table("Sizes", ["centres", "score", "agreement", "model"], points.map((one) => [one.centres, one.score, percent(one.agreement), h("a", { href: `api/models/${one.model}/model`, download: "" }, "download")])));
+        fill(chart, curve(points.map((one) => ({ x: one.centres, y: one.score })), { x: "centres", y: `${event.metric} on ${event.held ? "held-out" : "training"} rows`, label: `${event.metric} against the number of centres`, percent: event.share }), table("Sizes", ["centres", event.metric, "agreement", "model"], points.map((one) => [one.centres, event.share ? percent(one.score) : one.score, percent(one.agreement), h("a", { href: `api/models/${one.model}/model`, download: "" }, "download")])));
       });
       open_.push(stop);
       fill(sizes, element, chart);
@@ -310,7 +318,7 @@ async function open(main, values) {
   /** @param {any} found */
   function explanation(found) {
     const e = found.explanation;
-    const machine = (/** @type {any} */ one) => [one.name || "machine", one.rows ?? "", one.support ?? "", one.margin ?? "", one.norm2 ?? ""];
+    const machine = (/** @type {any} */ one) => [one.name || "machine", one.rows ?? "", typeof one.free === "number" ? one.free + one.bounded : "", one.margin ?? "", one.norm2 ?? ""];
     return h(
       "div",
       {},
@@ -343,7 +351,9 @@ async function open(main, values) {
     for (let i = 0; i < xs.length / 2; i++) {
       chart.append(svg("circle", { cx: 8 + ((xs[2 * i] - x0) / (x1 - x0 || 1)) * (w - 16), cy: t - 8 - ((xs[2 * i + 1] - y0) / (y1 - y0 || 1)) * (t - 16), r: 3, fill: css(set.classes ? set.classes[i] : 0), "fill-opacity": 0.8 }));
     }
-    return chart;
+    chart.style.maxWidth = "40rem";
+    const [across, up] = [0, 1].map((k) => set.names?.[k] ?? `column ${k + 1}`);
+    return h("figure", {}, chart, h("figcaption", { class: "small" }, `Across: ${across}; up: ${up}`));
   }
 
   /** Targets against predictions. @param {[number, number][]} all */

@@ -216,7 +216,7 @@ async function open(main, values) {
   const panel = h(
     "form",
     { class: "card", "aria-label": "Settings", onsubmit: (/** @type {Event} */ event) => event.preventDefault() },
-    segments({ label: "Show the votes of", options: [["plain", "Plain"], ["virtual", "Virtual"]], value: state.virtual ? "virtual" : "plain", help: "Virtual support vectors: the support vectors moved by a pixel in each direction, and the machine trained again on them.", change: (v) => {
+    segments({ label: "Show the votes of", options: [["plain", "Plain"], ["virtual", "Virtual"]], value: state.virtual ? "virtual" : "plain", help: "Virtual support vectors: the support vectors moved by a pixel in each direction, and the machine retrained on them.", change: (v) => {
       state.virtual = v === "virtual";
       send(null);
       remember();

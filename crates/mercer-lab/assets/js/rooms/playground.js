@@ -22,7 +22,7 @@ const CELLS = 100;
 /** @type {import("../main.js").Room} */
 export const room = {
   title: "Playground",
-  intro: "Click to add points, drag to move them, double-click to remove them. The machine is trained again with every change; what you see is its decision boundary, its margin and its support vectors.",
+  intro: "Click to add points, drag to move them, double-click to remove them. The machine is retrained with every change; the picture shows its decision boundary, its margin and its support vectors.",
   open,
 };
 
@@ -186,6 +186,7 @@ async function open(main, values) {
       held_x: heldX,
       held_y: heldY,
       learner: state.learner,
+      task: state.task,
       kernel: state.kernel,
       params: state.params,
       window: view.box,
@@ -330,7 +331,7 @@ async function open(main, values) {
         build();
         void shape();
       } }),
-      kernel(known, { line: state.kernel, change: (text) => {
+      kernel(known, { line: state.kernel, columns: curve() ? 1 : 2, change: (text) => {
         state.kernel = text;
         ask();
         settled();
