@@ -70,8 +70,8 @@ pub struct ReadOptions {
     /// The letters of sequences, in order; else DNA, RNA, protein or whatever occurs.
     pub alphabet: Option<String>,
     /// The letters that a model knows, in its order: symbols of a file to predict on must mean the same. Codes for uncertain
-    /// letters may occur beside those of DNA, RNA and proteins; other letters are refused. Filled in by
-    /// [`Model::read_rows`](crate::model::Model::read_rows).
+    /// letters may occur beside those of DNA, RNA and proteins; other letters are refused. Filled in where a
+    /// model reads its own rows.
     pub model_alphabet: Option<Vec<u8>>,
     /// Bytes that the data may take in memory; by itself 16 times the file's own, packed as it is, and beyond that
     /// [`ReadOptions::memory`].
