@@ -91,7 +91,7 @@ fn letters_of_a_file_are_those_of_the_model() {
             let of = |v: &f64| letters[(v.powf(1.0 + (i % 2) as f64) * plain as f64) as usize] as char;
             format!("{}\t{}\n", ["x", "y"][i % 2], row.iter().map(of).collect::<String>())
         });
-        lines.collect()
+        lines.collect::<Vec<_>>().concat()
     };
     for (letters, codes, strange, plain) in [
         ("ACGT", "N-RYK", "U", 4),

@@ -88,7 +88,8 @@ pub async fn body(headers: &HeaderMap, body: Body, limits: &Limits) -> Result<By
     };
     let Some(coding) = headers.get(header::CONTENT_ENCODING) else { return Ok(read) };
     let unpack = || unpacked(coding.to_str().unwrap_or_default(), &read, limits.body);
-    match if read.len() <= SMALL { unpack() } else { tokio::task::block_in_place(unpack) }? {
+    let held = if read.len() <= SMALL { unpack() } else { tokio::task::block_in_place(unpack) }?;
+    match held {
         Some(bytes) if bytes.len() > limits.body => Err(too_large()),
         Some(bytes) => Ok(bytes.into()),
         None => Ok(read),

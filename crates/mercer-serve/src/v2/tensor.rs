@@ -64,8 +64,8 @@ impl Datatype {
     /// Fails for numbers in JSON that the type does not have. Missing values are no numbers.
     pub(super) fn check(self, name: &str, values: &Flat) -> Result<(), Refusal> {
         let (Some((low, high)), Flat::F64(values)) = (self.whole(), values) else { return Ok(()) };
-        let odd = |v: &&f64| !v.is_nan() && !((low..=high).contains(*v) && v.fract() == 0.0);
-        let Some(value) = values.iter().find(odd) else { return Ok(()) };
+        let fine = |v: &f64| v.is_nan() || (low..=high).contains(v) && v.fract() == 0.0;
+        let Some(value) = values.iter().find(|v| !fine(v)) else { return Ok(()) };
         Err(Refusal::bad(format!(
             "input `{name}`: {value}, but its datatype says whole numbers from {low} to {high}"
         )))

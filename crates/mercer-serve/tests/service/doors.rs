@@ -141,8 +141,8 @@ fn sequences_come_as_texts() {
             .map(|v| v.parse().expect("a number"))
             .collect()
     };
-    let tabs: String = letters.iter().map(|text| format!("x\t{text}\n")).collect();
-    let fasta: String = letters.iter().map(|text| format!(">id\n{text}\n")).collect();
+    let tabs = letters.iter().map(|text| format!("x\t{text}\n")).collect::<Vec<_>>().concat();
+    let fasta = letters.iter().map(|text| format!(">id\n{text}\n")).collect::<Vec<_>>().concat();
     for body in [letters.join("\n"), tabs, fasta] {
         assert_eq!(cells(&server.post(path, "text/plain", &body).fine()), want, "{body}");
     }

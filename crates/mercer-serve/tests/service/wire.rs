@@ -97,10 +97,11 @@ fn names_of_any_letters_are_found_percent_encoded() {
     let mut listed: Vec<&str> =
         index.as_array().expect("models").iter().filter_map(|one| one["name"].as_str()).collect();
     let mut all = names.to_vec();
-    (listed.sort_unstable(), all.sort_unstable());
+    listed.sort_unstable();
+    all.sort_unstable();
     assert_eq!(listed, all);
     for name in names {
-        let encoded: String = name.bytes().map(|b| format!("%{b:02X}")).collect();
+        let encoded = name.bytes().map(|b| format!("%{b:02X}")).collect::<Vec<_>>().concat();
         let reply = server.post(&format!("/v1/models/{encoded}/predict"), "text/csv", "1,2\n");
         assert!(header(&reply.head, "x-model-version").is_some(), "{name}");
         assert_eq!(reply.fine().text().lines().count(), 2, "{name}");
