@@ -102,6 +102,16 @@ def test_datatypes(client, folder, datatype, kind):
     np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize("binary", [True, False])
+@pytest.mark.parametrize("compression", ["gzip", "deflate"])
+def test_compressed_requests(client, folder, compression, binary):
+    x = rows(folder)
+    tensor = triton.InferInput("rows", x.shape, "FP64")
+    tensor.set_data_from_numpy(x, binary_data=binary)
+    result = client.infer("iris", [tensor], request_compression_algorithm=compression)
+    np.testing.assert_array_equal(result.as_numpy("decision"), expected(folder, "--decision")[1])
+
+
 def test_refusals_reach_the_client(client):
     x = np.zeros((2, 3))
     tensor = triton.InferInput("rows", x.shape, "FP64")
