@@ -136,7 +136,7 @@ fn novelty(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
     for (setting, model) in [(WHOLE, &whole), (TENTH, &small.model)] {
         rows.push(centres(group, setting, model));
         let left_out = 100.0 - inside(model, &same)?;
-        rows.push(row(group, setting, "test zeros left out", left_out, Unit::Percent, Better::Near));
+        rows.push(row(group, setting, "test zeros omitted", left_out, Unit::Percent, Better::Near));
         let taken = inside(model, &others)?;
         rows.push(row(group, setting, "others taken in", taken, Unit::Percent, Better::Lower));
     }

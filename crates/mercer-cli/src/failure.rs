@@ -92,6 +92,7 @@ impl Failure {
                 let usage = matches!(
                     *error,
                     Error::Param { .. }
+                        | Error::Unused { .. }
                         | Error::Missing { .. }
                         | Error::NotSeparable(_)
                         | Error::Kernel { .. }

@@ -41,7 +41,7 @@ pub(crate) fn write(file: &Path, data: &Dataset, levels: Option<Levels>, exec: E
     }
     let Some(shape) = data.points.image() else {
         return Err(Error::Unsupported(format!(
-            "{}: rows that are no images cannot be written as one; `--image HxW` says that they are",
+            "{}: rows have no image shape; pass `--image HxW`",
             file.display()
         )));
     };

@@ -10,7 +10,7 @@ use mercer::data::io::Format;
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct SafeCsv {
     /// In .csv and .tsv files, write ' before names that a spreadsheet would take for a formula (those that begin with
-    /// =, +, -, @ or a tab and are no numbers); without it names are written as they are
+    /// =, +, -, @ or a tab and are not numbers); without it names are written as they are
     #[arg(long)]
     pub(crate) safe_csv: bool,
 }

@@ -40,7 +40,7 @@ pub(crate) struct Map {
 }
 
 impl Map {
-    /// The operations of a kernel; none where it is no function of dot products, or too long.
+    /// The operations of a kernel; none where it is not a function of dot products, or too long.
     pub(crate) fn of(kernel: &Kernel) -> Option<Map> {
         let mut list = Vec::new();
         emit(kernel, 0, &mut list)?;

@@ -486,6 +486,6 @@ impl Model {
 
 fn points_found(py: Python<'_>, found: Preimages) -> PyResult<Found<'_>> {
     let points = given(py, found.points.view())?;
-    let points = points.ok_or_else(|| PyValueError::new_err("these points are no numbers"))?;
+    let points = points.ok_or_else(|| PyValueError::new_err("these points are not rows of numbers"))?;
     Ok((points, found.distance2.into_pyarray(py)))
 }

@@ -1,4 +1,4 @@
-"""The gallery's scripts run and leave their pictures."""
+"""The gallery's scripts run and write their figures."""
 
 import subprocess
 import sys
@@ -10,8 +10,8 @@ GALLERY = Path(__file__).resolve().parents[3] / "docs/gallery"
 SCRIPTS = sorted(GALLERY.glob("*.py"))
 
 
-def test_there_are_five_with_their_pictures():
-    assert len(SCRIPTS) == 5
+def test_there_are_seven_with_their_figures():
+    assert len(SCRIPTS) == 7
     assert all(script.with_suffix(".png").is_file() for script in SCRIPTS)
 
 

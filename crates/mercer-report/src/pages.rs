@@ -41,7 +41,7 @@ pub fn trained_page(
         rows: report.choices.iter().map(row).collect(),
         ..Table::default()
     });
-    let mut course = Section::new("How it went", "");
+    let mut course = Section::new("The fit", "");
     let info = model.info();
     course.facts = facts([("time", seconds(info.seconds))]);
     let (word, n) = centres(model);
@@ -338,7 +338,7 @@ fn reals(e: &RealEvaluation, heading: &str) -> Section {
     if low < high {
         let same = Series::new("", Look::Dashed, vec![(low, low), (high, high)]).colour(7);
         let chart = Chart::new(
-            "Predictions beside targets",
+            "Predictions against targets",
             Axis::new("target"),
             Axis::new("prediction"),
             vec![same, Series::dots("", points)],

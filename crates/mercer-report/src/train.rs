@@ -220,9 +220,9 @@ impl Report for Trained {
                 Tone::Warn,
                 '!',
                 if self.resumable {
-                    "Stopped before the end. The file holds what there was, and from where to go on."
+                    "Stopped before the end. Partial model saved; continue with --resume."
                 } else {
-                    "Stopped before the end. The file holds what there was; this learner cannot be resumed."
+                    "Stopped before the end. Partial model saved; fits of this learner cannot be resumed."
                 },
             ),
         }

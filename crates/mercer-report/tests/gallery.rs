@@ -1,4 +1,4 @@
-//! The Rust scripts of `docs/gallery`: each runs and leaves its picture. `MERCER_BLESS=1` writes the pictures beside them.
+//! Runs the Rust scripts of `docs/gallery` and compares their figures with those kept. `MERCER_BLESS=1` writes the figures.
 
 use std::path::{Path, PathBuf};
 
@@ -11,6 +11,7 @@ macro_rules! scripts {
 }
 
 scripts! {
+    clusters "../../../docs/gallery/clusters.rs"
     components "../../../docs/gallery/components.rs"
     convergence "../../../docs/gallery/convergence.rs"
     cost "../../../docs/gallery/cost.rs"
@@ -18,7 +19,9 @@ scripts! {
     gamma "../../../docs/gallery/gamma.rs"
     margin "../../../docs/gallery/margin.rs"
     one_class "../../../docs/gallery/one_class.rs"
+    path "../../../docs/gallery/path.rs"
     reduced_set "../../../docs/gallery/reduced_set.rs"
+    roc "../../../docs/gallery/roc.rs"
     search "../../../docs/gallery/search.rs"
     tube "../../../docs/gallery/tube.rs"
 }

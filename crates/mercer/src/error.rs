@@ -31,6 +31,16 @@ pub enum Error {
         /// The values that are allowed, in words.
         allowed: String,
     },
+    /// A parameter that would have no effect here.
+    #[error("{name} = {got}: {why}")]
+    Unused {
+        /// The parameter's name, as the user writes it.
+        name: String,
+        /// The value that was got.
+        got: String,
+        /// Why it is not used, and where it is.
+        why: String,
+    },
     /// Data that cannot be used: a bad line, a ragged row, a NaN.
     #[error("{0}")]
     Data(Box<Fault>),
@@ -186,6 +196,11 @@ impl Error {
     /// A parameter outside its range.
     pub fn param(name: impl Into<String>, got: impl fmt::Display, allowed: impl Into<String>) -> Self {
         Error::Param { name: name.into(), got: readable(got.to_string()), allowed: allowed.into() }
+    }
+
+    /// A parameter that would have no effect.
+    pub fn unused(name: impl Into<String>, got: impl fmt::Display, why: impl Into<String>) -> Self {
+        Error::Unused { name: name.into(), got: readable(got.to_string()), why: why.into() }
     }
 
     /// Inconsistent inputs.

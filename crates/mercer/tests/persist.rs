@@ -186,7 +186,7 @@ fn the_type_of_class_labels_is_kept_and_must_fit_their_names() {
     }
     let wrong = named(["01", "1"], Some(LabelType::Int8)).to_bytes().expect("a file");
     let message = Model::from_bytes("m", &wrong).expect_err("two names of one number").to_string();
-    assert!(message.contains("class names 01, 1 are no labels of type int8"), "{message}");
+    assert!(message.contains("class names 01, 1 are not labels of type int8"), "{message}");
     // Where no type is known the file says nothing of one, as all files did before.
     let plain = named(["01", "1"], None).to_json().expect("a file");
     assert!(!plain.contains("labels"), "{plain}");

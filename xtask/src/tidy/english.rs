@@ -1,7 +1,8 @@
 //! Plain English: texts that users read use the terms of the field, always the same ones.
 //!
-//! Looked at are the pages for users, string literals of the library, of the reports and of the command, and the command's doc comments, which
-//! clap shows as help. Tests are left out. The list holds what can be found without false alarms.
+//! Checked are the pages for users, string literals of the library, the reports, the command, the service, the lab and the Python extension, the
+//! command's doc comments, which clap shows as help, and strings of the Python package with its docstrings. Tests are not checked. The list
+//! contains what can be found without false alarms.
 
 use std::path::Path;
 
@@ -49,8 +50,6 @@ const WORDS: &[(&str, &str)] = &[
     ("border", "decision boundary, margin, or edge"),
     ("may be given again", "repeatable"),
     ("go on with", "continue, resume"),
-    ("so many times", "by this factor, number of times"),
-    ("so many rows", "number of rows"),
     ("rows to learn from", "training set"),
     ("rows to test on", "test set"),
     ("train again", "retrain"),
@@ -58,15 +57,41 @@ const WORDS: &[(&str, &str)] = &[
     ("leaving one out", "leave-one-out"),
     ("errors cost", "cost of errors, loss"),
     ("a matrix of all values", "kernel matrix"),
+    ("rows set aside", "held-out rows"),
+    ("far apart beside", "maximises between-class over within-class scatter"),
+    ("what there was", "partial model, state reached"),
+    ("so many", "the number of .., at most n"),
+    ("nobody", "not given, by default"),
+    ("whoever", "the caller, the user"),
+    ("obeys", "parameters, is limited by"),
+    ("wants", "requires"),
+    ("is left out", "is ignored, is skipped"),
+    ("are left out", "are ignored, are skipped"),
+    ("must be left out", "is not used"),
+    ("may be left out", "is optional, may be omitted"),
+    ("by heart", "overfitting"),
+    ("has the last word", "decides"),
+    ("share of answers", "share of predictions"),
+    ("points the machine is written with", "support vectors, centres"),
+    ("is no number", "is not a number"),
+    ("are no numbers", "are not numbers"),
+    ("are no images", "are not images"),
+    ("is no function", "is not a function"),
+    ("how it went", "statistics of the run"),
+    ("gone on from", "resumed"),
+    ("go on from", "continue from, resume"),
 ];
 /// Where users read.
-const CODE: [&str; 5] = [
+const CODE: [&str; 6] = [
     "crates/mercer/src/",
     "crates/mercer-report/src/",
     "crates/mercer-cli/src/",
     "crates/mercer-serve/src/",
     "crates/mercer-lab/src/",
+    "crates/mercer-py/src/",
 ];
+/// Where docstrings and messages are.
+const PYTHON: &str = "crates/mercer-py/python/";
 /// Where doc comments are help.
 const HELP: &str = "crates/mercer-cli/src/commands/";
 /// Pages that are not for users: reasons for dependencies, written for developers.
@@ -82,6 +107,8 @@ pub(crate) fn check(files: &[File]) -> Vec<Finding> {
             file.text.lines().enumerate().map(|(i, line)| (i + 1, line.to_owned())).collect()
         } else if file.is_rust() && CODE.iter().any(|folder| file.path.starts_with(folder)) {
             of_code(&file.text, file.path.starts_with(HELP))
+        } else if file.path.ends_with(".py") && file.path.starts_with(PYTHON) {
+            of_python(&file.text)
         } else {
             continue;
         };
@@ -120,6 +147,36 @@ fn of_code(text: &str, help: bool) -> Vec<(usize, String)> {
     texts
 }
 
+/// String literals of Python, docstrings among them: each with its first line.
+fn of_python(text: &str) -> Vec<(usize, String)> {
+    let (mut texts, mut line, mut rest) = (Vec::new(), 1, text);
+    while let Some(at) = rest.find(['"', '\'', '#', '\n']) {
+        let begin = &rest[at..];
+        let mark = ["\"\"\"", "'''", "\"", "'"].into_iter().find(|mark| begin.starts_with(mark));
+        let Some(mark) = mark else {
+            // A comment ends with its line.
+            let comment = begin.starts_with('#');
+            let end = if comment { begin.find('\n').unwrap_or(begin.len()) } else { 1 };
+            line += usize::from(!comment);
+            rest = &begin[end..];
+            continue;
+        };
+        let inside = &begin[mark.len()..];
+        let mut escaped = false;
+        let end = inside.char_indices().find(|&(i, c)| {
+            let ends = !escaped && inside[i..].starts_with(mark) || mark.len() == 1 && c == '\n';
+            escaped = c == '\\' && !escaped;
+            ends
+        });
+        let end = end.map_or(inside.len(), |(i, _)| i);
+        texts.push((line, inside[..end].to_owned()));
+        line += inside[..end].matches('\n').count();
+        let closed = inside[end..].starts_with(mark);
+        rest = &inside[end + if closed { mark.len() } else { 0 }..];
+    }
+    texts
+}
+
 /// Whether the words stand in a text, not as parts of longer ones.
 fn has(text: &str, words: &str) -> bool {
     let inside = |c: Option<char>| c.is_some_and(|c| c == '_' || c.is_alphanumeric());
@@ -148,6 +205,23 @@ mod tests {
             "//! A file.\nstruct Args {\n    /// Most solver\n    /// steps allowed\n    steps: u64,\n}\n";
         assert_eq!(found("crates/mercer-cli/src/commands/x.rs", help), [3]);
         assert_eq!(found("docs/x.md", "Trained Anew"), [1]);
+    }
+
+    #[test]
+    fn planted_words_are_found_in_docstrings_and_messages_of_python() {
+        let path = "crates/mercer-py/python/mercer/x.py";
+        let code = r#"import y  # it's anew
+
+def f(wishes):
+    """Fits.
+
+    Trained
+    anew.
+    """
+    raise E('say \'anew\'')
+"#;
+        assert_eq!(found(path, code), [4, 9]);
+        assert!(found("crates/mercer-py/tests/x.py", "f(\"anew\")").is_empty());
     }
 
     #[test]

@@ -90,9 +90,9 @@ fn level(text: &str) -> Result<Level, String> {
     }
 }
 
-/// Pixels of a square, where nobody says.
+/// Default side of a patch in pixels.
 const PATCH: usize = 8;
-/// Squares that the level of the noise is found by.
+/// Number of patches from which the noise level is estimated.
 const LEVEL_SQUARES: usize = 3000;
 /// Squares, at most about: beyond, they overlap less.
 const SQUARES: usize = 40_000;

@@ -255,7 +255,7 @@ impl Predict {
         };
         if model.task() != Task::Classification {
             return Err(Failure::usage(
-                format!("{} is no classifier: it has nothing to reject by", self.model.display()),
+                format!("{} is not a classifier and has no reject option", self.model.display()),
                 "leave --reject-rate and --reject-error out",
             ));
         }

@@ -11,7 +11,7 @@ use crate::failure::{Done, Failure};
 use crate::files::Files;
 use crate::progress::Progress;
 
-/// Reproduce an experiment of a paper, its numbers beside Mercer's
+/// Reproduce a paper's experiment and compare its numbers with Mercer's
 ///
 /// Seeds are fixed; numbers worse than the paper's are shown as they are. The data sets are not distributed with Mercer:
 /// they are read from the folder that MERCER_DATA names, otherwise from data/local.

@@ -139,10 +139,10 @@ pub(crate) struct Tune {
 struct Range(Vec<f64>);
 
 fn range(text: &str) -> Result<Range, String> {
-    let number = |t: &str| t.trim().parse::<f64>().map_err(|_| format!("`{t}` is no number"));
+    let number = |t: &str| t.trim().parse::<f64>().map_err(|_| format!("`{t}` is not a number"));
     if let Some((from, rest)) = text.split_once("..") {
         let (to, many) = match rest.split_once(':') {
-            Some((to, many)) => (to, many.parse().map_err(|_| format!("`{many}` is no count"))?),
+            Some((to, many)) => (to, many.parse().map_err(|_| format!("`{many}` is not a count"))?),
             None => (rest, VALUES),
         };
         let (from, to) = (number(from)?, number(to)?);

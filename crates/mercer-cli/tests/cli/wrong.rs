@@ -38,7 +38,7 @@ fn usage() {
         ("train flowers.csv --c 0", "error: c = 0: must be a number above 0, or inf\n"),
         (
             "train flowers.csv --nu 0.2",
-            "error: nu = 0.2: must be left out: svc does not take it; it is used by nu-svc, nu-svr, one-class, \
+            "error: nu = 0.2: svc does not take `nu`; it is used by nu-svc, nu-svr, one-class, \
              sphere, lpboost, parzen\n",
         ),
         (
@@ -47,11 +47,11 @@ fn usage() {
         ),
         (
             "train houses.csv --label price --probability",
-            "error: probability = true: must be left out: svr does not take it; it is used by svc, nu-svc, hard-margin\n",
+            "error: probability = true: svr does not take `probability`; it is used by svc, nu-svc, hard-margin\n",
         ),
         (
             "train flowers.csv --kernel linear --gamma 1",
-            "error: gamma = 1: must be left out beside a whole kernel: write it into the kernel's line\n",
+            "error: gamma = 1: not used with a whole kernel; write it into the kernel's line\n",
         ),
         (
             "train flowers.csv --kernel rfb",
@@ -89,7 +89,7 @@ fn usage() {
         ),
         (
             "predict houses.csv houses.mercer --reject-rate 0.1",
-            "error: houses.mercer is no classifier: it has nothing to reject by\nhint: leave --reject-rate and \
+            "error: houses.mercer is not a classifier and has no reject option\nhint: leave --reject-rate and \
              --reject-error out\n",
         ),
         (

@@ -37,7 +37,7 @@ class Fitted(BaseEstimator):
     _sparse = "csr"
 
     def _more(self, **known):
-        """Parameters of the learner from those of the estimator, as JSON; None is left out."""
+        """Parameters of the learner from those of the estimator, as JSON, without those that are None."""
         for name, value in known.items():
             if isinstance(value, float) and value != value:
                 raise ValueError(f"The {name!r} parameter must be a number. Got {value!r} instead.")

@@ -14,7 +14,7 @@ from ._threads import threads_of as threads_of
 
 Progress = namedtuple("Progress", ["phase", "done", "total", "gap", "support_vectors"])
 Progress.__doc__ = """A step of long work, as `callback` gets it: what is being done, how much of how much, the gap to the
-optimum and the number of support vectors so far (None where nobody knows)."""
+optimum and the number of support vectors so far (None where not known)."""
 
 
 class TableRows:
@@ -178,7 +178,7 @@ def whole_number(value, name, least=0):
 
 
 def watcher(verbose, callback):
-    """What the compiled part tells its steps to, and what to call at the end; None where nobody listens."""
+    """The callback for the compiled part, and the function to call at the end; the callback is None if nothing is reported."""
     bar = None
     if verbose:
         try:

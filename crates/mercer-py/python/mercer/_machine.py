@@ -51,7 +51,7 @@ class Machine(Fitted):
         return validate_data(self, X, **more) if y is NO_TARGETS else validate_data(self, X, y, **more)
 
     def _weights(self, sample_weight, X):
-        """Weights of the rows; those that are not positive mean that a row is left out."""
+        """Weights of the rows; rows with a weight that is not positive are ignored."""
         if sample_weight is None:
             return None
         if (np.asarray(sample_weight, dtype=np.float64) <= 0).all():

@@ -84,6 +84,12 @@ class AutoClassifier(ClassifierMixin, Auto):
     model_ : mercer.Model
         The fitted model.
 
+    See Also
+    --------
+    SVC : A machine with given settings.
+    AutoRegressor : The same for numbers.
+    TableEncoder : The encoding of tables as numbers that it uses.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -195,6 +201,12 @@ class AutoRegressor(RegressorMixin, Auto):
         What was chosen: ``what``, ``value`` and ``why`` of each.
     model_ : mercer.Model
         The fitted model.
+
+    See Also
+    --------
+    SVR : A machine with given settings.
+    AutoClassifier : The same for classes.
+    TableEncoder : The encoding of tables as numbers that it uses.
 
     Examples
     --------

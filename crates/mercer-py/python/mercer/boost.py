@@ -87,6 +87,12 @@ class AdaBoostReg(FunctionClassifier):
     model_ : mercer.Model
         The fitted model.
 
+    See Also
+    --------
+    LPBoost : Boosting by a linear program.
+    ArcGV : Boosting towards the largest minimum margin.
+    SVC : Support vector classification.
+
     Examples
     --------
     >>> from sklearn.datasets import make_moons

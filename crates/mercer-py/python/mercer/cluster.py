@@ -53,6 +53,11 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMix
     model_ : mercer.Model
         The fitted model.
 
+    See Also
+    --------
+    SpectralClustering : Clusters from eigenvectors of a similarity matrix.
+    KernelPCA : Components of the same feature space.
+
     Examples
     --------
     >>> from sklearn.datasets import make_circles
@@ -201,6 +206,10 @@ class SpectralClustering(ClusterMixin, Fitted):
     labels_ : ndarray of shape (n_samples,)
         Clusters of the rows.
 
+    See Also
+    --------
+    KernelKMeans : k-means in feature space, which also predicts new rows.
+
     Examples
     --------
     >>> from sklearn.datasets import make_circles
@@ -272,7 +281,7 @@ class SpectralClustering(ClusterMixin, Fitted):
         return self
 
     def save(self, path):
-        """Clusters of rows are no model file: see :class:`mercer.KernelKMeans`."""
+        """Clusters of rows cannot be saved as a model file: see :class:`mercer.KernelKMeans`."""
         raise ValueError("spectral clustering predicts no new rows and has no file: KernelKMeans(init='spectral') has")
 
     def to_onnx(self, path=None):

@@ -56,7 +56,7 @@ def to_onnx(estimator, path=None):
 
 
 class Predictor(FunctionClassifier):
-    """A model of a kind that has no estimator here, read from a file: it predicts and cannot be fitted."""
+    """A model from a file whose learner has no estimator of its own: it predicts and cannot be fitted."""
 
     kernel = None
     n_jobs = None

@@ -22,7 +22,7 @@ def _has_probability(estimator):
 
 
 class KernelFisher(FunctionClassifier):
-    """Fisher's discriminant in feature space: classes far apart beside their own spread (Mika et al. 1999).
+    """Fisher's discriminant in feature space: maximises between-class over within-class scatter (Mika et al. 1999).
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class KernelFisher(FunctionClassifier):
     penalty : {'identity', 'kernel'}, default='identity'
         What is kept small: coefficients, or the direction's length (``form`` 'closed' and 'greedy').
     threshold : {'means', 'svm', 'probability'}, default='means'
-        How two classes are told apart on the direction.
+        How the threshold between two classes on the direction is placed.
     n_centres : int, default=100
         Most centres of ``form='greedy'``.
     candidates : int, default=2000
@@ -63,6 +63,12 @@ class KernelFisher(FunctionClassifier):
         The classes.
     model_ : mercer.Model
         The fitted model.
+
+    See Also
+    --------
+    SVC : The maximum-margin hyperplane.
+    KernelFisherRegressor : The same method for numbers.
+    KernelPCA : Directions of largest variance, without labels.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What is known of the problem beside the rows: transformations that change nothing."""
+"""Prior knowledge: label-preserving transformations."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ __all__ = ["VirtualSVC", "InvariantTransform"]
 
 
 class VirtualSVC(SVC):
-    """Support vector classification of images that is trained again on moved support vectors.
+    """Support vector classification of images, retrained on virtual support vectors.
 
-    After the first fit each support vector is moved by the transformations, and the machines are trained again on both
+    After the first fit the transformations are applied to each support vector, and the machines are retrained on both
     (Schoelkopf, Burges and Vapnik 1996).
 
     Parameters
     ----------
     transformations : str, default='shift=1'
-        What does not change an image's class, as a line: ``'shift=1, rotate=10'``.
+        Label-preserving transformations, as a line: ``'shift=1, rotate=10'``.
     image_shape : tuple, default=None
         Height and width of a row, and channels where there is more than one; None: square.
     virtual_kernel : str or Kernel, default=None
@@ -42,7 +42,12 @@ decision_function_shape, break_ties, random_state, multi_class, n_jobs, callback
     classes_, coef_, intercept_, n_iter_, model_
         As in :class:`SVC`.
     support_vectors_ : ndarray of shape (n_SV, n_features)
-        Support vectors of the last run, moved ones among them; they are no rows of the training data.
+        Support vectors of the last run, moved ones among them; they are not rows of the training data.
+
+    See Also
+    --------
+    SVC : The machine without virtual support vectors.
+    InvariantTransform : Invariance built into the inputs of a linear machine or kernel.
 
     Examples
     --------
@@ -180,7 +185,7 @@ class InvariantTransform(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fitt
     factor : float, default=0.4
         1 changes nothing, near 0 insists on invariance.
     drop : int, default=0
-        Directions left out, those in which images move least.
+        Directions omitted, those in which images move least.
     n_jobs : int, default=None
         Threads; None means all.
 
@@ -188,6 +193,10 @@ class InvariantTransform(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fitt
     ----------
     stages_ : object
         The fitted map.
+
+    See Also
+    --------
+    VirtualSVC : Invariance by virtual support vectors.
 
     Examples
     --------
@@ -261,7 +270,7 @@ class InvariantTransform(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fitt
         return array_of(made)
 
     def save(self, path):
-        """A map alone is no model file."""
+        """A map alone cannot be saved as a model file."""
         raise ValueError("a map alone has no file of its own: pickle it")
 
     def to_onnx(self, path=None):

@@ -1,4 +1,4 @@
-"""Kernel principal components, and the way back from them."""
+"""Kernel principal components and pre-images."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pairwise):
         ``'dense'`` decomposes the whole matrix, ``'arpack'`` and ``'randomized'`` both mean products with it;
         ``'nystroem'`` and ``'cholesky'`` work in the span of `n_rows` rows.
     n_rows : int, default=None
-        Fit on so many rows drawn at random.
+        Number of rows to fit on, drawn at random.
     centred : bool, default=True
         Whether the mean in feature space is taken away first.
     whiten : bool, default=False
@@ -63,7 +63,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pairwise):
     max_iter, iterated_power : int, default=None and 'auto'
         Ignored: the solver stops by `tol`.
     remove_zero_eig : bool, default=False
-        Whether components that are zero are left out also where their number is given.
+        Whether components with zero eigenvalue are removed even if n_components is given.
     random_state : int, RandomState instance or None, default=None
         Seed of what is drawn. None is a fixed seed.
     copy_X : bool, default=True
@@ -88,6 +88,13 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pairwise):
         The share of the variance in feature space that each component carries.
     model_ : mercer.Model
         The fitted model.
+
+    See Also
+    --------
+    preimage : Points whose images are nearest to expansions.
+    denoise : Denoises rows by projection and pre-images.
+    Nystroem : An approximate feature map.
+    KernelKMeans : Clusters in the same feature space.
 
     Examples
     --------
@@ -363,7 +370,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pairwise):
                 )
             return self._back.predict(X)
         if self._pairwise() or self._uses_callable() or "model_" not in self.__dict__:
-            raise ValueError("there is no way back from a kernel that is a matrix or a Python callable")
+            raise ValueError("pre-images are not supported for a precomputed kernel or a Python callable")
         X = np.ascontiguousarray(check_array(X, dtype=np.float64, order="C"))[:, : len(self._found())]
         hear, done = watcher(self.verbose, self.callback)
         obey = json.dumps({"method": self.preimage, "lambda": float(self.alpha)})
@@ -411,7 +418,7 @@ def denoise(
     """Rows without their noise: projected onto kernel principal components and brought back.
 
     Without a fitted estimator, components are found in the rows themselves or in clean rows; kernel and number are those
-    that leave the least error on rows set aside.
+    that leave the least error on held-out rows.
 
     Parameters
     ----------
@@ -424,13 +431,13 @@ def denoise(
     kernel : str or Kernel, default=None
         A line or an object; None: the best of the linear one and some Gaussians.
     n_components : int, default=None
-        None: by rows set aside, or all of the estimator's.
+        None: by held-out rows, or all of the estimator's.
     noise : float, default=None
         Standard deviation of the noise; None: estimated.
     image_shape : tuple, default=None
         Height and width of rows that are images.
     random_state : int, default=None
-        Seed of the rows set aside.
+        Seed of the held-out rows.
     n_jobs : int, default=None
         Threads; None means all.
     callback : callable, default=None

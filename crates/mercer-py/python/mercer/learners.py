@@ -178,10 +178,10 @@ class DeclaredMachine(Regressor, Declared):
 
 
 class DeclaredNovelty(OutlierMixin, Declared):
-    """A learner of what is usual."""
+    """A novelty detector of the library."""
 
     def fit(self, X, y=None, sample_weight=None):
-        """Learns what is usual.
+        """Fits the novelty detector.
 
         Parameters
         ----------
@@ -265,15 +265,15 @@ ROWS = (
         "AdaBoost",
         "adaboost",
         DeclaredClassifier,
-        "AdaBoost on networks, stumps or kernel functions: each hypothesis is fitted on what the ones before "
-        "got wrong (Freund and Schapire 1997).",
+        "AdaBoost on networks, stumps or kernel functions: each hypothesis is fitted on rows weighted by the "
+        "errors of those before (Freund and Schapire 1997).",
         "n_estimators=20",
     ),
     (
         "ArcGV",
         "arc-gv",
         DeclaredClassifier,
-        "Boosting towards the largest least margin (Breiman 1999).",
+        "Boosting that maximises the smallest margin (Breiman 1999).",
         "n_estimators=20",
     ),
     (
@@ -296,61 +296,61 @@ ROWS = (
         "RBFNetworkClassifier",
         "rbf-network",
         DeclaredClassifier,
-        "A network of a few Gaussians whose centres are placed by k-means, moved downhill, or support vectors.",
+        "A network of few Gaussians whose centres are placed by k-means, trained by gradient descent, or support vectors.",
         "n_centres=20",
     ),
     (
         "RBFNetworkRegressor",
         "rbf-network",
         DeclaredRegressor,
-        "A network of a few Gaussians for regression.",
+        "A network of few Gaussians for regression.",
         "n_centres=10",
     ),
     (
         "LPMachineClassifier",
         "lp-machine",
         DeclaredClassifier,
-        "Few kernel functions, chosen by a linear program.",
+        "A linear-programming machine: few kernel functions, selected by an L1 penalty.",
         "C=10",
     ),
     (
         "LPMachineRegressor",
         "lp-machine",
         DeclaredRegressor,
-        "Few kernel functions for regression, chosen by a linear program.",
+        "A linear-programming machine for regression: few kernel functions, selected by an L1 penalty.",
         "C=100",
     ),
     (
         "KernelPerceptron",
         "perceptron",
         DeclaredClassifier,
-        "The perceptron in feature space: learns row by row from its errors (Freund and Schapire 1999).",
+        "The kernel perceptron, averaged: an online learner updated by its errors (Freund and Schapire 1999).",
         "gamma=5.0",
     ),
     (
         "KernelAdatron",
         "adatron",
         DeclaredClassifier,
-        "Learns row by row, towards the largest margin (Friess, Cristianini and Campbell 1998).",
+        "An online learner that converges to the maximum-margin machine (Friess, Cristianini and Campbell 1998).",
         "C=10",
     ),
     (
         "BayesPointMachine",
         "bayes-point",
         DeclaredClassifier,
-        "The centre of all machines that make no error, by a billiard (Herbrich, Graepel and Campbell 2001).",
+        "The centre of mass of version space, found by a billiard (Herbrich, Graepel and Campbell 2001).",
         "gamma=5.0",
     ),
     (
         "ParzenClassifier",
         "parzen",
         DeclaredClassifier,
-        "Each class by the mean of its kernel functions: Parzen windows.",
+        "Parzen windows: each class is scored by the mean of its kernel functions.",
         "gamma=5.0",
     ),
-    ("ParzenNovelty", "parzen", DeclaredNovelty, "A density by Parzen windows, and the rows where it is low.", ""),
-    ("KernelKNNClassifier", "knn", DeclaredClassifier, "The rows nearest in feature space vote.", ""),
-    ("KernelKNNRegressor", "knn", DeclaredRegressor, "The mean of the rows nearest in feature space.", ""),
+    ("ParzenNovelty", "parzen", DeclaredNovelty, "Novelty detection by a Parzen density estimate with a threshold.", ""),
+    ("KernelKNNClassifier", "knn", DeclaredClassifier, "Majority vote of the nearest neighbours in feature space.", ""),
+    ("KernelKNNRegressor", "knn", DeclaredRegressor, "Mean of the nearest neighbours in feature space.", ""),
     (
         "LargeRegressor",
         "large",
@@ -386,24 +386,49 @@ ROWS = (
         "KernelFisherRegressor",
         "kfd",
         DeclaredRegressor,
-        "The regression that a kernel Fisher discriminant is for two classes (Mika, Raetsch and Mueller 2001).",
+        "Regression in the form of a kernel Fisher discriminant (Mika, Raetsch and Mueller 2001).",
         "alpha=1e-3",
     ),
     (
         "HuberSVR",
         "huber",
         DeclaredMachine,
-        "Support vector regression with squared errors up to delta, then absolute ones: few outliers do no harm.",
+        "Support vector regression with Huber loss: squared errors up to delta, then absolute ones, robust to outliers.",
         "C=10",
     ),
     (
         "LaplaceSVR",
         "laplace",
         DeclaredMachine,
-        "Support vector regression with absolute errors: the conditional median.",
+        "Support vector regression with absolute errors, which estimates the conditional median.",
         "C=10",
     ),
 )
+#: Related estimators of each class, for its docstring.
+SEE = {
+    "AdaBoost": {"AdaBoostReg": "Tolerates rows that stay hard to classify.", "LPBoost": "Boosting by a linear program."},
+    "ArcGV": {"AdaBoost": "The weights of AdaBoost.", "LPBoost": "A soft margin, by a linear program."},
+    "LPBoost": {"AdaBoost": "Boosting by exponential weights.", "LPMachineClassifier": "A linear program on kernel functions."},
+    "KernelRidgeClassifier": {"KernelRidge": "The same for numbers.", "LargeClassifier": "The same for many rows."},
+    "RBFNetworkClassifier": {"RBFNetworkRegressor": "The same for numbers.", "SVC": "Centres are support vectors."},
+    "RBFNetworkRegressor": {"RBFNetworkClassifier": "The same for classes.", "SVR": "Centres are support vectors."},
+    "LPMachineClassifier": {"LPMachineRegressor": "The same for numbers.", "SVC": "The norm in feature space as penalty."},
+    "LPMachineRegressor": {"LPMachineClassifier": "The same for classes.", "SVR": "The norm in feature space as penalty."},
+    "KernelPerceptron": {"KernelAdatron": "Converges to the largest margin.", "SVC": "The maximum-margin machine."},
+    "KernelAdatron": {"KernelPerceptron": "Updates on errors only.", "SVC": "The same machine by a faster solver."},
+    "BayesPointMachine": {"SVC": "The centre of the largest ball in version space.", "KernelPerceptron": "One point of it."},
+    "ParzenClassifier": {"KernelKNNClassifier": "Nearest neighbours instead of all rows.", "SVC": "Optimised weights."},
+    "ParzenNovelty": {"OneClassSVM": "A sparse machine with the same meaning of nu.", "SVDD": "A sphere around the data."},
+    "KernelKNNClassifier": {"KernelKNNRegressor": "The same for numbers.", "ParzenClassifier": "All rows, weighted."},
+    "KernelKNNRegressor": {"KernelKNNClassifier": "The same for classes.", "KernelRidge": "A smooth regression."},
+    "LargeRegressor": {"KernelRidge": "Exact, for up to some ten thousand rows.", "LargeClassifier": "The same for classes."},
+    "LargeClassifier": {"LargeLogisticClassifier": "With probabilities.", "SVC": "Exact, for up to some 100,000 rows."},
+    "LargeLogisticClassifier": {"LargeClassifier": "Squared loss, faster.", "LargeHingeClassifier": "Squared hinge loss."},
+    "LargeHingeClassifier": {"SVC": "Exact support vector machines.", "LargeLogisticClassifier": "With probabilities."},
+    "KernelFisherRegressor": {"KernelFisher": "The same for classes.", "KernelRidge": "The norm in feature space as penalty."},
+    "HuberSVR": {"SVR": "Epsilon-insensitive loss.", "LaplaceSVR": "Absolute errors."},
+    "LaplaceSVR": {"SVR": "Epsilon-insensitive loss.", "HuberSVR": "Squared loss near 0."},
+}
 #: Parameters of a learner that its other task uses.
 UNUSED = {
     "ParzenClassifier": ("nu",),
@@ -474,10 +499,11 @@ def _make(name, learner, base, about, given):
     if issubclass(base, DeclaredNovelty):
         attributes.insert(0, "    offset_ : float\n        The threshold of scores: 0.")
     example = CLOUD if issubclass(base, DeclaredNovelty) else MOONS if issubclass(base, DeclaredClassifier) else CURVE
+    related = "\n".join(f"    {other} : {what}" for other, what in SEE[name].items())
     doc = (
         f"{about}\n\n    Parameters\n    ----------\n{words}\n\n    Attributes\n    ----------\n"
         + "\n".join(attributes)
-        + f"\n\n    Examples\n    --------\n{example.format(name=name, given=given)}    "
+        + f"\n\n    See Also\n    --------\n{related}\n\n    Examples\n    --------\n{example.format(name=name, given=given)}    "
     )
 
     def __init__(self, **given):

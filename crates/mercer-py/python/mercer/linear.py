@@ -153,6 +153,12 @@ class LinearSVC(ClassifierMixin, Linear):
     model_ : mercer.Model
         The machine as a model of the library.
 
+    See Also
+    --------
+    SVC : Machines with any kernel.
+    LinearSVR : The same for numbers.
+    Nystroem : A feature map that makes a linear machine a kernel machine.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -349,6 +355,11 @@ class LinearSVR(RegressorMixin, Linear):
         Passes over the rows.
     model_ : mercer.Model
         The machine as a model of the library.
+
+    See Also
+    --------
+    SVR : Machines with any kernel.
+    LinearSVC : The same for classes.
 
     Examples
     --------

@@ -43,6 +43,11 @@ class EmpiricalKernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fitt
     map_ : object
         The fitted map.
 
+    See Also
+    --------
+    Nystroem : An orthonormal feature map from the same kernel values.
+    KernelPCA : Principal components in feature space.
+
     Examples
     --------
     >>> import numpy as np
@@ -121,7 +126,7 @@ class EmpiricalKernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fitt
         return self.map_.apply(rows, threads=threads_of(self.n_jobs))
 
     def save(self, path):
-        """A map alone is no model file: pickle it, or fit a machine behind it."""
+        """A map alone cannot be saved as a model file: pickle it, or fit a machine on its features."""
         raise ValueError("an empirical kernel map has no file of its own: pickle it")
 
     def to_onnx(self, path=None):
@@ -161,6 +166,12 @@ class Nystroem(EmpiricalKernelMap):
         What kernel values against them are multiplied with.
     map_ : object
         The fitted map.
+
+    See Also
+    --------
+    RBFSampler : Random Fourier features.
+    EmpiricalKernelMap : Kernel values as features, without whitening.
+    LargeClassifier : A classifier on landmarks, with its own solver.
 
     Examples
     --------
@@ -246,6 +257,11 @@ class RBFSampler(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fitted):
     stages_ : object
         The fitted map.
 
+    See Also
+    --------
+    Nystroem : Features from landmarks, which adapt to the data.
+    LinearSVC : A linear machine for the features.
+
     Examples
     --------
     >>> from sklearn.datasets import make_circles
@@ -308,7 +324,7 @@ class RBFSampler(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fitted):
         return self.stages_.apply(rows, threads=threads_of(self.n_jobs))
 
     def save(self, path):
-        """A map alone is no model file: pickle it, or fit a machine behind it."""
+        """A map alone cannot be saved as a model file: pickle it, or fit a machine on its features."""
         raise ValueError("random features have no file of their own: pickle them, or fit a machine behind them")
 
     def to_onnx(self, path=None):

@@ -81,9 +81,27 @@ class RegionDisplay(_Display):
     support : ndarray of shape (n_SV, 2) or None
         Support vectors, which are circled.
 
+    Attributes
+    ----------
+    ax_ : matplotlib axes
+        Where it was drawn.
+    figure_ : matplotlib figure
+        Its figure.
+
     See Also
     --------
     sklearn.inspection.DecisionBoundaryDisplay : Regions of any classifier, without margin.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import SVC
+    >>> from mercer.plot import RegionDisplay
+    >>> X = np.array([[-1.0, -1], [-2, -1], [1, 1], [2, 1]])
+    >>> y = np.array([0, 0, 1, 1])
+    >>> display = RegionDisplay.from_estimator(SVC(gamma=1.0).fit(X, y), X, y, grid=20)
+    >>> display.decision.shape
+    (20, 20)
     """
 
     def __init__(self, *, xx0, xx1, response, decision=None, points=None, labels=None, support=None, classes=None):
@@ -173,9 +191,27 @@ class RocDisplay(_Display):
     curves : list of tuple (name, fpr, tpr, area)
         The curves.
 
+    Attributes
+    ----------
+    ax_ : matplotlib axes
+        Where it was drawn.
+    figure_ : matplotlib figure
+        Its figure.
+
     See Also
     --------
     sklearn.metrics.RocCurveDisplay : One curve of two classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import SVC
+    >>> from mercer.plot import RocDisplay
+    >>> X = np.array([[-1.0, -1], [-2, -1], [1, 1], [2, 1]])
+    >>> y = np.array([0, 0, 1, 1])
+    >>> display = RocDisplay.from_estimator(SVC(gamma=1.0).fit(X, y), X, y)
+    >>> [(name, float(area)) for name, _, _, area in display.curves]
+    [('1', 1.0)]
     """
 
     def __init__(self, *, curves):
@@ -218,7 +254,7 @@ class RocDisplay(_Display):
 
     @classmethod
     def from_predictions(cls, y_true, y_score, *, name="", ax=None):
-        """Draw the curve of decision values beside true labels (True or 1 is positive)."""
+        """Draw the ROC curve of decision values and true labels (True or 1 is positive)."""
         return cls(curves=[cls._curve(name, np.asarray(y_true) == 1, np.asarray(y_score))]).plot(ax)
 
     @staticmethod
@@ -249,9 +285,27 @@ class ConfusionDisplay(_Display):
     classes : sequence of str
         Names of the classes.
 
+    Attributes
+    ----------
+    ax_ : matplotlib axes
+        Where it was drawn.
+    figure_ : matplotlib figure
+        Its figure.
+
     See Also
     --------
     sklearn.metrics.ConfusionMatrixDisplay : The same with more options.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import SVC
+    >>> from mercer.plot import ConfusionDisplay
+    >>> X = np.array([[-1.0, -1], [-2, -1], [1, 1], [2, 1]])
+    >>> y = np.array([0, 0, 1, 1])
+    >>> ConfusionDisplay.from_estimator(SVC(gamma=1.0).fit(X, y), X, y).matrix
+    array([[2, 0],
+           [0, 2]])
     """
 
     def __init__(self, *, matrix, classes):
@@ -280,7 +334,7 @@ class ConfusionDisplay(_Display):
 
     @classmethod
     def from_predictions(cls, y_true, y_pred, *, ax=None):
-        """Draw the counts of predicted beside true classes."""
+        """Draw the confusion matrix of predicted and true classes."""
         from sklearn.metrics import confusion_matrix
 
         classes = np.union1d(y_true, y_pred)
@@ -315,6 +369,27 @@ class ComponentsDisplay(_Display):
         Projections of the nodes.
     points : ndarray of shape (n_samples, 2)
         Points that are drawn.
+
+    Attributes
+    ----------
+    ax_ : matplotlib axes
+        Where it was drawn.
+    figure_ : matplotlib figure
+        Its figure.
+
+    See Also
+    --------
+    RegionDisplay : Decision regions over the plane.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import KernelPCA
+    >>> from mercer.plot import ComponentsDisplay
+    >>> X = np.array([[-1.0, -1], [-2, -1], [1, 1], [2, 1]])
+    >>> display = ComponentsDisplay.from_estimator(KernelPCA(n_components=2, gamma=1.0).fit(X), X, components=2, grid=20)
+    >>> display.features.shape
+    (20, 20, 2)
     """
 
     def __init__(self, *, xx0, xx1, features, points):
@@ -374,6 +449,29 @@ class ReducedSetDisplay(_Display):
         Centres of the compressed machine.
     points, labels : ndarray
         Points that are drawn, and their classes.
+
+    Attributes
+    ----------
+    ax_ : matplotlib axes
+        Where it was drawn.
+    figure_ : matplotlib figure
+        Its figure.
+
+    See Also
+    --------
+    mercer.compress : Makes the compressed machine.
+    RegionDisplay : Decision regions of one machine.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from mercer import SVC, compress
+    >>> from mercer.plot import ReducedSetDisplay
+    >>> X, y = make_moons(100, noise=0.1, random_state=0)
+    >>> machine = SVC(gamma=2.0).fit(X, y)
+    >>> display = ReducedSetDisplay.from_estimators(machine, compress(machine, X, y, vectors=6), X, y, grid=20)
+    >>> len(display.centres)
+    6
     """
 
     def __init__(self, *, xx0, xx1, before, after, centres, points, labels=None):
@@ -441,6 +539,28 @@ class SearchDisplay(_Display):
         The parameters.
     scores : ndarray of shape (n_rows, n_columns)
         Mean scores; where other parameters vary too, the best over them.
+
+    Attributes
+    ----------
+    ax_ : matplotlib axes
+        Where it was drawn.
+    figure_ : matplotlib figure
+        Its figure.
+
+    See Also
+    --------
+    sklearn.model_selection.GridSearchCV : A search whose results it draws.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from mercer import SVC
+    >>> from mercer.plot import SearchDisplay
+    >>> X, y = make_moons(60, noise=0.1, random_state=0)
+    >>> search = GridSearchCV(SVC(), {"C": [1, 10], "gamma": [0.1, 1, 10]}, cv=3).fit(X, y)
+    >>> SearchDisplay.from_search(search).scores.shape
+    (2, 3)
     """
 
     def __init__(self, *, rows, columns, scores):

@@ -36,7 +36,7 @@ def compress(
 ):
     """A copy of a fitted estimator with fewer support vectors.
 
-    Prediction costs one kernel value a vector, so ten times fewer are about ten times faster.
+    Prediction costs one kernel value per vector, so ten times fewer are about ten times faster.
 
     Parameters
     ----------
@@ -46,17 +46,17 @@ def compress(
     y : array-like of shape (n_samples,), default=None
         Their targets.
     vectors : int, default=None
-        So many vectors.
+        Number of vectors.
     ratio : float, default=None
-        So many times fewer; 10 if nothing else is said.
+        Factor by which the number of vectors is reduced; 10 by default.
     agreement : float, default=None
-        As few as keep this share of answers.
+        Fewest vectors that keep this share of predictions unchanged.
     error : float, default=None
-        As few as keep the distance in feature space below this share of the length.
+        Fewest vectors that keep the distance in feature space below this share of the norm.
     method : str, default='auto'
         auto, fixed-point, gradient, moved, square, exact, greedy, kpca or l1.
     retrain : bool, default=False
-        Train coefficients anew on X and y instead of taking those nearest to the old machine.
+        Retrain the coefficients on X and y instead of taking those nearest to the old machine.
     rounds : int, default=0
         With `retrain`: rounds in which the vectors move as well.
     widths : bool, default=False
@@ -73,8 +73,8 @@ def compress(
     Returns
     -------
     estimator
-        With `compression_`, a dict that says how it went: centres before and after, the relative error in feature
-        space, the share of answers that stayed.
+        With `compression_`, a dict of results: centres before and after, the relative error in feature
+        space, the share of predictions that did not change.
 
     Examples
     --------
@@ -174,6 +174,11 @@ class ReducedSet(MetaEstimatorMixin, BaseEstimator):
         The estimator before.
     compression_ : dict
         How compressing went.
+
+    See Also
+    --------
+    preimage : The best single point for an expansion.
+    SVC : The machines that it makes smaller.
 
     Examples
     --------

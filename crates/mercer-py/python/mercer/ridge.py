@@ -62,6 +62,12 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Pairwise):
     model_ : mercer.Model
         The fitted model, where there is one target.
 
+    See Also
+    --------
+    SVR : Epsilon-insensitive loss, with support vectors.
+    LargeRegressor : The same on few centres, for many rows.
+    KernelPCA : Components of the same kernel matrix.
+
     Examples
     --------
     >>> import numpy as np

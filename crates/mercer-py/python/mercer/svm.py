@@ -30,7 +30,7 @@ def _has_probability(estimator):
 
 
 def answers_of(y):
-    """Classes, and answers for the compiled part."""
+    """Classes, and class codes for the compiled part."""
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
@@ -54,7 +54,7 @@ class Classifier(ClassifierMixin, Machine):
         y : array-like of shape (n_samples,)
             Classes.
         sample_weight : array-like of shape (n_samples,), default=None
-            Factors of C, row by row. Rows of weight 0 are left out.
+            Factors of C, row by row. Rows of weight 0 are ignored.
 
         Returns
         -------
@@ -194,7 +194,7 @@ class Classifier(ClassifierMixin, Machine):
     def dual_coef_(self):
         """Coefficients of the support vectors, in scikit-learn's layout.
 
-        For two classes one row. For k classes by pairs k - 1 rows: those of a support vector of class i are its
+        For two classes one row. For k classes, one-vs-one, k - 1 rows: those of a support vector of class i are its
         coefficients against the other classes in order. Machines against the rest have a row each, and so have
         compressed machines, whose vectors belong to no class.
         """
@@ -298,7 +298,7 @@ class Classifier(ClassifierMixin, Machine):
 
 
 class SVC(Classifier):
-    """Support vector classification: errors cost C.
+    """C-support vector classification.
 
     The same problem, parameters and attributes as scikit-learn's, solved by Mercer on all cores.
 
@@ -374,6 +374,14 @@ class SVC(Classifier):
         Iterations of each machine's solver.
     model_ : mercer.Model
         The fitted model.
+
+    See Also
+    --------
+    NuSVC : The same machine, parametrised by nu instead of C.
+    LinearSVC : Linear machines for many rows or columns.
+    AutoClassifier : Chooses scaling, gamma and C from the data.
+    VirtualSVC : Retrains on virtual support vectors.
+    ReducedSet : Fewer support vectors for faster prediction.
 
     Examples
     --------
@@ -495,6 +503,11 @@ class NuSVC(Classifier):
     ----------
     classes_, support_, support_vectors_, n_support_, dual_coef_, coef_, intercept_, n_iter_, model_
         As in :class:`SVC`.
+
+    See Also
+    --------
+    SVC : The same machine, parametrised by C.
+    OneClassSVM : Novelty detection with the same meaning of nu.
 
     Examples
     --------
@@ -635,6 +648,13 @@ class SVR(Regressor):
     support_, support_vectors_, n_support_, dual_coef_, coef_, intercept_, n_iter_, model_
         As in :class:`SVC`.
 
+    See Also
+    --------
+    NuSVR : The width of the tube follows from nu.
+    LinearSVR : Linear regression for many rows or columns.
+    HuberSVR : Huber loss, for targets with outliers.
+    KernelRidge : Squared loss, in closed form.
+
     Examples
     --------
     >>> import numpy as np
@@ -721,6 +741,11 @@ class NuSVR(Regressor):
     support_, support_vectors_, n_support_, dual_coef_, coef_, intercept_, n_iter_, model_
         As in :class:`SVC`.
 
+    See Also
+    --------
+    SVR : The width of the tube is given by epsilon.
+    NuSVC : Classification with nu.
+
     Examples
     --------
     >>> import numpy as np
@@ -771,7 +796,7 @@ class Novelty(OutlierMixin, Machine):
     """What both learners of the usual do alike."""
 
     def fit(self, X, y=None, sample_weight=None):
-        """Learns what is usual.
+        """Fits the novelty detector.
 
         Parameters
         ----------
@@ -862,6 +887,11 @@ class OneClassSVM(Novelty):
     support_, support_vectors_, n_support_, dual_coef_, coef_, intercept_, n_iter_, model_
         As in :class:`SVC`.
 
+    See Also
+    --------
+    SVDD : A sphere around the data instead of a hyperplane.
+    ParzenNovelty : A density estimate with a threshold.
+
     Examples
     --------
     >>> import numpy as np
@@ -944,6 +974,11 @@ class SVDD(Novelty):
         The ball's squared radius.
     support_, support_vectors_, n_support_, dual_coef_, n_iter_, model_
         As in :class:`SVC`.
+
+    See Also
+    --------
+    OneClassSVM : A hyperplane instead of a sphere; the same machine under kernels with constant k(x, x).
+    preimage : The point whose image is nearest to the centre.
 
     Examples
     --------

@@ -33,6 +33,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     feature_names_in_ : ndarray of shape (n_features_in_,)
     n_features_in_ : int
 
+    See Also
+    --------
+    AutoClassifier : Encodes tables by itself.
+    AutoRegressor : Encodes tables by itself.
+
     Examples
     --------
     >>> import pandas as pd

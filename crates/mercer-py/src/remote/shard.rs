@@ -26,7 +26,7 @@ fn large(learner: &str, kernel: Option<&str>, params: &str) -> PyResult<LargePar
     match with_params(learner, kernel, params)? {
         Learner::Large(params) => Ok(params),
         other => {
-            let words = format!("{}: is no learner for large data", other.entry().name);
+            let words = format!("{}: is not a learner for large data", other.entry().name);
             Err(PyValueError::new_err(words))
         }
     }

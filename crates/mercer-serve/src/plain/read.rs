@@ -65,7 +65,7 @@ fn json(served: &Served, body: &[u8], limits: &Limits, exec: Exec) -> Result<Row
     crate::v2::check_depth(body, limits.depth)?;
     let wrong = |e: serde_json::Error| {
         Refusal::bad(format!(
-            "the body is no array of rows in JSON: {e}; expected [[1, 2], ...], [{{\"column\": 1}}, ...] or {{\"rows\": [...]}}"
+            "the body is not an array of rows in JSON: {e}; expected [[1, 2], ...], [{{\"column\": 1}}, ...] or {{\"rows\": [...]}}"
         ))
     };
     let text = crate::v2::without_mark(body).trim_ascii();

@@ -118,7 +118,7 @@ async fn inferred(app: &App, name: &str, version: Option<&str>, request: axum::e
         Some(value) => {
             Some(value.to_str().ok().and_then(|text| text.trim().parse::<usize>().ok()).ok_or_else(|| {
                 Refusal::bad(
-                    "Inference-Header-Content-Length is no number, expected the bytes of the JSON header",
+                    "Inference-Header-Content-Length is not a number, expected the bytes of the JSON header",
                 )
             })?)
         }

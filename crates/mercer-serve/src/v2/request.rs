@@ -82,7 +82,7 @@ pub fn parse(body: &[u8], header: Option<usize>, depth: usize) -> Result<Request
     let json = without_mark(json);
     check_depth(json, depth)?;
     let mut request: Request<'_> = serde_json::from_slice(json)
-        .map_err(|e| Refusal::bad(format!("the request is no inference request in JSON: {e}")))?;
+        .map_err(|e| Refusal::bad(format!("the request is not an inference request in JSON: {e}")))?;
     for input in &mut request.inputs {
         let name = &input.name;
         match (input.parameters.binary_data_size, &input.data) {

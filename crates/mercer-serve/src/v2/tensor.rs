@@ -249,7 +249,7 @@ pub(super) fn from_bytes(name: &str, datatype: Datatype, bytes: &[u8]) -> Result
     let wrong = |why: String| Refusal::bad(format!("input `{name}`: {why}"));
     let Some(size) = datatype.size() else { return texts(bytes).map_err(wrong) };
     if !bytes.len().is_multiple_of(size) {
-        return Err(wrong(format!("{} bytes are no whole number of values of {size} bytes", bytes.len())));
+        return Err(wrong(format!("{} bytes are not a whole number of values of {size} bytes", bytes.len())));
     }
     let f64s = |value: &dyn Fn(&[u8]) -> f64| Flat::F64(bytes.chunks_exact(size).map(value).collect());
     Ok(match datatype {

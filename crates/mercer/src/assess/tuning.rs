@@ -133,7 +133,7 @@ impl Tuning {
         }
         names.dedup();
         if gammas.is_some() && !names.iter().any(|n| n == "rbf") {
-            return Err(Error::param("gamma", "given", "left out: no Gaussian is searched"));
+            return Err(Error::unused("gamma", "given", "no Gaussian kernel is searched"));
         }
         let scale = || dot_scale(plan);
         names

@@ -61,7 +61,7 @@ impl Kernel {
     /// If the sizes disagree, or the kernel is of another form.
     pub fn map<T: Real>(&self, tile: &mut [T], row_sq: &[T], col_sq: &[T]) {
         assert_eq!(tile.len(), row_sq.len() * col_sq.len(), "tile of rows x columns");
-        assert_eq!(self.form(), Form::Dot, "kernel `{self}` is no function of dot products");
+        assert_eq!(self.form(), Form::Dot, "kernel `{self}` is not a function of dot products");
         if col_sq.is_empty() {
             return;
         }
@@ -96,7 +96,7 @@ impl Kernel {
     ) {
         let size = row_sq.len() * col_sq.len();
         assert!(dots.len() == size && d_dot.len() == size && d_row.len() == size, "tiles of rows x columns");
-        assert_eq!(self.form(), Form::Dot, "kernel `{self}` is no function of dot products");
+        assert_eq!(self.form(), Form::Dot, "kernel `{self}` is not a function of dot products");
         if col_sq.is_empty() {
             return;
         }

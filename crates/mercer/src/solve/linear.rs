@@ -106,7 +106,7 @@ pub(crate) fn solve_linear(
         (false, false) => Stop::Limit,
     };
     let note = format!(
-        "conjugate gradients, rank {} beside the diagonal, {}",
+        "conjugate gradients, preconditioner of rank {}, {}",
         near.factor.len(),
         if matrix.whole.is_some() { "matrix in memory" } else { "values computed again in every step" }
     );

@@ -43,7 +43,7 @@ impl OrAuto {
     }
 }
 
-/// How what nobody gave is chosen.
+/// How settings that are not given are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Auto {
     Quick,
@@ -202,10 +202,10 @@ pub(super) struct Training {
     pub(super) reading: Reading,
 }
 
-/// Seconds between two saves of a training, where nobody says.
+/// Default seconds between checkpoints of a fit.
 const SAVE_EVERY: f64 = 10.0;
 
-/// What a training that goes on has been told before.
+/// The settings of the fit that is resumed.
 const SETTINGS: [&str; 25] = [
     "set",
     "learner",

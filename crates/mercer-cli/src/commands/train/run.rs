@@ -17,7 +17,7 @@ use crate::progress::Progress;
 use crate::saver::Saver;
 use crate::{interrupt, model, source};
 
-/// Seconds a search for C may take, where nobody says.
+/// Default time limit of a search for C, in seconds.
 const SEARCH: f64 = 60.0;
 
 impl Training {
@@ -103,7 +103,7 @@ impl Training {
         context.show(&CrossValidated::new(source::name(&self.file), plan, metric.name, score))
     }
 
-    /// Chooses what nobody gave. Whether Ctrl-C ended it: what was found so far is trained then.
+    /// Chooses settings that are not given. Returns whether Ctrl-C ended it; the best found so far is trained then.
     pub(super) fn choose(
         &self,
         plan: &mut Plan<'_>,
@@ -238,7 +238,7 @@ pub(super) fn watched(
     Ok((model, thinned(gaps)))
 }
 
-/// At most about a thousand of the points: nobody sees more.
+/// Thins out the points to about a thousand, which look the same.
 fn thinned(points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     let every = points.len() / 1000 + 1;
     points.into_iter().step_by(every).collect()

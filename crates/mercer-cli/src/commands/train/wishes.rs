@@ -107,7 +107,7 @@ fn weights(all: &[ClassWeight]) -> Result<Option<Value>, Failure> {
     Ok((!given.is_empty()).then(|| json!({ "given": given })))
 }
 
-/// Parameters by name, as values of the kinds that the learner's table wants.
+/// Parameters by name, as values of the types in the learner's table.
 fn settings(
     learner: Option<&str>,
     given: &[(String, String)],

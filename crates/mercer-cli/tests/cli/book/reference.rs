@@ -263,7 +263,7 @@ fn commands() -> String {
 fn experiments() -> String {
     let mut out = page(
         "Experiments of the papers",
-        "`mercer reproduce NAME` runs one of these and prints the paper's numbers beside Mercer's. Numbers that are worse than the paper's are shown as they are; [the page of the experiments](../../reproduce/README.md) says what is known to differ and where the data come from.",
+        "`mercer reproduce NAME` runs one of these and prints the paper's numbers next to Mercer's. Numbers that are worse than the paper's are shown as they are; [the page of the experiments](../../reproduce/README.md) says what is known to differ and where the data come from.",
     );
     heads(&mut out, &["name", "shows", "paper", "seconds", "in full"]);
     for experiment in mercer_reproduce::ALL {

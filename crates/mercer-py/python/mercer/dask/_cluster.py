@@ -94,13 +94,13 @@ def threads_here() -> int:
 
 
 def memory_here() -> int | None:
-    """Bytes that this worker may use; None where nobody set a limit."""
+    """Memory limit of this worker in bytes; None without a limit."""
     limit = get_worker().memory_manager.memory_limit
     return int(limit) if limit else None
 
 
 def unwanted_check():
-    """A callback that is true as soon as nobody wants the running task any more: compiled work then ends early."""
+    """A callback that returns True once the running task is released, so that compiled work ends early."""
     worker = get_worker()
     key = worker.get_current_task()
 

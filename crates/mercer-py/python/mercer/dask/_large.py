@@ -167,25 +167,164 @@ class Classifier(Large):
 
 
 class LargeRegressor(Large):
-    """:class:`mercer.LargeRegressor` over the rows of all workers."""
+    """:class:`mercer.LargeRegressor` trained on the rows of all workers.
+
+    Parameters
+    ----------
+    client : distributed.Client, default=None
+        None: the current one.
+    **params
+        Those of :class:`mercer.LargeRegressor`.
+
+    Attributes
+    ----------
+    local_ : mercer.LargeRegressor
+        The fitted estimator, which needs no cluster; its attributes are available here too.
+    n_shards_ : int
+        Number of shards of rows.
+    n_passes_ : int
+        Number of passes over the rows.
+
+    See Also
+    --------
+    mercer.LargeRegressor : The same on one machine.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> import numpy as np
+    >>> from distributed import Client
+    >>> from mercer.dask import LargeRegressor
+    >>> x = np.linspace(0, 3, 200)[:, None]
+    >>> X, y = da.from_array(x, chunks=(50, 1)), da.from_array(np.sin(x[:, 0]), chunks=50)
+    >>> with Client(processes=False, dashboard_address=None):
+    ...     machine = LargeRegressor(n_centres=30).fit(X, y).to_local()
+    >>> machine.score(x, y.compute()) > 0.9
+    True
+    """
 
     _local, _kind = learners.LargeRegressor, "numbers"
 
 
 class LargeClassifier(Classifier):
-    """:class:`mercer.LargeClassifier` over the rows of all workers."""
+    """:class:`mercer.LargeClassifier` trained on the rows of all workers.
+
+    Parameters
+    ----------
+    client : distributed.Client, default=None
+        None: the current one.
+    **params
+        Those of :class:`mercer.LargeClassifier`.
+
+    Attributes
+    ----------
+    local_ : mercer.LargeClassifier
+        The fitted estimator, which needs no cluster; its attributes are available here too.
+    n_shards_ : int
+        Number of shards of rows.
+    n_passes_ : int
+        Number of passes over the rows.
+
+    See Also
+    --------
+    mercer.LargeClassifier : The same on one machine.
+    LargeLogisticClassifier : With probabilities.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> import numpy as np
+    >>> from distributed import Client
+    >>> from mercer.dask import LargeClassifier
+    >>> x = np.linspace(0, 3, 200)[:, None]
+    >>> X, y = da.from_array(x, chunks=(50, 1)), da.from_array(x[:, 0] > 1, chunks=50)
+    >>> with Client(processes=False, dashboard_address=None):
+    ...     machine = LargeClassifier(n_centres=30).fit(X, y).to_local()
+    >>> machine.score(x, y.compute()) > 0.9
+    True
+    """
 
     _local = learners.LargeClassifier
 
 
 class LargeHingeClassifier(Classifier):
-    """:class:`mercer.LargeHingeClassifier` over the rows of all workers."""
+    """:class:`mercer.LargeHingeClassifier` trained on the rows of all workers.
+
+    Parameters
+    ----------
+    client : distributed.Client, default=None
+        None: the current one.
+    **params
+        Those of :class:`mercer.LargeHingeClassifier`.
+
+    Attributes
+    ----------
+    local_ : mercer.LargeHingeClassifier
+        The fitted estimator, which needs no cluster; its attributes are available here too.
+    n_shards_ : int
+        Number of shards of rows.
+    n_passes_ : int
+        Number of passes over the rows.
+
+    See Also
+    --------
+    mercer.LargeHingeClassifier : The same on one machine.
+    LargeLogisticClassifier : With probabilities.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> import numpy as np
+    >>> from distributed import Client
+    >>> from mercer.dask import LargeHingeClassifier
+    >>> x = np.linspace(0, 3, 200)[:, None]
+    >>> X, y = da.from_array(x, chunks=(50, 1)), da.from_array(x[:, 0] > 1, chunks=50)
+    >>> with Client(processes=False, dashboard_address=None):
+    ...     machine = LargeHingeClassifier(n_centres=30).fit(X, y).to_local()
+    >>> machine.score(x, y.compute()) > 0.9
+    True
+    """
 
     _local = learners.LargeHingeClassifier
 
 
 class LargeLogisticClassifier(Classifier):
-    """:class:`mercer.LargeLogisticClassifier` over the rows of all workers."""
+    """:class:`mercer.LargeLogisticClassifier` trained on the rows of all workers.
+
+    Parameters
+    ----------
+    client : distributed.Client, default=None
+        None: the current one.
+    **params
+        Those of :class:`mercer.LargeLogisticClassifier`.
+
+    Attributes
+    ----------
+    local_ : mercer.LargeLogisticClassifier
+        The fitted estimator, which needs no cluster; its attributes are available here too.
+    n_shards_ : int
+        Number of shards of rows.
+    n_passes_ : int
+        Number of passes over the rows.
+
+    See Also
+    --------
+    mercer.LargeLogisticClassifier : The same on one machine.
+    LargeHingeClassifier : Squared hinge loss.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> import numpy as np
+    >>> from distributed import Client
+    >>> from mercer.dask import LargeLogisticClassifier
+    >>> x = np.linspace(0, 3, 200)[:, None]
+    >>> X, y = da.from_array(x, chunks=(50, 1)), da.from_array(x[:, 0] > 1, chunks=50)
+    >>> with Client(processes=False, dashboard_address=None):
+    ...     machine = LargeLogisticClassifier(n_centres=30).fit(X, y).to_local()
+    >>> machine.score(x, y.compute()) > 0.9
+    True
+    """
 
     _local = learners.LargeLogisticClassifier
 
@@ -219,6 +358,32 @@ class LargeKernelPCA:
         Called with a :class:`mercer.Progress`.
     client : distributed.Client, default=None
         None: the current one.
+
+    Attributes
+    ----------
+    local_ : transformer
+        The fitted components, which need no cluster; their attributes are available here too.
+    n_shards_ : int
+        Number of shards of rows.
+    n_passes_ : int
+        Number of passes over the rows.
+
+    See Also
+    --------
+    mercer.KernelPCA : Components on one machine.
+    LargeRegressor : Regression on the same centres.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> import numpy as np
+    >>> from distributed import Client
+    >>> from mercer.dask import LargeKernelPCA
+    >>> x = np.random.default_rng(0).normal(size=(200, 2))
+    >>> with Client(processes=False, dashboard_address=None):
+    ...     components = LargeKernelPCA(2, n_centres=50).fit(da.from_array(x, chunks=(50, 2))).to_local()
+    >>> components.transform(x).shape
+    (200, 2)
     """
 
     def __init__(

@@ -206,7 +206,7 @@ def tune(
     params : dict, default=None
         Parameters of the learner that are not searched.
     grid : dict, default=None
-        Values to try by parameter: ``{'c': [1, 10], 'gamma': [0.1, 1]}``. What is left out is chosen by the data.
+        Values to try by parameter: ``{'c': [1, 10], 'gamma': [0.1, 1]}``. Parameters not given are chosen from the data.
     scale : str, default=None
         Stages fitted inside the folds, such as ``'standard'`` or ``'minmax | unit'``; ``'none'``: none; None: by the data.
     folds : int, default=5

@@ -276,7 +276,7 @@ def _ready(shard):
 
 
 def homes(count, workers):
-    """A worker for each of so many partitions: neighbours together, in proportion to the workers' threads."""
+    """A worker for each of `count` partitions: neighbours together, in proportion to the workers' threads."""
     seats = list(itertools.chain.from_iterable([address] * about["threads"] for address, about in workers.items()))
     return [seats[i * len(seats) // count] for i in range(count)] if count else []
 

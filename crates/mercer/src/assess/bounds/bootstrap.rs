@@ -80,7 +80,7 @@ impl Bootstrap {
         let seen: Vec<f64> =
             wrong.iter().zip(&tested).filter(|(_, t)| **t > 0).map(|(w, t)| share(*w, *t)).collect();
         if seen.is_empty() {
-            return Err(Error::param("rounds", self.rounds, "so many that some row is left out"));
+            return Err(Error::param("rounds", self.rounds, "large enough that some draw omits a row"));
         }
         let left_out = seen.iter().sum::<f64>() / seen.len() as f64;
         Ok(BootstrapError {

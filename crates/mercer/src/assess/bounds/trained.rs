@@ -62,7 +62,7 @@ impl<'a> TrainedMachine<'a> {
     ) -> Result<Vec<TrainedMachine<'a>>> {
         let labels = by_model(model, sample.targets.classes()?)?;
         let params = model.svc().ok_or_else(|| {
-            Error::Unsupported(format!("a model of kind {} is no support vector classifier", model.kind()))
+            Error::Unsupported(format!("a model of kind {} is not a support vector classifier", model.kind()))
         })?;
         if model.expansion.len() == model.support.len() {
             return of_expansion(model, params, sample, &labels, exec);

@@ -200,7 +200,7 @@ pub fn search_by(
     let metric = params.metric.unwrap_or_else(|| usual_metric(&data.targets));
     let folds = params.splits.folds(data, params.seed)?;
     if let (Some(_), Some(seconds)) = (hands, params.seconds) {
-        return Err(Error::param("seconds", seconds, "left out of a search on several machines"));
+        return Err(Error::unused("seconds", seconds, "not supported in a search on several machines"));
     }
     let frame = UnitFrame {
         recipes: recipes.to_vec(),

@@ -394,7 +394,7 @@ enum Label<'a> {
 fn take_column(points: &Points, at: usize, kind: TargetKind) -> Result<Dataset> {
     let d = points.dim();
     if d == 1 {
-        return Err(Error::shape("columns beside the label", 0, "at least 1"));
+        return Err(Error::shape("columns other than the label", 0, "at least 1"));
     }
     let mut collector = Collector::new(kind);
     let values = points.view().to_f64()?;

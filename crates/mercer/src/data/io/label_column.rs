@@ -76,7 +76,7 @@ pub(super) fn label_column(
     let Sample { width, names, .. } = *sample;
     let asked = |at: usize| {
         if width == 1 {
-            return Err(Error::shape("columns beside the label", 0, "at least 1"));
+            return Err(Error::shape("columns other than the label", 0, "at least 1"));
         }
         Ok(Some(TargetFrom { column: at + 1, why: None, guessed: false }))
     };
@@ -148,7 +148,7 @@ fn guess(sample: &Sample<'_>) -> Option<TargetFrom> {
             let which = if last == width - 1 {
                 "the last column"
             } else {
-                "the last column that is no identifier, date or free text"
+                "the last column that is not an identifier, date or free text"
             };
             Some(TargetFrom {
                 column: last + 1,

@@ -220,7 +220,7 @@ fn bad_pair(word: &[u8]) -> Wrong {
     Wrong::new(format!("{} in {}", shown(value), shown(word)), "a finite number after the colon")
 }
 
-/// Writes LIBSVM text: class names or numbers first, zeros left out.
+/// Writes LIBSVM text: class names or numbers first, zeros omitted.
 ///
 /// The number of columns survives: where the last column is empty, the first row writes its zero.
 pub(super) fn write(out: &mut dyn Write, data: &Dataset, source: &str, _memory: u64) -> Result<()> {

@@ -166,7 +166,7 @@ impl FromStr for Missing {
 pub enum LabelColumn {
     /// The column whose name is a target's: label, class, target, species, outcome and the like, or y unless x or z are
     /// columns too; else the only one that holds no numbers, if it is the last, or the first of a table without a header;
-    /// else the last that is no identifier, date or free text, which is a guess ([`TargetFrom::guessed`](crate::data::TargetFrom::guessed)). None in a table of one
+    /// else the last that is not an identifier, date or free text, which is a guess ([`TargetFrom::guessed`](crate::data::TargetFrom::guessed)). None in a table of one
     /// column, in one whose header is `x1, x2, ...`, and in NPY and IDX files.
     #[default]
     Auto,

@@ -234,7 +234,7 @@ fn word<'b>(bytes: &'b [u8], at: &mut usize) -> &'b [u8] {
 /// The one picture that a data set of one row is, its values from 0 to 255.
 fn only(data: &Dataset, name: &str) -> Result<(Vec<u8>, ImageShape)> {
     let Some(shape) = data.points.image().filter(|shape| matches!(shape.channels, 1 | 3)) else {
-        return Err(Error::Unsupported(format!("{name}: rows that are no images cannot be written as one")));
+        return Err(Error::Unsupported(format!("{name}: rows have no image shape")));
     };
     if data.len() != 1 {
         return Err(fault(name, Some(&format!("{} rows", data.len())), "one image: a file holds no more"));

@@ -138,7 +138,7 @@ impl Rows {
         let features: Vec<usize> =
             (0..width).filter(|&at| Some(at) != label && !layout.ignored[at]).collect();
         if features.is_empty() {
-            return Err(Error::shape("columns beside the label and those ignored", 0, "at least 1"));
+            return Err(Error::shape("columns other than the label and those ignored", 0, "at least 1"));
         }
         if names.is_none() && options.model_kinds.len() == features.len() {
             for (&at, (_, kind)) in features.iter().zip(&options.model_kinds) {

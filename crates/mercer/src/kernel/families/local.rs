@@ -240,7 +240,7 @@ pub(in crate::kernel) fn check(kernel: &Kernel, d: Option<usize>) -> Result<()> 
     match d {
         Some(d) if Local::of(kernel, d).is_none() => {
             let allowed = if height == 0 {
-                format!("given as height and width: {d} columns are no square grey image")
+                format!("given as height and width: {d} columns are not a square grey image")
             } else {
                 format!("an image of {d} values, with any number of channels")
             };
@@ -344,7 +344,7 @@ mod tests {
         };
         assert!(message("local(p=4)", 9).contains("an odd number"));
         assert!(message("local(p=3, height=3)", 9).contains("local width = 0"));
-        assert!(message("local(p=3)", 10).contains("10 columns are no square grey image"));
+        assert!(message("local(p=3)", 10).contains("10 columns are not a square grey image"));
         assert!(message("local(p=3, height=3, width=4)", 16).contains("an image of 16 values"));
     }
 }

@@ -173,7 +173,7 @@ impl Kernel {
         let s = x.iter().map(|v| v * v).sum();
         let Some([_, slope, curve, third]) = self.dot_derivatives(s) else {
             return Err(Error::Unsupported(format!(
-                "kernel `{self}` is no function of the dot product alone"
+                "kernel `{self}` is not a function of the dot product alone"
             )));
         };
         let along = slope + s * curve;

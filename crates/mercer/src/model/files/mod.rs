@@ -101,7 +101,7 @@ impl Model {
         };
         let (classes, labels) = (model.classes(), model.names.labels);
         if let Some(kind) = labels.filter(|kind| !kind.holds(&classes)) {
-            return Err(format!("class names {} are no labels of type {}", classes.join(", "), kind.name()));
+            return Err(format!("class names {} are not labels of type {}", classes.join(", "), kind.name()));
         }
         let first = model.stages.list.last().map(crate::data::Stage::output_dim);
         let mut columns = first.map(|d| (d, "the last stage gives"));

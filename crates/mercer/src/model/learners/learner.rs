@@ -120,7 +120,7 @@ impl Learner {
     /// let mut learner = Learner::find("svc")?.learner();
     /// learner.set("c", 10.0.into())?;
     /// let refused = learner.set("nu", 0.2.into()).unwrap_err();
-    /// assert_eq!(refused.to_string(), "nu = 0.2: must be left out: svc does not take it; it is used by nu-svc, nu-svr, one-class, sphere, lpboost, parzen");
+    /// assert_eq!(refused.to_string(), "nu = 0.2: svc does not take `nu`; it is used by nu-svc, nu-svr, one-class, sphere, lpboost, parzen");
     /// # Ok::<(), mercer::Error>(())
     /// ```
     pub fn set(&mut self, name: &str, value: Value) -> Result<()> {
@@ -140,8 +140,8 @@ impl Learner {
                 [] => "no learner has it".to_owned(),
                 others => format!("it is used by {}", others.join(", ")),
             };
-            let allowed = format!("left out: {} does not take it; {used}", entry.name);
-            return Err(Error::param(name, shown, allowed));
+            let why = format!("{} does not take `{name}`; {used}", entry.name);
+            return Err(Error::unused(name, shown, why));
         }
         let spec = Param::find(self.table(), name).expect("what an entry takes is in its table");
         let number = spec.allowed.is_number() && !(spec.allowed.is_none_too() && value.is_null());

@@ -131,7 +131,7 @@ impl Machine {
             }
             (Readout::Nearest(nearest), _) => self.by_neighbours(nearest, points, exec),
             (Readout::Ball(_), _) if is_precomputed(f.kernel()) => {
-                let why = "a sphere under a precomputed kernel needs k(x, x) beside the kernel values: use decision_values";
+                let why = "a sphere under a precomputed kernel requires k(x, x) besides the kernel values: use decision_values";
                 Err(Error::Unsupported(why.into()))
             }
             (Readout::Ball(_), _) => {

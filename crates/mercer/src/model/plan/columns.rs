@@ -42,7 +42,7 @@ pub(super) fn scaling(
         return none(choices, "the values are kernel values");
     }
     if matches!(data.points.view().data, Data::Sequences { .. } | Data::RowNumbers(_) | Data::Table { .. }) {
-        return none(choices, "the rows are no numbers");
+        return none(choices, "the rows are not numbers");
     }
     if data.points.image().is_some() {
         return none(choices, "pixels share one scale");

@@ -432,10 +432,10 @@ fn layer(model: &Model, wishes: &Wishes, choices: &mut Choices) -> Result<Expans
         return Err(Error::param("features", format!("a model of kind {}", model.kind()), allowed));
     };
     if wishes.scaling != Scaling::Auto {
-        return Err(Error::param("scaling", "given", "left out: the components have their own"));
+        return Err(Error::unused("scaling", "given", "the components have their own scaling"));
     }
     if wishes.kernel.as_deref().map(str::trim) == Some("precomputed") {
-        return Err(Error::param("kernel", "precomputed", "another: features are no kernel values"));
+        return Err(Error::param("kernel", "precomputed", "another: features are not kernel values"));
     }
     let line = format!("{} components of {}", kpca.count(), kpca.expansion.kernel());
     choices.asked("features", line);
@@ -447,8 +447,8 @@ fn kernel(wishes: &Wishes, points: &Points, choices: &mut Choices) -> Result<(Ke
     let line = wishes.kernel.as_deref().map(str::trim);
     let gaussian = matches!(line, None | Some("auto" | "rbf" | "gaussian" | "gauss"));
     if let (Some(gamma), false) = (wishes.gamma, gaussian) {
-        let allowed = "left out beside a whole kernel: write it into the kernel's line";
-        return Err(Error::param("gamma", gamma, allowed));
+        let why = "not used with a whole kernel; write it into the kernel's line";
+        return Err(Error::unused("gamma", gamma, why));
     }
     if let Some(line) = line.filter(|_| !gaussian) {
         let kernel: Kernel = line.parse()?;

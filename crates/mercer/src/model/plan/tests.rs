@@ -48,7 +48,7 @@ fn wishes_that_contradict_are_refused() {
     assert_eq!(refused(novelty), "learner = svc: must be one of one-class, sphere, parzen to find novelties");
     assert_eq!(refused(learner("svr")), "targets: got class labels, expected real numbers");
     let both = Wishes { kernel: Some("linear".into()), gamma: Some(1.0), ..Wishes::default() };
-    assert!(refused(both).starts_with("gamma = 1: must be left out"));
+    assert!(refused(both).starts_with("gamma = 1: not used with a whole kernel"));
     let one = data(vec![0.0, 1.0], 1, Targets::Classes(Labels::new(["a", "a"])));
     let e = Plan::new(&one, &Wishes::default(), Exec::one()).expect_err("one class").to_string();
     assert!(e.starts_with("classes: got 1, `a`, expected at least 2 to tell apart; --label COLUMN"), "{e}");

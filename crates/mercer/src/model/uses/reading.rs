@@ -94,7 +94,7 @@ impl Model {
             match read(&named) {
                 Ok(found) => return Ok(found),
                 // A file to predict on need not have the column; one without a header cannot.
-                Err(Error::Param { .. }) => match read(&without(&options)) {
+                Err(Error::Param { .. } | Error::Unused { .. }) => match read(&without(&options)) {
                     // With names in common, a column that is not there is named.
                     Ok(found) if self.takes(&found.0) || self.shares_names(&found.0) => return Ok(found),
                     // What is wrong with a cell is no reason to look for another label.

@@ -22,7 +22,7 @@ pub(super) fn run(target: &Target<'_>, params: &PreimageParams, exec: Exec) -> R
     let (p, m, d) = (target.len(), target.centres(), target.d);
     let inverse = exact::inverse(target).ok_or_else(|| {
         Error::Unsupported(format!(
-            "kernel `{}` is no invertible function of the dot product or of the distance: it tells no distances",
+            "kernel `{}` is not an invertible function of the dot product or of the distance, so distances cannot be recovered",
             target.psi.kernel()
         ))
     })?;

@@ -32,7 +32,7 @@ pub(super) fn run(target: &Target<'_>, params: &PreimageParams, exec: Exec) -> R
     };
     let inverse = inverse(target).ok_or_else(|| {
         Error::Unsupported(format!(
-            "kernel `{}` is no invertible function of the dot product or of the distance: it has no closed form",
+            "kernel `{}` is not an invertible function of the dot product or of the distance, so there is no closed form",
             target.psi.kernel()
         ))
     })?;

@@ -231,7 +231,7 @@ impl PreimageParams {
             PreimageMethod::Auto if kernel.has_gradient() => Ok(PreimageMethod::Gradient),
             PreimageMethod::Auto => Ok(PreimageMethod::Learned),
             PreimageMethod::FixedPoint if !radial => {
-                refuse("is no function of the distance: it has no fixed-point step")
+                refuse("is not a function of the distance, so there is no fixed-point step")
             }
             PreimageMethod::Gradient if !kernel.has_gradient() => {
                 refuse("has no derivative to descend along")

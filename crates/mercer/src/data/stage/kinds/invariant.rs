@@ -67,7 +67,7 @@ impl Line for Linear {
         name: "invariant",
         args: &[
             arg("lambda", "0.4", "a number above 0 and at most 1", "1 changes nothing, near 0 insists"),
-            arg("drop", "0", "a whole number", "directions left out, those in which images move least"),
+            arg("drop", "0", "a whole number", "directions omitted, those in which images move least"),
             arg("shift", "1", "pixels from 0 to 90", "step of the difference; 0: shifts do not count"),
             arg("rotate", "0", "degrees from 0 to 90", "the same for rotations"),
             arg("thickness", "0", "pixels from 0 to 90", "the same for the width of strokes"),

@@ -145,7 +145,7 @@ fn written(machine: Kind, f: &Expansion) -> Result<Text> {
 /// The hyperplane equivalent to a sphere under constant k(x, x): `R^2 - |Phi(x) - c|^2 = 2 c . Phi(x) + const`.
 fn plane(f: &Expansion, ball: &Ball) -> Result<Expansion> {
     let (Kernel::Rbf { .. }, own) = exchangeable(f.kernel())? else {
-        let why = format!("under {} a sphere is no plane, and LIBSVM has no spheres", f.kernel());
+        let why = format!("under {} a sphere is not a hyperplane, and LIBSVM has no spheres", f.kernel());
         return Err(Error::Unsupported(why));
     };
     f.scaled(2.0).with_offset(vec![ball.radius2 - own - ball.norm2])

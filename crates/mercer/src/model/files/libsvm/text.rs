@@ -194,7 +194,7 @@ impl Header {
 pub(super) fn read(source: &str, bytes: &[u8]) -> Result<Text> {
     let text = std::str::from_utf8(bytes).map_err(|e| {
         let line = bytes[..e.valid_up_to()].split(|&b| b == b'\n').count() as u64;
-        fault(source, line, "bytes that are no text", "a LIBSVM model")
+        fault(source, line, "bytes that are not text", "a LIBSVM model")
     })?;
     let mut lines = text.lines().zip(1u64..);
     let mut header = Header::default();
