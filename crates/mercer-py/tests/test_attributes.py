@@ -144,7 +144,7 @@ def test_components_that_are_not_there_are_zero():
     same = np.ones((5, 2))
     assert mercer.KernelPCA().fit_transform(same).shape == (5, 0)
     assert not mercer.KernelPCA(2).fit_transform(same).any()
-    with pytest.raises(ValueError, match="no model file"):
+    with pytest.raises(ValueError, match="cannot be saved as a model file"):
         mercer.KernelPCA(2).fit(same).save("nowhere.mercer")
 
 

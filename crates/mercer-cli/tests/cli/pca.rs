@@ -81,10 +81,9 @@ fn what_makes_no_sense_is_refused() {
         "error: components = 500: must be at most 39: the kernel matrix has no more eigenvalues that are not zero\n",
     );
     folder.mercer("denoise a.csv --noise 0 -o b.csv").fails(2, "error: noise = 0: must be above 0\n");
-    folder.mercer("denoise a.csv -o b.png").fails(
-        1,
-        "error: b.png: rows that are no images cannot be written as one; `--image HxW` says that they are\n",
-    );
+    folder
+        .mercer("denoise a.csv -o b.png")
+        .fails(1, "error: b.png: rows have no image shape; pass `--image HxW`\n");
 }
 
 #[test]

@@ -25,9 +25,9 @@ fn requests_that_lie_are_refused_with_words() {
     let deep = format!("{}1{}", "[".repeat(200), "]".repeat(200));
     let good = r#"{"inputs":[{"name":"x","shape":[1,2],"datatype":"FP64","data":[1,2]}]}"#;
     for (body, words) in [
-        ("", "no inference request"),
-        ("{", "no inference request"),
-        ("[]", "no inference request"),
+        ("", "not an inference request"),
+        ("{", "not an inference request"),
+        ("[]", "not an inference request"),
         ("{}", "missing field `inputs`"),
         (r#"{"inputs":[]}"#, "no inputs"),
         (
@@ -39,7 +39,10 @@ fn requests_that_lie_are_refused_with_words() {
             r#"{"inputs":[{"name":"x","shape":[9223372036854775807,9223372036854775807],"datatype":"FP64","data":[1]}]}"#,
             "too large",
         ),
-        (r#"{"inputs":[{"name":"x","shape":[1e400],"datatype":"FP64","data":[1]}]}"#, "no inference request"),
+        (
+            r#"{"inputs":[{"name":"x","shape":[1e400],"datatype":"FP64","data":[1]}]}"#,
+            "not an inference request",
+        ),
         (r#"{"inputs":[{"name":"x","shape":[],"datatype":"FP64","data":[1]}]}"#, "0 dimensions"),
         (r#"{"inputs":[{"name":"x","shape":[0,2],"datatype":"FP64","data":[]}]}"#, "no rows"),
         (
@@ -69,7 +72,7 @@ fn requests_that_lie_are_refused_with_words() {
         (r#"{"inputs":[{"name":"x","shape":[1,2],"datatype":"FP64","data":[1,1e999]}]}"#, "out of range"),
         (
             r#"{"inputs":[{"name":"x","shape":[1,2],"datatype":"FP64","data":[1,NaN]}]}"#,
-            "no inference request",
+            "not an inference request",
         ),
         (
             r#"{"inputs":[{"name":"x","shape":[1,2],"datatype":"FP64","data":{"a":1}}]}"#,
@@ -108,10 +111,10 @@ fn requests_that_lie_are_refused_with_words() {
         assert!(why.contains(words), "{body}: {why}");
     }
     for (length, body, words) in [
-        ("99999999999999999999999", good, "no number"),
-        ("-1", good, "no number"),
+        ("99999999999999999999999", good, "not a number"),
+        ("-1", good, "not a number"),
         ("1000000", good, "is said to have 1000000 bytes"),
-        ("10", good, "no inference request"),
+        ("10", good, "not an inference request"),
         (&good.len().to_string(), &format!("{good}abc"), "3 bytes behind the last tensor"),
     ] {
         let headers = [("inference-header-content-length", length)];
@@ -126,7 +129,7 @@ fn requests_that_lie_are_refused_with_words() {
         let body = [head.as_bytes(), bytes].concat();
         server.send("POST", "/v2/models/m/infer", &[("inference-header-content-length", &length)], &body)
     };
-    assert!(tensor("FP64", &[0; 15]).refused(400).contains("no whole number of values"));
+    assert!(tensor("FP64", &[0; 15]).refused(400).contains("not a whole number of values"));
     assert!(tensor("BYTES", &[255, 255, 255, 255, 1]).refused(400).contains("a text of 4294967295 bytes"));
     assert!(tensor("BYTES", &[1, 0]).refused(400).contains("ends early"));
     let nan = [f64::NAN.to_le_bytes(), 1f64.to_le_bytes()].concat();
@@ -162,7 +165,7 @@ fn the_plain_door_says_what_the_command_says() {
         ("application/json", "[[1,2],[3]]", 400, "got 1 values, expected 2 as in the first line"),
         ("application/json", "[]", 400, "no rows"),
         ("application/json", "{}", 400, ""),
-        ("application/json", "nonsense", 400, "no array of rows"),
+        ("application/json", "nonsense", 400, "not an array of rows"),
         ("application/json", "5", 400, "expected an array or an object"),
         ("application/json", "[[1,\"a\"]]", 400, ""),
         ("text/csv", "1,2\n3\n", 400, ""),

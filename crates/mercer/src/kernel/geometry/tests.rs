@@ -208,7 +208,7 @@ fn what_has_no_geometry_says_so() {
     let x = Row::F64(&[1.0, 2.0]);
     let message = |r: crate::Result<Vec<f64>>| r.expect_err("no geometry").to_string();
     assert!(message(kernel("laplacian(gamma=1)").metric(x)).contains("no second derivative"));
-    assert!(message(kernel("normalised(linear)").riemann(x)).contains("no function of the dot product"));
+    assert!(message(kernel("normalised(linear)").riemann(x)).contains("not a function of the dot product"));
     assert!(message(kernel("poly(degree=2)").christoffel(Row::F64(&[0.0, 0.0]))).contains("singular"));
     assert!(message(kernel("linear").riemann(Row::F64(&[0.1; 41]))).contains("at most 40"));
 }
