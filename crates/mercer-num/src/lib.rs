@@ -10,6 +10,7 @@ pub mod counting;
 pub mod dispatch;
 pub mod eigen;
 pub mod factor;
+pub mod narrow;
 pub mod pass;
 pub mod product;
 pub mod program;

@@ -13,6 +13,7 @@ mod sealed {
 pub trait Real:
     sealed::Sealed
     + crate::bytes::Gridded
+    + crate::narrow::Narrow
     + crate::product::Algebra
     + crate::tiles::Transpose
     + crate::triangular::Factor

@@ -4,6 +4,8 @@
 //! Cost: n^3 / 3 multiply-adds for the factor and for `L' D L`, n^2 / 2 per solve and right side, and per column of
 //! V.
 
+use std::ops::Range;
+
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::factor;
 use faer::linalg::matmul::triangular::{BlockStructure, matmul};
@@ -13,10 +15,12 @@ use faer::{Accum, MatMut, MatRef, Spec};
 use rayon::prelude::*;
 
 use crate::product::par;
-use crate::{Buffer, Fault, Real};
+use crate::{Buffer, Fault, Mat, Real, narrow};
 
-/// Columns that are solved for together.
-const COLUMNS: usize = 6;
+/// Columns of a factor that are solved for before what is below them.
+const BLOCK: usize = 256;
+/// Rows below that are one piece of work.
+const RUN: usize = 512;
 
 /// What a factor needs of its float type, by faer.
 pub trait Factor: Sized {
@@ -28,8 +32,15 @@ pub trait Factor: Sized {
     fn lower_outer(out: &mut [Self], v: &[Self], n: usize, threads: usize);
     /// `L^-1` times a column-major n x k matrix, in its place.
     fn lower_solve_columns(l: &[Self], n: usize, right: &mut [Self], threads: usize);
-    /// `L'^-1` times a column-major n x k matrix, in its place.
-    fn lower_solve_transposed(l: &[Self], n: usize, right: &mut [Self], threads: usize);
+    /// Solves with a block on the diagonal, or its transpose, for these rows of a column-major n x k matrix.
+    fn lower_solve_part(
+        l: &[Self],
+        n: usize,
+        block: Range<usize>,
+        right: &mut [Self],
+        k: usize,
+        transposed: bool,
+    );
 }
 
 macro_rules! factor {
@@ -80,11 +91,23 @@ macro_rules! factor {
                 solve_lower_triangular_in_place(l, right, par(threads));
             }
 
-            fn lower_solve_transposed(l: &[Self], n: usize, right: &mut [Self], threads: usize) {
+            fn lower_solve_part(
+                l: &[Self],
+                n: usize,
+                block: Range<usize>,
+                right: &mut [Self],
+                k: usize,
+                transposed: bool,
+            ) {
+                let size = block.len();
                 let l = MatRef::from_column_major_slice(l, n, n);
-                let k = right.len() / n;
-                let right = MatMut::from_column_major_slice_mut(right, n, k);
-                solve_upper_triangular_in_place(l.transpose(), right, par(threads));
+                let l = l.submatrix(block.start, block.start, size, size);
+                let right = MatMut::from_column_major_slice_mut(right, n, k).subrows_mut(block.start, size);
+                if transposed {
+                    solve_upper_triangular_in_place(l.transpose(), right, faer::Par::Seq);
+                } else {
+                    solve_lower_triangular_in_place(l, right, faer::Par::Seq);
+                }
             }
         }
     };
@@ -172,38 +195,82 @@ impl<T: Real> Lower<T> {
 
     /// `L^-1` times a row-major n x k matrix, in its place. The same bits on any number of threads.
     pub fn solve(&self, right: &mut [T], k: usize, threads: usize) {
-        self.some_at_a_time(right, k, threads, |part| T::lower_solve_columns(&self.values, self.n, part, 1));
+        let n = self.n;
+        let mut x = turned(right, n, k);
+        for first in (0..n).step_by(BLOCK) {
+            let end = n.min(first + BLOCK);
+            T::lower_solve_part(&self.values, n, first..end, &mut x, k, false);
+            // What the block takes from the rows below it.
+            let by: Vec<T> =
+                (first..end).flat_map(|j| (0..k).map(move |o| o * n + j)).map(|p| x[p]).collect();
+            let parts = run_by_run(end..n, threads, |run| {
+                let columns = Mat {
+                    values: &self.values[first * n + run.start..],
+                    rows: end - first,
+                    cols: run.len(),
+                    stride: n,
+                };
+                let mut out = vec![T::ZERO; k * run.len()];
+                narrow::sums(&mut out, columns, &by);
+                out
+            });
+            for (run, part) in parts {
+                for (o, part) in part.chunks(run.len()).enumerate() {
+                    x[o * n + run.start..o * n + run.end].iter_mut().zip(part).for_each(|(x, p)| *x -= *p);
+                }
+            }
+        }
+        right.copy_from_slice(&turned(&x, k, n));
     }
 
     /// `L'^-1` times a row-major n x k matrix, in its place. The same bits on any number of threads.
     pub fn solve_transposed(&self, right: &mut [T], k: usize, threads: usize) {
-        self.some_at_a_time(right, k, threads, |part| {
-            T::lower_solve_transposed(&self.values, self.n, part, 1);
-        });
-    }
-
-    /// Solves for a fixed number of columns at a time, because the order of summation depends on their number.
-    fn some_at_a_time(&self, right: &mut [T], k: usize, threads: usize, solve: impl Fn(&mut [T]) + Sync) {
-        assert_eq!(right.len(), self.n * k);
         let n = self.n;
-        let together = |first: usize| {
-            let wide = COLUMNS.min(k - first);
-            let mut part: Vec<T> = (0..n * wide).map(|p| right[p % n * k + first + p / n]).collect();
-            solve(&mut part);
-            part
-        };
-        let starts: Vec<usize> = if n == 0 { Vec::new() } else { (0..k).step_by(COLUMNS).collect() };
-        let parts: Vec<Vec<T>> = if threads <= 1 {
-            starts.iter().map(|&first| together(first)).collect()
-        } else {
-            starts.par_iter().map(|&first| together(first)).collect()
-        };
-        for (&first, part) in starts.iter().zip(&parts) {
-            for (column, values) in part.chunks(n).enumerate() {
-                values.iter().enumerate().for_each(|(i, v)| right[i * k + first + column] = *v);
+        let mut x = turned(right, n, k);
+        for first in (0..n).step_by(BLOCK).rev() {
+            let end = n.min(first + BLOCK);
+            if end < n && k > 0 {
+                let below = Mat { values: &x[end..], rows: k, cols: n - end, stride: n };
+                let parts = run_by_run(first..end, threads, |run| {
+                    let columns = Mat {
+                        values: &self.values[run.start * n + end..],
+                        rows: run.len(),
+                        cols: n - end,
+                        stride: n,
+                    };
+                    let mut out = vec![T::ZERO; run.len() * k];
+                    narrow::dots(&mut out, columns, below);
+                    out
+                });
+                for (run, part) in parts {
+                    for (j, part) in run.zip(part.chunks(k)) {
+                        part.iter().enumerate().for_each(|(o, p)| x[o * n + j] -= *p);
+                    }
+                }
             }
+            T::lower_solve_part(&self.values, n, first..end, &mut x, k, true);
         }
+        right.copy_from_slice(&turned(&x, k, n));
     }
+}
+
+/// A row-major a x b matrix, its columns one after the other.
+fn turned<T: Real>(from: &[T], a: usize, b: usize) -> Vec<T> {
+    assert_eq!(from.len(), a * b);
+    (0..b).flat_map(|j| (0..a).map(move |i| i * b + j)).map(|p| from[p]).collect()
+}
+
+/// Work on runs of a fixed length, which are the same on any number of threads.
+fn run_by_run<T: Send>(
+    all: Range<usize>,
+    threads: usize,
+    work: impl Fn(Range<usize>) -> Vec<T> + Sync,
+) -> Vec<(Range<usize>, Vec<T>)> {
+    let long = if all.len() > 2 * BLOCK { RUN } else { BLOCK / 8 };
+    let runs: Vec<Range<usize>> =
+        all.clone().step_by(long).map(|first| first..all.end.min(first + long)).collect();
+    let one = |run: Range<usize>| (run.clone(), work(run));
+    if threads <= 1 { runs.into_iter().map(one).collect() } else { runs.into_par_iter().map(one).collect() }
 }
 
 /// The lower half, column by column, of `V V'`, V being columns of n numbers each, one after the other.

@@ -8,6 +8,7 @@ mod dependence;
 mod distribution;
 mod evaluation;
 mod importance;
+mod large;
 pub mod metric;
 mod mistakes;
 mod quick;
@@ -28,6 +29,7 @@ pub use evaluation::{
     ClassEvaluation, ClusterEvaluation, Evaluation, NoveltyEvaluation, RealEvaluation, interval,
 };
 pub use importance::{Importance, Importances, importance};
+pub use large::{LargeChoice, choose_large};
 pub use mistakes::{Mistake, Mistakes, mistakes};
 pub use quick::{Quick, quick};
 pub use search::{

@@ -53,6 +53,7 @@ impl Training {
         if wishes.learner.is_none() && !plan.enlarge_for(wishes, outside.rows())? {
             return Ok(false);
         }
+        self.choose_large(&mut plan, wishes, context)?;
         self.train_in_blocks(out, &outside, &plan, context).map(|()| true)
     }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use mercer::assess::{Splits, Tuning, cross_validate, quick, thorough, tune, usual_metric};
+use mercer::assess::{Splits, Tuning, choose_large, cross_validate, quick, thorough, tune, usual_metric};
 use mercer::data::Dataset;
 use mercer::data::io::same_place;
 use mercer::model::{Learner, Model, Plan, Task, Wishes};
@@ -57,6 +57,7 @@ impl Training {
         if !self.exact && self.c.is_none() && self.auto != Auto::Good {
             plan.enlarge(&wishes)?;
         }
+        self.choose_large(&mut plan, &wishes, context)?;
         if let Some(folds) = self.cross_validate {
             return self.validated(&plan, folds, context);
         }
@@ -127,6 +128,20 @@ impl Training {
                 Ok(found.stopped)
             }
         }
+    }
+
+    /// Chooses the width and lambda of a machine for large data, where nobody gave them.
+    pub(super) fn choose_large(
+        &self,
+        plan: &mut Plan<'_>,
+        wishes: &Wishes,
+        context: &Context,
+    ) -> Result<(), Failure> {
+        if self.auto != Auto::Off {
+            let mut watch = Progress::new(context).watch();
+            choose_large(plan, wishes, context.seed, context.exec, &mut watch)?;
+        }
+        Ok(())
     }
 
     /// Lets cross-validation choose C and, unless it was given, the kernel. Whether Ctrl-C ended it: what was found so far

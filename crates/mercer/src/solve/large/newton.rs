@@ -18,7 +18,9 @@ const HALVINGS: usize = 12;
 /// Passes between evaluations on held-out rows, and passes without improvement after which a fit stops.
 const LOOK: u64 = 2;
 const PATIENCE: u64 = 8;
-/// Newton steps without improvement after which a fit stops.
+/// A slope of the mean that is so much smaller than that of 0 is rounding.
+const ROUNDING: f64 = 1e-13;
+/// Newton steps without a smaller error that end a fit.
 const STEPS: u64 = 3;
 
 /// The function with the smallest error on held-out rows.
@@ -123,7 +125,17 @@ impl Job<'_> {
         let (m, k) = (self.problem.centres, self.problem.loss.outputs());
         let quadratic = self.problem.loss.is_quadratic();
         let mut now = self.at(vec![0.0; m * k], vec![0.0; k])?;
-        let first = self.whitened(&now.slope).length();
+        // Squared errors begin at the mean of the targets: digits of numbers far from 0 would be lost in it, and the tolerance
+        // is relative to what is left to explain.
+        let far = now.slope.length();
+        if quadratic && self.problem.offset && far > 0.0 {
+            let mean = now.slope.b.iter().map(|g| -g).collect();
+            now = self.at(vec![0.0; m * k], mean)?;
+        }
+        let mut first = self.whitened(&now.slope).length();
+        if now.slope.length() <= ROUNDING * far {
+            first = 0.0;
+        }
         let (mut gap, mut stop, mut steps, mut early) = (1.0, Stop::Limit, 0, false);
         if first == 0.0 {
             (gap, stop) = (0.0, Stop::Converged);

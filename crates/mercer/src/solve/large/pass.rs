@@ -11,10 +11,11 @@ use rayon::prelude::*;
 use super::{Block, Design, LargeSums as Sums, Values};
 use crate::error::Result;
 use crate::exec::Exec;
-use crate::num::{Mat, Real, product};
+use crate::num::{Mat, Real, narrow};
 
-/// Bytes of a piece of values.
-const PIECE: usize = 1 << 20;
+/// Bytes of a piece of values: what it is summed up in, about 40 bytes per centre and output, is read and written once for
+/// each, so pieces are as large as the cache that threads share allows.
+const PIECE: usize = 4 << 20;
 
 /// Number of sums to which pieces are added in turn, and maximum number of threads.
 const SUMS: usize = 32;
@@ -72,7 +73,7 @@ pub(super) enum Outputs<'a> {
     Again(&'a [f64], &'a [f64]),
 }
 
-/// Coefficients of a pass in the type of the values, with offsets.
+/// Coefficients of a pass in the type of the values, output by output, with offsets.
 struct Function<'a, T> {
     coef: &'a [T],
     offset: &'a [f64],
@@ -88,14 +89,15 @@ pub(super) fn pass(
 ) -> Result<Sums> {
     let (m, k) = (design.centres(), offset.len());
     let mut parts: Vec<Sums> = (0..SUMS).map(|_| Sums::zero(m, k)).collect();
+    let turned = |v: &[f64]| -> Vec<f64> { (0..v.len()).map(|p| v[p % m * k + p / m]).collect() };
     let short = |v: &[f64]| Aligned::of(v.iter().map(|c| *c as f32));
-    let single = short(coef);
-    let double = Aligned::of(coef.iter().copied());
+    let coef = turned(coef);
+    let (single, double) = (short(&coef), Aligned::of(coef.iter().copied()));
     let (here, here_offset) = match &outputs {
-        Outputs::Again(coef, offset) => (*coef, *offset),
-        _ => (&[][..], &[][..]),
+        Outputs::Again(coef, offset) => (turned(coef), *offset),
+        _ => (Vec::new(), &[][..]),
     };
-    let (here_single, here_double) = (short(here), Aligned::of(here.iter().copied()));
+    let (here_single, here_double) = (short(&here), Aligned::of(here.iter().copied()));
     design.visit(&mut |block| {
         match block.values {
             Values::Single(values) => {
@@ -113,6 +115,8 @@ pub(super) fn pass(
     })?;
     let mut all = Sums::zero(m, k);
     parts.iter().for_each(|part| all.add(part));
+    // Output by output so far.
+    all.against = (0..m * k).map(|p| all.against[p % k * m + p / k]).collect();
     Ok(all)
 }
 
@@ -166,7 +170,9 @@ fn shared_out<T: Real>(
     if threads == 1 {
         jobs.iter_mut().for_each(work);
     } else {
-        jobs.par_chunks_mut(SUMS.div_ceil(threads)).for_each(|jobs| jobs.iter_mut().for_each(work));
+        jobs.retain(|(_, pieces)| !pieces.is_empty());
+        let each = jobs.len().div_ceil(threads).max(1);
+        jobs.par_chunks_mut(each).for_each(|jobs| jobs.iter_mut().for_each(work));
     }
 }
 
@@ -196,9 +202,9 @@ fn piece_by_piece<T: Real>(
             &to.get()[..n * m]
         };
         let values = Mat::new(values, n, m);
-        product::nn(out, values, Mat::new(now.coef, m, k), 1);
+        narrow::dots(out, values, Mat::new(now.coef, k, m));
         if !here.coef.is_empty() {
-            product::nn(&mut again[..n * k], values, Mat::new(here.coef, m, k), 1);
+            narrow::dots(&mut again[..n * k], values, Mat::new(here.coef, k, m));
         }
         for (at, short) in out.chunks_mut(k).enumerate() {
             line.iter_mut().zip(&*short).zip(now.offset).for_each(|((w, o), b)| *w = o.f64() + b);
@@ -221,7 +227,7 @@ fn piece_by_piece<T: Real>(
             part.ones.iter_mut().zip(&line).for_each(|(s, w)| *s += w);
             short.iter_mut().zip(&line).for_each(|(o, w)| *o = T::of(*w));
         }
-        product::tn(against, values, Mat::new(out, n, k), 1);
+        narrow::sums(against, values, out);
         part.against.iter_mut().zip(&*against).for_each(|(s, a)| *s += a.f64());
     }
 }

@@ -120,7 +120,8 @@ impl LargeParams {
             }
         };
         let aim = self.aim(&names)?;
-        let training = Training::new(self, &given, rows, targets)?;
+        let amounts = self.loss == LargeLoss::Squared && names.is_empty();
+        let training = Training::new(self, &given, rows, targets, amounts)?;
         let (centres, found) = training.solved(aim.loss.as_ref(), watch)?;
         let machine = self.machine(centres, found, aim, exec)?;
         Ok(given.timed(machine))
@@ -195,7 +196,7 @@ impl LargeParams {
         let (rows, _) = weighted_rows(&sample)?;
         let flat: Vec<f64> = rows.iter().flat_map(|&i| right.iter().map(move |y| y[i as usize])).collect();
         let loss = Squared { outputs: right.len(), classes: false };
-        let training = Training::new(self, &given, rows, flat)?;
+        let training = Training::new(self, &given, rows, flat, true)?;
         let (centres, found) = training.solved(&loss, watch)?;
         let expansion = Expansion::new(given.kernel.clone(), centres.points, found.coef, found.offset)?;
         Ok((expansion, found.info))

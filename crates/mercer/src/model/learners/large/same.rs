@@ -1,4 +1,5 @@
-//! Merging of equal rows into one row with the sum of their weights: the same problem with fewer rows.
+//! Merging of equal rows into one row with the sum of their weights: the same problem with fewer rows. Squared errors depend
+//! on the targets of equal rows only through their mean, so these targets need not be equal.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -37,7 +38,19 @@ fn equal(a: Row<'_>, b: Row<'_>) -> bool {
     }
 }
 
-/// The first of each set of equal rows with equal targets, and the sums of their weights; `None` if few are equal.
+/// The rows after merging.
+#[derive(Debug, PartialEq)]
+pub(super) struct Merged {
+    pub(super) rows: Vec<u32>,
+    /// Sums of weights.
+    pub(super) weight: Vec<f64>,
+    pub(super) targets: Vec<f64>,
+    /// Half the weighted squares of targets about the means that replace them.
+    pub(super) within: f64,
+}
+
+/// The first of each set of equal rows with equal targets, and the sums of their weights; `None` if few are equal. `amounts`:
+/// targets are numbers with squared errors, so that only the rows need to be equal and targets are replaced by their mean.
 ///
 /// `rows` are places in the points, with a weight and a few numbers of a target each.
 pub(super) fn merged(
@@ -45,34 +58,44 @@ pub(super) fn merged(
     rows: &[u32],
     weight: &[f64],
     targets: &[f64],
-) -> Option<(Vec<u32>, Vec<f64>, Vec<f64>)> {
+    amounts: bool,
+) -> Option<Merged> {
     let view = points.view();
     let wide = targets.len() / rows.len().max(1);
     let target = |at: usize| &targets[at * wide..(at + 1) * wide];
     let mut first: HashMap<u64, Vec<usize>> = HashMap::new();
     let mut kept: Vec<(usize, f64)> = Vec::new();
+    let (mut means, mut within) = (Vec::new(), 0.0);
     for (at, &row) in rows.iter().enumerate() {
         let own = view.row(row as usize);
         let mut hasher = DefaultHasher::new();
-        hash(own, target(at), &mut hasher);
+        hash(own, if amounts { &[] } else { target(at) }, &mut hasher);
         let same = first.entry(hasher.finish()).or_default();
         let is_same = |&&k: &&usize| {
             let other = kept[k].0;
-            target(other) == target(at) && equal(view.row(rows[other] as usize), own)
+            (amounts || target(other) == target(at)) && equal(view.row(rows[other] as usize), own)
         };
         if let Some(&k) = same.iter().find(is_same) {
-            kept[k].1 += weight[at];
+            let (before, more) = (kept[k].1, weight[at]);
+            kept[k].1 += more;
+            if more > 0.0 {
+                for (mean, y) in means[k * wide..(k + 1) * wide].iter_mut().zip(target(at)) {
+                    let off: f64 = y - *mean;
+                    *mean += off * (more / (before + more));
+                    within += off * off * (before * more / (before + more)) / 2.0;
+                }
+            }
         } else {
             same.push(kept.len());
             kept.push((at, weight[at]));
+            means.extend_from_slice(target(at));
         }
     }
     if (rows.len() - kept.len()) as f64 <= SHARE * rows.len() as f64 {
         return None;
     }
     let places = kept.iter().map(|(at, _)| rows[*at]).collect();
-    let of = kept.iter().flat_map(|(at, _)| target(*at)).copied().collect();
-    Some((places, kept.iter().map(|(_, w)| *w).collect(), of))
+    Some(Merged { rows: places, weight: kept.iter().map(|(_, w)| *w).collect(), targets: means, within })
 }
 
 #[cfg(test)]
@@ -84,9 +107,18 @@ mod tests {
         let points = Points::dense(vec![1.0, 2.0, 1.0, 0.0, -0.0, 2.0, 1.0], 1).expect("rows");
         let rows: Vec<u32> = (0..7).collect();
         let weight = [1.0, 1.0, 2.0, 1.0, 0.5, 1.0, 1.0];
-        let got =
-            merged(&points, &rows, &weight, &[5.0, 5.0, 5.0, 5.0, 5.0, 5.0, 6.0]).expect("many are equal");
-        assert_eq!(got, (vec![0, 1, 3, 6], vec![3.0, 2.0, 1.5, 1.0], vec![5.0, 5.0, 5.0, 6.0]));
-        assert_eq!(merged(&points, &[0, 1, 3], &[1.0; 3], &[5.0; 3]), None);
+        let targets = [5.0, 5.0, 5.0, 5.0, 5.0, 5.0, 6.0];
+        let got = merged(&points, &rows, &weight, &targets, false).expect("many are equal");
+        let want = |rows: &[u32], weight: &[f64], targets: &[f64], within| Merged {
+            rows: rows.to_vec(),
+            weight: weight.to_vec(),
+            targets: targets.to_vec(),
+            within,
+        };
+        assert_eq!(got, want(&[0, 1, 3, 6], &[3.0, 2.0, 1.5, 1.0], &[5.0, 5.0, 5.0, 6.0], 0.0));
+        // Weights 3 and 1 of 5 and 6: the mean is 5.25, half the squares about it 3 / 8.
+        let got = merged(&points, &rows, &weight, &targets, true).expect("many are equal");
+        assert_eq!(got, want(&[0, 1, 3], &[4.0, 2.0, 1.5], &[5.25, 5.0, 5.0], 0.375));
+        assert_eq!(merged(&points, &[0, 1, 3], &[1.0; 3], &[5.0; 3], false), None);
     }
 }

@@ -44,15 +44,18 @@ pub(super) struct Training<'a> {
     held: Option<(Points, Vec<f64>)>,
     /// A note on the selection of rows.
     note: Option<String>,
+    /// The part of the objective that merging removed.
+    within: f64,
 }
 
 impl<'a> Training<'a> {
-    /// Holds out rows if requested, and merges equal rows if there are many.
+    /// Holds out rows if requested, and merges equal rows if there are many. `amounts`: targets are numbers with squared errors.
     pub(super) fn new(
         params: &'a LargeParams,
         given: &'a Given<'a>,
         mut rows: Vec<u32>,
         mut targets: Vec<f64>,
+        amounts: bool,
     ) -> Result<Self> {
         let wide = targets.len() / rows.len().max(1);
         let held = params.held_rows(rows.len());
@@ -73,19 +76,20 @@ impl<'a> Training<'a> {
             (rows, targets) = (ours, of);
         }
         let mut weight: Vec<f64> = rows.iter().map(|&i| given.sample.weight(i as usize)).collect();
-        let mut note = None;
+        let (mut note, mut within) = (None, 0.0);
         if given.sample.gram.is_none()
             && !is_precomputed(&given.kernel)
-            && let Some(fewer) = merged(given.sample.points, &rows, &weight, &targets)
+            && let Some(fewer) = merged(given.sample.points, &rows, &weight, &targets, amounts)
         {
             note = Some(format!(
                 "{} rows are {} different ones: equal rows are merged",
                 rows.len(),
-                fewer.0.len()
+                fewer.rows.len()
             ));
-            (rows, weight, targets) = fewer;
+            within = fewer.within;
+            (rows, weight, targets) = (fewer.rows, fewer.weight, fewer.targets);
         }
-        Ok(Training { params, given, rows, weight, targets, held: judged, note })
+        Ok(Training { params, given, rows, weight, targets, held: judged, note, within })
     }
 
     /// Centres and coefficients, and the held-out errors of the path there; rows of the centres are those of the sample.
@@ -105,6 +109,7 @@ impl<'a> Training<'a> {
         }
         let Some((centres, mut found)) = last else { return Err(Error::Cancelled) };
         found.info.notes.extend(self.note.clone().map(Into::into));
+        found.info.objective = found.info.objective.map(|value| value + self.within);
         told(errors, &mut found);
         Ok((centres, found))
     }
