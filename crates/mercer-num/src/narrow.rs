@@ -64,7 +64,7 @@ pub fn sums<T: Real>(out: &mut [T], values: Mat<'_, T>, rows: &[T]) {
 }
 
 /// The vector code reads through pointers.
-fn checked<T>(m: Mat<'_, T>) {
+fn checked<T: Copy>(m: Mat<'_, T>) {
     let last = m.rows.saturating_sub(1).checked_mul(m.stride).and_then(|at| at.checked_add(m.cols));
     let fits = m.rows == 0 || last.is_some_and(|end| end <= m.values.len());
     assert!(fits && m.cols <= m.stride.max(m.cols * usize::from(m.rows <= 1)), "a matrix beyond its values");

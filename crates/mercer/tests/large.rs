@@ -70,6 +70,52 @@ fn with_every_row_a_centre_it_is_ridge_regression() {
 }
 
 #[test]
+fn numbers_far_from_zero_keep_their_digits() {
+    let (points, targets) = toy::sinc(600, 1);
+    let y = targets.reals().expect("numbers").to_vec();
+    for points in forms(&points) {
+        for place in PLACES {
+            let kernel = Some(Kernel::Rbf { gamma: 0.5 });
+            let params = LargeParams { kernel, centres: 30, lambda: 0.01, place, ..LargeParams::default() };
+            let want = decided(&fitted(&params, Sample::new(&points, &targets), Exec::one()), &points);
+            // A price, a year in seconds: the same curve, that much higher.
+            let far = Targets::Reals(y.iter().map(|v| v + 1e6).collect());
+            let got = decided(&fitted(&params, Sample::new(&points, &far), Exec::new(2)), &points);
+            let got: Vec<f64> = got.iter().map(|f| f - 1e6).collect();
+            close_to_scale(&got, &want, 1e-3);
+            let constant = Targets::Reals(vec![3.25; 600]);
+            let machine = fitted(&params, Sample::new(&points, &constant), Exec::one());
+            assert_eq!(machine.info.stop, Stop::Converged);
+            decided(&machine, &points).iter().for_each(|f| close(*f, 3.25, 1e-12));
+        }
+    }
+}
+
+#[test]
+fn equal_rows_with_different_targets_are_one_row_with_their_mean() {
+    let (some, targets) = toy::sinc(60, 1);
+    let rows: Vec<usize> = (0..240).map(|i| i * 7 % 60).collect();
+    let y: Vec<f64> = targets.reals().expect("numbers").repeat(4);
+    let y: Vec<f64> = y.iter().zip(numbers::normals(240, 1, 5)).map(|(y, e)| y + 0.3 * e).collect();
+    let targets = Targets::Reals(y.clone());
+    let weight: Vec<f64> = (0..240).map(|i| [1.0, 0.0, 2.5, 0.5, 1.0][i % 5]).collect();
+    let kernel = Kernel::Rbf { gamma: 0.7 };
+    for points in forms(&some) {
+        let points = points.gather(&rows);
+        for weights in [None, Some(&weight)] {
+            let mut sample = Sample::new(&points, &targets);
+            sample.weights = weights.map(Vec::as_slice);
+            let params = LargeParams { lambda: 0.3, ..exact(kernel.clone(), 60) };
+            let got = fitted(&params, sample, Exec::new(2));
+            assert!(got.info.notes.iter().any(|note| note.contains("equal rows are merged")));
+            let ridge = RidgeParams { kernel: Some(kernel.clone()), lambda: 0.3, ..RidgeParams::default() };
+            let want = ridge.fit(sample, Exec::one(), &mut silent()).expect("good data");
+            close_to_scale(&decided(&got, &points), &decided(&want, &points), 1e-8);
+        }
+    }
+}
+
+#[test]
 fn several_columns_are_as_many_fits() {
     let (points, targets) = toy::sinc(120, 1);
     let y = targets.reals().expect("numbers").to_vec();
