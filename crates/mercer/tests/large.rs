@@ -2,9 +2,12 @@
 
 use std::ops::ControlFlow;
 
-use mercer::data::{Csr, Labels, Points, Targets, toy};
+use mercer::assess::choose_large;
+use mercer::data::{Csr, Dataset, Labels, Points, Targets, toy};
 use mercer::kernel::Kernel;
-use mercer::model::{Landmarks, LargeLoss, LargeParams, Learner, Machine, Model, RidgeParams, Sample, Task};
+use mercer::model::{
+    Landmarks, LargeLoss, LargeParams, Learner, Machine, Model, Plan, RidgeParams, Sample, Task, Wishes,
+};
 use mercer::watch::{Step, Stop, silent};
 use mercer::{Error, Exec};
 use mercer_testkit::assert::{close, close_to_scale};
@@ -313,4 +316,58 @@ fn limits_constants_and_equal_rows_are_answered() {
     let zero = Targets::Reals(vec![0.0; 200]);
     let flat = fitted(&exact(Kernel::Rbf { gamma: 1.0 }, 50), Sample::new(&points, &zero), Exec::one());
     assert!(decided(&flat, &points).iter().all(|f| *f == 0.0));
+}
+
+/// Waves that the usual width, which looks at the spread of the columns alone, is far too wide for.
+#[test]
+fn width_and_lambda_are_chosen_where_nobody_gives_them() {
+    let n = 1500;
+    let x: Vec<f64> = numbers::normals(n, 1, 3).iter().map(|v| v * 2.0).collect();
+    let noise = numbers::normals(n, 1, 4);
+    let y: Vec<f64> = x.iter().zip(&noise).map(|(x, e)| (6.0 * x).sin() + 0.1 * e).collect();
+    let points = Points::dense(x, 1).expect("rows");
+    let classes = Targets::Classes(Labels::new(y.iter().map(|y| if *y > 0.0 { "up" } else { "down" })));
+    let wishes = |learner: &str| Wishes { learner: Some(learner.into()), ..Wishes::default() };
+    for form in forms(&points) {
+        for (targets, learners) in [
+            (Targets::Reals(y.clone()), &["large"][..]),
+            (classes.clone(), &["large", "large-logistic", "large-hinge"]),
+        ] {
+            let data = Dataset::new(form.clone(), targets).expect("rows");
+            for learner in learners {
+                let wishes = wishes(learner);
+                let chosen = |wishes: &Wishes, threads: usize| {
+                    let mut plan = Plan::new(&data, wishes, Exec::new(threads)).expect("a plan");
+                    let before = plan.learner.clone();
+                    let found = choose_large(&mut plan, wishes, 0, Exec::new(threads), &mut silent());
+                    (before, plan.learner, found.expect("no fault"))
+                };
+                let (before, after, found) = chosen(&wishes, 1);
+                let found = found.expect("nothing was given");
+                assert!(found.after < 0.7 * found.before, "{learner}: {found:?}");
+                assert_ne!(before.kernel(), after.kernel());
+                assert_eq!(chosen(&wishes, 2).1, after);
+                // What was given stays.
+                let given = Wishes { gamma: Some(0.5), ..wishes.clone() };
+                let (before, after, _) = chosen(&given, 1);
+                assert_eq!(before.kernel(), after.kernel());
+                let given = Wishes { params: vec![("lambda", 0.25.into())], ..wishes.clone() };
+                assert_eq!(chosen(&given, 1).1.get("lambda"), Some(0.25.into()));
+                let both = Wishes { gamma: Some(0.5), ..given };
+                let (before, after, found) = chosen(&both, 1);
+                assert!(found.is_none() && before == after);
+            }
+        }
+    }
+    for (rows, targets) in [(200, y[..200].to_vec()), (n, vec![1.5; n])] {
+        let some = points.gather(&(0..rows).collect::<Vec<_>>());
+        let data = Dataset::new(some, Targets::Reals(targets)).expect("rows");
+        let mut plan = Plan::new(&data, &wishes("large"), Exec::one()).expect("a plan");
+        let found = choose_large(&mut plan, &wishes("large"), 0, Exec::one(), &mut silent());
+        assert_eq!(found.expect("no fault"), None);
+    }
+    let data = Dataset::new(points, classes).expect("rows");
+    let mut plan = Plan::new(&data, &wishes("svc"), Exec::one()).expect("a plan");
+    let found = choose_large(&mut plan, &wishes("svc"), 0, Exec::one(), &mut silent());
+    assert_eq!(found.expect("no fault"), None);
 }

@@ -19,6 +19,8 @@ use crate::watch::{Step, Stop, Watch};
 /// Rows that settings are judged with, and the share of them that is held out.
 const ROWS: usize = 20_000;
 const HELD_OUT: usize = 5;
+/// The part of the memory that they may take.
+const SHARE: usize = 24;
 /// Centres of a setting that is judged, at most, and rows for each.
 const CENTRES: u64 = 1000;
 const ROWS_PER_CENTRE: u64 = 8;
@@ -78,7 +80,14 @@ pub fn choose_large(
     if gamma.is_none() && !free || plan.is_layered() || plan.data().len() < FEWEST {
         return Ok(None);
     }
-    let part = part(plan, seed)?;
+    // Rows twice, and their kernel values, within a part of the memory.
+    let line =
+        2 * plan.points().view().bytes() / plan.data().len() + 8 * params.centres.min(CENTRES) as usize;
+    let most = ROWS.min(exec.budget() / SHARE / line.max(1));
+    if most < FEWEST {
+        return Ok(None);
+    }
+    let part = part(plan, most, seed)?;
     if !varied(&part.targets) {
         return Ok(None);
     }
@@ -128,13 +137,13 @@ pub fn choose_large(
     Ok(Some(found))
 }
 
-/// Some of the rows as the machine sees them, classes in their proportions.
-fn part(plan: &Plan<'_>, seed: u64) -> Result<Dataset> {
+/// A sample of at most so many rows after all stages, stratified by class.
+fn part(plan: &Plan<'_>, most: usize, seed: u64) -> Result<Dataset> {
     let (data, n) = (plan.data(), plan.data().len());
-    let rows = if n <= ROWS {
+    let rows = if n <= most {
         (0..n).collect()
     } else {
-        split::holdout_of(n, &data.targets, ROWS as f64 / n as f64, seed)?.test
+        split::holdout_of(n, &data.targets, most as f64 / n as f64, seed)?.test
     };
     Dataset::new(plan.points().gather(&rows), data.targets.gather(&rows))
 }
