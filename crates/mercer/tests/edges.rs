@@ -335,6 +335,57 @@ fn every_storage_of_rows_ends_alike() {
 }
 
 #[test]
+fn every_learner_fits_every_storage_on_any_number_of_threads() {
+    let (dense, clusters) = toy::three_clusters(150, 2);
+    let values = dense.view().to_f64().expect("numbers");
+    let d = dense.dim();
+    let csr = Csr {
+        start: (0..=150).map(|i| d * i).collect(),
+        column: (0..d as u32).map(|j| 500 * j).collect::<Vec<_>>().repeat(150),
+        value: values.clone(),
+    };
+    let storages = [
+        Points::dense_f32(values.iter().map(|&v| v as f32).collect(), d).expect("rows"),
+        Points::dense(values.iter().map(|v| (v * 8.0).round()).collect(), d).expect("rows"),
+        Points::sparse(csr, 500 * d).expect("rows"),
+        dense,
+    ];
+    for (learner, task) in learners() {
+        for points in &storages {
+            let targets = match task {
+                Task::Classification => clusters.clone(),
+                _ => targets(task, 150, false),
+            };
+            let data = dataset(points.clone(), targets);
+            for line in ["rbf(gamma=0.5)"] {
+                let mut learner = learner.clone();
+                learner.set_kernel(kernel(line));
+                let name =
+                    format!("{} to {}, {}, {line}", learner.entry().name, task.verb(), points.view().kind());
+                let fitted: Vec<Result<Model, Error>> =
+                    [1, 3].map(|threads| fit_within(&learner, &data, Exec::new(threads))).into();
+                let Ok(one) = &fitted[0] else {
+                    assert!(fitted.iter().all(Result::is_err), "{name}");
+                    continue;
+                };
+                let wanted = one.predict(data.points.view(), Exec::one()).expect("predictions");
+                for other in &fitted[1..] {
+                    let other = other.as_ref().unwrap_or_else(|e| panic!("{name}: {e}"));
+                    let got = other.predict(data.points.view(), Exec::new(3)).expect("predictions");
+                    match (wanted.classes(), got.classes()) {
+                        (Ok(wanted), Ok(got)) => {
+                            let apart = (0..150).filter(|&i| wanted.name_of(i) != got.name_of(i)).count();
+                            assert!(apart <= 3, "{name}: {apart} labels differ");
+                        }
+                        _ => assert_eq!(got.len(), wanted.len(), "{name}"),
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn a_fit_cancelled_at_once_is_a_partial_model_or_the_cancelled_error() {
     for (learner, task) in learners() {
         let (points, classes) = toy::banana(40, 2);

@@ -6,7 +6,7 @@ use std::io::Write as _;
 use mercer::Exec;
 use mercer::data::io::{self, ReadOptions};
 use mercer::data::{Dataset, Summary};
-use mercer::model::{CompressParams, Goal, Model, Plan, Wishes};
+use mercer::model::{CompressParams, Goal, Learner, Model, Plan, Wishes};
 use mercer::reduce::reduced_set::Size;
 use mercer::watch::silent;
 use mercer_num::counting::{Counting, peak_of};
@@ -73,8 +73,15 @@ fn data(name: &str, content: &[u8], wishes: &Wishes) -> Option<Dataset> {
         Plan::new(&data, wishes, exec())?.fit(exec(), &mut silent())
     });
     if let Some(model) = trained {
+        let name = format!("{name}, {}", model.machine.learner.entry().name);
         bounded(&format!("{name}: predict"), bytes, || model.predict(data.points.view(), exec()));
         bounded(&format!("{name}: explain"), bytes, || model.explain(Some(&data), exec(), &mut silent()));
+        let params = CompressParams { goal: Goal::Size(Size::Vectors(2)), ..CompressParams::default() };
+        for given in [None, Some(&data)] {
+            bounded(&format!("{name}: compress"), bytes, || {
+                model.compress(&params, given, exec(), &mut silent())
+            });
+        }
     }
     Some(data)
 }
@@ -90,6 +97,20 @@ fn memory_stays_below_a_multiple_of_the_bytes_read_plus_the_limit() {
     let usual = Wishes::default();
     let wide = data("wide.svm", WIDE.as_bytes(), &usual).expect("a sparse table");
     model("wide.model", MODEL.as_bytes(), &wide);
+    // Every learner, with every kernel that is likely to ask for dense rows.
+    for entry in Learner::ALL {
+        for (&task, line) in
+            entry.tasks.iter().flat_map(|task| [None, Some("linear"), Some("poly")].map(|k| (task, k)))
+        {
+            let wishes = Wishes {
+                task: Some(task),
+                learner: Some(entry.name.into()),
+                kernel: line.map(String::from),
+                ..Wishes::default()
+            };
+            data("wide.svm", WIDE.as_bytes(), &wishes);
+        }
+    }
 
     // A model whose classes, columns or rows are only claimed.
     let small =

@@ -6,8 +6,8 @@ use mercer::gram::Matrix;
 use mercer::kernel::Kernel;
 use mercer::model::svc::Multi;
 use mercer::model::{
-    Loss, Machine, Model, Names, OneClassParams, RidgeParams, Sample, SphereParams, SvcParams, SvrParams,
-    Task, Wanted,
+    Learner, Loss, Machine, Model, Names, OneClassParams, RidgeParams, Sample, SphereParams, SvcParams,
+    SvrParams, Task, Wanted,
 };
 use mercer::watch::silent;
 use mercer_testkit::{assert, toy};
@@ -391,6 +391,49 @@ fn no_single_bit_changes_what_a_file_predicts() {
         }
     }
     assert!(refused > 10_000, "{refused}");
+}
+
+#[test]
+fn no_single_bit_changes_what_any_learner_predicts() {
+    let (mut refused, mut models) = (0, 0);
+    for entry in Learner::ALL {
+        for &task in entry.tasks {
+            let mut learner = entry.learner();
+            for (name, value) in
+                [("rounds", 3), ("bounces", 20), ("steps", 3), ("clusters", 2), ("centres", 5)]
+            {
+                if learner.entry().takes(name) {
+                    learner.set(name, value.into()).expect("a number");
+                }
+            }
+            learner.set_kernel(Kernel::Rbf { gamma: 0.3 });
+            let points = dense();
+            let targets = match task {
+                Task::Classification => labels(2),
+                Task::Regression => reals(),
+                _ => Targets::None,
+            };
+            let fitted = learner.fit(Sample::new(&points, &targets), Exec::one(), &mut silent());
+            // Classes that overlap have no hard margin.
+            let Ok(machine) = fitted else { continue };
+            models += 1;
+            let model = Model::from(machine);
+            let whole = model.to_bytes().expect("plain");
+            let wanted = model.predict(points.view(), Exec::one()).expect("predictions");
+            for bit in (0..8 * whole.len()).step_by(8 * whole.len() / 400 + 3) {
+                let mut bytes = whole.clone();
+                bytes[bit / 8] ^= 1 << (bit % 8);
+                match Model::from_bytes("file", &bytes) {
+                    Err(_) => refused += 1,
+                    Ok(read) => {
+                        let got = read.predict(points.view(), Exec::one()).expect("predictions");
+                        assert_eq!(got, wanted, "{}: bit {bit}", entry.name);
+                    }
+                }
+            }
+        }
+    }
+    assert!(models >= Learner::ALL.len() && refused > 5000, "{models} models, {refused} refused");
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! Strings of a stranger's file, class names, column names, file names, never drive the terminal, and no command loses a
 //! line over them; files that are written keep them as they are.
 
+use mercer::data::io::{FORMATS, Format};
+
 use crate::run::{Folder, Run};
 
 const CLASS: &str = "\u{1b}[2Jmad\u{9b}31m\u{202e}\u{7f}";
@@ -144,6 +146,50 @@ fn no_command_prints_control_characters() {
         &["man", "-o", "e.csv/\u{1b}[31mx"],
     ] {
         clean(&folder.mercer_args(args));
+    }
+}
+
+#[test]
+fn no_format_brings_control_characters_to_the_terminal() {
+    let folder = folder();
+    let line = |i: usize| format!("{}\tACGT{}\n", [CLASS, OPEN][i % 2], ["AC", "GT"][i % 2]);
+    let sequences: String = (0..12).map(line).collect();
+    let folder = folder.with("e.seq", sequences);
+    folder.mercer("convert m.mercer --to json -o m.json -q").fine();
+    for line in
+        ["explain m.json", "predict e.csv m.json", "evaluate e.csv m.json", "compare m.json m.mercer e.csv"]
+    {
+        clean(&folder.mercer(line).fine());
+    }
+    for row in FORMATS.iter().filter(|row| row.writable()) {
+        let data = match row.format {
+            Format::Sequences | Format::Fasta => "e.seq",
+            Format::Png | Format::Pnm => continue,
+            _ => "e.csv",
+        };
+        let name = format!("f.{}", row.extensions[0]);
+        let written = folder.mercer(&format!("data convert {data} {name}"));
+        clean(&written);
+        // Classes that are no numbers have no place in LIBSVM's text.
+        assert!(written.code == 0 || row.format == Format::Libsvm, "{written:#?}");
+        if written.code != 0 {
+            continue;
+        }
+        for line in [
+            "data info @",
+            "data info @ --each",
+            "train @ -o f.mercer",
+            "train @ -v 2",
+            "data convert @ g.csv",
+        ] {
+            for format in ["text", "json"] {
+                let run = folder.mercer(&format!("{} --format {format}", line.replace('@', &name)));
+                clean(&run);
+                assert!(run.code == 0 || !run.err.is_empty(), "{run:#?}");
+            }
+        }
+        clean(&folder.mercer(&format!("evaluate {name} f.mercer")));
+        clean(&folder.mercer(&format!("predict {name} f.mercer -o p.{}", row.extensions[0])));
     }
 }
 

@@ -6,10 +6,13 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use mercer::data::io::{FORMATS, Format};
+
 use crate::learn::flowers;
 use crate::run::{Folder, Run};
 
 /// An output: the command with `@` in its place.
+#[derive(Clone, Copy)]
 struct Output {
     command: &'static str,
     /// The option, or the argument as the usage writes it.
@@ -128,7 +131,10 @@ const INPUTS: &[&str] = &[
 const PLACES: &[&str] = &["FILE", "DIR", "MODEL", "DATA", "OUT", "IN", "TRAIN", "TEST"];
 
 fn folder() -> Folder {
-    let folder = Folder::new().with("a.csv", flowers());
+    let folder = Folder::new()
+        .with("a.csv", flowers())
+        .with("s.seq", "x\tACGT\ny\tTTGA\nx\tACGG\n")
+        .with("g.pgm", "P2\n2 2\n255\n0 80 160 255\n");
     folder.mercer("train a.csv -o m.mercer -q").fine();
     folder.mercer("pca fit a.csv -n 2 -o p.pca -q").fine();
     folder.mercer("pca transform a.csv p.pca -o f.csv -q").fine();
@@ -147,6 +153,34 @@ impl Output {
 
 fn bytes(folder: &Folder, name: &str) -> Vec<u8> {
     std::fs::read(folder.path(name)).unwrap_or_default()
+}
+
+/// The command that writes every format, once for each that can be written, and once packed.
+fn formats() -> Vec<Output> {
+    let data = |format: Format| match format {
+        Format::Sequences | Format::Fasta => "s.seq",
+        Format::Png | Format::Pnm => "g.pgm",
+        _ => "a.csv",
+    };
+    let written = FORMATS.iter().filter(|row| row.writable());
+    let plain = written.clone().map(|row| (row.format, format!("x.{}", row.extensions[0])));
+    let packed = written.take(1).flat_map(|row| {
+        ["gz", "bz2", "xz", "zst"].map(|end| (row.format, format!("x.{}.{end}", row.extensions[0])))
+    });
+    let output = |(format, name): (Format, String)| Output {
+        command: "data convert",
+        arg: "<OUT>",
+        line: format!("data convert {} @", data(format)).leak(),
+        name: name.leak(),
+        inputs: if data(format) == "a.csv" { DATA } else { &[] },
+        how: How::File,
+    };
+    plain.chain(packed).map(output).collect()
+}
+
+/// All of them.
+fn all() -> Vec<Output> {
+    OUTPUTS.iter().copied().chain(formats()).collect()
 }
 
 /// What is in a folder, hidden files too.
@@ -190,11 +224,13 @@ fn what_cannot_be_written_is_refused_before_the_work_and_nothing_is_left_behind(
     let folder = folder();
     std::fs::create_dir(folder.path("d")).expect("made");
     let before = listed(&folder);
-    for output in OUTPUTS {
+    for output in all() {
         let inside = |name: &str| format!("{name}/{}", output.name);
         let mut places = vec![inside("a.csv")];
         if output.how != How::Folder {
-            places.extend([inside("nowhere"), "d".to_owned()]);
+            places.push(inside("nowhere"));
+            // Pictures go into a folder that is there.
+            places.extend((!output.line.contains(".pgm")).then(|| "d".to_owned()));
             // A folder that is asked for is made where the command can fill one.
             places.extend(
                 (!output.line.contains("denoise")
@@ -225,7 +261,7 @@ fn no_output_replaces_an_input() {
     let kept: Vec<(&str, Vec<u8>)> =
         ["a.csv", "m.mercer", "p.pca", "f.csv"].map(|name| (name, bytes(&folder, name))).to_vec();
     let before = listed(&folder);
-    for output in OUTPUTS {
+    for output in all() {
         for input in output.inputs {
             for place in
                 [(*input).to_owned(), format!("./{input}"), format!("soft-{input}"), format!("hard-{input}")]
@@ -291,8 +327,8 @@ mod unix {
         std::fs::metadata(folder.path(name)).expect("there").permissions().mode() & 0o777
     }
 
-    fn outputs() -> impl Iterator<Item = &'static Output> {
-        OUTPUTS.iter().filter(|output| output.written())
+    fn outputs() -> impl Iterator<Item = Output> {
+        all().into_iter().filter(Output::written)
     }
 
     fn cleared(folder: &Folder) {

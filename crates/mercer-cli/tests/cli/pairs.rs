@@ -100,6 +100,95 @@ fn a_kill_at_any_time_leaves_no_pair_that_is_taken_for_one() {
     }
 }
 
+/// Commands that write files which belong together, what reads them again, and all their files.
+const TOGETHER: &[(&str, &[&str], &[&str])] = &[
+    ("data convert @ x.npy", &["data info x.npy"], &["x.npy", "x.labels.npy"]),
+    ("data convert @ x.npy.gz", &["data info x.npy.gz"], &["x.npy.gz", "x.labels.npy.gz"]),
+    ("data split @ x.csv y.csv", &["data info x.csv", "data info y.csv"], &["x.csv", "y.csv"]),
+    ("data split @ x.jsonl y.svm", &["data info x.jsonl", "data info y.svm"], &["x.jsonl", "y.svm"]),
+    (
+        "data split @ x.npy y.npy",
+        &["data info x.npy", "data info y.npy"],
+        &["x.npy", "x.labels.npy", "y.npy", "y.labels.npy"],
+    ),
+    ("pca transform @ p.pca -o x.npy", &["data info x.npy"], &["x.npy", "x.labels.npy"]),
+    ("denoise @ --model p.pca -o x.npy", &["data info x.npy"], &["x.npy", "x.labels.npy"]),
+    ("kernel gram @ --kernel linear -o x.npy", &["data info x.npy"], &["x.npy", "x.labels.npy"]),
+];
+
+/// Whatever files of two runs are mixed, whoever reads one of them learns of it.
+#[test]
+fn every_mixture_of_two_runs_is_told_for_every_command_that_writes_together() {
+    for (line, readers, files) in TOGETHER {
+        let folder = two();
+        folder.mercer("pca fit old.csv -n 2 -o p.pca -q").fine();
+        let write = |from: &str| folder.mercer(&format!("{} -q", line.replace('@', from))).fine();
+        let there = |name: &&&str| folder.path(name).exists();
+        write("old.csv");
+        let files: Vec<&&str> = files.iter().filter(there).collect();
+        assert!(!files.is_empty(), "{line}");
+        for file in &files {
+            copy(&folder, file, &format!("old-{file}"));
+        }
+        write("new.csv");
+        for file in &files {
+            copy(&folder, file, &format!("new-{file}"));
+        }
+        let warned = || {
+            readers.iter().any(|reader| {
+                let run = folder.mercer(reader);
+                let torn = run.code == 1 && run.err.contains("were not written with");
+                torn || run.out.contains("not from the same run")
+            })
+        };
+        assert!(!warned(), "{line}: whole");
+        // Every choice of old files, none and all aside: the record beside them is that of the new ones.
+        for old in 1..(1u32 << files.len()) - 1 {
+            for (at, file) in files.iter().enumerate() {
+                let from = if old >> at & 1 == 1 { "old" } else { "new" };
+                copy(&folder, &format!("{from}-{file}"), file);
+            }
+            assert!(warned(), "{line}: mixture {old:b} of {files:?}");
+        }
+    }
+}
+
+/// A model, a page or a table that is written when the process is killed is the old one or the new one.
+#[cfg(unix)]
+#[test]
+fn a_kill_at_any_time_leaves_single_files_whole() {
+    let folder = two();
+    folder.mercer("train old.csv -o m.mercer -q").fine();
+    for (line, file, reader) in [
+        ("train new.csv --auto off -o x.mercer", "x.mercer", "explain x.mercer"),
+        ("convert m.mercer --to json -o x.json", "x.json", "explain x.json"),
+        ("compress m.mercer --vectors 9 -o x.mercer", "x.mercer", "explain x.mercer"),
+        ("predict new.csv m.mercer -o x.csv", "x.csv", "data info x.csv"),
+        ("pca fit new.csv -n 2 -o x.pca", "x.pca", "pca transform new.csv x.pca -o f.csv -q"),
+        ("data convert new.csv x.jsonl.gz", "x.jsonl.gz", "data info x.jsonl.gz"),
+    ] {
+        let args: Vec<&str> = line.split_whitespace().chain(["-q", "--threads", "1"]).collect();
+        let begun = std::time::Instant::now();
+        folder.mercer_args(&args).fine();
+        let whole = begun.elapsed();
+        let size = std::fs::metadata(folder.path(file)).expect("written").len();
+        for round in 1..=8u32 {
+            std::fs::write(folder.path(file), "old").expect("written");
+            let mut child =
+                folder.command(&args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("starts");
+            // The write is at the end of the run.
+            std::thread::sleep(whole * (6 + round) / 12);
+            child.kill().expect("its own child");
+            child.wait().expect("ends");
+            let found = std::fs::read(folder.path(file)).expect("always there");
+            if found != b"old" {
+                assert!(found.len() as u64 + 64 > size, "{line}: {} of {size} bytes", found.len());
+                folder.mercer(reader).fine();
+            }
+        }
+    }
+}
+
 #[test]
 fn a_folder_of_classes_stays_one() {
     let folder = Folder::new();

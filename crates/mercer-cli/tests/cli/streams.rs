@@ -5,8 +5,11 @@
 
 use std::io::Write as _;
 use std::os::unix::process::ExitStatusExt as _;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+
+use mercer::data::io::{FORMATS, Format};
 
 use crate::run::Folder;
 
@@ -103,17 +106,21 @@ const OTHERS: &[&str] = &[
     "kernel geometry",
 ];
 
+/// The commands of the first screen.
+fn commands() -> Vec<String> {
+    let first = Folder::new().mercer("").fine().out;
+    let commands = first.lines().filter_map(|line| line.strip_prefix("  mercer "));
+    let commands: Vec<String> =
+        commands.map(|line| line.split("  ").next().unwrap_or_default().trim().to_owned()).collect();
+    assert!(commands.len() > 20, "{commands:?}");
+    commands
+}
+
 #[test]
 fn every_command_that_reads_data_is_in_the_list() {
-    let folder = Folder::new();
-    let first = folder.mercer("").fine().out;
-    let commands = first.lines().filter_map(|line| line.strip_prefix("  mercer "));
-    let commands: Vec<&str> =
-        commands.map(|line| line.split("  ").next().unwrap_or_default().trim()).collect();
-    assert!(commands.len() > 20, "{commands:?}");
-    for command in commands {
+    for command in commands() {
         let listed = LINES.iter().any(|(line, _)| line.starts_with(&format!("{command} ")));
-        assert!(listed != OTHERS.contains(&command), "{command} is in no list, or in both");
+        assert!(listed != OTHERS.contains(&command.as_str()), "{command} is in no list, or in both");
     }
 }
 
@@ -121,6 +128,8 @@ fn every_command_that_reads_data_is_in_the_list() {
 fn told(text: &str, name: &str) -> String {
     let times = ["trained", "settings of", "a row takes", "took", "time per row"];
     let lines = text.lines().filter(|line| !times.iter().any(|word| line.contains(word)));
+    // A pipe has no size.
+    let lines = lines.filter(|line| !line.trim_start().starts_with("file "));
     let one = |line: &str| format!("{}\n", line.replace(name, "DATA").trim_end());
     lines.map(one).collect()
 }
@@ -132,48 +141,165 @@ fn every_command_reads_pipes_and_standard_input_as_it_reads_files() {
     assert!(made.success());
     for (line, files) in LINES {
         for file in *files {
-            let plain = folder.mercer(&line.replace('@', file)).fine();
-            let bytes = std::fs::read(folder.path(file)).expect("it is there");
-            for (name, shown) in [("pipe", "pipe"), ("-", "standard input"), ("/dev/stdin", "/dev/stdin")] {
-                let line = line.replace('@', name);
-                let mut command = folder.command(&line.split_whitespace().collect::<Vec<_>>());
-                command.stdout(Stdio::piped()).stderr(Stdio::piped());
-                command.stdin(if name == "pipe" { Stdio::null() } else { Stdio::piped() });
-                let mut child = command.spawn().expect("starts");
-                if let Some(mut stdin) = child.stdin.take() {
-                    stdin.write_all(&bytes).expect("somebody reads");
-                } else {
-                    std::fs::write(folder.path("pipe"), &bytes).expect("somebody reads");
-                }
-                let output = child.wait_with_output().expect("ends");
-                let (out, err) =
-                    (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-                assert!(output.status.success() && err.is_empty(), "{line} with {file}: {err}");
-                let same = told(&out, shown) == told(&plain.out, file);
-                // A table's width goes with the name's length: only words are compared.
-                let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-                assert!(
-                    same || words(&told(&out, shown)) == words(&told(&plain.out, file)),
-                    "{line} with {file}\n{out}\n{}",
-                    plain.out
-                );
-            }
+            same_through_pipes(&folder, line, file, &STREAMS);
         }
     }
 }
 
+/// Names of what is read in place of a file, and what messages call it.
+const STREAMS: [(&str, &str); 3] = [("pipe", "pipe"), ("/dev/stdin", "/dev/stdin"), ("-", "standard input")];
+
+/// Runs a line with a file, the same bytes through a pipe, and through standard input: the outcome is one.
+#[track_caller]
+fn same_through_pipes(folder: &Folder, line: &str, file: &str, streams: &[(&str, &str)]) {
+    let plain = folder.mercer(&line.replace('@', file));
+    let notes = plain.err.lines().all(|line| line.starts_with("note: "));
+    assert!(plain.code == 0 && notes, "{plain:#?}");
+    let bytes = std::fs::read(folder.path(file)).expect("it is there");
+    for &(name, shown) in streams {
+        let line = line.replace('@', name);
+        let mut command = folder.command(&line.split_whitespace().collect::<Vec<_>>());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.stdin(if name == "pipe" { Stdio::null() } else { Stdio::piped() });
+        let mut child = command.spawn().expect("starts");
+        if let Some(mut stdin) = child.stdin.take() {
+            stdin.write_all(&bytes).expect("somebody reads");
+        } else {
+            std::fs::write(folder.path("pipe"), &bytes).expect("somebody reads");
+        }
+        let output = child.wait_with_output().expect("ends");
+        let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(output.status.success(), "{line} with {file}: {err}");
+        assert_eq!(told(&err, shown), told(&plain.err, file), "{line} with {file}");
+        let same = told(&out, shown) == told(&plain.out, file);
+        // A table's width goes with the name's length: only words are compared.
+        let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        assert!(
+            same || words(&told(&out, shown)) == words(&told(&plain.out, file)),
+            "{line} with {file}\n{out}\n{}",
+            plain.out
+        );
+    }
+}
+
+/// Command lines with `@` for a model.
+const MODELS: &[&str] = &[
+    "predict z_t.csv @",
+    "evaluate z_t.csv @",
+    "explain @",
+    "explain @ z_t.csv",
+    "explain @ --importance z_t.csv --repeats 1",
+    "bounds @ z_t.csv",
+    "compare @ u.model z_t.csv",
+    "compare u.model @ z_t.csv",
+    "compress @ --vectors 2 -o o.mercer",
+    "compress @ z_t.csv --vectors 2 -o o.mercer",
+    "convert @ --to json -o o.json",
+    "pca transform z_n.csv @ -o f.csv",
+    "pca inverse z_f.csv @ -o i.csv",
+    "pca show @ -o s.html",
+    "denoise z_d.npy --model @ -o clean.csv",
+    "train z_t.csv --features @ -o o.mercer",
+];
+
+/// Commands without a model in their arguments, and the service, which is asked by tests of its own.
+const WITHOUT: &[&str] = &[
+    "tour",
+    "lab",
+    "tune",
+    "novelty",
+    "cluster",
+    "serve",
+    "reproduce",
+    "devices",
+    "completions",
+    "man",
+    "data info",
+    "data convert",
+    "data split",
+    "data toy",
+    "pca fit",
+    "kernel list",
+    "kernel check",
+    "kernel gram",
+    "kernel geometry",
+];
+
 #[test]
-fn models_come_through_pipes_too() {
+fn every_command_that_reads_models_is_in_the_list() {
+    for command in commands() {
+        let listed = MODELS.iter().any(|line| line.starts_with(&format!("{command} ")));
+        assert!(listed != WITHOUT.contains(&command.as_str()), "{command} is in no list, or in both");
+    }
+}
+
+#[test]
+fn models_of_every_format_come_through_pipes_and_standard_input_too() {
     let folder = folder();
     let made = Command::new("mkfifo").arg(folder.path("pipe")).status().expect("mkfifo is there");
     assert!(made.success());
-    let wanted = folder.mercer("predict z_t.csv t.mercer").fine().out;
-    let child =
-        folder.command(&["predict", "z_t.csv", "pipe"]).stdout(Stdio::piped()).spawn().expect("starts");
-    let model = std::fs::read(folder.path("t.mercer")).expect("written");
-    std::fs::write(folder.path("pipe"), model).expect("somebody reads");
-    let output = child.wait_with_output().expect("ends");
-    assert_eq!(String::from_utf8_lossy(&output.stdout), wanted);
+    folder.mercer("convert t.mercer --to json -o t.json -q").fine();
+    folder.mercer("train z_t.csv --gamma 0.1 -o u.model -q").fine();
+    folder.mercer("convert n.pca --to json -o n.json -q").fine();
+    folder.mercer("data toy banana z_b.svm --rows 40 -q").fine();
+    folder.mercer("train z_b.svm --scale none -o b.mercer -q").fine();
+    folder.mercer("convert b.mercer --to libsvm -o b.model -q").fine();
+    for line in MODELS {
+        let models: &[&str] = match line {
+            line if line.contains("n.csv") || line.contains("--model") || line.contains("_f.csv") => {
+                &["n.pca", "n.json"]
+            }
+            line if line.contains("pca") || line.contains("--features") => &["n.pca", "n.json"],
+            _ => &["t.mercer", "t.json"],
+        };
+        for model in models {
+            // A lone `-` is the data's.
+            same_through_pipes(&folder, line, model, &STREAMS[..2]);
+        }
+    }
+    for line in
+        ["predict z_b.svm @", "evaluate z_b.svm @", "explain @ z_b.svm", "compress @ --vectors 2 -o o.model"]
+    {
+        same_through_pipes(&folder, line, "b.model", &STREAMS[..2]);
+    }
+}
+
+#[test]
+fn data_of_every_format_come_through_pipes_and_standard_input_too() {
+    let folder = folder();
+    let made = Command::new("mkfifo").arg(folder.path("pipe")).status().expect("mkfifo is there");
+    assert!(made.success());
+    let pixels: Vec<String> = (0..36).map(|i| (i * 37 % 256).to_string()).collect();
+    let line = |i: usize| format!("{}\tACGT{}\n", i % 2, ["AC", "GT"][i % 2]);
+    let sequences: String = (0..12).map(line).collect();
+    let folder =
+        folder.with("g.pgm", format!("P2\n6 6\n255\n{}\n", pixels.join(" "))).with("s.seq", sequences);
+    let mut written = 0;
+    for row in FORMATS.iter().filter(|row| row.writable()) {
+        let source = match row.format {
+            Format::Sequences | Format::Fasta => "s.seq",
+            Format::Png | Format::Pnm => "g.pgm",
+            _ => "z_t.csv",
+        };
+        for packed in ["", ".gz", ".bz2", ".xz", ".zst"] {
+            let name = format!("w.{}{packed}", row.extensions[0]);
+            folder.mercer(&format!("data convert {source} {name} -q")).fine();
+            // Labels lie in a file of their own, which a pipe does not have beside it.
+            let alone = if row.format == Format::Npy { " --label none" } else { "" };
+            same_through_pipes(&folder, &format!("data info @{alone}"), &name, &STREAMS);
+            written += 1;
+        }
+    }
+    assert!(written >= 40, "{written}");
+    let messy = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/messy");
+    for entry in std::fs::read_dir(&messy).expect("committed files") {
+        let name = entry.expect("an entry").file_name().to_string_lossy().into_owned();
+        let absent = !cfg!(feature = "parquet") && (name.ends_with("parquet") || name.ends_with("feather"));
+        if name.starts_with("customers") && !absent {
+            std::fs::copy(messy.join(&name), folder.path(&name)).expect("copied");
+            same_through_pipes(&folder, "data info @ --label outcome", &name, &STREAMS);
+        }
+    }
 }
 
 #[test]

@@ -235,6 +235,9 @@ fn sparse_rows<T: Real>(
 ) {
     use rayon::prelude::*;
     let n = b_sq.len();
+    // Within a larger matrix `out` goes on behind the last row.
+    let end = ((a_sq.len() - 1) * stride + n).min(out.len());
+    let out = &mut out[..end];
     let used = used_columns(b);
     let place = |c: u32| match &used {
         None => Some(c as usize),
@@ -243,7 +246,7 @@ fn sparse_rows<T: Real>(
     let columns = transposed(b, n, used.as_ref().map_or(b.d, Vec::len), place);
     let high = a_sq.len().div_ceil(exec.threads() * 4).max(1);
     let work = |first: usize, out: &mut [T]| {
-        for (r, line) in out.chunks_mut(stride).enumerate().take(a_sq.len() - first) {
+        for (r, line) in out.chunks_mut(stride).enumerate() {
             let (i, line) = (first + r, &mut line[..n]);
             line.fill(T::ZERO);
             for p in a.start[i]..a.start[i + 1] {

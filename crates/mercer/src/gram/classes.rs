@@ -279,32 +279,72 @@ impl Rows for PairRows<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::Csr;
     use mercer_testkit::{assert::all_close, toy};
+
+    /// The same rows in every storage, with a kernel for each way in which blocks are computed.
+    fn kinds(n: usize, d: usize) -> Vec<(Points, Kernel)> {
+        let values: Vec<f64> =
+            toy::normals(n, d, 1).iter().map(|&v| if v.abs() < 0.4 { 0.0 } else { v }).collect();
+        let (mut start, mut column, mut value) = (vec![0], Vec::new(), Vec::new());
+        for row in values.chunks(d) {
+            for (j, &v) in row.iter().enumerate().filter(|(_, v)| **v != 0.0) {
+                column.push(1000 * j as u32);
+                value.push(v);
+            }
+            start.push(column.len());
+        }
+        let narrow = values.iter().map(|&v| v as f32).collect();
+        let whole = values.iter().map(|&v| (v.abs() * 60.0).round()).collect();
+        let points = [
+            Points::dense(values, d),
+            Points::dense_f32(narrow, d),
+            Points::sparse(Csr { start, column, value }, 1000 * d),
+            Points::dense(whole, d),
+        ];
+        let kernels = [
+            "rbf(gamma=0.001)",
+            "poly(degree=2, scale=0.01)",
+            "linear + rbf(gamma=0.3)",
+            "laplacian(gamma=0.1)",
+        ];
+        let of = |points: Points| kernels.map(|line| (points.clone(), line.parse().expect("a kernel")));
+        points.into_iter().flat_map(|points| of(points.expect("whole rows"))).collect()
+    }
 
     #[test]
     fn a_pair_is_the_matrix_of_its_rows_however_it_is_asked_for() {
-        let (n, d) = (90, 4);
-        let points = Points::dense(toy::normals(n, d, 1), d).expect("whole rows");
+        for (points, kernel) in kinds(90, 4) {
+            for threads in [1, 2, 3, 7] {
+                check_pair(&points, &kernel, Exec::new(threads));
+            }
+        }
+    }
+
+    fn check_pair(points: &Points, kernel: &Kernel, exec: Exec) {
+        let n = points.len();
+        let mut diag = vec![0.0; n];
+        kernel.diag(points.view(), &mut diag);
+        let scale = diag.iter().fold(1.0f64, |a, v| a.max(*v));
         let of_row: Vec<u32> = (0..n as u32).map(|i| (i * i) % 3).collect();
-        let kernel = Kernel::Rbf { gamma: 0.3 };
         for (memory, one) in [(0, false), (u64::MAX, false), (u64::MAX, true)] {
-            let mut classes = Classes::new(&kernel, &points, &of_row, 3, Exec::one().with_memory(memory))
+            let mut classes = Classes::new(kernel, points, &of_row, 3, exec.with_memory(memory))
                 .expect("a kernel on numbers");
             if one {
                 classes.on_demand(1);
             }
             let (a, b) = (classes.rows(1), classes.rows(0));
             let own = points.gather(&[a, b].concat());
-            let plain = KernelRows::new(&kernel, &own, Exec::one()).expect("a kernel on numbers");
+            let plain = KernelRows::new(kernel, &own, Exec::one()).expect("a kernel on numbers");
             let pair = classes.pair(1, 0);
             let m = pair.len();
             assert_eq!(m, a.len() + b.len());
-            all_close(&pair.diag(), &plain.diag(), 1e-15);
+            all_close(&pair.diag(), &plain.diag(), 1e-15 * scale);
             let wide = |v: &[f32]| v.iter().map(|&v| f64::from(v)).collect::<Vec<_>>();
             let (mut got, mut want) = (vec![0.0; m * m], vec![0.0; m * m]);
-            pair.fill(&mut got, Exec::one());
+            pair.fill(&mut got, exec);
             plain.fill(&mut want, Exec::one());
-            all_close(&wide(&got), &wide(&want), 1e-6);
+            all_close(&wide(&got), &wide(&want), 1e-6 * scale);
             // In order, mixed, of one class alone.
             let last = m as u32 - 1;
             for rows in [
@@ -314,20 +354,20 @@ mod tests {
                 vec![2, 0],
             ] {
                 let (mut got, mut want) = (vec![0.0; rows.len() * m], vec![0.0; rows.len() * m]);
-                pair.block(&rows, &mut got, Exec::one());
+                pair.block(&rows, &mut got, exec);
                 plain.block(&rows, &mut want, Exec::one());
-                all_close(&wide(&got), &wide(&want), 1e-6);
+                all_close(&wide(&got), &wide(&want), 1e-6 * scale);
                 let (mut got, mut want) = (vec![0.0; m], vec![0.0; m]);
                 let coef = toy::normals(rows.len(), 1, 2);
-                pair.apply(&rows, &coef, &mut got, Exec::one());
+                pair.apply(&rows, &coef, &mut got, exec);
                 plain.apply(&rows, &coef, &mut want, Exec::one());
-                all_close(&got, &want, 1e-12);
+                all_close(&got, &want, 1e-11 * scale);
                 let at = [last, 0, 3];
                 for some in [&pair as &dyn Rows, &plain] {
                     let mut got = vec![1.0; 3];
-                    some.apply_at(&rows, &coef, &at, &mut got, Exec::one());
+                    some.apply_at(&rows, &coef, &at, &mut got, exec);
                     let want: Vec<f64> = at.iter().map(|&i| want[i as usize] + 1.0).collect();
-                    all_close(&got, &want, 1e-12);
+                    all_close(&got, &want, 1e-11 * scale);
                 }
             }
         }
