@@ -4,9 +4,9 @@
 //! A v_j = lambda_j v_j,      lambda_1 >= lambda_2 >= ...  or  |lambda_1| >= |lambda_2| >= ...
 //! ```
 //!
-//! A complete decomposition costs about 10 n^3. The first k pairs, by a block Krylov method, cost n^2 per vector of a
-//! basis of a few k vectors, and A need not be in memory. [`partial`] and [`complete`] are the two methods;
-//! [`cheaper`] tells which costs less.
+//! A complete decomposition costs about 10 n^3 ([`complete`]). The first k pairs of a matrix in memory cost 4/3 n^3 and
+//! n^2 per vector ([`leading`]). By a block Krylov method they cost n^2 per vector of a basis of a few k vectors, and A
+//! need not be in memory ([`partial`]); [`cheaper`] tells whether that costs less.
 
 mod basis;
 mod krylov;
@@ -115,6 +115,37 @@ pub fn complete(a: impl Into<Buffer<f64>>, n: usize, which: Which, exec: Exec) -
     Ok(Eigen { residuals: vec![0.0; values.len()], values, vectors, products: 0, stop: Stop::Converged })
 }
 
+/// The first eigenpairs of an n x n matrix in memory, row by row, which is overwritten. Fails if `count` exceeds n.
+///
+/// Exact to rounding, as [`complete`], which it calls where most pairs are requested.
+///
+/// ```
+/// use mercer::Exec;
+/// use mercer::solve::eigen::{Which, leading};
+/// let found = leading(vec![2.0, 1.0, 1.0, 2.0], 2, 1, Which::Largest, Exec::one())?;
+/// assert!((found.values[0] - 3.0).abs() < 1e-12 && found.values.len() == 1);
+/// # Ok::<(), mercer::Error>(())
+/// ```
+pub fn leading(a: impl Into<Buffer<f64>>, n: usize, count: usize, which: Which, exec: Exec) -> Result<Eigen> {
+    if count > n {
+        return Err(Error::param("eigenpairs", count, format!("at most {n}, the order of the matrix")));
+    }
+    if count.saturating_mul(FEW) > n {
+        let mut found = complete(a, n, which, exec)?;
+        found.values.truncate(count);
+        found.residuals.truncate(count);
+        found.vectors.truncate(count * n);
+        return Ok(found);
+    }
+    let first = |values: &[f64]| order(values, which)[..count].to_vec();
+    let (values, mut vectors) = num::eigen::some(a.into(), n, exec.threads(), first)?;
+    vectors.chunks_mut(n.max(1)).for_each(fix_sign);
+    Ok(Eigen { residuals: vec![0.0; values.len()], values, vectors, products: 0, stop: Stop::Converged })
+}
+
+/// Up to n / 4 eigenvectors cost less by inverse iteration than all of them by divide and conquer.
+const FEW: usize = 4;
+
 /// Whether [`partial`] costs less than [`complete`] for `count` eigenpairs of an n x n matrix in memory.
 pub fn cheaper(n: usize, count: usize) -> bool {
     let (n, k) = (n as f64, count as f64);
@@ -162,6 +193,30 @@ mod tests {
         assert!(
             partial(&Dense { values: &a, n }, &EigenParams { count: 201, ..params }, &mut silent()).is_err()
         );
+    }
+
+    #[test]
+    fn leading_pairs_are_the_beginning_of_complete() {
+        let (n, d) = (90, 4);
+        let x = toy::normals(n, d, 3);
+        let mut a = reference::gram(&x, &x, d, |p, q| {
+            (-0.2 * p.iter().zip(q).map(|(p, q)| (p - q).powi(2)).sum::<f64>()).exp()
+        });
+        (0..n).for_each(|i| a[i * n + i] -= 6.0);
+        for which in [Which::Largest, Which::Magnitude] {
+            let all = complete(a.clone(), n, which, Exec::one()).expect("finite");
+            for count in [1, 7, 22, 23, n] {
+                let found = leading(a.clone(), n, count, which, Exec::new(2)).expect("finite");
+                assert_eq!((found.values.len(), found.vectors.len()), (count, count * n));
+                assert::close_to_scale(&found.values, &all.values[..count], 1e-13);
+                // Vectors of eigenvalues that lie together may be turned among themselves.
+                let product = reference::product(&found.vectors, &a, count, n, n);
+                let scaled: Vec<f64> =
+                    found.vectors.iter().enumerate().map(|(p, v)| found.values[p / n] * v).collect();
+                assert::close_to_scale(&product, &scaled, 1e-12);
+            }
+            assert!(leading(a.clone(), n, n + 1, which, Exec::one()).is_err());
+        }
     }
 
     #[test]

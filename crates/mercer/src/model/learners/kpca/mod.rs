@@ -51,7 +51,7 @@ pub enum KpcaMethod {
     /// The cheaper of [`KpcaMethod::Complete`] and [`KpcaMethod::Krylov`]; PCA for the linear kernel.
     #[default]
     Auto,
-    /// The complete eigen-decomposition of the kernel matrix.
+    /// The eigen-decomposition of the whole kernel matrix in memory, exact to rounding.
     Complete,
     /// The leading eigenvectors by products with the kernel matrix.
     Krylov,

@@ -103,7 +103,10 @@ fn in_memory(
         if params.centred {
             means.centre_square(&mut k);
         }
-        return Ok((eigen::complete(k, n, which, exec)?, "complete eigen-decomposition".into()));
+        return Ok((
+            eigen::leading(k, n, wanted.unwrap_or(n).min(n), which, exec)?,
+            "complete eigen-decomposition".into(),
+        ));
     };
     let dense = Dense { values: &k, n };
     let centred = Centred(&dense);
