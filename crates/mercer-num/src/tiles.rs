@@ -78,7 +78,7 @@ pub fn rectangular<T: Real>(
         .map(|(row, col)| Tile { row, rows: high.min(m - row), col, cols: wide.min(n - col) })
         .collect();
     let shared = Shared(out.as_mut_ptr(), out.len());
-    each(&tiles, high * wide, threads, |t, values| {
+    each(&tiles, threads, |t, values| {
         fill(t, values);
         for (r, line) in values.chunks(t.cols).enumerate() {
             // SAFETY: tiles do not overlap, and each is written by the one thread that has it.
@@ -99,7 +99,7 @@ pub fn symmetric<T: Real>(out: &mut [T], n: usize, threads: usize, fill: impl Fn
         .collect();
     let shared = Shared(out.as_mut_ptr(), out.len());
     let put = writer::<T>(size_of_val(out));
-    each(&tiles, TILE * TILE, threads, |t, values| {
+    each(&tiles, threads, |t, values| {
         fill(t, values);
         if t.row == t.col {
             // Products need not be symmetric to the last bit, so the lower half is mirrored.
@@ -156,7 +156,9 @@ fn writer<T: Real>(bytes: usize) -> fn(&mut [T], &[T]) {
 }
 
 /// Runs every tile with a scratch tile, on the given number of threads.
-fn each<T: Real>(tiles: &[Tile], size: usize, threads: usize, work: impl Fn(Tile, &mut [T]) + Sync) {
+fn each<T: Real>(tiles: &[Tile], threads: usize, work: impl Fn(Tile, &mut [T]) + Sync) {
+    // No larger than the largest tile: fresh memory costs more than the values of a small tile.
+    let size = tiles.iter().map(|t| t.rows * t.cols).max().unwrap_or(0);
     let run = |tiles: &[Tile], scratch: &mut Vec<T>| {
         for &t in tiles {
             work(t, &mut scratch[..t.rows * t.cols]);

@@ -16,6 +16,9 @@ pub use memory::{MULTIPLE, half_of_ram, room};
 /// rows are beside it.
 pub const FEW: usize = 32;
 
+/// Multiply-adds that take several times as long as waking a thread and waiting for its result.
+const WAKE: usize = 1 << 19;
+
 /// The execution context of a call: the number of pieces into which work is divided, the bytes it may allocate, and
 /// the device. Pieces run on rayon's pool.
 ///
@@ -69,6 +72,13 @@ impl Exec {
     /// The number of threads.
     pub fn threads(self) -> usize {
         self.threads
+    }
+
+    /// The same with no more threads than this number of multiply-adds keeps busy: waking a thread for less work takes
+    /// longer than doing it.
+    #[must_use]
+    pub(crate) fn for_work(self, multiply_adds: usize) -> Self {
+        Exec { threads: self.threads.min(multiply_adds / WAKE).max(1), ..self }
     }
 
     /// Bytes that a call may allocate beyond a multiple of its data: kernel values, dense copies, buffers.

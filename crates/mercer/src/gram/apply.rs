@@ -117,6 +117,9 @@ impl<T: Real> Kept<T> {
 /// cache, and 576 centres are two whole tiles of a block.
 const POINTS: usize = 256;
 const CENTRES: usize = 576;
+/// Cost of preparing one value of a centre, and of the kernel's function per value beside the product, in multiply-adds.
+const READ: usize = 8;
+const VALUE: f64 = 32.0;
 
 impl<T: Real> Centres<T> {
     /// Prepares centres for many calls with points like `points`.
@@ -129,6 +132,7 @@ impl<T: Real> Centres<T> {
     ) -> Result<Self> {
         super::block::check(kernel, points, centres, exec.memory())?;
         let k = coef.len().checked_div(centres.n).unwrap_or(0);
+        let exec = exec.for_work(centres.n.saturating_mul(centres.d.max(1)).saturating_mul(READ));
         let layout = Layout::of(kernel, centres, exec).with(points);
         // Group centres that have coefficients for the same outputs, if that skips many others.
         let (order, tiles) = pattern::tiles(coef, k, CENTRES).unzip();
@@ -176,10 +180,14 @@ impl<T: Real> Centres<T> {
         if points.n <= FEW {
             return self.apply_few(points, out, exec);
         }
+        let most = self.side.iter().map(Side::len).max().unwrap_or(0);
+        let each = self.side.first().map_or(0.0, Side::cost) + VALUE + k as f64;
+        let centres: usize = self.side.iter().map(Side::len).sum();
+        let exec = exec.for_work((points.n as f64 * centres as f64 * each) as usize);
         let work = |first: usize, out: &mut [f64]| -> Result<()> {
             let rows = out.len() / k;
             let x = Side::<T>::new(&self.kernel, points.slice(first..first + rows), &self.layout, exec)?;
-            let mut values = vec![T::ZERO; rows * CENTRES];
+            let mut values = vec![T::ZERO; rows * most];
             let mut sums = vec![T::ZERO; rows * k];
             for (at, (side, coef)) in self.side.iter().zip(&self.coef).enumerate() {
                 let values = &mut values[..rows * side.len()];

@@ -174,6 +174,8 @@ impl Grid {
     }
 }
 
+/// Number of values that nearly always suffice to see that there is no grid.
+const FIRST: usize = 64;
 /// Number of values that suffice to see that there is no grid, and number from which it is guessed.
 const FEW: usize = 512;
 const SAMPLE: usize = 1 << 14;
@@ -183,6 +185,9 @@ const PIECE: usize = 1 << 18;
 
 /// Guesses the grid from some values, then checks all of them.
 fn find<S: Real>(values: &[S], zero: bool, exec: Exec) -> Option<Grid> {
+    if is_dense(&values[..values.len().min(FIRST)]) {
+        return None;
+    }
     distinct(&values[..values.len().min(FEW)], 1, zero)?;
     let seen = distinct(values, values.len().div_ceil(SAMPLE).max(1), zero)?;
     let (low, high) = (seen[0], seen[seen.len() - 1]);
@@ -201,6 +206,20 @@ fn find<S: Real>(values: &[S], zero: bool, exec: Exec) -> Option<Grid> {
         }
         check(values, low, (high - low) / steps, exec)
     })
+}
+
+/// Whether two of the values are closer to each other than two points of any grid that holds all of them. Of 64 values
+/// without a common divisor, two nearly always are, and the check takes less than a microsecond.
+fn is_dense<S: Real>(values: &[S]) -> bool {
+    let mut some = [0.0; FIRST];
+    let some = &mut some[..values.len()];
+    some.iter_mut().zip(values).for_each(|(to, v)| *to = v.f64());
+    some.sort_unstable_by(f64::total_cmp);
+    let (Some(low), Some(high)) = (some.first(), some.last()) else { return false };
+    // Closer values may be the same point of a grid up to rounding.
+    let rounding = 64.0 * S::EPSILON.f64() * low.abs().max(high.abs());
+    let least = (high - low) / 256.0;
+    some.windows(2).any(|pair| (rounding..0.98 * least).contains(&(pair[1] - pair[0])))
 }
 
 /// Distinct values in a sample of every `step`-th, sorted; None where there are more than a byte can hold.
@@ -281,6 +300,29 @@ mod tests {
         assert_eq!(grid(values.clone(), 3), None, "one value between");
         values[2990] = f64::NAN;
         assert_eq!(grid(values, 3), None, "a missing value");
+    }
+
+    #[test]
+    fn a_first_look_takes_no_grid_away() {
+        for n in [2, 3, 64, 65, 500] {
+            for levels in [1, 2, 3, 17, 255, 256] {
+                for (scale, offset) in
+                    [(1.0, 0.0), (1.0 / 255.0, -0.5), (0.1, 1000.0), (1e-3, 7.0), (1e9, -1e9)]
+                {
+                    let value = |i: usize| offset + scale * ((i * i * 31 + 7 * i) % levels) as f64;
+                    let wide: Vec<f64> = (0..n).map(value).collect();
+                    let single: Vec<f32> = wide.iter().map(|&v| v as f32).collect();
+                    assert!(!is_dense(&wide[..n.min(FIRST)]), "{n} {levels} {scale} {offset}");
+                    assert!(!is_dense(&single[..n.min(FIRST)]), "{n} {levels} {scale} {offset}, f32");
+                }
+            }
+        }
+        let mut seen = 0;
+        for seed in 0..50 {
+            seen += usize::from(is_dense(&mercer_testkit::toy::normals(FIRST, 1, seed)));
+        }
+        assert!(seen >= 49, "{seen} of 50 were told at once");
+        assert!(!is_dense::<f64>(&[]));
     }
 
     #[test]
