@@ -131,3 +131,43 @@ def test_pickles_of_later_versions_warn():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         mercer.SVC().__setstate__(machine.__getstate__())
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_rows_that_need_no_check_are_as_those_that_do(name, frame):
+    rows, y = frame
+    X = np.abs(rows.to_numpy()) + 0.1
+    estimator = getattr(mercer, name)()
+    estimator.fit(X, y)
+    asked = [m for m in ("predict", "decision_function", "transform", "predict_proba") if hasattr(estimator, m)]
+    masked = np.ma.masked_array(X)
+    wide = np.zeros((len(X), 2 * X.shape[1]))
+    wide[:, ::2] = X
+    swapped = X.astype(X.dtype.newbyteorder())
+    other = [X.tolist(), np.asfortranarray(X), wide[:, ::2], swapped, masked, X.astype(object)]
+    bad = [X[0], X[:0], X[:, :1], X[:, :0], X[None], np.where(X > 1, np.nan, X), np.where(X > 1, np.inf, X), X + 1j]
+    for method in asked:
+        call = getattr(estimator, method)
+        want = call(X)
+        for kind, same in enumerate(other):
+            assert np.array_equal(call(same), want), (method, kind)
+        for kind, wrong in enumerate(bad):
+            with pytest.raises(ValueError) as error:
+                call(wrong)
+            with pytest.raises(ValueError) as theirs:
+                sklearn.utils.validation.validate_data(
+                    estimator, wrong, dtype=[np.float64, np.float32], order="C", reset=False
+                )
+            assert str(error.value) == str(theirs.value), (method, kind)
+        # Many values may have a sum that is too large and be right all the same.
+        large = np.full_like(X, 1e308)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", RuntimeWarning)
+            try:
+                call(large)
+            except ValueError as error:
+                assert "infinity" not in str(error)
+    if hasattr(estimator, "n_features_in_") and "predict" in asked:
+        with pytest.warns(UserWarning, match="does not have valid feature names"):
+            named = getattr(mercer, name)().fit(rows.abs() + 0.1, y)
+            named.predict(X)

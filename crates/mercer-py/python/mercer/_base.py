@@ -11,11 +11,11 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning, InconsistentVersionWarning
-from sklearn.utils.validation import _check_sample_weight, _num_samples, check_is_fitted
+from sklearn.utils.validation import _check_sample_weight, _num_samples
 
 from . import _mercer
 from ._data import rows_of, threads_of, type_of, watcher
-from ._frames import validate_data, whole
+from ._frames import check_is_fitted, validate_data, whole
 from .kernels import Kernel, line_of
 
 FLOATS = [np.float64, np.float32]

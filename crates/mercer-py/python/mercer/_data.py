@@ -40,7 +40,7 @@ def rows_of(X):
         values = np.require(X.data, np.float64, ["C", "A"])
         return (values, X.indices.astype(np.uint32), X.indptr.astype(np.uint64), X.shape[1])
     # Arrays that were read from a file or a message may begin anywhere.
-    return np.require(X, requirements=["C", "A"])
+    return X if X.flags.carray or X.flags.c_contiguous and X.flags.aligned else np.require(X, requirements=["C", "A"])
 
 
 def array_of(rows):

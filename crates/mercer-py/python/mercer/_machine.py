@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.validation import _check_sample_weight, _num_samples, check_consistent_length, check_is_fitted
+from sklearn.utils.validation import _check_sample_weight, _num_samples, check_consistent_length
 
 from ._base import FLOATS, Fitted
 from ._data import array_of, rows_of
-from ._frames import validate_data
+from ._frames import check_is_fitted, validate_data
 from .kernels import gamma_of, line_of
 
 # The cost of errors that stands for an infinite one where the library has no hard margin.

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
 
 from ._base import FLOATS, Fitted
 from ._data import check_labels
-from ._frames import validate_data
+from ._frames import check_is_fitted, validate_data
 from .svm import _seed, answers_of
 
 __all__ = ["AdaBoostReg"]

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
 from . import _mercer
 from ._base import FLOATS, Fitted
 from ._data import rows_of, threads_of, watcher, whole_number
-from ._frames import validate_data
+from ._frames import check_is_fitted, validate_data
 from .svm import _seed
 
 __all__ = ["KernelKMeans", "SpectralClustering"]

@@ -11,12 +11,12 @@ import scipy.sparse as sp
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import KernelCenterer
-from sklearn.utils.validation import _check_psd_eigenvalues, check_array, check_is_fitted
+from sklearn.utils.validation import _check_psd_eigenvalues, check_array
 
 from . import _mercer
 from ._base import FLOATS, _columns
 from ._data import array_of, rows_of, threads_of, watcher
-from ._frames import validate_data
+from ._frames import check_is_fitted, validate_data
 from ._pairs import Pairwise
 from .kernels import Kernel, gamma_of
 from .maps import EmpiricalKernelMap as EmpiricalKernelMap  # where pickles before 0.2 look for it

@@ -12,11 +12,10 @@ import json
 import numpy as np
 from sklearn.base import OutlierMixin, RegressorMixin
 from sklearn.utils import column_or_1d
-from sklearn.utils.validation import check_is_fitted
 
 from . import _mercer
 from ._base import FLOATS, Fitted
-from ._frames import validate_data
+from ._frames import check_is_fitted, validate_data
 from .boost import FunctionClassifier
 from .svm import Regressor, _seed
 

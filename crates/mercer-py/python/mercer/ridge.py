@@ -7,12 +7,11 @@ import warnings
 import numpy as np
 import scipy.linalg
 from sklearn.base import MultiOutputMixin, RegressorMixin
-from sklearn.utils.validation import check_is_fitted
 
 from . import _mercer
 from ._base import FLOATS, _columns
 from ._data import rows_of, threads_of, watcher
-from ._frames import validate_data
+from ._frames import check_is_fitted, validate_data
 from ._pairs import Pairwise
 
 __all__ = ["KernelRidge"]

@@ -12,9 +12,9 @@ from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted
 
 from ._data import check_labels, names_of
+from ._frames import check_is_fitted
 from ._machine import LARGE, Machine
 
 __all__ = ["SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM", "SVDD"]
