@@ -66,7 +66,8 @@ pub(crate) struct Reading {
     #[arg(long, value_name = "HOW")]
     missing: Option<Missing>,
 
-    /// Words that mean a missing value [default: an empty field, NA, N/A, NaN, null, none, ?, -]
+    /// Words that mean a missing value [default: an empty field, NA, N/A, NaN, null, none, ?, -, #N/A
+    /// and the like]
     #[arg(long, value_name = "WORDS", value_delimiter = ',', allow_hyphen_values = true)]
     missing_values: Option<Vec<String>>,
 

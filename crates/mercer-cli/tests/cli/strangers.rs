@@ -33,7 +33,13 @@ fn messy(name: &str) -> Folder {
 
 #[test]
 fn files_of_other_programs_give_the_same_predictions() {
-    let mut files = vec!["customers.csv.bz2", "customers-utf16.csv", "customers.jsonl", "customers.xlsx"];
+    let mut files = vec![
+        "customers.csv.bz2",
+        "customers.zip",
+        "customers-utf16.csv",
+        "customers.jsonl",
+        "customers.xlsx",
+    ];
     if cfg!(feature = "parquet") {
         files.extend(["customers.parquet", "customers.feather"]);
     }
@@ -280,6 +286,76 @@ fn cases() -> Vec<Case> {
             &["is read as"],
         ),
         case(
+            "errors of formulas and other marks of missing values",
+            "a,b,class\n".to_owned()
+                + &rows(n, |i, a, b, y| {
+                    let gap = ["#N/A", "#DIV/0!", "n.a.", "<NA>", ".", "\\N", "\u{2013}", "#VALUE!"][i % 8];
+                    let b = if i % 5 == 0 { gap.to_owned() } else { b.to_string() };
+                    format!("{a},{b},{}\n", class(y))
+                }),
+            &["b       number"],
+        ),
+        case(
+            "words among numbers",
+            "a,b,class\n".to_owned()
+                + &rows(n, |i, a, b, y| {
+                    let word = ["unknown", "see note", "<0.5", "90+"][i % 4];
+                    let b = if i % 6 == 0 { word.to_owned() } else { b.to_string() };
+                    format!("{a},{b},{}\n", class(y))
+                }),
+            &["b       number"],
+        ),
+        case(
+            "a minus behind the number, as SAP writes it",
+            "balance,b,class\n".to_owned()
+                + &rows(n, |_, a, b, y| {
+                    let cell = if a < 5.0 { format!("{:.2}-", 5.0 - a) } else { format!("{:.2}", a - 5.0) };
+                    format!("{cell},{b},{}\n", class(y))
+                }),
+            &["is read as"],
+        ),
+        case(
+            "months with and without days, in several languages",
+            "when,since,a,class\n".to_owned()
+                + &rows(n, |i, a, _, y| {
+                    let when =
+                        ["3. März 2024", "14 juillet 2023", "2 de enero de 2022", "5 maggio 2021"][i % 4];
+                    let since = ["Jan 2020", "2021-02", "Mar-22", "Oktober 2023"][i % 4];
+                    format!("{when},{since},{a},{}\n", class(y))
+                }),
+            &["when    date", "since   date"],
+        ),
+        case(
+            "durations of more than a day",
+            "took,b,class\n".to_owned()
+                + &rows(n, |i, a, b, y| {
+                    format!("{}:{:02}:{:02},{b},{}\n", (a * 5.0) as u32, i % 60, i * 7 % 60, class(y))
+                }),
+            &["took    date"],
+        ),
+        case("bars between fields", "a|b|class\n".to_owned() + &plain.replace(',', "|"), &[]),
+        case(
+            "a separator that is named above the header",
+            "sep=;\r\na;b;class\r\n".to_owned() + &plain.replace(',', ";").replace('\n', "\r\n"),
+            &[],
+        ),
+        case("carriage returns alone", format!("a,b,class\n{plain}").replace('\n', "\r"), &[]),
+        case("the end of a text of DOS", format!("a,b,class\n{plain}\u{1a}"), &[]),
+        case(
+            "one array of JSON with nested objects",
+            {
+                let object = |i: usize, a: f64, b: f64, y: bool| {
+                    let b = if i % 9 == 0 { "null".to_owned() } else { b.to_string() };
+                    format!(
+                        r#"{{"user": {{"a": {a}, "b": {b}}}, "tags": [1, "x"], "class": "{}"}},"#,
+                        class(y)
+                    )
+                };
+                format!("[\n{}\n]\n", rows(n, object).trim_end_matches(','))
+            },
+            &["user.a", "user.b", "tags.1"],
+        ),
+        case(
             "old line ends and trailing blanks",
             "a , b , class \r\n".to_owned() + &rows(n, |_, a, b, y| format!("{a} , {b} , {} \r\n", class(y))),
             &[],
@@ -299,6 +375,45 @@ fn each_goes_through_all_four_commands() {
         let error = json["evaluation"]["error"].as_f64().or(json["error"].as_f64()).expect("an error");
         assert!(error < 0.1, "{name}: {error}");
     }
+}
+
+#[test]
+fn utf16_without_a_mark_needs_no_flag() {
+    let text = "a,b,class\n".to_owned() + &rows(120, |_, a, b, y| format!("{a},{b},{}\n", class(y)));
+    let wide = |order: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(order).collect::<Vec<u8>>();
+    let folder = Folder::new()
+        .with("plain.csv", text.as_bytes())
+        .with("little.csv", wide(u16::to_le_bytes))
+        .with("big.csv", wide(u16::to_be_bytes));
+    let mut wanted: Option<String> = None;
+    for file in ["plain.csv", "little.csv", "big.csv"] {
+        let (_, rows, _) = through(&folder, file, "");
+        assert_eq!(rows, 120, "{file}");
+        let predictions = folder.read("p.csv");
+        assert_eq!(*wanted.get_or_insert_with(|| predictions.clone()), predictions, "{file}");
+    }
+}
+
+#[test]
+fn files_of_programs_that_are_not_read_are_named_with_a_way_out() {
+    for (content, part) in [
+        (&b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1rest"[..], "save it as .xlsx or CSV"),
+        (b"SQLite format 3\0rest", "export a table as CSV"),
+        (b"<!DOCTYPE html><html>", "a web page"),
+        (b"@relation x\n@data\n1,2\n", "an ARFF file"),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "git lfs pull"),
+    ] {
+        let folder = Folder::new().with("t.csv", content);
+        for line in ["data info t.csv", "train t.csv -o m.mercer"] {
+            let refused = folder.mercer(line);
+            assert!(refused.code == 1 && refused.err.contains(part), "{line}: {refused:#?}");
+        }
+    }
+    let infinite = Folder::new().with("t.csv", "a,b,class\n1,2,x\ninf,3,y\n4,5,x\n");
+    let refused = infinite.mercer("data info t.csv");
+    assert!(refused.code == 1 && refused.err.contains("--missing-values"), "{refused:#?}");
+    let info = well(infinite.mercer("data info t.csv --missing-values inf")).out;
+    assert!(info.contains("33.3 %"), "{info}");
 }
 
 #[test]

@@ -4,6 +4,7 @@ The tests read the files that are committed; run this only to change them.
 """
 
 import bz2
+import zipfile
 import pathlib
 
 import numpy as np
@@ -65,6 +66,10 @@ def main():
     text = frame.assign(member=np.where(frame["member"], "yes", "no"))
     text.to_csv(HERE / "customers-utf16.csv", index=False, encoding="utf-16", sep="\t")
     (HERE / "customers.csv.bz2").write_bytes(bz2.compress(text.to_csv(index=False).encode()))
+    with zipfile.ZipFile(HERE / "customers.zip", "w", zipfile.ZIP_DEFLATED) as package:
+        package.writestr(zipfile.ZipInfo("export/"), "")
+        package.writestr("export/customers.csv", text.to_csv(index=False))
+        package.writestr("__MACOSX/export/._customers.csv", "x")
     frame.to_json(HERE / "customers.jsonl", orient="records", lines=True, date_format="iso", force_ascii=False)
     frame.to_parquet(HERE / "customers.parquet", index=False)
     frame.to_feather(HERE / "customers.feather")

@@ -104,7 +104,10 @@ fn amount(text: &str, comma: bool) -> Option<(String, String)> {
     let (before, text) = sign(text);
     let (currency, text) = prefix(text);
     let (after, text) = if before.is_none() { sign(text) } else { (None, text) };
-    let minus = before.or(after);
+    // SAP writes `5.00-`.
+    let last = text.strip_suffix(['-', '\u{2212}']).filter(|_| before.or(after).is_none());
+    let minus = before.or(after).or(last.map(|_| true));
+    let text = last.map_or(text, str::trim_end);
     if loss && minus.is_some() {
         return None;
     }
@@ -245,6 +248,8 @@ mod tests {
             ("1.5E-3", false, Some(("1.5e-3", ""))),
             ("5 euros", false, Some(("5", "euros"))),
             (".5%", false, Some(("0.5", "%"))),
+            ("1,234.50-", false, Some(("-1234.50", ""))),
+            ("5 €-", false, Some(("-5", "€"))),
             // No amounts.
             ("1,5", false, None),
             ("1,23", false, None),
@@ -264,6 +269,7 @@ mod tests {
             ("", false, None),
             ("$", false, None),
             ("(-5)", false, None),
+            ("-5-", false, None),
         ] {
             let got = amount(text, comma);
             assert_eq!(got, wanted.map(|(v, u)| (v.to_owned(), u.to_owned())), "{text} {comma}");

@@ -1,7 +1,8 @@
 //! Parquet, and Arrow files and streams (Feather): columns of numbers, text, booleans, dates and times.
 //!
-//! Rows are read in batches like those of a CSV file, so that kinds of columns and labels are detected in the same
-//! way. Nulls and NaN are missing values. Dictionaries are looked up. Nested and binary columns are refused by name.
+//! Rows are read in batches like those of a CSV file, so that kinds of columns and labels are detected in the same way.
+//! Nulls and NaN are missing values. Dictionaries are looked up. Fields of a struct become columns, `user.age`. Lists, maps
+//! and binary columns are dropped with a note.
 
 use std::fs::File;
 use std::io::{BufReader, Cursor, Write};
@@ -9,7 +10,8 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    Date32Type, Date64Type, Decimal128Type, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type,
+    Date32Type, Date64Type, Decimal128Type, Decimal256Type, DurationMicrosecondType, DurationMillisecondType,
+    DurationNanosecondType, DurationSecondType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type,
     Int32Type, Int64Type, Time32MillisecondType, Time32SecondType, Time64MicrosecondType,
     Time64NanosecondType, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
     TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
@@ -28,6 +30,7 @@ use super::text::number;
 use crate::data::table::Column;
 use crate::data::{Data, Dataset, Table, Targets};
 use crate::error::{Error, Result};
+use crate::watch::Note;
 
 /// Rows that are decoded at once.
 const BATCH: usize = 1024;
@@ -86,23 +89,22 @@ fn rows(
     options: &ReadOptions,
 ) -> Result<Dataset> {
     let name = input.name.as_str();
-    for field in schema.fields() {
-        if !is_plain(field.data_type()) {
-            let got = format!("column `{}` of type {}", field.name(), field.data_type());
-            return Err(fault(name, Some(&got), "columns of numbers, text, booleans, dates and times"));
-        }
+    let (mut columns, mut others) = (Vec::new(), Vec::new());
+    for (at, field) in schema.fields().iter().enumerate() {
+        columns_of(field, String::new(), vec![at], &mut columns, &mut others);
     }
-    if schema.fields().is_empty() {
-        return Err(fault(name, Some("no columns"), "at least one column"));
+    if columns.is_empty() {
+        let expected = "columns of numbers, text, booleans, dates and times";
+        return Err(fault(name, Some(others.first().map_or("no columns", String::as_str)), expected));
     }
-    let names: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
+    let names: Vec<String> = columns.iter().map(|(name, _)| name.clone()).collect();
     let mut batch: Vec<Cells> = Vec::new();
     let (mut length, mut at, mut line, mut text) = (0, 0, 0, String::new());
     let mut next = |record: &mut Record| {
         while at == length {
             let Some(more) = batches.next() else { return Ok(false) };
             let more = more.map_err(|e| damaged(name, what, &e))?;
-            batch = more.columns().iter().map(Cells::new).collect();
+            batch = columns.iter().map(|(_, path)| Cells::at(more.columns(), path)).collect();
             (length, at) = (more.num_rows(), 0);
         }
         record.clear();
@@ -116,7 +118,32 @@ fn rows(
         Ok(true)
     };
     let given = Given { name, budget: input.budget, delimiter: b',', names: Some(names) };
-    assemble(&given, &mut next, options).map_err(by_row)
+    let mut data = assemble(&given, &mut next, options).map_err(by_row)?;
+    if !others.is_empty() {
+        let list = others.join(", ");
+        data.note(Note::warning(format!("what a table cannot hold is left out: {list}")));
+    }
+    Ok(data)
+}
+
+/// The columns that a field becomes, each with its name and the places from the batch down to it; and what cannot be one.
+fn columns_of(
+    field: &Field,
+    above: String,
+    path: Vec<usize>,
+    columns: &mut Vec<(String, Vec<usize>)>,
+    others: &mut Vec<String>,
+) {
+    let name = if above.is_empty() { field.name().clone() } else { format!("{above}.{}", field.name()) };
+    match field.data_type() {
+        DataType::Struct(fields) => {
+            for (at, inner) in fields.iter().enumerate() {
+                columns_of(inner, name.clone(), [path.as_slice(), &[at]].concat(), columns, others);
+            }
+        }
+        kind if is_plain(kind) => columns.push((name, path)),
+        kind => others.push(format!("column `{name}` of type {kind}")),
+    }
 }
 
 /// Whether cells of this type are single values that a table can hold.
@@ -133,7 +160,9 @@ fn is_plain(kind: &DataType) -> bool {
         | DataType::Time32(_)
         | DataType::Time64(_)
         | DataType::Timestamp(..)
-        | DataType::Decimal128(..) => true,
+        | DataType::Duration(_)
+        | DataType::Decimal128(..)
+        | DataType::Decimal256(..) => true,
         other => other.is_integer() || other.is_floating(),
     }
 }
@@ -143,25 +172,38 @@ struct Cells {
     values: ArrayRef,
     rows: ArrayRef,
     keys: Option<Vec<usize>>,
+    /// The structs that it is a field of.
+    above: Vec<ArrayRef>,
 }
 
 impl Cells {
+    /// The column at the end of a path through structs.
+    fn at(columns: &[ArrayRef], path: &[usize]) -> Self {
+        let mut array = Arc::clone(&columns[path[0]]);
+        let mut above = Vec::new();
+        for &at in &path[1..] {
+            let inner = Arc::clone(array.as_struct().column(at));
+            above.push(std::mem::replace(&mut array, inner));
+        }
+        Cells { above, ..Cells::new(&array) }
+    }
+
     fn new(array: &ArrayRef) -> Self {
-        let rows = Arc::clone(array);
+        let (rows, above) = (Arc::clone(array), Vec::new());
         match array.as_any_dictionary_opt() {
             Some(dictionary) => {
                 let values = Arc::clone(dictionary.values());
                 // Without values, all rows are missing.
                 let keys = if values.is_empty() { Vec::new() } else { dictionary.normalized_keys() };
-                Cells { values, rows, keys: Some(keys) }
+                Cells { values, rows, keys: Some(keys), above }
             }
-            None => Cells { values: Arc::clone(array), rows, keys: None },
+            None => Cells { values: Arc::clone(array), rows, keys: None, above },
         }
     }
 
     /// Writes a cell as a CSV file would have it; nothing where it is missing.
     fn push(&self, row: usize, out: &mut String) {
-        if self.rows.is_null(row) {
+        if self.rows.is_null(row) || self.above.iter().any(|array| array.is_null(row)) {
             return;
         }
         let at = match &self.keys {
@@ -194,6 +236,11 @@ fn push_value(array: &dyn Array, at: usize, out: &mut String) {
             push_clock(out, i64::from(array.as_primitive::<$kind>().value(at)), $per_second)
         };
     }
+    macro_rules! seconds {
+        ($kind:ty, $per_second:expr) => {
+            write!(out, "{}", array.as_primitive::<$kind>().value(at) as f64 / $per_second)
+        };
+    }
     let mut float = |value: f64| if value.is_nan() { Ok(()) } else { write!(out, "{value}") };
     // Writing to a string cannot fail.
     let _ = match array.data_type() {
@@ -213,6 +260,10 @@ fn push_value(array: &dyn Array, at: usize, out: &mut String) {
             out.push_str(&array.as_primitive::<Decimal128Type>().value_as_string(at));
             Ok(())
         }
+        DataType::Decimal256(..) => {
+            out.push_str(&array.as_primitive::<Decimal256Type>().value_as_string(at));
+            Ok(())
+        }
         DataType::Utf8 => write!(out, "{}", array.as_string::<i32>().value(at)),
         DataType::LargeUtf8 => write!(out, "{}", array.as_string::<i64>().value(at)),
         DataType::Utf8View => write!(out, "{}", array.as_string_view().value(at)),
@@ -226,7 +277,11 @@ fn push_value(array: &dyn Array, at: usize, out: &mut String) {
         DataType::Time32(_) => time!(Time32MillisecondType, 1_000),
         DataType::Time64(TimeUnit::Microsecond) => time!(Time64MicrosecondType, 1_000_000),
         DataType::Time64(_) => time!(Time64NanosecondType, 1_000_000_000),
-        // Nulls have no values; other types were refused.
+        DataType::Duration(TimeUnit::Second) => seconds!(DurationSecondType, 1.0),
+        DataType::Duration(TimeUnit::Millisecond) => seconds!(DurationMillisecondType, 1e3),
+        DataType::Duration(TimeUnit::Microsecond) => seconds!(DurationMicrosecondType, 1e6),
+        DataType::Duration(TimeUnit::Nanosecond) => seconds!(DurationNanosecondType, 1e9),
+        // Nulls have no values; other types were left out.
         _ => Ok(()),
     };
 }
@@ -422,7 +477,39 @@ mod tests {
     }
 
     #[test]
-    fn nested_columns_and_damaged_files_are_refused() {
+    fn structs_are_columns_and_lists_are_left_out_with_a_note() {
+        let ages = Arc::new(Int32Array::from(vec![Some(31), None, Some(5)])) as ArrayRef;
+        let fields: arrow_schema::Fields = vec![Field::new("age", DataType::Int32, true)].into();
+        let nulls = arrow_array::BooleanArray::from(vec![true, true, false]);
+        let user = arrow_array::StructArray::new(fields, vec![ages], Some(nulls.values().clone().into()));
+        let list = ListArray::from_iter_primitive::<Int32Type, _, _>((0..3).map(|i| Some(vec![Some(i)])));
+        let waited = arrow_array::DurationMillisecondArray::from(vec![1500, 0, -250]);
+        let label = StringArray::from(vec!["p", "q", "p"]);
+        let columns: Vec<(&str, ArrayRef)> = vec![
+            ("user", Arc::new(user)),
+            ("tags", Arc::new(list)),
+            ("waited", Arc::new(waited)),
+            ("label", Arc::new(label)),
+        ];
+        let batch = RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(n, c)| (n, c, true)));
+        for bytes in files(&batch.expect("a batch")) {
+            let data = read_bytes("t", &bytes, &ReadOptions::default()).expect("a table");
+            assert_eq!(data.column_names.as_deref(), Some(&["user.age", "waited"].map(String::from)[..]));
+            let table = data.points.as_table().expect("a table");
+            let column = |at: usize| -> Vec<Option<String>> {
+                (0..3).map(|row| table.columns()[at].cell(row).map(|cell| cell.into_owned())).collect()
+            };
+            assert_eq!(column(0), [Some("31".to_owned()), None, None]);
+            assert_eq!(column(1), ["1.5", "0", "-0.25"].map(|t| Some(t.to_owned())));
+            let note = |n: &Note| {
+                n.text.starts_with("what a table cannot hold is left out: column `tags` of type List")
+            };
+            assert!(data.notes.iter().any(note), "{:?}", data.notes);
+        }
+    }
+
+    #[test]
+    fn nothing_but_lists_and_damaged_files_are_refused() {
         let list = ListArray::from_iter_primitive::<Int32Type, _, _>(vec![Some(vec![Some(1)])]);
         let batch = RecordBatch::try_from_iter(vec![("l", Arc::new(list) as ArrayRef)]).expect("a batch");
         for bytes in files(&batch) {

@@ -7,10 +7,15 @@ use super::amount::Amounts;
 use super::records::Record;
 use super::text::number;
 
-/// Default words for missing values.
-const MISSING: [&str; 8] = ["", "?", "na", "n/a", "nan", "null", "none", "-"];
-/// The same for labels: `-`, `?` and `none` are names of classes more often than not.
-const MISSING_LABEL: [&str; 5] = ["", "na", "n/a", "nan", "null"];
+/// How programs write missing values, and errors of formulas: in features and in labels.
+const MISSING: [&str; 19] = [
+    "", "na", "n/a", "n.a.", "nan", "-nan", "null", "(null)", "<na>", "\\n", "#na", "#n/a", "#value!",
+    "#div/0!", "#ref!", "#name?", "#num!", "#null!", "#error!",
+];
+/// What means a missing value in features alone: in labels these are names of classes more often than not.
+const MISSING_FEATURE: [&str; 8] = ["?", "none", "-", "--", "\u{2013}", "\u{2014}", ".", ".."];
+/// Bytes of the longest of them.
+const LONGEST_MISSING: usize = 8;
 
 /// How cells are read.
 #[derive(Debug, Clone, Default)]
@@ -75,19 +80,22 @@ impl Dialect {
 
     /// Whether a feature's cell is missing.
     pub(super) fn is_missing(&self, field: &[u8]) -> bool {
-        self.is_among(field, &MISSING)
+        self.is_among(field, &MISSING) || self.missing.is_none() && self.is_among(field, &MISSING_FEATURE)
     }
 
     /// Whether a label is missing.
     pub(super) fn is_missing_label(&self, field: &[u8]) -> bool {
-        self.is_among(field, &MISSING_LABEL)
+        self.is_among(field, &MISSING)
     }
 
     fn is_among(&self, field: &[u8], usual: &[&str]) -> bool {
         match &self.missing {
             Some(list) => field.is_empty() || list.iter().any(|m| field.eq_ignore_ascii_case(m.as_bytes())),
             // Nearly all cells are decided by their length or their first letter.
-            None => field.len() <= 4 && usual.iter().any(|m| field.eq_ignore_ascii_case(m.as_bytes())),
+            None => {
+                field.len() <= LONGEST_MISSING
+                    && usual.iter().any(|m| field.eq_ignore_ascii_case(m.as_bytes()))
+            }
         }
     }
 
@@ -161,11 +169,17 @@ mod tests {
     #[test]
     fn missing_values_are_the_usual_ones_or_those_given() {
         let plain = Dialect::default();
-        for cell in ["", "NA", "n/a", "NaN", "NULL", "None", "?", "-"] {
+        for cell in [
+            "", "NA", "n/a", "NaN", "NULL", "None", "?", "-", "#N/A", "#DIV/0!", "n.a.", "<NA>", "\\N",
+            "\u{2013}", ".",
+        ] {
             assert!(plain.is_missing(cell.as_bytes()), "{cell}");
         }
+        assert!(MISSING.iter().chain(&MISSING_FEATURE).all(|m| m.len() <= LONGEST_MISSING));
         assert!(!plain.is_missing(b"0") && !plain.is_missing(b"unknown"));
-        assert!(plain.is_missing_label(b"NA") && !plain.is_missing_label(b"-"));
+        assert!(
+            plain.is_missing_label(b"NA") && plain.is_missing_label(b"#N/A") && !plain.is_missing_label(b"-")
+        );
         let given = Dialect { missing: Some(vec!["unknown".into()]), ..Dialect::default() };
         assert!(given.is_missing(b"Unknown") && given.is_missing(b"") && !given.is_missing(b"?"));
         assert!(given.is_missing_label(b"unknown"));

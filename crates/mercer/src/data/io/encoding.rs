@@ -1,7 +1,7 @@
 //! Text encodings other than UTF-8: UTF-16, and Latin-1 as Windows writes it.
 //!
-//! UTF-16 is recognised by its byte order mark. Latin-1 has no mark, and every byte is a valid character, so it must
-//! be requested.
+//! UTF-16 is recognised by its byte order mark, or without one by the zero bytes beside the first letters. Latin-1 has no
+//! mark, and every byte is a valid character, so it must be requested.
 
 use std::io::{self, BufRead, Read};
 use std::str::FromStr;
@@ -35,6 +35,18 @@ impl Encoding {
             [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Some(Encoding::Utf16),
             _ => None,
         }
+    }
+
+    /// Whether text begins in UTF-16 without a byte order mark: nearly all of the first pairs of bytes are a letter of ASCII
+    /// beside a zero, always on the same side.
+    pub(super) fn is_utf16_without_mark(head: &[u8]) -> bool {
+        const PAIRS: usize = 32;
+        let pairs = || head.as_chunks::<2>().0.iter().take(PAIRS);
+        let ascii = |b: u8| matches!(b, b' '..=b'~' | b'\t' | b'\r' | b'\n');
+        let count = pairs().count();
+        let of = |side: usize| pairs().filter(|pair| ascii(pair[side]) && pair[1 - side] == 0).count();
+        let zeros = pairs().any(|pair| *pair == [0, 0]);
+        count >= 4 && !zeros && (0..2).any(|side| of(side) * 4 >= count * 3)
     }
 }
 

@@ -1,8 +1,8 @@
-//! JSON lines: a JSON object or array per line.
+//! JSON: an object or array per line, or one array of them all.
 //!
-//! The keys of objects are columns, in the order in which they first occur; a key that a line does not have, and null,
-//! are missing values. Arrays are rows without names, all of one length. Values are numbers, text, true and false;
-//! nested values are refused with their path.
+//! The keys of objects are columns, in the order in which they first occur; a key that a row does not have, and null,
+//! are missing values. What is nested in an object becomes columns of its own: `user.age`, and `position.0` for the first value
+//! of an array. Arrays are rows without names, all of one length, of numbers, text, true and false.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -17,7 +17,7 @@ use super::source::Input;
 use super::table::{Given, assemble};
 use super::text::{Lines, number, shown};
 use crate::data::{Data, Dataset, Row, Table, Targets};
-use crate::error::{Error, Result};
+use crate::error::{Error, Fault, Result};
 
 /// Whether a first line is one of JSON lines: `{` and a key, or an array.
 pub(super) fn begins(line: &[u8]) -> bool {
@@ -28,16 +28,25 @@ pub(super) fn begins(line: &[u8]) -> bool {
     line.starts_with(b"[") && serde_json::from_slice::<IgnoredAny>(line).is_ok()
 }
 
-pub(super) fn read(input: &mut Input<'_>, options: &ReadOptions) -> Result<Dataset> {
-    let mut rows = JsonRows::default();
-    let mut lines = Lines::new(input);
-    while lines.advance()? {
-        if lines.line().trim_ascii().is_empty() {
-            continue;
-        }
-        rows.push(&lines)?;
-        lines.input.budget.check(&lines.input.name, Some(lines.number), rows.bytes(), 1)?;
+/// Whether text begins as one array of rows: `[{` and a key, or `[[`, across lines or not.
+pub(super) fn begins_document(head: &[u8]) -> bool {
+    let Some(rest) = head.trim_ascii_start().strip_prefix(b"[") else { return false };
+    let rest = rest.trim_ascii_start();
+    match rest.first() {
+        Some(b'{') => begins(&rest[..rest.len().min(SOME)]),
+        Some(b'[') => matches!(
+            rest[1..].trim_ascii_start().first(),
+            Some(b'0'..=b'9' | b'-' | b'"' | b'n' | b't' | b'f')
+        ),
+        _ => false,
     }
+}
+
+/// Bytes that show whether a key follows.
+const SOME: usize = 200;
+
+pub(super) fn read(input: &mut Input<'_>, options: &ReadOptions) -> Result<Dataset> {
+    let rows = if begins_document(&input.head) { document(input)? } else { lines(input)? };
     let JsonRows { held, names, key_of, .. } = rows;
     drop(key_of);
     if held.len() == 0 {
@@ -53,6 +62,46 @@ pub(super) fn read(input: &mut Input<'_>, options: &ReadOptions) -> Result<Datas
     assemble(&given, &mut next, &ReadOptions { header: Some(false), ..options.clone() })
 }
 
+/// A row on each line.
+fn lines(input: &mut Input<'_>) -> Result<JsonRows> {
+    let mut rows = JsonRows::default();
+    let mut lines = Lines::new(input);
+    while lines.advance()? {
+        if lines.line().trim_ascii().is_empty() {
+            continue;
+        }
+        let bad = |e: &serde_json::Error| {
+            let got =
+                format!("{}, in which JSON ends at byte {}: {}", shown(lines.line()), e.column(), words(e));
+            lines.fault(Some(got), "a JSON object or array on each line")
+        };
+        let line: Line = serde_json::from_slice(lines.line()).map_err(|e| bad(&e))?;
+        rows.push(line, lines.number).map_err(|(got, expected)| lines.fault(Some(got), expected))?;
+        lines.input.budget.check(&lines.input.name, Some(lines.number), rows.bytes(), 1)?;
+    }
+    Ok(rows)
+}
+
+/// All rows in one array.
+fn document(input: &mut Input<'_>) -> Result<JsonRows> {
+    // A cell of one digit takes several times its bytes until all are in their columns.
+    let bytes = input.whole(8)?;
+    let list: Vec<Line> = serde_json::from_slice(&bytes).map_err(|e| {
+        let got = format!("JSON that ends in line {}, byte {}: {}", e.line(), e.column(), words(&e));
+        input.fault(Some(&got), "an array of objects or of arrays")
+    })?;
+    let mut rows = JsonRows::default();
+    for (row, line) in list.into_iter().enumerate() {
+        let number = row as u64 + 1;
+        rows.push(line, number).map_err(|(got, expected)| {
+            let fault = Fault { source: Some(input.name.clone()), row: Some(number), ..Fault::default() };
+            Error::from(Fault { got: Some(got), expected, ..fault })
+        })?;
+        input.budget.check(&input.name, None, rows.bytes(), 1)?;
+    }
+    Ok(rows)
+}
+
 /// Rows as they are read.
 #[derive(Default)]
 struct JsonRows {
@@ -65,67 +114,74 @@ struct JsonRows {
     last: Vec<u64>,
 }
 
+/// What was got, and what was expected.
+type Wrong = (String, String);
+
 impl JsonRows {
     fn bytes(&self) -> usize {
         self.held.bytes() + self.key_bytes
     }
 
-    fn push(&mut self, lines: &Lines<'_, '_>) -> Result<()> {
-        let bad = |e: &serde_json::Error| {
-            let got =
-                format!("{}, in which JSON ends at byte {}: {}", shown(lines.line()), e.column(), words(e));
-            lines.fault(Some(got), "a JSON object or array on each line")
-        };
-        match serde_json::from_slice::<Line>(lines.line()).map_err(|e| bad(&e))? {
+    fn push(&mut self, line: Line, number: u64) -> std::result::Result<(), Wrong> {
+        match line {
             Line::Object(cells) => {
                 if self.held.len() > 0 && self.names.is_none() {
-                    return Err(lines.fault(Some("an object".into()), "an array, as in the lines before"));
+                    return Err(("an object".into(), "an array, as in the rows before".into()));
                 }
                 self.names.get_or_insert_default();
                 for (key, cell) in cells {
-                    let column = self.column(&key);
-                    let seen = std::mem::replace(&mut self.last[column as usize], lines.number);
-                    if seen == lines.number {
-                        return Err(lines.fault(Some(format!("the key `{key}` twice")), "each key once"));
-                    }
-                    self.push_cell(column, &cell).map_err(|got| {
-                        let got = format!("{got} for the key `{key}`");
-                        lines.fault(Some(got), "a number, text, true, false or null")
-                    })?;
+                    self.push_cell(key, cell, number)?;
                 }
             }
             Line::Array(cells) => {
                 if self.names.is_some() {
-                    return Err(lines.fault(Some("an array".into()), "an object, as in the lines before"));
+                    return Err(("an array".into(), "an object, as in the rows before".into()));
                 }
                 let width = self.last.len();
                 if self.held.len() > 0 && cells.len() != width {
-                    let expected = format!("{width} as in the first line");
-                    return Err(lines.fault(Some(format!("{} values", cells.len())), expected));
+                    let expected = format!("{width} as in the first row");
+                    return Err((format!("{} values", cells.len()), expected));
                 }
                 self.last.resize(cells.len(), 0);
                 for (k, cell) in cells.iter().enumerate() {
-                    self.push_cell(k as u32, cell).map_err(|got| {
-                        let got = format!("{got} at place {} of the array", k + 1);
-                        lines.fault(
-                            Some(got),
-                            "a number, text, true, false or null; objects stand on lines of their own",
-                        )
-                    })?;
+                    let what = match cell {
+                        Cell::Missing => "",
+                        Cell::Text(text) => text,
+                        Cell::Object(_) | Cell::Array(_) => {
+                            let what = if matches!(cell, Cell::Object(_)) { "an object" } else { "an array" };
+                            let expected =
+                                "a number, text, true, false or null; objects stand on lines of their own";
+                            return Err((format!("{what} at place {} of the array", k + 1), expected.into()));
+                        }
+                    };
+                    self.held.push(k as u32, what.as_bytes());
                 }
             }
         }
-        self.held.end_row(lines.number);
+        self.held.end_row(number);
         Ok(())
     }
 
-    /// Adds a cell; the error describes what it is instead.
-    fn push_cell(&mut self, column: u32, cell: &Cell) -> std::result::Result<(), &'static str> {
-        match cell {
-            Cell::Text(text) => self.held.push(column, text.as_bytes()),
-            Cell::Missing => self.held.push(column, b""),
-            Cell::Nested(what) => return Err(what),
+    /// Takes a cell; what is nested becomes columns of its own, `user.age` and `position.0`.
+    fn push_cell(&mut self, key: String, cell: Cell, number: u64) -> std::result::Result<(), Wrong> {
+        let text = match cell {
+            Cell::Object(inner) => {
+                let inner = inner.into_iter().map(|(name, cell)| (format!("{key}.{name}"), cell));
+                return inner.into_iter().try_for_each(|(key, cell)| self.push_cell(key, cell, number));
+            }
+            Cell::Array(inner) => {
+                let inner = inner.into_iter().enumerate().map(|(k, cell)| (format!("{key}.{k}"), cell));
+                return inner.into_iter().try_for_each(|(key, cell)| self.push_cell(key, cell, number));
+            }
+            Cell::Missing => String::new(),
+            Cell::Text(text) => text,
+        };
+        let column = self.column(&key);
+        let seen = std::mem::replace(&mut self.last[column as usize], number);
+        if seen == number {
+            return Err((format!("the key `{key}` twice"), "each key once".into()));
         }
+        self.held.push(column, text.as_bytes());
         Ok(())
     }
 
@@ -154,11 +210,12 @@ enum Line {
     Array(Vec<Cell>),
 }
 
-/// A value as a table writes it.
+/// A value as a table writes it, or several.
 enum Cell {
     Missing,
     Text(String),
-    Nested(&'static str),
+    Object(Vec<(String, Cell)>),
+    Array(Vec<Cell>),
 }
 
 impl<'de> Deserialize<'de> for Line {
@@ -226,13 +283,19 @@ impl<'de> Deserialize<'de> for Cell {
             }
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> std::result::Result<Cell, A::Error> {
-                while seq.next_element::<IgnoredAny>()?.is_some() {}
-                Ok(Cell::Nested("an array"))
+                let mut cells = Vec::new();
+                while let Some(cell) = seq.next_element()? {
+                    cells.push(cell);
+                }
+                Ok(Cell::Array(cells))
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Cell, A::Error> {
-                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-                Ok(Cell::Nested("an object"))
+                let mut cells = Vec::new();
+                while let Some(pair) = map.next_entry()? {
+                    cells.push(pair);
+                }
+                Ok(Cell::Object(cells))
             }
         }
         from.deserialize_any(Cells)
@@ -342,12 +405,48 @@ mod tests {
     }
 
     #[test]
+    fn one_array_of_all_rows_is_read_like_lines() {
+        let lines =
+            "{\"a\": 1, \"b\": \"x\", \"label\": \"p\"}\n{\"a\": 2.5, \"b\": null, \"label\": \"q\"}\n";
+        let list: Vec<serde_json::Value> =
+            lines.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+        let wanted = read(lines).expect("lines");
+        for text in [
+            serde_json::to_string(&list).expect("text"),
+            serde_json::to_string_pretty(&list).expect("text"),
+            format!(" \n{}\n", serde_json::to_string(&list).expect("text")),
+        ] {
+            let data = read(&text).expect("an array");
+            assert_eq!((&data.points, &data.targets), (&wanted.points, &wanted.targets), "{text}");
+        }
+        let rows = read("[[1, 2, 0], [3, 4, 1]]").expect("an array of arrays");
+        assert_eq!(rows.points.view().to_f64().expect("numbers"), [1.0, 2.0, 3.0, 4.0]);
+    }
+
+    #[test]
+    fn what_is_nested_becomes_columns_of_its_own() {
+        let data = read(
+            "{\"user\": {\"age\": 3, \"home\": {\"city\": \"Bonn\"}}, \"at\": [1, 2], \"label\": 1}\n{\"user\": null, \"at\": [5], \"none\": {}, \"label\": 2}\n",
+        )
+        .expect("JSON lines");
+        let names = data.column_names.as_deref().expect("names");
+        assert_eq!(names, ["user.age", "user.home.city", "at.0", "at.1", "user"]);
+        let some = |text: &str| Some(text.to_owned());
+        assert_eq!(
+            cells(&data),
+            [[some("3"), some("Bonn"), some("1"), some("2"), None], [None, None, some("5"), None, None]]
+        );
+    }
+
+    #[test]
     fn what_is_no_row_is_refused_with_its_place() {
         for (text, part) in [
-            ("{\"a\": 1}\n{\"a\": [2]}\n", "line 2: got an array for the key `a`"),
-            ("{\"a\": {\"b\": 1}}\n", "line 1: got an object for the key `a`"),
+            ("{\"a\": {\"b\": 1}, \"a.b\": 2}\n", "line 1: got the key `a.b` twice"),
+            ("[{\"a\": 1}, {\"a\": {\"b\": 1}, \"a.b\": 2}]\n", "row 2: got the key `a.b` twice"),
+            ("[{\"a\": 1},\n {\"a\": }]\n", "JSON that ends in line 2"),
+            ("[[1, 2], [[1], 2]]\n", "row 2: got an array at place 1"),
             ("[1, 2]\n[1, [2]]\n", "line 2: got an array at place 2 of the array"),
-            ("[1, 2]\n[1]\n", "line 2: got 1 values, expected 2 as in the first line"),
+            ("[1, 2]\n[1]\n", "line 2: got 1 values, expected 2 as in the first row"),
             ("[1, 2]\n{\"a\": 1}\n", "line 2: got an object, expected an array"),
             ("{\"a\": 1}\n[1]\n", "line 2: got an array, expected an object"),
             ("{\"a\": 1, \"a\": 2}\n", "line 1: got the key `a` twice"),

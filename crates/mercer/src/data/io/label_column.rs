@@ -138,6 +138,12 @@ fn guess(sample: &Sample<'_>) -> Option<TargetFrom> {
     match text[..] {
         // With a header, a first column of text may well be a row's name.
         [0] if names.is_none() && sample.may_be_label(0) => Some(only_text(0)),
+        // A category may well stand last behind an outcome that is a number.
+        [at] if at == last && outcome.is_some() => Some(TargetFrom {
+            column: at + 1,
+            why: Some("a guess: the only column of text; --label COLUMN takes another".into()),
+            guessed: true,
+        }),
         [at] if at == last => Some(only_text(at)),
         _ if outcome.is_some() => outcome.map(|at| TargetFrom {
             column: at + 1,
@@ -218,6 +224,7 @@ mod tests {
             ("Target,a,b\n1,2,3\n2,3,4\n", Some((1, false))),
             ("a,label,class\n1,2,3\n2,3,4\n", Some((2, true))),
             ("a,b,kind\n1,2,u\n2,3,v\n", Some((3, false))),
+            ("a,price,b,city\n1,2,3,u\n2,3,4,v\n", Some((4, true))),
             ("a,b,price\n1,2,3\n2,3,4\n", Some((3, true))),
             ("1,2,3\n2,3,4\n", Some((3, true))),
             ("u,2,3\nv,3,4\n", Some((1, false))),

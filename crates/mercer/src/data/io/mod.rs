@@ -195,8 +195,11 @@ fn read_input(input: &mut Input<'_>, options: &ReadOptions) -> Result<Dataset> {
         input.budget.check_table(&input.name, data.len(), data.dim(), bytes_each)?;
     }
     let packed = input.compression.map(|c| format!(", {}", c.extension())).unwrap_or_default();
-    data.notes.insert(0, format!("read as {format}{packed}").into());
-    data.format = Some(format);
+    // A file inside an archive says for itself what it is.
+    if data.format.is_none() {
+        data.notes.insert(0, format!("read as {format}{packed}").into());
+        data.format = Some(format);
+    }
     if let Some(labels) = &options.labels {
         attach_labels(&mut data, &input.name, labels, options)?;
     }

@@ -1,4 +1,4 @@
-//! NPZ: a zip archive of NPY arrays.
+//! NPZ: a zip archive of NPY arrays; a zip archive of one data file in any other format is that file.
 //!
 //! Points and labels are recognised by their names, in this order: `X` and `y`, `data` and `target`, `x_train` and
 //! `y_train`, `images` and `labels`, and the like; else the points are the first array of two or more dimensions and
@@ -71,7 +71,7 @@ impl Archive<'_, '_, '_> {
             .filter_map(|n| n.ok()?.strip_suffix(".npy").map(str::to_owned))
             .collect();
         if names.is_empty() {
-            return Err(self.input.fault(Some("an archive without arrays"), "NPY arrays, such as X and y"));
+            return self.only_file(options);
         }
         let (x, array) = self.points(&names, options)?;
         let source = format!("{}, array {x}", self.input.name);
@@ -93,6 +93,36 @@ impl Archive<'_, '_, '_> {
             data.note(format!("labels from the array {y}"));
         }
         Ok(data)
+    }
+
+    /// The data in the one file of an archive that holds no arrays, as downloads often are.
+    fn only_file(&mut self, options: &ReadOptions) -> Result<Dataset> {
+        let made_by_systems = |name: &str| name.starts_with("__MACOSX/") || name.ends_with(".DS_Store");
+        let files: Vec<String> =
+            self.archive.file_names().filter_map(|name| Some(name.ok()?.into_owned())).collect();
+        let files: Vec<&String> =
+            files.iter().filter(|name| !name.ends_with('/') && !made_by_systems(name)).collect();
+        let expected = "NPY arrays, such as X and y, or one data file";
+        let &[file] = files.as_slice() else {
+            let list: Vec<&str> = files.iter().take(5).map(|name| name.as_str()).collect();
+            let got = match files.len() {
+                0 => "an empty archive".to_owned(),
+                count => format!("an archive of {count} files ({}): unpack it and name one", list.join(", ")),
+            };
+            return Err(self.input.fault(Some(&got), expected));
+        };
+        let source = format!("{}, file {file}", self.input.name);
+        let mut bytes = Vec::new();
+        let budget = self.input.budget;
+        let entry = self.archive.by_name(file).map_err(|e| damaged(&source, &e))?;
+        let read = entry.take(budget.bytes().saturating_add(1)).read_to_end(&mut bytes);
+        read.map_err(|e| fault(&source, Some(&format!("a damaged archive ({e})")), "a whole archive"))?;
+        budget.check(&source, None, bytes.len(), 1)?;
+        let mut inside = Input::bytes(&source, &bytes, budget)?;
+        if super::sniff::bytes_format(&inside.head) == Some(Format::Npz) {
+            return Err(fault(&source, Some("an archive inside an archive"), expected));
+        }
+        super::read_input(&mut inside, &ReadOptions { format: None, ..options.clone() })
     }
 
     /// The array that holds the points.

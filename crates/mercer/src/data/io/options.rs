@@ -33,7 +33,7 @@ pub struct ReadOptions {
     pub labels: Option<PathBuf>,
     /// Whether a table's first line is a header; by default detected.
     pub header: Option<bool>,
-    /// The encoding of text; `None`: by the byte order mark, else UTF-8.
+    /// The encoding of text; `None`: by the byte order mark, UTF-16 where every other byte is 0, else UTF-8.
     pub encoding: Option<Encoding>,
     /// Field delimiter of a table (a blank means any run of blanks); by default detected.
     pub delimiter: Option<char>,
@@ -50,7 +50,8 @@ pub struct ReadOptions {
     pub ignore: Vec<String>,
     /// Treatment of missing values of features.
     pub missing: Missing,
-    /// How missing values are written, in any case; none: an empty field, NA, N/A, NaN, null, none, ? and -.
+    /// How missing values are written, in any case; none: an empty field, NA, N/A, NaN, null, none, ?, -, a point, errors
+    /// of formulas such as #N/A, and a few more.
     pub missing_values: Option<Vec<String>>,
     /// Whether rows without a label are kept. Then, if there are any, no row has a target; else they are left out. With
     /// columns to copy, the label column is copied too, behind them.
@@ -61,7 +62,7 @@ pub struct ReadOptions {
     pub storage: Storage,
     /// Which array of an NPZ archive holds the points.
     pub array: Option<String>,
-    /// Which sheet of a workbook is read; none: the first.
+    /// Which sheet of a workbook is read; none: the first with two rows and two columns.
     pub sheet: Option<String>,
     /// Height and width to which pictures are resized; `None`: unchanged.
     pub resize: Option<(usize, usize)>,

@@ -98,7 +98,8 @@ impl<'i, 'a> Records<'i, 'a> {
             }
             let line = self.lines.line().trim_ascii_start();
             let comment = !self.begun && line.starts_with(b"#");
-            if !line.is_empty() && !comment {
+            // DOS marks the end of a text by Ctrl-Z.
+            if !line.is_empty() && !comment && line != b"\x1a" {
                 break;
             }
         }
@@ -187,7 +188,7 @@ pub(super) fn delimiter_of(head: &[u8]) -> u8 {
         let first = counts(d).next().unwrap_or(0);
         first > 0 && counts(d).all(|c| c == first)
     };
-    let candidates = *b"\t;,";
+    let candidates = *b"\t;,|";
     let first_line_has = |d: &u8| counts(*d).next().unwrap_or(0) > 0;
     candidates
         .into_iter()

@@ -6,7 +6,22 @@ use super::{FORMATS, Format, idx, json_lines, npy, picture, records};
 use crate::error::Result;
 
 /// Beginnings of files that people have and this library does not read, with a word about each.
-const FOREIGN: [(&[u8], &str); 4] = [
+const FOREIGN: [(&[u8], &str); 16] = [
+    (
+        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
+        "an Excel workbook of the old format (.xls): save it as .xlsx or CSV",
+    ),
+    (b"SQLite format 3\0", "an SQLite database: export a table as CSV"),
+    (b"%PDF", "a PDF document"),
+    (b"@relation", "an ARFF file of Weka: export it as CSV"),
+    (b"@RELATION", "an ARFF file of Weka: export it as CSV"),
+    (b"$FL2", "an SPSS file: export it as CSV"),
+    (b"<stata_dta>", "a Stata file: export it as CSV"),
+    (b"<!DOCTYPE", "a web page, not the data: the download may have asked for a login"),
+    (b"<!doctype", "a web page, not the data: the download may have asked for a login"),
+    (b"<html", "a web page, not the data: the download may have asked for a login"),
+    (b"<?xml", "an XML file"),
+    (b"version https://git-lfs", "a pointer of Git LFS, not the data: run `git lfs pull`"),
     (b"\x89HDF\r\n\x1a\n", "an HDF5 file"),
     (b"FEA1", "a Feather file of version 1"),
     (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
@@ -19,11 +34,14 @@ const SAMPLE: usize = 20;
 /// The format of the source, or an error that says what it is instead.
 pub(super) fn format_of(input: &Input<'_>) -> Result<Format> {
     let head = input.head.as_slice();
-    if let Some(format) = bytes_format(head) {
+    if let Some(format) = bytes_format(head).filter(|_| !is_open_document(head)) {
         return Ok(format);
     }
     let names: Vec<&str> = FORMATS.iter().map(|row| row.name).collect();
     let expected = format!("one of {}, plain or as gz, bz2, xz or zst", names.join(", "));
+    if is_open_document(head) {
+        return Err(input.fault(Some("an OpenDocument spreadsheet: save it as .xlsx or CSV"), expected));
+    }
     if let Some((_, what)) = FOREIGN.iter().find(|(magic, _)| head.starts_with(magic)) {
         return Err(input.fault(Some(what), expected));
     }
@@ -57,6 +75,12 @@ pub(super) fn bytes_format(head: &[u8]) -> Option<Format> {
     }
 }
 
+/// Whether an archive begins as LibreOffice's spreadsheets do.
+fn is_open_document(head: &[u8]) -> bool {
+    let begin = b"mimetypeapplication/vnd.oasis.opendocument.spreadsheet";
+    head.get(30..).is_some_and(|rest| rest.starts_with(begin))
+}
+
 /// Whether the first entry of an archive is one of a workbook.
 fn is_workbook(head: &[u8]) -> bool {
     let begins = ["[Content_Types].xml", "_rels/", "docProps/", "xl/"];
@@ -75,7 +99,7 @@ fn text_format(head: &[u8]) -> Format {
     let lines = first_lines(head, SAMPLE);
     if lines.first().is_some_and(|l| l.starts_with(b">")) {
         Format::Fasta
-    } else if lines.first().is_some_and(|l| json_lines::begins(l)) {
+    } else if json_lines::begins_document(head) || lines.first().is_some_and(|l| json_lines::begins(l)) {
         Format::JsonLines
     } else if lines.iter().find(|l| !is_word(l) || has_pairs(l)).is_some_and(|l| has_pairs(l)) {
         Format::Libsvm
@@ -128,7 +152,7 @@ mod tests {
 
     #[test]
     fn text_formats_are_told_by_their_lines() {
-        let cases: [(&str, Format); 18] = [
+        let cases: [(&str, Format); 21] = [
             ("1 1:2 3:4\n-1 2:1\n", Format::Libsvm),
             ("# comment\n1 qid:3 1:2 # x\n0\n", Format::Libsvm),
             ("1:2 3:4\n", Format::Libsvm),
@@ -146,6 +170,9 @@ mod tests {
             ("[1, 2]\n[3, 4]\n", Format::JsonLines),
             ("{\"a\": broken\n", Format::JsonLines),
             ("[a],[b]\n1,2\n", Format::Csv),
+            ("[\n  {\n    \"a\": 1\n  }\n]\n", Format::JsonLines),
+            ("[[1, 2], [3, 4]]\n", Format::JsonLines),
+            ("a|b\n1|2\n", Format::Csv),
             ("\n\n>id\nACGT\n", Format::Fasta),
         ];
         for (text, format) in cases {

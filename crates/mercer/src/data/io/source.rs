@@ -142,7 +142,8 @@ impl<'a> Input<'a> {
         if Compression::of_bytes(&head).is_some() {
             return Err(fault(&name, Some("a file compressed twice"), "one compression: gz, bz2, xz or zst"));
         }
-        let marked = Encoding::of_mark(&head);
+        let bare = || Encoding::is_utf16_without_mark(&head).then_some(Encoding::Utf16);
+        let marked = Encoding::of_mark(&head).or_else(bare);
         let mut input =
             Input { name, compression, head, reader, len, origin, budget, marked: marked.is_some() };
         match marked {
@@ -154,7 +155,18 @@ impl<'a> Input<'a> {
             Some(encoding) => input.decode(encoding)?,
             None => {}
         }
+        input.end_lines();
         Ok(input)
+    }
+
+    /// Makes line ends of carriage returns, where text has no other line ends, as on the first Macintosh.
+    fn end_lines(&mut self) {
+        let has = |byte: u8| self.head.contains(&byte);
+        if has(b'\r') && !has(b'\n') && !has(0) && super::sniff::bytes_format(&self.head).is_none() {
+            let raw = std::mem::replace(&mut self.reader, Box::new(io::empty()));
+            self.head.iter_mut().filter(|b| **b == b'\r').for_each(|b| *b = b'\n');
+            self.reader = Box::new(BufReader::with_capacity(1 << 17, Returns(raw)));
+        }
     }
 
     /// Makes UTF-8 of text in another encoding.
@@ -210,6 +222,17 @@ impl<'a> Input<'a> {
     }
 }
 
+/// A stream whose carriage returns are line ends.
+struct Returns<R>(R);
+
+impl<R: Read> Read for Returns<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let count = self.0.read(into)?;
+        into[..count].iter_mut().filter(|b| **b == b'\r').for_each(|b| *b = b'\n');
+        Ok(count)
+    }
+}
+
 trait ConsumeExactly {
     fn consume_exactly(&mut self, count: u64) -> io::Result<()>;
 }
@@ -251,7 +274,8 @@ pub fn read_stream(name: &str, stream: impl Read, options: &ReadOptions) -> Resu
     // A head in another encoding may end within a character.
     let plain = Compression::of_bytes(&bytes).is_none()
         && options.encoding.is_none()
-        && !matches!(Encoding::of_mark(&bytes), Some(Encoding::Utf16));
+        && !matches!(Encoding::of_mark(&bytes), Some(Encoding::Utf16))
+        && !Encoding::is_utf16_without_mark(&bytes);
     if bytes.len() as u64 == HEAD && plain {
         super::sniff::format_of(&Input::bytes(name, &bytes, Budget::of(options))?)?;
     }

@@ -359,7 +359,9 @@ impl Rows {
                     }
                     values.push(value);
                 } else if std::str::from_utf8(field).is_ok_and(|t| t.parse::<f64>().is_ok()) {
-                    return Err((shown(field), "a finite number".into()));
+                    let expected =
+                        "a finite number; if it stands for a missing value, name it in --missing-values";
+                    return Err((shown(field), expected.into()));
                 } else if kind.is_none() {
                     let mut pool = Pool::default();
                     let mut of_row = as_text(values, codes, &mut pool);

@@ -1,6 +1,6 @@
 //! XLSX: the sheets of Excel workbooks.
 //!
-//! The first sheet, or the one asked for. Its cells are read as those of a CSV file would be: numbers, text, true and false,
+//! The first sheet that has two rows and two columns, or the one asked for. Its cells are read as those of a CSV file would be: numbers, text, true and false,
 //! dates as `2024-12-31` or `2024-12-31 12:30:15`, and empty cells are missing values. Cells with an error, such as
 //! `#DIV/0!`, are missing values too, and a note says how many there are. Formulas count with their last result.
 
@@ -29,15 +29,32 @@ pub(super) fn read(input: &mut Input<'_>, options: &ReadOptions) -> Result<Datas
     check_unpacked(&bytes, name, budget)?;
     let bad = |e: &XlsxError| damaged(name, e);
     let mut book: Xlsx<_> = Xlsx::new(Cursor::new(bytes.as_slice())).map_err(|e| bad(&e))?;
-    let sheet = sheet(&book, name, options)?;
-    let (held, errors) = cells(&mut book, &sheet, name, budget)?;
+    let sheets = sheets(&book, name, options)?;
+    let mut taken = None;
+    for sheet in &sheets {
+        let (held, errors) = cells(&mut book, sheet, name, budget)?;
+        // A sheet of remarks is no table, unless there is nothing else.
+        let table = held.width() > 1 && held.len() > 1;
+        if table || taken.is_none() {
+            taken = Some((sheet, held, errors));
+        }
+        if table {
+            break;
+        }
+    }
+    let Some((sheet, held, errors)) = taken else {
+        return Err(fault(name, Some("a workbook without sheets"), "at least one sheet"));
+    };
     if held.len() == 0 {
         return Err(fault(name, Some(&format!("the sheet `{sheet}` without cells")), "at least one row"));
     }
     let mut next = held.records(name, budget, held.width())?;
     let given = Given { name, budget, delimiter: b',', names: None };
     let mut data = assemble(&given, &mut next, options).map_err(by_row)?;
-    data.note(format!("sheet `{sheet}`"));
+    let others: Vec<String> =
+        sheets.iter().filter(|other| *other != sheet).take(5).map(|other| format!("`{other}`")).collect();
+    let rest = if others.is_empty() { String::new() } else { format!("; others: {}", others.join(", ")) };
+    data.note(format!("sheet `{sheet}`{rest}"));
     if errors > 0 {
         data.note(Note::warning(format!("{errors} cells with errors such as #DIV/0! count as missing")));
     }
@@ -62,20 +79,16 @@ fn check_unpacked(bytes: &[u8], name: &str, budget: Budget) -> Result<()> {
     Ok(())
 }
 
-/// The name of the sheet to read.
-fn sheet<R: Read + std::io::Seek>(book: &Xlsx<R>, name: &str, options: &ReadOptions) -> Result<String> {
+/// The names of the sheets that may be read, in their order: the one asked for, or all.
+fn sheets<R: Read + std::io::Seek>(book: &Xlsx<R>, name: &str, options: &ReadOptions) -> Result<Vec<String>> {
     let sheets = book.sheets_metadata().iter().filter(|sheet| sheet.typ == SheetType::WorkSheet);
-    let sheets: Vec<&str> = sheets.map(|sheet| sheet.name.as_str()).collect();
-    let found = match &options.sheet {
-        Some(asked) => sheets.iter().find(|sheet| *sheet == asked),
-        None => sheets.first(),
-    };
-    match (found, &options.sheet) {
-        (Some(sheet), _) => Ok((*sheet).to_owned()),
-        (None, Some(asked)) => {
+    let sheets: Vec<String> = sheets.map(|sheet| sheet.name.clone()).collect();
+    match &options.sheet {
+        Some(asked) if sheets.contains(asked) => Ok(vec![asked.clone()]),
+        Some(asked) => {
             Err(Error::param("sheet", asked, format!("one of the sheets of {name}: {}", sheets.join(", "))))
         }
-        (None, None) => Err(fault(name, Some("a workbook without sheets"), "at least one sheet")),
+        None => Ok(sheets),
     }
 }
 

@@ -175,8 +175,8 @@ impl Code {
             }
             How::Date { format, parts } => {
                 let varies = |part: &Part| present.iter().any(|v| part.of(*v) != part.of(present[0]));
-                let dated = *format != Format::Time;
-                *parts = Part::ALL.into_iter().filter(|p| (dated || *p == Part::Hour) && varies(p)).collect();
+                let fits = |p: &Part| format.has_day() || *format == Format::Time && *p == Part::Hour;
+                *parts = Part::ALL.into_iter().filter(|p| fits(p) && varies(p)).collect();
             }
             How::Category { values: names, own, .. } => {
                 let mut count = vec![0usize; names.len()];

@@ -21,11 +21,14 @@ pub(in crate::data) enum Format {
     MonthFirst,
     /// `12:30` alone.
     Time,
+    /// Hours beyond 24, or minutes and seconds: `26:15:00`, `1:23.456`, `2 days 04:00:00`.
+    Duration,
 }
 
 impl Format {
     /// All formats; of two that read a column equally well, the first is taken.
-    const ALL: [Format; 4] = [Format::YearFirst, Format::MonthFirst, Format::DayFirst, Format::Time];
+    const ALL: [Format; 5] =
+        [Format::YearFirst, Format::MonthFirst, Format::DayFirst, Format::Time, Format::Duration];
 
     /// The format that reads most of the texts, given with how often each occurs, and how many rows it reads.
     pub(in crate::data) fn of<'a>(texts: impl Iterator<Item = (&'a str, usize)>) -> Option<(Self, usize)> {
@@ -40,10 +43,17 @@ impl Format {
         Some((Format::ALL[at], best))
     }
 
+    /// Whether it tells a day, and not only a time or how long something took.
+    pub(in crate::data) fn has_day(self) -> bool {
+        !matches!(self, Format::Time | Format::Duration)
+    }
+
     /// Seconds from 1970-01-01, or from midnight for times alone.
     pub(in crate::data) fn parse(self, text: &str) -> Option<f64> {
-        if self == Format::Time {
-            return clock(text);
+        match self {
+            Format::Time => return clock(text),
+            Format::Duration => return duration(text),
+            _ => {}
         }
         let text = text.trim();
         if text.bytes().any(|b| b.is_ascii_alphabetic())
@@ -55,9 +65,32 @@ impl Format {
             Some(at) => (text[..at].trim_end_matches(','), clock(without_zone(&text[at + 1..]))?),
             None => (text, 0.0),
         };
-        let separator = date.chars().find(|c| !c.is_ascii_digit())?;
+        let Some(separator) = date.chars().find(|c| !c.is_ascii_digit()) else {
+            // `20241231T1730`; alone, such digits are a number.
+            let fine = date.len() == 8 && text.len() > 8;
+            let days = fine.then(|| {
+                let (year, month, day) =
+                    (digits(&date[..4], 4)?, digits(&date[4..6], 2)?, digits(&date[6..], 2)?);
+                days_from_civil(i64::from(year), month, day)
+            });
+            return Some(days.flatten()? as f64 * DAY + time);
+        };
         let mut parts = date.split(separator);
-        let (a, b, c) = (parts.next()?, parts.next()?, parts.next()?);
+        let (a, b, c) = (parts.next()?, parts.next()?, parts.next());
+        let Some(c) = c else {
+            // `2024-12` and `12/2024` are the first day of a month.
+            let (year, month) = if a.len() == 4 { (a, b) } else { (b, a) };
+            let fine = year.len() == 4
+                && text.len() == date.len()
+                && if a.len() == 4 {
+                    month.len() == 2 && matches!(separator, '-' | '/')
+                } else {
+                    separator == '/'
+                }
+                && (a.len() == 4 || self != Format::YearFirst);
+            let days = fine.then(|| days_from_civil(i64::from(digits(year, 4)?), digits(month, 2)?, 1));
+            return Some(days.flatten()? as f64 * DAY);
+        };
         if parts.next().is_some() {
             return None;
         }
@@ -95,49 +128,148 @@ fn full_year(year: u32, century: u32) -> u32 {
     }
 }
 
-/// A date whose month is a name, in English: `31 Dec 2024`, `31-Dec-24`, `Dec 31, 2024 17:30`, `Tue, 31 December 2024`.
+/// Names of months in English, German, French, Spanish, Italian, Portuguese and Dutch, from January on.
+const MONTHS: [&[&str]; 12] = [
+    &["january", "januar", "jänner", "janvier", "enero", "gennaio", "janeiro", "januari"],
+    &["february", "februar", "février", "fevrier", "febrero", "febbraio", "fevereiro", "februari"],
+    &["march", "märz", "maerz", "mars", "marzo", "março", "maart", "mrt"],
+    &["april", "avril", "abril", "aprile"],
+    &["may", "mai", "mayo", "maggio", "maio", "mei"],
+    &["june", "juni", "juin", "junio", "giugno", "junho"],
+    &["july", "juli", "juillet", "julio", "luglio", "julho"],
+    &["august", "août", "aout", "agosto", "augustus"],
+    &["september", "septembre", "septiembre", "setiembre", "settembre", "setembro"],
+    &["october", "oktober", "octobre", "octubre", "ottobre", "outubro"],
+    &["november", "novembre", "noviembre", "novembro"],
+    &["december", "dezember", "décembre", "decembre", "diciembre", "dicembre", "dezembro"],
+];
+/// Beginnings of the names of weekdays in the same languages, of at least two letters where a point may follow.
+const DAYS: [&str; 34] = [
+    "monday",
+    "tuesday",
+    "wednesday",
+    "thursday",
+    "friday",
+    "saturday",
+    "sunday",
+    "montag",
+    "dienstag",
+    "mittwoch",
+    "donnerstag",
+    "freitag",
+    "samstag",
+    "sonnabend",
+    "sonntag",
+    "lundi",
+    "mardi",
+    "mercredi",
+    "jeudi",
+    "vendredi",
+    "samedi",
+    "dimanche",
+    "lunes",
+    "martes",
+    "miércoles",
+    "jueves",
+    "viernes",
+    "sábado",
+    "domingo",
+    "lunedì",
+    "martedì",
+    "mercoledì",
+    "giovedì",
+    "venerdì",
+];
+
+/// The month, from 0, whose name a word is or begins, with at least three letters that no other month's name begins with.
+fn month_named(word: &str) -> Option<usize> {
+    let word = word.trim_end_matches('.').to_lowercase();
+    let word = if word == "sept" { "sep" } else { &word };
+    if word.chars().count() < 3 {
+        return None;
+    }
+    let mut found = (0..12).filter(|&m| MONTHS[m].iter().any(|name| name.starts_with(word)));
+    found.next().filter(|_| found.next().is_none())
+}
+
+/// Whether a word is the name of a weekday, or its first letters.
+fn is_weekday(word: &str) -> bool {
+    let word = word.trim_end_matches('.').to_lowercase();
+    let short = word.chars().count();
+    DAYS.iter().any(|day| *day == word || (2..=4).contains(&short) && day.starts_with(&word))
+}
+
+/// A date whose month is a name: `31 Dec 2024`, `31-Dec-24`, `Dec 31, 2024 17:30`, `Tue, 31 December 2024`, `3. März 2024`,
+/// `3 de marzo de 2024`; without a day, `Dec 2024`, `Dec-24` or `Dec '24`, the first of the month.
 fn by_name(text: &str) -> Option<f64> {
-    const MONTHS: [&str; 12] = [
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-    ];
-    const DAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
-    let named = |list: &[&str], word: &str| {
-        let word = word.trim_end_matches('.').to_ascii_lowercase();
-        let sept = if word == "sept" { "sep" } else { &word };
-        list.iter()
-            .position(|name| sept.len() >= 3 && name.starts_with(sept) && (sept.len() == 3 || *name == sept))
-    };
-    let mut words = text.split([' ', ',', '-', '/', '\u{a0}']).filter(|w| !w.is_empty()).peekable();
-    words.next_if(|word| named(&DAYS, word).is_some());
-    let (first, second, year) = (words.next()?, words.next()?, words.next()?);
-    let (month, day) = match (named(&MONTHS, first), named(&MONTHS, second)) {
+    let mut words = text
+        .split([' ', ',', '-', '/', '\'', '\u{a0}'])
+        .filter(|w| !w.is_empty() && !matches!(*w, "de" | "del" | "of"))
+        .peekable();
+    words.next_if(|word| month_named(word).is_none() && is_weekday(word));
+    let (first, second) = (words.next()?, words.next()?);
+    let (month, day) = match (month_named(first), month_named(second)) {
         (Some(month), None) => (month, second),
         (None, Some(month)) => (month, first),
         _ => return None,
     };
-    let day = ["st", "nd", "rd", "th", "."].iter().find_map(|end| day.strip_suffix(end)).unwrap_or(day);
+    let number = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
+    // A month and a year alone.
+    if words.peek().is_none() {
+        // `Dec 24` is rather a day.
+        let short = || digits(day, 2).filter(|_| day.len() == 2 && text.contains(['-', '\'']));
+        let year = if day.len() == 4 { digits(day, 4)? } else { full_year(short()?, CENTURY) };
+        return Some(days_from_civil(i64::from(year), month as u32 + 1, 1)? as f64 * DAY);
+    }
+    let year = words.next()?;
+    let day = ["st", "nd", "rd", "th", "er", "."].iter().find_map(|end| day.strip_suffix(end)).unwrap_or(day);
     // `2024 Dec 31`
-    let (day, year) = if day.len() == 4 { (year, day) } else { (day, year) };
+    let (day, year) = if day.len() == 4 && number(day) { (year, day) } else { (day, year) };
     let century = if year.len() == 2 { CENTURY } else { 0 };
     if year.len() != 4 && century == 0 {
         return None;
     }
     let year = full_year(digits(year, 4)?, century);
     let days = days_from_civil(i64::from(year), month as u32 + 1, digits(day, 2)?)?;
-    let rest: Vec<&str> = words.filter(|word| *word != "at").collect();
+    let rest: Vec<&str> = words.filter(|word| !matches!(*word, "at" | "um" | "à")).collect();
     let time = if rest.is_empty() { 0.0 } else { clock(without_zone(&rest.join(" ")))? };
     Some(days as f64 * DAY + time)
+}
+
+/// `26:15:00`, `75:30`, `1:23.456`, `2 days 04:00:00` in seconds: hours, minutes and seconds, or the last two where the last has a
+/// fraction; of two whole numbers hours and minutes.
+fn duration(text: &str) -> Option<f64> {
+    let text = text.trim();
+    let (minus, text) = text.strip_prefix('-').map_or((1.0, text), |rest| (-1.0, rest));
+    let (days, text) = match text.split_once(" day") {
+        Some((days, rest)) => (
+            f64::from(digits(days, 5)?),
+            rest.strip_prefix('s').unwrap_or(rest).trim_start_matches([',', ' ']),
+        ),
+        None => (0.0, text),
+    };
+    if text.is_empty() && days > 0.0 {
+        return Some(minus * days * DAY);
+    }
+    let parts: Vec<&str> = text.split(':').collect();
+    let (last, before) = parts.split_last()?;
+    let seconds = |text: &str| {
+        let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
+        let fine = part.len() <= 9 && !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+        fine.then(|| Some(f64::from(digits(whole, 2)?) + format!("0.{part}").parse::<f64>().ok()?)).flatten()
+    };
+    let below = |value: f64| (value < 60.0).then_some(value);
+    let whole = match *before {
+        [hours, minutes] => {
+            f64::from(digits(hours, 5)?) * 3600.0
+                + below(f64::from(digits(minutes, 2)?))? * 60.0
+                + below(seconds(last)?)?
+        }
+        [minutes] if last.contains('.') => f64::from(digits(minutes, 5)?) * 60.0 + below(seconds(last)?)?,
+        [hours] => f64::from(digits(hours, 5)?) * 3600.0 + below(f64::from(digits(last, 2)?))? * 60.0,
+        _ => return None,
+    };
+    Some(minus * (days * DAY + whole))
 }
 
 /// The hour from 0 to below 24, with minutes as fractions.
@@ -164,6 +296,13 @@ fn digits(text: &str, most: usize) -> Option<u32> {
 /// `12:30`, `12:30:15`, `12:30:15.25`, `5:30 PM` in seconds.
 fn clock(text: &str) -> Option<f64> {
     let text = text.trim();
+    // `1730` and `173000`, as in `20241231T1730`: only behind a date, since alone they are numbers.
+    if matches!(text.len(), 4 | 6) && text.bytes().all(|b| b.is_ascii_digit()) {
+        let part = |at: usize| digits(text.get(at..at + 2).unwrap_or("0"), 2);
+        let (hour, minute, second) = (part(0)?, part(2)?, part(4)?);
+        let fine = hour < 24 && minute < 60 && second < 61;
+        return fine.then(|| f64::from(hour * 3600 + minute * 60 + second));
+    }
     if let Some(at) = text.len().checked_sub(2).filter(|&at| text.is_char_boundary(at)) {
         let noon = match text[at..].to_ascii_lowercase().as_str() {
             "am" => Some(0.0),
@@ -284,6 +423,34 @@ mod tests {
             (Format::YearFirst, "2023-02-29", None),
             (Format::YearFirst, "2024-13-01", None),
             (Format::YearFirst, "2024-1", None),
+            (Format::YearFirst, "1970-02", Some(31.0 * DAY)),
+            (Format::MonthFirst, "2/1970", Some(31.0 * DAY)),
+            (Format::YearFirst, "2/1970", None),
+            (Format::YearFirst, "2024-13", None),
+            (Format::YearFirst, "2024-01 12:00", None),
+            (Format::YearFirst, "Feb 1970", Some(31.0 * DAY)),
+            (Format::YearFirst, "Feb-70", Some(31.0 * DAY)),
+            (Format::YearFirst, "Feb '70", Some(31.0 * DAY)),
+            (Format::YearFirst, "Feb 70", None),
+            (Format::YearFirst, "19700102T060000", Some(DAY * 1.25)),
+            (Format::YearFirst, "19700102T0600Z", Some(DAY * 1.25)),
+            (Format::YearFirst, "19701302T0600", None),
+            (Format::DayFirst, "1. Februar 1970", Some(31.0 * DAY)),
+            (Format::DayFirst, "1er février 1970", Some(31.0 * DAY)),
+            (Format::DayFirst, "dimanche 1 févr. 1970", Some(31.0 * DAY)),
+            (Format::DayFirst, "1 de febrero de 1970", Some(31.0 * DAY)),
+            (Format::DayFirst, "Mo, 2. März 1970 06:00", Some(60.25 * DAY)),
+            (Format::DayFirst, "1 jui 1970", None),
+            (Format::DayFirst, "1 ma 1970", None),
+            (Format::Duration, "26:15:00", Some(26.25 * 3600.0)),
+            (Format::Duration, "1:23.5", Some(83.5)),
+            (Format::Duration, "75:30", Some(75.5 * 3600.0)),
+            (Format::Duration, "2 days 04:00:00", Some(52.0 * 3600.0)),
+            (Format::Duration, "1 day, 0:00:30", Some(DAY + 30.0)),
+            (Format::Duration, "-0:30:00", Some(-1800.0)),
+            (Format::Duration, "12:75:00", None),
+            (Format::Duration, "1:2:3:4", None),
+            (Format::Duration, "12", None),
             (Format::YearFirst, "2024-01-01 25:00", None),
             (Format::YearFirst, "20240101", None),
             (Format::DayFirst, "1.2.3.1970", None),
@@ -306,6 +473,8 @@ mod tests {
         assert_eq!(of(&["1.2.2020"]), Some(Format::DayFirst));
         assert_eq!(of(&["2020-01-02"]), Some(Format::YearFirst));
         assert_eq!(of(&["2020-01-02", "31.1.2020", "5 May 2020"]), Some(Format::DayFirst));
+        assert_eq!(of(&["08:15", "17:30"]), Some(Format::Time));
+        assert_eq!(of(&["08:15:00", "31:30:00"]), Some(Format::Duration));
         assert_eq!(of(&["x"]), None);
     }
 }

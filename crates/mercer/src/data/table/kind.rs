@@ -6,7 +6,7 @@
 //! |---|---|
 //! | constant | no value at all, or the same one in every row |
 //! | identifier | whole numbers, a different one in each of at least 10 rows, in a column called id, index, row, key, number or the like, or without a name |
-//! | number | numbers, except for at most 1 value in 1,000, which then counts as missing |
+//! | number | numbers, except for at most 1 value in 1,000, or for up to 5 words in at most a fifth of the rows (`unknown`, `see note`) beside more than 20 different numbers; what is no number counts as missing |
 //! | date | dates or times in one form, except for at most 1 value in 1,000, which then counts as missing |
 //! | yes/no | yes and no, y and n, true and false, t and f, on and off, or the same in German, French, Spanish or Italian, in upper or lower case |
 //! | identifier | text of one or two words on average, at least 95 % of the values different, in at least 20 rows |
@@ -26,6 +26,11 @@ use crate::error::Error;
 
 /// One value in this many may be something else.
 const ODD: usize = 1000;
+/// Different words that may stand in a column of numbers instead of missing values; the share of the values that they may
+/// be is one in so many, and beside no more different numbers than these the words are rather categories.
+const MOST_ODD_WORDS: usize = 5;
+const ODD_WORDS: usize = 5;
+const FEW_NUMBERS: usize = 20;
 /// Fewer rows do not show that whole numbers identify them.
 const ENOUGH_NUMBERS: usize = 10;
 /// Fewer rows do not show that texts identify them, or that they repeat too seldom.
@@ -249,8 +254,17 @@ fn of_texts(name: &str, texts: &[(&str, usize)], rows: usize) -> Found {
         texts.iter().filter(|(t, _)| !is(t)).take(3).map(|(t, _)| (*t).to_owned()).collect::<Vec<_>>()
     };
     let is_number = |text: &str| number(text).is_some();
-    let numbers = texts.iter().filter(|(t, _)| is_number(t)).map(|(_, count)| count).sum();
-    if mostly(numbers) {
+    let numbers: usize = texts.iter().filter(|(t, _)| is_number(t)).map(|(_, count)| count).sum();
+    let words = || texts.iter().filter(|(t, _)| !is_number(t));
+    let with_words = (present - numbers) * ODD_WORDS <= present
+        && words().count() <= MOST_ODD_WORDS
+        && distinct - words().count() > FEW_NUMBERS
+        // Codes such as `V27` are names, not gaps; `<0.5` and `90+` are limits of what was measured.
+        && words().all(|(t, _)| {
+            let limit = t.starts_with(['<', '>', '≤', '≥', '~']) || t.ends_with('+');
+            limit || !t.bytes().any(|b| b.is_ascii_digit())
+        });
+    if mostly(numbers) || with_words {
         if numbers == present && distinct == rows && rows >= ENOUGH_NUMBERS && numbers_rows(name) {
             return found(Kind::Identifier, "numbers, all different, under such a name".into());
         }
@@ -361,6 +375,24 @@ mod tests {
         assert_eq!(found(5).odd, ["oops0", "oops1", "oops2"]);
         assert_eq!(found(6).kind, Kind::Category);
         assert!(found(0).odd.is_empty());
+    }
+
+    #[test]
+    fn a_few_words_among_many_numbers_are_gaps() {
+        let cells = |word: &dyn Fn(usize) -> String, numbers: usize| {
+            many(200, |i| if i % 8 == 0 { word(i) } else { format!("{}.5", i % numbers) })
+        };
+        let found = |cells: &[String]| {
+            find("a", &Column::text(cells.iter().map(|c| Some(c.as_str()))), 0..cells.len())
+        };
+        let unknown = found(&cells(&|_| "unknown".into(), 60));
+        assert_eq!((unknown.kind, unknown.odd), (Kind::Number, vec!["unknown".to_owned()]));
+        assert_eq!(found(&cells(&|i| ["<0.5", "90+"][i / 8 % 2].into(), 60)).kind, Kind::Number);
+        // Codes, a few numbers beside a word, and remarks of all sorts are none.
+        assert_eq!(found(&cells(&|i| format!("V{}", i % 3), 60)).kind, Kind::Category);
+        assert_eq!(found(&cells(&|_| "other".into(), 7)).kind, Kind::Category);
+        let remark = |i: usize| ["a", "b", "c", "d", "e", "f", "g"][i / 8 % 7].to_owned();
+        assert_eq!(found(&cells(&remark, 60)).kind, Kind::Category);
     }
 
     #[test]
