@@ -130,7 +130,7 @@ impl Training {
         }
     }
 
-    /// Chooses the width and lambda of a machine for large data, where nobody gave them.
+    /// Chooses the width and lambda of a machine for large data that are not given.
     pub(super) fn choose_large(
         &self,
         plan: &mut Plan<'_>,

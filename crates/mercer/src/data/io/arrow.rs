@@ -121,7 +121,7 @@ fn rows(
     let mut data = assemble(&given, &mut next, options).map_err(by_row)?;
     if !others.is_empty() {
         let list = others.join(", ");
-        data.note(Note::warning(format!("what a table cannot hold is left out: {list}")));
+        data.note(Note::warning(format!("columns that a table cannot hold are ignored: {list}")));
     }
     Ok(data)
 }
@@ -502,7 +502,7 @@ mod tests {
             assert_eq!(column(0), [Some("31".to_owned()), None, None]);
             assert_eq!(column(1), ["1.5", "0", "-0.25"].map(|t| Some(t.to_owned())));
             let note = |n: &Note| {
-                n.text.starts_with("what a table cannot hold is left out: column `tags` of type List")
+                n.text.starts_with("columns that a table cannot hold are ignored: column `tags` of type List")
             };
             assert!(data.notes.iter().any(note), "{:?}", data.notes);
         }
