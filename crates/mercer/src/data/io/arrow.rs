@@ -91,7 +91,7 @@ fn rows(
     let name = input.name.as_str();
     let (mut columns, mut others) = (Vec::new(), Vec::new());
     for (at, field) in schema.fields().iter().enumerate() {
-        columns_of(field, String::new(), vec![at], &mut columns, &mut others);
+        columns_of(field, "", vec![at], &mut columns, &mut others);
     }
     if columns.is_empty() {
         let expected = "columns of numbers, text, booleans, dates and times";
@@ -129,7 +129,7 @@ fn rows(
 /// The columns that a field becomes, each with its name and the places from the batch down to it; and what cannot be one.
 fn columns_of(
     field: &Field,
-    above: String,
+    above: &str,
     path: Vec<usize>,
     columns: &mut Vec<(String, Vec<usize>)>,
     others: &mut Vec<String>,
@@ -138,7 +138,7 @@ fn columns_of(
     match field.data_type() {
         DataType::Struct(fields) => {
             for (at, inner) in fields.iter().enumerate() {
-                columns_of(inner, name.clone(), [path.as_slice(), &[at]].concat(), columns, others);
+                columns_of(inner, &name, [path.as_slice(), &[at]].concat(), columns, others);
             }
         }
         kind if is_plain(kind) => columns.push((name, path)),

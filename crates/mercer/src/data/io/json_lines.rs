@@ -130,7 +130,7 @@ impl JsonRows {
                 }
                 self.names.get_or_insert_default();
                 for (key, cell) in cells {
-                    self.push_cell(key, cell, number)?;
+                    self.push_cell(&key, cell, number)?;
                 }
             }
             Line::Array(cells) => {
@@ -163,20 +163,20 @@ impl JsonRows {
     }
 
     /// Takes a cell; what is nested becomes columns of its own, `user.age` and `position.0`.
-    fn push_cell(&mut self, key: String, cell: Cell, number: u64) -> std::result::Result<(), Wrong> {
+    fn push_cell(&mut self, key: &str, cell: Cell, number: u64) -> std::result::Result<(), Wrong> {
         let text = match cell {
             Cell::Object(inner) => {
                 let inner = inner.into_iter().map(|(name, cell)| (format!("{key}.{name}"), cell));
-                return inner.into_iter().try_for_each(|(key, cell)| self.push_cell(key, cell, number));
+                return inner.into_iter().try_for_each(|(key, cell)| self.push_cell(&key, cell, number));
             }
             Cell::Array(inner) => {
                 let inner = inner.into_iter().enumerate().map(|(k, cell)| (format!("{key}.{k}"), cell));
-                return inner.into_iter().try_for_each(|(key, cell)| self.push_cell(key, cell, number));
+                return inner.into_iter().try_for_each(|(key, cell)| self.push_cell(&key, cell, number));
             }
             Cell::Missing => String::new(),
             Cell::Text(text) => text,
         };
-        let column = self.column(&key);
+        let column = self.column(key);
         let seen = std::mem::replace(&mut self.last[column as usize], number);
         if seen == number {
             return Err((format!("the key `{key}` twice"), "each key once".into()));
