@@ -107,7 +107,9 @@ pub(crate) fn check(files: &[File]) -> Vec<Finding> {
             file.text.lines().enumerate().map(|(i, line)| (i + 1, line.to_owned())).collect()
         } else if file.is_rust() && CODE.iter().any(|folder| file.path.starts_with(folder)) {
             of_code(&file.text, file.path.starts_with(HELP))
-        } else if file.path.ends_with(".py") && file.path.starts_with(PYTHON) {
+        } else if file.path.starts_with(PYTHON)
+            && Path::new(&file.path).extension().is_some_and(|e| e == "py")
+        {
             of_python(&file.text)
         } else {
             continue;
