@@ -345,7 +345,7 @@ fn cases() -> Vec<Case> {
             "one array of JSON with nested objects",
             {
                 let object = |i: usize, a: f64, b: f64, y: bool| {
-                    let b = if i % 9 == 0 { "null".to_owned() } else { b.to_string() };
+                    let b = if i.is_multiple_of(9) { "null".to_owned() } else { b.to_string() };
                     format!(
                         r#"{{"user": {{"a": {a}, "b": {b}}}, "tags": [1, "x"], "class": "{}"}},"#,
                         class(y)

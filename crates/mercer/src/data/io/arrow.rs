@@ -497,7 +497,7 @@ mod tests {
             assert_eq!(data.column_names.as_deref(), Some(&["user.age", "waited"].map(String::from)[..]));
             let table = data.points.as_table().expect("a table");
             let column = |at: usize| -> Vec<Option<String>> {
-                (0..3).map(|row| table.columns()[at].cell(row).map(|cell| cell.into_owned())).collect()
+                (0..3).map(|row| table.columns()[at].cell(row).map(std::borrow::Cow::into_owned)).collect()
             };
             assert_eq!(column(0), [Some("31".to_owned()), None, None]);
             assert_eq!(column(1), ["1.5", "0", "-0.25"].map(|t| Some(t.to_owned())));
