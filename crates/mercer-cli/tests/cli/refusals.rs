@@ -27,7 +27,8 @@ fn values_that_are_not_finite() {
     refused(
         "inf.csv",
         "a,b,c\n1,inf,x\n",
-        "error: inf.csv, line 2, column 2 (`b`): got `inf`, expected a finite number\n",
+        "error: inf.csv, line 2, column 2 (`b`): got `inf`, expected a finite number; if it stands for a missing value, name \
+         it in --missing-values\n",
     );
     refused(
         "inf.svm",

@@ -162,7 +162,7 @@ fn the_plain_door_says_what_the_command_says() {
     let path = "/v1/models/m/predict";
     for (kind, body, status, words) in [
         ("application/json", "[[1,2,3,4]]", 400, "columns"),
-        ("application/json", "[[1,2],[3]]", 400, "got 1 values, expected 2 as in the first line"),
+        ("application/json", "[[1,2],[3]]", 400, "got 1 values, expected 2 as in the first row"),
         ("application/json", "[]", 400, "no rows"),
         ("application/json", "{}", 400, ""),
         ("application/json", "nonsense", 400, "not an array of rows"),

@@ -256,23 +256,28 @@ impl Run<'_> {
 
 /// The setting that is ahead of the reference by most beyond its noise, or the reference.
 fn ahead<'a>(all: &'a [Judged], reference: usize, part: &Dataset) -> &'a Judged {
-    let n = part.len() as f64;
-    let counts = matches!(part.targets, Targets::Classes(_));
-    let gain = |judged: &Judged| {
-        let gains: Vec<f64> = all[reference].losses.iter().zip(&judged.losses).map(|(r, l)| r - l).collect();
-        let m = gains.len() as f64;
-        let mean = gains.iter().sum::<f64>() / m;
-        let off: f64 = gains.iter().map(|g| (g - mean).powi(2)).sum();
-        let mut error = (off / (m - 1.0) / m).sqrt();
-        if counts {
-            // Folds may agree by chance where few rows decide: the standard error is at least that of a difference of
-            // counts.
-            error = error.max((mean.abs().max(1.0 / n) / n).sqrt());
-        }
-        mean - AHEAD * error
-    };
+    let gain = |judged: &Judged| lead(&all[reference].losses, &judged.losses, part, 0.0, AHEAD);
     let best = all.iter().map(|judged| (gain(judged), judged)).max_by(|a, b| a.0.total_cmp(&b.0));
     best.filter(|(gain, _)| *gain > 0.0).map_or(&all[reference], |(_, judged)| judged)
+}
+
+/// By how much losses on the same folds are below those of a reference, less `errors` standard errors of the difference.
+///
+/// `shared` is the ratio of test rows to training rows where cross-validation is repeated: repetitions share their rows, so
+/// the variance of their mean does not fall below that share of the variance of one fold (Nadeau and Bengio 2003).
+pub(super) fn lead(reference: &[f64], losses: &[f64], rows: &Dataset, shared: f64, errors: f64) -> f64 {
+    let n = rows.len() as f64;
+    let gains: Vec<f64> = reference.iter().zip(losses).map(|(r, l)| r - l).collect();
+    let m = gains.len() as f64;
+    let mean = gains.iter().sum::<f64>() / m;
+    let off: f64 = gains.iter().map(|g| (g - mean).powi(2)).sum();
+    let mut error = (off / (m - 1.0) * (1.0 / m + shared)).sqrt();
+    if matches!(rows.targets, Targets::Classes(_)) {
+        // Folds may agree by chance where few rows decide: the standard error is at least that of a difference of
+        // counts.
+        error = error.max((mean.abs().max(1.0 / n) / n).sqrt());
+    }
+    mean - errors * error
 }
 
 #[cfg(test)]

@@ -1,16 +1,20 @@
 //! A search over kernels and scalings within a time limit, with an honest estimate of the resulting error.
 //!
 //! A fifth of the rows is held out first. On the others every scaling of the columns gets its share of the time for a
-//! search over kernels and parameters ([`tune`]), the one preferred by the quick estimate first. The best by
-//! cross-validation is fitted on the same rows and evaluated on those held out. They took no part in any decision, so
-//! their error is an unbiased estimate, slightly pessimistic because the final fit uses all rows. The
-//! cross-validation score of the best of many settings is optimistic: it is partly chance.
+//! search over kernels and parameters ([`tune`]), the one preferred by the quick estimate first. The cross-validation
+//! score of the best of many settings is optimistic: it is partly chance. So where rows are few, the best of each search
+//! meets the quick setting again, on new folds in repeated cross-validation, and replaces it only if it leads by more than
+//! a standard error. The winner is fitted on the same rows and evaluated on those held out. They took no part in any
+//! decision, so their error is an unbiased estimate, slightly pessimistic because the final fit uses all rows.
+
+use std::time::{Duration, Instant};
 
 use crate::assess::evaluation::Evaluation;
-use crate::assess::metric::Better;
-use crate::assess::quick::{quick, scalings};
+use crate::assess::metric::{Better, Metric};
+use crate::assess::quick::{lead, quick, scalings};
 use crate::assess::search::Found;
 use crate::assess::tuning::{Tuning, tune};
+use crate::assess::validate::{Splits, cross_validate};
 use crate::data::{Dataset, split};
 use crate::error::{Error, Result};
 use crate::exec::Exec;
@@ -22,8 +26,17 @@ const HELD_OUT: f64 = 0.2;
 const MOST_HELD_OUT: usize = 5000;
 /// With fewer rows to search on, none are held out, and no error is estimated.
 const FEWEST: usize = 50;
-/// Share of the time for searching; the rest is for the evaluated fit and the final one.
-const SEARCHING: f64 = 0.7;
+/// Share of the time for searching, and share until whose end finalists are compared; the rest is for the evaluated fit
+/// and the final one.
+const SEARCHING: f64 = 0.6;
+const COMPARING: f64 = 0.8;
+/// Maximum number of rows for which finalists are compared again: with more, the noise of one cross-validation is small.
+const MOST_COMPARED: usize = 3000;
+/// Repetitions of the cross-validation that compares finalists, and its folds.
+const REPETITIONS: u64 = 6;
+const FOLDS: usize = 5;
+/// Standard errors by which a finalist must lead the quick setting.
+const LEAD: f64 = 1.0;
 
 /// The expected error of a model, measured on held-out rows.
 #[derive(Debug, Clone, PartialEq)]
@@ -85,6 +98,8 @@ impl Expected {
 pub struct Thorough {
     /// The best search.
     pub found: Found,
+    /// Whether the setting of the quick estimate was kept because no search leads it beyond noise.
+    pub kept: bool,
     /// The expected error; `None` if there were too few rows to hold any out.
     pub expected: Option<Expected>,
     /// Whether the watcher cancelled.
@@ -116,6 +131,7 @@ pub fn thorough(
     if !(seconds > 0.0 && seconds.is_finite()) {
         return Err(Error::param("seconds", seconds, "a number above 0"));
     }
+    let begun = Instant::now();
     let data = plan.data();
     let (inside, outside) = held_out(data, wishes.seed)?;
     let rows = inside.as_ref().unwrap_or(data);
@@ -132,7 +148,7 @@ pub fn thorough(
         seconds: Some(SEARCHING * seconds / ways.len() as f64),
         ..Tuning::default()
     };
-    let mut best: Option<(Found, Plan<'_>)> = None;
+    let mut tried_all: Vec<(Found, Plan<'_>)> = Vec::new();
     let mut stopped = false;
     for way in ways {
         let mut tried = if way == start.recipes {
@@ -142,29 +158,84 @@ pub fn thorough(
         };
         let found = tune(&mut tried, &tuning, exec, watch)?;
         stopped |= found.stopped;
-        let sign = if found.metric.better == Better::Lower { 1.0 } else { -1.0 };
-        let loss = |found: &Found| sign * found.best.score.mean;
-        if best.as_ref().is_none_or(|(before, _)| loss(&found) < loss(before)) {
-            best = Some((found, tried));
-        }
+        tried_all.push((found, tried));
         if stopped {
             break;
         }
     }
-    let (found, winner) = best.ok_or(Error::Cancelled)?;
+    let loss = |(found, _): &(Found, Plan<'_>)| {
+        let sign = if found.metric.better == Better::Lower { 1.0 } else { -1.0 };
+        sign * found.best.score.mean
+    };
+    let first = (0..tried_all.len()).min_by(|a, b| loss(&tried_all[*a]).total_cmp(&loss(&tried_all[*b])));
+    let mut first = first.ok_or(Error::Cancelled)?;
+    let mut kept = false;
+    if !stopped && rows.len() <= MOST_COMPARED && !start.is_layered() {
+        let finalists: Vec<&Plan<'_>> =
+            std::iter::once(&start).chain(tried_all.iter().map(|(_, p)| p)).collect();
+        let until = begun + Duration::from_secs_f64(COMPARING * seconds);
+        match compared(&finalists, rows, tried_all[first].0.metric, wishes.seed, until, exec, watch) {
+            Ok(0) => kept = true,
+            Ok(at) => first = at - 1,
+            Err(Error::Cancelled) => stopped = true,
+            // Folds without all classes, say: the searches decide.
+            Err(_) => {}
+        }
+    }
+    let (found, winner) = tried_all.swap_remove(first);
+    let winner = if kept { start } else { winner };
     let expected = match &outside {
         Some(outside) if !stopped => {
             Expected::of(&Evaluation::new(&winner.fit(exec, watch)?, outside, exec)?)
         }
         _ => None,
     };
-    let why = format!(
-        "best by {} on {} folds, in a search over kernels and scalings",
-        found.metric.name, found.folds
-    );
+    let why = if kept {
+        format!(
+            "no setting of a search over kernels and scalings leads it by {} beyond noise",
+            found.metric.name
+        )
+    } else {
+        format!(
+            "best by {} on {} folds, in a search over kernels and scalings",
+            found.metric.name, found.folds
+        )
+    };
     plan.settle(winner.recipes.clone(), winner.learner.clone(), &why, exec)?;
     plan.choices.extend(expected.as_ref().map(Expected::choice));
-    Ok(Thorough { found, expected, stopped })
+    Ok(Thorough { found, kept, expected, stopped })
+}
+
+/// Which finalist wins a repeated cross-validation: the one that leads the first by most beyond its noise, or the first.
+fn compared(
+    finalists: &[&Plan<'_>],
+    rows: &Dataset,
+    metric: &'static Metric,
+    seed: u64,
+    until: Instant,
+    exec: Exec,
+    watch: &mut Watch<'_>,
+) -> Result<usize> {
+    let sign = if metric.better == Better::Lower { 1.0 } else { -1.0 };
+    let mut losses = vec![Vec::new(); finalists.len()];
+    for repetition in 0..REPETITIONS {
+        // Seeds of its own: the folds of the searches favour their winners.
+        let seed = seed.wrapping_add(repetition) ^ 0x00c0_ffee_5eed;
+        let folds = Splits::Folds { folds: FOLDS, times: 1 }.folds(rows, seed)?;
+        for (plan, losses) in finalists.iter().zip(&mut losses) {
+            let score = cross_validate(rows, &plan.recipes, &plan.learner, &folds, metric, exec, watch)?;
+            losses.extend(score.folds.iter().map(|v| sign * v));
+        }
+        if Instant::now() >= until {
+            break;
+        }
+    }
+    let shared = 1.0 / (FOLDS - 1) as f64;
+    let leads = losses.iter().map(|own| lead(&losses[0], own, rows, shared, LEAD));
+    // A setting that failed on a fold does not lead.
+    let best =
+        leads.enumerate().skip(1).filter(|(_, lead)| lead.is_finite()).max_by(|a, b| a.1.total_cmp(&b.1));
+    Ok(best.filter(|(_, lead)| *lead > 0.0).map_or(0, |(at, _)| at))
 }
 
 /// The rows to search on and those held out; `None` if all are needed.
@@ -196,10 +267,28 @@ mod tests {
             panic!("classes")
         };
         assert!(rows == 60 && low <= rate && rate <= high && rate < 0.3, "{rate} {low} {high} {rows}");
-        assert_eq!(plan.learner, found.found.learner);
+        assert!(found.kept || plan.learner == found.found.learner);
         assert!(plan.choices.iter().any(|choice| choice.what == "expected error"));
         // The last fit sees all rows.
         assert_eq!(plan.data().len(), 300);
+    }
+
+    /// A product of two of many columns is found by a polynomial; of targets at random nothing is better than the quick
+    /// setting, although the best of many settings always looks so.
+    #[test]
+    fn a_search_replaces_the_quick_setting_only_beyond_noise() {
+        let (n, d) = (240, 10);
+        let x = toy::normals(n, d, 5);
+        let product = x.chunks(d).map(|row| row[0] * row[1]).collect();
+        for (y, kept) in [(product, false), (toy::normals(n, 1, 6), true)] {
+            let points = Points::dense(x.clone(), d).expect("rows");
+            let data = Dataset::new(points, Targets::Reals(y)).expect("whole");
+            let wishes = Wishes::default();
+            let mut plan = Plan::new(&data, &wishes, Exec::one()).expect("a plan");
+            let found = thorough(&mut plan, &wishes, 6.0, Exec::one(), &mut silent()).expect("found");
+            assert_eq!(found.kept, kept, "{:?}", plan.learner.kernel());
+            assert_eq!(kept, plan.learner != found.found.learner);
+        }
     }
 
     #[test]

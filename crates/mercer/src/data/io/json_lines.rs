@@ -166,12 +166,12 @@ impl JsonRows {
     fn push_cell(&mut self, key: &str, cell: Cell, number: u64) -> std::result::Result<(), Wrong> {
         let text = match cell {
             Cell::Object(inner) => {
-                let inner = inner.into_iter().map(|(name, cell)| (format!("{key}.{name}"), cell));
-                return inner.into_iter().try_for_each(|(key, cell)| self.push_cell(&key, cell, number));
+                let mut inner = inner.into_iter().map(|(name, cell)| (format!("{key}.{name}"), cell));
+                return inner.try_for_each(|(key, cell)| self.push_cell(&key, cell, number));
             }
             Cell::Array(inner) => {
-                let inner = inner.into_iter().enumerate().map(|(k, cell)| (format!("{key}.{k}"), cell));
-                return inner.into_iter().try_for_each(|(key, cell)| self.push_cell(&key, cell, number));
+                let mut inner = inner.into_iter().enumerate().map(|(k, cell)| (format!("{key}.{k}"), cell));
+                return inner.try_for_each(|(key, cell)| self.push_cell(&key, cell, number));
             }
             Cell::Missing => String::new(),
             Cell::Text(text) => text,

@@ -344,7 +344,7 @@ mod tests {
         let mut learner = Learner::Svr(squared);
         assert_eq!(learner.entry().name, "svr");
         let refused = learner.set("lambda", json!(0.5)).expect_err("not its own").to_string();
-        assert!(refused.contains("svr does not take it"), "{refused}");
+        assert!(refused.contains("svr does not take `lambda`"), "{refused}");
         learner.set("c", json!(3.0)).expect("its own");
         assert_eq!(learner.get("loss"), Some(json!("squared")));
     }
@@ -357,7 +357,7 @@ mod tests {
             refused(&mut learner, "nu", json!(1.5)),
             "nu = 1.5: must be a number above 0 and at most 1"
         );
-        assert!(refused(&mut learner, "c", json!(1.0)).contains("nu-svc does not take it"));
+        assert!(refused(&mut learner, "c", json!(1.0)).contains("nu-svc does not take `c`"));
         assert!(refused(&mut learner, "banana", json!(1.0)).contains("does not take it"));
         learner.set("multi", json!("one_vs_rest")).expect("a word of its table");
         assert!(learner.set("multi", json!("all_vs_all")).is_err());
