@@ -65,7 +65,7 @@ fn what_cannot_be_searched_is_refused_in_words() {
         ("tune flowers.csv -c 10..1", 2, "a range goes from a number above 0 to a larger one"),
         ("tune flowers.csv --grid nu=0.1,0.2", 2, "nu = 0.1: svc does not take `nu`"),
         ("tune flowers.csv --learner one-class", 2, "there are no targets to score predictions by"),
-        ("tune flowers.csv --kernel linear --gamma 1,2", 2, "no Gaussian is searched"),
+        ("tune flowers.csv --kernel linear --gamma 1,2", 2, "no Gaussian kernel is searched"),
     ] {
         let run = folder.mercer(line);
         assert!(run.code == code && run.err.contains(why), "{line}: {run:#?}");

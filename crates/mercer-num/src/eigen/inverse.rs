@@ -9,9 +9,13 @@ const STEPS: usize = 6;
 /// Largest residual that counts as rounding, in multiples of machine epsilon times the norm of the matrix.
 const LEFT: f64 = 64.0;
 
-/// Unit eigenvectors for these eigenvalues, row by row. None if the residual of one of them exceeds rounding.
+/// Unit eigenvectors for these eigenvalues, row by row. None if the residual of one of them exceeds rounding, or if the matrix
+/// is not finite.
 pub(super) fn vectors(diag: &[f64], below: &[f64], values: &[f64]) -> Option<Vec<f64>> {
     let n = diag.len();
+    if diag.iter().chain(below).any(|v| !v.is_finite()) {
+        return None;
+    }
     let off = |i: usize| below.get(i).copied().unwrap_or(0.0).abs();
     let size =
         (0..n).map(|i| diag[i].abs() + off(i) + if i > 0 { off(i - 1) } else { 0.0 }).fold(0.0, f64::max);
