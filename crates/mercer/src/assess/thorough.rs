@@ -255,6 +255,7 @@ mod tests {
     use super::*;
     use crate::data::{Points, Targets, toy};
     use crate::watch::silent;
+    use mercer_testkit::toy::normals;
 
     #[test]
     fn held_out_rows_judge_what_was_found_without_them() {
@@ -278,9 +279,9 @@ mod tests {
     #[test]
     fn a_search_replaces_the_quick_setting_only_beyond_noise() {
         let (n, d) = (240, 10);
-        let x = toy::normals(n, d, 5);
+        let x = normals(n, d, 5);
         let product = x.chunks(d).map(|row| row[0] * row[1]).collect();
-        for (y, kept) in [(product, false), (toy::normals(n, 1, 6), true)] {
+        for (y, kept) in [(product, false), (normals(n, 1, 6), true)] {
             let points = Points::dense(x.clone(), d).expect("rows");
             let data = Dataset::new(points, Targets::Reals(y)).expect("whole");
             let wishes = Wishes::default();
