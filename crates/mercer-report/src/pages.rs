@@ -13,7 +13,7 @@ use mercer::assess::{ClassEvaluation, Curve, Evaluation, RealEvaluation, mistake
 use mercer::data::{Dataset, ImageShape};
 use mercer::error::Result;
 use mercer::exec::Exec;
-use mercer::model::{Explanation, MachineFacts, Model, Readout, Task};
+use mercer::model::{Explanation, MachineFacts, Model, Task};
 
 /// Classes drawn with a curve each; of more, the worst.
 const CURVES: usize = 6;
@@ -454,13 +454,10 @@ fn images(model: &Model) -> Option<Section> {
     let mut order: Vec<usize> = (0..f.len()).collect();
     order.sort_by(|&a, &b| weight(b).total_cmp(&weight(a)));
     order.truncate(IMAGES);
-    let (sides, classes) = (model.machine.sides(), model.classes());
+    let classes = model.classes();
     let tile = |&j: &usize| {
         let coef = &f.coef()[j * k..(j + 1) * k];
-        let o = (0..k).fold(0, |a, b| if coef[b].abs() > coef[a].abs() { b } else { a });
-        let side =
-            sides.get(o).filter(|_| matches!(model.machine.readout, Readout::Plain | Readout::Pairs(_)));
-        let class = side.and_then(|s| if coef[o] > 0.0 { Some(s.positive) } else { s.negative });
+        let (o, side, class) = model.machine.vote_of(coef);
         let caption = match (class.and_then(|c| classes.get(c as usize)), side) {
             (Some(class), _) => format!("{class}: {}", number(coef[o])),
             (None, Some(s)) => format!("not {}: {}", classes[s.positive as usize], number(coef[o])),

@@ -358,7 +358,8 @@ mod tests {
             "nu = 1.5: must be a number above 0 and at most 1"
         );
         assert!(refused(&mut learner, "c", json!(1.0)).contains("nu-svc does not take `c`"));
-        assert!(refused(&mut learner, "banana", json!(1.0)).contains("does not take it"));
+        let unknown = refused(&mut learner, "banana", json!(1.0));
+        assert!(unknown.contains("nu-svc does not take `banana`; no learner has it"), "{unknown}");
         learner.set("multi", json!("one_vs_rest")).expect("a word of its table");
         assert!(learner.set("multi", json!("all_vs_all")).is_err());
     }

@@ -76,6 +76,25 @@ impl Machine {
         }
     }
 
+    /// The number of outputs of the expansion that are decision values of machines: none for votes of hypotheses and
+    /// for neighbours, whose outputs mean nothing alone.
+    pub fn machines(&self) -> usize {
+        match self.readout {
+            Readout::Plain | Readout::Pairs(_) | Readout::Ball(_) => self.expansion.outputs(),
+            Readout::Votes(_) | Readout::Nearest(_) => 0,
+        }
+    }
+
+    /// What a centre with these coefficients says: the output on which it weighs most, the classes which that output
+    /// separates, and the class that it speaks for (none against the rest).
+    pub fn vote_of(&self, coef: &[f64]) -> (usize, Option<Sides>, Option<u32>) {
+        let output = (0..coef.len()).fold(0, |a, b| if coef[b].abs() > coef[a].abs() { b } else { a });
+        let value = coef.get(output).copied().unwrap_or(0.0);
+        let side = self.sides().get(output).filter(|_| self.machines() > 0 && value != 0.0).copied();
+        let class = side.and_then(|s| if value > 0.0 { Some(s.positive) } else { s.negative });
+        (output, side, class)
+    }
+
     /// The name of a decision value: `b against a`, `b against the rest`, `cluster 2`, or empty.
     pub fn output_name(&self, output: usize) -> String {
         let classes = self.classes();

@@ -20,7 +20,7 @@ use crate::gram::KernelRows;
 use crate::kernel::Kernel;
 use crate::model::machine::IN_FILES;
 use crate::model::svc::Margin;
-use crate::model::{Description, Machine, Model, Readout, Task, enclosing_radius2};
+use crate::model::{Description, Machine, Model, Task, enclosing_radius2};
 use crate::watch::Watch;
 
 /// Maximum number of rows, columns or disagreements listed.
@@ -167,9 +167,7 @@ impl Model {
         let norms = norms2(f, exec)?;
         let sparse_support = self.support();
         let svc = m.svc().is_some();
-        // Hypotheses and neighbours are not machines of their own.
-        let read = matches!(m.readout, Readout::Votes(_) | Readout::Nearest(_));
-        let machines = (0..if read { 0 } else { f.outputs() })
+        let machines = (0..m.machines())
             .map(|o| {
                 let norm2 = norms.as_ref().map(|n| n[o]);
                 let machine = m.parts.get(o);
@@ -248,10 +246,7 @@ impl Model {
         if support.is_some_and(|rows| rows.len() != f.len()) {
             return Vec::new();
         }
-        let largest = |c: &[f64]| (0..k).fold(0, |a, b| if c[b].abs() > c[a].abs() { b } else { a });
-        let (sides, classes) = (self.machine.sides(), self.classes());
-        // Hypotheses and neighbours are not machines of their own.
-        let named = matches!(self.machine.readout, Readout::Plain | Readout::Pairs(_));
+        let classes = self.classes();
         let sum = |j: usize| f.coef()[j * k..(j + 1) * k].iter().map(|c| c.abs()).sum::<f64>();
         let mut order: Vec<usize> = (0..f.len()).collect();
         order.sort_by(|&a, &b| sum(b).total_cmp(&sum(a)).then(a.cmp(&b)));
@@ -260,9 +255,7 @@ impl Model {
             let row = support.map_or(j, |rows| rows[j] as usize);
             let data = data.filter(|d| row < d.len() && support.is_some());
             let coef = &f.coef()[j * k..(j + 1) * k];
-            let output = largest(coef);
-            let side = sides.get(output).filter(|_| named && coef[output] != 0.0);
-            let class = side.and_then(|s| if coef[output] > 0.0 { Some(s.positive) } else { s.negative });
+            let (output, side, class) = self.machine.vote_of(coef);
             Influence {
                 row,
                 name: data.and_then(|d| d.row_names.as_ref()).map(|names| names[row].clone()),
