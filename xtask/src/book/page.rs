@@ -135,7 +135,8 @@ mod tests {
     fn a_page_has_its_title_anchors_maths_and_neighbours() {
         let entry = |title: &str, path: &str| Entry { title: title.into(), path: Some(path.into()) };
         let entries = [entry("A", "a.md"), entry("B", "x/b.md"), entry("C", "c.md")];
-        let text = "# B & more\n\n## A `part`\n\n`--a b` $x_i^2$ [see](../a.md#top) [out](https://x.org/a.md)\n";
+        let text =
+            "# B & more\n\n## A `part`\n\n`--a b` $x_i^2$ [see](../a.md#top) [out](https://x.org/a.md)\n";
         let page = html("x/b.md", text, &entries).expect("a page");
         for part in [
             "<title>B &amp; more: Mercer</title>",

@@ -13,8 +13,7 @@ pub(crate) fn check(files: &[File]) -> Vec<Finding> {
     let Some((before, inside)) = lib.text.split_once("pub mod prelude {") else { return Vec::new() };
     let inside = inside.split("\n}").next().unwrap_or_default();
     let line = before.lines().count();
-    let library: Vec<&File> =
-        files.iter().filter(|f| f.path.starts_with(LIBRARY) && f.is_rust()).collect();
+    let library: Vec<&File> = files.iter().filter(|f| f.path.starts_with(LIBRARY) && f.is_rust()).collect();
     let names = inside.split(|c: char| c != '_' && !c.is_alphanumeric());
     let types = names.clone().filter(|n| n.starts_with(char::is_uppercase));
     let mut findings = Vec::new();
