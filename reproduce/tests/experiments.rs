@@ -278,7 +278,7 @@ fn digits_come_back_and_are_told_apart_by_components() {
     assert!(outcome.rows.iter().all(|r| r.paper.is_none() && r.mercer > 0.0));
     let page = outcome.page().html();
     for picture in
-        ["What each component carries", "Pre-images of kernel", "With speckle noise", "Errors, gaussian"]
+        ["Variance of each component", "Pre-images of kernel", "With speckle noise", "Errors, gaussian"]
     {
         assert!(page.contains(picture), "{picture}");
     }

@@ -98,7 +98,7 @@ pub enum Error {
         source: std::io::Error,
     },
     /// A computation that would exceed the memory limit.
-    #[error("{what} needs {} of memory, which is more than the {} allowed", size(*needed), size(*allowed))]
+    #[error("{what} requires {} of memory, more than the {} allowed", size(*needed), size(*allowed))]
     Memory {
         /// What would have been allocated.
         what: String,

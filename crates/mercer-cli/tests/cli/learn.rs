@@ -163,7 +163,7 @@ fn explain_with_data_and_without() {
     folder.mercer("explain flowers.mercer").fine().without("trained").snapshot("explain-alone");
     folder.mercer("train flowers.csv --kernel linear --scale none -q -o l.mercer").fine();
     let linear = folder.mercer("explain l.mercer").fine().out;
-    assert!(linear.contains("Columns that weigh most") && linear.contains("length"), "{linear}");
+    assert!(linear.contains("Columns with the largest weights") && linear.contains("length"), "{linear}");
 }
 
 #[test]

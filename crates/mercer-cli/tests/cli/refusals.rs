@@ -22,7 +22,7 @@ fn values_that_are_not_finite() {
     Folder::new().with("nan.csv", "a,b,c\n1,NaN,x\n").mercer("data info nan.csv --missing refuse").fails(
         1,
         "error: nan.csv, line 2, column 2 (`b`): got `NaN`, expected a value, since missing values are refused: --missing \
-         fill fills them in, --missing rows leaves such rows out\n",
+         fill fills them in, --missing rows skips such rows\n",
     );
     refused(
         "inf.csv",

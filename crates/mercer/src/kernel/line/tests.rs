@@ -122,7 +122,7 @@ fn checks_reach_what_was_built_by_hand() {
     let ard = Kernel::Ard { gammas: [1.0, 2.0].into() };
     assert!(ard.check(Some(2)).is_ok());
     let message = ard.check(Some(3)).expect_err("two widths for three columns").to_string();
-    assert_eq!(message, "gammas of the kernel ard: got 2, expected one a column, 3");
+    assert_eq!(message, "gammas of the kernel ard: got 2, expected one per column, 3");
 }
 
 fn positive() -> impl Strategy<Value = f64> {

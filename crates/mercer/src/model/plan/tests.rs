@@ -51,7 +51,7 @@ fn wishes_that_contradict_are_refused() {
     assert!(refused(both).starts_with("gamma = 1: not used with a whole kernel"));
     let one = data(vec![0.0, 1.0], 1, Targets::Classes(Labels::new(["a", "a"])));
     let e = Plan::new(&one, &Wishes::default(), Exec::one()).expect_err("one class").to_string();
-    assert!(e.starts_with("classes: got 1, `a`, expected at least 2 to tell apart; --label COLUMN"), "{e}");
+    assert!(e.starts_with("classes: got 1, `a`, expected at least 2; --label COLUMN"), "{e}");
 }
 
 #[test]
