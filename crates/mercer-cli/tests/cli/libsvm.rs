@@ -243,7 +243,7 @@ fn a_model_of_libsvm_is_not_explained_with_defaults() {
     for model in ["theirs.model", "ours.mercer"] {
         let said = folder.mercer(&format!("explain {model}")).fine().out;
         assert!(!said.contains("c = 1"), "{said}");
-        assert!(said.contains("fitted with") && said.contains("does not hold"), "{said}");
+        assert!(said.contains("fitted with") && said.contains("does not contain"), "{said}");
         let json = folder.mercer(&format!("explain {model} --format json")).fine().out;
         let seen: serde_json::Value = serde_json::from_str(&json).expect("JSON");
         assert_eq!(seen["settings"], serde_json::json!([]));

@@ -86,7 +86,7 @@ fn a_million_million_columns() {
         "huge.npy",
         npy,
         "error: huge.npy: got 0 bytes, expected 8000000000000 bytes of values for an array of shape \
-         [1, 1000000000000] and 8 bytes a value\n",
+         [1, 1000000000000] and 8 bytes per value\n",
     );
 }
 
@@ -107,7 +107,7 @@ fn a_file_that_is_not_there() {
     let folder = Folder::new().with("iris.csv", "1,a\n");
     folder.mercer("data info iris").fails(
         1,
-        "error: iris: No such file or directory (os error 2)\nhint: there is `iris.csv` beside it\n",
+        "error: iris: No such file or directory (os error 2)\nhint: there is `iris.csv` in the same folder\n",
     );
     folder.mercer("data info mars.csv").fails(1, "error: mars.csv: No such file or directory (os error 2)\n");
 }

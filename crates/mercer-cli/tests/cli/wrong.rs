@@ -77,8 +77,8 @@ fn usage() {
         ("train -", "error: standard input gives no name for the model\nhint: pass `-o FILE`\n"),
         (
             "train flowers.csv --resume flowers.mercer --task novelty",
-            "error: flowers.mercer was trained to classify, not to find novelties\nhint: leave --task out: the model \
-             knows\n",
+            "error: flowers.mercer was trained to classify, not to find novelties\nhint: remove --task: the model \
+             defines it\n",
         ),
         (
             "predict flowers.csv flowers.mercer --reject-rate 2",
@@ -86,8 +86,8 @@ fn usage() {
         ),
         (
             "predict houses.csv houses.mercer --reject-rate 0.1",
-            "error: houses.mercer is not a classifier and has no reject option\nhint: leave --reject-rate and \
-             --reject-error out\n",
+            "error: houses.mercer is not a classifier and has no reject option\nhint: remove --reject-rate and \
+             --reject-error\n",
         ),
         (
             "predict flowers.csv flowers.mercer --reject-on flowers.csv",

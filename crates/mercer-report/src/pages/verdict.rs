@@ -123,11 +123,14 @@ mod tests {
     #[test]
     fn a_verdict_says_how_well_against_what_and_whether_rows_suffice() {
         let many = told(600, false);
-        assert!(many.contains("better than the baseline") && many.contains("Enough rows"), "{many}");
+        assert!(
+            many.contains("better than the baseline") && many.contains("number of rows is sufficient"),
+            "{many}"
+        );
         let few = told(12, false);
         assert!(few.contains("Few rows") && few.contains("confidence interval"), "{few}");
         let seen = told(80, true);
-        assert!(seen.contains("trained on") && !seen.contains("confidence interval"), "{seen}");
+        assert!(seen.contains("These are training rows") && !seen.contains("confidence interval"), "{seen}");
     }
 
     #[test]

@@ -115,7 +115,7 @@ fn what_libsvm_cannot_hold_is_refused_with_words() {
     let sphere = SphereParams { kernel: Some(Kernel::Linear), ..SphereParams::default() };
     let sphere =
         sphere.fit(Sample::new(&points, &Targets::None), Exec::one(), &mut silent()).expect("points");
-    assert!(message(Model::from(sphere)).contains("no spheres"));
+    assert!(message(Model::from(sphere)).contains("does not support spheres"));
 }
 
 #[test]

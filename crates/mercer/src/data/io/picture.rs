@@ -276,7 +276,7 @@ pub fn is_picture(path: &Path) -> bool {
     path.is_dir() || Format::of_path(path).is_some_and(Format::is_picture)
 }
 
-/// All pictures of a folder, one a row; their names are the rows' names, behind those of the folders they are in.
+/// All pictures of a folder, one per row; their names are the rows' names, behind those of the folders they are in.
 pub(super) fn read_folder(folder: &Path, options: &ReadOptions) -> Result<Dataset> {
     let (files, folders) = listed(folder)?;
     let name = folder.display().to_string();

@@ -111,7 +111,7 @@ fn many_numbers_are_amounts_unless_somebody_insists() {
     let svc = |classes: bool| Wishes { learner: Some("svc".into()), classes, ..Wishes::default() };
     let set = data(x.clone(), 1, labels(""));
     let refused = Plan::new(&set, &svc(false), Exec::one()).expect_err("amounts").to_string();
-    assert_eq!(refused, "classes: got 300 different numbers, expected at most 200: are these amounts?");
+    assert_eq!(refused, "classes: got 300 different numbers, expected at most 200; are these quantities?");
     assert!(Plan::new(&set, &svc(true), Exec::one()).is_ok());
     assert!(Plan::new(&data(x, 1, labels("writer ")), &svc(false), Exec::one()).is_ok());
 }
