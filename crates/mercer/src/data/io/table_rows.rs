@@ -342,8 +342,8 @@ impl Rows {
         let missing = self.dialect.is_missing(field);
         if missing && self.missing == Missing::Refuse {
             let got = if field.is_empty() { "an empty field".into() } else { shown(field) };
-            let expected = "a value, since missing values are refused: --missing fill fills them in, --missing rows leaves \
-                            such rows out";
+            let expected = "a value, since missing values are refused: --missing fill fills them in, --missing rows skips \
+                            such rows";
             return Err((got, expected.into()));
         }
         let kind = &self.layout.kinds[self.features[j]];
