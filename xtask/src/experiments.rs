@@ -32,7 +32,7 @@ pub(crate) fn run(root: &Path, wanted: &[String]) -> Result<()> {
 /// The names of all experiments, from the command's own list.
 fn all(root: &Path) -> Result<Vec<String>> {
     let list: serde_json::Value = serde_json::from_str(&mercer(root, &["reproduce", "--list"])?)?;
-    let experiments = list["experiments"].as_array().context("the list has no experiments")?;
+    let experiments = list.as_array().context("the list is not an array")?;
     Ok(experiments.iter().filter_map(|e| e["name"].as_str().map(str::to_owned)).collect())
 }
 
