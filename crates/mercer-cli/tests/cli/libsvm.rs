@@ -135,8 +135,8 @@ fn every_row_of_the_table_is_so() {
             }
             "-v 5" => {
                 assert!(libsvm(&folder, "svm-train", "-q -v 5 data").contains("Cross Validation Accuracy"));
-                let run = ours(&folder, &format!("train data {mine}"));
-                assert!(run.fine().out.contains("5 folds"), "{}", run.out);
+                let out = ours(&folder, &format!("train data {mine}")).fine().out;
+                assert!(out.contains("5 folds"), "{out}");
             }
             "svm-predict test model out" | "svm-predict -q test model out" => {
                 predicted(&folder, theirs, mine);
