@@ -43,7 +43,7 @@ pub(crate) const IDA: Set = Set {
 /// Splits on whose training rows settings are chosen.
 pub(crate) const CHOOSING: usize = 5;
 
-/// A set and its splits: the benchmark's own, or others of the same sizes where those are not to be had.
+/// A set and its splits: the benchmark's own, or others of the same sizes where those are not available.
 pub(crate) fn read_set(lab: &Lab<'_>, name: &str, generated: bool) -> Result<(Dataset, Vec<Fold>)> {
     let folder = &lab.settings.folder;
     let options = ReadOptions { targets: TargetKind::Classes, ..ReadOptions::default() };

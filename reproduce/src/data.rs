@@ -123,7 +123,7 @@ pub fn check(needs: &[Set], folder: &Path) -> Result<()> {
         let missing: Vec<&str> = set.files.iter().filter(|f| !folder.join(f).is_file()).copied().collect();
         if !missing.is_empty() {
             return Err(Error::Unsupported(format!(
-                "the {} {} are not here: no {} in {}; set MERCER_DATA to the folder that has them. Origin: {}",
+                "the {} {} were not found: no {} in {}; set MERCER_DATA to the folder that contains them. Origin: {}",
                 set.name,
                 set.of,
                 missing.join(", no "),

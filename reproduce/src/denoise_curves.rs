@@ -23,9 +23,9 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     shows: "four kernel components follow a half circle and a closed square; one linear component cannot",
     paper: "Schoelkopf et al. 1999, Fig. 7",
     notes: &[
-        "The paper shows pictures without numbers: here, the root mean square distance from the curve itself, as a \
+        "The paper shows figures without numbers: here, the root-mean-square distance from the curve itself, as a \
          multiple of the noise.",
-        "Widths and spans are the best of some on the points themselves, as in the paper.",
+        "Widths and spans are the best of several on the same points, as in the paper.",
     ],
     needs: &[],
     needs_full: &[],

@@ -24,8 +24,8 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     shows: "points about eleven sources come nearer to them by kernel components than by linear ones",
     paper: "Schoelkopf et al. 1999, Table I",
     notes: &[
-        "Ratio of linear to kernel mean squared distance from the sources: above 1, kernel components do better.",
-        "The median of five draws of the sources; the paper has one draw, and does not tell the width's convention.",
+        "Ratio of linear to kernel mean squared distance from the sources: above 1, kernel components are better.",
+        "The median of five draws of the sources; the paper has one draw, and does not state the convention for the width.",
     ],
     needs: &[],
     needs_full: &[],
@@ -81,7 +81,7 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
     }
     let (x, y) = (Axis::new("components"), Axis::new("linear / kernel").log());
     lab.draw(Figure::svg(
-        Chart::new("How much nearer kernel components come", x, y, series).draw(),
+        Chart::new("Advantage of kernel components", x, y, series).draw(),
         "Ratio of linear to kernel mean squared distance from the sources, width 20 sigma^2.",
     ));
     Ok(rows)

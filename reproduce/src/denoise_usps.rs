@@ -24,10 +24,10 @@ use crate::outcome::{Better, Chosen, Row};
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "denoise-usps",
-    shows: "kernel components bring noisy digits back better than linear ones",
+    shows: "kernel components denoise digits better than linear ones",
     paper: "Schoelkopf et al. 1999, Figs. 8 to 10",
     notes: &[
-        "Mean of five draws; squared distance of a digit of 256 pixels in [-1, 1] from what it was.",
+        "Mean of five draws; squared distance of a digit of 256 pixels in [-1, 1] from its noise-free image.",
         "At the paper's width the numbers of components are the best on the test digits, as in the paper.",
         "Width and number by held-out digits are chosen on training digits of the first draw; the linear number stays \
          the best on the test digits.",
@@ -227,7 +227,7 @@ fn told(lab: &mut Lab<'_>, noise: Noise, of: &Errors, held: Option<Choice>) -> V
     let (x, y) = (Axis::new("components").log(), Axis::new("squared error").log());
     lab.draw(Figure::svg(
         Chart::new(&format!("Errors, {name} noise"), x, y, series).draw(),
-        format!("{name} noise: the squared error left by the first components, at the paper's width."),
+        format!("{name} noise: squared error by number of components, at the paper's width."),
     ));
     rows
 }
@@ -244,8 +244,8 @@ fn pictures(lab: &mut Lab<'_>, pca: &Machine, model: &Machine, parts: &NoisyDigi
         vec![Series::line("linear", share(pca)).colour(1), Series::line("kernel", share(model)).colour(0)];
     let (x, y) = (Axis::new("component").log(), Axis::new("share of the variance").log());
     lab.draw(Figure::svg(
-        Chart::new("What each component carries", x, y, series).draw(),
-        "The share of the variance of each component, at the paper's width.",
+        Chart::new("Variance of each component", x, y, series).draw(),
+        "Fraction of the variance explained by each component, at the paper's width.",
     ));
     let Some(shape) = parts.train.image() else { return Ok(()) };
     let axes: Vec<usize> = (0..9).map(|p| (1 << p) - 1).filter(|&a| a < model.count()).collect();
@@ -261,7 +261,7 @@ fn pictures(lab: &mut Lab<'_>, pca: &Machine, model: &Machine, parts: &NoisyDigi
     for (of, words) in [(model, "Kernel eigenvectors"), (pca, "Linear eigenvectors")] {
         let some: Vec<usize> = axes.iter().copied().filter(|&a| a < of.count()).collect();
         if let Some(tiles) = drives(of, &some, exec)? {
-            lab.draw(Figure::tiles(tiles, format!("{words}: what each pixel alone does to their features.")));
+            lab.draw(Figure::tiles(tiles, format!("{words}: effect of single pixels on their features.")));
         }
     }
     strips(lab, &parts.test, &parts.test.view().to_f64()?, "Test digits as they were");

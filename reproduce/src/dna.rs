@@ -1,6 +1,6 @@
 //! Kernels made for sequences, on splice junctions (after Mueller et al. 2001, Sec. VII-A2 and Table IV).
 //!
-//! The paper finds translation starts in sequences that are not to be had; boundaries between exons and introns stand in:
+//! The paper finds translation starts in sequences that are not available; boundaries between exons and introns stand in:
 //! 3190 windows of 60 letters, three classes. As there, the plain polynomial kernel, whose features are all products of
 //! letters, stands beside the locality-improved kernel, whose products are local, the codon-improved one, and log-odds
 //! scores under the same window. Each split has its settings chosen by three-fold validation within its training rows.
@@ -18,10 +18,10 @@ use crate::outcome::{Better, Chosen, Row, Unit};
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "dna",
-    shows: "kernels that look for local correlations find splice junctions with fewer errors",
+    shows: "kernels for local correlations find splice junctions with fewer errors",
     paper: "Mueller et al. 2001, Table IV, on another set",
     notes: &[
-        "The paper's set of translation starts is not to be had, so no number of the paper's stands beside these; there the \
+        "The paper's set of translation starts is not available, so the paper has no comparable numbers; there the \
          engineered kernels made up to 25 % fewer errors than a neural network.",
         "Gains are paired: the mean over splits of the polynomial's error minus this one's, and that mean in standard errors.",
         "C = 10; every kernel is scaled to k(x, x) = 1. Six splits of 2000 training rows, --full: twenty.",

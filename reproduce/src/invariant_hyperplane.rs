@@ -21,10 +21,10 @@ use crate::outcome::{Better, Chosen, Row, Unit};
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "invariant-hyperplane",
-    shows: "Machines told about shifts by the metric of their tangents err less and change less under shifts",
+    shows: "Machines with a metric of tangents to shifts have a lower error and change less under shifts",
     paper: "Schoelkopf 1997, Tables 4.6, 4.7 and 4.8",
     notes: &[
-        "The paper's small set is not to be had: here the first 5000 training digits of MNIST and all 10000 test digits. \
+        "The paper's small set is not available: here the first 5000 training digits of MNIST and all 10000 test digits. \
          Compare drops from lambda = 1 rather than errors.",
         "Without --full every second setting of each table is run.",
         "The paper's images have 400 pixels, and so have those here where directions are dropped: the inner 20 x 20. Its kernel \

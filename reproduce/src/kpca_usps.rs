@@ -23,7 +23,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     shows: "a linear machine on nonlinear components classifies digits as well as a nonlinear machine",
     paper: "Schoelkopf, Smola and Mueller 1996, Table 2",
     notes: &[
-        "C = 1000 on features of the kernel divided by 256^d; the paper's own constant on its larger features is not told.",
+        "C = 1000 on features of the kernel divided by 256^d; the paper's own constant on its larger features is not stated.",
         "C by validation: the fewest errors of a two-fold cross-validation on the first 3000 training digits, C from 30 to \
          10000.",
     ],
@@ -111,7 +111,7 @@ fn run(lab: &mut Lab<'_>) -> Result<Vec<Row>> {
     let (x, y) = (Axis::new("components").log(), Axis::new("test error, per cent"));
     lab.draw(Figure::svg(
         Chart::new("Error by components", x, y, series).draw(),
-        "A linear machine on the first features, one line a degree of the kernel.",
+        "A linear machine on the first features, one line per degree of the kernel.",
     ));
     Ok(rows)
 }

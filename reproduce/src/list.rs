@@ -62,9 +62,9 @@ impl Report for List {
         page.table(&table);
         page.blank();
         page.facts(ALL.iter().map(|e| (e.name, format!("{}.", e.shows))));
-        page.heading("Where the data come from");
+        page.heading("Sources of the data");
         page.paragraph(
-            "None of them comes with Mercer. Put the files, named as here, into the folder that MERCER_DATA names, else into \
+            "Mercer does not distribute them. Put the files, under these names, into the folder named by MERCER_DATA, or into \
              data/local.",
         );
         let mut sets: Vec<&Set> = Vec::new();

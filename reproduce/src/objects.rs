@@ -1,6 +1,6 @@
 //! Objects told by views of them (after Schoelkopf 1997, Secs. 2.2 and 4.4, App. A).
 //!
-//! The paper's chairs are not to be had; the 20 objects of COIL stand in, 72 views of each around a turntable, reduced to
+//! The paper's chairs are not available; the 20 objects of COIL stand in, 72 views of each around a turntable, reduced to
 //! 16 x 16 pixels: every 8th or every 4th view to train on, the others to judge by. Kernels are scaled to `k(x, x) = 1`, for
 //! objects differ in brightness, and powers up to 25 of what is left would vanish. With edges, four maps of slopes stand
 //! beside the image as in App. A.
@@ -21,7 +21,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     shows: "objects are recognised by machines trained on few views",
     paper: "Schoelkopf 1997, Secs. 2.2 and 4.4, on another set",
     notes: &[
-        "The paper's images of chairs are not to be had, so no number of the paper's stands beside these.",
+        "The paper's images of chairs are not available, so the paper has no comparable numbers.",
         "Virtual: retrained on support vectors, mirrored and turned in the plane by five degrees.",
         "Components: kernel principal components of degree 3, then a linear machine (Table 3.1 of the paper).",
     ],

@@ -26,7 +26,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     shows: "nu is an upper bound on the share of outliers and a lower bound on that of support vectors",
     paper: "Mueller et al. 2001, Theorem 2 and Fig. 14",
     notes: &[
-        "Toy: the paper's points are not to be had; these are our own, as many as its shares fit, as wide as its margin.",
+        "Toy: the paper's points are not available; these are our own, with its numbers of points and its margin.",
         "Every setting: outliers at most, and support vectors at least, the share nu of the training rows.",
     ],
     needs: &[USPS],
@@ -196,7 +196,7 @@ fn digit(
         let (tiles, shape) = (strangest(&model, &own, lab.exec())?, own.points.image());
         if let Some(shape) = shape {
             let caption = format!(
-                "The strangest training rows of digit {name}, with their outputs: below 0 is left out."
+                "The most unusual training rows of digit {name}, with their outputs: rows below 0 are outliers."
             );
             lab.draw(Figure::tiles(Tiles { shape, ink: Ink::Levels(-1.0, 1.0), tiles }, caption));
         }

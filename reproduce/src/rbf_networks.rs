@@ -22,7 +22,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     paper: "Schoelkopf 1997, Tables 2.11-2.13",
     notes: &[
         "exp(-|x - y|^2 / (0.3 * 256)), C = 10; digits smoothed. Weights by 300 steps of descent on squared errors of logistic \
-         outputs, without decay worth the name (1e-4); the paper also chose which Gaussians of other digits to keep by a bootstrap.",
+         outputs, with negligible weight decay (1e-4); the paper also chose which Gaussians of other digits to keep by a bootstrap.",
         "Recogniser: test errors of one digit against the rest.",
     ],
     needs: &[USPS],

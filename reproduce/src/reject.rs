@@ -16,7 +16,7 @@ use crate::outcome::{Better, Chosen, Row, Unit};
 
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "reject",
-    shows: "Which share of MNIST must be rejected for an error of 0.5 %",
+    shows: "Fraction of MNIST that must be rejected for an error of 0.5 %",
     paper: "Schoelkopf 1997, section 4.4.1 and Table 4.2",
     notes: &[
         "Without --full only the first 10000 of 60000 training digits are used, and there is nothing to compare with.",

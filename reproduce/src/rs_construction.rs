@@ -130,7 +130,7 @@ fn draw(lab: &mut Lab<'_>, rows: &[Row], machines: &[Machine], first: usize) {
         Series::line("the paper, one by one", theirs),
     ];
     let axes = (Axis::new("vectors a machine").log(), Axis::new("test error, per cent"));
-    lab.draw(Figure::svg(Chart::new("Error by size", axes.0, axes.1, series).draw(), "What a size costs."));
+    lab.draw(Figure::svg(Chart::new("Error by size", axes.0, axes.1, series).draw(), "Error by size."));
     let shown = machines.iter().min_by_key(|m| (vectors(&m.expansion) - SHOWN as f64).abs() as usize);
     if let Some(figure) = shown.and_then(|m| centre_images(&Model::from(m.clone()))) {
         lab.draw(figure);

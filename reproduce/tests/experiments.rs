@@ -67,7 +67,7 @@ fn missing_data_is_named_file_by_file() {
     let place = folder.path().display();
     assert!(
         message.to_string().starts_with(&format!(
-            "the USPS digits are not here: no usps/usps.test.svm.xz in {place}; set MERCER_DATA to the folder that has \
+            "the USPS digits were not found: no usps/usps.test.svm.xz in {place}; set MERCER_DATA to the folder that contains \
              them. Origin: zip.train and zip.test"
         )),
         "{message}"
@@ -76,7 +76,7 @@ fn missing_data_is_named_file_by_file() {
     assert!(
         message
             .to_string()
-            .starts_with("the MNIST digits are not here: no mnist/train-images-idx3-ubyte.gz, no ")
+            .starts_with("the MNIST digits were not found: no mnist/train-images-idx3-ubyte.gz, no ")
     );
 }
 
@@ -278,7 +278,7 @@ fn digits_come_back_and_are_told_apart_by_components() {
     assert!(outcome.rows.iter().all(|r| r.paper.is_none() && r.mercer > 0.0));
     let page = outcome.page().html();
     for picture in
-        ["What each component carries", "Pre-images of kernel", "With speckle noise", "Errors, gaussian"]
+        ["Variance of each component", "Pre-images of kernel", "With speckle noise", "Errors, gaussian"]
     {
         assert!(page.contains(picture), "{picture}");
     }

@@ -4,6 +4,7 @@
 
 mod book;
 mod budget;
+mod experiments;
 mod lab;
 mod licences;
 mod ptx;
@@ -31,7 +32,8 @@ cargo xtask <command>
   budget                   time of a cold release build and size of the command, as ARCHITECTURE.md budgets them
   book                     generates the reference pages, then the book of docs/ in target/book, links checked
   release --dry-run        packages crates, command, tarball, wheel and sdist into target/dist, and checks them
-  ptx                      compiles the device code of crates/mercer-cuda anew; needs no device
+  experiments [NAME ...]   runs the papers' experiments, all unless named, and records their numbers in reproduce/runs
+  ptx                      compiles the device code of crates/mercer-cuda again; needs no device
   docs                     the library's documentation, warnings denied
 ";
 
@@ -54,6 +56,7 @@ fn run(args: &[String]) -> Result<()> {
         "budget" => budget::run(&root),
         "release" => release::run(&root, rest),
         "book" => book::run(&root),
+        "experiments" => experiments::run(&root, rest),
         "ptx" => ptx::run(&root),
         "licences" => licences::run(&root),
         "test" => steps::run(&root, rest),

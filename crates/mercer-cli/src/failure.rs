@@ -177,13 +177,13 @@ fn hint(error: &Error) -> Option<String> {
         Error::Shape { kind: Mismatch::RealTargets, .. } => {
             Some("--targets classes reads the numbers as names of classes".into())
         }
-        Error::Shape { kind: Mismatch::Amounts, .. } => Some(
-            "--targets reals or --learner svr learns amounts; --targets classes insists on classes".into(),
-        ),
+        Error::Shape { kind: Mismatch::Amounts, .. } => {
+            Some("--targets reals or --learner svr fits quantities; --targets classes fits classes".into())
+        }
         Error::Shape { kind: Mismatch::Columns, .. } => Some(
             "the model was trained on other columns; --label says which one is the label, or `none`".into(),
         ),
-        Error::NoProbabilities => Some("`mercer train ... --proba` makes a model that has them".into()),
+        Error::NoProbabilities => Some("train with `mercer train ... --proba`".into()),
         Error::NotSeparable(_) => {
             Some("the classes overlap: `--learner svc` with a finite -c allows errors at a cost".into())
         }
@@ -202,7 +202,7 @@ fn hint(error: &Error) -> Option<String> {
                 })
                 .collect();
             alike.sort();
-            alike.first().map(|name| format!("there is `{name}` beside it"))
+            alike.first().map(|name| format!("there is `{name}` in the same folder"))
         }
         _ => None,
     }

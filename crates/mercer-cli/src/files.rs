@@ -104,7 +104,7 @@ impl Files {
                 }
                 if taken.iter().any(|other| same_place(other, path)) {
                     return Err(Failure::usage(
-                        format!("{} is the place of two outputs", path.display()),
+                        format!("two outputs have the same path: {}", path.display()),
                         "give each output a name of its own",
                     ));
                 }

@@ -54,10 +54,7 @@ pub(crate) fn file_for(data: &Path) -> Result<PathBuf, Failure> {
     let stem = Path::new(packed).file_stem().map(|stem| stem.to_string_lossy().into_owned());
     match stem.filter(|stem| !stem.is_empty() && data != Path::new("-")) {
         Some(stem) => Ok(PathBuf::from(format!("{stem}.mercer"))),
-        None => Err(Failure::usage(
-            "standard input has no name to call the model by",
-            "`-o FILE` says where the model goes",
-        )),
+        None => Err(Failure::usage("standard input gives no name for the model", "pass `-o FILE`")),
     }
 }
 

@@ -321,7 +321,7 @@ impl Model {
         Ok(match self.queried(py, &rows, &Query::default(), threads, image)?.targets {
             Targets::Classes(labels) => labels.of_row.into_pyarray(py).into_any(),
             Targets::Reals(values) => values.into_pyarray(py).into_any(),
-            Targets::None => return Err(PyValueError::new_err("this model predicts nothing")),
+            Targets::None => return Err(PyValueError::new_err("this model makes no predictions")),
         })
     }
 
@@ -397,7 +397,7 @@ impl Model {
             (None, None, Some(share), None) => Goal::Agreement(share),
             (None, None, None, Some(share)) => Goal::Size(Size::Error(share)),
             _ => {
-                let words = "vectors, ratio, agreement and error: give one of them";
+                let words = "vectors, ratio, agreement and error are mutually exclusive: pass one";
                 return Err(PyValueError::new_err(words));
             }
         };

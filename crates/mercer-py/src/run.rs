@@ -124,7 +124,7 @@ pub(crate) fn brief<T: Send + 'static>(
 }
 
 fn broken() -> PyErr {
-    PyRuntimeError::new_err("the work broke down: please report what was called")
+    PyRuntimeError::new_err("internal error: please report the call")
 }
 
 /// Does work that may take long. `callback(phase, done, total, gap, centres)` hears of its steps, at most one a tick and

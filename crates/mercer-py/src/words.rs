@@ -13,7 +13,7 @@ pub(crate) fn raise(error: Error) -> PyErr {
             PyOSError::new_err((source.raw_os_error(), source.to_string(), path.display().to_string()))
         }
         Error::Memory { .. } => PyMemoryError::new_err(error.to_string()),
-        Error::Cancelled => PyRuntimeError::new_err("stopped before there was anything to return"),
+        Error::Cancelled => PyRuntimeError::new_err("stopped before there was a result"),
         other => PyValueError::new_err(other.to_string()),
     }
 }

@@ -25,14 +25,14 @@ pub struct Bounded {
 
 impl Report for Bounded {
     fn write(&self, page: &mut Page) {
-        page.title(&self.model, &format!("what {} says about rows not seen yet", self.source));
+        page.title(&self.model, &format!("error bounds of {} from its training data", self.source));
         if let Some(loo) = &self.bounds.leave_one_out {
             page.blank();
             let error = match loo.errors {
                 Some(errors) => {
                     format!("{}: {} of {} rows", percent(loo.error), count(errors), count(loo.rows.len()))
                 }
-                None => format!("{}, root of the mean square", number(loo.error)),
+                None => format!("{}, root mean square", number(loo.error)),
             };
             page.facts([("left out", error)]);
             page.remark(Tone::Quiet, '·', &format!("Assumes {}.", loo.assumes));
@@ -43,7 +43,7 @@ impl Report for Bounded {
         page.facts([(
             "alignment",
             format!(
-                "{} of kernel and targets, {} centred (1: the kernel is the targets)",
+                "{} of kernel and targets, {} centred (1 = perfect alignment)",
                 number(alignment.plain),
                 number(alignment.centred)
             ),
@@ -53,7 +53,7 @@ impl Report for Bounded {
 
 fn machines(all: &[MachineBounds], page: &mut Page) {
     let Some(first) = all.first() else { return };
-    page.heading("Errors to expect, machine by machine");
+    page.heading("Expected error per machine");
     let mut table = Table::new().column("", Align::Left);
     for head in ["rows", "trained", "span", "SVs", "R^2|w|^2", "risk", "axes"] {
         table = table.column(head, Align::Right);
@@ -87,20 +87,17 @@ fn machines(all: &[MachineBounds], page: &mut Page) {
                 first.support.assumes
             ),
         ),
-        ("R^2|w|^2", format!("capacity, the smaller the better. Assumes: {}", first.radius_margin.assumes)),
+        ("R^2|w|^2", format!("capacity; smaller is better. Assumes: {}", first.radius_margin.assumes)),
         (
             "risk",
             format!(
-                "risk bound by that capacity at confidence {sure}; - is none. Assumes: {}",
+                "risk bound from that capacity at confidence {sure}; - means no bound. Assumes: {}",
                 first.vc.assumes
             ),
         ),
     ];
     facts.extend(first.eigen.as_ref().map(|e| {
-        (
-            "axes",
-            format!("dimensions longer than the margin, which is all that counts. Assumes: {}", e.assumes),
-        )
+        ("axes", format!("number of dimensions in which the data exceed the margin. Assumes: {}", e.assumes))
     }));
     page.facts(facts);
 }
@@ -133,7 +130,11 @@ impl Report for Compared {
         facts.extend(c.mcnemar.as_ref().map(|m| {
             (
                 "only one",
-                format!("wrong: {} rows the first, {} the second", count(m.only_first), count(m.only_second)),
+                format!(
+                    "errors: {} rows by the first, {} by the second",
+                    count(m.only_first),
+                    count(m.only_second)
+                ),
             )
         }));
         facts.extend(c.support.as_ref().map(|s| {
@@ -158,12 +159,9 @@ impl Report for Compared {
         };
         let better = if c.errors[0] < c.errors[1] { first } else { second };
         let verdict = if p < RARE {
-            format!(
-                "{better} is better: by chance alone a difference like this has p = {} ({test}).",
-                number(p)
-            )
+            format!("{better} is significantly better: p = {} ({test}).", number(p))
         } else {
-            format!("No difference to speak of: p = {} ({test}).", number(p))
+            format!("No significant difference: p = {} ({test}).", number(p))
         };
         page.remark(
             if p < RARE { Tone::Good } else { Tone::Plain },

@@ -170,8 +170,8 @@ pub fn components_page(
             ("kernel".into(), kpca.expansion.kernel().to_string()),
         ],
         figures: vec![Figure::svg(
-            svg::spectrum("Share of the variance", "share", &shares, false),
-            "The share of the variance of each component.",
+            svg::spectrum("Fraction of variance explained", "share", &shares, false),
+            "Fraction of the variance explained by each component.",
         )],
         ..Section::default()
     }];
@@ -197,7 +197,7 @@ pub fn components_page(
         if shape.len() <= PIXELS {
             let axes: Vec<usize> = (0..kpca.count().min(DRAWN)).collect();
             let caption =
-                "What each pixel alone does to a feature, about their mean: up in blue, down in orange.";
+                "Effect of single pixels on a feature, at their mean: increase in blue, decrease in orange.";
             figures.extend(drives(kpca, &axes, exec)?.map(|tiles| Figure::tiles(tiles, caption)));
         }
         sections.push(Section { heading: "As images".into(), figures, ..Section::default() });

@@ -22,7 +22,7 @@ pub struct Weight {
     pub error: Option<f64>,
 }
 
-/// What a size costs.
+/// Accuracy by size.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TradeOff {
     /// Centres.
@@ -134,7 +134,7 @@ pub fn compressed_page(report: &CompressReport, small: &Model) -> html::Page {
         sizes.facts.push(fact("error on the data", arrow(shown(x), shown(y))));
     }
     let mut sections = vec![sizes];
-    let mut costs = Section::new("What a size costs", "");
+    let mut costs = Section::new("Accuracy by size", "");
     costs.figures = trade_off(&report.curve, report.classes, a.error, &set.path);
     if !costs.figures.is_empty() {
         sections.push(costs);
@@ -190,7 +190,7 @@ fn trade_off(curve: &[TradeOff], classes: bool, whole: Option<f64>, path: &[f64]
                 series.push(Series::line("whole", line).colour(1));
             }
             let chart = Chart::new("Error by size", centres(), Axis::new(label), series);
-            out.push(Figure::svg(chart.draw(), "The error on the data, by size."));
+            out.push(Figure::svg(chart.draw(), "Error on the data by number of centres."));
         }
     }
     if path.len() > 2 {
@@ -203,7 +203,7 @@ fn trade_off(curve: &[TradeOff], classes: bool, whole: Option<f64>, path: &[f64]
         );
         out.push(Figure::svg(
             chart.draw(),
-            "Phase one, vector by vector: what is left of the length in feature space.",
+            "Phase one: remaining squared distance in feature space after each vector.",
         ));
     }
     out
@@ -228,7 +228,7 @@ pub fn centre_images(model: &Model) -> Option<Figure> {
     }
     tiles.truncate(2 * IMAGES);
     let ink = Ink::levels(tiles.iter().flat_map(|t| &t.pixels));
-    let caption = "The new centres with their coefficients: those above 0 speak for the class of the machine, those below \
-                   against it.";
+    let caption = "The new centres with their coefficients: positive ones support the class of the machine, negative ones \
+                   oppose it.";
     Some(Figure::tiles(Tiles { shape, ink, tiles }, caption))
 }

@@ -249,15 +249,15 @@ pub(super) fn message(finding: &Finding, names: &Names<'_>) -> String {
             format!("Row {}, column {}: not a finite number.", row + 1, names.of(*column))
         }
         Finding::OneClass { name } => {
-            format!("All rows are of class {name}: there is nothing to tell apart.")
+            format!("All rows are of class {name}: there is nothing to classify.")
         }
         Finding::Leak { column } => format!(
-            "Column {} tells the target in every row: whatever learns from it learns nothing else. Pass --ignore unless it is \
-             known before the target is.",
+            "Column {} determines the target in every row. Pass --ignore unless its value is known when a prediction is \
+             made.",
             names.of(*column)
         ),
         Finding::ConflictingRows { count: 1, first } => format!(
-            "Row {} equals row {} and has another target: one of the two is wrong, or the columns cannot tell.",
+            "Row {} equals row {} but has another target: one of the two is wrong, or the columns are not sufficient.",
             first[1] + 1,
             first[0] + 1
         ),
@@ -268,8 +268,8 @@ pub(super) fn message(finding: &Finding, names: &Names<'_>) -> String {
             first[0] + 1
         ),
         Finding::RowNumbers { column } => format!(
-            "Column {} looks like a row number or a date: whole numbers, each once. Remove it unless it means \
-             something.",
+            "Column {} looks like a row number or a date: whole numbers, all different. Remove it unless it \
+             is informative.",
             names.of(*column)
         ),
         Finding::Scales { wide, wide_range, narrow, narrow_range } => format!(
@@ -313,7 +313,7 @@ pub(super) fn message(finding: &Finding, names: &Names<'_>) -> String {
             format!("{} rows hold only zeros (first: row {}).", count(*n), first + 1)
         }
         Finding::Unbalanced { largest, smallest } => format!(
-            "Classes are unbalanced: {} rows of {}, {} of {}. The share of errors will flatter; weigh the classes.",
+            "Classes are unbalanced: {} rows of {}, {} of {}. Accuracy will look too good; pass --class-weight balanced.",
             count(largest.rows),
             largest.name,
             count(smallest.rows),

@@ -120,11 +120,14 @@ fn confusions(e: &ClassEvaluation, page: &mut Page) {
 fn reals(e: &RealEvaluation, page: &mut Page) {
     page.facts([
         ("rows", count(e.rows)),
-        ("RMSE", format!("{} (always predicting the mean: {})", number(e.rmse), number(e.baseline))),
+        (
+            "RMSE",
+            format!("{} (baseline, always predicting the mean: {})", number(e.rmse), number(e.baseline)),
+        ),
         ("MAE", number(e.mae)),
         ("R^2", share(e.r2)),
         ("bias", number((1e6 * e.bias).round() / 1e6)),
-        ("worst", format!("off by {} in row {}", number(e.worst.0), count(e.worst.1 + 1))),
+        ("worst", format!("{} in row {}", number(e.worst.0), count(e.worst.1 + 1))),
     ]);
 }
 

@@ -48,7 +48,7 @@ impl Report for Explained {
         let mut facts = vec![("kernel", model.kernel.clone())];
         facts.extend(settings(&e.settings).map(|line| ("with", line)));
         if !e.settings_known {
-            facts.push(("fitted with", "parameters that the file it was read from does not hold".into()));
+            facts.push(("fitted with", "parameters that the file does not contain".into()));
         }
         facts.extend(model.stages.iter().map(|stage| ("first", stage.clone())));
         facts.push(("columns", count(model.columns)));
@@ -75,7 +75,7 @@ impl Report for Explained {
             facts.push((
                 "trained",
                 format!(
-                    "{} steps in {}, gap {}",
+                    "{} iterations in {}, gap {}",
                     count(info.iterations as usize),
                     seconds(info.seconds),
                     number(info.gap)
@@ -101,7 +101,7 @@ impl Report for Explained {
         if self.source.is_none() {
             page.blank();
             let line = format!("mercer explain {} DATA", self.file);
-            page.command(&line, "also which rows matter and which labels look wrong");
+            page.command(&line, "also list influential rows and suspicious labels");
         }
     }
 }
@@ -164,10 +164,10 @@ pub(super) fn rise_in_words(found: &Importances) -> String {
         "changed" => format!("Share of predictions on {rows} rows that change"),
         _ => format!("Rise of the root mean squared error ({} on {rows} rows)", number(found.error)),
     };
-    format!("{what} if the values of a column are shuffled, mean of {} times", found.repeats)
+    format!("{what} when the values of a column are shuffled, mean of {} repeats", found.repeats)
 }
 
-/// A rise of the error as it is shown.
+/// A increase of the error as it is shown.
 pub(super) fn rise(found: &Importances, value: f64) -> String {
     match found.metric {
         "error" => format!("{:.1} points", 100.0 * value),
@@ -201,7 +201,7 @@ fn dependent(found: &Dependences, page: &mut Page) {
     if found.columns.is_empty() && found.skipped.is_empty() {
         return;
     }
-    page.heading("How predictions depend on them");
+    page.heading("Partial dependence on these columns");
     let text = format!(
         "Partial dependence: all {} rows get the same value of a column, and predictions are averaged",
         count(found.rows)
@@ -339,7 +339,7 @@ fn machines(all: &[MachineFacts], page: &mut Page) {
     for m in all.iter().take(MACHINES) {
         if let Some(margin) = m.certificate {
             let text = format!(
-                "{}: separated without error by a margin of {}; no plane does better than {}.",
+                "{}: separated without error by a margin of {}; no hyperplane exceeds {}.",
                 m.name,
                 number(margin.width),
                 number(margin.at_most)
@@ -353,13 +353,13 @@ fn influential(e: &Explanation, page: &mut Page) {
     if e.influential.is_empty() {
         return;
     }
-    page.heading("Rows that weigh most");
+    page.heading("Rows with the largest coefficients");
     let has = |f: fn(&Influence) -> bool| e.influential.iter().any(f);
     let (classes, machines) =
         (has(|i| i.class.is_some()), has(|i| i.machine.is_some()) && e.machines.len() > 1);
     let mut table = Table::new().column("row", Align::Right).column("coefficient", Align::Right);
     if classes {
-        table = table.column("speaks for", Align::Left);
+        table = table.column("supports", Align::Left);
     }
     if machines {
         table = table.column("in", Align::Left);
@@ -399,7 +399,7 @@ fn columns(e: &Explanation, page: &mut Page) {
     if e.columns.is_empty() {
         return;
     }
-    page.heading("Columns that weigh most");
+    page.heading("Columns with the largest weights");
     let most = e.columns.iter().map(|c| c.weight.abs()).fold(0.0, f64::max);
     let mut table =
         Table::new().column("column", Align::Left).column("weight", Align::Right).column("", Align::Left);
@@ -415,9 +415,9 @@ fn suspects(e: &Explanation, page: &mut Page) {
     let (Some(count_all), Some(rows)) = (e.suspect_count, e.rows) else { return };
     let (head, by) = match e.model.task {
         Task::Classification => ("Labels to check: the model contradicts them", "by"),
-        Task::Regression => ("Targets to check: far from what the model says", "deviations"),
+        Task::Regression => ("Targets to check: far from the model's prediction", "deviations"),
         Task::Clustering => ("Rows far from their cluster's mean", "times the usual"),
-        Task::Novelty | Task::Features => ("Rows least like the others", "outside by"),
+        Task::Novelty | Task::Features => ("Most unusual rows", "outside by"),
     };
     page.heading(head);
     if count_all == 0 {

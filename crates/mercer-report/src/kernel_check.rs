@@ -32,7 +32,7 @@ pub struct KernelCheck {
     pub formula: Option<&'static str>,
     /// What is known about its definiteness.
     pub definiteness: Definiteness,
-    /// Whether only the difference of two points counts.
+    /// Whether depends only on the difference of two points.
     pub translation_invariant: bool,
     /// How it sees the points.
     pub points: Option<Sight>,
@@ -140,16 +140,18 @@ impl Report for KernelCheck {
         let definite = match self.definiteness {
             Definiteness::Positive => "positive: a Mercer kernel, a dot product in some feature space",
             Definiteness::Conditional => {
-                "conditionally positive: enough for machines with an offset and for centred components"
+                "conditionally positive: sufficient for machines with an offset and for centred components"
             }
             Definiteness::ConditionalNegative => "conditionally negative: use its negative, -1*(...)",
-            Definiteness::Unknown => "not known to be: solvers may stop at a saddle; look at the eigenvalues",
+            Definiteness::Unknown => {
+                "not known to be: solvers may stop at a local optimum; check the eigenvalues"
+            }
         };
         let mut facts: Vec<(&str, String)> = Vec::new();
         facts.extend(self.formula.map(|formula| ("formula", formula.to_owned())));
         facts.push(("definite", definite.to_owned()));
         if self.translation_invariant {
-            facts.push(("invariant", "only the difference of two points counts".into()));
+            facts.push(("invariant", "depends only on the difference of two points".into()));
         }
         page.facts(facts);
         if let Some(sight) = &self.points {
@@ -227,13 +229,13 @@ impl Sight {
             v if v > NARROW * self.sample as f64 => page.remark(
                 Tone::Warn,
                 '!',
-                "Most rows see only themselves: what is learned will hardly reach beyond the training rows. Take a \
-                 wider kernel.",
+                "Most rows are similar only to themselves: a model will hardly generalise beyond the training rows. Use \
+                 a wider kernel.",
             ),
             v if v < WIDE => page.remark(
                 Tone::Warn,
                 '!',
-                "Most rows look all alike to this kernel: take a narrower one, or scale the columns.",
+                "Most rows are almost identical to this kernel: use a narrower one, or scale the columns.",
             ),
             _ => {}
         }

@@ -118,8 +118,8 @@ impl Report for KernelList {
             page.line(&format!("    {line}"));
         }
         page.blank();
-        page.command("mercer kernel list NAME", "parameters, ranges and examples of one");
-        page.command("mercer kernel check LINE [DATA]", "what a line means, and how it suits data");
+        page.command("mercer kernel list NAME", "parameters, ranges and examples of a kernel");
+        page.command("mercer kernel check LINE [DATA]", "explain a kernel, and check it on data");
     }
 }
 

@@ -64,13 +64,13 @@ pub fn trained_page(
     sections.extend(picture(model, Learned::training("Decision function", model, data), exec)?);
     sections.extend(images(model));
     if let Some(training) = &report.training {
-        sections.extend(evaluation(training, "On the rows it was trained on"));
+        sections.extend(evaluation(training, "On the training rows"));
     }
     let mut next = Section::new("Next", "");
     let file = report.file.display();
     next.commands = vec![
         (format!("mercer predict NEW {file}"), "predicts new rows".into()),
-        (format!("mercer evaluate TEST {file}"), "how good the predictions are".into()),
+        (format!("mercer evaluate TEST {file}"), "evaluate on labelled rows".into()),
         (format!("mercer explain {file} {}", report.source), "describes the model".into()),
     ];
     sections.push(next);
@@ -92,7 +92,7 @@ fn held_out(report: &Trained) -> Option<Section> {
     let first = table.first()?;
     let mut section = Section::new(
         "Error on held-out rows",
-        format!("{} rows were held out: nothing was learned from them.", count(first.rows)),
+        format!("{} rows were held out from training.", count(first.rows)),
     );
     let rows =
         table.iter().map(|p| vec![count(p.centres), p.shown.clone(), count(p.passes), seconds(p.seconds)]);
@@ -109,7 +109,7 @@ fn held_out(report: &Trained) -> Option<Section> {
         ];
         let title = "Held-out error by the number of centres";
         let chart = Chart::new(title, Axis::new("centres").log(), Axis::new(first.axis), series);
-        section.figures.push(Figure::svg(chart.draw(), "What more centres gain."));
+        section.figures.push(Figure::svg(chart.draw(), "Held-out error falls with the number of centres."));
     }
     Some(section)
 }
@@ -117,8 +117,8 @@ fn held_out(report: &Trained) -> Option<Section> {
 /// The page of an evaluation: a verdict, numbers, who is taken for whom, curves, the predictions drawn where they can be,
 /// and the wrong rows.
 pub fn evaluated_page(report: &Evaluated, model: &Model, data: &Dataset, exec: Exec) -> Result<Page> {
-    let mut sections = evaluation(&report.evaluation, "How good the predictions are");
-    sections.extend(picture(model, Learned::fresh("The rows, and what the model says", data), exec)?);
+    let mut sections = evaluation(&report.evaluation, "Accuracy of the predictions");
+    sections.extend(picture(model, Learned::fresh("Rows and predictions", data), exec)?);
     if matches!(report.evaluation, Evaluation::Classification(_) | Evaluation::Regression(_)) {
         let found = mistakes(model, data, IMAGES, exec)?;
         sections.push(columns::mistaken(model.task(), &found, Some(data)));
@@ -161,7 +161,7 @@ pub fn explained_page(
     sections.extend(weights(e));
     sections.extend(images(model));
     sections.extend(suspects(e));
-    let intro = format!("`{}`: {}, made to {}.", report.file, e.learner, e.model.task.verb());
+    let intro = format!("`{}`: {}, trained to {}.", report.file, e.learner, e.model.task.verb());
     let verdict = match report.importances.as_ref().map(|found| (found, &found.columns[..])) {
         Some((found, [first, ..])) if first.rise > 0.0 => {
             let others = found.columns.iter().filter(|c| c.rise > 2.0 * c.spread && c.rise > 0.0).count();
@@ -260,7 +260,7 @@ fn evaluation(e: &Evaluation, heading: &str) -> Vec<Section> {
             ]);
             if let Some(curve) = &e.roc {
                 let curves = [NamedCurve { name: "inliers", points: &curve.points, area: curve.area }];
-                section.figures.push(Figure::svg(roc(&curves), "Usual rows against the others."));
+                section.figures.push(Figure::svg(roc(&curves), "Inliers against outliers."));
             }
             vec![section]
         }
@@ -277,7 +277,8 @@ fn classes(e: &ClassEvaluation, heading: &str) -> Vec<Section> {
         ("always the most frequent class", percent(e.baseline)),
     ]);
     if e.classes.len() <= CELLS {
-        let caption = "Each row of the table is a true class, each column a predicted one; numbers on the diagonal are right.";
+        let caption =
+            "Rows are true classes, columns are predicted classes; the diagonal counts correct predictions.";
         section.figures.push(Figure::svg(confusion(&e.classes, &e.confusion), caption));
     }
     // Where there are two classes, both have the same curve.
@@ -297,10 +298,9 @@ fn classes(e: &ClassEvaluation, heading: &str) -> Vec<Section> {
         with(&list)
     };
     if !worst.is_empty() {
-        let caption =
-            "True positive rate over false positive rate; the number is the area under the curve, 1 at best.";
+        let caption = "True positive rate over false positive rate; the number is the area under the curve (1 = perfect).";
         section.figures.push(Figure::svg(draw(&all_roc, roc), caption));
-        let caption = "Share of rows predicted as the class that belong to it (precision) against the share of the class that is found (recall); the number is the area.";
+        let caption = "Precision over recall for each class; the number is the area under the curve (average precision).";
         section.figures.push(Figure::svg(draw(&all_pr, precision_recall), caption));
     }
     let share = |v: f64| if v.is_nan() { "-".to_owned() } else { format!("{v:.3}") };
@@ -343,7 +343,7 @@ fn reals(e: &RealEvaluation, heading: &str) -> Section {
             Axis::new("prediction"),
             vec![same, Series::dots("", points)],
         );
-        let caption = "A dot per row. On the dashed line the prediction is right.";
+        let caption = "One dot per row. On the dashed line, prediction and target are equal.";
         section.figures.push(Figure::svg(Chart { square: true, ..chart }.draw(), caption));
     }
     section
@@ -404,11 +404,11 @@ fn weights(e: &Explanation) -> Option<Section> {
             ]
         };
         section.tables.push(Table {
-            caption: "Rows with the largest coefficients: a positive one speaks for the first class of its machine, a negative one for the other".into(),
+            caption: "Rows with the largest coefficients: positive ones support the first class of their machine, negative ones the other".into(),
             columns: heads(&[
                 ("row", Align::Right),
                 ("coefficient", Align::Right),
-                ("speaks for", Align::Left),
+                ("supports", Align::Left),
                 ("machine", Align::Left),
                 ("target", targets(e.model.task)),
                 ("values", Align::Left),
@@ -470,7 +470,7 @@ fn images(model: &Model) -> Option<Section> {
     let mut section = Section::new(heading, "");
     section.figures.push(Figure::tiles(
         tiles,
-        "The heaviest, each with the class that it speaks for and its largest coefficient with its sign.",
+        "Those with the largest coefficients: the class that each supports, and its coefficient.",
     ));
     Some(section)
 }

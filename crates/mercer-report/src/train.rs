@@ -211,7 +211,7 @@ impl Report for Trained {
                 Tone::Warn,
                 '!',
                 &format!(
-                    "Stopped at the limit of steps, gap {}: allow more{}.",
+                    "Stopped at the iteration limit, gap {}: raise it{}.",
                     number(self.info().gap),
                     if self.resumable { ", or resume" } else { "" }
                 ),
@@ -267,7 +267,7 @@ fn warnings(plan: &Plan<'_>, data: &Dataset, model: &Model) -> Vec<String> {
     let numbers = classes.iter().all(|name| name.trim().parse::<f64>().is_ok());
     if plan.task == Task::Classification && guessed && numbers && classes.len() > MANY {
         out.push(format!(
-            "The {} classes are all numbers: if they are amounts, `--task regress` learns them as such.",
+            "The {} classes are all numbers: if they are quantities, pass `--task regress`.",
             classes.len()
         ));
     }

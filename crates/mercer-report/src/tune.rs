@@ -223,7 +223,7 @@ impl Tuned {
             };
             facts.push(("scores", format!("{} {}{error}, the mean of {on}", self.metric, self.shown(mean))));
         } else {
-            facts.push(("scores", "not judged: the search ended first".to_owned()));
+            facts.push(("scores", "not scored: the search ended first".to_owned()));
         }
         if let Some((default, mean)) =
             self.default.as_ref().and_then(|d| Some((d, d.mean.filter(|_| !d.open)?)))
@@ -238,7 +238,7 @@ impl Tuned {
             .map(|(name, low, high)| format!("{name} from {} to {}", brief(*low), brief(*high)))
             .collect();
         let many = match self.flat.settings {
-            0 => "unknown: no setting was judged on all rows".to_owned(),
+            0 => "unknown: no setting was scored on all rows".to_owned(),
             1 => "no other setting is within one standard error".to_owned(),
             n => format!("{} of {} settings within one standard error", count(n), count(self.flat.of)),
         };
@@ -284,7 +284,7 @@ impl Report for Tuned {
             page.blank();
             let told = |c: &Choice| match &c.why {
                 Some(why) => format!("{} ({why})", c.value),
-                None => format!("{} (as you asked)", c.value),
+                None => format!("{} (as given)", c.value),
             };
             let facts = self.choices.iter().map(|c| (c.what.as_str(), told(c)));
             page.facts(facts.chain([("features", count(self.features))]));
@@ -316,7 +316,7 @@ impl Report for Tuned {
             }
         }
         page.blank();
-        page.line("The best of all");
+        page.line("Best settings");
         let mut table = Table::new().column("setting", Align::Left).column(&self.metric, Align::Right);
         table = table.column("+-", Align::Right);
         for cell in self.ranked().into_iter().take(BEST) {
@@ -333,11 +333,15 @@ impl Report for Tuned {
             page.remark(
                 Tone::Quiet,
                 '-',
-                &format!("{} hopeless settings were dropped on the way", count(dropped)),
+                &format!("{} settings that could not win were dropped early", count(dropped)),
             );
         }
         if self.known > 0 {
-            page.remark(Tone::Quiet, '-', &format!("{} scores were known from before", count(self.known)));
+            page.remark(
+                Tone::Quiet,
+                '-',
+                &format!("{} scores were read from the checkpoint", count(self.known)),
+            );
         }
         for note in &self.notes {
             page.remark(Tone::Warn, '!', note);
@@ -348,14 +352,14 @@ impl Report for Tuned {
                 (Some(rows), _) => {
                     format!("the best on {} of {} rows", count(rows), count(self.rows))
                 }
-                (None, true) => "the default, not judged".to_owned(),
-                (None, false) => "the best of what was tried".to_owned(),
+                (None, true) => "the default, not scored".to_owned(),
+                (None, false) => "the best setting tried".to_owned(),
             };
             page.remark(Tone::Warn, '!', &format!("{why}: {what}"));
         }
         match &self.file {
             Some(file) => {
-                page.remark(Tone::Good, '✓', &format!("{}: trained so on all rows", file.display()));
+                page.remark(Tone::Good, '✓', &format!("{}: trained on all rows", file.display()));
             }
             None => page.remark(Tone::Quiet, '-', "-o MODEL trains it on all rows"),
         }
@@ -388,7 +392,7 @@ pub fn tuned_page(report: &Tuned) -> html::Page {
             };
             let unit = if share { ", per cent" } else { "" };
             let caption = format!(
-                "{family}: {}{unit}, the mean of {} folds; the deeper, the better.",
+                "{family}: {}{unit}, the mean of {} folds; darker is better.",
                 report.metric, report.folds
             );
             section.figures.push(Figure::svg(heat.draw(), caption));
@@ -400,7 +404,7 @@ pub fn tuned_page(report: &Tuned) -> html::Page {
     html::Page {
         title: format!("Settings for {}", report.source),
         intro: format!(
-            "{} settings of `{}`, judged by cross-validation.",
+            "{} settings of `{}`, scored by cross-validation.",
             count(report.stages.iter().map(|s| s.cells.len()).sum()),
             report.learner
         ),
@@ -413,14 +417,14 @@ pub fn tuned_page(report: &Tuned) -> html::Page {
                     format!(" The default setting scores {}.", report.shown(mean))
                 });
                 format!(
-                    "Best of what was tried: {}. Cross-validated {} on {} rows: {}{error}.{beside}",
+                    "Best setting: {}. Cross-validated {} on {} rows: {}{error}.{beside}",
                     Tuned::setting(&report.best),
                     report.metric,
                     count(report.judged_rows.unwrap_or(report.rows)),
                     report.shown(mean)
                 )
             }
-            None => "No setting was judged: the search ended first.".into(),
+            None => "No setting was scored: the search ended first.".into(),
         },
         sections,
         ..html::Page::default()

@@ -78,7 +78,7 @@ pub(crate) fn page(app: &App) -> String {
         (
             "mercer_batch_max_rows",
             "gauge",
-            "Setting: most rows of a batch.",
+            "Setting: maximum rows per batch.",
             app.batcher.batching().rows as u64,
         ),
     ] {

@@ -98,7 +98,7 @@ pub enum Error {
         source: std::io::Error,
     },
     /// A computation that would exceed the memory limit.
-    #[error("{what} needs {} of memory, which is more than the {} allowed", size(*needed), size(*allowed))]
+    #[error("{what} needs {} of memory, more than the {} allowed", size(*needed), size(*allowed))]
     Memory {
         /// What would have been allocated.
         what: String,
@@ -264,7 +264,7 @@ mod tests {
     #[test]
     fn sizes_are_told_in_units_people_use() {
         let error = Error::Memory { what: "a copy".into(), needed: 17_179_869_176, allowed: 3 << 29 };
-        let text = "a copy needs 16.0 GiB of memory, which is more than the 1.5 GiB allowed";
+        let text = "a copy needs 16.0 GiB of memory, more than the 1.5 GiB allowed";
         assert_eq!(error.to_string(), text);
         assert_eq!(size(1023), "1023 bytes");
         assert_eq!(size(u64::MAX), "16.0 EiB");

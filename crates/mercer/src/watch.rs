@@ -1,7 +1,24 @@
-//! Progress and cancelling: a closure that gets each step and says whether to go on.
+//! Progress and cancelling: a closure that receives each step and decides whether to continue.
 //!
 //! The command's bar, Python's callback and Ctrl-C, the web page's stream and its cancel button are four such
-//! closures. The library itself prints nothing.
+//! closures. The library itself prints nothing. [`silent`] ignores all steps.
+//!
+//! ```
+//! use std::ops::ControlFlow;
+//!
+//! use mercer::prelude::*;
+//!
+//! let (points, targets) = mercer::data::toy::banana(100, 1);
+//! let mut steps = 0;
+//! // Stops the fit after its first step: what was reached is returned, and says so.
+//! let mut once = |_: &watch::Step| {
+//!     steps += 1;
+//!     ControlFlow::Break(())
+//! };
+//! let machine = SvcParams::default().fit(Sample::new(&points, &targets), Exec::one(), &mut once)?;
+//! assert!(steps > 0 && machine.info.stop == watch::Stop::Cancelled);
+//! # Ok::<(), Error>(())
+//! ```
 
 use std::borrow::Borrow;
 use std::fmt;

@@ -243,7 +243,7 @@ fn numbers_weights_matrices_and_directions() {
 fn data_with_nothing_to_tell_is_told_apart_from_data_with_little() {
     let one = Points::dense(vec![1.0, 2.0], 2).expect("one row");
     let e = fit(&KfdParams::default(), &one, &Targets::Classes(Labels::new(["a"]))).expect_err("one class");
-    assert_eq!(e.to_string(), "classes: got 1, expected at least 2 to tell apart");
+    assert_eq!(e.to_string(), "classes: got 1, expected at least 2");
     let same = Points::dense(vec![1.0; 8], 2).expect("rows");
     let labels = Targets::Classes(Labels::new(["a", "b", "a", "b"]));
     for form in [KfdForm::Closed, KfdForm::Sparse, KfdForm::Linear, KfdForm::Greedy] {

@@ -203,7 +203,7 @@ fn function(fitted: Result<Machine>) -> Machine {
 }
 
 fn fact(model: &Machine, name: &str) -> f64 {
-    model.facts.iter().find(|f| f.0 == name).unwrap_or_else(|| panic!("{name} is not told")).1
+    model.facts.iter().find(|f| f.0 == name).unwrap_or_else(|| panic!("{name} is not stated")).1
 }
 
 fn errors(model: &Machine, set: &Dataset) -> usize {

@@ -10,6 +10,9 @@ use super::summary::Entry;
 pub(super) const OPTIONS: Options =
     Options::ENABLE_TABLES.union(Options::ENABLE_MATH).union(Options::ENABLE_STRIKETHROUGH);
 
+/// Code of at most so many characters is not broken into lines.
+const ONE_LINE: usize = 32;
+
 /// The whole HTML page of a text.
 pub(super) fn html(name: &str, text: &str, entries: &[Entry]) -> Result<String> {
     let mut events = Vec::new();
@@ -29,6 +32,10 @@ pub(super) fn html(name: &str, text: &str, entries: &[Entry]) -> Result<String> 
             Event::End(TagEnd::Table) => {
                 events.push(Event::End(TagEnd::Table));
                 Event::Html("</div>".into())
+            }
+            // Names and flags are read as one word; what is longer than a narrow screen may break.
+            Event::Code(code) if heading.is_none() && code.chars().count() <= ONE_LINE => {
+                Event::InlineHtml(format!("<code class=\"word\">{}</code>", escape(&code)).into())
             }
             Event::Start(Tag::Heading { level, .. }) => {
                 heading = Some((level, String::new(), events.len()));
@@ -57,8 +64,8 @@ pub(super) fn html(name: &str, text: &str, entries: &[Entry]) -> Result<String> 
     Ok(format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
          content=\"width=device-width, initial-scale=1\">\n<title>{}: Mercer</title>\n<link rel=\"stylesheet\" \
-         href=\"{up}style.css\">\n</head>\n<body>\n<a class=\"skip\" href=\"#content\">To the text</a>\n<nav \
-         aria-label=\"Chapters\"><details open><summary>Mercer</summary>{}</details></nav>\n<main \
+         href=\"{up}style.css\">\n</head>\n<body>\n<a class=\"skip\" href=\"#content\">To the text</a>\n<a \
+         class=\"contents\" href=\"#chapters\">Contents</a>\n<nav id=\"chapters\" aria-label=\"Chapters\"><details open><summary>Mercer</summary>{}</details></nav>\n<main \
          id=\"content\">\n{body}{}</main>\n</body>\n</html>\n",
         escape(&title),
         super::chapters(entries, name),
@@ -128,12 +135,14 @@ mod tests {
     fn a_page_has_its_title_anchors_maths_and_neighbours() {
         let entry = |title: &str, path: &str| Entry { title: title.into(), path: Some(path.into()) };
         let entries = [entry("A", "a.md"), entry("B", "x/b.md"), entry("C", "c.md")];
-        let text = "# B & more\n\n## A `part`\n\n$x_i^2$ [see](../a.md#top) [out](https://x.org/a.md)\n";
+        let text =
+            "# B & more\n\n## A `part`\n\n`--a b` $x_i^2$ [see](../a.md#top) [out](https://x.org/a.md)\n";
         let page = html("x/b.md", text, &entries).expect("a page");
         for part in [
             "<title>B &amp; more: Mercer</title>",
             "<h2 id=\"a-part\">",
             "<msubsup>",
+            "<code class=\"word\">--a b</code>",
             "href=\"../a.html#top\"",
             "href=\"https://x.org/a.md\"",
             "<a href=\"../a.html\">Previous: A</a>",

@@ -1,10 +1,11 @@
 //! `cargo xtask release --dry-run`: everything a release consists of, built and checked in `target/dist`.
 //!
 //! The order is that of cost: texts, crates, the command installed from its packaged crate, the tarball, the Python
-//! packages. Nothing is uploaded; what is left to do by hand is printed at the end.
+//! packages; at the end the book's five-minute start with what was installed. Nothing is uploaded; what is left to do by hand is printed at the end.
 
 mod crates;
 mod notes;
+mod start;
 mod tarball;
 mod wheel;
 
@@ -84,7 +85,8 @@ fn packages(release: &Release, crates_only: bool) -> Result<()> {
     }
     let installed = crates::install(release, &folders)?;
     tarball::make(release, &installed)?;
-    wheel::make(release)
+    let python = wheel::make(release)?;
+    start::run(release, &installed, &python)
 }
 
 fn clean(root: &Path) -> Result<bool> {

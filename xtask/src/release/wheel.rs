@@ -20,8 +20,9 @@ assert score > 0.9, score
 print('wheel:', mercer.__version__, 'cross-validated accuracy on iris', round(score, 3))
 ";
 
-/// Builds the sdist and, from what it holds, the wheel; checks names and contents, and runs the installed package.
-pub(super) fn make(release: &Release) -> Result<()> {
+/// Builds the sdist and, from what it holds, the wheel; checks names and contents, and runs the installed package. Returns
+/// the interpreter that has it.
+pub(super) fn make(release: &Release) -> Result<PathBuf> {
     let target = python::target(&release.root);
     let venv = target.join("dist-python");
     spawn(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&venv))?;
@@ -58,7 +59,8 @@ pub(super) fn make(release: &Release) -> Result<()> {
     fs::create_dir_all(&home)?;
     python::pip(&interpreter, &[&wheel])?;
     let mut stranger = Command::new(&interpreter);
-    spawn(stranger.args(["-c", TRY]).current_dir(&home).env("HOME", &home).env_remove("PYTHONPATH"))
+    spawn(stranger.args(["-c", TRY]).current_dir(&home).env("HOME", &home).env_remove("PYTHONPATH"))?;
+    Ok(interpreter)
 }
 
 fn made(release: &Release, end: &str) -> Result<PathBuf> {

@@ -10,6 +10,7 @@ mod files;
 mod floors;
 mod lexer;
 mod maps;
+mod prelude;
 mod source;
 mod words;
 
@@ -75,6 +76,7 @@ fn check(files: &[File]) -> Vec<Finding> {
     findings.extend(edge::check(files));
     findings.extend(maps::check(files));
     findings.extend(english::check(files));
+    findings.extend(prelude::check(files));
     findings.sort();
     findings.dedup();
     findings

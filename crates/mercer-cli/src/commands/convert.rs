@@ -61,7 +61,7 @@ impl To {
             To::Onnx => {
                 let bytes = onnx::write(model)?;
                 write_atomic(out, |file| file.write_all(&bytes).map_err(|e| Error::io(out, e)))?;
-                ("onnx", "onnxruntime runs it; what happens to columns first is inside.")
+                ("onnx", "Runs in ONNX runtimes; the preprocessing of columns is included.")
             }
             To::Json => {
                 model.save_json(out)?;

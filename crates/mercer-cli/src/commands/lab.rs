@@ -59,7 +59,7 @@ impl Command for Lab {
             // opened without it.
             let _ = context::print(&format!("{line}\n"), false);
             if !self.no_open && !browse(address) && !json {
-                let _ = context::print("No browser could be started: open the address yourself.\n", false);
+                let _ = context::print("No browser could be started: open the address manually.\n", false);
             }
         };
         mercer_lab::serve(&settings, interrupt::asked, started).map_err(|failure| match failure {

@@ -119,7 +119,7 @@ impl Command for Predict {
 }
 
 impl Predict {
-    /// Predicts a file that is larger than memory block by block; whether it is one, and nothing is asked for that needs all
+    /// Predicts a file that is larger than memory block by block; whether it is one, and nothing is requested that needs all
     /// rows at once.
     fn in_blocks(&self, model: &mut Model, context: &Context) -> Result<bool, Failure> {
         let lines = self.out.as_deref().is_none_or(|out| {
@@ -248,7 +248,7 @@ impl Predict {
             (None, None) if self.reject_on.is_some() => {
                 return Err(Failure::usage(
                     "--reject-on needs --reject-rate or --reject-error",
-                    "they say what the rule is for",
+                    "they define the reject rule",
                 ));
             }
             (None, None) => return Ok(Rejection::Never),
@@ -256,7 +256,7 @@ impl Predict {
         if model.task() != Task::Classification {
             return Err(Failure::usage(
                 format!("{} is not a classifier and has no reject option", self.model.display()),
-                "leave --reject-rate and --reject-error out",
+                "remove --reject-rate and --reject-error",
             ));
         }
         let Some(file) = &self.reject_on else { return Ok(Rejection::Made(wanted)) };

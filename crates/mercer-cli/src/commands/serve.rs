@@ -53,12 +53,12 @@ pub(crate) struct Serve {
     #[arg(long, help_heading = "Access")]
     insecure: bool,
 
-    /// Rows of a batch, at most; in batches of up to 32, rows get the same predictions as alone to the last bit
+    /// Maximum rows per batch; in batches of up to 32, rows get the same predictions as alone to the last bit
     #[arg(long, value_name = "ROWS", default_value_t = 32, help_heading = "Speed",
           value_parser = clap::value_parser!(u32).range(1..))]
     batch_rows: u32,
 
-    /// How long a request waits for others to join its batch, in milliseconds; 0 takes those that wait already
+    /// Maximum time a request waits for others to join its batch, in milliseconds; 0 takes only those that wait already
     #[arg(long, value_name = "MS", default_value_t = 0.0, help_heading = "Speed")]
     batch_wait: f64,
 
@@ -70,39 +70,39 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "N", help_heading = "Speed", value_parser = clap::value_parser!(u16).range(1..))]
     io_threads: Option<u16>,
 
-    /// How often files are looked at, in seconds; 0 never
+    /// Interval between checks of the files, in seconds; 0 disables them
     #[arg(long, value_name = "SECONDS", default_value_t = 1.0)]
     watch: f64,
 
-    /// Largest body of a request
+    /// Maximum size of a request body
     #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = memory::parse, help_heading = "Limits")]
     max_body: u64,
 
-    /// Most rows of a request
+    /// Maximum rows per request
     #[arg(long, value_name = "ROWS", default_value_t = 100_000, help_heading = "Limits")]
     max_rows: usize,
 
-    /// Most connections at once; beyond, 503
+    /// Maximum simultaneous connections; further ones get status 503
     #[arg(long, value_name = "N", default_value_t = 1024, help_heading = "Limits")]
     max_connections: usize,
 
-    /// Most requests that wait for a worker; beyond, 429
+    /// Maximum queued requests; further ones get status 429
     #[arg(long, value_name = "N", default_value_t = 4096, help_heading = "Limits")]
     max_queue: usize,
 
-    /// Seconds for the head of a request, and between requests of a connection
+    /// Time limit in seconds for the request head, and between requests on a connection
     #[arg(long, value_name = "SECONDS", default_value_t = 30.0, help_heading = "Limits")]
     head_timeout: f64,
 
-    /// Seconds for the body of a request
+    /// Time limit in seconds for the request body
     #[arg(long, value_name = "SECONDS", default_value_t = 60.0, help_heading = "Limits")]
     body_timeout: f64,
 
-    /// Seconds that a stop waits for accepted requests
+    /// Seconds to finish accepted requests after a stop signal
     #[arg(long, value_name = "SECONDS", default_value_t = 30.0, help_heading = "Limits")]
     grace: f64,
 
-    /// Lines of the log on standard error
+    /// Format of the log on standard error
     #[arg(
         long,
         value_enum,
@@ -113,7 +113,7 @@ pub(crate) struct Serve {
     )]
     log: Log,
 
-    /// Write a line per request, without its rows
+    /// Log one line per request, without its rows
     #[arg(long, help_heading = "Log")]
     log_requests: bool,
 }

@@ -147,7 +147,7 @@ fn range(text: &str) -> Result<Range, String> {
         };
         let (from, to) = (number(from)?, number(to)?);
         if !(from > 0.0 && to > from && to.is_finite() && many >= 2) {
-            return Err("a range goes from a number above 0 to a larger one, with at least 2 values".into());
+            return Err("a range is LOW..HIGH with 0 < LOW < HIGH and at least 2 values".into());
         }
         return Ok(Range(by_factors(from, to, many)));
     }

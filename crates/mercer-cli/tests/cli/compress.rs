@@ -70,7 +70,7 @@ fn a_libsvm_model_stays_one_and_a_page_shows_what_sizes_cost() {
     let sizes: Vec<u64> = curve.iter().map(|t| t["centres"].as_u64().expect("a number")).collect();
     assert!(sizes.len() > 2 && sizes.is_sorted() && sizes.contains(&6), "{told}");
     let page = std::fs::read_to_string(folder.path("page.html")).expect("a page");
-    assert!(page.contains("What a size costs") && page.contains("<svg"), "{page}");
+    assert!(page.contains("Accuracy by size") && page.contains("<svg"), "{page}");
     let run = folder.mercer("compress flowers.mercer --retrain -o a.mercer");
     assert!(run.code == 2, "{}", run.err);
 }

@@ -90,8 +90,8 @@ fn predict_prints_and_writes() {
     assert!(run.out.starts_with(head), "{}", run.out);
     let json = folder.mercer("predict flowers.csv flowers.mercer --decision --format json").fine().json();
     assert_eq!(json["values"][0].as_array().expect("a row").len(), 3);
-    let refused = "error: this model was fitted without probabilities\nhint: `mercer train ... --proba` makes \
-                   a model that has them\n";
+    let refused = "error: this model was fitted without probabilities\nhint: train with \
+                   `mercer train ... --proba`\n";
     folder.mercer("predict flowers.csv flowers.mercer --proba").fails(1, refused);
 }
 
@@ -163,7 +163,7 @@ fn explain_with_data_and_without() {
     folder.mercer("explain flowers.mercer").fine().without("trained").snapshot("explain-alone");
     folder.mercer("train flowers.csv --kernel linear --scale none -q -o l.mercer").fine();
     let linear = folder.mercer("explain l.mercer").fine().out;
-    assert!(linear.contains("Columns that weigh most") && linear.contains("length"), "{linear}");
+    assert!(linear.contains("Columns with the largest weights") && linear.contains("length"), "{linear}");
 }
 
 #[test]
@@ -244,7 +244,10 @@ fn train_warns_of_what_weighs_on_the_result() {
     assert!(out.contains("! Classes are unbalanced: 57 rows of usual, 3 of rare."), "{out}");
     let ages: String = (0..60).map(|i| if i == 0 { "x,class\n".into() } else { age(i) }).collect();
     let out = Folder::new().with("a.csv", ages).mercer("train a.csv").fine().out;
-    assert!(out.contains("The 15 classes are all numbers: if they are amounts, `--task regress`"), "{out}");
+    assert!(
+        out.contains("The 15 classes are all numbers: if they are quantities, pass `--task regress`"),
+        "{out}"
+    );
 }
 
 fn age(i: i32) -> String {

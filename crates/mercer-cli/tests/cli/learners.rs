@@ -34,7 +34,7 @@ fn each_learner_trains_predicts_evaluates_and_explains() {
         assert!(json["error"].as_f64().expect("an error") < 0.35, "{name}: {json}");
         let seen =
             folder.mercer("explain m.mercer b.csv --importance t.csv --repeats 1 --report e.html").fine().out;
-        assert!(seen.contains("How predictions depend on them"), "{name}: {seen}");
+        assert!(seen.contains("Partial dependence on these columns"), "{name}: {seen}");
         assert!(folder.read("e.html").contains("matters most"), "{name}");
         assert!(seen.contains(name.split(' ').next().unwrap_or(name)), "{name}: {seen}");
     }

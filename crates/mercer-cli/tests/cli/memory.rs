@@ -207,8 +207,7 @@ fn the_memory_of_a_run_holds_for_every_call() {
 #[test]
 fn memory_is_no_parameter_of_a_learner() {
     let folder = Folder::new().with("a.csv", "x,y\n1,a\n2,b\n");
-    folder.mercer("train a.csv -o m.mercer --learner ridge --set memory=1000000").fails(
-        2,
-        "error: ridge has no parameter memory\nhint: --memory SIZE is the memory of the whole run\n",
-    );
+    folder
+        .mercer("train a.csv -o m.mercer --learner ridge --set memory=1000000")
+        .fails(2, "error: ridge has no parameter memory\nhint: --memory SIZE limits the whole run\n");
 }

@@ -175,12 +175,12 @@ fn rows_without_a_label_are_left_out_in_training_and_predicted_later() {
     rows.iter_mut().step_by(10).for_each(|row| row[7].clear());
     let folder = Folder::new().with("t.csv", table(&HEADER, &rows, ",", "\n"));
     let trained = well(folder.mercer("train t.csv -o m.mercer"));
-    assert!(trained.out.contains("30 rows left out: they have no label"), "{}", trained.out);
+    assert!(trained.out.contains("30 rows skipped: they have no label"), "{}", trained.out);
     let told = well(folder.mercer("predict t.csv m.mercer"));
     assert_eq!(told.out.lines().count(), 300);
     let evaluated = well(folder.mercer("evaluate t.csv m.mercer"));
     assert!(
-        evaluated.err.contains("30 rows left out: they have no label") && evaluated.out.contains("270"),
+        evaluated.err.contains("30 rows skipped: they have no label") && evaluated.out.contains("270"),
         "{evaluated:?}"
     );
 }
@@ -354,7 +354,7 @@ fn an_explanation_with_held_out_rows_tells_columns_curves_and_mistakes() {
     let line = "explain m.mercer t.csv --importance test.csv --repeats 2 --curves 8 --report e.html";
     let text = well(folder.mercer(line)).out;
     for part in
-        ["Which columns matter", "How predictions depend on them", "Confident mistakes", "speaks for", "▁"]
+        ["Which columns matter", "Partial dependence on these columns", "Confident mistakes", "supports", "▁"]
     {
         assert!(text.contains(part), "{part}: {text}");
     }

@@ -295,7 +295,7 @@ fn two_outputs_have_two_places() {
         "data split a.csv x.npy x.labels.npy",
     ] {
         let run = folder.mercer(line);
-        assert!(run.code == 2 && run.err.contains("is the place of two outputs"), "{run:#?}");
+        assert!(run.code == 2 && run.err.contains("two outputs have the same path"), "{run:#?}");
         assert!(!folder.path("x").exists() && !folder.path("x.csv").exists(), "{line}");
     }
 }

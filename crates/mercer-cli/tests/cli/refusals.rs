@@ -22,7 +22,7 @@ fn values_that_are_not_finite() {
     Folder::new().with("nan.csv", "a,b,c\n1,NaN,x\n").mercer("data info nan.csv --missing refuse").fails(
         1,
         "error: nan.csv, line 2, column 2 (`b`): got `NaN`, expected a value, since missing values are refused: --missing \
-         fill fills them in, --missing rows leaves such rows out\n",
+         fill fills them in, --missing rows skips such rows\n",
     );
     refused(
         "inf.csv",
@@ -86,7 +86,7 @@ fn a_million_million_columns() {
         "huge.npy",
         npy,
         "error: huge.npy: got 0 bytes, expected 8000000000000 bytes of values for an array of shape \
-         [1, 1000000000000] and 8 bytes a value\n",
+         [1, 1000000000000] and 8 bytes per value\n",
     );
 }
 
@@ -107,7 +107,7 @@ fn a_file_that_is_not_there() {
     let folder = Folder::new().with("iris.csv", "1,a\n");
     folder.mercer("data info iris").fails(
         1,
-        "error: iris: No such file or directory (os error 2)\nhint: there is `iris.csv` beside it\n",
+        "error: iris: No such file or directory (os error 2)\nhint: there is `iris.csv` in the same folder\n",
     );
     folder.mercer("data info mars.csv").fails(1, "error: mars.csv: No such file or directory (os error 2)\n");
 }

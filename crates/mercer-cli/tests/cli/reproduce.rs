@@ -23,8 +23,8 @@ fn missing_data_and_unknown_names_are_refused() {
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(
         told.starts_with(
-            "error: the USPS digits are not here: no usps/usps.train.svm.xz, no usps/usps.test.svm.xz in nowhere; set \
-             MERCER_DATA to the folder that has them. Origin: zip.train and zip.test of the web page of Hastie"
+            "error: the USPS digits were not found: no usps/usps.train.svm.xz, no usps/usps.test.svm.xz in nowhere; set \
+             MERCER_DATA to the folder that contains them. Origin: zip.train and zip.test of the web page of Hastie"
         ),
         "{told}"
     );

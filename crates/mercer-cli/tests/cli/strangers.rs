@@ -434,7 +434,7 @@ fn a_target_with_missing_values_leaves_rows_out_and_predicts_them() {
         + &rows(120, |i, a, b, y| format!("{a},{b},{}\n", if i % 6 == 0 { "" } else { class(y) }));
     let folder = Folder::new().with("t.csv", text);
     let (info, rows, _) = through(&folder, "t.csv", "");
-    assert!(info.contains("20 rows left out: they have no label") && rows == 120, "{info}");
+    assert!(info.contains("20 rows skipped: they have no label") && rows == 120, "{info}");
 }
 
 #[test]
@@ -454,7 +454,7 @@ fn a_copy_of_the_target_among_the_columns_is_told() {
     for file in ["copy.csv", "numbers.csv"] {
         for line in [format!("data info {file}"), format!("train {file} -o m.mercer")] {
             let run = well(folder.mercer(&line));
-            assert!(run.out.contains("Column `copy` tells the target in every row"), "{line}: {run:#?}");
+            assert!(run.out.contains("Column `copy` determines the target in every row"), "{line}: {run:#?}");
         }
     }
 }

@@ -34,7 +34,7 @@ fn a_guess_says_so_and_names_the_option_in_every_command_that_learns() {
         let guess = out.find("a guess: the last column; --label COLUMN").unwrap_or_else(|| panic!("{out}"));
         assert!(target < guess && guess < task && task < 600, "{line}: {out}");
         let asked = folder.mercer(&format!("{line} --label w")).fine().out;
-        assert!(!asked.contains("guess") && asked.contains("as you asked"), "{line}: {asked}");
+        assert!(!asked.contains("guess") && asked.contains("as given"), "{line}: {asked}");
         assert!(asked.contains("3 features") || asked.contains("features    3"), "{asked}");
         let named = folder.mercer(&line.replace("g.csv", "n.csv")).fine().out;
         assert!(!named.contains("guess") && named.contains("the name of a target column"), "{line}: {named}");

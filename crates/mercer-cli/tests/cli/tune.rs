@@ -62,7 +62,7 @@ fn what_cannot_be_searched_is_refused_in_words() {
         ("tune flowers.csv -c 1,inf", 2, "c = inf: must be finite numbers in a search"),
         ("tune flowers.csv --metric rmse", 2, "metric = rmse: must be one for data with classes"),
         ("tune flowers.csv --metric best", 2, "metric = best: must be one of error"),
-        ("tune flowers.csv -c 10..1", 2, "a range goes from a number above 0 to a larger one"),
+        ("tune flowers.csv -c 10..1", 2, "a range is LOW..HIGH with 0 < LOW < HIGH"),
         ("tune flowers.csv --grid nu=0.1,0.2", 2, "nu = 0.1: svc does not take `nu`"),
         ("tune flowers.csv --learner one-class", 2, "there are no targets to score predictions by"),
         ("tune flowers.csv --kernel linear --gamma 1,2", 2, "no Gaussian kernel is searched"),

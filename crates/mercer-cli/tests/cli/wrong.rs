@@ -71,17 +71,14 @@ fn usage() {
         ),
         (
             "train flowers.csv --class-weight balanced --class-weight iris=3",
-            "error: --class-weight balanced and a class's own weight exclude each other\nhint: give one or the \
+            "error: --class-weight balanced and a weight for a single class are mutually exclusive\nhint: give one or the \
              other\n",
         ),
-        (
-            "train -",
-            "error: standard input has no name to call the model by\nhint: `-o FILE` says where the model goes\n",
-        ),
+        ("train -", "error: standard input gives no name for the model\nhint: pass `-o FILE`\n"),
         (
             "train flowers.csv --resume flowers.mercer --task novelty",
-            "error: flowers.mercer was trained to classify, not to find novelties\nhint: leave --task out: the model \
-             knows\n",
+            "error: flowers.mercer was trained to classify, not to find novelties\nhint: remove --task: the model \
+             defines it\n",
         ),
         (
             "predict flowers.csv flowers.mercer --reject-rate 2",
@@ -89,12 +86,12 @@ fn usage() {
         ),
         (
             "predict houses.csv houses.mercer --reject-rate 0.1",
-            "error: houses.mercer is not a classifier and has no reject option\nhint: leave --reject-rate and \
-             --reject-error out\n",
+            "error: houses.mercer is not a classifier and has no reject option\nhint: remove --reject-rate and \
+             --reject-error\n",
         ),
         (
             "predict flowers.csv flowers.mercer --reject-on flowers.csv",
-            "error: --reject-on needs --reject-rate or --reject-error\nhint: they say what the rule is for\n",
+            "error: --reject-on needs --reject-rate or --reject-error\nhint: they define the reject rule\n",
         ),
     ];
     for (line, message) in cases {
@@ -160,7 +157,7 @@ fn data_and_models() {
     let cases: Vec<(&str, String)> = vec![
         (
             "train one.csv",
-            "error: classes: got 1, `a`, expected at least 2 to tell apart; --label COLUMN takes another target, --task \
+            "error: classes: got 1, `a`, expected at least 2; --label COLUMN takes another target, --task \
              novelty learns what one class looks like\n"
                 .into(),
         ),

@@ -225,10 +225,11 @@ pub(crate) fn download(lab: &Lab, id: usize, what: &str) -> Reply {
         "model" => Ok(file("application/octet-stream", &format!("{stem}.mercer"), kept.model.to_bytes()?)),
         "report" => match &kept.report {
             Some(page) => Ok(file("text/html; charset=utf-8", &format!("{stem}.html"), page.clone())),
-            None => Err(Refusal::missing("this model was not trained here: it has no report")),
+            None => Err(Refusal::missing("this model was not trained in the lab: it has no report")),
         },
         "predictions" => {
-            let set = kept.set.as_ref().ok_or_else(|| Refusal::missing("this model has no data here"))?;
+            let set =
+                kept.set.as_ref().ok_or_else(|| Refusal::missing("this model has no data in the lab"))?;
             let rows = if kept.held.is_empty() { &kept.train } else { &kept.held };
             let data = set.data.gather(rows);
             let features = kept.model.task() == Task::Features;

@@ -147,7 +147,7 @@ pub(super) fn tune(lab: &Arc<Lab>, body: &[u8]) -> Asked<Arc<Job>> {
         wishes.kernel = family.clone().filter(|line| Kernel::parse(line).is_ok() || line == "rbf");
         let mut plan = Plan::new(&data, &wishes, own.exec)?;
         if plan.task == Task::Novelty || plan.task == Task::Clustering {
-            return Err(Error::Unsupported("novelty and clusters have no labels to be judged by: train instead".into()));
+            return Err(Error::Unsupported("novelty and clusters have no labels to score by: train instead".into()));
         }
         let mut watch = job.watch();
         // A search begins where a training without one would be.

@@ -1,6 +1,6 @@
 """Learning with Mercer kernels: support vector machines, kernel PCA, pre-images and reduced sets.
 
-Estimators follow scikit-learn's names and manners; models are the same files as those of the command ``mercer``.
+Estimators have scikit-learn's interface; models are the same files as those of the command ``mercer``.
 """
 
 from typing import TYPE_CHECKING, Any

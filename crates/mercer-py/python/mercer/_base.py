@@ -105,7 +105,7 @@ class Fitted(BaseEstimator):
         return values
 
     def _fit_model(self, learner, params, X, answers=None, sample_weight=None):
-        """Fits and keeps the model."""
+        """Fit and keeps the model."""
         line = self._line(X)
         hear, done = watcher(self.verbose, self.callback)
         weights = self._weights(sample_weight, X)
@@ -210,7 +210,7 @@ class Fitted(BaseEstimator):
         return getattr(self.model_, method)(rows, threads=threads_of(self.n_jobs), image=self._image)
 
     def save(self, path):
-        """Writes the model to a file that the command ``mercer`` reads too.
+        """Save the model to a file that the command ``mercer`` also reads.
 
         Parameters
         ----------
@@ -220,7 +220,7 @@ class Fitted(BaseEstimator):
         whole(self).save(path)
 
     def to_onnx(self, path=None):
-        """The model as ONNX.
+        """Export the model to ONNX.
 
         Parameters
         ----------

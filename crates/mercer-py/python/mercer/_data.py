@@ -112,7 +112,7 @@ def _guess(names) -> str:
 
 
 def check_labels(y):
-    """Refuses text and numbers side by side: numpy makes text of both, and 1 and '1' would be one class."""
+    """Refuse text and numbers side by side: numpy makes text of both, and 1 and '1' would be one class."""
     if isinstance(y, (list, tuple)):
         labels = y
     elif getattr(y, "dtype", None) == object:
@@ -150,7 +150,7 @@ COUNTS = (
 
 
 def check_counts(estimator):
-    """Refuses parameters that count and are not whole numbers, in scikit-learn's words."""
+    """Refuse parameters that count and are not whole numbers, in scikit-learn's words."""
     given = estimator.__dict__
     for name in COUNTS:
         value = given.get(name)

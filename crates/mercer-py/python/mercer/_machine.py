@@ -59,7 +59,7 @@ class Machine(Fitted):
         return np.ascontiguousarray(np.maximum(_check_sample_weight(sample_weight, X, dtype=np.float64), 0.0))
 
     def _finite(self, fit):
-        """Runs a fit, with scikit-learn's words where rows are too large for any kernel."""
+        """Run a fit, with scikit-learn's words where rows are too large for any kernel."""
         try:
             return fit()
         except ValueError as error:

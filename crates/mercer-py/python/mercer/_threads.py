@@ -29,7 +29,7 @@ def threads_of(n_jobs) -> int:
 
 
 def register() -> None:
-    """Makes Mercer one of the libraries that threadpoolctl lists and limits."""
+    """Make Mercer one of the libraries that threadpoolctl lists and limits."""
     try:
         from threadpoolctl import LibController
         from threadpoolctl import register as add

@@ -12,7 +12,7 @@ from ._threads import threads_of
 
 
 def show_versions() -> None:
-    """Prints the versions of Mercer, Python and what Mercer works with, and the machine.
+    """Print the versions of Mercer, Python and the dependencies, and the machine.
 
     Examples
     --------

@@ -110,7 +110,7 @@ class AutoClassifier(ClassifierMixin, Auto):
         self.callback = callback
 
     def fit(self, X, y):
-        """Chooses settings and fits the machine.
+        """Choose settings and fit the machine.
 
         Parameters
         ----------
@@ -129,7 +129,7 @@ class AutoClassifier(ClassifierMixin, Auto):
         return self._fit_auto(X, answers, probability=bool(self.probability))
 
     def decision_function(self, X):
-        """A score of each class: the larger, the likelier.
+        """Score each class; larger is more likely.
 
         Parameters
         ----------
@@ -149,7 +149,7 @@ class AutoClassifier(ClassifierMixin, Auto):
         return self.classes_
 
     def predict(self, X):
-        """Classes of rows.
+        """Predict class labels.
 
         Parameters
         ----------
@@ -163,7 +163,7 @@ class AutoClassifier(ClassifierMixin, Auto):
 
     @available_if(_sure)
     def predict_proba(self, X):
-        """Probabilities of the classes, where the machine was fitted with them.
+        """Predict class probabilities, if the machine was fitted with them.
 
         Parameters
         ----------
@@ -225,7 +225,7 @@ class AutoRegressor(RegressorMixin, Auto):
         self.callback = callback
 
     def fit(self, X, y):
-        """Chooses settings and fits the function.
+        """Choose settings and fit the function.
 
         Parameters
         ----------
@@ -243,7 +243,7 @@ class AutoRegressor(RegressorMixin, Auto):
         return self._fit_auto(X, y)
 
     def predict(self, X):
-        """Numbers for rows.
+        """Predict regression targets.
 
         Parameters
         ----------

@@ -13,7 +13,7 @@ __all__ = ["AdaBoostReg"]
 
 
 class FunctionClassifier(ClassifierMixin, Fitted):
-    """Classifiers whose model is one function a class, or one for two classes."""
+    """Classifiers whose model is one function per class, or one for two classes."""
 
     def _fit_function(self, learner, params, X, y, sample_weight):
         check_labels(y)
@@ -22,7 +22,7 @@ class FunctionClassifier(ClassifierMixin, Fitted):
         return self._fit_model(learner, params, X, answers, sample_weight)
 
     def decision_function(self, X):
-        """How far rows are on which side.
+        """Evaluate the decision function.
 
         Parameters
         ----------
@@ -37,7 +37,7 @@ class FunctionClassifier(ClassifierMixin, Fitted):
         return values.ravel() if len(self.classes_) == 2 else values
 
     def predict(self, X):
-        """Classes of rows.
+        """Predict class labels.
 
         Parameters
         ----------
@@ -52,7 +52,7 @@ class FunctionClassifier(ClassifierMixin, Fitted):
 
 
 class AdaBoostReg(FunctionClassifier):
-    """AdaBoost that gives up rows which stay hard: soft margins (Raetsch, Onoda and Mueller 2001).
+    """AdaBoost with soft margins (Raetsch, Onoda and Mueller 2001).
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ class AdaBoostReg(FunctionClassifier):
         self.callback = callback
 
     def fit(self, X, y, sample_weight=None):
-        """Fits hypotheses and their vote.
+        """Fit the hypotheses and their vote.
 
         Parameters
         ----------

@@ -15,7 +15,7 @@ __all__ = ["KernelKMeans", "SpectralClustering"]
 
 
 class KernelKMeans(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Fitted):
-    """Points whose images lie together.
+    """Kernel k-means clustering.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMix
         self.callback = callback
 
     def fit(self, X, y=None, sample_weight=None):
-        """Finds the clusters.
+        """Compute the clusters.
 
         Parameters
         ----------
@@ -142,7 +142,7 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMix
         return self.n_clusters
 
     def predict(self, X):
-        """The nearest clusters.
+        """Predict the nearest cluster of each row.
 
         Parameters
         ----------
@@ -155,7 +155,7 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMix
         return self._call("predict", X).astype(np.int32)
 
     def transform(self, X):
-        """Distances to the clusters' means in feature space.
+        """Compute distances to the cluster means in feature space.
 
         Parameters
         ----------
@@ -250,7 +250,7 @@ class SpectralClustering(ClusterMixin, Fitted):
         return self.affinity
 
     def fit(self, X, y=None):
-        """Groups the rows.
+        """Compute the clusters.
 
         Parameters
         ----------
@@ -280,9 +280,21 @@ class SpectralClustering(ClusterMixin, Fitted):
         return self
 
     def save(self, path):
-        """Clusters of rows cannot be saved as a model file: see :class:`mercer.KernelKMeans`."""
-        raise ValueError("spectral clustering predicts no new rows and has no file: KernelKMeans(init='spectral') has")
+        """Spectral clusters cannot be saved as a model file: see :class:`mercer.KernelKMeans`.
+
+        Parameters
+        ----------
+        path : str or path-like
+            File to write.
+        """
+        raise ValueError("spectral clustering cannot predict new rows or be saved; use KernelKMeans(init='spectral')")
 
     def to_onnx(self, path=None):
-        """Clusters of rows have no ONNX form."""
-        raise ValueError("spectral clustering predicts no new rows and has no ONNX form")
+        """Spectral clusters cannot be exported to ONNX.
+
+        Parameters
+        ----------
+        path : str or path-like, default=None
+            File to write.
+        """
+        raise ValueError("spectral clustering cannot predict new rows or be exported to ONNX")

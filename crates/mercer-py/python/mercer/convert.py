@@ -20,7 +20,7 @@ __all__ = ["load", "save", "to_onnx", "Predictor"]
 
 
 def save(estimator, path):
-    """Writes a fitted estimator to a file that the command ``mercer`` reads too.
+    """Save a fitted estimator to a file that the command ``mercer`` also reads.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def save(estimator, path):
 
 
 def to_onnx(estimator, path=None):
-    """A fitted estimator as ONNX: bytes, and a file if a path is given.
+    """Export a fitted estimator to ONNX: bytes, and a file if a path is given.
 
     Parameters
     ----------
@@ -68,10 +68,10 @@ class Predictor(FunctionClassifier):
         ------
         ValueError
         """
-        raise ValueError("this model came from a file: it predicts and cannot be fitted")
+        raise ValueError("this model was loaded from a file: it can predict but not be fitted")
 
     def predict(self, X):
-        """Classes, numbers, or clusters.
+        """Predict classes, numbers, or clusters.
 
         Parameters
         ----------
@@ -85,7 +85,7 @@ class Predictor(FunctionClassifier):
         return self.classes_[answers] if hasattr(self, "classes_") else answers
 
     def decision_function(self, X):
-        """Outputs of the model, a column each; one column as a vector.
+        """Compute the outputs of the model, one column each; a single one as a vector.
 
         Parameters
         ----------
@@ -100,7 +100,7 @@ class Predictor(FunctionClassifier):
 
 
 def load(path):
-    """Reads a model file of this package or of the command.
+    """Load a model file written by this package or by the command.
 
     Parameters
     ----------

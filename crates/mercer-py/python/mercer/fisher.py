@@ -14,10 +14,10 @@ _LEARNERS = {"closed": "kfd", "sparse": "kfd-sparse", "linear": "kfd-lp", "greed
 
 def _has_probability(estimator):
     if estimator.threshold != "probability":
-        raise AttributeError("probabilities need threshold='probability'")
+        raise AttributeError("probabilities require threshold='probability'")
     if len(getattr(estimator, "classes_", ())) > 2:
         # Each direction has its own, and the largest need not be that of the class predicted.
-        raise AttributeError("probabilities are for two classes")
+        raise AttributeError("probabilities are supported for two classes only")
     return True
 
 
@@ -117,7 +117,7 @@ class KernelFisher(FunctionClassifier):
         self.callback = callback
 
     def fit(self, X, y, sample_weight=None):
-        """Finds the directions.
+        """Fit the discriminant.
 
         Parameters
         ----------
@@ -149,7 +149,7 @@ class KernelFisher(FunctionClassifier):
 
     @available_if(_has_probability)
     def predict_proba(self, X):
-        """Probabilities of two classes, from normal densities on the direction.
+        """Predict probabilities of two classes, from normal densities on the direction.
 
         Parameters
         ----------

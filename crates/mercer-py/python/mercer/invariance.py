@@ -132,7 +132,7 @@ decision_function_shape, break_ties, random_state, multi_class, n_jobs, callback
         return "svc", own
 
     def fit(self, X, y, sample_weight=None):
-        """Fits, moves the support vectors, and fits again.
+        """Fit, moves the support vectors, and fits again.
 
         Parameters
         ----------
@@ -148,7 +148,7 @@ decision_function_shape, break_ties, random_state, multi_class, n_jobs, callback
         self
         """
         if self._pairwise() or self._uses_callable():
-            raise ValueError("moved rows need kernel values: give the kernel by name, line or object")
+            raise ValueError("moved rows require kernel values: pass the kernel by name, line or object")
         return super().fit(X, y, sample_weight)
 
     def _keep_support(self, X):
@@ -183,7 +183,7 @@ class InvariantTransform(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fitt
     image_shape : tuple, default=None
         Height and width of a row, and channels where there is more than one; None: square.
     factor : float, default=0.4
-        1 changes nothing, near 0 insists on invariance.
+        Strength of the invariance: 1 has no effect, values near 0 enforce it.
     drop : int, default=0
         Directions omitted, those in which images move least.
     n_jobs : int, default=None
@@ -223,7 +223,7 @@ class InvariantTransform(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fitt
         return _shape(self.image_shape, self.n_features_in_)
 
     def fit(self, X, y=None):
-        """Finds the map.
+        """Find the map.
 
         Parameters
         ----------
@@ -270,12 +270,29 @@ class InvariantTransform(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fitt
         return array_of(made)
 
     def save(self, path):
-        """A map alone cannot be saved as a model file."""
-        raise ValueError("a map alone has no file of its own: pickle it")
+        """A map alone cannot be saved as a model file.
+
+        Parameters
+        ----------
+        path : str or path-like
+            File to write.
+        """
+        raise ValueError("a map alone cannot be saved as a model file: pickle it")
 
     def to_onnx(self, path=None):
-        """A map alone has no ONNX form here."""
-        raise ValueError("a map alone has no ONNX form")
+        """A map alone has no ONNX form here.
+
+        Parameters
+        ----------
+        path : str or path-like, default=None
+            File to write.
+
+        Returns
+        -------
+        bytes
+            The ONNX model.
+        """
+        raise ValueError("a map alone cannot be exported to ONNX")
 
 
 def _shape(shape, columns):

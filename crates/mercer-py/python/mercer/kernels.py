@@ -121,42 +121,98 @@ def Linear() -> Kernel:
 
 
 def RBF(gamma: float = 1.0) -> Kernel:
-    """The Gaussian ``exp(-gamma |x - y|^2)``."""
+    """The Gaussian ``exp(-gamma |x - y|^2)``.
+
+    Parameters
+    ----------
+    gamma : float, default=1.0
+        Inverse squared width.
+    """
     return Kernel(f"rbf(gamma={float(gamma)!r})")
 
 
 def Poly(degree: int = 3, gamma: float = 1.0, coef0: float = 0.0) -> Kernel:
-    """``(gamma x.y + coef0)^degree``."""
+    """``(gamma x.y + coef0)^degree``.
+
+    Parameters
+    ----------
+    degree : int, default=3
+        Degree of the polynomial.
+    gamma : float, default=1.0
+        Factor of the dot product.
+    coef0 : float, default=0.0
+        Constant added to the dot product.
+    """
     return Kernel(f"poly(degree={whole_number(degree, 'degree')}, scale={float(gamma)!r}, coef0={float(coef0)!r})")
 
 
 def Sigmoid(gamma: float = 1.0, coef0: float = 0.0) -> Kernel:
-    """``tanh(gamma x.y + coef0)``: not positive definite."""
+    """``tanh(gamma x.y + coef0)``: not positive definite.
+
+    Parameters
+    ----------
+    gamma : float, default=1.0
+        Factor of the dot product.
+    coef0 : float, default=0.0
+        Constant added to the dot product.
+    """
     return Kernel(f"sigmoid(scale={float(gamma)!r}, shift={float(coef0)!r})")
 
 
 def Laplacian(gamma: float = 1.0) -> Kernel:
-    """``exp(-gamma sum_i |x_i - y_i|)``."""
+    """``exp(-gamma sum_i |x_i - y_i|)``.
+
+    Parameters
+    ----------
+    gamma : float, default=1.0
+        Inverse width.
+    """
     return Kernel(f"laplacian(gamma={float(gamma)!r})")
 
 
 def ChiSquared(gamma: float = 1.0) -> Kernel:
-    """``exp(-gamma sum_i (x_i - y_i)^2 / (x_i + y_i))`` for rows without negative values."""
+    """``exp(-gamma sum_i (x_i - y_i)^2 / (x_i + y_i))`` for rows without negative values.
+
+    Parameters
+    ----------
+    gamma : float, default=1.0
+        Factor of the distance.
+    """
     return Kernel(f"chi2(gamma={float(gamma)!r})")
 
 
 def InverseMultiquadric(c: float = 1.0) -> Kernel:
-    """``1 / sqrt(|x - y|^2 + c^2)``."""
+    """``1 / sqrt(|x - y|^2 + c^2)``.
+
+    Parameters
+    ----------
+    c : float, default=1.0
+        Width.
+    """
     return Kernel(f"inverse_multiquadric(c={float(c)!r})")
 
 
 def Multiquadric(c: float = 1.0) -> Kernel:
-    """``-sqrt(|x - y|^2 + c^2)``: conditionally positive definite."""
+    """``-sqrt(|x - y|^2 + c^2)``: conditionally positive definite.
+
+    Parameters
+    ----------
+    c : float, default=1.0
+        Width.
+    """
     return Kernel(f"-1*multiquadric(c={float(c)!r})")
 
 
 def BSpline(order: int = 3, width: float = 1.0) -> Kernel:
-    """A product of B-splines, one a column."""
+    """A product of B-splines, one per column.
+
+    Parameters
+    ----------
+    order : int, default=3
+        Order: the splines have degree 2 order + 1.
+    width : float, default=1.0
+        Distance of the knots.
+    """
     return Kernel(f"bspline(order={whole_number(order, 'order')}, width={float(width)!r})")
 
 

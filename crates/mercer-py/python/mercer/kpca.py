@@ -159,7 +159,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pairwise):
         self.callback = callback
 
     def fit(self, X, y=None):
-        """Finds the components.
+        """Compute the components.
 
         Parameters
         ----------
@@ -306,7 +306,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pairwise):
         if coef.shape[0] == rows:
             vectors = coef * np.sqrt(np.abs(self._found()))
         else:
-            raise AttributeError("these components are not written with all training rows")
+            raise AttributeError("these components do not use all training rows as centres")
         return np.hstack([vectors, np.zeros((rows, getattr(self, "_zeros", 0)))])
 
     @property
@@ -383,7 +383,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pairwise):
         return array_of(found)
 
     def save(self, path):
-        """Writes the model to a file that the command ``mercer`` reads too.
+        """Save the model to a file that the command ``mercer`` also reads.
 
         Parameters
         ----------
@@ -391,14 +391,25 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pairwise):
         """
         check_is_fitted(self)
         if "model_" not in self.__dict__:
-            raise ValueError("components of an indefinite matrix, or none at all, have no model file: pickle them")
+            raise ValueError("components of an indefinite matrix, or no components, cannot be saved as a model file: pickle them")
         super().save(path)
 
     def to_onnx(self, path=None):
-        """The model as ONNX."""
+        """Export the model to ONNX.
+
+        Parameters
+        ----------
+        path : str or path-like, default=None
+            File to write.
+
+        Returns
+        -------
+        bytes
+            The ONNX model.
+        """
         check_is_fitted(self)
         if "model_" not in self.__dict__:
-            raise ValueError("components of an indefinite matrix, or none at all, have no ONNX form")
+            raise ValueError("components of an indefinite matrix, or no components, cannot be exported to ONNX")
         return super().to_onnx(path)
 
 
@@ -415,7 +426,7 @@ def denoise(
     n_jobs=None,
     callback=None,
 ):
-    """Rows without their noise: projected onto kernel principal components and brought back.
+    """Remove noise from rows: project them onto kernel principal components and map them back.
 
     Without a fitted estimator, components are found in the rows themselves or in clean rows; kernel and number are those
     that leave the least error on held-out rows.
@@ -486,14 +497,14 @@ def denoise(
 
 
 def preimage(estimator, features=None, *, method="auto", bounds=None, n_jobs=None, callback=None):
-    """Points whose images come nearest to vectors in feature space.
+    """Compute pre-images: points whose images are nearest to given vectors in feature space.
 
     Parameters
     ----------
     estimator : fitted estimator
         Its vectors are the normals of a machine, the mean of a ball, the axes of components.
     features : array-like of shape (n_samples, n_components), default=None
-        With :class:`KernelPCA`: rows of features to bring back, instead of the axes.
+        With :class:`KernelPCA`: rows of features to map back, instead of the axes.
     method : {'auto', 'exact', 'fixed_point', 'gradient', 'learned', 'distances'}, default='auto'
         How points are looked for.
     bounds : (float, float), default=None

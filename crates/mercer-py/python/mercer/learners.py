@@ -92,7 +92,7 @@ class DeclaredClassifier(FunctionClassifier, Declared):
     """A classifier of the library."""
 
     def fit(self, X, y, sample_weight=None):
-        """Fits the classifier.
+        """Fit the classifier.
 
         Parameters
         ----------
@@ -131,7 +131,7 @@ class DeclaredRegressor(RegressorMixin, Declared):
     """A regression of the library."""
 
     def fit(self, X, y, sample_weight=None):
-        """Fits the function.
+        """Fit the function.
 
         Parameters
         ----------
@@ -152,7 +152,7 @@ class DeclaredRegressor(RegressorMixin, Declared):
         return self._fit_model(self._learner, self._params(), X, y, sample_weight)
 
     def predict(self, X):
-        """Numbers for rows.
+        """Predict regression targets.
 
         Parameters
         ----------
@@ -180,7 +180,7 @@ class DeclaredNovelty(OutlierMixin, Declared):
     """A novelty detector of the library."""
 
     def fit(self, X, y=None, sample_weight=None):
-        """Fits the novelty detector.
+        """Fit the novelty detector.
 
         Parameters
         ----------
@@ -200,7 +200,7 @@ class DeclaredNovelty(OutlierMixin, Declared):
         return self
 
     def decision_function(self, X):
-        """Positive for rows like the training rows.
+        """Evaluate the decision function: positive for inliers.
 
         Parameters
         ----------
@@ -226,7 +226,7 @@ class DeclaredNovelty(OutlierMixin, Declared):
         return self.decision_function(X)
 
     def predict(self, X):
-        """1 for rows like the training rows, -1 for others.
+        """Predict 1 for inliers and -1 for outliers.
 
         Parameters
         ----------

@@ -200,7 +200,7 @@ class LinearSVC(ClassifierMixin, Linear):
         self.callback = callback
 
     def fit(self, X, y, sample_weight=None):
-        """Fits the machines.
+        """Fit the machines.
 
         Parameters
         ----------
@@ -262,7 +262,7 @@ class LinearSVC(ClassifierMixin, Linear):
         return self
 
     def decision_function(self, X):
-        """How far rows are on which side.
+        """Evaluate the decision function.
 
         Parameters
         ----------
@@ -276,7 +276,7 @@ class LinearSVC(ClassifierMixin, Linear):
         return values.ravel() if values.shape[1] == 1 else values
 
     def predict(self, X):
-        """Classes of rows.
+        """Predict class labels.
 
         Parameters
         ----------
@@ -290,7 +290,7 @@ class LinearSVC(ClassifierMixin, Linear):
         return self.classes_[(values > 0).astype(np.intp) if values.ndim == 1 else np.argmax(values, axis=1)]
 
     def sparsify(self):
-        """Makes `coef_` a sparse matrix; predictions stay what they are.
+        """Make `coef_` a sparse matrix; predictions stay what they are.
 
         Returns
         -------
@@ -301,7 +301,7 @@ class LinearSVC(ClassifierMixin, Linear):
         return self
 
     def densify(self):
-        """Makes `coef_` an array again.
+        """Make `coef_` an array again.
 
         Returns
         -------
@@ -398,7 +398,7 @@ class LinearSVR(RegressorMixin, Linear):
         self.callback = callback
 
     def fit(self, X, y, sample_weight=None):
-        """Fits the function.
+        """Fit the function.
 
         Parameters
         ----------
@@ -433,7 +433,7 @@ class LinearSVR(RegressorMixin, Linear):
         return self
 
     def predict(self, X):
-        """Numbers for rows.
+        """Predict regression targets.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Maps whose dot products are kernel values, or nearly so: into the span of some rows, and by random features."""
+"""Map whose dot products are kernel values, or nearly so: into the span of some rows, and by random features."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class EmpiricalKernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fitt
         self.n_jobs = n_jobs
 
     def fit(self, X, y=None):
-        """Draws the rows and makes the map.
+        """Draw the rows and make the map.
 
         Parameters
         ----------
@@ -93,7 +93,7 @@ class EmpiricalKernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fitt
         """
         X = validate_data(self, X, accept_sparse=self._sparse, dtype=FLOATS, order="C")
         if self._pairwise() or self._uses_callable():
-            raise ValueError("the map needs kernel values of new rows: give the kernel by name, line or object")
+            raise ValueError("the map requires kernel values of new rows: pass the kernel by name, line or object")
         n = X.shape[0]
         m = n if self.n_components is None else min(whole_number(self.n_components, "n_components", 1), n)
         self.component_indices_ = self._drawn(n, m)
@@ -126,12 +126,29 @@ class EmpiricalKernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fitt
         return self.map_.apply(rows, threads=threads_of(self.n_jobs))
 
     def save(self, path):
-        """A map alone cannot be saved as a model file: pickle it, or fit a machine on its features."""
-        raise ValueError("an empirical kernel map has no file of its own: pickle it")
+        """A map alone cannot be saved as a model file: pickle it, or fit a machine on its features.
+
+        Parameters
+        ----------
+        path : str or path-like
+            File to write.
+        """
+        raise ValueError("an empirical kernel map cannot be saved as a model file: pickle it")
 
     def to_onnx(self, path=None):
-        """A map alone has no ONNX form."""
-        raise ValueError("an empirical kernel map has no ONNX form")
+        """A map alone has no ONNX form.
+
+        Parameters
+        ----------
+        path : str or path-like, default=None
+            File to write.
+
+        Returns
+        -------
+        bytes
+            The ONNX model.
+        """
+        raise ValueError("an empirical kernel map cannot be exported to ONNX")
 
 
 class Nystroem(EmpiricalKernelMap):
@@ -215,7 +232,7 @@ class Nystroem(EmpiricalKernelMap):
         return check_random_state(self.random_state).permutation(n)[:m]
 
     def fit(self, X, y=None):
-        """Draws the rows and makes the map.
+        """Draw the rows and make the map.
 
         Parameters
         ----------
@@ -281,7 +298,7 @@ class RBFSampler(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fitted):
         self.n_jobs = n_jobs
 
     def fit(self, X, y=None):
-        """Draws frequencies and phases.
+        """Draw frequencies and phases.
 
         Parameters
         ----------
@@ -324,9 +341,26 @@ class RBFSampler(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fitted):
         return self.stages_.apply(rows, threads=threads_of(self.n_jobs))
 
     def save(self, path):
-        """A map alone cannot be saved as a model file: pickle it, or fit a machine on its features."""
-        raise ValueError("random features have no file of their own: pickle them, or fit a machine behind them")
+        """A map alone cannot be saved as a model file: pickle it, or fit a machine on its features.
+
+        Parameters
+        ----------
+        path : str or path-like
+            File to write.
+        """
+        raise ValueError("random features cannot be saved as a model file: pickle them, or fit a machine on them")
 
     def to_onnx(self, path=None):
-        """A map alone has no ONNX form."""
-        raise ValueError("random features have no ONNX form")
+        """A map alone has no ONNX form.
+
+        Parameters
+        ----------
+        path : str or path-like, default=None
+            File to write.
+
+        Returns
+        -------
+        bytes
+            The ONNX model.
+        """
+        raise ValueError("random features cannot be exported to ONNX")

@@ -177,7 +177,7 @@ def is_patched(name="SVC"):
 
 
 def main(arguments=None):
-    """Runs a script or a module with Mercer's estimators under scikit-learn's names."""
+    """Run a script or a module with Mercer's estimators under scikit-learn's names."""
     parser = argparse.ArgumentParser(
         prog="python -m mercer.patch", description="Run a script with Mercer's estimators in place of scikit-learn's."
     )

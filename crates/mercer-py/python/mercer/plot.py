@@ -1,4 +1,4 @@
-"""Plots of fitted estimators on matplotlib, in the manner of scikit-learn's ``Display`` classes.
+"""Plot of fitted estimators on matplotlib, in the manner of scikit-learn's ``Display`` classes.
 
 Each class has constructors (``from_estimator``, ...) that compute what is drawn, a method ``plot`` that draws it into new or
 given axes, and the attributes ``ax_`` and ``figure_`` afterwards. matplotlib is an optional dependency:
@@ -154,7 +154,13 @@ class RegionDisplay(_Display):
         return display.plot(ax)
 
     def plot(self, ax=None):
-        """Draw into `ax`, or into a new figure."""
+        """Draw into `ax`, or into a new figure.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw on; those of a new figure by default.
+        """
         from matplotlib.colors import ListedColormap
 
         ax = self._axes(ax, figsize=(5, 4))
@@ -254,7 +260,19 @@ class RocDisplay(_Display):
 
     @classmethod
     def from_predictions(cls, y_true, y_score, *, name="", ax=None):
-        """Draw the ROC curve of decision values and true labels (True or 1 is positive)."""
+        """Draw the ROC curve of decision values and true labels (True or 1 is positive).
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,)
+            True labels.
+        y_score : array-like of shape (n_samples,)
+            Decision values; larger is more likely to be positive.
+        name : str, default=""
+            Name in the legend.
+        ax : matplotlib Axes, default=None
+            Axes to draw on; those of a new figure by default.
+        """
         return cls(curves=[cls._curve(name, np.asarray(y_true) == 1, np.asarray(y_score))]).plot(ax)
 
     @staticmethod
@@ -265,7 +283,13 @@ class RocDisplay(_Display):
         return name, fpr, tpr, float(auc(fpr, tpr))
 
     def plot(self, ax=None):
-        """Draw into `ax`, or into a new figure."""
+        """Draw into `ax`, or into a new figure.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw on; those of a new figure by default.
+        """
         ax = self._axes(ax, figsize=(4.5, 4.5))
         ax.plot([0, 1], [0, 1], ":", color="#999", lw=1)
         for i, (name, fpr, tpr, area) in enumerate(self.curves):
@@ -334,14 +358,30 @@ class ConfusionDisplay(_Display):
 
     @classmethod
     def from_predictions(cls, y_true, y_pred, *, ax=None):
-        """Draw the confusion matrix of predicted and true classes."""
+        """Draw the confusion matrix of predicted and true classes.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,)
+            True labels.
+        y_pred : array-like of shape (n_samples,)
+            Predicted labels.
+        ax : matplotlib Axes, default=None
+            Axes to draw on; those of a new figure by default.
+        """
         from sklearn.metrics import confusion_matrix
 
         classes = np.union1d(y_true, y_pred)
         return cls(matrix=confusion_matrix(y_true, y_pred, labels=classes), classes=[str(c) for c in classes]).plot(ax)
 
     def plot(self, ax=None):
-        """Draw into `ax`, or into a new figure."""
+        """Draw into `ax`, or into a new figure.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw on; those of a new figure by default.
+        """
         count = len(self.classes)
         ax = self._axes(ax, figsize=(2.5 + 0.35 * count, 2.2 + 0.35 * count))
         # Errors matter, and the diagonal would drown them: colours follow the share of the true class.
@@ -423,7 +463,13 @@ class ComponentsDisplay(_Display):
         return cls(xx0=xx0, xx1=xx1, features=features, points=X).plot(axes)
 
     def plot(self, axes=None):
-        """Draw into `axes`, one per component, or into a new figure."""
+        """Draw into `axes`, one per component, or into a new figure.
+
+        Parameters
+        ----------
+        axes : array of matplotlib Axes, default=None
+            One for each component; those of a new figure by default.
+        """
         count = self.features.shape[2]
         if axes is None:
             _, axes = _pyplot().subplots(1, count, figsize=(3 * count, 2.8), sharey=True, squeeze=False)
@@ -516,7 +562,13 @@ class ReducedSetDisplay(_Display):
         ).plot(ax)
 
     def plot(self, ax=None):
-        """Draw into `ax`, or into a new figure."""
+        """Draw into `ax`, or into a new figure.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw on; those of a new figure by default.
+        """
         ax = self._axes(ax, figsize=(5, 4))
         if self.labels is None:
             ax.plot(*self.points.T, ".", color="#999", ms=3)
@@ -595,7 +647,13 @@ class SearchDisplay(_Display):
         return cls(rows=(rows, found[rows]), columns=(columns, found[columns]), scores=scores).plot(ax)
 
     def plot(self, ax=None):
-        """Draw into `ax`, or into a new figure."""
+        """Draw into `ax`, or into a new figure.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw on; those of a new figure by default.
+        """
         height, width = self.scores.shape
         ax = self._axes(ax, figsize=(2 + 0.7 * width, 1.6 + 0.5 * height))
         image = ax.imshow(self.scores, cmap="viridis", aspect="auto")

@@ -218,7 +218,7 @@ class ReducedSet(MetaEstimatorMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X, y=None, sample_weight=None):
-        """Fits and compresses.
+        """Fit and compresses.
 
         Parameters
         ----------
@@ -272,36 +272,74 @@ class ReducedSet(MetaEstimatorMixin, BaseEstimator):
 
     @available_if(_inner_has("predict"))
     def predict(self, X):
-        """What the compressed estimator predicts."""
+        """What the compressed estimator predicts.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+        """
         check_is_fitted(self)
         return self.estimator_.predict(X)
 
     @available_if(_inner_has("score"))
     def score(self, X, y=None):
-        """The compressed estimator's score."""
+        """The compressed estimator's score.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,), default=None
+            Targets.
+        """
         check_is_fitted(self)
         return self.estimator_.score(X, y)
 
     @available_if(_inner_has("decision_function"))
     def decision_function(self, X):
-        """The compressed estimator's decision function."""
+        """The compressed estimator's decision function.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+        """
         check_is_fitted(self)
         return self.estimator_.decision_function(X)
 
     @available_if(_inner_has("predict_proba"))
     def predict_proba(self, X):
-        """The compressed estimator's probabilities."""
+        """The compressed estimator's probabilities.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+        """
         check_is_fitted(self)
         return self.estimator_.predict_proba(X)
 
     @available_if(_inner_has("score_samples"))
     def score_samples(self, X):
-        """The compressed estimator's scores."""
+        """The compressed estimator's scores.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+        """
         check_is_fitted(self)
         return self.estimator_.score_samples(X)
 
     def save(self, path):
-        """Writes the compressed model to a file."""
+        """Write the compressed model to a file.
+
+        Parameters
+        ----------
+        path : str or path-like
+            File to write.
+        """
         check_is_fitted(self)
         self.estimator_.save(path)
 

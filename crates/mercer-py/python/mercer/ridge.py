@@ -38,7 +38,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Pairwise):
     kernel_params : dict, default=None
         What a callable kernel is called with besides rows.
     fit_intercept : bool, default=False
-        Whether the function has an offset that costs nothing.
+        Whether the function has an unpenalised offset.
     method : {'auto', 'cholesky', 'gradients'}, default='auto'
         Solver of the linear system: a factor while it fits into memory, else conjugate gradients.
     tol : float, default=1e-8
@@ -106,7 +106,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Pairwise):
         self.callback = callback
 
     def fit(self, X, y, sample_weight=None):
-        """Fits the function, or one function per column of targets.
+        """Fit the function, or one function per column of targets.
 
         Parameters
         ----------
@@ -151,7 +151,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Pairwise):
         return {**own, "method": self.method, "tol": self.tol}
 
     def _fitted_by_library(self, X, y, sample_weight):
-        """Fits one target; False where the matrix turned out not to be positive definite."""
+        """Fit one target; False where the matrix turned out not to be positive definite."""
         params = self._more(**self._system())
         try:
             self._fit_model("ridge", params, X, np.ascontiguousarray(y), sample_weight)
@@ -242,7 +242,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Pairwise):
         return self._offset
 
     def predict(self, X):
-        """Numbers for rows.
+        """Predict regression targets.
 
         Parameters
         ----------
@@ -261,7 +261,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Pairwise):
         return rows @ self.dual_coef_ + self._offset
 
     def save(self, path):
-        """Writes the model to a file that the command ``mercer`` reads too; one target only.
+        """Write the model to a file that the command ``mercer`` reads too; one target only.
 
         Parameters
         ----------
@@ -269,11 +269,22 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Pairwise):
         """
         check_is_fitted(self)
         if "model_" not in self.__dict__:
-            raise ValueError("a model file holds one target: fit one estimator per target, or pickle this one")
+            raise ValueError("a model file supports one target: fit one estimator per target, or pickle this one")
         super().save(path)
 
     def to_onnx(self, path=None):
-        """The model as ONNX; one target only."""
+        """The model as ONNX; one target only.
+
+        Parameters
+        ----------
+        path : str or path-like, default=None
+            File to write.
+
+        Returns
+        -------
+        bytes
+            The ONNX model.
+        """
         check_is_fitted(self)
         if "model_" not in self.__dict__:
             raise ValueError("an ONNX model holds one target: fit one estimator per target")

@@ -1,4 +1,4 @@
-"""Support vector machines with scikit-learn's names and manners."""
+"""Support vector machines with scikit-learn's interface."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Classifier(ClassifierMixin, Machine):
         raise NotImplementedError
 
     def fit(self, X, y, sample_weight=None):
-        """Fits the machines.
+        """Fit the machines.
 
         Parameters
         ----------
@@ -88,7 +88,7 @@ class Classifier(ClassifierMixin, Machine):
         return self
 
     def _calibrated(self):
-        """Whether probabilities are asked for; explicit values warn as scikit-learn's do."""
+        """Whether probabilities are requested; explicit values warn as scikit-learn's do."""
         if self.probability == "deprecated":
             return False
         if THEIRS_DEPRECATED:
@@ -219,7 +219,7 @@ class Classifier(ClassifierMixin, Machine):
 
     @property
     def coef_(self):
-        """Weights of the columns, one row a machine, for the linear kernel."""
+        """Weights of the columns, one row per machine, for the linear kernel."""
         check_is_fitted(self)
         if not self._collapsed:
             raise AttributeError("coef_ is only available when using a linear kernel")
@@ -232,7 +232,7 @@ class Classifier(ClassifierMixin, Machine):
         return -offset if self._votes else offset
 
     def decision_function(self, X):
-        """How far rows are on which side.
+        """Evaluate the decision function.
 
         Parameters
         ----------
@@ -256,7 +256,7 @@ class Classifier(ClassifierMixin, Machine):
         return self._call("class_scores", X)
 
     def predict(self, X):
-        """Classes of rows.
+        """Predict class labels.
 
         Parameters
         ----------
@@ -276,7 +276,7 @@ class Classifier(ClassifierMixin, Machine):
 
     @available_if(_has_probability)
     def predict_proba(self, X):
-        """Probabilities of the classes; needs ``probability=True``.
+        """Predict class probabilities; requires ``probability=True``.
 
         Parameters
         ----------
@@ -293,7 +293,13 @@ class Classifier(ClassifierMixin, Machine):
 
     @available_if(_has_probability)
     def predict_log_proba(self, X):
-        """Logarithms of :meth:`predict_proba`."""
+        """Logarithms of :meth:`predict_proba`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+        """
         return np.log(self.predict_proba(X))
 
 
@@ -450,7 +456,7 @@ class SVC(Classifier):
 
 
 class NuSVC(Classifier):
-    """Support vector classification where nu bounds the share of margin errors.
+    """Support vector classification where nu bounds the fraction of margin errors.
 
     Parameters
     ----------
@@ -573,7 +579,7 @@ class Regressor(RegressorMixin, Machine):
     """What both regressions do alike."""
 
     def fit(self, X, y, sample_weight=None):
-        """Fits the function.
+        """Fit the function.
 
         Parameters
         ----------
@@ -595,7 +601,7 @@ class Regressor(RegressorMixin, Machine):
         return self
 
     def predict(self, X):
-        """Numbers for rows.
+        """Predict regression targets.
 
         Parameters
         ----------
@@ -702,7 +708,7 @@ class SVR(Regressor):
 
 
 class NuSVR(Regressor):
-    """Support vector regression where nu bounds the share of rows outside the tube.
+    """Support vector regression where nu bounds the fraction of rows outside the tube.
 
     Parameters
     ----------
@@ -796,7 +802,7 @@ class Novelty(OutlierMixin, Machine):
     """What both learners of the usual do alike."""
 
     def fit(self, X, y=None, sample_weight=None):
-        """Fits the novelty detector.
+        """Fit the novelty detector.
 
         Parameters
         ----------
@@ -817,7 +823,7 @@ class Novelty(OutlierMixin, Machine):
         return self
 
     def decision_function(self, X):
-        """Positive for rows like the training rows.
+        """Evaluate the decision function: positive for inliers.
 
         Parameters
         ----------
@@ -830,11 +836,17 @@ class Novelty(OutlierMixin, Machine):
         return self._call("decision", X).ravel()
 
     def score_samples(self, X):
-        """The decision function without its threshold `offset_`."""
+        """Evaluate the decision function without its threshold `offset_`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+        """
         return self.decision_function(X) + self.offset_
 
     def predict(self, X):
-        """1 for rows like the training rows, -1 for others.
+        """Predict 1 for inliers and -1 for outliers.
 
         Parameters
         ----------
@@ -848,7 +860,7 @@ class Novelty(OutlierMixin, Machine):
 
 
 class OneClassSVM(Novelty):
-    """A plane in feature space between most of the data and the origin.
+    """Novelty detection by a hyperplane that separates most of the data from the origin of feature space.
 
     Parameters
     ----------
@@ -936,7 +948,7 @@ class OneClassSVM(Novelty):
 
 
 class SVDD(Novelty):
-    """The smallest ball in feature space around most of the data.
+    """Novelty detection by the smallest sphere around most of the data in feature space.
 
     Parameters
     ----------
@@ -1024,7 +1036,7 @@ class SVDD(Novelty):
         self.callback = callback
 
     def fit(self, X, y=None, sample_weight=None):
-        """Finds the ball.
+        """Fit the sphere.
 
         Parameters
         ----------
@@ -1038,7 +1050,7 @@ class SVDD(Novelty):
         self
         """
         if self._pairwise() or self._uses_callable():
-            raise ValueError("a ball needs k(x, x) of new rows: give the kernel by name, line or object")
+            raise ValueError("a sphere requires k(x, x) of new rows: pass the kernel by name, line or object")
         super().fit(X, y, sample_weight)
         self.offset_ = 0.0
         return self

@@ -55,7 +55,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.scale = scale
 
     def fit(self, X, y=None):
-        """Learns how each column becomes numbers.
+        """Learn how each column is converted to numbers.
 
         Parameters
         ----------
@@ -80,7 +80,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X):
-        """The table as numbers.
+        """Convert a table to numbers.
 
         Parameters
         ----------

@@ -108,7 +108,7 @@ pub(crate) fn asking<T: Send + 'static>(
             Ok(Message::Job(job)) => job(py)?,
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => {
-                return Err(PyRuntimeError::new_err("the work broke down: please report what was called"));
+                return Err(PyRuntimeError::new_err("internal error: please report the call"));
             }
         }
         py.check_signals()?;

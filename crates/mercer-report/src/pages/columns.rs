@@ -22,13 +22,13 @@ pub(super) fn important(found: &Importances) -> Section {
         |c: &mercer::assess::Importance| vec![c.column.clone(), rise(found, c.rise), rise(found, c.spread)];
     section.tables.push(Table {
         caption: String::new(),
-        columns: first_left(&["column", "rise of the error", "standard deviation"]),
+        columns: first_left(&["column", "increase of the error", "standard deviation"]),
         rows: found.columns.iter().take(COLUMNS).map(row).collect(),
     });
     section
 }
 
-/// Squares of images where they lie, each with the rise of the error without it.
+/// Squares of images where they lie, each with the increase of the error without it.
 fn map(found: &Importances) -> Option<Figure> {
     let shape = found.image?;
     let place = |square: &mercer::assess::Importance| {
@@ -62,11 +62,11 @@ fn map(found: &Importances) -> Option<Figure> {
         mark: None,
     };
     let unit = if share { "points" } else { "in units of the target" };
-    let caption = format!("The deeper a square, the more the error rises without it ({unit}).");
+    let caption = format!("Darker squares raise the error more when shuffled ({unit}).");
     Some(Figure::svg(heat.draw(), caption))
 }
 
-/// A rise of the error in a sentence.
+/// A increase of the error in a sentence.
 pub(super) fn rise_of(found: &Importances, value: f64) -> String {
     match found.metric {
         "error" => format!("the error rate rises by {}", rise(found, value)),
@@ -78,11 +78,11 @@ pub(super) fn rise_of(found: &Importances, value: f64) -> String {
 /// A picture for each column, or a table for categories.
 pub(super) fn dependent(found: &Dependences) -> Option<Section> {
     let text = format!(
-        "Partial dependence on the columns that matter most: all {} rows get the same value of a column, the others stay as \
-         they are, and the predictions are averaged. Of columns that go together it also asks about rows that do not exist.",
+        "Partial dependence on the most important columns: all {} rows get the same value of a column, the other columns \
+         keep theirs, and the predictions are averaged. If columns are correlated, some of these rows are unrealistic.",
         count(found.rows)
     );
-    let mut section = Section::new("How predictions depend on them", text);
+    let mut section = Section::new("Partial dependence on these columns", text);
     for curve in &found.columns {
         if curve.numeric && curve.places.len() > 3 {
             section.figures.push(drawn(found, curve));

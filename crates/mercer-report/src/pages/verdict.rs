@@ -22,13 +22,13 @@ pub(super) fn verdict(found: &Evaluation, data: &Dataset, seen: bool) -> String 
         ),
         Evaluation::Clustering(e) => {
             let purity = e.purity.map_or_else(String::new, |p| {
-                format!(" {} of the rows have the most frequent class of their cluster.", percent(p))
+                format!(" {} of the rows belong to the most frequent class of their cluster.", percent(p))
             });
             format!("{} rows fall into {} clusters.{purity}", count(e.rows), count(e.sizes.len()))
         }
     };
     if seen && matches!(found, Evaluation::Classification(_) | Evaluation::Regression(_)) {
-        text += "\n\nThese are the rows that it was trained on. New rows are harder to predict: measure on held-out rows.";
+        text += "\n\nThese are training rows. Errors on new rows are larger: evaluate on held-out rows.";
     }
     text
 }
@@ -73,13 +73,13 @@ fn enough(e: &ClassEvaluation) -> String {
     let [low, high] = e.interval;
     let width = format!("{:.1} points wide", 100.0 * (high - low));
     if high - low <= WIDE {
-        return format!("Enough rows to tell: the interval is {width}.");
+        return format!("The number of rows is sufficient: the interval is {width}.");
     }
     // Half a row keeps an error of 0 from asking for none.
     let p = ((e.wrong.len() as f64 + 0.5) / (e.rows as f64 + 1.0)).clamp(0.0, 1.0);
     let rows = (p * (1.0 - p) * (1.96 / NARROW).powi(2)).ceil();
     format!(
-        "Few rows: the interval is {width}. About {} rows would narrow it to {:.0} points on either side.",
+        "Few rows: the interval is {width}. About {} rows would narrow it to +/- {:.0} points.",
         count(rows as usize),
         100.0 * NARROW
     )
@@ -98,7 +98,7 @@ fn reals(e: &RealEvaluation, target: &str) -> String {
         number(e.baseline)
     );
     if e.rows < 30 {
-        text += "\n\nFewer than 30 rows: the error of other rows may be quite different.";
+        text += "\n\nFewer than 30 rows: the estimate is unreliable.";
     }
     text
 }
@@ -123,11 +123,14 @@ mod tests {
     #[test]
     fn a_verdict_says_how_well_against_what_and_whether_rows_suffice() {
         let many = told(600, false);
-        assert!(many.contains("better than the baseline") && many.contains("Enough rows"), "{many}");
+        assert!(
+            many.contains("better than the baseline") && many.contains("number of rows is sufficient"),
+            "{many}"
+        );
         let few = told(12, false);
         assert!(few.contains("Few rows") && few.contains("confidence interval"), "{few}");
         let seen = told(80, true);
-        assert!(seen.contains("trained on") && !seen.contains("confidence interval"), "{seen}");
+        assert!(seen.contains("These are training rows") && !seen.contains("confidence interval"), "{seen}");
     }
 
     #[test]

@@ -95,7 +95,7 @@ impl Registry {
         let all = match places::find(&self.places) {
             Ok(all) => all,
             Err(error) => {
-                tracing::warn!("{error}; the models of before stay");
+                tracing::warn!("{error}; the previous models stay in place");
                 return;
             }
         };
@@ -139,7 +139,7 @@ impl Registry {
         for (name, entry) in old.iter() {
             let asked = self.places.iter().any(|place| place.is_named(name));
             if asked && !new.contains_key(name) {
-                let problem = Some("the file is gone; what it held is still served".into());
+                let problem = Some("the file is gone; its model is still served".into());
                 new.insert(name.clone(), Arc::new(Entry { problem, ..Entry::clone(entry) }));
             }
         }
@@ -191,7 +191,7 @@ impl Registry {
         };
         if here.is_empty() {
             return Err(Refusal::missing(format!(
-                "no file of a model `{name}` in the places that are served"
+                "no file of a model `{name}` among the files that are served"
             )));
         }
         here.iter().for_each(|path| drop(look.seen.remove(path)));

@@ -17,7 +17,7 @@ pub(super) fn document() -> Value {
         "info": {
             "title": "Mercer",
             "version": env!("CARGO_PKG_VERSION"),
-            "description": "Predictions of kernel models: the Open Inference Protocol (v2) and a plain door (v1).",
+            "description": "Predictions of kernel models: the Open Inference Protocol (v2) and a plain interface (v1).",
         },
         "paths": paths,
         "components": {
@@ -55,7 +55,7 @@ fn operation(method: &str, path: &str) -> Value {
         let names: Vec<&str> = Output::ALL.iter().map(|output| output.name()).collect();
         let output = json!({
             "name": "output", "in": "query", "schema": { "type": "string" },
-            "description": format!("What to predict, parted by commas: {}. Default: label, or features.", names.join(", ")),
+            "description": format!("Outputs, separated by commas: {}. Default: label, or features.", names.join(", ")),
         });
         if let Some(parameters) = operation["parameters"].as_array_mut() {
             parameters.push(output);
@@ -67,8 +67,8 @@ fn operation(method: &str, path: &str) -> Value {
 
 fn summary(path: &str) -> &'static str {
     match path.trim_start_matches("/v2/models/{name}").trim_start_matches("/versions/{version}") {
-        "" => "What a model expects and gives",
-        "/ready" => "Whether a model can be asked",
+        "" => "Inputs and outputs of a model",
+        "/ready" => "Whether a model is ready",
         "/infer" => "Predict tensors",
         "/v2" => "Name, version and extensions of the server",
         "/v2/health/live" => "Whether the server runs",

@@ -116,8 +116,6 @@ fn unpacked(coding: &str, body: &[u8], most: usize) -> Result<Option<Vec<u8>>, R
     let mut bytes = Vec::new();
     match packed.by_ref().take(most as u64 + 1).read_to_end(&mut bytes) {
         Ok(_) => Ok(Some(bytes)),
-        Err(e) => {
-            Err(Refusal::bad(format!("the body is not what its content encoding `{coding}` says: {e}")))
-        }
+        Err(e) => Err(Refusal::bad(format!("the body is not valid {coding}, its content encoding: {e}"))),
     }
 }

@@ -45,7 +45,7 @@ impl Tokens {
                         state.stamp = now;
                         tracing::info!(file = %self.path.display(), "tokens read again");
                     }
-                    Err(why) => tracing::warn!("{why}; the tokens of before stay valid"),
+                    Err(why) => tracing::warn!("{why}; the previous tokens stay valid"),
                 }
             }
         }

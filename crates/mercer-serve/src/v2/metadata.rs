@@ -1,4 +1,4 @@
-//! What a model expects and gives, as the protocol describes it.
+//! Inputs and outputs of a model, as the protocol describes it.
 
 use mercer::data::table::Kind;
 use mercer::model::Task;

@@ -165,7 +165,7 @@ fn asked(offered: &[Output], request: &Request<'_>) -> Result<Vec<(Output, bool)
     for output in outputs {
         let found = find_output(&output.name, offered)?;
         if all.iter().any(|(other, _)| *other == found) {
-            return Err(Refusal::bad(format!("the output `{}` is asked for twice", output.name)));
+            return Err(Refusal::bad(format!("the output `{}` is requested twice", output.name)));
         }
         all.push((found, output.parameters.binary_data.unwrap_or(binary)));
     }

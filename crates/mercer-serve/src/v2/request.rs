@@ -91,10 +91,7 @@ pub fn parse(body: &[u8], header: Option<usize>, depth: usize) -> Result<Request
             }
             (Some(size), None) => {
                 let (own, rest) = binary.split_at_checked(size).ok_or_else(|| {
-                    Refusal::bad(format!(
-                        "input `{name}`: {size} bytes are announced, {} are there",
-                        binary.len()
-                    ))
+                    Refusal::bad(format!("input `{name}`: {size} bytes declared, got {}", binary.len()))
                 })?;
                 binary = rest;
                 input.data = Some(from_bytes(name, input.datatype, own)?);
@@ -104,7 +101,10 @@ pub fn parse(body: &[u8], header: Option<usize>, depth: usize) -> Result<Request
         }
     }
     if !binary.is_empty() {
-        return Err(Refusal::bad(format!("{} bytes behind the last tensor belong to none", binary.len())));
+        return Err(Refusal::bad(format!(
+            "{} bytes after the last tensor belong to no tensor",
+            binary.len()
+        )));
     }
     Ok(request)
 }

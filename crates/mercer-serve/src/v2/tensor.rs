@@ -195,7 +195,7 @@ impl<'de> Visitor<'de> for Nested<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
         if self.depth == MOST_DIMENSIONS {
-            return Err(A::Error::custom(format!("more than {MOST_DIMENSIONS} arrays in each other")));
+            return Err(A::Error::custom(format!("more than {MOST_DIMENSIONS} nested arrays")));
         }
         let Nested { flat, depth } = self;
         while seq.next_element_seed(Nested { flat: &mut *flat, depth: depth + 1 })?.is_some() {}

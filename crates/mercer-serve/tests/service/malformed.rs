@@ -81,7 +81,7 @@ fn requests_that_lie_are_refused_with_words() {
         (r#"{"inputs":[{"name":"x","shape":[1,2],"datatype":"FP64"}]}"#, "has no data"),
         (
             r#"{"inputs":[{"name":"x","shape":[1,2],"datatype":"FP64","parameters":{"binary_data_size":16}}]}"#,
-            "16 bytes are announced, 0 are there",
+            "16 bytes declared, got 0",
         ),
         (
             r#"{"inputs":[{"name":"x","shape":[1,2],"datatype":"FP64","data":[1,2]}],"outputs":[{"name":"nothing"}]}"#,
@@ -115,7 +115,7 @@ fn requests_that_lie_are_refused_with_words() {
         ("-1", good, "not a number"),
         ("1000000", good, "is said to have 1000000 bytes"),
         ("10", good, "not an inference request"),
-        (&good.len().to_string(), &format!("{good}abc"), "3 bytes behind the last tensor"),
+        (&good.len().to_string(), &format!("{good}abc"), "3 bytes after the last tensor"),
     ] {
         let headers = [("inference-header-content-length", length)];
         let why = server.send("POST", "/v2/models/m/infer", &headers, body.as_bytes()).refused(400);

@@ -50,7 +50,7 @@ pub struct McNemar {
 /// ```
 pub fn mcnemar(first_wrong: &[bool], second_wrong: &[bool]) -> Result<McNemar> {
     if first_wrong.len() != second_wrong.len() {
-        return Err(Error::shape("answers of the second", second_wrong.len(), first_wrong.len()));
+        return Err(Error::shape("predictions of the second", second_wrong.len(), first_wrong.len()));
     }
     let count =
         |a: bool, b: bool| first_wrong.iter().zip(second_wrong).filter(|(x, y)| **x == a && **y == b).count();
@@ -271,7 +271,7 @@ mod tests {
     #[test]
     fn models_are_compared_on_rows() {
         let (points, targets) = toy::banana(200, 1);
-        let data = Dataset::new(points, targets).expect("one a row");
+        let data = Dataset::new(points, targets).expect("one per row");
         let fit = |line: &str| {
             let wishes = Wishes { kernel: Some(line.to_owned()), ..Wishes::default() };
             let plan = Plan::new(&data, &wishes, Exec::one()).expect("a plan");

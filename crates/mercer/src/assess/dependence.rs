@@ -112,7 +112,7 @@ pub fn dependence(
     let d = columns_of(data)?;
     if data.points.image().is_some() {
         return Err(Error::Unsupported(
-            "a single pixel decides little: partial dependence is not drawn for images".into(),
+            "a single pixel has little effect: partial dependence is not computed for images".into(),
         ));
     }
     if data.is_empty() {
@@ -166,9 +166,9 @@ fn response(model: &Model) -> Result<(&'static str, Vec<String>)> {
         Task::Regression => Ok(("prediction", vec![String::new(); model.outputs()])),
         Task::Classification if model.machine.has_probabilities() => Ok(("probability", model.classes())),
         Task::Classification | Task::Clustering | Task::Novelty => Ok(("share", model.classes())),
-        Task::Features => {
-            Err(Error::Unsupported("kernel features predict nothing that could depend on a column".into()))
-        }
+        Task::Features => Err(Error::Unsupported(
+            "kernel PCA models make no predictions, so there is no partial dependence".into(),
+        )),
     }
 }
 

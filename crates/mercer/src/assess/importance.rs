@@ -129,7 +129,7 @@ impl Before {
             Task::Classification | Task::Regression => Ok(Before::Targets),
             Task::Novelty | Task::Clustering => Ok(Before::Predictions(predicted(model, data, exec)?)),
             Task::Features => Err(Error::Unsupported(
-                "kernel features predict nothing: importance of columns is not supported for them".into(),
+                "kernel PCA models make no predictions: importance of columns is not supported".into(),
             )),
         }
     }

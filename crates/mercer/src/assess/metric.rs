@@ -64,7 +64,7 @@ pub const ALL: &[Metric] = &[
         name: "roc-area",
         better: Better::Higher,
         measure: Measure::Ranking(roc_area),
-        doc: "chance that a positive row scores above a negative one, ties counting half",
+        doc: "probability that a positive row scores above a negative one, ties counting half",
     },
     Metric {
         name: "pr-area",

@@ -105,7 +105,10 @@ pub fn mistakes(model: &Model, data: &Dataset, most: usize, exec: Exec) -> Resul
             (if probabilities { "probability" } else { "margin" }, wrong.collect())
         }
         (task, _) => {
-            return Err(Error::Unsupported(format!("a model made to {} has no wrong rows", task.verb())));
+            return Err(Error::Unsupported(format!(
+                "a model trained to {} has no misclassified rows",
+                task.verb()
+            )));
         }
     };
     // Classes unknown to the model come last: it cannot predict them.

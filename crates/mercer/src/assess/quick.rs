@@ -113,10 +113,10 @@ pub fn quick(plan: &mut Plan<'_>, seed: u64, exec: Exec, watch: &mut Watch<'_>) 
     let sign = if metric.better == Better::Lower { 1.0 } else { -1.0 };
     let how = format!("of {} settings by 5-fold cross-validation on {} rows", found.settings, found.rows);
     let why = if std::ptr::eq(best, &raw const all[reference]) {
-        format!("the usual start: none {how} is clearly better")
+        format!("the usual starting value: none {how} is clearly better")
     } else {
         format!(
-            "best {how}: {} {:.3}, at the usual start {:.3}",
+            "best {how}: {} {:.3}, {:.3} at the usual starting value",
             metric.name,
             sign * found.taken,
             sign * found.reference

@@ -192,7 +192,7 @@ pub fn thorough(
     };
     let why = if kept {
         format!(
-            "no setting of a search over kernels and scalings leads it by {} beyond noise",
+            "no setting of a search over kernels and scalings is better by {} beyond noise",
             found.metric.name
         )
     } else {

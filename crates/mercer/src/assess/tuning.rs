@@ -249,11 +249,13 @@ pub fn tune_by(
     watch: &mut Watch<'_>,
 ) -> Result<Found> {
     if plan.is_layered() {
-        let why = "a machine behind another model's features is not searched: the features saw all rows";
+        let why = "settings of a machine on another model's features cannot be searched: the features were fitted on all rows";
         return Err(Error::Unsupported(why.into()));
     }
     if plan.learner.kernel().is_some_and(is_precomputed) {
-        return Err(Error::Unsupported("a precomputed kernel has nothing to search: give points".into()));
+        return Err(Error::Unsupported(
+            "a precomputed kernel has no parameters to search: pass points".into(),
+        ));
     }
     let params = tuning.params(plan)?;
     let found = search_by(hands, plan.data(), &plan.recipes, &plan.learner, &params, exec, watch)?;
@@ -269,9 +271,12 @@ fn adopt(plan: &mut Plan<'_>, found: &Found) {
     let best = format!("the best of {searched} settings by {} on {} folds", found.metric.name, found.folds);
     let why = match found.rows {
         Some(rows) => {
-            format!("the best setting by {} on {rows} of the rows: time ran out", found.metric.name)
+            format!(
+                "the best setting by {} on {rows} of the rows: the time limit was reached",
+                found.metric.name
+            )
         }
-        None if found.best.open && same => "the usual one: the search ended before it was judged".into(),
+        None if found.best.open && same => "the usual one: the search ended before any was scored".into(),
         None => best,
     };
     let mut told = |what: &str, value: String| {

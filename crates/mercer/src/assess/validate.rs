@@ -48,7 +48,7 @@ impl Splits {
             Splits::Folds { times: 0, .. } => Err(Error::param("repeats", 0, "at least 1")),
             Splits::Folds { folds, times } => split::repeated(*times, seed, |seed| kfold(data, *folds, seed)),
             Splits::Grouped { groups, .. } if groups.len() != n => {
-                Err(Error::shape("groups", groups.len(), format!("{n}, one a row")))
+                Err(Error::shape("groups", groups.len(), format!("{n}, one per row")))
             }
             Splits::Grouped { folds, groups } => split::grouped_kfold(groups, *folds, seed),
             Splits::LeaveOneOut => Ok(split::leave_one_out(n)?.collect()),
@@ -82,10 +82,12 @@ impl Splits {
         match single[..] {
             [] => Vec::new(),
             [one] => {
-                vec![format!("class {one} has one row: it is trained on in every fold and never tested")]
+                vec![format!(
+                    "class {one} has one row: it is in the training part of every fold and never tested"
+                )]
             }
             [first, ..] => vec![format!(
-                "{} classes have one row ({first}, ..): they are trained on in every fold and never tested",
+                "{} classes have one row ({first}, ..): they are in the training part of every fold and never tested",
                 single.len()
             )],
         }

@@ -31,7 +31,7 @@ pub struct Dataset {
     pub row_names: Option<Vec<String>>,
     /// Columns copied verbatim, if requested: see [`ReadOptions::copy`](super::io::ReadOptions::copy).
     pub copied: Option<Table>,
-    /// What a reader decided or read over, in words: the format it recognised, the label column it took.
+    /// What a reader decided or ignored, in words: the format it recognised, the label column it took.
     pub notes: Vec<Note>,
     /// The format it was read from.
     pub format: Option<Format>,

@@ -64,7 +64,7 @@ fn restore_coef(m: usize, k: usize, name: &str, bundle: &Bundle) -> Read<Vec<f64
     let (start, output) = (bundle.get(&part("start"))?, bundle.get(&part("output"))?);
     let value = bundle.f64(&part("value"), &output.shape)?;
     let (Values::U64(start), Values::U32(output)) = (&start.values, &output.values) else {
-        return Err(format!("`{name}.coef` holds other types than it should"));
+        return Err(format!("`{name}.coef` holds the wrong data types"));
     };
     // Offsets into the values: non-decreasing from 0 to the end, one per centre and one more.
     let rises = start.first() == Some(&0) && start.windows(2).all(|w| w[0] <= w[1]);
@@ -189,7 +189,7 @@ pub(crate) fn restore_points(meta: &serde_json::Value, name: &str, bundle: &Bund
         {
             points.with_image(shape).map_err(|e| e.to_string())
         }
-        _ => Err(format!("`{name}` has an image shape that is none")),
+        _ => Err(format!("`{name}` has an invalid image shape")),
     }
 }
 

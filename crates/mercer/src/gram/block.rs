@@ -46,6 +46,7 @@ pub(super) fn block_strided<T: Real>(
             combine(kernel, own, other_own, out, |k, p, out| block(k, &parts[p], &others[p], out, exec));
         }
         (Ready::Parts { .. }, Ready::Parts { .. }) => {
+            // Parts are combined element by element over whole blocks, which must be contiguous for that.
             let mut whole = Buffer::stale(a.n * b.n);
             block(kernel, a, b, &mut whole, exec);
             whole
@@ -70,6 +71,7 @@ pub(super) fn row_by_row<T: Real>(kernel: &Kernel, a: &Side<T>, b: &Side<T>, out
             let wide = ((1 << 17) / (d * size_of::<T>())).max(1);
             for (panel, from) in y.chunks(wide * d).zip((0..b.n).step_by(wide)) {
                 for (x, line) in x.chunks(*d).zip(out.chunks_mut(b.n)) {
+                    // One sum per value in an order that depends on d alone: that is what keeps rows independent of each other.
                     T::dots(x, panel, &mut line[from..from + panel.len() / d]);
                 }
             }
@@ -93,6 +95,7 @@ pub fn symmetric<T: Real>(kernel: &Kernel, a: &Side<T>, out: &mut [T], exec: Exe
         Ready::Dense { .. } | Ready::Bytes { .. } | Ready::Own(_) => {
             tiles::symmetric(out, a.n, exec.threads(), |t, values| tile(kernel, a, a, t, values));
         }
+        // Half of a sparse product is not worth the branch per entry; sums run over columns in the same order, so it is symmetric.
         Ready::Sparse { .. } => block(kernel, a, a, out, exec),
         Ready::Parts { parts, own } => {
             combine(kernel, own, own, out, |k, p, out| symmetric(k, &parts[p], out, exec));
@@ -118,6 +121,7 @@ pub fn symmetric<T: Real>(kernel: &Kernel, a: &Side<T>, out: &mut [T], exec: Exe
 pub fn cross<T: Real>(kernel: &Kernel, x: View<'_>, y: View<'_>, exec: Exec) -> Result<Buffer<T>> {
     check(kernel, x, y, exec.memory())?;
     let mut out = Buffer::stale(x.n * y.n);
+    // Every door asks the device first; stale memory is fine, as either side writes all of it.
     if door::cross(kernel, x, y, &mut out, exec)? {
         return Ok(out);
     }
@@ -153,9 +157,11 @@ impl<'a, T: Real> Columns<'a, T> {
         if door::cross(kernel, x, self.points, &mut out, exec)? {
             return Ok(out);
         }
+        // Dense rows against columns prepared as sparse: prepared again, both dense.
         if self.layout.clone().with(x).sparse != self.layout.sparse {
             return cross(kernel, x, self.points, exec);
         }
+        // The runs are the parallel work; each must be computed alike on any number of threads.
         let one = exec.with_threads(1);
         let fill = |(i, to): (usize, &mut [T])| {
             let rows = x.slice(i * run..(i * run + run).min(x.n));
@@ -204,6 +210,7 @@ fn tile<T: Real>(kernel: &Kernel, a: &Side<T>, b: &Side<T>, t: tiles::Tile, valu
     let (rows, cols) = (t.row..t.row + t.rows, t.col..t.col + t.cols);
     match (&a.ready, &b.ready) {
         (Ready::Dense { x, d, sq }, Ready::Dense { x: y, sq: y_sq, .. }) => {
+            // One thread: the tiles themselves are spread over the threads.
             let left = Mat::new(&x[rows.start * d..rows.end * d], t.rows, *d);
             let right = Mat::new(&y[cols.start * d..cols.end * d], t.cols, *d);
             product::nt(values, left, right, 1);
@@ -213,6 +220,7 @@ fn tile<T: Real>(kernel: &Kernel, a: &Side<T>, b: &Side<T>, t: tiles::Tile, valu
             let distances = kernel.translation_invariant();
             bytes::block(values, x, rows.clone(), y, cols.clone(), grid.wanted(distances));
             let squares = |of: &bytes::Bytes, run: std::ops::Range<usize>| -> Vec<T> {
+                // Bytes give -|x - y|^2 / 2 exactly: the norms to add are 0.
                 run.map(|i| if distances { T::ZERO } else { T::of(grid.square(of, i)) }).collect()
             };
             kernel.map(values, &squares(x, rows), &squares(y, cols));
@@ -239,11 +247,13 @@ fn sparse_rows<T: Real>(
     let end = ((a_sq.len() - 1) * stride + n).min(out.len());
     let out = &mut out[..end];
     let used = used_columns(b);
+    // Columns of `a` that no row of `b` has contribute nothing and have no place.
     let place = |c: u32| match &used {
         None => Some(c as usize),
         Some(used) => used.binary_search(&c).ok(),
     };
     let columns = transposed(b, n, used.as_ref().map_or(b.d, Vec::len), place);
+    // Four pieces per thread, because rows differ in their numbers of entries.
     let high = a_sq.len().div_ceil(exec.threads() * 4).max(1);
     let work = |first: usize, out: &mut [T]| {
         for (r, line) in out.chunks_mut(stride).enumerate() {
@@ -286,6 +296,7 @@ fn transposed<T: Real>(
     let place = |c: u32| place(c).expect("a column of these rows");
     let mut start = vec![0; width + 1];
     rows.column.iter().for_each(|&c| start[place(c) + 1] += 1);
+    // Counts become starts: a counting sort, linear in the entries.
     (0..width).for_each(|c| start[c + 1] += start[c]);
     let mut next = start.clone();
     let (mut column, mut value) = (vec![0; rows.column.len()], vec![T::ZERO; rows.value.len()]);

@@ -158,7 +158,7 @@ impl Kernel {
     /// # Panics
     /// If `out` does not hold one value per pair of rows.
     pub fn own_block<T: Real>(&self, a: View<'_>, b: View<'_>, out: &mut [T]) {
-        assert_eq!(out.len(), a.n * b.n, "one value a pair of rows");
+        assert_eq!(out.len(), a.n * b.n, "one value per pair of rows");
         if let Kernel::Custom(custom) = self {
             let mut values = vec![0.0; out.len()];
             custom.0.block(a, b, &mut values);

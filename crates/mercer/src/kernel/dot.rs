@@ -65,6 +65,7 @@ impl Kernel {
         if col_sq.is_empty() {
             return;
         }
+        // Chosen once: a leaf maps whole rows in place, while algebra needs the dot products again for every part.
         let leaf = with_profile!(self, _p => true, else false);
         for (row, &p) in tile.chunks_mut(col_sq.len()).zip(row_sq) {
             if leaf {
@@ -72,6 +73,7 @@ impl Kernel {
                 continue;
             }
             for (run, q) in row.chunks_mut(RUN).zip(col_sq.chunks(RUN)) {
+                // A copy, because the run is overwritten by the first part's values.
                 let mut dots = [T::ZERO; RUN];
                 let dots = &mut dots[..run.len()];
                 dots.copy_from_slice(run);
@@ -122,6 +124,7 @@ impl Kernel {
             Some((Combine::Normalise, of)) => {
                 let mut scratch = [T::ZERO; RUN];
                 let scratch = &mut scratch[..t.len()];
+                // Not divided by the square roots of the self-values: those are 0 where a feature vector is, and 0 / 0 is not 0.
                 of.run_unit(p, q, scratch);
                 T::mul_all(out, scratch);
             }
@@ -138,6 +141,7 @@ impl Kernel {
         match self.run_parts(out, |part, out| part.run_self(q, out)) {
             Some((Combine::Normalise, _)) => {
                 for v in out {
+                    // A unit vector's self-value is 1 by definition; computing it again would give 1 only up to rounding.
                     *v = if *v > T::ZERO { T::ONE } else { T::ZERO };
                 }
             }
@@ -173,6 +177,7 @@ impl Kernel {
         self.run_self(&[p], &mut row);
         let infinity = T::of(f64::INFINITY);
         for v in out.iter_mut().chain(&mut row) {
+            // The inverse square root of infinity is 0, which spares a branch in the vector code.
             if *v <= T::ZERO {
                 *v = infinity;
             }
@@ -203,6 +208,7 @@ impl Kernel {
                     } else {
                         for e in 0..n {
                             let (v, w) = (jet.value[e], next.value[e]);
+                            // The derivatives before the value, which they use.
                             jet.d_dot[e] = jet.d_dot[e] * w + next.d_dot[e] * v;
                             jet.d_row[e] = jet.d_row[e] * w + next.d_row[e] * v;
                             jet.value[e] = v * w;
@@ -222,6 +228,7 @@ impl Kernel {
                 let mut scratch = [T::ZERO; RUN];
                 let slope = &mut scratch[..n];
                 slope.copy_from_slice(jet.value);
+                // k^(d-1) serves twice: times k it is the value, times d the outer derivative.
                 T::powi_all(slope, degree - 1);
                 T::mul_all(jet.value, slope);
                 T::affine_all(slope, T::of(f64::from(*degree)), T::ZERO);
@@ -257,6 +264,7 @@ impl Kernel {
 
 fn self_values<T: Real, P: Profile>(f: P, q: &[T], out: &mut [T]) {
     if P::RADIAL {
+        // Every point has distance 0 from itself; from its norms the distance would be 0 only up to rounding.
         out.fill(T::of(f.derivatives(0.0)[0]));
     } else {
         out.copy_from_slice(q);
@@ -271,6 +279,7 @@ fn leaf_jet<T: Real, P: Profile>(f: P, p: T, q: &[T], jet: &mut Jet<'_, T>) {
         T::distance_all(jet.d_dot, p, q);
         f.slope(jet.d_dot);
         jet.d_row.copy_from_slice(jet.d_dot);
+        // |x - y|^2 has the derivative -2 by x.y and 1 by |x|^2.
         T::affine_all(jet.d_dot, T::of(-2.0), T::ZERO);
     } else {
         f.slope(jet.d_dot);

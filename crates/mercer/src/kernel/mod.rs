@@ -181,7 +181,7 @@ impl Kernel {
     /// # Panics
     /// If `out` does not hold one value per row.
     pub fn diag(&self, x: View<'_>, out: &mut [f64]) {
-        assert_eq!(out.len(), x.n, "one value a row");
+        assert_eq!(out.len(), x.n, "one value per row");
         for (i, out) in out.iter_mut().enumerate() {
             *out = self.value(x.row(i), x.row(i));
         }

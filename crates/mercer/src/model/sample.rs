@@ -84,7 +84,7 @@ impl<'a> Sample<'a> {
             return Err(fault.into());
         }
         let rows = |what: &str, got: usize| {
-            if got == n { Ok(()) } else { Err(Error::shape(what, got, format!("{n}, one a training row"))) }
+            if got == n { Ok(()) } else { Err(Error::shape(what, got, format!("{n}, one per training row"))) }
         };
         if let Some(got) = self.targets.len() {
             rows("targets", got)?;

@@ -47,7 +47,7 @@ pub(super) fn run(state: &mut State<'_>, engine: &mut Engine<'_>, job: &mut Job<
         last = job.gap;
     }
 
-    job.notes.push("f32 rows do not settle it: finished on f64 rows".into());
+    job.notes.push("f32 rows are not precise enough: finished on f64 rows".into());
     job.exact = true;
     let mut cache = RowCache::<f64>::new(state.n, job.params.exec.budget() / 4 * 3, working::LEAST_ROOM);
     let rows = state.problem.rows;

@@ -56,7 +56,7 @@ pub(crate) fn solve_linear(
     let clock = Instant::now();
     let n = rows.len();
     if shift.len() != n || right.iter().any(|b| b.len() != n) {
-        return Err(Error::shape("numbers of a linear system", shift.len(), format!("{n}, one a row")));
+        return Err(Error::shape("numbers of a linear system", shift.len(), format!("{n}, one per row")));
     }
     if shift.iter().chain(right.iter().flatten()).any(|v| !v.is_finite()) {
         return Err(Fault::NotFinite { what: "linear system" }.into());

@@ -412,7 +412,7 @@ fn solve_here(
         _ => None,
     };
     if outcome == Outcome::Stalled {
-        job.notes.push("stopped where f64 has no more digits".into());
+        job.notes.push("stopped at the precision of f64".into());
     }
     Ok(Solution {
         objective,

@@ -237,7 +237,7 @@ impl<'a> Problem<'a> {
             if got == total {
                 Ok(())
             } else {
-                Err(Error::shape(what, got, format!("{total}, one a variable")))
+                Err(Error::shape(what, got, format!("{total}, one per variable")))
             }
         };
         same("lower bounds", self.lower.len())?;
@@ -251,7 +251,7 @@ impl<'a> Problem<'a> {
         if let Groups::ByRow(of) = &self.groups
             && of.len() != n
         {
-            return Err(Error::shape("groups", of.len(), format!("{n}, one a row")));
+            return Err(Error::shape("groups", of.len(), format!("{n}, one per row")));
         }
         if self.group_count() > MAX_GROUPS {
             return Err(Error::param("groups", self.group_count(), format!("at most {MAX_GROUPS}")));

@@ -71,6 +71,7 @@ impl Columns for KernelColumns<'_> {
     }
 
     fn products(&self, v: &[f64], out: &mut [f64]) {
+        // Under the hinge loss most of v is 0: the kernel values of those rows are not needed.
         let some: Vec<u32> = (0u32..).zip(v).filter(|(_, v)| **v != 0.0).map(|(i, _)| i).collect();
         let coef: Vec<f64> = some.iter().map(|&i| v[i as usize]).collect();
         out.fill(0.0);
@@ -162,7 +163,7 @@ pub(crate) fn solve_sparse(
             (Err(_), Some((few, best))) => {
                 kept.truncate(few);
                 info.stop = Stop::Limit;
-                info.note(format!("columns beyond {few} are too much alike to tell apart"));
+                info.note(format!("columns beyond {few} are too similar to distinguish"));
                 return Ok(kept.answer(&best, info));
             }
             (Err(fault), None) => return Err(fault.into()),
@@ -185,11 +186,7 @@ pub(crate) fn solve_sparse(
         } else if info.iterations as usize >= params.max_iter {
             Stop::Limit
         } else if spent > WORK {
-            info.note(format!(
-                "{} columns after {} rounds, and more to come",
-                kept.of.len(),
-                info.iterations
-            ));
+            info.note(format!("{} columns after {} rounds, not finished", kept.of.len(), info.iterations));
             Stop::Limit
         } else {
             // Columns are removed only after the optimum has decreased, so the method cannot cycle.
@@ -204,7 +201,7 @@ pub(crate) fn solve_sparse(
         };
         // Residuals of earlier rounds do not matter; those of the last one do.
         if best.inexact > 0.0 {
-            info.note(format!("the program was solved to a share of {:.0e} only", best.inexact));
+            info.note(format!("the program was solved only to a relative gap of {:.0e}", best.inexact));
             if info.stop == Stop::Converged {
                 info.stop = Stop::Limit;
             }
@@ -298,8 +295,10 @@ impl<'a> Kept<'a> {
                 sums[g] += self.share[i] * a;
             }
         }
+        // The product becomes a variable of its own, so that both of its bounds share one dense line.
         let product = master.linear.len();
         master.linear.push(0.0);
+        // Only the squared loss has a quadratic term, and it does not apply to products.
         if !master.diagonal.is_empty() {
             master.diagonal.push(0.0);
         }
@@ -330,6 +329,7 @@ impl<'a> Kept<'a> {
         for ((&j, mean), &a) in self.of.iter().zip(&self.means).zip(all) {
             if a.abs() > ZERO * largest {
                 coef.push((j as u32, a));
+                // The program saw centred columns; their means belong to the offset.
                 offset -= a * mean;
             }
         }
@@ -341,6 +341,7 @@ impl<'a> Kept<'a> {
 /// Sorted by descending value.
 fn most(all: impl Iterator<Item = (usize, f64)>) -> Vec<(usize, f64)> {
     let mut all: Vec<(usize, f64)> = all.collect();
+    // Ties by number, so that the same data always give the same columns.
     all.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     all
 }

@@ -187,7 +187,7 @@ fn what_is_no_problem_is_refused_with_its_value() {
         solve(&problem, &params, &mut silent()).expect_err("refused").to_string()
     };
     let short = Problem { lower: vec![0.0], ..good.clone() };
-    assert_eq!(refused(short, one(1e-3)), "lower bounds: got 1, expected 2, one a variable");
+    assert_eq!(refused(short, one(1e-3)), "lower bounds: got 1, expected 2, one per variable");
     let crossed = Problem { lower: vec![2.0, -1.0], ..good.clone() };
     assert_eq!(refused(crossed, one(1e-3)), "bounds[0] = [2, 1]: must be lower <= upper");
     let outside = Problem { start: Some(vec![3.0, 0.0]), ..good.clone() };

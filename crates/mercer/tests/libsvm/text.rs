@@ -115,7 +115,7 @@ fn what_libsvm_cannot_hold_is_refused_with_words() {
     let sphere = SphereParams { kernel: Some(Kernel::Linear), ..SphereParams::default() };
     let sphere =
         sphere.fit(Sample::new(&points, &Targets::None), Exec::one(), &mut silent()).expect("points");
-    assert!(message(Model::from(sphere)).contains("no spheres"));
+    assert!(message(Model::from(sphere)).contains("does not support spheres"));
 }
 
 #[test]
@@ -134,7 +134,11 @@ fn what_is_wrong_with_a_text_is_said_with_its_line() {
             "m, line 1: got `svm`, expected one of c_svc, nu_svc, one_class, epsilon_svr, nu_svr",
         ),
         ("gamma 0.5", "gamma x", "m, line 3: got `x`, expected a number after `gamma`"),
-        ("gamma 0.5\n", "", "m, line 6: got a header without it, expected `gamma`, which this kernel needs"),
+        (
+            "gamma 0.5\n",
+            "",
+            "m, line 6: got a header without it, expected `gamma`, which this kernel requires",
+        ),
         (
             "gamma 0.5",
             "gamma -1",
@@ -149,7 +153,7 @@ fn what_is_wrong_with_a_text_is_said_with_its_line() {
         ("1 1:1 ", "1 1:inf ", "m, line 8: got `1:inf`, expected `index:value`"),
         ("1 1:1 ", "inf 1:1 ", "m, line 8: got `inf`, expected a finite coefficient"),
         ("nr_class 2", "nr_class 3", "m, line 7: got 1 numbers after `rho`, expected 3"),
-        ("nr_class 2", "colour 2", "m, line 4: got `colour`, expected a line of a LIBSVM model's header"),
+        ("nr_class 2", "colour 2", "m, line 4: got `colour`, expected a header line of a LIBSVM model"),
         ("SV\n1 1:1 \n", "", "m, line 7: got the end of the file, expected `SV` and what follows it"),
     ] {
         let got = message(from, to);

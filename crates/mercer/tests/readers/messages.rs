@@ -71,7 +71,7 @@ fn tables() {
             message("f", format!("1,2,x\n1,{missing},x\n").as_bytes(), &refuse),
             format!(
                 "f, line 2, column 2: got {got}, expected a value, since missing values are refused: --missing fill fills \
-                 them in, --missing rows leaves such rows out"
+                 them in, --missing rows skips such rows"
             )
         );
     }

@@ -49,7 +49,7 @@ fn missing_values_are_kept_refused_or_their_rows_left_out() {
     let rows = read(text, &with(Missing::Rows));
     assert_eq!((rows.points.kind(), rows.len()), ("dense f64", 2));
     assert!(
-        rows.notes.iter().any(|n| n.contains("1 rows left out: they have missing values")),
+        rows.notes.iter().any(|n| n.contains("1 rows skipped: they have missing values")),
         "{:?}",
         rows.notes
     );
@@ -63,7 +63,7 @@ fn rows_without_a_label_are_left_out_or_kept() {
     let text = "a,b,y\n1,2,p\n3,3,\n4,5,q\n";
     let data = plain(text);
     assert_eq!((data.len(), data.targets.classes().expect("classes").len()), (2, 2));
-    assert!(data.notes.iter().any(|n| n.contains("1 rows left out: they have no label")), "{:?}", data.notes);
+    assert!(data.notes.iter().any(|n| n.contains("1 rows skipped: they have no label")), "{:?}", data.notes);
     let keep = ReadOptions { keep_unlabelled: true, ..ReadOptions::default() };
     let data = read(text, &keep);
     assert_eq!((data.len(), data.targets), (3, Targets::None));
@@ -77,7 +77,7 @@ fn rows_without_a_label_are_left_out_or_kept() {
     );
     assert_eq!(
         none.expect_err("no label").to_string(),
-        "t.csv: got 2 rows and no label in any of them, expected at least one row to learn from"
+        "t.csv: got 2 rows and no label in any of them, expected at least one training row"
     );
 }
 

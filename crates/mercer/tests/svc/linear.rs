@@ -26,7 +26,7 @@ fn descent_closes_the_gap_between_primal_and_dual() {
     let model = params.fit(Sample::new(&points, &targets), Exec::new(2), &mut silent()).expect("a fit");
     assert_eq!(model.info.stop, Stop::Converged);
     assert!(model.info.notes.iter().any(|n| n.contains("coordinate descent")), "{:?}", model.info.notes);
-    assert_eq!(model.expansion.len(), 3, "one weight vector a machine");
+    assert_eq!(model.expansion.len(), 3, "one weight vector per machine");
     let weights = model.expansion.centres().view().to_f64().expect("numbers");
     let outputs = model.decision(points.view(), Exec::new(2)).expect("the same columns");
     let classes = targets.classes().expect("classes");

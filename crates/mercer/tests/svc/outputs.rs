@@ -70,7 +70,7 @@ fn probabilities_need_to_be_asked_for_and_one_row_of_a_class_is_told() {
     let model = params.fit(Sample::new(&few, &lonely), Exec::one(), &mut silent()).expect("two classes");
     let p = model.probabilities(few.view(), Exec::one()).expect("fitted with them");
     assert!(p.values.chunks(2).all(|row| (row[0] + row[1] - 1.0).abs() < 1e-12));
-    let told = "calibration: class b has one row, so its probabilities mean little";
+    let told = "calibration: class b has one row, so its probabilities are unreliable";
     assert!(model.info.notes.iter().any(|note| note.contains(told)), "{:?}", model.info.notes);
 }
 

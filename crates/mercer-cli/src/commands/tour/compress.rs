@@ -35,7 +35,7 @@ pub(super) fn compress(guide: &Guide<'_>) -> Result<Stop> {
         line.push((small.about.set.after as f64, 100.0 * error(guide, &small.model)?));
     }
     line.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let Some(small) = all.last() else { unreachable!("sizes were asked for") };
+    let Some(small) = all.last() else { unreachable!("sizes were requested") };
     let small_error = error(guide, &small.model)?;
     let faster = time(guide, &whole)? / time(guide, &small.model)?;
     let after = small.about.set.after;

@@ -19,7 +19,7 @@ use crate::source;
 pub(in crate::commands) const SHARE: u64 = 2;
 
 impl Training {
-    /// Whether rows may be read in blocks: the learner can, and nothing is asked for that needs them all at once.
+    /// Whether rows may be read in blocks: the learner can, and nothing is requested that needs them all at once.
     fn takes_blocks(&self, wishes: &Wishes) -> bool {
         let large = if let Some(name) = &wishes.learner {
             name.starts_with("large")

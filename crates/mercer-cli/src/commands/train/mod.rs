@@ -138,7 +138,7 @@ fn after_help(task: Option<Task>) -> String {
   mercer train train.svm -c 10 --gamma 0.5 --proba -o digits.mercer
   mercer train houses.csv --label price --learner huber
   mercer train iris.csv --learner kfd-greedy --set centres=20
-  mercer train digits.csv --features digits.pca        (a machine behind components)
+  mercer train digits.csv --features digits.pca        (a machine on kernel PCA features)
   mercer train digits.svm --image 16x16 --virtual shift=1,rotate=10
   mercer train big.svm --resume big.mercer            (after Ctrl-C)"
         }

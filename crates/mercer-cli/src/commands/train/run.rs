@@ -176,7 +176,7 @@ impl Training {
         if let Some(task) = task.filter(|&task| task != before.task()) {
             return Err(Failure::usage(
                 format!("{} was trained to {}, not to {}", from.display(), before.task().verb(), task.verb()),
-                "leave --task out: the model knows",
+                "remove --task: the model defines it",
             ));
         }
         let data = self.reading.read_by(&self.file, &before, context.exec)?;

@@ -97,7 +97,7 @@ fn weights(all: &[ClassWeight]) -> Result<Option<Value>, Failure> {
             }
             ClassWeight::Balanced if all.len() > 1 => {
                 return Err(Failure::usage(
-                    "--class-weight balanced and a class's own weight exclude each other",
+                    "--class-weight balanced and a weight for a single class are mutually exclusive",
                     "give one or the other",
                 ));
             }
@@ -128,7 +128,7 @@ fn settings(
         if name == "memory" {
             return Err(Failure::usage(
                 format!("{learner} has no parameter memory"),
-                "--memory SIZE is the memory of the whole run",
+                "--memory SIZE limits the whole run",
             ));
         }
         let names = || table.iter().map(|s| s.name).filter(|n| entry.takes(n)).collect::<Vec<_>>().join(", ");

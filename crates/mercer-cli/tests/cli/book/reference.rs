@@ -263,25 +263,87 @@ fn commands() -> String {
 fn experiments() -> String {
     let mut out = page(
         "Experiments of the papers",
-        "`mercer reproduce NAME` runs one of these and prints the paper's numbers next to Mercer's. Numbers that are worse than the paper's are shown as they are; [the page of the experiments](../../reproduce/README.md) says what is known to differ and where the data come from.",
+        "`mercer reproduce NAME` runs one of these and prints the paper's numbers next to Mercer's; [the page of the experiments](../../reproduce/README.md) says what is known to differ and where the data come from. The results below are those of the last recorded runs (`cargo xtask experiments`); every number that falls short of the paper's is listed.",
     );
-    heads(&mut out, &["name", "shows", "paper", "seconds", "in full"]);
+    heads(&mut out, &["name", "shows", "paper", "seconds", "in full", "reached"]);
     for experiment in mercer_reproduce::ALL {
         let full = experiment.full.map_or(String::new(), |s| s.to_string());
+        let reached = recorded(experiment.name).map_or("not recorded".to_owned(), |rows| {
+            let compared: Vec<bool> = rows.iter().filter_map(reaches).collect();
+            let met = compared.iter().filter(|met| **met).count();
+            if compared.is_empty() {
+                "nothing to compare".into()
+            } else {
+                format!("{met} of {}", compared.len())
+            }
+        });
         let cells = [
             code(experiment.name),
             capital(experiment.shows.trim_end_matches('.')),
             experiment.paper.into(),
             experiment.seconds.to_string(),
             full,
+            reached,
         ];
         row(&mut out, &cells);
     }
-    for experiment in mercer_reproduce::ALL.iter().filter(|e| !e.notes.is_empty()) {
+    out.push_str(
+        "\nReached: numbers that are at least as good as the paper's, with no tolerance, among those for which the paper has a number and one direction is better.\n",
+    );
+    for experiment in mercer_reproduce::ALL {
+        let rows = recorded(experiment.name).unwrap_or_default();
+        let short: Vec<&Value> = rows.iter().filter(|row| reaches(row) == Some(false)).collect();
+        if experiment.notes.is_empty() && short.is_empty() {
+            continue;
+        }
         writeln!(out, "\n## {}\n", experiment.name).expect("a string");
         for note in experiment.notes {
             writeln!(out, "- {note}").expect("a string");
         }
+        if !short.is_empty() {
+            writeln!(out, "\nFalls short of the paper:").expect("a string");
+            heads(&mut out, &["number", "paper", "Mercer"]);
+            for found in short {
+                let unit = if found["unit"] == "%" { " %" } else { "" };
+                let number = |key: &str| {
+                    let value = found[key].as_f64().unwrap_or(f64::NAN);
+                    // At most three digits behind the point, without trailing zeros.
+                    format!("{}{unit}", (value * 1000.0).round() / 1000.0)
+                };
+                let label = found["label"].as_str().unwrap_or_default().to_owned();
+                row(&mut out, &[label, number("paper"), number("mercer")]);
+            }
+        }
     }
     out
+}
+
+/// The rows of the recorded run of an experiment.
+fn recorded(name: &str) -> Option<Vec<Value>> {
+    let file = docs().join(format!("../reproduce/runs/{name}.json"));
+    let run: Value = serde_json::from_str(&std::fs::read_to_string(file).ok()?).expect("the JSON of a run");
+    assert_eq!(run["name"], name, "reproduce/runs/{name}.json is of another experiment");
+    Some(run["rows"].as_array().expect("rows").clone())
+}
+
+/// Whether a number is at least as good as the paper's; None where the paper has none, or neither direction is better.
+fn reaches(row: &Value) -> Option<bool> {
+    let (paper, mercer) = (row["paper"].as_f64()?, row["mercer"].as_f64()?);
+    match row["better"].as_str()? {
+        "lower" => Some(mercer <= paper),
+        "higher" => Some(mercer >= paper),
+        _ => None,
+    }
+}
+
+#[test]
+fn a_number_reaches_the_papers_if_it_is_as_good() {
+    let row = |paper: Value, mercer: f64, better: &str| {
+        reaches(&serde_json::json!({"paper": paper, "mercer": mercer, "better": better}))
+    };
+    assert_eq!(row(4.0.into(), 4.0, "lower"), Some(true));
+    assert_eq!(row(4.0.into(), 4.01, "lower"), Some(false));
+    assert_eq!(row(4.0.into(), 4.0, "higher"), Some(true));
+    assert_eq!(row(4.0.into(), 3.99, "higher"), Some(false));
+    assert_eq!((row(Value::Null, 1.0, "lower"), row(4.0.into(), 4.0, "near")), (None, None));
 }

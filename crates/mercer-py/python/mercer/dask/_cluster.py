@@ -1,4 +1,4 @@
-"""The client, its workers, and waiting for them without waiting for ever."""
+"""The client, its workers, and waiting for them, with a time limit."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def client_of(client=None) -> Client:
 
 
 def check_versions(client):
-    """Fails where a worker has no Mercer, or another version than this process."""
+    """Fail where a worker has no Mercer, or another version than this process."""
 
     # A function inside a function travels as code: workers need not have Mercer to run it.
     def version():
@@ -184,7 +184,7 @@ def lost(error, what):
 
 @contextlib.contextmanager
 def freed(client, futures):
-    """Frees the workers at the end, however it comes: `futures` is a list that may grow."""
+    """Free the workers at the end, however it comes: `futures` is a list that may grow."""
     try:
         yield
     except BaseException:

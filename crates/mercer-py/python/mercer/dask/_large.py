@@ -39,7 +39,7 @@ class Large:
         return {"client": self.client, **self._params}
 
     def set_params(self, **params):
-        """Sets parameters by name."""
+        """Set parameters by name."""
         if "client" in params:
             self.client = params.pop("client")
         self._params = self._local(**{**self._params, **params}).get_params()
@@ -64,7 +64,7 @@ class Large:
         return self.local_
 
     def save(self, path):
-        """Writes the model to a file that the command ``mercer`` reads too."""
+        """Save the model to a file that the command ``mercer`` also reads."""
         self.to_local().save(path)
 
     def predict(self, X):
@@ -72,7 +72,7 @@ class Large:
         return _lazy.predict(self.to_local(), X)
 
     def fit(self, X, y, sample_weight=None):
-        """Fits on the rows of all workers.
+        """Fit on the rows of all workers.
 
         Parameters
         ----------
@@ -409,7 +409,7 @@ class LargeKernelPCA:
         self.__dict__.update(given)
 
     def fit(self, X, y=None):
-        """Finds the components.
+        """Compute the components.
 
         Parameters
         ----------
@@ -469,5 +469,5 @@ class LargeKernelPCA:
         return _lazy.transform(self.to_local(), X)
 
     def fit_transform(self, X, y=None):
-        """Finds the components and gives the features of the same rows, lazily."""
+        """Find the components and return the features of the same rows, lazily."""
         return self.fit(X).transform(X)

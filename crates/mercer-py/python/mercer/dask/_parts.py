@@ -123,7 +123,7 @@ def _aligned(given):
 
 
 def _fits(X, workers):
-    """Fails where a partition is larger than a worker's memory: the worker would be killed, again and again."""
+    """Fail where a partition is larger than a worker's memory: the worker would be killed, again and again."""
     chunks, dtype = getattr(X, "chunks", None), getattr(X, "dtype", None)
     limits = [about["memory"] for about in workers.values() if about["memory"]]
     if chunks is None or dtype is None or not limits or len(limits) < len(workers):

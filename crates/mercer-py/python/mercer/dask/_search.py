@@ -112,7 +112,7 @@ class Hands:
         return self.running
 
     def close(self):
-        """Frees the workers."""
+        """Free the workers."""
         if self.running is not None:
             self.running.close()
 
@@ -186,7 +186,7 @@ def tune(
     verbose=False,
     callback=None,
 ):
-    """Finds the best settings by cross-validation on all workers: ``mercer tune``, its fits done by a cluster.
+    """Search for the best settings by cross-validation on all workers: ``mercer tune``, its fits done by a cluster.
 
     The settings found, and every score, are those of the search on one machine, bit for bit, as long as kernel matrices fit
     into half of a worker's memory. All rows go to every worker once. The best setting is fitted on the client.
@@ -222,7 +222,7 @@ def tune(
     median : bool, default=False
         With repeats: each drawing chooses, and medians are taken.
     race : bool, default=False
-        Drop hopeless settings before they have seen all folds.
+        Drop settings that cannot win before all folds are trained.
     seed : int, default=0
     checkpoint : str or path-like, default=None
         A file on the client that keeps scores: a search that was killed goes on from it.

@@ -152,7 +152,7 @@ class Shards:
         return level[0]
 
     def _rebuilt(self):
-        """Makes shards again that cannot be had any more."""
+        """Make shards again that cannot be had any more."""
         wait_for_workers(self.client)
         for number, shard in enumerate(self.shards):
             if shard.status in ("lost", "cancelled", "error"):
@@ -208,7 +208,7 @@ class Rows:
                 time.sleep(0.01)
                 dog.look()
             elif self.hear is not None and self.hear(phase, done, len(futures), None, None):
-                raise RuntimeError("stopped before there was anything to return")
+                raise RuntimeError("stopped before there was a result")
         try:
             return self.client.gather(futures)
         except LOST as error:

@@ -44,7 +44,7 @@ pub fn alignment(rows: &dyn Rows, targets: &Targets, exec: Exec) -> Result<Align
     let code = code(targets)?;
     let k = code.len();
     if targets.len() != Some(n) || n == 0 {
-        return Err(Error::shape("targets", targets.len().unwrap_or(0), format!("{n}, one a row")));
+        return Err(Error::shape("targets", targets.len().unwrap_or(0), format!("{n}, one per row")));
     }
     let centred: Vec<Vec<f64>> = code
         .iter()
@@ -81,7 +81,7 @@ pub fn alignment(rows: &dyn Rows, targets: &Targets, exec: Exec) -> Result<Align
     Ok(Alignment {
         plain: cosine(across, squares, &code),
         centred: cosine(across_centred, squares_centred, &centred),
-        assumes: "nothing; that kernels with a larger value learn better is a rule of thumb",
+        assumes: "nothing; larger values suggest a better kernel, as a rule of thumb only",
     })
 }
 

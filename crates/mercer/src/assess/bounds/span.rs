@@ -63,7 +63,7 @@ pub fn span(machine: &TrainedMachine<'_>, exec: Exec) -> Result<Span> {
         rate: errors as f64 / machine.len().max(1) as f64,
         left_out,
         spans: order.iter().zip(spans).map(|(&p, s2)| (machine.index[p], s2)).collect(),
-        assumes: "leaving a row out changes neither which rows are on the margin nor which are on their bounds",
+        assumes: "omitting a row changes neither which rows are on the margin nor which are at their bounds",
     })
 }
 

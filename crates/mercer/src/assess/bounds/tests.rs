@@ -39,7 +39,7 @@ fn left_out(params: &SvcParams, data: &Dataset) -> Vec<(f64, [Vec<usize>; 2])> {
 #[test]
 fn the_span_is_leaving_one_out_where_no_row_changes_its_place() {
     let (points, targets) = toy::banana(60, 3);
-    let data = Dataset::new(points, targets).expect("one a row");
+    let data = Dataset::new(points, targets).expect("one per row");
     let sample = Sample::new(&data.points, &data.targets);
     // Without a box only rows that come and go change places; with one, few are left that do not.
     let cases = [

@@ -293,9 +293,9 @@ pub fn search_by(
 /// The error if there is no result and no setting failed.
 fn nothing(clock: &Clock) -> Error {
     let why = if clock.late {
-        "time ran out before a single setting was judged on all folds"
+        "the time limit was reached before any setting was scored on all folds"
     } else {
-        "no setting could be judged: the metric has no value on these folds"
+        "no setting could be scored: the metric is undefined on these folds"
     };
     Error::Unsupported(why.into())
 }

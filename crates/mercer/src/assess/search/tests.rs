@@ -133,7 +133,7 @@ fn whenever_a_search_ends_it_has_a_setting_no_worse_than_the_start() {
     let data = banana(100, 2);
     let none = SearchParams { start: None, seconds: Some(1e-9), ..SearchParams::new(space()) };
     let refused = search(&data, &[], &usual(), &none, Exec::one(), &mut silent()).expect_err("no answer");
-    assert!(refused.to_string().contains("time ran out"), "{refused}");
+    assert!(refused.to_string().contains("the time limit was reached"), "{refused}");
     let wrong = SearchParams { seconds: Some(-1.0), ..none };
     assert!(search(&data, &[], &usual(), &wrong, Exec::one(), &mut silent()).is_err());
 }

@@ -128,7 +128,7 @@ fn folds_repeat_with_their_seed_and_small_classes_are_trained_on() {
     assert!(folds.iter().all(|f| labels.gather(&f.train).counts().iter().all(|&rows| rows > 0)));
     assert_eq!(
         splits.notes(&data),
-        ["class once has one row: it is trained on in every fold and never tested"]
+        ["class once has one row: it is in the training part of every fold and never tested"]
     );
 }
 

@@ -25,8 +25,8 @@ pub struct TransformEntry {
 const SHIFT: &[Param] =
     &[arg("dx", "", "a number", "pixels to the right"), arg("dy", "", "a number", "pixels downwards")];
 const ROTATE: &[Param] = &[arg("degrees", "", "a number", "counter-clockwise")];
-const SCALE: &[Param] = &[arg("factor", "", "a number from 0.01 to 100", "new size over old")];
-const MIRROR: &[Param] = &[arg("axis", "horizontal", "horizontal or vertical", "which sides change places")];
+const SCALE: &[Param] = &[arg("factor", "", "a number from 0.01 to 100", "new size divided by old size")];
+const MIRROR: &[Param] = &[arg("axis", "horizontal", "horizontal or vertical", "axis of the reflection")];
 const THICKNESS: &[Param] =
     &[arg("pixels", "", "a number from -20 to 20", "growth on each side of a stroke")];
 const AFFINE: &[Param] = &[
@@ -38,7 +38,7 @@ const AFFINE: &[Param] = &[
     arg("dy", "0", "a number", "pixels downwards"),
 ];
 const ELASTIC: &[Param] = &[
-    arg("pixels", "1", "a number from -100 to 100", "root mean square of the way along each axis"),
+    arg("pixels", "1", "a number from -100 to 100", "root-mean-square displacement along each axis"),
     arg("sigma", "4", "a number from 0.1 to 100", "smoothness of the field, in pixels"),
     arg("seed", "0", "a whole number", "which field"),
 ];

@@ -67,7 +67,7 @@ pub(super) struct Layout {
 
 impl Layout {
     fn describe(&self) -> String {
-        format!("an array of shape {:?} and {} bytes a value", self.shape, self.element.size())
+        format!("an array of shape {:?} and {} bytes per value", self.shape, self.element.size())
     }
 }
 
@@ -361,7 +361,7 @@ impl Array {
     pub(super) fn into_targets(self, name: &str, kind: TargetKind) -> Result<Targets> {
         if !self.is_column() {
             let got = format!("labels of shape {:?}", self.shape);
-            return Err(fault(name, Some(&got), "one label a row"));
+            return Err(fault(name, Some(&got), "one label per row"));
         }
         let mut collector = Collector::new(kind);
         let mut push = |row: usize, label: Label<'_>| {

@@ -22,7 +22,7 @@ pub enum TargetKind {
     Classes,
     /// Real numbers.
     Reals,
-    /// Nothing: labels are read over.
+    /// Nothing: labels are ignored.
     None,
 }
 
@@ -98,7 +98,7 @@ impl Collector {
         Ok((now > before).then_some(now))
     }
 
-    /// Whether labels are read over.
+    /// Whether labels are ignored.
     pub(super) fn is_idle(&self) -> bool {
         self.kind == TargetKind::None
     }

@@ -180,7 +180,7 @@ impl Rows {
         let targets = if self.labelled == Some(true) { self.labels.finish() } else { Targets::None };
         let mut data = Dataset::new(points, targets)?;
         if self.skipped_qid {
-            data.note("`qid:` fields were read over");
+            data.note("`qid:` fields were ignored");
         }
         Ok(data)
     }

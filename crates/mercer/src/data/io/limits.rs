@@ -87,7 +87,7 @@ mod tests {
         let message = budget.check("f", Some(3), 11, 8).expect_err("one too many").to_string();
         assert_eq!(
             message,
-            "f, line 3: the data up to here needs 88 bytes of memory, which is more than the 80 bytes allowed"
+            "f, line 3: the data up to here needs 88 bytes of memory, more than the 80 bytes allowed"
         );
         assert!(budget.check_table("f", usize::MAX, usize::MAX, 8).is_err());
         assert_eq!(budget.with_source(Some(1 << 30)).bytes(), 80, "what was asked for stays");

@@ -28,7 +28,7 @@ pub struct ReadOptions {
     pub targets: TargetKind,
     /// Which column of a table, or which array of an archive, is the label.
     pub label: LabelColumn,
-    /// A file with one label a row: text, NPY or IDX. Without it, [`read`](super::read) finds
+    /// A file with one label per row: text, NPY or IDX. Without it, [`read`](super::read) finds
     /// `train-labels-idx1-ubyte` beside `train-images-idx3-ubyte` and `x.labels.npy` beside `x.npy`.
     pub labels: Option<PathBuf>,
     /// Whether a table's first line is a header; by default detected.
@@ -46,7 +46,7 @@ pub struct ReadOptions {
     /// The kinds of the columns of a model that the data are for, in its order: as [`ReadOptions::kinds`], but columns
     /// need not be there. Without a header, they go by place.
     pub model_kinds: Vec<(String, Option<Kind>)>,
-    /// Columns of a table that are read over, by name or by number from 1.
+    /// Columns of a table that are ignored, by name or by number from 1.
     pub ignore: Vec<String>,
     /// Treatment of missing values of features.
     pub missing: Missing,

@@ -276,7 +276,7 @@ pub fn is_picture(path: &Path) -> bool {
     path.is_dir() || Format::of_path(path).is_some_and(Format::is_picture)
 }
 
-/// All pictures of a folder, one a row; their names are the rows' names, behind those of the folders they are in.
+/// All pictures of a folder, one per row; their names are the rows' names, behind those of the folders they are in.
 pub(super) fn read_folder(folder: &Path, options: &ReadOptions) -> Result<Dataset> {
     let (files, folders) = listed(folder)?;
     let name = folder.display().to_string();
@@ -412,7 +412,7 @@ mod tests {
         assert_eq!(of(b"P2 # a remark\n2 1\n15\n0 15\n").expect("text"), (vec![0.0, 255.0], 1, 1));
         assert_eq!(of(b"P5\n1 2\n255\n\x07\xff").expect("bytes"), (vec![7.0, 255.0], 2, 1));
         assert_eq!(of(b"P6 1 1 255\n\x01\x02\x03").expect("colours"), (vec![1.0, 2.0, 3.0], 1, 3));
-        assert_eq!(of(b"P5 1 1 65535\n\xff\xff").expect("two bytes a value"), (vec![255.0], 1, 1));
+        assert_eq!(of(b"P5 1 1 65535\n\xff\xff").expect("two bytes per value"), (vec![255.0], 1, 1));
         for bad in [
             &b"P5\n1 2\n255\n\x07"[..],
             b"P2 2 1 15 0 16",

@@ -288,7 +288,9 @@ pub(super) fn write(out: &mut dyn Write, data: &Dataset, source: &str, _memory: 
         let class = match &data.targets {
             Targets::Classes(labels) => labels.name_of(i).to_owned(),
             Targets::Reals(y) => y[i].to_string(),
-            Targets::None => return Err(Error::shape("targets of sequences to write", "none", "one a row")),
+            Targets::None => {
+                return Err(Error::shape("targets of sequences to write", "none", "one per row"));
+            }
         };
         if class.contains(['\t', '\n', '\r']) || class.trim() != class || class.starts_with('#') {
             let allowed = "a name without tabs, line ends, blanks around it or a leading `#`";

@@ -268,7 +268,7 @@ pub(super) fn assemble(
     Ok(data)
 }
 
-/// As [`read`], between tabs unless asked otherwise.
+/// As [`read`], between tabs unless --sheet names another.
 pub(super) fn read_tsv(input: &mut Input<'_>, options: &ReadOptions) -> Result<Dataset> {
     let delimiter = options.delimiter.or(Some('\t'));
     read(input, &ReadOptions { delimiter, ..options.clone() })

@@ -69,7 +69,7 @@ impl Layout {
         Ok(layout)
     }
 
-    /// Whether a column is read over.
+    /// Whether a column is ignored.
     pub(super) fn ignores(&self, at: usize) -> bool {
         self.ignored[at]
     }
@@ -342,8 +342,8 @@ impl Rows {
         let missing = self.dialect.is_missing(field);
         if missing && self.missing == Missing::Refuse {
             let got = if field.is_empty() { "an empty field".into() } else { shown(field) };
-            let expected = "a value, since missing values are refused: --missing fill fills them in, --missing rows leaves \
-                            such rows out";
+            let expected = "a value, since missing values are refused: --missing fill fills them in, --missing rows skips \
+                            such rows";
             return Err((got, expected.into()));
         }
         let kind = &self.layout.kinds[self.features[j]];
@@ -399,7 +399,7 @@ impl Rows {
                 (labels, 0) => format!("{labels} rows and no label in any of them"),
                 (_, rows) => format!("{rows} rows with missing values, and none without"),
             };
-            return Err(super::source::fault(source, Some(&got), "at least one row to learn from"));
+            return Err(super::source::fault(source, Some(&got), "at least one training row"));
         }
         let d = self.features.len();
         let name_of = |at: usize| {
@@ -430,11 +430,11 @@ impl Rows {
             data.note("numbers with a decimal comma");
         }
         for (rows, what) in [
-            (self.short, "are shorter than the header: the cells that lack are missing values"),
-            (self.without_label, "left out: they have no label"),
-            (self.without_feature, "left out: they have missing values"),
+            (self.short, "are shorter than the header: absent cells count as missing values"),
+            (self.without_label, "skipped: they have no label"),
+            (self.without_feature, "skipped: they have missing values"),
             (self.unlabelled, "have no label"),
-            (self.headers, "left out: they repeat the header"),
+            (self.headers, "skipped: they repeat the header"),
         ] {
             if rows > 0 {
                 data.note(Note::warning(format!("{rows} rows {what}")));

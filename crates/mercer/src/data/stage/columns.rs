@@ -136,7 +136,7 @@ impl Stats {
                 return Err(Fault {
                     column: Some((g + 1).to_string()),
                     got: Some(format!("values from {:e} to {:e}", min[g], max[g])),
-                    expected: "values whose squares can be summed".into(),
+                    expected: "values whose sum of squares is finite".into(),
                     ..Fault::default()
                 }
                 .into());

@@ -11,7 +11,7 @@ const PAIRS: usize = 10_000;
 
 /// The median squared distance between two different rows, or `None` where there are no two that differ, or no numbers.
 ///
-/// `rbf(gamma = 1 / median)` is neither so narrow that points see only themselves nor so wide that all look alike.
+/// `rbf(gamma = 1 / median)` is neither so narrow that points are similar only to themselves nor so wide that all are alike.
 ///
 /// ```
 /// use mercer::data::{Points, median_distance2};

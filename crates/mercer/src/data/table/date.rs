@@ -1,6 +1,6 @@
 //! Dates and times as files write them, and the calendar parts that numbers are made of.
 //!
-//! Dates count by the Gregorian calendar in seconds from 1970-01-01; a zone at the end (`Z`, `+02:00`) is read over, so
+//! Dates count by the Gregorian calendar in seconds from 1970-01-01; a zone at the end (`Z`, `+02:00`) is ignored, so
 //! that the hour is the one on the clock of whoever wrote it.
 
 use serde::{Deserialize, Serialize};

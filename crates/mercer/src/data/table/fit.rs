@@ -49,11 +49,7 @@ fn rare_below(n: usize) -> usize {
 
 pub(super) fn date_format(name: &str, cells: &Cells<'_>) -> Result<Format> {
     let Cells::Text { pool, of_row } = cells else {
-        return Err(Error::shape(
-            format!("column `{name}`"),
-            "numbers",
-            "dates, since it is said to hold some",
-        ));
+        return Err(Error::shape(format!("column `{name}`"), "numbers", "dates, as its kind was given"));
     };
     let mut count = vec![0usize; pool.len()];
     of_row.iter().filter(|&&k| k != MISSING).for_each(|&k| count[k as usize] += 1);

@@ -58,7 +58,7 @@ impl Kernel {
         }
         let d = Span::of(x).len();
         if out.len() != d {
-            return Err(Error::shape("values of a gradient", out.len(), format!("{d}, one a column")));
+            return Err(Error::shape("values of a gradient", out.len(), format!("{d}, one per column")));
         }
         out.fill(0.0);
         self.add_gradient(1.0, x, y, out);

@@ -15,7 +15,7 @@ const OF: Param = Param::new("of", Allowed::Kernel, None, "the kernel");
 pub(in crate::kernel) const SUM: KernelEntry = KernelEntry {
     name: "sum",
     formula: "k_1(x, y) + k_2(x, y) + ...",
-    doc: "Feature spaces side by side; written with `+`.",
+    doc: "Direct sum of feature spaces; written with `+`.",
     params: &[Param::new("of", Allowed::Kernels, None, "the kernels")],
     definiteness: "positive or conditional if all parts are",
     translation_invariant: true,
@@ -32,7 +32,7 @@ pub(in crate::kernel) const SUM: KernelEntry = KernelEntry {
 pub(in crate::kernel) const PRODUCT: KernelEntry = KernelEntry {
     name: "product",
     formula: "k_1(x, y) k_2(x, y) ...",
-    doc: "All products of features; written with `*`.",
+    doc: "Tensor product of feature spaces; written with `*`.",
     params: &[Param::new("of", Allowed::Kernels, None, "the kernels")],
     definiteness: "positive if all parts are",
     translation_invariant: true,

@@ -14,12 +14,12 @@ use crate::param::{Allowed, Param};
 pub(in crate::kernel) const ENTRY: KernelEntry = KernelEntry {
     name: "ard",
     formula: "exp(-sum_i gamma_i (x_i - y_i)^2)",
-    doc: "The Gaussian with one width a coordinate.",
+    doc: "The Gaussian with one width per coordinate.",
     params: &[Param::new(
         "gammas",
         Allowed::Weights,
         None,
-        "one inverse width a column; 0 leaves the column out",
+        "one inverse width per column; 0 ignores the column",
     )],
     definiteness: "positive",
     known: Definiteness::Positive,
@@ -33,7 +33,7 @@ pub(in crate::kernel) const ENTRY: KernelEntry = KernelEntry {
 pub(in crate::kernel) fn check(kernel: &Kernel, d: Option<usize>) -> Result<()> {
     match (kernel, d) {
         (Kernel::Ard { gammas }, Some(d)) if gammas.len() != d => {
-            Err(Error::shape("gammas of the kernel ard", gammas.len(), format!("one a column, {d}")))
+            Err(Error::shape("gammas of the kernel ard", gammas.len(), format!("one per column, {d}")))
         }
         _ => Ok(()),
     }

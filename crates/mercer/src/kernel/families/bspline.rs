@@ -22,7 +22,7 @@ pub(in crate::kernel) const ENTRY: KernelEntry = KernelEntry {
     name: "bspline",
     aliases: &["spline"],
     formula: "prod_i B((x_i - y_i) / width) / B(0), B the spline of degree 2 order + 1",
-    doc: "Smooth bumps of bounded support: points further apart than (order + 1) width in any column count nothing.",
+    doc: "Smooth bumps of bounded support: the value is 0 for points further apart than (order + 1) width in any column.",
     params: &[
         Param::new(
             "order",

@@ -32,7 +32,7 @@ pub(in crate::kernel) const EXPONENTIAL: KernelEntry = KernelEntry {
 pub(in crate::kernel) const ADDITIVE: KernelEntry = KernelEntry {
     name: "additive_chi2",
     formula: "sum_i 2 x_i y_i / (x_i + y_i)",
-    doc: "For histograms: the dot product with large bins damped.",
+    doc: "For histograms: a dot product that damps large bins.",
     definiteness: "positive on histograms",
     known: Definiteness::Positive,
     takes: Takes::Histograms,

@@ -14,10 +14,10 @@ use crate::param::{Allowed, Param};
 pub(in crate::kernel) const COLUMNS: KernelEntry = KernelEntry {
     name: "columns",
     formula: "k(x[from..to], y[from..to])",
-    doc: "A kernel on a run of columns alone.",
+    doc: "A kernel restricted to a range of columns.",
     params: &[
         Param::new("from", Allowed::Count(0, u32::MAX as u64), None, "first column, from 0"),
-        Param::new("to", Allowed::Count(1, u32::MAX as u64), None, "behind the last column"),
+        Param::new("to", Allowed::Count(1, u32::MAX as u64), None, "one past the last column"),
         Param::new("of", Allowed::Kernel, None, "the kernel on them"),
     ],
     definiteness: "that of the kernel",
@@ -31,19 +31,19 @@ pub(in crate::kernel) const COLUMNS: KernelEntry = KernelEntry {
 pub(in crate::kernel) const SUBVECTOR: KernelEntry = KernelEntry {
     name: "subvector",
     formula: "sum_r k(x_r, y_r)^degree, x_r = x[r step .. r step + size]",
-    doc: "Products of coordinates within neighbourhoods only, added up.",
+    doc: "Sum of products of coordinates within neighbourhoods.",
     params: &[
         Param::new(
             "size",
             Allowed::Count(1, u32::MAX as u64),
             None,
-            "columns a subvector; the last may be shorter",
+            "columns per subvector; the last may be shorter",
         ),
         Param::new(
             "step",
             Allowed::Count(1, u32::MAX as u64),
             None,
-            "columns from one start to the next; size, for no overlap",
+            "stride between subvectors, in columns; equal to size for no overlap",
         ),
         Param::new("degree", Allowed::Count(1, 1000), Some("1"), "power of each term"),
         Param::new("of", Allowed::Kernel, None, "the kernel on a subvector"),

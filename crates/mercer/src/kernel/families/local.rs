@@ -235,7 +235,7 @@ pub(in crate::kernel) fn check(kernel: &Kernel, d: Option<usize>) -> Result<()> 
     }
     if (height == 0) != (width == 0) {
         let (name, value) = if height == 0 { ("local height", height) } else { ("local width", width) };
-        return Err(Error::param(name, value, "given together with the other side"));
+        return Err(Error::param(name, value, "given together with the other dimension"));
     }
     match d {
         Some(d) if Local::of(kernel, d).is_none() => {

@@ -153,7 +153,7 @@ pub enum Kernel {
     LocalityImproved {
         /// Length of a window, odd.
         diameter: u32,
-        /// d1, the power of a window's matches.
+        /// d1, the power of the matches in a window.
         inner: u32,
         /// d2, the power of the sum over windows.
         outer: u32,
@@ -162,7 +162,7 @@ pub enum Kernel {
     CodonImproved {
         /// Length of a window, odd.
         diameter: u32,
-        /// d1, the power of a window's matches.
+        /// d1, the power of the matches in a window.
         inner: u32,
         /// d2, the power of the sum over windows.
         outer: u32,

@@ -23,9 +23,9 @@ const FREQ: Param =
 pub(in crate::kernel) const FOURIER: KernelEntry = KernelEntry {
     name: "fourier",
     formula: "prod_i (1 - q)^2 / (1 - 2 q cos(freq (x_i - y_i)) + q^2)",
-    doc: "The Fourier expansion with coefficients that fall as q^j.",
+    doc: "Fourier expansion with coefficients that decay as q^j.",
     params: &[
-        Param::new("q", Allowed::Between(0.0, 1.0), Some("0.5"), "how slowly the coefficients fall"),
+        Param::new("q", Allowed::Between(0.0, 1.0), Some("0.5"), "ratio of successive coefficients"),
         FREQ,
     ],
     definiteness: "positive",
@@ -39,7 +39,7 @@ pub(in crate::kernel) const FOURIER: KernelEntry = KernelEntry {
 pub(in crate::kernel) const DIRICHLET: KernelEntry = KernelEntry {
     name: "dirichlet",
     formula: "prod_i sum_{j=-order}^{order} cos(j freq (x_i - y_i)) / (2 order + 1)",
-    doc: "The Fourier expansion cut at an order.",
+    doc: "Fourier expansion truncated at an order.",
     params: &[Param::new("order", Allowed::Count(1, 1000), None, "highest harmonic"), FREQ],
     definiteness: "positive",
     known: Definiteness::Positive,
@@ -52,7 +52,7 @@ pub(in crate::kernel) const DIRICHLET: KernelEntry = KernelEntry {
 pub(in crate::kernel) const SPECTRUM: KernelEntry = KernelEntry {
     name: "spectrum",
     formula: "prod_i sum_j w_j cos(j freq (x_i - y_i)) / sum_j w_j",
-    doc: "The translation-invariant kernel of a given spectrum: one weight a harmonic, from the constant on.",
+    doc: "The translation-invariant kernel of a given spectrum: one weight per harmonic, starting with the constant.",
     params: &[
         Param::new("weights", Allowed::Weights, None, "weight of each harmonic, j = 0, 1, 2, ..."),
         FREQ,

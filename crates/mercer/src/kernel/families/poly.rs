@@ -14,7 +14,7 @@ pub(in crate::kernel) const ENTRY: KernelEntry = KernelEntry {
     name: "poly",
     aliases: &["polynomial"],
     formula: "(scale x.y + coef0)^degree",
-    doc: "All products of `degree` coordinates; with coef0 > 0 also of fewer.",
+    doc: "All products of `degree` coordinates; with coef0 > 0 also of lower degrees.",
     params: &[
         Param::new("degree", Allowed::Count(1, 1000), None, "number of coordinates multiplied"),
         Param::new(
@@ -23,7 +23,7 @@ pub(in crate::kernel) const ENTRY: KernelEntry = KernelEntry {
             Some("1"),
             "factor of the dot product, 1 / columns for pixels",
         ),
-        Param::new("coef0", Allowed::Finite, Some("0"), "what is added before the power"),
+        Param::new("coef0", Allowed::Finite, Some("0"), "constant added before the power"),
     ],
     definiteness: "positive for coef0 >= 0; conditional for degree 1; else unknown",
     examples: &[

@@ -6,7 +6,7 @@ use crate::kernel::table::{KernelEntry, Takes};
 pub(in crate::kernel) const ENTRY: KernelEntry = KernelEntry {
     name: "precomputed",
     formula: "K[x, y]",
-    doc: "A given matrix of values; points are its row numbers.",
+    doc: "A given kernel matrix; points are its row numbers.",
     definiteness: "unknown",
     examples: &["precomputed"],
     takes: Takes::RowNumbers,

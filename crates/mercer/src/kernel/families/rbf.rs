@@ -14,7 +14,7 @@ pub(in crate::kernel) const ENTRY: KernelEntry = KernelEntry {
     name: "rbf",
     aliases: &["gaussian", "gauss"],
     formula: "exp(-gamma |x - y|^2)",
-    doc: "Points count as far as they are near; the usual first choice.",
+    doc: "Similarity falls with the distance; the usual first choice.",
     params: &[Param::new("gamma", Allowed::Above(0.0), None, "inverse width, 1 / (2 sigma^2)")],
     definiteness: "positive",
     known: Definiteness::Positive,

@@ -18,7 +18,7 @@ pub(in crate::kernel) const ENTRY: KernelEntry = KernelEntry {
     params: &[
         Param::new("amplitude", Allowed::Above(0.0), Some("1"), "height"),
         Param::new("scale", Allowed::Above(0.0), Some("1"), "factor of the dot product"),
-        Param::new("shift", Allowed::Finite, Some("0"), "what is added to it, usually negative"),
+        Param::new("shift", Allowed::Finite, Some("0"), "constant added to it, usually negative"),
     ],
     definiteness: "unknown",
     examples: &["sigmoid(amplitude=1.04, scale=0.5, shift=-0.8)"],

@@ -24,7 +24,7 @@ use crate::param::{Allowed, Param};
 pub(in crate::kernel) const ENTRY: KernelEntry = KernelEntry {
     name: "rbf_widths",
     formula: "p^(d/2) exp(-2 gamma |x - y|^2 / (u + v)), u and v by the last column",
-    doc: "Gaussians whose width stands in the last column, 0 for that of gamma.",
+    doc: "Gaussians whose width is given in the last column; 0 there means gamma.",
     params: &[Param::new("gamma", Allowed::Above(0.0), None, "inverse width where the last column is 0")],
     definiteness: "positive",
     known: Definiteness::Positive,

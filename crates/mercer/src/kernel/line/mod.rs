@@ -44,7 +44,7 @@ pub(super) fn parse(line: &str) -> Result<Kernel> {
     let kernel = reader.kernel().map_err(fail)?;
     reader.at.skip();
     if !reader.at.rest.is_empty() {
-        return Err(fail(format!("`{}` is left over behind the kernel", head(reader.at.rest))));
+        return Err(fail(format!("`{}` is unexpected after the kernel", head(reader.at.rest))));
     }
     kernel.check(None).map_err(|e| fail(e.to_string()))?;
     Ok(kernel)
@@ -216,7 +216,7 @@ fn names() -> String {
 
 fn unknown_kernel(name: &str) -> String {
     if name.eq_ignore_ascii_case("custom") {
-        return "a custom kernel is code of the program that made it and cannot be read from a line".into();
+        return "a custom kernel is code and cannot be read from a line".into();
     }
     let lower = name.to_ascii_lowercase();
     let all = || Kernel::ALL.iter().flat_map(|e| std::iter::once(e.name).chain(e.aliases.iter().copied()));

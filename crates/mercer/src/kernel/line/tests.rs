@@ -88,7 +88,7 @@ fn refusals_say_what_would_be_right() {
     assert!(refused("rbf(gamma=nan)").contains("expected a number"));
     assert!(refused("rbf(gamma=1/0)").contains("not finite"));
     assert!(refused("rbf(gamma=1").contains("expected `,` after an argument, got the end"));
-    assert!(refused("linear linear").contains("`linear` is left over"));
+    assert!(refused("linear linear").contains("`linear` is unexpected after the kernel"));
     assert!(refused("linear*2").contains("a number must stand before"));
     assert!(refused("0*linear").contains("factor = 0: must be a number other than 0"));
     assert!(refused("linear^0").contains("degree = 0"));
@@ -122,7 +122,7 @@ fn checks_reach_what_was_built_by_hand() {
     let ard = Kernel::Ard { gammas: [1.0, 2.0].into() };
     assert!(ard.check(Some(2)).is_ok());
     let message = ard.check(Some(3)).expect_err("two widths for three columns").to_string();
-    assert_eq!(message, "gammas of the kernel ard: got 2, expected one a column, 3");
+    assert_eq!(message, "gammas of the kernel ard: got 2, expected one per column, 3");
 }
 
 fn positive() -> impl Strategy<Value = f64> {

@@ -128,7 +128,7 @@ fn svc(mut m: Machine, meta: &Value, bundle: &Bundle) -> Read<Machine> {
     };
     let multi = [Multi::OneVsOne, Multi::OneVsRest].into_iter().find(|&multi| fits(multi));
     let multi =
-        multi.ok_or(format!("{} machines that do not tell {} classes apart", sides.len(), names.len()))?;
+        multi.ok_or(format!("{} machines, which do not separate {} classes", sides.len(), names.len()))?;
     if multi == Multi::OneVsOne && names.len() > 2 {
         m.readout = Readout::Pairs(m.svc().map(|p| p.ties).unwrap_or_default());
     }

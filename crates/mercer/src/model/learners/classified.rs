@@ -33,7 +33,7 @@ impl Classified {
         class.iter().for_each(|&c| seen[c as usize] = true);
         let there = seen.iter().filter(|s| **s).count();
         if there < 2 {
-            return Err(Error::shape("classes", there, "at least 2 to tell apart"));
+            return Err(Error::shape("classes", there, "at least 2"));
         }
         if let Some(c) = seen.iter().position(|s| !s) {
             return Err(Error::shape(format!("rows of class {}", names[c]), 0, "at least 1"));

@@ -250,7 +250,7 @@ impl Invariance {
         let gram = self.gram(sample.points, exec)?;
         let params = SvcParams { kernel: Some(self.axes.kernel().clone()), ..params.clone() };
         if !params.virtual_vectors.is_empty() {
-            let why = "virtual vectors and an invariance in feature space cannot be had at once";
+            let why = "virtual vectors and an invariance in feature space cannot be combined";
             return Err(Error::Unsupported(why.into()));
         }
         let mut model = params.fit(sample.with_gram(&gram), exec, watch)?;

@@ -262,7 +262,7 @@ impl Learner {
         }
         let unknown = |k: &Kernel| !is_precomputed(k) && k.definiteness() == Definiteness::Unknown;
         if self.needs_definite() && self.kernel().is_some_and(unknown) {
-            let note = "the kernel may not be positive definite: the result may not be the best one";
+            let note = "the kernel may not be positive definite: the result may be a local optimum";
             machine.info.note(Note::warning(note));
         }
         Ok(machine)

@@ -60,7 +60,7 @@ params! {
         /// The kernel; `None`: a Gaussian with its width chosen from the data.
         kernel: Option<Kernel> = None, Kernel, "rbf, width by the data" => "kernel";
         lambda: f64 = 1.0, Above(0.0) => "regularisation strength";
-        offset: bool = true, Flag => "an offset that costs nothing";
+        offset: bool = true, Flag => "add an unpenalised offset";
         method: RidgeMethod = RidgeMethod::Auto, OneOf(&["auto", "cholesky", "gradients"]), "auto" => "solver of the linear system";
         tol: f64 = 1e-8, Above(0.0) => "stopping tolerance of conjugate gradients (relative residual)";
     }

@@ -58,7 +58,7 @@ impl Components<'_> {
         self.features.values.len()
     }
 
-    /// The share of the variance of each component.
+    /// Fraction of the variance explained by each component.
     pub fn shares(&self) -> Vec<f64> {
         self.features.values.iter().map(|v| v.abs() / self.features.total.max(f64::MIN_POSITIVE)).collect()
     }

@@ -308,7 +308,7 @@ impl Machine {
         let gaps = self.gaps_of(values)?;
         let right: Vec<bool> = match (labels, wanted) {
             (Some(labels), _) if labels.len() != gaps.len() => {
-                return Err(Error::shape("labels", labels.len(), format!("{}, one a point", gaps.len())));
+                return Err(Error::shape("labels", labels.len(), format!("{}, one per point", gaps.len())));
             }
             (Some(labels), _) => {
                 let named = |(i, &c): (usize, &u32)| names[c as usize] == labels.name_of(i);
@@ -316,7 +316,7 @@ impl Machine {
             }
             (None, Wanted::Rejected(_)) => vec![true; gaps.len()],
             (None, Wanted::Error(_)) => {
-                return Err(Error::shape("labels to make the reject rule on", "none", "one a row"));
+                return Err(Error::shape("labels to fit the reject rule on", "none", "one per row"));
             }
         };
         Reject::fit(&gaps, &right, wanted)

@@ -48,7 +48,7 @@ impl Reject {
         let n = gaps.len();
         if n == 0 || right.len() != n {
             return Err(Error::shape(
-                "rows to make a reject rule on",
+                "rows to fit a reject rule on",
                 right.len(),
                 format!("{}, at least 1", n.max(1)),
             ));

@@ -408,7 +408,7 @@ fn learner(wishes: &Wishes, targets: &Targets, choices: &mut Choices) -> Result<
         let numbers = || labels.names.iter().all(|name| name.trim().parse::<f64>().is_ok());
         if labels.names.len() > MOST_NUMBERS && numbers() {
             let got = format!("{} different numbers", labels.names.len());
-            let expected = format!("at most {MOST_NUMBERS}: are these amounts?");
+            let expected = format!("at most {MOST_NUMBERS}; are these quantities?");
             return Err(Error::mismatch(Mismatch::Amounts, "classes", got, expected));
         }
     }
@@ -418,7 +418,7 @@ fn learner(wishes: &Wishes, targets: &Targets, choices: &mut Choices) -> Result<
     {
         let names = labels.names.iter().zip(labels.counts()).filter(|(_, rows)| *rows > 0);
         let got = names.map(|(name, _)| format!("1, `{name}`")).next().unwrap_or_else(|| "0".into());
-        let expected = "at least 2 to tell apart; --label COLUMN takes another target, --task novelty learns what one class \
+        let expected = "at least 2; --label COLUMN takes another target, --task novelty learns what one class \
                         looks like";
         return Err(Error::shape("classes", got, expected));
     }
@@ -482,7 +482,7 @@ fn kernel(wishes: &Wishes, points: &Points, choices: &mut Choices) -> Result<(Ke
     }
     let (gamma, why) = match default_gamma(points.view()) {
         Some(gamma) => (two_digits(gamma), "gamma = 1 / (columns x variance of all values)"),
-        None => (1.0, "no two values differ: any width will do"),
+        None => (1.0, "all values are equal: the width has no effect"),
     };
     let kernel = Kernel::Rbf { gamma };
     choices.chosen("kernel", kernel.to_string(), why);
@@ -521,7 +521,7 @@ fn parameters(
     let spread = match targets {
         TargetFacts::Reals(spread) if !spread.std.is_finite() => {
             let got = format!("values from {:e} to {:e}", spread.min, spread.max);
-            return Err(Error::shape("targets", got, "values whose squares can be summed"));
+            return Err(Error::shape("targets", got, "values whose sum of squares is finite"));
         }
         TargetFacts::Reals(spread) if spread.std > 0.0 => Some(spread.std),
         _ => None,
@@ -553,7 +553,10 @@ fn parameters(
                 (OUTLIERS, "upper bound on the fraction of outliers")
             }
             Learner::Boost(_) => (0.1, "at most this share of the rows is below the margin"),
-            _ => (0.5, "the usual start; bounds the share of errors and of support vectors"),
+            _ => (
+                0.5,
+                "the usual starting value; bounds the fractions of margin errors and of support vectors",
+            ),
         };
         learner.set("nu", json!(value))?;
         choices.chosen("nu", value.to_string(), why);
@@ -568,7 +571,11 @@ fn parameters(
             }
             _ => {
                 let usual = usual.as_ref().map_or_else(String::new, shown);
-                choices.chosen("lambda", usual, "the usual start; smaller fits the training rows closer");
+                choices.chosen(
+                    "lambda",
+                    usual,
+                    "the usual starting value; smaller values fit the training rows more closely",
+                );
             }
         }
     }
@@ -578,7 +585,7 @@ fn parameters(
 /// Number of rows up to which sparse programs have their usual default.
 const FEW_ROWS: f64 = 500.0;
 /// The reason for another default with more rows.
-const MANY_ROWS: &str = "the usual start on 500 rows, the same weight per row; centres stay few";
+const MANY_ROWS: &str = "the usual starting value for 500 rows, scaled to the number of rows";
 
 /// Rounds to two digits.
 fn two_digits(value: f64) -> f64 {
@@ -588,8 +595,8 @@ fn two_digits(value: f64) -> f64 {
 /// The reason for the default of C.
 fn c_reason(learner: &Learner) -> &'static str {
     match learner {
-        Learner::Boost(_) => "the usual start; larger gives hard rows up sooner",
-        _ => "the usual start; larger fits the training rows closer",
+        Learner::Boost(_) => "the usual starting value; larger values give up hard rows sooner",
+        _ => "the usual starting value; larger values fit the training rows more closely",
     }
 }
 

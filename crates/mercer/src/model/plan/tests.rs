@@ -51,7 +51,7 @@ fn wishes_that_contradict_are_refused() {
     assert!(refused(both).starts_with("gamma = 1: not used with a whole kernel"));
     let one = data(vec![0.0, 1.0], 1, Targets::Classes(Labels::new(["a", "a"])));
     let e = Plan::new(&one, &Wishes::default(), Exec::one()).expect_err("one class").to_string();
-    assert!(e.starts_with("classes: got 1, `a`, expected at least 2 to tell apart; --label COLUMN"), "{e}");
+    assert!(e.starts_with("classes: got 1, `a`, expected at least 2; --label COLUMN"), "{e}");
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn many_numbers_are_amounts_unless_somebody_insists() {
     let svc = |classes: bool| Wishes { learner: Some("svc".into()), classes, ..Wishes::default() };
     let set = data(x.clone(), 1, labels(""));
     let refused = Plan::new(&set, &svc(false), Exec::one()).expect_err("amounts").to_string();
-    assert_eq!(refused, "classes: got 300 different numbers, expected at most 200: are these amounts?");
+    assert_eq!(refused, "classes: got 300 different numbers, expected at most 200; are these quantities?");
     assert!(Plan::new(&set, &svc(true), Exec::one()).is_ok());
     assert!(Plan::new(&data(x, 1, labels("writer ")), &svc(false), Exec::one()).is_ok());
 }

@@ -515,7 +515,7 @@ mod tests {
         for &row in &flipped {
             labels.of_row[row] = 1 - labels.of_row[row];
         }
-        let data = Dataset::new(x, Targets::Classes(labels)).expect("one a row");
+        let data = Dataset::new(x, Targets::Classes(labels)).expect("one per row");
         let plan = Plan::new(&data, &Wishes::default(), Exec::one()).expect("a plan");
         let model = plan.fit(Exec::one(), &mut silent()).expect("a fit");
         let seen = model.explain(Some(&data), Exec::one(), &mut silent()).expect("a look");

@@ -64,7 +64,7 @@ impl<'a> Target<'a> {
             return Err(Error::shape(
                 "points to start at",
                 format!("{} x {}", starts.n, starts.d),
-                format!("{p} x {d}: one a vector"),
+                format!("{p} x {d}: one per vector"),
             ));
         }
         if norm2.as_ref().is_some_and(|n| n.len() != p) {

@@ -28,7 +28,9 @@ pub fn with_widths(psi: &Expansion) -> Result<Expansion> {
         Kernel::Rbf { gamma } => gamma,
         Kernel::RbfWidths { .. } => return Ok(psi.clone()),
         ref other => {
-            return Err(Error::Unsupported(format!("widths are set free under `rbf`, not under `{other}`")));
+            return Err(Error::Unsupported(format!(
+                "widths can be optimised under `rbf`, not under `{other}`"
+            )));
         }
     };
     let d = psi.centres().dim();

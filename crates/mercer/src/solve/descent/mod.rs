@@ -449,7 +449,7 @@ impl LinearProblem {
 
     fn check(&self, n: usize) -> Result<()> {
         let same = |what: &str, got: usize| {
-            if got == n { Ok(()) } else { Err(Error::shape(what, got, format!("{n}, one a row"))) }
+            if got == n { Ok(()) } else { Err(Error::shape(what, got, format!("{n}, one per row"))) }
         };
         if n == 0 {
             return Err(Error::shape("rows", n, "at least one"));

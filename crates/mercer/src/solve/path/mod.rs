@@ -72,7 +72,7 @@ impl PathProblem<'_> {
         let n = self.rows.len();
         for (what, got) in [("labels", self.labels.len()), ("weights", self.weights.len())] {
             if got != n {
-                return Err(Error::shape(what, got, format!("{n}, one a row")));
+                return Err(Error::shape(what, got, format!("{n}, one per row")));
             }
         }
         if let Some(w) = self.weights.iter().find(|w| !(**w > 0.0 && w.is_finite())) {

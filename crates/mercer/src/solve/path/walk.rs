@@ -93,6 +93,7 @@ impl<'a> Walk<'a> {
     }
 
     pub(super) fn run(mut self, watch: &mut Watch<'_>) -> Result<Path> {
+        // Paths have about as many breakpoints as rows in practice, and exponentially many in the worst case.
         let most = self.params.max_breakpoints.unwrap_or(10_000.max(50 * self.n));
         let (mut stop, mut ties, mut since, mut leap) = (Stop::Converged, 0, 0, LEAP);
         while self.c < self.params.c_max {
@@ -106,9 +107,11 @@ impl<'a> Walk<'a> {
                 break;
             }
             let before = self.c;
+            // Without a row on the margin nothing determines the offset, so there is no direction to follow.
             let sound = if self.free.is_empty() { self.cross_gap() } else { self.advance() };
             ties = if self.c - before > NONE * self.c { 0 } else { ties + 1 };
             since += 1;
+            // Some ties are normal: rows that meet the margin at the same C join it one after the other.
             let mut astray = !sound || ties > 20 + 3 * self.free.len();
             if !astray && since >= CHECK {
                 since = 0;
@@ -116,6 +119,7 @@ impl<'a> Walk<'a> {
             }
             if astray {
                 self.leap(leap, watch)?;
+                // A leap that lands beside the same degenerate point must not repeat for ever.
                 (leap, ties, since) = (leap * 2.0, 0, 0);
             } else if self.c > before * (1.0 + LEAP) {
                 leap = LEAP;
@@ -164,11 +168,14 @@ impl<'a> Walk<'a> {
         for (&i, q) in self.free.iter().zip(&along.beta) {
             let (alpha, rate) = (self.y(i) * self.beta[i], self.y(i) * q);
             if rate < -FLAT * fastest {
+                // The coefficient runs towards 0.
                 offer(alpha / -rate, i, Place::Idle);
             } else if rate > self.v(i) * (1.0 + FLAT) {
+                // The bound moves too, at rate v: the coefficient must outrun it to reach it.
                 offer((self.c * self.v(i) - alpha) / (rate - self.v(i)), i, Place::Bounded);
             }
         }
+        // The scale of the terms that `along.f` is summed from: smaller rates are rounding errors of that sum.
         let size = self.pull.iter().fold(along.offset.abs(), |m, p| m.max(p.abs()));
         for i in 0..self.n {
             let (m, rate) = (self.y(i) * self.f[i] - 1.0, self.y(i) * along.f[i]);
@@ -187,6 +194,7 @@ impl<'a> Walk<'a> {
         let event = self.next_event(&along);
         let left = self.params.c_max - self.c;
         let step = event.map_or(left, |e| e.step.min(left));
+        // A piece of no length would be recorded again at the same C by the next event.
         if step > NONE * self.c {
             let moving = self.free.iter().zip(&along.beta).map(|(&i, q)| (i as u32, self.beta[i], *q));
             self.record(moving.collect(), along.offset);
@@ -196,6 +204,7 @@ impl<'a> Walk<'a> {
         }
         self.f.iter_mut().zip(&along.f).for_each(|(f, r)| *f += step * r);
         self.offset += step * along.offset;
+        // Not c + left, which may round to just below the end.
         self.c = if step < left { self.c + step } else { self.params.c_max };
         for i in 0..self.n {
             if self.place[i] == Place::Bounded {
@@ -214,8 +223,10 @@ impl<'a> Walk<'a> {
     fn put(&mut self, row: usize, to: Place) {
         let was = self.place[row];
         let unit = self.v(row) * self.y(row);
+        // `pull` sums over the rows at their bounds only: one column joins or leaves, whatever the other change is.
         let by = f64::from(u8::from(to == Place::Bounded)) - f64::from(u8::from(was == Place::Bounded));
         if by != 0.0 {
+            // Taken out, because `apply` borrows all of `self` for the rows of K.
             let mut pull = std::mem::take(&mut self.pull);
             self.apply(&[(row, by * unit)], &mut pull);
             self.pull = pull;
@@ -273,6 +284,7 @@ impl<'a> Walk<'a> {
         if !(low.0.is_finite() && high.0.is_finite()) {
             return false;
         }
+        // Any offset in the interval is optimal; its middle is furthest from both rows that bound it.
         let offset = f64::midpoint(low.0, high.0);
         let step = to - self.c;
         if step > NONE * self.c {
@@ -287,6 +299,7 @@ impl<'a> Walk<'a> {
         self.offset = offset;
         self.recompute();
         if closed {
+            // Where the interval closes both of its rows meet the margin.
             self.put(low.2, Place::Free);
             self.put(high.2, Place::Free);
         }
@@ -308,11 +321,13 @@ impl<'a> Walk<'a> {
         let step = self.c - c;
         if step > NONE * c {
             let now = (self.c, self.offset, self.place.clone());
+            // Rows that stay at 0 or at their bound need no slope: the piece knows them by their place.
             let stays = |i: usize| place[i] == now.2[i] && place[i] != Place::Free;
             let moving: Vec<(u32, f64, f64)> = (0..self.n)
                 .filter(|&i| !stays(i))
                 .map(|i| (i as u32, beta[i], (self.beta[i] - beta[i]) / step))
                 .collect();
+            // The piece begins at the old C, so it is recorded with the old state, which is exchanged again below.
             (self.c, self.place) = (c, place);
             let mass = beta.iter().map(|b| b.abs()).sum();
             let slope = (now.1 - offset) / step;

@@ -269,7 +269,7 @@ impl Text {
         data.notes.insert(0, format!("read as {format}, in blocks").into());
         data.format = Some(format);
         if left_out > 0 {
-            data.notes.push(Note::warning(format!("{left_out} rows left out: they have no label")));
+            data.notes.push(Note::warning(format!("{left_out} rows skipped: they have no label")));
         }
         if let Some(decided) = &begun.decided {
             data.target_from = decided.from().cloned();

@@ -49,9 +49,9 @@ impl Edges {
 impl Line for Edges {
     const ENTRY: Entry = Entry {
         name: "edges",
-        args: &[arg("keep", "true", "true or false", "whether the image stays, as the first channel")],
+        args: &[arg("keep", "true", "true or false", "keep the image as the first channel")],
         image: true,
-        doc: "absolute slopes in four directions, as further channels",
+        doc: "absolute gradients in four directions as additional channels",
         example: "edges",
         ..Entry::NUMBERS
     };

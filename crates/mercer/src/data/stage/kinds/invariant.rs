@@ -66,14 +66,19 @@ impl Line for Linear {
     const ENTRY: Entry = Entry {
         name: "invariant",
         args: &[
-            arg("lambda", "0.4", "a number above 0 and at most 1", "1 changes nothing, near 0 insists"),
+            arg(
+                "lambda",
+                "0.4",
+                "a number above 0 and at most 1",
+                "strength: 1 has no effect, near 0 enforces invariance",
+            ),
             arg("drop", "0", "a whole number", "directions omitted, those in which images move least"),
-            arg("shift", "1", "pixels from 0 to 90", "step of the difference; 0: shifts do not count"),
+            arg("shift", "1", "pixels from 0 to 90", "finite-difference step for shifts; 0 ignores shifts"),
             arg("rotate", "0", "degrees from 0 to 90", "the same for rotations"),
             arg("thickness", "0", "pixels from 0 to 90", "the same for the width of strokes"),
         ],
         image: true,
-        doc: "directions in which small shifts move images count less: B = ((1 - lambda) C + lambda)^(-1/2)",
+        doc: "reduces the weight of directions in which small shifts move images: B = ((1 - lambda) C + lambda)^(-1/2)",
         example: "invariant(lambda=0.4)",
         ..Entry::NUMBERS
     };

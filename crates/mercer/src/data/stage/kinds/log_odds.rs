@@ -62,7 +62,7 @@ impl Line for LogOdds {
     const ENTRY: Entry = Entry {
         name: "log-odds",
         sequence: true,
-        doc: "letters as scores ln P(letter at place | class) - ln P(letter at place): a channel a class",
+        doc: "letters as scores ln P(letter at place | class) - ln P(letter at place): one channel per class",
         example: "log-odds",
         ..Entry::NUMBERS
     };

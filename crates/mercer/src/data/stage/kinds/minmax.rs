@@ -23,11 +23,11 @@ impl Line for Minmax {
     const ENTRY: Entry = Entry {
         name: "minmax",
         args: &[
-            arg("lo", "0", "a number", "where the smallest value goes"),
-            arg("hi", "1", "a number above lo", "where the largest goes"),
+            arg("lo", "0", "a number", "lower end of the new range"),
+            arg("hi", "1", "a number above lo", "upper end of the new range"),
             PER,
         ],
-        doc: "training range to [lo, hi]; what was constant becomes the value of [lo, hi] nearest 0",
+        doc: "training range to [lo, hi]; constant columns become the value of [lo, hi] nearest 0",
         example: "minmax(-1, 1)",
         ..Entry::NUMBERS
     };

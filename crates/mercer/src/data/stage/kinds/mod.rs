@@ -251,7 +251,7 @@ const PER: Param = arg(
     "per",
     "column",
     "column or channel",
-    "what shares one range: a column, or all pixels of a channel (all values where rows are not images)",
+    "scope of one range: a column, or all pixels of a channel (all values if rows are not images)",
 );
 const BACKGROUND: Param = arg(
     "background",

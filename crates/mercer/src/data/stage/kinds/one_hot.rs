@@ -36,7 +36,7 @@ impl Line for OneHot {
     const ENTRY: Entry = Entry {
         name: "one-hot",
         sequence: true,
-        doc: "letters as unit vectors: a channel a letter, a pixel a place of an image one pixel high",
+        doc: "letters as unit vectors: one channel per letter, one pixel per position of an image one pixel high",
         example: "one-hot",
         ..Entry::NUMBERS
     };

@@ -18,7 +18,7 @@ impl Line for Silhouette {
                 "threshold",
                 "0.5",
                 "a number from 0 to below 1",
-                "share of the training range that tells figure from ground",
+                "threshold between background and figure, as a fraction of the training range",
             ),
             BACKGROUND,
         ],

@@ -34,10 +34,10 @@ impl Line for Standard {
                 "indicators",
                 "scale",
                 "scale or keep",
-                "what happens to columns of 0 and 1 alone: a rare 1 that is scaled outweighs all other columns",
+                "treatment of columns that contain only 0 and 1: a rare 1, once scaled, outweighs all other columns",
             ),
         ],
-        doc: "mean 0 and standard deviation 1; what was constant is only centred",
+        doc: "mean 0 and standard deviation 1; constant columns are only centred",
         example: "standard",
         ..Entry::NUMBERS
     };

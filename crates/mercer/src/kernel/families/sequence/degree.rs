@@ -21,7 +21,7 @@ pub(in crate::kernel) const ENTRY: KernelEntry = KernelEntry {
     name: "weighted_degree",
     aliases: &["wd"],
     formula: "sum_k b_k sum_p sum_s (words of k letters equal at p and p+s) / (2 (s+1))",
-    doc: "Sequences: common words of up to `degree` letters at the same place, or shifted by up to `shift`.",
+    doc: "Sequences: common words of up to `degree` letters at the same position, or shifted by up to `shift`.",
     params: &[
         Param::new("degree", Allowed::Count(1, 1000), Some("8"), "longest word"),
         Param::new("shift", Allowed::Count(0, 10_000), Some("0"), "largest shift"),

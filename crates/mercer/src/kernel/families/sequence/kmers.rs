@@ -26,13 +26,13 @@ const NEIGHBOURS: f64 = 1e6;
 /// Number of distinct words in a block up to which rows are dense.
 const DENSE: usize = 2048;
 
-const K: Param = Param::new("k", Allowed::Count(1, 1000), Some("3"), "letters of a word");
+const K: Param = Param::new("k", Allowed::Count(1, 1000), Some("3"), "letters per word");
 
 pub(in crate::kernel) const SPECTRUM: KernelEntry = KernelEntry {
     name: "kmer_spectrum",
     aliases: &["kmers"],
     formula: "sum_u count(u in x) count(u in y), u all words of k letters",
-    doc: "Sequences: words of k letters that both have, wherever they stand.",
+    doc: "Sequences: words of k letters that both contain, at any position.",
     params: &[K],
     definiteness: "positive",
     known: Definiteness::Positive,
@@ -44,11 +44,11 @@ pub(in crate::kernel) const SPECTRUM: KernelEntry = KernelEntry {
 
 pub(in crate::kernel) const MISMATCH: KernelEntry = KernelEntry {
     name: "mismatch",
-    formula: "kmer_spectrum, a word counting for all within m letters of it",
-    doc: "Sequences: words of k letters that both have but for m letters, wherever they stand.",
+    formula: "kmer_spectrum where a word also counts for all words within m mismatches",
+    doc: "Sequences: words of k letters that both contain with up to m mismatches, at any position.",
     params: &[
         K,
-        Param::new("m", Allowed::Count(0, 10), Some("1"), "letters that may differ, fewer than k"),
+        Param::new("m", Allowed::Count(0, 10), Some("1"), "maximum number of mismatches, below k"),
         Param::new(
             "letters",
             Allowed::Count(2, 256),
@@ -83,7 +83,7 @@ pub(super) fn check(k: u32, m: u32, letters: u32) -> Result<()> {
     Ok(())
 }
 
-/// Number of words within m letters of a word, including itself.
+/// Number of words within m letters per word, including itself.
 fn neighbours(k: u32, m: u32, letters: u32) -> f64 {
     (0..=m).map(|i| choose(k, i) * f64::from(letters - 1).powi(i as i32)).sum()
 }

@@ -95,7 +95,7 @@ pub(in crate::kernel) fn check(kernel: &Kernel) -> Result<()> {
         Kernel::LocalityImproved { diameter, .. } | Kernel::CodonImproved { diameter, .. }
             if diameter % 2 == 0 =>
         {
-            let allowed = "an odd number: a window has a place at its centre";
+            let allowed = "an odd number: a window has a position at its centre";
             Err(Error::param("p", diameter, allowed))
         }
         Kernel::Mismatch { k, m, letters } => kmers::check(k, m, letters),

@@ -20,15 +20,15 @@ use crate::kernel::definite::Definiteness;
 use crate::kernel::table::{KernelEntry, Takes};
 use crate::param::{Allowed, Param};
 
-const P: Param = Param::new("p", Allowed::Count(1, 1023), None, "places of a window, odd");
-const D1: Param = Param::new("d1", Allowed::Count(1, 100), Some("2"), "power of a window's matches");
+const P: Param = Param::new("p", Allowed::Count(1, 1023), None, "window length, odd");
+const D1: Param = Param::new("d1", Allowed::Count(1, 100), Some("2"), "power of the matches in a window");
 const D2: Param = Param::new("d2", Allowed::Count(1, 100), Some("2"), "power of the sum over windows");
 
 pub(in crate::kernel) const LOCALITY: KernelEntry = KernelEntry {
     name: "locality_improved",
     aliases: &["locality"],
     formula: "(sum_p (sum_j w_j match_{p+j})^d1)^d2, w a triangle of sum 1",
-    doc: "Sequences: matches within a window around each place, then correlations of windows.",
+    doc: "Sequences: matches within a window around each position, then correlations between windows.",
     params: &[P, D1, D2],
     definiteness: "positive",
     known: Definiteness::Positive,
@@ -42,13 +42,13 @@ pub(in crate::kernel) const CODON: KernelEntry = KernelEntry {
     name: "codon_improved",
     aliases: &["codon"],
     formula: "locality_improved of match_q + weight (x_q + x_{q+shift}).(y_q + y_{q+shift})",
-    doc: "Sequences: locality-improved, and matches shifted by a codon's three places count too.",
+    doc: "Sequences: locality_improved that also counts matches shifted by one codon (three positions).",
     params: &[
         P,
         D1,
         D2,
-        Param::new("shift", Allowed::Count(1, 1 << 20), Some("3"), "places of the shift"),
-        Param::new("weight", Allowed::Above(0.0), Some("0.5"), "weight of what the shift adds"),
+        Param::new("shift", Allowed::Count(1, 1 << 20), Some("3"), "positions to shift by"),
+        Param::new("weight", Allowed::Above(0.0), Some("0.5"), "weight of the shifted matches"),
     ],
     definiteness: "positive",
     known: Definiteness::Positive,

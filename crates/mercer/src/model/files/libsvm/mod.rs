@@ -54,7 +54,7 @@ impl Model {
             ..Info::default()
         };
         if !text.density.is_empty() {
-            info.note("its marks of one-class probabilities were read over");
+            info.note("its one-class density marks were ignored");
         }
         let machine = match text.machine {
             Kind::CSvc | Kind::NuSvc => classes::read(name, text, info)?,
@@ -109,7 +109,7 @@ impl Model {
                 return Err(Error::Unsupported(why));
             }
             _ => {
-                let why = format!("LIBSVM's files have no form for a {}", self.kind());
+                let why = format!("LIBSVM's format does not support models of kind {}", self.kind());
                 return Err(Error::Unsupported(why));
             }
         };
@@ -145,7 +145,10 @@ fn written(machine: Kind, f: &Expansion) -> Result<Text> {
 /// The hyperplane equivalent to a sphere under constant k(x, x): `R^2 - |Phi(x) - c|^2 = 2 c . Phi(x) + const`.
 fn plane(f: &Expansion, ball: &Ball) -> Result<Expansion> {
     let (Kernel::Rbf { .. }, own) = exchangeable(f.kernel())? else {
-        let why = format!("under {} a sphere is not a hyperplane, and LIBSVM has no spheres", f.kernel());
+        let why = format!(
+            "LIBSVM does not support spheres, and under {} a sphere is not equivalent to a hyperplane",
+            f.kernel()
+        );
         return Err(Error::Unsupported(why));
     };
     f.scaled(2.0).with_offset(vec![ball.radius2 - own - ball.norm2])

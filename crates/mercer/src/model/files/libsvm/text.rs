@@ -159,17 +159,18 @@ impl Header {
             "probA" => self.prob_a = line.finite()?,
             "probB" => self.prob_b = line.finite()?,
             "prob_density_marks" => self.density = line.finite()?,
-            key => return Err(line.fault(shown(key), "a line of a LIBSVM model's header")),
+            key => return Err(line.fault(shown(key), "a header line of a LIBSVM model")),
         }
         Ok(())
     }
 
     fn kernel(&self) -> std::result::Result<Kernel, String> {
-        let need = |value: Option<f64>, name: &str| value.ok_or(format!("`{name}`, which this kernel needs"));
+        let need =
+            |value: Option<f64>, name: &str| value.ok_or(format!("`{name}`, which this kernel requires"));
         let kernel = match self.kernel.as_deref() {
             Some("linear") => Kernel::Linear,
             Some("polynomial") => Kernel::Poly {
-                degree: self.degree.ok_or("`degree`, which this kernel needs")?,
+                degree: self.degree.ok_or("`degree`, which this kernel requires")?,
                 scale: need(self.gamma, "gamma")?,
                 coef0: need(self.coef0, "coef0")?,
             },
@@ -317,13 +318,13 @@ impl Rows {
             let (index, value) = pair.ok_or_else(|| (shown(word), "`index:value`".to_owned()))?;
             if self.precomputed {
                 // The serial number must be an integer written as a float.
-                let serial = (value >= 1.0
-                    && value <= f64::from(LARGEST_INDEX)
-                    && value.fract() == 0.0
-                    && index == 0)
-                    .then_some(value as u32 - 1)
-                    .filter(|_| last.is_none())
-                    .ok_or_else(|| (shown(word), "`0:` and a row's number from 1, once a line".to_owned()))?;
+                let serial =
+                    (value >= 1.0 && value <= f64::from(LARGEST_INDEX) && value.fract() == 0.0 && index == 0)
+                        .then_some(value as u32 - 1)
+                        .filter(|_| last.is_none())
+                        .ok_or_else(|| {
+                            (shown(word), "`0:` and a row's number from 1, once per line".to_owned())
+                        })?;
                 self.serial.push(serial);
             } else {
                 if index == 0 || index > LARGEST_INDEX || last.is_some_and(|last| index <= last) {

@@ -202,7 +202,7 @@ fn one_over_root(g: &mut Graph, v: &str) -> Name {
 
 fn impossible(kernel: &Kernel) -> Error {
     let can = "linear, poly, rbf, sigmoid, laplacian, ard, chi-squared, multiquadric and their algebra";
-    Error::Unsupported(format!("the kernel {kernel} has no form in ONNX here; {can} have one"))
+    Error::Unsupported(format!("the kernel {kernel} cannot be exported to ONNX; supported are {can}"))
 }
 
 /// For a kernel of ONNX's support vector operators: its name there, `gamma, coef0, degree`, and the factor for the

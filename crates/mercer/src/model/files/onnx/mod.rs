@@ -50,7 +50,7 @@ pub fn write(model: &Model) -> Result<Vec<u8>> {
     let f = &model.machine.expansion;
     let centres = f.centres().view();
     if matches!(centres.data, Data::Sequences { .. } | Data::RowNumbers(_) | Data::Table { .. }) {
-        return Err(Error::Unsupported(format!("a model on {} has no form in ONNX", centres.kind())));
+        return Err(Error::Unsupported(format!("a model on {} cannot be exported to ONNX", centres.kind())));
     }
     if f.len().saturating_mul(centres.d).saturating_mul(8) > MOST {
         let size = format!("{} centres of {} columns", f.len(), centres.d);
@@ -64,12 +64,14 @@ pub fn write(model: &Model) -> Result<Vec<u8>> {
     }
     let machine = Machines { x, d: centres.d, centres: centres.to_f64()?, f };
     if !model.layers.is_empty() {
-        return Err(Error::Unsupported("kernel features have no form in ONNX here".into()));
+        return Err(Error::Unsupported("models with kernel PCA features cannot be exported to ONNX".into()));
     }
     let m = &model.machine;
     let outputs = match (&m.role, &m.readout) {
         (Role::Features(_), _) => {
-            return Err(Error::Unsupported("kernel features have no form in ONNX here".into()));
+            return Err(Error::Unsupported(
+                "models with kernel PCA features cannot be exported to ONNX".into(),
+            ));
         }
         (_, Readout::Votes(_) | Readout::Nearest(_)) => {
             return Err(Error::Unsupported(format!("{} models cannot be converted to ONNX", model.kind())));

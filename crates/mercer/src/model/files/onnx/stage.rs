@@ -71,7 +71,7 @@ pub(super) fn apply(g: &mut Graph, stage: &Stage, x: &str) -> Result<Name> {
         }
         name => {
             return Err(Error::Unsupported(format!(
-                "the stage {name} has no form in ONNX here; scale, minmax, standard, unit, power and linear have one"
+                "the stage {name} cannot be exported to ONNX; supported are scale, minmax, standard, unit, power and linear"
             )));
         }
     })

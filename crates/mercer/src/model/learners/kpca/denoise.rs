@@ -138,7 +138,7 @@ impl DenoiseParams {
         if noise == 0.0 {
             return Err(Error::Unsupported(
                 "no noise was found: the rows vary in fewer directions than they have columns; noise = LEVEL, its \
-                 standard deviation, says how much there is"
+                 standard deviation, sets its level"
                     .into(),
             ));
         }

@@ -82,7 +82,7 @@ params! {
         centres: u64 = 1000, Whole(1) => "number of centres";
         place: Landmarks = Landmarks::Uniform, OneOf(&["uniform", "kmeans", "cholesky"]), "uniform" => "how centres are placed";
         lambda: f64 = 0.1, Above(0.0) => "regularisation strength";
-        offset: bool = true, Flag => "an offset that costs nothing";
+        offset: bool = true, Flag => "add an unpenalised offset";
         tol: f64 = 1e-4, Above(0.0), "0.0001" => "stopping tolerance (relative length of the gradient)";
         max_iter: u64 = 1000, Whole(1) => "maximum number of passes over the rows";
         held_out: u64 = 0, Whole(0) => "rows held out for early stopping and the error on them; 0: none, or those of the path";
@@ -158,7 +158,7 @@ impl LargeParams {
     fn aim(&self, names: &[String]) -> Result<Aim> {
         let k = names.len();
         if k == 1 {
-            return Err(Error::shape("classes", 1, "at least 2 to tell apart"));
+            return Err(Error::shape("classes", 1, "at least 2"));
         }
         let outputs = if k == 2 { 1 } else { k.max(1) };
         let role = if k == 0 { Role::Numbers } else { Role::Classes(names.to_vec()) };

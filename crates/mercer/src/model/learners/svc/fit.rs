@@ -285,7 +285,7 @@ impl<'a> Plan<'a> {
             for (m, f) in fitted.iter_mut().enumerate() {
                 f.info.kernel_values = if m == 0 { kept.computed() } else { 0 };
             }
-            let why = if few { "is likely not to pay, few support vectors" } else { "does not fit" };
+            let why = if few { "is unlikely to pay off (few support vectors)" } else { "does not fit" };
             return Ok((fitted, format!("one matrix for all machines {why}: rows on demand, shared")));
         }
         let mut whole = Buffer::<f32>::stale(n * n);

@@ -74,7 +74,7 @@ impl SvcParams {
             return Err(Error::Unsupported(why.into()));
         }
         if labels.len() != gram.len() {
-            return Err(Error::shape("labels", labels.len(), format!("{}, one a row", gram.len())));
+            return Err(Error::shape("labels", labels.len(), format!("{}, one per row", gram.len())));
         }
         let seen = occurring(&labels.gather(&fold.train));
         if seen.names.len() < 2 {

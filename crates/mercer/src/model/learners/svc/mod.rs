@@ -154,7 +154,8 @@ fn finished(
         return Err(Error::NotSeparable(overlap.to_string()));
     }
     if plan.kernel.definiteness() == Definiteness::Unknown && plan.params.shift == 0.0 {
-        let text = "the kernel may not be positive definite, and no shift was asked for: a local optimum";
+        let text =
+            "the kernel may not be positive definite, and no shift is set: the solution is a local optimum";
         notes.push(Note::warning(text));
     }
     let (expansion, support) = assembled(plan, fitted)?;
@@ -162,7 +163,8 @@ fn finished(
     let (expansion, dual) = collapsed_with_dual(expansion, exec)?;
     if expansion.len() < full {
         notes.push(
-            format!("linear kernel: {full} support vectors collapsed to one weight vector a machine").into(),
+            format!("linear kernel: {full} support vectors collapsed to one weight vector per machine")
+                .into(),
         );
     }
     notes.extend(calibration(plan, fitted).into_iter().map(Note::warning));

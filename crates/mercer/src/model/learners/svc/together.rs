@@ -117,7 +117,8 @@ impl Plan<'_> {
         if self.params.probability && fitted.info.stop != Stop::Cancelled {
             fitted.sigmoid = calibrate::sigmoid(self.params, task, solver, m, watch)?;
             if let Some(name) = task.lonely() {
-                let text = format!("calibration: class {name} has one row, so its probabilities mean little");
+                let text =
+                    format!("calibration: class {name} has one row, so its probabilities are unreliable");
                 fitted.info.note(Note::warning(text));
             }
             if fitted.sigmoid.is_none() {

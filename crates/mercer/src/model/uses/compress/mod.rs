@@ -285,7 +285,7 @@ impl Model {
         model.machine.origin.compressed = true;
         let given = rows.targets.is_some();
         if !given {
-            notes.insert(0, "no data given: thresholds were made on the model's own centres".into());
+            notes.insert(0, "no data given: thresholds were fitted on the model's own centres".into());
         }
         let about = CompressionFacts { set, rows: rows.view.n, given, agreement, notes };
         Ok(Compressed { model, about })
@@ -304,7 +304,7 @@ struct Rows<'a> {
 impl<'a> Rows<'a> {
     fn new(old: &Model, view: View<'a>, targets: Option<&'a Targets>, exec: Exec) -> Result<Self> {
         if view.n == 0 {
-            return Err(Error::shape("rows to make thresholds on", 0, "at least 1"));
+            return Err(Error::shape("rows to fit thresholds on", 0, "at least 1"));
         }
         let outputs = values(old, view, exec)?;
         let answers = answers(old, &outputs)?;
