@@ -53,7 +53,7 @@ pub(super) fn solve<T: Element>(state: &mut State<'_>, whole: &[T], job: &mut Jo
             job.offer(state, Some((&look, of)));
             job.report(before + look.iterations, look.gap, state.support_count())?;
             // The violation is within the rounding of f32 rows: exact values are needed to go further.
-            if look.gap <= job.noise(state, Some((look.local, of))) {
+            if look.gap <= job.noise(state, Some((look.local, of))).max(state.digits()) {
                 return ControlFlow::Break(());
             }
             if may_shrink && worth_shrinking(&look) {
@@ -94,6 +94,7 @@ pub(super) fn solve<T: Element>(state: &mut State<'_>, whole: &[T], job: &mut Jo
         job.gap = gap;
         match run.end {
             _ if gap <= job.tol().max(job.noise(state, None)) => return Outcome::Converged,
+            _ if gap <= state.digits() => return Outcome::Stalled,
             End::Limit if job.left() == 0 => return Outcome::Limit,
             // No progress with all variables active: the limit of f64 arithmetic.
             End::Stalled if active.is_none() => return Outcome::Stalled,

@@ -149,6 +149,13 @@ impl<'p> State<'p> {
         all.max(0.0).sqrt()
     }
 
+    /// The violation below which gradients have no digits left: a gradient is the sum of an output and the linear
+    /// part, so rounding hides differences below a few units in the last place of the larger of the two.
+    pub(super) fn digits(&self) -> f64 {
+        let largest = |all: &[f64]| all.iter().fold(0.0_f64, |most, v| most.max(v.abs()));
+        4.0 * f64::EPSILON * (largest(&self.f) + largest(&self.problem.linear))
+    }
+
     /// Whether the variables diverge: along their own direction the quadratic part is flat (below this fraction of
     /// the diagonal) and the linear part decreases.
     pub(super) fn runs_away(&self, flat: f64) -> bool {
