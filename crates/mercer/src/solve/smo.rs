@@ -53,7 +53,7 @@ pub(super) fn solve<T: Element>(state: &mut State<'_>, whole: &[T], job: &mut Jo
             job.offer(state, Some((&look, of)));
             job.report(before + look.iterations, look.gap, state.support_count())?;
             // The violation is within the rounding of f32 rows: exact values are needed to go further.
-            if look.gap <= job.noise(state, Some((look.local, of))).max(state.digits()) {
+            if look.gap <= job.noise(state, Some((look.local, of))) {
                 return ControlFlow::Break(());
             }
             if may_shrink && worth_shrinking(&look) {
