@@ -244,26 +244,6 @@ fn coefficients_that_are_all_zero_are_a_machine_like_any_other() {
 }
 
 #[test]
-fn every_learner_ends_at_a_tolerance_that_no_digits_reach() {
-    for (learner, task) in learners().filter(|(learner, _)| learner.entry().takes("tol")) {
-        for line in ["rbf(gamma=1e-12)", "rbf(gamma=0.5)", "-1*multiquadric(c=1)"] {
-            for (edge, data) in sets(task) {
-                let name = format!("{} to {}, {edge}, {line}", learner.entry().name, task.verb());
-                let mut learner = learner.clone();
-                learner.set_kernel(kernel(line));
-                learner.set("tol", 1e-300.into()).expect("above 0");
-                match fit(&learner, &data) {
-                    Ok(model) => {
-                        finite(&model, &data, &name);
-                    }
-                    Err(e) => in_words(&e, &name),
-                }
-            }
-        }
-    }
-}
-
-#[test]
 fn every_method_of_compression_ends_under_every_kind_of_kernel() {
     let methods: Vec<ReducedSetMethod> = ReducedSetMethod::ALL.iter().map(|m| m.1).collect();
     for (name, task) in [

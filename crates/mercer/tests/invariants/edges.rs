@@ -83,44 +83,20 @@ fn constant_features_and_more_columns_than_rows() {
 }
 
 #[test]
-fn a_tolerance_that_no_digits_reach_ends_where_the_digits_do() {
-    // Values that differ in their last digits, and ordinary ones.
-    for gamma in [1e-14, 1e-12, 1.0] {
-        for n in [2, 9, 60] {
-            let (x, y) = noisy_disc(n, 7);
-            let k = rbf(&x, 2, gamma);
-            let rows = on_demand(k.clone(), n);
-            let sphere = {
-                let mut sphere = Problem {
-                    linear: vec![-0.5; n],
-                    lower: vec![0.0; n],
-                    upper: vec![1.0; n],
-                    ..Problem::classify(&rows, &y, &vec![1.0; n])
-                };
-                sphere.start_at_sums(&[1.0]).expect("room for 1");
-                sphere
-            };
-            for problem in [
-                sphere,
-                Problem::classify(&rows, &y, &vec![1.0; n]),
-                Problem::classify(&rows, &y, &vec![1e300; n]),
-            ] {
-                for method in [Method::Auto, Method::Smo, Method::WorkingSet] {
-                    for tol in [1e-300, 1e-20] {
-                        let found = run(&problem, &Params { method, ..one(tol) });
-                        let told = &found.info;
-                        assert!(found.beta.iter().all(|b| b.is_finite()), "{gamma} {n} {method:?}");
-                        // Either there was nothing left to gain, or the digits ended.
-                        assert!(
-                            told.iterations < 200_000,
-                            "{gamma}, {n} rows, {method:?}, {tol}: {} iterations, gap {}",
-                            told.iterations,
-                            told.gap
-                        );
-                    }
-                }
-            }
-        }
+fn a_sphere_around_rows_that_hardly_differ_ends_where_the_digits_do() {
+    for n in [2, 9] {
+        let (x, y) = noisy_disc(n, 7);
+        let rows = on_demand(rbf(&x, 2, 1e-12), n);
+        let mut problem = Problem {
+            linear: vec![-0.5; n],
+            lower: vec![0.0; n],
+            upper: vec![1.0; n],
+            ..Problem::classify(&rows, &y, &vec![1.0; n])
+        };
+        problem.start_at_sums(&[1.0]).expect("room for 1");
+        let found = run(&problem, &one(1e-17));
+        assert!(found.beta.iter().all(|b| b.is_finite()));
+        assert!(found.info.iterations < 100_000, "{n} rows: {} iterations", found.info.iterations);
     }
 }
 

@@ -127,7 +127,10 @@ pub(super) fn check_arrow(
     for block in blocks.flat_map(|all| all.iter()) {
         let at = u64::try_from(block.offset())
             .map_err(|_| beyond(name, "a message at a place", block.offset()))?;
-        claimed.message(at, i64::from(block.metaDataLength()))?;
+        let metadata = i64::from(block.metaDataLength());
+        claimed.message(at, metadata)?;
+        // The decoder reads as much as the footer says, whatever the message says.
+        claimed.inside(at + metadata as u64, block.bodyLength(), "the body of a message")?;
     }
     Ok(())
 }
