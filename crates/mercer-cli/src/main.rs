@@ -29,7 +29,18 @@ fn main() -> ExitCode {
     }
 }
 
+/// A decoder of another crate that panics on a damaged file is an error in words, without the panic's own message.
+fn quiet_decoders() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !mercer::data::io::in_decoder() {
+            usual(panic);
+        }
+    }));
+}
+
 fn run() -> Done {
+    quiet_decoders();
     let matches = args::command().try_get_matches().map_err(libsvm::translated)?;
     let mut words = Vec::new();
     let mut at = &matches;

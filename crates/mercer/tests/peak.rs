@@ -86,6 +86,88 @@ fn data(name: &str, content: &[u8], wishes: &Wishes) -> Option<Dataset> {
     Some(data)
 }
 
+/// The checksums of a PNG file's chunks, made right again: its decoder refuses a chunk before it looks inside.
+fn with_checksums(png: &mut [u8]) {
+    let mut at = 8;
+    while let Some(&[a, b, c, d]) = png.get(at..at + 4) {
+        let end = at + 8 + u32::from_be_bytes([a, b, c, d]) as usize;
+        if end + 4 > png.len() {
+            return;
+        }
+        let mut crc = flate2::Crc::new();
+        crc.update(&png[at + 4..end]);
+        png[end..end + 4].copy_from_slice(&crc.sum().to_be_bytes());
+        at = end + 4;
+    }
+}
+
+/// Files whose decoders are other crates', with a palette of more colours than a byte counts, and with bytes changed
+/// everywhere: to the largest numbers in the ways that formats write them, to others, and cut.
+fn foreign() {
+    // As the command does: a panic that becomes an error prints no backtrace, which would count as memory.
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !io::in_decoder() {
+            usual(panic);
+        }
+    }));
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/files/foreign");
+    let (mut read, mut refused) = (0, 0);
+    for entry in std::fs::read_dir(folder).expect("the folder is part of the repository") {
+        let path = entry.expect("an entry").path();
+        let name = path.file_name().and_then(|n| n.to_str()).expect("a name").to_owned();
+        let good = std::fs::read(&path).expect("a file");
+        let parquet = cfg!(feature = "parquet");
+        let columns = ["parquet", "arrow", "arrows"].iter().any(|end| name.ends_with(end));
+        let mut try_bytes = |what: &str, mut bytes: Vec<u8>| {
+            if name.ends_with("png") {
+                with_checksums(&mut bytes);
+            }
+            let what = format!("{name}, {what}");
+            match bounded(&what, bytes.len(), || io::read_bytes(&name, &bytes, &options())) {
+                Some(_) => read += 1,
+                None => refused += 1,
+            }
+        };
+        if parquet || !columns {
+            assert!(io::read_bytes(&name, &good, &options()).is_ok(), "{name}");
+        }
+        if let Some(at) = good.windows(4).position(|w| w == b"PLTE") {
+            let colours = [vec![7; 900], 900_u32.to_be_bytes().to_vec()];
+            let mut long = good[..at - 4].to_vec();
+            long.extend([&colours[1][..], b"PLTE", &colours[0], &[0; 4]].concat());
+            let old = u32::from_be_bytes(good[at - 4..at].try_into().expect("four bytes")) as usize;
+            long.extend(&good[at + 8 + old..]);
+            try_bytes("300 colours", long);
+        }
+        let largest: [&[u8]; 6] = [
+            &[0xff, 0xff, 0xff, 0x7f],
+            &[0x7f, 0xff, 0xff, 0xff],
+            &[0, 0, 0, 0, 0, 1, 0, 0],
+            &[0xff; 8],
+            // 2147483647 as Thrift writes it.
+            &[0xfe, 0xff, 0xff, 0xff, 0x0f],
+            &[0; 4],
+        ];
+        let step = good.len().div_ceil(1500);
+        for at in (0..good.len()).step_by(step) {
+            for (i, new) in largest.iter().enumerate() {
+                let mut bytes = good.clone();
+                let end = bytes.len().min(at + new.len());
+                bytes[at..end].copy_from_slice(&new[..end - at]);
+                try_bytes(&format!("pattern {i} at {at}"), bytes);
+            }
+            for bit in [0, 3, 7] {
+                let mut bytes = good.clone();
+                bytes[at] ^= 1 << bit;
+                try_bytes(&format!("bit {bit} at {at}"), bytes);
+            }
+            try_bytes(&format!("cut at {at}"), good[..at].to_vec());
+        }
+    }
+    assert!(read > 100 && refused > 10_000, "{read} read, {refused} refused: this test has lost its subject");
+}
+
 const WIDE: &str = "1 1:1 5:2\n-1 2:1 2147483647:1\n1 1:2 3:1\n-1 2:2 2147483647:2\n1 1:1 4:1\n-1 2:1 4:2\n";
 
 const MODEL: &str = "svm_type c_svc\nkernel_type rbf\ngamma 0.5\nnr_class 2\ntotal_sv 4\nrho 0\nlabel 1 -1\nnr_sv 2 2\n\
@@ -154,4 +236,6 @@ fn memory_stays_below_a_multiple_of_the_bytes_read_plus_the_limit() {
         packed.write_all(&vec![0; 60_000]).expect("memory");
     }
     data("bomb.pgm.gz", &packed.finish().expect("memory"), &usual);
+
+    foreign();
 }

@@ -58,3 +58,51 @@ fn every_learner_names_the_row_it_has_no_output_for() {
         }
     }
 }
+
+/// Words of a text that are no numbers where a number should be.
+fn not_numbers(text: &str) -> Vec<&str> {
+    let words = text.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+    words.filter(|word| ["inf", "nan"].contains(&word.to_lowercase().as_str())).collect()
+}
+
+#[test]
+fn rows_whose_distances_overflow_are_told_in_words() {
+    let row = |i: usize| {
+        let x = ((i * i % 7) as f64 - 3.0) * 1e300;
+        format!("{x:e},{},{}\n", i % 5, i % 2)
+    };
+    let table: String = (0..24).map(row).collect();
+    let folder = Folder::new().with("big.csv", format!("x1,x2,target\n{table}"));
+    let (mut trained, mut told) = (0, 0);
+    for entry in Learner::ALL {
+        for task in entry.tasks {
+            let line = format!("train big.csv --learner {} --scale none -o m.mercer --task", entry.name);
+            let mut args: Vec<&str> = line.split(' ').collect();
+            let verb = match task {
+                mercer::model::Task::Classification => "classify",
+                mercer::model::Task::Regression => "regress",
+                mercer::model::Task::Novelty => "novelty",
+                _ => continue,
+            };
+            args.extend([verb, "--kernel", "rbf(gamma=0.5)"]);
+            let run = folder.mercer_args(&args);
+            let name = format!("{} to {verb}", entry.name);
+            assert!(
+                run.code <= 2 && not_numbers(&(run.out.clone() + &run.err)).is_empty(),
+                "{name}: {run:?}"
+            );
+            if run.code > 0 {
+                continue;
+            }
+            trained += 1;
+            told += usize::from(run.out.contains("squared distances between rows are too large"));
+            for line in
+                ["explain m.mercer big.csv", "explain m.mercer --format json", "evaluate big.csv m.mercer"]
+            {
+                let run = folder.mercer(line);
+                assert!(run.code <= 1 && not_numbers(&run.out).is_empty(), "{name}, {line}: {run:?}");
+            }
+        }
+    }
+    assert!(trained > 10 && told > 5, "{trained} trained, {told} told: this test has lost its subject");
+}

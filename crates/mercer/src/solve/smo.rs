@@ -94,6 +94,7 @@ pub(super) fn solve<T: Element>(state: &mut State<'_>, whole: &[T], job: &mut Jo
         job.gap = gap;
         match run.end {
             _ if gap <= job.tol().max(job.noise(state, None)) => return Outcome::Converged,
+            _ if gap <= state.digits() => return Outcome::Stalled,
             End::Limit if job.left() == 0 => return Outcome::Limit,
             // No progress with all variables active: the limit of f64 arithmetic.
             End::Stalled if active.is_none() => return Outcome::Stalled,

@@ -149,6 +149,26 @@ impl<'p> State<'p> {
         all.max(0.0).sqrt()
     }
 
+    /// The violation below which the most violating pair has no digits left: a gradient is the sum of an output and the
+    /// linear part, so rounding hides differences below a few units in the last place of the larger of the two. Other
+    /// variables, such as an outlier at its bound, do not count.
+    pub(super) fn digits(&self) -> f64 {
+        let mut pairs = vec![[(f64::INFINITY, 0.0), (f64::NEG_INFINITY, 0.0)]; self.groups];
+        for v in 0..self.total {
+            let (group, g, flags) = (self.problem.group(v), self.gradient(v), self.flags(v));
+            let size = || self.f[v % self.n].abs() + self.problem.linear[v].abs();
+            let [lowest, highest] = &mut pairs[group];
+            if flags & up_bit(group) != 0 && g < lowest.0 {
+                *lowest = (g, size());
+            }
+            if flags & low_bit(group) != 0 && g > highest.0 {
+                *highest = (g, size());
+            }
+        }
+        let largest = pairs.iter().flatten().fold(0.0_f64, |most, (_, size)| most.max(*size));
+        4.0 * f64::EPSILON * largest
+    }
+
     /// Whether the variables diverge: along their own direction the quadratic part is flat (below this fraction of
     /// the diagonal) and the linear part decreases.
     pub(super) fn runs_away(&self, flat: f64) -> bool {

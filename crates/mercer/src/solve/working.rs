@@ -73,6 +73,10 @@ pub(super) fn solve<T: Element>(
         if gap <= target {
             return Outcome::Converged;
         }
+        // A tolerance that f64 cannot reach: rounds would swap units in the last place until the limit.
+        if gap <= state.digits() {
+            return Outcome::Stalled;
+        }
         if job.left() == 0 {
             return Outcome::Limit;
         }

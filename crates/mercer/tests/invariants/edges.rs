@@ -83,6 +83,24 @@ fn constant_features_and_more_columns_than_rows() {
 }
 
 #[test]
+fn a_sphere_around_rows_that_hardly_differ_ends_where_the_digits_do() {
+    for n in [2, 9] {
+        let (x, y) = noisy_disc(n, 7);
+        let rows = on_demand(rbf(&x, 2, 1e-12), n);
+        let mut problem = Problem {
+            linear: vec![-0.5; n],
+            lower: vec![0.0; n],
+            upper: vec![1.0; n],
+            ..Problem::classify(&rows, &y, &vec![1.0; n])
+        };
+        problem.start_at_sums(&[1.0]).expect("room for 1");
+        let found = run(&problem, &one(1e-17));
+        assert!(found.beta.iter().all(|b| b.is_finite()));
+        assert!(found.info.iterations < 100_000, "{n} rows: {} iterations", found.info.iterations);
+    }
+}
+
+#[test]
 fn kernels_that_are_not_positive_end_all_the_same() {
     let n = 150;
     let (x, y) = noisy_disc(n, 19);

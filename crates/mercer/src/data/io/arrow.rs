@@ -21,8 +21,12 @@ use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::{ArrowError, DataType, Field, Schema, TimeUnit};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+use parquet::file::metadata::RowGroupMetaData;
+use parquet::file::reader::ChunkReader;
 
 use super::ReadOptions;
+use super::claims::{check_arrow, check_pages};
+use super::foreign::decoded;
 use super::records::Record;
 use super::source::{Input, Origin, by_row, fault};
 use super::table::{Given, assemble};
@@ -36,38 +40,62 @@ use crate::watch::Note;
 const BATCH: usize = 1024;
 
 pub(super) fn read_parquet(input: &mut Input<'_>, options: &ReadOptions) -> Result<Dataset> {
-    let name = input.name.clone();
-    let bad = |e: parquet::errors::ParquetError| damaged(&name, "Parquet", &e);
-    let reader: ParquetRecordBatchReader =
-        if let (Origin::File(path), None) = (&input.origin, input.compression) {
-            let file = File::open(path).map_err(|e| Error::io(path, e))?;
-            let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(bad)?;
-            builder.with_batch_size(BATCH).build().map_err(bad)?
-        } else {
-            let bytes = bytes::Bytes::from(input.whole(1)?);
-            let builder = ParquetRecordBatchReaderBuilder::try_new(bytes).map_err(bad)?;
-            builder.with_batch_size(BATCH).build().map_err(bad)?
-        };
+    if let (Origin::File(path), None) = (&input.origin, input.compression) {
+        let file = File::open(path).map_err(|e| Error::io(path, e))?;
+        let again = file.try_clone().map_err(|e| Error::io(path, e))?;
+        return parquet(input, file, &again, options);
+    }
+    let bytes = bytes::Bytes::from(input.whole(1)?);
+    parquet(input, bytes.clone(), &bytes, options)
+}
+
+/// Reads `file`, of which `again` is a second handle.
+fn parquet<F: ChunkReader + 'static>(
+    input: &Input<'_>,
+    file: F,
+    again: &F,
+    options: &ReadOptions,
+) -> Result<Dataset> {
+    let name = input.name.as_str();
+    let bad = |e: parquet::errors::ParquetError| damaged(name, "Parquet", &e);
+    let builder =
+        decoded(name, "Parquet", || ParquetRecordBatchReaderBuilder::try_new(file))?.map_err(bad)?;
+    let mut read = |at, bytes: &mut [u8]| {
+        bytes.copy_from_slice(&again.get_bytes(at, bytes.len()).map_err(std::io::Error::other)?);
+        Ok(())
+    };
+    for column in builder.metadata().row_groups().iter().flat_map(RowGroupMetaData::columns) {
+        let range = decoded(name, "Parquet", || column.byte_range())?;
+        check_pages(name, input.budget, &mut read, again.len(), range)?;
+    }
+    let builder = builder.with_batch_size(BATCH);
+    let reader: ParquetRecordBatchReader = decoded(name, "Parquet", || builder.build())?.map_err(bad)?;
     let schema = arrow_array::RecordBatchReader::schema(&reader);
     rows(input, &schema, "Parquet", reader, options)
 }
 
 pub(super) fn read_arrow(input: &mut Input<'_>, options: &ReadOptions) -> Result<Dataset> {
-    let name = input.name.clone();
+    let (name, budget) = (input.name.clone(), input.budget);
     let bad = |e: ArrowError| damaged(&name, "Arrow", &e);
-    if !is_arrow_file(&input.head) {
-        let source = std::mem::replace(&mut input.reader, Box::new(std::io::empty()));
-        let reader = StreamReader::try_new(source, None).map_err(bad)?;
+    let stream = !is_arrow_file(&input.head);
+    if let (Origin::File(path), None, false) = (&input.origin, input.compression, stream) {
+        let mut file = File::open(path).map_err(|e| Error::io(path, e))?;
+        let len = file.metadata().map_err(|e| Error::io(path, e))?.len();
+        check_arrow(&name, budget, &mut file, len, false)?;
+        let reader = decoded(&name, "Arrow", || FileReader::try_new(BufReader::new(file), None))?;
+        let reader = reader.map_err(bad)?;
         let schema = reader.schema();
         return rows(input, &schema, "Arrow", reader, options);
     }
-    if let (Origin::File(path), None) = (&input.origin, input.compression) {
-        let file = File::open(path).map_err(|e| Error::io(path, e))?;
-        let reader = FileReader::try_new(BufReader::new(file), None).map_err(bad)?;
+    let bytes = input.whole(1)?;
+    decoded(&name, "Arrow", || check_arrow(&name, budget, Cursor::new(&bytes), bytes.len() as u64, stream))??;
+    let bytes = Cursor::new(bytes);
+    if stream {
+        let reader = decoded(&name, "Arrow", || StreamReader::try_new(bytes, None))?.map_err(bad)?;
         let schema = reader.schema();
         return rows(input, &schema, "Arrow", reader, options);
     }
-    let reader = FileReader::try_new(Cursor::new(input.whole(1)?), None).map_err(bad)?;
+    let reader = decoded(&name, "Arrow", || FileReader::try_new(bytes, None))?.map_err(bad)?;
     let schema = reader.schema();
     rows(input, &schema, "Arrow", reader, options)
 }
@@ -102,7 +130,7 @@ fn rows(
     let (mut length, mut at, mut line, mut text) = (0, 0, 0, String::new());
     let mut next = |record: &mut Record| {
         while at == length {
-            let Some(more) = batches.next() else { return Ok(false) };
+            let Some(more) = decoded(name, what, || batches.next())? else { return Ok(false) };
             let more = more.map_err(|e| damaged(name, what, &e))?;
             batch = columns.iter().map(|(_, path)| Cells::at(more.columns(), path)).collect();
             (length, at) = (more.num_rows(), 0);

@@ -26,10 +26,13 @@ mod array;
 #[cfg(feature = "parquet")]
 mod arrow;
 mod atomic;
+#[cfg(feature = "parquet")]
+mod claims;
 #[cfg(test)]
 mod contract;
 mod dialect;
 mod encoding;
+mod foreign;
 mod formats;
 mod formula;
 mod held;
@@ -67,6 +70,7 @@ use std::path::{Path, PathBuf};
 
 pub use atomic::write_atomic;
 pub use encoding::Encoding;
+pub use foreign::in_decoder;
 pub use formats::{FORMATS, Format, FormatInfo};
 pub use formula::spreadsheet_safe;
 pub use images::write_images;

@@ -8,6 +8,7 @@ use std::io::Cursor;
 use image::metadata::Orientation;
 use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits};
 
+use super::foreign::decoded;
 use super::limits::Budget;
 use super::picture::{MOST_PACKED, Picture};
 use super::source::fault;
@@ -25,12 +26,16 @@ pub(super) fn decode(bytes: &[u8], name: &str, budget: Budget) -> Result<Picture
             "a picture: PNG, PGM, PPM, JPEG, BMP, GIF, TIFF or WebP",
         ));
     };
-    let bad = |e: image::ImageError| {
-        fault(name, Some(&format!("a {format:?} file that cannot be read ({e})")), "a whole picture")
-    };
     if format == ImageFormat::Jpeg && !has_end(bytes) {
         return Err(fault(name, Some("a JPEG file that is cut off"), "a whole picture"));
     }
+    decoded(name, &format!("{format:?}"), || photo(bytes, format, name, budget))?
+}
+
+fn photo(bytes: &[u8], format: ImageFormat, name: &str, budget: Budget) -> Result<Picture> {
+    let bad = |e: image::ImageError| {
+        fault(name, Some(&format!("a {format:?} file that cannot be read ({e})")), "a whole picture")
+    };
     let mut reader = ImageReader::with_format(Cursor::new(bytes), format);
     let mut limits = Limits::no_limits();
     limits.max_alloc = Some(budget.bytes());

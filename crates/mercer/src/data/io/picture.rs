@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use png::{BitDepth, ColorType, Decoder, Encoder, Limits, Transformations};
 
+use super::foreign::decoded;
 use super::labels::TargetKind;
 use super::limits::Budget;
 use super::source::{Input, fault};
@@ -143,6 +144,10 @@ fn stem(name: &str) -> String {
 }
 
 fn png(bytes: &[u8], name: &str, budget: Budget) -> Result<Picture> {
+    decoded(name, "PNG", || png_decoded(bytes, name, budget))?
+}
+
+fn png_decoded(bytes: &[u8], name: &str, budget: Budget) -> Result<Picture> {
     let bad = |e: png::DecodingError| fault(name, Some(&format!("a damaged PNG file ({e})")), "a whole one");
     let limits = Limits { bytes: usize::try_from(budget.bytes()).unwrap_or(usize::MAX) };
     let mut decoder = Decoder::new_with_limits(Cursor::new(bytes), limits);

@@ -9,6 +9,7 @@ use std::io::{Cursor, Read};
 use calamine::{DataRef, ExcelDateTime, Reader, SheetType, Xlsx, XlsxError};
 
 use super::ReadOptions;
+use super::foreign::decoded;
 use super::held::Held;
 use super::limits::Budget;
 use super::source::{Input, by_row, fault};
@@ -26,13 +27,14 @@ const LAST_DAY: f64 = 2_958_466.0;
 pub(super) fn read(input: &mut Input<'_>, options: &ReadOptions) -> Result<Dataset> {
     let bytes = input.whole(1)?;
     let (name, budget) = (input.name.as_str(), input.budget);
-    check_unpacked(&bytes, name, budget)?;
+    decoded(name, "XLSX", || check_unpacked(&bytes, name, budget))??;
     let bad = |e: &XlsxError| damaged(name, e);
-    let mut book: Xlsx<_> = Xlsx::new(Cursor::new(bytes.as_slice())).map_err(|e| bad(&e))?;
+    let mut book: Xlsx<_> =
+        decoded(name, "XLSX", || Xlsx::new(Cursor::new(bytes.as_slice())))?.map_err(|e| bad(&e))?;
     let sheets = sheets(&book, name, options)?;
     let mut taken = None;
     for sheet in &sheets {
-        let (held, errors) = cells(&mut book, sheet, name, budget)?;
+        let (held, errors) = decoded(name, "XLSX", || cells(&mut book, sheet, name, budget))??;
         // A sheet of remarks is no table, unless there is nothing else.
         let table = held.width() > 1 && held.len() > 1;
         if table || taken.is_none() {

@@ -119,6 +119,12 @@ pub(super) fn inexact(kernel: &Kernel, points: &Points) -> Option<Note> {
         Data::Sequences { .. } | Data::RowNumbers(_) | Data::Table { .. } => return None,
     };
     let lost = 2.0 * f64::EPSILON * far;
+    if !far.is_finite() {
+        return Some(Note::warning(
+            "squared distances between rows are too large for 64-bit numbers: rows that lie far apart count as infinitely \
+             far; scale the columns, or train without those rows",
+        ));
+    }
     (steepest * lost > INEXACT).then(|| {
         Note::warning(format!(
             "the kernel may be inexact: rows lie up to {} from their mean, where rounding changes squared distances by {}, and \

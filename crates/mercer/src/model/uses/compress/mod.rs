@@ -274,6 +274,13 @@ impl Model {
         let (mut model, mut notes) = refit(old, reduced.expansion, rows, retrain, exec)?;
         let agreement = rows.agreement(&model, exec)?;
         let set = reduced.report;
+        if !set.error.is_finite() {
+            return Err(Error::Unsupported(
+                "compressing this model: its coefficients are so large that its length in feature space is not a \
+                 64-bit number"
+                    .into(),
+            ));
+        }
         let line = format!(
             "compressed from {} to {} centres ({}): relative error {:.3}",
             set.before,
