@@ -154,13 +154,13 @@ fn guess(sample: &Sample<'_>) -> Option<TargetFrom> {
     let last = last.unwrap_or(width - 1);
     let outcome = names.and_then(|names| {
         let yields = sample.is_like_classes(last);
-        let word = |name: &String| {
-            let word =
-                name.trim().rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_lowercase();
-            OUTCOMES.contains(&word.as_str()) || !yields && WEAK_OUTCOMES.contains(&word.as_str())
+        let word = |at: usize| {
+            let name = names[at].trim();
+            let word = name.rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_lowercase();
+            let weak = || WEAK_OUTCOMES.contains(&word.as_str()) && (!yields || at == last);
+            OUTCOMES.contains(&word.as_str()) || weak()
         };
-        let mut found =
-            (0..width).filter(|&at| word(&names[at]) && !layout.ignores(at) && sample.may_be_label(at));
+        let mut found = (0..width).filter(|&at| word(at) && !layout.ignores(at) && sample.may_be_label(at));
         // Two outcomes are as good as none.
         found.next().filter(|&at| at != last && found.next().is_none())
     });
