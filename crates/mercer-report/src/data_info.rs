@@ -30,6 +30,8 @@ pub struct DataInfo {
     pub notes: Vec<Note>,
     /// Name of the target's column, where there is one.
     pub target_name: Option<String>,
+    /// How the target's column was guessed; none where it was given or its name says it.
+    pub target_guess: Option<String>,
     /// Names of the columns, where the file has them.
     pub column_names: Option<Vec<String>>,
     /// The facts.
@@ -63,6 +65,11 @@ impl DataInfo {
             source: source.into(),
             notes,
             target_name: data.target_name.clone(),
+            target_guess: data
+                .target_from
+                .as_ref()
+                .filter(|from| from.guessed)
+                .and_then(|from| from.why.clone()),
             column_names: data.column_names.clone().filter(|_| columns_shown),
             summary,
             messages,
@@ -129,7 +136,10 @@ impl DataInfo {
             facts.push(("zeros", percent(1.0 - s.density)));
         }
         facts.push(("stored", format!("{}, {}", s.storage, bytes(s.bytes))));
-        let name = self.target_name.as_ref().map(|n| format!(" (column {n})")).unwrap_or_default();
+        let name: Vec<String> = (self.target_name.as_ref().map(|n| format!("column {n}")).into_iter())
+            .chain(self.target_guess.clone())
+            .collect();
+        let name = if name.is_empty() { String::new() } else { format!(" ({})", name.join("; ")) };
         facts.push((
             "target",
             match &s.targets {

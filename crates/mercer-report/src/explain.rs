@@ -224,9 +224,11 @@ fn dependent(found: &Dependences, page: &mut Page) {
         let mut table = Table::new().column("", Align::Left).column("", Align::Right).column("", Align::Left);
         for (i, place) in curve.places.iter().enumerate() {
             let value = place.number.map_or_else(|| place.value.clone(), number);
-            let (low, high) = ends(curve, output);
+            // Shares have a zero; of other predictions the bars show the differences.
+            let (low, high) = if found.response == "prediction" { ends(curve, output) } else { (0.0, 1.0) };
             let bar = if high > low { (place.mean[output] - low) / (high - low) } else { 0.0 };
-            table.row([format!("  {value}"), at(i), "█".repeat(1 + (bar * 23.0).round() as usize)]);
+            let length = (bar * 24.0).round().max(1.0) as usize;
+            table.row([format!("  {value}"), at(i), "█".repeat(length)]);
         }
         page.table(&table);
     }

@@ -167,7 +167,8 @@ impl Trained {
 
 impl Report for Trained {
     fn write(&self, page: &mut Page) {
-        let size = format!("{} rows, {} features", count(self.rows), count(self.columns));
+        let end = if self.columns == 1 { "" } else { "s" };
+        let size = format!("{} rows, {} feature{end}", count(self.rows), count(self.columns));
         let remarks: Vec<String> =
             std::iter::once(size).chain(self.notes.iter().map(|note| note.text.clone())).collect();
         page.title(&self.source, &remarks.join("; "));

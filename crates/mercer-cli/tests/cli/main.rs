@@ -7,6 +7,7 @@ mod compress;
 mod controls;
 mod data;
 mod denoise;
+mod exports;
 mod finite;
 mod formats;
 mod golden;

@@ -72,6 +72,12 @@ fn jpeg_folders_of_mixed_sizes_are_resized() {
     let (info, rows, json) = through(&folder, &pictures.to_string(), "--image 8x8 --grey");
     assert!(info.contains("2 classes") && rows == 20, "{info}");
     assert_eq!(json["evaluation"]["error"].as_f64().or(json["error"].as_f64()), Some(0.0));
+    // The model knows its pictures: no flag is needed later.
+    let with = folder.mercer(&format!("predict {pictures} m.mercer --image 8x8 --grey")).fine();
+    let without = well(folder.mercer(&format!("predict {pictures} m.mercer")));
+    assert_eq!(without.out, with.out);
+    assert!(without.err.contains("pictures are brought to 8 x 8 pixels"), "{without:#?}");
+    well(folder.mercer(&format!("evaluate {pictures} m.mercer")));
 }
 
 /// Rows of a table: a number that tells the class, and one that does not.

@@ -57,7 +57,9 @@ pub fn stratified_holdout(labels: &Labels, fraction: f64, seed: u64) -> Result<F
     }
     if take.iter().all(|&t| t == 0) {
         let biggest = members.iter().map(Vec::len).max().unwrap_or(0);
-        return Err(Error::shape("rows of the largest class to hold some out of", biggest, "at least 2"));
+        let got = format!("{biggest} row of each class");
+        let expected = "at least 2 rows of a class, one to train on and one to hold out";
+        return Err(Error::shape("rows to split", got, expected));
     }
     let mut tested = vec![false; labels.len()];
     for &i in members.iter().zip(take).flat_map(|(rows, take)| &rows[..take]) {

@@ -1,7 +1,8 @@
 //! Text encodings other than UTF-8: UTF-16, and Latin-1 as Windows writes it.
 //!
 //! UTF-16 is recognised by its byte order mark, or without one by the zero bytes beside the first letters. Latin-1 has no
-//! mark, and every byte is a valid character, so it must be requested.
+//! mark, and every byte is a valid character: it is assumed, with a note, where the text is not UTF-8 and its further
+//! letters stand as they do in Western European languages. In other encodings of one or two bytes they stand in runs.
 
 use std::io::{self, BufRead, Read};
 use std::str::FromStr;
@@ -47,6 +48,26 @@ impl Encoding {
         let of = |side: usize| pairs().filter(|pair| ascii(pair[side]) && pair[1 - side] == 0).count();
         let zeros = pairs().any(|pair| *pair == [0, 0]);
         count >= 4 && !zeros && (0..2).any(|side| of(side) * 4 >= count * 3)
+    }
+
+    /// Whether bytes that are not UTF-8 are probably Western European text in Windows-1252: no character of UTF-8 beyond
+    /// ASCII, no control characters, and nearly all further letters alone or in pairs. A file in UTF-8 with a damaged
+    /// character is none.
+    pub(super) fn is_western(head: &[u8]) -> bool {
+        const LONGEST_RUN: usize = 3;
+        let Err(bad) = std::str::from_utf8(head) else { return false };
+        if bad.error_len().is_none() || !head[..bad.valid_up_to()].is_ascii() {
+            return false;
+        }
+        let control = |b: u8| b < b' ' && !matches!(b, b'\t' | b'\r' | b'\n' | 0x1a) || b == 0x7f;
+        let unused = |b: u8| matches!(b, 0x81 | 0x8d | 0x8f | 0x90 | 0x9d);
+        if head.iter().any(|&b| control(b) || unused(b)) {
+            return false;
+        }
+        let runs = || head.split(u8::is_ascii).filter(|run| !run.is_empty());
+        // Two letters in a row may look like one of UTF-8; most do not.
+        let utf8 = runs().filter(|run| run.len() > 1 && std::str::from_utf8(run).is_ok()).count();
+        runs().all(|run| run.len() <= LONGEST_RUN) && utf8 * 10 <= runs().count()
     }
 }
 
@@ -229,14 +250,29 @@ mod tests {
     }
 
     #[test]
-    fn latin_1_is_read_where_asked_for_and_refused_with_a_hint_elsewhere() {
+    fn latin_1_is_read_where_asked_for_or_likely_and_refused_elsewhere() {
         let bytes = b"stra\xdfe,\x80,label\n1,2,k\xf6nig\n3,4,m\xfcller\n";
-        let data = read(bytes, Some(Encoding::Latin1)).expect("Latin-1");
-        assert_eq!(data.column_names, Some(vec!["straße".to_owned(), "€".to_owned()]));
-        assert_eq!(data.targets.classes().expect("classes").names, ["könig", "müller"]);
-        let refused = read(bytes, None).expect_err("not UTF-8").to_string();
+        let note = |data: &Dataset| data.notes.iter().any(|n| n.text.contains("Windows-1252"));
+        for encoding in [Some(Encoding::Latin1), None] {
+            let data = read(bytes, encoding).expect("Latin-1");
+            assert_eq!(data.column_names, Some(vec!["straße".to_owned(), "€".to_owned()]));
+            assert_eq!(data.targets.classes().expect("classes").names, ["könig", "müller"]);
+            assert_eq!(note(&data), encoding.is_none());
+        }
+        let refused = read(bytes, Some(Encoding::Utf8)).expect_err("not UTF-8").to_string();
         assert!(refused.starts_with("t.csv, line 1: got bytes that are not UTF-8 in `stra"), "{refused}");
         assert!(refused.contains("--encoding latin-1"), "{refused}");
+        let others: [&[u8]; 4] = [
+            // Russian in Windows-1251, Chinese in GBK, UTF-8 with a damaged letter, a control character.
+            b"\xc3\xee\xf0\xee\xe4,label\n1,a\n2,b\n",
+            b"\xb3\xc7\xca\xd0,label\n1,a\n2,b\n",
+            b"gr\xc3\xb6\xc3\x9fe,label\n1,k\xf6nig\n2,b\n",
+            b"\x01gr\xf6sse,label\n1,a\n2,b\n",
+        ];
+        for bytes in others {
+            let refused = read(bytes, None).expect_err("not Western European text").to_string();
+            assert!(refused.contains("bytes that are not UTF-8"), "{refused}");
+        }
     }
 
     #[test]

@@ -2,7 +2,8 @@
 //!
 //! The keys of objects are columns, in the order in which they first occur; a key that a row does not have, and null,
 //! are missing values. What is nested in an object becomes columns of its own: `user.age`, and `position.0` for the first value
-//! of an array. Arrays are rows without names, all of one length, of numbers, text, true and false.
+//! of an array. Arrays are rows without names, all of one length, of numbers, text, true and false. One object that holds a
+//! whole table is read as that table: see [`super::json_document`].
 
 use std::collections::HashMap;
 use std::fmt;
@@ -13,6 +14,7 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::ReadOptions;
 use super::held::Held;
+use super::json_document::rows_within;
 use super::source::Input;
 use super::table::{Given, assemble};
 use super::text::{Lines, number, shown};
@@ -28,8 +30,12 @@ pub(super) fn begins(line: &[u8]) -> bool {
     line.starts_with(b"[") && serde_json::from_slice::<IgnoredAny>(line).is_ok()
 }
 
-/// Whether text begins as one array of rows: `[{` and a key, or `[[`, across lines or not.
+/// Whether text begins as one array of rows, `[{` and a key, or `[[`, across lines or not; or as one object across lines.
 pub(super) fn begins_document(head: &[u8]) -> bool {
+    if let Some(rest) = head.trim_ascii_start().strip_prefix(b"{") {
+        let end = rest.iter().position(|b| !matches!(b, b' ' | b'\t' | b'\r'));
+        return end.is_some_and(|at| rest[at] == b'\n') && rest.trim_ascii_start().first() == Some(&b'"');
+    }
     let Some(rest) = head.trim_ascii_start().strip_prefix(b"[") else { return false };
     let rest = rest.trim_ascii_start();
     match rest.first() {
@@ -47,7 +53,7 @@ const SOME: usize = 200;
 
 pub(super) fn read(input: &mut Input<'_>, options: &ReadOptions) -> Result<Dataset> {
     let rows = if begins_document(&input.head) { document(input)? } else { lines(input)? };
-    let JsonRows { held, names, key_of, .. } = rows;
+    let JsonRows { held, names, key_of, of_object, .. } = rows;
     drop(key_of);
     if held.len() == 0 {
         return Err(input.fault(Some("no rows"), "at least one object or array"));
@@ -59,13 +65,19 @@ pub(super) fn read(input: &mut Input<'_>, options: &ReadOptions) -> Result<Datas
     let mut next = held.records(&input.name, input.budget, width)?;
     let given = Given { name: &input.name, budget: input.budget, delimiter: b',', names };
     // The values of arrays are never names.
-    assemble(&given, &mut next, &ReadOptions { header: Some(false), ..options.clone() })
+    let mut data = assemble(&given, &mut next, &ReadOptions { header: Some(false), ..options.clone() })?;
+    if of_object {
+        data.note("one JSON object that holds all rows");
+    }
+    Ok(data)
 }
 
 /// A row on each line.
 fn lines(input: &mut Input<'_>) -> Result<JsonRows> {
     let mut rows = JsonRows::default();
     let mut lines = Lines::new(input);
+    // A first line that is alone may be a whole table.
+    let mut first: Option<(Line, u64)> = None;
     while lines.advance()? {
         if lines.line().trim_ascii().is_empty() {
             continue;
@@ -76,8 +88,26 @@ fn lines(input: &mut Input<'_>) -> Result<JsonRows> {
             lines.fault(Some(got), "a JSON object or array on each line")
         };
         let line: Line = serde_json::from_slice(lines.line()).map_err(|e| bad(&e))?;
-        rows.push(line, lines.number).map_err(|(got, expected)| lines.fault(Some(got), expected))?;
+        let wrong = |(got, expected): Wrong| lines.fault(Some(got), expected);
+        if rows.held.len() == 0 && first.is_none() {
+            first = Some((line, lines.number));
+            continue;
+        }
+        if let Some((line, number)) = first.take() {
+            rows.push(line, number).map_err(wrong)?;
+        }
+        rows.push(line, lines.number).map_err(wrong)?;
         lines.input.budget.check(&lines.input.name, Some(lines.number), rows.bytes(), 1)?;
+    }
+    if let Some((line, number)) = first {
+        let (list, of_object) = rows_within(line);
+        rows.of_object = of_object;
+        for line in list {
+            // Rows of a table have numbers of their own, so that each may have each key.
+            let number = number + rows.held.len() as u64;
+            rows.push(line, number).map_err(|(got, expected)| lines.fault(Some(got), expected))?;
+            lines.input.budget.check(&lines.input.name, Some(number), rows.bytes(), 1)?;
+        }
     }
     Ok(rows)
 }
@@ -86,11 +116,19 @@ fn lines(input: &mut Input<'_>) -> Result<JsonRows> {
 fn document(input: &mut Input<'_>) -> Result<JsonRows> {
     // A cell of one digit takes several times its bytes until all are in their columns.
     let bytes = input.whole(8)?;
-    let list: Vec<Line> = serde_json::from_slice(&bytes).map_err(|e| {
+    let wrong = |e: serde_json::Error| {
         let got = format!("JSON that ends in line {}, byte {}: {}", e.line(), e.column(), words(&e));
         input.fault(Some(&got), "an array of objects or of arrays")
-    })?;
-    let mut rows = JsonRows::default();
+    };
+    let (list, of_object) = if bytes.trim_ascii_start().starts_with(b"{") {
+        // Objects may follow each other, each across lines.
+        let all = serde_json::Deserializer::from_slice(&bytes).into_iter::<Line>();
+        let mut list = all.collect::<std::result::Result<Vec<Line>, _>>().map_err(wrong)?;
+        if list.len() == 1 { rows_within(list.remove(0)) } else { (list, false) }
+    } else {
+        (serde_json::from_slice::<Vec<Line>>(&bytes).map_err(wrong)?, false)
+    };
+    let mut rows = JsonRows { of_object, ..JsonRows::default() };
     for (row, line) in list.into_iter().enumerate() {
         let number = row as u64 + 1;
         rows.push(line, number).map_err(|(got, expected)| {
@@ -112,6 +150,8 @@ struct JsonRows {
     key_bytes: usize,
     /// The last row that had a key, by column: a key may occur once in an object.
     last: Vec<u64>,
+    /// Whether one object held all rows.
+    of_object: bool,
 }
 
 /// What was got, and what was expected.
@@ -205,13 +245,13 @@ fn words(error: &serde_json::Error) -> String {
 }
 
 /// A line: keys with values in their order, or values.
-enum Line {
+pub(super) enum Line {
     Object(Vec<(String, Cell)>),
     Array(Vec<Cell>),
 }
 
 /// A value as a table writes it, or several.
-enum Cell {
+pub(super) enum Cell {
     Missing,
     Text(String),
     Object(Vec<(String, Cell)>),
@@ -421,6 +461,39 @@ mod tests {
         }
         let rows = read("[[1, 2, 0], [3, 4, 1]]").expect("an array of arrays");
         assert_eq!(rows.points.view().to_f64().expect("numbers"), [1.0, 2.0, 3.0, 4.0]);
+    }
+
+    #[test]
+    fn one_object_with_all_rows_is_read_like_lines() {
+        let lines =
+            "{\"a\": 1, \"b\": \"x\", \"label\": \"p\"}\n{\"a\": 2.5, \"b\": null, \"label\": \"q\"}\n";
+        let wanted = read(lines).expect("lines");
+        for text in [
+            "{\"a\": [1, 2.5], \"b\": [\"x\", null], \"label\": [\"p\", \"q\"]}",
+            "{\"a\":{\"0\":1,\"1\":2.5},\"b\":{\"0\":\"x\",\"1\":null},\"label\":{\"0\":\"p\",\"1\":\"q\"}}",
+            "{\"0\":{\"a\":1,\"b\":\"x\",\"label\":\"p\"},\"1\":{\"a\":2.5,\"b\":null,\"label\":\"q\"}}",
+            "{\"columns\":[\"a\",\"b\",\"label\"],\"index\":[0,1],\"data\":[[1,\"x\",\"p\"],[2.5,null,\"q\"]]}",
+            "{\"count\": 2, \"results\": [{\"a\": 1, \"b\": \"x\", \"label\": \"p\"}, {\"a\": 2.5, \"b\": null, \"label\": \"q\"}]}",
+            "{\"a\": 1, \"b\": \"x\", \"label\": \"p\"} {\"a\": 2.5, \"b\": null, \"label\": \"q\"}",
+        ] {
+            let values = serde_json::Deserializer::from_str(text).into_iter::<serde_json::Value>();
+            let values = values.collect::<std::result::Result<Vec<_>, _>>().expect("JSON");
+            let pretty: String =
+                values.iter().map(|v| serde_json::to_string_pretty(v).expect("text") + "\n").collect();
+            // Two objects on a line are refused.
+            let both = [text.to_owned(), pretty];
+            for text in &both[usize::from(values.len() > 1)..] {
+                let mut data = read(text).unwrap_or_else(|e| panic!("{text}: {e}"));
+                // serde_json sorts keys.
+                assert_eq!((&data.points, &data.targets), (&wanted.points, &wanted.targets), "{text}");
+                data.notes.retain(|note| note.text.contains("one JSON object"));
+                assert_eq!(data.notes.len(), usize::from(values.len() == 1), "{text}");
+            }
+        }
+        // One row with what is nested stays one row.
+        for text in ["{\"at\": [1, 2], \"label\": 3}\n", "{\"user\": {\"x\": 1}, \"home\": {\"x\": 2}}\n"] {
+            assert_eq!(read(text).expect("a row").len(), 1, "{text}");
+        }
     }
 
     #[test]

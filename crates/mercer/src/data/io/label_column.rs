@@ -10,7 +10,7 @@ use crate::data::table::{Column, Kind, kind};
 use crate::error::{Error, Result};
 
 /// Header names that mark the label column, best first.
-const NAMES: [&str; 14] = [
+const NAMES: [&str; 19] = [
     "label",
     "class",
     "target",
@@ -25,13 +25,33 @@ const NAMES: [&str; 14] = [
     "y_true",
     "class_label",
     "target_class",
+    "zielvariable",
+    "zielgröße",
+    "cible",
+    "objetivo",
+    "etichetta",
 ];
 
 /// Last words of names that speak for an outcome, where no column is called a label and the place would decide.
 const OUTCOMES: [&str; 14] = [
-    "delay", "price", "salary", "cost", "survived", "churn", "fraud", "rating", "quality", "sales",
-    "revenue", "demand", "income", "result",
+    "delay",
+    "price",
+    "survived",
+    "churn",
+    "churned",
+    "fraud",
+    "attrition",
+    "exited",
+    "defaulted",
+    "approved",
+    "readmitted",
+    "converted",
+    "quality",
+    "result",
 ];
+
+/// The same, for names that are as often features: they yield to a last column that may hold classes.
+const WEAK_OUTCOMES: [&str; 7] = ["salary", "cost", "rating", "sales", "revenue", "demand", "income"];
 
 /// The first rows of a table.
 #[derive(Clone, Copy)]
@@ -54,6 +74,14 @@ impl<'a> Sample<'a> {
     /// Whether a column is text: its first value that is not missing is not a number.
     fn is_text(&self, at: usize) -> bool {
         self.cells(at).next().is_some_and(|f| self.dialect.number(f).is_none())
+    }
+
+    /// Whether a column may well hold classes: text, or two different values.
+    fn is_like_classes(&self, at: usize) -> bool {
+        let first = self.cells(at).next();
+        let second = self.cells(at).find(|cell| Some(*cell) != first);
+        let only_two = || second.is_some() && self.cells(at).all(|c| Some(c) == first || Some(c) == second);
+        self.is_text(at) || only_two()
     }
 
     /// Whether a column is not an identifier, a date or free text.
@@ -125,13 +153,14 @@ fn guess(sample: &Sample<'_>) -> Option<TargetFrom> {
     let last = (0..width).rev().find(|&at| !layout.ignores(at) && sample.may_be_label(at));
     let last = last.unwrap_or(width - 1);
     let outcome = names.and_then(|names| {
-        let word = |name: &String| {
-            let last =
-                name.trim().rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_lowercase();
-            OUTCOMES.contains(&last.as_str())
+        let yields = sample.is_like_classes(last);
+        let word = |at: usize| {
+            let name = names[at].trim();
+            let word = name.rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_lowercase();
+            let weak = || WEAK_OUTCOMES.contains(&word.as_str()) && (!yields || at == last);
+            OUTCOMES.contains(&word.as_str()) || weak()
         };
-        let mut found =
-            (0..width).filter(|&at| word(&names[at]) && !layout.ignores(at) && sample.may_be_label(at));
+        let mut found = (0..width).filter(|&at| word(at) && !layout.ignores(at) && sample.may_be_label(at));
         // Two outcomes are as good as none.
         found.next().filter(|&at| at != last && found.next().is_none())
     });
@@ -167,7 +196,7 @@ fn guess(sample: &Sample<'_>) -> Option<TargetFrom> {
 
 /// The column whose name is a target's, where there is one.
 fn by_name(names: &[String]) -> Option<TargetFrom> {
-    let place = |name: &&str| names.iter().position(|n| n.trim().eq_ignore_ascii_case(name));
+    let place = |name: &&str| names.iter().position(|n| n.trim().to_lowercase() == **name);
     let mut found = NAMES.iter().filter_map(place);
     let (column, guessed) = if let Some(at) = found.next() {
         (at, found.next().is_some())
@@ -225,6 +254,11 @@ mod tests {
             ("a,label,class\n1,2,3\n2,3,4\n", Some((2, true))),
             ("a,b,kind\n1,2,u\n2,3,v\n", Some((3, false))),
             ("a,price,b,city\n1,2,3,u\n2,3,4,v\n", Some((4, true))),
+            ("city,income,cls\nu,20,p\nv,31,q\nu,42,q\n", Some((3, true))),
+            ("city,income,flag\nu,20,0\nv,31,1\nu,42,1\n", Some((3, true))),
+            ("city,income,size\nu,20,4\nv,31,5\nu,42,6\n", Some((2, true))),
+            ("city,price,cls\nu,20,p\nv,31,q\nu,42,q\n", Some((2, true))),
+            ("Zielgröße,a,b\n1,2,3\n2,3,4\n", Some((1, false))),
             ("a,b,price\n1,2,3\n2,3,4\n", Some((3, true))),
             ("1,2,3\n2,3,4\n", Some((3, true))),
             ("u,2,3\nv,3,4\n", Some((1, false))),
@@ -236,14 +270,13 @@ mod tests {
     }
 
     #[test]
-    fn two_columns_of_one_name_are_refused() {
-        let wrong = |table: &str| {
-            read_bytes("t.csv", table.as_bytes(), &ReadOptions::default()).expect_err("twins").to_string()
-        };
-        assert_eq!(
-            wrong("a,b,a,c\n1,2,3,4\n"),
-            "t.csv, line 1: got column name `a` twice, in columns 1 and 3, expected a different name for each column"
-        );
+    fn columns_of_one_name_are_numbered_as_pandas_does() {
+        let data = read_bytes("t.csv", b"a,b,a,a.1,a\n1,2,3,4,5\n6,7,8,9,1\n", &ReadOptions::default());
+        let data = data.expect("numbered");
+        assert_eq!(data.column_names.as_deref().expect("names"), ["a", "b", "a.2", "a.1"]);
+        assert_eq!(data.target_name.as_deref(), Some("a.3"));
+        let note = "2 columns have a name that another column has: renamed to `a.2`, `a.3`";
+        assert!(data.notes.iter().any(|n| n.text == note), "{:?}", data.notes);
         let unnamed =
             read_bytes("t.csv", b"a,,b,,c\n1,2,3,4,5\n", &ReadOptions::default()).expect("numbered");
         assert_eq!(unnamed.column_names.expect("names"), ["a", "Unnamed: 1", "b", "Unnamed: 3"]);

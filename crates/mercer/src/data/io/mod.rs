@@ -35,9 +35,11 @@ mod encoding;
 mod foreign;
 mod formats;
 mod formula;
+mod header;
 mod held;
 mod idx;
 mod images;
+mod json_document;
 mod json_lines;
 mod label_column;
 mod labels;
@@ -203,6 +205,11 @@ fn read_input(input: &mut Input<'_>, options: &ReadOptions) -> Result<Dataset> {
     if data.format.is_none() {
         data.notes.insert(0, format!("read as {format}{packed}").into());
         data.format = Some(format);
+    }
+    if input.guessed_encoding {
+        let text =
+            "the text is not UTF-8 and is read as Latin-1 (Windows-1252); --encoding names another encoding";
+        data.note(Note::warning(text));
     }
     if let Some(labels) = &options.labels {
         attach_labels(&mut data, &input.name, labels, options)?;

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use super::Format;
 use super::encoding::Encoding;
 use super::labels::TargetKind;
+use crate::data::ImageShape;
 use crate::data::table::{ColumnKinds, Kind};
 use crate::error::Error;
 
@@ -66,6 +67,8 @@ pub struct ReadOptions {
     pub sheet: Option<String>,
     /// Height and width to which pictures are resized; `None`: unchanged.
     pub resize: Option<(usize, usize)>,
+    /// The shape of the pictures that a model was trained on: where `resize` is `None`, pictures are brought to it.
+    pub model_image: Option<ImageShape>,
     /// Whether pictures in colour become grey.
     pub grey: bool,
     /// The letters of sequences, in order; else DNA, RNA, protein or whatever occurs.

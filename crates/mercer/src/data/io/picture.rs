@@ -84,14 +84,20 @@ impl Picture {
 
     /// The picture in the size and colour asked for.
     fn shaped(mut self, name: &str, budget: Budget, options: &ReadOptions) -> Result<Self> {
-        if options.grey && self.shape.channels == 3 {
+        let model = options.model_image.filter(|_| options.resize.is_none());
+        if (options.grey || model.is_some_and(|shape| shape.channels == 1)) && self.shape.channels == 3 {
             // How bright the eye takes red, green and blue to be: ITU-R BT.601.
             let grey = |p: &[f32]| 0.299 * p[0] + 0.587 * p[1] + 0.114 * p[2];
             self.pixels = self.pixels.chunks_exact(3).map(grey).collect();
             self.shape.channels = 1;
         }
-        if let Some((height, width)) = options.resize.filter(|&s| s != (self.shape.height, self.shape.width))
-        {
+        if model.is_some_and(|shape| shape.channels == 3) && self.shape.channels == 1 {
+            budget.check_table(name, self.shape.height, self.shape.width.saturating_mul(3), 4)?;
+            self.pixels = self.pixels.iter().flat_map(|&v| [v; 3]).collect();
+            self.shape.channels = 3;
+        }
+        let size = options.resize.or_else(|| model.map(|shape| (shape.height, shape.width)));
+        if let Some((height, width)) = size.filter(|&s| s != (self.shape.height, self.shape.width)) {
             if height == 0 || width == 0 {
                 return Err(Error::param("image", format!("{height}x{width}"), "at least 1x1"));
             }

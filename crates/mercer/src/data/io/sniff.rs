@@ -6,7 +6,7 @@ use super::{FORMATS, Format, idx, json_lines, npy, picture, records};
 use crate::error::Result;
 
 /// Beginnings of files that people have and this library does not read, with a word about each.
-const FOREIGN: [(&[u8], &str); 16] = [
+const FOREIGN: [(&[u8], &str); 18] = [
     (
         b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
         "an Excel workbook of the old format (.xls): save it as .xlsx or CSV",
@@ -20,6 +20,8 @@ const FOREIGN: [(&[u8], &str); 16] = [
     (b"<!DOCTYPE", "a web page, not the data: the download may have asked for a login"),
     (b"<!doctype", "a web page, not the data: the download may have asked for a login"),
     (b"<html", "a web page, not the data: the download may have asked for a login"),
+    (b"<table", "a table of a web page: open it in a spreadsheet and save it as .xlsx or CSV"),
+    (b"<TABLE", "a table of a web page: open it in a spreadsheet and save it as .xlsx or CSV"),
     (b"<?xml", "an XML file"),
     (b"version https://git-lfs", "a pointer of Git LFS, not the data: run `git lfs pull`"),
     (b"\x89HDF\r\n\x1a\n", "an HDF5 file"),

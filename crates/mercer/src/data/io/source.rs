@@ -94,6 +94,8 @@ pub(super) struct Input<'a> {
     pub(super) budget: Budget,
     /// Whether the encoding of the text is known.
     marked: bool,
+    /// Whether the text is not UTF-8 and was taken for Windows-1252.
+    pub(super) guessed_encoding: bool,
 }
 
 impl<'a> Input<'a> {
@@ -144,8 +146,17 @@ impl<'a> Input<'a> {
         }
         let bare = || Encoding::is_utf16_without_mark(&head).then_some(Encoding::Utf16);
         let marked = Encoding::of_mark(&head).or_else(bare);
-        let mut input =
-            Input { name, compression, head, reader, len, origin, budget, marked: marked.is_some() };
+        let mut input = Input {
+            name,
+            compression,
+            head,
+            reader,
+            len,
+            origin,
+            budget,
+            marked: marked.is_some(),
+            guessed_encoding: false,
+        };
         match marked {
             // A byte order mark is not part of a label or a column's name.
             Some(Encoding::Utf8) => {
@@ -180,9 +191,13 @@ impl<'a> Input<'a> {
         Ok(())
     }
 
-    /// The same as text in the encoding asked for, unless a byte order mark has told it.
+    /// The same as text in the encoding asked for, unless a byte order mark has told it; else in the one that the text
+    /// seems to be in.
     pub(super) fn in_encoding(&mut self, encoding: Option<Encoding>) -> Result<()> {
-        match encoding {
+        let guess = || Encoding::is_western(&self.head).then_some(Encoding::Latin1);
+        let guessed = if encoding.is_none() && !self.marked { guess() } else { None };
+        self.guessed_encoding = guessed.is_some();
+        match encoding.or(guessed) {
             Some(encoding) if encoding != Encoding::Utf8 && !self.marked => {
                 self.marked = true;
                 self.decode(encoding)

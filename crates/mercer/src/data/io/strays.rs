@@ -83,6 +83,15 @@ pub(super) fn is_units(first: &Record, rest: &[Record], dialect: &Dialect) -> bo
     texts >= 2 && columns.iter().all(|at| empty(at) || text(&at))
 }
 
+/// Whether the record below the header is a rule: every field is of dashes, as in Markdown and in what database consoles
+/// write, and one of at least three, since a dash or two mark missing values.
+pub(super) fn is_rule(record: &Record) -> bool {
+    let dashes = |field: &[u8]| field.iter().all(|b| matches!(b, b'-' | b'=' | b':' | b'+'));
+    record.len() > 1
+        && record.fields().all(|f| dashes(f.trim_ascii()))
+        && record.fields().any(|f| f.trim_ascii().len() >= 3)
+}
+
 /// Whether a record repeats the header.
 pub(super) fn is_header_again(record: &Record, names: &[String]) -> bool {
     record.len() >= names.len()

@@ -4,6 +4,7 @@
 //! has a number; but a line of text whose fields come back in the rows below is a row itself. Fields may stand in
 //! double quotes (a doubled quote inside is one quote) and then hold delimiters and line ends. Lines that begin with
 //! `#` are skipped before the first record, blank lines everywhere, and so is a delimiter at the end of every line.
+//! Where each row has one field more than the header, the first is the row's name.
 //! Below a header, cells that lack at the end of a row are missing values, unless the features are numbers alone.
 //!
 //! Where every feature is a number in every row, the points are dense; else they are a [`Table`](crate::data::Table).
@@ -12,12 +13,13 @@ use std::collections::VecDeque;
 
 use super::amount::Amounts;
 use super::dialect::{Dialect, text_of};
+use super::header::{check_names, has_row_names, is_header, names_of};
 use super::label_column::{Sample, label_column};
 use super::labels::{Collector, TargetKind};
 use super::limits::Budget;
 use super::records::{Record, Records, delimiter_of};
 use super::source::{Input, fault};
-use super::strays::{Tail, above, is_units, take_below};
+use super::strays::{Tail, above, is_rule, is_units, take_below};
 use super::table_rows::{Layout, Rows};
 use super::text::{line_fault, shown};
 use super::{Missing, ReadOptions};
@@ -165,19 +167,32 @@ pub(super) fn decide(
     let header =
         names.is_none() && options.header.unwrap_or_else(|| is_header(first, &sample[1..], &dialect));
     let trailing = names.is_none() && ends_in_delimiter(&sample);
-    let width = first.len() - usize::from(trailing);
+    let row_names = header && guessed && has_row_names(&sample);
+    let width = first.len() - usize::from(trailing) + usize::from(row_names);
     let from_header = header;
     let names = match names {
-        Some(names) => Some(names.clone()),
-        None if header => Some(names_of(first, width, given)?),
+        Some(names) => {
+            check_names(name, first.line, names)?;
+            Some(names.clone())
+        }
+        None if header => {
+            let (names, renamed) = names_of(first, width, row_names, given)?;
+            notes.extend(renamed);
+            Some(names)
+        }
         None => None,
     };
-    if let Some(names) = &names {
-        check_names(name, first.line, names)?;
+    if row_names {
+        let text = "the header has one name fewer than each row has fields: the first field is a row's name, as R writes it";
+        notes.push(text.into());
     }
     let mut waiting: VecDeque<Record> = sample.into();
     if header {
         waiting.pop_front();
+        if guessed && waiting.len() > 1 && is_rule(&waiting[0]) {
+            notes.push(Note::from(format!("line {} skipped: it holds dashes alone", waiting[0].line)));
+            waiting.pop_front();
+        }
         let rest = waiting.make_contiguous();
         if guessed && rest.len() > 2 && delimiter != b' ' && is_units(&rest[0], &rest[1..], &dialect) {
             notes.push(Note::from(format!("line {} skipped: it holds units or descriptions", rest[0].line)));
@@ -281,25 +296,6 @@ fn ends_in_delimiter(sample: &[Record]) -> bool {
     sample.len() > 1 && width > 1 && sample.iter().all(empty)
 }
 
-fn is_header(first: &Record, rest: &[Record], dialect: &Dialect) -> bool {
-    let number = |field: &[u8]| dialect.number(field).is_some();
-    let text = |field: &[u8]| !number(field) && !dialect.is_missing(field);
-    let second = rest.first();
-    let named = || first.fields().filter(|f| !f.is_empty());
-    if named().count() > 0 && named().all(text) && 2 * named().count() >= first.len() {
-        // One row of one word is a row of text, not a header without rows.
-        if first.len() == 1 && !second.is_some_and(|s| s.fields().any(number)) {
-            return false;
-        }
-        // Names of columns do not come back as their values: most values of categories do.
-        let back = |at: usize| rest.iter().any(|r| r.len() > at && r.field(at) == first.field(at));
-        let numbers = || rest.iter().any(|r| r.fields().any(number));
-        return numbers() || (0..first.len()).filter(|&at| back(at)).count() * 2 < first.len();
-    }
-    let Some(second) = second.filter(|s| s.len() == first.len()) else { return false };
-    first.fields().zip(second.fields()).any(|(a, b)| text(a) && number(b))
-}
-
 /// A note about the label column if it was not given and its own name does not identify it.
 fn note(from: &TargetFrom, width: usize) -> Option<String> {
     let why = from.why.as_ref()?;
@@ -308,32 +304,4 @@ fn note(from: &TargetFrom, width: usize) -> Option<String> {
     }
     (from.column == 1 && !why.contains("name"))
         .then(|| "the first column is the label: the only one that holds no numbers".into())
-}
-
-/// The columns' names in a header. Several columns without a name are numbered, as pandas does.
-fn names_of(header: &Record, width: usize, given: &Given<'_>) -> Result<Vec<String>> {
-    // A name of one letter takes two strings' worth of memory.
-    given.budget.check(given.name, Some(header.line), header.len(), 64)?;
-    let mut names: Vec<String> = header.fields().take(width).map(|f| text_of(f).into_owned()).collect();
-    if names.iter().filter(|name| name.is_empty()).count() > 1 {
-        let unnamed = names.iter_mut().enumerate().filter(|(_, name)| name.is_empty());
-        unnamed.for_each(|(at, name)| *name = format!("Unnamed: {at}"));
-    }
-    Ok(names)
-}
-
-/// Refuses duplicated names: columns are matched by name.
-fn check_names(source: &str, line: u64, names: &[String]) -> Result<()> {
-    let Some((first, second)) = same_name(names) else { return Ok(()) };
-    let name = shown(names[first].as_bytes());
-    let got = format!("column name {name} twice, in columns {} and {}", first + 1, second + 1);
-    Err(line_fault(source, line, Some(got), "a different name for each column"))
-}
-
-/// The first two columns of one name.
-fn same_name(names: &[String]) -> Option<(usize, usize)> {
-    let mut order: Vec<usize> = (0..names.len()).collect();
-    order.sort_unstable_by(|&a, &b| names[a].cmp(&names[b]).then(a.cmp(&b)));
-    let twins = order.windows(2).filter(|w| names[w[0]] == names[w[1]]);
-    twins.map(|w| (w[0], w[1])).min_by_key(|&(_, second)| second)
 }

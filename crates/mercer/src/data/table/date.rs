@@ -1,6 +1,6 @@
 //! Dates and times as files write them, and the calendar parts that numbers are made of.
 //!
-//! Dates count by the Gregorian calendar in seconds from 1970-01-01; a zone at the end (`Z`, `+02:00`) is ignored, so
+//! Dates count by the Gregorian calendar in seconds from 1970-01-01; a zone at the end (`Z`, `+02:00`, `CET`) is ignored, so
 //! that the hour is the one on the clock of whoever wrote it.
 
 use serde::{Deserialize, Serialize};
@@ -51,7 +51,7 @@ impl Format {
     /// Seconds from 1970-01-01, or from midnight for times alone.
     pub(in crate::data) fn parse(self, text: &str) -> Option<f64> {
         match self {
-            Format::Time => return clock(text),
+            Format::Time => return clock(without_zone(text.trim())),
             Format::Duration => return duration(text),
             _ => {}
         }
@@ -330,15 +330,31 @@ fn clock(text: &str) -> Option<f64> {
     fine.then(|| f64::from(hour) * 3600.0 + f64::from(minute) * 60.0 + second)
 }
 
+/// A time without the zone behind it: `Z`, `UTC`, `CET`, `+02:00`, `GMT+2`, `+01:00[Europe/Berlin]`.
 fn without_zone(time: &str) -> &str {
-    let time = time.strip_suffix('Z').or(time.strip_suffix(" UTC")).unwrap_or(time);
-    match time.rfind(['+', '-']) {
-        Some(at) if at >= 5 && time[at + 1..].bytes().all(|b| b.is_ascii_digit() || b == b':') => {
-            time[..at].trim_end()
+    let time = match time.strip_suffix(']').and_then(|t| t.rsplit_once('[')) {
+        Some((time, _)) => time,
+        None => time,
+    };
+    let time = match time.rfind(['+', '-', '−']) {
+        Some(at) if at >= 5 => {
+            let offset = time[at..].trim_start_matches(['+', '-', '−']);
+            let fine = !offset.is_empty() && offset.bytes().all(|b| b.is_ascii_digit() || b == b':');
+            if fine { time[..at].trim_end() } else { time }
         }
         _ => time,
-    }
+    };
+    let word = time.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let zone = &time[word.len()..];
+    if ZONES.contains(&zone) && word.len() >= 4 { word.trim_end() } else { time }
 }
+
+/// Names of time zones.
+const ZONES: [&str; 33] = [
+    "Z", "UTC", "GMT", "UT", "WET", "WEST", "BST", "IST", "CET", "CEST", "MEZ", "MESZ", "EET", "EEST", "MSK",
+    "SAST", "SGT", "HKT", "JST", "KST", "AWST", "ACST", "AEST", "AEDT", "NZST", "NZDT", "EST", "EDT", "CST",
+    "CDT", "MST", "PST", "PDT",
+];
 
 /// Days from 1970-01-01, after Hinnant's public algorithm: years begin in March, so that leap days come last.
 fn days_from_civil(year: i64, month: u32, day: u32) -> Option<i64> {
@@ -398,6 +414,12 @@ mod tests {
             (Format::YearFirst, "1970-01-01T00:00:01.5Z", Some(1.5)),
             (Format::YearFirst, "1970-01-01T12:00:00+02:00", Some(DAY / 2.0)),
             (Format::YearFirst, "1970-01-01 12:00-0530", Some(DAY / 2.0)),
+            (Format::YearFirst, "1970/01/02 6:00:00 AM GMT+2", Some(DAY * 1.25)),
+            (Format::YearFirst, "1970/01/02 6:00:00 PM MEZ", Some(DAY * 1.75)),
+            (Format::YearFirst, "1970-01-02 06:00 CET", Some(DAY * 1.25)),
+            (Format::YearFirst, "1970-01-02T06:00:00+01:00[Europe/Berlin]", Some(DAY * 1.25)),
+            (Format::YearFirst, "1970-01-02 06:00 XYZ", None),
+            (Format::Time, "06:30 UTC", Some(23_400.0)),
             (Format::DayFirst, "02.01.1970", Some(DAY)),
             (Format::DayFirst, "2/1/1970", Some(DAY)),
             (Format::MonthFirst, "1/2/1970", Some(DAY)),

@@ -53,7 +53,9 @@ pub(super) fn table_scaling(
 ) -> Result<Vec<Recipe>> {
     let columns = coded.stage.coded_columns().unwrap_or_default();
     let used = columns.iter().filter(|c| !c.outputs.is_empty()).count();
-    let value = format!("{used} of {} as {} columns of numbers", columns.len(), coded.points.dim());
+    let numbers = coded.points.dim();
+    let end = if numbers == 1 { "" } else { "s" };
+    let value = format!("{used} of {} as {numbers} column{end} of numbers", columns.len());
     choices.chosen("columns", value, kinds_of(&columns.iter().map(|c| c.kind).collect::<Vec<_>>()));
     if let Scaling::Given(recipes) = &wishes.scaling {
         let line: Vec<String> = recipes.iter().map(ToString::to_string).collect();

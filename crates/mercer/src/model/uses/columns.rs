@@ -62,6 +62,8 @@ impl Model {
     /// training rows if the model was trained without missing values. Notes are added.
     pub fn arrange(&self, mut data: Dataset) -> Result<Dataset> {
         self.fit_width(&mut data)?;
+        let note = self.spelt_alike(&mut data);
+        data.notes.extend(note);
         let unknown = self.unknown(&data);
         if let Some((points, filled)) = self.arranged_and_filled(&data)? {
             data.points = points;
@@ -119,6 +121,46 @@ impl Model {
         data.points = Points::sparse(csr, width)?;
         data.notes.extend(text.map(Note::warning));
         Ok(())
+    }
+
+    /// Takes names that differ from the model's in case or in blanks only for the model's own, where that is unambiguous.
+    /// Returns a note on them, or on names of which the model knows none.
+    fn spelt_alike(&self, data: &mut Dataset) -> Option<Note> {
+        let names = data.column_names.as_mut().filter(|_| !self.names.columns.is_empty())?;
+        let fold = |name: &str| name.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+        let known: HashSet<&String> = self.names.columns.iter().collect();
+        let count = |list: &[String]| {
+            let mut of: HashMap<String, usize> = HashMap::new();
+            list.iter().for_each(|name| *of.entry(fold(name)).or_default() += 1);
+            of
+        };
+        let (ours, theirs) = (count(&self.names.columns), count(names));
+        let of_fold: HashMap<String, &String> =
+            self.names.columns.iter().map(|name| (fold(name), name)).collect();
+        let mut changed = Vec::new();
+        for name in names.iter_mut().filter(|name| !known.contains(&**name)) {
+            let folded = fold(name);
+            if ours.get(&folded) == Some(&1) && theirs[&folded] == 1 {
+                changed.push(format!("`{name}`"));
+                name.clone_from(of_fold[&folded]);
+            }
+        }
+        if !changed.is_empty() {
+            let more = if changed.len() > NAMED { ", ..." } else { "" };
+            changed.truncate(NAMED);
+            let list = changed.join(", ");
+            let text = format!("columns matched without regard to case and blanks: {list}{more}");
+            return Some(Note::warning(text));
+        }
+        let (first, own) = (names.first()?, self.names.columns.first()?);
+        let numbered = |name: &String| name.bytes().any(|b| b.is_ascii_digit());
+        let foreign = !names.iter().any(|name| known.contains(name)) && !names.iter().all(numbered);
+        let unnamed = || self.names.columns.iter().all(numbered);
+        (foreign && !unnamed() && self.columns() == Some(names.len())).then(|| {
+            Note::warning(format!(
+                "no column of the data has a name that the model knows (`{first}`, not `{own}`): columns are taken in their order"
+            ))
+        })
     }
 
     /// Names in the data that the model does not know.
@@ -321,6 +363,14 @@ mod tests {
         assert!(twins.contains("column `y` twice in the data"), "{twins}");
         let other = named(vec![6.0, 9.0], &["c1", "c2"]);
         assert_eq!(model.arrange(other.clone()).expect("left alone"), other);
+        let foreign = model.arrange(named(vec![6.0, 9.0], &["height", "weight"])).expect("as many columns");
+        assert_eq!(foreign.points.view().to_f64().expect("numbers"), [6.0, 9.0]);
+        assert!(foreign.notes[0].text.contains("taken in their order"), "{:?}", foreign.notes);
+        let capital = model.arrange(named(vec![6.0, 9.0, 1.0], &["Y", "z", " X "])).expect("all there");
+        assert_eq!(capital.points.view().to_f64().expect("numbers"), [1.0, 6.0]);
+        assert!(capital.notes[0].text.contains("without regard to case and blanks: `Y`, ` X `"));
+        let both = model.arrange(named(vec![6.0, 9.0, 1.0], &["Y", "y", "x"])).expect("all there");
+        assert_eq!(both.points.view().to_f64().expect("numbers"), [1.0, 9.0]);
     }
 
     #[test]

@@ -5,10 +5,11 @@
 use std::path::Path;
 
 use crate::data::io::{Format, LabelColumn, ReadOptions, TargetKind, beginning, each_block, is_beyond};
-use crate::data::{Data, Dataset};
+use crate::data::{Data, Dataset, ImageShape};
 use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::model::{Model, Task};
+use crate::watch::Note;
 
 impl Model {
     /// Reads rows for this model. `read` reads the source with given options, and is called again with another label
@@ -77,7 +78,39 @@ impl Model {
                 Task::Novelty | Task::Clustering | Task::Features => TargetKind::Auto,
             };
         }
-        self.read_fitting(options, |options| Ok((read(options)?, options.clone())))
+        let both = |options: &ReadOptions| -> Result<(Dataset, ReadOptions)> {
+            Ok((read(options)?, options.clone()))
+        };
+        let first = self.read_fitting(options.clone(), both);
+        let Some(shape) = self.image().filter(|_| options.resize.is_none()) else { return first };
+        let other = match &first {
+            Ok((data, _)) => data.points.image().is_some_and(|own| own != shape),
+            // Pictures of several sizes are refused unless they are brought to one.
+            Err(_) => true,
+        };
+        if !other {
+            return first;
+        }
+        let shaped = ReadOptions { model_image: Some(shape), ..options };
+        match self.read_fitting(shaped, both) {
+            Ok((mut data, options)) if data.points.image() == Some(shape) => {
+                let text = format!(
+                    "pictures are brought to {} x {} pixels, as the model was trained with",
+                    shape.height, shape.width
+                );
+                data.notes.push(Note::warning(text));
+                Ok((data, options))
+            }
+            _ => first,
+        }
+    }
+
+    /// The shape of the pictures that the model was trained on.
+    fn image(&self) -> Option<ImageShape> {
+        match self.stages.list.first() {
+            Some(stage) => stage.input_image(),
+            None => self.entry().centres().image(),
+        }
     }
 
     fn read_fitting(
