@@ -105,6 +105,17 @@ def test_class_weights_of_linear_machines_are_those_of_liblinear(weights, classe
     assert np.isfinite(weighted.coef_).all()
 
 
+@pytest.mark.parametrize("nu", [0.1, 0.3, 0.5])
+def test_a_nu_machine_under_an_indefinite_kernel_is_not_turned_round(nu, iris):
+    X, y = iris[0], iris[1] > 0
+    theirs, ours = (estimator(nu=nu, kernel="sigmoid").fit(X, y) for estimator in both("NuSVC"))
+    assert ours.score(X, y) > theirs.score(X, y) - 0.1
+    # The coefficients are those of outputs that are 1 and -1 at the margins.
+    free = np.abs(ours.dual_coef_[0]) < 0.999 * np.abs(ours.dual_coef_[0]).max()
+    at_margin = ours.decision_function(ours.support_vectors_[free])
+    assert free.any() and np.abs(np.abs(at_margin) - 1.0).max() < 0.05
+
+
 LINES = [
     {"kernel": kernel, **({} if gamma is None else {"gamma": gamma})}
     for kernel in ("linear", "poly", "rbf", "laplacian", "sigmoid", "cosine", "chi2", "additive_chi2")
