@@ -206,7 +206,8 @@ def _variance(X):
                 return X.multiply(X).mean() - X.mean() ** 2
             squares = sum(float(np.square(block, dtype=np.float64).sum()) for block in _blocks(X.data))
             return squares / (X.shape[0] * X.shape[1]) - X.mean() ** 2
-        if X.size <= MANY:
+        # Arrays that lie on several machines know their variance.
+        if not isinstance(X, np.ndarray) or X.size <= MANY:
             return X.var(dtype=np.float64)
         mean = X.mean(dtype=np.float64)
         return sum(float(np.square(block - mean).sum()) for block in _blocks(X.reshape(-1))) / X.size
