@@ -61,7 +61,6 @@ def test_the_multiquadric_has_the_sign_that_machines_need():
 def test_a_degree_is_a_whole_number(degree):
     for fit in (
         lambda: mercer.SVC(kernel="poly", degree=degree).fit(X, y),
-        lambda: mercer.KernelPCA(2, kernel="poly", degree=degree).fit(X),
         lambda: mercer.kernels.Poly(degree=degree),
     ):
         with pytest.raises(ValueError, match="The 'degree' parameter must be an int in the range"):

@@ -88,7 +88,8 @@ def test_frames_go_in_and_come_out(name, kind, frame):
         (fitted.transform if hasattr(fitted, "transform") else fitted.predict)(rows[["right", "left"]])
 
 
-def test_threadpoolctl_lists_and_limits_the_threads():
+def test_threadpoolctl_lists_and_limits_the_threads(monkeypatch):
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     listed = [row for row in threadpoolctl.threadpool_info() if row["user_api"] == "mercer"]
     assert len(listed) == 1 and listed[0]["version"] == mercer.__version__
     with threadpoolctl.threadpool_limits(limits=1):
@@ -98,6 +99,13 @@ def test_threadpoolctl_lists_and_limits_the_threads():
         assert _threads.LIMIT is None
     with threadpoolctl.threadpool_limits(limits={"mercer": 1}):
         assert _threads.threads_of(None) == 1
+
+
+def test_a_limit_ends_where_the_environment_sets_threads(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    with threadpoolctl.threadpool_limits(limits=1):
+        assert _threads.threads_of(8) == 1
+    assert _threads.LIMIT is None and _threads.threads_of(8) == 8
 
 
 def test_versions_are_shown(capsys):

@@ -38,7 +38,9 @@ def rows_of(X):
             X = X.copy()
             X.sum_duplicates()
         values = np.require(X.data, np.float64, ["C", "A"])
-        return (values, X.indices.astype(np.uint32), X.indptr.astype(np.uint64), X.shape[1])
+        # Column numbers are never negative: the same bytes serve as unsigned ones.
+        columns = X.indices.view(np.uint32) if X.indices.dtype == np.int32 else X.indices.astype(np.uint32)
+        return (values, np.require(columns, requirements=["C", "A"]), X.indptr.astype(np.uint64), X.shape[1])
     # Arrays that were read from a file or a message may begin anywhere.
     return X if X.flags.carray or X.flags.c_contiguous and X.flags.aligned else np.require(X, requirements=["C", "A"])
 
@@ -156,6 +158,8 @@ def check_counts(estimator):
         value = given.get(name)
         # None, -1 and 'auto' leave the number to the library.
         if value is None or (type(value) is int and value >= -1) or (isinstance(value, str) and value == "auto"):
+            continue
+        if name in getattr(estimator, "_reals", ()) and isinstance(value, float) and 0 <= value < float("inf"):
             continue
         if name in getattr(estimator, "_shares", ()) and isinstance(value, float):
             if not 0 < value <= 1:

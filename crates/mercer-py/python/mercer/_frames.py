@@ -37,11 +37,13 @@ def column_names(X):
 
 
 def is_table(X):
-    """Whether X is a frame with a column that is not one of numbers."""
+    """Whether X is a frame with a column that is not one of numbers. Columns of objects, of text or of categories count as
+    numbers where each of their cells is one: scikit-learn takes such frames as they are."""
     names = column_names(X)
     if not names or not all(isinstance(name, str) for name in names):
         return False
-    return any(not _is_numbers(X[name]) for name in names)
+    fields = isinstance(X, np.ndarray)
+    return any(not _is_numbers(X[name]) and (fields or not _holds_numbers(X[name])) for name in names)
 
 
 def _is_numbers(column):
@@ -53,6 +55,17 @@ def _is_numbers(column):
     if is_numeric is not None:
         return is_numeric() or str(dtype) == "Boolean"
     return np.asarray(column).dtype.kind in "biuf"
+
+
+def _holds_numbers(column):
+    """Whether a column of another type has a number in every cell, as scikit-learn reads it."""
+    values = np.asarray(column)
+    if values.dtype.kind not in "OUbiuf":
+        return False
+    try:
+        return bool(np.isfinite(values.astype(np.float64)).all())
+    except (TypeError, ValueError):
+        return False
 
 
 def cells_of(column):

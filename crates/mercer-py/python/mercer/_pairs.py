@@ -2,17 +2,67 @@
 
 from __future__ import annotations
 
+import numbers
+from functools import partial
+
 import numpy as np
 import scipy.sparse as sp
+from sklearn.metrics.pairwise import additive_chi2_kernel, pairwise_kernels
 from sklearn.utils.validation import _num_samples
 
 from ._base import Fitted
 
 
+# Kernels with a gamma.
+_NAMED = ("rbf", "laplacian", "poly", "polynomial", "sigmoid")
+
+
+def _is_number(value):
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+
+def _known(values):
+    return {name: value for name, value in values.items() if value is not None}
+
+
 class Pairwise(Fitted):
     """An estimator whose callable kernel is called with two rows, or with two blocks where it takes them."""
 
+    # Whether the additive chi-squared kernel is scikit-learn's.
+    _negative = True
+    # Parameters that count elsewhere, and may be any number here.
+    _reals = ("degree",)
+
+    def _uses_callable(self):
+        return super()._uses_callable() or self._theirs() is not None
+
+    def _theirs(self):
+        """A kernel that scikit-learn has under a name, and the library has not: another additive chi-squared kernel, which is
+        negative, polynomials of any degree, a width without end."""
+        name = self.kernel if isinstance(self.kernel, str) else None
+        if name not in _NAMED and name != "additive_chi2":
+            return None
+        if name == "additive_chi2":
+            return additive_chi2_kernel if self._negative else None
+        gamma, degree, coef0 = (self._parameter(name, None) for name in ("gamma", "degree", "coef0"))
+        of = {"gamma": gamma, "degree": degree, "coef0": coef0}
+        if gamma is not None and not _is_number(gamma):
+            return None
+        poly = name in ("poly", "polynomial") and _is_number(degree) and (degree == 0 or degree > 0 and degree % 1)
+        if poly or gamma == 0:
+            return partial(pairwise_kernels, metric=name, filter_params=True, **_known(of))
+        return None
+
+    def _parameter(self, name, default):
+        """A parameter of the kernel."""
+        value = getattr(self, name)
+        return default if value is None else value
+
     def _training(self, X):
+        theirs = self._theirs()
+        if theirs is not None:
+            self._blocks, self.X_fit_ = True, X
+            return theirs(X)
         if self._uses_callable():
             self._blocks = self._takes_blocks(X)
             if not self._blocks:
@@ -21,6 +71,9 @@ class Pairwise(Fitted):
         return super()._training(X)
 
     def _called(self, x, y):
+        theirs = self._theirs()
+        if theirs is not None:
+            return theirs(x, y)
         values = self.kernel(x, y, **(getattr(self, "kernel_params", None) or {}))
         return values.toarray() if sp.issparse(values) else values
 

@@ -28,6 +28,10 @@ def threads_of(n_jobs) -> int:
     return LIMIT if wanted == 0 else min(wanted, LIMIT)
 
 
+class Unlimited(int):
+    """A number of threads that no limit of threadpoolctl has set."""
+
+
 def register() -> None:
     """Make Mercer one of the libraries that threadpoolctl lists and limits."""
     try:
@@ -44,12 +48,14 @@ def register() -> None:
         filename_prefixes = ("_mercer",)
 
         def get_num_threads(self) -> int:
-            return threads_of(None) or os.cpu_count() or 1
+            known = threads_of(None) or os.cpu_count() or 1
+            return known if LIMIT is not None else Unlimited(known)
 
         def set_num_threads(self, num_threads: int) -> None:
             global LIMIT
             # Limits are put back by setting what was read before them.
-            LIMIT = None if num_threads >= (os.cpu_count() or 1) else int(num_threads)
+            free = isinstance(num_threads, Unlimited) or num_threads >= (os.cpu_count() or 1)
+            LIMIT = None if free else int(num_threads)
 
         def get_version(self) -> str:
             return __version__

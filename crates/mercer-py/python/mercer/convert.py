@@ -158,7 +158,7 @@ def wrap(model):
     if isinstance(found, Classifier):
         found._group_by_signs()
     if isinstance(found, (OneClassSVM, SVDD)):
-        found.offset_ = 0.0 if kind == "sphere" else float(-model.offset[0])
+        found.offset_ = 0.0 if kind == "sphere" else -model.offset
     columns = model.columns
     if columns is not None:
         found.n_features_in_ = columns

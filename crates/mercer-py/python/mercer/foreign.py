@@ -242,7 +242,7 @@ def _machine(theirs, ours, learner, stages):
     if classifier:
         found._group_codes(codes)
     if learner == "one-class":
-        found.offset_ = float(-offset[0])
+        found.offset_ = -np.asarray(offset, dtype=np.float64)
     return found
 
 

@@ -251,9 +251,27 @@ def line_of(kernel, X, gamma="scale", degree=3, coef0=0.0, params=None) -> str:
             return f"{name}(gamma={g})"
 
 
+# Values from which the variance is computed in blocks: numpy's own makes a copy of the rows in double precision.
+MANY = 1 << 20
+
+
 def _variance(X):
     with np.errstate(over="ignore", invalid="ignore"):
-        return X.var(dtype=np.float64)
+        if hasattr(X, "multiply"):
+            if X.nnz <= MANY or not X.has_canonical_format:
+                return X.multiply(X).mean() - X.mean() ** 2
+            squares = sum(float(np.square(block, dtype=np.float64).sum()) for block in _blocks(X.data))
+            return squares / (X.shape[0] * X.shape[1]) - X.mean() ** 2
+        # Arrays that lie on several machines know their variance.
+        if not isinstance(X, np.ndarray) or X.size <= MANY:
+            return X.var(dtype=np.float64)
+        mean = X.mean(dtype=np.float64)
+        return sum(float(np.square(block - mean).sum()) for block in _blocks(X.reshape(-1))) / X.size
+
+
+def _blocks(values):
+    """Pieces of an array of one dimension."""
+    return (values[start : start + MANY] for start in range(0, len(values), MANY))
 
 
 def gamma_of(gamma, X, name="rbf"):
@@ -263,7 +281,7 @@ def gamma_of(gamma, X, name="rbf"):
             return 1.0 / X.shape[1]
         if gamma != "scale":
             raise ValueError(f"gamma = {gamma!r}: must be 'scale', 'auto' or a number above 0")
-        variance = (X.multiply(X)).mean() - X.mean() ** 2 if hasattr(X, "multiply") else _variance(X)
+        variance = _variance(X)
         if not np.isfinite(variance):
             raise ValueError("gamma='scale': the variance of the training rows is not finite; scale the data first")
         return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0

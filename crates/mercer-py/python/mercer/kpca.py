@@ -20,6 +20,7 @@ from ._frames import check_is_fitted, validate_data
 from ._pairs import Pairwise
 from .kernels import Kernel, gamma_of
 from .maps import EmpiricalKernelMap as EmpiricalKernelMap  # where pickles before 0.2 look for it
+from .maps import preserving
 from .svm import _seed
 
 __all__ = ["KernelPCA", "denoise", "preimage"]
@@ -39,7 +40,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pairwise):
         As in :class:`mercer.SVC`; a callable takes two rows, as in scikit-learn, or two blocks of rows.
     gamma : {'scale', 'auto'} or float, default=None
         None means ``1 / n_features``; ``'scale'`` and ``'auto'`` as in :class:`mercer.SVC`.
-    degree : int, default=3
+    degree : float, default=3
         Degree of ``'poly'``.
     coef0 : float, default=1
         Of ``'poly'`` and ``'sigmoid'``.
@@ -84,6 +85,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pairwise):
         Eigenvalues of the centred kernel matrix.
     eigenvectors_ : ndarray of shape (n_samples, n_components)
         Its eigenvectors, where components were found by the whole matrix.
+    X_fit_ : {ndarray, sparse array} of shape (n_samples, n_features)
+        The training rows; under a precomputed kernel its matrix.
     explained_variance_ratio_ : ndarray of shape (n_components,)
         The share of the variance in feature space that each component carries.
     model_ : mercer.Model
@@ -108,6 +111,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pairwise):
 
     # A float is a share of the variance.
     _shares = ("n_components",)
+    # Here the library's own: components of a centred matrix are the same for both.
+    _negative = False
 
     def __init__(
         self,
@@ -176,8 +181,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pairwise):
         X = validate_data(self, X, accept_sparse=self._sparse, dtype=FLOATS, order="C", ensure_min_samples=2)
         if self.fit_inverse_transform and sp.issparse(X):
             raise NotImplementedError("Inverse transform not implemented for sparse matrices!")
-        for name in ("model_", "_about", "_own", "_zeros", "_back", "_centre"):
+        for name in ("model_", "_about", "_own", "_zeros", "_back", "_centre", "X_fit_"):
             self.__dict__.pop(name, None)
+        self._single = X.dtype == np.float32
         self.gamma_ = gamma_of(self.gamma, X)
         matrix = self._training(X) if self._pairwise() or self._uses_callable() else None
         if matrix is not None and not np.allclose(matrix, matrix.T, rtol=1e-6, atol=0.0):
@@ -186,6 +192,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pairwise):
             matrix = np.tril(matrix if self._centre is None else self._centre.transform(matrix))
             matrix += np.tril(matrix, -1).T
         self._fit_model_or_matrix(X, matrix)
+        if "model_" in self.__dict__ and (matrix is not None or self.model_.coef.shape[0] != X.shape[0]):
+            # The model is not written with the training rows.
+            self.X_fit_ = X
         if self.fit_inverse_transform:
             self._learn_back(X)
         return self
@@ -305,9 +314,27 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pairwise):
         coef, rows = self.model_.coef, int(self._facts["rows"])
         if coef.shape[0] == rows:
             vectors = coef * np.sqrt(np.abs(self._found()))
+        elif "X_fit_" in self.__dict__ and self.X_fit_.shape[0] == rows:
+            vectors = self._features(self.X_fit_)[:, : coef.shape[1]]
+            vectors = vectors / np.linalg.norm(vectors, axis=0)
         else:
             raise AttributeError("these components do not use all training rows as centres")
         return np.hstack([vectors, np.zeros((rows, getattr(self, "_zeros", 0)))])
+
+    @property
+    def X_fit_(self):
+        """The training rows; under a precomputed kernel its matrix."""
+        check_is_fitted(self)
+        if "X_fit_" in self.__dict__:
+            return self.__dict__["X_fit_"]
+        centres = self.model_.centres
+        if centres is None or self.model_.coef.shape[0] != int(self._facts["rows"]):
+            raise AttributeError("these components do not use all training rows as centres")
+        return array_of(centres)
+
+    @X_fit_.setter
+    def X_fit_(self, X):
+        self.__dict__["X_fit_"] = X
 
     @property
     def explained_variance_ratio_(self):
@@ -334,7 +361,11 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pairwise):
         """
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse=self._sparse, dtype=FLOATS, order="C", reset=False)
-        return self._features(X)
+        found = self._features(X)
+        return found.astype(np.float32) if X.dtype == np.float32 and getattr(self, "_single", False) else found
+
+    def __sklearn_tags__(self):
+        return preserving(super().__sklearn_tags__())
 
     def _features(self, X):
         if "_own" in self.__dict__:
@@ -391,7 +422,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pairwise):
         """
         check_is_fitted(self)
         if "model_" not in self.__dict__:
-            raise ValueError("components of an indefinite matrix, or no components, cannot be saved as a model file: pickle them")
+            raise ValueError("components of an indefinite matrix, or no components at all, cannot be saved as a model file: pickle them")
         super().save(path)
 
     def to_onnx(self, path=None):

@@ -223,11 +223,18 @@ class LinearSVC(ClassifierMixin, Linear):
         if self.penalty == "l1" or self.multi_class == "crammer_singer":
             return self._fit_theirs(X, y, sample_weight)
         weights = np.ones(len(y)) if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64)
-        by_class = compute_class_weight(self.class_weight, classes=self.classes_, y=y, sample_weight=sample_weight)
-        cost = self.C * np.maximum(weights, 0.0) * by_class[codes]
+        given = None if sample_weight is None else weights
+        by_class = compute_class_weight(self.class_weight, classes=self.classes_, y=y, sample_weight=given)
+        if not (by_class >= 0).all():
+            raise ValueError(f"class_weight = {self.class_weight!r}: weights must be at least 0")
+        cost = self.C * np.maximum(weights, 0.0)
         rows, squared = self._augmented(X), self.loss == "squared_hinge"
         sides = [1] if len(self.classes_) == 2 else range(len(self.classes_))
-        found = [self._weights_of(rows, np.where(codes == c, 1.0, -1.0), cost, squared=squared) for c in sides]
+        found = []
+        for c in sides:
+            # As in LIBLINEAR, the rest of the classes has weight 1 against one of more than two.
+            factor = by_class[codes] if len(sides) == 1 else np.where(codes == c, by_class[c], 1.0)
+            found.append(self._weights_of(rows, np.where(codes == c, 1.0, -1.0), cost * factor, squared=squared))
         self.coef_, self.intercept_ = self._split(np.array(found))
         self._end()
         return self
@@ -313,7 +320,7 @@ class LinearSVC(ClassifierMixin, Linear):
 
     def _parts(self):
         slack = "squared" if self.loss == "squared_hinge" else "linear"
-        params = self._more(c=self.C, slack=slack, multi="one_vs_rest", tol=self.tol)
+        params = self._more(c=float(self.C), slack=slack, multi="one_vs_rest", tol=self.tol)
         return "svc", params, names_of(self.classes_), type_of(self.classes_)
 
 
@@ -446,4 +453,4 @@ class LinearSVR(RegressorMixin, Linear):
         return self._outputs(X)
 
     def _parts(self):
-        return "svr", self._more(c=self.C, epsilon=self.epsilon, tol=self.tol), [], None
+        return "svr", self._more(c=float(self.C), epsilon=float(self.epsilon), tol=self.tol), [], None

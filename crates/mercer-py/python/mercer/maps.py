@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
+import scipy.linalg
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 
 from . import _mercer
 from ._base import FLOATS, Fitted
 from ._data import rows_of, threads_of, whole_number
-from ._frames import validate_data
+from ._frames import check_is_fitted, validate_data
+from ._pairs import Pairwise
 from .kernels import gamma_of, line_of
 
 __all__ = ["EmpiricalKernelMap", "Nystroem", "RBFSampler"]
+
+
+def preserving(tags):
+    """The tags of a transformer whose features are f32 where the rows are."""
+    tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+    return tags
 
 
 class EmpiricalKernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fitted):
@@ -151,21 +161,21 @@ class EmpiricalKernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fitt
         raise ValueError("an empirical kernel map cannot be exported to ONNX")
 
 
-class Nystroem(EmpiricalKernelMap):
+class Nystroem(EmpiricalKernelMap, Pairwise):
     """Features whose dot products approximate kernel values, by rows drawn at random (Williams and Seeger 2001).
 
     Parameters
     ----------
-    kernel : str or Kernel, default='rbf'
-        As in :class:`mercer.SVC`, but no callable and not ``'precomputed'``.
+    kernel : str, Kernel or callable, default='rbf'
+        As in :class:`mercer.SVC`; a callable takes two rows, as in scikit-learn, or two blocks of rows.
     gamma : {'scale', 'auto'} or float, default=None
         Coefficient of ``'rbf'``, ``'poly'``, ``'sigmoid'`` and ``'laplacian'``; None means ``1 / n_features``.
     coef0 : float, default=None
         Constant term of ``'poly'`` and ``'sigmoid'``; None means 1.
-    degree : int, default=None
+    degree : float, default=None
         Degree of ``'poly'``; None means 3.
     kernel_params : dict, default=None
-        Not used: callables are refused.
+        What a callable kernel is called with besides rows; for a kernel by name, parameters that are None.
     n_components : int, default=100
         Number of rows drawn, and of features.
     random_state : int, RandomState instance or None, default=None
@@ -182,7 +192,7 @@ class Nystroem(EmpiricalKernelMap):
     normalization_ : ndarray of shape (n_components, n_components)
         What kernel values against them are multiplied with.
     map_ : object
-        The fitted map.
+        The fitted map; None for a callable or precomputed kernel.
 
     See Also
     --------
@@ -223,9 +233,14 @@ class Nystroem(EmpiricalKernelMap):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    def _parameter(self, name, default):
+        """A parameter of the kernel: the estimator's, else one of `kernel_params`."""
+        value = getattr(self, name)
+        return (self.kernel_params or {}).get(name, default) if value is None else value
+
     def _line(self, X):
-        degree = 3 if self.degree is None else self.degree
-        return line_of(self.kernel, X, self.gamma, degree, 1.0 if self.coef0 is None else self.coef0)
+        gamma, degree, coef0 = (self._parameter(*of) for of in (("gamma", None), ("degree", 3), ("coef0", 1.0)))
+        return line_of(self.kernel, X, gamma, degree, coef0)
 
     def _drawn(self, n, m):
         # In scikit-learn's order, so that the same seed gives the same features.
@@ -237,15 +252,78 @@ class Nystroem(EmpiricalKernelMap):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows; under a precomputed kernel its matrix.
         y : Ignored
 
         Returns
         -------
         self
         """
-        super().fit(X, y)
-        self.normalization_ = self.map_.coef
+        unnamed = self._pairwise() or callable(self.kernel) and self._uses_callable()
+        if unnamed and not (self.gamma is self.coef0 is self.degree is None):
+            raise ValueError("Don't pass gamma, coef0 or degree to Nystroem if using a callable or precomputed kernel")
+        X = validate_data(self, X, accept_sparse=self._sparse, dtype=FLOATS, order="C")
+        n, m = X.shape[0], whole_number(self.n_components, "n_components", 1)
+        if m > n:
+            warnings.warn(
+                "n_components > n_samples. This is not possible.\nn_components was set to n_samples, which results in "
+                "inefficient evaluation of the full kernel.",
+                stacklevel=2,
+            )
+        self.component_indices_ = self._drawn(n, min(m, n))
+        self.components_ = X[self.component_indices_]
+        self.map_ = None
+        for name in ("X_fit_", "_blocks"):
+            self.__dict__.pop(name, None)
+        if self._pairwise():
+            super()._line(X)
+            self.normalization_ = _normalization(self.components_[:, self.component_indices_])
+        elif self._uses_callable():
+            self.normalization_ = _normalization(self._training(self.components_))
+        else:
+            self._fit_map(self._line(self.components_), rows_of(self.components_), threads_of(self.n_jobs))
         return self
+
+    def _fit_map(self, line, rows, threads):
+        if self.kernel == "sigmoid" or self._parameter("coef0", 1.0) < 0:
+            # Its matrix may be indefinite, and scikit-learn keeps the signs of the eigenvalues.
+            self.normalization_ = _normalization(_mercer.kernel_matrix(line, rows, threads=threads))
+            coef = np.ascontiguousarray(self.normalization_.T)
+            self.map_ = _mercer.Map.from_parts(line, rows, coef, [0.0] * len(coef))
+            return
+        self.map_ = _mercer.Map.empirical(line, rows, True, threads=threads)
+        self.normalization_ = self.map_.coef
+
+    def transform(self, X):
+        """Features of rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows; under a precomputed kernel its values between them and the training rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+        """
+        check_is_fitted(self)
+        if getattr(self, "map_", None) is not None:
+            found = super().transform(X)
+        else:
+            seen = validate_data(self, X, accept_sparse=self._sparse, dtype=FLOATS, order="C", reset=False)
+            values = self._values(seen) if self._uses_callable() else seen[:, self.component_indices_]
+            found = values @ self.normalization_.T
+        single = getattr(X, "dtype", None) == self.components_.dtype == np.float32
+        return found.astype(np.float32) if single else found
+
+    def __sklearn_tags__(self):
+        return preserving(super().__sklearn_tags__())
+
+
+def _normalization(values):
+    """The inverse square root of a kernel matrix, as scikit-learn has it where the matrix is singular or indefinite."""
+    left, sizes, right = scipy.linalg.svd(np.asarray(values, dtype=np.float64))
+    return left / np.sqrt(np.maximum(sizes, 1e-12)) @ right
 
 
 class RBFSampler(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fitted):
@@ -338,7 +416,12 @@ class RBFSampler(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fitted):
         ndarray of shape (n_samples, n_components)
         """
         rows = self._rows(X)
-        return self.stages_.apply(rows, threads=threads_of(self.n_jobs))
+        found = self.stages_.apply(rows, threads=threads_of(self.n_jobs))
+        single = getattr(X, "dtype", None) == self.random_weights_.dtype == np.float32
+        return found.astype(np.float32, copy=False) if single else found
+
+    def __sklearn_tags__(self):
+        return preserving(super().__sklearn_tags__())
 
     def save(self, path):
         """A map alone cannot be saved as a model file: pickle it, or fit a machine on its features.

@@ -31,7 +31,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Pairwise):
         As in :class:`mercer.SVC`; a callable takes two rows, as in scikit-learn, or two blocks of rows.
     gamma : {'scale', 'auto'} or float, default=None
         None means ``1 / n_features``; ``'scale'`` and ``'auto'`` as in :class:`mercer.SVC`.
-    degree : int, default=3
+    degree : float, default=3
         Degree of ``'poly'``.
     coef0 : float, default=1
         Of ``'poly'`` and ``'sigmoid'``.
@@ -128,6 +128,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Pairwise):
         self.__dict__.pop("_map", None)
         self.X_fit_ = X
         alpha = np.asarray(self.alpha, dtype=np.float64)
+        alpha = alpha.reshape(()) if alpha.size == 1 else alpha
         if (alpha < 0).any():
             raise ValueError(f"alpha = {self.alpha}: must be at least 0")
         plain = alpha.ndim == 0 and alpha > 0
@@ -146,8 +147,12 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Pairwise):
         self._make_model(X, line, rows, coef, offset, y.ndim)
         return self
 
+    def _ridge(self):
+        """The one value of alpha."""
+        return float(np.asarray(self.alpha, dtype=np.float64).reshape(()) if np.ndim(self.alpha) == 0 else self.alpha[0])
+
     def _system(self):
-        own = {"lambda": float(self.alpha), "offset": bool(self.fit_intercept)}
+        own = {"lambda": self._ridge(), "offset": bool(self.fit_intercept)}
         return {**own, "method": self.method, "tol": self.tol}
 
     def _fitted_by_library(self, X, y, sample_weight):
@@ -167,7 +172,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Pairwise):
             # The model has weights alone, or lacks rows whose coefficient is 0; coefficients are what errors it leaves.
             weights = self._weights(sample_weight, X)
             fitted = self.model_.predict(rows_of(self._seen(X)), threads=threads_of(self.n_jobs))
-            self.dual_coef_ = (1.0 if weights is None else weights) * (y - fitted) / self.alpha
+            self.dual_coef_ = (1.0 if weights is None else weights) * (y - fitted) / self._ridge()
         else:
             self.dual_coef_ = np.zeros(X.shape[0])
             self.dual_coef_[self.model_.support.astype(np.intp)] = self.model_.coef[:, 0]
@@ -218,7 +223,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Pairwise):
             elif line != "precomputed":
                 self._map = _mercer.Map.from_parts(line, rows, np.ascontiguousarray(coef), list(offset))
             return
-        params = self._more(**{"lambda": max(float(self.alpha), 1e-300), "offset": bool(self.fit_intercept)})
+        params = self._more(**{"lambda": max(self._ridge(), 1e-300), "offset": bool(self.fit_intercept)})
         self.model_ = _mercer.Model.from_machine(
             "ridge",
             params,

@@ -819,7 +819,7 @@ class Novelty(OutlierMixin, Machine):
         X = self._checked(X)
         params = self._more(nu=self.nu, **self._solver())
         self._fit_machine(self._learner, params, X, None, sample_weight)
-        self.offset_ = float(-self.model_.offset[0])
+        self.offset_ = -self.model_.offset
         return self
 
     def decision_function(self, X):
@@ -894,7 +894,7 @@ class OneClassSVM(Novelty):
 
     Attributes
     ----------
-    offset_ : float
+    offset_ : ndarray of shape (1,)
         The level that scores are compared with.
     support_, support_vectors_, n_support_, dual_coef_, coef_, intercept_, n_iter_, model_
         As in :class:`SVC`.

@@ -285,7 +285,7 @@ fn train_nu(
         (found.info.iterations, found.info.kernel_values) = spent;
         let (low, high) = (found.thresholds[0].value(), found.thresholds[1].value());
         let (rho, offset) = ((high - low) / 2.0, -f64::midpoint(low, high));
-        let wanted = solver.tol * rho.min(1.0);
+        let wanted = solver.tol * rho.abs().min(1.0);
         let degenerate = rule.tol <= FINEST * solver.tol;
         if rule.tol > wanted && !degenerate && found.info.stop == Stop::Converged {
             // A margin dominated by error gives little information on the required tolerance.
@@ -293,12 +293,18 @@ fn train_nu(
             problem.start = Some(found.beta);
             continue;
         }
-        let scale = if rho > 0.0 { 1.0 / rho } else { 1.0 };
+        let scale = per_margin(rho, rule.tol);
         if rho <= 0.0 || degenerate {
             found.info.note(format!("nu: the margin is {rho:.1e}, so outputs are not exact at its scale"));
         }
         return Ok(scaled(found, scale, offset * scale));
     }
+}
+
+/// What a nu-machine's f is multiplied with. Under an indefinite kernel the margin may be negative, and dividing by it puts
+/// the classes on their sides all the same, as in LIBSVM; a margin of 0 but for the tolerance has no sign.
+fn per_margin(rho: f64, tol: f64) -> f64 {
+    if rho > 0.0 || rho < -10.0 * tol { 1.0 / rho } else { 1.0 }
 }
 
 /// The same `keep` function for another solve.
@@ -317,7 +323,7 @@ impl Solved {
             // Each class has its own level, and the margin is between them.
             (Kind::Nu | Kind::Hard, &[low, high]) => {
                 let (rho, offset) = ((high - low) / 2.0, -f64::midpoint(low, high));
-                let scale = if rho > 0.0 { 1.0 / rho } else { 1.0 };
+                let scale = per_margin(rho, params.tol);
                 scaled(now, scale, offset * scale)
             }
             (_, level) => scaled(now, 1.0, -level.first().copied().unwrap_or(0.0)),
