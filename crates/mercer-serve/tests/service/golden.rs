@@ -8,7 +8,7 @@ use crate::client::Server;
 fn golden_models_of_every_version_are_served() {
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../mercer-cli/tests/golden");
     let mut served = 0;
-    for folder in ["v1", "v2"].map(|version| golden.join(version)) {
+    for folder in ["v1", "v2", "v2-later"].map(|version| golden.join(version)) {
         let server = Server::of(&folder);
         let mut files: Vec<PathBuf> =
             std::fs::read_dir(&folder).expect("a folder").map(|e| e.expect("an entry").path()).collect();
