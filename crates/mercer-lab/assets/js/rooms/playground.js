@@ -449,7 +449,7 @@ async function open(main, values) {
   compressor(2);
   fill(
     main,
-    h("div", { class: "room" }, h("div", { class: "stack" }, h("div", { class: "stage" }, view.canvas), h("div", { class: "row" }, brushes), problem, h("section", { class: "card", "aria-label": "Results" }, told), h("section", { class: "card", "aria-label": "Compression" }, compress, legend)), panel),
+    h("div", { class: "room live" }, h("div", { class: "stack" }, h("div", { class: "stage" }, view.canvas), h("div", { class: "row" }, brushes), problem, h("section", { class: "card", "aria-label": "Results" }, told), h("section", { class: "card", "aria-label": "Compression" }, compress, legend)), panel),
   );
   const first = await post("shape", wanted());
   take(first);
