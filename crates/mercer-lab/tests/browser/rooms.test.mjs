@@ -110,6 +110,7 @@ test("the playground: points, sliders, tasks, a shared address", async () => {
   await slide(page, "vectors", 0.1);
   await until(page, () => [...document.querySelectorAll(".facts dt")].some((dt) => dt.textContent === "Compressed to"));
   await until(page, () => location.hash.includes("vectors=") && location.hash.includes("params="));
+  await until(page, () => document.querySelector('input[data-name="vectors"]').closest(".control").querySelector("output").textContent === `${[...document.querySelectorAll(".facts dt")].find((dt) => dt.textContent === "Compressed to").nextElementSibling.firstChild.textContent} vectors`);
   await shoot(page, "playground-compressed");
 
   // The address is the state: a reload and another page show the same.
@@ -520,6 +521,13 @@ test("back from feature space: components, noise, iterations, a picture of one's
   await slide(page, "components", 0.05);
   await until(page, () => Number(new URLSearchParams(location.hash.split("?")[1]).get("components")) < 3);
   const few = (await pixels())[3];
+  for (const share of [0.05, 0.3, 0.6, 0.9]) {
+    await slide(page, "components", share);
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    const iterations = await page.$$eval("[aria-label=Iterations] li", (all) => all.map((one) => Number(one.textContent.split(":")[0])));
+    assert.ok(iterations.length > 1 && iterations.every((n, k) => k === 0 || n > iterations[k - 1]), `iterations ${iterations}`);
+  }
+  await slide(page, "components", 0.05);
   assert.ok(distance(few, kernel) > 0, "fewer components, another picture");
   await slide(page, "level", 0.8);
   await until(page, () => location.hash.includes("level=0.8"));

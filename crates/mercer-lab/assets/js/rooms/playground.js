@@ -273,16 +273,22 @@ async function open(main, values) {
       ]),
     );
     const most = Math.max(2, last.centres);
-    if (most !== compressMost) compressor(most);
+    if (most !== compressMost || state.vectors !== compressShown) compressor(most);
   }
   /** @type {string | null} */
   let keptSpan = null;
   let compressMost = 0;
+  /** What the slider shows: a hand may have been on the one before it. */
+  let compressShown = 0;
+  let turn = 0;
   const compress = h("div", {});
   /** @param {number} most */
   function compressor(most) {
+    // A slider under a hand stays; it is replaced once the hand has gone elsewhere.
+    if (compress.contains(document.activeElement)) return;
     compressMost = most;
-    if (compress.contains(document.activeElement) && state.vectors) return;
+    compressShown = state.vectors;
+    const own = ++turn;
     fill(
       compress,
       slider({
@@ -293,9 +299,10 @@ async function open(main, values) {
         high: most,
         whole: true,
         value: state.vectors || most,
-        show: (v) => (v >= compressMost ? "all" : `${v} vectors`),
+        show: (v) => (v >= most ? "all" : `${v} vectors`),
         change: (v) => {
-          state.vectors = v >= compressMost ? 0 : v;
+          state.vectors = v >= most ? 0 : v;
+          if (own === turn) compressShown = state.vectors;
           ask();
           settled();
         },
