@@ -95,7 +95,8 @@ fn keep_model(lab: &Lab, name: String, model: Model, path: &str) -> Arc<Kept> {
 /// `POST api/files/NAME`: a file's bytes. A model is kept as one; everything else is data.
 pub(crate) fn upload(lab: &Arc<Lab>, name: &str, body: Bytes) -> Reply {
     if is_model(name, &body) {
-        let model = any_model(name, &body)?;
+        // What a page brings is its own, unlike a file of the server.
+        let model = any_model(name, &body).map_err(|why| Refusal::bad(why.to_string()))?;
         let kept = keep_model(lab, name.to_owned(), model, name);
         return json(&json!({ "model": kept.id }));
     }
