@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use crate::{book, cargo_in, lab, licences, python, release, serve, spawn, tidy};
 
 /// Features that tests turn on: what they bring is tested, and nothing is built twice. One build for all steps.
-pub(crate) const FEATURES: [&str; 2] = ["--features", "mercer-cli/parquet"];
+pub(crate) const FEATURES: [&str; 2] = ["--features", "mercer-cli/parquet,mercer-cli/tls"];
 
 type Step = (&'static str, &'static str, fn(&Path) -> Result<()>);
 

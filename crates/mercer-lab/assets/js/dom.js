@@ -100,8 +100,9 @@ export function facts(rows) {
  * @param {string} caption
  * @param {string[]} heads
  * @param {(string | number | Node)[][]} rows
+ * @param {boolean} [wrap] whether the last column is sentences, which take several lines
  */
-export function table(caption, heads, rows) {
+export function table(caption, heads, rows, wrap = false) {
   const numeric = heads.map((_, k) => rows.length > 0 && rows.every((row) => typeof row[k] === "number"));
   const cell = (/** @type {string | number | Node} */ value, /** @type {number} */ k) =>
     h("td", { class: numeric[k] ? "n" : null, title: typeof value === "string" ? value : null }, typeof value === "number" ? number(value) : value);
@@ -110,7 +111,7 @@ export function table(caption, heads, rows) {
     { class: "scroll", tabIndex: 0, role: "region", "aria-label": caption },
     h(
       "table",
-      {},
+      { class: wrap ? "wrap" : null },
       h("caption", {}, caption),
       h("thead", {}, h("tr", {}, ...heads.map((head, k) => h("th", { scope: "col", class: numeric[k] ? "n" : null }, head)))),
       h("tbody", {}, ...rows.map((row) => h("tr", {}, ...row.map(cell)))),

@@ -62,7 +62,8 @@ export function diverging(to, width, height, cells, values) {
 }
 
 /**
- * The line on which values on cells have a level, by marching squares.
+ * The line on which values on cells have a level, by marching squares. Values belong to the middle of their cells; to the
+ * edge of the picture, half a cell farther, they go on as they change over the last cells.
  * @param {CanvasRenderingContext2D} to
  * @param {number} width
  * @param {number} height
@@ -73,22 +74,37 @@ export function diverging(to, width, height, cells, values) {
 export function contour(to, width, height, { nx, ny }, values, level) {
   const sx = width / nx;
   const sy = height / ny;
+  if (nx < 2 || ny < 2) return;
+  // The side of the level stays: what is not smooth, as the lead of a class, must not cross it there.
+  const beyond = (/** @type {number} */ near, /** @type {number} */ far) => {
+    const there = 1.5 * near - 0.5 * far;
+    return there > level === near > level ? there : near;
+  };
+  /** @type {(i: number, j: number) => number} */
+  const value = (i, j) => {
+    if (j < 0 || j === ny) return j < 0 ? beyond(value(i, 0), value(i, 1)) : beyond(value(i, ny - 1), value(i, ny - 2));
+    const at = j * nx + i;
+    if (i < 0 || i === nx) return i < 0 ? beyond(values[at + 1], values[at + 2]) : beyond(values[at - 1], values[at - 2]);
+    return values[at];
+  };
+  const middle = (/** @type {number} */ k, /** @type {number} */ n, /** @type {number} */ side) => Math.min(n, Math.max(0, k + 0.5)) * side;
   to.beginPath();
-  for (let j = 0; j + 1 < ny; j++) {
-    for (let i = 0; i + 1 < nx; i++) {
-      const at = j * nx + i;
-      const a = values[at] - level;
-      const b = values[at + 1] - level;
-      const c = values[at + nx + 1] - level;
-      const d = values[at + nx] - level;
+  for (let j = -1; j < ny; j++) {
+    const y = middle(j, ny, sy);
+    const tall = middle(j + 1, ny, sy) - y;
+    for (let i = -1; i < nx; i++) {
+      const a = value(i, j) - level;
+      const b = value(i + 1, j) - level;
+      const c = value(i + 1, j + 1) - level;
+      const d = value(i, j + 1) - level;
       const code = (a > 0 ? 1 : 0) | (b > 0 ? 2 : 0) | (c > 0 ? 4 : 0) | (d > 0 ? 8 : 0);
       if (code === 0 || code === 15) continue;
-      const x = (i + 0.5) * sx;
-      const y = (j + 0.5) * sy;
-      const top = () => [x + (sx * a) / (a - b), y];
-      const right = () => [x + sx, y + (sy * b) / (b - c)];
-      const bottom = () => [x + (sx * d) / (d - c), y + sy];
-      const left = () => [x, y + (sy * a) / (a - d)];
+      const x = middle(i, nx, sx);
+      const wide = middle(i + 1, nx, sx) - x;
+      const top = () => [x + (wide * a) / (a - b), y];
+      const right = () => [x + wide, y + (tall * b) / (b - c)];
+      const bottom = () => [x + (wide * d) / (d - c), y + tall];
+      const left = () => [x, y + (tall * a) / (a - d)];
       const go = (/** @type {number[]} */ p, /** @type {number[]} */ q) => {
         to.moveTo(p[0], p[1]);
         to.lineTo(q[0], q[1]);
@@ -142,8 +158,9 @@ export function mark(to, x, y, k, r, hollow = false) {
   }
   to.fillStyle = hollow ? variableCache.card : css(k);
   to.fill();
-  to.strokeStyle = hollow ? css(k) : variableCache.card;
-  to.lineWidth = hollow ? 1.6 : 1.2;
+  // On dark regions of its own colour a point is seen by a light edge.
+  to.strokeStyle = hollow ? css(k) : dark() ? variableCache.ink : variableCache.card;
+  to.lineWidth = hollow ? 1.6 : dark() ? 0.8 : 1.2;
   to.stroke();
 }
 

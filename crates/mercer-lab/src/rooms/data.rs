@@ -1,7 +1,9 @@
 //! Your data: files that pages bring, read as the command reads them; models and what can be downloaded of them.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -29,8 +31,8 @@ pub(crate) fn open(lab: &Arc<Lab>, paths: &[PathBuf]) -> Result<String, Failure>
         std::fs::metadata(path).map_err(|e| mercer::Error::io(path, e))?;
         let name =
             path.file_name().map_or_else(|| path.display().to_string(), |n| n.to_string_lossy().into_owned());
-        let model = if path.is_file() { Model::load(path).ok() } else { None };
-        if let Some(model) = model {
+        if path.is_file() && is_model(&name, &beginning(path)?) {
+            let model = Model::read_within(path, lab.exec.memory())?;
             let kept = keep_model(lab, name, model, &path.display().to_string());
             room = format!("#data?model={}", kept.id);
             continue;
@@ -41,6 +43,39 @@ pub(crate) fn open(lab: &Arc<Lab>, paths: &[PathBuf]) -> Result<String, Failure>
         room = format!("#data?set={}", set.id);
     }
     Ok(room)
+}
+
+/// Bytes of a file by which a model is told from data.
+const HEAD: usize = 4096;
+
+fn beginning(path: &Path) -> mercer::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(HEAD as u64).read_to_end(&mut head));
+    read.map_err(|e| mercer::Error::io(path, e))?;
+    Ok(head)
+}
+
+/// Whether a file is a model, whole or broken: the library's own format, its JSON, or LIBSVM's text. A broken model is told
+/// as such, not as data of no known format.
+fn is_model(name: &str, bytes: &[u8]) -> bool {
+    let head = &bytes[..bytes.len().min(HEAD)];
+    let start = head.trim_ascii_start();
+    let json = || start.windows(13).any(|part| part == b"\"mercer-json\"");
+    // The length of a header, and the header, which is JSON.
+    let own = head.len() > 8 && head[4..8] == [0; 4] && head[8] == b'{';
+    name.ends_with(".mercer") || own || start.starts_with(b"svm_type") || start.starts_with(b"{") && json()
+}
+
+/// A model of any format from its bytes.
+fn any_model(name: &str, bytes: &[u8]) -> mercer::Result<Model> {
+    let start = bytes.trim_ascii_start();
+    if start.starts_with(b"{") {
+        Model::from_json(name, bytes)
+    } else if start.starts_with(b"svm_type") {
+        Model::from_libsvm(name, bytes)
+    } else {
+        Model::from_bytes(name, bytes)
+    }
 }
 
 fn keep_model(lab: &Lab, name: String, model: Model, path: &str) -> Arc<Kept> {
@@ -59,7 +94,9 @@ fn keep_model(lab: &Lab, name: String, model: Model, path: &str) -> Arc<Kept> {
 
 /// `POST api/files/NAME`: a file's bytes. A model is kept as one; everything else is data.
 pub(crate) fn upload(lab: &Arc<Lab>, name: &str, body: Bytes) -> Reply {
-    if let Ok(model) = Model::from_bytes(name, &body) {
+    if is_model(name, &body) {
+        // What a page brings is its own, unlike a file of the server.
+        let model = any_model(name, &body).map_err(|why| Refusal::bad(why.to_string()))?;
         let kept = keep_model(lab, name.to_owned(), model, name);
         return json(&json!({ "model": kept.id }));
     }
@@ -92,12 +129,14 @@ struct Reading {
     label: String,
     /// `auto`, `classes`, `reals` or `none`.
     targets: String,
+    /// `auto`, or an encoding of text.
+    encoding: String,
     /// Height and width of rows that are images.
     image: Option<[usize; 2]>,
 }
 
 #[derive(Deserialize)]
-struct Read {
+struct Wanted {
     file: usize,
     #[serde(flatten)]
     how: Reading,
@@ -105,7 +144,7 @@ struct Read {
 
 /// `POST api/sets`: reads a file, once more where it is to be read in another way.
 pub(crate) fn read(lab: &Arc<Lab>, body: &[u8]) -> Reply {
-    let ask: Read = parse(body)?;
+    let ask: Wanted = parse(body)?;
     let given = lab.file(ask.file)?;
     let set = store(lab, &given, &ask.how)?;
     shown(lab, &set)
@@ -122,6 +161,10 @@ fn store(lab: &Lab, given: &Arc<Given>, how: &Reading) -> mercer::Result<Arc<Set
     if !how.targets.is_empty() && how.targets != "auto" {
         options.targets = how.targets.parse()?;
         let _ = write!(flags, " --targets {}", how.targets);
+    }
+    if !how.encoding.is_empty() && how.encoding != "auto" {
+        options.encoding = Some(how.encoding.parse()?);
+        let _ = write!(flags, " --encoding {}", how.encoding);
     }
     let mut data = match &given.from {
         From::Page(bytes) => {
@@ -179,6 +222,7 @@ fn shown(lab: &Lab, set: &Set) -> Reply {
     json(&json!({
         "id": set.id, "file": file, "name": set.file.name, "rows": data.len(), "columns": data.dim(), "info": facts,
         "text": report_text(&info, false), "targets": targets, "target": data.target_name, "names": data.column_names,
+        "encoding": set.flags.split(" --encoding ").nth(1).and_then(|rest| rest.split(' ').next()),
         "guessed": data.target_from.as_ref().is_some_and(|from| from.guessed),
         "images": images(data, &(0..data.len().min(IMAGES)).collect::<Vec<_>>()),
         "image": data.points.image().map(|shape| [shape.height, shape.width, shape.channels]),

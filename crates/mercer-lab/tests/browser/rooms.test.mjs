@@ -110,6 +110,7 @@ test("the playground: points, sliders, tasks, a shared address", async () => {
   await slide(page, "vectors", 0.1);
   await until(page, () => [...document.querySelectorAll(".facts dt")].some((dt) => dt.textContent === "Compressed to"));
   await until(page, () => location.hash.includes("vectors=") && location.hash.includes("params="));
+  await until(page, () => document.querySelector('input[data-name="vectors"]').closest(".control").querySelector("output").textContent === `${[...document.querySelectorAll(".facts dt")].find((dt) => dt.textContent === "Compressed to").nextElementSibling.firstChild.textContent} vectors`);
   await shoot(page, "playground-compressed");
 
   // The address is the state: a reload and another page show the same.
@@ -175,6 +176,31 @@ test("shapes of two to six classes, and a finger", async () => {
   const box = await (await page.$("canvas[data-plane]")).boundingBox();
   await page.touchscreen.tap(box.x + 15, box.y + 15);
   await until(page, () => document.querySelector(".facts").textContent.includes("on 301 points"));
+  assert.deepEqual(browser.troubles(), []);
+  await page.close();
+});
+
+test("on a narrow screen the picture stays in sight while settings are changed, and lines reach its edges", async () => {
+  const page = await browser.open(lab.address, { width: 400, height: 800 });
+  for (const room of ["playground", "components"]) {
+    await go(page, room);
+    await until(page, () => document.querySelector(".facts"));
+    await page.$eval('input[type=range][data-name="gamma"]', (slider) => slider.scrollIntoView({ block: "end" }));
+    const [picture, slider] = await page.evaluate(() => ["canvas[data-plane]", 'input[type=range][data-name="gamma"]'].map((which) => document.querySelector(which).getBoundingClientRect().toJSON()));
+    assert.ok(picture.top >= -1 && picture.bottom <= slider.top && slider.bottom <= 801, `${room}: ${JSON.stringify([picture, slider])}`);
+  }
+  await go(page, "playground");
+  await until(page, () => document.querySelector(".facts"));
+  // The boundary of two classes in the plane is dark on light: it goes on to the last line of pixels.
+  const dark = await page.$eval("canvas[data-plane]", (canvas) => {
+    const { width, height } = canvas;
+    const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
+    const edge = (at) => [1, width - 2].includes((at / 4) % width) || [1, height - 2].includes(Math.floor(at / 4 / width));
+    let found = 0;
+    for (let at = 0; at < data.length; at += 4) if (edge(at) && Math.max(data[at], data[at + 1], data[at + 2]) < 110) found += 1;
+    return found;
+  });
+  assert.ok(dark >= 2, `${dark} dark pixels at the edges`);
   assert.deepEqual(browser.troubles(), []);
   await page.close();
 });
@@ -394,7 +420,7 @@ test("files that nobody prepared are read, or refused in words", async () => {
       transfer.items.add(new File([Uint8Array.from(bytes)], n));
       document.querySelector(".drop").dispatchEvent(new DragEvent("drop", { dataTransfer: transfer, bubbles: true, cancelable: true }));
     }, [name, [...Buffer.from(content)]]);
-    await until(page, (n) => document.querySelector("h2[data-set]")?.textContent === n || document.querySelector(".problem").textContent.length > 0, name);
+    await until(page, (n) => document.querySelector("h2[data-set]")?.textContent === n || document.querySelector("[aria-label=Model] h2")?.textContent === n || document.querySelector(".problem").textContent.length > 0, name);
     return text(page, ".problem");
   };
   const lines = (n, line) => Array.from({ length: n }, (_, i) => line(i)).join("\n");
@@ -409,14 +435,38 @@ test("files that nobody prepared are read, or refused in words", async () => {
   };
   for (const [name, content] of Object.entries(read)) assert.equal(await drop(name, content), "", name);
   assert.match(await text(page, "main"), /2 classes/);
+  // A file that is brought again is offered once; its columns are listed with what is missing.
+  assert.equal(await drop("text.csv", read["text.csv"]), "");
+  await until(page, () => [...document.querySelectorAll(".drop button")].filter((one) => one.textContent.startsWith("text.csv")).length === 1);
+  const columns = await page.$$eval('[aria-label="Columns"] tbody tr', (rows) => rows.map((row) => [...row.cells].map((cell) => cell.textContent)));
+  assert.deepEqual(columns.map((row) => row.slice(0, 2)), [["colour", "category"], ["age", "number"], ["since", "date"]]);
+  assert.deepEqual(columns.map((row) => row[2]), ["none", "15.0 %", "none"]);
   assert.deepEqual(browser.troubles(), []);
   const refused = {
     "empty.csv": ["", /empty file/],
     "header.csv": ["a,b,label\n", /no rows/],
     "bytes.bin": [Buffer.from(Array.from({ length: 2000 }, (_, i) => (i * 7) % 256)), /neither text nor a known format/],
+    "latin.csv": [Buffer.from(`größe,b,label\n${lines(40, (i) => `${i},${i % 5},${i % 2 ? "ä" : "ö"}`)}`, "latin1"), /--encoding latin-1/],
+    "broken.mercer": [Buffer.from("not a model"), /model/],
+    "cut.model": ["svm_type c_svc\nkernel_type rbf\ngamma 0.5\nnr_class 2\n", /model|line|header/],
+    "other.json": ['{"format": "mercer-json", "version": 9999}', /version/],
     "pictures.zip": [Buffer.from("504b0304140000000000000021000000000000000000000000000600000061", "hex"), /archive|zip/i],
   };
-  for (const [name, [content, words]] of Object.entries(refused)) assert.match(await drop(name, content), words, name);
+  for (const [name, [content, words]] of Object.entries(refused)) {
+    const problem = await drop(name, content);
+    assert.match(problem, words, name);
+    assert.doesNotMatch(problem, /model.*expected one of libsvm, csv/, name);
+    if (name !== "latin.csv") continue;
+    // What the message says can be done here.
+    await page.evaluate(() => [...document.querySelectorAll("button")].find((one) => one.textContent === "Read it as Latin-1").click());
+    await until(page, (n) => document.querySelector("h2[data-set]")?.textContent === n, name);
+    assert.match(await text(page, "main"), /größe/);
+    assert.equal(await page.$eval('select[data-name="Encoding"]', (one) => one.value), "latin-1");
+  }
+  // Models of every format are models.
+  const libsvm = "svm_type c_svc\nkernel_type rbf\ngamma 0.5\nnr_class 2\ntotal_sv 2\nrho 0.1\nlabel 1 -1\nnr_sv 1 1\nSV\n1 1:0.5 2:1\n-1 1:1 2:0.25\n";
+  assert.equal(await drop("theirs.model", libsvm), "");
+  assert.equal(await fact(page, "Centres"), "2");
   assert.ok(browser.troubles().every((one) => /^400 at/.test(one)));
   await page.close();
 });
@@ -471,6 +521,13 @@ test("back from feature space: components, noise, iterations, a picture of one's
   await slide(page, "components", 0.05);
   await until(page, () => Number(new URLSearchParams(location.hash.split("?")[1]).get("components")) < 3);
   const few = (await pixels())[3];
+  for (const share of [0.05, 0.3, 0.6, 0.9]) {
+    await slide(page, "components", share);
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    const iterations = await page.$$eval("[aria-label=Iterations] li", (all) => all.map((one) => Number(one.textContent.split(":")[0])));
+    assert.ok(iterations.length > 1 && iterations.every((n, k) => k === 0 || n > iterations[k - 1]), `iterations ${iterations}`);
+  }
+  await slide(page, "components", 0.05);
   assert.ok(distance(few, kernel) > 0, "fewer components, another picture");
   await slide(page, "level", 0.8);
   await until(page, () => location.hash.includes("level=0.8"));

@@ -60,6 +60,8 @@ pub struct Registry {
 struct Look {
     seen: HashMap<PathBuf, (Stamp, Result<Arc<Served>, String>)>,
     unloaded: Vec<String>,
+    /// What was wrong the last time: it is said once, not every second.
+    complaint: Option<String>,
 }
 
 impl Registry {
@@ -95,13 +97,37 @@ impl Registry {
         let all = match places::find(&self.places) {
             Ok(all) => all,
             Err(error) => {
-                tracing::warn!("{error}; the previous models stay in place");
+                look.complain(Some(format!("{error}; the previous models stay in place")));
                 return;
             }
         };
+        let lost = |served: &Arc<Served>| self.places.iter().any(|place| place.has_lost(&served.path));
         let old = self.entries();
+        look.complain(
+            old.values()
+                .flat_map(|entry| entry.versions.values())
+                .find(|served| lost(served))
+                .map(|served| format!("{} is gone; the models of before stay", served.path.display())),
+        );
         let mut new = Entries::new();
-        for found in &all {
+        let mut keys: HashMap<String, &PathBuf> = HashMap::new();
+        // Of two files with one name the one that is served stays.
+        let is_new = |found: &&Found| {
+            let before = old.get(&found.name);
+            !before.is_some_and(|entry| entry.versions.values().any(|served| served.path == found.path))
+        };
+        let mut in_order: Vec<&Found> = all.iter().collect();
+        in_order.sort_by_key(is_new);
+        for found in in_order {
+            if let Some(other) = keys.get(&found.key()) {
+                let entry = new.get_mut(&found.name).map(Arc::make_mut);
+                if let Some(problem) = entry.map(|entry| &mut entry.problem) {
+                    let (one, two) = (other.display(), found.path.display());
+                    *problem = Some(format!("{one} and {two} have one name: the second is not served"));
+                }
+                continue;
+            }
+            keys.insert(found.key(), &found.path);
             let known = look.seen.get(&found.path).filter(|(stamp, _)| *stamp == found.stamp);
             let result = if let Some((_, result)) = known {
                 result.clone()
@@ -138,8 +164,9 @@ impl Registry {
         // A file that was named and is gone for now: what it held stays.
         for (name, entry) in old.iter() {
             let asked = self.places.iter().any(|place| place.is_named(name));
-            if asked && !new.contains_key(name) {
-                let problem = Some("the file is gone; its model is still served".into());
+            let gone = if asked { "file" } else { "folder" };
+            if !new.contains_key(name) && (asked || entry.versions.values().any(lost)) {
+                let problem = Some(format!("the {gone} is gone; its models are still served"));
                 new.insert(name.clone(), Arc::new(Entry { problem, ..Entry::clone(entry) }));
             }
         }
@@ -150,7 +177,8 @@ impl Registry {
                 entry.latest = None;
             }
         }
-        look.seen.retain(|path, _| all.iter().any(|found| found.path == *path));
+        let lost = |path: &PathBuf| self.places.iter().any(|place| place.has_lost(path));
+        look.seen.retain(|path, _| all.iter().any(|found| found.path == *path) || lost(path));
         *self.entries.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(new);
     }
 
@@ -241,6 +269,13 @@ impl Entry {
 }
 
 impl Look {
+    fn complain(&mut self, complaint: Option<String>) {
+        if let Some(why) = complaint.as_ref().filter(|_| complaint != self.complaint) {
+            tracing::warn!("{why}");
+        }
+        self.complaint = complaint;
+    }
+
     /// The models that are in memory: equal files share one.
     fn loaded(&self) -> Vec<Arc<Served>> {
         self.seen.values().filter_map(|(_, result)| result.as_ref().ok().cloned()).collect()

@@ -13,6 +13,8 @@ const ENDINGS: &[&str] = &["mercer", "model", "pca", "json"];
 pub struct Place {
     path: PathBuf,
     name: Option<String>,
+    /// Whether it was a folder when it was named: one that is gone is not a file of models that are gone.
+    folder: bool,
 }
 
 impl Place {
@@ -21,9 +23,10 @@ impl Place {
         let whole = text.to_string_lossy();
         match whole.split_once('=') {
             Some((name, path)) if !text.exists() && !name.is_empty() && !name.contains('/') => {
-                Place { path: path.into(), name: Some(name.to_owned()) }
+                let path = PathBuf::from(path);
+                Place { folder: path.is_dir(), path, name: Some(name.to_owned()) }
             }
-            _ => Place { path: text.to_owned(), name: None },
+            _ => Place { path: text.to_owned(), name: None, folder: text.is_dir() },
         }
     }
 
@@ -38,7 +41,12 @@ impl Place {
 
     /// Whether it is a file whose model has this name.
     pub(super) fn is_named(&self, name: &str) -> bool {
-        !self.path.is_dir() && self.own_name().as_deref() == Some(name)
+        !self.folder && self.own_name().as_deref() == Some(name)
+    }
+
+    /// Whether it is a folder that is not there at the moment, as while it is replaced or mounted, and held this file.
+    pub(super) fn has_lost(&self, file: &Path) -> bool {
+        self.folder && !self.path.is_dir() && file.starts_with(&self.path)
     }
 }
 
@@ -68,6 +76,9 @@ pub(super) fn find(places: &[Place]) -> Result<Vec<Found>> {
     let mut all = Vec::new();
     for place in places {
         let path = &place.path;
+        if place.folder && !path.is_dir() {
+            continue;
+        }
         if !path.is_dir() {
             match (stamp(path), place.own_name()) {
                 (Ok(stamp), Some(name)) => {

@@ -220,7 +220,12 @@ impl Shell {
             .then(|| (Instant::now(), request.method().clone(), request.uri().clone()));
         let given = request.headers().get("x-request-id").filter(|id| id.len() <= 128).cloned();
         let id = given.unwrap_or_else(|| self.new_id());
-        let mut response = match guard::check(request.uri().path(), request.headers(), self.tokens.as_ref()) {
+        let mut response = match guard::check(
+            request.uri().path(),
+            request.version(),
+            request.headers(),
+            self.tokens.as_ref(),
+        ) {
             Ok(()) => match app.call(request).await {
                 Ok(response) => response,
                 Err(never) => match never {},

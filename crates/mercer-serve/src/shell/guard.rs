@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, Version, header};
 
 use super::Tokens;
 use crate::error::Refusal;
@@ -10,8 +10,25 @@ use crate::error::Refusal;
 /// Addresses that need no token: whoever watches over the server has none.
 const OPEN: &[&str] = &["/v2/health/live", "/v2/health/ready"];
 
+/// Bytes of an address, at most: what is wrong with it is said with the address in it.
+const LONGEST: usize = 8192;
+
 /// Whether a request may go on.
-pub(super) fn check(path: &str, headers: &HeaderMap, tokens: Option<&Tokens>) -> Result<(), Refusal> {
+pub(super) fn check(
+    path: &str,
+    version: Version,
+    headers: &HeaderMap,
+    tokens: Option<&Tokens>,
+) -> Result<(), Refusal> {
+    if path.len() > LONGEST {
+        let message = format!("the address has {} bytes, more than {LONGEST}", path.len());
+        return Err(Refusal::new(StatusCode::URI_TOO_LONG, message));
+    }
+    // Where two hosts are named, a proxy may have checked the other one.
+    let hosts = headers.get_all(header::HOST).iter().count();
+    if hosts > 1 || hosts == 0 && version >= Version::HTTP_11 {
+        return Err(Refusal::bad(format!("{hosts} headers `Host`, expected one")));
+    }
     same_site(headers)?;
     if decoded(path).is_none() {
         return Err(Refusal::bad("the path is not percent-encoded UTF-8"));
@@ -72,7 +89,7 @@ mod tests {
             ("/v2/models/%", false),
             ("/v2/models/%g0", false),
         ] {
-            assert_eq!(check(path, &HeaderMap::new(), None).is_ok(), ok, "{path}");
+            assert_eq!(check(path, Version::HTTP_10, &HeaderMap::new(), None).is_ok(), ok, "{path}");
         }
     }
 
@@ -80,7 +97,7 @@ mod tests {
     fn pages_of_other_sites_are_refused() {
         let mut headers = HeaderMap::new();
         headers.insert(header::HOST, "127.0.0.1:8000".parse().expect("a host"));
-        assert!(check("/", &headers, None).is_ok());
+        assert!(check("/", Version::HTTP_11, &headers, None).is_ok());
         for (origin, ok) in [
             ("http://127.0.0.1:8000", true),
             ("https://127.0.0.1:8000", true),
@@ -89,7 +106,20 @@ mod tests {
             ("null", false),
         ] {
             headers.insert(header::ORIGIN, origin.parse().expect("a value"));
-            assert_eq!(check("/", &headers, None).is_ok(), ok, "{origin}");
+            assert_eq!(check("/", Version::HTTP_11, &headers, None).is_ok(), ok, "{origin}");
+        }
+    }
+
+    #[test]
+    fn a_request_names_one_host() {
+        let mut headers = HeaderMap::new();
+        assert!(check("/", Version::HTTP_10, &headers, None).is_ok());
+        assert!(check("/", Version::HTTP_11, &headers, None).is_err());
+        headers.append(header::HOST, "here".parse().expect("a host"));
+        assert!(check("/", Version::HTTP_11, &headers, None).is_ok());
+        headers.append(header::HOST, "there".parse().expect("a host"));
+        for version in [Version::HTTP_10, Version::HTTP_11] {
+            assert!(check("/", version, &headers, None).is_err());
         }
     }
 }

@@ -86,8 +86,15 @@ pub async fn body(headers: &HeaderMap, body: Body, limits: &Limits) -> Result<By
             ));
         }
     };
-    let Some(coding) = headers.get(header::CONTENT_ENCODING) else { return Ok(read) };
-    let unpack = || unpacked(coding.to_str().unwrap_or_default(), &read, limits.body);
+    let mut codings = headers.get_all(header::CONTENT_ENCODING).iter();
+    let Some(coding) = codings.next() else { return Ok(read) };
+    if codings.next().is_some() {
+        return Err(Refusal::new(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "several headers `Content-Encoding`, expected one",
+        ));
+    }
+    let unpack = || unpacked(coding.to_str().unwrap_or("?"), &read, limits.body);
     let held = if read.len() <= SMALL { unpack() } else { tokio::task::block_in_place(unpack) }?;
     match held {
         Some(bytes) if bytes.len() > limits.body => Err(too_large()),

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 
-use super::tensor::{Datatype, Flat, from_bytes};
+use super::tensor::{Datatype, Flat, Given, from_bytes};
 use crate::error::Refusal;
 
 /// A request as it was sent.
@@ -14,7 +14,7 @@ pub struct Request<'a> {
     #[serde(borrow, default)]
     pub id: Option<Cow<'a, str>>,
     /// What holds for the whole request.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub parameters: Parameters,
     /// The tensors.
     #[serde(borrow)]
@@ -29,7 +29,7 @@ pub struct Request<'a> {
 #[expect(clippy::struct_field_names, reason = "the protocol's own names")]
 pub struct Parameters {
     /// Whether outputs are wanted in binary form.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub binary_data_output: bool,
     /// Bytes of this tensor behind the JSON.
     #[serde(default)]
@@ -50,10 +50,13 @@ pub struct Input<'a> {
     /// The type of its values.
     pub datatype: Datatype,
     /// How it is sent.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub parameters: Parameters,
-    /// Its values, unless they are behind the JSON.
-    #[serde(default)]
+    /// Its values as JSON has them, until they are compared with the shape.
+    #[serde(default, rename = "data")]
+    given: Option<Given>,
+    /// Its values, from JSON or from behind it.
+    #[serde(skip)]
     pub data: Option<Flat>,
 }
 
@@ -64,8 +67,13 @@ pub struct Wanted<'a> {
     #[serde(borrow)]
     pub name: Cow<'a, str>,
     /// How it is wanted.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub parameters: Parameters,
+}
+
+/// Some clients write `null` for what they leave out.
+fn or_default<'de, D: Deserializer<'de>, T: Default + Deserialize<'de>>(from: D) -> Result<T, D::Error> {
+    Option::deserialize(from).map(Option::unwrap_or_default)
 }
 
 /// Reads a request. `header` is the length of the JSON, where bytes of tensors follow it.
@@ -85,6 +93,9 @@ pub fn parse(body: &[u8], header: Option<usize>, depth: usize) -> Result<Request
         .map_err(|e| Refusal::bad(format!("the request is not an inference request in JSON: {e}")))?;
     for input in &mut request.inputs {
         let name = &input.name;
+        if let Some(given) = input.given.take() {
+            input.data = Some(given.of_shape(name, &input.shape)?);
+        }
         match (input.parameters.binary_data_size, &input.data) {
             (Some(_), Some(_)) => {
                 return Err(Refusal::bad(format!("input `{name}` has data both in JSON and in binary form")));

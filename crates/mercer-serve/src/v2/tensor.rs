@@ -61,9 +61,27 @@ impl Datatype {
         })
     }
 
+    /// The largest number of a type of few bits, and half the distance to the next one: what is nearer is rounded to it.
+    fn largest(self) -> Option<(f64, f64)> {
+        match self {
+            Datatype::Fp16 => Some((65504.0, 16.0)),
+            Datatype::Bf16 => Some((255.0 * 2f64.powi(120), 2f64.powi(119))),
+            Datatype::Fp32 => Some((f64::from(f32::MAX), 2f64.powi(103))),
+            _ => None,
+        }
+    }
+
     /// Fails for numbers in JSON that the type does not have. Missing values are no numbers.
     pub(super) fn check(self, name: &str, values: &Flat) -> Result<(), Refusal> {
-        let (Some((low, high)), Flat::F64(values)) = (self.whole(), values) else { return Ok(()) };
+        let Flat::F64(values) = values else { return Ok(()) };
+        if let Some((largest, half)) = self.largest()
+            && let Some(value) = values.iter().find(|v| v.abs() >= largest + half)
+        {
+            return Err(Refusal::bad(format!(
+                "input `{name}`: {value}, but its datatype says numbers from -{largest:e} to {largest:e}"
+            )));
+        }
+        let Some((low, high)) = self.whole() else { return Ok(()) };
         let fine = |v: &f64| v.is_nan() || (low..=high).contains(v) && v.fract() == 0.0;
         let Some(value) = values.iter().find(|v| !fine(v)) else { return Ok(()) };
         Err(Refusal::bad(format!(
@@ -138,15 +156,55 @@ impl Flat {
 
 impl<'de> Deserialize<'de> for Flat {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let mut flat = Flat::default();
-        Nested { flat: &mut flat, depth: 0 }.deserialize(from)?;
-        Ok(flat)
+        Given::deserialize(from).map(|given| given.flat)
     }
 }
 
-/// Arrays in arrays; values are kept in their order, and the shape says how they belong together.
+/// Values of JSON, flat or in arrays of arrays, which must be those of the shape: three rows of two values are no two rows
+/// of three.
+#[derive(Debug, Default)]
+pub(super) struct Given {
+    flat: Flat,
+    /// The length of the arrays at each depth; `None` where no array has ended yet.
+    sides: [Option<usize>; MOST_DIMENSIONS],
+    /// The depth of the values, by the first of them.
+    depth: Option<usize>,
+}
+
+impl<'de> Deserialize<'de> for Given {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let mut given = Given::default();
+        Nested { given: &mut given, depth: 0 }.deserialize(from)?;
+        Ok(given)
+    }
+}
+
+impl Given {
+    /// The values, if arrays in arrays have the lengths of the shape.
+    pub(super) fn of_shape(self, name: &str, shape: &[i64]) -> Result<Flat, Refusal> {
+        let sides: Vec<usize> = self.sides.iter().map_while(|side| *side).collect();
+        let same =
+            || sides.iter().map(|side| i64::try_from(*side).ok()).eq(shape.iter().map(|side| Some(*side)));
+        if sides.len() > 1 && !same() {
+            return Err(Refusal::bad(format!(
+                "input `{name}`: arrays of lengths {sides:?}, but its shape is {shape:?}"
+            )));
+        }
+        Ok(self.flat)
+    }
+
+    /// A value at a depth: all are equally deep.
+    fn at(&mut self, depth: usize) -> Result<&mut Flat, &'static str> {
+        if *self.depth.get_or_insert(depth) != depth {
+            return Err("values beside arrays");
+        }
+        Ok(&mut self.flat)
+    }
+}
+
+/// Arrays in arrays; values are kept in their order.
 struct Nested<'a> {
-    flat: &'a mut Flat,
+    given: &'a mut Given,
     depth: usize,
 }
 
@@ -169,7 +227,7 @@ impl<'de> Visitor<'de> for Nested<'_> {
     }
 
     fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<(), E> {
-        self.flat.number(value).map_err(E::custom)
+        self.given.at(self.depth).and_then(|flat| flat.number(value)).map_err(E::custom)
     }
 
     fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<(), E> {
@@ -185,20 +243,26 @@ impl<'de> Visitor<'de> for Nested<'_> {
     }
 
     fn visit_str<E: serde::de::Error>(self, value: &str) -> Result<(), E> {
-        self.flat.text(value).map_err(E::custom)
+        self.given.at(self.depth).and_then(|flat| flat.text(value)).map_err(E::custom)
     }
 
-    fn visit_unit<E>(self) -> Result<(), E> {
-        self.flat.null();
-        Ok(())
+    fn visit_unit<E: serde::de::Error>(self) -> Result<(), E> {
+        self.given.at(self.depth).map(Flat::null).map_err(E::custom)
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
         if self.depth == MOST_DIMENSIONS {
             return Err(A::Error::custom(format!("more than {MOST_DIMENSIONS} nested arrays")));
         }
-        let Nested { flat, depth } = self;
-        while seq.next_element_seed(Nested { flat: &mut *flat, depth: depth + 1 })?.is_some() {}
+        let Nested { given, depth } = self;
+        let mut length = 0;
+        while seq.next_element_seed(Nested { given: &mut *given, depth: depth + 1 })?.is_some() {
+            length += 1;
+        }
+        let side = *given.sides[depth].get_or_insert(length);
+        if side != length {
+            return Err(A::Error::custom(format!("arrays of {side} and of {length} values side by side")));
+        }
         Ok(())
     }
 

@@ -103,6 +103,34 @@ fn requests_that_lie_are_refused_with_words() {
             r#"{"inputs":[{"name":"x","shape":[1,2],"datatype":"INT64","data":[1,1.5]}]}"#,
             "1.5, but its datatype says whole numbers",
         ),
+        (
+            r#"{"inputs":[{"name":"x","shape":[2,2],"datatype":"FP64","data":[[1,2,3],[4]]}]}"#,
+            "arrays of 3 and of 1 values",
+        ),
+        (
+            r#"{"inputs":[{"name":"x","shape":[2,2],"datatype":"FP64","data":[1,[2,3],4]}]}"#,
+            "values beside arrays",
+        ),
+        (
+            r#"{"inputs":[{"name":"x","shape":[3,2],"datatype":"FP64","data":[[1,2,3],[4,5,6]]}]}"#,
+            "arrays of lengths [2, 3], but its shape is [3, 2]",
+        ),
+        (
+            r#"{"inputs":[{"name":"x","shape":[1,2],"datatype":"FP64","data":[[1],[2]]}]}"#,
+            "arrays of lengths [2, 1], but its shape is [1, 2]",
+        ),
+        (
+            r#"{"inputs":[{"name":"x","shape":[1,2],"datatype":"FP16","data":[65520,1]}]}"#,
+            "65520, but its datatype says numbers from -6.5504e4",
+        ),
+        (
+            r#"{"inputs":[{"name":"x","shape":[1,2],"datatype":"FP32","data":[1,-1e39]}]}"#,
+            "its datatype says",
+        ),
+        (
+            r#"{"inputs":[{"name":"x","shape":[1,2],"datatype":"BF16","data":[3.4e38,1]}]}"#,
+            "its datatype says",
+        ),
         (r#"{"inputs":[{"name":"x","shape":[1,2],"datatype":"UINT16","data":[1,-1]}]}"#, "from 0 to 65535"),
         (r#"{"inputs":[{"name":"x","shape":[1,2],"datatype":"BOOL","data":[true,2]}]}"#, "from 0 to 1"),
         (deep.as_str(), "nested more than 16 levels"),
@@ -148,6 +176,19 @@ fn requests_that_lie_are_refused_with_words() {
     }
     server.post("/v2/models/m/infer", "application/json", good).fine();
     server.post("/v2/models/m/infer", "application/json", format!("\u{feff}{good}")).fine();
+    // What is left out may also be null, and parameters that nobody knows are ignored.
+    for (from, to) in [
+        ("{\"inputs\"", r#"{"id":null,"parameters":null,"outputs":null,"inputs""#),
+        ("\"data\"", r#""parameters":null,"data""#),
+        ("}]}", r#"}],"outputs":[{"name":"label","parameters":null}]}"#),
+        ("{\"inputs\"", r#"{"parameters":{"priority":3,"binary_data_output":null,"a":[1]},"inputs""#),
+        ("FP64\",\"data\":[1,2]", r#"FP16","data":[65519,-65519]"#),
+        ("FP64\",\"data\":[1,2]", r#"FP32","data":[1e10,1e-60]"#),
+        ("[1,2],\"datatype\":\"FP64\",\"data\":[1,2]", r#"[1,1,2],"datatype":"FP64","data":[[[1,2]]]"#),
+    ] {
+        assert!(good.contains(from), "{from}");
+        server.post("/v2/models/m/infer", "application/json", good.replacen(from, to, 1)).fine();
+    }
     for datatype in ["BOOL", "INT8", "UINT8", "INT16", "UINT16", "INT32", "UINT32", "INT64", "UINT64"] {
         let whole = good.replace("FP64", datatype).replace("[1,2]}]", "[0,true]}]");
         server.post("/v2/models/m/infer", "application/json", whole).fine();
@@ -238,6 +279,50 @@ fn bytes_that_are_no_http_do_not_stop_the_server() {
         let _ = socket.write_all(bytes);
         drop(socket);
     }
+    // Two lengths, a length and pieces, pieces that are none: what a proxy may read in another way is refused or ends the
+    // connection, so that nothing behind it is taken for a request.
+    let hidden = "GET /v2/health/live HTTP/1.1\r\nhost: here\r\n\r\n";
+    for head in [
+        "host: here\r\ncontent-length: 4\r\ncontent-length: 5\r\n",
+        "host: here\r\ncontent-length: 4, 5\r\n",
+        "host: here\r\ncontent-length: +4\r\n",
+        "host: here\r\ncontent-length : 4\r\n",
+        "host: here\r\ncontent-length: 4\r\ntransfer-encoding: chunked\r\n",
+        "host: here\r\ntransfer-encoding: chunked\r\ncontent-length: 4\r\n",
+        "host: here\r\ntransfer-encoding: identity\r\n",
+        "host: here\r\ntransfer-encoding: xchunked\r\n",
+        "host: here\r\ntransfer-encoding: chunked, identity\r\n",
+        "host: here\r\nx: a\r\n b\r\n",
+    ] {
+        let mut socket = server.connect();
+        let text = format!("POST /v1/models/m/predict HTTP/1.1\r\n{head}\r\n0\r\n\r\n{hidden}");
+        let _ = socket.write_all(text.as_bytes());
+        let mut all = Vec::new();
+        let _ = std::io::Read::read_to_end(&mut socket, &mut all);
+        let all = String::from_utf8_lossy(&all);
+        assert!(all.starts_with("HTTP/1.1 400") && all.matches("HTTP/1.1 ").count() == 1, "{head}: {all}");
+    }
+    // No host, two hosts, an address without end, a body packed twice.
+    for (status, text) in [
+        (400, "GET /v2 HTTP/1.1\r\n\r\n".to_owned()),
+        (400, "GET /v2 HTTP/1.1\r\nhost: here\r\nhost: there\r\n\r\n".to_owned()),
+        (414, format!("GET /{} HTTP/1.1\r\nhost: here\r\n\r\n", "a".repeat(9000))),
+        (
+            415,
+            "POST /v1/models/m/predict HTTP/1.1\r\nhost: here\r\ncontent-length: 4\r\ncontent-encoding: \
+             identity\r\ncontent-encoding: gzip\r\n\r\n1,2\n"
+                .to_owned(),
+        ),
+    ] {
+        let mut socket = server.connect();
+        socket.write_all(text.as_bytes()).expect("written");
+        let reply = receive(&mut socket);
+        assert_eq!(reply.status, status, "{}", reply.text());
+        assert!(!reply.refused(status).is_empty());
+    }
+    let mut socket = server.connect();
+    socket.write_all(b"GET /v2 HTTP/1.0\r\n\r\n").expect("written");
+    assert_eq!(receive(&mut socket).status, 200);
     let mut socket = server.connect();
     crate::client::send(&mut socket, "GET", "/v2/health/live", &[], b"");
     assert_eq!(receive(&mut socket).status, 200);

@@ -104,6 +104,55 @@ fn a_broken_file_leaves_the_old_model_and_says_so() {
 }
 
 #[test]
+fn a_folder_that_is_gone_leaves_its_models_until_it_is_back() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [models, away] = ["models", "away"].map(|name| folder.path().join(name));
+    std::fs::create_dir(&models).expect("a folder");
+    banana(&models, "m", 1);
+    let server = Server::of(&models);
+    let index = || server.post("/v2/repository/index", "application/json", "").fine().json();
+    let before = version(&server, "m");
+    std::fs::rename(&models, &away).expect("moved");
+    until("a reason", || index()[0]["reason"].as_str().is_some_and(|why| why.contains("folder is gone")));
+    server.post("/v1/models/m/predict", "text/csv", "1,2\n").fine();
+    assert_eq!(version(&server, "m"), before);
+    // Another folder in its place, as a deployment does it.
+    let next = folder.path().join("next");
+    std::fs::create_dir(&next).expect("a folder");
+    banana(&next, "m", 2);
+    std::fs::rename(&next, &models).expect("moved");
+    until("a new version", || version(&server, "m") != before);
+    assert_eq!(index()[0]["reason"], "");
+    // A file that is taken out of a folder that is there goes.
+    std::fs::remove_file(models.join("m.mercer")).expect("removed");
+    until("no model", || server.get("/v2/models/m").status == 404);
+}
+
+#[test]
+fn a_second_file_of_one_name_does_not_take_over() {
+    let folder = tempfile::tempdir().expect("a folder");
+    banana(folder.path(), "m", 1);
+    let server = Server::of(folder.path());
+    let index = || server.post("/v2/repository/index", "application/json", "").fine().json();
+    let before = version(&server, "m");
+    // Both before and behind it in the order of names.
+    for second in ["m.json", "m.model"] {
+        let other = tempfile::tempdir().expect("a folder");
+        banana(other.path(), "m", 2);
+        let path = folder.path().join(second);
+        std::fs::copy(other.path().join("m.mercer"), &path).expect("copied");
+        until("a reason", || index()[0]["reason"].as_str().is_some_and(|why| why.contains("have one name")));
+        assert_eq!(
+            (index().as_array().map(Vec::len), version(&server, "m")),
+            (Some(1), before.clone()),
+            "{second}"
+        );
+        std::fs::remove_file(path).expect("removed");
+        until("no reason", || index()[0]["reason"] == "");
+    }
+}
+
+#[test]
 fn versions_unload_and_load() {
     let folder = tempfile::tempdir().expect("a folder");
     let own = folder.path().join("banana");

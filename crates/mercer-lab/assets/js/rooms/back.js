@@ -46,7 +46,9 @@ async function open(main, values) {
       const show = (/** @type {number[]} */ pixels, /** @type {string} */ words) => figure(grey(pixels, 8, 8, zoom(), `${words}, digit ${found.label}`, { low: 0, high: INK }), words);
       fill(images, show(found.clean, "Without noise"), show(found.noisy, "With noise"), show(found.linear, "Linear PCA"), show(found.kernel, "Kernel PCA"));
       fill(told, facts([["Kernel components", number(Math.min(state.components, known.components[1])), `of ${known.components[1]}`], ["Linear components", number(Math.min(state.components, known.components[0])), `of ${known.components[0]}`], ["Iterations", number(found.iterations), "of the pre-image"], ["Squared distance left", number(found.distance2), "in feature space"], ["Time", `${number(found.ms)} ms`]]));
-      if (whole) fill(steps, ...found.steps.map((/** @type {any} */ one) => h("li", {}, grey(one.pixels, 8, 8, 9, `After ${one.iterations} iterations`, { low: 0, high: INK }), `${one.iterations}: ${number(one.distance2)}`)));
+      // The iteration may end just where a picture is taken.
+      const taken = (/** @type {any} */ one, /** @type {number} */ k) => k === 0 || one.iterations !== found.steps[k - 1].iterations;
+      if (whole) fill(steps, ...found.steps.filter(taken).map((/** @type {any} */ one) => h("li", {}, grey(one.pixels, 8, 8, 9, `After ${one.iterations} iterations`, { low: 0, high: INK }), `${one.iterations}: ${number(one.distance2)}`)));
       write("back", { row: state.row, noise: state.noise === "gaussian" ? null : state.noise, level: state.level, components: state.components, seed: state.seed === 1 ? null : state.seed });
     } catch (error) {
       problem.textContent = error instanceof Error ? error.message : String(error);

@@ -135,7 +135,7 @@ async function open(main, values) {
       slider({ label: "Points", help: "How many points are drawn.", low: 10, high: 500, log: true, whole: true, value: state.n, change: (v) => { state.n = v; void shape(); } }),
     ),
   );
-  fill(main, h("div", { class: "room" }, h("div", { class: "stack" }, h("div", { class: "stage" }, view.canvas), problem, h("section", { class: "card", "aria-label": "Results" }, told), maps), panel));
+  fill(main, h("div", { class: "room live" }, h("div", { class: "stack" }, h("div", { class: "stage" }, view.canvas), problem, h("section", { class: "card", "aria-label": "Results" }, told), maps), panel));
   await shape();
   return { close: () => { closed = true; }, redraw: draw };
 }

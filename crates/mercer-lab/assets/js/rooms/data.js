@@ -68,14 +68,21 @@ async function open(main, values) {
       return;
     }
     fill(what, h("p", { class: "wait" }, `Reading ${file.name}`));
+    /** @type {number | null} */
+    let brought = null;
     try {
       const got = await post(`files/${encodeURIComponent(file.name)}`, file);
       if ("model" in got) {
         fill(what);
         await showModel(got.model);
-      } else await readSet({ file: got.file });
+      } else {
+        brought = got.file;
+        await readSet({ file: got.file });
+      }
     } catch (error) {
-      fill(what);
+      // Text that a spreadsheet of older times has written.
+      const latin = brought !== null && /--encoding latin-1/.test(String(error));
+      fill(what, latin ? h("div", { class: "row" }, h("button", { type: "button", onclick: () => readSet({ file: brought, encoding: "latin-1" }).then(previous).catch(failed) }, "Read it as Latin-1")) : null);
       failed(error);
     }
     void previous();
@@ -96,7 +103,9 @@ async function open(main, values) {
   async function previous() {
     const { sets, models } = await get("files");
     if (closed) return;
-    fill(before, ...sets.map((/** @type {any} */ set) => h("button", { type: "button", class: "quiet", onclick: async () => {
+    // A file that was brought again stands here once: as it was read last.
+    const newest = [...new Map(sets.map((/** @type {any} */ set) => [`${set.name} ${set.rows}`, set])).values()].slice(-12);
+    fill(before, ...newest.map((/** @type {any} */ set) => h("button", { type: "button", class: "quiet", onclick: async () => {
       state.set = set.id;
       state.model = null;
       state.job = null;
@@ -112,7 +121,7 @@ async function open(main, values) {
     const target = set.targets.kind === "classes" ? `${set.targets.classes.length} classes` : set.targets.kind === "numbers" ? "numbers" : "none";
     const columns = (info.each ?? []).slice(0, 60).map((/** @type {any} */ column, /** @type {number} */ k) => [set.names?.[k] ?? `column ${k + 1}`, column.least ?? column.min ?? "", column.mean ?? "", column.largest ?? column.max ?? "", column.deviation ?? ""]);
     const labels = ["auto", "none", ...(set.names ?? []), ...(set.target && !(set.names ?? []).includes(set.target) ? [set.target] : [])];
-    const again = { file: set.file, label: "auto", targets: "auto", image: /** @type {number[] | null} */ (null) };
+    const again = { file: set.file, label: "auto", targets: "auto", encoding: set.encoding ?? "auto", image: /** @type {number[] | null} */ (null) };
     const reread = () => readSet(again).catch(failed);
     const messages = info.messages ?? [];
     fill(
@@ -129,6 +138,7 @@ async function open(main, values) {
         set.images?.rows?.length ? tiles(set.images, (/** @type {any} */ one) => one.label ?? "") : null,
         set.targets.kind === "classes" && set.targets.classes.length <= 40 ? table("Classes", ["class", "rows"], set.targets.classes) : null,
         h("details", {}, h("summary", {}, "All facts"), h("pre", { tabIndex: 0 }, set.text)),
+        info.table?.length ? h("details", { open: info.table.length <= 12 }, h("summary", {}, "Columns"), table("Columns", ["column", "kind", "missing", "values", "for example"], info.table.slice(0, 200).map((/** @type {any} */ one) => [one.name, one.kind, one.missing ? percent(one.missing) : "none", one.values, one.examples.join(" · ")]))) : null,
         columns.length && columns.some((/** @type {any[]} */ row) => row[1] !== "") ? h("details", {}, h("summary", {}, "Columns"), table("Columns", ["column", "least", "mean", "largest", "deviation"], columns)) : null,
         h(
           "details",
@@ -142,6 +152,10 @@ async function open(main, values) {
             again.targets = v;
             void reread();
           } }),
+          set.names || set.target ? choice({ label: "Encoding", help: "How letters beyond ASCII are written in a text file.", options: [["auto", "by itself"], ["utf-8", "UTF-8"], ["latin-1", "Latin-1 or Windows-1252"], ["utf-16", "UTF-16"]], value: again.encoding, change: (v) => {
+            again.encoding = v;
+            void reread();
+          } }) : null,
           line({ label: "Image size", help: "Height and width of rows that are images, for example 16x16.", value: set.image ? `${set.image[0]}x${set.image[1]}` : "", change: (v) => {
             const sides = /^\s*(\d+)\s*x\s*(\d+)\s*$/.exec(v);
             again.image = sides ? [Number(sides[1]), Number(sides[2])] : null;
@@ -255,7 +269,7 @@ async function open(main, values) {
         h("h2", {}, "Result"),
         facts([...score(evaluation ?? trained.training, Boolean(evaluation)), [trained.support ? "Support vectors" : "Centres", number(trained.support || trained.model?.centres)], result.best ? [`Best ${result.best.metric}`, number(result.best.score), `${result.best.kernel}`] : null]),
         ...(trained.warnings ?? []).map((/** @type {string} */ words) => h("p", { class: "note" }, words)),
-        table("What was chosen", ["what", "value", "why"], (trained.choices ?? []).map((/** @type {any} */ one) => [one.what, one.value, one.why ?? "asked for"])),
+        table("What was chosen", ["what", "value", "why"], (trained.choices ?? []).map((/** @type {any} */ one) => [one.what, one.value, one.why ?? "asked for"]), true),
         evaluation?.confusion && evaluation.classes.length <= 26 ? h("div", {}, h("h3", {}, "Confusion matrix"), confusion(evaluation.classes, evaluation.confusion)) : null,
         evaluation?.pairs ? pairs(evaluation.pairs) : null,
       ),

@@ -273,16 +273,22 @@ async function open(main, values) {
       ]),
     );
     const most = Math.max(2, last.centres);
-    if (most !== compressMost) compressor(most);
+    if (most !== compressMost || state.vectors !== compressShown) compressor(most);
   }
   /** @type {string | null} */
   let keptSpan = null;
   let compressMost = 0;
+  /** What the slider shows: a hand may have been on the one before it. */
+  let compressShown = 0;
+  let turn = 0;
   const compress = h("div", {});
   /** @param {number} most */
   function compressor(most) {
+    // A slider under a hand stays; it is replaced once the hand has gone elsewhere.
+    if (compress.contains(document.activeElement)) return;
     compressMost = most;
-    if (compress.contains(document.activeElement) && state.vectors) return;
+    compressShown = state.vectors;
+    const own = ++turn;
     fill(
       compress,
       slider({
@@ -293,9 +299,10 @@ async function open(main, values) {
         high: most,
         whole: true,
         value: state.vectors || most,
-        show: (v) => (v >= compressMost ? "all" : `${v} vectors`),
+        show: (v) => (v >= most ? "all" : `${v} vectors`),
         change: (v) => {
-          state.vectors = v >= compressMost ? 0 : v;
+          state.vectors = v >= most ? 0 : v;
+          if (own === turn) compressShown = state.vectors;
           ask();
           settled();
         },
@@ -449,7 +456,7 @@ async function open(main, values) {
   compressor(2);
   fill(
     main,
-    h("div", { class: "room" }, h("div", { class: "stack" }, h("div", { class: "stage" }, view.canvas), h("div", { class: "row" }, brushes), problem, h("section", { class: "card", "aria-label": "Results" }, told), h("section", { class: "card", "aria-label": "Compression" }, compress, legend)), panel),
+    h("div", { class: "room live" }, h("div", { class: "stack" }, h("div", { class: "stage" }, view.canvas), h("div", { class: "row" }, brushes), problem, h("section", { class: "card", "aria-label": "Results" }, told), h("section", { class: "card", "aria-label": "Compression" }, compress, legend)), panel),
   );
   const first = await post("shape", wanted());
   take(first);
