@@ -210,7 +210,7 @@ fn as_good(name: &str, fitted: &[Outcome], told: &[Outcome], report: &mut Report
             let what = format!("times faster than {}, the fastest with no higher error", peer.label);
             report.note(name, what, peer.seconds / fitted[0].seconds, "goal 5");
         }
-        None => report.note(name, "pipelines with no higher error", 0.0, ""),
+        None => report.note(name, "pipelines that finished with no higher error", 0.0, ""),
     }
     Ok(())
 }
