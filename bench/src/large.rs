@@ -149,7 +149,7 @@ fn one(
             eprintln!("bench: without {label}: {error:#}");
             continue;
         }
-        let mut side = Side::peer(&label, python, "large.py", &[], args.threads())?;
+        let mut side = Side::peer(&label, python, "large.py", &[], args.threads())?.limited(args.limit);
         side.ask(&files.load(numbers))?;
         let settings = json!({"m": m, "gamma": case.gamma, "lambda": case.lambda});
         let request =
@@ -158,11 +158,18 @@ fn one(
         sides.push(side);
     }
     let fitted = rounds::run(&mut sides, &tasks, args)?;
+    // A side that was stopped has no fit to be asked about.
     let told: Vec<Task> = tasks
         .iter()
+        .filter(|task| !sides[task.side].is_stopped())
         .map(|task| Task { label: task.label.clone(), side: task.side, request: json!({"do": "answer"}) })
         .collect();
     let told = rounds::run(&mut sides, &told, args)?;
+    for task in tasks.iter().filter(|task| sides[task.side].is_stopped()) {
+        report.note(name, format!("{}, stopped after", task.label), args.limit, "s");
+    }
+    let fitted: Vec<Outcome> =
+        fitted.into_iter().filter(|fit| told.iter().any(|t| t.label == fit.label)).collect();
     for (fit, answer) in fitted.iter().zip(&told) {
         if fit.label != "mercer" {
             report.row(&format!("{name} fit"), &fit.label, fit.seconds, fitted[0].seconds);
@@ -203,7 +210,7 @@ fn as_good(name: &str, fitted: &[Outcome], told: &[Outcome], report: &mut Report
             let what = format!("times faster than {}, the fastest with no higher error", peer.label);
             report.note(name, what, peer.seconds / fitted[0].seconds, "goal 5");
         }
-        None => report.note(name, "pipelines with no higher error", 0.0, ""),
+        None => report.note(name, "pipelines that finished with no higher error", 0.0, ""),
     }
     Ok(())
 }

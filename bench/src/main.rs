@@ -67,6 +67,9 @@ struct Args {
     /// A side that has used this many seconds on a case is not asked again.
     #[arg(long, default_value_t = 30.0)]
     budget: f64,
+    /// A peer that needs more than this many seconds for one fit is stopped, and the report says so (large).
+    #[arg(long, value_name = "SECONDS", default_value_t = 600.0)]
+    limit: f64,
     /// Also compares objectives with LIBSVM's at a hundredth of the tolerance (svm).
     #[arg(long)]
     exact: bool,

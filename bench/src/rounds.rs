@@ -31,7 +31,8 @@ pub(crate) struct Outcome {
     pub(crate) answer: Value,
 }
 
-/// Asks all tasks in turn, so many rounds; a side that has used up its seconds is left out of later rounds.
+/// Asks all tasks in turn, so many rounds; a side that has used up its seconds is left out of later rounds. A task whose side
+/// was stopped by its limit before any answer has no outcome.
 pub(crate) fn run(sides: &mut [Side], tasks: &[Task], args: &Args) -> Result<Vec<Outcome>> {
     let mut outcomes: Vec<Option<Outcome>> = tasks.iter().map(|_| None).collect();
     let mut spent = vec![0.0; tasks.len()];
@@ -40,7 +41,14 @@ pub(crate) fn run(sides: &mut [Side], tasks: &[Task], args: &Args) -> Result<Vec
             if *spent >= args.budget {
                 continue;
             }
-            let answer = sides[task.side].ask(&task.request).with_context(|| task.label.clone())?;
+            let answer = match sides[task.side].ask(&task.request) {
+                Err(error) if sides[task.side].is_stopped() => {
+                    eprintln!("bench: {error:#}");
+                    *spent = f64::INFINITY;
+                    continue;
+                }
+                answer => answer.with_context(|| task.label.clone())?,
+            };
             let seconds = answer["seconds"].as_f64().context("an answer without seconds")?;
             *spent += seconds;
             *outcome = Some(better(outcome.take(), &task.label, seconds, answer));

@@ -3,6 +3,9 @@
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
@@ -17,7 +20,11 @@ pub(crate) const BEFORE: &str = "mercer before";
 #[derive(Debug)]
 pub(crate) struct Side {
     name: String,
-    child: Child,
+    child: Arc<Mutex<Child>>,
+    /// The longest that an answer may take.
+    limit: Option<Duration>,
+    /// Whether it took longer and was ended.
+    stopped: bool,
     // An option, so that dropping can close it and the process sees its end.
     requests: Option<ChildStdin>,
     answers: BufReader<ChildStdout>,
@@ -76,7 +83,46 @@ impl Side {
             .with_context(|| format!("cannot start {name}"))?;
         let requests = child.stdin.take();
         let answers = BufReader::new(child.stdout.take().context("a pipe was asked for")?);
-        Ok(Side { name: name.to_owned(), child, requests, answers })
+        let child = Arc::new(Mutex::new(child));
+        Ok(Side { name: name.to_owned(), child, limit: None, stopped: false, requests, answers })
+    }
+
+    /// The same, ended where an answer takes longer.
+    pub(crate) fn limited(mut self, seconds: f64) -> Self {
+        self.limit = Duration::try_from_secs_f64(seconds).ok();
+        self
+    }
+
+    /// Whether it was ended because an answer took too long.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stopped
+    }
+
+    /// A line of the answer, or nothing at the end of the process.
+    fn line(&mut self) -> Result<String> {
+        let mut line = String::new();
+        let Some(limit) = self.limit else {
+            self.answers.read_line(&mut line)?;
+            return Ok(line);
+        };
+        let (done, wait) = mpsc::channel::<()>();
+        let child = Arc::clone(&self.child);
+        let timer = std::thread::spawn(move || {
+            let late = wait.recv_timeout(limit) == Err(RecvTimeoutError::Timeout);
+            if late {
+                // It may have ended by itself.
+                let _ = child.lock().unwrap_or_else(PoisonError::into_inner).kill();
+            }
+            late
+        });
+        let read = self.answers.read_line(&mut line);
+        drop(done);
+        self.stopped = timer.join().unwrap_or(false);
+        if self.stopped {
+            bail!("{} took more than {} s and was stopped", self.name, limit.as_secs());
+        }
+        read?;
+        Ok(line)
     }
 
     /// One request, one answer. An answer with `error` is an error.
@@ -84,8 +130,8 @@ impl Side {
         let requests = self.requests.as_mut().context("the side was closed")?;
         writeln!(requests, "{request}").with_context(|| format!("{} takes no request", self.name))?;
         requests.flush()?;
-        let mut line = String::new();
-        if self.answers.read_line(&mut line)? == 0 {
+        let line = self.line()?;
+        if line.is_empty() {
             bail!("{} ended without an answer to {request}", self.name);
         }
         let answer: Value = serde_json::from_str(&line)
@@ -100,6 +146,31 @@ impl Side {
 impl Drop for Side {
     fn drop(&mut self) {
         self.requests.take();
-        let _ = self.child.wait();
+        let _ = self.child.lock().unwrap_or_else(PoisonError::into_inner).wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn shell(script: &str) -> Side {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        Side::start("shell", command, 1).expect("sh is there")
+    }
+
+    #[test]
+    fn an_answer_that_takes_too_long_ends_the_side() {
+        let mut side = shell("read line; echo '{\"a\": 1}'; read line; exec sleep 60").limited(2.0);
+        assert_eq!(side.ask(&json!({})).expect("an answer in time")["a"], 1);
+        assert!(!side.is_stopped());
+        let e = side.ask(&json!({})).expect_err("no answer").to_string();
+        assert!(side.is_stopped() && e.contains("shell took more than 2 s"), "{e}");
+        // One that ends by itself was not stopped.
+        let mut side = shell("read line").limited(60.0);
+        let e = side.ask(&json!({})).expect_err("no answer").to_string();
+        assert!(!side.is_stopped() && e.contains("ended without an answer"), "{e}");
     }
 }

@@ -360,6 +360,38 @@ fn damaged_files_are_told_with_their_place() {
 }
 
 #[test]
+fn a_file_that_changes_between_its_two_readings_is_an_error() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let exec = Exec::new(2).with_memory(1 << 20);
+    let csv = |i: usize, label: &str| format!("{i},{},{label}\n", i % 7);
+    let svm = |i: usize, label: &str| format!("{label} 1:{i} 2:{}\n", i % 7);
+    type Line<'a> = (&'a str, &'a dyn Fn(usize, &str) -> String);
+    for (name, line) in [("t.csv", &csv as _), ("t.svm", &svm as _)] as [Line<'_>; 2] {
+        let path = folder.path().join(name);
+        let text = |n: usize, last: &str| -> String {
+            (0..n).map(|i| line(i, if i + 1 == n { last } else { ["1", "2"][i % 2] })).collect()
+        };
+        let good = text(5000, "1");
+        // Fewer rows, more rows, another class, and the same again.
+        let changes = [text(4000, "1"), text(6000, "1"), text(5000, "3"), good.clone()];
+        for (i, change) in changes.iter().enumerate() {
+            std::fs::write(&path, &good).expect("a file");
+            let opened = Outside::open(&path, &ReadOptions::default(), 16, exec, 0, &mut silent());
+            let outside = opened.expect("a good file").expect("large");
+            std::fs::write(&path, change).expect("a file");
+            let source = outside.source(&Stages::default(), folder.path(), exec, &mut silent());
+            match source {
+                Ok(source) => assert!(i == 3 && source.rows() == 5000, "{name}, change {i}"),
+                Err(e) => {
+                    let e = e.to_string();
+                    assert!(i < 3 && e.contains(name) && e.contains("was changed while it was read"), "{e}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn models_predict_blocks_like_whole_files() {
     let folder = tempfile::tempdir().expect("a folder");
     for (name, options) in files(folder.path()) {

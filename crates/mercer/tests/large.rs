@@ -11,7 +11,7 @@ use mercer::model::{
 use mercer::watch::{Step, Stop, silent};
 use mercer::{Error, Exec};
 use mercer_testkit::assert::{close, close_to_scale};
-use mercer_testkit::toy as numbers;
+use mercer_testkit::{reference, toy as numbers};
 
 const LOSSES: [LargeLoss; 3] = [LargeLoss::Squared, LargeLoss::Logistic, LargeLoss::SquaredHinge];
 const PLACES: [Landmarks; 3] = [Landmarks::Uniform, Landmarks::Kmeans, Landmarks::Cholesky];
@@ -178,6 +178,93 @@ fn slope(machine: &Machine, points: &Points, classes: &Labels, params: &LargePar
         }
     }
     worst / n as f64
+}
+
+/// Newton's method with dense matrices for the logistic loss over k classes (two classes: one output), from the definition:
+/// the decision values of the rows, of which each row's mean is taken where there are several.
+fn newton(machine: &Machine, points: &Points, classes: &Labels, params: &LargeParams) -> Vec<f64> {
+    let (kernel, centres) = (machine.expansion.kernel(), machine.expansion.centres().view());
+    let (n, m, k) = (points.len(), centres.n, machine.outputs());
+    let rows = points.view();
+    // A row's values and 1 for the offset.
+    let values: Vec<f64> = (0..n)
+        .flat_map(|i| (0..m).map(move |j| (i, j)).chain([(i, m)]))
+        .map(|(i, j)| if j == m { 1.0 } else { kernel.value(rows.row(i), centres.row(j)) })
+        .collect();
+    let wide = m + 1;
+    let mut c = vec![0.0; wide * k];
+    let outputs = |c: &[f64]| reference::product(&values, c, n, wide, k);
+    for _ in 0..60 {
+        let f = outputs(&c);
+        let (mut gradient, mut hessian) = (vec![0.0; wide * k], vec![0.0; wide * k * wide * k]);
+        for (i, line) in f.chunks(k).enumerate() {
+            let class = classes.of_row[i] as usize;
+            let p: Vec<f64> = if k == 1 {
+                vec![1.0 / (1.0 + (-line[0]).exp())]
+            } else {
+                let sum: f64 = line.iter().map(|f| f.exp()).sum();
+                line.iter().map(|f| f.exp() / sum).collect()
+            };
+            let x = &values[i * wide..(i + 1) * wide];
+            for o in 0..k {
+                let hit = if k == 1 { class == 1 } else { class == o };
+                for j in 0..wide {
+                    gradient[j * k + o] += (p[o] - f64::from(u8::from(hit))) * x[j];
+                }
+                for q in 0..k {
+                    let bent = if o == q { p[o] * (1.0 - p[o]) } else { -p[o] * p[q] };
+                    for j in 0..wide {
+                        for h in 0..wide {
+                            hessian[(j * k + o) * wide * k + h * k + q] += bent * x[j] * x[h];
+                        }
+                    }
+                }
+            }
+        }
+        for j in 0..m {
+            for h in 0..m {
+                let value = params.lambda * kernel.value(centres.row(j), centres.row(h));
+                for o in 0..k {
+                    gradient[j * k + o] += value * c[h * k + o];
+                    hessian[(j * k + o) * wide * k + h * k + o] += value;
+                }
+            }
+        }
+        // Equal offsets for all classes change nothing: that direction has no curvature.
+        (0..wide * k).for_each(|p| hessian[p * wide * k + p] += 1e-9);
+        let step = reference::solve(&hessian, &gradient);
+        c.iter_mut().zip(&step).for_each(|(c, s)| *c -= s);
+    }
+    centred(&outputs(&c), k)
+}
+
+fn centred(f: &[f64], k: usize) -> Vec<f64> {
+    let mean = |line: &[f64]| if k == 1 { 0.0 } else { line.iter().sum::<f64>() / k as f64 };
+    f.chunks(k).flat_map(|line| line.iter().map(move |f| f - mean(line))).collect()
+}
+
+#[test]
+fn the_logistic_loss_gives_what_newtons_method_gives() {
+    let shake = |points: &Points, by: f64| {
+        let x = points.view().to_f64().expect("numbers");
+        let noise = numbers::normals(x.len(), 1, 5);
+        Points::dense(x.iter().zip(noise).map(|(a, b)| a + by * b).collect(), 2).expect("rows")
+    };
+    let (two, two_classes) = toy::banana(120, 3);
+    let (three, three_classes) = toy::three_clusters(120, 4);
+    for (points, targets) in [(shake(&two, 0.5), two_classes), (shake(&three, 0.8), three_classes)] {
+        for points in forms(&points) {
+            for place in PLACES {
+                let kernel = Kernel::Rbf { gamma: 0.6 };
+                let params =
+                    LargeParams { loss: LargeLoss::Logistic, place, lambda: 0.5, ..exact(kernel, 12) };
+                let machine = fitted(&params, Sample::new(&points, &targets), Exec::new(2));
+                let want = newton(&machine, &points, targets.classes().expect("classes"), &params);
+                let got = centred(&decided(&machine, &points), machine.outputs());
+                close_to_scale(&got, &want, 1e-8);
+            }
+        }
+    }
 }
 
 #[test]

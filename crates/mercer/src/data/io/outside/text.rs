@@ -301,8 +301,11 @@ impl Text {
                 let Some(data) = batch.parsed(begun, &options)? else { return Ok(None) };
                 let (mut y, names) = numbered(&data.targets);
                 if !names.is_empty() {
-                    let of: Vec<f64> =
-                        names.iter().map(|n| numbers.get(n.as_str()).copied().unwrap_or(0.0)).collect();
+                    let of = names.iter().map(|name| {
+                        let known = numbers.get(name.as_str()).copied();
+                        known.ok_or_else(|| self.changed(format!("a new label `{name}`")))
+                    });
+                    let of: Vec<f64> = of.collect::<Result<_>>()?;
                     y.iter_mut().for_each(|c| *c = of[*c as usize]);
                 }
                 let points = stages.apply(data.points.view(), exec.with_threads(1))?;
@@ -316,6 +319,15 @@ impl Text {
             }
             Ok(())
         })?;
+        if done != rows as u64 {
+            return Err(self.changed(format!("{done} rows")));
+        }
         writer.finish(self.classes.clone())
+    }
+
+    /// The file is read twice; a program may write to it in between.
+    fn changed(&self, got: String) -> Error {
+        let expected = "the same rows as a moment ago: the file was changed while it was read";
+        super::super::source::fault(&self.path.display().to_string(), Some(&got), expected)
     }
 }
