@@ -107,7 +107,7 @@ impl Registry {
             old.values()
                 .flat_map(|entry| entry.versions.values())
                 .find(|served| lost(served))
-                .map(|served| format!("{} is gone; the models of before stay", served.path.display())),
+                .map(|served| format!("{} is gone; its models are still served", served.path.display())),
         );
         let mut new = Entries::new();
         let mut keys: HashMap<String, &PathBuf> = HashMap::new();
