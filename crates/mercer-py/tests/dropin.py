@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import sklearn
 import sklearn.decomposition
+import sklearn.kernel_approximation
 import sklearn.kernel_ridge
 import sklearn.svm
 
@@ -21,8 +22,9 @@ MODULES = {
     sklearn.svm: ("SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM", "LinearSVC", "LinearSVR"),
     sklearn.decomposition: ("KernelPCA",),
     sklearn.kernel_ridge: ("KernelRidge",),
+    sklearn.kernel_approximation: ("Nystroem", "RBFSampler"),
 }
-FILES = ("svm/tests", "decomposition/tests/test_kernel_pca.py", "tests/test_kernel_ridge.py")
+FILES = ("svm/tests", "decomposition/tests/test_kernel_pca.py", "tests/test_kernel_ridge.py", "tests/test_kernel_approximation.py")
 EXPECTED = tomllib.loads(Path(__file__).with_suffix(".toml").read_text())
 
 
