@@ -41,7 +41,7 @@ pub(crate) struct Reading {
     #[arg(long, value_name = "yes|no", value_parser = yes_or_no)]
     header: Option<bool>,
 
-    /// Encoding of text: utf-8, utf-16 or latin-1 [default: by the byte order mark, otherwise utf-8]
+    /// Encoding of text: utf-8, utf-16 or latin-1 [default: by the byte order mark, otherwise utf-8, or latin-1 where the text looks like it]
     #[arg(long, value_name = "ENCODING")]
     encoding: Option<Encoding>,
 

@@ -177,7 +177,7 @@ impl Report for Trained {
             let mut table =
                 Table::new().column("", Align::Left).column("", Align::Left).column("", Align::Left);
             for choice in &self.choices {
-                let why = choice.why.clone().unwrap_or_else(|| "as you asked".into());
+                let why = choice.why.clone().unwrap_or_else(|| "as given".into());
                 table.toned_row([
                     (format!("{:10}", choice.what), Tone::Quiet),
                     (choice.value.clone(), Tone::Strong),

@@ -8,14 +8,15 @@
 //!
 //! use mercer::prelude::*;
 //!
-//! let (points, targets) = mercer::data::toy::banana(100, 1);
+//! let (points, targets) = mercer::data::toy::banana(1000, 1);
 //! let mut steps = 0;
 //! // Stops the fit after its first step: what was reached is returned, and says so.
 //! let mut once = |_: &watch::Step| {
 //!     steps += 1;
 //!     ControlFlow::Break(())
 //! };
-//! let machine = SvcParams::default().fit(Sample::new(&points, &targets), Exec::one(), &mut once)?;
+//! let params = SvcParams { c: 1e4, ..SvcParams::default() };
+//! let machine = params.fit(Sample::new(&points, &targets), Exec::one(), &mut once)?;
 //! assert!(steps > 0 && machine.info.stop == watch::Stop::Cancelled);
 //! # Ok::<(), Error>(())
 //! ```

@@ -206,7 +206,11 @@ fn a_broken_line_is_shown_without_its_controls() {
         clean(&run);
         assert_eq!(run.code != 0, kind == "b=number", "{run:?}");
     }
-    for file in ["b.svm", "c\u{1b}[2J.csv", "twins.csv"] {
+    // Two columns of one name are renamed, which a note tells.
+    let run = folder.mercer_args(&["data", "info", "twins.csv", "--label", "1"]);
+    clean(&run);
+    assert!(run.code == 0 && run.out.contains("renamed to `\\u{1b}]0;"), "{run:?}");
+    for file in ["b.svm", "c\u{1b}[2J.csv"] {
         let run = folder.mercer_args(&["data", "info", file, "--label", "1"]);
         clean(&run);
         assert!(run.code != 0 && run.err.starts_with("error: ") && run.err.lines().count() <= 2, "{run:?}");

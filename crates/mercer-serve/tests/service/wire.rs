@@ -158,7 +158,7 @@ fn compressed_bodies_are_read_within_the_limit() {
         let why = ask(path, kind, "br", body.as_bytes()).refused(415);
         assert!(why.contains("`br` is not supported"), "{why}");
         let why = ask(path, kind, "gzip", body.as_bytes()).refused(400);
-        assert!(why.contains("content encoding `gzip`"), "{why}");
+        assert!(why.contains("not valid gzip, its content encoding"), "{why}");
         let cut = gzip(body.as_bytes());
         ask(path, kind, "gzip", &cut[..cut.len() - 5]).refused(400);
     }

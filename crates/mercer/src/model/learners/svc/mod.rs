@@ -154,8 +154,7 @@ fn finished(
         return Err(Error::NotSeparable(overlap.to_string()));
     }
     if plan.kernel.definiteness() == Definiteness::Unknown && plan.params.shift == 0.0 {
-        let text =
-            "the kernel may not be positive definite, and no shift is set: the solution is a local optimum";
+        let text = "the kernel may not be positive definite, and no shift is set: the solution may be a local optimum";
         notes.push(Note::warning(text));
     }
     let (expansion, support) = assembled(plan, fitted)?;
