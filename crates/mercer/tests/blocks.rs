@@ -359,13 +359,15 @@ fn damaged_files_are_told_with_their_place() {
     assert!(e.contains("nowhere"), "{e}");
 }
 
+/// The name of a file, and its line for row i of a label.
+type Line<'a> = (&'a str, &'a dyn Fn(usize, &str) -> String);
+
 #[test]
 fn a_file_that_changes_between_its_two_readings_is_an_error() {
     let folder = tempfile::tempdir().expect("a folder");
     let exec = Exec::new(2).with_memory(1 << 20);
     let csv = |i: usize, label: &str| format!("{i},{},{label}\n", i % 7);
     let svm = |i: usize, label: &str| format!("{label} 1:{i} 2:{}\n", i % 7);
-    type Line<'a> = (&'a str, &'a dyn Fn(usize, &str) -> String);
     for (name, line) in [("t.csv", &csv as _), ("t.svm", &svm as _)] as [Line<'_>; 2] {
         let path = folder.path().join(name);
         let text = |n: usize, last: &str| -> String {

@@ -71,7 +71,7 @@ impl Claimed<'_, '_> {
         let dictionary = message.header_as_dictionary_batch().and_then(|d| d.data());
         let Some(batch) = message.header_as_record_batch().or(dictionary) else { return Ok(body) };
         let (packed, mut total) = (batch.compression().is_some(), 0);
-        for buffer in batch.buffers().iter().flat_map(|all| all.iter()) {
+        for buffer in batch.buffers().into_iter().flatten() {
             let (offset, length) = (buffer.offset(), buffer.length());
             let fits = offset >= 0 && length >= 0 && offset.checked_add(length).is_some_and(|e| e <= body);
             if !fits {
@@ -124,7 +124,7 @@ pub(super) fn check_arrow(
     // A footer that cannot be read is for the decoder to report.
     let Ok(footer) = arrow_ipc::root_as_footer(&footer) else { return Ok(()) };
     let blocks = footer.recordBatches().into_iter().chain(footer.dictionaries());
-    for block in blocks.flat_map(|all| all.iter()) {
+    for block in blocks.flatten() {
         let at = u64::try_from(block.offset())
             .map_err(|_| beyond(name, "a message at a place", block.offset()))?;
         let metadata = i64::from(block.metaDataLength());
@@ -214,9 +214,12 @@ impl Compact<'_> {
     }
 
     fn fields(&mut self, depth: usize, mut each: impl FnMut(&mut Self, i64, u8) -> Option<()>) -> Option<()> {
-        let mut field = 0;
         // Headers have structs in structs, but no tower of them.
-        while depth < 16 {
+        if depth >= 16 {
+            return None;
+        }
+        let mut field = 0;
+        loop {
             let head = self.byte()?;
             if head == 0 {
                 return Some(());
@@ -224,7 +227,6 @@ impl Compact<'_> {
             field = if head >> 4 == 0 { self.zigzag()? } else { field + i64::from(head >> 4) };
             each(self, field, head & 15)?;
         }
-        None
     }
 
     fn skip(&mut self, kind: u8, depth: usize) -> Option<()> {

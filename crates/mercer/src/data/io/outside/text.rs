@@ -303,7 +303,7 @@ impl Text {
                 if !names.is_empty() {
                     let of = names.iter().map(|name| {
                         let known = numbers.get(name.as_str()).copied();
-                        known.ok_or_else(|| self.changed(format!("a new label `{name}`")))
+                        known.ok_or_else(|| self.changed(&format!("a new label `{name}`")))
                     });
                     let of: Vec<f64> = of.collect::<Result<_>>()?;
                     y.iter_mut().for_each(|c| *c = of[*c as usize]);
@@ -320,14 +320,14 @@ impl Text {
             Ok(())
         })?;
         if done != rows as u64 {
-            return Err(self.changed(format!("{done} rows")));
+            return Err(self.changed(&format!("{done} rows")));
         }
         writer.finish(self.classes.clone())
     }
 
     /// The file is read twice; a program may write to it in between.
-    fn changed(&self, got: String) -> Error {
+    fn changed(&self, got: &str) -> Error {
         let expected = "the same rows as a moment ago: the file was changed while it was read";
-        super::super::source::fault(&self.path.display().to_string(), Some(&got), expected)
+        super::super::source::fault(&self.path.display().to_string(), Some(got), expected)
     }
 }
