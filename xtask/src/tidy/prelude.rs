@@ -25,7 +25,7 @@ pub(crate) fn check(files: &[File]) -> Vec<Finding> {
     // Modules that are exported as such: their pages teach.
     for module in names.filter(|n| *n == "watch") {
         let page = library.iter().find(|f| f.path == format!("{LIBRARY}{module}.rs"));
-        let example = |f: &File| f.text.lines().take_while(|l| l.starts_with("//!")).any(|l| l == "//! ```");
+        let example = |f: &&File| f.text.lines().take_while(|l| l.starts_with("//!")).any(|l| l == "//! ```");
         if !page.is_some_and(example) {
             let rule = format!("module `{module}` of the prelude has no example");
             findings.push(Finding::new(&path, line, rule));
