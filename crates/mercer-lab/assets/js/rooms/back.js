@@ -26,7 +26,7 @@ async function open(main, values) {
     row: Number(values.get("row") ?? known.some[3].row),
     noise: values.get("noise") ?? "gaussian",
     level: Number(values.get("level") ?? 0.3),
-    components: Number(values.get("components") ?? 32),
+    components: Number(values.get("components") ?? 64),
     seed: Number(values.get("seed") ?? 1),
   };
   let closed = false;
