@@ -280,17 +280,17 @@ class InvariantTransform(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fitt
         raise ValueError("a map alone cannot be saved as a model file: pickle it")
 
     def to_onnx(self, path=None):
-        """A map alone has no ONNX form here.
+        """A map alone cannot be exported to ONNX.
 
         Parameters
         ----------
         path : str or path-like, default=None
-            File to write.
+            Ignored.
 
-        Returns
-        -------
-        bytes
-            The ONNX model.
+        Raises
+        ------
+        ValueError
+            Always.
         """
         raise ValueError("a map alone cannot be exported to ONNX")
 

@@ -146,17 +146,17 @@ class EmpiricalKernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fitt
         raise ValueError("an empirical kernel map cannot be saved as a model file: pickle it")
 
     def to_onnx(self, path=None):
-        """A map alone has no ONNX form.
+        """A map alone cannot be exported to ONNX.
 
         Parameters
         ----------
         path : str or path-like, default=None
-            File to write.
+            Ignored.
 
-        Returns
-        -------
-        bytes
-            The ONNX model.
+        Raises
+        ------
+        ValueError
+            Always.
         """
         raise ValueError("an empirical kernel map cannot be exported to ONNX")
 
@@ -435,16 +435,16 @@ class RBFSampler(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fitted):
         raise ValueError("random features cannot be saved as a model file: pickle them, or fit a machine on them")
 
     def to_onnx(self, path=None):
-        """A map alone has no ONNX form.
+        """A map alone cannot be exported to ONNX.
 
         Parameters
         ----------
         path : str or path-like, default=None
-            File to write.
+            Ignored.
 
-        Returns
-        -------
-        bytes
-            The ONNX model.
+        Raises
+        ------
+        ValueError
+            Always.
         """
         raise ValueError("random features cannot be exported to ONNX")
