@@ -66,18 +66,6 @@ fn is_model(name: &str, bytes: &[u8]) -> bool {
     name.ends_with(".mercer") || own || start.starts_with(b"svm_type") || start.starts_with(b"{") && json()
 }
 
-/// A model of any format from its bytes.
-fn any_model(name: &str, bytes: &[u8]) -> mercer::Result<Model> {
-    let start = bytes.trim_ascii_start();
-    if start.starts_with(b"{") {
-        Model::from_json(name, bytes)
-    } else if start.starts_with(b"svm_type") {
-        Model::from_libsvm(name, bytes)
-    } else {
-        Model::from_bytes(name, bytes)
-    }
-}
-
 fn keep_model(lab: &Lab, name: String, model: Model, path: &str) -> Arc<Kept> {
     lab.keep(|id| Kept {
         id,
@@ -96,7 +84,7 @@ fn keep_model(lab: &Lab, name: String, model: Model, path: &str) -> Arc<Kept> {
 pub(crate) fn upload(lab: &Arc<Lab>, name: &str, body: Bytes) -> Reply {
     if is_model(name, &body) {
         // What a page brings is its own, unlike a file of the server.
-        let model = any_model(name, &body).map_err(|why| Refusal::bad(why.to_string()))?;
+        let model = Model::from_any(name, &body).map_err(|why| Refusal::bad(why.to_string()))?;
         let kept = keep_model(lab, name.to_owned(), model, name);
         return json(&json!({ "model": kept.id }));
     }

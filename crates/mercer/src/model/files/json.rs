@@ -25,15 +25,18 @@ impl Model {
     /// The same for a file of at most `memory` bytes.
     pub fn read_within(path: impl AsRef<Path>, memory: u64) -> Result<Self> {
         let path = path.as_ref();
-        let bytes = read_whole(path, memory)?;
-        let name = path.display().to_string();
+        Self::from_any(&path.display().to_string(), &read_whole(path, memory)?)
+    }
+
+    /// A model from the bytes of a file of any of these formats; `name` stands for the file in messages.
+    pub fn from_any(name: &str, bytes: &[u8]) -> Result<Self> {
         let start = bytes.trim_ascii_start();
         if start.starts_with(b"{") {
-            Self::from_json(&name, &bytes)
+            Self::from_json(name, bytes)
         } else if start.starts_with(b"svm_type") {
-            Self::from_libsvm(&name, &bytes)
+            Self::from_libsvm(name, bytes)
         } else {
-            Self::from_bytes(&name, &bytes)
+            Self::from_bytes(name, bytes)
         }
     }
 
