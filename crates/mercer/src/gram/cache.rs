@@ -5,6 +5,12 @@
 
 use mercer_num::{Buffer, Real};
 
+/// Bytes of kernel values that are kept however cheap they are.
+const CHEAP: f64 = (384 << 20) as f64;
+
+/// Multiply-adds per value up to which values count as cheap: clearing fresh memory for a value costs about as much.
+const CLEARING: f64 = 32.0;
+
 /// At most `capacity` rows of n values.
 #[derive(Debug)]
 pub(crate) struct RowCache<T: Real> {
@@ -22,6 +28,16 @@ pub(crate) struct RowCache<T: Real> {
 const NONE: u32 = u32::MAX;
 
 impl<T: Real> RowCache<T> {
+    /// Bytes of kernel values that are worth keeping, for values of `cost` multiply-adds.
+    ///
+    /// Fresh memory is not free: the system clears every page before the first write, which can take longer than computing
+    /// the values (measured on a virtual machine, processor seconds with room for all rows and with this limit: a9a 4.3 and
+    /// 1.5, ijcnn1 1.8 and 1.0, a table of 40,000 x 10 with 9100 support vectors 3.1 and 1.9; solving alone takes up to a
+    /// tenth longer). So only rows that are expensive fill large caches.
+    pub(crate) fn worth_keeping(cost: f64) -> usize {
+        (CHEAP * (cost / CLEARING).max(1.0)) as usize
+    }
+
     /// A cache for as many rows of an n x n matrix as fit into `bytes`, but for at least `least` rows and at most
     /// all. Memory is allocated as rows arrive.
     pub(crate) fn new(n: usize, bytes: usize, least: usize) -> Self {
@@ -158,6 +174,16 @@ mod tests {
                 assert_eq!(computed, n, "with room for all, each row is computed once");
             }
         }
+    }
+
+    #[test]
+    fn expensive_rows_are_worth_more_memory_than_cheap_ones() {
+        let worth_keeping = RowCache::<f32>::worth_keeping;
+        assert_eq!(worth_keeping(0.0), 384 << 20);
+        assert_eq!(worth_keeping(10.0), worth_keeping(32.0));
+        assert_eq!(worth_keeping(320.0), 10 * worth_keeping(32.0));
+        // More than any memory: no overflow.
+        assert_eq!(worth_keeping(1e30), usize::MAX);
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::exec::Exec;
 use crate::gram::block::{self, block_strided};
 use crate::gram::side::{Layout, Side};
-use crate::gram::{KernelRows, Owner, Rows, apply, door};
+use crate::gram::{KernelRows, Owner, RowCache, Rows, apply, door};
 use crate::kernel::Kernel;
 use crate::num::{Buffer, tiles};
 
@@ -50,7 +50,8 @@ impl std::fmt::Debug for Classes<'_> {
 }
 
 impl<'a> Classes<'a> {
-    /// The points' rows by class; square blocks are kept if all of them fit into the memory budget.
+    /// The points' rows by class. Square blocks are kept, the smallest first, as long as they fit into the memory budget
+    /// and are worth their memory.
     pub fn new(
         kernel: &'a Kernel,
         points: &'a Points,
@@ -63,20 +64,28 @@ impl<'a> Classes<'a> {
         let layout = Layout::of(kernel, view, exec);
         let mut rows = vec![Vec::new(); classes];
         of_row.iter().enumerate().for_each(|(i, &k)| rows[k as usize].push(i));
-        let bytes: usize = rows.iter().map(|r| r.len() * r.len() * 4).sum();
         let ready = |rows: Vec<usize>| {
             let own = points.gather(&rows);
             let mut diag = vec![0.0; rows.len()];
             kernel.diag(own.view(), &mut diag);
             let side = Side::new(kernel, own.view(), &layout, exec)?;
-            Ok(Class { rows, side, diag, square: OnceLock::new(), keep: bytes <= exec.budget() })
+            Ok(Class { rows, side, diag, square: OnceLock::new(), keep: false })
         };
         let class: Result<Vec<Class>> = if exec.threads() == 1 {
             rows.into_iter().map(ready).collect()
         } else {
             rows.into_par_iter().map(ready).collect()
         };
-        let class = class?;
+        let mut class = class?;
+        let cost = class.iter().map(|c| c.side.cost()).fold(0.0, f64::max);
+        let mut room = exec.budget().min(RowCache::<f32>::worth_keeping(cost));
+        let mut order: Vec<usize> = (0..class.len()).collect();
+        order.sort_by_key(|&c| class[c].rows.len());
+        for c in order {
+            let bytes = class[c].rows.len().pow(2).saturating_mul(size_of::<f32>());
+            class[c].keep = bytes <= room;
+            room = room.saturating_sub(bytes);
+        }
         Ok(Classes { kernel, points, layout, class, exec, device: door::rows(kernel, view, exec)? })
     }
 

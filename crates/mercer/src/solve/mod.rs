@@ -296,7 +296,8 @@ impl<'a> Engine<'a> {
             return Engine::Filled(whole);
         }
         // A quarter of the budget is left for gathered rows of working sets and for the vectors of length n.
-        let cache = RowCache::new(n, params.exec.budget() / 4 * 3, working::LEAST_ROOM);
+        let bytes = (params.exec.budget() / 4 * 3).min(RowCache::<f32>::worth_keeping(cost));
+        let cache = RowCache::new(n, bytes, working::LEAST_ROOM);
         job.notes.push(format!("working sets, room for {} of {n} rows", cache.capacity()).into());
         Engine::Cached(cache)
     }

@@ -19,7 +19,7 @@ use super::vectors::{MatrixRows, PointRows};
 use crate::data::Labels;
 use crate::error::{Error, Result};
 use crate::exec::{Exec, side_by_side};
-use crate::gram::{Classes, KernelRows, Rows, is_precomputed};
+use crate::gram::{Classes, KernelRows, RowCache, Rows, is_precomputed};
 use crate::kernel::Kernel;
 use crate::model::Sample;
 use crate::model::Sides;
@@ -272,20 +272,26 @@ impl<'a> Plan<'a> {
         let budget = self.exec.budget();
         let (n, all) = (self.labels.len(), self.all_rows());
         let rows = KernelRows::new(&self.kernel, self.sample.points, self.exec)?;
-        let fits = n.saturating_mul(n).saturating_mul(size_of::<f32>()) <= budget / 4 * 3;
+        // All machines share the matrix, so it is worth more memory than the rows of one.
+        let most = RowCache::<f32>::worth_keeping(rows.cost()).saturating_mul(4).min(budget / 4 * 3);
+        let fits = n.saturating_mul(n).saturating_mul(size_of::<f32>()) <= most;
         let few = fits && n > probe::LARGE && {
             let asked = probe::rows_asked(self, &self.members(), true);
             asked.is_some_and(|asked| asked.iter().sum::<f64>() < n as f64 / 2.0)
         };
         if !fits || few {
-            let kept = Kept::new(&rows, budget / 2);
+            let kept = Kept::new(&rows, most / 2);
             let exec = self.share(2, 1).with_threads(self.exec.threads());
             let job = |(): &mut (), m| self.machine(m, &kept, &all, exec, crowd);
             let mut fitted = side_by_side(1, &self.order(), || (), job)?;
             for (m, f) in fitted.iter_mut().enumerate() {
                 f.info.kernel_values = if m == 0 { kept.computed() } else { 0 };
             }
-            let why = if few { "is unlikely to pay off (few support vectors)" } else { "does not fit" };
+            let why = if few {
+                "is unlikely to pay off (few support vectors)"
+            } else {
+                "does not fit or is not worth its memory"
+            };
             return Ok((fitted, format!("one matrix for all machines {why}: rows on demand, shared")));
         }
         let mut whole = Buffer::<f32>::stale(n * n);
