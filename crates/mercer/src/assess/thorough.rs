@@ -4,7 +4,7 @@
 //! search over kernels and parameters ([`tune`]), the one preferred by the quick estimate first. The cross-validation
 //! score of the best of many settings is optimistic: it is partly chance. So where rows are few, the best of each search
 //! meets the quick setting again, on new folds in repeated cross-validation, and replaces it only if it leads by more than
-//! a standard error. The winner is fitted on the same rows and evaluated on those held out. They took no part in any
+//! 1.5 standard errors. The winner is fitted on the same rows and evaluated on those held out. They took no part in any
 //! decision, so their error is an unbiased estimate, slightly pessimistic because the final fit uses all rows.
 
 use std::time::{Duration, Instant};
@@ -26,17 +26,19 @@ const HELD_OUT: f64 = 0.2;
 const MOST_HELD_OUT: usize = 5000;
 /// With fewer rows to search on, none are held out, and no error is estimated.
 const FEWEST: usize = 50;
-/// Share of the time for searching, and share until whose end finalists are compared; the rest is for the evaluated fit
-/// and the final one.
+/// Share of the time for searching if finalists are compared afterwards, and if not; share until whose end they are
+/// compared. The rest is for the evaluated fit and the final one.
 const SEARCHING: f64 = 0.6;
+const SEARCHING_ALONE: f64 = 0.75;
 const COMPARING: f64 = 0.8;
 /// Maximum number of rows for which finalists are compared again: with more, the noise of one cross-validation is small.
 const MOST_COMPARED: usize = 3000;
 /// Repetitions of the cross-validation that compares finalists, and its folds.
 const REPETITIONS: u64 = 6;
 const FOLDS: usize = 5;
-/// Standard errors by which a finalist must lead the quick setting.
-const LEAD: f64 = 1.0;
+/// Standard errors by which a finalist must lead the quick setting: with one alone, the luckiest of several finalists
+/// would often pass by chance.
+const LEAD: f64 = 1.5;
 
 /// The expected error of a model, measured on held-out rows.
 #[derive(Debug, Clone, PartialEq)]
@@ -140,12 +142,14 @@ pub fn thorough(
     let mut ways = vec![start.recipes.clone()];
     ways.extend(scalings(&start)?.into_iter().filter(|way| *way != start.recipes));
     let given = plan.learner.kernel().filter(|_| !plan.open.kernel);
+    let compare = rows.len() <= MOST_COMPARED && !start.is_layered();
+    let searching = if compare { SEARCHING } else { SEARCHING_ALONE };
     let tuning = Tuning {
         kernels: given.map_or_else(|| vec!["auto".to_owned()], |kernel| vec![kernel.to_string()]),
         two_stage: true,
         race: true,
         seed: wishes.seed,
-        seconds: Some(SEARCHING * seconds / ways.len() as f64),
+        seconds: Some(searching * seconds / ways.len() as f64),
         ..Tuning::default()
     };
     let mut tried_all: Vec<(Found, Plan<'_>)> = Vec::new();
@@ -170,7 +174,7 @@ pub fn thorough(
     let first = (0..tried_all.len()).min_by(|a, b| loss(&tried_all[*a]).total_cmp(&loss(&tried_all[*b])));
     let mut first = first.ok_or(Error::Cancelled)?;
     let mut kept = false;
-    if !stopped && rows.len() <= MOST_COMPARED && !start.is_layered() {
+    if compare && !stopped {
         let finalists: Vec<&Plan<'_>> =
             std::iter::once(&start).chain(tried_all.iter().map(|(_, p)| p)).collect();
         let until = begun + Duration::from_secs_f64(COMPARING * seconds);
