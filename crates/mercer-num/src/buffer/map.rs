@@ -28,6 +28,10 @@ unsafe impl Send for Block {}
 /// Maximum number of kept mappings: a model with many classes has a matrix for each.
 const MOST: usize = 32;
 
+/// Bytes that may stay in kept mappings while a new one is made. A fit has buffers of several sizes, and the next one has
+/// the same: without this, each would free what the others need again.
+const SPARE: usize = 512 << 20;
+
 /// Mappings of dropped buffers, most recent last.
 static KEPT: Mutex<Vec<Block>> = Mutex::new(Vec::new());
 
@@ -138,8 +142,11 @@ impl<T: Real> Map<T> {
             let best = (0..kept.len()).filter(|&at| fits(&kept[at])).min_by_key(|&at| kept[at].bytes);
             let found = best.map(|at| kept.remove(at));
             if found.is_none() {
-                // Free the mappings that do not fit before a new one is made.
-                kept.clear();
+                // Free mappings that do not fit before a new one is made, the oldest first.
+                let mut held: usize = kept.iter().map(|block| block.dirty).sum();
+                while held > SPARE {
+                    held -= kept.remove(0).dirty;
+                }
             }
             found
         };

@@ -48,24 +48,34 @@ pub(in crate::model) fn scores(outputs: &[f64], pairs: bool, scores: &mut [f64],
         scores.copy_from_slice(outputs);
         return;
     }
-    scores.fill(0.0);
+    votes(outputs, scores);
     sums.fill(0.0);
     let mut rest = outputs;
-    for a in 0..scores.len() {
-        // The machines of class a against each later one. Votes are unpredictable, so the loop has no branches.
-        let (own, others) = rest.split_at(scores.len() - 1 - a);
+    for a in 0..sums.len() {
+        let (own, others) = rest.split_at(sums.len() - 1 - a);
         rest = others;
-        let mut lost = 0.0;
-        for ((f, score), sum) in own.iter().zip(&mut scores[a + 1..]).zip(&mut sums[a + 1..]) {
-            let vote = if *f > 0.0 { 1.0 } else { 0.0 };
-            *score += vote;
-            *sum += f;
-            lost += vote;
-        }
-        scores[a] += own.len() as f64 - lost;
+        own.iter().zip(&mut sums[a + 1..]).for_each(|(f, sum)| *sum += f);
         sums[a] = own.iter().fold(sums[a], |sum, f| sum - f);
     }
     scores.iter_mut().zip(&*sums).for_each(|(score, sum)| *score += sum / (3.0 * (sum.abs() + 1.0)));
+}
+
+/// The number of votes for each class from one row of the outputs of pairs, in the order of [`machines`].
+pub(in crate::model) fn votes(outputs: &[f64], votes: &mut [f64]) {
+    votes.fill(0.0);
+    let mut rest = outputs;
+    for a in 0..votes.len() {
+        // The machines of class a against each later one. Votes are unpredictable, so the loop has no branches.
+        let (own, others) = rest.split_at(votes.len() - 1 - a);
+        rest = others;
+        let mut lost = 0.0;
+        for (f, votes) in own.iter().zip(&mut votes[a + 1..]) {
+            let vote = if *f > 0.0 { 1.0 } else { 0.0 };
+            *votes += vote;
+            lost += vote;
+        }
+        votes[a] += own.len() as f64 - lost;
+    }
 }
 
 /// Rows of `wide` values per task: enough work to be worth a thread.
@@ -75,14 +85,16 @@ pub(in crate::model) fn lines_a_piece(wide: usize) -> usize {
 
 /// The winning class from its scores.
 pub(in crate::model) fn winner(scores: &[f64], ties: Ties, voted: bool) -> u32 {
-    let rank = |s: f64| if voted && ties == Ties::First { s.round() } else { s };
-    let mut best = 0;
+    // A score of votes is at least -1/3, so this rounds to the number of votes; `f64::round` is a function call.
+    let rank = |s: f64| if voted && ties == Ties::First { (s + 0.5) as i64 as f64 } else { s };
+    let mut best = (0, scores.first().map_or(0.0, |&score| rank(score)));
     for (c, &score) in scores.iter().enumerate().skip(1) {
-        if rank(score) > rank(scores[best]) {
-            best = c;
+        let rank = rank(score);
+        if rank > best.1 {
+            best = (c, rank);
         }
     }
-    best as u32
+    best.0 as u32
 }
 
 /// The difference between the largest and the second largest score.

@@ -67,13 +67,13 @@ impl Machine {
         let widest = close.iter().copied().fold(0.0, f64::max);
         // The rows whose class rounding could change.
         let undecided = |first: usize, lines: &[f64]| {
-            let (mut scores, mut sums) = (vec![0.0; classes], vec![0.0; classes]);
+            let mut votes = vec![0.0; classes];
             let turns = |line: &[f64]| match self.readout {
                 Readout::Pairs(_) if k > 1 => {
-                    multiclass::scores(line, true, &mut scores, &mut sums);
-                    // With less than a vote between the first two, sums of decision values decide.
-                    multiclass::gap(&scores) < 0.5
-                        || near(line, &close) && overtaken(line, &close, &sides, &mut scores)
+                    multiclass::votes(line, &mut votes);
+                    // With equal votes for the first two, sums of decision values decide.
+                    multiclass::gap(&votes) < 0.5
+                        || near(line, &close) && overtaken(line, &close, &sides, &mut votes)
                 }
                 _ if k > 1 => multiclass::gap(line) <= 2.0 * widest,
                 _ => near(line, &close),
@@ -112,18 +112,16 @@ fn near(line: &[f64], close: &[f64]) -> bool {
 
 /// Whether another class could have as many votes as the first if errors of at most `close` change votes. With many
 /// classes most uncertain votes are between two that are far behind.
-fn overtaken(line: &[f64], close: &[f64], sides: &[Sides], scores: &mut [f64]) -> bool {
-    let first = (1..scores.len()).fold(0, |best, c| if scores[c] > scores[best] { c } else { best });
-    // Votes alone, without the fraction that ranks ties.
-    scores.iter_mut().for_each(|votes| *votes = votes.round());
+fn overtaken(line: &[f64], close: &[f64], sides: &[Sides], votes: &mut [f64]) -> bool {
+    let first = (1..votes.len()).fold(0, |best, c| if votes[c] > votes[best] { c } else { best });
     for ((value, close), side) in line.iter().zip(close).zip(sides) {
         if value.abs() <= *close {
             for class in [Some(side.positive), side.negative].into_iter().flatten() {
-                scores[class as usize] += if class as usize == first { -1.0 } else { 1.0 };
+                votes[class as usize] += if class as usize == first { -1.0 } else { 1.0 };
             }
         }
     }
-    scores.iter().enumerate().any(|(c, most)| c != first && *most >= scores[first])
+    votes.iter().enumerate().any(|(c, most)| c != first && *most >= votes[first])
 }
 
 /// Rows that one thread processes at once: a fixed number, so that sums do not depend on the number of threads.
