@@ -30,7 +30,7 @@ const MOST: usize = 32;
 
 /// Bytes that may stay in kept mappings while a new one is made. A fit has buffers of several sizes, and the next one has
 /// the same: without this, each would free what the others need again.
-const SPARE: usize = 512 << 20;
+const SPARE: usize = 256 << 20;
 
 /// Mappings of dropped buffers, most recent last.
 static KEPT: Mutex<Vec<Block>> = Mutex::new(Vec::new());
