@@ -102,7 +102,7 @@ mod tests {
     fn a_panic_waits_too() {
         let done = Arc::new(AtomicBool::new(false));
         let (rows, theirs) = ([1_u8], Arc::clone(&done));
-        let caught = catch_unwind(AssertUnwindSafe(|| {
+        let caught: thread::Result<()> = catch_unwind(AssertUnwindSafe(|| {
             lend(&rows, |lent| {
                 thread::spawn(move || {
                     thread::sleep(Duration::from_millis(30));
