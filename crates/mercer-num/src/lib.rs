@@ -10,6 +10,7 @@ pub mod counting;
 pub mod dispatch;
 pub mod eigen;
 pub mod factor;
+mod lend;
 pub mod narrow;
 pub mod pass;
 pub mod product;
@@ -21,6 +22,7 @@ pub mod triangular;
 pub mod vector;
 
 pub use buffer::{Buffer, release};
+pub use lend::{Lent, lend};
 pub use product::Mat;
 pub use real::{Floats, Real};
 

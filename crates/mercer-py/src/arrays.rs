@@ -1,10 +1,12 @@
 //! numpy arrays as points and back.
 //!
-//! Dense rows are looked at where they are: predicting copies nothing. A fit owns its points, so training rows are copied
-//! once, in their own float type. Sparse rows are copied, because the library counts columns in u32.
+//! Dense rows are looked at where they are: predicting copies nothing, nor do fits that end before their call does. Fits
+//! that may end later own their points: their rows are copied once, in their own float type. Sparse rows are copied, because
+//! the library counts columns in u32.
 
 use mercer::data::table::{Column, Kind};
 use mercer::data::{Csr, Data, ImageShape, Labels, Points, Table, Targets, View};
+use mercer::num::lend;
 use numpy::{
     IntoPyArray, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
 };
@@ -87,6 +89,39 @@ impl Rows<'_> {
             return Err(PyValueError::new_err(got));
         }
         Ok(Seen::Here(View { n, d, data, image }))
+    }
+
+    /// Number of rows and columns; none of a table, which has columns that are not numbers yet.
+    pub(crate) fn size(&self) -> Option<(usize, usize)> {
+        match self {
+            Rows::F64(x) => Some((x.shape()[0], x.shape()[1])),
+            Rows::F32(x) => Some((x.shape()[0], x.shape()[1])),
+            Rows::Sparse((_, _, start, d)) => Some((start.len().saturating_sub(1), *d)),
+            Rows::Table(_) => None,
+        }
+    }
+
+    /// Hands the rows to work that drops them before its call ends: dense ones where they are, others as a copy. See
+    /// [`lend`] for what happens to work that keeps them.
+    pub(crate) fn lend<R>(&self, shape: Shape, work: impl FnOnce(Points) -> PyResult<R>) -> PyResult<R> {
+        let checked = |points: mercer::Result<Points>| {
+            let points = points.map_err(raise)?;
+            match image_of(shape) {
+                Some(image) => points.with_image(image).map_err(raise),
+                None => Ok(points),
+            }
+        };
+        match self {
+            Rows::F64(x) => {
+                let d = x.shape()[1];
+                lend(flat(x.as_slice())?, |lent| work(checked(Points::lent(lent, d))?))
+            }
+            Rows::F32(x) => {
+                let d = x.shape()[1];
+                lend(flat(x.as_slice())?, |lent| work(checked(Points::lent_f32(lent, d))?))
+            }
+            Rows::Sparse(_) | Rows::Table(_) => work(self.points(shape)?),
+        }
     }
 
     /// A copy of the rows.

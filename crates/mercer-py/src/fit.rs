@@ -102,7 +102,6 @@ pub(crate) fn fit(
     callback: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Model> {
     let learner = with_params(learner, kernel.map(str::parse).transpose().map_err(raise)?, params)?;
-    let points = rows.points(image)?;
     let targets = Answers::targets(answers.as_ref())?;
     let labels = match &targets {
         Targets::Classes(classes) => label_type(labels, &classes.names)?,
@@ -110,55 +109,64 @@ pub(crate) fn fit(
     };
     let weights = weights.map(|w| flat(w.as_slice()).map(<[f64]>::to_vec)).transpose()?;
     let near = near.map(|model| model.shared());
-    let is_brief = is_brief(&learner, &points);
-    let model = brief(py, is_brief, callback.as_ref(), move |watch| {
-        let (points, mut gram) = rows_for(learner.kernel(), points)?;
-        let exec = exec(threads);
-        let exec = memory.map_or(exec, |bytes| exec.with_memory(bytes));
-        if let (None, Some(kernel)) = (&gram, learner.kernel())
-            && points.len() <= exact
-            && (points.len() as u64).pow(2) * 16 <= exec.memory()
-        {
-            gram = Some(Matrix::new(
-                gram::square::<f64>(kernel, points.view(), exec.with_threads(1))?.to_vec(),
-                points.len(),
-            )?);
-        }
-        let sample = Sample {
-            points: &points,
-            targets: &targets,
-            weights: weights.as_deref(),
-            gram: gram.as_ref().map(|m| m as _),
-            keeper: None,
-        };
-        let machine = match &near {
-            Some(near) => learner.fit_near(sample, &near.machine, exec, watch)?,
-            None => learner.fit(sample, exec, watch)?,
-        };
-        let mut model = named(machine, columns);
-        model.names.labels = labels;
-        Ok(model)
-    })?;
-    Ok(Model::from(model))
+    let is_brief = rows.size().is_some_and(is_small) && tells_steps(&learner);
+    let lends = is_brief || stops_soon(&learner);
+    let fitted = |points: Points| {
+        brief(py, is_brief, lends, callback.as_ref(), move |watch| {
+            let (points, mut gram) = rows_for(learner.kernel(), points)?;
+            let exec = exec(threads);
+            let exec = memory.map_or(exec, |bytes| exec.with_memory(bytes));
+            if let (None, Some(kernel)) = (&gram, learner.kernel())
+                && points.len() <= exact
+                && (points.len() as u64).pow(2) * 16 <= exec.memory()
+            {
+                gram = Some(Matrix::new(
+                    gram::square::<f64>(kernel, points.view(), exec.with_threads(1))?.to_vec(),
+                    points.len(),
+                )?);
+            }
+            let sample = Sample {
+                points: &points,
+                targets: &targets,
+                weights: weights.as_deref(),
+                gram: gram.as_ref().map(|m| m as _),
+                keeper: None,
+            };
+            let machine = match &near {
+                Some(near) => learner.fit_near(sample, &near.machine, exec, watch)?,
+                None => learner.fit(sample, exec, watch)?,
+            };
+            let mut model = named(machine, columns);
+            model.names.labels = labels;
+            Ok(model)
+        })
+    };
+    let model = if lends { rows.lend(image, fitted) } else { fitted(rows.points(image)?) };
+    Ok(Model::from(model?))
 }
 
 /// Rows and values up to which a fit stays on the calling thread.
 const SMALL: (usize, usize) = (512, 65_536);
 
-/// Whether a fit is over soon: of few rows, by a learner that tells its steps often.
-fn is_brief(learner: &Learner, points: &Points) -> bool {
-    let steps = match learner {
-        Learner::Svc(params) => params.virtual_vectors.is_empty(),
-        Learner::Svr(params) => params.virtual_vectors.is_empty(),
-        Learner::OneClass(_) | Learner::Sphere(_) | Learner::Ridge(_) | Learner::Kpca(_) => true,
-        _ => false,
-    };
-    steps && is_small(points)
+/// Whether a learner tells its steps often.
+fn tells_steps(learner: &Learner) -> bool {
+    matches!(learner, Learner::Ridge(_) | Learner::Kpca(_)) || stops_soon(learner)
 }
 
-/// Whether anything that takes the cube of the rows is over soon.
-pub(crate) fn is_small(points: &Points) -> bool {
-    points.len() <= SMALL.0 && points.len().saturating_mul(points.dim()) <= SMALL.1
+/// Whether a learner's fit ends within a moment of being told to, on any number of rows: a factorisation that has begun does
+/// not.
+fn stops_soon(learner: &Learner) -> bool {
+    match learner {
+        Learner::Svc(params) => params.virtual_vectors.is_empty(),
+        Learner::Svr(params) => params.virtual_vectors.is_empty(),
+        Learner::OneClass(_) | Learner::Sphere(_) => true,
+        _ => false,
+    }
+}
+
+/// Whether anything that takes the cube of so many rows, of so many columns, is over soon.
+pub(crate) fn is_small((rows, columns): (usize, usize)) -> bool {
+    rows <= SMALL.0 && rows.saturating_mul(columns) <= SMALL.1
 }
 
 /// Spectral clustering by a kernel's values between rows: each row's cluster.
@@ -203,8 +211,8 @@ pub(crate) fn fit_components(
 ) -> PyResult<Model> {
     let params: KpcaParams = read(params)?;
     let points = rows.points(image)?;
-    let is_brief = is_small(&points);
-    let model = brief(py, is_brief, callback.as_ref(), move |watch| {
+    let is_brief = is_small((points.len(), points.dim()));
+    let model = brief(py, is_brief, false, callback.as_ref(), move |watch| {
         let (points, gram) = rows_for(params.kernel.as_ref(), points)?;
         let sample = Sample { gram: gram.as_ref().map(|m| m as _), ..Sample::new(&points, &Targets::None) };
         let exec = exec(threads);

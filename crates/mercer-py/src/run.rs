@@ -4,6 +4,9 @@
 //! whatever the library is doing; the work itself ends at its next step. Callbacks run on the calling thread, never on one
 //! that Python does not know.
 //!
+//! Work on rows that lie in Python's memory (`to_the_end`) is waited for whatever happens: it is work that ends
+//! soon after it is told to stop. All other work may go on by itself for a while after an interrupt.
+//!
 //! Work on little data is over before another thread would have begun: it stays on the calling thread, without the lock, and
 //! signals are looked at from its steps.
 //!
@@ -84,15 +87,16 @@ pub(crate) fn exec(threads: usize) -> Exec {
 }
 
 /// Does work that is over soon and tells its steps, on the calling thread. For work that may take long, or with a
-/// callback, use [`watched`].
+/// callback, use [`watched`]. Returns when the work has ended, if `to_the_end`.
 pub(crate) fn brief<T: Send + 'static>(
     py: Python<'_>,
     is_brief: bool,
+    to_the_end: bool,
     callback: Option<&Bound<'_, PyAny>>,
     work: impl FnOnce(&mut Watch<'_>) -> mercer::Result<T> + Send + 'static,
 ) -> PyResult<T> {
     if !is_brief || callback.is_some() || pool(py)?.is_some() {
-        return watched(py, callback, work);
+        return watching(py, callback, to_the_end, work);
     }
     let (mut interrupt, mut last) = (None, Instant::now());
     let done = py.detach(|| {
@@ -132,6 +136,16 @@ fn broken() -> PyErr {
 pub(crate) fn watched<T: Send + 'static>(
     py: Python<'_>,
     callback: Option<&Bound<'_, PyAny>>,
+    work: impl FnOnce(&mut Watch<'_>) -> mercer::Result<T> + Send + 'static,
+) -> PyResult<T> {
+    watching(py, callback, false, work)
+}
+
+/// The same; with `to_the_end` an interrupt, or an error of the callback, waits until the work has stopped.
+fn watching<T: Send + 'static>(
+    py: Python<'_>,
+    callback: Option<&Bound<'_, PyAny>>,
+    to_the_end: bool,
     work: impl FnOnce(&mut Watch<'_>) -> mercer::Result<T> + Send + 'static,
 ) -> PyResult<T> {
     let shared = Arc::new(Shared { stop: AtomicBool::new(false), latest: Mutex::new(None) });
@@ -181,7 +195,9 @@ pub(crate) fn watched<T: Send + 'static>(
             }
             Err(interrupt) => {
                 shared.stop.store(true, Ordering::Relaxed);
-                let _ = wait(py, &mut receive, GRACE);
+                while let Err(RecvTimeoutError::Timeout) = wait(py, &mut receive, GRACE)
+                    && to_the_end
+                {}
                 return Err(interrupt);
             }
         }

@@ -15,10 +15,13 @@ from sklearn.utils.validation import _check_sample_weight, _num_samples
 
 from . import _mercer
 from ._data import rows_of, threads_of, type_of, watcher
+from ._frames import FLOATS as FLOATS
 from ._frames import check_is_fitted, validate_data, whole
+from ._params import check_parameters
 from .kernels import Kernel, line_of
 
-FLOATS = [np.float64, np.float32]
+# The library's names of parameters that are numbers.
+NUMBERS = ("c", "epsilon", "lambda", "nu", "shift", "tol")
 # Rows of a matrix of kernel values that a Python kernel computes at a time.
 BLOCK = 4096
 # Sparse rows of at most so many values, zeros included, are fitted as dense ones.
@@ -35,19 +38,25 @@ class Fitted(BaseEstimator):
     _exact = 0
     # What sparse rows are turned into; False where there is no way with them.
     _sparse = "csr"
+    # What rows are converted to; NUMERIC refuses text, as scikit-learn's estimators of this kind do.
+    _dtype = FLOATS
 
     def _more(self, **known):
         """Parameters of the learner from those of the estimator, as JSON, without those that are None."""
+        check_parameters(self)
         for name, value in known.items():
             if isinstance(value, float) and value != value:
                 raise ValueError(f"The {name!r} parameter must be a number. Got {value!r} instead.")
-        return json.dumps({name: _plain(value) for name, value in known.items() if value is not None})
+        return json.dumps({name: _plain(value, name in NUMBERS) for name, value in known.items() if value is not None})
 
     def _solver(self):
         """What all machines with a solver are told."""
         max_iter = self.max_iter
         if max_iter == -1:
             max_iter = None
+        elif max_iter == 0:
+            # As good as none: the library begins with one.
+            max_iter = 1
         return {"tol": self.tol, "max_iter": max_iter, "shrinking": bool(self.shrinking)}
 
     def _memory(self):
@@ -200,9 +209,12 @@ class Fitted(BaseEstimator):
 
     def _rows(self, X):
         """New rows, checked, as the compiled part takes them."""
+        return rows_of(self._seen(self._new(X)))
+
+    def _new(self, X):
+        """New rows, checked."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse=self._sparse, dtype=FLOATS, order="C", reset=False)
-        return rows_of(self._seen(X))
+        return validate_data(self, X, accept_sparse=self._sparse, dtype=self._dtype, order="C", reset=False)
 
     def _call(self, method, X):
         """One of the model's methods on new rows."""
@@ -257,11 +269,13 @@ def _columns(estimator):
     return None if names is None else [str(name) for name in names]
 
 
-def _plain(value):
-    """Numbers of numpy as Python's; JSON has no infinity, the library writes ``"inf"``."""
-    if isinstance(value, numbers.Integral) and not isinstance(value, bool):
+def _plain(value, number=False):
+    """Numbers of numpy as Python's; JSON has no infinity, the library writes ``"inf"``. True is 1 where it is a number."""
+    if isinstance(value, (bool, np.bool_)):
+        return float(value) if number else bool(value)
+    if isinstance(value, numbers.Integral):
         return int(value)
-    if isinstance(value, numbers.Real) and not isinstance(value, bool):
+    if isinstance(value, numbers.Real):
         value = float(value)
         return "inf" if value == float("inf") else value
     return value

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import numbers
 import re
 from collections import namedtuple
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils import check_random_state
 
 from ._threads import threads_of as threads_of
 
@@ -125,60 +123,6 @@ def check_labels(y):
     if any(issubclass(kind, str) for kind in kinds) and not all(issubclass(kind, str) for kind in kinds):
         told = ", ".join(sorted(kind.__name__ for kind in kinds))
         raise ValueError(f"y has labels of several types ({told}): all class labels must be of one type")
-
-
-#: Parameters that count. What is too small is left to the library, whose words say why.
-COUNTS = (
-    "bounces",
-    "candidates",
-    "degree",
-    "descent",
-    "drop",
-    "folds",
-    "iterated_power",
-    "max_iter",
-    "n_centres",
-    "n_clusters",
-    "n_components",
-    "n_estimators",
-    "n_init",
-    "n_neighbors",
-    "n_rows",
-    "rounds",
-    "steps",
-    "vectors",
-    "virtual_rounds",
-)
-
-
-def check_counts(estimator):
-    """Refuse parameters that count and are not whole numbers, in scikit-learn's words."""
-    given = estimator.__dict__
-    for name in COUNTS:
-        value = given.get(name)
-        # None, -1 and 'auto' leave the number to the library.
-        if value is None or (type(value) is int and value >= -1) or (isinstance(value, str) and value == "auto"):
-            continue
-        if name in getattr(estimator, "_reals", ()) and isinstance(value, float) and 0 <= value < float("inf"):
-            continue
-        if name in getattr(estimator, "_shares", ()) and isinstance(value, float):
-            if not 0 < value <= 1:
-                raise ValueError(f"{name} = {value}: must be an int, or a share above 0 and at most 1")
-            continue
-        whole_number(value, name, -1 if name == "max_iter" else 0)
-    # Also where nothing is drawn and no thread is started.
-    drawn = given.get("random_state")
-    if drawn is not None and not isinstance(drawn, numbers.Integral):
-        check_random_state(drawn)
-    threads_of(given.get("n_jobs"))
-
-
-def whole_number(value, name, least=0):
-    """A parameter that counts, as an int."""
-    number = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
-    if number and float(value).is_integer() and value >= least:
-        return int(value)
-    raise ValueError(f"The {name!r} parameter must be an int in the range [{least}, inf). Got {value!r} instead.")
 
 
 def watcher(verbose, callback):

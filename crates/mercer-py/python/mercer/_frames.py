@@ -16,7 +16,8 @@ from sklearn.utils.validation import check_is_fitted as sklearn_check_is_fitted
 from sklearn.utils.validation import validate_data as sklearn_validate_data
 
 from . import _mercer
-from ._data import TableRows, array_of, check_counts
+from ._data import TableRows, array_of
+from ._params import check_parameters
 
 # Numbers are standardised behind the table; columns of 0 and 1 stay as they are.
 LINE = "table | standard(indicators=keep)"
@@ -24,6 +25,9 @@ LINE = "table | standard(indicators=keep)"
 NO_TARGETS = "no_validation"
 # Checks that such rows pass.
 PLAIN = {"accept_sparse", "dtype", "order"}
+# The types that the library computes with, and the word for numbers of any type, which are converted to them.
+FLOATS = [np.float64, np.float32]
+NUMERIC = "numeric"
 
 
 def column_names(X):
@@ -130,14 +134,14 @@ def check_is_fitted(estimator):
         sklearn_check_is_fitted(estimator)
 
 
-def _is_plain(estimator, X, dtype):
+def _is_plain(estimator, X):
     """Whether scikit-learn's checks would return new rows as they are. The checks take longer than predicting some hundred
     rows; rows with any fault go through them and get their messages."""
     known = estimator.__dict__
     if (
         type(X) is not np.ndarray
         or X.ndim != 2
-        or X.dtype not in dtype
+        or X.dtype not in FLOATS
         or not X.dtype.isnative
         or not X.flags.c_contiguous
         or X.shape[0] == 0
@@ -150,15 +154,17 @@ def _is_plain(estimator, X, dtype):
 
 
 def validate_data(estimator, X=NO_TARGETS, y=NO_TARGETS, reset=True, skip_check_array=False, **more):
-    """scikit-learn's function, that also takes tables and checks counts before a fit."""
+    """scikit-learn's function, that also takes tables and checks parameters before a fit."""
     if reset:
-        check_counts(estimator)
+        check_parameters(estimator)
     if isinstance(X, str) or skip_check_array:
         return sklearn_validate_data(estimator, X, y, reset=reset, skip_check_array=skip_check_array, **more)
+    if type(X).__name__ == "LazyFrame":
+        raise TypeError("X is a LazyFrame, which holds no rows yet: pass X.collect()")
     if reset:
         estimator.__dict__.pop("table_", None)
         if not is_table(X):
-            return sklearn_validate_data(estimator, X, y, reset=reset, **more)
+            return _checked(estimator, X, y, reset=reset, **more)
         names = column_names(X)
         rows = table_rows(X, names)
         estimator.table_ = _mercer.Stages(LINE, rows.parts)
@@ -166,10 +172,10 @@ def validate_data(estimator, X=NO_TARGETS, y=NO_TARGETS, reset=True, skip_check_
         estimator.n_features_in_ = len(names)
     elif "table_" not in estimator.__dict__:
         stages = _own_table(estimator)
-        if stages is None and set(more) <= PLAIN and _is_plain(estimator, X, more.get("dtype", ())):
+        if stages is None and set(more) <= PLAIN and _is_plain(estimator, X):
             return X
         if stages is None:
-            return sklearn_validate_data(estimator, X, y, reset=reset, **more)
+            return _checked(estimator, X, y, reset=reset, **more)
         return table_rows(X, stages)
     else:
         rows = table_rows(X, list(estimator.feature_names_in_))
@@ -177,6 +183,18 @@ def validate_data(estimator, X=NO_TARGETS, y=NO_TARGETS, reset=True, skip_check_
     if isinstance(y, str) and y == NO_TARGETS:
         return check_array(seen, estimator=estimator, **more)
     return check_X_y(seen, y, estimator=estimator, **more)
+
+
+def _checked(estimator, X, y, **more):
+    """scikit-learn's function, with numbers of other types converted."""
+    found = sklearn_validate_data(estimator, X, y, **more)
+    if more.get("dtype") != NUMERIC:
+        return found
+    return (_floats(found[0]), found[1]) if isinstance(found, tuple) else _floats(found)
+
+
+def _floats(X):
+    return X if X.dtype in FLOATS and X.dtype.isnative else X.astype(np.float64)
 
 
 def _own_table(estimator):

@@ -9,6 +9,7 @@ from sklearn.utils.validation import _check_sample_weight, _num_samples, check_c
 from ._base import FLOATS, Fitted
 from ._data import array_of, rows_of
 from ._frames import check_is_fitted, validate_data
+from ._params import InvalidParameterError
 from .kernels import gamma_of, line_of
 
 # The cost of errors that stands for an infinite one where the library has no hard margin.
@@ -68,6 +69,11 @@ class Machine(Fitted):
                 raise ValueError(
                     "The dual coefficients or intercepts are not finite. The input data may contain large values and "
                     f"need to be preprocessed. ({words})"
+                ) from None
+            if words.startswith("nu = ") and not 0 < self.nu <= 1:
+                raise InvalidParameterError(
+                    f"The 'nu' parameter of {type(self).__name__} must be a float in the range (0.0, 1.0]. "
+                    f"Got {self.nu!r} instead. ({words})"
                 ) from None
             if words.startswith("nu = ") and "at most" in words:
                 raise ValueError(f"specified nu is infeasible ({words})") from None

@@ -116,6 +116,7 @@ def fit_linear(
     cost: Floats,
     *,
     squared: bool,
+    constant: float | None = None,
     epsilon: float | None = None,
     tol: float = 1e-4,
     epochs: int = 1000,

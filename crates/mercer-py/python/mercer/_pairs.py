@@ -11,6 +11,7 @@ from sklearn.metrics.pairwise import additive_chi2_kernel, pairwise_kernels
 from sklearn.utils.validation import _num_samples
 
 from ._base import Fitted
+from ._frames import NUMERIC
 
 
 # Kernels with a gamma.
@@ -30,6 +31,7 @@ class Pairwise(Fitted):
 
     # Whether the additive chi-squared kernel is scikit-learn's.
     _negative = True
+    _dtype = NUMERIC
     # Parameters that count elsewhere, and may be any number here.
     _reals = ("degree",)
 

@@ -7,8 +7,9 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
 
 from . import _mercer
 from ._base import FLOATS, Fitted
-from ._data import rows_of, threads_of, watcher, whole_number
+from ._data import rows_of, threads_of, watcher
 from ._frames import check_is_fitted, validate_data
+from ._params import whole_number
 from .svm import _seed
 
 __all__ = ["KernelKMeans", "SpectralClustering"]

@@ -8,7 +8,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _mercer
 from ._base import FLOATS, Fitted
-from ._data import array_of, rows_of, threads_of, whole_number
+from ._data import array_of, rows_of, threads_of
+from ._params import whole_number
 from .kpca import image_of
 from .svm import SVC
 

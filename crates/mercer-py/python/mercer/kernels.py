@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _mercer
-from ._data import rows_of, threads_of, whole_number
+from ._data import rows_of, threads_of
+from ._params import whole_number
 
 __all__ = [
     "Kernel",

@@ -176,14 +176,20 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pairwise):
         -------
         self
         """
+        if self.max_iter == 0:
+            raise ValueError("The 'max_iter' parameter must be an int in the range [1, inf) or None. Got 0 instead.")
+        if not isinstance(self.eigen_solver, str):
+            raise ValueError(f"eigen_solver = {self.eigen_solver!r}: must be a name")
+        if not isinstance(self.alpha, numbers.Real) or not self.alpha >= 0:
+            raise ValueError(f"The 'alpha' parameter must be a number from 0. Got {self.alpha!r} instead.")
         if self.fit_inverse_transform and self._pairwise():
             raise ValueError("Cannot fit_inverse_transform with a precomputed kernel.")
-        X = validate_data(self, X, accept_sparse=self._sparse, dtype=FLOATS, order="C", ensure_min_samples=2)
+        X = validate_data(self, X, accept_sparse=self._sparse, dtype=self._dtype, order="C", ensure_min_samples=2)
         if self.fit_inverse_transform and sp.issparse(X):
             raise NotImplementedError("Inverse transform not implemented for sparse matrices!")
         for name in ("model_", "_about", "_own", "_zeros", "_back", "_centre", "X_fit_"):
             self.__dict__.pop(name, None)
-        self._single = X.dtype == np.float32
+        self._single, self._matrix = X.dtype == np.float32, sp.issparse(X) and not isinstance(X, sp.sparray)
         self.gamma_ = gamma_of(self.gamma, X)
         matrix = self._training(X) if self._pairwise() or self._uses_callable() else None
         if matrix is not None and not np.allclose(matrix, matrix.T, rtol=1e-6, atol=0.0):
@@ -300,13 +306,19 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pairwise):
     @property
     def eigenvalues_(self):
         """Eigenvalues of the centred kernel matrix."""
-        found = self._found()
-        return np.concatenate([found, np.zeros(getattr(self, "_zeros", 0))])
+        return self._as_rows(np.concatenate([self._found(), np.zeros(getattr(self, "_zeros", 0))]))
+
+    def _as_rows(self, values):
+        """Values in the float type of the training rows."""
+        return values.astype(np.float32) if getattr(self, "_single", False) else values
 
     @property
     def eigenvectors_(self):
         """Eigenvectors of the centred kernel matrix; 0 where eigenvalues are."""
         check_is_fitted(self)
+        return self._as_rows(self._vectors())
+
+    def _vectors(self):
         if "_own" in self.__dict__:
             return self._own[2]
         if "model_" not in self.__dict__:
@@ -330,7 +342,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pairwise):
         centres = self.model_.centres
         if centres is None or self.model_.coef.shape[0] != int(self._facts["rows"]):
             raise AttributeError("these components do not use all training rows as centres")
-        return array_of(centres)
+        rows = array_of(centres)
+        return sp.csr_matrix(rows) if getattr(self, "_matrix", False) else rows
 
     @X_fit_.setter
     def X_fit_(self, X):
@@ -359,8 +372,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pairwise):
         -------
         ndarray of shape (n_samples, n_components)
         """
-        check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse=self._sparse, dtype=FLOATS, order="C", reset=False)
+        X = self._new(X)
         found = self._features(X)
         return found.astype(np.float32) if X.dtype == np.float32 and getattr(self, "_single", False) else found
 

@@ -16,7 +16,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from . import _mercer
 from ._base import FLOATS, Fitted, _columns
 from ._data import check_labels, names_of, rows_of, type_of, watcher
-from ._frames import validate_data
+from ._frames import NUMERIC, validate_data
 from .svm import _seed, answers_of
 
 __all__ = ["LinearSVC", "LinearSVR"]
@@ -28,17 +28,11 @@ class Linear(Fitted):
     kernel = "linear"
     n_jobs = None
 
-    def _augmented(self, X):
-        """Rows with one more column for the offset."""
+    def _constant(self):
+        """The value of the column whose weight is the offset; None: there is no such column."""
         if not self.fit_intercept:
-            return rows_of(X)
-        if not self.intercept_scaling > 0:
-            raise ValueError(
-                f"Intercept scaling is {self.intercept_scaling} but needs to be greater than 0. To disable fitting an "
-                "intercept, set fit_intercept=False."
-            )
-        column = np.full((X.shape[0], 1), self.intercept_scaling, dtype=X.dtype)
-        return rows_of(sp.hstack([X, column], format="csr") if sp.issparse(X) else np.hstack([X, column]))
+            return None
+        return float(self.intercept_scaling)
 
     def _weights_of(self, rows, targets, cost, **loss):
         """The weights of one machine; its epochs are counted."""
@@ -52,6 +46,7 @@ class Linear(Fitted):
                 tol=self.tol,
                 epochs=int(self.max_iter),
                 seed=seed,
+                constant=self._constant(),
                 callback=hear,
                 **loss,
             )
@@ -61,9 +56,22 @@ class Linear(Fitted):
         self._converged = self._converged and converged
         return weights
 
+    def _given(self, sample_weight, X):
+        """Weights of the rows."""
+        if sample_weight is None:
+            return np.ones(X.shape[0])
+        return _check_sample_weight(sample_weight, X, dtype=np.float64)
+
     def _begin(self):
-        if not self.C > 0:
-            raise ValueError(f"c = {self.C}: must be a number above 0")
+        if not 0 < self.C < np.inf:
+            raise ValueError(f"c = {self.C}: must be a finite number above 0")
+        if not self.tol > 0:
+            raise ValueError(f"tol = {self.tol}: must be a number above 0")
+        if not self.intercept_scaling > 0:
+            raise ValueError(
+                f"Intercept scaling is {self.intercept_scaling} but needs to be greater than 0. To disable fitting an "
+                "intercept, set fit_intercept=False."
+            )
         self.n_iter_, self._converged = 0, True
 
     def _end(self):
@@ -80,7 +88,7 @@ class Linear(Fitted):
 
     def _outputs(self, X):
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, order="C", reset=False)
+        X = validate_data(self, X, accept_sparse="csr", dtype=NUMERIC, order="C", reset=False)
         return safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
 
     @property
@@ -222,13 +230,15 @@ class LinearSVC(ClassifierMixin, Linear):
         self._begin()
         if self.penalty == "l1" or self.multi_class == "crammer_singer":
             return self._fit_theirs(X, y, sample_weight)
-        weights = np.ones(len(y)) if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64)
+        weights = self._given(sample_weight, X)
+        if not (weights > 0).any():
+            raise ValueError("Invalid input - all samples have zero or negative weights.")
         given = None if sample_weight is None else weights
         by_class = compute_class_weight(self.class_weight, classes=self.classes_, y=y, sample_weight=given)
         if not (by_class >= 0).all():
             raise ValueError(f"class_weight = {self.class_weight!r}: weights must be at least 0")
         cost = self.C * np.maximum(weights, 0.0)
-        rows, squared = self._augmented(X), self.loss == "squared_hinge"
+        rows, squared = rows_of(X), self.loss == "squared_hinge"
         sides = [1] if len(self.classes_) == 2 else range(len(self.classes_))
         found = []
         for c in sides:
@@ -429,11 +439,13 @@ class LinearSVR(RegressorMixin, Linear):
                 f"loss={self.loss!r}, dual={self.dual!r}"
             )
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS, order="C", y_numeric=True)
+        if self.epsilon < 0:
+            raise ValueError(f"epsilon = {self.epsilon}: must be a number from 0")
         y = column_or_1d(y, warn=True).astype(np.float64)
         self._begin()
-        weights = np.ones(len(y)) if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64)
+        weights = self._given(sample_weight, X)
         loss = {"squared": self.loss.startswith("squared"), "epsilon": float(self.epsilon)}
-        found = self._weights_of(self._augmented(X), y, self.C * np.maximum(weights, 0.0), **loss)
+        found = self._weights_of(rows_of(X), y, self.C * np.maximum(weights, 0.0), **loss)
         self.coef_, offset = self._split(found)
         self.intercept_ = np.array([offset]) if self.fit_intercept else 0.0
         self._end()

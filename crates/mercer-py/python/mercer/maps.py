@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import warnings
 
 import numpy as np
@@ -10,10 +11,11 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 
 from . import _mercer
-from ._base import FLOATS, Fitted
-from ._data import rows_of, threads_of, whole_number
-from ._frames import check_is_fitted, validate_data
+from ._base import Fitted
+from ._data import rows_of, threads_of
+from ._frames import NUMERIC, validate_data
 from ._pairs import Pairwise
+from ._params import whole_number
 from .kernels import gamma_of, line_of
 
 __all__ = ["EmpiricalKernelMap", "Nystroem", "RBFSampler"]
@@ -101,7 +103,7 @@ class EmpiricalKernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fitt
         -------
         self
         """
-        X = validate_data(self, X, accept_sparse=self._sparse, dtype=FLOATS, order="C")
+        X = validate_data(self, X, accept_sparse=self._sparse, dtype=self._dtype, order="C")
         if self._pairwise() or self._uses_callable():
             raise ValueError("the map requires kernel values of new rows: pass the kernel by name, line or object")
         n = X.shape[0]
@@ -262,7 +264,9 @@ class Nystroem(EmpiricalKernelMap, Pairwise):
         unnamed = self._pairwise() or callable(self.kernel) and self._uses_callable()
         if unnamed and not (self.gamma is self.coef0 is self.degree is None):
             raise ValueError("Don't pass gamma, coef0 or degree to Nystroem if using a callable or precomputed kernel")
-        X = validate_data(self, X, accept_sparse=self._sparse, dtype=FLOATS, order="C")
+        if self.degree is not None and not (isinstance(self.degree, numbers.Real) and self.degree >= 1):
+            raise ValueError(f"degree = {self.degree!r}: must be a number from 1 or None")
+        X = validate_data(self, X, accept_sparse=self._sparse, dtype=self._dtype, order="C")
         n, m = X.shape[0], whole_number(self.n_components, "n_components", 1)
         if m > n:
             warnings.warn(
@@ -306,14 +310,13 @@ class Nystroem(EmpiricalKernelMap, Pairwise):
         -------
         ndarray of shape (n_samples, n_components)
         """
-        check_is_fitted(self)
+        seen = self._new(X)
         if getattr(self, "map_", None) is not None:
-            found = super().transform(X)
+            found = self.map_.apply(rows_of(seen), threads=threads_of(self.n_jobs))
         else:
-            seen = validate_data(self, X, accept_sparse=self._sparse, dtype=FLOATS, order="C", reset=False)
             values = self._values(seen) if self._uses_callable() else seen[:, self.component_indices_]
             found = values @ self.normalization_.T
-        single = getattr(X, "dtype", None) == self.components_.dtype == np.float32
+        single = seen.dtype == self.components_.dtype == np.float32
         return found.astype(np.float32) if single else found
 
     def __sklearn_tags__(self):
@@ -368,6 +371,7 @@ class RBFSampler(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fitted):
     """
 
     kernel = "rbf"
+    _dtype = NUMERIC
 
     def __init__(self, *, gamma=1.0, n_components=100, random_state=None, n_jobs=None):
         self.gamma = gamma
@@ -387,8 +391,8 @@ class RBFSampler(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fitted):
         -------
         self
         """
-        X = validate_data(self, X, accept_sparse=self._sparse, dtype=FLOATS, order="C")
-        gamma = float(gamma_of(self.gamma, X))
+        X = validate_data(self, X, accept_sparse=self._sparse, dtype=self._dtype, order="C")
+        gamma = 0.0 if self.gamma in (None, "auto") else float(gamma_of(self.gamma, X))
         if not 0 < gamma < np.inf:
             raise ValueError(f"gamma = {self.gamma!r}: must be 'scale' or a number above 0")
         m = whole_number(self.n_components, "n_components", 1)
@@ -416,10 +420,10 @@ class RBFSampler(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fitted):
         -------
         ndarray of shape (n_samples, n_components)
         """
-        rows = self._rows(X)
-        found = self.stages_.apply(rows, threads=threads_of(self.n_jobs))
-        single = getattr(X, "dtype", None) == self.random_weights_.dtype == np.float32
-        return found.astype(np.float32, copy=False) if single else found
+        seen = self._new(X)
+        found = self.stages_.apply(rows_of(seen), threads=threads_of(self.n_jobs))
+        single = seen.dtype == self.random_weights_.dtype == np.float32
+        return found.astype(np.float32 if single else np.float64, copy=False)
 
     def __sklearn_tags__(self):
         return preserving(super().__sklearn_tags__())

@@ -11,7 +11,8 @@ from sklearn.utils import column_or_1d, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ._data import rows_of, threads_of, watcher, whole_number
+from ._data import rows_of, threads_of, watcher
+from ._params import whole_number
 
 __all__ = ["compress", "ReducedSet"]
 

@@ -9,7 +9,7 @@ import scipy.linalg
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from . import _mercer
-from ._base import FLOATS, _columns
+from ._base import _columns
 from ._data import rows_of, threads_of, watcher
 from ._frames import check_is_fitted, validate_data
 from ._pairs import Pairwise
@@ -121,16 +121,20 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Pairwise):
         -------
         self
         """
-        more = {"accept_sparse": self._sparse, "dtype": FLOATS, "order": "C"}
+        more = {"accept_sparse": self._sparse, "dtype": self._dtype, "order": "C"}
         X, y = validate_data(self, X, y, multi_output=True, y_numeric=True, **more)
+        self._single = X.dtype == y.dtype == np.float32
         y = np.asarray(y, dtype=np.float64)
         self.__dict__.pop("model_", None)
         self.__dict__.pop("_map", None)
         self.X_fit_ = X
-        alpha = np.asarray(self.alpha, dtype=np.float64)
+        alpha = np.asarray(self.alpha)
         alpha = alpha.reshape(()) if alpha.size == 1 else alpha
-        if (alpha < 0).any():
+        if alpha.dtype.kind not in "biuf" or not (alpha >= 0).all():
             raise ValueError(f"alpha = {self.alpha}: must be at least 0")
+        if alpha.ndim and alpha.shape != y.shape[1:]:
+            targets = 1 if y.ndim == 1 else y.shape[1]
+            raise ValueError(f"alpha has {alpha.size} values, but there are {targets} targets: pass one, or one per target")
         plain = alpha.ndim == 0 and alpha > 0
         if plain and y.ndim == 1 and self._fitted_by_library(X, y, sample_weight):
             return self
@@ -257,12 +261,16 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, Pairwise):
         -------
         ndarray of shape (n_samples,) or (n_samples, n_targets)
         """
-        check_is_fitted(self)
+        X = self._new(X)
+        found = self._predicted(rows_of(self._seen(X)))
+        return found.astype(np.float32) if X.dtype == np.float32 and getattr(self, "_single", False) else found
+
+    def _predicted(self, rows):
+        threads = threads_of(self.n_jobs)
         if "model_" in self.__dict__:
-            return self._call("predict", X)
-        rows = self._rows(X)
+            return self.model_.predict(rows, threads=threads, image=self._image)
         if "_map" in self.__dict__:
-            return self._map.apply(rows, threads=threads_of(self.n_jobs))
+            return self._map.apply(rows, threads=threads)
         return rows @ self.dual_coef_ + self._offset
 
     def save(self, path):

@@ -16,6 +16,7 @@ pub mod table;
 mod targets;
 pub mod toy;
 mod transformations;
+mod values;
 
 pub use bundle::{Bundle, Tensor, Values};
 pub use dataset::{Dataset, TargetFrom};

@@ -7,8 +7,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::table::Table;
+use super::values::Values;
 use crate::error::{Error, Result};
 use crate::exec::{half_of_ram, room_for_table};
+use crate::num::Lent;
 
 /// Height, width and channels of rows that are images, stored row by row (channel last).
 ///
@@ -73,8 +75,8 @@ pub struct Sequences {
 
 #[derive(Debug, Clone, PartialEq)]
 enum Store {
-    F32(Vec<f32>),
-    F64(Vec<f64>),
+    F32(Values<f32>),
+    F64(Values<f64>),
     Csr(Csr),
     Sequences(Sequences),
     RowNumbers(Vec<u32>),
@@ -188,13 +190,26 @@ impl Points {
     /// Dense f64 points from n*d values, row by row.
     pub fn dense(values: Vec<f64>, d: usize) -> Result<Self> {
         let n = rows_of(values.len(), d)?;
-        Ok(Points { n, d, store: Store::F64(values), image: None })
+        Ok(Points { n, d, store: Store::F64(values.into()), image: None })
     }
 
     /// Dense f32 points from n*d values, row by row.
     pub fn dense_f32(values: Vec<f32>, d: usize) -> Result<Self> {
         let n = rows_of(values.len(), d)?;
-        Ok(Points { n, d, store: Store::F32(values), image: None })
+        Ok(Points { n, d, store: Store::F32(values.into()), image: None })
+    }
+
+    /// Dense f64 points from n*d values that somebody lends: see [`lend`](crate::num::lend). Copies of the points hold values
+    /// of their own.
+    pub fn lent(values: Lent<f64>, d: usize) -> Result<Self> {
+        let n = rows_of(values.len(), d)?;
+        Ok(Points { n, d, store: Store::F64(Values::Lent(values)), image: None })
+    }
+
+    /// Dense f32 points from n*d values that somebody lends.
+    pub fn lent_f32(values: Lent<f32>, d: usize) -> Result<Self> {
+        let n = rows_of(values.len(), d)?;
+        Ok(Points { n, d, store: Store::F32(Values::Lent(values)), image: None })
     }
 
     /// Sparse points with d columns. Row starts must rise, columns must rise within a row and lie below d.
@@ -315,13 +330,13 @@ impl Points {
             return Err(Error::columns("columns of the points to append", other.d, d));
         }
         let store = match (&self.store, &other.store) {
-            (Store::F32(a), Store::F32(b)) => Store::F32([a.as_slice(), b].concat()),
-            (Store::F64(a), Store::F64(b)) => Store::F64([a.as_slice(), b].concat()),
+            (Store::F32(a), Store::F32(b)) => Store::F32([&**a, &**b].concat().into()),
+            (Store::F64(a), Store::F64(b)) => Store::F64([&**a, &**b].concat().into()),
             (Store::F32(a), Store::F64(b)) => {
-                Store::F64(a.iter().copied().map(f64::from).chain(b.iter().copied()).collect())
+                Store::F64(Values::Own(a.iter().copied().map(f64::from).chain(b.iter().copied()).collect()))
             }
             (Store::F64(a), Store::F32(b)) => {
-                Store::F64(a.iter().copied().chain(b.iter().copied().map(f64::from)).collect())
+                Store::F64(Values::Own(a.iter().copied().chain(b.iter().copied().map(f64::from)).collect()))
             }
             (Store::RowNumbers(a), Store::RowNumbers(b)) => Store::RowNumbers([a.as_slice(), b].concat()),
             (Store::Csr(a), Store::Csr(b)) => Store::Csr(Csr {
@@ -346,7 +361,7 @@ impl Points {
     /// The same numbers as dense f64. Fails for sequences, row numbers and tables.
     pub fn to_dense(&self) -> Result<Self> {
         let values = self.view().to_f64()?;
-        Ok(Points { n: self.n, d: self.d, store: Store::F64(values), image: self.image })
+        Ok(Points { n: self.n, d: self.d, store: Store::F64(values.into()), image: self.image })
     }
 
     /// What the rows are, in words.
@@ -412,8 +427,8 @@ impl<'a> View<'a> {
     pub fn gather(&self, rows: &[usize]) -> Points {
         let d = self.d;
         let store = match self.data {
-            Data::F32(x) => Store::F32(gathered(rows, x, d)),
-            Data::F64(x) => Store::F64(gathered(rows, x, d)),
+            Data::F32(x) => Store::F32(gathered(rows, x, d).into()),
+            Data::F64(x) => Store::F64(gathered(rows, x, d).into()),
             Data::Csr { start, column, value } => {
                 let pick = |i: usize| start[i]..start[i + 1];
                 Store::Csr(Csr {

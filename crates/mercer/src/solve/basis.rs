@@ -20,6 +20,8 @@ const TOL: f64 = 1e-10;
 const CUTS: u32 = 30;
 /// Penalty on the offset's square, relative to K's trace. It keeps the offset determined when no row has a loss.
 const RIDGE: f64 = 1e-10;
+/// Rows per product of a Newton step: their weighted copies are all that is copied of the values.
+const BLOCK: usize = 4096;
 
 /// The loss of a row's output.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -130,19 +132,24 @@ fn objective(problem: &BasisProblem<'_>, at: &[f64], out: &[f64], m: usize) -> f
 
 /// The exact minimum for a fixed active set.
 fn newton(problem: &BasisProblem<'_>, active: &[(usize, f64)], m: usize, exec: Exec) -> Result<Vec<f64>> {
-    let (w, rows) = (m + 1, active.len());
-    let mut left = Vec::with_capacity(rows * w);
-    let mut right = Vec::with_capacity(rows);
-    for &(i, target) in active {
-        let root = (2.0 * problem.c * problem.weight[i]).sqrt();
-        left.extend(problem.values[i * m..(i + 1) * m].iter().map(|v| root * v));
-        left.push(root);
-        right.push(root * target);
-    }
+    let w = m + 1;
     let (mut hessian, mut slope) = (vec![0.0; w * w], vec![0.0; w]);
-    if rows > 0 {
-        product::tn(&mut hessian, Mat::new(&left, rows, w), Mat::new(&left, rows, w), exec.threads());
-        product::tn(&mut slope, Mat::new(&left, rows, w), Mat::new(&right, rows, 1), exec.threads());
+    let (mut square, mut sums) = (vec![0.0; w * w], vec![0.0; w]);
+    let (mut left, mut right) = (Vec::new(), Vec::new());
+    for block in active.chunks(BLOCK) {
+        left.clear();
+        right.clear();
+        for &(i, target) in block {
+            let root = (2.0 * problem.c * problem.weight[i]).sqrt();
+            left.extend(problem.values[i * m..(i + 1) * m].iter().map(|v| root * v));
+            left.push(root);
+            right.push(root * target);
+        }
+        let rows = block.len();
+        product::tn(&mut square, Mat::new(&left, rows, w), Mat::new(&left, rows, w), exec.threads());
+        product::tn(&mut sums, Mat::new(&left, rows, w), Mat::new(&right, rows, 1), exec.threads());
+        hessian.iter_mut().zip(&square).for_each(|(h, s)| *h += s);
+        slope.iter_mut().zip(&sums).for_each(|(a, s)| *a += s);
     }
     let trace: f64 = (0..m).map(|j| problem.gram[j * m + j]).sum::<f64>().max(1.0);
     for j in 0..m {

@@ -8,7 +8,11 @@ use crate::solve::Vectors;
 
 /// Points that are rows of numbers, as [`descend`](crate::solve::descend) reads them.
 #[derive(Debug, Clone, Copy)]
-pub struct PointRows<'a>(View<'a>);
+pub struct PointRows<'a> {
+    points: View<'a>,
+    /// The value of one more column, which all rows have.
+    constant: Option<f64>,
+}
 
 impl<'a> PointRows<'a> {
     /// These points; `None` if they are not rows of numbers or have more columns than weights fit in memory.
@@ -16,7 +20,18 @@ impl<'a> PointRows<'a> {
         let numbers = matches!(points.data, Data::F32(_) | Data::F64(_) | Data::Csr { .. });
         let fits =
             room_for_table("weights of all columns", 2, points.d, points.bytes(), exec.memory()).is_ok();
-        (numbers && fits).then_some(PointRows(points))
+        (numbers && fits).then_some(PointRows { points, constant: None })
+    }
+
+    /// The same rows with one more column, of this value in every row: its weight is a penalised offset.
+    #[must_use]
+    pub fn with_constant(self, constant: f64) -> Self {
+        PointRows { constant: Some(constant), ..self }
+    }
+
+    /// Where row i lies among dense values.
+    fn run(&self, i: usize) -> std::ops::Range<usize> {
+        i * self.points.d..(i + 1) * self.points.d
     }
 }
 
@@ -37,8 +52,8 @@ fn add<T: Real>(x: &[T], a: f64, w: &mut [f64]) {
 /// Rows per matrix product; some hundreds are needed for its full speed.
 const ROWS: usize = 512;
 
-/// `out += X' diag(weight) X`, by products of blocks of rows.
-fn dense_gram<T: Real>(x: &[T], d: usize, weight: &[f64], out: &mut [f64]) {
+/// `out += X' diag(weight) X`, by products of blocks of rows; lines of `out` are `stride` apart.
+fn dense_gram<T: Real>(x: &[T], d: usize, weight: &[f64], out: &mut [f64], stride: usize) {
     let mut block = vec![0.0; d * d];
     let (mut plain, mut scaled) = (Vec::new(), Vec::new());
     for (rows, weight) in x.chunks(ROWS * d.max(1)).zip(weight.chunks(ROWS)) {
@@ -51,37 +66,43 @@ fn dense_gram<T: Real>(x: &[T], d: usize, weight: &[f64], out: &mut [f64]) {
             scaled.extend(plain[j * m..].iter().zip(weight).map(|(v, w)| v * w));
         }
         product::nt(&mut block, Mat::new(&scaled, d, m), Mat::new(&plain, d, m), 1);
-        out.iter_mut().zip(&block).for_each(|(o, b)| *o += b);
+        for (out, block) in out.chunks_mut(stride).zip(block.chunks(d.max(1))) {
+            out.iter_mut().zip(block).for_each(|(o, b)| *o += b);
+        }
     }
 }
 
 impl Vectors for PointRows<'_> {
     fn len(&self) -> usize {
-        self.0.n
+        self.points.n
     }
 
     fn dim(&self) -> usize {
-        self.0.d
+        self.points.d + usize::from(self.constant.is_some())
     }
 
     fn dot(&self, i: usize, w: &[f64]) -> f64 {
-        let row = i * self.0.d..(i + 1) * self.0.d;
-        match self.0.data {
-            Data::F32(x) => dot(&x[row], w),
-            Data::F64(x) => dot(&x[row], w),
+        let (w, own) = w.split_at(self.points.d);
+        let row = match self.points.data {
+            Data::F32(x) => dot(&x[self.run(i)], w),
+            Data::F64(x) => dot(&x[self.run(i)], w),
             Data::Csr { start, column, value } => {
                 let run = start[i]..start[i + 1];
                 column[run.clone()].iter().zip(&value[run]).map(|(&c, v)| v * w[c as usize]).sum()
             }
             Data::Sequences { .. } | Data::RowNumbers(_) | Data::Table { .. } => 0.0,
-        }
+        };
+        self.constant.map_or(row, |v| row + v * own[0])
     }
 
     fn add(&self, i: usize, a: f64, w: &mut [f64]) {
-        let row = i * self.0.d..(i + 1) * self.0.d;
-        match self.0.data {
-            Data::F32(x) => add(&x[row], a, w),
-            Data::F64(x) => add(&x[row], a, w),
+        let (w, own) = w.split_at_mut(self.points.d);
+        if let Some(v) = self.constant {
+            own[0] += a * v;
+        }
+        match self.points.data {
+            Data::F32(x) => add(&x[self.run(i)], a, w),
+            Data::F64(x) => add(&x[self.run(i)], a, w),
             Data::Csr { start, column, value } => {
                 let run = start[i]..start[i + 1];
                 column[run.clone()].iter().zip(&value[run]).for_each(|(&c, v)| w[c as usize] += a * v);
@@ -91,38 +112,51 @@ impl Vectors for PointRows<'_> {
     }
 
     fn entries(&self, i: usize) -> usize {
-        match self.0.data {
-            Data::Csr { start, .. } => start[i + 1] - start[i],
-            _ => self.0.d,
+        let own = usize::from(self.constant.is_some());
+        match self.points.data {
+            Data::Csr { start, .. } => start[i + 1] - start[i] + own,
+            _ => self.points.d + own,
         }
     }
 
     fn gram(&self, weight: &[f64], out: &mut [f64]) {
-        match self.0.data {
-            Data::F32(x) => dense_gram(x, self.0.d, weight, out),
-            Data::F64(x) => dense_gram(x, self.0.d, weight, out),
+        let (d, stride) = (self.points.d, self.dim());
+        match self.points.data {
+            Data::F32(x) => dense_gram(x, d, weight, out, stride),
+            Data::F64(x) => dense_gram(x, d, weight, out, stride),
             Data::Csr { start, column, value } => {
                 for (i, &weight) in weight.iter().enumerate().filter(|(_, w)| **w != 0.0) {
                     let run = start[i]..start[i + 1];
                     let (column, value) = (&column[run.clone()], &value[run]);
                     for (&a, v) in column.iter().zip(value) {
-                        let (line, factor) = (&mut out[a as usize * self.0.d..][..self.0.d], weight * v);
+                        let (line, factor) = (&mut out[a as usize * stride..][..stride], weight * v);
                         column.iter().zip(value).for_each(|(&b, v)| line[b as usize] += factor * v);
                     }
                 }
             }
             Data::Sequences { .. } | Data::RowNumbers(_) | Data::Table { .. } => {}
         }
+        let Some(v) = self.constant else { return };
+        // The constant's line and column: the weighted sum of the rows, and that of the weights.
+        let mut sums = vec![0.0; stride];
+        for (i, &weight) in weight.iter().enumerate().filter(|(_, w)| **w != 0.0) {
+            self.add(i, weight, &mut sums);
+        }
+        for (j, sum) in sums[..d].iter().enumerate() {
+            out[j * stride + d] += v * sum;
+            out[d * stride + j] += v * sum;
+        }
+        out[d * stride + d] += v * sums[d];
     }
 
     fn square(&self, i: usize) -> f64 {
-        let row = i * self.0.d..(i + 1) * self.0.d;
-        match self.0.data {
-            Data::F32(x) => x[row].iter().map(|v| v.f64() * v.f64()).sum(),
-            Data::F64(x) => x[row].iter().map(|v| v * v).sum(),
+        let row: f64 = match self.points.data {
+            Data::F32(x) => x[self.run(i)].iter().map(|v| v.f64() * v.f64()).sum(),
+            Data::F64(x) => x[self.run(i)].iter().map(|v| v * v).sum(),
             Data::Csr { start, value, .. } => value[start[i]..start[i + 1]].iter().map(|v| v * v).sum(),
             Data::Sequences { .. } | Data::RowNumbers(_) | Data::Table { .. } => 0.0,
-        }
+        };
+        self.constant.map_or(row, |v| row + v * v)
     }
 }
 
@@ -208,6 +242,37 @@ mod tests {
                 let mut moved = w.clone();
                 rows.add(i, -0.5, &mut moved);
                 (0..d).for_each(|j| close(moved[j], w[j] - 0.5 * row[j], 1e-13));
+            }
+        }
+    }
+
+    #[test]
+    fn a_constant_column_is_one_more_column() {
+        let (n, d, v) = (9, 5, 0.75);
+        let x = toy::normals(n, d, 4);
+        let wide: Vec<f64> = x.chunks(d).flat_map(|row| [row, &[v]].concat()).collect();
+        let (w, weight) = (toy::normals(1, d + 1, 5), toy::normals(1, n, 6));
+        let with_column = Points::dense(wide, d + 1).expect("whole rows");
+        let want = PointRows::new(with_column.view(), Exec::one()).expect("rows of numbers");
+        let csr = Csr {
+            start: (0..=n).map(|i| i * d).collect(),
+            column: (0..n * d).map(|p| (p % d) as u32).collect(),
+            value: x.clone(),
+        };
+        for points in [Points::dense(x.clone(), d), Points::sparse(csr, d)].map(|p| p.expect("whole rows")) {
+            let rows = PointRows::new(points.view(), Exec::one()).expect("rows of numbers").with_constant(v);
+            assert_eq!((rows.len(), rows.dim(), rows.entries(3)), (n, d + 1, d + 1));
+            let (mut sums, mut wanted) = (vec![1.0; (d + 1) * (d + 1)], vec![1.0; (d + 1) * (d + 1)]);
+            rows.gram(&weight, &mut sums);
+            want.gram(&weight, &mut wanted);
+            sums.iter().zip(&wanted).for_each(|(a, b)| close(*a, *b, 1e-12));
+            for i in 0..n {
+                close(rows.dot(i, &w), want.dot(i, &w), 1e-13);
+                close(rows.square(i), want.square(i), 1e-13);
+                let (mut moved, mut wanted) = (w.clone(), w.clone());
+                rows.add(i, -0.5, &mut moved);
+                want.add(i, -0.5, &mut wanted);
+                moved.iter().zip(&wanted).for_each(|(a, b)| close(*a, *b, 1e-13));
             }
         }
     }
