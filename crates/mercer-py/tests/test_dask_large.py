@@ -236,11 +236,7 @@ def test_parts_are_joined_and_spread_in_order():
     assert abs(_parts.Spread(3, parts).var() - X.var()) < 1e-12
 
 
-# Dask's client itself can fail with "bound to a different event loop" when a worker dies while futures are being waited for.
-LOOP = pytest.mark.xfail(raises=RuntimeError, strict=False, reason="an event of Dask's client belongs to another loop")
-
-
-@pytest.mark.parametrize("when", [pytest.param("shards", marks=LOOP), "solve"])
+@pytest.mark.parametrize("when", ["partitions", "shards", "solve"])
 def test_a_worker_killed_in_mid_fit_changes_nothing(when):
     X, y = blobs(3000)
     with (

@@ -118,8 +118,6 @@ def test_a_callback_ends_a_search_and_an_interrupt_frees_the_workers(client):
         time.sleep(0.05)
 
 
-# Dask's client itself can fail with "bound to a different event loop" when a worker dies while futures are being waited for.
-@pytest.mark.xfail(raises=RuntimeError, strict=False, reason="an event of Dask's client belongs to another loop")
 def test_a_worker_killed_in_mid_search_changes_nothing():
     X, y = moons(300)
     grid = {"c": list(np.logspace(-1, 4, 6)), "gamma": list(np.logspace(-2, 1, 4))}

@@ -22,6 +22,8 @@ RETRIES = 3
 SCATTERED = 64 << 20
 #: Seconds between looks at the workers while waiting.
 LOOK = 1.0
+#: Seconds between looks at what is done.
+TICK = 0.01
 
 
 class ClusterError(RuntimeError):
@@ -155,9 +157,27 @@ class Watchdog:
         self.next = time.monotonic() + LOOK
 
 
+def arriving(client, futures):
+    """Futures as they are done, with a result or an error; None now and then while there are none."""
+    dog, left = Watchdog(client), list(futures)
+    while left:
+        done = [future.done() for future in left]
+        yield from (future for future, ended in zip(left, done, strict=True) if ended)
+        left = [future for future, ended in zip(left, done, strict=True) if not ended]
+        if left and not any(done):
+            time.sleep(TICK)
+            dog.look()
+            yield None
+
+
+def _foreign(error):
+    """Whether Dask's client could not wait because its event belongs to another loop, as happens when a worker dies meanwhile."""
+    return "different event loop" in str(error)
+
+
 def result_of(client, future):
     """The result of a future, with an eye on the workers."""
-    dog = Watchdog(client)
+    dog, tries = Watchdog(client), RETRIES
     while True:
         try:
             return future.result(timeout=LOOK)
@@ -166,6 +186,23 @@ def result_of(client, future):
             if future.done():
                 return future.result()
             dog.look()
+        except RuntimeError as error:
+            if not _foreign(error) or not tries:
+                raise
+            tries -= 1
+            # A status can be read without an event, and what is done needs no waiting.
+            for _ in arriving(client, [future]):
+                pass
+
+
+def results_of(client, futures):
+    """The results of futures that are done, in their order."""
+    try:
+        return client.gather(futures)
+    except RuntimeError as error:
+        if not _foreign(error):
+            raise
+        return [result_of(client, future) for future in futures]
 
 
 #: What a lost worker looks like from here.

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import time
 
 import numpy as np
-from distributed import as_completed
 
 from .. import _mercer
 from .._base import FLOATS
@@ -15,12 +13,9 @@ from .._frames import column_names, is_table, table_rows
 from ..convert import wrap
 from ..svm import answers_of
 from . import _cluster
-from ._cluster import RETRIES, Watchdog, aligned, client_of, freed, key, lost, spread
+from ._cluster import RETRIES, aligned, arriving, client_of, freed, key, lost, result_of, spread
 
 __all__ = ["Search", "tune"]
-
-#: Seconds between looks at the futures.
-TICK = 0.02
 
 
 class Search:
@@ -127,13 +122,13 @@ class Hands:
                     futures[client.submit(_unit, work, unit, key=key("unit"), priority=-number)] = number
                 kept.extend(futures)
                 failed = None
-                for future in _arriving(client, futures):
+                for future in arriving(client, list(futures)):
                     if future is None:
                         yield None
                         continue
                     number = futures.pop(future)
                     try:
-                        scores = future.result()
+                        scores = result_of(client, future)
                     except _cluster.LOST as error:
                         failed = error
                         break
@@ -144,20 +139,6 @@ class Hands:
                 if attempt == RETRIES:
                     raise lost(failed, "a unit of the search") from failed
                 client.cancel(list(futures))
-
-
-def _arriving(client, futures):
-    """Futures as they are done; None now and then while there are none."""
-    dog, left = Watchdog(client), len(futures)
-    waiting = as_completed(list(futures), raise_errors=False)
-    while left:
-        batch = waiting.next_batch(block=False)
-        left -= len(batch)
-        yield from batch
-        if not batch:
-            time.sleep(TICK)
-            dog.look()
-            yield None
 
 
 def tune(

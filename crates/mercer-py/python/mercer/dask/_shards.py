@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import itertools
 import threading
-import time
 
 import numpy as np
 import scipy.sparse as sp
 from dask import delayed
-from distributed import as_completed
 
 from .. import _mercer
 from .._data import check_labels, rows_of
 from . import _cluster, _parts
-from ._cluster import LOST, RETRIES, Watchdog, aligned, key, lost, result_of, spread, wait_for_workers
+from ._cluster import LOST, RETRIES, aligned, arriving, key, lost, result_of, results_of, spread, wait_for_workers
 
 #: More partitions than this are joined to so many shards, or to one per worker where there are more workers: a shard is a task in
 #: every pass.
@@ -197,20 +195,13 @@ class Rows:
 
     def _heard(self, phase, futures, what):
         """Results of tasks, in their order, with progress."""
-        dog, done = Watchdog(self.client), 0
-        waiting = as_completed(futures, raise_errors=False)
-        left = len(futures)
-        while left:
-            batch = waiting.next_batch(block=False)
-            left -= len(batch)
-            done += len(batch)
-            if not batch:
-                time.sleep(0.01)
-                dog.look()
-            elif self.hear is not None and self.hear(phase, done, len(futures), None, None):
+        done = 0
+        for future in arriving(self.client, futures):
+            done += future is not None
+            if future is not None and self.hear is not None and self.hear(phase, done, len(futures), None, None):
                 raise RuntimeError("stopped before there was a result")
         try:
-            return self.client.gather(futures)
+            return results_of(self.client, futures)
         except LOST as error:
             raise lost(error, what) from error
 
