@@ -210,7 +210,6 @@ fn regression(model: &Model, data: &Dataset, exec: Exec) -> Result<RealEvaluatio
     let found = model.predict_data(data, &Query::default(), exec)?;
     let got = found.targets.reals()?;
     let n = want.len() as f64;
-    let mean = want.iter().sum::<f64>() / n;
     let size = |i: usize| (want[i] - got[i]).abs();
     let worst = (0..want.len()).max_by(|&i, &j| size(i).total_cmp(&size(j))).unwrap_or(0);
     Ok(RealEvaluation {
@@ -218,7 +217,7 @@ fn regression(model: &Model, data: &Dataset, exec: Exec) -> Result<RealEvaluatio
         rmse: metric::rmse(got, want),
         mae: metric::mae(got, want),
         r2: metric::r2(got, want),
-        baseline: (want.iter().map(|w| (w - mean).powi(2)).sum::<f64>() / n).sqrt(),
+        baseline: metric::baseline(want),
         bias: want.iter().zip(got).map(|(w, g)| w - g).sum::<f64>() / n,
         worst: (size(worst), worst),
         pairs: want.iter().zip(got).map(|(&w, &g)| [w, g]).collect(),

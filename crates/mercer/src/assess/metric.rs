@@ -197,7 +197,15 @@ pub fn log_loss(probability: &[f64], k: usize, want: &[u32]) -> f64 {
 
 /// Root of the mean squared difference.
 pub fn rmse(got: &[f64], want: &[f64]) -> f64 {
-    mean(differences(got, want).map(|d| d * d), got.len()).sqrt()
+    let (sum, unit) = squares(differences(got, want));
+    (sum / got.len() as f64).sqrt() * unit
+}
+
+/// The same of the mean as prediction: the standard deviation of the targets.
+pub(crate) fn baseline(want: &[f64]) -> f64 {
+    let centre = centre(want);
+    let (sum, unit) = squares(want.iter().map(|w| w - centre));
+    (sum / want.len() as f64).sqrt() * unit
 }
 
 /// Mean absolute difference.
@@ -207,15 +215,35 @@ pub fn mae(got: &[f64], want: &[f64]) -> f64 {
 
 /// Coefficient of determination; NaN where the targets are constant.
 pub fn r2(got: &[f64], want: &[f64]) -> f64 {
-    let centre = mean(want.iter().copied(), want.len());
-    let total: f64 = want.iter().map(|w| (w - centre).powi(2)).sum();
+    let centre = centre(want);
+    let (total, unit) = squares(want.iter().map(|w| w - centre));
     if total == 0.0 {
         return f64::NAN;
     }
-    1.0 - differences(got, want).map(|d| d * d).sum::<f64>() / total
+    let (off, own) = squares(differences(got, want));
+    1.0 - off / total * (own / unit) * (own / unit)
 }
 
-fn differences<'a>(got: &'a [f64], want: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
+/// The sum of the squares in a unit, a power of two: squares of numbers such as 1e200 and 1e-200 are no 64-bit numbers.
+/// The unit changes no bit of others.
+fn squares(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
+    let unit = unit(values.clone());
+    (values.map(|v| (v / unit) * (v / unit)).sum(), unit)
+}
+
+/// About the largest of the numbers.
+fn unit(values: impl Iterator<Item = f64>) -> f64 {
+    let largest = values.fold(0.0_f64, |most, v| most.max(v.abs()));
+    if largest > 0.0 && largest.is_finite() { largest.log2().floor().exp2() } else { 1.0 }
+}
+
+/// The mean, of numbers whose sum may be too large.
+fn centre(want: &[f64]) -> f64 {
+    let unit = unit(want.iter().copied());
+    mean(want.iter().map(|w| w / unit), want.len()) * unit
+}
+
+fn differences<'a>(got: &'a [f64], want: &'a [f64]) -> impl Iterator<Item = f64> + Clone + 'a {
     assert_eq!(got.len(), want.len(), "a prediction for each row");
     got.iter().zip(want).map(|(g, w)| g - w)
 }
@@ -274,6 +302,13 @@ mod tests {
         close(mae(&got, &want), 1.0, 1e-15);
         close(r2(&got, &want), 1.0 - 5.0 / (2.0 / 3.0), 1e-14);
         assert!(r2(&got, &[1.0; 3]).is_nan());
+        // In any unit.
+        for unit in [1e-300, 1e-200, 1e160, 1e307] {
+            let (got, want) = (got.map(|v| v * unit), want.map(|v| v * unit));
+            close(rmse(&got, &want) / unit, (5.0_f64 / 3.0).sqrt(), 1e-14);
+            close(baseline(&want) / unit, (2.0_f64 / 9.0).sqrt(), 1e-14);
+            close(r2(&got, &want), 1.0 - 5.0 / (2.0 / 3.0), 1e-13);
+        }
         close(log_loss(&[0.5, 0.5, 0.1, 0.9], 2, &[0, 1]), -(0.5_f64.ln() + 0.9_f64.ln()) / 2.0, 1e-15);
     }
 

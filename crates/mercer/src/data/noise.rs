@@ -24,7 +24,7 @@ pub(crate) fn normal(rng: &mut impl Rng) -> f64 {
 /// ```
 pub fn gaussian(points: &Points, deviation: f64, seed: u64) -> Result<Points> {
     if !(deviation >= 0.0 && deviation.is_finite()) {
-        return Err(Error::param("deviation", deviation, "at least 0"));
+        return Err(Error::param("deviation", deviation, "a finite number of at least 0"));
     }
     changed(points, seed, |v, rng| v + deviation * normal(rng))
 }

@@ -88,6 +88,11 @@ impl Expansion {
         if offset.len() != self.outputs() {
             return Err(Error::shape("offsets", offset.len(), self.outputs()));
         }
+        if let Some(bad) = offset.iter().find(|v| !v.is_finite()) {
+            return Err(Error::Unsupported(format!(
+                "an offset of {bad}: the outputs are too large for 64-bit numbers"
+            )));
+        }
         Ok(Expansion { offset, ..self.clone() })
     }
 

@@ -185,3 +185,29 @@ fn sequences() {
     assert_eq!(plain(">a x\nACGT\n>b\nAC\n"), "f, line 3: got `>b`, expected `>id class`");
     assert!(plain(">a x\n>b y\nAC\n").starts_with("f, line 2: got a header after an empty sequence"));
 }
+
+#[test]
+fn a_number_that_is_not_finite_is_neither_a_name_nor_a_class() {
+    for bad in ["inf", "-inf", "Infinity", "+infinity", "1e999", "-1e400"] {
+        for delimiter in [",", ";", "\t"] {
+            // In the first row, which might be a header, and in others; in the first column and in the last.
+            for at in 0..3 {
+                for last in [false, true] {
+                    let row = |i: usize| match (i == at, last) {
+                        (true, false) => [bad, "2.5"].join(delimiter),
+                        (true, true) => ["2.5", bad].join(delimiter),
+                        _ => [format!("{i}.5"), format!("{i}.25")].join(delimiter),
+                    };
+                    let text: String = (0..3).map(|i| row(i) + "\n").collect();
+                    for label in [LabelColumn::Auto, LabelColumn::None, LabelColumn::Number(-1)] {
+                        let options = ReadOptions { label: label.clone(), ..ReadOptions::default() };
+                        let said = message("f", text.as_bytes(), &options);
+                        let place =
+                            format!("f, line {}, column {}: got `{bad}`", at + 1, 1 + usize::from(last));
+                        assert!(said.starts_with(&place), "{text:?}, {label:?}: {said}");
+                    }
+                }
+            }
+        }
+    }
+}

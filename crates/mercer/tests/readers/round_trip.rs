@@ -136,6 +136,41 @@ fn what_cannot_be_written_is_refused() {
 }
 
 #[test]
+fn no_format_takes_a_number_that_no_reader_takes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let written =
+        FORMATS.iter().filter(|f| f.writable() && !matches!(f.format, Format::Sequences | Format::Fasta));
+    let mut refused = 0;
+    for format in written {
+        for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            let values = vec![0.5, 1.0, 2.0, bad];
+            let narrow = values.iter().map(|&v| v as f32).collect();
+            let csr = Csr { start: vec![0, 2, 4], column: vec![0, 1, 0, 1], value: values.clone() };
+            let whole = Points::dense(vec![0.0; 4], 2).expect("two rows");
+            let reals = Targets::Reals(vec![1.0, bad]);
+            for (points, targets) in [
+                (Points::dense(values.clone(), 2).expect("two rows"), Targets::None),
+                (Points::dense_f32(narrow, 2).expect("two rows"), Targets::None),
+                (Points::sparse(csr, 2).expect("two rows"), Targets::None),
+                (whole, reals),
+            ] {
+                let path = folder.path().join(format!("x.{}", format.extensions[0]));
+                let said = Dataset::new(points, targets).and_then(|data| write(&path, &data));
+                let said = said.expect_err(format.name).to_string();
+                assert!(
+                    said.contains("row 2") && said.contains("a finite number"),
+                    "{}: {said}",
+                    format.name
+                );
+                refused += 1;
+            }
+        }
+    }
+    let left: Vec<_> = std::fs::read_dir(folder.path()).expect("a folder").flatten().collect();
+    assert!(left.is_empty() && refused > 60, "{left:?}, {refused}");
+}
+
+#[test]
 fn pictures_and_folders_of_them_come_back() {
     let folder = tempfile::tempdir().expect("a folder");
     for (name, shape) in [

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::dialect::{Dialect, text_of};
 use super::records::Record;
 use super::table::Given;
-use super::text::{line_fault, shown};
+use super::text::{is_not_finite, line_fault, shown};
 use crate::error::Result;
 use crate::watch::Note;
 
@@ -14,7 +14,9 @@ const NAMED: usize = 8;
 
 /// Whether the first record holds names.
 pub(super) fn is_header(first: &Record, rest: &[Record], dialect: &Dialect) -> bool {
-    let number = |field: &[u8]| dialect.number(field).is_some();
+    // `inf` and 1e999 are numbers that are refused later, not names.
+    let number =
+        |field: &[u8]| dialect.number(field).is_some() || is_not_finite(field) && !dialect.is_missing(field);
     let text = |field: &[u8]| !number(field) && !dialect.is_missing(field);
     let second = rest.first();
     let named = || first.fields().filter(|f| !f.is_empty());

@@ -4,7 +4,7 @@ use super::LabelColumn;
 use super::dialect::Dialect;
 use super::records::Record;
 use super::table_rows::Layout;
-use super::text::shown;
+use super::text::{is_not_finite, shown};
 use crate::data::TargetFrom;
 use crate::data::table::{Column, Kind, kind};
 use crate::error::{Error, Result};
@@ -71,9 +71,9 @@ impl<'a> Sample<'a> {
         cells.filter(move |f| !dialect.is_missing_label(f))
     }
 
-    /// Whether a column is text: its first value that is not missing is not a number.
+    /// Whether a column is text: its first value that is not missing is not a number, not even an infinite one.
     fn is_text(&self, at: usize) -> bool {
-        self.cells(at).next().is_some_and(|f| self.dialect.number(f).is_none())
+        self.cells(at).find(|f| !is_not_finite(f)).is_some_and(|f| self.dialect.number(f).is_none())
     }
 
     /// Whether a column may well hold classes: text, or two different values.

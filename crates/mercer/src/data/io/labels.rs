@@ -9,7 +9,7 @@
 
 use std::collections::HashMap;
 
-use super::text::{number, shown};
+use super::text::{is_not_finite, number, shown};
 use crate::data::{Labels, Targets};
 
 /// What the labels of a file are to become.
@@ -215,11 +215,6 @@ impl Names {
             of_row: self.of_row.iter().map(|&k| sorted.of_row[k as usize]).collect(),
         }
     }
-}
-
-/// Whether the text is a number, but NaN, an infinity or beyond f64.
-fn is_not_finite(text: &[u8]) -> bool {
-    std::str::from_utf8(text).is_ok_and(|t| t.parse::<f64>().is_ok_and(|v| !v.is_finite()))
 }
 
 /// The one name of a whole number, where the text is not that already. Codes such as `007` are names, not numbers.

@@ -356,7 +356,33 @@ fn write_within(
         let known: Vec<&str> = FORMATS.iter().filter(|row| row.writable()).map(|row| row.name).collect();
         return Err(Error::param("format to write", format, format!("one of {}", known.join(", "))));
     };
+    check_finite(data, name)?;
     writer(out, data, name, memory.unwrap_or_else(|| half_of_ram() as u64))
+}
+
+/// No reader takes a file with numbers that are not finite, so none is written.
+fn check_finite(data: &Dataset, name: &str) -> Result<()> {
+    let fault = |row: usize, column: Option<usize>, got: f64, expected: &str| {
+        let (source, row, column) =
+            (Some(name.to_owned()), Some(row as u64 + 1), column.map(|at| (at + 1).to_string()));
+        Fault {
+            source,
+            row,
+            column,
+            got: Some(got.to_string()),
+            expected: expected.into(),
+            ..Fault::default()
+        }
+    };
+    if let Some((row, column)) = data.points.first_not_finite() {
+        let got = data.points.row(row).to_f64()[column];
+        return Err(fault(row, Some(column), got, "a finite number").into());
+    }
+    let reals = data.targets.reals().unwrap_or_default();
+    match reals.iter().position(|value| !value.is_finite()) {
+        Some(row) => Err(fault(row, None, reals[row], "a finite number as target").into()),
+        None => Ok(()),
+    }
 }
 
 /// The place of a column given by number: from 1, or from -1 backwards.

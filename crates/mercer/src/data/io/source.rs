@@ -320,7 +320,7 @@ fn rest_of(name: &str, mut bytes: Vec<u8>, stream: impl Read, limit: u64) -> Res
     let left = limit.saturating_sub(bytes.len() as u64);
     stream.take(left.saturating_add(1)).read_to_end(&mut bytes).map_err(|e| Error::io(name, e))?;
     if bytes.len() as u64 > limit {
-        let what = format!("{name}: a stream without an end so far");
+        let what = format!("{name}: a stream, kept in memory while it is read (a file can be larger)");
         return Err(Error::Memory { what, needed: bytes.len() as u64, allowed: limit });
     }
     Ok(bytes)

@@ -106,6 +106,11 @@ pub(super) fn number(text: &[u8]) -> Option<f64> {
     leading_number(text).filter(|&(_, len)| len == text.len()).map(|(value, _)| value)
 }
 
+/// Whether the text is a number, but NaN, an infinity or beyond f64.
+pub(super) fn is_not_finite(text: &[u8]) -> bool {
+    std::str::from_utf8(text).is_ok_and(|t| t.parse::<f64>().is_ok_and(|v| !v.is_finite()))
+}
+
 /// The finite number at the beginning of a text, up to a blank or its end, and how many bytes it takes.
 pub(super) fn leading_number(text: &[u8]) -> Option<(f64, usize)> {
     let negative = text.first() == Some(&b'-');

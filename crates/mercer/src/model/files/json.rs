@@ -16,6 +16,29 @@ use crate::model::Model;
 
 const FORMAT: &str = "mercer-json";
 
+/// The format of a model's file, by its first bytes.
+enum Form {
+    Own,
+    Json,
+    Libsvm,
+}
+
+impl Form {
+    fn of(bytes: &[u8]) -> Option<Self> {
+        let text = bytes.trim_ascii_start();
+        // The length of a header and the header, which is JSON. This comes first: a length may look like a blank and `{`.
+        if bytes.len() > 8 && bytes[4..8] == [0; 4] && bytes[8] == b'{' {
+            Some(Form::Own)
+        } else if text.starts_with(b"{") {
+            Some(Form::Json)
+        } else {
+            // Not the first name of a table's columns.
+            let rest = text.strip_prefix(b"svm_type")?;
+            rest.first().is_none_or(u8::is_ascii_whitespace).then_some(Form::Libsvm)
+        }
+    }
+}
+
 impl Model {
     /// Reads a model file, whatever its format: this library's own, its JSON form, or LIBSVM's text.
     pub fn read(path: impl AsRef<Path>) -> Result<Self> {
@@ -30,15 +53,29 @@ impl Model {
 
     /// A model from the bytes of a file of any of these formats; `name` stands for the file in messages.
     pub fn from_any(name: &str, bytes: &[u8]) -> Result<Self> {
-        let start = bytes.trim_ascii_start();
-        if start.starts_with(b"{") {
-            Self::from_json(name, bytes)
-        } else if start.starts_with(b"svm_type") {
-            Self::from_libsvm(name, bytes)
-        } else {
-            Self::from_bytes(name, bytes)
+        match Form::of(bytes) {
+            Some(Form::Json) => Self::from_json(name, bytes),
+            Some(Form::Libsvm) => Self::from_libsvm(name, bytes),
+            Some(Form::Own) | None => Self::from_bytes(name, bytes),
         }
     }
+
+    /// Whether a file that begins with these bytes is a model, whole or broken, and not data; [`Model::HEAD`] bytes are
+    /// enough.
+    ///
+    /// ```
+    /// use mercer::model::Model;
+    /// assert!(Model::is_beginning(b"svm_type c_svc\nkernel_type rbf"));
+    /// assert!(!Model::is_beginning(b"svm_type,class\n1,2\n"));
+    /// ```
+    pub fn is_beginning(bytes: &[u8]) -> bool {
+        let head = &bytes[..bytes.len().min(Self::HEAD)];
+        let own_json = || head.windows(FORMAT.len()).any(|part| part == FORMAT.as_bytes());
+        Form::of(head).is_some_and(|form| !matches!(form, Form::Json) || own_json())
+    }
+
+    /// Number of bytes by which a model is told from data.
+    pub const HEAD: usize = 4096;
 
     /// The model as JSON. Fails for custom kernels, which are code.
     ///

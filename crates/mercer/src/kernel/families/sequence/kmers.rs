@@ -4,9 +4,10 @@
 //! mismatches a word counts for every word that differs from it in at most m letters (Leslie et al. 2004). Values
 //! grow with the square of the length; `normalised(...)` removes this.
 //!
-//! Cost: a word has `sum_i C(k, i) (letters - 1)^i` neighbours. A block lists every sequence's words once. If few
-//! words are distinct, the lists become dense rows and the block is a matrix product; otherwise sorted lists are
-//! merged.
+//! Cost: a word has `sum_i C(k, i) (letters - 1)^i` neighbours. If a word has many more than sequences have letters, words
+//! are compared in pairs: two that differ in h letters share a number of neighbours that depends on h alone. Otherwise a
+//! block lists every sequence's words once; if few are distinct, the lists become dense rows and the block is a matrix
+//! product, else sorted lists are merged.
 
 use mercer_num::Real;
 
@@ -23,6 +24,8 @@ use crate::param::{Allowed, Param};
 const CODES: u128 = 1 << 63;
 /// Maximum number of neighbours of a word.
 const NEIGHBOURS: f64 = 1e6;
+/// Number of neighbours of a word, as a multiple of the sequences' length, from which words are compared in pairs.
+const PAIRED: f64 = 4.0;
 /// Number of distinct words in a block up to which rows are dense.
 const DENSE: usize = 2048;
 
@@ -88,10 +91,18 @@ fn neighbours(k: u32, m: u32, letters: u32) -> f64 {
     (0..=m).map(|i| choose(k, i) * f64::from(letters - 1).powi(i as i32)).sum()
 }
 
+/// Whether words of sequences up to this length are compared in pairs.
+fn by_pairs(k: u32, m: u32, letters: u32, longest: usize) -> bool {
+    m > 0 && neighbours(k, m, letters) > PAIRED * longest as f64
+}
+
 /// Checks that the words of a block of sequences and all their neighbours fit in memory.
 pub(super) fn check_room(k: u32, m: u32, letters: u32, points: View<'_>, memory: u64) -> Result<()> {
     /// Number of sequences whose words are listed at once.
     const LISTED: usize = 64;
+    if by_pairs(k, m, letters, points.d) {
+        return Ok(());
+    }
     let words = (points.d as f64 - f64::from(k) + 1.0).max(0.0);
     // Each distinct word once, with its count.
     let all = words * neighbours(k, m, letters);
@@ -122,6 +133,19 @@ impl Kmers {
             }
         }
         sum
+    }
+
+    /// For each number of letters in which two words may differ, the number of neighbours they share.
+    fn worth(&self) -> Vec<f64> {
+        (0..=(2 * self.m).min(self.k)).map(|h| self.shared(h)).collect()
+    }
+
+    /// The kernel's value by its definition: over all pairs of words.
+    fn paired(&self, worth: &[f64], x: &[u8], y: &[u8]) -> f64 {
+        let k = self.k as usize;
+        let differ = |u: &[u8], v: &[u8]| u.iter().zip(v).filter(|(a, b)| a != b).count();
+        let pair = |u: &[u8], v: &[u8]| worth.get(differ(u, v)).copied().unwrap_or(0.0);
+        x.windows(k).map(|u| y.windows(k).map(|v| pair(u, v)).sum::<f64>()).sum()
     }
 
     /// The words of a sequence and their neighbours as integers, sorted and distinct, with counts.
@@ -161,16 +185,17 @@ impl Kmers {
 
 impl Compare for Kmers {
     fn value(&self, x: &[u8], y: &[u8]) -> f64 {
-        let k = self.k as usize;
-        let differ = |u: &[u8], v: &[u8]| u.iter().zip(v).filter(|(a, b)| a != b).count() as u32;
-        let worth: Vec<f64> =
-            (0..=2 * self.m.min(self.k)).map(|h| if h > self.k { 0.0 } else { self.shared(h) }).collect();
-        let pair = |u: &[u8], v: &[u8]| worth.get(differ(u, v) as usize).copied().unwrap_or(0.0);
-        x.windows(k).map(|u| y.windows(k).map(|v| pair(u, v)).sum::<f64>()).sum()
+        self.paired(&self.worth(), x, y)
     }
 
     fn block<T: Real>(&self, a: &[&[u8]], b: &[&[u8]], out: &mut [T]) {
-        if u128::from(self.letters).checked_pow(self.k).is_some_and(|codes| codes <= CODES) {
+        let longest = a.iter().chain(b).map(|x| x.len()).max().unwrap_or(0);
+        if by_pairs(self.k, self.m, self.letters, longest) {
+            let worth = self.worth();
+            for (x, out) in a.iter().zip(out.chunks_mut(b.len().max(1))) {
+                b.iter().zip(out).for_each(|(y, out)| *out = T::of(self.paired(&worth, x, y)));
+            }
+        } else if u128::from(self.letters).checked_pow(self.k).is_some_and(|codes| codes <= CODES) {
             let counts = |rows: &[&[u8]]| rows.iter().map(|x| self.counts(x)).collect::<Vec<_>>();
             meet(&counts(a), &counts(b), out);
         } else {

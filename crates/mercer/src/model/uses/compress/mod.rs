@@ -271,8 +271,6 @@ impl Model {
         retrain: Option<usize>,
         exec: Exec,
     ) -> Result<Compressed> {
-        let (mut model, mut notes) = refit(old, reduced.expansion, rows, retrain, exec)?;
-        let agreement = rows.agreement(&model, exec)?;
         let set = reduced.report;
         if !set.error.is_finite() {
             return Err(Error::Unsupported(
@@ -281,6 +279,8 @@ impl Model {
                     .into(),
             ));
         }
+        let (mut model, mut notes) = refit(old, reduced.expansion, rows, retrain, exec)?;
+        let agreement = rows.agreement(&model, exec)?;
         let line = format!(
             "compressed from {} to {} centres ({}): relative error {:.3}",
             set.before,

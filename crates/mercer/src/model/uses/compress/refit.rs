@@ -72,7 +72,14 @@ pub(super) fn refit(
             let mut sphere = m.on(small);
             sphere.readout = Readout::Ball(Ball { norm2, ..*ball });
             let level = Rows::level(&rows.outputs, &sphere.decision(rows.view, exec)?);
-            sphere.readout = Readout::Ball(Ball { norm2, radius2: ball.radius2 - level });
+            let radius2 = ball.radius2 - level;
+            if !(norm2.is_finite() && radius2.is_finite()) {
+                return Err(Error::Unsupported(
+                    "the sphere's radius is not a 64-bit number: the model's coefficients are too large"
+                        .into(),
+                ));
+            }
+            sphere.readout = Readout::Ball(Ball { norm2, radius2 });
             sphere
         }
         (_, _, Learner::OneClass(_)) => {
