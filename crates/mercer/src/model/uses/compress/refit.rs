@@ -79,7 +79,7 @@ pub(super) fn refit(
                         .into(),
                 ));
             }
-            sphere.readout = Readout::Ball(Ball { norm2, radius2 });
+            sphere.readout = Readout::Ball(Ball { radius2, norm2 });
             sphere
         }
         (_, _, Learner::OneClass(_)) => {
