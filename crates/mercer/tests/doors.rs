@@ -11,8 +11,9 @@ use mercer::gram::{self, Matrix, Owner, Rows, Sum};
 use mercer::kernel::Kernel;
 use mercer::model::{KpcaParams, Learner, Machine, Model, Query, Rejection, Sample, Task, Wanted};
 use mercer::num::Floats;
-use mercer::solve::{self, Params, Problem, Solution, solve};
-use mercer::watch::{Watch, silent};
+use mercer::num::factor::Spd;
+use mercer::solve::{self, Params, Problem, Solution, Solved, System, solve};
+use mercer::watch::{Info, Watch, silent};
 use mercer::{Exec, Result};
 
 /// What a device was asked.
@@ -27,6 +28,9 @@ struct Asked {
     batches: AtomicU64,
     /// Machines on rows that the device keeps.
     own: AtomicU64,
+    /// Products with the matrix of rows that it keeps, and linear systems in one.
+    products: AtomicU64,
+    systems: AtomicU64,
 }
 
 impl Asked {
@@ -112,7 +116,8 @@ impl gram::GramBackend for Toy {
         let all: Vec<usize> = (0..points.n).collect();
         (!self.declines).then(|| {
             let (kernel, points) = (kernel.clone(), points.gather(&all));
-            Ok(Box::new(ToyRows { kernel, points, device: exec.device() }) as Box<dyn Rows>)
+            let asked = Arc::clone(&self.asked);
+            Ok(Box::new(ToyRows { kernel, points, device: exec.device(), asked }) as Box<dyn Rows>)
         })
     }
 }
@@ -122,6 +127,7 @@ struct ToyRows {
     kernel: Kernel,
     points: Points,
     device: Device,
+    asked: Arc<Asked>,
 }
 
 impl Rows for ToyRows {
@@ -147,7 +153,18 @@ impl Rows for ToyRows {
 
     fn subset(&self, keep: &[u32]) -> Box<dyn Rows + '_> {
         let points = self.points.gather(&keep.iter().map(|&i| i as usize).collect::<Vec<_>>());
-        Box::new(ToyRows { kernel: self.kernel.clone(), points, device: self.device })
+        let asked = Arc::clone(&self.asked);
+        Box::new(ToyRows { kernel: self.kernel.clone(), points, device: self.device, asked })
+    }
+
+    fn times(&self, x: &[f64], out: &mut [f64]) -> bool {
+        add(&self.asked.products, 1);
+        let n = self.len();
+        for (x, out) in x.chunks(n).zip(out.chunks_mut(n)) {
+            out.fill(0.0);
+            self.apply(&(0..n as u32).collect::<Vec<_>>(), x, out, Exec::one());
+        }
+        true
     }
 
     fn owner(&self) -> Option<Owner> {
@@ -175,6 +192,25 @@ impl solve::SolveBackend for Toy {
         add(&self.asked.own, problems.iter().filter(mine).count());
         let here = Params { exec: params.exec.with_device(Device::CPU), ..params.clone() };
         (!self.declines).then(|| problems.iter().map(|problem| solve(problem, &here, watch)).collect())
+    }
+
+    fn linear(&self, system: &System<'_>, _exec: Exec, _watch: &mut Watch<'_>) -> Option<Result<Solved>> {
+        add(&self.asked.systems, 1);
+        let n = system.rows.len();
+        let (mut a, mut rows) = (vec![0.0; n * n], vec![0.0; n]);
+        for i in 0..n {
+            rows.fill(0.0);
+            system.rows.apply(&[i as u32], &[1.0], &mut rows, Exec::one());
+            a[i * n..(i + 1) * n].copy_from_slice(&rows);
+            a[i * n + i] += system.shift[i];
+        }
+        let factor = Spd::new(&a, n).expect("a positive definite matrix");
+        let of = |b: &Vec<f64>| {
+            let mut x = b.clone();
+            factor.solve(&mut x, 1);
+            x
+        };
+        (!self.declines).then(|| Ok((system.right.iter().map(of).collect(), Info::default())))
     }
 }
 
@@ -316,6 +352,29 @@ fn whatever_is_asked_of_a_model_it_is_evaluated_once() {
         (compared, with_probabilities) = (compared + 1, with_probabilities + usize::from(probabilities));
     }
     assert!(compared >= 20 && with_probabilities >= 2, "{compared}, {with_probabilities}");
+}
+
+#[test]
+fn systems_and_products_go_to_the_device_that_keeps_their_rows() {
+    let data = data(Task::Classification);
+    let ridge = Learner::find("ridge").expect("known").learner();
+    for (method, systems) in [("auto", 1), ("gradients", 1), ("cholesky", 0)] {
+        let mut learner = ridge.clone();
+        learner.set("method", method.into()).expect("a word");
+        let (device, asked) = device(false);
+        let there = fit(&learner, &data, Exec::one().with_device(device)).expect("a fit");
+        assert_eq!(read(&asked.systems), systems, "{method}");
+        let here = fit(&learner, &data, Exec::one()).expect("a fit");
+        let at = |model: &Model| model.decision(data.points.view(), Exec::one()).expect("values");
+        let off = at(&here).iter().zip(at(&there)).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        assert!(off <= 1e-6, "{method}: {off}");
+    }
+    let (device, asked) = device(false);
+    let learner = KpcaParams { components: Some(3), ..KpcaParams::default() };
+    // The matrix has no room here, but on the device.
+    let exec = Exec::one().with_memory(20_000).with_device(device);
+    learner.fit(Sample::new(&data.points, &Targets::None), exec, &mut silent()).expect("a fit");
+    assert!(read(&asked.products) > 1, "{}", read(&asked.products));
 }
 
 #[test]

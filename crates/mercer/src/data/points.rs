@@ -4,12 +4,13 @@
 //! table of columns that are not all numbers.
 //! Image shape travels along as metadata. No other crate's array type appears here.
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::table::Table;
 use super::values::Values;
 use crate::error::{Error, Result};
-use crate::exec::{half_of_ram, room_for_table};
+use crate::exec::{Exec, half_of_ram, room_for_table};
 use crate::num::Lent;
 
 /// Height, width and channels of rows that are images, stored row by row (channel last).
@@ -371,18 +372,32 @@ impl Points {
 
     /// The first row and column (from 0) that hold a NaN or an infinity.
     pub fn first_not_finite(&self) -> Option<(usize, usize)> {
+        self.first_not_finite_on(Exec::one())
+    }
+
+    /// The same on several threads.
+    pub(crate) fn first_not_finite_on(&self, exec: Exec) -> Option<(usize, usize)> {
         match &self.store {
-            Store::F32(x) => x.iter().position(|v| !v.is_finite()).map(|p| (p / self.d, p % self.d)),
-            Store::F64(x) => x.iter().position(|v| !v.is_finite()).map(|p| (p / self.d, p % self.d)),
-            Store::Csr(c) => c
-                .value
-                .iter()
-                .position(|v| !v.is_finite())
+            Store::F32(x) => first(x, exec, |v| !v.is_finite()).map(|p| (p / self.d, p % self.d)),
+            Store::F64(x) => first(x, exec, |v| !v.is_finite()).map(|p| (p / self.d, p % self.d)),
+            Store::Csr(c) => first(&c.value, exec, |v| !v.is_finite())
                 .map(|p| (c.start.partition_point(|&s| s <= p) - 1, c.column[p] as usize)),
             // Missing values of a table are no numbers that went wrong.
             Store::Sequences(_) | Store::RowNumbers(_) | Store::Table(_) => None,
         }
     }
+}
+
+/// The first value that is wanted. Nearly always there is none, so whole pieces are looked at without a branch.
+fn first<T: Copy + Sync>(x: &[T], exec: Exec, wanted: impl Fn(T) -> bool + Sync) -> Option<usize> {
+    const LOOK: usize = 1 << 14;
+    let holds = |piece: &[T]| piece.iter().fold(false, |any, &v| any | wanted(v));
+    let piece = if exec.threads() == 1 || x.len() < MANY_VALUES {
+        x.chunks(LOOK).position(holds)
+    } else {
+        x.par_chunks(LOOK).position_first(holds)
+    }?;
+    x[piece * LOOK..].iter().position(|&v| wanted(v)).map(|p| piece * LOOK + p)
 }
 
 impl<'a> View<'a> {
@@ -444,6 +459,20 @@ impl<'a> View<'a> {
             }),
             Data::RowNumbers(r) => Store::RowNumbers(rows.iter().map(|&i| r[i]).collect()),
             Data::Table { table, first } => Store::Table(table.gather(&rows.iter().map(|i| first + i))),
+        };
+        Points { n: rows.len(), d, store, image: self.image }
+    }
+
+    /// The same on several threads: for many dense rows.
+    pub(crate) fn gather_on(&self, rows: &[usize], exec: Exec) -> Points {
+        let d = self.d;
+        if exec.threads() == 1 || rows.len().saturating_mul(d) < MANY_VALUES {
+            return self.gather(rows);
+        }
+        let store = match self.data {
+            Data::F32(x) => Store::F32(gathered_on_threads(rows, x, d).into()),
+            Data::F64(x) => Store::F64(gathered_on_threads(rows, x, d).into()),
+            _ => return self.gather(rows),
         };
         Points { n: rows.len(), d, store, image: self.image }
     }
@@ -566,9 +595,49 @@ fn gathered<T: Copy>(rows: &[usize], x: &[T], d: usize) -> Vec<T> {
     out
 }
 
+/// Number of values from which rows are copied on several threads, and number of rows that each copies at a time.
+const MANY_VALUES: usize = 1 << 18;
+const PIECE: usize = 64;
+
+fn gathered_on_threads<T: Copy + Default + Send + Sync>(rows: &[usize], x: &[T], d: usize) -> Vec<T> {
+    let mut out = vec![T::default(); rows.len() * d];
+    out.par_chunks_mut(PIECE * d).zip(rows.par_chunks(PIECE)).for_each(|(out, rows)| {
+        for (out, &i) in out.chunks_mut(d).zip(rows) {
+            out.copy_from_slice(&x[i * d..(i + 1) * d]);
+        }
+    });
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_first_value_that_is_not_finite_is_found_wherever_it_is() {
+        let clean = vec![0.5; 300_000];
+        for at in [0, 1, 16_383, 16_384, 262_143, 299_999] {
+            let mut x = clean.clone();
+            (x[at], x[299_999]) = (f64::NAN, f64::INFINITY);
+            let points = Points::dense(x, 3).expect("whole rows");
+            for exec in [Exec::one(), Exec::new(3)] {
+                assert_eq!(points.first_not_finite_on(exec), Some((at / 3, at % 3)), "{at}");
+            }
+        }
+        let points = Points::dense(clean, 3).expect("whole rows");
+        assert_eq!(points.first_not_finite_on(Exec::new(3)), None);
+        assert_eq!(points.first_not_finite(), None);
+    }
+
+    #[test]
+    fn rows_copied_on_threads_are_those_copied_on_one() {
+        let x: Vec<f32> = (0..5000 * 60).map(|i| i as f32).collect();
+        let points = Points::dense_f32(x, 60).expect("whole rows");
+        let rows: Vec<usize> = (0..5000).map(|i| (i * 7 + 3) % 5000).collect();
+        let (one, many) = (points.gather(&rows), points.view().gather_on(&rows, Exec::new(3)));
+        assert_eq!(one, many);
+        assert_eq!(sparse().view().gather_on(&[2, 0], Exec::new(3)), sparse().gather(&[2, 0]));
+    }
 
     fn sparse() -> Points {
         let csr = Csr { start: vec![0, 2, 2, 3], column: vec![0, 3, 1], value: vec![1.0, 2.0, 3.0] };

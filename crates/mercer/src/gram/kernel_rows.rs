@@ -113,6 +113,13 @@ impl Rows for KernelRows<'_> {
             .expect("kernel and points were checked when these rows were made");
     }
 
+    fn times(&self, x: &[f64], out: &mut [f64]) -> bool {
+        match &self.source {
+            Source::Here(_) => false,
+            Source::Device(own) => own.times(x, out),
+        }
+    }
+
     fn subset(&self, keep: &[u32]) -> Box<dyn Rows + '_> {
         let side = match &self.source {
             Source::Here(side) => side.gather(keep),

@@ -2,6 +2,7 @@
 
 use crate::data::{Points, Targets};
 use crate::error::{Error, Fault, Result};
+use crate::exec::Exec;
 use crate::gram::Rows;
 use crate::model::Keeper;
 
@@ -69,11 +70,16 @@ impl<'a> Sample<'a> {
 
     /// Fails unless there are rows, all values are finite, and all numbers of rows agree.
     pub fn check(&self) -> Result<()> {
+        self.check_on(Exec::one())
+    }
+
+    /// The same on several threads.
+    pub(in crate::model) fn check_on(&self, exec: Exec) -> Result<()> {
         let n = self.points.len();
         if n == 0 {
             return Err(Error::shape("training rows", 0, "at least 1"));
         }
-        if let Some((i, j)) = self.points.first_not_finite() {
+        if let Some((i, j)) = self.points.first_not_finite_on(exec) {
             let fault = Fault {
                 row: Some(i as u64 + 1),
                 column: Some((j + 1).to_string()),

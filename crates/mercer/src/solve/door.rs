@@ -9,7 +9,9 @@ use std::fmt;
 
 use super::{Params, Problem, Solution, solve_here};
 use crate::error::Result;
-use crate::watch::Watch;
+use crate::exec::{Exec, side_by_side};
+use crate::gram::Rows;
+use crate::watch::{Info, Watch};
 
 /// Solves batches of problems on a device.
 pub trait SolveBackend: Send + Sync {
@@ -23,7 +25,31 @@ pub trait SolveBackend: Send + Sync {
         params: &Params,
         watch: &mut Watch<'_>,
     ) -> Option<Result<Vec<Solution>>>;
+
+    /// Solves a system in a matrix that the device keeps, or `None` if it does not: too large, too small, or no
+    /// progress. The CPU then solves it.
+    fn linear(&self, system: &System<'_>, exec: Exec, watch: &mut Watch<'_>) -> Option<Result<Solved>> {
+        let _ = (system, exec, watch);
+        None
+    }
 }
+
+/// `(K + diag(shift)) x = b` for several b: what [`SolveBackend::linear`] is asked.
+#[expect(missing_debug_implementations, reason = "holds rows that are known by what they compute")]
+#[derive(Clone, Copy)]
+pub struct System<'a> {
+    /// K.
+    pub rows: &'a dyn Rows,
+    /// What is added to the diagonal, a number per row.
+    pub shift: &'a [f64],
+    /// The right-hand sides, n numbers each.
+    pub right: &'a [Vec<f64>],
+    /// Tolerance on the norm of the residual, computed in f64, relative to the right-hand side.
+    pub tol: f64,
+}
+
+/// The solutions of a system, one per right-hand side, and statistics; [`Info::gap`] is the largest relative residual.
+pub type Solved = (Vec<Vec<f64>>, Info);
 
 /// A back end as a device holds it: pass it, boxed, to [`Device::new`](crate::exec::Device::new).
 pub struct SolveDoor(pub Box<dyn SolveBackend>);
@@ -46,6 +72,24 @@ pub fn solve_batch(
     }
 }
 
+/// Asks the device that keeps a system's rows to solve it; `None` if it is not the call's device, or declines.
+pub(crate) fn linear_on_device(
+    system: &System<'_>,
+    exec: Exec,
+    watch: &mut Watch<'_>,
+) -> Result<Option<Solved>> {
+    let device = exec.device();
+    if system.rows.owner().is_none_or(|owner| owner.device != device) {
+        return Ok(None);
+    }
+    let Some(door) = device.door::<SolveDoor>() else { return Ok(None) };
+    let Some(solved) = door.0.linear(system, exec, watch) else { return Ok(None) };
+    device.note();
+    let (x, mut info) = solved?;
+    info.device = Some(device.name().to_owned());
+    Ok(Some((x, info)))
+}
+
 /// Asks the call's device to solve problems together; `None` if it is the CPU or declines them.
 ///
 /// For callers that divide the work on the CPU themselves.
@@ -60,7 +104,9 @@ pub fn solve_on_device(
     }
     let Some(door) = device.door::<SolveDoor>() else { return Ok(None) };
     params.check()?;
-    problems.iter().try_for_each(Problem::check)?;
+    let order: Vec<usize> = (0..problems.len()).collect();
+    let workers = params.exec.threads().min(order.len());
+    side_by_side(workers, &order, || (), |(): &mut (), m| problems[m].check())?;
     let Some(solved) = door.0.solve(problems, params, watch) else { return Ok(None) };
     device.note();
     let mut solutions = solved?;

@@ -42,7 +42,7 @@ impl<'a> Given<'a> {
     ) -> Result<Self> {
         let clock = Instant::now();
         params.check()?;
-        sample.check()?;
+        sample.check_on(exec)?;
         Ok(Given { kernel: kernel(params.kernel(), &sample)?, sample, exec, clock })
     }
 

@@ -28,7 +28,7 @@ use crate::model::param::params;
 use crate::model::svc::collapsed;
 use crate::model::{Learner, Machine, Role, Sample};
 use crate::num::{Mat, factor, product};
-use crate::solve::{LinearParams, solve_linear};
+use crate::solve::{LinearParams, System, linear_on_device, solve_linear};
 use crate::watch::{Info, Step, Watch};
 
 /// Solver of the linear system.
@@ -138,6 +138,12 @@ impl RidgeParams {
         watch: &mut Watch<'_>,
     ) -> Result<(Vec<Vec<f64>>, Info)> {
         let n = rows.len();
+        if self.method != RidgeMethod::Cholesky {
+            let system = System { rows, shift, right, tol: self.tol };
+            if let Some(solved) = linear_on_device(&system, exec, watch)? {
+                return Ok(solved);
+            }
+        }
         // The matrix, its copy with the shift, and the factor.
         let fits = n.saturating_mul(n).saturating_mul(3 * 8) <= exec.budget();
         if self.method == RidgeMethod::Gradients || (self.method == RidgeMethod::Auto && !fits) {

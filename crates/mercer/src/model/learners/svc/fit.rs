@@ -66,7 +66,7 @@ impl<'a> Plan<'a> {
         exec: Exec,
     ) -> Result<Self> {
         params.check()?;
-        sample.check()?;
+        sample.check_on(exec)?;
         let labels = occurring(sample.targets.classes()?);
         if labels.names.len() < 2 {
             let got = format!("one ({})", labels.names.join(""));

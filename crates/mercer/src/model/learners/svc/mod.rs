@@ -235,7 +235,8 @@ fn assembled(plan: &Plan<'_>, fitted: &[Fitted]) -> Result<(Expansion, Vec<u32>)
             coef[place[r as usize] as usize * k + o] = b * f.scale;
         }
     }
-    let centres = plan.sample.points.gather(&support.iter().map(|&r| r as usize).collect::<Vec<_>>());
+    let chosen: Vec<usize> = support.iter().map(|&r| r as usize).collect();
+    let centres = plan.sample.points.view().gather_on(&chosen, plan.exec);
     let offset = fitted.iter().map(|f| f.offset).collect();
     Ok((Expansion::new(plan.kernel.clone(), centres, coef, offset)?, support))
 }

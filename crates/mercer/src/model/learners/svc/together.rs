@@ -4,6 +4,8 @@
 //! set of rows on the device, parts of it for machines on two classes, one call of `solve`'s device interface.
 //! Machines that a device declines are trained one by one on the CPU. Code shared by both cases is here too.
 
+use std::sync::{Mutex, PoisonError};
+
 use super::calibrate;
 use super::checkpoint::Fitted;
 use super::crowd::Crowd;
@@ -11,9 +13,10 @@ use super::fit::Plan;
 use super::machine::{self, Solved, Task};
 use super::params::Kind;
 use crate::error::Result;
+use crate::exec::side_by_side;
 use crate::gram::{KernelRows, Rows};
 use crate::model::Sides;
-use crate::solve::{self, Problem, solve_on_device};
+use crate::solve::{self, Solution, solve_on_device};
 use crate::watch::{Info, Note, Stop, Watch};
 
 impl Plan<'_> {
@@ -34,54 +37,60 @@ impl Plan<'_> {
         if rows.owner().is_none_or(|owner| owner.device != device) {
             return Ok(None);
         }
-        let indices = self.indices();
-        let parts: Vec<Option<Box<dyn Rows + '_>>> = indices
-            .iter()
-            .map(|index| {
-                let keep: Vec<u32> = index.iter().map(|&i| i as u32).collect();
-                (keep.len() < rows.len()).then(|| rows.subset(&keep))
-            })
-            .collect();
-        let sides: Vec<(Vec<bool>, Vec<f64>)> =
-            self.machines.iter().zip(&indices).map(|(sides, index)| self.labelled(*sides, index)).collect();
-        let tasks: Vec<Task<'_>> = (0..self.machines.len())
+        // Machines are posed and completed in parallel: on a device that is most of what is left to do here.
+        let order: Vec<usize> = (0..self.machines.len()).collect();
+        let workers = self.exec.threads().min(order.len());
+        let members = self.members();
+        let made = |(): &mut (), m: usize| {
+            let index = self.index_of(m, &members);
+            let keep: Vec<u32> = index.iter().map(|&i| i as u32).collect();
+            let (positive, weight) = self.labelled(self.machines[m], &index);
+            Ok((index, keep, positive, weight))
+        };
+        let made = side_by_side(workers, &order, || (), made)?;
+        let parts: Vec<Option<Box<dyn Rows + '_>>> =
+            made.iter().map(|(_, keep, ..)| (keep.len() < rows.len()).then(|| rows.subset(keep))).collect();
+        let tasks: Vec<Task<'_>> = (0..made.len())
             .map(|m| Task {
                 rows: parts[m].as_deref().unwrap_or(rows),
                 vectors: None,
-                positive: &sides[m].0,
-                weight: &sides[m].1,
+                positive: &made[m].2,
+                weight: &made[m].3,
                 names: self.names_of(self.machines[m]),
             })
             .collect();
-        let mut problems: Vec<Problem<'_>> = Vec::with_capacity(tasks.len());
-        for task in &tasks {
-            task.class_weight()?;
-            problems.push(task.problem(self.params));
-        }
+        let posed = |(): &mut (), m: usize| {
+            tasks[m].class_weight()?;
+            Ok(tasks[m].problem(self.params))
+        };
+        let problems = side_by_side(workers, &order, || (), posed)?;
         let solver = self.params.solver(self.exec);
         let Some(found) = solve_on_device(&problems, &solver, &mut crowd.whole())? else {
             return Ok(None);
         };
-        let fitted = found.into_iter().enumerate().map(|(m, solution)| {
-            let solved = machine::soft(solution);
-            self.finish(m, &tasks[m], &indices[m], &solved, &solver, &mut crowd.watcher(m), crowd)
-        });
-        fitted.collect::<Result<_>>().map(Some)
+        // Calibration trains more machines, which have the device one after another.
+        let workers = if self.params.probability { 1 } else { workers };
+        let found: Vec<Mutex<Option<Solution>>> = found.into_iter().map(|s| Mutex::new(Some(s))).collect();
+        let done = |(): &mut (), m: usize| {
+            let solution = found[m].lock().unwrap_or_else(PoisonError::into_inner).take();
+            let solved = machine::soft(solution.expect("each is taken once"));
+            self.finish(m, &tasks[m], &made[m].0, &solved, &solver, &mut crowd.watcher(m), crowd)
+        };
+        side_by_side(workers, &order, || (), done).map(Some)
     }
 
-    /// The rows of each machine, as indices of the sample.
-    fn indices(&self) -> Vec<Vec<usize>> {
+    /// The rows of a machine, as indices of the sample.
+    fn index_of(&self, m: usize, members: &[Vec<usize>]) -> Vec<usize> {
         if let Some(only) = &self.only {
-            return only.clone();
+            return only[m].clone();
         }
-        let members = self.members();
-        let of = |sides: &Sides| match sides.negative.filter(|_| self.machines.len() > 1) {
+        let sides = &self.machines[m];
+        match sides.negative.filter(|_| self.machines.len() > 1) {
             Some(negative) => {
                 [members[negative as usize].as_slice(), &members[sides.positive as usize]].concat()
             }
             None => (0..self.labels.len()).collect(),
-        };
-        self.machines.iter().map(of).collect()
+        }
     }
 
     /// Which of a machine's rows belong to the positive class, and their weights.
